@@ -1,0 +1,19 @@
+// Package meta is the vocabulary that every other package of Bowline shares: what an object, a key, a kind and a
+// resource version are, and the metadata that the Kubernetes API puts on each object.
+//
+// It imports the standard library only and does no I/O. Its types are plain values: none of them locks, none of them
+// holds a goroutine, and the zero value of each is valid.
+//
+// Any struct can be an object. The smallest embeds [Identity]:
+//
+//	type Pod struct {
+//		meta.Identity `json:"metadata"`
+//		Spec struct {
+//			NodeName string `json:"nodeName"`
+//		} `json:"spec"`
+//	}
+//
+// *Pod then satisfies [Object], and decoding fills exactly the fields that it names. [ObjectMeta] is the whole of the
+// API's metadata for those who want it, [Unstructured] an object without a struct. The types of k8s.io/api satisfy
+// [Object] as they are; the generic accessors of this package ([UID], [Owners], [IsDeleting], [Clone]) work on them too.
+package meta

@@ -1,0 +1,72 @@
+package meta
+
+// GVK names a kind: the type of an object, as its apiVersion and kind fields say it.
+type GVK struct{ Group, Version, Kind string }
+
+// GVR names a resource: the collection at /apis/{group}/{version}/{resource}.
+type GVR struct{ Group, Version, Resource string }
+
+// APIVersion returns "group/version", or the version alone for the core group.
+func (k GVK) APIVersion() string { return apiVersion(k.Group, k.Version) }
+
+// String returns "kind.group/version" in the form that error messages use, such as "Deployment.apps/v1" or "Pod.v1".
+func (k GVK) String() string { return qualified(k.Kind, k.Group, k.Version) }
+
+// APIVersion returns "group/version", or the version alone for the core group.
+func (r GVR) APIVersion() string { return apiVersion(r.Group, r.Version) }
+
+// String returns "resource.group/version", such as "deployments.apps/v1" or "pods.v1".
+func (r GVR) String() string { return qualified(r.Resource, r.Group, r.Version) }
+
+func apiVersion(group, version string) string {
+	if group == "" {
+		return version
+	}
+	return group + "/" + version
+}
+
+func qualified(name, group, version string) string { return name + "." + apiVersion(group, version) }
+
+// Scope says whether the objects of a resource live in namespaces.
+type Scope int
+
+const (
+	// Namespaced is the zero value: each object belongs to one namespace.
+	Namespaced Scope = iota
+	// Cluster is for resources whose objects have no namespace, such as nodes and namespaces.
+	Cluster
+)
+
+// String returns "Namespaced" or "Cluster", the words that the API uses.
+func (s Scope) String() string {
+	if s == Cluster {
+		return "Cluster"
+	}
+	return "Namespaced"
+}
+
+// TypeMeta is the pair of fields by which an object on the wire says what it is. Embed it as `json:",inline"` where a
+// struct wants to see them; nothing in this module needs it, because a resource's descriptor knows its kind.
+type TypeMeta struct {
+	Kind       string `json:"kind,omitempty"`
+	APIVersion string `json:"apiVersion,omitempty"`
+}
+
+// SetTypeMeta sets both fields. The decoder calls it on objects that came without them, as the items of a list do.
+func (t *TypeMeta) SetTypeMeta(apiVersion, kind string) { t.APIVersion, t.Kind = apiVersion, kind }
+
+// GVK parses the two fields.
+func (t TypeMeta) GVK() GVK {
+	group, version := SplitAPIVersion(t.APIVersion)
+	return GVK{Group: group, Version: version, Kind: t.Kind}
+}
+
+// SplitAPIVersion splits "group/version"; a string without a slash is a version of the core group.
+func SplitAPIVersion(s string) (group, version string) {
+	for i := range len(s) {
+		if s[i] == '/' {
+			return s[:i], s[i+1:]
+		}
+	}
+	return "", s
+}

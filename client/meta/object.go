@@ -1,0 +1,39 @@
+package meta
+
+// Object is what every object of the API can say about itself. The types of k8s.io/api satisfy it as they are, and so
+// does any struct that embeds [Identity] or [ObjectMeta].
+//
+// Inside this module identity does not come from here: the decoder reads it from the wire, beside the object, so a
+// struct that leaves one of the three out cannot break delivery. Object is what callers and writes need.
+type Object interface {
+	GetNamespace() string
+	GetName() string
+	GetResourceVersion() string
+}
+
+// Identity is the part of an object's metadata that tells it from every other object, and one state of it from another.
+// Embed it in a small struct of your own as `json:"metadata"`; [ObjectMeta] is the full set.
+//
+// Namespace and Name say where the object is, UID which of the objects that have been there it is, ResourceVersion which
+// state of it. A resource version is opaque: compare it for equality only.
+type Identity struct {
+	Namespace       string `json:"namespace,omitempty"`
+	Name            string `json:"name,omitempty"`
+	UID             string `json:"uid,omitempty"`
+	ResourceVersion string `json:"resourceVersion,omitempty"`
+}
+
+// GetNamespace returns the namespace; it is empty for an object of a cluster-wide resource.
+func (i Identity) GetNamespace() string { return i.Namespace }
+
+// GetName returns the name.
+func (i Identity) GetName() string { return i.Name }
+
+// GetUID returns the uid that the server gave the object when it was created.
+func (i Identity) GetUID() string { return i.UID }
+
+// GetResourceVersion returns the opaque version of this state of the object.
+func (i Identity) GetResourceVersion() string { return i.ResourceVersion }
+
+// Key returns the object's key.
+func (i Identity) Key() Key { return Key{Namespace: i.Namespace, Name: i.Name} }

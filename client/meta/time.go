@@ -1,0 +1,57 @@
+package meta
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Time is a point in time with the API's resolution of seconds. On the wire it is an RFC 3339 string in UTC; the zero
+// Time is null, and null decodes to the zero Time. Fractions of a second are read but not written.
+type Time struct{ time.Time }
+
+// MarshalJSON implements json.Marshaler.
+func (t Time) MarshalJSON() ([]byte, error) { return marshalTime(t.Time, time.RFC3339) }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *Time) UnmarshalJSON(b []byte) error { return unmarshalTime(&t.Time, b) }
+
+// MicroTime is a point in time with a resolution of microseconds, as leases and event records use it: RFC 3339 in UTC
+// with exactly six digits of fraction; the zero MicroTime is null.
+type MicroTime struct{ time.Time }
+
+// microLayout keeps trailing zeros, as the API server writes them.
+const microLayout = "2006-01-02T15:04:05.000000Z07:00"
+
+// MarshalJSON implements json.Marshaler.
+func (t MicroTime) MarshalJSON() ([]byte, error) { return marshalTime(t.Time, microLayout) }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *MicroTime) UnmarshalJSON(b []byte) error { return unmarshalTime(&t.Time, b) }
+
+func marshalTime(t time.Time, layout string) ([]byte, error) {
+	if t.IsZero() {
+		return []byte("null"), nil
+	}
+	b := make([]byte, 0, len(layout)+2)
+	b = append(b, '"')
+	b = t.UTC().AppendFormat(b, layout)
+	return append(b, '"'), nil
+}
+
+func unmarshalTime(t *time.Time, b []byte) error {
+	if string(b) == "null" {
+		*t = time.Time{}
+		return nil
+	}
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil {
+		return fmt.Errorf("a time must be an RFC 3339 string: %w", err)
+	}
+	parsed, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return fmt.Errorf("a time must be an RFC 3339 string: %w", err)
+	}
+	*t = parsed.Local()
+	return nil
+}
