@@ -1,5 +1,6 @@
 // Package meta is the vocabulary that every other package of Bowline shares: what an object, a key, a kind and a
-// resource version are, and the metadata that the Kubernetes API puts on each object.
+// resource version are, the metadata that the Kubernetes API puts on each object, and the selectors that choose objects
+// by it.
 //
 // It imports the standard library only and does no I/O. Its types are plain values: none of them locks, none of them
 // holds a goroutine, and the zero value of each is valid.
@@ -13,7 +14,19 @@
 //		} `json:"spec"`
 //	}
 //
-// *Pod then satisfies [Object], and decoding fills exactly the fields that it names. [ObjectMeta] is the whole of the
-// API's metadata for those who want it, [Unstructured] an object without a struct. The types of k8s.io/api satisfy
-// [Object] as they are; the generic accessors of this package ([UID], [Owners], [IsDeleting], [Clone]) work on them too.
+// *Pod then satisfies [Object], and decoding fills exactly the fields that it names. Where it also wants labels, or any
+// other field beside the identity, it embeds a struct of both, so that the methods still promote:
+//
+//	type PodMeta struct {
+//		meta.Identity
+//		Labels map[string]string `json:"labels"`
+//	}
+//
+//	type Pod struct {
+//		PodMeta `json:"metadata"`
+//	}
+//
+// [ObjectMeta] is the whole of the API's metadata for those who want it, [Unstructured] an object without a struct. The
+// types of k8s.io/api satisfy [Object] as they are; the generic accessors of this package ([UID], [Owners],
+// [ControllerOf], [IsDeleting], [Clone]) work on all of them.
 package meta

@@ -25,7 +25,12 @@ func apiVersion(group, version string) string {
 	return group + "/" + version
 }
 
-func qualified(name, group, version string) string { return name + "." + apiVersion(group, version) }
+func qualified(name, group, version string) string {
+	if group == "" && version == "" {
+		return name
+	}
+	return name + "." + apiVersion(group, version)
+}
 
 // Scope says whether the objects of a resource live in namespaces.
 type Scope int
@@ -55,7 +60,7 @@ type TypeMeta struct {
 // SetTypeMeta sets both fields. The decoder calls it on objects that came without them, as the items of a list do.
 func (t *TypeMeta) SetTypeMeta(apiVersion, kind string) { t.APIVersion, t.Kind = apiVersion, kind }
 
-// GVK parses the two fields.
+// GVK returns the kind that the two fields name.
 func (t TypeMeta) GVK() GVK {
 	group, version := SplitAPIVersion(t.APIVersion)
 	return GVK{Group: group, Version: version, Kind: t.Kind}

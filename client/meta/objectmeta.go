@@ -34,11 +34,52 @@ func (m *ObjectMeta) GetUID() string { return m.UID }
 // GetResourceVersion returns the opaque version of this state of the object.
 func (m *ObjectMeta) GetResourceVersion() string { return m.ResourceVersion }
 
-// GetOwnerReferences returns the owners.
+// GetLabels returns the labels themselves, not a copy.
+func (m *ObjectMeta) GetLabels() map[string]string { return m.Labels }
+
+// GetAnnotations returns the annotations themselves, not a copy.
+func (m *ObjectMeta) GetAnnotations() map[string]string { return m.Annotations }
+
+// GetFinalizers returns the finalizers themselves, not a copy.
+func (m *ObjectMeta) GetFinalizers() []string { return m.Finalizers }
+
+// GetGeneration returns the number that the server counts up with each change of what is wanted; 0 where it is not set.
+func (m *ObjectMeta) GetGeneration() int64 { return m.Generation }
+
+// GetOwnerReferences returns the references to the object's owners themselves, not a copy.
 func (m *ObjectMeta) GetOwnerReferences() []OwnerReference { return m.OwnerReferences }
 
 // GetDeletionTimestamp returns when deletion was asked for, nil while it was not.
 func (m *ObjectMeta) GetDeletionTimestamp() *Time { return m.DeletionTimestamp }
+
+// Identity returns the four fields that tell the object and its state from every other.
+func (m *ObjectMeta) Identity() Identity {
+	return Identity{Namespace: m.Namespace, Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion}
+}
+
+// Key returns the object's key.
+func (m *ObjectMeta) Key() Key { return Key{Namespace: m.Namespace, Name: m.Name} }
+
+// SetNamespace sets the namespace.
+func (m *ObjectMeta) SetNamespace(namespace string) { m.Namespace = namespace }
+
+// SetName sets the name.
+func (m *ObjectMeta) SetName(name string) { m.Name = name }
+
+// SetResourceVersion sets the resource version.
+func (m *ObjectMeta) SetResourceVersion(version string) { m.ResourceVersion = version }
+
+// SetLabels replaces the labels; the map becomes the object's own.
+func (m *ObjectMeta) SetLabels(labels map[string]string) { m.Labels = labels }
+
+// SetAnnotations replaces the annotations; the map becomes the object's own.
+func (m *ObjectMeta) SetAnnotations(annotations map[string]string) { m.Annotations = annotations }
+
+// SetFinalizers replaces the finalizers; the slice becomes the object's own.
+func (m *ObjectMeta) SetFinalizers(finalizers []string) { m.Finalizers = finalizers }
+
+// SetOwnerReferences replaces the references to the object's owners; the slice becomes the object's own.
+func (m *ObjectMeta) SetOwnerReferences(owners []OwnerReference) { m.OwnerReferences = owners }
 
 // OwnerReference names an object that owns this one, in the same namespace or cluster-wide.
 type OwnerReference struct {

@@ -1,13 +1,15 @@
 package meta
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
 )
 
 // Time is a point in time with the API's resolution of seconds. On the wire it is an RFC 3339 string in UTC; the zero
-// Time is null, and null decodes to the zero Time. Fractions of a second are read but not written.
+// Time is null, and null decodes to the zero Time. Fractions of a second are read but not written. A year beyond 9999,
+// which RFC 3339 cannot write, is an error.
 type Time struct{ time.Time }
 
 // MarshalJSON implements json.Marshaler.
@@ -33,9 +35,13 @@ func marshalTime(t time.Time, layout string) ([]byte, error) {
 	if t.IsZero() {
 		return []byte("null"), nil
 	}
+	t = t.UTC()
+	if year := t.Year(); year < 0 || year > 9999 { // RFC 3339 has four digits for it
+		return nil, fmt.Errorf("encode time: the year must be from 0 to 9999 in UTC, got %d", year)
+	}
 	b := make([]byte, 0, len(layout)+2)
 	b = append(b, '"')
-	b = t.UTC().AppendFormat(b, layout)
+	b = t.AppendFormat(b, layout)
 	return append(b, '"'), nil
 }
 
@@ -45,12 +51,17 @@ func unmarshalTime(t *time.Time, b []byte) error {
 		return nil
 	}
 	var s string
-	if err := json.Unmarshal(b, &s); err != nil {
-		return fmt.Errorf("a time must be an RFC 3339 string: %w", err)
+	if n := len(b); n > 2 && b[0] == '"' && b[n-1] == '"' && bytes.IndexByte(b, '\\') < 0 {
+		s = string(b[1 : n-1])
+	} else if err := json.Unmarshal(b, &s); err != nil {
+		return fmt.Errorf("decode time: it must be an RFC 3339 string: %w", err)
+	}
+	if len(s) > 128 { // an error would repeat it
+		return fmt.Errorf("decode time: it must be an RFC 3339 string, got %d bytes", len(s))
 	}
 	parsed, err := time.Parse(time.RFC3339, s)
 	if err != nil {
-		return fmt.Errorf("a time must be an RFC 3339 string: %w", err)
+		return fmt.Errorf("decode time: it must be an RFC 3339 string: %w", err)
 	}
 	*t = parsed.Local()
 	return nil

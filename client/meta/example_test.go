@@ -1,0 +1,134 @@
+package meta_test
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// A struct of one's own needs no more metadata than it reads.
+func ExampleIdentity() {
+	type Pod struct {
+		meta.Identity `json:"metadata"`
+		Spec          struct {
+			NodeName string `json:"nodeName"`
+		} `json:"spec"`
+	}
+
+	var pod Pod
+	raw := `{"metadata":{"name":"web-0","namespace":"shop","labels":{"app":"web"}},"spec":{"nodeName":"n1"}}`
+	if err := json.Unmarshal([]byte(raw), &pod); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(pod.Key(), pod.Spec.NodeName)
+	// Output: shop/web-0 n1
+}
+
+// PodMeta is the metadata that this program reads. It is a type with a name, so that Pod can embed it.
+type PodMeta struct {
+	meta.Identity
+	Labels map[string]string `json:"labels,omitempty"`
+}
+
+// Pod embeds its metadata instead of naming the field, which gives it the methods of Identity and makes it an Object.
+type Pod struct {
+	PodMeta `json:"metadata"`
+}
+
+// Fields beside the identity go into a struct of their own, which is embedded under the name metadata.
+func ExampleIdentity_andLabels() {
+	var pod Pod
+	raw := `{"metadata":{"name":"web-0","namespace":"shop","labels":{"app":"web"}}}`
+	if err := json.Unmarshal([]byte(raw), &pod); err != nil {
+		fmt.Println(err)
+		return
+	}
+	var obj meta.Object = &pod
+	fmt.Println(meta.KeyOf(obj), pod.Labels["app"])
+	// Output: shop/web-0 web
+}
+
+func ExampleParseSelector() {
+	s, err := meta.ParseSelector("tier notin (cache, db), app==web, !legacy")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(s)
+	fmt.Println(s.Matches(map[string]string{"app": "web", "tier": "front"}))
+
+	_, err = meta.ParseSelector("app in web")
+	fmt.Println(err)
+	// Output:
+	// app=web,!legacy,tier notin (cache,db)
+	// true
+	// parse label selector "app in web": at byte 7: found "web", allowed is "("
+}
+
+func ExampleNewSelector() {
+	s, err := meta.NewSelector(meta.LabelEquals("app", "web"), meta.LabelNotIn("tier", "db", "cache"))
+	fmt.Println(s, err)
+	// Output: app=web,tier notin (cache,db) <nil>
+}
+
+func ExampleNewFieldSelector() {
+	s, err := meta.NewFieldSelector(meta.FieldNotEquals("metadata.namespace", "a,b"), meta.FieldEquals("metadata.name", "x"))
+	fmt.Println(s, err)
+	// Output: metadata.name=x,metadata.namespace!=a\,b <nil>
+}
+
+func ExampleNested() {
+	var obj meta.Unstructured
+	if err := json.Unmarshal([]byte(`{"spec":{"replicas":9007199254740993,"args":["-v"]}}`), &obj); err != nil {
+		fmt.Println(err)
+		return
+	}
+	replicas, found, err := meta.Nested[int64](obj.Object, "spec", "replicas")
+	fmt.Println(replicas, found, err)
+	_, found, err = meta.Nested[int64](obj.Object, "spec", "paused")
+	fmt.Println(found, err)
+	_, _, err = meta.Nested[string](obj.Object, "spec", "args", "first")
+	fmt.Println(err)
+
+	if err := obj.SetNested(int32(3), "spec", "replicas"); err != nil {
+		fmt.Println(err)
+	}
+	out, err := json.Marshal(obj)
+	fmt.Println(string(out), err)
+	// Output:
+	// 9007199254740993 true <nil>
+	// false <nil>
+	// read spec.args.first: spec.args is an array, not an object
+	// {"spec":{"args":["-v"],"replicas":3}} <nil>
+}
+
+func ExampleClone() {
+	shared := &Pod{PodMeta{meta.Identity{Name: "web-0"}, map[string]string{"app": "web"}}} // as a cache returns it
+	mine := meta.Clone(shared)
+	mine.Labels["app"] = "changed"
+	fmt.Println(shared.Labels["app"], mine.Labels["app"])
+	// Output: web changed
+}
+
+func ExampleControllerOf() {
+	yes := true
+	pod := &struct {
+		meta.ObjectMeta `json:"metadata"`
+	}{meta.ObjectMeta{OwnerReferences: []meta.OwnerReference{
+		{Kind: "ConfigMap", Name: "settings"},
+		{Kind: "ReplicaSet", Name: "web-5d4f8c7b9", Controller: &yes},
+	}}}
+	owner, found := meta.ControllerOf(pod)
+	fmt.Println(owner.Kind, owner.Name, found, meta.IsDeleting(pod))
+	// Output: ReplicaSet web-5d4f8c7b9 true false
+}
+
+func ExampleCompareVersions() {
+	fmt.Println(meta.CompareVersions("999", "1000"))
+	fmt.Println(meta.CompareVersions("999", "not-a-number"))
+	// Output:
+	// -1 true
+	// 0 false
+}

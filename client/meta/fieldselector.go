@@ -1,0 +1,216 @@
+package meta
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// FieldSelector chooses objects by the values of some of their fields: those that meet every one of its terms. Which
+// fields can be used is the server's choice per resource; metadata.name and metadata.namespace always can.
+//
+// It is an immutable value in one form, with its terms sorted; the zero FieldSelector selects everything.
+type FieldSelector struct {
+	terms []FieldTerm
+}
+
+// FieldTerm is one condition: that a field has a value, or that it has not.
+type FieldTerm struct {
+	// Field is the field's path, such as "metadata.name" or "spec.nodeName".
+	Field string
+	// Value is the value without any escaping.
+	Value string
+	// Differs turns the condition round: the field must not have the value.
+	Differs bool
+}
+
+// FieldEquals wants the field to have the value. An absent field has the empty value.
+func FieldEquals(field, value string) FieldTerm { return FieldTerm{Field: field, Value: value} }
+
+// FieldNotEquals wants the field not to have the value. An absent field has the empty value.
+func FieldNotEquals(field, value string) FieldTerm {
+	return FieldTerm{Field: field, Value: value, Differs: true}
+}
+
+// NewFieldSelector returns the selector of objects that meet every term. It returns an error that names each field whose
+// name cannot be written in a selector: it must not be empty and must not have white space, a control character, or any
+// of = ! , and backslash.
+func NewFieldSelector(terms ...FieldTerm) (FieldSelector, error) {
+	var errs []error
+	for _, t := range terms {
+		if err := t.valid(); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if len(errs) > 0 {
+		return FieldSelector{}, fmt.Errorf("field selector: %w", errors.Join(errs...))
+	}
+	return fieldSelectorOf(slices.Clone(terms)), nil
+}
+
+// ParseFieldSelector reads a field selector in the syntax of the API and of kubectl's --field-selector: terms of the form
+// field=value, field==value or field!=value, separated by commas. In a value a backslash, a comma and an equals sign are
+// written with a backslash before them; white space counts. The error is a [*SelectorError].
+func ParseFieldSelector(text string) (FieldSelector, error) {
+	p := fieldParser{text: text}
+	var terms []FieldTerm
+	for p.pos < len(text) {
+		if text[p.pos] == ',' { // the server lets an empty term pass
+			p.pos++
+			continue
+		}
+		t, err := p.term()
+		if err != nil {
+			return FieldSelector{}, err
+		}
+		terms = append(terms, t)
+	}
+	return fieldSelectorOf(terms), nil
+}
+
+// Matches reports whether an object meets every term. value returns a field of the object and whether the object has it;
+// a field that it has not counts as empty, as it does in the server.
+func (s FieldSelector) Matches(value func(field string) (string, bool)) bool {
+	for _, t := range s.terms {
+		got, found := value(t.Field)
+		if !found {
+			got = ""
+		}
+		if (got == t.Value) == t.Differs {
+			return false
+		}
+	}
+	return true
+}
+
+// Everything reports whether the selector has no term, and so selects every object.
+func (s FieldSelector) Everything() bool { return len(s.terms) == 0 }
+
+// And returns the selector of objects that both selectors select.
+func (s FieldSelector) And(other FieldSelector) FieldSelector {
+	return fieldSelectorOf(slices.Concat(s.terms, other.terms))
+}
+
+// Terms returns a copy of the terms, in the order in which String prints them.
+func (s FieldSelector) Terms() []FieldTerm { return slices.Clone(s.terms) }
+
+// String returns the selector in the syntax of the API, as [ParseFieldSelector] reads it and as a fieldSelector parameter
+// carries it. It is empty for the selector of everything.
+func (s FieldSelector) String() string {
+	var b strings.Builder
+	for i, t := range s.terms {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(t.Field)
+		if t.Differs {
+			b.WriteByte('!')
+		}
+		b.WriteByte('=')
+		for i := range len(t.Value) {
+			if strings.IndexByte(fieldEscaped, t.Value[i]) >= 0 {
+				b.WriteByte('\\')
+			}
+			b.WriteByte(t.Value[i])
+		}
+	}
+	return b.String()
+}
+
+// fieldEscaped are the bytes that a value carries with a backslash before them.
+const fieldEscaped = `\,=`
+
+// fieldSelectorOf sorts the terms, which it takes over, and drops those that are there twice.
+func fieldSelectorOf(terms []FieldTerm) FieldSelector {
+	if len(terms) == 0 {
+		return FieldSelector{}
+	}
+	slices.SortFunc(terms, func(a, b FieldTerm) int {
+		if c := strings.Compare(a.Field, b.Field); c != 0 {
+			return c
+		}
+		if a.Differs != b.Differs {
+			if b.Differs {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.Value, b.Value)
+	})
+	return FieldSelector{slices.Compact(terms)}
+}
+
+func (t FieldTerm) valid() error {
+	if t.Field == "" || strings.ContainsAny(t.Field, `=!,\`) ||
+		strings.ContainsFunc(t.Field, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
+		return fmt.Errorf(`field must be a path such as metadata.name, without white space and any of = ! , \, got %q`,
+			clip(t.Field))
+	}
+	return nil
+}
+
+type fieldParser struct {
+	text string
+	pos  int
+}
+
+// term takes one term; pos is left at the comma behind it or at the end.
+func (p *fieldParser) term() (FieldTerm, error) {
+	start := p.pos
+	end := strings.IndexAny(p.text[start:], `=!,\`)
+	if end < 0 {
+		end = len(p.text) - start
+	}
+	t := FieldTerm{Field: p.text[start : start+end]}
+	if err := t.valid(); err != nil {
+		return FieldTerm{}, p.fail(start, err.Error())
+	}
+	p.pos = start + end
+	rest := p.text[p.pos:]
+	switch {
+	case strings.HasPrefix(rest, "!="):
+		t.Differs = true
+		p.pos += 2
+	case strings.HasPrefix(rest, "=="):
+		p.pos += 2
+	case strings.HasPrefix(rest, "="):
+		p.pos++
+	case rest == "":
+		return FieldTerm{}, p.fail(p.pos, "found the end, allowed is one of = == !=")
+	default:
+		return FieldTerm{}, p.fail(p.pos, fmt.Sprintf("found %q, allowed is one of = == !=", rest[:1]))
+	}
+	var err error
+	t.Value, err = p.value()
+	return t, err
+}
+
+// value takes an escaped value, up to a comma or the end.
+func (p *fieldParser) value() (string, error) {
+	var b strings.Builder
+	for ; p.pos < len(p.text) && p.text[p.pos] != ','; p.pos++ {
+		switch c := p.text[p.pos]; c {
+		case '=':
+			return "", p.fail(p.pos, `found "=" in a value, where it is written "\="`)
+		case '\\':
+			p.pos++
+			if p.pos == len(p.text) {
+				return "", p.fail(p.pos, `found the end, allowed is one of \ , = behind a backslash`)
+			}
+			escaped := p.text[p.pos]
+			if strings.IndexByte(fieldEscaped, escaped) < 0 {
+				return "", p.fail(p.pos, fmt.Sprintf(`found %q, allowed is one of \ , = behind a backslash`, string(rune(escaped))))
+			}
+			b.WriteByte(escaped)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String(), nil
+}
+
+func (p *fieldParser) fail(offset int, problem string) error {
+	return &SelectorError{Selector: p.text, Offset: offset, Problem: problem, kind: "field"}
+}

@@ -1,0 +1,42 @@
+package meta
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// ValidSegment checks that value can stand as one segment of a request's path, and so cannot lead the request anywhere
+// else: it is not empty, not "." or "..", and has no "/", no "%", no control character and no invalid UTF-8. Names that
+// merely look odd pass, such as RBAC's "system:node". What a kind allows in its names beyond that is the server's to say.
+//
+// field names the value in the error, as in "namespace" or "name".
+func ValidSegment(field, value string) error {
+	switch value {
+	case "":
+		return fmt.Errorf("%s must not be empty", field)
+	case ".", "..":
+		return fmt.Errorf("%s must not be %q, which means another path", field, value)
+	}
+	if strings.ContainsAny(value, "/%") {
+		return fmt.Errorf(`%s must be one path segment, without "/" and "%%", got %q`, field, clip(value))
+	}
+	if !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl) {
+		return fmt.Errorf("%s must be UTF-8 text without control characters, got %q", field, clip(value))
+	}
+	return nil
+}
+
+// clip shortens a caller's string for an error message.
+func clip(s string) string {
+	const limit = 128
+	if len(s) <= limit {
+		return s
+	}
+	end := limit
+	for end > limit-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + "..."
+}

@@ -1,0 +1,306 @@
+package meta
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Unstructured is an object without a struct: the JSON as maps, slices and scalars. It is for kinds that are not known
+// when the program is written; a struct with the fields that one reads is smaller and faster. *Unstructured is an
+// [Object]; the zero Unstructured is an empty one, ready to be set.
+//
+// Decoding makes of JSON's types: map[string]any, []any, string, bool, nil, and for numbers int64 where it is written as
+// an integer and fits, float64 where it has a fraction or an exponent, and [json.Number] where both would lose it. So
+// every integer comes out as it went in. Names are case-sensitive.
+//
+// Read other fields with [Nested] and write them with SetNested, which accepts any Go integer. Object can be read and
+// written freely; the methods read what Go code puts there (int, map[string]string), and treat a field of the wrong type
+// as absent.
+type Unstructured struct {
+	Object map[string]any
+}
+
+// MarshalJSON returns the object as JSON. It has a value receiver so that an Unstructured inside another struct is
+// written in the same way.
+func (u Unstructured) MarshalJSON() ([]byte, error) {
+	if u.Object == nil {
+		return []byte("{}"), nil
+	}
+	return json.Marshal(u.Object)
+}
+
+// UnmarshalJSON replaces the object by the JSON object in b. A JSON null changes nothing; anything else is an error.
+func (u *Unstructured) UnmarshalJSON(b []byte) error {
+	v, err := decodeValue(b)
+	if err != nil {
+		return fmt.Errorf("decode object: %w", err)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		u.Object = v
+	case nil:
+	default:
+		return fmt.Errorf("decode object: it must be a JSON object, got %s", describe(v))
+	}
+	return nil
+}
+
+// DeepCopy returns a copy that shares nothing with u; it is nil when u is. [Clone] uses it.
+func (u *Unstructured) DeepCopy() *Unstructured {
+	if u == nil {
+		return nil
+	}
+	return &Unstructured{Object: Clone(u.Object)}
+}
+
+// SetNested sets the field at path as the function [SetNested] does. It makes the object where that is nil.
+func (u *Unstructured) SetNested(value any, path ...string) error {
+	if u.Object == nil {
+		u.Object = map[string]any{}
+	}
+	return SetNested(u.Object, value, path...)
+}
+
+// GVK returns the kind that the object's apiVersion and kind fields name.
+func (u *Unstructured) GVK() GVK {
+	return TypeMeta{APIVersion: u.text("apiVersion"), Kind: u.text("kind")}.GVK()
+}
+
+// SetTypeMeta sets the fields apiVersion and kind.
+func (u *Unstructured) SetTypeMeta(apiVersion, kind string) {
+	if u.Object == nil {
+		u.Object = map[string]any{}
+	}
+	u.Object["apiVersion"], u.Object["kind"] = apiVersion, kind
+}
+
+// Identity returns the four fields that tell the object and its state from every other.
+func (u *Unstructured) Identity() Identity {
+	return Identity{
+		Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(), ResourceVersion: u.GetResourceVersion(),
+	}
+}
+
+// GetNamespace returns the namespace; it is empty for an object of a cluster-wide resource.
+func (u *Unstructured) GetNamespace() string { return u.text("metadata", "namespace") }
+
+// SetNamespace sets the namespace; an empty one removes the field.
+func (u *Unstructured) SetNamespace(namespace string) { u.setText("namespace", namespace) }
+
+// GetName returns the name.
+func (u *Unstructured) GetName() string { return u.text("metadata", "name") }
+
+// SetName sets the name; an empty one removes the field.
+func (u *Unstructured) SetName(name string) { u.setText("name", name) }
+
+// GetGenerateName returns the prefix from which the server makes a name when an object is created without one.
+func (u *Unstructured) GetGenerateName() string { return u.text("metadata", "generateName") }
+
+// SetGenerateName sets the prefix for a name; an empty one removes the field.
+func (u *Unstructured) SetGenerateName(prefix string) { u.setText("generateName", prefix) }
+
+// GetUID returns the uid that the server gave the object when it was created.
+func (u *Unstructured) GetUID() string { return u.text("metadata", "uid") }
+
+// SetUID sets the uid; an empty one removes the field.
+func (u *Unstructured) SetUID(uid string) { u.setText("uid", uid) }
+
+// GetResourceVersion returns the opaque version of this state of the object.
+func (u *Unstructured) GetResourceVersion() string { return u.text("metadata", "resourceVersion") }
+
+// SetResourceVersion sets the resource version; an empty one removes the field.
+func (u *Unstructured) SetResourceVersion(version string) { u.setText("resourceVersion", version) }
+
+// GetGeneration returns the number that the server counts up with each change of what is wanted; 0 where it is not set.
+func (u *Unstructured) GetGeneration() int64 {
+	n, _, _ := Nested[int64](u.object(), "metadata", "generation")
+	return n
+}
+
+// GetLabels returns a copy of the labels; nil where there are none.
+func (u *Unstructured) GetLabels() map[string]string { return stringMap(u.metadata()["labels"]) }
+
+// SetLabels replaces the labels by a copy of these; an empty map removes the field.
+func (u *Unstructured) SetLabels(labels map[string]string) { u.setStrings("labels", labels) }
+
+// GetAnnotations returns a copy of the annotations; nil where there are none.
+func (u *Unstructured) GetAnnotations() map[string]string {
+	return stringMap(u.metadata()["annotations"])
+}
+
+// SetAnnotations replaces the annotations by a copy of these; an empty map removes the field.
+func (u *Unstructured) SetAnnotations(annotations map[string]string) {
+	u.setStrings("annotations", annotations)
+}
+
+// GetFinalizers returns a copy of the finalizers.
+func (u *Unstructured) GetFinalizers() []string {
+	switch v := u.metadata()["finalizers"].(type) {
+	case []string:
+		return slices.Clone(v)
+	case []any:
+		var out []string
+		for _, elem := range v {
+			if s, ok := elem.(string); ok {
+				out = append(out, s)
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+// SetFinalizers replaces the finalizers by a copy of these; an empty slice removes the field.
+func (u *Unstructured) SetFinalizers(finalizers []string) {
+	list := make([]any, len(finalizers))
+	for i, f := range finalizers {
+		list[i] = f
+	}
+	u.setMetadata("finalizers", list, len(list) == 0)
+}
+
+// GetOwnerReferences returns a copy of the references to the object's owners.
+func (u *Unstructured) GetOwnerReferences() []OwnerReference {
+	var out []OwnerReference
+	switch v := u.metadata()["ownerReferences"].(type) {
+	case []OwnerReference:
+		return Clone(v)
+	case []any:
+		for _, elem := range v {
+			if m, ok := elem.(map[string]any); ok {
+				out = append(out, ownerFromMap(m))
+			}
+		}
+	case []map[string]any:
+		for _, m := range v {
+			out = append(out, ownerFromMap(m))
+		}
+	}
+	return out
+}
+
+// SetOwnerReferences replaces the references by a copy of these; an empty slice removes the field.
+func (u *Unstructured) SetOwnerReferences(owners []OwnerReference) {
+	list := make([]any, len(owners))
+	for i, o := range owners {
+		m := map[string]any{"apiVersion": o.APIVersion, "kind": o.Kind, "name": o.Name, "uid": o.UID}
+		if o.Controller != nil {
+			m["controller"] = *o.Controller
+		}
+		if o.BlockOwnerDeletion != nil {
+			m["blockOwnerDeletion"] = *o.BlockOwnerDeletion
+		}
+		list[i] = m
+	}
+	u.setMetadata("ownerReferences", list, len(list) == 0)
+}
+
+// GetCreationTimestamp returns when the object was created; the zero Time where that is absent or no RFC 3339 time.
+func (u *Unstructured) GetCreationTimestamp() Time {
+	t, _ := parseTime(u.text("metadata", "creationTimestamp"))
+	return t
+}
+
+// GetDeletionTimestamp returns when deletion was asked for; nil while it was not, and where it is no RFC 3339 time.
+// [IsDeleting] says whether it is there at all.
+func (u *Unstructured) GetDeletionTimestamp() *Time {
+	t, err := parseTime(u.text("metadata", "deletionTimestamp"))
+	if err != nil {
+		return nil
+	}
+	return &t
+}
+
+// SetDeletionTimestamp sets when deletion was asked for, to the second; nil removes the field.
+func (u *Unstructured) SetDeletionTimestamp(t *Time) {
+	if t == nil || t.IsZero() {
+		u.setMetadata("deletionTimestamp", nil, true)
+		return
+	}
+	u.setMetadata("deletionTimestamp", t.UTC().Format(time.RFC3339), false)
+}
+
+// deleting reports whether the deletion timestamp is there, well-formed or not.
+func (u *Unstructured) deleting() bool { return u.metadata()["deletionTimestamp"] != nil }
+
+func (u *Unstructured) object() map[string]any {
+	if u == nil {
+		return nil
+	}
+	return u.Object
+}
+
+// metadata returns the object's metadata to read from; nil where it has none.
+func (u *Unstructured) metadata() map[string]any {
+	m, _ := u.object()["metadata"].(map[string]any)
+	return m
+}
+
+func (u *Unstructured) text(path ...string) string {
+	leaf, _, _ := lookup(u.object(), path)
+	s, _ := leaf.(string)
+	return s
+}
+
+// setMetadata sets one field of the metadata or removes it. It makes the metadata where it is missing, and in the place
+// of something that is no object, which no server would take.
+func (u *Unstructured) setMetadata(field string, value any, remove bool) {
+	m := u.metadata()
+	if m == nil {
+		if remove {
+			return
+		}
+		if u.Object == nil {
+			u.Object = map[string]any{}
+		}
+		m = map[string]any{}
+		u.Object["metadata"] = m
+	}
+	if remove {
+		delete(m, field)
+		return
+	}
+	m[field] = value
+}
+
+func (u *Unstructured) setText(field, value string) { u.setMetadata(field, value, value == "") }
+
+func (u *Unstructured) setStrings(field string, values map[string]string) {
+	m := make(map[string]any, len(values))
+	for key, value := range values {
+		m[key] = value
+	}
+	u.setMetadata(field, m, len(m) == 0)
+}
+
+func ownerFromMap(m map[string]any) OwnerReference {
+	var o OwnerReference
+	o.APIVersion, _ = m["apiVersion"].(string)
+	o.Kind, _ = m["kind"].(string)
+	o.Name, _ = m["name"].(string)
+	o.UID, _ = m["uid"].(string)
+	o.Controller = boolOf(m["controller"])
+	o.BlockOwnerDeletion = boolOf(m["blockOwnerDeletion"])
+	return o
+}
+
+func boolOf(v any) *bool {
+	switch v := v.(type) {
+	case bool:
+		return &v
+	case *bool:
+		return Clone(v)
+	}
+	return nil
+}
+
+func parseTime(s string) (Time, error) {
+	if s == "" {
+		return Time{}, errors.New("there is no time")
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	return Time{t.Local()}, err
+}

@@ -1,0 +1,31 @@
+package meta
+
+import (
+	"cmp"
+	"strings"
+)
+
+// CompareVersions orders two resource versions of one resource: negative when a is older than b, zero when they are
+// equal, positive when a is newer. ok is false, and the result 0, when either cannot be ordered: it is empty, has a
+// character that is not a digit, or starts with a zero ("0" itself is the API's word for any version, not a version).
+//
+// Versions are compared as decimals of any length, by length and then by text (KEP-5504). A resource version is opaque
+// everywhere else, so a caller must have a safe course for ok == false.
+func CompareVersions(a, b string) (order int, ok bool) {
+	if !orderable(a) || !orderable(b) {
+		return 0, false
+	}
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)), true
+}
+
+func orderable(version string) bool {
+	if version == "" || version[0] == '0' {
+		return false
+	}
+	for i := range len(version) {
+		if version[i] < '0' || version[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
