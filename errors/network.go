@@ -1,0 +1,125 @@
+package errors
+
+import (
+	"context"
+	stderrors "errors"
+	"io"
+	"net"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+// Network is how a request failed without an answer.
+type Network string
+
+const (
+	// NetworkFine is the zero value: nothing is known to be wrong with the network, because there is no error, because the
+	// server answered, or because the error is none of those below.
+	NetworkFine Network = ""
+	// NetworkLookup: the server's name could not be resolved.
+	NetworkLookup Network = "lookup"
+	// NetworkRefused: nothing listens at the server's address.
+	NetworkRefused Network = "refused"
+	// NetworkUnreachable: the connection could not be made for another cause: no route, no free port or file descriptor.
+	NetworkUnreachable Network = "unreachable"
+	// NetworkReset: the connection, or the HTTP/2 stream, was reset.
+	NetworkReset Network = "reset"
+	// NetworkClosed: the connection ended in the middle, or on the way in: EOF, GOAWAY, a closed connection.
+	NetworkClosed Network = "closed"
+	// NetworkTimeout: a time limit of the network or of the HTTP client passed.
+	NetworkTimeout Network = "timeout"
+	// NetworkContext: the caller's context was cancelled or reached its deadline.
+	NetworkContext Network = "context"
+)
+
+// NetworkOf tells in which of these ways the network failed in err, through every wrapping and joining; of joined errors
+// it tells the first that is one. An answer of the server is none of them, whatever its text says.
+func NetworkOf(err error) Network {
+	switch e := err.(type) {
+	case nil, *StatusError, Reason:
+		return NetworkFine
+	case *net.DNSError:
+		return NetworkLookup
+	case *net.OpError:
+		n := NetworkOf(e.Err)
+		if n == NetworkFine && isDial(e) {
+			return NetworkUnreachable
+		}
+		return n
+	case syscall.Errno:
+		return networkOfErrno(e)
+	}
+	switch err {
+	case context.Canceled, context.DeadlineExceeded:
+		return NetworkContext
+	case io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, net.ErrClosed:
+		return NetworkClosed
+	}
+	if children := unwrap(err); len(children) > 0 {
+		for _, child := range children {
+			if n := NetworkOf(child); n != NetworkFine {
+				return n
+			}
+		}
+		return NetworkFine
+	}
+	if stderrors.Is(err, context.Canceled) { // package net has a type of its own for it
+		return NetworkContext
+	}
+	if t, ok := err.(interface{ Timeout() bool }); ok && t.Timeout() {
+		return NetworkTimeout
+	}
+	return networkOfText(err.Error())
+}
+
+// isDial reports whether the operation that failed was part of making a connection, directly or through a proxy.
+func isDial(e *net.OpError) bool {
+	return e.Op == "dial" || e.Op == "proxyconnect" || e.Op == "socks connect"
+}
+
+func networkOfErrno(e syscall.Errno) Network {
+	const windowsReset, windowsTimeout, windowsRefused = 10054, 10060, 10061
+	if runtime.GOOS == "windows" {
+		switch e {
+		case windowsReset:
+			return NetworkReset
+		case windowsTimeout:
+			return NetworkTimeout
+		case windowsRefused:
+			return NetworkRefused
+		}
+	}
+	switch e {
+	case syscall.ECONNREFUSED:
+		return NetworkRefused
+	case syscall.ECONNRESET, syscall.ECONNABORTED, syscall.EPIPE:
+		return NetworkReset
+	case syscall.ETIMEDOUT:
+		return NetworkTimeout
+	}
+	return NetworkFine
+}
+
+// networkOfText is for the errors of net/http and its HTTP/2, whose types have no names.
+func networkOfText(text string) Network {
+	for _, known := range []struct {
+		part string
+		is   Network
+	}{
+		{"net/http: request canceled", NetworkContext},
+		{"connection reset by peer", NetworkReset},
+		{"stream error: stream ID ", NetworkReset},
+		{"http2: server sent GOAWAY", NetworkClosed},
+		{"http2: client connection lost", NetworkClosed},
+		{"http2: client connection force closed", NetworkClosed},
+		{"http: can't write HTTP request on broken connection", NetworkClosed},
+		{"http: server closed idle connection", NetworkClosed},
+		{"use of closed network connection", NetworkClosed},
+	} {
+		if strings.Contains(text, known.part) {
+			return known.is
+		}
+	}
+	return NetworkFine
+}

@@ -1,0 +1,167 @@
+package errors
+
+import (
+	stderrors "errors"
+	"net/http"
+)
+
+// Reason is the API's word for why a request failed, for machines to read. It is an error, so that it can be the target
+// of errors.Is; a server may also send words that are not listed here, which can be compared in the same way:
+// errors.Is(err, apierrors.Reason("Mine")).
+//
+// A listed reason is also met by an answer that gives no listed reason but has the reason's HTTP code. Gone and Expired
+// are met by each other, and by the code 410 alone.
+type Reason string
+
+// The reasons, from the Kubernetes API conventions ("HTTP Status codes") and the API's StatusReason.
+const (
+	// BadRequest (400): the server could not make sense of the request, and never will.
+	BadRequest Reason = "BadRequest"
+	// Unauthorized (401): the server does not know who asks; the credentials are missing, wrong or have expired.
+	Unauthorized Reason = "Unauthorized"
+	// Forbidden (403): who asks is known and must not do this. Admission control and quotas say it too, and a namespace
+	// that is being deleted, which has the cause [CauseNamespaceTerminating].
+	Forbidden Reason = "Forbidden"
+	// NotFound (404): there is no such object, or no such resource. [StatusError.FromStatus] tells whether the API server
+	// says so.
+	NotFound Reason = "NotFound"
+	// MethodNotAllowed (405): the resource has no such verb.
+	MethodNotAllowed Reason = "MethodNotAllowed"
+	// NotAcceptable (406): the server has none of the media types that the request accepts.
+	NotAcceptable Reason = "NotAcceptable"
+	// AlreadyExists (409): a create found an object of that name, or the server found no free name for a generateName. The
+	// code alone means it only as the answer to a POST.
+	AlreadyExists Reason = "AlreadyExists"
+	// Conflict (409): the object has changed since it was read, a precondition on its uid or version failed, or another
+	// manager owns an applied field. Read it again, change that, and try again.
+	Conflict Reason = "Conflict"
+	// Gone (410): what was asked for is no longer there and will not come back. For a list or watch it means the same as
+	// Expired.
+	Gone Reason = "Gone"
+	// Expired (410): the resource version or the continue token is too old for the server's history. List anew.
+	Expired Reason = "Expired"
+	// RequestEntityTooLarge (413): the request's body is larger than the server takes.
+	RequestEntityTooLarge Reason = "RequestEntityTooLarge"
+	// UnsupportedMediaType (415): the server does not read the request's content type here.
+	UnsupportedMediaType Reason = "UnsupportedMediaType"
+	// Invalid (422): the object was understood and is not valid; [StatusError.Causes] names the fields.
+	Invalid Reason = "Invalid"
+	// TooManyRequests (429): the server did not handle the request because there are too many, or, for an eviction,
+	// because a disruption budget has nothing left. Try again after the time that [RetryAfter] returns.
+	TooManyRequests Reason = "TooManyRequests"
+	// InternalError (500): something broke inside the server or in a webhook that it called. Whether the request took
+	// effect is not known.
+	InternalError Reason = "InternalError"
+	// ServerTimeout (500): the server could not finish in time, mostly because its store did not answer. Whether the
+	// request took effect is not known. No code stands for it.
+	ServerTimeout Reason = "ServerTimeout"
+	// StoreReadError (500): an object in the store cannot be decrypted or decoded. Its word is "StorageReadError".
+	StoreReadError Reason = "StorageReadError"
+	// ServiceUnavailable (503): the server, or what stands before it, cannot handle requests now.
+	ServiceUnavailable Reason = "ServiceUnavailable"
+	// Timeout (504): the request did not end in the time that it was given, and may still take effect. A list at a version
+	// that the server has not reached also ends so; see [IsTooLargeResourceVersion].
+	Timeout Reason = "Timeout"
+	// Unknown stands for an answer that gives no reason and has a code that stands for none. The API has no word for it.
+	Unknown Reason = "Unknown"
+)
+
+// Error returns the word.
+func (r Reason) Error() string { return string(r) }
+
+// Is makes Gone and Expired one for errors.Is, also where an error wraps the reason itself.
+func (r Reason) Is(target error) bool {
+	t, ok := target.(Reason)
+	return ok && r.Code() == http.StatusGone && t.Code() == http.StatusGone
+}
+
+// Code returns the HTTP code with which the server sends the reason; 0 for Unknown and words that are not listed.
+func (r Reason) Code() int {
+	switch r {
+	case BadRequest:
+		return http.StatusBadRequest
+	case Unauthorized:
+		return http.StatusUnauthorized
+	case Forbidden:
+		return http.StatusForbidden
+	case NotFound:
+		return http.StatusNotFound
+	case MethodNotAllowed:
+		return http.StatusMethodNotAllowed
+	case NotAcceptable:
+		return http.StatusNotAcceptable
+	case AlreadyExists, Conflict:
+		return http.StatusConflict
+	case Gone, Expired:
+		return http.StatusGone
+	case RequestEntityTooLarge:
+		return http.StatusRequestEntityTooLarge
+	case UnsupportedMediaType:
+		return http.StatusUnsupportedMediaType
+	case Invalid:
+		return http.StatusUnprocessableEntity
+	case TooManyRequests:
+		return http.StatusTooManyRequests
+	case InternalError, ServerTimeout, StoreReadError:
+		return http.StatusInternalServerError
+	case ServiceUnavailable:
+		return http.StatusServiceUnavailable
+	case Timeout:
+		return http.StatusGatewayTimeout
+	}
+	return 0
+}
+
+// reasonOfCode returns the reason that a code stands for when nothing else is known. method tells the two reasons of 409
+// apart; it may be empty.
+func reasonOfCode(code int, method string) Reason {
+	switch code {
+	case http.StatusBadRequest:
+		return BadRequest
+	case http.StatusUnauthorized:
+		return Unauthorized
+	case http.StatusForbidden:
+		return Forbidden
+	case http.StatusNotFound:
+		return NotFound
+	case http.StatusMethodNotAllowed:
+		return MethodNotAllowed
+	case http.StatusNotAcceptable:
+		return NotAcceptable
+	case http.StatusConflict:
+		if method == http.MethodPost {
+			return AlreadyExists
+		}
+		return Conflict
+	case http.StatusGone:
+		return Expired
+	case http.StatusRequestEntityTooLarge:
+		return RequestEntityTooLarge
+	case http.StatusUnsupportedMediaType:
+		return UnsupportedMediaType
+	case http.StatusUnprocessableEntity:
+		return Invalid
+	case http.StatusTooManyRequests:
+		return TooManyRequests
+	case http.StatusServiceUnavailable:
+		return ServiceUnavailable
+	case http.StatusGatewayTimeout:
+		return Timeout
+	}
+	if code >= 500 && code <= 599 {
+		return InternalError
+	}
+	return Unknown
+}
+
+// ReasonOf returns the reason of the first [*StatusError] in err, or of a Reason that err wraps. It is empty when err is
+// nil or has nothing to do with an answer of the API, and Unknown when an answer gives no reason.
+func ReasonOf(err error) Reason {
+	var e *StatusError
+	if stderrors.As(err, &e) && e != nil {
+		return e.reason()
+	}
+	var r Reason
+	stderrors.As(err, &r)
+	return r
+}

@@ -1,0 +1,121 @@
+package errors
+
+import (
+	"encoding/json"
+	stderrors "errors"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// FromResponse returns the error for an answer that is no success, from its code, its header, its body and the method of
+// the request. A body that is a Status, whatever its content type says, is taken as it is. For any other the reason is
+// derived from the code (409 to a POST is AlreadyExists, to others Conflict), and the message says what came instead:
+// nothing, an HTML page with its title, or the text, of which an excerpt of at most [MaxText] bytes, cleaned, is kept,
+// also as the message of a cause [CauseUnexpectedServerResponse].
+//
+// RetryAfter is the larger of the Retry-After header (RFC 9110, section 10.2.3) and the Status's retryAfterSeconds. A date
+// in the header is taken relative to the Date header where there is one, so it does not depend on this machine's clock.
+func FromResponse(code int, header http.Header, body []byte, method string) *StatusError {
+	e := fromStatus(statusOf(code, header, body), method)
+	e.FromStatus = e.Status.Kind == statusKind
+	if !e.FromStatus {
+		e.Status.TypeMeta = meta.TypeMeta{Kind: statusKind, APIVersion: "v1"}
+	}
+	if wait, ok := retryAfterHeader(header, time.Now()); ok {
+		e.waitAtLeast(wait)
+	}
+	return e
+}
+
+const (
+	statusKind    = "Status"
+	statusFailure = "Failure"
+)
+
+// statusOf returns the Status in the body, with the answer's code where it has none; or one without a kind that tells of
+// the body.
+func statusOf(code int, header http.Header, body []byte) meta.Status {
+	var s meta.Status
+	var mistyped *json.UnmarshalTypeError // the other fields are filled all the same
+	err := json.Unmarshal(body, &s)
+	read := err == nil || stderrors.As(err, &mistyped)
+	if read && (s.Kind == statusKind || s.Kind == "" && s.Status == statusFailure) {
+		s.Kind = statusKind
+		if s.Code < 400 { // the answer was no success, whatever its body says
+			s.Code = code
+		}
+		return s
+	}
+	excerpt, message := describe(header.Get("Content-Type"), body)
+	return meta.Status{
+		Status: statusFailure, Code: code, Message: message,
+		Details: &meta.StatusDetails{
+			Causes: []meta.StatusCause{{Reason: CauseUnexpectedServerResponse, Message: excerpt}},
+		},
+	}
+}
+
+// describe returns an excerpt of a body that is no Status, and the sentence that says what it is.
+func describe(contentType string, body []byte) (excerpt, message string) {
+	text := string(body[:min(len(body), maxRead+1)]) // clean sees that there is more
+	if isHTML(contentType, text) {
+		if title := htmlTitle(text); title != "" {
+			return title, "the answer is no Status but an HTML page titled " + strconv.Quote(title)
+		}
+		excerpt = clean(text, MaxText)
+		return excerpt, "the answer is no Status but an HTML page: " + excerpt
+	}
+	excerpt = clean(text, MaxText)
+	switch {
+	case len(body) == 0:
+		return "", "the answer has no body"
+	case excerpt == "":
+		return "", "the answer is no Status and has no text"
+	case contentType == "":
+		return excerpt, "the answer is no Status: " + excerpt
+	}
+	return excerpt, "the answer is no Status but " + clean(contentType, maxReason) + ": " + excerpt
+}
+
+// isHTML goes by the content type, and by how the body begins, because proxies get the former wrong.
+func isHTML(contentType, text string) bool {
+	if t, _, err := mime.ParseMediaType(contentType); err == nil && (t == "text/html" || t == "application/xhtml+xml") {
+		return true
+	}
+	text = strings.TrimLeft(text, " \t\r\n\ufeff")
+	for _, start := range []string{"<!doctype html", "<html"} {
+		if len(text) >= len(start) && strings.EqualFold(text[:len(start)], start) {
+			return true
+		}
+	}
+	return false
+}
+
+// htmlTitle returns the text of the page's title element, which says more than the markup around it.
+func htmlTitle(text string) string {
+	const open, end = "<title>", "</title>"
+	lower := strings.Map(func(r rune) rune { // ASCII only, so that the offsets stay
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, text)
+	if len(lower) != len(text) { // invalid UTF-8 has changed them
+		lower = text
+	}
+	from := strings.Index(lower, open)
+	if from < 0 {
+		return ""
+	}
+	from += len(open)
+	length := strings.Index(lower[from:], end)
+	if length < 0 {
+		return ""
+	}
+	return clean(text[from:from+length], 256)
+}

@@ -1,0 +1,140 @@
+package errors
+
+import (
+	"context"
+	stderrors "errors"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// MaxRetryAfter is the longest time to wait that is believed; a server that names a longer one is taken to mean this.
+const MaxRetryAfter = time.Hour
+
+// RetryAfter returns how long the server asks to wait before another try, and whether it named a time, which may be 0.
+// Of several answers that err joins it returns the longest. Whether to try at all is another question; see [SafeToRetry].
+func RetryAfter(err error) (wait time.Duration, ok bool) {
+	for e := range all(err) {
+		if d := e.Status.Details; d != nil && d.RetryAfterSeconds > 0 {
+			wait, ok = max(wait, seconds(d.RetryAfterSeconds)), true
+		}
+		if e.HasRetryAfter || e.RetryAfter > 0 {
+			wait, ok = max(wait, min(e.RetryAfter, MaxRetryAfter)), true
+		}
+	}
+	return wait, ok
+}
+
+func (e *StatusError) waitAtLeast(d time.Duration) {
+	e.RetryAfter, e.HasRetryAfter = max(e.RetryAfter, d), true
+}
+
+func seconds(n int) time.Duration {
+	return time.Duration(min(max(n, 0), int(MaxRetryAfter/time.Second))) * time.Second
+}
+
+// retryAfterHeader reads the Retry-After header, of several the longest. A date that has passed means 0; what is neither
+// a date nor a whole number of seconds from 0 counts as absent.
+func retryAfterHeader(header http.Header, now time.Time) (wait time.Duration, ok bool) {
+	for _, value := range header.Values("Retry-After") {
+		if d, valid := parseRetryAfter(strings.TrimSpace(value), header, now); valid {
+			wait, ok = max(wait, d), true
+		}
+	}
+	return wait, ok
+}
+
+func parseRetryAfter(value string, header http.Header, now time.Time) (time.Duration, bool) {
+	if value != "" && strings.Trim(value, "0123456789") == "" {
+		n, err := strconv.Atoi(value)
+		if err != nil { // it is out of range
+			return MaxRetryAfter, true
+		}
+		return seconds(n), true
+	}
+	at, err := http.ParseTime(value)
+	if err != nil {
+		return 0, false
+	}
+	if date, err := http.ParseTime(header.Get("Date")); err == nil {
+		now = date
+	}
+	return min(max(at.Sub(now), 0), MaxRetryAfter), true
+}
+
+// SafeToRetry reports whether the same request, of any verb, can be sent once more without the risk that it takes effect
+// twice, with a chance of another outcome. That is certain when
+//
+//   - the server refused to handle it now: TooManyRequests, or ServiceUnavailable with a time to wait;
+//   - it was never sent: the server's name could not be resolved, the connection was refused or could not be made, or the
+//     TLS handshake timed out.
+//
+// It is false for every other answer: for those that would be the same again (such as NotFound, Invalid and Forbidden),
+// for Conflict, where another request must be made, and for InternalError, ServerTimeout and Timeout, which do not say
+// whether the request took effect. It is false for a connection that broke or timed out once the request may have been
+// sent, and when the caller's context has ended. A GET can be repeated after these too; that is for the caller to know.
+//
+// Of joined errors at least one must say that it is safe, and none the opposite.
+func SafeToRetry(err error) bool { return judge(err) == safe }
+
+type verdict int
+
+const (
+	silent verdict = iota // says nothing about it
+	safe
+	unsafe
+)
+
+func judge(err error) verdict {
+	switch e := err.(type) {
+	case nil:
+		return silent
+	case *StatusError:
+		switch {
+		case e == nil:
+			return silent
+		case e.Is(TooManyRequests):
+			return safe
+		case e.Is(ServiceUnavailable):
+			if _, ok := RetryAfter(e); ok {
+				return safe
+			}
+		}
+		return unsafe
+	case Reason:
+		if e == TooManyRequests {
+			return safe
+		}
+		return unsafe
+	case *net.OpError:
+		if isDial(e) && !stderrors.Is(e.Err, context.Canceled) {
+			return safe
+		}
+		return unsafe
+	case *net.DNSError:
+		return safe
+	case syscall.Errno:
+		if NetworkOf(e) == NetworkRefused {
+			return safe
+		}
+		return unsafe
+	}
+	children := unwrap(err)
+	out := silent
+	for _, child := range children {
+		out = max(out, judge(child))
+	}
+	if len(children) > 0 {
+		return out
+	}
+	if err.Error() == "net/http: TLS handshake timeout" { // its type has no name
+		return safe
+	}
+	if NetworkOf(err) != NetworkFine {
+		return unsafe
+	}
+	return silent
+}

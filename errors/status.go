@@ -1,0 +1,127 @@
+package errors
+
+import (
+	"cmp"
+	stderrors "errors"
+	"iter"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// StatusError is an answer of the server that is no success. Find it with errors.As, or ask about it with errors.Is and a
+// [Reason].
+type StatusError struct {
+	// Status is the Status that the server sent, or one that says the same as the other answer that it sent. Where the
+	// server left out the reason or the code, [FromResponse] and [FromStatus] fill in one from the other.
+	Status meta.Status
+	// FromStatus is true when the answer was a Status object, so that the API speaks, and false when it was anything else
+	// and the reason was derived from the code. A 404 that is no Status may come from a proxy, or from an API server that
+	// serves nothing at that path; it says nothing about an object.
+	FromStatus bool
+	// RetryAfter is how long the server asks to wait, from 0 to MaxRetryAfter.
+	RetryAfter time.Duration
+	// HasRetryAfter is true when the server named a time to wait, which may be 0.
+	HasRetryAfter bool
+}
+
+// FromStatus returns the error for a Status that came by itself, as in the ERROR event of a watch.
+func FromStatus(s meta.Status) *StatusError { return fromStatus(s, "") }
+
+func fromStatus(s meta.Status, method string) *StatusError {
+	if r := reasonOfCode(s.Code, method); s.Reason == "" && r != Unknown {
+		s.Reason = string(r)
+	}
+	s.Code = cmp.Or(s.Code, Reason(s.Reason).Code())
+	e := &StatusError{Status: s, FromStatus: true}
+	if s.Details != nil && s.Details.RetryAfterSeconds > 0 {
+		e.waitAtLeast(seconds(s.Details.RetryAfterSeconds))
+	}
+	return e
+}
+
+// Error says what the server said, on one line: the reason, the code and the message. Whoever made the request puts before
+// it which request that was.
+func (e *StatusError) Error() string {
+	if e == nil {
+		return "server said nothing"
+	}
+	var b strings.Builder
+	b.WriteString("server said ")
+	b.WriteString(clean(string(e.reason()), maxReason))
+	if e.Status.Code != 0 {
+		b.WriteString(" (" + strconv.Itoa(e.Status.Code) + ")")
+	}
+	if message := clean(e.Status.Message, MaxText); message != "" {
+		b.WriteString(": " + message)
+	}
+	return b.String()
+}
+
+// Is reports whether the answer means the target, a [Reason]: the server said that word, or said no listed word and has
+// the code that stands for it. The codes 410, 413 and 429 mean their reasons whatever word comes with them.
+func (e *StatusError) Is(target error) bool {
+	t, ok := target.(Reason)
+	if !ok || e == nil || t == "" {
+		return false
+	}
+	said := Reason(e.Status.Reason)
+	switch t {
+	case said:
+		return true
+	case Unknown:
+		return e.reason() == Unknown
+	case Gone, Expired:
+		return said == Gone || said == Expired || e.Status.Code == http.StatusGone
+	case RequestEntityTooLarge, TooManyRequests:
+		if e.Status.Code == t.Code() {
+			return true
+		}
+	}
+	return said.Code() == 0 && reasonOfCode(e.Status.Code, "") == t
+}
+
+// reason returns the word that the server said, or else the one that the code stands for.
+func (e *StatusError) reason() Reason {
+	return Reason(cmp.Or(e.Status.Reason, string(reasonOfCode(e.Status.Code, ""))))
+}
+
+// Causes returns the causes that the server listed, such as the fields of an invalid object with their paths. The slice is
+// the error's own.
+func (e *StatusError) Causes() []meta.StatusCause {
+	if e == nil || e.Status.Details == nil {
+		return nil
+	}
+	return e.Status.Details.Causes
+}
+
+// all yields every StatusError in the tree of err.
+func all(err error) iter.Seq[*StatusError] {
+	return func(yield func(*StatusError) bool) { visit(err, yield) }
+}
+
+func visit(err error, yield func(*StatusError) bool) bool {
+	if e, ok := err.(*StatusError); ok {
+		return e == nil || yield(e)
+	}
+	for _, child := range unwrap(err) {
+		if !visit(child, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// unwrap returns what err wraps or joins; nothing for nil and for a leaf.
+func unwrap(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	if child := stderrors.Unwrap(err); child != nil {
+		return []error{child}
+	}
+	return nil
+}
