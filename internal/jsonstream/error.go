@@ -1,0 +1,104 @@
+package jsonstream
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// SyntaxError says that the body is not the JSON that it should be: a bracket, comma or colon is missing or misplaced,
+// or a part of the list or of the event has the wrong type. It never holds contents of the body beyond one character.
+type SyntaxError struct {
+	// Offset is the position in the decompressed body of the byte that does not fit, counted from 0.
+	Offset  int64
+	message string
+}
+
+// Error implements error.
+func (e *SyntaxError) Error() string { return fmt.Sprintf("body at byte %d: %s", e.Offset, e.message) }
+
+// LimitError says that an object, or a member of a list, is larger or nested deeper than [Options] allow.
+type LimitError struct {
+	// Limit is the name of the field of Options: "MaxObject" or "MaxDepth".
+	Limit string
+	// Max is the limit's value, in bytes or levels.
+	Max int
+	// Key is the key of the object, as far as its metadata had been read by then; it is zero when nothing was known.
+	Key meta.Key
+	// Offset is the position in the decompressed body where the object starts (MaxObject) or where it nests too deep
+	// (MaxDepth), counted from 0.
+	Offset int64
+}
+
+// Error implements error.
+func (e *LimitError) Error() string {
+	what := "an object"
+	if e.Key != (meta.Key{}) {
+		what = fmt.Sprintf("object %q", e.Key)
+	}
+	if e.Limit == "MaxDepth" {
+		return fmt.Sprintf("%s nests deeper than MaxDepth, %d levels, at byte %d of the body", what, e.Max, e.Offset)
+	}
+	return fmt.Sprintf("%s, at byte %d of the body, is larger than MaxObject, %d bytes", what, e.Offset, e.Max)
+}
+
+// BodyError says that the body is something else than what was asked for: an HTML page of a proxy, a Status in the
+// place of a list.
+type BodyError struct {
+	// Excerpt is the beginning of the body, at most 256 bytes.
+	Excerpt string
+	message string
+}
+
+// Error implements error.
+func (e *BodyError) Error() string {
+	return fmt.Sprintf("%s: %q", e.message, strings.ToValidUTF8(e.Excerpt, "\uFFFD"))
+}
+
+// syntaxError reports the byte at pos.
+func (s *scanner) syntaxError(format string, a ...any) error {
+	return &SyntaxError{Offset: s.base + int64(s.pos), message: fmt.Sprintf(format, a...)}
+}
+
+// unexpected reports that c, the byte at pos, is not what the grammar wants there.
+func (s *scanner) unexpected(c byte, want string) error {
+	if c >= 0x80 {
+		return s.syntaxError("found byte 0x%x where %s should be", c, want)
+	}
+	return s.syntaxError("found %q where %s should be", rune(c), want)
+}
+
+// tooDeep reports the bracket at pos.
+func (s *scanner) tooDeep() error {
+	return &LimitError{Limit: "MaxDepth", Max: s.maxDepth, Offset: s.base + int64(s.pos)}
+}
+
+// tooLarge reports the object that starts at start.
+func (s *scanner) tooLarge() error {
+	return &LimitError{Limit: "MaxObject", Max: s.maxObject, Offset: s.base + int64(s.start)}
+}
+
+// readError dresses an error of the reader that came when the body was not complete.
+func (s *scanner) readError(err error) error {
+	at := s.base + int64(s.end)
+	if _, ok := err.(*LimitError); ok {
+		return err
+	}
+	if err != io.EOF {
+		return fmt.Errorf("read body at byte %d: %w", at, err)
+	}
+	if at == 0 {
+		return fmt.Errorf("the body is empty: %w", io.ErrUnexpectedEOF)
+	}
+	return fmt.Errorf("the body is cut at byte %d: %w", at, io.ErrUnexpectedEOF)
+}
+
+// withKey puts the key of the object that was being read into a LimitError that does not have one.
+func withKey(err error, key meta.Key) error {
+	if limit, ok := err.(*LimitError); ok && limit.Key == (meta.Key{}) {
+		limit.Key = key
+	}
+	return err
+}

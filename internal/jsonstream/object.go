@@ -1,0 +1,225 @@
+package jsonstream
+
+import (
+	"io"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Item is one object as it was on the wire.
+type Item struct {
+	// Identity is the object's, from its top-level metadata.
+	meta.Identity
+	// APIVersion and Kind are empty where the object does not say them, as the items of most lists.
+	APIVersion, Kind string
+	// InitialEventsEnd is set on the bookmark that ends the initial events of a streaming list (KEP-3157).
+	InitialEventsEnd bool
+	// Raw is the object's JSON, byte for byte except that managedFields are cut. It is valid until the next call.
+	Raw []byte
+}
+
+// ReadObject reads a body that is one object. Nothing but white space may follow. Raw belongs to the caller.
+//
+// It returns a [*BodyError] for a body that is not an object, [io.ErrUnexpectedEOF] (wrapped) for one that is cut or
+// empty, and a [*SyntaxError] or a [*LimitError] as the package says.
+func ReadObject(r io.Reader, o Options) (Item, error) {
+	s := newScanner(r, o, 8<<10)
+	if err := s.begin("an object"); err != nil {
+		return Item{}, err
+	}
+	var item Item
+	if err := s.object(&item); err != nil {
+		return Item{}, err
+	}
+	if err := s.finish(true); err != nil {
+		return Item{}, err
+	}
+	item.Raw = s.rawBytes()
+	return item, nil
+}
+
+// begin moves to the brace that opens the body.
+func (s *scanner) begin(want string) error {
+	c, err := s.skipSpace(false)
+	if err != nil {
+		return s.readError(err)
+	}
+	if c == '{' {
+		return nil
+	}
+	for len(s.head) < excerptSize && s.err == nil {
+		s.pos = s.end
+		s.release()
+		_ = s.fill() // the excerpt is as long as it is
+	}
+	return &BodyError{Excerpt: string(s.head), message: "the body is not " + want + " but begins with"}
+}
+
+// finish makes sure that the body ends here. If hold is true it keeps what is in hand.
+func (s *scanner) finish(hold bool) error {
+	c, err := s.skipSpace(hold)
+	switch {
+	case err == io.EOF:
+		return nil
+	case err != nil:
+		return s.readError(err)
+	}
+	return s.unexpected(c, "the end of the body")
+}
+
+// object reads the object that opens at pos. On success its bytes are s.raw, and s.start is where it begins, so they
+// stay in hand until the caller releases them.
+func (s *scanner) object(item *Item) error {
+	s.release()
+	s.cuts = s.cuts[:0]
+	err := s.members(item)
+	if err == nil && s.pos-s.start > s.maxObject {
+		err = s.tooLarge()
+	}
+	if err != nil {
+		return withKey(err, item.Key())
+	}
+	size := s.pos - s.start
+	s.raw = span{s.compact(), size}
+	s.exempt = size
+	s.recentSize = max(size, s.recentSize-s.recentSize/8)
+	if item.APIVersion != "" {
+		s.apiVersion = item.APIVersion
+	}
+	if item.Kind != "" {
+		s.kind = item.Kind
+	}
+	if item.Namespace != "" {
+		s.namespace = item.Namespace
+	}
+	return nil
+}
+
+// rawBytes returns the object that was read last, as long as nothing more is read.
+func (s *scanner) rawBytes() []byte {
+	return s.buf[s.start+s.raw.from : s.start+s.raw.to : s.start+s.raw.to]
+}
+
+func (s *scanner) members(item *Item) error {
+	c, err := s.open(1)
+	for err == nil && c != '}' {
+		var name []byte
+		if name, c, err = s.name(c); err != nil {
+			return err
+		}
+		switch string(name) {
+		case "metadata":
+			item.Identity, item.InitialEventsEnd = meta.Identity{}, false
+			if c == '{' {
+				err = s.metadata(item)
+			} else {
+				err = s.skipValue(1)
+			}
+		case "apiVersion":
+			item.APIVersion, err = s.text(c, 1, s.apiVersion)
+		case "kind":
+			item.Kind, err = s.text(c, 1, s.kind)
+		default:
+			err = s.skipValue(1)
+		}
+		if err == nil {
+			c, err = s.next('}')
+		}
+	}
+	return s.close(err)
+}
+
+func (s *scanner) metadata(item *Item) error {
+	kept := false
+	c, err := s.open(2)
+	for err == nil && c != '}' {
+		at, comma := s.pos-s.start, s.comma
+		var name []byte
+		if name, c, err = s.name(c); err != nil {
+			return err
+		}
+		cut := false
+		switch string(name) {
+		case "name":
+			item.Name, err = s.text(c, 2, "")
+		case "namespace":
+			item.Namespace, err = s.text(c, 2, s.namespace)
+		case "uid":
+			item.UID, err = s.text(c, 2, "")
+		case "resourceVersion":
+			item.ResourceVersion, err = s.text(c, 2, "")
+		case "managedFields":
+			cut = !s.keepManaged
+			err = s.skipValue(2)
+		case "annotations":
+			item.InitialEventsEnd = false
+			if s.findSyncEnd && c == '{' {
+				err = s.annotations(item)
+			} else {
+				err = s.skipValue(2)
+			}
+		default:
+			err = s.skipValue(2)
+		}
+		if err != nil {
+			return err
+		}
+		to := s.pos - s.start
+		if c, err = s.next('}'); err != nil {
+			return err
+		}
+		if !cut {
+			kept = true
+			continue
+		}
+		// One comma goes with the member: the one before it, unless nothing that stays comes before it.
+		if kept {
+			at = comma
+		} else if c != '}' {
+			to = s.comma + 1
+		}
+		s.cuts = append(s.cuts, span{at, to})
+	}
+	return s.close(err)
+}
+
+func (s *scanner) annotations(item *Item) error {
+	c, err := s.open(3)
+	for err == nil && c != '}' {
+		var name []byte
+		if name, c, err = s.name(c); err != nil {
+			return err
+		}
+		if string(name) == "k8s.io/initial-events-end" {
+			var value string
+			value, err = s.text(c, 3, "true")
+			item.InitialEventsEnd = value == "true"
+		} else {
+			err = s.skipValue(3)
+		}
+		if err == nil {
+			c, err = s.next('}')
+		}
+	}
+	return s.close(err)
+}
+
+// compact removes the cuts from the object in hand and returns where it begins now. It moves what comes before a cut,
+// not what comes after: the API server writes metadata first, and managedFields last in it, so that is the short part.
+func (s *scanner) compact() int {
+	object := s.buf[s.start:s.pos]
+	if len(s.cuts) == 0 {
+		return 0
+	}
+	to := s.cuts[len(s.cuts)-1].to
+	for i := len(s.cuts) - 1; i >= 0; i-- {
+		from := 0
+		if i > 0 {
+			from = s.cuts[i-1].to
+		}
+		part := object[from:s.cuts[i].from]
+		to -= len(part)
+		copy(object[to:], part)
+	}
+	return to
+}

@@ -1,0 +1,252 @@
+package jsonstream
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// excerptSize is how much of the beginning of a body is kept for error messages.
+const excerptSize = 256
+
+// scanner is a window on a stream of bytes that slides as the stream is read.
+//
+// buf[start:end] are the bytes in hand: start is the beginning of what the caller still needs, pos the next byte to look
+// at, and the zero byte at buf[end] makes "nothing more in hand" look like one more unexpected character, so that the
+// loops over the common characters need no second condition. Reading more may move the bytes and replace the buffer.
+// What has to survive that is kept as a distance from start, which reading never changes.
+type scanner struct {
+	r          io.Reader
+	buf        []byte
+	start      int
+	pos        int
+	end        int
+	base       int64 // where in the stream buf[0] is
+	exempt     int   // how many of the bytes from start on are a complete object, within its bound already
+	err        error // what the reader returned with its last bytes, still to be reported
+	head       []byte
+	minBuffer  int
+	recentSize int // a slowly falling maximum of the sizes of recent objects
+
+	maxObject   int
+	maxDepth    int
+	keepManaged bool
+	findSyncEnd bool   // read the annotation that ends a streaming list's initial events
+	stack       []byte // the closing brackets that skipValue waits for
+	cuts        []span // what compact removes from the object
+	comma       int    // where next found its last comma, as a distance from start
+	raw         span   // the object that was read last, without its first cuts
+
+	// The strings of the object before: most objects of a stream have the same, and one that is there already costs
+	// no allocation.
+	apiVersion, kind, namespace string
+}
+
+// span is a part of the bytes in hand, as distances from start.
+type span struct{ from, to int }
+
+func newScanner(r io.Reader, o Options, buffer int) scanner {
+	return scanner{
+		r: r, minBuffer: buffer,
+		maxObject: o.maxObject(), maxDepth: o.maxDepth(), keepManaged: o.KeepManagedFields,
+		stack: make([]byte, 0, 32),
+	}
+}
+
+var errReader = errors.New("the reader returned an impossible count")
+
+// fill reads once, more bytes or an error, keeping what is in hand. The caller may not use slices of the buffer that it
+// took before. It refuses to read on when the object in hand is as large as it may be.
+func (s *scanner) fill() error {
+	if s.err != nil {
+		return s.err
+	}
+	if s.end-s.start-s.exempt >= s.maxObject {
+		return s.tooLarge()
+	}
+	s.makeRoom()
+	for range 100 {
+		free := s.buf[s.end : len(s.buf)-1]
+		n, err := s.r.Read(free)
+		if n < 0 || n > len(free) {
+			n, err = 0, errReader
+		}
+		if len(s.head) < excerptSize {
+			s.head = append(s.head, free[:min(n, excerptSize-len(s.head))]...)
+		}
+		s.end += n
+		s.buf[s.end] = 0
+		s.err = err
+		if n > 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	s.err = io.ErrNoProgress
+	return s.err
+}
+
+// makeRoom makes sure that there is room for at least one more byte and the zero behind it. Each byte is moved a bounded
+// number of times on average: the bytes in hand slide to the front only once at least as many have been consumed.
+func (s *scanner) makeRoom() {
+	held := s.end - s.start
+	switch size := len(s.buf); {
+	case held == 0 && (size == 0 || size > s.keepBuffer()):
+		// A reader may now wait for hours for the next event. It should not do that holding a huge buffer.
+		s.replace(s.minBuffer)
+	case s.start >= size/2:
+		if small := max(s.minBuffer, 4*max(held, s.recentSize)); size > s.keepBuffer() && small <= size/4 {
+			s.replace(small)
+		} else {
+			s.slide(s.buf)
+		}
+	case s.end < size-1:
+		// There is room, and sliding would cost more than it brings.
+	default:
+		// Never larger than what the limit lets in, and the doubling cannot overflow: see Options.maxObject.
+		if most := max(s.minBuffer, s.exempt+s.maxObject+s.minBuffer); size < most {
+			s.replace(min(2*size, most))
+		} else {
+			s.slide(s.buf)
+		}
+	}
+}
+
+// keepBuffer is the size up to which a buffer is not given back.
+func (s *scanner) keepBuffer() int { return 8 * s.minBuffer }
+
+// replace moves the bytes in hand into a new buffer.
+func (s *scanner) replace(size int) { s.slide(make([]byte, size)) }
+
+// slide moves the bytes in hand to the front of buf.
+func (s *scanner) slide(buf []byte) {
+	s.base += int64(s.start)
+	s.end = copy(buf, s.buf[s.start:s.end])
+	s.pos -= s.start
+	s.start = 0
+	s.buf = buf
+	s.buf[s.end] = 0
+}
+
+// release gives up everything before pos.
+func (s *scanner) release() { s.start, s.exempt = s.pos, 0 }
+
+// skipSpace moves past white space and returns the byte behind it, or the reader's error as it is. If hold is false it
+// gives up what is in hand before it reads: between events any amount of white space may come.
+func (s *scanner) skipSpace(hold bool) (byte, error) {
+	for {
+		for s.pos < s.end {
+			switch c := s.buf[s.pos]; c {
+			case ' ', '\n', '\r', '\t':
+				s.pos++
+			default:
+				return c, nil
+			}
+		}
+		if !hold {
+			s.release()
+		}
+		if err := s.fill(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// peek moves past white space inside a value and returns the byte behind it.
+func (s *scanner) peek() (byte, error) {
+	if c := s.buf[s.pos]; c > ' ' {
+		return c, nil
+	}
+	c, err := s.skipSpace(true)
+	if err != nil {
+		err = s.readError(err)
+	}
+	return c, err
+}
+
+// open moves past the bracket at pos, which is the given level of nesting, and returns the first byte inside.
+func (s *scanner) open(level int) (byte, error) {
+	if level > s.maxDepth {
+		return 0, s.tooDeep()
+	}
+	s.pos++
+	return s.peek()
+}
+
+// close ends a loop over members: without an error, pos is at the closing brace.
+func (s *scanner) close(err error) error {
+	if err == nil {
+		s.pos++
+	}
+	return err
+}
+
+// next moves on behind a value: past the comma to the first byte of what follows, or to the closing bracket.
+func (s *scanner) next(closing byte) (byte, error) {
+	c, err := s.peek()
+	if err != nil || c == closing {
+		return c, err
+	}
+	if c != ',' {
+		return 0, s.unexpected(c, "a comma or '"+string(rune(closing))+"'")
+	}
+	s.comma = s.pos - s.start
+	s.pos++
+	if c, err = s.peek(); err == nil && c == closing {
+		return 0, s.unexpected(c, "a value after the comma")
+	}
+	return c, err
+}
+
+// name moves past the name of a member, which starts with c at pos, and past its colon. It returns the name, unescaped
+// and valid until the next read, and the first byte of the value.
+func (s *scanner) name(c byte) ([]byte, byte, error) {
+	if c != '"' {
+		return nil, 0, s.unexpected(c, "the name of a member")
+	}
+	at := s.pos - s.start
+	if err := s.skipString(); err != nil {
+		return nil, 0, err
+	}
+	to := s.pos - s.start
+	c, err := s.peek()
+	if err != nil {
+		return nil, 0, err
+	}
+	if c != ':' {
+		return nil, 0, s.unexpected(c, "a colon")
+	}
+	s.pos++
+	if c, err = s.peek(); err != nil {
+		return nil, 0, err
+	}
+	quoted := s.buf[s.start+at : s.start+to]
+	if bytes.IndexByte(quoted, '\\') >= 0 {
+		return []byte(unquote(quoted, "")), c, nil
+	}
+	return quoted[1 : len(quoted)-1], c, nil
+}
+
+// quoted moves past the string that starts at pos and returns it with its quotes, valid until the next read.
+func (s *scanner) quoted() ([]byte, error) {
+	at := s.pos - s.start
+	if err := s.skipString(); err != nil {
+		return nil, err
+	}
+	return s.buf[s.start+at : s.pos], nil
+}
+
+// text reads a string value that starts with c at pos. It moves past a value of another type and returns "" for it.
+// If the string equals like, that is what it returns, which saves an allocation.
+func (s *scanner) text(c byte, level int, like string) (string, error) {
+	if c != '"' {
+		return "", s.skipValue(level)
+	}
+	quoted, err := s.quoted()
+	if err != nil {
+		return "", err
+	}
+	return unquote(quoted, like), nil
+}

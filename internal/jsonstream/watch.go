@@ -1,0 +1,145 @@
+package jsonstream
+
+import (
+	"cmp"
+	"io"
+)
+
+// Frame is one event of a watch as it was on the wire.
+type Frame struct {
+	// Type is the event's, as the server wrote it: ADDED, MODIFIED, DELETED, BOOKMARK, ERROR, or a word that this
+	// package does not know.
+	Type string
+	// Item is the event's object: for BOOKMARK one that may have nothing but a resource version, for ERROR a Status.
+	Item
+}
+
+// Watch reads the body of a watch, event by event. Events may follow each other with or without white space.
+type Watch struct {
+	s     scanner
+	begun bool
+	err   error
+}
+
+// NewWatch returns a reader of a watch body. It reads nothing yet.
+func NewWatch(r io.Reader, o Options) *Watch {
+	w := &Watch{s: newScanner(r, o, 16<<10)}
+	w.s.findSyncEnd = true
+	return w
+}
+
+// Next returns the next event. Its bytes are valid until the next call. It waits only while the event has not arrived.
+//
+// It returns io.EOF when the body ends between two events, [io.ErrUnexpectedEOF] (wrapped) when it ends in the middle of
+// one, and the reader's error (wrapped) when that fails.
+func (w *Watch) Next() (Frame, error) {
+	if w.err != nil {
+		return Frame{}, w.err
+	}
+	var f Frame
+	if f, w.err = w.next(); w.err != nil {
+		return Frame{}, w.err
+	}
+	return f, nil
+}
+
+func (w *Watch) next() (Frame, error) {
+	s := &w.s
+	c, err := s.skipSpace(false)
+	switch {
+	case err == io.EOF:
+		return Frame{}, io.EOF
+	case err != nil:
+		return Frame{}, s.readError(err)
+	case c == '{':
+		return w.frame()
+	case !w.begun:
+		return Frame{}, w.notAWatch()
+	}
+	return Frame{}, s.unexpected(c, "a watch event")
+}
+
+// notAWatch reports a body that is something else. The excerpt is what has arrived: more might never come.
+func (w *Watch) notAWatch() error {
+	return &BodyError{Excerpt: string(w.s.head), message: "the body is not a watch but begins with"}
+}
+
+const (
+	hasNoType   = "has no type"
+	hasNoObject = "has no object"
+)
+
+// frame reads the event that opens at pos.
+func (w *Watch) frame() (Frame, error) {
+	s := &w.s
+	s.release()
+	at := s.base + int64(s.pos)
+	var f Frame
+	noType, noObject := hasNoType, hasNoObject
+	c, err := s.open(0)
+	for err == nil && c != '}' {
+		if noObject != "" {
+			s.release()
+		}
+		var name []byte
+		if name, c, err = s.name(c); err != nil {
+			return Frame{}, withKey(err, f.Key())
+		}
+		switch string(name) {
+		case "type":
+			if c == '"' {
+				noType = ""
+				f.Type, err = w.eventType()
+			} else {
+				noType = "has a type that is not a string"
+				err = s.skipValue(0)
+			}
+		case "object":
+			f.Item = Item{}
+			if c == '{' {
+				noObject = ""
+				err = s.object(&f.Item)
+			} else {
+				noObject = "has an object that is not a JSON object"
+				err = s.skipValue(0)
+			}
+		default:
+			err = s.skipValue(0)
+		}
+		if err == nil {
+			c, err = s.next('}')
+		}
+	}
+	if err != nil {
+		return Frame{}, withKey(err, f.Key())
+	}
+	s.pos++
+	if noType == hasNoType && noObject == hasNoObject && !w.begun {
+		return Frame{}, w.notAWatch() // a Status, perhaps
+	}
+	w.begun = true
+	if lacks := cmp.Or(noType, noObject); lacks != "" {
+		return Frame{}, &SyntaxError{Offset: at, message: "the watch event " + lacks}
+	}
+	f.Raw = s.rawBytes()
+	f.InitialEventsEnd = f.InitialEventsEnd && f.Type == "BOOKMARK"
+	return f, nil
+}
+
+// eventType reads the type at pos. The words that every watch is full of cost no allocation.
+func (w *Watch) eventType() (string, error) {
+	quoted, err := w.s.quoted()
+	switch string(quoted) {
+	case `"ADDED"`:
+		return "ADDED", err
+	case `"MODIFIED"`:
+		return "MODIFIED", err
+	case `"DELETED"`:
+		return "DELETED", err
+	case `"BOOKMARK"`:
+		return "BOOKMARK", err
+	case "":
+		return "", err
+	}
+	return unquote(quoted, ""), nil
+}
