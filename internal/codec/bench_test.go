@@ -1,0 +1,193 @@
+package codec_test
+
+import (
+	"bytes"
+	stdjson "encoding/json"
+	"os"
+	"testing"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/codec"
+	"github.com/bowline-go/bowline/internal/jsonstream"
+)
+
+// podView is what a small controller reads of a pod.
+type podView struct {
+	meta.Identity `json:"metadata"`
+	Spec          struct {
+		NodeName string `json:"nodeName"`
+	} `json:"spec"`
+	Status struct {
+		Phase string `json:"phase"`
+		PodIP string `json:"podIP"`
+	} `json:"status"`
+}
+
+// pod is most of a pod.
+type pod struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata"`
+	Spec            podSpec   `json:"spec"`
+	Status          podStatus `json:"status"`
+}
+
+type podSpec struct {
+	Volumes []struct {
+		Name      string `json:"name"`
+		ConfigMap *struct {
+			Name        string `json:"name"`
+			DefaultMode *int32 `json:"defaultMode"`
+		} `json:"configMap"`
+		Projected *struct {
+			Sources     []map[string]stdjson.RawMessage `json:"sources"`
+			DefaultMode *int32                          `json:"defaultMode"`
+		} `json:"projected"`
+	} `json:"volumes"`
+	Containers                    []container       `json:"containers"`
+	RestartPolicy                 string            `json:"restartPolicy"`
+	TerminationGracePeriodSeconds *int64            `json:"terminationGracePeriodSeconds"`
+	ServiceAccountName            string            `json:"serviceAccountName"`
+	NodeName                      string            `json:"nodeName"`
+	NodeSelector                  map[string]string `json:"nodeSelector"`
+	SchedulerName                 string            `json:"schedulerName"`
+	Tolerations                   []struct {
+		Key               string `json:"key"`
+		Operator          string `json:"operator"`
+		Effect            string `json:"effect"`
+		TolerationSeconds *int64 `json:"tolerationSeconds"`
+	} `json:"tolerations"`
+}
+
+type container struct {
+	Name    string   `json:"name"`
+	Image   string   `json:"image"`
+	Command []string `json:"command"`
+	Args    []string `json:"args"`
+	Ports   []struct {
+		Name          string `json:"name"`
+		ContainerPort int32  `json:"containerPort"`
+		Protocol      string `json:"protocol"`
+	} `json:"ports"`
+	Env []struct {
+		Name      string `json:"name"`
+		Value     string `json:"value"`
+		ValueFrom *struct {
+			FieldRef *struct {
+				APIVersion string `json:"apiVersion"`
+				FieldPath  string `json:"fieldPath"`
+			} `json:"fieldRef"`
+			SecretKeyRef *struct {
+				Name string `json:"name"`
+				Key  string `json:"key"`
+			} `json:"secretKeyRef"`
+		} `json:"valueFrom"`
+	} `json:"env"`
+	Resources struct {
+		Limits   map[string]string `json:"limits"`
+		Requests map[string]string `json:"requests"`
+	} `json:"resources"`
+	VolumeMounts []struct {
+		Name      string `json:"name"`
+		ReadOnly  bool   `json:"readOnly"`
+		MountPath string `json:"mountPath"`
+	} `json:"volumeMounts"`
+	LivenessProbe   *probe `json:"livenessProbe"`
+	ReadinessProbe  *probe `json:"readinessProbe"`
+	ImagePullPolicy string `json:"imagePullPolicy"`
+}
+
+type probe struct {
+	HTTPGet *struct {
+		Path   string `json:"path"`
+		Port   any    `json:"port"`
+		Scheme string `json:"scheme"`
+	} `json:"httpGet"`
+	TimeoutSeconds   int32 `json:"timeoutSeconds"`
+	PeriodSeconds    int32 `json:"periodSeconds"`
+	SuccessThreshold int32 `json:"successThreshold"`
+	FailureThreshold int32 `json:"failureThreshold"`
+}
+
+type podStatus struct {
+	Phase      string `json:"phase"`
+	Conditions []struct {
+		Type               string    `json:"type"`
+		Status             string    `json:"status"`
+		LastTransitionTime meta.Time `json:"lastTransitionTime"`
+	} `json:"conditions"`
+	HostIP            string     `json:"hostIP"`
+	PodIP             string     `json:"podIP"`
+	StartTime         *meta.Time `json:"startTime"`
+	ContainerStatuses []struct {
+		Name         string                        `json:"name"`
+		State        map[string]stdjson.RawMessage `json:"state"`
+		Ready        bool                          `json:"ready"`
+		RestartCount int32                         `json:"restartCount"`
+		Image        string                        `json:"image"`
+		ImageID      string                        `json:"imageID"`
+		ContainerID  string                        `json:"containerID"`
+	} `json:"containerStatuses"`
+	QOSClass string `json:"qosClass"`
+}
+
+// readPod returns a pod without managedFields, 4.7 KB.
+func readPod(tb testing.TB) []byte {
+	tb.Helper()
+	raw, err := os.ReadFile("../jsonstream/testdata/pod.json")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	from, to := bytes.Index(raw, []byte(`,"managedFields"`)), bytes.Index(raw, []byte(`},"spec"`))
+	return append(raw[:from:from], raw[to:]...)
+}
+
+func benchmarkUnmarshal[T any](b *testing.B) {
+	raw := readPod(b)
+	b.SetBytes(int64(len(raw)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := codec.Unmarshal[T](raw); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func benchmarkReference[T any](b *testing.B) {
+	raw := readPod(b)
+	b.SetBytes(int64(len(raw)))
+	b.ReportAllocs()
+	for b.Loop() {
+		var v T
+		if err := stdjson.Unmarshal(raw, &v); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkUnmarshal(b *testing.B) {
+	b.Run("FewFields", benchmarkUnmarshal[*podView])
+	b.Run("MostFields", benchmarkUnmarshal[*pod])
+	b.Run("Map", benchmarkUnmarshal[map[string]any])
+	b.Run("MalformedTag", benchmarkUnmarshal[*struct {
+		pod `json:",omitempty"`
+	}])
+}
+
+// BenchmarkDecode has objects that do not say their type, as the items of a list.
+func BenchmarkDecode(b *testing.B) {
+	item := jsonstream.Item{Raw: readPod(b)}
+	b.SetBytes(int64(len(item.Raw)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := codec.Decode[*podView](item, "v1", "Pod"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkReference is encoding/json on the same input.
+func BenchmarkReference(b *testing.B) {
+	b.Run("FewFields", benchmarkReference[*podView])
+	b.Run("MostFields", benchmarkReference[*pod])
+	b.Run("Map", benchmarkReference[map[string]any])
+}
