@@ -1,0 +1,86 @@
+// How long to wait: exponential growth with full jitter, a floor, and a reset after health.
+
+package retry
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+)
+
+// Policy says how waits grow. Its zero value is that of a watch: 800 ms growing to 30 s, low again after 2 minutes of
+// health. Conflicts between writers want something like {Base: 10 * time.Millisecond, Max: time.Second}.
+type Policy struct {
+	// Base bounds the first wait; each further one in a row is bounded by twice the bound before. 0 = 800 ms.
+	Base time.Duration
+	// Max bounds every wait except where a floor asks for more. 0 = 30 s. A Base above Max counts as Max.
+	Max time.Duration
+	// Reset is how long health must last for the next wait to be bounded by Base again. 0 = 2 minutes.
+	Reset time.Duration
+}
+
+// Backoff is the state of one sequence of attempts. It belongs to the loop that attempts: it is not safe for use by
+// several goroutines. It holds no timer and no goroutine.
+type Backoff struct {
+	growth  *backoff.ExponentialBackOff
+	reset   time.Duration
+	healthy time.Time // since when; zero while unhealthy
+}
+
+// New returns a Backoff whose first wait is bounded by the policy's Base.
+func New(p Policy) *Backoff {
+	if p.Base <= 0 {
+		p.Base = 800 * time.Millisecond
+	}
+	if p.Max <= 0 {
+		p.Max = 30 * time.Second
+	}
+	if p.Reset <= 0 {
+		p.Reset = 2 * time.Minute
+	}
+	// The library draws evenly from interval·(1 ± factor), both ends included. With a factor of 1 that is 0 to twice the
+	// interval, so intervals of half the size make it full jitter exactly. (Half of 1 ns is 0, which would never grow.)
+	growth := &backoff.ExponentialBackOff{
+		InitialInterval:     max(1, min(p.Base, p.Max)/2),
+		MaxInterval:         max(1, p.Max/2),
+		RandomizationFactor: 1,
+		Multiplier:          2,
+		MaxElapsedTime:      0, // never gives up: that is the caller's decision
+		Stop:                backoff.Stop,
+		Clock:               backoff.SystemClock,
+	}
+	growth.Reset()
+	return &Backoff{growth: growth, reset: p.Reset}
+}
+
+// Next returns how long to wait after one more failure. A floor above 0 is what the server asked for (Retry-After): the
+// wait is then never shorter, and where the floor decides, up to a tenth longer. How long a floor to believe is the
+// caller's decision.
+func (b *Backoff) Next(floor time.Duration) time.Duration {
+	if !b.healthy.IsZero() && time.Since(b.healthy) >= b.reset {
+		b.growth.Reset()
+	}
+	b.healthy = time.Time{}
+
+	wait := b.growth.NextBackOff()
+	if wait < floor {
+		wait = floor + rand.N(min(floor/10, math.MaxInt64-floor)+1)
+	}
+	return wait
+}
+
+// Healthy says that things work now. Calls after the first change nothing until the next failure: health is counted from
+// the first one.
+func (b *Backoff) Healthy() {
+	if b.healthy.IsZero() {
+		b.healthy = time.Now()
+	}
+}
+
+// Reset makes the next wait low again, for a caller that knows that what failed is over.
+func (b *Backoff) Reset() {
+	b.growth.Reset()
+	b.healthy = time.Time{}
+}
