@@ -1,0 +1,120 @@
+package workqueue_test
+
+import (
+	"context"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bowline-go/bowline/workqueue"
+)
+
+func succeed(context.Context, string) error { return nil }
+
+func names(n int) []string {
+	s := make([]string, n)
+	for i := range s {
+		s[i] = "namespace/object-" + strconv.Itoa(i)
+	}
+	return s
+}
+
+// One key goes through an empty queue: the floor of what the queue costs.
+func BenchmarkAddDo(b *testing.B) {
+	q, ctx := workqueue.New(workqueue.Options[string]{}), b.Context()
+	b.ReportAllocs()
+	for b.Loop() {
+		q.Add("key")
+		_ = q.Do(ctx, succeed)
+	}
+}
+
+// Eight goroutines add a key of their own and do whichever is first, while 10,000 other keys wait for their time.
+func BenchmarkAddDoParallelWithDelays(b *testing.B) {
+	q, ctx := workqueue.New(workqueue.Options[int64]{}), b.Context()
+	var next atomic.Int64
+	for range 10_000 {
+		q.AddAfter(next.Add(1), time.Hour+time.Duration(next.Load())*time.Millisecond)
+	}
+	b.SetParallelism(max(1, 8/runtime.GOMAXPROCS(0)))
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			q.Add(next.Add(1))
+			_ = q.Do(ctx, func(context.Context, int64) error { return nil })
+		}
+	})
+}
+
+// One goroutine adds a key and waits until another, which waits for keys, has done it: two hand-overs.
+func BenchmarkWakeUp(b *testing.B) {
+	q, done := workqueue.New(workqueue.Options[string]{}), make(chan struct{})
+	q.AddAfter("later", time.Hour) // so that there is a timer to keep
+	go func() {
+		for q.Do(b.Context(), func(context.Context, string) error { done <- struct{}{}; return nil }) == nil {
+		}
+	}()
+	b.ReportAllocs()
+	for b.Loop() {
+		q.Add("key")
+		<-done
+	}
+}
+
+// Duplicates of a ready key: what a storm of events on one object costs.
+func BenchmarkAddDuplicate(b *testing.B) {
+	q := workqueue.New(workqueue.Options[string]{})
+	q.Add("key")
+	b.ReportAllocs()
+	for b.Loop() {
+		q.Add("key")
+	}
+}
+
+// 100,000 keys are delayed and superseded by an earlier time each: the heap at its deepest.
+func BenchmarkAddAfter(b *testing.B) {
+	q, keys := workqueue.New(workqueue.Options[string]{}), names(100_000)
+	for _, k := range keys {
+		q.AddAfter(k, 1000*time.Hour)
+	}
+	i := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		i++
+		q.AddAfter(keys[i*7919%len(keys)], 1000*time.Hour-time.Duration(i)*time.Millisecond)
+	}
+}
+
+// A million keys are added, then done. B/key is the heap at the peak for each key (its text included), B-left what the
+// empty queue holds afterwards.
+func BenchmarkMillionKeys(b *testing.B) {
+	const n = 1_000_000
+	ctx := b.Context()
+	var peak, left float64
+	b.ReportAllocs()
+	for b.Loop() {
+		q := workqueue.New(workqueue.Options[string]{})
+		before := heapInUse()
+		for i := range n {
+			q.Add("namespace/object-" + strconv.Itoa(i))
+		}
+		peak = float64(heapInUse()-before) / n
+		for range n {
+			_ = q.Do(ctx, succeed)
+		}
+		left = float64(heapInUse() - before)
+		runtime.KeepAlive(q)
+	}
+	b.ReportMetric(peak, "B/key")
+	b.ReportMetric(left, "B-left")
+}
+
+func heapInUse() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}

@@ -1,0 +1,72 @@
+// What can be chosen: how long a failed key waits, and how many retries there may be altogether.
+
+package workqueue
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Options configure a queue. The zero value is ready for use, and so is a value that makes no sense: a number below 0
+// counts as 0.
+type Options[K comparable] struct {
+	// MinBackoff is the delay after the first failure of a key; it doubles with each further one in a row. 0 = 5 ms.
+	MinBackoff time.Duration
+	// MaxBackoff bounds the delay after a failure. 0 = 1000 s. A MinBackoff above it counts as equal to it.
+	MaxBackoff time.Duration
+	// Backoff, if set, replaces both: it returns the delay after the failures-th failure of k in a row, counted from 1.
+	// What it returns is not jittered. It must be quick and safe for use by several goroutines.
+	Backoff func(k K, failures int) time.Duration
+
+	// RetryRate is how many retries a second become ready, of all keys together. 0 = without limit. It does not apply to
+	// Add and AddAfter: keys that do not fail are not held up by those that do.
+	RetryRate float64
+	// RetryBurst is how many retries may become ready at once after a quiet time. 0 = those of one second, at least 1.
+	RetryBurst int
+
+	// OnError, if set, is told of every error that the function of [Queue.Do] returned, by the goroutine that ran it and
+	// while the key is still in progress.
+	OnError func(k K, err error)
+}
+
+func (o Options[K]) withDefaults() Options[K] {
+	if o.MinBackoff <= 0 {
+		o.MinBackoff = 5 * time.Millisecond
+	}
+	if o.MaxBackoff <= 0 {
+		o.MaxBackoff = 1000 * time.Second
+	}
+	if o.Backoff == nil {
+		base, limit := min(o.MinBackoff, o.MaxBackoff), o.MaxBackoff
+		o.Backoff = func(_ K, failures int) time.Duration { return jitter(exponential(base, limit, failures)) }
+	}
+	return o
+}
+
+// bucket returns the limiter of all retries together, nil if there is no limit.
+func (o Options[K]) bucket() *rate.Limiter {
+	if !(o.RetryRate > 0) || math.IsInf(o.RetryRate, 1) { // not even NaN gets through
+		return nil
+	}
+	burst := o.RetryBurst
+	if burst <= 0 {
+		burst = int(math.Ceil(min(o.RetryRate, math.MaxInt32)))
+	}
+	return rate.NewLimiter(rate.Limit(o.RetryRate), burst)
+}
+
+// exponential returns base for the first failure, twice as much for each further one, and at most limit.
+func exponential(base, limit time.Duration, failures int) time.Duration {
+	doublings := max(0, failures-1)
+	if doublings >= 63 || base > limit>>doublings {
+		return limit
+	}
+	return base << doublings
+}
+
+// jitter returns d less up to half of it. A key that fails again and again thus never comes back at once, and many that
+// failed together do not come back together.
+func jitter(d time.Duration) time.Duration { return d - rand.N(d/2+1) }

@@ -1,0 +1,52 @@
+// What an operator wants to know.
+
+package workqueue
+
+import "time"
+
+// Stats is the state of a queue at one moment.
+type Stats struct {
+	// Ready is the number of keys that wait for a worker; Oldest is how long the first of them has waited.
+	Ready  int
+	Oldest time.Duration
+	// InProgress is the number of keys that workers have taken and not settled.
+	InProgress int
+	// Delayed is the number of keys that wait for their time, after AddAfter or a failure. A key that is in progress can
+	// be delayed as well.
+	Delayed int
+	// Throttled is the number of keys whose retry is due and held back by Options.RetryRate. If it stays above 0, the
+	// rate is lower than that of the failures.
+	Throttled int
+}
+
+// Stats returns the state of the queue. It costs the same however many keys there are.
+func (q *Queue[K]) Stats() Stats {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := q.promote()
+	q.notify(now)
+	s := Stats{
+		Ready:      q.ready.len,
+		InProgress: q.inProgress,
+		Delayed:    len(q.delays),
+		Throttled:  q.throttled.len,
+	}
+	if e := q.ready.first; e != nil {
+		s.Oldest = now - e.due
+	}
+	return s
+}
+
+// Len returns the number of ready keys: those that a call of Do would get without waiting. Keys that are delayed or in
+// progress do not count.
+func (q *Queue[K]) Len() int { return q.Stats().Ready }
+
+// Failures returns how often k has failed in a row, 0 if its last run succeeded or k is not known.
+func (q *Queue[K]) Failures(k K) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if e := q.entries[k]; e != nil {
+		return e.failures
+	}
+	return 0
+}
