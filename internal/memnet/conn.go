@@ -1,0 +1,88 @@
+package memnet
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Conn is one end of an in-memory connection. Its methods may be called by several goroutines at once.
+type Conn struct {
+	in, out       *stream // what the peer writes, and what it reads
+	local, remote net.Addr
+}
+
+// pipe returns the two ends of a new connection.
+func pipe(a, b net.Addr) (*Conn, *Conn) {
+	ab, ba := newStream(), newStream()
+	return &Conn{in: ba, out: ab, local: a, remote: b}, &Conn{in: ab, out: ba, local: b, remote: a}
+}
+
+// Read implements net.Conn. It returns io.EOF once the peer has closed and everything that it wrote was read,
+// syscall.ECONNRESET after either end's Reset, net.ErrClosed after Close and os.ErrDeadlineExceeded after the deadline.
+func (c *Conn) Read(p []byte) (int, error) {
+	n, err := c.in.read(p)
+	return n, c.wrap("read", err)
+}
+
+// Write implements net.Conn. It returns when everything is in the buffer, or with the number of bytes that are: with
+// syscall.EPIPE when the peer does not read any more, net.ErrClosed after Close, os.ErrDeadlineExceeded after the
+// deadline.
+func (c *Conn) Write(p []byte) (int, error) {
+	n, err := c.out.write(p)
+	return n, c.wrap("write", err)
+}
+
+// Close closes both directions. The peer can still read what was written before.
+func (c *Conn) Close() error {
+	c.out.closeWriter(net.ErrClosed)
+	return c.wrap("close", c.in.closeReader())
+}
+
+// CloseWrite ends the direction to the peer, which reads io.EOF after what was written before. The other one goes on.
+func (c *Conn) CloseWrite() error {
+	c.out.closeWriter(syscall.EPIPE)
+	return nil
+}
+
+// Reset aborts the connection: what is in the buffers is lost, and reads and writes of both ends fail with
+// syscall.ECONNRESET. It is what happens when a host dies or a proxy gives up.
+func (c *Conn) Reset() {
+	c.in.reset()
+	c.out.reset()
+}
+
+// LocalAddr returns this end's address.
+func (c *Conn) LocalAddr() net.Addr { return c.local }
+
+// RemoteAddr returns the peer's address.
+func (c *Conn) RemoteAddr() net.Addr { return c.remote }
+
+// SetDeadline sets both deadlines. The zero time means none.
+func (c *Conn) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
+}
+
+// SetReadDeadline sets the time after which reads fail, also one that is waiting now. The zero time means none.
+func (c *Conn) SetReadDeadline(t time.Time) error {
+	return c.wrap("set", c.in.setReadDeadline(t))
+}
+
+// SetWriteDeadline sets the time after which writes fail, also one that is waiting now. The zero time means none.
+func (c *Conn) SetWriteDeadline(t time.Time) error {
+	return c.wrap("set", c.out.setWriteDeadline(t))
+}
+
+// wrap makes err what net's own connections return.
+func (c *Conn) wrap(op string, err error) error {
+	if err == nil || err == io.EOF {
+		return err
+	}
+	if errno := syscall.Errno(0); errors.As(err, &errno) {
+		err = os.NewSyscallError(op, err)
+	}
+	return &net.OpError{Op: op, Net: network, Source: c.local, Addr: c.remote, Err: err}
+}

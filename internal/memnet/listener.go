@@ -1,0 +1,122 @@
+package memnet
+
+import (
+	"context"
+	"net"
+	"strconv"
+	"sync"
+	"syscall"
+)
+
+// Host and port of every listener. The host is in the domain that RFC 2606 reserves for names that never resolve: a
+// client that was not given the listener's DialContext fails, instead of reaching something else.
+const (
+	host = "memnet.invalid"
+	port = 80
+)
+
+// Listener is an in-memory net.Listener. Make one with Listen.
+type Listener struct {
+	// mu protects the rest. arrived is signalled when queue grows and when closed becomes true.
+	mu      sync.Mutex
+	arrived sync.Cond
+	queue   []*Conn // dialled, not accepted yet; oldest first
+	dialled int
+	closed  bool
+}
+
+// Listen returns a listener. Its address is the same as that of any other, because one listener cannot be reached but
+// through its own DialContext. It holds no goroutine; a listener that is not used any more need not be closed, but
+// those who dialled it wait for Accept until it is.
+func Listen() *Listener {
+	l := &Listener{}
+	l.arrived.L = &l.mu
+	return l
+}
+
+// Accept returns the next connection, and waits for one. After Close it returns an error that is net.ErrClosed.
+func (l *Listener) Accept() (net.Conn, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.queue) == 0 && !l.closed {
+		l.arrived.Wait()
+	}
+	if l.closed {
+		return nil, &net.OpError{Op: "accept", Net: network, Addr: l.Addr(), Err: net.ErrClosed}
+	}
+	c := l.queue[0]
+	l.queue[0] = nil
+	l.queue = l.queue[1:]
+	return c, nil
+}
+
+// Close ends Accept and refuses further dials. Connections that were not accepted yet are reset; accepted ones live on.
+// A second Close returns an error that is net.ErrClosed.
+func (l *Listener) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return &net.OpError{Op: "close", Net: network, Addr: l.Addr(), Err: net.ErrClosed}
+	}
+	l.closed = true
+	for _, c := range l.queue {
+		c.Reset()
+	}
+	l.queue = nil
+	l.arrived.Broadcast()
+	return nil
+}
+
+// Addr returns the address to dial, in the form host:port.
+func (l *Listener) Addr() net.Addr { return addr{host, port} }
+
+// DialContext connects to the listener. It has the signature of net.Dialer's method, so that it can stand in an
+// http.Transport. network must be one of TCP's, and address the listener's: anything else is refused as a closed port
+// is, with syscall.ECONNREFUSED, and so is every dial after Close. It does not wait for Accept. The connection is a
+// *Conn.
+func (l *Listener) DialContext(ctx context.Context, netw, address string) (net.Conn, error) {
+	fail := func(err error) (net.Conn, error) {
+		return nil, &net.OpError{Op: "dial", Net: netw, Addr: name(address), Err: err}
+	}
+	if err := ctx.Err(); err != nil {
+		return fail(err)
+	}
+	switch netw {
+	case "tcp", "tcp4", "tcp6":
+	default:
+		return fail(net.UnknownNetworkError(netw))
+	}
+	if address != l.Addr().String() {
+		return fail(syscall.ECONNREFUSED)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return fail(syscall.ECONNREFUSED)
+	}
+	l.dialled++
+	client, server := pipe(addr{host, firstClientPort + l.dialled}, addr{host, port})
+	l.queue = append(l.queue, server)
+	l.arrived.Signal()
+	return client, nil
+}
+
+const (
+	network         = "memnet"
+	firstClientPort = 1024
+)
+
+// addr is the address of one end. Client ports are counted up and are not bounded as TCP's are.
+type addr struct {
+	host string
+	port int
+}
+
+func (a addr) Network() string { return network }
+func (a addr) String() string  { return net.JoinHostPort(a.host, strconv.Itoa(a.port)) }
+
+// name is an address that was asked for, whatever it is.
+type name string
+
+func (n name) Network() string { return network }
+func (n name) String() string  { return string(n) }
