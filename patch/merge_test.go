@@ -1,0 +1,128 @@
+package patch_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/bowline-go/bowline/patch"
+)
+
+// behaviour 315: the cases of RFC 7386, appendix A, in its order.
+func TestTheExamplesOfRFC7386(t *testing.T) {
+	for _, test := range []struct{ doc, patch, want string }{
+		{`{"a":"b"}`, `{"a":"c"}`, `{"a":"c"}`},
+		{`{"a":"b"}`, `{"b":"c"}`, `{"a":"b","b":"c"}`},
+		{`{"a":"b"}`, `{"a":null}`, `{}`},
+		{`{"a":"b","b":"c"}`, `{"a":null}`, `{"b":"c"}`},
+		{`{"a":["b"]}`, `{"a":"c"}`, `{"a":"c"}`},
+		{`{"a":"c"}`, `{"a":["b"]}`, `{"a":["b"]}`},
+		{`{"a":{"b":"c"}}`, `{"a":{"b":"d","c":null}}`, `{"a":{"b":"d"}}`},
+		{`{"a":[{"b":"c"}]}`, `{"a":[1]}`, `{"a":[1]}`},
+		{`["a","b"]`, `["c","d"]`, `["c","d"]`},
+		{`{"a":"b"}`, `["c"]`, `["c"]`},
+		{`{"a":"foo"}`, `null`, `null`},
+		{`{"a":"foo"}`, `"bar"`, `"bar"`},
+		{`{"e":null}`, `{"a":1}`, `{"a":1,"e":null}`},
+		{`[1,2]`, `{"a":"b","c":null}`, `{"a":"b"}`},
+		{`{}`, `{"a":{"bb":{"ccc":null}}}`, `{"a":{"bb":{}}}`},
+	} {
+		t.Run(test.doc+" "+test.patch, func(t *testing.T) {
+			doc, change := []byte(test.doc), []byte(test.patch)
+			got, err := patch.ApplyMerge(doc, change)
+			if err != nil || string(got) != test.want {
+				t.Errorf("got %s, %v; want %s", got, err, test.want)
+			}
+			if string(doc) != test.doc || string(change) != test.patch {
+				t.Error("what was passed has changed")
+			}
+		})
+	}
+}
+
+func TestMergingLosesNoDigit(t *testing.T) {
+	for _, test := range []struct{ name, doc, patch, want string }{
+		{"2^53+1", `{"a":9007199254740993}`, `{"b":9007199254740993}`, `{"a":9007199254740993,"b":9007199254740993}`},
+		{"2^64", `{"a":18446744073709551616}`, `{}`, `{"a":18446744073709551616}`},
+		{"fractions and exponents as they are written", `{"a":1.0,"b":1e2}`, `{"c":-0.10E+05}`, `{"a":1.0,"b":1e2,"c":-0.10E+05}`},
+		{"text is not made safe for HTML", `{"a":"<&>"}`, `{}`, `{"a":"<&>"}`},
+		{"composed and decomposed letters are two", "{\"\u00e9\":1,\"e\u0301\":2}", "{\"\u00e9\":null}", "{\"e\u0301\":2}"}, // behaviour 330
+		{"names are case-sensitive", `{"a":1}`, `{"A":null}`, `{"a":1}`},
+		{"of duplicate names the last counts", `{"a":1,"a":2}`, `{"b":1,"b":null}`, `{"a":2}`},
+		{"white space around", " {\n} \n", "\t{}", `{}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := patch.ApplyMerge([]byte(test.doc), []byte(test.patch))
+			if err != nil || string(got) != test.want {
+				t.Errorf("got %s, %v; want %s", got, err, test.want)
+			}
+		})
+	}
+}
+
+func TestWhatIsNotJSONIsNotMerged(t *testing.T) {
+	for _, test := range []struct{ name, doc, patch, want string }{
+		{"nothing", ``, `{}`, "patch: the document is not JSON: "},
+		{"an empty patch", `{}`, ``, "patch: the merge patch is not JSON: "},
+		{"half a document", `{"a":`, `{}`, "patch: the document is not JSON: "},
+		{"two documents", `{}{}`, `{}`, "patch: the document has more than one JSON value"},
+		{"something after the patch", `{}`, `{} x`, "patch: the merge patch has more than one JSON value"},
+		{"a bracket after the patch", `{}`, `{}]`, "patch: the merge patch has more than one JSON value"},
+		{"a document that nests for ever", strings.Repeat("[", 100_000), `{}`, "patch: the document is not JSON: "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := patch.ApplyMerge([]byte(test.doc), []byte(test.patch))
+			if err == nil || !strings.HasPrefix(err.Error(), test.want) || got != nil {
+				t.Errorf("got %s, %v; want %q", got, err, test.want)
+			}
+		})
+	}
+}
+
+func TestDeepAndWideDocumentsMerge(t *testing.T) {
+	deep := strings.Repeat(`{"a":`, 9000) + "1" + strings.Repeat("}", 9000)
+	other := strings.Replace(deep, "1", "2", 1)
+	if got, err := patch.ApplyMerge([]byte(deep), []byte(other)); err != nil || string(got) != other {
+		t.Errorf("got %d bytes, %v", len(got), err)
+	}
+	wide := "{" + strings.Repeat(`"a":1,`, 100_000) + `"b":2}`
+	if got, err := patch.ApplyMerge([]byte(wide), []byte(wide)); err != nil || string(got) != `{"a":1,"b":2}` {
+		t.Errorf("got %d bytes, %v", len(got), err)
+	}
+}
+
+func TestMergeValueWorksOnDecodedDocuments(t *testing.T) {
+	target := map[string]any{"a": map[string]any{"b": 1, "c": 2}, "d": []any{1}}
+	change := map[string]any{"a": map[string]any{"b": nil}, "d": []any{}, "e": map[string]any{"f": nil}}
+	want := map[string]any{"a": map[string]any{"c": 2}, "d": []any{}, "e": map[string]any{}}
+	if got := patch.MergeValue(target, change); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func FuzzApplyMerge(f *testing.F) {
+	for _, s := range []string{`{"a":{"b":null}}`, `[1,{"a":2}]`, `null`, `"x"`, `{"a":[{}]}`, `{`, "\xff", `{"":1e400}`, `{"a":9007199254740993}`} {
+		f.Add(s, `{"a":{"b":1}}`)
+		f.Add(`{"a":{"b":1},"c":null}`, s)
+	}
+	f.Fuzz(func(t *testing.T, doc, change string) {
+		got, err := patch.ApplyMerge([]byte(doc), []byte(change))
+		if (err == nil) != (json.Valid([]byte(doc)) && json.Valid([]byte(change))) {
+			t.Fatalf("error is %v", err)
+		}
+		if err != nil {
+			return
+		}
+		again, err := patch.ApplyMerge(got, []byte(change))
+		if err != nil || string(again) != string(got) {
+			t.Errorf("applied again it gives %s, %v, and not %s", again, err, got)
+		}
+		if strings.HasPrefix(strings.TrimLeft(change, " \t\r\n"), "{") {
+			return
+		}
+		if want, err := patch.ApplyMerge([]byte(`{}`), []byte(change)); err != nil || string(want) != string(got) {
+			t.Errorf("a patch that is no object gives %s, want %s", got, want)
+		}
+	})
+}
