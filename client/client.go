@@ -1,0 +1,74 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"runtime"
+
+	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/go-logr/logr"
+	"golang.org/x/time/rate"
+)
+
+// Client talks to one API server. It is safe for use by several goroutines at once and holds no goroutine of its own.
+type Client struct {
+	server    *url.URL
+	http      *http.Client
+	transport *transport
+	userAgent string
+	limiter   *rate.Limiter
+	hooks     Hooks
+	log       logr.Logger
+	warnings  warnings
+	maxObject int
+}
+
+// New returns a client of the server that cfg names. It does no I/O: a server that cannot be reached, or a file that cannot
+// be read, shows in the first call. Every reason why cfg cannot be used is in the error.
+func New(cfg Config) (*Client, error) {
+	server, err := cfg.validate()
+	if err != nil {
+		return nil, err
+	}
+	t, err := newTransport(cfg)
+	if err != nil {
+		return nil, err
+	}
+	var wire http.RoundTripper = t
+	if cfg.Wrap != nil {
+		if wire = cfg.Wrap(t); wire == nil {
+			return nil, errors.New("client.Config: Wrap returned nil")
+		}
+	}
+	auth := &authorizer{next: wire, server: server, token: newToken(cfg.BearerToken, cfg.BearerTokenFile)}
+	agent := cfg.UserAgent
+	if agent == "" {
+		agent = fmt.Sprintf("bowline/v0 (%s/%s)", runtime.GOOS, runtime.GOARCH)
+	}
+	return &Client{
+		server:    server,
+		http:      &http.Client{Transport: auth, CheckRedirect: stayOnOrigin(server)},
+		transport: t,
+		userAgent: agent,
+		limiter:   cfg.Limiter,
+		hooks:     cfg.Hooks,
+		log:       cfg.Logger,
+		maxObject: cfg.MaxObject,
+	}, nil
+}
+
+// Close closes the connections that are idle. Calls in flight go on, and the client stays usable: it opens connections
+// again as it needs them. A program that ends, or keeps its client for good, need not call it.
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
+
+// String names the server, and shows no credential.
+func (c *Client) String() string { return "client of " + c.server.Redacted() }
+
+// GoString returns the same as String.
+func (c *Client) GoString() string { return c.String() }
+
+func (c *Client) streamOptions(keepManagedFields bool) jsonstream.Options {
+	return jsonstream.Options{MaxObject: c.maxObject, KeepManagedFields: keepManagedFields}
+}

@@ -1,0 +1,132 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/go-logr/logr"
+	"golang.org/x/time/rate"
+)
+
+// Config says where an API server is and how to talk to it. The zero value of every field but Server is a usable
+// default. New copies what it needs: a Config may be changed and used again afterwards.
+//
+// Printing a Config with package fmt, or encoding it as JSON, shows no credential. Two ways out are fmt's own: it asks no
+// method of a value in an unexported field, and none for a verb that fits nothing (%p and %w, which go vet refuses).
+type Config struct {
+	// Server is the server's absolute URL, http or https, such as "https://10.0.0.1:6443". A path is a prefix of every
+	// request's path.
+	Server string
+
+	// TLS says whom to trust and who to be. It is used with https servers only.
+	TLS TLS
+
+	// BearerToken is sent with each request. BearerTokenFile, where both are set, wins.
+	BearerToken string
+
+	// BearerTokenFile holds the token. It is read again at least once a minute, because the tokens of service accounts
+	// expire, and after a token was refused (401); while it cannot be read, the last good token is used.
+	BearerTokenFile string
+
+	// UserAgent is sent with each request; empty means "bowline/v0 (os/architecture)". The server takes what stands before
+	// the first slash as the field manager of writes that name none.
+	UserAgent string
+
+	// Limiter, where set, is waited for before each request except watches. Nil means no limit: API servers protect
+	// themselves with priority and fairness. Several clients may share one.
+	Limiter *rate.Limiter
+
+	// MaxObject bounds the size of one decoded object, in bytes after decompression; 0 means 32 MiB. A larger one is an
+	// error, noticed while it is read.
+	MaxObject int
+
+	// Dial makes connections; nil means net.Dialer with a timeout of 30 s. It is used for everything.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+	// Proxy chooses a proxy for a request; nil means http.ProxyFromEnvironment.
+	Proxy func(*http.Request) (*url.URL, error)
+
+	// Wrap, where set, is given the transport and returns the one to use. It sees each request with its credentials.
+	Wrap func(http.RoundTripper) http.RoundTripper
+
+	// Hooks are called on the things that a program may want to see. All are optional.
+	Hooks Hooks
+
+	// Logger gets one line for each request at V(6), and nothing else. The zero value discards it.
+	Logger logr.Logger
+}
+
+// TLS says which servers to trust and which certificate to show. Data wins over a file of the same purpose. Files are
+// first read when a connection needs them, not by New; certificate and key are read again for each new connection.
+type TLS struct {
+	// CAFile and CAData hold PEM certificates. Where either is set, only servers that they vouch for are trusted, and the
+	// system's own certificates are not.
+	CAFile string
+	CAData []byte
+
+	// CertFile and KeyFile, or CertData and KeyData, are the client's certificate and its private key, as PEM.
+	CertFile string
+	CertData []byte
+	KeyFile  string
+	KeyData  []byte
+
+	// ServerName replaces the host of Config.Server in the handshake (SNI) and in the check of the server's certificate.
+	ServerName string
+
+	// Insecure accepts any server certificate. It excludes CAFile and CAData.
+	Insecure bool
+}
+
+// Hooks are functions that a client calls as things happen. Each must be safe for use by several goroutines at once and
+// should return soon, because the request waits for it.
+type Hooks struct {
+	// Request is called after each HTTP exchange, when the headers of the answer are there or the attempt has failed.
+	Request func(ctx context.Context, r RequestInfo)
+
+	// Warning is called with each warning of the server, once per distinct text and client.
+	Warning func(ctx context.Context, w Warning)
+}
+
+// validate returns every reason why c cannot be used.
+func (c Config) validate() (*url.URL, error) {
+	var errs []error
+	bad := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("client.Config: "+format, args...))
+	}
+	server, err := url.Parse(c.Server)
+	switch {
+	case c.Server == "":
+		bad("Server is empty; it must be an absolute http or https URL")
+	case err != nil || (server.Scheme != "http" && server.Scheme != "https") || server.Hostname() == "":
+		bad("Server must be an absolute http or https URL, got %q", redactURL(c.Server))
+	case server.User != nil || server.RawQuery != "" || server.Fragment != "":
+		bad("Server must have no user, query or fragment, got %q", redactURL(c.Server))
+	}
+	if c.TLS.Insecure && (c.TLS.CAFile != "" || len(c.TLS.CAData) > 0) {
+		bad("TLS.Insecure excludes TLS.CAFile and TLS.CAData")
+	}
+	hasCert := c.TLS.CertFile != "" || len(c.TLS.CertData) > 0
+	hasKey := c.TLS.KeyFile != "" || len(c.TLS.KeyData) > 0
+	if hasCert != hasKey {
+		bad("a client certificate needs both TLS.CertFile or TLS.CertData and TLS.KeyFile or TLS.KeyData")
+	}
+	if hasControl(c.BearerToken) {
+		bad("BearerToken has a space or a control character in it")
+	}
+	if strings.ContainsFunc(c.UserAgent, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		bad("UserAgent has a control character in it")
+	}
+	if c.MaxObject < 0 {
+		bad("MaxObject must not be negative, got %d", c.MaxObject)
+	}
+	return server, errors.Join(errs...)
+}
+
+func hasControl(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f })
+}

@@ -1,0 +1,168 @@
+package client_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/bowline-go/bowline/client"
+)
+
+func TestEveryReasonWhyAConfigCannotBeUsedIsNamed(t *testing.T) {
+	const ok = "https://10.0.0.1:6443"
+	for _, test := range []struct {
+		name string
+		cfg  client.Config
+		want []string // empty: it can be used
+	}{
+		{"an address with a port", client.Config{Server: ok}, nil},
+		{"an IPv6 address", client.Config{Server: "https://[::1]:6443"}, nil},
+		{"plain http and a path", client.Config{Server: "http://localhost/clusters/a/"}, nil},
+		{"an upper-case scheme", client.Config{Server: "HTTPS://localhost"}, nil},
+		{
+			"everything that may stand together",
+			client.Config{
+				Server: ok, BearerToken: "t", BearerTokenFile: "/f", UserAgent: "me/1 (a; b)",
+				TLS: client.TLS{CAFile: "/ca", CertFile: "/c", KeyFile: "/k", ServerName: "n"},
+			},
+			nil,
+		},
+
+		{"nothing", client.Config{}, []string{"client.Config: Server is empty"}},
+		{"no scheme", client.Config{Server: "10.0.0.1:6443"}, []string{`Server must be an absolute http or https URL, got "10.0.0.1:6443"`}},
+		{"only a scheme and a word", client.Config{Server: "foo:bar"}, []string{`http or https URL, got "foo:bar"`}},
+		{"another scheme", client.Config{Server: "ftp://h"}, []string{`got "ftp://h"`}},
+		{"no host", client.Config{Server: "https:///a"}, []string{"absolute http or https URL"}},
+		{"a port without a host", client.Config{Server: "https://:6443"}, []string{"absolute http or https URL"}},
+		{"a query", client.Config{Server: ok + "?a=b"}, []string{"no user, query or fragment"}},
+		{"a fragment", client.Config{Server: ok + "#a"}, []string{"no user, query or fragment"}},
+		{"a user", client.Config{Server: "https://u@h"}, []string{"no user, query or fragment"}},
+		{"no check of the server and a CA file", client.Config{Server: ok, TLS: client.TLS{Insecure: true, CAFile: "f"}}, []string{"TLS.Insecure excludes"}},
+		{
+			"no check of the server and CA data",
+			client.Config{Server: ok, TLS: client.TLS{Insecure: true, CAData: []byte("x")}},
+			[]string{"TLS.Insecure excludes"},
+		},
+		{"a certificate without a key", client.Config{Server: ok, TLS: client.TLS{CertFile: "f"}}, []string{"needs both"}},
+		{"a key without a certificate", client.Config{Server: ok, TLS: client.TLS{KeyData: []byte("x")}}, []string{"needs both"}},
+		{"a negative bound", client.Config{Server: ok, MaxObject: -1}, []string{"MaxObject must not be negative, got -1"}},
+		{
+			"several reasons at once",
+			client.Config{MaxObject: -2, BearerToken: "a b"},
+			[]string{"Server is empty", "MaxObject", "BearerToken"},
+		},
+		{
+			"a wrapper that returns nothing",
+			client.Config{Server: ok, Wrap: func(http.RoundTripper) http.RoundTripper { return nil }},
+			[]string{"Wrap returned nil"},
+		},
+
+		// guarantee S9: no header can be injected
+		{"a token with a line break", client.Config{Server: ok, BearerToken: "a\r\nX: y"}, []string{"BearerToken has a space or a control character"}},
+		{"a token with a scheme before it", client.Config{Server: ok, BearerToken: "Bearer abc"}, []string{"BearerToken has a space"}},
+		{"a user agent with a line break", client.Config{Server: ok, UserAgent: "a\nX: y"}, []string{"UserAgent has a control character"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c, err := client.New(test.cfg)
+			if len(test.want) == 0 {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if c != nil {
+				t.Error("there is a client beside the error")
+			}
+			for _, part := range test.want {
+				wantErr(t, err, part)
+			}
+		})
+	}
+}
+
+// behaviour 127
+func TestBadCertificateDataIsAnErrorAtConstruction(t *testing.T) {
+	one, other := newAuthority(t), newAuthority(t)
+	cert, key := one.issue(t, "me")
+	_, otherKey := other.issue(t, "me")
+	for _, test := range []struct {
+		name string
+		tls  client.TLS
+		want string // empty: it can be used
+	}{
+		{"a CA that is not PEM", client.TLS{CAData: []byte("nonsense")}, "TLS.CAData: no PEM certificate"},
+		{"a CA that is a key", client.TLS{CAData: key}, "TLS.CAData: no PEM certificate"},
+		{"a certificate and a key that are not PEM", client.TLS{CertData: []byte("a"), KeyData: []byte("b")}, "TLS.CertData and TLS.KeyData"},
+		{"another certificate's key", client.TLS{CertData: cert, KeyData: otherKey}, "TLS.CertData and TLS.KeyData"},
+		{"a certificate that is a key, beside a file", client.TLS{CertData: key, KeyFile: "/none"}, "TLS.CertData: no PEM certificate"},
+		{"a key that is a certificate, beside a file", client.TLS{CertFile: "/none", KeyData: cert}, "TLS.KeyData: no PEM private key"},
+		{"a key after something else", client.TLS{CertFile: "/none", KeyData: append(cert[:len(cert):len(cert)], key...)}, ""},
+		{"a pair", client.TLS{CAData: one.pem, CertData: cert, KeyData: key}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := client.New(client.Config{Server: "https://h", TLS: test.tls})
+			if test.want == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			wantErr(t, err, "client.Config: "+test.want)
+			if strings.Contains(err.Error(), "PRIVATE KEY-----") {
+				t.Errorf("error shows the data: %v", err)
+			}
+		})
+	}
+}
+
+func TestNewDoesNoIO(t *testing.T) {
+	c, err := client.New(client.Config{
+		Server: "https://nowhere.invalid", BearerTokenFile: "/does/not/exist",
+		TLS: client.TLS{CAFile: "/does/not/exist", CertFile: "/does/not/exist", KeyFile: "/does/not/exist"},
+		Dial: func(context.Context, string, string) (net.Conn, error) {
+			t.Error("New dials")
+			return nil, net.ErrClosed
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close() // before anything was opened
+}
+
+// behaviour 26: what New was given may be changed afterwards.
+func TestAClientHasNothingInCommonWithItsConfig(t *testing.T) {
+	ca := newAuthority(t)
+	cert, key := ca.issue(t, "me")
+	srv := startTLS(t, ca, says(object("a", "1")), nil)
+	cfg := client.Config{
+		Server: srv.URL, Proxy: noProxy, BearerToken: "t",
+		TLS: client.TLS{CAData: append([]byte(nil), ca.pem...), CertData: append([]byte(nil), cert...), KeyData: append([]byte(nil), key...)},
+	}
+	c := dial(t, cfg)
+	clear(cfg.TLS.CAData)
+	clear(cfg.TLS.CertData)
+	clear(cfg.TLS.KeyData)
+	if _, err := client.For(c, slims).Get(t.Context(), web); err != nil {
+		t.Error(err)
+	}
+}
+
+// pemOf encodes an EC key.
+func pemOf(t testing.TB, key *ecdsa.PrivateKey) []byte {
+	t.Helper()
+	der := must[[]byte](t)(x509.MarshalPKCS8PrivateKey(key))
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+}
+
+func newKey(t testing.TB) *ecdsa.PrivateKey {
+	t.Helper()
+	return must[*ecdsa.PrivateKey](t)(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
+}

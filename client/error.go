@@ -1,0 +1,125 @@
+package client
+
+import (
+	"fmt"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// OpError says which call failed: the verb, the resource and, where there is one, the object. Err is the cause: an
+// *errors.StatusError when the server answered, or a [*DecodeError], [*KindError] or [*BodyError] about its answer, or the
+// error of the network or of the context.
+type OpError struct {
+	// Verb is the API's word: get, list, watch, create, update, patch, delete. It is modify for what [Resource.Modify] finds
+	// by itself; a request of its that fails is a get or an update.
+	Verb string
+	// Resource is what the call was about.
+	Resource meta.GVR
+	// Subresource is its part, such as "status", or empty.
+	Subresource string
+	// Key is the object; for list and watch only the namespace is set, or nothing.
+	Key meta.Key
+	// Err is the cause.
+	Err error
+}
+
+// Error returns, for example, `get pods "web/a": server said NotFound (404): pods "a" not found`.
+func (e *OpError) Error() string { return e.where() + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *OpError) Unwrap() error { return e.Err }
+
+func (e *OpError) where() string {
+	resource := e.Resource.Resource
+	if e.Resource.Group != "" {
+		resource += "." + e.Resource.Group
+	}
+	if e.Subresource != "" {
+		resource += "/" + e.Subresource
+	}
+	switch {
+	case e.Key.Name != "":
+		return fmt.Sprintf("%s %s %q", e.Verb, resource, e.Key.String())
+	case e.Key.Namespace != "":
+		return fmt.Sprintf("%s %s in %q", e.Verb, resource, e.Key.Namespace)
+	}
+	return e.Verb + " " + resource
+}
+
+// DecodeError says that one object of the server's does not fit the type that it is decoded into. In an iteration it is the
+// one error that is not final: the other objects follow.
+type DecodeError struct {
+	// Identity is the object's, as far as it could be read.
+	Identity meta.Identity
+	// Err is the cause.
+	Err error
+}
+
+// Error implements error.
+func (e *DecodeError) Error() string {
+	return fmt.Sprintf("decode %q (resource version %q): %v", show(e.Identity.Key().String()), show(e.Identity.ResourceVersion), e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *DecodeError) Unwrap() error { return e.Err }
+
+// KindError says that the server answered with an object of another kind than the resource's descriptor says. Either the
+// descriptor is wrong, or what answered is not the API server that it was taken for.
+type KindError struct {
+	// APIVersion and Kind are what came; both are empty for a JSON object that names no kind.
+	APIVersion, Kind string
+	// WantAPIVersion and WantKind are what the descriptor says.
+	WantAPIVersion, WantKind string
+}
+
+// Error implements error.
+func (e *KindError) Error() string {
+	if e.APIVersion == "" && e.Kind == "" {
+		return fmt.Sprintf("server sent an object without a kind, want %s %s", e.WantAPIVersion, e.WantKind)
+	}
+	return fmt.Sprintf("server sent %s %s, want %s %s",
+		show(e.APIVersion), show(e.Kind), e.WantAPIVersion, e.WantKind)
+}
+
+// EventError says that a watch brought something that is not a usable event: of an unknown type, of another kind, without a
+// resource version or a name, too large, or broken JSON. It ends the watch, before the event has been applied.
+type EventError struct {
+	// Type and Identity are the event's, as far as they could be read.
+	Type     EventType
+	Identity meta.Identity
+	// Err is what is wrong with it.
+	Err error
+}
+
+// Error implements error.
+func (e *EventError) Error() string {
+	text := "server sent an unusable event"
+	if e.Type != "" {
+		text += fmt.Sprintf(" %q", show(string(e.Type)))
+	}
+	if key := e.Identity.Key(); key != (meta.Key{}) {
+		text += fmt.Sprintf(" of %q", show(key.String()))
+	}
+	return text + ": " + e.Err.Error()
+}
+
+// Unwrap returns what is wrong with the event.
+func (e *EventError) Unwrap() error { return e.Err }
+
+// BodyError says that a successful answer is not what an API server sends: not JSON, or no object. A proxy or a captive portal
+// that answers in the server's place is the usual cause.
+type BodyError struct {
+	// ContentType is what the answer called itself.
+	ContentType string
+	// Excerpt is the start of its body, cleaned of control characters.
+	Excerpt string
+}
+
+// Error implements error.
+func (e *BodyError) Error() string {
+	text := fmt.Sprintf("server sent something else than the object that was asked for, as %q", e.ContentType)
+	if e.Excerpt != "" {
+		text += ": " + e.Excerpt
+	}
+	return text
+}

@@ -1,0 +1,157 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/patch"
+)
+
+// Settings is a config map as this program sees it: what it does not name is neither decoded nor lost.
+type Settings struct {
+	meta.Identity `json:"metadata"`
+	Data          map[string]string `json:"data"`
+}
+
+// AllSettings says where the server has them.
+var AllSettings = client.Type[*Settings]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
+
+// withServer runs an example against an API server in this process.
+func withServer(f func(ctx context.Context, c *client.Client) error) {
+	ctx, stop := context.WithCancel(context.Background())
+	srv := clienttest.New(clienttest.Options{})
+	served := make(chan error)
+	go func() { served <- srv.Run(ctx) }()
+	c, err := client.New(srv.Config())
+	if err == nil {
+		err = f(ctx, c)
+	}
+	stop()
+	if err := errors.Join(err, <-served); err != nil {
+		fmt.Println(err)
+	}
+}
+
+// A struct and a descriptor are a typed client.
+func Example() {
+	withServer(func(ctx context.Context, c *client.Client) error {
+		settings := client.For(c, AllSettings)
+		key := meta.Key{Namespace: "default", Name: "web"}
+		made, err := settings.Create(ctx, &Settings{
+			Identity: meta.Identity{Namespace: key.Namespace, Name: key.Name}, Data: map[string]string{"color": "green"},
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Println("made", meta.KeyOf(made), made.Data)
+
+		if _, err := settings.Patch(ctx, key, patch.Merge(map[string]any{"data": map[string]any{"size": "3"}})); err != nil {
+			return err
+		}
+		got, err := settings.Get(ctx, key)
+		if err != nil {
+			return err
+		}
+		fmt.Println("got", got.Data)
+
+		if err := settings.Delete(ctx, key, client.DeleteOptions{}); err != nil {
+			return err
+		}
+		_, err = settings.Get(ctx, key)
+		fmt.Println(errors.Is(err, apierrors.NotFound), err)
+		return nil
+	})
+	// Output:
+	// made default/web map[color:green]
+	// got map[color:green size:3]
+	// true get configmaps "default/web": server said NotFound (404): configmaps "web" not found
+}
+
+// A list arrives page by page and object by object; one that does not decode costs nobody else.
+func ExampleResource_All() {
+	withServer(func(ctx context.Context, c *client.Client) error {
+		settings := client.For(c, AllSettings)
+		for _, name := range []string{"a", "b", "c"} {
+			if _, err := settings.Create(ctx, &Settings{Identity: meta.Identity{Namespace: "default", Name: name}}); err != nil {
+				return err
+			}
+		}
+		for s, err := range settings.All(ctx, client.ListOptions{Namespace: "default", PageSize: 2}) {
+			if bad := (*client.DecodeError)(nil); errors.As(err, &bad) {
+				fmt.Println("skip", bad.Identity.Key())
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			fmt.Println(s.Name)
+		}
+		return nil
+	})
+	// Output:
+	// a
+	// b
+	// c
+}
+
+// A watch is a loop over events; leaving it closes the watch.
+func ExampleResource_Watch() {
+	withServer(func(ctx context.Context, c *client.Client) error {
+		settings := client.For(c, AllSettings)
+		list, err := settings.List(ctx, client.ListOptions{Namespace: "default"})
+		if err != nil {
+			return err
+		}
+		if _, err := settings.Create(ctx, &Settings{Identity: meta.Identity{Namespace: "default", Name: "a"}}); err != nil {
+			return err
+		}
+		o := client.WatchOptions{Namespace: "default", ResourceVersion: list.ResourceVersion}
+		for event, err := range settings.Watch(ctx, o) {
+			if err != nil {
+				return err
+			}
+			fmt.Println(event.Type, event.Identity.Key())
+			break
+		}
+		return nil
+	})
+	// Output:
+	// ADDED default/a
+}
+
+// Modify reads, changes and writes until nobody else has written in between.
+func ExampleResource_Modify() {
+	withServer(func(ctx context.Context, c *client.Client) error {
+		settings := client.For(c, AllSettings)
+		key := meta.Key{Namespace: "default", Name: "counter"}
+		if _, err := settings.Create(ctx, &Settings{Identity: meta.Identity{Namespace: key.Namespace, Name: key.Name}}); err != nil {
+			return err
+		}
+		got, err := settings.Modify(ctx, key, func(s *Settings) error {
+			if s.Data == nil {
+				s.Data = make(map[string]string)
+			}
+			s.Data["state"] = "ready"
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Println(got.Data)
+		return nil
+	})
+	// Output:
+	// map[state:ready]
+}
+
+// A configuration can be printed and logged.
+func ExampleConfig_String() {
+	fmt.Println(client.Config{Server: "https://10.0.0.1:6443", BearerToken: "secret"})
+	// Output:
+	// {Server:https://10.0.0.1:6443 CAFile: CAData: CertFile: CertData: KeyFile: KeyData: ServerName: Insecure:false BearerToken:[redacted] BearerTokenFile: UserAgent:}
+}

@@ -1,0 +1,225 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/jsonstream"
+)
+
+const (
+	jsonType = "application/json"
+	// maxErrorBody bounds how much of an error's body is read; a Status is far smaller.
+	maxErrorBody = 1 << 20
+	// maxExcerpt bounds what of a foreign body is shown in an error.
+	maxExcerpt = 256
+)
+
+// request is one HTTP request about a resource, before it is sent.
+type request struct {
+	verb        string
+	resource    meta.GVR
+	scope       meta.Scope
+	key         meta.Key
+	collection  bool // about the collection: key.Name is not part of the path
+	subresource string
+	query       url.Values
+	contentType string
+	body        []byte
+}
+
+// method returns the HTTP method of the request's verb.
+func (r request) method() string {
+	switch r.verb {
+	case "create":
+		return http.MethodPost
+	case "update":
+		return http.MethodPut
+	case "patch":
+		return http.MethodPatch
+	case "delete":
+		return http.MethodDelete
+	}
+	return http.MethodGet
+}
+
+// path returns the unescaped path of the request below the server's own prefix, or why there is none: the namespace or the
+// name is missing, not allowed, or not a path segment.
+func (r request) path() (string, error) {
+	var b strings.Builder
+	if r.resource.Group == "" {
+		b.WriteString("/api/")
+	} else {
+		b.WriteString("/apis/" + r.resource.Group + "/")
+	}
+	b.WriteString(r.resource.Version)
+	switch {
+	case r.key.Namespace != "" && r.scope == meta.Cluster:
+		return "", fmt.Errorf("namespace must be empty for a cluster-wide resource, got %q", r.key.Namespace)
+	case r.key.Namespace != "":
+		if err := meta.ValidSegment("namespace", r.key.Namespace); err != nil {
+			return "", err
+		}
+		b.WriteString("/namespaces/" + r.key.Namespace)
+	case r.scope == meta.Namespaced && !r.allNamespaces():
+		return "", errors.New("namespace is empty, and the resource is namespaced")
+	}
+	b.WriteString("/" + r.resource.Resource)
+	if !r.collection {
+		if err := meta.ValidSegment("name", r.key.Name); err != nil {
+			return "", err
+		}
+		b.WriteString("/" + r.key.Name)
+	}
+	if r.subresource != "" {
+		b.WriteString("/" + r.subresource)
+	}
+	return b.String(), nil
+}
+
+// allNamespaces reports whether an empty namespace means every namespace.
+func (r request) allNamespaces() bool { return r.verb == "list" || r.verb == "watch" }
+
+func (r request) fail(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &OpError{Verb: r.verb, Resource: r.resource, Subresource: r.subresource, Key: r.key, Err: err}
+}
+
+// do sends r and returns the answer if it is a success; its body is the caller's to close. Every error is an *OpError.
+func (c *Client) do(ctx context.Context, r request) (*http.Response, error) {
+	resp, err := c.send(ctx, r)
+	if err != nil {
+		return nil, r.fail(err)
+	}
+	if err := checkAnswer(resp, r.method()); err != nil {
+		_ = resp.Body.Close()
+		return nil, r.fail(err)
+	}
+	return resp, nil
+}
+
+func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
+	path, err := r.path()
+	if err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, contextError(ctx)
+	}
+	if c.limiter != nil && r.verb != "watch" {
+		if err := c.limiter.Wait(ctx); err != nil {
+			return nil, fmt.Errorf("wait for Config.Limiter: %w", err)
+		}
+	}
+	var body io.Reader
+	if r.body != nil {
+		body = bytes.NewReader(r.body)
+	}
+	hr, err := http.NewRequestWithContext(ctx, r.method(), c.url(path, r.query), body)
+	if err != nil {
+		return nil, err
+	}
+	hr.Header.Set("Accept", jsonType)
+	hr.Header.Set("User-Agent", c.userAgent)
+	if r.contentType != "" {
+		hr.Header.Set("Content-Type", r.contentType)
+	}
+	start := time.Now()
+	resp, err := c.http.Do(hr)
+	info := RequestInfo{
+		Verb: r.verb, Resource: r.resource, Key: r.key, Method: hr.Method, Duration: time.Since(start),
+	}
+	if err != nil {
+		err = connectionError(ctx, err)
+		info.Err = err
+		c.observe(ctx, info)
+		return nil, err
+	}
+	info.Code = resp.StatusCode
+	c.observe(ctx, info)
+	c.warn(ctx, resp.Header)
+	return resp, nil
+}
+
+// url returns the URL of a path below the server's own, which may have escapes of its own that mean something to a proxy.
+func (c *Client) url(path string, query url.Values) string {
+	u := *c.server
+	u.RawPath = strings.TrimSuffix(u.EscapedPath(), "/") + (&url.URL{Path: path}).EscapedPath()
+	u.Path, _ = url.PathUnescape(u.RawPath) // what EscapedPath returns can be unescaped
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+// connectionError says why there was no answer.
+func connectionError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return contextError(ctx)
+	}
+	// A *url.Error repeats the method and the URL, which OpError says better.
+	if ue := (*url.Error)(nil); errors.As(err, &ue) {
+		err = ue.Err
+	}
+	if err == io.EOF {
+		return fmt.Errorf("the server closed the connection without an answer: %w", io.ErrUnexpectedEOF)
+	}
+	return err
+}
+
+// checkAnswer returns nil for a success in JSON, or why the answer to method is none. It does not close the body. That of an
+// error is read to its end, within reason, so that its connection can be used again.
+func checkAnswer(resp *http.Response, method string) error {
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+		status := apierrors.FromResponse(resp.StatusCode, resp.Header, body, method)
+		if err != nil && len(body) == 0 {
+			return fmt.Errorf("%w (its body: %w)", status, err)
+		}
+		return status
+	}
+	contentType := resp.Header.Get("Content-Type")
+	// A parameter that cannot be parsed changes nothing about the type.
+	if media, _, _ := mime.ParseMediaType(contentType); contentType == "" || media == jsonType {
+		return nil
+	}
+	excerpt, _ := io.ReadAll(io.LimitReader(resp.Body, maxExcerpt))
+	return foreignBody(resp, string(excerpt))
+}
+
+// foreignBody returns the error for a body that is not what was asked for.
+func foreignBody(resp *http.Response, excerpt string) error {
+	return &BodyError{
+		ContentType: show(resp.Header.Get("Content-Type")),
+		Excerpt:     show(strings.Join(strings.Fields(excerpt), " ")),
+	}
+}
+
+// readError says why a body could not be read to its end. Where ctx has ended, that is why.
+func readError(ctx context.Context, resp *http.Response, err error) error {
+	if ctx.Err() != nil {
+		return contextError(ctx)
+	}
+	if body := (*jsonstream.BodyError)(nil); errors.As(err, &body) {
+		return foreignBody(resp, body.Excerpt)
+	}
+	return err
+}
+
+// contextError says why ctx ended; both its error and its cause can be found in it.
+func contextError(ctx context.Context) error {
+	if err, cause := ctx.Err(), context.Cause(ctx); cause != err {
+		return fmt.Errorf("%w: %w", err, cause)
+	}
+	return ctx.Err()
+}

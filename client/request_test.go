@@ -1,0 +1,527 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/patch"
+)
+
+// each calls a method of a resource, whatever it returns beside its error.
+type each func(ctx context.Context, c *client.Client) error
+
+func drop[T any](_ T, err error) error { return err }
+
+func watch[T meta.Object](ctx context.Context, r client.Resource[T], o client.WatchOptions) error {
+	for _, err := range r.Watch(ctx, o) {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// behaviours 1, 4, 10, 11, 12, 22 and 327: what is on the wire for every verb and scope.
+func TestTheRequestOfEveryVerb(t *testing.T) {
+	const (
+		mergeType = "application/merge-patch+json"
+		jsonType  = "application/json"
+		core      = "/api/v1/namespaces/web/configmaps"
+		apps      = "/apis/apps/v1/namespaces/web/deployments"
+	)
+	slim := &Slim{Identity: meta.Identity{Namespace: "web", Name: "a", UID: "u", ResourceVersion: "7"}, Data: map[string]string{"k": "<v>"}}
+	const slimBody = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":"web","name":"a","uid":"u","resourceVersion":"7"},"data":{"k":"\u003cv\u003e"}}`
+	node := &Slim{Identity: meta.Identity{Name: "n1"}}
+	merge := patch.Merge(map[string]any{"data": map[string]any{"k": nil}})
+	const deletion = `{"kind":"DeleteOptions","apiVersion":"v1"`
+	on := func(f func(ctx context.Context, r client.Resource[*Slim]) error) each {
+		return func(ctx context.Context, c *client.Client) error { return f(ctx, client.For(c, slims)) }
+	}
+	onApps := func(f func(ctx context.Context, r client.Resource[*Slim]) error) each {
+		return func(ctx context.Context, c *client.Client) error { return f(ctx, client.For(c, deployments)) }
+	}
+	onNodes := func(f func(ctx context.Context, r client.Resource[*Slim]) error) each {
+		return func(ctx context.Context, c *client.Client) error { return f(ctx, client.For(c, nodes)) }
+	}
+	with := client.WriteOptions{FieldManager: "me & you", DryRun: true, FieldValidation: client.ValidateStrict}
+	const withQuery = "?dryRun=All&fieldManager=me+%26+you&fieldValidation=Strict"
+
+	for _, test := range []struct {
+		name        string
+		do          each
+		want        string // method and URI
+		contentType string
+		body        string
+	}{
+		{"get", on(func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Get(ctx, web)) }), "GET " + core + "/a", "", ""},
+		{"get in a group", onApps(func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Get(ctx, web)) }), "GET " + apps + "/a", "", ""},
+		{"get of a cluster-wide resource", onNodes(func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.Get(ctx, meta.Key{Name: "n1"}))
+		}), "GET /api/v1/nodes/n1", "", ""},
+		{"get through a subresource", onApps(func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.Status().Get(ctx, web))
+		}), "GET " + apps + "/a/status", "", ""},
+
+		{"list of a namespace", on(func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.List(ctx, client.ListOptions{Namespace: "web"}))
+		}), "GET " + core + "?limit=500", "", ""},
+		{"list of all namespaces", onApps(func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.List(ctx, client.ListOptions{}))
+		}), "GET /apis/apps/v1/deployments?limit=500", "", ""},
+		{"list of a cluster-wide resource", onNodes(func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.List(ctx, client.ListOptions{PageSize: -1}))
+		}), "GET /api/v1/nodes", "", ""},
+		{"list with everything", on(func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.List(ctx, client.ListOptions{
+				Namespace: "web", LabelSelector: "app=web,tier in (a,b),x!=1+1&2", FieldSelector: "metadata.name=a", PageSize: 7,
+				ResourceVersion: "9", ResourceVersionMatch: client.NotOlderThan,
+			}))
+		}), "GET " + core + "?fieldSelector=metadata.name%3Da&labelSelector=app%3Dweb%2Ctier+in+%28a%2Cb%29%2Cx%21%3D1%2B1%262" +
+			"&limit=7&resourceVersion=9&resourceVersionMatch=NotOlderThan", "", ""},
+		{"list as it was at a version", on(func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.List(ctx, client.ListOptions{ResourceVersion: "9", ResourceVersionMatch: client.Exact}))
+		}), "GET /api/v1/configmaps?limit=500&resourceVersion=9&resourceVersionMatch=Exact", "", ""},
+
+		// behaviour 14: a watch has no limit and no continue, because its options have none.
+		{"watch of everything", on(func(ctx context.Context, r client.Resource[*Slim]) error {
+			return watch(ctx, r, client.WatchOptions{})
+		}), "GET /api/v1/configmaps?watch=true", "", ""},
+		{"watch with everything", onApps(func(ctx context.Context, r client.Resource[*Slim]) error {
+			return watch(ctx, r, client.WatchOptions{
+				Namespace: "web", LabelSelector: "a", FieldSelector: "b=c", ResourceVersion: "9", Bookmarks: true, Timeout: 5 * time.Minute,
+			})
+		}), "GET " + apps + "?allowWatchBookmarks=true&fieldSelector=b%3Dc&labelSelector=a&resourceVersion=9&timeoutSeconds=300&watch=true", "", ""},
+		{"watch of a cluster-wide resource", onNodes(func(ctx context.Context, r client.Resource[*Slim]) error {
+			return watch(ctx, r, client.WatchOptions{ResourceVersion: "9"})
+		}), "GET /api/v1/nodes?resourceVersion=9&watch=true", "", ""},
+
+		{"create", on(func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Create(ctx, slim)) }), "POST " + core, jsonType, slimBody},
+		{"create of a cluster-wide object with options", onNodes(func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.With(with).Create(ctx, node))
+		}), "POST /api/v1/nodes" + withQuery, jsonType, `{"kind":"Node","apiVersion":"v1","metadata":{"name":"n1"}}`},
+		{"update", on(func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Update(ctx, slim)) }), "PUT " + core + "/a", jsonType, slimBody},
+		{"update with options", on(func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.With(with).Update(ctx, slim))
+		}), "PUT " + core + "/a" + withQuery, jsonType, slimBody},
+		{"update of a status with options", onApps(func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.With(with).Status().Update(ctx, &Slim{Identity: at(web)}))
+		}), "PUT " + apps + "/a/status" + withQuery, jsonType, `{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"namespace":"web","name":"a"}}`},
+		{"merge patch", on(func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.Patch(ctx, web, merge))
+		}), "PATCH " + core + "/a", mergeType, `{"data":{"k":null}}`},
+		{"merge patch of a status with options", onApps(func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.With(with).Status().Patch(ctx, web, merge))
+		}), "PATCH " + apps + "/a/status" + withQuery, mergeType, `{"data":{"k":null}}`},
+
+		{"delete", on(func(ctx context.Context, r client.Resource[*Slim]) error {
+			return r.Delete(ctx, web, client.DeleteOptions{})
+		}), "DELETE " + core + "/a", jsonType, deletion + "}"},
+		{"delete of a cluster-wide object", onNodes(func(ctx context.Context, r client.Resource[*Slim]) error {
+			return r.Delete(ctx, meta.Key{Name: "n1"}, client.DeleteOptions{})
+		}), "DELETE /api/v1/nodes/n1", jsonType, deletion + "}"},
+		{"delete with everything", on(func(ctx context.Context, r client.Resource[*Slim]) error {
+			return r.Delete(ctx, web, client.DeleteOptions{
+				UID: "u", ResourceVersion: "7", Propagation: client.Foreground, GracePeriod: 30 * time.Second,
+			})
+		}), "DELETE " + core + "/a", jsonType, deletion + `,"gracePeriodSeconds":30,"preconditions":{"uid":"u","resourceVersion":"7"},"propagationPolicy":"Foreground"}`},
+		{"delete at once", on(func(ctx context.Context, r client.Resource[*Slim]) error {
+			return r.Delete(ctx, web, client.DeleteOptions{GracePeriod: client.Immediately, Propagation: client.Background})
+		}), "DELETE " + core + "/a", jsonType, deletion + `,"gracePeriodSeconds":0,"propagationPolicy":"Background"}`},
+		// An API server reads the query of a deletion only where there is no body: a dry run that stood there alone would delete.
+		{"delete as a dry run", on(func(ctx context.Context, r client.Resource[*Slim]) error {
+			return r.With(with).Delete(ctx, web, client.DeleteOptions{Propagation: client.Orphan})
+		}), "DELETE " + core + "/a", jsonType, deletion + `,"propagationPolicy":"Orphan","dryRun":["All"]}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			srv := answers(answer{code: 403, body: status(403, "Forbidden", "no")})
+			err := test.do(t.Context(), connect(t, srv))
+			if !errors.Is(err, apierrors.Forbidden) {
+				t.Fatalf("error is %v, want the server's", err)
+			}
+			got := srv.one(t)
+			if got.String() != test.want {
+				t.Errorf("request is %s\n        want %s", got, test.want)
+			}
+			if got.body != test.body {
+				t.Errorf("body is %s\n   want %s", got.body, test.body)
+			}
+			for name, want := range map[string]string{
+				"Content-Type": test.contentType, "Accept": jsonType, "User-Agent": "bowline/v0 (" + runtime.GOOS + "/" + runtime.GOARCH + ")",
+			} {
+				if value := got.header.Get(name); value != want {
+					t.Errorf("%s is %q, want %q", name, value, want)
+				}
+			}
+		})
+	}
+}
+
+func at(k meta.Key) meta.Identity { return meta.Identity{Namespace: k.Namespace, Name: k.Name} }
+
+// behaviours 6 and 9, guarantee S8: what cannot be right is refused before anything is sent.
+func TestPathsThatCannotBeRightAreRefused(t *testing.T) {
+	srv := says("{}")
+	c := connect(t, srv)
+	ns := func(ns, name string) meta.Key { return meta.Key{Namespace: ns, Name: name} }
+	get := func(k meta.Key) error { return drop(client.For(c, slims).Get(t.Context(), k)) }
+	for _, test := range []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"no namespace", get(ns("", "a")), `get configmaps "a": namespace is empty, and the resource is namespaced`},
+		{"no name", get(ns("web", "")), `get configmaps in "web": name must not be empty`},
+		{"nothing", get(ns("", "")), `get configmaps: namespace is empty`},
+		{"a namespace for a cluster-wide resource", drop(client.For(c, nodes).Get(t.Context(), ns("web", "a"))), `namespace must be empty for a cluster-wide resource, got "web"`},
+		{"a list in a namespace of a cluster-wide resource", drop(client.For(c, nodes).List(t.Context(), client.ListOptions{Namespace: "web"})), `list nodes in "web": namespace must be empty`},
+		{"a watch in a namespace of a cluster-wide resource", watch(t.Context(), client.For(c, nodes), client.WatchOptions{Namespace: "web"}), `watch nodes in "web": namespace must be empty`},
+		{"a name that is a path", get(ns("web", "a/status")), "name must be one path segment"},
+		{"a name that leads up", get(ns("web", "..")), `name must not be ".."`},
+		{"a name that stays", get(ns("web", ".")), `name must not be "."`},
+		{"a name with an escape", get(ns("web", "a%2fb")), "name must be one path segment"},
+		{"a name with a line break", get(ns("web", "a\nb")), "control characters"},
+		{"a name that is not UTF-8", get(ns("web", "\xff")), "UTF-8"},
+		{"a namespace that is a path", get(ns("web/pods", "a")), "namespace must be one path segment"},
+		{"a namespace that leads up", get(ns("..", "a")), `namespace must not be ".."`},
+		{"a list of a namespace that leads up", drop(client.For(c, slims).List(t.Context(), client.ListOptions{Namespace: "../x"})), "namespace must be one path segment"},
+		{"a watch of a namespace that leads up", watch(t.Context(), client.For(c, slims), client.WatchOptions{Namespace: ".."}), `namespace must not be ".."`},
+		{"a delete without a name", client.For(c, slims).Delete(t.Context(), ns("web", ""), client.DeleteOptions{}), `delete configmaps in "web": name must not be empty`},
+		{"an update without a name", drop(client.For(c, slims).Update(t.Context(), &Slim{Identity: meta.Identity{Namespace: "web"}})), `update configmaps in "web": name must not be empty`},
+		{"a create without a namespace", drop(client.For(c, slims).Create(t.Context(), &Slim{})), `create configmaps: namespace is empty`},
+		{"a create in a namespace of a cluster-wide resource", drop(client.For(c, nodes).Create(t.Context(), &Slim{Identity: at(web)})), "namespace must be empty"},
+		{"a patch of nothing", drop(client.For(c, slims).Patch(t.Context(), ns("web", ""), patch.Merge(map[string]int{}))), `patch configmaps in "web": name must not be empty`},
+		{"a patch that is none", drop(client.For(c, slims).Patch(t.Context(), web, patch.Patch{})), "the zero Patch"},
+		{"a patch that could not be built", drop(client.For(c, slims).Patch(t.Context(), web, patch.Merge(1))), "does not encode to a JSON object"},
+		{"a change without a name", drop(client.For(c, slims).Modify(t.Context(), ns("web", ""), nil)), `get configmaps in "web": name must not be empty`},
+		{"a status without a name", drop(client.For(c, slims).Status().Get(t.Context(), ns("web", ""))), `get configmaps/status in "web": name must not be empty`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			wantErr(t, test.err, test.want)
+			is[*client.OpError](t, test.err)
+		})
+	}
+	if calls := srv.all(); len(calls) != 0 {
+		t.Errorf("the server got %v", calls)
+	}
+}
+
+// behaviour 3: the server's own path is a prefix, escapes and all; names are escaped exactly once.
+func TestHowURLsAreJoined(t *testing.T) {
+	for _, test := range []struct {
+		name, server, object, want string
+	}{
+		{"no path", "", "a", "/api/v1/namespaces/web/configmaps/a"},
+		{"a slash", "/", "a", "/api/v1/namespaces/web/configmaps/a"},
+		{"a path", "/clusters/c1", "a", "/clusters/c1/api/v1/namespaces/web/configmaps/a"},
+		{"a path that ends in a slash", "/clusters/c1/", "a", "/clusters/c1/api/v1/namespaces/web/configmaps/a"},
+		{"a path with escapes", "/k8s%2Fclusters/c%201", "a b", "/k8s%2Fclusters/c%201/api/v1/namespaces/web/configmaps/a%20b"},
+		{"a path that ends in an escaped slash", "/c%2F", "a", "/c%2F/api/v1/namespaces/web/configmaps/a"},
+		{"a name of the RBAC kind", "", "system:node:a+b", "/api/v1/namespaces/web/configmaps/system:node:a+b"},
+		{"a name with a question mark", "", "a?watch=true", "/api/v1/namespaces/web/configmaps/a%3Fwatch=true"},
+		{"a name with a hash", "", "a#b", "/api/v1/namespaces/web/configmaps/a%23b"},
+		{"a name with spaces and other marks", "", ` a "b" <c>;d,e@f&g=h\i|j`, "/api/v1/namespaces/web/configmaps/%20a%20%22b%22%20%3Cc%3E;d,e@f&g=h%5Ci%7Cj"},
+		{"a name that is not ASCII", "", "écran\u202e🚢", "/api/v1/namespaces/web/configmaps/%C3%A9cran%E2%80%AE%F0%9F%9A%A2"}, // fault F38
+		{"a name that starts with a dot", "", ".a", "/api/v1/namespaces/web/configmaps/.a"},
+		{"a name of 253 characters", "", strings.Repeat("x", 253), "/api/v1/namespaces/web/configmaps/" + strings.Repeat("x", 253)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			srv := says(`{"kind":"ConfigMap","apiVersion":"v1"}`)
+			cfg := serve(t, srv)
+			cfg.Server += test.server
+			must[*Slim](t)(client.For(dial(t, cfg), slims).Get(t.Context(), meta.Key{Namespace: "web", Name: test.object}))
+			got := srv.one(t)
+			if got.uri != test.want {
+				t.Errorf("the server got %s, want %s", got.uri, test.want)
+			}
+			if u := must[*url.URL](t)(url.ParseRequestURI(got.uri)); !strings.HasSuffix(u.Path, "/configmaps/"+test.object) || u.RawQuery != "" {
+				t.Errorf("the server reads the name as %q", u.Path)
+			}
+		})
+	}
+}
+
+func TestAnIPv6ServerIsDialledAsSuch(t *testing.T) {
+	for server, want := range map[string]string{
+		"http://[::1]:8080": "[::1]:8080", "http://[fd00::1]": "[fd00::1]:80", "https://[::1]": "[::1]:443", "http://[fe80::1%25eth0]:1": "[fe80::1%eth0]:1",
+	} {
+		t.Run(server, func(t *testing.T) {
+			var dialled string
+			c := dial(t, client.Config{Server: server, Proxy: noProxy, Dial: func(_ context.Context, _, addr string) (net.Conn, error) {
+				dialled = addr
+				return nil, errors.New("no network")
+			}})
+			_, err := client.For(c, slims).Get(t.Context(), web)
+			wantErr(t, err, `get configmaps "web/a": no network`)
+			if dialled != want {
+				t.Errorf("dialled %s, want %s", dialled, want)
+			}
+		})
+	}
+}
+
+func TestTheUserAgentIsSent(t *testing.T) {
+	srv := says(object("a", "1"))
+	cfg := serve(t, srv)
+	cfg.UserAgent = "me/1.0"
+	must[*Slim](t)(client.For(dial(t, cfg), slims).Get(t.Context(), web))
+	if got := srv.one(t).header.Get("User-Agent"); got != "me/1.0" {
+		t.Errorf("the user agent is %q", got)
+	}
+}
+
+// behaviours 61 and 72: the limiter gates every request but watches, and its wait ends with the context.
+func TestTheLimiter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := says(listOf("1", "next"), listOf("1", ""), object("a", "1"))
+		cfg := serve(t, srv)
+		cfg.Limiter = rate.NewLimiter(rate.Every(time.Second), 1)
+		r := client.For(dial(t, cfg), slims)
+		took := func(what string, want time.Duration, f func()) {
+			t.Helper()
+			start := time.Now()
+			f()
+			if got := time.Since(start); got != want {
+				t.Errorf("%s took %v, want %v", what, got, want)
+			}
+		}
+		took("the two pages of a list, of which the first is free,", time.Second, func() {
+			must[meta.List[*Slim]](t)(r.List(t.Context(), client.ListOptions{}))
+		})
+		took("a get", time.Second, func() { must[*Slim](t)(r.Get(t.Context(), web)) })
+		took("a watch", 0, func() { _ = watch(t.Context(), r, client.WatchOptions{}) })
+
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(100*time.Millisecond, cancel)
+		took("a get whose context ends", 100*time.Millisecond, func() {
+			_, err := r.Get(ctx, web)
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("error is %v, want that it was canceled", err)
+			}
+			wantErr(t, err, `get configmaps "web/a": wait for Config.Limiter: `)
+		})
+		short, cancelShort := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancelShort()
+		took("a get whose deadline is too near", 0, func() {
+			_, err := r.Get(short, web)
+			wantErr(t, err, "wait for Config.Limiter: ")
+		})
+		if n := len(srv.all()); n != 4 {
+			t.Errorf("the server got %d requests, want 4", n)
+		}
+	})
+}
+
+// behaviour 62
+func TestAContextThatHasEndedSendsNothing(t *testing.T) {
+	srv := says(object("a", "1"))
+	cfg := serve(t, srv)
+	observed := 0
+	cfg.Hooks.Request = func(context.Context, client.RequestInfo) { observed++ }
+	r := client.For(dial(t, cfg), slims)
+	cause := errors.New("shutting down")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	for name, err := range map[string]error{
+		"get":    drop(r.Get(ctx, web)),
+		"list":   drop(r.List(ctx, client.ListOptions{})),
+		"watch":  watch(ctx, r, client.WatchOptions{}),
+		"create": drop(r.Create(ctx, &Slim{Identity: at(web)})),
+		"modify": drop(r.Modify(ctx, web, func(*Slim) error { return nil })),
+		"delete": r.Delete(ctx, web, client.DeleteOptions{}),
+	} {
+		if !errors.Is(err, context.Canceled) || !errors.Is(err, cause) {
+			t.Errorf("%s: error is %v, want that it was canceled and why", name, err)
+		}
+	}
+	if n := len(srv.all()); n != 0 || observed != 0 {
+		t.Errorf("the server got %d requests, and the hook was called %d times", n, observed)
+	}
+}
+
+// A context may end while a connection is made, while the server thinks, and while it speaks.
+func TestAContextThatEndsEndsTheCall(t *testing.T) {
+	stuck := func(body string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // the server looks for the end of the connection only after it
+			if body != "" {
+				answer{body: body}.write(w)
+				_ = http.NewResponseController(w).Flush()
+			}
+			<-r.Context().Done()
+		})
+	}
+	for _, test := range []struct {
+		name string
+		h    http.Handler
+		dial func(ctx context.Context, network, address string) (net.Conn, error)
+	}{
+		{"while it connects", stuck(""), func(ctx context.Context, _, _ string) (net.Conn, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}},
+		{"before the headers", stuck(""), nil},
+		{"before the first byte of the body", stuck(" "), nil},
+		{"within a list's object, an object, or an event", stuck(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":`), nil},
+		{"between objects", stuck(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"a"}},`), nil},
+	} {
+		for name, do := range map[string]func(ctx context.Context, r client.Resource[*Slim]) error{
+			"get": func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Get(ctx, web)) },
+			"list": func(ctx context.Context, r client.Resource[*Slim]) error {
+				return drop(r.List(ctx, client.ListOptions{}))
+			},
+			"watch": func(ctx context.Context, r client.Resource[*Slim]) error {
+				return watch(ctx, r, client.WatchOptions{})
+			},
+			"modify": func(ctx context.Context, r client.Resource[*Slim]) error {
+				return drop(r.Modify(ctx, web, func(*Slim) error { return nil }))
+			},
+			"create": func(ctx context.Context, r client.Resource[*Slim]) error {
+				return drop(r.Create(ctx, &Slim{Identity: at(web)}))
+			},
+		} {
+			t.Run(name+" "+test.name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					cfg := serve(t, test.h)
+					if test.dial != nil {
+						cfg.Dial = test.dial
+					}
+					r := client.For(dial(t, cfg), slims)
+					cause := errors.New("shutting down")
+					ctx, cancel := context.WithCancelCause(t.Context())
+					time.AfterFunc(time.Minute, func() { cancel(cause) })
+					start := time.Now()
+					err := do(ctx, r)
+					if !errors.Is(err, context.Canceled) || !errors.Is(err, cause) {
+						t.Errorf("error is %v, want that it was canceled and why", err)
+					}
+					is[*client.OpError](t, err)
+					if took := time.Since(start); took != time.Minute {
+						t.Errorf("took %v", took)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A delete is done when the server has said so: what comes of its body changes nothing.
+func TestADeleteDoesNotDependOnItsBody(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		a    answer
+	}{
+		{"the object", answer{body: object("a", "1")}},
+		{"a Status", answer{body: `{"kind":"Status","status":"Success"}`}},
+		{"nothing", answer{code: 204}},
+		{"nothing, accepted", answer{code: 202}}, // behaviour 28
+		{"half an object", answer{body: `{"kind":"Con`, cut: true}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := client.For(connect(t, answers(test.a)), slims)
+			if err := r.Delete(t.Context(), web, client.DeleteOptions{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// behaviour 60: after an error, as after a success, the connection is used again.
+func TestConnectionsAreUsedAgain(t *testing.T) {
+	big := strings.Repeat("x", 300<<10)
+	for _, test := range []struct {
+		name string
+		a    answer
+		do   func(ctx context.Context, r client.Resource[*Slim]) error
+	}{
+		{"a get", answer{body: object("a", "1") + "\n"}, func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Get(ctx, web)) }},
+		{"a large get", answer{body: object("a", "1", big)}, func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Get(ctx, web)) }},
+		{"a list", answer{body: listOf("1", "", object("a", "1")) + "\n"}, func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.List(ctx, client.ListOptions{}))
+		}},
+		{"a watch that ends", answer{body: event("ADDED", object("a", "1"))}, func(ctx context.Context, r client.Resource[*Slim]) error {
+			return watch(ctx, r, client.WatchOptions{})
+		}},
+		{"a delete", answer{body: object("a", "1", big)}, func(ctx context.Context, r client.Resource[*Slim]) error {
+			return r.Delete(ctx, web, client.DeleteOptions{})
+		}},
+		{"a Status", answer{code: 404, body: status(404, "NotFound", big)}, func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Get(ctx, web)) }},
+		{"a refused watch", answer{code: 429, body: big}, func(ctx context.Context, r client.Resource[*Slim]) error {
+			return watch(ctx, r, client.WatchOptions{})
+		}},
+		{"an empty error", answer{code: 503}, func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Get(ctx, web)) }},
+		{"an object that does not decode", answer{body: `{"kind":"ConfigMap","apiVersion":"v1","data":7}`}, func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.Get(ctx, web))
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cfg := serve(t, answers(test.a))
+				dials := 0
+				inner := cfg.Dial
+				cfg.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+					dials++
+					return inner(ctx, network, address)
+				}
+				r := client.For(dial(t, cfg), slims)
+				for range 5 {
+					_ = test.do(t.Context(), r)
+					synctest.Wait() // until the transport has put the connection back
+				}
+				if dials != 1 {
+					t.Errorf("5 calls opened %d connections, want 1", dials)
+				}
+			})
+		})
+	}
+}
+
+// behaviour 53: the client itself repeats nothing, and net/http repeats only reads whose connection turned out to be closed.
+func TestAWriteIsSentOnce(t *testing.T) {
+	srv := answers(answer{code: 500, body: "oops"})
+	r := client.For(connect(t, srv), slims)
+	_, err := r.Create(t.Context(), &Slim{Identity: at(web)})
+	if e := is[*apierrors.StatusError](t, err); e.Status.Code != 500 || e.FromStatus {
+		t.Errorf("error is %v", err)
+	}
+	srv.one(t)
+
+	broken := answers(answer{cut: true})
+	_, err = client.For(connect(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		broken.mu.Lock()
+		broken.calls = append(broken.calls, call{method: r.Method})
+		broken.mu.Unlock()
+		panic(http.ErrAbortHandler)
+	})), slims).Create(t.Context(), &Slim{Identity: at(web)})
+	wantErr(t, err, `create configmaps "web/a": the server closed the connection without an answer: unexpected EOF`)
+	broken.one(t)
+}
+
+// The body that goes out is what encoding/json makes of the object, with its kind first.
+func TestTheCallersObjectIsLeftAlone(t *testing.T) {
+	srv := says(object("a", "2"))
+	r := client.For(connect(t, srv), configMaps)
+	obj := &ConfigMap{ObjectMeta: meta.ObjectMeta{Name: "a", Namespace: "web"}}
+	was := must[[]byte](t)(json.Marshal(obj))
+	made := must[*ConfigMap](t)(r.Create(t.Context(), obj))
+	if now := must[[]byte](t)(json.Marshal(obj)); string(now) != string(was) || made == obj {
+		t.Errorf("the caller's object became %s", now)
+	}
+	if made.ResourceVersion != "2" || made.Kind != "ConfigMap" {
+		t.Errorf("got %+v", made)
+	}
+}

@@ -1,0 +1,55 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Type describes a resource: where the server has it, what its objects are called, and which Go type T they are decoded
+// into. It is a plain value, usually a package variable; with it a struct of your own is a typed client, with no
+// registration and no generated code. T is a pointer to a struct, or a map type.
+//
+//	var Pods = client.Type[*Pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
+type Type[T meta.Object] struct {
+	// Group is the API group, empty for the core group.
+	Group string
+	// Version is the API version, such as "v1".
+	Version string
+	// Kind is the kind of one object, such as "Pod".
+	Kind string
+	// Resource is the plural, lower-case name in the path, such as "pods".
+	Resource string
+	// Scope is meta.Namespaced, the zero value, or meta.Cluster.
+	Scope meta.Scope
+}
+
+// GVR returns the resource.
+func (t Type[T]) GVR() meta.GVR {
+	return meta.GVR{Group: t.Group, Version: t.Version, Resource: t.Resource}
+}
+
+// GVK returns the kind of the resource's objects.
+func (t Type[T]) GVK() meta.GVK { return meta.GVK{Group: t.Group, Version: t.Version, Kind: t.Kind} }
+
+// validate checks the descriptor as far as it can be without a server.
+func (t Type[T]) validate() error {
+	var errs []error
+	for _, f := range []struct{ name, value string }{
+		{"Version", t.Version}, {"Kind", t.Kind}, {"Resource", t.Resource},
+	} {
+		if err := meta.ValidSegment("client.Type: "+f.name, f.value); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if t.Group != "" {
+		if err := meta.ValidSegment("client.Type: Group", t.Group); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if t.Scope != meta.Namespaced && t.Scope != meta.Cluster {
+		errs = append(errs, fmt.Errorf("client.Type: Scope must be meta.Namespaced or meta.Cluster, got %d", t.Scope))
+	}
+	return errors.Join(errs...)
+}
