@@ -1,0 +1,63 @@
+// Package kubeconfig turns kubeconfig files, or the service account of a pod, into a client.Config.
+//
+//	loaded, err := kubeconfig.Load(kubeconfig.Options{})
+//	if err != nil {
+//		return err
+//	}
+//	c, err := client.New(loaded.Config)
+//
+// # Where it looks
+//
+// [Load] takes the first of these:
+//
+//  1. Options.Path. The file must exist, and nothing is merged with it.
+//  2. The files that the environment variable KUBECONFIG lists. Those that do not exist are skipped (see Loaded.Skipped);
+//     one that cannot be read is an error. Where KUBECONFIG names any file, ~/.kube/config is not looked at.
+//  3. ~/.kube/config, if it exists.
+//  4. The service account of the pod that the program runs in (see [InCluster]), if 2 and 3 found nothing at all: no
+//     file, or only files without a context, a cluster, a user and a current context. A context that was asked for by name
+//     is never looked for here.
+//
+// Loaded.Origin says which it was. KUBECONFIG, HOME (on Windows USERPROFILE), KUBERNETES_SERVICE_HOST and
+// KUBERNETES_SERVICE_PORT are the only environment variables that this package reads. Nothing is cached or watched.
+//
+// # What a file may hold
+//
+// kubeconfig v1, as YAML or JSON, in UTF-8 or in UTF-16 with a byte order mark, at most 16 MiB. A file may hold several
+// documents, which unite. Unknown fields are ignored, and null is the same as absent. A name or a token is taken as it is
+// written, also where YAML would make a number of it.
+//
+// Among several files the first value wins: contexts, clusters and users are united by name, each taken whole from the
+// first file that has it, and the first current-context counts. Within one file a name that is declared twice is an error.
+// A relative path in a file starts at the folder of that file. There is no expansion of ~ or of environment variables.
+//
+// Data wins over a file of the same purpose, and tokenFile over token. A context without a user is used without
+// credentials; one without a namespace has the namespace "default".
+//
+// Only the context that is used is checked in depth, with its cluster and its user. What cannot be meant is an error and
+// not a guess: a CA together with insecure-skip-tls-verify, a certificate without its key, two ways to authenticate, and
+// credentials for a server without TLS.
+//
+// disable-compression is ignored: it changes how many bytes an answer takes on its way, and never what is in it.
+//
+// # What is not supported
+//
+// exec, auth-provider, username and password, and impersonation (as, as-uid, as-groups, as-user-extra). A user that has
+// one of them is an error that matches [errors.ErrUnsupported]; it is never used without.
+//
+// # Errors
+//
+//   - [*FieldError]: something in a file is wrong. It names the file, the stanza and the field:
+//     kubeconfig /home/a/.kube/config: users["admin"]: client-key-data is not base64: ...
+//   - [*NotFoundError]: a context, a cluster or a user that is referred to does not exist.
+//   - [*EmptyError]: there is no configuration at all.
+//   - [*NotInClusterError]: the program does not run in a pod.
+//
+// # Trust
+//
+// A kubeconfig can name any file that the program may read as a token, and any server to send it to. Load only those that
+// you trust. Reading one is safe whatever is in it: it runs nothing, writes nothing, and takes a bounded time and memory,
+// also where YAML aliases would expand without end.
+//
+// No error of this package shows a token, a key or a password, and neither does a [Loaded] that is printed.
+package kubeconfig

@@ -1,0 +1,97 @@
+package kubeconfig
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// FieldError says what is wrong in a kubeconfig, and where. It matches [errors.ErrUnsupported] where the field is right but
+// asks for something that this package does not support, and what the operating system said where a file cannot be read.
+type FieldError struct {
+	File   string // the file, as it was named; empty for bytes without a name
+	Stanza string // the part of it, such as users["admin"]; empty for the file as a whole
+	Field  string // the field of the stanza, such as "client-key-data"; empty for the stanza as a whole
+	Err    error  // what is wrong with it
+}
+
+// Error implements error.
+func (e *FieldError) Error() string {
+	if e.Field == "" {
+		return where(e.File, e.Stanza) + ": " + e.Err.Error()
+	}
+	return where(e.File, e.Stanza) + ": " + e.Field + " " + e.Err.Error()
+}
+
+// Unwrap returns Err.
+func (e *FieldError) Unwrap() error { return e.Err }
+
+// NotFoundError says that something which is referred to does not exist.
+type NotFoundError struct {
+	What string // "context", "cluster" or "user"
+	Name string // its name
+
+	// File is the file that refers to it. Where Options.Context does, these are the files that were searched,
+	// separated by ", ".
+	File string
+
+	// Stanza is the part of File that refers to it: "current-context" or contexts["..."]; empty for Options.Context.
+	Stanza string
+}
+
+// Error implements error.
+func (e *NotFoundError) Error() string {
+	text := fmt.Sprintf("%s %q not found", e.What, e.Name)
+	if e.File == "" && e.Stanza == "" {
+		return text
+	}
+	return where(e.File, e.Stanza) + ": " + text
+}
+
+// EmptyError says that there is no configuration: no kubeconfig exists, or none has anything in it.
+type EmptyError struct {
+	Files []string // the files that were looked for, existing or not
+	Err   error    // why the pod's service account did not serve instead; nil where it was not asked
+}
+
+// Error implements error.
+func (e *EmptyError) Error() string {
+	if e.Err == nil {
+		return where(strings.Join(e.Files, ", "), "") + ": is empty"
+	}
+	files := strings.Join(e.Files, ", ")
+	if files == "" {
+		files = "KUBECONFIG, which is not set, or in a home directory, which is not known"
+	}
+	return fmt.Sprintf("find a kubeconfig: none in %s; %v", files, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *EmptyError) Unwrap() error { return e.Err }
+
+// NotInClusterError says that the program does not run in a pod of a cluster.
+type NotInClusterError struct {
+	Variable string // the environment variable that each pod has and this program has not
+}
+
+// Error implements error.
+func (e *NotInClusterError) Error() string { return "not in a cluster: " + e.Variable + " is not set" }
+
+// where names a place for people.
+func where(file, stanza string) string {
+	place := "kubeconfig"
+	if file != "" {
+		place += " " + file
+	}
+	if stanza != "" {
+		place += ": " + stanza
+	}
+	return place
+}
+
+// unsupported is the reason of a field that asks for what this package cannot do.
+type unsupported string
+
+func (u unsupported) Error() string { return string(u) }
+
+func (u unsupported) Is(target error) bool { return target == errors.ErrUnsupported }

@@ -1,0 +1,65 @@
+package kubeconfig
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/bowline-go/bowline/client"
+)
+
+// serviceAccount is where the kubelet puts the credentials of a pod's service account.
+const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+// InCluster returns what the service account of the pod says in which the program runs: the API server that
+// KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT name, the account's token file, which the client reads again and
+// again, the cluster's CA and the pod's namespace. A pod without a CA file trusts the system's certificates; one without a
+// namespace file has the namespace "default".
+//
+// Outside a pod the error is a [*NotInClusterError]. A pod whose service account is not mounted
+// (automountServiceAccountToken: false) is an error that names the token file and matches fs.ErrNotExist.
+//
+// The variables and files are described in the Kubernetes documentation under "Accessing the Kubernetes API from a Pod".
+func InCluster() (Loaded, error) { return inCluster(serviceAccount) }
+
+// inCluster is InCluster with the folder of the service account.
+func inCluster(account string) (Loaded, error) {
+	const hostVariable, portVariable = "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"
+	host, port := os.Getenv(hostVariable), os.Getenv(portVariable)
+	switch {
+	case host == "":
+		return Loaded{}, &NotInClusterError{Variable: hostVariable}
+	case port == "":
+		return Loaded{}, &NotInClusterError{Variable: portVariable}
+	}
+	l := Loaded{Origin: inClusterOrigin, Namespace: "default"}
+	l.Config = client.Config{
+		Server:          "https://" + net.JoinHostPort(host, port),
+		BearerTokenFile: filepath.Join(account, "token"),
+	}
+	if err := checkServer(l.Config.Server); err != nil {
+		return Loaded{}, fmt.Errorf("in-cluster: %s and %s name no server: the URL %w", hostVariable, portVariable, err)
+	}
+	if err := readable(l.Config.BearerTokenFile); err != nil {
+		return Loaded{}, fmt.Errorf("in-cluster: read the service account's token %s: %w", l.Config.BearerTokenFile, err)
+	}
+	ca := filepath.Join(account, "ca.crt")
+	switch err := readable(ca); {
+	case err == nil:
+		l.Config.TLS.CAFile = ca
+	case !errors.Is(err, fs.ErrNotExist):
+		return Loaded{}, fmt.Errorf("in-cluster: read the cluster's CA %s: %w", ca, err)
+	}
+	namespace := filepath.Join(account, "namespace")
+	switch b, err := os.ReadFile(namespace); {
+	case err == nil && len(strings.TrimSpace(string(b))) > 0:
+		l.Namespace = strings.TrimSpace(string(b))
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return Loaded{}, fmt.Errorf("in-cluster: read the pod's namespace %s: %w", namespace, withoutPath(err))
+	}
+	return l, nil
+}

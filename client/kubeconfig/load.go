@@ -1,0 +1,225 @@
+package kubeconfig
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/bowline-go/bowline/client"
+)
+
+// Options says what to load. The zero value loads the current context of whatever [Load] finds.
+type Options struct {
+	// Path is the file to load, which must exist and is not merged with any other. Empty means to look for one, as the
+	// package's documentation says.
+	//
+	// For [Parse] it is where the bytes come from: errors name it, and relative paths start at its folder. Empty there
+	// means that nobody knows, and a relative path is an error.
+	Path string
+
+	// Context is the name of the context to use; empty means the current context.
+	Context string
+}
+
+// Loaded is what was found. Printing it with package fmt, or encoding it as JSON, shows no credential.
+type Loaded struct {
+	// Config is ready for client.New; its other fields may be set before.
+	Config client.Config
+
+	// Namespace is the context's namespace, or "default"; in a pod, the pod's namespace.
+	Namespace string
+
+	// Context is the name of the context; empty in a pod, and never otherwise.
+	Context string
+
+	// Origin is the file that declares the context, as Options.Path or KUBECONFIG names it, or "in-cluster".
+	Origin string
+
+	// Skipped are the files that KUBECONFIG names and that do not exist.
+	Skipped []string
+}
+
+// inClusterOrigin is the Origin of what was found in a pod.
+const inClusterOrigin = "in-cluster"
+
+// String returns l for people, without credentials.
+func (l Loaded) String() string {
+	return fmt.Sprintf("{Config:%v Namespace:%q Context:%q Origin:%q Skipped:%q}",
+		l.Config.String(), l.Namespace, l.Context, l.Origin, l.Skipped)
+}
+
+// GoString returns the same as String, so that %#v shows no credential either.
+func (l Loaded) GoString() string { return "kubeconfig.Loaded" + l.String() }
+
+// Format implements fmt.Formatter: the verbs for which fmt would not ask String print the same.
+func (l Loaded) Format(f fmt.State, verb rune) {
+	text := l.String()
+	if verb == 'v' && f.Flag('#') {
+		text = l.GoString()
+	}
+	_, _ = io.WriteString(f, text)
+}
+
+// Load finds the kubeconfig, or the pod's service account, and returns what its context says. The package's documentation
+// says where it looks and which errors it returns.
+//
+// It reads the kubeconfig once. Of the files that the kubeconfig names it only makes sure that they can be read: the client
+// reads them when it needs them, and a token file again and again.
+func Load(o Options) (Loaded, error) { return load(o, serviceAccount) }
+
+// load is Load with the folder of the pod's service account.
+func load(o Options, account string) (Loaded, error) {
+	if o.Path != "" {
+		m, err := readFile(o.Path)
+		if err != nil {
+			return Loaded{}, err
+		}
+		return m.pick(o.Context)
+	}
+
+	files, listed := search()
+	all := &merged{}
+	var missing []string
+	for _, file := range files {
+		m, err := readFile(file)
+		switch {
+		case err == nil:
+			all.add(m)
+		case errors.Is(err, fs.ErrNotExist):
+			missing = append(missing, file)
+		default:
+			return Loaded{}, err
+		}
+	}
+	if !listed {
+		missing = nil
+	}
+
+	var l Loaded
+	var err error
+	switch {
+	case !all.empty():
+		l, err = all.pick(o.Context)
+	case o.Context != "":
+		err = &EmptyError{Files: files, Err: &NotFoundError{What: "context", Name: o.Context}}
+	default:
+		if l, err = inCluster(account); err != nil {
+			err = &EmptyError{Files: files, Err: err}
+		}
+	}
+	if err != nil {
+		return Loaded{}, err
+	}
+	l.Skipped = missing
+	return l, nil
+}
+
+// Parse returns what the context of the kubeconfig in data says. It does no I/O: it looks neither at KUBECONFIG nor for a
+// pod, and does not open the files that the kubeconfig names. It fails as [Load] does.
+func Parse(data []byte, o Options) (Loaded, error) {
+	src := &source{name: o.Path}
+	if o.Path != "" {
+		if err := src.locate(o.Path); err != nil {
+			return Loaded{}, err
+		}
+	}
+	m, err := parse(src, data)
+	if err != nil {
+		return Loaded{}, err
+	}
+	return m.pick(o.Context)
+}
+
+// search returns the files that may hold the configuration, and whether KUBECONFIG lists them.
+func search() (files []string, listed bool) {
+	for _, file := range filepath.SplitList(os.Getenv("KUBECONFIG")) {
+		if file != "" && !slices.Contains(files, file) {
+			files = append(files, file)
+		}
+	}
+	if len(files) > 0 {
+		return files, true
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil, false // nobody's home, as in many containers: no such file
+	}
+	return []string{filepath.Join(home, ".kube", "config")}, false
+}
+
+// source is where a kubeconfig comes from.
+type source struct {
+	name string // as the caller named it, for messages
+	dir  string // the folder at which relative paths start, absolute; empty where there is none
+	open bool   // whether the files that it names must be readable
+}
+
+// locate sets the folder. It is made absolute because the files in it are read later, when the program may have changed its
+// working directory.
+func (s *source) locate(file string) error {
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return &FieldError{File: s.name, Err: fmt.Errorf("cannot be located: %w", err)}
+	}
+	s.dir = filepath.Dir(abs)
+	return nil
+}
+
+// readFile returns the configuration in one file.
+func readFile(file string) (*merged, error) {
+	src := &source{name: file, open: true}
+	if err := src.locate(file); err != nil {
+		return nil, err
+	}
+	data, err := readAll(file)
+	if err != nil {
+		return nil, &FieldError{File: file, Err: fmt.Errorf("cannot be read: %w", withoutPath(err))}
+	}
+	return parse(src, data)
+}
+
+// readAll reads a file, which may be a pipe, as far as it may be long and one byte more.
+func readAll(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, errIsDir
+	}
+	return io.ReadAll(io.LimitReader(f, maxSize+1))
+}
+
+// errIsDir is what is wrong with a folder in the place of a file; systems have different words for it, or none.
+var errIsDir = errors.New("is a directory")
+
+// readable returns why a file cannot be read; nil if it can. Only regular files are opened: to open a pipe may wait.
+func readable(file string) error {
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return withoutPath(err)
+	case info.IsDir():
+		return errIsDir
+	case !info.Mode().IsRegular():
+		return nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return withoutPath(err)
+	}
+	return f.Close()
+}
+
+// withoutPath returns the cause of an error of package os, for messages that name the file themselves.
+func withoutPath(err error) error {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}

@@ -1,0 +1,205 @@
+package kubeconfig
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A file becomes a merged configuration of its own: YAML nodes, of which the names are known and the rest is looked at when
+// a context is picked. The nodes are not decoded into Go values, because the decoder's messages quote what is in the file,
+// which may be a secret.
+
+const (
+	// maxSize bounds a file, in bytes.
+	maxSize = 16 << 20
+
+	// maxMarks bounds the characters of a file that can begin a value. The parser needs about 250 bytes of memory for a
+	// value, be it one byte long, and builds all of them before anybody can count; the size alone would allow gigabytes.
+	// An entry with certificates has about 80 marks in 6 kB, so that a file of the largest size has room for them.
+	maxMarks = 1 << 18
+
+	// maxValues bounds the values of a file, with each alias counted as all that it stands for.
+	maxValues = 1 << 19
+)
+
+// The lists of a kubeconfig, and the field of their entries that holds the body.
+var (
+	contexts = list{plural: "contexts", body: "context", known: []string{"cluster", "user", "namespace"}}
+	clusters = list{plural: "clusters", body: "cluster", known: []string{
+		"server", "certificate-authority", "certificate-authority-data", "insecure-skip-tls-verify", "tls-server-name",
+		"proxy-url",
+	}}
+	users = list{plural: "users", body: "user", known: []string{
+		"client-certificate", "client-certificate-data", "client-key", "client-key-data", "token", "tokenFile",
+		"exec", "auth-provider", "username", "password", "as", "as-uid", "as-groups", "as-user-extra",
+	}}
+)
+
+// list is one of the lists of a kubeconfig.
+type list struct {
+	plural string
+	body   string
+	known  []string // the fields of the body that are looked at
+}
+
+// parse returns the configuration in data, which may be empty.
+func parse(src *source, data []byte) (*merged, error) {
+	bad := func(err error) (*merged, error) { return nil, &FieldError{File: src.name, Err: err} }
+	if len(data) > maxSize {
+		return bad(fmt.Errorf("is larger than %d MiB", maxSize>>20))
+	}
+	if tooManyMarks(data) {
+		return bad(errTooMany)
+	}
+	m := &merged{sources: []*source{src}}
+	if text := bytes.TrimPrefix(data, []byte("\ufeff")); json.Valid(text) {
+		doc, err := decodeJSON(text)
+		if err != nil {
+			return bad(err)
+		}
+		return m, m.document(src, doc)
+	}
+	budget := maxValues
+	for d := yaml.NewDecoder(bytes.NewReader(data)); ; {
+		var doc yaml.Node
+		err := decode(d, &doc)
+		if errors.Is(err, io.EOF) {
+			return m, nil
+		}
+		if err != nil {
+			return bad(err)
+		}
+		if budget -= weigh(&doc, map[*yaml.Node]int{}); budget < 0 {
+			return bad(errTooMany)
+		}
+		if err := m.document(src, doc.Content[0]); err != nil {
+			return nil, err
+		}
+	}
+}
+
+var errTooMany = errors.New("has too many values in it, or aliases that expand to too many")
+
+// tooManyMarks tells whether data may hold more values than a parser should be given. Each value but
+// the outermost begins after one of these characters, and none of them begins more than two.
+func tooManyMarks(data []byte) bool {
+	marks := 0
+	for _, c := range data {
+		switch c {
+		case ':', '-', ',', '?', '[', '{':
+			marks++
+		}
+	}
+	return marks > maxMarks
+}
+
+// decode parses the next document of YAML. Its errors quote nothing of the document.
+func decode(d *yaml.Decoder, doc *yaml.Node) (err error) {
+	defer func() {
+		// The parser panics where it believes that it cannot come.
+		if recover() != nil {
+			err = errors.New("is not YAML that can be parsed")
+		}
+	}()
+	err = d.Decode(doc)
+	switch {
+	case err == nil || errors.Is(err, io.EOF):
+		return err
+	case strings.Contains(err.Error(), "unknown anchor"):
+		// A token that begins with * and is not quoted, perhaps.
+		return errors.New("is not YAML: an alias (*) refers to no anchor")
+	}
+	return fmt.Errorf("is not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+}
+
+// weigh counts the values that n stands for, with aliases expanded, in time proportional to the nodes that are there. What
+// contains itself weighs more than the budget. The anchors' weights are kept in known.
+func weigh(n *yaml.Node, known map[*yaml.Node]int) int {
+	const tooMuch = maxValues + 1
+	if n.Anchor != "" {
+		if weight, ok := known[n]; ok {
+			return weight
+		}
+		known[n] = tooMuch // for aliases within
+	}
+	weight := 1
+	if n.Kind == yaml.AliasNode {
+		weight = weigh(n.Alias, known)
+	}
+	for _, child := range n.Content {
+		weight = min(weight+weigh(child, known), tooMuch)
+	}
+	if n.Anchor != "" {
+		known[n] = weight
+	}
+	return weight
+}
+
+// document adds one document to m.
+func (m *merged) document(src *source, doc *yaml.Node) error {
+	if isNull(doc) {
+		return nil
+	}
+	top := &stanza{src: src}
+	top.read(doc, "apiVersion", "kind", "current-context", contexts.plural, clusters.plural, users.plural)
+	if kind := top.text("kind"); kind != "" && kind != "Config" {
+		top.fail("kind", fmt.Errorf("must be Config, got %q", kind))
+	}
+	if version := top.text("apiVersion"); version != "" && version != "v1" {
+		top.fail("apiVersion", fmt.Errorf("must be v1, got %q", version))
+	}
+	if current := top.text("current-context"); m.current == "" {
+		m.current, m.currentSource = current, src
+	}
+	m.entries(top, contexts, &m.contexts)
+	m.entries(top, clusters, &m.clusters)
+	m.entries(top, users, &m.users)
+	return top.err
+}
+
+// entries adds the entries of one list, which top has, to those that the file has already.
+func (m *merged) entries(top *stanza, l list, to *map[string]*stanza) {
+	n := top.value(l.plural)
+	if n == nil {
+		return
+	}
+	if n.Kind != yaml.SequenceNode {
+		top.fail(l.plural, errors.New("must be a list"))
+		return
+	}
+	for i, item := range n.Content {
+		item = follow(item)
+		if isNull(item) {
+			continue
+		}
+		entry := &stanza{src: top.src, path: fmt.Sprintf("%s[%d]", l.plural, i)}
+		entry.read(item, "name", l.body)
+		name := entry.text("name")
+		switch {
+		case entry.err != nil:
+		case name == "":
+			entry.fail("name", errors.New("is not set"))
+		case (*to)[name] != nil:
+			entry.fail("name", fmt.Errorf("%q is used twice", name))
+		default:
+			body := &stanza{src: top.src, path: fmt.Sprintf("%s[%q]", l.plural, name)}
+			if n := entry.value(l.body); n != nil {
+				body.read(n, l.known...)
+			}
+			if *to == nil {
+				*to = map[string]*stanza{}
+			}
+			(*to)[name] = body
+		}
+		if entry.err != nil {
+			top.err = entry.err
+			return
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package kubeconfig
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/bowline-go/bowline/client"
+)
+
+// merged is what one or more files say together.
+type merged struct {
+	sources       []*source
+	current       string
+	currentSource *source
+	contexts      map[string]*stanza
+	clusters      map[string]*stanza
+	users         map[string]*stanza
+}
+
+// add adds what the next file says. What is there already wins.
+func (m *merged) add(next *merged) {
+	m.sources = append(m.sources, next.sources...)
+	if m.current == "" {
+		m.current, m.currentSource = next.current, next.currentSource
+	}
+	m.contexts = unite(m.contexts, next.contexts)
+	m.clusters = unite(m.clusters, next.clusters)
+	m.users = unite(m.users, next.users)
+}
+
+func unite(first, next map[string]*stanza) map[string]*stanza {
+	if first == nil {
+		return next
+	}
+	for name, s := range next {
+		if first[name] == nil {
+			first[name] = s
+		}
+	}
+	return first
+}
+
+// empty tells whether nothing is configured.
+func (m *merged) empty() bool {
+	return m.current == "" && len(m.contexts) == 0 && len(m.clusters) == 0 && len(m.users) == 0
+}
+
+// files names the files.
+func (m *merged) files() []string {
+	var names []string
+	for _, src := range m.sources {
+		if src.name != "" {
+			names = append(names, src.name)
+		}
+	}
+	return names
+}
+
+// pick returns what a context, or the current one, says.
+func (m *merged) pick(name string) (Loaded, error) {
+	if m.empty() {
+		return Loaded{}, &EmptyError{Files: m.files()}
+	}
+	missing := &NotFoundError{What: "context", Name: name, File: strings.Join(m.files(), ", ")}
+	if name == "" {
+		if m.current == "" {
+			err := errors.New("is not set, and no context was asked for")
+			return Loaded{}, &FieldError{File: missing.File, Field: "current-context", Err: err}
+		}
+		name = m.current
+		missing = &NotFoundError{What: "context", Name: name, File: m.currentSource.name, Stanza: "current-context"}
+	}
+	context := m.contexts[name]
+	if context == nil {
+		return Loaded{}, missing
+	}
+
+	l := Loaded{Context: name, Origin: context.src.name, Namespace: context.text("namespace")}
+	if l.Namespace == "" {
+		l.Namespace = "default"
+	}
+	clusterName, userName := context.text("cluster"), context.text("user")
+	if clusterName == "" {
+		context.fail("cluster", errors.New("is not set"))
+	}
+	if context.err != nil {
+		return Loaded{}, context.err
+	}
+	refers := NotFoundError{File: context.src.name, Stanza: context.path}
+	cluster := m.clusters[clusterName]
+	if cluster == nil {
+		refers.What, refers.Name = "cluster", clusterName
+		return Loaded{}, &refers
+	}
+	cluster.cluster(&l.Config)
+	if cluster.err != nil {
+		return Loaded{}, cluster.err
+	}
+	if userName == "" {
+		return l, nil
+	}
+	user := m.users[userName]
+	if user == nil {
+		refers.What, refers.Name = "user", userName
+		return Loaded{}, &refers
+	}
+	user.user(&l.Config, cluster)
+	if user.err != nil {
+		return Loaded{}, user.err
+	}
+	return l, nil
+}
+
+// cluster sets what a cluster's stanza says: where the server is and how to know it.
+func (s *stanza) cluster(c *client.Config) {
+	c.Server = s.text("server")
+	if s.err == nil {
+		if err := checkServer(c.Server); err != nil {
+			s.fail("server", err)
+		}
+	}
+	c.TLS.ServerName = s.text("tls-server-name")
+	c.TLS.Insecure = s.flag("insecure-skip-tls-verify")
+	c.TLS.CAData, c.TLS.CAFile = s.either("certificate-authority")
+	if c.TLS.Insecure && (len(c.TLS.CAData) > 0 || c.TLS.CAFile != "") {
+		s.fail("insecure-skip-tls-verify", errors.New("excludes certificate-authority and certificate-authority-data"))
+	}
+	if len(c.TLS.CAData) > 0 && !x509.NewCertPool().AppendCertsFromPEM(c.TLS.CAData) {
+		s.fail("certificate-authority-data", errors.New("holds no PEM certificate"))
+	}
+	if proxy := s.text("proxy-url"); proxy != "" {
+		u, err := url.Parse(proxy)
+		if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "socks5") {
+			s.fail("proxy-url", fmt.Errorf("must be an http, https or socks5 URL with a host%s", got(proxy)))
+			return
+		}
+		c.Proxy = http.ProxyURL(u)
+	}
+}
+
+// checkServer returns why a server cannot be used, as client.New will ask.
+func checkServer(server string) error {
+	if server == "" {
+		return errors.New("is not set")
+	}
+	u, err := url.Parse(server)
+	switch {
+	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "":
+		return fmt.Errorf("must be an absolute http or https URL%s", got(server))
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return errors.New("must have no user, query or fragment")
+	}
+	return nil
+}
+
+// got quotes a URL that is wrong, unless a password or a token may be in it.
+func got(s string) string {
+	if strings.ContainsAny(s, "@?#") || len(s) > 200 {
+		return ""
+	}
+	return fmt.Sprintf(", got %q", s)
+}
+
+// notSupported are the fields of a user that this package cannot do, in the order in which they are looked at. To go on
+// without one of them would be to act as somebody else than the file says.
+var notSupported = []struct {
+	field string
+	why   unsupported
+}{
+	{"exec", "is not supported: Bowline does not run credential plugins"},
+	{"auth-provider", "is not supported: Kubernetes has replaced it by credential plugins (exec)"},
+	{"username", "is not supported: use a token or a client certificate"},
+	{"password", "is not supported: use a token or a client certificate"},
+	{"as", "is not supported: Bowline does not impersonate"},
+	{"as-uid", "is not supported: Bowline does not impersonate"},
+	{"as-groups", "is not supported: Bowline does not impersonate"},
+	{"as-user-extra", "is not supported: Bowline does not impersonate"},
+}
+
+// user sets what a user's stanza says: who to be at the server of the given cluster.
+func (s *stanza) user(c *client.Config, cluster *stanza) {
+	for _, basic := range []string{"username", "password"} {
+		for _, token := range []string{"token", "tokenFile"} {
+			if s.has(token) && s.has(basic) {
+				s.fail(token, fmt.Errorf("excludes %s: only one authentication method is allowed", basic))
+			}
+		}
+	}
+	for _, not := range notSupported {
+		if s.has(not.field) {
+			s.fail(not.field, not.why)
+		}
+	}
+
+	// A file of tokens is read again when they expire, so it is better than the token that it held once.
+	if c.BearerTokenFile = s.file("tokenFile"); c.BearerTokenFile == "" {
+		c.BearerToken = s.text("token")
+	}
+	if strings.ContainsFunc(c.BearerToken, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		s.fail("token", errors.New("has a space or a control character in it"))
+	}
+	t := &c.TLS
+	t.CertData, t.CertFile = s.either("client-certificate")
+	t.KeyData, t.KeyFile = s.either("client-key")
+	hasCert, hasKey := len(t.CertData) > 0 || t.CertFile != "", len(t.KeyData) > 0 || t.KeyFile != ""
+	switch {
+	case hasCert && !hasKey:
+		s.fail("client-certificate", errors.New("needs client-key or client-key-data"))
+	case hasKey && !hasCert:
+		s.fail("client-key", errors.New("needs client-certificate or client-certificate-data"))
+	case len(t.CertData) > 0 && len(t.KeyData) > 0:
+		if _, err := tls.X509KeyPair(t.CertData, t.KeyData); err != nil {
+			s.fail("client-key-data", errors.New("is not the private key of client-certificate-data, or one of them is not PEM"))
+		}
+	}
+
+	// Other clients drop the credentials here, or send them for everybody on the way to read.
+	if u, err := url.Parse(c.Server); err == nil && u.Scheme == "http" {
+		for _, field := range []string{"token", "tokenFile", "client-certificate", "client-certificate-data"} {
+			if s.has(field) {
+				s.fail(field, fmt.Errorf("needs a server with https, and %s has none", cluster.path))
+			}
+		}
+	}
+}

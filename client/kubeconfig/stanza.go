@@ -1,0 +1,170 @@
+package kubeconfig
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// stanza is a mapping of a kubeconfig: what its fields hold, and the first thing that is found wrong with it. As with a
+// bufio.Scanner, values may be taken one after the other, and err is looked at in the end; a value after an error is empty.
+type stanza struct {
+	src    *source
+	path   string                // such as users["admin"]; empty for the file as a whole
+	values map[string]*yaml.Node // the known fields; an explicit null hides what a merge key would bring
+	err    error
+}
+
+// fail records that a field is wrong, unless something was wrong before.
+func (s *stanza) fail(field string, err error) {
+	if s.err == nil {
+		s.err = &FieldError{File: s.src.name, Stanza: s.path, Field: field, Err: err}
+	}
+}
+
+// read takes the known fields of the mapping n, which is not null. Others are ignored.
+func (s *stanza) read(n *yaml.Node, known ...string) {
+	s.values = map[string]*yaml.Node{}
+	if n.Kind != yaml.MappingNode {
+		s.fail("", errors.New("must be a mapping"))
+		return
+	}
+	s.merge(n, known)
+}
+
+// merge adds the known fields of n that are not set yet: first those of its own, then those of its YAML merge keys (<<),
+// of which the first wins.
+func (s *stanza) merge(n *yaml.Node, known []string) {
+	own := map[string]*yaml.Node{}
+	var others []*yaml.Node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := follow(n.Content[i]), follow(n.Content[i+1])
+		switch {
+		case key.Tag == "!!merge" && value.Kind == yaml.SequenceNode:
+			others = append(others, value.Content...)
+		case key.Tag == "!!merge":
+			others = append(others, value)
+		case key.Kind != yaml.ScalarNode || !slices.Contains(known, key.Value):
+		case own[key.Value] != nil:
+			s.fail(key.Value, errors.New("is set twice"))
+		default:
+			own[key.Value] = value
+		}
+	}
+	for field, value := range own {
+		if s.values[field] == nil {
+			s.values[field] = value
+		}
+	}
+	for _, other := range others {
+		if other = follow(other); other.Kind != yaml.MappingNode {
+			s.fail("", errors.New("must have mappings only under the merge key (<<)"))
+			return
+		}
+		s.merge(other, known)
+	}
+}
+
+// value returns what a field holds; nil if that is nothing or null, or after an error.
+func (s *stanza) value(field string) *yaml.Node {
+	n := s.values[field]
+	if s.err != nil || n == nil || isNull(n) {
+		return nil
+	}
+	return n
+}
+
+// has tells whether a field is set: to anything but null and the empty string.
+func (s *stanza) has(field string) bool {
+	n := s.value(field)
+	return n != nil && (n.Kind != yaml.ScalarNode || n.Value != "")
+}
+
+// text returns a string; empty if it is not set. What YAML takes for a number, a date or a boolean stays as it is written.
+func (s *stanza) text(field string) string {
+	n := s.value(field)
+	if n == nil {
+		return ""
+	}
+	if n.Kind == yaml.ScalarNode {
+		switch n.Tag {
+		case "!!str", "!!int", "!!float", "!!bool", "!!timestamp", "!!merge":
+			return n.Value
+		}
+	}
+	s.fail(field, errors.New("must be a string"))
+	return ""
+}
+
+// flag returns a boolean; false if it is not set.
+func (s *stanza) flag(field string) bool {
+	n := s.value(field)
+	if n == nil {
+		return false
+	}
+	var b bool
+	if n.Kind != yaml.ScalarNode || n.Decode(&b) != nil {
+		s.fail(field, errors.New("must be true or false"))
+		return false
+	}
+	return b
+}
+
+// data returns what is there in base64; nil if it is not set.
+func (s *stanza) data(field string) []byte {
+	text := s.text(field)
+	if text == "" {
+		return nil
+	}
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		s.fail(field, fmt.Errorf("is not base64: %w", err))
+		return nil
+	}
+	return data
+}
+
+// file returns a path, absolute; empty if it is not set.
+func (s *stanza) file(field string) string {
+	path := s.text(field)
+	if path == "" {
+		return ""
+	}
+	if !filepath.IsAbs(path) {
+		if s.src.dir == "" {
+			s.fail(field, fmt.Errorf("must be an absolute path, because it is not in a file, got %q", path))
+			return ""
+		}
+		path = filepath.Join(s.src.dir, path)
+	}
+	if s.src.open {
+		if err := readable(path); err != nil {
+			s.fail(field, fmt.Errorf("%q cannot be read: %w", path, err))
+			return ""
+		}
+	}
+	return path
+}
+
+// either returns what the field of this name with the suffix -data holds or, where that is not set, the file that the
+// field names.
+func (s *stanza) either(field string) (data []byte, file string) {
+	if data = s.data(field + "-data"); len(data) > 0 {
+		return data, ""
+	}
+	return nil, s.file(field)
+}
+
+// follow returns n, or what it is an alias of.
+func follow(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
