@@ -1,0 +1,66 @@
+package clienttest_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/bowline-go/bowline/client/clienttest"
+)
+
+const benchBody = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":%q,"namespace":"default",` +
+	`"labels":{"app":"web","bowline.dev/mirror":"true"},"annotations":{"bowline.dev/source-hash":"0123456789abcdef"},` +
+	`"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"source","uid":"0a0b","controller":true}]},` +
+	`"data":{"a":"some text that is a little longer","b":"%d"}}`
+
+// BenchmarkWrites measures a create and an update in a collection of 10,000 objects that four watches follow.
+func BenchmarkWrites(b *testing.B) {
+	h := newHarness(b, clienttest.Options{})
+	const objects = 10_000
+	for i := range objects {
+		h.must(b, http.MethodPost, "/api/v1/namespaces/default/configmaps", fmt.Sprintf(benchBody, fmt.Sprintf("cm-%d", i), 0))
+	}
+	var events atomic.Int64
+	var watches sync.WaitGroup
+	for range 4 {
+		resp := h.open(b, http.MethodGet, "/api/v1/configmaps?watch=true&resourceVersion="+h.version(b), "")
+		watches.Go(func() {
+			n, _ := io.Copy(io.Discard, resp.Body)
+			events.Add(n)
+		})
+	}
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		i++
+		name := fmt.Sprintf("cm-%d", i%objects)
+		h.must(b, http.MethodPut, "/api/v1/namespaces/default/configmaps/"+name, fmt.Sprintf(benchBody, name, i))
+	}
+	b.StopTimer()
+	h.server.DropWatches()
+	watches.Wait()
+}
+
+// BenchmarkList measures a list of 10,000 objects in pages of 500.
+func BenchmarkList(b *testing.B) {
+	h := newHarness(b, clienttest.Options{})
+	for i := range 10_000 {
+		h.must(b, http.MethodPost, "/api/v1/namespaces/default/configmaps", fmt.Sprintf(benchBody, fmt.Sprintf("cm-%d", i), 0))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		token := ""
+		for {
+			body := h.must(b, http.MethodGet, "/api/v1/configmaps?limit=500&continue="+token, "")
+			_, rest, found := strings.Cut(body[:300], `"continue":"`)
+			if !found {
+				break
+			}
+			token, _, _ = strings.Cut(rest, `"`)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package clienttest
+
+import (
+	"encoding/base64"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// builtins returns the resources that every server has. Their traits are those of the real server's strategies.
+func builtins() []*resource {
+	dataColumn := column{"Data", func(m members) any { return len(textMap(m, "data")) + len(textMap(m, "binaryData")) }}
+	return []*resource{
+		{
+			Resource: Resource{Version: "v1", Kind: "ConfigMap", Resource: "configmaps", ShortNames: []string{"cm"}},
+			builtinTraits: builtinTraits{
+				unconditional: true, anyField: true,
+				textMaps: []string{"data", "binaryData"},
+				columns:  []column{dataColumn},
+			},
+		},
+		{
+			Resource: Resource{
+				Version: "v1", Kind: "Event", Resource: "events", ShortNames: []string{"ev"},
+				SelectableFields: []string{
+					"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
+					"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath",
+					"reason", "reportingComponent", "source", "type",
+				},
+			},
+			builtinTraits: builtinTraits{
+				unconditional: true, createOnUpdate: true,
+				columns: []column{field("Type", "type"), field("Reason", "reason"), field("Message", "message")},
+			},
+		},
+		{
+			Resource: Resource{
+				Version: "v1", Kind: "Namespace", Resource: "namespaces", ShortNames: []string{"ns"},
+				Scope: meta.Cluster, Status: true, SelectableFields: []string{"status.phase"},
+			},
+			builtinTraits: builtinTraits{
+				unconditional: true, returnDeleted: true, label: true, single: true,
+				columns: []column{field("Status", "status.phase")},
+				prepare: prepareNamespace,
+			},
+		},
+		{
+			Resource: Resource{
+				Version: "v1", Kind: "Node", Resource: "nodes", ShortNames: []string{"no"},
+				Scope: meta.Cluster, Status: true, SelectableFields: []string{"spec.unschedulable"},
+			},
+			builtinTraits: builtinTraits{unconditional: true},
+		},
+		{
+			Resource: Resource{
+				Version: "v1", Kind: "Pod", Resource: "pods", ShortNames: []string{"po"}, Categories: []string{"all"}, Status: true,
+				SelectableFields: []string{
+					"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
+					"status.phase", "status.podIP", "status.nominatedNodeName",
+				},
+			},
+			builtinTraits: builtinTraits{
+				generation: true, unconditional: true, returnDeleted: true, graceful: true,
+				columns: []column{field("Status", "status.phase")},
+				prepare: preparePod,
+			},
+		},
+		{
+			Resource: Resource{Version: "v1", Kind: "Secret", Resource: "secrets", SelectableFields: []string{"type"}},
+			builtinTraits: builtinTraits{
+				unconditional: true,
+				textMaps:      []string{"data", "stringData"},
+				columns:       []column{field("Type", "type"), dataColumn},
+				prepare:       prepareSecret,
+			},
+		},
+		{
+			Resource: Resource{
+				Version: "v1", Kind: "Service", Resource: "services", ShortNames: []string{"svc"}, Categories: []string{"all"},
+				Status: true, SelectableFields: []string{"spec.clusterIP", "spec.type"},
+			},
+			builtinTraits: builtinTraits{
+				unconditional: true, createOnUpdate: true, returnDeleted: true, label: true,
+				columns: []column{field("Type", "spec.type"), field("Cluster-IP", "spec.clusterIP")},
+			},
+		},
+		{
+			Resource: Resource{
+				Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments", ShortNames: []string{"deploy"},
+				Categories: []string{"all"}, Status: true,
+			},
+			builtinTraits: builtinTraits{generation: true, unconditional: true, anyField: true},
+		},
+		{
+			Resource: Resource{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease", Resource: "leases"},
+			builtinTraits: builtinTraits{
+				createOnUpdate: true, anyField: true,
+				columns: []column{field("Holder", "spec.holderIdentity")},
+			},
+		},
+	}
+}
+
+func preparePod(d *draft, creating bool) {
+	if creating {
+		d.content["status"] = members{"phase": "Pending", "qosClass": "BestEffort"}
+	}
+}
+
+// prepareNamespace gives a namespace what controllers and admission give it on a real server.
+func prepareNamespace(d *draft, creating bool) {
+	d.meta.Labels = withEntry(d.meta.Labels, "kubernetes.io/metadata.name", d.meta.Name)
+	d.content["spec"] = members{"finalizers": []any{"kubernetes"}}
+	if creating {
+		d.content["status"] = members{"phase": "Active"}
+	}
+}
+
+// prepareSecret moves stringData, which is write-only, into data.
+func prepareSecret(d *draft, _ bool) {
+	if _, found := d.content["type"]; !found {
+		d.content["type"] = "Opaque"
+	}
+	text, _ := d.content["stringData"].(members)
+	delete(d.content, "stringData")
+	if len(text) == 0 {
+		return
+	}
+	data, _ := d.content["data"].(members)
+	data, _ = mergePatch(data, text).(members)
+	for k := range text {
+		s, _ := text[k].(string)
+		data[k] = base64.StdEncoding.EncodeToString([]byte(s))
+	}
+	d.content["data"] = data
+}
+
+func withEntry(m map[string]string, key, value string) map[string]string {
+	if m == nil {
+		m = map[string]string{}
+	}
+	m[key] = value
+	return m
+}

@@ -1,0 +1,74 @@
+package clienttest_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bowline-go/bowline/client/clienttest"
+)
+
+// A server outside of a test: Run owns it.
+func Example() {
+	server := clienttest.New(clienttest.Options{})
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- server.Run(ctx) }()
+
+	config := server.Config() // client.New takes it; here a plain HTTP client does
+	c := &http.Client{Transport: &http.Transport{DialContext: config.Dial}}
+	show := func(resp *http.Response, err error) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		defer resp.Body.Close()
+		body, _ := io.ReadAll(resp.Body)
+		fmt.Println(strings.TrimSpace(fmt.Sprint(resp.StatusCode, " ", at(string(body), "kind"), " ", at(string(body), "reason"))))
+	}
+	configMaps := config.Server + "/api/v1/namespaces/default/configmaps"
+	show(c.Post(configMaps, "application/json", strings.NewReader(`{"metadata":{"name":"greeting"},"data":{"text":"hello"}}`)))
+	show(c.Get(configMaps + "/greeting"))
+	show(c.Get(configMaps + "/farewell"))
+
+	stop()
+	fmt.Println(<-done)
+	// Output:
+	// 201 ConfigMap
+	// 200 ConfigMap
+	// 404 Status NotFound
+	// <nil>
+}
+
+// Half of the updates fail with a conflict, as if somebody else were faster.
+func ExampleServer_Intercept() {
+	server := clienttest.New(clienttest.Options{})
+	fail := true
+	server.Intercept(func(r *http.Request) http.HandlerFunc {
+		if clienttest.RequestOf(r).Verb != "update" {
+			return nil // answer as usual
+		}
+		if fail = !fail; fail {
+			return nil
+		}
+		return clienttest.Conflict()
+	})
+}
+
+// TestVirtualTime is the example for a test in a bubble.
+func TestVirtualTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t, clienttest.Options{})
+		before := h.version(t)
+		h.create(t, "a")
+		<-time.After(time.Hour)
+		if e := h.watch(t, configMaps+"?resourceVersion="+before).next(t); at(string(e.Object), "reason") != "Expired" {
+			t.Errorf("got %s %s", e.Type, e.Object)
+		}
+	})
+}

@@ -1,0 +1,373 @@
+package clienttest
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// get answers with one object.
+func (c *call) get(w http.ResponseWriter) error {
+	f, err := formOf(c.r, false)
+	if err != nil {
+		return err
+	}
+	if wanted := c.query.Get("resourceVersion"); wanted != "" {
+		version, err := strconv.ParseUint(wanted, 10, 64)
+		if err != nil {
+			return badVersion(wanted, err)
+		}
+		if err := c.s.await(c.r.Context(), version); err != nil {
+			return err
+		}
+	}
+	v := c.s.read(c.res, c.Key)
+	if v == nil {
+		return notFound(c.res, c.Key.Name)
+	}
+	return c.writeObject(w, f, http.StatusOK, v)
+}
+
+// read returns the present state of an object.
+func (s *Server) read(r *resource, key meta.Key) *revision {
+	s.store.mu.Lock()
+	defer s.store.mu.Unlock()
+	return r.objects.tree.get(pathOf(key))
+}
+
+// badVersion is a resource version that is no number. A real server did not expect it either.
+func badVersion(version string, err error) *statusError {
+	return failure(http.StatusInternalServerError, "", "resourceVersion: Invalid value: %q: %v", version, err)
+}
+
+// versionWait is how long a request waits for a version that is still to come.
+const versionWait = 3 * time.Second
+
+// await waits until the server has reached a version, because a client may know a version from elsewhere that this
+// server has not seen yet; on a real cluster, servers lag behind each other.
+func (s *Server) await(ctx context.Context, version uint64) error {
+	var timeout <-chan time.Time
+	for {
+		s.store.mu.Lock()
+		now, moved := s.store.version, s.store.next()
+		s.store.mu.Unlock()
+		if now >= version {
+			return nil
+		}
+		if timeout == nil {
+			t := time.NewTimer(versionWait)
+			defer t.Stop()
+			timeout = t.C
+		}
+		select {
+		case <-moved:
+		case <-timeout:
+			return tooLargeVersion(version, now)
+		case <-ctx.Done():
+			return failure(http.StatusGatewayTimeout, "Timeout", "Timeout: request did not complete within the allotted timeout")
+		}
+	}
+}
+
+// listOptions are the parameters of a list.
+type listOptions struct {
+	limit   int
+	exact   bool   // at version, and no other
+	version uint64 // 0 means any, which here is the present one
+	from    string // path to start at; set by a continue token
+}
+
+// continueToken is where a list goes on. It has the form that a real server uses, but clients must not read it.
+type continueToken struct {
+	V       string `json:"v"`
+	Version int64  `json:"rv"` // -1 means whatever is there now
+	Start   string `json:"start"`
+}
+
+const tokenForm = "meta.k8s.io/v1"
+
+func (t continueToken) String() string {
+	t.V = tokenForm
+	b, err := json.Marshal(t)
+	if err != nil {
+		panic(err) // strings and numbers can be encoded
+	}
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// parseToken reads a token for a list below a prefix of paths. What it names cannot lie outside of that.
+func parseToken(s, prefix string) (from string, version int64, err error) {
+	bad := func(format string, args ...any) error {
+		return badRequest("invalid continue token: continue key is not valid: %s", fmt.Sprintf(format, args...))
+	}
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil {
+		return "", 0, bad("%v", err)
+	}
+	var t continueToken
+	if err := json.Unmarshal(b, &t); err != nil {
+		return "", 0, bad("%v", err)
+	}
+	start := "/" + strings.TrimPrefix(t.Start, "/")
+	switch {
+	case t.V != tokenForm:
+		return "", 0, bad("server does not recognize this encoded version %s", t.V)
+	case t.Version == 0:
+		return "", 0, bad("incorrect encoded start resourceVersion (version %s)", tokenForm)
+	case t.Start == "":
+		return "", 0, bad("encoded start key empty (version %s)", tokenForm)
+	case path.Clean(start) != start:
+		return "", 0, bad("%s", t.Start)
+	}
+	return prefix + start[1:], t.Version, nil
+}
+
+// listOptions reads the parameters of a list.
+func (c *call) listOptions() (o listOptions, err error) {
+	version, match := c.query.Get("resourceVersion"), c.query.Get("resourceVersionMatch")
+	token := c.query.Get("continue")
+	limit, err := intParam(c.query, "limit")
+	if err != nil {
+		return o, err
+	}
+	if version != "0" { // the real server answers those from its cache, as a whole
+		o.limit = max(0, int(limit))
+	}
+	var causes []meta.StatusCause
+	add := func(cause meta.StatusCause) { causes = append(causes, cause) }
+	if match != "" {
+		const field = "resourceVersionMatch"
+		if version == "" {
+			add(forbiddenValue(field, "resourceVersionMatch is forbidden unless resourceVersion is provided"))
+		}
+		if token != "" {
+			add(forbiddenValue(field, "resourceVersionMatch is forbidden when continue is provided"))
+		}
+		if match != "Exact" && match != "NotOlderThan" {
+			add(unsupportedValue(field, match, "Exact", "NotOlderThan", ""))
+		}
+		if match == "Exact" && version == "0" {
+			add(forbiddenValue(field, `resourceVersionMatch "exact" is forbidden for resourceVersion "0"`))
+		}
+	}
+	if c.query.Has("sendInitialEvents") {
+		add(forbiddenValue("sendInitialEvents", "sendInitialEvents is forbidden for list"))
+	}
+	if len(causes) > 0 {
+		return o, invalidOptions("ListOptions", causes...)
+	}
+	if version != "" {
+		if o.version, err = strconv.ParseUint(version, 10, 64); err != nil {
+			return o, badRequest("invalid resource version: resourceVersion: Invalid value: %q: %v", version, err)
+		}
+	}
+	if token != "" {
+		if o.version != 0 {
+			return o, badRequest("specifying resource version is not allowed when using continue")
+		}
+		prefix, _ := span(c.Key.Namespace)
+		from, at, err := parseToken(token, prefix)
+		if err != nil {
+			return o, err
+		}
+		o.from, o.version, o.exact = from, uint64(max(0, at)), at > 0
+		return o, nil
+	}
+	o.exact = match == "Exact" || match == "" && o.limit > 0 && o.version > 0
+	return o, nil
+}
+
+// page is a part of a list.
+type page struct {
+	items     []*revision
+	version   uint64 // of the list
+	next      string // continue token
+	remaining int    // how many objects come after this page; -1 is unknown
+}
+
+// page selects the objects of a list's page.
+func (c *call) page(sel *selection, o listOptions) (*page, error) {
+	if err := c.s.await(c.r.Context(), o.version); err != nil {
+		return nil, err
+	}
+	st := c.s.store
+	st.mu.Lock()
+	objects, version := c.res.objects.tree, st.version
+	old := o.exact && o.version < st.oldest(&c.res.objects)
+	if o.exact && !old {
+		objects, version = c.res.objects.snapshot(o.version), o.version
+	}
+	st.mu.Unlock()
+	if old {
+		return nil, c.tooOld(o)
+	}
+
+	from, to := span(c.Key.Namespace)
+	prefix := from
+	if o.from != "" {
+		from = o.from
+	}
+	p := &page{version: version, remaining: -1}
+	for v := range objects.between(from, to) {
+		if !sel.matches(v) {
+			continue
+		}
+		if p.items = append(p.items, v); len(p.items) == o.limit {
+			break
+		}
+	}
+	if o.limit == 0 || len(p.items) < o.limit {
+		return p, nil
+	}
+	last := p.items[o.limit-1].path + "\x00"
+	end := objects.len()
+	if to != "" {
+		end = objects.below(to)
+	}
+	if rest := end - objects.below(last); rest > 0 {
+		p.next = continueToken{Version: int64(version), Start: "/" + strings.TrimPrefix(last, prefix)}.String()
+		if sel.everything() {
+			p.remaining = rest
+		}
+	}
+	return p, nil
+}
+
+// tooOld says that a list's version is not there any more. For a page it offers a token that goes on regardless.
+func (c *call) tooOld(o listOptions) error {
+	if o.from == "" {
+		return expired("The resourceVersion for the provided list is too old.")
+	}
+	err := expired("The provided continue parameter is too old to display a consistent list result. You can start a new " +
+		"list without the continue parameter, or use the continue token in this response to retrieve the remainder of " +
+		"the results. Continuing with the provided token results in an inconsistent list - objects that were created, " +
+		"modified, or deleted between the time the first chunk was returned and now may show up in the list.")
+	prefix, _ := span(c.Key.Namespace)
+	err.status.Continue = continueToken{Version: -1, Start: "/" + strings.TrimPrefix(o.from, prefix)}.String()
+	return err
+}
+
+func (c *call) list(w http.ResponseWriter) error {
+	f, err := formOf(c.r, true)
+	if err != nil {
+		return err
+	}
+	sel, err := c.selection()
+	if err != nil {
+		return err
+	}
+	o, err := c.listOptions()
+	if err != nil {
+		return err
+	}
+	p, err := c.page(sel, o)
+	if err != nil {
+		return err
+	}
+	return c.writeList(w, f, p)
+}
+
+// writeList writes a page, in the member order of a real server: compiled-in types write metadata before the items,
+// custom ones after.
+func (c *call) writeList(w http.ResponseWriter, f form, p *page) error {
+	if f == asTable {
+		return c.writeTable(w, p)
+	}
+	head, tail := c.listFrame(f, p)
+	item := func(v *revision) (string, []byte) { return v.item(c.res) }
+	if f == asMetadata {
+		item = func(v *revision) (string, []byte) { return partialPrefix, v.metadata() }
+	}
+	size := len(head) + len(tail)
+	for _, v := range p.items {
+		open, rest := item(v)
+		size += len(open) + len(rest) + 1
+	}
+	h := w.Header()
+	h.Set("Cache-Control", "no-cache, private")
+	h.Set("Content-Type", mediaJSON)
+	out, finish := c.s.compressed(w, c.r, size)
+	defer finish()
+	b := bufio.NewWriterSize(out, 32<<10)
+	_, _ = b.WriteString(head)
+	for i, v := range p.items {
+		if i > 0 {
+			_ = b.WriteByte(',')
+		}
+		open, rest := item(v)
+		_, _ = b.WriteString(open)
+		_, _ = b.Write(rest)
+		if f == asMetadata {
+			_ = b.WriteByte('}')
+		}
+	}
+	_, _ = b.WriteString(tail)
+	_ = b.Flush() // a client that has gone does not want an error
+	return nil
+}
+
+// listFrame returns what a list has before and after its items.
+func (c *call) listFrame(f form, p *page) (head, tail string) {
+	apiVersion, kind := c.res.GVK().APIVersion(), c.res.Kind+"List"
+	if f == asMetadata {
+		apiVersion, kind = metaGroup+"/v1", "PartialObjectMetadataList"
+	}
+	version := fmt.Sprintf(`"resourceVersion":"%d"`, p.version)
+	remaining := ""
+	if p.remaining >= 0 {
+		remaining = fmt.Sprintf(`,"remainingItemCount":%d`, p.remaining)
+	}
+	if c.res.builtin || f == asMetadata {
+		if p.next != "" {
+			version += fmt.Sprintf(`,"continue":%q`, p.next)
+		}
+		head = fmt.Sprintf(`{"kind":%q,"apiVersion":%q,"metadata":{%s%s},"items":[`, kind, apiVersion, version, remaining)
+		return head, "]}\n"
+	}
+	return fmt.Sprintf(`{"apiVersion":%q,"items":[`, apiVersion),
+		fmt.Sprintf(`],"kind":%q,"metadata":{"continue":%q%s,%s}}`+"\n", kind, p.next, remaining, version)
+}
+
+// partialPrefix is how an object without anything but metadata starts.
+const partialPrefix = `{"kind":"PartialObjectMetadata","apiVersion":"` + metaGroup + `/v1","metadata":`
+
+// writeObject writes one object in the wanted form.
+func (c *call) writeObject(w http.ResponseWriter, f form, code int, v *revision) error {
+	switch f {
+	case asTable:
+		t, err := c.table([]*revision{v}, meta.ListMeta{ResourceVersion: strconv.FormatUint(v.version, 10)}, true)
+		if err != nil {
+			return err
+		}
+		writeJSON(w, code, t)
+	case asMetadata:
+		writeBody(w, code, mediaJSON, fmt.Appendf(nil, "%s%s}\n", partialPrefix, v.metadata()))
+	default:
+		c.s.writeRaw(w, c.r, code, v.raw)
+	}
+	return nil
+}
+
+func (s *Server) writeRaw(w http.ResponseWriter, r *http.Request, code int, raw []byte) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-cache, private")
+	h.Set("Content-Type", mediaJSON)
+	out, finish := s.compressed(w, r, len(raw))
+	defer finish()
+	if h.Get("Content-Encoding") == "" {
+		h.Set("Content-Length", strconv.Itoa(len(raw)+1))
+	}
+	w.WriteHeader(code)
+	_, _ = out.Write(raw)
+	_, _ = io.WriteString(out, "\n") // a client that has gone does not want an error
+}

@@ -1,0 +1,59 @@
+package clienttest
+
+import (
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Namespaces are deleted with what is in them, at once and by the server itself; a real cluster has a controller for
+// it. What has finalizers stays, and keeps its namespace until they are gone.
+
+// seed makes the namespaces that every cluster has.
+func (s *Server) seed() {
+	st := s.store
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.namespaces = st.resources[meta.GVR{Version: "v1", Resource: "namespaces"}]
+	for _, name := range []string{"default", "kube-public", "kube-system"} {
+		d := &draft{apiVersion: "v1", kind: "Namespace", content: members{}}
+		d.meta.Name, d.meta.UID, d.meta.CreationTimestamp = name, newUID(), now()
+		st.namespaces.prepare(d, true)
+		st.put(st.namespaces, nil, d)
+	}
+}
+
+// terminate deletes a namespace and its contents. It returns the namespace as it is until it has gone. The store is
+// locked.
+func (s *store) terminate(cur *revision, dryRun bool) *revision {
+	if cur.deleting {
+		return cur
+	}
+	d := cur.draft()
+	deleted := now()
+	d.meta.DeletionTimestamp = &deleted
+	d.content["status"] = members{"phase": "Terminating"}
+	if dryRun {
+		return d.revision(s.namespaces, cur.version)
+	}
+	cur = s.put(s.namespaces, cur, d)
+	for _, r := range s.all() {
+		if r.Scope != meta.Namespaced {
+			continue
+		}
+		for v := range r.objects.tree.between(span(cur.key.Name)) {
+			s.delete(r, v, false)
+		}
+	}
+	s.finishNamespaces(cur.key.Name)
+	return cur
+}
+
+// finishNamespaces removes a namespace that is being deleted once nothing keeps it.
+func (s *store) finishNamespaces(name string) {
+	cur := s.namespaces.objects.tree.get(name)
+	if cur == nil || !cur.deleting || s.inNamespace[name] > 0 {
+		return
+	}
+	if len(cur.draft().meta.Finalizers) == 0 {
+		s.remove(s.namespaces, cur)
+	}
+}

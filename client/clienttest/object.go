@@ -1,0 +1,241 @@
+package clienttest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// draft is an object on its way into the store: typed metadata, and the rest as it was sent.
+type draft struct {
+	apiVersion, kind string
+	meta             meta.ObjectMeta
+	content          members // every member but apiVersion, kind and metadata
+}
+
+// parseDraft reads an object. The error is a *decodeError.
+func parseDraft(body []byte) (*draft, error) {
+	var m map[string]json.RawMessage
+	err := json.Unmarshal(body, &m)
+	if err == nil && m == nil {
+		err = errors.New("json: cannot unmarshal null into an object")
+	}
+	if err != nil {
+		return nil, &decodeError{err: fmt.Errorf("couldn't get version/kind; json parse error: %w", err)}
+	}
+	d := &draft{content: make(members, len(m))}
+	// What the object says it is comes first: an error further on names it.
+	for _, f := range []struct {
+		name string
+		into any
+	}{{"kind", &d.kind}, {"apiVersion", &d.apiVersion}, {"metadata", &d.meta}} {
+		if raw, found := m[f.name]; found {
+			if err := json.Unmarshal(raw, f.into); err != nil {
+				return nil, &decodeError{d.apiVersion, d.kind, err}
+			}
+			delete(m, f.name)
+		}
+	}
+	for k, raw := range m {
+		if d.content[k], err = parseJSON(raw); err != nil {
+			return nil, &decodeError{d.apiVersion, d.kind, err}
+		}
+	}
+	return d, nil
+}
+
+// decodeError is an object that cannot be read, with what it says it is where that was readable.
+type decodeError struct {
+	apiVersion, kind string
+	err              error
+}
+
+func (e *decodeError) Error() string { return e.err.Error() }
+func (e *decodeError) Unwrap() error { return e.err }
+
+func (d *draft) key() meta.Key { return meta.Key{Namespace: d.meta.Namespace, Name: d.meta.Name} }
+
+// clone returns a draft whose metadata and members may be replaced. Values below that are shared and must not be
+// changed.
+func (d *draft) clone() *draft {
+	c := *d
+	c.meta.Labels, c.meta.Annotations = maps.Clone(d.meta.Labels), maps.Clone(d.meta.Annotations)
+	c.meta.Finalizers = slices.Clone(d.meta.Finalizers)
+	c.content = maps.Clone(d.content)
+	return &c
+}
+
+// normalize drops what the real server does not keep: the nulls of a compiled-in type's members and empty maps of
+// them, and empty metadata. So objects that mean the same are the same.
+func (d *draft) normalize(r *resource) error {
+	if r.builtin {
+		maps.DeleteFunc(d.content, func(_ string, v any) bool { return v == nil })
+		for _, name := range r.textMaps {
+			m, ok := d.content[name].(members)
+			if v, found := d.content[name]; found && !ok {
+				return d.mismatch(v, r, name, "map[string]string")
+			}
+			texts := make(members, len(m))
+			for k, v := range m {
+				s, ok := v.(string)
+				if !ok && v != nil {
+					return d.mismatch(v, r, name, "string")
+				}
+				texts[k] = s
+			}
+			if d.content[name] = texts; len(texts) == 0 {
+				delete(d.content, name)
+			}
+		}
+	}
+	d.meta.SelfLink = ""
+	if len(d.meta.Labels) == 0 {
+		d.meta.Labels = nil
+	}
+	if len(d.meta.Annotations) == 0 {
+		d.meta.Annotations = nil
+	}
+	if len(d.meta.Finalizers) == 0 {
+		d.meta.Finalizers = nil
+	}
+	if len(d.meta.OwnerReferences) == 0 {
+		d.meta.OwnerReferences = nil
+	}
+	return nil
+}
+
+func (d *draft) mismatch(v any, r *resource, name, want string) error {
+	return &decodeError{kind: d.kind, apiVersion: d.apiVersion, err: fmt.Errorf(
+		"json: cannot unmarshal %s into Go struct field %s.%s of type %s", jsonKind(v), r.Kind, name, want)}
+}
+
+// sameAs reports whether d would change nothing about old but managed fields.
+func (d *draft) sameAs(old *draft) bool {
+	return sameMeta(d.meta, old.meta) && maps.EqualFunc(d.content, old.content, equal)
+}
+
+func sameMeta(a, b meta.ObjectMeta) bool {
+	a.ManagedFields, b.ManagedFields = nil, nil
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && string(x) == string(y)
+}
+
+// sameSpec reports whether d leaves alone what the generation counts: everything but metadata and, where it is a
+// subresource, status.
+func (d *draft) sameSpec(old *draft, r *resource) bool {
+	without := func(m members) members {
+		if !r.Status {
+			return m
+		}
+		m = maps.Clone(m)
+		delete(m, "status")
+		return m
+	}
+	return maps.EqualFunc(without(d.content), without(old.content), equal)
+}
+
+// revision is one state of one object. It never changes, and is shared by the collection's trees, its history and all
+// who read it.
+type revision struct {
+	key     meta.Key
+	path    string
+	uid     string
+	version uint64
+	labels  map[string]string
+	fields  []string // the values of the resource's SelectableFields
+
+	deleting bool // deletionTimestamp is set
+
+	raw       []byte // the whole object, as JSON
+	versionAt int    // where in raw the digits of the resource version start
+	metaAt    int    // where in raw the metadata starts
+	metaEnd   int    // and where it ends
+}
+
+// revision encodes d, which is complete but for the resource version. version 0 leaves that out, as a dry run of a
+// create does.
+func (d *draft) revision(r *resource, version uint64) *revision {
+	v := &revision{
+		key: d.key(),
+		uid: d.meta.UID, version: version, labels: d.meta.Labels, deleting: d.meta.DeletionTimestamp != nil,
+	}
+	v.path = pathOf(v.key)
+	for _, f := range r.SelectableFields {
+		v.fields = append(v.fields, lookup(d.content, f))
+	}
+	b := make([]byte, 0, 512)
+	b = append(b, r.prefix()...)
+	b = append(b, `"metadata":`...)
+	v.metaAt = len(b)
+	b, v.versionAt = appendMetadata(b, &d.meta, version, r.builtin)
+	v.metaEnd = len(b)
+	for _, k := range slices.Sorted(maps.Keys(d.content)) {
+		b = append(b, ',')
+		b = appendString(b, k)
+		b = append(b, ':')
+		b = appendValue(b, d.content[k])
+	}
+	v.raw = slices.Clip(append(b, '}'))
+	return v
+}
+
+// prefix is how every object of the resource starts. Compiled-in types put kind first, custom ones sort their members.
+func (r *resource) prefix() string {
+	if r.builtin {
+		return `{"kind":"` + r.Kind + `","apiVersion":"` + r.GVK().APIVersion() + `",`
+	}
+	return `{"apiVersion":"` + r.GVK().APIVersion() + `","kind":"` + r.Kind + `",`
+}
+
+// item returns the object as it stands in a list: compiled-in types leave kind and apiVersion out there.
+func (v *revision) item(r *resource) (open string, rest []byte) {
+	if r.builtin {
+		return "{", v.raw[len(r.prefix()):]
+	}
+	return "", v.raw
+}
+
+// metadata returns the metadata's bytes.
+func (v *revision) metadata() []byte { return v.raw[v.metaAt:v.metaEnd] }
+
+// at returns the object as the last state before version, at which it was deleted or left a selection.
+func (v *revision) at(version uint64) *revision {
+	old, now := strconv.FormatUint(v.version, 10), strconv.FormatUint(version, 10)
+	w := *v
+	w.version = version
+	w.raw = slices.Concat(v.raw[:v.versionAt], []byte(now), v.raw[v.versionAt+len(old):])
+	w.metaEnd += len(now) - len(old)
+	return &w
+}
+
+// draft decodes the object again.
+func (v *revision) draft() *draft {
+	d, err := parseDraft(v.raw)
+	if err != nil {
+		panic(fmt.Sprintf("clienttest: decode what was stored at %s: %v", v.key, err))
+	}
+	return d
+}
+
+// pathOf returns where an object is stored: the order of these paths is the order of lists, as etcd's keys are on a
+// real server.
+func pathOf(k meta.Key) string {
+	if k.Namespace == "" {
+		return k.Name
+	}
+	return k.Namespace + "/" + k.Name
+}
+
+// span returns the paths of one namespace, or of everything.
+func span(namespace string) (from, to string) {
+	if namespace == "" {
+		return "", ""
+	}
+	return namespace + "/", namespace + "0" // '0' is the byte after '/'
+}

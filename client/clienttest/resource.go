@@ -1,0 +1,161 @@
+package clienttest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Resource describes a resource that the server serves, as a CustomResourceDefinition does on a real server. What is
+// registered so behaves like a custom resource: any body is accepted, the generation counts up, an update must carry a
+// resource version, and the items of a list say their kind.
+type Resource struct {
+	// Group is empty for the core group.
+	Group string
+	// Version, Kind and Resource (the plural in the path) must be set.
+	Version, Kind, Resource string
+	// Singular is kubectl's name for one object; empty means Kind in lower case.
+	Singular string
+	// ShortNames and Categories are further names that kubectl accepts.
+	ShortNames, Categories []string
+	// Scope is meta.Namespaced unless set.
+	Scope meta.Scope
+	// Status adds the status subresource: status is then written through it alone, and everything else past it.
+	Status bool
+	// SelectableFields are paths, such as "spec.color", that field selectors may use beside metadata.name and
+	// metadata.namespace. The fields must be scalars.
+	SelectableFields []string
+}
+
+// GVR returns the resource's full name.
+func (r Resource) GVR() meta.GVR {
+	return meta.GVR{Group: r.Group, Version: r.Version, Resource: r.Resource}
+}
+
+// GVK returns the full name of its kind.
+func (r Resource) GVK() meta.GVK {
+	return meta.GVK{Group: r.Group, Version: r.Version, Kind: r.Kind}
+}
+
+// resource is a Resource with the ways in which one differs from another on a real server, and its objects.
+type resource struct {
+	Resource
+	builtinTraits
+	builtin bool // a compiled-in type: other member order, other errors, items of lists without kind and apiVersion
+
+	objects collection
+}
+
+// builtinTraits is how a built-in resource differs from a custom one. The real server says it in each type's strategy.
+type builtinTraits struct {
+	generation     bool     // metadata.generation is kept; custom resources always do
+	unconditional  bool     // an update without a resource version is taken as it is
+	createOnUpdate bool     // PUT creates
+	returnDeleted  bool     // DELETE answers with the object instead of a Status
+	graceful       bool     // DELETE first sets deletionTimestamp
+	label          bool     // names are DNS labels: no dots
+	single         bool     // no deletecollection
+	anyField       bool     // the error for an unknown field selector has other words
+	textMaps       []string // members that are maps of strings
+	columns        []column // of a Table, between Name and Age
+	prepare        func(d *draft, creating bool)
+}
+
+// groupResource is the resource's name in errors, such as "leases.coordination.k8s.io".
+func (r *resource) groupResource() string { return dotted(r.Resource.Resource, r.Group) }
+
+// groupKind is the kind's name in errors.
+func (r *resource) groupKind() string { return dotted(r.Kind, r.Group) }
+
+func dotted(name, group string) string {
+	if group == "" {
+		return name
+	}
+	return name + "." + group
+}
+
+// verbs in the order in which discovery lists them.
+func (r *resource) verbs() []string {
+	if r.single {
+		return []string{"create", "delete", "get", "list", "patch", "update", "watch"}
+	}
+	return []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+}
+
+// validate returns every reason why r cannot be registered.
+func (r Resource) validate() error {
+	var errs []error
+	for _, f := range []struct{ name, value string }{
+		{"Version", r.Version}, {"Kind", r.Kind}, {"Resource", r.Resource},
+	} {
+		if err := meta.ValidSegment(f.name, f.value); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if r.Group != "" {
+		if err := meta.ValidSegment("Group", r.Group); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	for _, path := range r.SelectableFields {
+		if path == "" || strings.HasPrefix(path, "metadata.") {
+			errs = append(errs, fmt.Errorf("SelectableFields must be paths outside of metadata, got %q", path))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("clienttest.Resource %q: %w", r.Resource, err)
+	}
+	return nil
+}
+
+// registry is what the server serves. The server's lock protects it.
+type registry struct {
+	resources map[meta.GVR]*resource
+}
+
+// add registers r. The order of registration does not matter.
+func (g *registry) add(r *resource) error {
+	if err := r.validate(); err != nil {
+		return err
+	}
+	if r.Singular == "" {
+		r.Singular = strings.ToLower(r.Kind)
+	}
+	for _, old := range g.resources {
+		if old.Group == r.Group && (old.Resource.Resource == r.Resource.Resource || old.Kind == r.Kind) {
+			return fmt.Errorf("clienttest.Resource %q: %s is registered already; one version of a resource is served",
+				r.Resource.Resource, old.GVR())
+		}
+	}
+	g.resources[r.GVR()] = r
+	return nil
+}
+
+// all returns what is registered: the core group first, the rest by group, version and resource.
+func (g *registry) all() []*resource {
+	rs := make([]*resource, 0, len(g.resources))
+	for _, r := range g.resources {
+		rs = append(rs, r)
+	}
+	slices.SortFunc(rs, func(a, b *resource) int {
+		return cmp.Or(
+			cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version),
+			cmp.Compare(a.Resource.Resource, b.Resource.Resource),
+		)
+	})
+	return rs
+}
+
+// serves reports whether some resource has the group, and the version where that is not empty.
+func (g *registry) serves(group, version string) bool {
+	for name := range g.resources {
+		if name.Group == group && (version == "" || name.Version == version) {
+			return true
+		}
+	}
+	return group == "" && (version == "" || version == "v1")
+}

@@ -1,0 +1,189 @@
+package clienttest
+
+import (
+	"crypto/subtle"
+	"errors"
+	"maps"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strings"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Request is what an HTTP request asks for, in the API's words.
+type Request struct {
+	// Verb is get, list, watch, create, update, patch, delete or deletecollection. For a path that is not a resource's it
+	// is the HTTP method in lower case.
+	Verb string
+	// Resource is empty for a path that is not a resource's.
+	Resource meta.GVR
+	// Key is the object's. Its Name is empty for verbs on a collection, except where a create names the object in its
+	// path.
+	Key meta.Key
+	// Subresource is empty or a word such as "status".
+	Subresource string
+}
+
+// RequestOf says what r asks for. It looks at the method and the URL only, so it does not know whether the server has
+// such a resource.
+func RequestOf(r *http.Request) Request {
+	plain := Request{Verb: strings.ToLower(r.Method)}
+	parts := strings.FieldsFunc(r.URL.Path, func(c rune) bool { return c == '/' })
+	var q Request
+	switch {
+	case len(parts) >= 3 && parts[0] == "api":
+		q.Resource.Version, parts = parts[1], parts[2:]
+	case len(parts) >= 4 && parts[0] == "apis":
+		q.Resource.Group, q.Resource.Version, parts = parts[1], parts[2], parts[3:]
+	default:
+		return plain
+	}
+	if parts[0] == "namespaces" && len(parts) > 2 && !(len(parts) == 3 && (parts[2] == "status" || parts[2] == "finalize")) {
+		q.Key.Namespace, parts = parts[1], parts[2:]
+	}
+	q.Resource.Resource, parts = parts[0], parts[1:]
+	if len(parts) > 0 {
+		q.Key.Name, parts = parts[0], parts[1:]
+	}
+	q.Subresource = strings.Join(parts, "/")
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+		switch {
+		case q.Key.Name != "":
+			q.Verb = "get"
+		case isTrue(r.URL.Query(), "watch"):
+			q.Verb = "watch"
+		default:
+			q.Verb = "list"
+		}
+	case http.MethodPost:
+		q.Verb = "create"
+	case http.MethodPut:
+		q.Verb = "update"
+	case http.MethodPatch:
+		q.Verb = "patch"
+	case http.MethodDelete:
+		q.Verb = "delete"
+		if q.Key.Name == "" {
+			q.Verb = "deletecollection"
+		}
+	default:
+		q.Verb = plain.Verb
+	}
+	return q
+}
+
+// isTrue reads a boolean parameter as the API does: anything but "false" and "0" is true.
+func isTrue(query url.Values, name string) bool {
+	v, found := query[name]
+	return found && !strings.EqualFold(v[0], "false") && v[0] != "0"
+}
+
+// Call is a kind of request that the server counts: a verb and the plural name of a resource, as in "list" and
+// "pods". The resource is empty for other paths, and then the verb is the HTTP method in lower case.
+type Call struct{ Verb, Resource string }
+
+// Requests returns how many requests of each kind have come in until now, whatever was answered.
+func (s *Server) Requests() map[Call]int {
+	s.callsMu.Lock()
+	defer s.callsMu.Unlock()
+	return maps.Clone(s.calls)
+}
+
+// handle answers one request of the network: it counts it, and asks the hook first.
+func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
+	q := RequestOf(r)
+	s.callsMu.Lock()
+	s.calls[Call{q.Verb, q.Resource.Resource}]++
+	s.callsMu.Unlock()
+	if hook := s.hook.Load(); hook != nil {
+		if answer := (*hook)(r); answer != nil {
+			answer(w, r)
+			return
+		}
+	}
+	s.ServeHTTP(w, r)
+}
+
+// ServeHTTP answers r as the server usually does: what Intercept has set is not asked, and Requests does not count
+// it. It is for handlers that Intercept returns, which want to add to the usual answer or to change it.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer func() {
+		// A panic is a bug of this server. Whoever sent the request should know, and net/http would not tell.
+		if p := recover(); p != nil {
+			if p != http.ErrAbortHandler {
+				writeStatus(w, failure(http.StatusInternalServerError, "InternalError",
+					"Internal error occurred: panic: %v\n%s", p, debug.Stack()).status)
+			}
+			panic(http.ErrAbortHandler)
+		}
+	}()
+	if err := s.serve(w, r); err != nil {
+		var status *statusError
+		if !errors.As(err, &status) {
+			status = failure(http.StatusInternalServerError, "InternalError", "Internal error occurred: %v", err)
+		}
+		writeStatus(w, status.status)
+	}
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) error {
+	if token := s.options.Token; token != "" {
+		got := r.Header.Get("Authorization")
+		if subtle.ConstantTimeCompare([]byte(got), []byte("Bearer "+token)) != 1 {
+			return failure(http.StatusUnauthorized, "Unauthorized", "Unauthorized")
+		}
+	}
+	q := RequestOf(r)
+	if q.Resource.Resource == "" {
+		return s.discover(w, r)
+	}
+	s.store.mu.Lock()
+	res := s.store.resources[q.Resource]
+	served := s.store.serves(q.Resource.Group, q.Resource.Version)
+	s.store.mu.Unlock()
+	switch {
+	case !served:
+		http.NotFound(w, r)
+		return nil
+	case res == nil, res.Scope == meta.Cluster && q.Key.Namespace != "":
+		return noSuchResource()
+	case q.Subresource != "" && (q.Subresource != "status" || !res.Status):
+		return noSuchResource()
+	case res.Scope == meta.Namespaced && q.Key.Namespace == "" && q.Key.Name != "":
+		return noSuchResource()
+	case res.Scope == meta.Namespaced && q.Key.Namespace == "" && q.Verb != "list" && q.Verb != "watch":
+		return methodNotAllowed()
+	}
+	c := &call{Request: q, s: s, res: res, r: r, query: r.URL.Query()}
+	switch {
+	case q.Verb == "list":
+		return c.list(w)
+	case q.Verb == "watch":
+		return c.watch(w)
+	case q.Verb == "get":
+		return c.get(w)
+	case q.Verb == "create" && q.Key.Name == "":
+		return c.create(w)
+	case q.Verb == "update" && q.Key.Name != "":
+		return c.update(w)
+	case q.Verb == "patch" && q.Key.Name != "":
+		return c.patch(w)
+	case q.Verb == "delete" && q.Subresource == "":
+		return c.delete(w)
+	case q.Verb == "deletecollection" && !res.single:
+		return c.deleteCollection(w)
+	}
+	return methodNotAllowed()
+}
+
+// call is one request for a resource that the server has.
+type call struct {
+	Request
+	s     *Server
+	res   *resource
+	r     *http.Request
+	query url.Values
+}

@@ -1,0 +1,59 @@
+package clienttest
+
+import (
+	"slices"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// selection is what a list, a watch or a deletecollection is about: the objects of a namespace, or of all, that its
+// selectors select.
+type selection struct {
+	namespace string
+	labels    meta.Selector
+	fields    meta.FieldSelector
+	paths     []string // of revision.fields
+}
+
+// selection reads the selectors of a request.
+func (c *call) selection() (*selection, error) {
+	sel := &selection{namespace: c.Key.Namespace, paths: c.res.SelectableFields}
+	var err error
+	if sel.labels, err = meta.ParseSelector(c.query.Get("labelSelector")); err != nil {
+		return nil, badRequest("unable to parse requirement: %v", err)
+	}
+	text := c.query.Get("fieldSelector")
+	if sel.fields, err = meta.ParseFieldSelector(text); err != nil {
+		return nil, badRequest("invalid selector: '%s'; %v", text, err)
+	}
+	for _, term := range sel.fields.Terms() {
+		switch f := term.Field; {
+		case f == "metadata.name", f == "metadata.namespace" && c.res.Scope == meta.Namespaced, slices.Contains(sel.paths, f):
+		case c.res.anyField:
+			return nil, badRequest(`%q is not a known field selector: only "metadata.name", "metadata.namespace"`, f)
+		default:
+			return nil, badRequest("field label not supported: %s", f)
+		}
+	}
+	return sel, nil
+}
+
+// everything reports whether there are no selectors.
+func (s *selection) everything() bool { return s.labels.Everything() && s.fields.Everything() }
+
+// matches reports whether the selection has v. It has no nil.
+func (s *selection) matches(v *revision) bool {
+	if v == nil || s.namespace != "" && v.key.Namespace != s.namespace {
+		return false
+	}
+	return s.labels.Matches(v.labels) && (s.fields.Everything() || s.fields.Matches(func(field string) (string, bool) {
+		switch field {
+		case "metadata.name":
+			return v.key.Name, true
+		case "metadata.namespace":
+			return v.key.Namespace, true
+		}
+		i := slices.Index(s.paths, field)
+		return v.fields[i], true
+	}))
+}

@@ -1,0 +1,246 @@
+package clienttest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/internal/memnet"
+)
+
+// Options say what a server serves and how. The zero value is a server in memory with the built-in resources.
+type Options struct {
+	// Listener is where the server listens, such as a TCP socket on a loopback address. The server closes it. Nil means in
+	// memory: only Config reaches the server then, and it works under testing/synctest.
+	Listener net.Listener
+
+	// Resources are served beside the built-in ones.
+	Resources []Resource
+
+	// Token, where set, must be every request's bearer token; other requests are answered with 401.
+	Token string
+
+	// BookmarkEvery is how often a watch that allows bookmarks gets one; 0 means a minute, as on a real server.
+	BookmarkEvery time.Duration
+
+	// HistoryAge is how long the server remembers what happened, and so how old a resource version a watch may start at
+	// and how old a continue token may get; 0 means 5 minutes, as on a real server. It counts while something changes:
+	// the present version is never too old.
+	HistoryAge time.Duration
+
+	// HistoryLength is how many changes of one resource the server remembers at most; 0 means 10,000.
+	HistoryLength int
+
+	// WatchLag is by how many changes of its resource a watch may fall behind before it is cut, because its client does
+	// not read; 0 means 10,000. A real server is less patient.
+	WatchLag int
+}
+
+// validate returns every reason why o cannot be used.
+func (o Options) validate() error {
+	var errs []error
+	for _, f := range []struct {
+		name     string
+		negative bool
+	}{
+		{"BookmarkEvery", o.BookmarkEvery < 0},
+		{"HistoryAge", o.HistoryAge < 0},
+		{"HistoryLength", o.HistoryLength < 0},
+		{"WatchLag", o.WatchLag < 0},
+	} {
+		if f.negative {
+			errs = append(errs, fmt.Errorf("clienttest.Options: %s must not be negative", f.name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Server is an API server. Its methods may be called by several goroutines at once, before, during and after Run.
+type Server struct {
+	options   Options
+	invalid   error // why the options cannot be used; Run returns it
+	listener  net.Listener
+	validator validator
+	store     *store
+	gzips     sync.Pool // of *gzip.Writer
+
+	running atomic.Bool
+	hook    atomic.Pointer[func(*http.Request) http.HandlerFunc]
+
+	callsMu sync.Mutex
+	calls   map[Call]int
+}
+
+// New returns a server that holds the namespaces default, kube-system and kube-public and nothing else. It does nothing
+// until Run, but Config can be used at once: requests wait. An error in the options is returned by Run.
+func New(o Options) *Server {
+	s := &Server{options: o, listener: o.Listener, validator: newValidator(), calls: map[Call]int{}}
+	errs := []error{o.validate()}
+	s.options.BookmarkEvery = orDefault(o.BookmarkEvery, time.Minute)
+	s.options.WatchLag = orDefault(o.WatchLag, 10_000)
+	if s.listener == nil {
+		s.listener = memnet.Listen()
+	}
+	s.store = newStore(orDefault(o.HistoryAge, 5*time.Minute), orDefault(o.HistoryLength, 10_000))
+	for _, r := range builtins() {
+		r.builtin = true
+		errs = append(errs, s.store.register(r))
+	}
+	for _, r := range o.Resources {
+		errs = append(errs, s.Register(r))
+	}
+	s.seed()
+	s.invalid = errors.Join(errs...)
+	return s
+}
+
+func orDefault[T ~int | ~int64](v, otherwise T) T {
+	if v > 0 {
+		return v
+	}
+	return otherwise
+}
+
+// Register adds a resource while the server runs, as the creation of a CustomResourceDefinition does. The error says
+// what is wrong with it, or that its group has that resource or kind already.
+func (s *Server) Register(r Resource) error {
+	s.store.mu.Lock()
+	defer s.store.mu.Unlock()
+	return s.store.register(&resource{Resource: r, builtinTraits: builtinTraits{generation: true}})
+}
+
+// Config returns the configuration of a client of this server.
+func (s *Server) Config() client.Config {
+	config := client.Config{Server: "http://" + s.listener.Addr().String(), BearerToken: s.options.Token}
+	if l, ok := s.listener.(*memnet.Listener); ok {
+		config.Dial = l.DialContext
+	}
+	return config
+}
+
+// Run serves until ctx ends. Requests that are under way then are answered, watches end cleanly, every connection is
+// closed; when Run returns, nothing of the server runs any more. It returns nil after ctx has ended, and otherwise
+// why it could not serve. It can be called once.
+func (s *Server) Run(ctx context.Context) error {
+	if s.running.Swap(true) {
+		return errors.New("clienttest: Run was called twice")
+	}
+	if s.invalid != nil {
+		return errors.Join(s.invalid, s.listener.Close())
+	}
+	var handlers gauge
+	var conns sync.WaitGroup // counted up by Serve's goroutine, and so not any more once that has returned
+	srv := &http.Server{
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			handlers.enter()
+			defer handlers.leave()
+			s.handle(w, r)
+		}),
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		ConnState: func(_ net.Conn, state http.ConnState) {
+			switch state {
+			case http.StateNew:
+				conns.Add(1)
+			case http.StateClosed, http.StateHijacked:
+				conns.Done()
+			}
+		},
+		ErrorLog: log.New(io.Discard, "", 0),
+	}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(s.listener) }()
+	var err error
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+		_ = s.listener.Close()
+		<-served
+	}
+	// Handlers see the end of ctx, so watches end. One that is stuck in a write, because its client does not read, ends
+	// when its connection is closed.
+	srv.SetKeepAlivesEnabled(false)
+	idle := handlers.idle()
+	grace := time.NewTimer(time.Second)
+	defer grace.Stop()
+	select {
+	case <-idle:
+	case <-grace.C:
+	}
+	_ = srv.Close()
+	conns.Wait()
+	<-idle
+	return err
+}
+
+// gauge counts handlers that run.
+type gauge struct {
+	mu     sync.Mutex
+	n      int
+	zero   chan struct{} // made by idle, closed when n is 0 from then on
+	closed bool
+}
+
+func (g *gauge) enter() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.n++
+}
+
+func (g *gauge) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.n--
+	g.check()
+}
+
+// idle returns a channel that is closed as soon as no handler runs.
+func (g *gauge) idle() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.zero = make(chan struct{})
+	g.check()
+	return g.zero
+}
+
+func (g *gauge) check() {
+	if g.n == 0 && g.zero != nil && !g.closed {
+		g.closed = true
+		close(g.zero)
+	}
+}
+
+// TB is the part of testing.TB that Start needs. It is an interface so that programs which embed a server do not link
+// package testing.
+type TB interface {
+	Helper()
+	Cleanup(f func())
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// Start returns a server that runs until the end of the test, which fails if the server does.
+func Start(tb TB, o Options) *Server {
+	tb.Helper()
+	s := New(o)
+	if s.invalid != nil {
+		tb.Fatalf("start the server: %v", s.invalid)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	tb.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			tb.Errorf("run the server: %v", err)
+		}
+	})
+	return s
+}

@@ -1,0 +1,202 @@
+package clienttest
+
+import (
+	"sync"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// store holds the objects of all resources and counts their common resource version.
+//
+// mu protects the store, its registry and every collection. It is held for whole writes, from reading the present
+// state to publishing the next, so that writes are serial; reads take it only to pick up a tree or an event, neither
+// of which ever changes.
+type store struct {
+	mu sync.Mutex
+	registry
+	version uint64
+	moved   chan struct{} // closed at the next change; nil while nobody waits for one
+
+	inNamespace map[string]int // how many objects each namespace has
+	namespaces  *resource
+
+	floor   uint64 // versions below are compacted, in every collection
+	marks   []mark // by when which version had been reached; oldest first
+	age     time.Duration
+	history int
+}
+
+// mark says that the version had been reached when the span of time that starts at since had passed.
+type mark struct {
+	since   time.Time
+	version uint64
+}
+
+// collection is the objects of one resource, with what happened to them lately.
+//
+// History is a list of events in which each event knows the next, so a watch needs no queue: it holds the event that
+// it has seen last and follows the list at its own pace. What nobody can ask for any more goes from the front of
+// events, and is collected once no watch holds it.
+type collection struct {
+	tree   *tree
+	last   *event
+	events []*event // what a list or a watch can go back to; oldest first
+	base   *tree    // the objects before events[0]
+	floor  uint64   // the version of the newest event that was dropped because there were too many
+
+	watches map[*watch]struct{}
+}
+
+// event is one change of one object.
+type event struct {
+	version    uint64
+	seq        uint64
+	prev, next *revision // before and after; nil where the object was not there
+	tree       *tree     // all objects, after it
+
+	after *event        // the next event; to be read once ready is closed
+	ready chan struct{} // closed when there is a next event
+}
+
+func newStore(age time.Duration, history int) *store {
+	return &store{
+		registry:    registry{resources: map[meta.GVR]*resource{}},
+		inNamespace: map[string]int{},
+		age:         age, history: history,
+	}
+}
+
+// register adds a resource without objects.
+func (s *store) register(r *resource) error {
+	if err := s.add(r); err != nil {
+		return err
+	}
+	r.objects = collection{
+		last:    &event{version: s.version, ready: make(chan struct{})},
+		watches: map[*watch]struct{}{},
+	}
+	return nil
+}
+
+// put commits an object's next state, and returns it with its new version.
+func (s *store) put(r *resource, prev *revision, d *draft) *revision {
+	s.version++
+	next := d.revision(r, s.version)
+	s.commit(r, prev, next, r.objects.tree.set(next))
+	return next
+}
+
+// remove commits that an object has gone, and returns its last state with the version of that.
+func (s *store) remove(r *resource, prev *revision) *revision {
+	s.version++
+	s.commit(r, prev, nil, r.objects.tree.remove(prev.path))
+	return prev.at(s.version)
+}
+
+func (s *store) commit(r *resource, prev, next *revision, objects *tree) {
+	if prev == nil {
+		s.inNamespace[next.key.Namespace]++
+	}
+	if next == nil {
+		if s.inNamespace[prev.key.Namespace]--; s.inNamespace[prev.key.Namespace] == 0 {
+			delete(s.inNamespace, prev.key.Namespace)
+		}
+	}
+	c := &r.objects
+	e := &event{version: s.version, seq: c.last.seq + 1, prev: prev, next: next, tree: objects, ready: make(chan struct{})}
+	c.tree = objects
+	c.events = append(c.events, e)
+	c.last.after = e
+	close(c.last.ready)
+	c.last = e
+	if s.moved != nil {
+		close(s.moved)
+		s.moved = nil
+	}
+	s.mark(time.Now())
+	s.prune(c)
+	for w := range c.watches {
+		w.checkLag(e)
+	}
+}
+
+// next returns a channel that is closed at the next change of anything.
+func (s *store) next() <-chan struct{} {
+	if s.moved == nil {
+		s.moved = make(chan struct{})
+	}
+	return s.moved
+}
+
+// mark notes that the present version has been reached by now. Marks are a small part of the age apart, so that there
+// are few of them.
+func (s *store) mark(now time.Time) {
+	const parts = 256
+	if n := len(s.marks); n > 0 && now.Sub(s.marks[n-1].since) < s.age/parts {
+		s.marks[n-1].version = s.version
+		return
+	}
+	s.marks = append(s.marks, mark{now, s.version})
+}
+
+// prune drops what is too old or too much from a collection's history.
+func (s *store) prune(c *collection) {
+	now, old := time.Now(), 0
+	for ; old < len(s.marks) && now.Sub(s.marks[old].since) >= s.age; old++ {
+		s.floor = max(s.floor, s.marks[old].version)
+	}
+	s.marks = s.marks[old:]
+	drop := max(0, len(c.events)-s.history)
+	if drop > 0 {
+		c.floor = c.events[drop-1].version
+	}
+	for drop < len(c.events) && c.events[drop].version <= s.floor {
+		drop++
+	}
+	if drop > 0 {
+		c.base = c.events[drop-1].tree
+		clear(c.events[:drop])
+		c.events = c.events[drop:]
+	}
+}
+
+// oldest returns the oldest version that a list or watch of the collection can go back to.
+func (s *store) oldest(c *collection) uint64 {
+	s.prune(c)
+	return max(s.floor, c.floor)
+}
+
+// compact drops the history of everything. Lists at versions before the present one, and watches from there, are too
+// old.
+func (s *store) compact() {
+	s.floor, s.marks = s.version, nil
+	for _, r := range s.resources {
+		s.prune(&r.objects)
+	}
+}
+
+// upTo returns the last event of the collection whose version is not greater, nil when that is before the history.
+func (c *collection) upTo(version uint64) *event {
+	lo, hi := 0, len(c.events)
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if c.events[mid].version <= version {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo == 0 {
+		return nil
+	}
+	return c.events[lo-1]
+}
+
+// snapshot returns the collection at a version, which must not be older than oldest nor newer than the present.
+func (c *collection) snapshot(version uint64) *tree {
+	if e := c.upTo(version); e != nil {
+		return e.tree
+	}
+	return c.base
+}

@@ -1,0 +1,377 @@
+package clienttest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// watchTimeout is how long a watch lasts that asks for no time; a real server picks one between 30 and 60 minutes.
+const watchTimeout = 45 * time.Minute
+
+// lastBookmark is how long before its end a watch gets one more bookmark, so that the next one starts where it ended.
+const lastBookmark = 2 * time.Second
+
+// Why a watch is cut in mid-stream.
+var (
+	errDropped = errors.New("watch dropped")
+	errLagging = errors.New("watch too slow")
+)
+
+// watch is one watch that is being served. It follows its collection's history event by event; cut ends it from
+// outside.
+type watch struct {
+	seen  *event        // the last event that was handled
+	pos   atomic.Uint64 // seen.seq, for checkLag
+	limit uint64
+	cut   func(cause error)
+	done  chan struct{} // closed when the handler has returned
+}
+
+// checkLag cuts a watch that is too far behind the newest event. It must not wait: the store is locked.
+func (w *watch) checkLag(newest *event) {
+	if newest.seq-w.pos.Load() > w.limit {
+		w.cut(errLagging)
+	}
+}
+
+// watchOptions are the parameters of a watch.
+type watchOptions struct {
+	version   uint64
+	initial   bool // send what is there first
+	endMark   bool // and a bookmark after that, which says so
+	bookmarks bool
+	every     time.Duration // between bookmarks
+	timeout   time.Duration
+}
+
+func (c *call) watchOptions() (o watchOptions, err error) {
+	version, match := c.query.Get("resourceVersion"), c.query.Get("resourceVersionMatch")
+	send := c.query.Has("sendInitialEvents")
+	var causes []meta.StatusCause
+	add := func(cause meta.StatusCause) { causes = append(causes, cause) }
+	const field = "resourceVersionMatch"
+	if send && match != "NotOlderThan" {
+		add(forbiddenValue(field, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"))
+	}
+	if match != "" {
+		if !send {
+			add(forbiddenValue(field, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"))
+		}
+		if match != "NotOlderThan" {
+			add(unsupportedValue(field, match, "NotOlderThan"))
+		}
+		if c.query.Get("continue") != "" {
+			add(forbiddenValue(field, "resourceVersionMatch is forbidden when continue is provided"))
+		}
+	}
+	if len(causes) > 0 {
+		return o, invalidOptions("ListOptions", causes...)
+	}
+	timeout, err := intParam(c.query, "timeoutSeconds")
+	if err != nil {
+		return o, err
+	}
+	if version != "" {
+		if o.version, err = strconv.ParseUint(version, 10, 64); err != nil {
+			return o, badVersion(version, err)
+		}
+	}
+	o.every, o.timeout = c.s.options.BookmarkEvery, watchTimeout
+	if timeout > 0 {
+		o.timeout = time.Duration(timeout) * time.Second
+	}
+	o.bookmarks = isTrue(c.query, "allowWatchBookmarks")
+	o.initial = o.version == 0 && !send || send && isTrue(c.query, "sendInitialEvents")
+	o.endMark = o.initial && o.bookmarks
+	return o, nil
+}
+
+func (c *call) watch(w http.ResponseWriter) error {
+	f, err := formOf(c.r, false)
+	if err != nil {
+		return err
+	}
+	sel, err := c.selection()
+	if err != nil {
+		return err
+	}
+	o, err := c.watchOptions()
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Cache-Control", "no-cache, private")
+	h.Set("Content-Type", mediaJSON)
+	w.WriteHeader(http.StatusOK)
+	frames := &frameWriter{call: c, w: w, conn: http.NewResponseController(w), form: f}
+	if err := frames.flush(); err != nil {
+		return nil // the client has gone
+	}
+	err = c.follow(frames, sel, o)
+	if err == errDropped || err == errLagging {
+		frames.half()
+	}
+	if err != nil {
+		panic(http.ErrAbortHandler) // net/http's way to end a connection without an end of the body
+	}
+	return nil
+}
+
+// follow sends the events of a watch until it ends. An error means that it was cut, or that the client has gone; what
+// the server has to say is sent as an ERROR event instead.
+func (c *call) follow(frames *frameWriter, sel *selection, o watchOptions) error {
+	ctx, cancel := context.WithCancelCause(c.r.Context())
+	defer cancel(nil)
+	if o.initial {
+		if err := c.s.await(ctx, o.version); err != nil {
+			return frames.fail(err)
+		}
+	}
+	w := &watch{limit: uint64(c.s.options.WatchLag), done: make(chan struct{})}
+	defer close(w.done)
+	w.cut = func(cause error) {
+		cancel(cause)
+		_ = frames.conn.SetWriteDeadline(time.Now().Add(cutGrace)) // a write that waits for the client must end, too
+	}
+	objects, version, err := c.s.store.join(c.res, w, o)
+	if err != nil {
+		return frames.fail(err)
+	}
+	err = w.run(ctx, frames, sel, o, objects, version)
+	// From leave on nobody cuts the watch. One that was cut must not leave its connection to another request, also if it
+	// ended for another reason at the same time: the deadline is still there.
+	c.s.store.leave(c.res, w)
+	if cause := context.Cause(ctx); cause == errDropped || cause == errLagging {
+		return cause
+	}
+	return err
+}
+
+// run sends the initial state, if it was asked for, and then what happens until ctx ends or the time is over.
+func (w *watch) run(
+	ctx context.Context, frames *frameWriter, sel *selection, o watchOptions, objects *tree, version uint64,
+) error {
+	timeout := time.NewTimer(o.timeout)
+	defer timeout.Stop()
+	if o.initial {
+		from, to := span(sel.namespace)
+		for v := range objects.between(from, to) {
+			if sel.matches(v) {
+				if err := frames.send("ADDED", v); err != nil {
+					return err
+				}
+			}
+		}
+		if o.endMark {
+			if err := frames.bookmark(version, true); err != nil {
+				return err
+			}
+		}
+		if err := frames.flush(); err != nil {
+			return err
+		}
+	}
+
+	bookmark, last := &time.Timer{}, &time.Timer{}
+	if o.bookmarks {
+		bookmark = time.NewTimer(o.every)
+		defer bookmark.Stop()
+		if o.timeout > lastBookmark {
+			last = time.NewTimer(o.timeout - lastBookmark)
+			defer last.Stop()
+		}
+	}
+	for {
+		var due bool
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-timeout.C:
+			return nil
+		case <-w.seen.ready:
+		case <-bookmark.C:
+			bookmark.Reset(o.every)
+			due = true
+		case <-last.C:
+			due = true
+		}
+		if err := w.drain(ctx, frames, sel, o); err != nil {
+			return err
+		}
+		if due {
+			if version, ok := frames.s.store.reached(frames.res, w); ok {
+				if err := frames.bookmark(version, false); err != nil {
+					return err
+				}
+			}
+		}
+		if err := frames.flush(); err != nil {
+			return err
+		}
+	}
+}
+
+// cutGrace is how long a watch that is cut may take to write the frame that it is cut in.
+const cutGrace = 100 * time.Millisecond
+
+// drain sends what has happened since the last event that was handled.
+func (w *watch) drain(ctx context.Context, frames *frameWriter, sel *selection, o watchOptions) error {
+	for ctx.Err() == nil {
+		select {
+		case <-w.seen.ready:
+		default:
+			return nil
+		}
+		w.seen = w.seen.after
+		w.pos.Store(w.seen.seq)
+		if w.seen.version <= o.version {
+			continue
+		}
+		if err := frames.event(sel, w.seen); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// join registers a watch and finds where it starts: at the present state, which it returns, or in the history.
+func (s *store) join(r *resource, w *watch, o watchOptions) (*tree, uint64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := &r.objects
+	w.seen = c.last
+	if !o.initial && o.version > 0 {
+		if oldest := s.oldest(c); o.version < oldest {
+			return nil, 0, expired("too old resource version: %d (%d)", o.version, oldest)
+		}
+		if e := c.upTo(o.version); e != nil {
+			w.seen = e
+		} else if len(c.events) > 0 {
+			ready := make(chan struct{})
+			close(ready)
+			w.seen = &event{seq: c.events[0].seq - 1, after: c.events[0], ready: ready}
+		}
+	}
+	w.pos.Store(w.seen.seq)
+	c.watches[w] = struct{}{}
+	return c.tree, s.version, nil
+}
+
+func (s *store) leave(r *resource, w *watch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(r.objects.watches, w)
+}
+
+// reached returns the present version, if the watch has handled everything up to it.
+func (s *store) reached(r *resource, w *watch) (uint64, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.version, w.seen == r.objects.last
+}
+
+// frameWriter writes the events of one watch.
+type frameWriter struct {
+	*call
+	w    http.ResponseWriter
+	conn *http.ResponseController
+	form form
+
+	buf     bytes.Buffer // the frame being built
+	columns bool         // a Table's columns have been sent
+}
+
+func (fw *frameWriter) flush() error { return fw.conn.Flush() }
+
+// event sends what an event means for a selection: an object that starts to match appears, one that ceases to goes.
+func (fw *frameWriter) event(sel *selection, e *event) error {
+	was, is := sel.matches(e.prev), sel.matches(e.next)
+	switch {
+	case is && was:
+		return fw.send("MODIFIED", e.next)
+	case is:
+		return fw.send("ADDED", e.next)
+	case was:
+		return fw.send("DELETED", e.prev.at(e.version))
+	}
+	return nil
+}
+
+func (fw *frameWriter) send(kind string, v *revision) error {
+	return fw.write(kind, func() error { return fw.object(v) })
+}
+
+// object appends v in the wanted form.
+func (fw *frameWriter) object(v *revision) error {
+	switch fw.form {
+	case asTable:
+		t, err := fw.table([]*revision{v}, meta.ListMeta{ResourceVersion: strconv.FormatUint(v.version, 10)}, !fw.columns)
+		if err != nil {
+			return err
+		}
+		fw.columns = true
+		return fw.json(t)
+	case asMetadata:
+		fw.buf.WriteString(partialPrefix)
+		fw.buf.Write(v.metadata())
+		fw.buf.WriteByte('}')
+	default:
+		fw.buf.Write(v.raw)
+	}
+	return nil
+}
+
+// bookmark sends an object that has nothing but a version, and a word that the initial events have ended where they
+// have.
+func (fw *frameWriter) bookmark(version uint64, initialEnd bool) error {
+	d := &draft{}
+	if initialEnd {
+		d.meta.Annotations = map[string]string{"k8s.io/initial-events-end": "true"}
+	}
+	return fw.send("BOOKMARK", d.revision(fw.res, version))
+}
+
+// fail sends an ERROR event. A failure that the server did not mean to give is not one of those.
+func (fw *frameWriter) fail(err error) error {
+	var status *statusError
+	if !errors.As(err, &status) {
+		return err
+	}
+	if err := fw.write("ERROR", func() error { return fw.json(status.status) }); err != nil {
+		return err
+	}
+	return fw.flush()
+}
+
+func (fw *frameWriter) json(v any) error {
+	b, err := json.Marshal(v)
+	fw.buf.Write(b)
+	return err
+}
+
+func (fw *frameWriter) write(kind string, object func() error) error {
+	fw.buf.Reset()
+	fw.buf.WriteString(`{"type":"` + kind + `","object":`)
+	if err := object(); err != nil {
+		return err
+	}
+	fw.buf.WriteString("}\n")
+	_, err := fw.w.Write(fw.buf.Bytes())
+	return err
+}
+
+// half sends the first half of a frame, so that a watch is cut within one.
+func (fw *frameWriter) half() {
+	fw.buf.Reset()
+	fw.buf.WriteString(`{"type":"MODIFIED","object":` + fw.res.prefix() + `"metadata":{"name":"cut-in-mid-`)
+	_, _ = fw.w.Write(fw.buf.Bytes())
+	_ = fw.flush()
+}

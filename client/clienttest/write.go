@@ -1,0 +1,405 @@
+package clienttest
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// writeOptions are the parameters of a create, an update and a patch.
+type writeOptions struct {
+	dryRun  bool
+	manager string
+}
+
+func (c *call) writeOptions(kind string) (o writeOptions, err error) {
+	if o.dryRun, err = dryRun(kind, c.query["dryRun"]); err != nil {
+		return o, err
+	}
+	switch v := c.query.Get("fieldValidation"); v {
+	case "", "Ignore", "Warn", "Strict":
+	default:
+		return o, invalidOptions(kind, unsupportedValue("fieldValidation", v, "", "Ignore", "Strict", "Warn"))
+	}
+	o.manager = managerOf(c.query.Get("fieldManager"), c.r.UserAgent())
+	return o, nil
+}
+
+func dryRun(kind string, values []string) (bool, error) {
+	if len(values) == 0 || len(values) == 1 && values[0] == "" {
+		return false, nil
+	}
+	for _, v := range values {
+		if v != "All" {
+			return false, invalidOptions(kind, unsupportedValue("dryRun", values, "All"))
+		}
+	}
+	return true, nil
+}
+
+// readDraft reads the object in the body of a create or an update.
+func (c *call) readDraft() (*draft, error) {
+	accepted := []string{mediaJSON}
+	if _, ok := protoKinds()[c.res.Kind]; ok && c.res.builtin {
+		accepted = append(accepted, mediaProtobuf)
+	}
+	body, media, err := readBody(c.r, accepted...)
+	if err != nil {
+		return nil, err
+	}
+	if media == mediaProtobuf {
+		if body, err = protobufToJSON(body, protoKinds()[c.res.Kind]); err != nil {
+			return nil, badRequest("the object provided is unrecognized (must be of type %s): %v", c.res.Kind, err)
+		}
+	}
+	d, err := parseDraft(body)
+	if err == nil {
+		err = c.checkKind(d, body)
+	}
+	if err == nil {
+		err = d.normalize(c.res)
+	}
+	var bad *decodeError
+	if errors.As(err, &bad) {
+		if bad.kind != "" {
+			_, version := meta.SplitAPIVersion(bad.apiVersion)
+			return nil, badRequest("%s in version %q cannot be handled as a %s: %v", bad.kind, version, c.res.Kind, bad)
+		}
+		return nil, badRequest("the object provided is unrecognized (must be of type %s): %v (%s)",
+			c.res.Kind, bad, summary(body))
+	}
+	return d, err
+}
+
+// checkKind compares what a body says it is with the resource. Compiled-in types need not say it.
+func (c *call) checkKind(d *draft, body []byte) error {
+	want := c.res.GVK()
+	if c.res.builtin {
+		if d.kind == "" {
+			d.kind = want.Kind
+		}
+		if d.apiVersion == "" {
+			d.apiVersion = want.APIVersion()
+		}
+		if d.kind != want.Kind || d.apiVersion != want.APIVersion() {
+			return &decodeError{kind: d.kind, apiVersion: d.apiVersion, err: fmt.Errorf(
+				"no kind %q is registered for version %q here", d.kind, d.apiVersion)}
+		}
+		return nil
+	}
+	switch {
+	case d.kind == "":
+		//lint:ignore ST1005 these are the real server's words
+		return &decodeError{err: fmt.Errorf("Object 'Kind' is missing in '%s'", body)}
+	case d.apiVersion != want.APIVersion() && c.Verb == "patch":
+		return invalid(want.Group, d.kind, d.meta.Name, []meta.StatusCause{
+			invalidValue("apiVersion", d.apiVersion, "must be "+want.APIVersion()),
+		})
+	case d.apiVersion != want.APIVersion():
+		return badRequest("the API version in the data (%s) does not match the expected API version (%s)",
+			d.apiVersion, want.APIVersion())
+	case d.kind != want.Kind:
+		return invalid(want.Group, d.kind, d.meta.Name, []meta.StatusCause{invalidValue("kind", d.kind, "must be "+want.Kind)})
+	}
+	return nil
+}
+
+// summary is the start of a body, for an error.
+func summary(body []byte) string {
+	const limit = 30
+	if len(body) == 0 {
+		return "<empty>"
+	}
+	show := func(b []byte) string { return string(b) }
+	if body[0] != '{' {
+		show = hex.EncodeToString
+	}
+	if len(body) > limit {
+		return show(body[:limit]) + " ..."
+	}
+	return show(body)
+}
+
+// checkNamespace sets an object's namespace to that of the request, unless it says another.
+func (c *call) checkNamespace(d *draft) error {
+	switch {
+	case c.res.Scope == meta.Cluster:
+		d.meta.Namespace = ""
+	case d.meta.Namespace == "":
+		d.meta.Namespace = c.Key.Namespace
+	case d.meta.Namespace != c.Key.Namespace:
+		return badRequest("the namespace of the provided object does not match the namespace sent on the request")
+	}
+	return nil
+}
+
+// checkName compares an object's name with that in the path.
+func (c *call) checkName(d *draft) error {
+	switch d.meta.Name {
+	case c.Key.Name:
+		return nil
+	case "":
+		return badRequest("the name of the object (%s based on URL) was undeterminable: name must be provided", c.Key.Name)
+	}
+	return badRequest("the name of the object (%s) does not match the name on the URL (%s)", d.meta.Name, c.Key.Name)
+}
+
+// now is the present time in the resolution of metadata.
+func now() meta.Time { return meta.Time{Time: time.Now().Truncate(time.Second)} }
+
+func (c *call) create(w http.ResponseWriter) error {
+	f, err := formOf(c.r, false)
+	if err != nil {
+		return err
+	}
+	d, err := c.readDraft()
+	if err != nil {
+		return err
+	}
+	o, err := c.writeOptions("CreateOptions")
+	if err != nil {
+		return err
+	}
+	if err := c.checkNamespace(d); err != nil {
+		return err
+	}
+	v, err := c.post(d, o)
+	if err != nil {
+		return err
+	}
+	return c.writeObject(w, f, http.StatusCreated, v)
+}
+
+func (c *call) post(d *draft, o writeOptions) (*revision, error) {
+	c.s.store.mu.Lock()
+	defer c.s.store.mu.Unlock()
+	return c.insert(d, o)
+}
+
+// insert puts a new object into the store, which is locked.
+func (c *call) insert(d *draft, o writeOptions) (*revision, error) {
+	st := c.s.store
+	if c.res.Scope == meta.Namespaced {
+		ns := st.namespaces.objects.tree.get(d.meta.Namespace)
+		switch {
+		case ns == nil:
+			return nil, notFound(st.namespaces, d.meta.Namespace)
+		case ns.deleting:
+			err := forbidden(c.res, d.meta.Name,
+				"unable to create new content in namespace %s because it is being terminated", ns.key.Name)
+			err.status.Details.Causes = []meta.StatusCause{{
+				Reason: "NamespaceTerminating", Field: "metadata.namespace",
+				Message: fmt.Sprintf("namespace %s is being terminated", ns.key.Name),
+			}}
+			return nil, err
+		}
+	}
+	c.complete(d)
+	if err := c.s.validator.object(c.res, &d.meta); err != nil {
+		return nil, err
+	}
+	if d.meta.ResourceVersion != "" {
+		return nil, failure(http.StatusInternalServerError, "", "resourceVersion should not be set on objects to be created")
+	}
+	if c.res.objects.tree.get(pathOf(d.key())) != nil {
+		return nil, alreadyExists(c.res, d.meta.Name)
+	}
+	manage(c.res, d, nil, o.manager, "", now())
+	if o.dryRun {
+		return d.revision(c.res, 0), nil
+	}
+	return st.put(c.res, nil, d), nil
+}
+
+// complete gives a new object what the server decides, and a name if it wants one.
+func (c *call) complete(d *draft) {
+	m := &d.meta
+	m.UID, m.CreationTimestamp = newUID(), now()
+	m.DeletionTimestamp, m.DeletionGracePeriodSeconds = nil, nil
+	if c.res.generation {
+		m.Generation = 1
+	}
+	if m.Name == "" && m.GenerateName != "" {
+		m.Name = c.freeName(d)
+	}
+	if c.res.Status {
+		delete(d.content, "status")
+	}
+	if c.res.prepare != nil {
+		c.res.prepare(d, true)
+	}
+}
+
+// freeName returns a name that starts with the wanted prefix and is not taken.
+func (c *call) freeName(d *draft) string {
+	const (
+		letters = "bcdfghjklmnpqrstvwxz2456789" // no vowels: no words
+		length  = 5
+		limit   = 63 - length
+	)
+	prefix := d.meta.GenerateName[:min(len(d.meta.GenerateName), limit)]
+	for {
+		suffix := make([]byte, length)
+		for i := range suffix {
+			suffix[i] = letters[mathrand.IntN(len(letters))]
+		}
+		key := meta.Key{Namespace: d.meta.Namespace, Name: prefix + string(suffix)}
+		if c.res.objects.tree.get(pathOf(key)) == nil {
+			return key.Name
+		}
+	}
+}
+
+// newUID returns a random UUID (RFC 9562, version 4).
+func newUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // cannot fail
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+func (c *call) update(w http.ResponseWriter) error {
+	f, err := formOf(c.r, false)
+	if err != nil {
+		return err
+	}
+	d, err := c.readDraft()
+	if err != nil {
+		return err
+	}
+	o, err := c.writeOptions("UpdateOptions")
+	if err != nil {
+		return err
+	}
+	if err := c.checkNamespace(d); err != nil {
+		return err
+	}
+	if err := c.checkName(d); err != nil {
+		return err
+	}
+	v, code, err := c.put(d, o)
+	if err != nil {
+		return err
+	}
+	return c.writeObject(w, f, code, v)
+}
+
+// put stores what an update wants, or creates it where the resource allows that.
+func (c *call) put(d *draft, o writeOptions) (*revision, int, error) {
+	c.s.store.mu.Lock()
+	defer c.s.store.mu.Unlock()
+	cur := c.res.objects.tree.get(pathOf(c.Key))
+	if cur == nil {
+		if !c.res.createOnUpdate || c.Subresource != "" {
+			return nil, 0, notFound(c.res, c.Key.Name)
+		}
+		d.meta.ResourceVersion = ""
+		v, err := c.insert(d, o)
+		return v, http.StatusCreated, err
+	}
+	if uid := d.meta.UID; uid != "" && uid != cur.uid {
+		return nil, 0, conflict(c.res, c.Key.Name, fmt.Sprintf(
+			"Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, cur.uid))
+	}
+	v, err := c.replace(cur, cur.draft(), d, o)
+	return v, http.StatusOK, err
+}
+
+// replace makes d the object's next state. old is the decoded cur. The store is locked.
+func (c *call) replace(cur *revision, old, d *draft, o writeOptions) (*revision, error) {
+	if err := c.checkVersion(cur, d.meta.ResourceVersion); err != nil {
+		return nil, err
+	}
+	if c.Subresource == "status" {
+		status, found := d.content["status"]
+		d = old.clone()
+		delete(d.content, "status")
+		if found {
+			d.content["status"] = status
+		}
+	} else {
+		c.keep(old, d)
+	}
+	d.meta.ResourceVersion = old.meta.ResourceVersion
+	if c.res.prepare != nil {
+		c.res.prepare(d, false)
+	}
+	if err := c.s.validator.update(c.res, &d.meta, &old.meta); err != nil {
+		return nil, err
+	}
+	if d.sameAs(old) {
+		return cur, nil // no new version, and no event
+	}
+	if c.res.generation && !d.sameSpec(old, c.res) {
+		d.meta.Generation++
+	}
+	manage(c.res, d, old, o.manager, c.Subresource, now())
+	if o.dryRun {
+		return d.revision(c.res, cur.version), nil
+	}
+	if c.mayGo(d) {
+		v := d.revision(c.res, cur.version)
+		c.s.store.remove(c.res, cur)
+		c.s.store.finishNamespaces(cur.key.Namespace)
+		return v, nil
+	}
+	v := c.s.store.put(c.res, cur, d)
+	if c.res == c.s.store.namespaces {
+		c.s.store.finishNamespaces(v.key.Name)
+	}
+	return v, nil
+}
+
+// checkVersion compares the version that a client has seen with the present one.
+func (c *call) checkVersion(cur *revision, version string) error {
+	seen := uint64(0)
+	if version != "" {
+		var err error
+		if seen, err = strconv.ParseUint(version, 10, 64); err != nil {
+			return failure(http.StatusInternalServerError, "", "%v", err)
+		}
+	}
+	switch {
+	case seen == cur.version, seen == 0 && c.res.unconditional:
+		return nil
+	case seen == 0:
+		// The kind is the resource's name here, on a real server as well.
+		return invalid(c.res.Group, c.res.Resource.Resource, c.Key.Name, []meta.StatusCause{
+			invalidValue("metadata.resourceVersion", 0, "must be specified for an update"),
+		})
+	}
+	return conflict(c.res, c.Key.Name, modified)
+}
+
+// keep takes over from old what an update cannot change.
+func (c *call) keep(old, d *draft) {
+	m := &d.meta
+	if m.UID == "" {
+		m.UID = old.meta.UID
+	}
+	m.CreationTimestamp, m.Generation = old.meta.CreationTimestamp, old.meta.Generation
+	if old.meta.DeletionTimestamp != nil {
+		m.DeletionTimestamp = old.meta.DeletionTimestamp
+	}
+	if m.DeletionGracePeriodSeconds == nil {
+		m.DeletionGracePeriodSeconds = old.meta.DeletionGracePeriodSeconds
+	}
+	if c.res.Status {
+		delete(d.content, "status")
+		if status, found := old.content["status"]; found {
+			d.content["status"] = status
+		}
+	}
+}
+
+// mayGo reports whether an object that is being deleted has nothing left to wait for.
+func (c *call) mayGo(d *draft) bool {
+	return d.meta.DeletionTimestamp != nil && len(d.meta.Finalizers) == 0 && c.res != c.s.store.namespaces
+}

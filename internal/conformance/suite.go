@@ -1,0 +1,137 @@
+package conformance
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+)
+
+// Run runs the suite against the server of cfg, whose credentials may do everything. It leaves namespaces behind whose names
+// begin with "conformance-".
+func Run(t *testing.T, cfg client.Config) {
+	c, err := client.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	s := suite{
+		cfg: cfg, client: c, next: new(atomic.Int64),
+		namespaces: client.For(c, Namespaces), configMaps: client.For(c, ConfigMaps),
+		deployments: client.For(c, Deployments), leases: client.For(c, Leases),
+	}
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, suite)
+	}{
+		{"create", testCreate},
+		{"get", testGet},
+		{"list", testList},
+		{"paging", testPaging},
+		{"selectors", testSelectors},
+		{"update", testUpdate},
+		{"modify", testModify},
+		{"patch", testPatch},
+		{"delete", testDelete},
+		{"finalizers", testFinalizers},
+		{"status", testStatus},
+		{"dry run", testDryRun},
+		{"managed fields", testManagedFields},
+		{"watch", testWatch},
+		{"watch with a selector", testWatchSelector},
+		{"bookmarks", testBookmarks},
+		{"bad requests", testBadRequests},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(t, s)
+		})
+	}
+}
+
+type suite struct {
+	cfg         client.Config
+	client      *client.Client
+	next        *atomic.Int64
+	namespaces  client.Resource[*Namespace]
+	configMaps  client.Resource[*ConfigMap]
+	deployments client.Resource[*Deployment]
+	leases      client.Resource[*Lease]
+}
+
+// namespace makes a namespace for one test.
+func (s suite) namespace(t *testing.T) string {
+	t.Helper()
+	ns, err := s.namespaces.Create(t.Context(), &Namespace{ObjectMeta: meta.ObjectMeta{GenerateName: "conformance-"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ns.Name
+}
+
+// configMap makes one.
+func (s suite) configMap(t *testing.T, namespace, name string, labels map[string]string) *ConfigMap {
+	t.Helper()
+	c, err := s.configMaps.Create(t.Context(), newConfigMap(namespace, name, labels))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func newConfigMap(namespace, name string, labels map[string]string) *ConfigMap {
+	return &ConfigMap{
+		ObjectMeta: meta.ObjectMeta{Namespace: namespace, Name: name, Labels: labels},
+		Data:       map[string]string{"k": "v"},
+	}
+}
+
+// wantReason fails the test unless err is of the reason and the code, as a Status of the server.
+func wantReason(t *testing.T, err error, reason apierrors.Reason, code int) {
+	t.Helper()
+	var status *apierrors.StatusError
+	if !errors.As(err, &status) {
+		t.Fatalf("error is %v, want %s (%d) from the server", err, reason, code)
+	}
+	if !errors.Is(err, reason) || status.Status.Code != code || status.Status.Reason != string(reason) {
+		t.Fatalf("error is %v (reason %q, code %d), want %s (%d)", err, status.Status.Reason, status.Status.Code, reason, code)
+	}
+}
+
+// wantStatus fails the test unless err is an answer of the server with the code.
+func wantStatus(t *testing.T, err error, code int) {
+	t.Helper()
+	var status *apierrors.StatusError
+	if !errors.As(err, &status) || status.Status.Code != code {
+		t.Fatalf("error is %v, want code %d from the server", err, code)
+	}
+}
+
+func equal[V comparable](t *testing.T, what string, got, want V) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s is %v, want %v", what, got, want)
+	}
+}
+
+func must[V any](t *testing.T) func(V, error) V {
+	return func(v V, err error) V {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func numbered(prefix string, n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("%s-%03d", prefix, i)
+	}
+	return names
+}
