@@ -1,0 +1,300 @@
+package cache_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Run with: go test -run '^$' -bench . -benchmem ./cache
+
+// identities are those of n objects in namespaces of 50, with names, uids and versions of usual lengths. Like those
+// that a decoder makes, no two share memory.
+func identities(n int) []meta.Identity {
+	ids := make([]meta.Identity, n)
+	for i := range ids {
+		ids[i] = meta.Identity{
+			Namespace:       fmt.Sprintf("team-%d", i/50),
+			Name:            fmt.Sprintf("web-7d4b9c6f5d-%05d", i),
+			UID:             fmt.Sprintf("6b1f8a52-0c7e-4a3b-9d51-%012d", i),
+			ResourceVersion: strconv.Itoa(1_000_000 + i),
+		}
+	}
+	return ids
+}
+
+func manyVersions() []string {
+	versions := make([]string, 1000)
+	for i := range versions {
+		versions[i] = strconv.Itoa(i)
+	}
+	return versions
+}
+
+func filled(ids []meta.Identity) (*cache.Store[*thing], []*thing) {
+	s := cache.NewStore[*thing]()
+	objects := make([]*thing, len(ids))
+	r := s.Relist()
+	for i, id := range ids {
+		objects[i] = &thing{id: id}
+		r.Set(id, objects[i])
+	}
+	r.Commit("1")
+	return s, objects
+}
+
+func BenchmarkSet(b *testing.B) {
+	for _, test := range []struct {
+		name        string
+		index, loop bool
+	}{
+		{"update", false, false},
+		{"update with an index", true, false},
+		{"update between loops of readers", false, true},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			ids := identities(10_000)
+			s, objects := filled(ids)
+			if test.index {
+				cache.NewIndex(s.Reader(), func(o *thing) []string { return []string{o.id.Namespace} })
+			}
+			versions := manyVersions()
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				id := ids[i%len(ids)]
+				id.ResourceVersion = versions[i/len(ids)%len(versions)]
+				s.Set(id, objects[i%len(ids)])
+				if test.loop {
+					for range s.Reader().All() {
+						break
+					}
+				}
+				i++
+			}
+		})
+	}
+}
+
+func BenchmarkGet(b *testing.B) {
+	ids := identities(10_000)
+	s, _ := filled(ids)
+	r := s.Reader()
+	b.Run("one reader", func(b *testing.B) {
+		b.ReportAllocs()
+		i := 0
+		for b.Loop() {
+			if _, ok := r.Get(ids[i%len(ids)].Key()); !ok {
+				b.Fatal("not found")
+			}
+			i++
+		}
+	})
+	b.Run("parallel", func(b *testing.B) {
+		b.ReportAllocs()
+		b.RunParallel(func(pb *testing.PB) {
+			for i := 0; pb.Next(); i++ {
+				r.Get(ids[i%len(ids)].Key())
+			}
+		})
+	})
+}
+
+func BenchmarkLoop(b *testing.B) {
+	ids := identities(10_000)
+	s, _ := filled(ids)
+	r := s.Reader()
+	ix := cache.NewIndex(r, func(o *thing) []string { return []string{o.id.Namespace} })
+	for _, test := range []struct {
+		name string
+		loop func() (n int)
+		want int
+	}{
+		{"All of 10000", func() (n int) {
+			for range r.All() {
+				n++
+			}
+			return n
+		}, 10_000},
+		{"Namespace of 50", func() (n int) {
+			for range r.Namespace("team-7") {
+				n++
+			}
+			return n
+		}, 50},
+		{"Index.Get of 50", func() (n int) {
+			for range ix.Get("team-7") {
+				n++
+			}
+			return n
+		}, 50},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if n := test.loop(); n != test.want {
+					b.Fatalf("%d objects", n)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkRelist(b *testing.B) {
+	ids := identities(10_000)
+	b.Run("10000 unchanged", func(b *testing.B) {
+		s, _ := filled(ids)
+		b.ReportAllocs()
+		for b.Loop() {
+			r := s.Relist()
+			for _, id := range ids {
+				if _, kept := r.Keep(id); !kept {
+					b.Fatal("not kept")
+				}
+			}
+			r.Commit("2")
+		}
+	})
+	b.Run("first of 10000", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			filled(ids)
+		}
+	})
+}
+
+// BenchmarkMemory reports what the store, an index and a waiting subscription cost per object, without the objects and
+// the strings of their identities.
+func BenchmarkMemory(b *testing.B) {
+	const n = 100_000
+	ids := identities(n)
+	objects := make([]*thing, n)
+	for i, id := range ids {
+		objects[i] = &thing{id: id}
+	}
+	fill := func() *cache.Store[*thing] {
+		s := cache.NewStore[*thing]()
+		r := s.Relist()
+		for i, id := range ids {
+			r.Set(id, objects[i])
+		}
+		r.Commit("1")
+		return s
+	}
+	b.Run("store", func(b *testing.B) {
+		measure(b, n, func() any { return fill() })
+	})
+	b.Run("store, object by object", func(b *testing.B) {
+		measure(b, n, func() any {
+			s := cache.NewStore[*thing]()
+			for i, id := range ids {
+				s.Set(id, objects[i])
+			}
+			return s
+		})
+	})
+	for _, per := range []int{1, 2, 5, 20, 1000, n} {
+		b.Run(fmt.Sprintf("index, %d per value", per), func(b *testing.B) {
+			s := fill()
+			values := make([]string, n)
+			of := make(map[*thing]int, n)
+			for i, o := range objects {
+				values[i], of[o] = fmt.Sprintf("node-%06d", i/per), i
+			}
+			measure(b, n, func() any {
+				ix := cache.NewIndex(s.Reader(), func(o *thing) []string { return values[of[o] : of[o]+1] })
+				return ix
+			})
+			runtime.KeepAlive(values)
+			runtime.KeepAlive(of)
+		})
+	}
+	b.Run("subscription, all pending", func(b *testing.B) {
+		s := fill()
+		measure(b, n, func() any { return s.Reader().Subscribe(nil) })
+	})
+	b.Run("subscription, all delivered", func(b *testing.B) {
+		s := fill()
+		measure(b, n, func() any {
+			sub := s.Reader().Subscribe(nil)
+			ctx, cancel := context.WithCancel(b.Context())
+			go func() { <-sub.Synced(); cancel() }()
+			if err := s.Deliver(ctx, nil); err != nil {
+				b.Fatal(err)
+			}
+			return sub
+		})
+	})
+}
+
+// measure reports the heap that what build returns takes, divided by n.
+func measure(b *testing.B, n int, build func() any) {
+	b.Helper()
+	var before, after runtime.MemStats
+	for b.Loop() {
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		built := build()
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		runtime.KeepAlive(built)
+	}
+	b.ReportMetric((float64(after.HeapAlloc)-float64(before.HeapAlloc))/float64(n), "B/object")
+}
+
+// BenchmarkDelivery writes as fast as it can, and counts an operation when every handler knows of it. What is merged on
+// the way is reported.
+func BenchmarkDelivery(b *testing.B) {
+	for _, handlers := range []int{1, 4} {
+		b.Run(fmt.Sprintf("%d handlers", handlers), func(b *testing.B) {
+			ids := identities(10_000)
+			s, objects := filled(ids)
+			versions := manyVersions()
+			calls := make([]int, handlers)
+			var left sync.WaitGroup
+			var subs []*cache.Subscription
+			for h := range handlers {
+				left.Add(1)
+				subs = append(subs, s.Reader().Subscribe(cache.HandlerFuncs[*thing]{
+					Update: func(_, _ *thing) { calls[h]++ },
+					Delete: func(*thing) { left.Done() },
+				}))
+			}
+			ctx, cancel := context.WithCancel(b.Context())
+			done := make(chan error)
+			go func() { done <- s.Deliver(ctx, func(err *cache.PanicError) { b.Error(err) }) }()
+			for _, sub := range subs {
+				if err := sub.WaitSynced(ctx); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportAllocs()
+			n := 0
+			for b.Loop() {
+				id := ids[n%len(ids)]
+				id.ResourceVersion = versions[n/len(ids)%len(versions)]
+				s.Set(id, objects[n%len(ids)])
+				n++
+			}
+			s.Delete(ids[n%len(ids)], objects[0])
+			left.Wait()
+			cancel()
+			if err := <-done; err != nil {
+				b.Fatal(err)
+			}
+			total := 0
+			for _, c := range calls {
+				total += c
+			}
+			b.ReportMetric(float64(total)/float64(n*handlers), "calls/change")
+		})
+	}
+}

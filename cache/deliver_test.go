@@ -1,0 +1,407 @@
+package cache_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Nothing delivers while the writes of a case are made, so that the handler is as slow as can be.
+//
+// behaviours 210, 211, fault F15
+func TestDeliveryMerges(t *testing.T) {
+	type store = *cache.Store[*thing]
+	for _, test := range []struct {
+		name  string
+		known []string // what the handler knows
+		write func(store)
+		want  []string
+	}{
+		{
+			"each key's change, the one that waited longest first",
+			nil,
+			func(s store) { set(s, "ns/b u@1"); set(s, "ns/a u@2"); set(s, "ns/c u@3"); set(s, "ns/b u@4") },
+			[]string{"add ns/b u@4", "add ns/a u@2", "add ns/c u@3"},
+		},
+		{
+			"updates become one, from what the handler knows",
+			[]string{"ns/a u@1"},
+			func(s store) { set(s, "ns/a u@2"); set(s, "ns/a u@3"); set(s, "ns/a u@4") },
+			[]string{"update ns/a u@1 -> ns/a u@4"},
+		},
+		{
+			"an object that came and went is no news",
+			nil,
+			func(s store) { set(s, "ns/a u@1"); set(s, "ns/a u@2"); remove(s, "ns/a u@3") },
+			nil,
+		},
+		{
+			"nor is one that came and went twice; a third is",
+			nil,
+			func(s store) {
+				set(s, "ns/a u@1")
+				remove(s, "ns/a u@2")
+				set(s, "ns/a v@3")
+				remove(s, "ns/a v@4")
+				set(s, "ns/a w@5")
+			},
+			[]string{"add ns/a w@5"},
+		},
+		{
+			"a deletion carries the final state",
+			[]string{"ns/a u@1"},
+			func(s store) { set(s, "ns/a u@2"); remove(s, "ns/a u@3") },
+			[]string{"delete ns/a u@3"},
+		},
+		{
+			"a deletion that did not decode carries the last cached state", // behaviour 239
+			[]string{"ns/a u@1"},
+			func(s store) { set(s, "ns/a u@2"); s.Delete(id("ns/a u@3"), nil) },
+			[]string{"delete ns/a u@2"},
+		},
+		{
+			"a deletion of another uid carries the last cached state: one cycle, one uid",
+			[]string{"ns/a u@1"},
+			func(s store) { remove(s, "ns/a v@3") },
+			[]string{"delete ns/a u@1"},
+		},
+		{
+			"a deletion of an unknown key is nothing", // behaviour 215
+			nil,
+			func(s store) { remove(s, "ns/a u@1") },
+			nil,
+		},
+		{
+			"deleted and created again is two calls",
+			[]string{"ns/a u@1"},
+			func(s store) { remove(s, "ns/a u@2"); set(s, "ns/a v@3"); set(s, "ns/a v@4") },
+			[]string{"delete ns/a u@2", "add ns/a v@4"},
+		},
+		{
+			"also where the deletion was not seen",
+			[]string{"ns/a u@1"},
+			func(s store) { set(s, "ns/a u@2"); set(s, "ns/a v@3") },
+			[]string{"delete ns/a u@2", "add ns/a v@3"},
+		},
+		{
+			"objects in between are not seen",
+			[]string{"ns/a u@1"},
+			func(s store) { remove(s, "ns/a u@2"); set(s, "ns/a v@3"); remove(s, "ns/a v@4"); set(s, "ns/a w@5") },
+			[]string{"delete ns/a u@2", "add ns/a w@5"},
+		},
+		{
+			"and the last may be none",
+			[]string{"ns/a u@1"},
+			func(s store) { remove(s, "ns/a u@2"); set(s, "ns/a v@3"); remove(s, "ns/a v@4") },
+			[]string{"delete ns/a u@2"},
+		},
+		{
+			"an object that is back is an update",
+			[]string{"ns/a u@1"},
+			func(s store) { remove(s, "ns/a u@2"); set(s, "ns/a v@3"); set(s, "ns/a u@4") },
+			[]string{"update ns/a u@1 -> ns/a u@4"},
+		},
+		{
+			"and its final state is the later one",
+			[]string{"ns/a u@1"},
+			func(s store) {
+				remove(s, "ns/a u@2")
+				set(s, "ns/a u@3")
+				set(s, "ns/a v@4")
+				set(s, "ns/a u@5")
+				remove(s, "ns/a u@6")
+				set(s, "ns/a v@7")
+			},
+			[]string{"delete ns/a u@6", "add ns/a v@7"},
+		},
+		{
+			"an object that is back as it was is no news",
+			[]string{"ns/a u@1"},
+			func(s store) { remove(s, "ns/a u@2"); set(s, "ns/a u@1") },
+			nil,
+		},
+		{
+			"the same state again is no news",
+			[]string{"ns/a u@1"},
+			func(s store) { set(s, "ns/a u@1"); relist(s, "1", "ns/a u@1") },
+			nil,
+		},
+		{
+			"a bookmark is no news",
+			[]string{"ns/a u@1"},
+			func(s store) { s.Bookmark("9") },
+			nil,
+		},
+		{
+			"states without a version are all news",
+			[]string{"ns/a u@"},
+			func(s store) { set(s, "ns/a u@"); set(s, "ns/a u@") },
+			[]string{"update ns/a u@ -> ns/a u@"},
+		},
+		{
+			"a relist merges like events do",
+			[]string{"ns/a u@1", "ns/b u@2", "ns/c u@3"},
+			func(s store) {
+				set(s, "ns/a u@4")
+				set(s, "ns/d u@5")
+				relist(s, "9", "ns/a u@6", "ns/b v@7", "ns/e u@8")
+			},
+			[]string{
+				"update ns/a u@1 -> ns/a u@6", "delete ns/b u@2", "add ns/b v@7", "add ns/e u@8", "delete ns/c u@3",
+			},
+		},
+	} {
+		bubble(t, test.name, func(t *testing.T) {
+			s := cache.NewStore[*thing]()
+			calls := &record{}
+			sub := s.Reader().Subscribe(calls)
+			relist(s, "0", test.known...)
+			drain(t, s)
+			calls.take()
+			test.write(s)
+			if sub.Pending() > len(test.want) {
+				t.Errorf("%d pending, want at most %d", sub.Pending(), len(test.want))
+			}
+			drain(t, s)
+			expect(t, "calls", calls.take(), test.want...)
+			if sub.Pending() != 0 {
+				t.Errorf("%d pending after delivery", sub.Pending())
+			}
+		})
+	}
+}
+
+// slow is a handler that is told of one change each time that something is sent on next.
+type slow struct {
+	record
+	started, next chan struct{}
+}
+
+func newSlow() *slow { return &slow{started: make(chan struct{}), next: make(chan struct{})} }
+
+func (h *slow) OnAdd(o *thing)           { h.wait(); h.record.OnAdd(o) }
+func (h *slow) OnUpdate(old, now *thing) { h.wait(); h.record.OnUpdate(old, now) }
+func (h *slow) OnDelete(o *thing)        { h.wait(); h.record.OnDelete(o) }
+
+func (h *slow) wait() { h.started <- struct{}{}; <-h.next }
+
+// behaviour 225: each handler has its own pace. And what comes during a call is delivered after it, from the state that
+// the call is about.
+func TestDeliveryBesideASlowHandler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := cache.NewStore[*thing]()
+		a, b := newSlow(), &record{}
+		sub := s.Reader().Subscribe(a)
+		s.Reader().Subscribe(b)
+		stop := deliver(t, s)
+		set(s, "ns/a u@1")
+		<-a.started
+		synctest.Wait()
+		set(s, "ns/a u@2")
+		synctest.Wait()
+		set(s, "ns/a u@3")
+		synctest.Wait()
+		expect(t, "the fast one", b.take(),
+			"add ns/a u@1", "update ns/a u@1 -> ns/a u@2", "update ns/a u@2 -> ns/a u@3")
+		pass(3 * time.Second)
+		if depth, age := sub.Backlog(); depth != 2 || age != 3*time.Second {
+			t.Errorf("backlog %d, %v, want the call and one more change, 3s", depth, age)
+		}
+		a.next <- struct{}{}
+		<-a.started
+		pass(time.Second)
+		if depth, age := sub.Backlog(); depth != 1 || age != 4*time.Second {
+			t.Errorf("backlog %d, %v, want the call, 4s", depth, age)
+		}
+		remove(s, "ns/a u@4")
+		a.next <- struct{}{}
+		<-a.started
+		a.next <- struct{}{}
+		synctest.Wait()
+		expect(t, "the slow one", a.take(), "add ns/a u@1", "update ns/a u@1 -> ns/a u@3", "delete ns/a u@4")
+		if depth, age := sub.Backlog(); depth != 0 || age != 0 {
+			t.Errorf("backlog %d, %v at rest", depth, age)
+		}
+		stop()
+	})
+}
+
+// behaviour 237
+func TestDeliveryGoesOnAfterAPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := cache.NewStore[*thing]()
+		cause := errors.New("cause")
+		calls := &record{}
+		told := &record{}
+		panicking := s.Reader().Subscribe(cache.HandlerFuncs[*thing]{
+			Add:    func(o *thing) { calls.OnAdd(o); panic("on add") },
+			Update: func(old, now *thing) { calls.OnUpdate(old, now); panic(cause) },
+			Delete: func(o *thing) { calls.OnDelete(o); panic("on delete") },
+		})
+		s.Reader().Subscribe(told)
+		var reported []*cache.PanicError
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- s.Deliver(ctx, func(err *cache.PanicError) { reported = append(reported, err) }) }()
+		relist(s, "1", "ns/a u@1")
+		synctest.Wait()
+		set(s, "ns/a u@2")
+		synctest.Wait()
+		set(s, "ns/a v@3")
+		synctest.Wait()
+		select {
+		case <-panicking.Synced():
+		default:
+			t.Error("a handler that panicked is not synced")
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("Deliver: %v", err)
+		}
+		want := []string{"add ns/a u@1", "update ns/a u@1 -> ns/a u@2", "delete ns/a u@2", "add ns/a v@3"}
+		expect(t, "calls of the panicking handler", calls.take(), want...)
+		expect(t, "calls of the other", told.take(), want...)
+		var texts []string
+		for _, err := range reported {
+			texts = append(texts, err.Error())
+			if err.Key != key("ns/a") || !strings.Contains(string(err.Stack), "TestDeliveryGoesOnAfterAPanic") {
+				t.Errorf("key %v, stack %s", err.Key, err.Stack)
+			}
+		}
+		expect(t, "reported", texts,
+			`deliver OnAdd of "ns/a": handler panicked: on add`,
+			`deliver OnUpdate of "ns/a": handler panicked: cause`,
+			`deliver OnDelete of "ns/a": handler panicked: on delete`,
+			`deliver OnAdd of "ns/a": handler panicked: on add`,
+		)
+		if !errors.Is(reported[1], cause) || errors.Unwrap(reported[0]) != nil {
+			t.Error("Unwrap does not give the error that the handler panicked with, and only that")
+		}
+	})
+}
+
+// behaviour 244
+func TestDeliverEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := cache.NewStore[*thing]()
+		h := newSlow()
+		sub := s.Reader().Subscribe(h)
+		idle := s.Reader().Subscribe(nil)
+		relist(s, "3", "ns/a u@1", "ns/b u@2", "ns/c u@3")
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- s.Deliver(ctx, nil) }()
+		<-h.started
+		if err := s.Deliver(t.Context(), nil); err == nil {
+			t.Error("a second Deliver did not fail")
+		}
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		select {
+		case <-done:
+			t.Fatal("Deliver returned during a call")
+		default:
+		}
+		h.next <- struct{}{}
+		if err := <-done; err != nil {
+			t.Errorf("Deliver = %v", err)
+		}
+		if n := len(h.take()); n != 1 || sub.Pending() != 2 {
+			t.Errorf("%d calls and %d pending, want the one in progress, and 2", n, sub.Pending())
+		}
+		if idle.Pending() != 0 {
+			t.Errorf("%d pending for a handler that does nothing", idle.Pending())
+		}
+		// Nothing is lost, and nothing told again, when delivery goes on.
+		set(s, "ns/a u@4")
+		stop := deliver(t, s)
+		for range 3 {
+			<-h.started
+			h.next <- struct{}{}
+		}
+		synctest.Wait()
+		stop()
+		expect(t, "calls", h.take(), "add ns/b u@2", "add ns/c u@3", "update ns/a u@1 -> ns/a u@4")
+		cancelled, cancelNow := context.WithCancel(t.Context())
+		cancelNow()
+		set(s, "ns/a u@5")
+		if err := s.Deliver(cancelled, nil); err != nil || sub.Pending() != 1 {
+			t.Errorf("Deliver with an ended context: %v, %d pending, want nil, 1", err, sub.Pending())
+		}
+	})
+}
+
+// A handler that ends its goroutine, as t.FailNow does, does not hang Deliver or Done.
+func TestDeliverSurvivesGoexit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := cache.NewStore[*thing]()
+		inner := make(chan struct{})
+		var sub *cache.Subscription
+		sub = s.Reader().Subscribe(cache.HandlerFuncs[*thing]{Add: func(*thing) {
+			defer close(inner)
+			runtime.Goexit()
+		}})
+		set(s, "ns/a u@1")
+		stop := deliver(t, s)
+		<-inner
+		synctest.Wait()
+		if sub.Pending() != 0 {
+			t.Errorf("%d pending", sub.Pending())
+		}
+		sub.Close()
+		<-sub.Done()
+		stop()
+	})
+}
+
+// A backlog is bounded by the keys, not by the changes, and gives its memory back.
+func TestBacklogIsBoundedByKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := cache.NewStore[*thing]()
+		h := newSlow()
+		sub := s.Reader().Subscribe(h)
+		stop := deliver(t, s)
+		set(s, "ns/stuck u@1")
+		<-h.started
+		const keys, rounds = 100, 50
+		version := 1
+		for range rounds {
+			for k := range keys {
+				version++
+				set(s, fmt.Sprintf("ns/%d u@%d", k, version))
+				version++
+				set(s, fmt.Sprintf("ns/short-lived-%d u@%d", version, version))
+				remove(s, fmt.Sprintf("ns/short-lived-%d u@%d", version, version))
+			}
+		}
+		if got := sub.Pending(); got != keys+1 {
+			t.Errorf("%d pending, want %d", got, keys+1)
+		}
+		h.next <- struct{}{}
+		for range keys {
+			<-h.started
+			h.next <- struct{}{}
+		}
+		synctest.Wait()
+		if got := len(h.take()); got != keys+1 {
+			t.Errorf("%d calls, want one per key: %d", got, keys+1)
+		}
+		stop()
+	})
+}
+
+func TestPanicErrorNamesAKeyOfTheCluster(t *testing.T) {
+	err := &cache.PanicError{Value: 1, Key: meta.Key{Name: "node"}, Op: "OnAdd"}
+	if got, want := err.Error(), `deliver OnAdd of "node": handler panicked: 1`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

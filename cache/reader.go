@@ -1,0 +1,102 @@
+package cache
+
+import (
+	"iter"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Reader reads a [Store]: it is the side of a cache that is handed out. It is a small value; copies read the same
+// store. All methods may be called from any goroutine, also from handlers and from the body of a loop over the cache.
+//
+// The objects are shared: clone one before changing it. The zero Reader is an empty cache that stays empty.
+type Reader[T meta.Object] struct {
+	s *Store[T]
+}
+
+// Get returns the object at k, and whether there is one.
+func (r Reader[T]) Get(k meta.Key) (obj T, found bool) {
+	if r.s == nil {
+		return obj, false
+	}
+	r.s.mu.RLock()
+	e := r.s.items.m[k]
+	r.s.mu.RUnlock()
+	if e == nil {
+		return obj, false
+	}
+	return e.obj, true
+}
+
+// All loops over all objects, in no particular order. Each loop runs over the objects that are there when it starts,
+// without holding a lock; starting one takes constant time and no memory.
+func (r Reader[T]) All() iter.Seq[T] {
+	return func(yield func(T) bool) { r.viewAll().each(yield) }
+}
+
+// Namespace loops over the objects of one namespace, as All does over all; its cost is that of these objects. The empty
+// namespace is that of the objects of cluster-wide resources: it does not stand for all namespaces.
+func (r Reader[T]) Namespace(ns string) iter.Seq[T] {
+	return func(yield func(T) bool) { r.viewNamespace(ns).each(yield) }
+}
+
+// Len returns how many objects there are.
+func (r Reader[T]) Len() int {
+	if r.s == nil {
+		return 0
+	}
+	r.s.mu.RLock()
+	defer r.s.mu.RUnlock()
+	return r.s.items.len()
+}
+
+// ResourceVersion returns the version of the resource that the cache is current to: that of the last relist, object,
+// deletion or bookmark. It is empty before the first of them.
+func (r Reader[T]) ResourceVersion() string {
+	if r.s == nil {
+		return ""
+	}
+	r.s.mu.RLock()
+	defer r.s.mu.RUnlock()
+	return r.s.version
+}
+
+// Subscribe has h told of the objects that are there and of all changes from then on, while [Store.Deliver] runs,
+// until [Subscription.Close]. Handlers that are subscribed twice are told twice. A nil h is told nothing, but its
+// subscription becomes synced. On the zero Reader the subscription is closed from the start.
+//
+// A function of an index must not call it.
+func (r Reader[T]) Subscribe(h Handler[T]) *Subscription {
+	if r.s == nil {
+		return &Subscription{}
+	}
+	return r.s.subscribe(h)
+}
+
+func (r Reader[T]) viewAll() view[T] {
+	if r.s == nil {
+		return view[T]{}
+	}
+	r.s.mu.RLock()
+	defer r.s.mu.RUnlock()
+	r.s.touch()
+	return r.s.all.view()
+}
+
+func (r Reader[T]) viewNamespace(ns string) view[T] {
+	if r.s == nil {
+		return view[T]{}
+	}
+	r.s.mu.RLock()
+	defer r.s.mu.RUnlock()
+	r.s.touch()
+	return r.s.spaces.view(ns)
+}
+
+// touch makes the next write start a new generation. The caller holds mu.RLock and takes a view before it lets go. The
+// flag is read first, so that readers beside each other do not contend for writing it.
+func (s *Store[T]) touch() {
+	if !s.viewed.Load() {
+		s.viewed.Store(true)
+	}
+}

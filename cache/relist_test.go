@@ -1,0 +1,208 @@
+package cache_test
+
+import (
+	"testing"
+
+	"github.com/bowline-go/bowline/cache"
+)
+
+// behaviours 206, 211, 221, 250, fault F14
+func TestRelist(t *testing.T) {
+	type store = *cache.Store[*thing]
+	type rel = *cache.Relist[*thing]
+	stage := func(states ...string) func(store, rel) {
+		return func(_ store, r rel) {
+			for _, state := range states {
+				r.Set(id(state), object(state))
+			}
+		}
+	}
+	for _, test := range []struct {
+		name  string
+		was   []string
+		stage func(store, rel)
+		want  []string
+		count cache.Changes
+		calls []string // of a subscriber; those for different keys in any order
+	}{
+		{
+			"a first list adds",
+			nil, stage("ns/a u@1", "ns/b u@2"),
+			[]string{"ns/a u@1", "ns/b u@2"},
+			cache.Changes{Added: 2},
+			[]string{"add ns/a u@1", "add ns/b u@2"},
+		},
+		{
+			"an empty list clears",
+			[]string{"ns/a u@1", "ns/b u@2"},
+			stage(),
+			nil,
+			cache.Changes{Deleted: 2},
+			[]string{"delete ns/a u@1", "delete ns/b u@2"},
+		},
+		{
+			"what is the same changes nothing and is nobody's news",
+			[]string{"ns/a u@1", "ns/b u@2"},
+			stage("ns/b u@2", "ns/a u@1"),
+			[]string{"ns/a u@1", "ns/b u@2"},
+			cache.Changes{Unchanged: 2},
+			nil,
+		},
+		{
+			"one of each",
+			[]string{"ns/same u@1", "ns/new u@2", "ns/gone u@3", "ns/other u@4"},
+			stage("ns/same u@1", "ns/new u@5", "ns/other v@6", "ns/more u@7"),
+			[]string{"ns/more u@7", "ns/new u@5", "ns/other v@6", "ns/same u@1"},
+			cache.Changes{Added: 2, Updated: 1, Deleted: 2, Unchanged: 1},
+			[]string{
+				"add ns/more u@7", "add ns/other v@6", "delete ns/gone u@3", "delete ns/other u@4",
+				"update ns/new u@2 -> ns/new u@5",
+			},
+		},
+		{
+			"an object that does not decode stays as it was last good",
+			[]string{"ns/a u@1", "ns/b u@2"},
+			func(_ store, r rel) {
+				r.Retain(key("ns/a"))
+				r.Retain(key("ns/unknown"))
+			},
+			[]string{"ns/a u@1"},
+			cache.Changes{Deleted: 1, Unchanged: 1},
+			[]string{"delete ns/b u@2"},
+		},
+		{
+			"of two entries for a key the later counts",
+			[]string{"ns/a u@1", "ns/b u@2", "ns/c u@3"},
+			func(_ store, r rel) {
+				r.Set(id("ns/a u@4"), object("ns/a u@4"))
+				r.Set(id("ns/a u@5"), object("ns/a u@5"))
+				r.Set(id("ns/b u@6"), object("ns/b u@6"))
+				r.Keep(id("ns/b u@2"))
+				r.Keep(id("ns/c u@3"))
+				r.Set(id("ns/c u@7"), object("ns/c u@7"))
+				r.Set(id("ns/d u@8"), object("ns/d u@8"))
+				r.Retain(key("ns/d"))
+				r.Retain(key("ns/d"))
+			},
+			[]string{"ns/a u@5", "ns/b u@2", "ns/c u@7", "ns/d u@8"},
+			cache.Changes{Added: 1, Updated: 2, Unchanged: 1},
+			[]string{"add ns/d u@8", "update ns/a u@1 -> ns/a u@5", "update ns/c u@3 -> ns/c u@7"},
+		},
+		{
+			"what has no version is never the same",
+			[]string{"ns/a u@"},
+			func(_ store, r rel) {
+				if _, kept := r.Keep(id("ns/a u@")); kept {
+					t.Error("kept an object without a version")
+				}
+				r.Set(id("ns/a u@"), object("ns/a u@"))
+			},
+			[]string{"ns/a u@"},
+			cache.Changes{Updated: 1},
+			[]string{"update ns/a u@ -> ns/a u@"},
+		},
+		{
+			"a relist that was dropped has no effect on the next",
+			[]string{"ns/a u@1", "ns/b u@2"},
+			func(s store, r rel) {
+				r.Keep(id("ns/a u@1"))
+				r.Set(id("ns/b u@3"), object("ns/b u@3"))
+				r.Set(id("ns/c u@4"), object("ns/c u@4"))
+				next := s.Relist()
+				// The dropped one does nothing any more.
+				r.Keep(id("ns/b u@2"))
+				r.Set(id("ns/d u@5"), object("ns/d u@5"))
+				r.Retain(key("ns/a"))
+				if got := r.Commit("100"); got != (cache.Changes{}) {
+					t.Errorf("Commit of a dropped relist: %+v", got)
+				}
+				next.Keep(id("ns/b u@2"))
+				if got, want := next.Commit("9"), (cache.Changes{Deleted: 1, Unchanged: 1}); got != want {
+					t.Errorf("Commit of the next: %+v, want %+v", got, want)
+				}
+			},
+			[]string{"ns/b u@2"},
+			cache.Changes{},
+			[]string{"delete ns/a u@1"},
+		},
+		{
+			"a write in between is replaced",
+			[]string{"ns/kept u@1", "ns/gone u@2", "ns/set u@3", "ns/deleted u@4"},
+			func(s store, r rel) {
+				r.Keep(id("ns/kept u@1"))
+				r.Keep(id("ns/deleted u@4"))
+				r.Set(id("ns/set u@5"), object("ns/set u@5"))
+				set(s, "ns/kept u@6")
+				set(s, "ns/set u@7")
+				set(s, "ns/more u@8")
+				remove(s, "ns/deleted u@9")
+			},
+			[]string{"ns/deleted u@4", "ns/kept u@1", "ns/set u@5"},
+			cache.Changes{Added: 1, Updated: 2, Deleted: 2},
+			[]string{"delete ns/gone u@2", "update ns/set u@3 -> ns/set u@5"},
+		},
+	} {
+		bubble(t, test.name, func(t *testing.T) {
+			s := cache.NewStore[*thing]()
+			reader := s.Reader()
+			relist(s, "9", test.was...)
+			calls := &record{}
+			reader.Subscribe(calls)
+			drain(t, s)
+			calls.take()
+
+			r := s.Relist()
+			test.stage(s, r)
+			if got := r.Commit("9"); got != test.count {
+				t.Errorf("Commit = %+v, want %+v", got, test.count)
+			}
+			expect(t, "All", states(reader.All()), test.want...)
+			if reader.ResourceVersion() != "9" {
+				t.Errorf("version %q, want 9", reader.ResourceVersion())
+			}
+			drain(t, s)
+			expect(t, "calls", sorted(calls.take()), test.calls...)
+
+			if got := r.Commit("10"); got != (cache.Changes{}) || reader.ResourceVersion() != "9" {
+				t.Errorf("a second Commit = %+v at version %s, want nothing", got, reader.ResourceVersion())
+			}
+		})
+	}
+}
+
+func TestRelistKeepsTheSameReference(t *testing.T) {
+	s := cache.NewStore[*thing]()
+	first := object("ns/a u@1")
+	s.Set(first.id, first)
+	r := s.Relist()
+	if got, kept := r.Keep(id("ns/a u@1")); !kept || got != first {
+		t.Errorf("Keep = %v, %v, want the cached object", got, kept)
+	}
+	for _, other := range []string{"ns/a u@2", "ns/a v@1", "ns/b u@1", "other/a u@1"} {
+		if got, kept := r.Keep(id(other)); kept {
+			t.Errorf("Keep(%s) = %v, want nothing", other, got)
+		}
+	}
+	r.Commit("5")
+	relist(s, "6", "ns/a u@1")
+	rel := s.Relist()
+	rel.Set(id("ns/a u@1"), object("ns/a u@1"))
+	rel.Commit("7")
+	if got, _ := s.Reader().Get(key("ns/a")); got != first {
+		t.Error("an unchanged object was replaced")
+	}
+}
+
+func TestRelistIsInvisibleUntilCommit(t *testing.T) {
+	s := cache.NewStore[*thing]()
+	relist(s, "1", "ns/a u@1", "ns/b u@1")
+	r := s.Relist()
+	r.Set(id("ns/a u@2"), object("ns/a u@2"))
+	r.Set(id("ns/c u@2"), object("ns/c u@2"))
+	expect(t, "while staged", states(s.Reader().All()), "ns/a u@1", "ns/b u@1")
+	if v := s.Reader().ResourceVersion(); v != "1" {
+		t.Errorf("version %q, want 1", v)
+	}
+	r.Commit("2")
+	expect(t, "committed", states(s.Reader().All()), "ns/a u@2", "ns/c u@2")
+}

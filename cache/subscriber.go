@@ -1,0 +1,262 @@
+package cache
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// subscriber is the backlog of one subscription. It keeps no copy of the cache. For a key that is not in the backlog
+// the handler knows exactly what the store holds. At the first change of the key the backlog remembers what the store
+// held before it, which is what the handler was told last, and from then on follows the key's latest state. What is
+// delivered is the difference between the two, however many states have come between.
+type subscriber[T meta.Object] struct {
+	store   *Store[T]
+	handler Handler[T]
+	signals signals
+
+	// wake holds one token, which says: look at the backlog again.
+	//
+	// No wake-up is lost. The goroutine sleeps on wake only after take has found the backlog empty, and the writer
+	// sends only after it has added its change. If the change is added before take looks, take finds it, and the
+	// token causes one look too many. If it is added after, the token is sent after too, asleep or not:
+	//
+	//	goroutine: take finds nothing
+	//	writer:    adds a change, and sends: the token lies in the channel
+	//	goroutine: receives from wake, returns at once, and takes the change
+	//
+	// If the channel is full when the writer sends, a token lies there that nobody has received yet. Who receives it
+	// looks after the change was added.
+	wake chan struct{}
+
+	// mu guards the rest. A change is in byKey and in the list, or it is current, or nobody knows it. The list is in
+	// the order of change.number, and current comes before it.
+	mu         sync.Mutex
+	byKey      table[meta.Key, *change[T]]
+	head, tail *change[T]
+	current    *change[T] // what the handler is being told of
+	number     uint64     // of the newest change
+	armed      bool       // initial is set
+	initial    uint64     // the number of the last change that synced waits for
+	synced     bool
+	closed     bool
+	running    bool // a goroutine of Deliver is at work here
+}
+
+// change is what a handler has to be told about one key: it knows old, and now is there. At least one is not nil.
+type change[T any] struct {
+	key        meta.Key
+	old, now   *entry[T]
+	last       *entry[T] // the final state of old's object, once that has ended
+	number     uint64
+	since      time.Time
+	prev, next *change[T]
+}
+
+// subscribe makes a subscription whose backlog is everything that is there. Holding write from before the first look
+// at the objects until the subscription is in the list, it leaves no room for a change between the two, which would
+// be lost, and no change is both in its first look and noted after.
+func (s *Store[T]) subscribe(h Handler[T]) *Subscription {
+	if h == nil {
+		h = HandlerFuncs[T]{}
+	}
+	q := &subscriber[T]{
+		store:   s,
+		handler: h,
+		signals: signals{synced: make(chan struct{}), closed: make(chan struct{}), done: make(chan struct{})},
+		wake:    make(chan struct{}, 1),
+	}
+	s.write.Lock()
+	defer s.write.Unlock()
+	q.byKey.reserve(s.items.len())
+	now := time.Now()
+	for key, e := range s.items.m {
+		q.append(&change[T]{key: key, now: e, since: now})
+	}
+	if s.committed {
+		q.arm()
+	}
+	s.subs = append(s.subs, q)
+	send(s.joined)
+	return &Subscription{queue: q, signals: q.signals}
+}
+
+// send puts the token into a channel that holds one, unless it is there.
+func send(token chan<- struct{}) {
+	select {
+	case token <- struct{}{}:
+	default:
+	}
+}
+
+// note adds changes to the backlog. The caller holds store.write, so that all subscriptions see all changes in the
+// order of the writer.
+func (q *subscriber[T]) note(deltas []delta[T], now time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return
+	}
+	q.byKey.reserve(len(deltas))
+	for i := range deltas {
+		q.merge(&deltas[i], now)
+	}
+	q.settle()
+	send(q.wake)
+}
+
+// merge makes d part of what the handler has to be told about its key.
+//
+// The handler's old object can end while later states of the key come and go. last follows that: it is set each time
+// that the key passes from a state of the old object to something else. If in the end the key is not in a state of the
+// old object, last is its final state; if it is again, last is not used.
+func (q *subscriber[T]) merge(d *delta[T], now time.Time) {
+	c := q.byKey.m[d.key]
+	if c == nil {
+		q.append(&change[T]{key: d.key, old: d.old, now: d.now, last: d.last, since: now})
+		return
+	}
+	if c.old != nil && d.ends() && d.old.uid == c.old.uid {
+		c.last = d.last
+	}
+	c.now = d.now
+	if c.void() {
+		q.remove(c)
+	}
+}
+
+// void reports whether there is nothing to tell: the object came and went, or is back in the state that the handler
+// knows.
+func (c *change[T]) void() bool {
+	if c.old == nil || c.now == nil {
+		return c.old == c.now
+	}
+	return c.old.same(c.now.uid, c.now.version)
+}
+
+func (q *subscriber[T]) append(c *change[T]) {
+	q.number++
+	c.number = q.number
+	q.byKey.put(c.key, c)
+	c.prev = q.tail
+	if q.tail == nil {
+		q.head = c
+	} else {
+		q.tail.next = c
+	}
+	q.tail = c
+}
+
+func (q *subscriber[T]) remove(c *change[T]) {
+	q.byKey.drop(c.key)
+	if c.prev == nil {
+		q.head = c.next
+	} else {
+		c.prev.next = c.next
+	}
+	if c.next == nil {
+		q.tail = c.prev
+	} else {
+		c.next.prev = c.prev
+	}
+	c.prev, c.next = nil, nil
+}
+
+// take removes the oldest change from the backlog and makes it current. It is nil if there is none; open is false if
+// the subscription is closed.
+func (q *subscriber[T]) take() (c *change[T], open bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return nil, false
+	}
+	if c = q.head; c != nil {
+		q.remove(c)
+		q.current = c
+	}
+	return c, true
+}
+
+// finish says that the handler has been told of current.
+func (q *subscriber[T]) finish() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.current == nil {
+		return
+	}
+	q.current = nil
+	q.settle()
+	if q.closed {
+		close(q.signals.done)
+	}
+}
+
+// arm makes synced wait for all that is in the backlog or being handled now.
+func (q *subscriber[T]) arm() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.armed, q.initial = true, q.number
+	q.settle()
+}
+
+// settle closes synced when no change up to the last initial one is left. It looks at two changes only, because changes
+// are handled in the order of their numbers: a key's change keeps its number while later states are merged into it.
+func (q *subscriber[T]) settle() {
+	if q.synced || q.closed || !q.armed ||
+		q.current != nil && q.current.number <= q.initial ||
+		q.head != nil && q.head.number <= q.initial {
+		return
+	}
+	q.synced = true
+	close(q.signals.synced)
+}
+
+func (q *subscriber[T]) backlog() (depth int, age time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	depth = q.byKey.len()
+	oldest := q.head
+	if q.current != nil {
+		depth++
+		oldest = q.current
+	}
+	if oldest != nil {
+		age = time.Since(oldest.since)
+	}
+	return depth, age
+}
+
+// close marks the subscription first, so that its handler is left in peace even while the store is being written, and
+// then takes it from the store's list.
+func (q *subscriber[T]) close() {
+	if !q.mark() {
+		return
+	}
+	s := q.store
+	s.write.Lock()
+	defer s.write.Unlock()
+	s.subs = slices.DeleteFunc(s.subs, func(other *subscriber[T]) bool { return other == q })
+}
+
+func (q *subscriber[T]) mark() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return false
+	}
+	q.closed = true
+	q.byKey, q.head, q.tail = table[meta.Key, *change[T]]{}, nil, nil
+	close(q.signals.closed)
+	if q.current == nil {
+		close(q.signals.done)
+	}
+	return true
+}
+
+func (q *subscriber[T]) isClosed() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.closed
+}

@@ -1,0 +1,347 @@
+package cache_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/bowline-go/bowline/cache"
+)
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// behaviours 226, 227
+func TestSynced(t *testing.T) {
+	type store = *cache.Store[*thing]
+	for _, test := range []struct {
+		name   string
+		before func(store) // the subscription
+		after  func(store)
+		steps  int // calls until synced; -1: never
+		calls  string
+	}{
+		{"not before the first list", nil, func(s store) { set(s, "ns/a u@1") }, -1, "add ns/a u@1"},
+		{"at once if the first list is empty", nil, func(s store) { relist(s, "1") }, 0, ""},
+		{"at once if the cache is empty", func(s store) { relist(s, "1") }, nil, 0, ""},
+		{
+			"after the objects of the first list",
+			nil,
+			func(s store) { relist(s, "2", "ns/a u@1", "ns/b u@2"); set(s, "ns/c u@3") },
+			2, "add ns/a u@1; add ns/b u@2; add ns/c u@3",
+		},
+		{
+			"after the objects that were set before the first list",
+			nil,
+			func(s store) { set(s, "ns/a u@1"); relist(s, "2", "ns/a u@1"); set(s, "ns/c u@3") },
+			1, "add ns/a u@1; add ns/c u@3",
+		},
+		{
+			"after the objects that are there when a late subscription is made",
+			func(s store) { relist(s, "2", "ns/a u@1") },
+			func(s store) { set(s, "ns/b u@3"); set(s, "ns/a u@4") },
+			1, "add ns/a u@4; add ns/b u@3",
+		},
+		{
+			"a subscription between objects and first list waits for the first list",
+			func(s store) { set(s, "ns/a u@1") },
+			func(s store) { set(s, "ns/b u@2"); relist(s, "2", "ns/a u@1", "ns/b u@2"); set(s, "ns/c u@3") },
+			2, "add ns/a u@1; add ns/b u@2; add ns/c u@3",
+		},
+		{
+			"objects that have gone are not waited for",
+			func(s store) { relist(s, "2", "ns/a u@1") },
+			func(s store) { remove(s, "ns/a u@3") },
+			0, "",
+		},
+		{
+			"nor are those that come back, which come later",
+			func(s store) { relist(s, "2", "ns/a u@1") },
+			func(s store) { remove(s, "ns/a u@3"); set(s, "ns/a v@4") },
+			0, "add ns/a v@4",
+		},
+		{
+			"a second list is not waited for",
+			func(s store) { relist(s, "2", "ns/a u@1") },
+			func(s store) { relist(s, "3", "ns/a u@1", "ns/b u@2") },
+			1, "add ns/a u@1; add ns/b u@2",
+		},
+	} {
+		bubble(t, test.name, func(t *testing.T) {
+			s := cache.NewStore[*thing]()
+			if test.before != nil {
+				test.before(s)
+			}
+			h := newSlow()
+			sub := s.Reader().Subscribe(h)
+			if test.after != nil {
+				test.after(s)
+			}
+			stop := deliver(t, s)
+			steps := -1
+			for done := 0; ; done++ {
+				synctest.Wait()
+				if isClosed(sub.Synced()) && steps < 0 {
+					steps = done
+				}
+				if sub.Pending() == 0 {
+					break
+				}
+				<-h.started
+				h.next <- struct{}{}
+			}
+			stop()
+			if steps != test.steps {
+				t.Errorf("synced after %d calls, want %d", steps, test.steps)
+			}
+			if got := strings.Join(h.take(), "; "); got != test.calls {
+				t.Errorf("calls %q, want %q", got, test.calls)
+			}
+		})
+	}
+}
+
+// A handler is synced when the call for the last initial object has returned, whatever happens while it runs.
+func TestSyncedAfterTheLastCall(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		first, then func(s *cache.Store[*thing])
+	}{
+		{
+			"a change during the call",
+			func(s *cache.Store[*thing]) { relist(s, "2", "ns/a u@1") },
+			func(s *cache.Store[*thing]) { set(s, "ns/b u@3") },
+		},
+		{
+			"the first list is complete during the call",
+			func(s *cache.Store[*thing]) { set(s, "ns/a u@1") },
+			func(s *cache.Store[*thing]) { relist(s, "2", "ns/a u@1") },
+		},
+	} {
+		bubble(t, test.name, func(t *testing.T) {
+			s := cache.NewStore[*thing]()
+			h := newSlow()
+			sub := s.Reader().Subscribe(h)
+			stop := deliver(t, s)
+			test.first(s)
+			<-h.started
+			test.then(s)
+			synctest.Wait()
+			if isClosed(sub.Synced()) {
+				t.Error("synced during the call")
+			}
+			h.next <- struct{}{}
+			synctest.Wait()
+			if !isClosed(sub.Synced()) {
+				t.Error("not synced after the call")
+			}
+			for sub.Pending() > 0 {
+				<-h.started
+				h.next <- struct{}{}
+				synctest.Wait()
+			}
+			stop()
+		})
+	}
+}
+
+func TestWaitSynced(t *testing.T) {
+	cause := errors.New("the test is over")
+	for _, test := range []struct {
+		name string
+		act  func(s *cache.Store[*thing], sub *cache.Subscription, cancel context.CancelCauseFunc)
+		want string
+	}{
+		{
+			"returns when synced",
+			func(s *cache.Store[*thing], _ *cache.Subscription, _ context.CancelCauseFunc) { relist(s, "1") },
+			"",
+		},
+		{
+			"names the cause when the context ends",
+			func(_ *cache.Store[*thing], _ *cache.Subscription, cancel context.CancelCauseFunc) { cancel(cause) },
+			"wait for a subscription to sync: the test is over",
+		},
+		{
+			"fails when the subscription is closed",
+			func(_ *cache.Store[*thing], sub *cache.Subscription, _ context.CancelCauseFunc) { sub.Close() },
+			"wait for a subscription to sync: it is closed",
+		},
+		{
+			"prefers synced to all else",
+			func(s *cache.Store[*thing], sub *cache.Subscription, cancel context.CancelCauseFunc) {
+				relist(s, "1")
+				sub.Close()
+				cancel(cause)
+			},
+			"",
+		},
+	} {
+		bubble(t, test.name, func(t *testing.T) {
+			s := cache.NewStore[*thing]()
+			sub := s.Reader().Subscribe(nil)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			result := make(chan error)
+			go func() { result <- sub.WaitSynced(ctx) }()
+			synctest.Wait()
+			test.act(s, sub, cancel)
+			for _, err := range []error{<-result, sub.WaitSynced(ctx)} {
+				got := ""
+				if err != nil {
+					got = err.Error()
+				}
+				if got != test.want {
+					t.Errorf("WaitSynced = %q, want %q", got, test.want)
+				}
+			}
+			if ctx.Err() != nil && test.want != "" && !errors.Is(sub.WaitSynced(ctx), cause) {
+				t.Error("the error does not wrap the cause")
+			}
+		})
+	}
+}
+
+// behaviours 229, 231, fault F36
+func TestClose(t *testing.T) {
+	t.Run("from outside, during a call", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := cache.NewStore[*thing]()
+			h, other := newSlow(), &record{}
+			sub := s.Reader().Subscribe(h)
+			s.Reader().Subscribe(other)
+			stop := deliver(t, s)
+			relist(s, "2", "ns/a u@1", "ns/b u@2")
+			<-h.started
+			sub.Close()
+			sub.Close()
+			if isClosed(sub.Done()) {
+				t.Error("done during a call")
+			}
+			if sub.Pending() != 1 {
+				t.Errorf("%d pending, want the call in progress", sub.Pending())
+			}
+			h.next <- struct{}{}
+			<-sub.Done()
+			synctest.Wait()
+			set(s, "ns/a u@3")
+			synctest.Wait()
+			if sub.Pending() != 0 || isClosed(sub.Synced()) {
+				t.Errorf("%d pending, synced: %v; want 0 and not", sub.Pending(), isClosed(sub.Synced()))
+			}
+			expect(t, "calls", h.take(), "add ns/a u@1")
+			expect(t, "calls of the other", other.take(), "add ns/a u@1", "add ns/b u@2", "update ns/a u@1 -> ns/a u@3")
+			stop()
+		})
+	})
+	t.Run("from its own handler", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := cache.NewStore[*thing]()
+			calls := &record{}
+			var sub *cache.Subscription
+			sub = s.Reader().Subscribe(cache.HandlerFuncs[*thing]{
+				Add:    calls.OnAdd,
+				Delete: func(o *thing) { calls.OnDelete(o); sub.Close() },
+			})
+			stop := deliver(t, s)
+			set(s, "ns/a u@1")
+			synctest.Wait()
+			set(s, "ns/a v@2") // the second of the two calls does not come any more
+			<-sub.Done()
+			expect(t, "calls", calls.take(), "add ns/a u@1", "delete ns/a u@1")
+			stop()
+		})
+	})
+	t.Run("of another handler's, and a new one in its place, from a handler", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := cache.NewStore[*thing]()
+			first, second := &record{}, &record{}
+			sub := s.Reader().Subscribe(first)
+			s.Reader().Subscribe(cache.HandlerFuncs[*thing]{Add: func(*thing) {
+				sub.Close()
+				s.Reader().Subscribe(second)
+			}})
+			stop := deliver(t, s)
+			set(s, "ns/a u@1")
+			<-sub.Done()
+			synctest.Wait()
+			expect(t, "the new one's calls", second.take(), "add ns/a u@1")
+			first.take()
+			set(s, "ns/a u@2")
+			synctest.Wait()
+			expect(t, "the new one's calls", second.take(), "update ns/a u@1 -> ns/a u@2")
+			expect(t, "the closed one's calls", first.take())
+			stop()
+		})
+	})
+	t.Run("while nothing delivers", func(t *testing.T) {
+		s := cache.NewStore[*thing]()
+		sub := s.Reader().Subscribe(&record{})
+		set(s, "ns/a u@1")
+		sub.Close()
+		<-sub.Done()
+		if err := s.Deliver(ended(t), nil); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func ended(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
+// behaviour 229
+func TestTheSameHandlerTwiceIsTwoSubscriptions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := cache.NewStore[*thing]()
+		calls := &record{}
+		first := s.Reader().Subscribe(calls)
+		s.Reader().Subscribe(calls)
+		set(s, "ns/a u@1")
+		drain(t, s)
+		expect(t, "calls", calls.take(), "add ns/a u@1", "add ns/a u@1")
+		first.Close()
+		remove(s, "ns/a u@2")
+		drain(t, s)
+		expect(t, "calls", calls.take(), "delete ns/a u@2")
+	})
+}
+
+// A handler finds in the reader what it is told of.
+func TestHandlerReadsWhatItIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := cache.NewStore[*thing]()
+		r := s.Reader()
+		ix := cache.NewIndex(r, byTag)
+		r.Subscribe(cache.HandlerFuncs[*thing]{
+			Add: func(o *thing) {
+				if got, ok := r.Get(o.id.Key()); !ok || got != o || ix.Len("x") != 1 {
+					t.Errorf("told of %v, read %v, index %d", o, got, ix.Len("x"))
+				}
+			},
+			Delete: func(o *thing) {
+				if got, ok := r.Get(o.id.Key()); ok || ix.Len("x") != 0 {
+					t.Errorf("told that %v has gone, read %v, index %d", o, got, ix.Len("x"))
+				}
+			},
+		})
+		stop := deliver(t, s)
+		for range 100 {
+			set(s, "ns/a u@1", "x")
+			synctest.Wait()
+			remove(s, "ns/a u@2")
+			synctest.Wait()
+		}
+		stop()
+	})
+}

@@ -1,0 +1,44 @@
+package cache
+
+// table is a map that gives memory back. A Go map never shrinks: after a list of 100,000 objects has been worked off,
+// or a namespace of that size deleted, an empty map would hold the room for them for good.
+//
+// The zero table is empty. It does not lock.
+type table[K comparable, V any] struct {
+	m    map[K]V
+	peak int
+}
+
+// tableFloor is the size below which a table is never rebuilt.
+const tableFloor = 1024
+
+func (t *table[K, V]) len() int { return len(t.m) }
+
+// reserve makes room for n entries where the table is empty.
+func (t *table[K, V]) reserve(n int) {
+	if len(t.m) == 0 && n > 0 {
+		t.m, t.peak = make(map[K]V, n), n
+	}
+}
+
+func (t *table[K, V]) put(k K, v V) {
+	if t.m == nil {
+		t.m = make(map[K]V)
+	}
+	t.m[k] = v
+	t.peak = max(t.peak, len(t.m))
+}
+
+// drop removes k. It rebuilds the map once seven eighths of the entries have gone: that costs one copy of the eighth
+// that is left, so a fraction of a copy for each entry that went.
+func (t *table[K, V]) drop(k K) {
+	delete(t.m, k)
+	if t.peak < tableFloor || len(t.m) > t.peak/8 {
+		return
+	}
+	old := t.m
+	t.m, t.peak = make(map[K]V, len(old)), len(old)
+	for k, v := range old {
+		t.m[k] = v
+	}
+}
