@@ -1,0 +1,32 @@
+// Package informer keeps a cache equal to what a resource holds on the server: it lists, then watches, and recovers from
+// whatever happens in between.
+//
+//	inf := informer.New(client.For(c, Pods), informer.Options{Namespace: "web"})
+//	go inf.Run(ctx) // or informer.Run(ctx, inf, ...)
+//	if err := inf.WaitSynced(ctx); err != nil { ... }
+//	for pod := range inf.Reader().All() { ... }
+//
+// # Guarantees
+//
+// After any fault the cache converges to the server's truth, and it stays readable meanwhile: it is replaced at once, when
+// the new list is complete. An object whose uid and resource version have not changed is not decoded again and causes no
+// call of a handler.
+//
+// What each fault leads to is decided by one pure function, next, in machine.go:
+//
+//   - A watch that ends, for whatever reason that the server does not call final, is resumed after the last event that was
+//     applied. Nothing is listed again for a lost connection, a 429 or a 5xx.
+//   - 410 in any form leads to a relist. So does a resource that was gone (404), because what happened meanwhile is unknown,
+//     and a watch whose events cannot be applied three times in a row.
+//   - Failures in a row are followed by waits that grow from 800 ms to 30 s, with full jitter, and start low again after 2
+//     minutes of health. A watch that had delivered something is resumed within 800 ms. What the server asks for
+//     (Retry-After) is waited for. Where it refuses (400, 403, 404), attempts are 5 to 60 s apart.
+//
+// An object that does not decode into T stays in the cache as it was last good, is reported once per change, and is listed
+// in Status; the others are not affected.
+//
+// # What runs
+//
+// Nothing runs until [Informer.Run], and nothing when it has returned. Every error is handed to Options.OnError and is
+// visible in [Informer.Status]; [Informer.WaitSynced] returns the reason when there is no cache to read yet.
+package informer
