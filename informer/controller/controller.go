@@ -1,0 +1,216 @@
+// The life of a controller: sources first, workers when all sources have delivered, and an end that waits for everybody.
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bowline-go/bowline/workqueue"
+)
+
+// Func brings the world nearer to what it should be for one key; the package documentation says what its results mean.
+// It is called by several goroutines at once, but never for the same key. Its context ends with Options.Timeout, and with
+// the controller (after Options.Grace).
+type Func[K comparable] func(ctx context.Context, key K) (Result, error)
+
+// Result is what a reconcile without an error says about its key.
+type Result struct {
+	// RequeueAfter is when the key is to be reconciled again, if no source names it before. 0 or less = not by itself.
+	RequeueAfter time.Duration
+}
+
+// Controller is a reconcile loop. Make one with [New]; nothing happens until [Controller.Run].
+type Controller[K comparable] struct {
+	name    string
+	options Options
+	fn      Func[K]
+	sources []Source[K]
+	timeout error // the cause of a context that Options.Timeout ended
+
+	// mu protects what Status returns. In status, Unsynced and Queue are not filled in; they come from the two below.
+	mu       sync.Mutex
+	status   Status
+	unsynced []bool              // by index in sources
+	queue    *workqueue.Queue[K] // of the present Run, or of the last one; nil before the first
+}
+
+// New returns a controller that calls fn for the keys that the sources name. The name is for people: it is in errors,
+// logs and the status, and need not be unique. What is wrong with the arguments is what Run returns.
+func New[K comparable](name string, o Options, fn Func[K], from ...Source[K]) *Controller[K] {
+	return &Controller[K]{
+		name:    name,
+		options: o,
+		fn:      fn,
+		sources: from,
+		timeout: fmt.Errorf("ran longer than Options.Timeout (%v)", o.Timeout),
+		status:  Status{Name: name},
+	}
+}
+
+// Run runs the sources, and, once all of them have delivered what was there at the start, the workers, until ctx ends. It
+// then returns nil. It returns an error at once if an argument of New makes no sense or another Run of this controller is
+// in progress, and otherwise if a source fails, or if the sources have not delivered within Options.SyncTimeout. However
+// it ends, everything that it started has returned. After that, Run may be called again; it starts anew.
+func (c *Controller[K]) Run(ctx context.Context) error {
+	err := c.validate()
+	if err == nil {
+		err = c.run(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("run controller %q: %w", c.name, err)
+	}
+	return nil
+}
+
+func (c *Controller[K]) validate() error {
+	if c.fn == nil {
+		return errors.New("controller.New: fn must not be nil")
+	}
+	if len(c.sources) == 0 {
+		return errors.New("controller.New: there must be a source, or no key is ever reconciled")
+	}
+	for i, s := range c.sources {
+		if s == nil {
+			return fmt.Errorf("controller.New: source %d must not be nil", i)
+		}
+	}
+	return c.options.validate()
+}
+
+func (c *Controller[K]) run(outer context.Context) error {
+	queue, err := c.begin()
+	if err != nil {
+		return err
+	}
+	defer c.setState(Stopped)
+	// Both the sources and the workers are ended by ctx, which outer or a failure ends, and waited for here.
+	ctx, fail := context.WithCancelCause(outer)
+	defer fail(nil)
+	work, release := c.workContext(ctx)
+	defer release()
+
+	var running sync.WaitGroup
+	synced := c.startSources(ctx, &running, queue, fail)
+	if c.waitSynced(ctx, synced, fail) {
+		c.setState(Running)
+		c.options.Logger.V(1).Info("sources have delivered, workers start", "controller", c.name)
+		for range max(1, c.options.Workers) {
+			running.Go(func() {
+				for queue.Do(ctx, func(_ context.Context, key K) error { return c.reconcile(work, queue, key) }) == nil {
+				}
+			})
+		}
+		<-ctx.Done()
+	}
+
+	c.setState(Stopping)
+	if c.options.Grace > 0 {
+		timer := time.AfterFunc(c.options.Grace, release)
+		defer timer.Stop()
+	}
+	running.Wait()
+	c.options.Logger.V(1).Info("stopped", "controller", c.name)
+	if outer.Err() != nil {
+		return nil
+	}
+	return context.Cause(ctx)
+}
+
+// workContext returns the context of the reconciles, and what ends it. It ends with ctx, or, if there is a grace period,
+// only when it is ended.
+func (c *Controller[K]) workContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.options.Grace > 0 {
+		ctx = context.WithoutCancel(ctx)
+	}
+	return context.WithCancel(ctx)
+}
+
+// begin makes the state new for one run, if none is in progress.
+func (c *Controller[K]) begin() (*workqueue.Queue[K], error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.status.State != Idle && c.status.State != Stopped {
+		return nil, errors.New("it is running already")
+	}
+	c.status.State = Syncing
+	c.unsynced = slices.Repeat([]bool{true}, len(c.sources))
+	c.queue = workqueue.New(workqueue.Options[K]{
+		MinBackoff: c.options.MinBackoff,
+		MaxBackoff: c.options.MaxBackoff,
+		RetryRate:  c.options.RetryRate,
+		RetryBurst: c.options.RetryBurst,
+	})
+	return c.queue, nil
+}
+
+// startSources starts all sources; the channel that it returns is closed when all have delivered.
+func (c *Controller[K]) startSources(
+	ctx context.Context, running *sync.WaitGroup, queue *workqueue.Queue[K], fail context.CancelCauseFunc,
+) <-chan struct{} {
+	all := make(chan struct{})
+	for i, s := range c.sources {
+		running.Go(func() {
+			if err := c.runSource(ctx, s, queue.Add, func() { c.synced(i, all) }); err != nil {
+				fail(fmt.Errorf("%s: %w", nameOf(s), err))
+				return
+			}
+			c.synced(i, all) // a source that is over has nothing more to deliver
+		})
+	}
+	return all
+}
+
+func (c *Controller[K]) runSource(ctx context.Context, s Source[K], add func(K), synced func()) (err error) {
+	if !c.options.CrashOnPanic {
+		defer func() {
+			if value := recover(); value != nil {
+				err = &PanicError{Value: value, Stack: debug.Stack()}
+			}
+		}()
+	}
+	return s.Run(ctx, add, synced)
+}
+
+// synced notes that a source has delivered, and closes all if it was the last.
+func (c *Controller[K]) synced(source int, all chan<- struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.unsynced[source] {
+		return
+	}
+	c.unsynced[source] = false
+	if !slices.Contains(c.unsynced, true) {
+		close(all)
+	}
+}
+
+// waitSynced reports whether all sources have delivered; if not, ctx has ended.
+func (c *Controller[K]) waitSynced(ctx context.Context, all <-chan struct{}, fail context.CancelCauseFunc) bool {
+	var late <-chan time.Time // never, without a limit
+	if d := c.options.SyncTimeout; d > 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case <-all:
+	case <-ctx.Done():
+	case <-late:
+		fail(fmt.Errorf("sources have not delivered after %v: %s",
+			c.options.SyncTimeout, strings.Join(c.Status().Unsynced, ", ")))
+	}
+	return ctx.Err() == nil
+}
+
+func (c *Controller[K]) setState(s State) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.status.State = s
+}

@@ -1,0 +1,64 @@
+// What can go wrong in a reconcile, as errors.
+
+package controller
+
+import "fmt"
+
+// ReconcileError is a failure of one reconcile, as Options.OnError and [Status] tell it. The function's own error is
+// within: errors.As finds a *PanicError, a *TerminalError or a server's error in it.
+type ReconcileError struct {
+	// Controller is the name of the controller.
+	Controller string
+	// Key is the key that failed, of the controller's type of keys.
+	Key any
+	// Failures is how often the key has failed in a row, this time included.
+	Failures int
+	// Err is what the function returned, or a *PanicError.
+	Err error
+}
+
+// Error names the key, the controller and the cause.
+func (e *ReconcileError) Error() string {
+	return fmt.Sprintf("reconcile %q in controller %q: %v", fmt.Sprint(e.Key), e.Controller, e.Err)
+}
+
+// Unwrap returns the function's error.
+func (e *ReconcileError) Unwrap() error { return e.Err }
+
+// PanicError is a recovered panic, of a reconcile or of a source.
+type PanicError struct {
+	// Value is what was passed to panic.
+	Value any
+	// Stack is the stack trace of the goroutine, down to the place of the panic.
+	Stack []byte
+}
+
+// Error names the value, not the stack.
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// Unwrap returns Value if it is an error, as it is for run-time errors.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// TerminalError says that trying again is of no use until something changes; [Terminal] makes one.
+type TerminalError struct {
+	// Err says what is wrong.
+	Err error
+}
+
+// Terminal marks err: a reconcile that returns it, or an error that wraps it, has failed, is reported as any other, and
+// is not tried again until a source names its key. Its row of failures ends. Terminal(nil) is nil.
+func Terminal(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &TerminalError{Err: err}
+}
+
+// Error says that there is no further attempt, and why.
+func (e *TerminalError) Error() string { return fmt.Sprintf("will not be retried: %v", e.Err) }
+
+// Unwrap returns the error that was marked.
+func (e *TerminalError) Unwrap() error { return e.Err }

@@ -1,0 +1,92 @@
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/informer/controller"
+)
+
+// Service is an object with the fields that this program reads, and no others.
+type Service struct {
+	meta.Identity `json:"metadata"`
+	Ports         []int
+}
+
+// A controller on a cache. In a program, an informer fills the cache and delivers; it takes the place of the reader in
+// Watch.
+func Example() {
+	services := cache.NewStore[*Service]()
+	list := services.Relist()
+	for _, s := range []*Service{
+		{Identity: meta.Identity{Namespace: "web", Name: "front", UID: "1"}, Ports: []int{80, 443}},
+		{Identity: meta.Identity{Namespace: "web", Name: "none", UID: "2"}},
+	} {
+		list.Set(s.Identity, s)
+	}
+	list.Commit("10")
+
+	ctx, cancel := context.WithCancel(context.Background())
+	reader, left := services.Reader(), 2
+	reconcile := func(_ context.Context, key meta.Key) (controller.Result, error) {
+		if left--; left == 0 {
+			defer cancel()
+		}
+		service, ok := reader.Get(key)
+		if !ok {
+			fmt.Println(key, "is gone")
+			return controller.Result{}, nil
+		}
+		if len(service.Ports) == 0 { // nothing to be done about it until it changes
+			return controller.Result{}, controller.Terminal(errors.New("no ports"))
+		}
+		fmt.Println(key, "has ports", service.Ports)
+		return controller.Result{}, nil
+	}
+	ctl := controller.New("ports", controller.Options{
+		OnError: func(err error) { fmt.Println(err) },
+	}, reconcile, controller.Watch(reader))
+
+	delivered := make(chan error)
+	go func() { delivered <- services.Deliver(ctx, nil) }()
+	fmt.Println(ctl.Run(ctx), <-delivered)
+	status := ctl.Status()
+	fmt.Println(status.State, status.Reconciles, status.Errors)
+	// Unordered output:
+	// web/front has ports [80 443]
+	// reconcile "web/none" in controller "ports": will not be retried: no ports
+	// <nil> <nil>
+	// stopped 2 1
+}
+
+// Map makes keys of anything that can be read off an object: here, one reconcile for each port that a service has or had.
+func ExampleMap() {
+	services := cache.NewStore[*Service]()
+	id := meta.Identity{Namespace: "web", Name: "front", UID: "1"}
+	list := services.Relist()
+	list.Set(id, &Service{Identity: id, Ports: []int{80, 443}})
+	list.Commit("10")
+
+	ctx, cancel := context.WithCancel(context.Background())
+	left := 2
+	ctl := controller.New("ports", controller.Options{},
+		func(_ context.Context, port int) (controller.Result, error) {
+			fmt.Println("port", port)
+			if left--; left == 0 {
+				cancel()
+			}
+			return controller.Result{}, nil
+		},
+		controller.Map(services.Reader(), func(s *Service) []int { return s.Ports }))
+
+	delivered := make(chan error)
+	go func() { delivered <- services.Deliver(ctx, nil) }()
+	fmt.Println(ctl.Run(ctx), <-delivered)
+	// Output:
+	// port 80
+	// port 443
+	// <nil> <nil>
+}

@@ -1,0 +1,138 @@
+package controller_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/bowline-go/bowline"
+
+// imports says which packages of the module each package may import, tests aside. Bytes flow one way: no arrow points back.
+// This test stands here because this package is the top of the graph.
+var imports = map[string][]string{
+	"client/meta": {},
+	"errors":      {"client/meta"},
+	"patch":       {"client/meta"},
+	"cache":       {"client/meta"},
+	"workqueue":   {},
+
+	"internal/jsonstream": {"client/meta"},
+	"internal/codec":      {"client/meta", "internal/jsonstream"},
+	"internal/retry":      {},
+	"internal/memnet":     {},
+
+	"client":            {"client/meta", "errors", "patch", "internal/codec", "internal/jsonstream", "internal/retry"},
+	"client/kubeconfig": {"client", "client/meta", "errors"},
+	"client/clienttest": {"client", "client/meta", "errors", "patch", "internal/memnet"},
+
+	"informer":            {"cache", "client", "client/meta", "errors", "internal/retry"},
+	"informer/controller": {"cache", "client/meta", "workqueue"},
+
+	// For tests only: the suite that the server in the process and the real one have to pass.
+	"internal/conformance": {"client", "client/meta", "errors", "patch"},
+}
+
+// modules are the third-party modules that may be linked, and each of them is; CONTRIBUTING.md says what for.
+var modules = []string{
+	"github.com/cenkalti/backoff/v4",
+	"github.com/go-json-experiment/json",
+	"github.com/go-logr/logr",
+	"go.yaml.in/yaml/v3",
+	"golang.org/x/time",
+}
+
+type listed struct {
+	ImportPath string
+	Standard   bool
+	Imports    []string
+	Module     *struct{ Path string }
+}
+
+func goList(t *testing.T, args ...string) []listed {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-json=ImportPath,Standard,Imports,Module"}, args...)...)
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+			t.Fatalf("%v: %s", err, exit.Stderr)
+		}
+		t.Fatal(err)
+	}
+	var packages []listed
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := d.Decode(&p); err == io.EOF {
+			return packages
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+}
+
+func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
+	found := make(map[string]bool)
+	for _, p := range goList(t, "./...") {
+		name := strings.TrimPrefix(p.ImportPath, module+"/")
+		if strings.HasPrefix(name, "examples/") {
+			continue // checked below: they import what a user can
+		}
+		found[name] = true
+		may, ok := imports[name]
+		if !ok {
+			t.Errorf("package %s has no rule", name)
+			continue
+		}
+		for _, i := range p.Imports {
+			if ours, ok := strings.CutPrefix(i, module+"/"); ok && !slices.Contains(may, ours) {
+				t.Errorf("package %s imports %s, which its rule does not allow", name, ours)
+			}
+		}
+	}
+	for name := range imports {
+		if !found[name] {
+			t.Errorf("there is a rule for package %s, which does not exist", name)
+		}
+	}
+}
+
+func TestExamplesImportOnlyTheModuleAndTheStandardLibrary(t *testing.T) {
+	standard := make(map[string]bool)
+	examples := goList(t, "./examples/...")
+	for _, p := range goList(t, "-deps", "./examples/...") {
+		standard[p.ImportPath] = p.Standard
+	}
+	if len(examples) == 0 {
+		t.Fatal("there are no examples")
+	}
+	for _, p := range examples {
+		for _, i := range p.Imports {
+			if !standard[i] && !strings.HasPrefix(i, module+"/") {
+				t.Errorf("example %s imports %s", p.ImportPath, i)
+			}
+			if strings.HasPrefix(i, module+"/internal/") {
+				t.Errorf("example %s imports %s, which a user cannot", p.ImportPath, i)
+			}
+		}
+	}
+}
+
+func TestLinkedModulesAreExactlyTheAllowedOnes(t *testing.T) {
+	linked := make(map[string]bool)
+	for _, p := range goList(t, "-deps", "./...") {
+		if p.Module != nil && p.Module.Path != module {
+			linked[p.Module.Path] = true
+		}
+	}
+	if got := slices.Sorted(maps.Keys(linked)); !slices.Equal(got, modules) {
+		t.Errorf("linked modules are %q, want %q", got, modules)
+	}
+}

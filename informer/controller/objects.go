@@ -1,0 +1,163 @@
+// Sources that follow the objects of a cache.
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Subscriber is what has objects to follow: *informer.Informer[T] and cache.Reader[T].
+type Subscriber[T meta.Object] interface {
+	Subscribe(h cache.Handler[T]) *cache.Subscription
+}
+
+// Watch names the key of every object of s when the object is added, changes, or is deleted. T must carry its name, and
+// its namespace if it has one, as every struct does that embeds meta.Identity or meta.ObjectMeta; an object without a name
+// ends the controller with an error.
+func Watch[T meta.Object](s Subscriber[T]) Source[meta.Key] {
+	return &objects[meta.Key, T]{
+		from: s, name: describe("Watch", subject(s)),
+		keys: func(obj T, to []meta.Key) ([]meta.Key, error) {
+			k := meta.KeyOf(obj)
+			if k.Name == "" {
+				return to, fmt.Errorf("an object has no name in %T: embed meta.Identity as its metadata", obj)
+			}
+			return append(to, k), nil
+		},
+	}
+}
+
+// Map names the keys that by returns for an object of s when the object is added or deleted, and, when it changes, those
+// of its old and of its new state, each key once: what the object has left needs work as well as what it has come to. by
+// must be quick, must depend on nothing but the object, and must not change it. It is called from one goroutine at a time.
+// If it panics, the cache reports that as it does for every handler, and no key is named.
+func Map[K comparable, T meta.Object](s Subscriber[T], by func(obj T) []K) Source[K] {
+	o := &objects[K, T]{from: s, name: describe("Map", subject(s))}
+	if by != nil {
+		o.keys = func(obj T, to []K) ([]K, error) { return append(to, by(obj)...), nil }
+	}
+	return o
+}
+
+// Owned names the owner of an object of s, as Map does, where the object is controlled by an owner of that group and kind;
+// the version does not count, as it changes without the owner being another. The owner's namespace is that of the object,
+// or none if scope, which is the owner's, is Cluster. References of owners that do not control the object are left out:
+// Map and meta.Owners serve who wants them.
+func Owned[T meta.Object](s Subscriber[T], owner meta.GVK, scope meta.Scope) Source[meta.Key] {
+	return &objects[meta.Key, T]{
+		from: s, name: describe("Owned", subject(s), owner),
+		keys: func(obj T, to []meta.Key) ([]meta.Key, error) {
+			ref, ok := meta.ControllerOf(obj)
+			if !ok || ref.Kind != owner.Kind {
+				return to, nil
+			}
+			if group, _ := meta.SplitAPIVersion(ref.APIVersion); group != owner.Group {
+				return to, nil
+			}
+			key := meta.Key{Name: ref.Name}
+			if scope == meta.Namespaced {
+				key.Namespace = obj.GetNamespace()
+			}
+			return append(to, key), nil
+		},
+	}
+}
+
+// subject names what a source follows: as it calls itself, or by its type of objects.
+func subject[T meta.Object](s Subscriber[T]) string {
+	if named, ok := s.(fmt.Stringer); ok {
+		return named.String()
+	}
+	return reflect.TypeFor[T]().String()
+}
+
+// objects is a source that follows a cache.
+type objects[K comparable, T meta.Object] struct {
+	from Subscriber[T]
+	name string
+	keys func(obj T, to []K) ([]K, error) // appends the keys of one state of an object; nil if the caller gave none
+}
+
+func (o *objects[K, T]) String() string { return o.name }
+
+func (o *objects[K, T]) Run(ctx context.Context, add func(K), synced func()) error {
+	if o.from == nil {
+		return errors.New("there is nothing to subscribe to: it is nil")
+	}
+	if o.keys == nil {
+		return errors.New("there is no function to map by: it is nil")
+	}
+	working, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	sub := o.from.Subscribe(&handler[K, T]{keys: o.keys, add: add, fail: fail})
+	defer func() {
+		sub.Close()
+		<-sub.Done() // a goroutine of the cache may be in the handler: after this, none is
+	}()
+	err := sub.WaitSynced(working)
+	if err == nil {
+		synced()
+		<-working.Done()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case working.Err() != nil:
+		return context.Cause(working)
+	default:
+		return err
+	}
+}
+
+// handler adds the keys of what it is told of. A cache calls it from one goroutine at a time.
+type handler[K comparable, T meta.Object] struct {
+	keys func(obj T, to []K) ([]K, error)
+	add  func(K)
+	fail context.CancelCauseFunc
+	room []K // for the keys of one call
+}
+
+func (h *handler[K, T]) OnAdd(obj T)         { h.tell(obj, obj, false) }
+func (h *handler[K, T]) OnUpdate(old, new T) { h.tell(new, old, true) }
+func (h *handler[K, T]) OnDelete(obj T)      { h.tell(obj, obj, false) }
+
+func (h *handler[K, T]) tell(obj, old T, both bool) {
+	keys, err := h.keys(obj, h.room[:0])
+	if err == nil && both {
+		keys, err = h.keys(old, keys)
+	}
+	if err != nil {
+		h.fail(err)
+		return
+	}
+	eachOnce(keys, h.add)
+	h.room = keys
+}
+
+// eachOnce calls add for each distinct key. Adding one twice would not be wrong, but a worker may be so quick as to take
+// it in between, and then there are two reconciles.
+func eachOnce[K comparable](keys []K, add func(K)) {
+	const few = 16
+	if len(keys) <= few {
+		for i, k := range keys {
+			if !slices.Contains(keys[:i], k) {
+				add(k)
+			}
+		}
+		return
+	}
+	seen := make(map[K]bool, len(keys))
+	for _, k := range keys {
+		if !seen[k] {
+			seen[k] = true
+			add(k)
+		}
+	}
+}

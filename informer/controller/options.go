@@ -1,0 +1,72 @@
+// What can be chosen.
+
+package controller
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+)
+
+// Options configure a controller. The zero value is one worker, no time limits, and the queue's own backoff. There is one
+// type for all types of keys, so that New infers its own and controllers can share options; the key is in the error that
+// OnError is given.
+type Options struct {
+	// Workers is how many keys are reconciled at a time. 0 = 1.
+	Workers int
+	// Timeout ends the context of a reconcile that takes longer; the function has to heed it. 0 = no limit.
+	Timeout time.Duration
+	// Grace is how much longer than the controller's the context of reconciles in progress lives. 0 = it ends at once.
+	Grace time.Duration
+	// SyncTimeout is how long the sources may take to deliver what is there at the start; Run fails if they take longer.
+	// 0 = as long as it takes: a server that is away for long then delays the workers and ends nothing.
+	SyncTimeout time.Duration
+
+	// MinBackoff is the delay after the first failure of a key; it doubles with each further one in a row. 0 = 5 ms.
+	MinBackoff time.Duration
+	// MaxBackoff bounds the delay after a failure. 0 = 1000 s.
+	MaxBackoff time.Duration
+	// RetryRate is how many retries a second there may be, of all keys together. It does not delay keys that a source
+	// names, nor RequeueAfter. 0 = no limit.
+	RetryRate float64
+	// RetryBurst is how many retries there may be at once after a quiet time. 0 = those of one second, at least 1.
+	RetryBurst int
+
+	// OnError, if set, is called with a *ReconcileError for every reconcile that failed or panicked, by the worker that
+	// ran it: from several goroutines. It should return soon, and must not panic.
+	OnError func(error)
+	// CrashOnPanic lets a panic of a reconcile or of a source end the program, instead of making an error of it.
+	CrashOnPanic bool
+	// Logger is told of failed reconciles, and at level 1 of start and end. The zero Logger is silent.
+	Logger logr.Logger
+}
+
+func (o Options) validate() error {
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"Timeout", o.Timeout},
+		{"Grace", o.Grace},
+		{"SyncTimeout", o.SyncTimeout},
+		{"MinBackoff", o.MinBackoff},
+		{"MaxBackoff", o.MaxBackoff},
+	} {
+		if d.value < 0 {
+			return fmt.Errorf("controller.Options: %s must be 0 or more, got %v", d.name, d.value)
+		}
+	}
+	switch {
+	case o.Workers < 0:
+		return fmt.Errorf("controller.Options: Workers must be 0 or more, got %d", o.Workers)
+	case !(o.RetryRate >= 0): // NaN too
+		return fmt.Errorf("controller.Options: RetryRate must be 0 or more, got %v", o.RetryRate)
+	case o.RetryBurst < 0:
+		return fmt.Errorf("controller.Options: RetryBurst must be 0 or more, got %d", o.RetryBurst)
+	case o.MaxBackoff > 0 && o.MinBackoff > o.MaxBackoff:
+		return fmt.Errorf("controller.Options: MinBackoff must be at most MaxBackoff (%v), got %v",
+			o.MaxBackoff, o.MinBackoff)
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+// One reconcile: its context, its outcome, and who is told.
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/bowline-go/bowline/workqueue"
+)
+
+// reconcile runs the function on one key. Its error is what the queue is to know: not nil means that the key failed and
+// is to be tried again.
+func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K], key K) error {
+	ctx := work
+	if c.options.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(work, c.options.Timeout, c.timeout)
+		defer cancel()
+	}
+	result, err := c.call(ctx, key)
+
+	// The cause tells our deadline from the end of the controller, and from a deadline that the caller of Run has set.
+	timedOut := context.Cause(ctx) == c.timeout
+	if timedOut && errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%w: %w", c.timeout, err)
+	}
+	if err == nil {
+		c.record(timedOut, nil)
+		if result.RequeueAfter > 0 {
+			queue.AddAfter(key, result.RequeueAfter)
+		}
+		return nil
+	}
+	if interrupted(work, err) {
+		c.record(timedOut, nil)
+		return err
+	}
+	c.failed(timedOut, &ReconcileError{Controller: c.name, Key: key, Failures: queue.Failures(key) + 1, Err: err})
+	if isTerminal(err) {
+		return nil // for the queue, the key is done
+	}
+	return err
+}
+
+// call calls the function and makes an error of its panic.
+func (c *Controller[K]) call(ctx context.Context, key K) (result Result, err error) {
+	if !c.options.CrashOnPanic {
+		defer func() {
+			if value := recover(); value != nil {
+				err = &PanicError{Value: value, Stack: debug.Stack()}
+			}
+		}()
+	}
+	return c.fn(ctx, key)
+}
+
+// failed tells everybody who wants to know.
+func (c *Controller[K]) failed(timedOut bool, err *ReconcileError) {
+	c.record(timedOut, err)
+	about := []any{"controller", err.Controller, "key", err.Key, "failures", err.Failures}
+	var panicked *PanicError
+	if errors.As(err, &panicked) {
+		about = append(about, "stack", string(panicked.Stack))
+	}
+	c.options.Logger.Error(err.Err, "reconcile failed", about...)
+	if c.options.OnError != nil {
+		c.options.OnError(err)
+	}
+}
+
+// record counts one reconcile in the status; err is nil unless it failed.
+func (c *Controller[K]) record(timedOut bool, err *ReconcileError) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.status.Reconciles++
+	if timedOut {
+		c.status.Timeouts++
+	}
+	if err == nil {
+		return
+	}
+	c.status.Errors++
+	c.status.LastError = err
+	if isPanic(err) {
+		c.status.Panics++
+	}
+	if isTerminal(err) {
+		c.status.Terminal++
+	}
+}
+
+// interrupted reports whether a reconcile failed because the controller ends.
+func interrupted(work context.Context, err error) bool {
+	return work.Err() != nil && !isPanic(err) && (errors.Is(err, work.Err()) || errors.Is(err, context.Cause(work)))
+}
+
+func isPanic(err error) bool {
+	var panicked *PanicError
+	return errors.As(err, &panicked)
+}
+
+// isTerminal reports whether err says not to try again. A panic does not, whatever its value is.
+func isTerminal(err error) bool {
+	var terminal *TerminalError
+	return errors.As(err, &terminal) && !isPanic(err)
+}

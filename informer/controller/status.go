@@ -1,0 +1,107 @@
+// What an operator wants to know.
+
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bowline-go/bowline/workqueue"
+)
+
+// State is where a controller is in its life.
+type State int
+
+const (
+	// Idle is the zero value: Run has not been called.
+	Idle State = iota
+	// Syncing means that sources have not delivered what was there at the start, and no worker runs yet.
+	Syncing
+	// Running means that the workers run.
+	Running
+	// Stopping means that Run waits for reconciles in progress and for sources.
+	Stopping
+	// Stopped means that Run has returned.
+	Stopped
+)
+
+// String returns the state in lower case.
+func (s State) String() string {
+	names := []string{"idle", "syncing", "running", "stopping", "stopped"}
+	if s < 0 || int(s) >= len(names) {
+		return fmt.Sprintf("State(%d)", int(s))
+	}
+	return names[s]
+}
+
+// Status is what a controller does and has done, at one moment.
+type Status struct {
+	// Name is the name of the controller.
+	Name string
+	// State is where it is in its life.
+	State State
+	// Unsynced names the sources that the workers wait for, or have waited for in vain.
+	Unsynced []string
+	// Reconciles is how many reconciles have ended, whatever their outcome, since the controller was made.
+	Reconciles int
+	// Errors is how many of them failed, by an error or a panic. Those that the end of the controller interrupted did not.
+	Errors int
+	// Panics is how many of the failures were panics, Terminal how many were terminal errors.
+	Panics, Terminal int
+	// Timeouts is how many reconciles Options.Timeout ended, failed or not.
+	Timeouts int
+	// LastError is the latest failure, a *ReconcileError, or nil if there was none. Success does not remove it.
+	LastError error
+	// Queue says how many keys are in progress, ready and delayed.
+	Queue workqueue.Stats
+}
+
+// String returns the status in one line for people. Its form is no promise.
+func (s Status) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "controller %q: %v", s.Name, s.State)
+	if len(s.Unsynced) > 0 {
+		fmt.Fprintf(&b, " (waiting for %s)", strings.Join(s.Unsynced, ", "))
+	}
+	fmt.Fprintf(&b, ", %d reconciles, %d errors", s.Reconciles, s.Errors)
+	for _, part := range []struct {
+		count int
+		name  string
+	}{
+		{s.Panics, "panics"},
+		{s.Terminal, "terminal"},
+		{s.Timeouts, "timeouts"},
+		{s.Queue.InProgress, "in progress"},
+		{s.Queue.Ready, "ready"},
+		{s.Queue.Delayed, "delayed"},
+		{s.Queue.Throttled, "throttled"},
+	} {
+		if part.count > 0 {
+			fmt.Fprintf(&b, ", %d %s", part.count, part.name)
+		}
+	}
+	if s.LastError != nil {
+		fmt.Fprintf(&b, "; last error: %v", s.LastError)
+	}
+	return b.String()
+}
+
+// Status returns what the controller does and has done. It may be called at any time, also from a reconcile.
+func (c *Controller[K]) Status() Status {
+	c.mu.Lock()
+	s, queue, unsynced := c.status, c.queue, slices.Clone(c.unsynced)
+	c.mu.Unlock()
+	for i, waiting := range unsynced {
+		if waiting {
+			s.Unsynced = append(s.Unsynced, nameOf(c.sources[i]))
+		}
+	}
+	if queue != nil {
+		s.Queue = queue.Stats()
+	}
+	return s
+}
+
+// String names the controller.
+func (c *Controller[K]) String() string { return fmt.Sprintf("controller %q", c.name) }
