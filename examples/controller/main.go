@@ -1,0 +1,59 @@
+// Controller is a first controller, for a type of one's own, against the cluster that kubectl uses.
+package main
+
+import (
+	"context"
+	"log"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/kubeconfig"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/informer/controller"
+)
+
+// Site names the fields that this program uses; the decoder skips the others, and a Modify keeps them.
+type Site struct {
+	meta.Identity `json:"metadata"`
+	Spec          SiteSpec   `json:"spec"`
+	Status        SiteStatus `json:"status"`
+}
+
+type SiteSpec struct {
+	Domain string `json:"domain"`
+}
+
+type SiteStatus struct {
+	URL string `json:"url"`
+}
+
+var Sites = client.Type[*Site]{Group: "example.com", Version: "v1", Kind: "Site", Resource: "sites"}
+
+func run(ctx context.Context, cfg client.Config) error {
+	c, err := client.New(cfg)
+	if err != nil {
+		return err
+	}
+	sites := client.For(c, Sites)
+	inf := informer.New(sites, informer.Options{})
+	ctl := controller.New("sites", controller.Options{Workers: 4},
+		func(ctx context.Context, key meta.Key) (controller.Result, error) {
+			if _, ok := inf.Reader().Get(key); !ok {
+				return controller.Result{}, nil // it has gone
+			}
+			_, err := sites.Status().Modify(ctx, key, func(s *Site) error {
+				s.Status.URL = "https://" + s.Spec.Domain + "/"
+				return nil
+			})
+			return controller.Result{}, err
+		}, controller.Watch(inf))
+	return informer.Run(ctx, inf, ctl)
+}
+
+func main() {
+	loaded, err := kubeconfig.Load(kubeconfig.Options{})
+	if err == nil {
+		err = run(context.Background(), loaded.Config)
+	}
+	log.Fatal(err)
+}

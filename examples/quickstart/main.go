@@ -1,0 +1,99 @@
+// Quickstart is a controller that mirrors ConfigMaps, and a storm that it has to survive.
+//
+//	go run ./examples/quickstart                      # with nothing but Go: the API server is in the process
+//	go run ./examples/quickstart -kubeconfig FILE     # the same against a real cluster, without injected faults
+//
+// The controller is in mirror.go and its types are in configmap.go; the rest makes the work, the faults and the report.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+type options struct {
+	objects    int
+	kubeconfig string
+	context    string
+	workers    int
+	seed       uint64
+	timeout    time.Duration
+	json       bool
+}
+
+func main() {
+	o, err := parse(os.Args[1:], os.Stdout)
+	if errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "quickstart:", err)
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, o, os.Stdout, os.Stderr))
+}
+
+// run is the program; it returns the exit status.
+func run(ctx context.Context, o options, stdout io.Writer, stderr *os.File) int {
+	p := newProgress(stderr)
+	summary, err := play(ctx, o, p)
+	p.end()
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(stderr, "quickstart: interrupted")
+		return 130
+	case err != nil:
+		fmt.Fprintln(stderr, "quickstart:", err)
+		return 1
+	}
+	if err := summary.print(stdout, o.json); err != nil {
+		fmt.Fprintln(stderr, "quickstart: write the summary:", err)
+		return 1
+	}
+	if len(summary.problems) > 0 {
+		summary.printProblems(stderr)
+		return 1
+	}
+	return 0
+}
+
+func parse(args []string, stdout io.Writer) (options, error) {
+	var o options
+	f := flag.NewFlagSet("quickstart", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.IntVar(&o.objects, "objects", 1000, "how many ConfigMaps to mirror")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "use the cluster of this `file`, or of KUBECONFIG, instead of the server in the process")
+	f.StringVar(&o.context, "context", "", "the kubeconfig's context; empty is its current one")
+	f.IntVar(&o.workers, "workers", 8, "how many ConfigMaps to reconcile at a time")
+	f.Uint64Var(&o.seed, "seed", 1, "chooses what the storm hits")
+	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long all may take")
+	f.BoolVar(&o.json, "json", false, "print the summary as JSON")
+	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			fmt.Fprintln(stdout, "usage: quickstart [flags]")
+			f.SetOutput(stdout)
+			f.PrintDefaults()
+		}
+		return o, err
+	}
+	switch {
+	case f.NArg() > 0:
+		return o, fmt.Errorf("unexpected argument %q; see -help", f.Arg(0))
+	case o.objects < 1 || o.objects > 1_000_000:
+		return o, fmt.Errorf("-objects must be between 1 and 1000000, got %d", o.objects)
+	case o.workers < 1 || o.workers > 1000:
+		return o, fmt.Errorf("-workers must be between 1 and 1000, got %d", o.workers)
+	case o.timeout <= 0:
+		return o, fmt.Errorf("-timeout must be positive, got %v", o.timeout)
+	}
+	return o, nil
+}

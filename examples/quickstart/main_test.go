@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestParse(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		args []string
+		want string // of the error
+	}{
+		{"an unknown flag", []string{"-nonsense"}, "-nonsense"},
+		{"an argument", []string{"now"}, `"now"`},
+		{"no objects", []string{"-objects", "0"}, "-objects must be between"},
+		{"objects that are no number", []string{"-objects", "many"}, "many"},
+		{"no workers", []string{"-workers", "0"}, "-workers must be between"},
+		{"no time", []string{"-timeout", "0s"}, "-timeout must be positive"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := parse(test.args, io.Discard)
+			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error is %v, want one line with %s", err, test.want)
+			}
+		})
+	}
+	var help bytes.Buffer
+	if _, err := parse([]string{"-help"}, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "-kubeconfig") {
+		t.Errorf("-help gives %v and %q, want the flags", err, help.String())
+	}
+	o, err := parse(nil, io.Discard)
+	if err != nil || o.objects != 1000 {
+		t.Errorf("without flags there are %d objects, %v; want 1000", o.objects, err)
+	}
+}
+
+// playWith runs the program as its users do, with its standard streams in files.
+func playWith(t *testing.T, ctx context.Context, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	o, err := parse(args, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var out bytes.Buffer
+	code = run(ctx, o, &out, file)
+	b, err := os.ReadFile(file.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code, out.String(), string(b)
+}
+
+func TestTheStormLeavesNothingWrong(t *testing.T) {
+	t.Setenv("KUBECONFIG", "")
+	code, stdout, stderr := playWith(t, t.Context(), "-objects", "200", "-json")
+	var got map[string]float64
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != 0 {
+		t.Fatalf("exit status %d, %v, stdout %q, stderr %q", code, err, stdout, stderr)
+	}
+	keys := []string{
+		"conflictsRetried", "events", "inSync", "objects", "orphans", "peakRSSBytes", "reconciles", "relists", "seconds", "watches", "wrong",
+	}
+	if found := slices.Sorted(maps.Keys(got)); !slices.Equal(found, keys) {
+		t.Errorf("the summary has %v, want %v", found, keys)
+	}
+	if got["objects"] < 180 || got["inSync"] != got["objects"] || got["wrong"] != 0 || got["orphans"] != 0 {
+		t.Errorf("the summary is %v", got)
+	}
+	if got["relists"] == 0 || got["watches"] < 8 || got["reconciles"] < 200 || got["peakRSSBytes"] < 1<<20 {
+		t.Errorf("the summary is %v, want relists, watches beyond the first 4, reconciles and memory", got)
+	}
+}
+
+func TestAnInterruptEndsItWithinASecond(t *testing.T) {
+	t.Setenv("KUBECONFIG", "")
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer time.AfterFunc(300*time.Millisecond, interrupt).Stop()
+	code, stdout, stderr := playWith(t, ctx, "-objects", "100000")
+	if code != 130 || stdout != "" || !strings.HasSuffix(stderr, "quickstart: interrupted\n") {
+		t.Errorf("exit status %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+func TestAServerThatIsNotThereGivesOneLine(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(config, []byte(`{
+		"clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:1"}}],
+		"contexts": [{"name": "x", "context": {"cluster": "c"}}],
+		"current-context": "x"
+	}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := playWith(t, t.Context(), "-kubeconfig", config)
+	if code != 1 || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "127.0.0.1:1") {
+		t.Errorf("exit status %d, stdout %q, stderr %q; want 1 and one line that names the address", code, stdout, stderr)
+	}
+}
+
+func TestSummary(t *testing.T) {
+	s := &summary{Objects: 3, InSync: 1, Wrong: 2, problems: slices.Repeat([]string{"bad"}, 25)}
+	var out bytes.Buffer
+	if err := s.print(&out, false); err != nil || !strings.Contains(out.String(), "3: 1 in sync, 2 wrong, 0 orphaned") {
+		t.Errorf("the summary is %q, %v", out.String(), err)
+	}
+	out.Reset()
+	s.printProblems(&out)
+	if lines := strings.Count(out.String(), "\n"); lines != 21 || !strings.Contains(out.String(), "and 5 more") {
+		t.Errorf("25 problems are listed in %d lines: %q", lines, out.String())
+	}
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/informer/controller"
+)
+
+const (
+	mirrorLabel    = "bowline.dev/mirror" // "true" on a ConfigMap that wants a mirror
+	hashAnnotation = "bowline.dev/source-hash"
+	mirrorSuffix   = "-mirror"
+)
+
+// Mirrors keeps, for every ConfigMap labelled bowline.dev/mirror=true, a ConfigMap NAME-mirror with the same data. It is the
+// whole of the example; the other files make life hard for it.
+type Mirrors struct {
+	configMaps client.Resource[*ConfigMap]
+	informers  map[string]*informer.Informer[*ConfigMap] // by namespace
+	controller *controller.Controller[meta.Key]
+}
+
+// NewMirrors returns the controller for some namespaces.
+func NewMirrors(c *client.Client, namespaces []string, workers int, onError func(error)) *Mirrors {
+	m := &Mirrors{
+		configMaps: client.For(c, ConfigMaps).With(client.WriteOptions{FieldManager: "quickstart"}),
+		informers:  make(map[string]*informer.Informer[*ConfigMap]),
+	}
+	var from []controller.Source[meta.Key]
+	for _, ns := range namespaces {
+		m.informers[ns] = informer.New(m.configMaps, informer.Options{Namespace: ns, OnError: onError})
+		from = append(from, controller.Map(m.informers[ns], sourceKeys))
+	}
+	m.controller = controller.New("mirror", controller.Options{Workers: workers}, m.reconcile, from...)
+	return m
+}
+
+// Run runs the informers and the controller until ctx ends.
+func (m *Mirrors) Run(ctx context.Context) error {
+	all := []informer.Runner{m.controller}
+	for _, i := range m.informers {
+		all = append(all, i)
+	}
+	return informer.Run(ctx, all...)
+}
+
+// sourceKeys says which sources have to be looked at when c changes: c itself if it is one, and the one whose mirror has
+// c's name. A change has two states, and it is called with both, so a label that is taken away counts too.
+func sourceKeys(c *ConfigMap) []meta.Key {
+	var keys []meta.Key
+	if c.Labels[mirrorLabel] == "true" {
+		keys = append(keys, c.Key())
+	}
+	if source, ok := strings.CutSuffix(c.Name, mirrorSuffix); ok {
+		keys = append(keys, meta.Key{Namespace: c.Namespace, Name: source})
+	}
+	return keys
+}
+
+// reconcile makes the mirror of one source what it must be. It does not know what has changed, and looks at what is there now.
+func (m *Mirrors) reconcile(ctx context.Context, key meta.Key) (controller.Result, error) {
+	var done controller.Result
+	cached, at := m.informers[key.Namespace].Reader(), mirrorKey(key)
+	mirror, exists := cached.Get(at)
+	source, wanted := cached.Get(key)
+	switch wanted = wanted && source.Labels[mirrorLabel] == "true"; {
+	case wanted && exists && isMirrorOf(mirror, source):
+		return done, nil
+	case !wanted && exists && isMirror(mirror):
+		err := m.configMaps.Delete(ctx, at, client.DeleteOptions{UID: mirror.UID, ResourceVersion: mirror.ResourceVersion})
+		return done, ignore(err, apierrors.NotFound) // after a Conflict it is tried again, with what is there then
+	case !wanted:
+		return done, nil
+	case !exists:
+		fresh := &ConfigMap{Metadata: Metadata{Identity: meta.Identity{Namespace: at.Namespace, Name: at.Name}}}
+		makeMirrorOf(fresh, source)
+		if _, err := m.configMaps.Create(ctx, fresh); !errors.Is(err, apierrors.AlreadyExists) {
+			return done, err
+		}
+	}
+	// Modify reads the live object, so it does not matter how old the cache is, and writes again after a conflict.
+	_, err := m.configMaps.Modify(ctx, at, func(live *ConfigMap) error {
+		if live.Labels[mirrorLabel] == "true" {
+			return controller.Terminal(fmt.Errorf("%s is a source itself and cannot be the mirror of %s", at, key))
+		}
+		makeMirrorOf(live, source)
+		return nil
+	})
+	return done, ignore(err, apierrors.NotFound) // it has just been deleted: that event leads here again
+}
+
+func ignore(err error, reason apierrors.Reason) error {
+	if errors.Is(err, reason) {
+		return nil
+	}
+	return err
+}
+
+func mirrorKey(source meta.Key) meta.Key {
+	return meta.Key{Namespace: source.Namespace, Name: source.Name + mirrorSuffix}
+}
+
+func makeMirrorOf(mirror, source *ConfigMap) {
+	controls := true
+	mirror.Data = maps.Clone(source.Data)
+	mirror.Annotations = map[string]string{hashAnnotation: hash(source.Data)}
+	mirror.OwnerReferences = []meta.OwnerReference{
+		{APIVersion: "v1", Kind: "ConfigMap", Name: source.Name, UID: source.UID, Controller: &controls},
+	}
+}
+
+func isMirrorOf(mirror, source *ConfigMap) bool {
+	return maps.Equal(mirror.Data, source.Data) &&
+		mirror.Annotations[hashAnnotation] == hash(source.Data) &&
+		len(mirror.OwnerReferences) == 1 && mirror.OwnerReferences[0].UID == source.UID
+}
+
+// isMirror reports whether c was made here, and is not somebody else's that just has such a name.
+func isMirror(c *ConfigMap) bool {
+	owner := strings.TrimSuffix(c.Name, mirrorSuffix)
+	return c.Annotations[hashAnnotation] != "" || slices.ContainsFunc(c.OwnerReferences, func(o meta.OwnerReference) bool {
+		return o.APIVersion == "v1" && o.Kind == "ConfigMap" && o.Name == owner
+	})
+}
+
+// hash identifies data: encoding/json sorts the members of a map.
+func hash(data map[string]string) string {
+	b, _ := json.Marshal(data) // a map of strings always encodes
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:8])
+}

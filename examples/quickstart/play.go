@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	apierrors "github.com/bowline-go/bowline/errors"
+)
+
+// play makes the sources, starts the controller, waits until everything is mirrored, lets the storm rage, and waits again.
+func play(parent context.Context, o options, p *progress) (_ *summary, err error) {
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(parent, o.timeout)
+	defer cancel()
+	w, err := newWorld(o)
+	if err != nil {
+		return nil, err
+	}
+	c, err := w.controllerClient()
+	if err != nil {
+		return nil, err
+	}
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	m := NewMirrors(c, w.namespaces, o.workers, func(err error) {
+		// Everything else passes by itself, and the informer goes on.
+		if errors.Is(err, apierrors.Forbidden) || errors.Is(err, apierrors.Unauthorized) {
+			fail(err)
+		}
+	})
+	ctx, stop := w.background(ctx, m)
+	defer func() {
+		if stopErr := stop(); stopErr != nil {
+			err = stopErr
+		}
+	}()
+	defer func() {
+		if cleanErr := w.cleanUp(ctx); err == nil {
+			err = cleanErr
+		}
+	}()
+	if err := w.makeNamespaces(ctx); err != nil {
+		return nil, reason(ctx, err)
+	}
+	s := newStorm(w, o.seed)
+	result, err := s.play(ctx, o, p)
+	if err != nil {
+		return nil, reason(ctx, err)
+	}
+	result.count(m, int(w.conflicts.Load()), began)
+	return result, nil
+}
+
+func (s *storm) play(ctx context.Context, o options, p *progress) (*summary, error) {
+	if err := s.seed(ctx, o.objects, p); err != nil {
+		return nil, err
+	}
+	first, err := s.settle(ctx, "mirrored", p)
+	if err != nil || len(first.problems) > 0 {
+		return first, err
+	}
+	stormy, calm := context.WithCancel(ctx)
+	var faults sync.WaitGroup
+	faults.Go(func() { s.world.faults(stormy, o.seed) })
+	err = s.rage(ctx, p)
+	calm()
+	faults.Wait()
+	if err != nil {
+		return nil, err
+	}
+	return s.settle(ctx, "mirrored after the storm", p)
+}
+
+// reason says why ctx has ended, if that is what err is about.
+func reason(ctx context.Context, err error) error {
+	cause := context.Cause(ctx)
+	switch {
+	case ctx.Err() == nil || cause == nil:
+		return err
+	case errors.Is(cause, context.DeadlineExceeded):
+		return fmt.Errorf("not done within -timeout: %w", err)
+	}
+	return cause
+}

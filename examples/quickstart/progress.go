@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+)
+
+// progress tells a person how far the program is: one line that is written again and again on a terminal, and a plain line
+// for each phase, and every few seconds, elsewhere. One goroutine uses it.
+type progress struct {
+	out      *os.File
+	terminal bool
+	phase    string
+	last     time.Time
+}
+
+func newProgress(out *os.File) *progress {
+	info, err := out.Stat()
+	return &progress{out: out, terminal: err == nil && info.Mode()&os.ModeCharDevice != 0}
+}
+
+// show says that n of total are done in a phase.
+func (p *progress) show(phase string, n, total int) {
+	every := 2 * time.Second
+	if p.terminal {
+		every = 50 * time.Millisecond
+	}
+	if phase == p.phase && n < total && time.Since(p.last) < every {
+		return
+	}
+	if phase == p.phase && n >= total && !p.terminal && time.Since(p.last) < every/4 {
+		return
+	}
+	p.phase, p.last = phase, time.Now()
+	if p.terminal {
+		fmt.Fprintf(p.out, "\r\x1b[K%s: %d of %d", phase, n, total)
+	} else {
+		fmt.Fprintf(p.out, "%s: %d of %d\n", phase, n, total)
+	}
+}
+
+// end leaves the line.
+func (p *progress) end() {
+	if p.terminal && p.phase != "" {
+		fmt.Fprint(p.out, "\r\x1b[K")
+	}
+}
