@@ -1,0 +1,124 @@
+package controlplane
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// startServer starts kube-apiserver and waits until it is ready and has made the namespace "default".
+func (p *ControlPlane) startServer(ctx context.Context, path string, o Options) error {
+	p.Token, p.OutsiderToken = rand.Text(), rand.Text()
+	tokens := filepath.Join(p.dir, "tokens.csv")
+	if err := writeTokens(tokens, p.Token, p.OutsiderToken); err != nil {
+		return err
+	}
+	key := filepath.Join(p.dir, "service-account.key")
+	if err := writeKey(key); err != nil {
+		return err
+	}
+	certs := filepath.Join(p.dir, "certs")
+	return onFreePort(func(port string) error {
+		url := "https://127.0.0.1:" + port
+		flags := []string{
+			"--etcd-servers=" + p.Etcd,
+			"--bind-address=127.0.0.1",
+			"--advertise-address=127.0.0.1",
+			"--secure-port=" + port,
+			"--cert-dir=" + certs,
+			"--token-auth-file=" + tokens,
+			"--authorization-mode=RBAC",
+			"--service-account-issuer=https://kubernetes.default.svc",
+			"--service-account-key-file=" + key, // takes a private key too, and uses the public half
+			"--service-account-signing-key-file=" + key,
+			"--service-cluster-ip-range=10.0.0.0/24",
+			// Without a controller manager nobody makes the service accounts that this plugin wants for each pod.
+			"--disable-admission-plugins=ServiceAccount",
+			// The only endpoint would be a loopback address, which the server itself refuses in Endpoints.
+			"--endpoint-reconciler-type=none",
+		}
+		s, err := launch("kube-apiserver", path, p.dir, append(flags, o.ServerFlags...)...)
+		if err != nil {
+			return err
+		}
+		err = s.await(ctx, func(ctx context.Context) (err error) {
+			if p.CA, err = readAuthority(filepath.Join(certs, "apiserver.crt")); err != nil {
+				return err
+			}
+			for _, path := range []string{"/readyz", "/api/v1/namespaces/default"} {
+				if err := p.check(ctx, url+path); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			_ = s.stop() // has nothing to add to err
+			return err
+		}
+		p.servers = append(p.servers, s)
+		p.Server = url
+		return nil
+	})
+}
+
+// check returns nil if the API server answers a GET with 200. Nobody else's server accepts the token.
+func (p *ControlPlane) check(ctx context.Context, url string) error {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(p.CA)
+	client := &http.Client{
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true},
+		Timeout:   5 * time.Second,
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+p.Token)
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, 4096)) // an explanation, or part of one
+		return fmt.Errorf("%s: %s: %s", req.URL.Path, resp.Status, strings.TrimSpace(string(body)))
+	}
+	return nil
+}
+
+// readAuthority returns the authority's part of a file of certificates in PEM. The API server writes that file: its
+// serving certificate first, then the authority that it made for itself.
+func readAuthority(path string) ([]byte, error) {
+	rest, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var authority []byte
+	for {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		cert, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", path, err)
+		}
+		if cert.IsCA {
+			authority = append(authority, pem.EncodeToMemory(block)...)
+		}
+	}
+	if authority == nil {
+		return nil, fmt.Errorf("read %s: no certificate authority in it", path)
+	}
+	return authority, nil
+}

@@ -1,0 +1,51 @@
+package e2e
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bowline-go/bowline/internal/e2e/controlplane"
+)
+
+// plane is the control plane of all tests in this package. They share it, so each makes its own namespace or names.
+var plane *controlplane.ControlPlane
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) (code int) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+
+	// The time limit of the go command counts the start too, builds included, but ends it without a word.
+	flag.Parse()
+	starting := ctx
+	if limit := flag.Lookup("test.timeout").Value.(flag.Getter).Get().(time.Duration); limit > 0 {
+		var cancel context.CancelFunc
+		starting, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("the test's time limit of %s is over", limit))
+		defer cancel()
+	}
+	var err error
+	if plane, err = controlplane.Start(starting, controlplane.Options{}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() {
+		if err := plane.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}()
+	// Nothing stops m.Run from outside, so an interrupt ends the process here.
+	forget := context.AfterFunc(ctx, func() {
+		_ = plane.Stop() // what it could say, the interrupt explains
+		os.Exit(1)
+	})
+	defer forget() // before the deferred stop, which ends ctx too
+	return m.Run()
+}
