@@ -13,6 +13,8 @@ type buckets[K comparable, T any] struct {
 
 // bucket is one of single, few and *rows, by the number of its entries; nil if there is none. Two words, so that the
 // most common one needs no memory beside them.
+//
+//lint:ignore U1000 it is used as a type argument of an embedded field, which the check does not see
 type bucket[T any] interface {
 	view() view[T]
 	count() int

@@ -345,8 +345,7 @@ func TestDeliverSurvivesGoexit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := cache.NewStore[*thing]()
 		inner := make(chan struct{})
-		var sub *cache.Subscription
-		sub = s.Reader().Subscribe(cache.HandlerFuncs[*thing]{Add: func(*thing) {
+		sub := s.Reader().Subscribe(cache.HandlerFuncs[*thing]{Add: func(*thing) {
 			defer close(inner)
 			runtime.Goexit()
 		}})

@@ -25,7 +25,7 @@ type numbered struct {
 //
 // behaviours 206, 254
 func TestReadersNeverSeeHalfOfAChange(t *testing.T) {
-	const objects, groups, rounds = 700, 5, 40
+	const objects, groups, rounds = 700, 5, 20
 	s := cache.NewStore[*numbered]()
 	r := s.Reader()
 	byGroup := cache.NewIndex(r, func(o *numbered) []int { return []int{o.group} })
