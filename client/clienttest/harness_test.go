@@ -62,10 +62,15 @@ func at(body string, path ...string) string {
 // open sends a request and returns the response with its body open until the end of the test.
 func (h *harness) open(tb testing.TB, method, path, body string, header ...string) *http.Response {
 	tb.Helper()
-	return h.openContext(tb, context.Background(), method, path, body, header...)
+	resp := h.send(tb, context.Background(), method, path, body, header...)
+	tb.Cleanup(func() { resp.Body.Close() })
+	return resp
 }
 
-func (h *harness) openContext(tb testing.TB, ctx context.Context, method, path, body string, header ...string) *http.Response {
+// send sends a request and returns the response, whose body the caller closes. header is pairs of names and values.
+func (h *harness) send(
+	tb testing.TB, ctx context.Context, method, path, body string, header ...string,
+) *http.Response {
 	tb.Helper()
 	req, err := http.NewRequestWithContext(ctx, method, h.base+path, strings.NewReader(body))
 	if err != nil {
@@ -88,14 +93,13 @@ func (h *harness) openContext(tb testing.TB, ctx context.Context, method, path, 
 	if err != nil {
 		tb.Fatalf("%s %s: %v", method, path, err)
 	}
-	tb.Cleanup(func() { resp.Body.Close() })
 	return resp
 }
 
-// do sends a request and reads the whole answer. header is pairs of names and values.
+// do sends a request and reads the whole answer.
 func (h *harness) do(tb testing.TB, method, path, body string, header ...string) answer {
 	tb.Helper()
-	resp := h.open(tb, method, path, body, header...)
+	resp := h.send(tb, context.Background(), method, path, body, header...)
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
 	if err != nil {

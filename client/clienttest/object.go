@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -169,7 +170,7 @@ func (d *draft) revision(r *resource, version uint64) *revision {
 	for _, f := range r.SelectableFields {
 		v.fields = append(v.fields, lookup(d.content, f))
 	}
-	b := make([]byte, 0, 512)
+	b := make([]byte, 0, 2048)
 	b = append(b, r.prefix()...)
 	b = append(b, `"metadata":`...)
 	v.metaAt = len(b)
@@ -181,7 +182,7 @@ func (d *draft) revision(r *resource, version uint64) *revision {
 		b = append(b, ':')
 		b = appendValue(b, d.content[k])
 	}
-	v.raw = slices.Clip(append(b, '}'))
+	v.raw = bytes.Clone(append(b, '}')) // without the room that b had to grow
 	return v
 }
 

@@ -136,16 +136,17 @@ func (s *Server) Run(ctx context.Context) error {
 	if s.invalid != nil {
 		return errors.Join(s.invalid, s.listener.Close())
 	}
-	var handlers gauge
+	var work traffic
 	var conns sync.WaitGroup // counted up by Serve's goroutine, and so not any more once that has returned
 	srv := &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			handlers.enter()
-			defer handlers.leave()
+			work.add(1)
+			defer work.add(-1)
 			s.handle(w, r)
 		}),
 		BaseContext: func(net.Listener) context.Context { return ctx },
-		ConnState: func(_ net.Conn, state http.ConnState) {
+		ConnState: func(c net.Conn, state http.ConnState) {
+			work.state(c, state)
 			switch state {
 			case http.StateNew:
 				conns.Add(1)
@@ -164,56 +165,70 @@ func (s *Server) Run(ctx context.Context) error {
 		_ = s.listener.Close()
 		<-served
 	}
-	// Handlers see the end of ctx, so watches end. One that is stuck in a write, because its client does not read, ends
-	// when its connection is closed.
+	// Handlers see the end of ctx, so watches end. One that is stuck in a write, because its client does not read, ends when
+	// its connection is closed.
 	srv.SetKeepAlivesEnabled(false)
-	idle := handlers.idle()
+	done := work.done()
 	grace := time.NewTimer(time.Second)
 	defer grace.Stop()
 	select {
-	case <-idle:
+	case <-done:
 	case <-grace.C:
 	}
 	_ = srv.Close()
 	conns.Wait()
-	<-idle
+	<-done
 	return err
 }
 
-// gauge counts handlers that run.
-type gauge struct {
+// traffic counts what must be over before connections may be closed: handlers that run, and connections on which an answer
+// is still being sent, because net/http sends the rest of it after the handler has returned.
+type traffic struct {
 	mu     sync.Mutex
 	n      int
-	zero   chan struct{} // made by idle, closed when n is 0 from then on
+	active map[net.Conn]bool
+	zero   chan struct{} // made by done, closed when n is 0 for the first time after that
 	closed bool
 }
 
-func (g *gauge) enter() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.n++
+func (t *traffic) add(n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.n += n
+	t.check()
 }
 
-func (g *gauge) leave() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.n--
-	g.check()
+// state notes that a connection starts or ends to have a request on it.
+func (t *traffic) state(c net.Conn, state http.ConnState) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch is, was := state == http.StateActive, t.active[c]; {
+	case is && !was:
+		if t.active == nil {
+			t.active = map[net.Conn]bool{}
+		}
+		t.active[c] = true
+		t.n++
+	case was && !is:
+		delete(t.active, c)
+		t.n--
+		t.check()
+	}
 }
 
-// idle returns a channel that is closed as soon as no handler runs.
-func (g *gauge) idle() <-chan struct{} {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.zero = make(chan struct{})
-	g.check()
-	return g.zero
+// done returns a channel that is closed as soon as there is nothing to wait for.
+func (t *traffic) done() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.zero = make(chan struct{})
+	t.check()
+	return t.zero
 }
 
-func (g *gauge) check() {
-	if g.n == 0 && g.zero != nil && !g.closed {
-		g.closed = true
-		close(g.zero)
+func (t *traffic) check() {
+	if t.n == 0 && t.zero != nil && !t.closed {
+		t.closed = true
+		close(t.zero)
 	}
 }
 

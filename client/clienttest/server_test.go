@@ -161,6 +161,46 @@ func TestNothingIsLeftRunning(t *testing.T) {
 	})
 }
 
+// A request that is being handled when the server ends gets its whole answer.
+func TestRequestsUnderWayAreAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := clienttest.New(clienttest.Options{})
+		h := &harness{server: s, client: &http.Client{Transport: &http.Transport{DialContext: s.Config().Dial}}, base: s.Config().Server}
+		handled, release := make(chan struct{}), make(chan struct{})
+		s.Intercept(func(*http.Request) http.HandlerFunc {
+			return func(w http.ResponseWriter, r *http.Request) {
+				handled <- struct{}{}
+				<-release
+				s.ServeHTTP(w, r)
+			}
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- s.Run(ctx) }()
+		const requests = 20
+		answers := make(chan answer)
+		for i := range requests {
+			go func() {
+				answers <- h.do(t, http.MethodPost, configMaps, `{"metadata":{"name":"`+strings.Repeat("a", i+1)+`"}}`)
+			}()
+		}
+		for range requests {
+			<-handled
+		}
+		cancel()
+		synctest.Wait()
+		close(release)
+		for range requests {
+			if a := <-answers; a.code != 201 {
+				t.Errorf("got %d %s", a.code, a.body)
+			}
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestASocketWorks is the same server on a real one.
 func TestASocketWorks(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -107,14 +107,7 @@ func (c *call) watch(w http.ResponseWriter) error {
 	if err != nil {
 		return err
 	}
-	h := w.Header()
-	h.Set("Cache-Control", "no-cache, private")
-	h.Set("Content-Type", mediaJSON)
-	w.WriteHeader(http.StatusOK)
 	frames := &frameWriter{call: c, w: w, conn: http.NewResponseController(w), form: f}
-	if err := frames.flush(); err != nil {
-		return nil // the client has gone
-	}
 	err = c.follow(frames, sel, o)
 	if err == errDropped || err == errLagging {
 		frames.half()
@@ -141,11 +134,14 @@ func (c *call) follow(frames *frameWriter, sel *selection, o watchOptions) error
 		cancel(cause)
 		_ = frames.conn.SetWriteDeadline(time.Now().Add(cutGrace)) // a write that waits for the client must end, too
 	}
+	// The answer starts when the watch has: who has the headers misses nothing that happens from then on.
 	objects, version, err := c.s.store.join(c.res, w, o)
 	if err != nil {
 		return frames.fail(err)
 	}
-	err = w.run(ctx, frames, sel, o, objects, version)
+	if err = frames.open(); err == nil {
+		err = w.run(ctx, frames, sel, o, objects, version)
+	}
 	// From leave on nobody cuts the watch. One that was cut must not leave its connection to another request, also if it
 	// ended for another reason at the same time: the deadline is still there.
 	c.s.store.leave(c.res, w)
@@ -289,6 +285,15 @@ type frameWriter struct {
 	columns bool         // a Table's columns have been sent
 }
 
+// open starts the answer.
+func (fw *frameWriter) open() error {
+	h := fw.w.Header()
+	h.Set("Cache-Control", "no-cache, private")
+	h.Set("Content-Type", mediaJSON)
+	fw.w.WriteHeader(http.StatusOK)
+	return fw.flush()
+}
+
 func (fw *frameWriter) flush() error { return fw.conn.Flush() }
 
 // event sends what an event means for a selection: an object that starts to match appears, one that ceases to goes.
@@ -343,6 +348,9 @@ func (fw *frameWriter) bookmark(version uint64, initialEnd bool) error {
 func (fw *frameWriter) fail(err error) error {
 	var status *statusError
 	if !errors.As(err, &status) {
+		return err
+	}
+	if err := fw.open(); err != nil {
 		return err
 	}
 	if err := fw.write("ERROR", func() error { return fw.json(status.status) }); err != nil {

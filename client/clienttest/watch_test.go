@@ -135,9 +135,9 @@ func TestEventsAreWrittenAsTheRealServerWritesThem(t *testing.T) {
 func TestNothingIsLostBetweenListAndWatch(t *testing.T) {
 	h := newHarness(t, clienttest.Options{})
 	const writers, each = 4, 50
-	var wg sync.WaitGroup
+	var wg, writing sync.WaitGroup
 	for i := range writers {
-		wg.Go(func() {
+		writing.Go(func() {
 			for j := range each {
 				name := fmt.Sprintf("w%d-%d", i, j)
 				h.create(t, name)
@@ -171,14 +171,8 @@ func TestNothingIsLostBetweenListAndWatch(t *testing.T) {
 			}
 		})
 	}
-	wg.Go(func() {
-		for {
-			if len(names(t, h.must(t, http.MethodGet, configMaps, ""))) == writers*(each-(each+2)/3) {
-				h.create(t, "last")
-				return
-			}
-		}
-	})
+	writing.Wait()
+	h.create(t, "last")
 	wg.Wait()
 }
 
@@ -426,7 +420,7 @@ func TestAClientThatLeavesEndsItsWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t, clienttest.Options{})
 		ctx, cancel := context.WithCancel(t.Context())
-		h.openContext(t, ctx, http.MethodGet, configMaps+"?watch=true", "")
+		defer h.send(t, ctx, http.MethodGet, configMaps+"?watch=true", "").Body.Close()
 		synctest.Wait()
 		if n := h.server.Watches(); n != 1 {
 			t.Errorf("%d watches run, want 1", n)
