@@ -173,6 +173,38 @@ func TestARefusedTokenIsReadAgainForTheNextRequest(t *testing.T) {
 	})
 }
 
+// A refusal that comes late is not held against the token that has taken the refused one's place.
+func TestALateRefusalMeansTheTokenThatWasSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "token")
+		srv, release := &tokens{}, make(chan struct{})
+		cfg := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Authorization") == "Bearer one" {
+				<-release
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			srv.ServeHTTP(w, r)
+		}))
+		cfg.BearerTokenFile = file
+		r := client.For(dial(t, cfg), slims)
+		writeFile(t, file, []byte("one"))
+		var slow sync.WaitGroup
+		slow.Go(func() { _, _ = r.Get(t.Context(), web) })
+		synctest.Wait()
+		writeFile(t, file, []byte("two"))
+		time.Sleep(time.Minute)
+		must[*Slim](t)(r.Get(t.Context(), web))
+		close(release)
+		slow.Wait()
+		writeFile(t, file, []byte("three"))
+		must[*Slim](t)(r.Get(t.Context(), web))
+		if got := srv.last(); got != "Bearer two" {
+			t.Errorf("the server got %q, want the token that was not refused", got)
+		}
+	})
+}
+
 // behaviour 114
 func TestManyRequestsShareOneToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

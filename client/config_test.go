@@ -5,6 +5,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"net"
@@ -36,7 +37,11 @@ func TestEveryReasonWhyAConfigCannotBeUsedIsNamed(t *testing.T) {
 		},
 
 		{"nothing", client.Config{}, []string{"client.Config: Server is empty"}},
-		{"no scheme", client.Config{Server: "10.0.0.1:6443"}, []string{`Server must be an absolute http or https URL, got "10.0.0.1:6443"`}},
+		{
+			"no scheme",
+			client.Config{Server: "10.0.0.1:6443"},
+			[]string{`Server must be an absolute http or https URL, got "10.0.0.1:6443"`},
+		},
 		{"only a scheme and a word", client.Config{Server: "foo:bar"}, []string{`http or https URL, got "foo:bar"`}},
 		{"another scheme", client.Config{Server: "ftp://h"}, []string{`got "ftp://h"`}},
 		{"no host", client.Config{Server: "https:///a"}, []string{"absolute http or https URL"}},
@@ -44,14 +49,22 @@ func TestEveryReasonWhyAConfigCannotBeUsedIsNamed(t *testing.T) {
 		{"a query", client.Config{Server: ok + "?a=b"}, []string{"no user, query or fragment"}},
 		{"a fragment", client.Config{Server: ok + "#a"}, []string{"no user, query or fragment"}},
 		{"a user", client.Config{Server: "https://u@h"}, []string{"no user, query or fragment"}},
-		{"no check of the server and a CA file", client.Config{Server: ok, TLS: client.TLS{Insecure: true, CAFile: "f"}}, []string{"TLS.Insecure excludes"}},
+		{
+			"no check of the server and a CA file",
+			client.Config{Server: ok, TLS: client.TLS{Insecure: true, CAFile: "f"}},
+			[]string{"TLS.Insecure excludes"},
+		},
 		{
 			"no check of the server and CA data",
 			client.Config{Server: ok, TLS: client.TLS{Insecure: true, CAData: []byte("x")}},
 			[]string{"TLS.Insecure excludes"},
 		},
 		{"a certificate without a key", client.Config{Server: ok, TLS: client.TLS{CertFile: "f"}}, []string{"needs both"}},
-		{"a key without a certificate", client.Config{Server: ok, TLS: client.TLS{KeyData: []byte("x")}}, []string{"needs both"}},
+		{
+			"a key without a certificate",
+			client.Config{Server: ok, TLS: client.TLS{KeyData: []byte("x")}},
+			[]string{"needs both"},
+		},
 		{"a negative bound", client.Config{Server: ok, MaxObject: -1}, []string{"MaxObject must not be negative, got -1"}},
 		{
 			"several reasons at once",
@@ -65,9 +78,21 @@ func TestEveryReasonWhyAConfigCannotBeUsedIsNamed(t *testing.T) {
 		},
 
 		// guarantee S9: no header can be injected
-		{"a token with a line break", client.Config{Server: ok, BearerToken: "a\r\nX: y"}, []string{"BearerToken has a space or a control character"}},
-		{"a token with a scheme before it", client.Config{Server: ok, BearerToken: "Bearer abc"}, []string{"BearerToken has a space"}},
-		{"a user agent with a line break", client.Config{Server: ok, UserAgent: "a\nX: y"}, []string{"UserAgent has a control character"}},
+		{
+			"a token with a line break",
+			client.Config{Server: ok, BearerToken: "a\r\nX: y"},
+			[]string{"BearerToken has a space or a control character"},
+		},
+		{
+			"a token with a scheme before it",
+			client.Config{Server: ok, BearerToken: "Bearer abc"},
+			[]string{"BearerToken has a space"},
+		},
+		{
+			"a user agent with a line break",
+			client.Config{Server: ok, UserAgent: "a\nX: y"},
+			[]string{"UserAgent has a control character"},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c, err := client.New(test.cfg)
@@ -99,10 +124,22 @@ func TestBadCertificateDataIsAnErrorAtConstruction(t *testing.T) {
 	}{
 		{"a CA that is not PEM", client.TLS{CAData: []byte("nonsense")}, "TLS.CAData: no PEM certificate"},
 		{"a CA that is a key", client.TLS{CAData: key}, "TLS.CAData: no PEM certificate"},
-		{"a certificate and a key that are not PEM", client.TLS{CertData: []byte("a"), KeyData: []byte("b")}, "TLS.CertData and TLS.KeyData"},
+		{
+			"a certificate and a key that are not PEM",
+			client.TLS{CertData: []byte("a"), KeyData: []byte("b")},
+			"TLS.CertData and TLS.KeyData",
+		},
 		{"another certificate's key", client.TLS{CertData: cert, KeyData: otherKey}, "TLS.CertData and TLS.KeyData"},
-		{"a certificate that is a key, beside a file", client.TLS{CertData: key, KeyFile: "/none"}, "TLS.CertData: no PEM certificate"},
-		{"a key that is a certificate, beside a file", client.TLS{CertFile: "/none", KeyData: cert}, "TLS.KeyData: no PEM private key"},
+		{
+			"a certificate that is a key, beside a file",
+			client.TLS{CertData: key, KeyFile: "/none"},
+			"TLS.CertData: no PEM certificate",
+		},
+		{
+			"a key that is a certificate, beside a file",
+			client.TLS{CertFile: "/none", KeyData: cert},
+			"TLS.KeyData: no PEM private key",
+		},
 		{"a key after something else", client.TLS{CertFile: "/none", KeyData: append(cert[:len(cert):len(cert)], key...)}, ""},
 		{"a pair", client.TLS{CAData: one.pem, CertData: cert, KeyData: key}, ""},
 	} {
@@ -141,7 +178,7 @@ func TestNewDoesNoIO(t *testing.T) {
 func TestAClientHasNothingInCommonWithItsConfig(t *testing.T) {
 	ca := newAuthority(t)
 	cert, key := ca.issue(t, "me")
-	srv := startTLS(t, ca, says(object("a", "1")), nil)
+	srv := startTLS(t, ca, says(object("a", "1")), func(c *tls.Config) { c.ClientAuth = tls.RequireAnyClientCert })
 	cfg := client.Config{
 		Server: srv.URL, Proxy: noProxy, BearerToken: "t",
 		TLS: client.TLS{CAData: append([]byte(nil), ca.pem...), CertData: append([]byte(nil), cert...), KeyData: append([]byte(nil), key...)},

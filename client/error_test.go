@@ -22,23 +22,44 @@ func TestWhatErrorsSay(t *testing.T) {
 	}{
 		{&client.OpError{Verb: "get", Resource: core, Key: web, Err: io.EOF}, `get pods "web/a": EOF`},
 		{&client.OpError{Verb: "get", Resource: core, Key: meta.Key{Name: "n"}, Err: io.EOF}, `get pods "n": EOF`},
-		{&client.OpError{Verb: "list", Resource: core, Key: meta.Key{Namespace: "web"}, Err: io.EOF}, `list pods in "web": EOF`},
+		{
+			&client.OpError{Verb: "list", Resource: core, Key: meta.Key{Namespace: "web"}, Err: io.EOF},
+			`list pods in "web": EOF`,
+		},
 		{&client.OpError{Verb: "watch", Resource: apps, Err: io.EOF}, `watch deployments.apps: EOF`},
-		{&client.OpError{Verb: "update", Resource: apps, Subresource: "status", Key: web, Err: io.EOF}, `update deployments.apps/status "web/a": EOF`},
-		{&client.OpError{Verb: "get", Resource: core, Key: meta.Key{Namespace: "a\nb", Name: "c"}, Err: io.EOF}, `get pods "a\nb/c": EOF`},
+		{
+			&client.OpError{Verb: "update", Resource: apps, Subresource: "status", Key: web, Err: io.EOF},
+			`update deployments.apps/status "web/a": EOF`,
+		},
+		{
+			&client.OpError{Verb: "get", Resource: core, Key: meta.Key{Namespace: "a\nb", Name: "c"}, Err: io.EOF},
+			`get pods "a\nb/c": EOF`,
+		},
 
 		{&client.DecodeError{Identity: id, Err: io.EOF}, `decode "web/a" (resource version "7"): EOF`},
-		{&client.KindError{APIVersion: "v1", Kind: "Pod", WantAPIVersion: "v1", WantKind: "Node"}, `server sent v1 Pod, want v1 Node`},
+		{
+			&client.KindError{APIVersion: "v1", Kind: "Pod", WantAPIVersion: "v1", WantKind: "Node"},
+			`server sent v1 Pod, want v1 Node`,
+		},
 		{&client.KindError{WantAPIVersion: "v1", WantKind: "Node"}, `server sent an object without a kind, want v1 Node`},
 		{&client.EventError{Err: io.EOF}, `server sent an unusable event: EOF`},
 		{&client.EventError{Type: "ERROR", Err: io.EOF}, `server sent an unusable event "ERROR": EOF`},
-		{&client.EventError{Type: client.Added, Identity: id, Err: io.EOF}, `server sent an unusable event "ADDED" of "web/a": EOF`},
+		{
+			&client.EventError{Type: client.Added, Identity: id, Err: io.EOF},
+			`server sent an unusable event "ADDED" of "web/a": EOF`,
+		},
 		{
 			&client.EventError{Identity: id, Err: io.EOF}, // one that was too large for its type to be known
 			`server sent an unusable event of "web/a": EOF`,
 		},
-		{&client.BodyError{ContentType: "text/html", Excerpt: "<html>"}, `server sent something else than the object that was asked for, as "text/html": <html>`},
-		{&client.BodyError{ContentType: "text/html"}, `server sent something else than the object that was asked for, as "text/html"`},
+		{
+			&client.BodyError{ContentType: "text/html", Excerpt: "<html>"},
+			`server sent something else than the object that was asked for, as "text/html": <html>`,
+		},
+		{
+			&client.BodyError{ContentType: "text/html"},
+			`server sent something else than the object that was asked for, as "text/html"`,
+		},
 	} {
 		if got := test.err.Error(); got != test.want {
 			t.Errorf("%T says  %s\n  want %s", test.err, got, test.want)

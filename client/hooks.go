@@ -14,6 +14,8 @@ type RequestInfo struct {
 	// Resource and Key say what it was about; Key has no name for collections.
 	Resource meta.GVR
 	Key      meta.Key
+	// Subresource is empty or a word such as "status".
+	Subresource string
 	// Method is the HTTP method.
 	Method string
 	// Code is the HTTP status, 0 when there was no answer.

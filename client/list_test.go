@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -32,8 +30,18 @@ func TestListReadsEveryPage(t *testing.T) {
 		uris  []string
 	}{
 		{"no object", []string{listOf("5", "")}, "", []string{first}},
-		{"an items member that is null", []string{`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":null}`}, "", []string{first}},
-		{"no items member", []string{`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"5"}}`}, "", []string{first}},
+		{
+			"an items member that is null",
+			[]string{`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":null}`},
+			"",
+			[]string{first},
+		},
+		{
+			"no items member",
+			[]string{`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"5"}}`},
+			"",
+			[]string{first},
+		},
 		{"one short page", []string{listOf("5", "", object("a", "1"))}, "a", []string{first}},
 		{"one full page", []string{listOf("5", "", object("a", "1"), object("b", "2"))}, "a b", []string{first}},
 		{
@@ -187,27 +195,88 @@ func TestAListThatIsNotCompleteIsAnError(t *testing.T) {
 		want    string
 		check   func(t *testing.T, err error)
 	}{
-		{"refused", []answer{{code: 403, body: status(403, "Forbidden", "no")}}, "", "server said Forbidden (403): no", reason(apierrors.Forbidden)},
-		{"too old at once", []answer{{code: 410, body: status(410, "Expired", "old")}}, "", "Expired (410)", reason(apierrors.Expired)},
-		{"too old on page 2", []answer{{body: page1}, {code: 410, body: status(410, "Expired", "old")}}, "a", "Expired (410)", reason(apierrors.Expired)},
+		{
+			"refused",
+			[]answer{{code: 403, body: status(403, "Forbidden", "no")}},
+			"",
+			"server said Forbidden (403): no", reason(apierrors.Forbidden),
+		},
+		{
+			"too old at once",
+			[]answer{{code: 410, body: status(410, "Expired", "old")}},
+			"", "Expired (410)",
+			reason(apierrors.Expired),
+		},
+		{
+			"too old on page 2",
+			[]answer{{body: page1}, {code: 410, body: status(410, "Expired", "old")}},
+			"a",
+			"Expired (410)", reason(apierrors.Expired),
+		},
 		{"broken on page 2", []answer{{body: page1}, {code: 500}}, "a", "InternalError (500)", reason(apierrors.InternalError)},
-		{"page 2 is a portal's", []answer{{body: page1}, {header: http.Header{"Content-Type": {"text/html"}}, body: "<html>"}}, "a", "something else", foreign},
-		{"a portal's page", []answer{{header: http.Header{"Content-Type": {"text/html"}}, body: "<html>"}}, "", "something else", foreign},
+		{
+			"page 2 is a portal's",
+			[]answer{{body: page1}, {header: http.Header{"Content-Type": {"text/html"}}, body: "<html>"}},
+			"a",
+			"something else", foreign,
+		},
+		{
+			"a portal's page",
+			[]answer{{header: http.Header{"Content-Type": {"text/html"}}, body: "<html>"}},
+			"",
+			"something else", foreign,
+		},
 		{"a page that calls itself JSON", []answer{{body: "<html>"}}, "", "something else", foreign},
-		{"a Status of success", []answer{{body: `{"kind":"Status","apiVersion":"v1","status":"Success"}`}}, "", "something else", foreign},
-		{"another list", []answer{{body: strings.Replace(whole, "ConfigMapList", "SecretList", 1)}}, "", "server sent v1 SecretList, want v1 ConfigMapList", kind},
+		{
+			"a Status of success",
+			[]answer{{body: `{"kind":"Status","apiVersion":"v1","status":"Success"}`}},
+			"",
+			"something else", foreign,
+		},
+		{
+			"another list",
+			[]answer{{body: strings.Replace(whole, "ConfigMapList", "SecretList", 1)}},
+			"",
+			"server sent v1 SecretList, want v1 ConfigMapList", kind,
+		},
 		{"an object", []answer{{body: a}}, "", "server sent v1 ConfigMap, want v1 ConfigMapList", kind},
-		{"a table", []answer{{body: `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},"rows":[]}`}}, "", "Table", kind}, // behaviour 190
-		{"another list, which says so at the end", []answer{{body: `{"metadata":{},"items":[` + a + `],"kind":"SecretList","apiVersion":"v1"}`}}, "a", "SecretList", kind},
+		// behaviour 190
+		{
+			"a table",
+			[]answer{{body: `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},"rows":[]}`}},
+			"",
+			"Table", kind,
+		},
+		{
+			"another list, which says so at the end",
+			[]answer{{body: `{"metadata":{},"items":[` + a + `],"kind":"SecretList","apiVersion":"v1"}`}},
+			"a",
+			"SecretList", kind,
+		},
 		{"a list without a kind", []answer{{body: `{"metadata":{},"items":[]}`}}, "", "without a kind", kind},
-		{"page 2 of another kind", []answer{{body: page1}, {body: strings.Replace(whole, "ConfigMapList", "SecretList", 1)}}, "a", "SecretList", kind},
+		{
+			"page 2 of another kind",
+			[]answer{{body: page1}, {body: strings.Replace(whole, "ConfigMapList", "SecretList", 1)}},
+			"a",
+			"SecretList", kind,
+		},
 		{"nothing", []answer{{}}, "", "the body is empty", cut},
 		{"cut before the items", []answer{{body: whole[:60]}}, "", "the body is cut", cut},
 		{"cut after an object", []answer{{body: whole[:strings.LastIndex(whole, "{\"kind")]}}, "a", "the body is cut", cut},
 		{"cut within an object", []answer{{body: whole[:len(whole)-20]}}, "a", "the body is cut", cut},
 		{"cut before the last brace", []answer{{body: whole[:len(whole)-1]}}, "a b", "the body is cut", cut},
-		{"a connection that breaks within an object", []answer{{body: whole[:len(whole)-20], cut: true}}, "a", "read body", cut},
-		{"one that breaks on page 2", []answer{{body: page1}, {body: whole[:len(whole)-20], cut: true}}, "a a", "read body", cut},
+		{
+			"a connection that breaks within an object",
+			[]answer{{body: whole[:len(whole)-20], cut: true}},
+			"a",
+			"read body", cut,
+		},
+		{
+			"one that breaks on page 2",
+			[]answer{{body: page1}, {body: whole[:len(whole)-20], cut: true}},
+			"a a",
+			"read body", cut,
+		},
 		{"a page 2 that is not there", []answer{{body: page1}, {cut: true}}, "a", "", cut},
 		{"something after the list", []answer{{body: whole + "x"}}, "a b", "body at byte", nil},
 		{"an item that is no object", []answer{{body: listOf("5", "", a, "7")}}, "a", "body at byte", nil},
@@ -322,169 +391,6 @@ func TestManagedFieldsAreCutUnlessAskedFor(t *testing.T) {
 				t.Errorf("KeepManagedFields %v gives %+v, %v", keep, e.Object, err)
 			}
 		}
-	}
-}
-
-// paged is a server whose pages wait for the test: page n is finished when hold[n] is closed.
-type paged struct {
-	asked chan int // the number of each page that is asked for, from 0
-	hold  []chan struct{}
-	ended sync.WaitGroup // handlers
-}
-
-func newPaged(pages int) *paged {
-	p := &paged{asked: make(chan int, 100)}
-	for range pages {
-		p.hold = append(p.hold, make(chan struct{}))
-	}
-	return p
-}
-
-// finish lets the pages from n on be finished.
-func (p *paged) finish(n int) {
-	for _, hold := range p.hold[n:] {
-		close(hold)
-	}
-}
-
-func (p *paged) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	p.ended.Add(1)
-	defer p.ended.Done()
-	n := 0
-	_, _ = fmt.Sscan(r.URL.Query().Get("continue"), &n)
-	p.asked <- n
-	next := ""
-	if n+1 < len(p.hold) {
-		next = fmt.Sprint(n + 1)
-	}
-	first, last := fmt.Sprintf("a%d", n), fmt.Sprintf("b%d", n)
-	page := listOf("5", next, object(first, "1"), object(last, "2"))
-	at := strings.Index(page, object(last, "2"))
-	answer{body: page[:at]}.write(w)
-	_ = http.NewResponseController(w).Flush()
-	select {
-	case <-p.hold[n]:
-		_, _ = io.WriteString(w, page[at:])
-	case <-r.Context().Done():
-	}
-}
-
-// The next page is asked for as soon as its token is known, while the objects of this one are still under way and in the
-// caller's hands; the one after it is not. behaviour 83: prefetch is bounded.
-func TestTheNextPageIsOnItsWayBeforeThisOneIsRead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := newPaged(3)
-		r := client.For(connect(t, srv), slims)
-		var asked []int
-		for obj, err := range r.All(t.Context(), client.ListOptions{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			synctest.Wait()
-			for len(srv.asked) > 0 {
-				asked = append(asked, <-srv.asked)
-			}
-			switch obj.Name {
-			case "a0": // the rest of its page has not been sent yet
-				if !slices.Equal(asked, []int{0, 1}) {
-					t.Errorf("with the first object in hand, pages %v were asked for, want 0 and 1", asked)
-				}
-				srv.finish(0)
-			case "b0":
-				if len(asked) != 2 {
-					t.Errorf("within the first page, pages %v were asked for", asked)
-				}
-			}
-		}
-		if !slices.Equal(asked, []int{0, 1, 2}) {
-			t.Errorf("pages %v were asked for, each once and in order", asked)
-		}
-	})
-}
-
-// However a loop is left, nothing of the list goes on: a goroutine that did would fail the bubble.
-func TestLeavingAListEndsItsRequests(t *testing.T) {
-	errMine := errors.New("mine")
-	list := func(f func(name string) error) func(ctx context.Context, r client.Resource[*Slim]) error {
-		return func(ctx context.Context, r client.Resource[*Slim]) error {
-			_, err := r.Each(ctx, client.ListOptions{}, nil, func(item client.Item[*Slim]) error { return f(item.Identity.Name) })
-			return err
-		}
-	}
-	for _, test := range []struct {
-		name string
-		do   func(ctx context.Context, cancel func(), r client.Resource[*Slim]) error
-		want error
-	}{
-		{"by break, in the middle of the first page", func(ctx context.Context, _ func(), r client.Resource[*Slim]) error {
-			for range r.All(ctx, client.ListOptions{}) {
-				break
-			}
-			return nil
-		}, nil},
-		{"by break, when the next page is there already", func(ctx context.Context, _ func(), r client.Resource[*Slim]) error {
-			for range r.All(ctx, client.ListOptions{}) {
-				synctest.Wait()
-				break
-			}
-			return nil
-		}, nil},
-		{"by an error of the function, which comes back as it is", func(ctx context.Context, _ func(), r client.Resource[*Slim]) error {
-			return list(func(string) error { return errMine })(ctx, r)
-		}, errMine},
-		{"by a panic", func(ctx context.Context, _ func(), r client.Resource[*Slim]) (err error) {
-			defer func() { err, _ = recover().(error) }()
-			return list(func(string) error { panic(errMine) })(ctx, r)
-		}, errMine},
-		{"by runtime.Goexit", func(ctx context.Context, _ func(), r client.Resource[*Slim]) error {
-			var gone sync.WaitGroup
-			gone.Go(func() { _ = list(func(string) error { runtime.Goexit(); return nil })(ctx, r) })
-			gone.Wait()
-			return nil
-		}, nil},
-		{"by its context", func(ctx context.Context, cancel func(), r client.Resource[*Slim]) error {
-			n := 0
-			err := list(func(string) error { n++; cancel(); return nil })(ctx, r)
-			if n != 1 {
-				return fmt.Errorf("%d objects were handed on after the context had ended", n-1)
-			}
-			if !errors.Is(err, context.Canceled) {
-				return err
-			}
-			return nil
-		}, nil},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				srv := newPaged(3)
-				r := client.For(connect(t, srv), slims)
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				start := time.Now()
-				if err := test.do(ctx, cancel, r); err != test.want {
-					t.Errorf("error is %v, want %v", err, test.want)
-				}
-				if took := time.Since(start); took != 0 {
-					t.Errorf("it took %v", took)
-				}
-				srv.ended.Wait() // the server sees that nobody waits
-			})
-		})
-	}
-}
-
-// What has been read already is not handed on after the context has ended.
-func TestAListStopsWithItsContext(t *testing.T) {
-	r := client.For(connect(t, says(listOf("5", "", object("a", "1"), object("b", "1"), object("c", "1")))), slims)
-	ctx, cancel := context.WithCancel(t.Context())
-	n := 0
-	_, err := r.Each(ctx, client.ListOptions{}, nil, func(client.Item[*Slim]) error {
-		n++
-		cancel()
-		return nil
-	})
-	if n != 1 || !errors.Is(err, context.Canceled) {
-		t.Errorf("%d objects were handed on, and the error is %v", n, err)
 	}
 }
 

@@ -196,17 +196,46 @@ func TestWhatEndsAModify(t *testing.T) {
 	}{
 		{"an error of mutate's", live, func(*Slim) error { return errMine }, `modify configmaps "web/a": mine`, errMine, 1},
 		// Such as that of a write to another object: it says nothing about this one.
-		{"a conflict of mutate's", live, func(*Slim) error { return fmt.Errorf("nested: %w", apierrors.Conflict) }, `modify configmaps "web/a": nested: Conflict`, apierrors.Conflict, 1},
-		{"another name", live, func(obj *Slim) error { obj.Name = "b"; return nil }, `modify configmaps "web/a": the change sets metadata.name from "a" to "b", which no write can do`, nil, 1},
-		{"another namespace", live, func(obj *Slim) error { obj.Namespace = "b"; return nil }, `metadata.namespace from "web" to "b"`, nil, 1},
+		{
+			"a conflict of mutate's", live, func(*Slim) error { return fmt.Errorf("nested: %w", apierrors.Conflict) },
+			`modify configmaps "web/a": nested: Conflict`, apierrors.Conflict, 1,
+		},
+		{
+			"another name", live, func(obj *Slim) error { obj.Name = "b"; return nil },
+			`modify configmaps "web/a": the change sets metadata.name from "a" to "b", which no write can do`, nil, 1,
+		},
+		{
+			"another namespace", live, func(obj *Slim) error { obj.Namespace = "b"; return nil },
+			`metadata.namespace from "web" to "b"`, nil, 1,
+		},
 		{"another uid", live, func(obj *Slim) error { obj.UID = ""; return nil }, `metadata.uid from "u" to ""`, nil, 1},
-		{"another version, for which nobody would conflict", live, func(obj *Slim) error { obj.ResourceVersion = ""; return nil }, `metadata.resourceVersion from "1" to ""`, nil, 1},
-		{"no object", answered(answer{code: 404, body: status(404, "NotFound", "no")}), change, `get configmaps "web/a": server said NotFound (404): no`, apierrors.NotFound, 1},
+		{
+			"another version, for which nobody would conflict", live,
+			func(obj *Slim) error { obj.ResourceVersion = ""; return nil }, `metadata.resourceVersion from "1" to ""`,
+			nil, 1,
+		},
+		{
+			"no object", answered(answer{code: 404, body: status(404, "NotFound", "no")}), change,
+			`get configmaps "web/a": server said NotFound (404): no`, apierrors.NotFound, 1,
+		},
 		{"an object without a version", answered(answer{body: object("a", "")}), change, "without a resource version", nil, 1},
-		{"one that does not decode", answered(answer{body: strings.Replace(object("a", "1"), `{}`, `7`, 1)}), change, `decode "web/a"`, nil, 1},
-		{"a refused write", answered(current, answer{code: 422, body: status(422, "Invalid", "no")}), change, `update configmaps "web/a": server said Invalid (422): no`, apierrors.Invalid, 2},
-		{"a name that is taken", answered(current, answer{code: 409, body: status(409, "AlreadyExists", "no")}), change, "AlreadyExists", apierrors.AlreadyExists, 2},
-		{"an object that went in between", answered(current, answer{code: 409, body: status(409, "Conflict", "no")}, answer{code: 404, body: status(404, "NotFound", "no")}), change, `get configmaps "web/a": server said NotFound`, apierrors.NotFound, 3},
+		{
+			"one that does not decode", answered(answer{body: strings.Replace(object("a", "1"), `{}`, `7`, 1)}),
+			change, `decode "web/a"`, nil, 1,
+		},
+		{
+			"a refused write", answered(current, answer{code: 422, body: status(422, "Invalid", "no")}), change,
+			`update configmaps "web/a": server said Invalid (422): no`, apierrors.Invalid, 2,
+		},
+		{
+			"a name that is taken", answered(current, answer{code: 409, body: status(409, "AlreadyExists", "no")}),
+			change, "AlreadyExists", apierrors.AlreadyExists, 2,
+		},
+		{
+			"an object that went in between",
+			answered(current, answer{code: 409, body: status(409, "Conflict", "no")}, answer{code: 404, body: status(404, "NotFound", "no")}),
+			change, `get configmaps "web/a": server said NotFound`, apierrors.NotFound, 3,
+		},
 		{"a lost answer", answered(current, answer{cut: true}), change, `update configmaps "web/a": `, io.ErrUnexpectedEOF, 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {

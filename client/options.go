@@ -175,7 +175,7 @@ type DeleteOptions struct {
 	GracePeriod time.Duration
 }
 
-// Immediately, as DeleteOptions.GracePeriod, deletes without a grace period.
+// Immediately is the DeleteOptions.GracePeriod that deletes without one.
 const Immediately time.Duration = -1
 
 // Propagation says what a deletion does to the objects that the deleted one owns.

@@ -24,7 +24,10 @@ func TestOptionsThatCannotBeMeantAreRefused(t *testing.T) {
 			"a match without a version", list(client.ListOptions{ResourceVersionMatch: client.Exact}),
 			"list configmaps: client.ListOptions: ResourceVersionMatch needs a ResourceVersion",
 		},
-		{"the same for All", iterate(client.ListOptions{ResourceVersionMatch: client.NotOlderThan}), "ResourceVersionMatch needs a ResourceVersion"},
+		{
+			"the same for All", iterate(client.ListOptions{ResourceVersionMatch: client.NotOlderThan}),
+			"ResourceVersionMatch needs a ResourceVersion",
+		},
 		{
 			"exactly any version", list(client.ListOptions{ResourceVersion: "0", ResourceVersionMatch: client.Exact}),
 			`Exact needs a ResourceVersion other than "0"`,
@@ -42,7 +45,10 @@ func TestOptionsThatCannotBeMeantAreRefused(t *testing.T) {
 			"another propagation", remove(client.DeleteOptions{Propagation: "Sideways"}),
 			`delete configmaps "web/a": client.DeleteOptions: Propagation must be Background, Foreground, Orphan or empty, got "Sideways"`,
 		},
-		{"half a second of grace", remove(client.DeleteOptions{GracePeriod: 500 * time.Millisecond}), "GracePeriod must be whole seconds or Immediately, got 500ms"},
+		{
+			"half a second of grace", remove(client.DeleteOptions{GracePeriod: 500 * time.Millisecond}),
+			"GracePeriod must be whole seconds or Immediately, got 500ms",
+		},
 		{"negative grace", remove(client.DeleteOptions{GracePeriod: -time.Second}), "GracePeriod must be"},
 		{
 			"another validation", drop(r.With(client.WriteOptions{FieldValidation: "Some"}).Get(t.Context(), web)),

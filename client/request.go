@@ -139,7 +139,7 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 	start := time.Now()
 	resp, err := c.http.Do(hr)
 	info := RequestInfo{
-		Verb: r.verb, Resource: r.resource, Key: r.key, Method: hr.Method, Duration: time.Since(start),
+		Verb: r.verb, Resource: r.resource, Key: r.key, Subresource: r.subresource, Method: hr.Method, Duration: time.Since(start),
 	}
 	if err != nil {
 		err = connectionError(ctx, err)

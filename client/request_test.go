@@ -8,8 +8,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,157 +21,6 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/patch"
 )
-
-// each calls a method of a resource, whatever it returns beside its error.
-type each func(ctx context.Context, c *client.Client) error
-
-func drop[T any](_ T, err error) error { return err }
-
-func watch[T meta.Object](ctx context.Context, r client.Resource[T], o client.WatchOptions) error {
-	for _, err := range r.Watch(ctx, o) {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// behaviours 1, 4, 10, 11, 12, 22 and 327: what is on the wire for every verb and scope.
-func TestTheRequestOfEveryVerb(t *testing.T) {
-	const (
-		mergeType = "application/merge-patch+json"
-		jsonType  = "application/json"
-		core      = "/api/v1/namespaces/web/configmaps"
-		apps      = "/apis/apps/v1/namespaces/web/deployments"
-	)
-	slim := &Slim{Identity: meta.Identity{Namespace: "web", Name: "a", UID: "u", ResourceVersion: "7"}, Data: map[string]string{"k": "<v>"}}
-	const slimBody = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":"web","name":"a","uid":"u","resourceVersion":"7"},"data":{"k":"\u003cv\u003e"}}`
-	node := &Slim{Identity: meta.Identity{Name: "n1"}}
-	merge := patch.Merge(map[string]any{"data": map[string]any{"k": nil}})
-	const deletion = `{"kind":"DeleteOptions","apiVersion":"v1"`
-	on := func(f func(ctx context.Context, r client.Resource[*Slim]) error) each {
-		return func(ctx context.Context, c *client.Client) error { return f(ctx, client.For(c, slims)) }
-	}
-	onApps := func(f func(ctx context.Context, r client.Resource[*Slim]) error) each {
-		return func(ctx context.Context, c *client.Client) error { return f(ctx, client.For(c, deployments)) }
-	}
-	onNodes := func(f func(ctx context.Context, r client.Resource[*Slim]) error) each {
-		return func(ctx context.Context, c *client.Client) error { return f(ctx, client.For(c, nodes)) }
-	}
-	with := client.WriteOptions{FieldManager: "me & you", DryRun: true, FieldValidation: client.ValidateStrict}
-	const withQuery = "?dryRun=All&fieldManager=me+%26+you&fieldValidation=Strict"
-
-	for _, test := range []struct {
-		name        string
-		do          each
-		want        string // method and URI
-		contentType string
-		body        string
-	}{
-		{"get", on(func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Get(ctx, web)) }), "GET " + core + "/a", "", ""},
-		{"get in a group", onApps(func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Get(ctx, web)) }), "GET " + apps + "/a", "", ""},
-		{"get of a cluster-wide resource", onNodes(func(ctx context.Context, r client.Resource[*Slim]) error {
-			return drop(r.Get(ctx, meta.Key{Name: "n1"}))
-		}), "GET /api/v1/nodes/n1", "", ""},
-		{"get through a subresource", onApps(func(ctx context.Context, r client.Resource[*Slim]) error {
-			return drop(r.Status().Get(ctx, web))
-		}), "GET " + apps + "/a/status", "", ""},
-
-		{"list of a namespace", on(func(ctx context.Context, r client.Resource[*Slim]) error {
-			return drop(r.List(ctx, client.ListOptions{Namespace: "web"}))
-		}), "GET " + core + "?limit=500", "", ""},
-		{"list of all namespaces", onApps(func(ctx context.Context, r client.Resource[*Slim]) error {
-			return drop(r.List(ctx, client.ListOptions{}))
-		}), "GET /apis/apps/v1/deployments?limit=500", "", ""},
-		{"list of a cluster-wide resource", onNodes(func(ctx context.Context, r client.Resource[*Slim]) error {
-			return drop(r.List(ctx, client.ListOptions{PageSize: -1}))
-		}), "GET /api/v1/nodes", "", ""},
-		{"list with everything", on(func(ctx context.Context, r client.Resource[*Slim]) error {
-			return drop(r.List(ctx, client.ListOptions{
-				Namespace: "web", LabelSelector: "app=web,tier in (a,b),x!=1+1&2", FieldSelector: "metadata.name=a", PageSize: 7,
-				ResourceVersion: "9", ResourceVersionMatch: client.NotOlderThan,
-			}))
-		}), "GET " + core + "?fieldSelector=metadata.name%3Da&labelSelector=app%3Dweb%2Ctier+in+%28a%2Cb%29%2Cx%21%3D1%2B1%262" +
-			"&limit=7&resourceVersion=9&resourceVersionMatch=NotOlderThan", "", ""},
-		{"list as it was at a version", on(func(ctx context.Context, r client.Resource[*Slim]) error {
-			return drop(r.List(ctx, client.ListOptions{ResourceVersion: "9", ResourceVersionMatch: client.Exact}))
-		}), "GET /api/v1/configmaps?limit=500&resourceVersion=9&resourceVersionMatch=Exact", "", ""},
-
-		// behaviour 14: a watch has no limit and no continue, because its options have none.
-		{"watch of everything", on(func(ctx context.Context, r client.Resource[*Slim]) error {
-			return watch(ctx, r, client.WatchOptions{})
-		}), "GET /api/v1/configmaps?watch=true", "", ""},
-		{"watch with everything", onApps(func(ctx context.Context, r client.Resource[*Slim]) error {
-			return watch(ctx, r, client.WatchOptions{
-				Namespace: "web", LabelSelector: "a", FieldSelector: "b=c", ResourceVersion: "9", Bookmarks: true, Timeout: 5 * time.Minute,
-			})
-		}), "GET " + apps + "?allowWatchBookmarks=true&fieldSelector=b%3Dc&labelSelector=a&resourceVersion=9&timeoutSeconds=300&watch=true", "", ""},
-		{"watch of a cluster-wide resource", onNodes(func(ctx context.Context, r client.Resource[*Slim]) error {
-			return watch(ctx, r, client.WatchOptions{ResourceVersion: "9"})
-		}), "GET /api/v1/nodes?resourceVersion=9&watch=true", "", ""},
-
-		{"create", on(func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Create(ctx, slim)) }), "POST " + core, jsonType, slimBody},
-		{"create of a cluster-wide object with options", onNodes(func(ctx context.Context, r client.Resource[*Slim]) error {
-			return drop(r.With(with).Create(ctx, node))
-		}), "POST /api/v1/nodes" + withQuery, jsonType, `{"kind":"Node","apiVersion":"v1","metadata":{"name":"n1"}}`},
-		{"update", on(func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Update(ctx, slim)) }), "PUT " + core + "/a", jsonType, slimBody},
-		{"update with options", on(func(ctx context.Context, r client.Resource[*Slim]) error {
-			return drop(r.With(with).Update(ctx, slim))
-		}), "PUT " + core + "/a" + withQuery, jsonType, slimBody},
-		{"update of a status with options", onApps(func(ctx context.Context, r client.Resource[*Slim]) error {
-			return drop(r.With(with).Status().Update(ctx, &Slim{Identity: at(web)}))
-		}), "PUT " + apps + "/a/status" + withQuery, jsonType, `{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"namespace":"web","name":"a"}}`},
-		{"merge patch", on(func(ctx context.Context, r client.Resource[*Slim]) error {
-			return drop(r.Patch(ctx, web, merge))
-		}), "PATCH " + core + "/a", mergeType, `{"data":{"k":null}}`},
-		{"merge patch of a status with options", onApps(func(ctx context.Context, r client.Resource[*Slim]) error {
-			return drop(r.With(with).Status().Patch(ctx, web, merge))
-		}), "PATCH " + apps + "/a/status" + withQuery, mergeType, `{"data":{"k":null}}`},
-
-		{"delete", on(func(ctx context.Context, r client.Resource[*Slim]) error {
-			return r.Delete(ctx, web, client.DeleteOptions{})
-		}), "DELETE " + core + "/a", jsonType, deletion + "}"},
-		{"delete of a cluster-wide object", onNodes(func(ctx context.Context, r client.Resource[*Slim]) error {
-			return r.Delete(ctx, meta.Key{Name: "n1"}, client.DeleteOptions{})
-		}), "DELETE /api/v1/nodes/n1", jsonType, deletion + "}"},
-		{"delete with everything", on(func(ctx context.Context, r client.Resource[*Slim]) error {
-			return r.Delete(ctx, web, client.DeleteOptions{
-				UID: "u", ResourceVersion: "7", Propagation: client.Foreground, GracePeriod: 30 * time.Second,
-			})
-		}), "DELETE " + core + "/a", jsonType, deletion + `,"gracePeriodSeconds":30,"preconditions":{"uid":"u","resourceVersion":"7"},"propagationPolicy":"Foreground"}`},
-		{"delete at once", on(func(ctx context.Context, r client.Resource[*Slim]) error {
-			return r.Delete(ctx, web, client.DeleteOptions{GracePeriod: client.Immediately, Propagation: client.Background})
-		}), "DELETE " + core + "/a", jsonType, deletion + `,"gracePeriodSeconds":0,"propagationPolicy":"Background"}`},
-		// An API server reads the query of a deletion only where there is no body: a dry run that stood there alone would delete.
-		{"delete as a dry run", on(func(ctx context.Context, r client.Resource[*Slim]) error {
-			return r.With(with).Delete(ctx, web, client.DeleteOptions{Propagation: client.Orphan})
-		}), "DELETE " + core + "/a", jsonType, deletion + `,"propagationPolicy":"Orphan","dryRun":["All"]}`},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			srv := answers(answer{code: 403, body: status(403, "Forbidden", "no")})
-			err := test.do(t.Context(), connect(t, srv))
-			if !errors.Is(err, apierrors.Forbidden) {
-				t.Fatalf("error is %v, want the server's", err)
-			}
-			got := srv.one(t)
-			if got.String() != test.want {
-				t.Errorf("request is %s\n        want %s", got, test.want)
-			}
-			if got.body != test.body {
-				t.Errorf("body is %s\n   want %s", got.body, test.body)
-			}
-			for name, want := range map[string]string{
-				"Content-Type": test.contentType, "Accept": jsonType, "User-Agent": "bowline/v0 (" + runtime.GOOS + "/" + runtime.GOARCH + ")",
-			} {
-				if value := got.header.Get(name); value != want {
-					t.Errorf("%s is %q, want %q", name, value, want)
-				}
-			}
-		})
-	}
-}
-
-func at(k meta.Key) meta.Identity { return meta.Identity{Namespace: k.Namespace, Name: k.Name} }
 
 // behaviours 6 and 9, guarantee S8: what cannot be right is refused before anything is sent.
 func TestPathsThatCannotBeRightAreRefused(t *testing.T) {
@@ -187,9 +36,20 @@ func TestPathsThatCannotBeRightAreRefused(t *testing.T) {
 		{"no namespace", get(ns("", "a")), `get configmaps "a": namespace is empty, and the resource is namespaced`},
 		{"no name", get(ns("web", "")), `get configmaps in "web": name must not be empty`},
 		{"nothing", get(ns("", "")), `get configmaps: namespace is empty`},
-		{"a namespace for a cluster-wide resource", drop(client.For(c, nodes).Get(t.Context(), ns("web", "a"))), `namespace must be empty for a cluster-wide resource, got "web"`},
-		{"a list in a namespace of a cluster-wide resource", drop(client.For(c, nodes).List(t.Context(), client.ListOptions{Namespace: "web"})), `list nodes in "web": namespace must be empty`},
-		{"a watch in a namespace of a cluster-wide resource", watch(t.Context(), client.For(c, nodes), client.WatchOptions{Namespace: "web"}), `watch nodes in "web": namespace must be empty`},
+		{
+			"a namespace for a cluster-wide resource", drop(client.For(c, nodes).Get(t.Context(), ns("web", "a"))),
+			`namespace must be empty for a cluster-wide resource, got "web"`,
+		},
+		{
+			"a list in a namespace of a cluster-wide resource",
+			drop(client.For(c, nodes).List(t.Context(), client.ListOptions{Namespace: "web"})),
+			`list nodes in "web": namespace must be empty`,
+		},
+		{
+			"a watch in a namespace of a cluster-wide resource",
+			watch(t.Context(), client.For(c, nodes), client.WatchOptions{Namespace: "web"}),
+			`watch nodes in "web": namespace must be empty`,
+		},
 		{"a name that is a path", get(ns("web", "a/status")), "name must be one path segment"},
 		{"a name that leads up", get(ns("web", "..")), `name must not be ".."`},
 		{"a name that stays", get(ns("web", ".")), `name must not be "."`},
@@ -198,17 +58,52 @@ func TestPathsThatCannotBeRightAreRefused(t *testing.T) {
 		{"a name that is not UTF-8", get(ns("web", "\xff")), "UTF-8"},
 		{"a namespace that is a path", get(ns("web/pods", "a")), "namespace must be one path segment"},
 		{"a namespace that leads up", get(ns("..", "a")), `namespace must not be ".."`},
-		{"a list of a namespace that leads up", drop(client.For(c, slims).List(t.Context(), client.ListOptions{Namespace: "../x"})), "namespace must be one path segment"},
-		{"a watch of a namespace that leads up", watch(t.Context(), client.For(c, slims), client.WatchOptions{Namespace: ".."}), `namespace must not be ".."`},
-		{"a delete without a name", client.For(c, slims).Delete(t.Context(), ns("web", ""), client.DeleteOptions{}), `delete configmaps in "web": name must not be empty`},
-		{"an update without a name", drop(client.For(c, slims).Update(t.Context(), &Slim{Identity: meta.Identity{Namespace: "web"}})), `update configmaps in "web": name must not be empty`},
-		{"a create without a namespace", drop(client.For(c, slims).Create(t.Context(), &Slim{})), `create configmaps: namespace is empty`},
-		{"a create in a namespace of a cluster-wide resource", drop(client.For(c, nodes).Create(t.Context(), &Slim{Identity: at(web)})), "namespace must be empty"},
-		{"a patch of nothing", drop(client.For(c, slims).Patch(t.Context(), ns("web", ""), patch.Merge(map[string]int{}))), `patch configmaps in "web": name must not be empty`},
+		{
+			"a list of a namespace that leads up",
+			drop(client.For(c, slims).List(t.Context(), client.ListOptions{Namespace: "../x"})),
+			"namespace must be one path segment",
+		},
+		{
+			"a watch of a namespace that leads up",
+			watch(t.Context(), client.For(c, slims), client.WatchOptions{Namespace: ".."}),
+			`namespace must not be ".."`,
+		},
+		{
+			"a delete without a name",
+			client.For(c, slims).Delete(t.Context(), ns("web", ""), client.DeleteOptions{}),
+			`delete configmaps in "web": name must not be empty`,
+		},
+		{
+			"an update without a name",
+			drop(client.For(c, slims).Update(t.Context(), &Slim{Identity: meta.Identity{Namespace: "web"}})),
+			`update configmaps in "web": name must not be empty`,
+		},
+		{
+			"a create without a namespace", drop(client.For(c, slims).Create(t.Context(), &Slim{})),
+			`create configmaps: namespace is empty`,
+		},
+		{
+			"a create in a namespace of a cluster-wide resource",
+			drop(client.For(c, nodes).Create(t.Context(), &Slim{Identity: at(web)})), "namespace must be empty",
+		},
+		{
+			"a patch of nothing",
+			drop(client.For(c, slims).Patch(t.Context(), ns("web", ""), patch.Merge(map[string]int{}))),
+			`patch configmaps in "web": name must not be empty`,
+		},
 		{"a patch that is none", drop(client.For(c, slims).Patch(t.Context(), web, patch.Patch{})), "the zero Patch"},
-		{"a patch that could not be built", drop(client.For(c, slims).Patch(t.Context(), web, patch.Merge(1))), "does not encode to a JSON object"},
-		{"a change without a name", drop(client.For(c, slims).Modify(t.Context(), ns("web", ""), nil)), `get configmaps in "web": name must not be empty`},
-		{"a status without a name", drop(client.For(c, slims).Status().Get(t.Context(), ns("web", ""))), `get configmaps/status in "web": name must not be empty`},
+		{
+			"a patch that could not be built", drop(client.For(c, slims).Patch(t.Context(), web, patch.Merge(1))),
+			"does not encode to a JSON object",
+		},
+		{
+			"a change without a name", drop(client.For(c, slims).Modify(t.Context(), ns("web", ""), nil)),
+			`get configmaps in "web": name must not be empty`,
+		},
+		{
+			"a status without a name", drop(client.For(c, slims).Status().Get(t.Context(), ns("web", ""))),
+			`get configmaps/status in "web": name must not be empty`,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			wantErr(t, test.err, test.want)
@@ -234,10 +129,20 @@ func TestHowURLsAreJoined(t *testing.T) {
 		{"a name of the RBAC kind", "", "system:node:a+b", "/api/v1/namespaces/web/configmaps/system:node:a+b"},
 		{"a name with a question mark", "", "a?watch=true", "/api/v1/namespaces/web/configmaps/a%3Fwatch=true"},
 		{"a name with a hash", "", "a#b", "/api/v1/namespaces/web/configmaps/a%23b"},
-		{"a name with spaces and other marks", "", ` a "b" <c>;d,e@f&g=h\i|j`, "/api/v1/namespaces/web/configmaps/%20a%20%22b%22%20%3Cc%3E;d,e@f&g=h%5Ci%7Cj"},
-		{"a name that is not ASCII", "", "écran\u202e🚢", "/api/v1/namespaces/web/configmaps/%C3%A9cran%E2%80%AE%F0%9F%9A%A2"}, // fault F38
+		{
+			"a name with spaces and other marks", "", ` a "b" <c>;d,e@f&g=h\i|j`,
+			"/api/v1/namespaces/web/configmaps/%20a%20%22b%22%20%3Cc%3E;d,e@f&g=h%5Ci%7Cj",
+		},
+		// fault F38
+		{
+			"a name that is not ASCII", "", "écran\u202e🚢",
+			"/api/v1/namespaces/web/configmaps/%C3%A9cran%E2%80%AE%F0%9F%9A%A2",
+		},
 		{"a name that starts with a dot", "", ".a", "/api/v1/namespaces/web/configmaps/.a"},
-		{"a name of 253 characters", "", strings.Repeat("x", 253), "/api/v1/namespaces/web/configmaps/" + strings.Repeat("x", 253)},
+		{
+			"a name of 253 characters", "", strings.Repeat("x", 253),
+			"/api/v1/namespaces/web/configmaps/" + strings.Repeat("x", 253),
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			srv := says(`{"kind":"ConfigMap","apiVersion":"v1"}`)
@@ -376,8 +281,14 @@ func TestAContextThatEndsEndsTheCall(t *testing.T) {
 		}},
 		{"before the headers", stuck(""), nil},
 		{"before the first byte of the body", stuck(" "), nil},
-		{"within a list's object, an object, or an event", stuck(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":`), nil},
-		{"between objects", stuck(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"a"}},`), nil},
+		{
+			"within a list's object, an object, or an event",
+			stuck(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":`), nil,
+		},
+		{
+			"between objects",
+			stuck(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"a"}},`), nil,
+		},
 	} {
 		for name, do := range map[string]func(ctx context.Context, r client.Resource[*Slim]) error{
 			"get": func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Get(ctx, web)) },
@@ -440,6 +351,109 @@ func TestADeleteDoesNotDependOnItsBody(t *testing.T) {
 	}
 }
 
+// fault F25: a page that stands in for the server is not its yes.
+func TestAPortalsPageDeletesNothing(t *testing.T) {
+	a := answer{header: http.Header{"Content-Type": {"text/html"}}, body: "<html>"}
+	err := client.For(connect(t, answers(a)), slims).Delete(t.Context(), web, client.DeleteOptions{})
+	is[*client.BodyError](t, err)
+}
+
+// counting counts the bodies that a client has not closed, and those that it closed twice.
+type counting struct {
+	mu          sync.Mutex // guards the rest
+	open, twice int
+}
+
+type countedBody struct {
+	io.ReadCloser
+	c      *counting
+	closed bool
+}
+
+func (b *countedBody) Close() error {
+	b.c.mu.Lock()
+	if b.closed {
+		b.c.twice++
+	} else {
+		b.c.open--
+	}
+	b.closed = true
+	b.c.mu.Unlock()
+	return b.ReadCloser.Close()
+}
+
+func (c *counting) wrap(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		resp, err := next.RoundTrip(r)
+		if err == nil {
+			c.mu.Lock()
+			c.open++
+			c.mu.Unlock()
+			resp.Body = &countedBody{ReadCloser: resp.Body, c: c}
+		}
+		return resp, err
+	})
+}
+
+// behaviour 60: every body is closed, once, whatever comes of it.
+func TestEveryBodyIsClosed(t *testing.T) {
+	calls := map[string]func(ctx context.Context, r client.Resource[*Slim]) error{
+		"get": func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Get(ctx, web)) },
+		"list": func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.List(ctx, client.ListOptions{}))
+		},
+		"watch": func(ctx context.Context, r client.Resource[*Slim]) error { return watch(ctx, r, client.WatchOptions{}) },
+		"update": func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.Update(ctx, &Slim{Identity: at(web)}))
+		},
+		"delete": func(ctx context.Context, r client.Resource[*Slim]) error {
+			return r.Delete(ctx, web, client.DeleteOptions{})
+		},
+		"modify": func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.Modify(ctx, web, func(obj *Slim) error { obj.Data = map[string]string{"k": "new"}; return nil }))
+		},
+		"a list that is left": func(ctx context.Context, r client.Resource[*Slim]) error {
+			for range r.All(ctx, client.ListOptions{}) {
+				synctest.Wait() // until the next page is there
+				break
+			}
+			return nil
+		},
+		"a watch that is left": func(ctx context.Context, r client.Resource[*Slim]) error {
+			for range r.Watch(ctx, client.WatchOptions{}) {
+				break
+			}
+			return nil
+		},
+	}
+	for name, a := range map[string][]answer{
+		"an object":        {{body: object("a", "1")}},
+		"events":           {{body: event("ADDED", object("a", "1")) + event("ADDED", object("a", "2"))}},
+		"pages":            {{body: listOf("5", "c1", object("a", "1"))}, {body: listOf("5", "c2", object("b", "1"))}, {body: listOf("5", "")}},
+		"half an object":   {{body: object("a", "1")[:50], cut: true}},
+		"a page":           {{header: http.Header{"Content-Type": {"text/html"}}, body: strings.Repeat("x", 3<<20)}},
+		"an error":         {{code: 500, body: "oops"}},
+		"an endless error": {{code: 500, body: strings.Repeat("x", 3<<20)}},
+		"a redirect away":  {{code: 302, header: http.Header{"Location": {"http://elsewhere.invalid/"}}}},
+		"an error, then":   {{body: object("a", "1")}, {code: 404}},
+	} {
+		for verb, do := range calls {
+			t.Run(verb+" of "+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					cfg, c := serve(t, answers(a...)), &counting{}
+					cfg.Wrap = c.wrap
+					_ = do(t.Context(), client.For(dial(t, cfg), slims))
+					c.mu.Lock()
+					defer c.mu.Unlock()
+					if c.open != 0 || c.twice != 0 {
+						t.Errorf("%d bodies are open when the call returns, %d were closed twice", c.open, c.twice)
+					}
+				})
+			})
+		}
+	}
+}
+
 // behaviour 60: after an error, as after a success, the connection is used again.
 func TestConnectionsAreUsedAgain(t *testing.T) {
 	big := strings.Repeat("x", 300<<10)
@@ -448,8 +462,16 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 		a    answer
 		do   func(ctx context.Context, r client.Resource[*Slim]) error
 	}{
-		{"a get", answer{body: object("a", "1") + "\n"}, func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Get(ctx, web)) }},
-		{"a large get", answer{body: object("a", "1", big)}, func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Get(ctx, web)) }},
+		{
+			"a get",
+			answer{body: object("a", "1") + "\n"},
+			func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Get(ctx, web)) },
+		},
+		{
+			"a large get",
+			answer{body: object("a", "1", big)},
+			func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Get(ctx, web)) },
+		},
 		{"a list", answer{body: listOf("1", "", object("a", "1")) + "\n"}, func(ctx context.Context, r client.Resource[*Slim]) error {
 			return drop(r.List(ctx, client.ListOptions{}))
 		}},
@@ -459,11 +481,19 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 		{"a delete", answer{body: object("a", "1", big)}, func(ctx context.Context, r client.Resource[*Slim]) error {
 			return r.Delete(ctx, web, client.DeleteOptions{})
 		}},
-		{"a Status", answer{code: 404, body: status(404, "NotFound", big)}, func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Get(ctx, web)) }},
+		{
+			"a Status",
+			answer{code: 404, body: status(404, "NotFound", big)},
+			func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Get(ctx, web)) },
+		},
 		{"a refused watch", answer{code: 429, body: big}, func(ctx context.Context, r client.Resource[*Slim]) error {
 			return watch(ctx, r, client.WatchOptions{})
 		}},
-		{"an empty error", answer{code: 503}, func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Get(ctx, web)) }},
+		{
+			"an empty error",
+			answer{code: 503},
+			func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Get(ctx, web)) },
+		},
 		{"an object that does not decode", answer{body: `{"kind":"ConfigMap","apiVersion":"v1","data":7}`}, func(ctx context.Context, r client.Resource[*Slim]) error {
 			return drop(r.Get(ctx, web))
 		}},

@@ -93,27 +93,91 @@ func TestAnswersThatAreNotTheObject(t *testing.T) {
 		want  string // in the error's text
 		check func(t *testing.T, err error)
 	}{
-		{"a portal's page", answer{header: html, body: page}, "server sent something else", foreign("<!DOCTYPE html> <title>Sign[2J in</title>", html.Get("Content-Type"))},
-		{"a page that calls itself JSON", answer{body: page}, "server sent something else", foreign("<!DOCTYPE html> <title>Sign[2J in</title>", "application/json")},
-		{"a page that calls itself nothing", answer{header: http.Header{"Content-Type": nil}, body: page}, "server sent something else", nil},
-		{"a long page", answer{header: html, body: strings.Repeat("x", 5000)}, "", foreign(strings.Repeat("x", 256), html.Get("Content-Type"))},
+		{
+			"a portal's page",
+			answer{header: html, body: page},
+			"server sent something else",
+			foreign("<!DOCTYPE html> <title>Sign[2J in</title>", html.Get("Content-Type")),
+		},
+		{
+			"a page that calls itself JSON",
+			answer{body: page},
+			"server sent something else",
+			foreign("<!DOCTYPE html> <title>Sign[2J in</title>", "application/json"),
+		},
+		{
+			"a page that calls itself nothing",
+			answer{header: http.Header{"Content-Type": nil}, body: page},
+			"server sent something else", nil,
+		},
+		{
+			"a long page",
+			answer{header: html, body: strings.Repeat("x", 5000)},
+			"",
+			foreign(strings.Repeat("x", 256), html.Get("Content-Type")),
+		},
 		{"a list of JSON", answer{body: "[1]"}, "server sent something else", foreign("[1]", "application/json")},
-		{"protobuf", answer{header: http.Header{"Content-Type": {"application/vnd.kubernetes.protobuf"}}, body: "k8s\x00\x01"}, "protobuf", nil},
-		{"YAML", answer{header: http.Header{"Content-Type": {"application/yaml"}}, body: "kind: ConfigMap"}, "", foreign("kind: ConfigMap", "application/yaml")},
+		{
+			"protobuf",
+			answer{header: http.Header{"Content-Type": {"application/vnd.kubernetes.protobuf"}}, body: "k8s\x00\x01"},
+			"protobuf", nil,
+		},
+		{
+			"an object that calls itself text",
+			answer{header: http.Header{"Content-Type": {"text/plain"}}, body: "{}"},
+			"", foreign("{}", "text/plain"),
+		},
+		{
+			"YAML",
+			answer{header: http.Header{"Content-Type": {"application/yaml"}}, body: "kind: ConfigMap"},
+			"",
+			foreign("kind: ConfigMap", "application/yaml"),
+		},
 
-		{"a table", answer{body: `{"kind":"Table","apiVersion":"meta.k8s.io/v1"}`}, "server sent meta.k8s.io/v1 Table, want v1 ConfigMap", kind("meta.k8s.io/v1", "Table")}, // behaviour 190
-		{"a Status of success", answer{body: `{"kind":"Status","apiVersion":"v1","status":"Success"}`}, "server sent v1 Status", kind("v1", "Status")},
-		{"another version", answer{body: `{"kind":"ConfigMap","apiVersion":"v2"}`}, "server sent v2 ConfigMap, want v1 ConfigMap", kind("v2", "ConfigMap")},
-		{"an object without a kind", answer{body: `{}`}, "server sent an object without a kind, want v1 ConfigMap", kind("", "")},
-		{"a kind with an escape sequence", answer{body: `{"kind":"A\u001b[2J","apiVersion":"\u202ev1"}`}, "server sent v1 A[2J, want", nil},
+		// behaviour 190
+		{
+			"a table",
+			answer{body: `{"kind":"Table","apiVersion":"meta.k8s.io/v1"}`},
+			"server sent meta.k8s.io/v1 Table, want v1 ConfigMap", kind("meta.k8s.io/v1", "Table"),
+		},
+		{
+			"a Status of success",
+			answer{body: `{"kind":"Status","apiVersion":"v1","status":"Success"}`},
+			"server sent v1 Status", kind("v1", "Status"),
+		},
+		{
+			"another version",
+			answer{body: `{"kind":"ConfigMap","apiVersion":"v2"}`},
+			"server sent v2 ConfigMap, want v1 ConfigMap", kind("v2", "ConfigMap"),
+		},
+		{
+			"an object without a kind",
+			answer{body: `{}`},
+			"server sent an object without a kind, want v1 ConfigMap",
+			kind("", ""),
+		},
+		{
+			"a kind with an escape sequence",
+			answer{body: `{"kind":"A\u001b[2J","apiVersion":"\u202ev1"}`},
+			"server sent v1 A[2J, want", nil,
+		},
 
 		{"nothing", answer{}, "the body is empty: unexpected EOF", cut},
 		{"no content", answer{code: 204}, "the body is empty", cut},
-		{"half an object", answer{body: `{"kind":"ConfigMap","apiVersion":"v1","data":{"k":"v`}, "the body is cut at byte", cut},
-		{"half an object, and a broken connection", answer{body: `{"kind":"ConfigMap","apiVersion":"v1","data":{"k":"v`, cut: true}, "read body at byte", cut}, // fault F24
-		{"an object without its last brace", answer{body: strings.TrimSuffix(object("a", "1"), "}")}, "the body is cut at byte", cut},                          // fault F24
-		{"something after the object", answer{body: object("a", "1") + "{}"}, "body at byte", nil},                                                             // fault F24
-		{"half a gzip stream", answer{header: zipped, body: zip(object("a", "1", strings.Repeat("xyz", 99)))[:90]}, "", cut},                                   // fault F23
+		{
+			"half an object",
+			answer{body: `{"kind":"ConfigMap","apiVersion":"v1","data":{"k":"v`},
+			"the body is cut at byte", cut,
+		},
+		// fault F24
+		{
+			"half an object, and a broken connection",
+			answer{body: `{"kind":"ConfigMap","apiVersion":"v1","data":{"k":"v`, cut: true},
+			"read body at byte", cut,
+		},
+		{"an object without its last brace", answer{body: strings.TrimSuffix(object("a", "1"), "}")}, "the body is cut at byte", cut}, // fault F24
+		{"something after the object", answer{body: object("a", "1") + "{}"}, "body at byte", nil},                                    // fault F24
+		{"half a gzip stream", answer{header: zipped, body: zip(object("a", "1", strings.Repeat("xyz", 99)))[:90]}, "", cut},          // fault F23
 		{"what calls itself gzip", answer{header: zipped, body: object("a", "1")}, "gzip: invalid header", nil},
 		{"not quite JSON", answer{body: `{"kind" "ConfigMap"}`}, "body at byte", nil},
 		{
@@ -125,11 +189,29 @@ func TestAnswersThatAreNotTheObject(t *testing.T) {
 				}
 			},
 		},
-		{"an object larger than the bound", answer{body: object("a", "1", strings.Repeat("x", 3000))}, "larger than MaxObject", limit},
-		{"a small gzip stream of one", answer{header: zipped, body: zip(object("a", "1", strings.Repeat("x", 1<<20)))}, "larger than MaxObject", limit}, // guarantee S24
-		{"one that nests too deep", answer{body: `{"kind":"ConfigMap","apiVersion":"v1","x":` + strings.Repeat("[", 1200) + strings.Repeat("]", 1200) + "}"}, "nests deeper than MaxDepth", limit},
+		{
+			"an object larger than the bound",
+			answer{body: object("a", "1", strings.Repeat("x", 3000))},
+			"larger than MaxObject", limit,
+		},
+		// guarantee S24
+		{
+			"a small gzip stream of one",
+			answer{header: zipped, body: zip(object("a", "1", strings.Repeat("x", 1<<20)))},
+			"larger than MaxObject",
+			limit,
+		},
+		{
+			"one that nests too deep",
+			answer{body: `{"kind":"ConfigMap","apiVersion":"v1","x":` + strings.Repeat("[", 1200) + strings.Repeat("]", 1200) + "}"},
+			"nests deeper than MaxDepth", limit,
+		},
 
-		{"a Status", answer{code: 404, body: status(404, "NotFound", `configmaps \"a\" not found`)}, `get configmaps "web/a": server said NotFound (404): configmaps "a" not found`, code(404, true)},
+		{
+			"a Status",
+			answer{code: 404, body: status(404, "NotFound", `configmaps \"a\" not found`)},
+			`get configmaps "web/a": server said NotFound (404): configmaps "a" not found`, code(404, true),
+		},
 		{"an error without a body", answer{code: 503}, "server said ServiceUnavailable (503)", code(503, false)},
 		{"an error with a page", answer{code: 502, header: html, body: page}, "(502)", code(502, false)},
 		{"an error whose body breaks", answer{code: 500, body: "half", cut: true}, "(500)", code(500, false)},

@@ -118,7 +118,11 @@ func TestOnlyTheConfiguredAuthorityIsTrusted(t *testing.T) {
 
 		{"the system's authorities", srv.URL, client.TLS{}, "certificate"},
 		{"another authority", srv.URL, client.TLS{CAData: other.pem}, "certificate"},
-		{"a name that the certificate does not have", srv.URL, client.TLS{CAData: ca.pem, ServerName: "api.internal"}, "api.internal"},
+		{
+			"a name that the certificate does not have", srv.URL,
+			client.TLS{CAData: ca.pem, ServerName: "api.internal"},
+			"api.internal",
+		},
 		{"the address, which the certificate does not have", namedServer.URL, client.TLS{CAData: ca.pem}, "127.0.0.1"},
 		{"a file that is not there", srv.URL, client.TLS{CAFile: filepath.Join(dir, "none")}, "read TLS.CAFile: open "},
 		{"a file without a certificate", srv.URL, client.TLS{CAFile: file("text", []byte("text"))}, "no PEM certificate in it"},
@@ -157,7 +161,10 @@ func TestOldVersionsOfTLSAreRefused(t *testing.T) {
 	ca := newAuthority(t)
 	for version, ok := range map[uint16]bool{tls.VersionTLS10: false, tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
 		t.Run(tls.VersionName(version), func(t *testing.T) {
-			srv := startTLS(t, ca, says(object("a", "1")), func(c *tls.Config) { c.MinVersion, c.MaxVersion = version, version })
+			srv := startTLS(t, ca, says(object("a", "1")), func(c *tls.Config) {
+				c.MinVersion, c.MaxVersion = version, version
+				c.NextProtos = []string{"http/1.1"} // HTTP/2 would refuse the old ones by itself
+			})
 			c := dial(t, client.Config{Server: srv.URL, TLS: client.TLS{CAData: ca.pem}, Proxy: noProxy})
 			if _, err := client.For(c, slims).Get(t.Context(), web); (err == nil) != ok {
 				t.Errorf("error is %v, want none: %v", err, ok)
@@ -256,14 +263,24 @@ func TestRedirectsStayWithinTheOrigin(t *testing.T) {
 			_, err := r.List(ctx, client.ListOptions{})
 			return err
 		}, ""},
-		{"another port", func(t *testing.T, _ string) string { return startTLS(t, ca, foreign(t), nil).URL }, 302, get, "is not its own origin"},
+		{
+			"another port", func(t *testing.T, _ string) string { return startTLS(t, ca, foreign(t), nil).URL }, 302,
+			get, "is not its own origin",
+		},
 		{
 			"another host",
 			func(_ *testing.T, self string) string { return strings.Replace(self, "127.0.0.1", "localhost", 1) },
 			307, get, `server redirects to "https://localhost:`,
 		},
-		{"plain http", func(_ *testing.T, self string) string { return strings.Replace(self, "https:", "http:", 1) }, 301, get, `server redirects to "http://`},
-		{"another scheme", func(*testing.T, string) string { return "file:///etc/passwd" }, 302, get, `server redirects to "file://"`},
+		{
+			"plain http",
+			func(_ *testing.T, self string) string { return strings.Replace(self, "https:", "http:", 1) }, 301, get,
+			`server redirects to "http://`,
+		},
+		{
+			"another scheme", func(*testing.T, string) string { return "file:///etc/passwd" }, 302, get,
+			`server redirects to "file://"`,
+		},
 		{"nowhere", func(*testing.T, string) string { return "" }, 302, get, "(302)"},
 		{"no URL", func(*testing.T, string) string { return "https://%zz" }, 302, get, "failed to parse Location header"},
 		{"itself", func(_ *testing.T, self string) string { return self + "/again" }, 302, get, "more than 10 times"},

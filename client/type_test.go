@@ -27,10 +27,19 @@ func TestAHandleThatCannotBeUsedSaysWhy(t *testing.T) {
 		{"no version", with(func(t *client.Type[*Slim]) { t.Version = "" }), "client.Type: Version must not be empty"},
 		{"no kind", with(func(t *client.Type[*Slim]) { t.Kind = "" }), "client.Type: Kind must not be empty"},
 		{"no resource", with(func(t *client.Type[*Slim]) { t.Resource = "" }), "client.Type: Resource must not be empty"},
-		{"a group that is a path", with(func(t *client.Type[*Slim]) { t.Group = "../api" }), "client.Type: Group must be one path segment"},
-		{"a resource that is a path", with(func(t *client.Type[*Slim]) { t.Resource = "pods/log" }), "client.Type: Resource must be one path segment"},
+		{
+			"a group that is a path", with(func(t *client.Type[*Slim]) { t.Group = "../api" }),
+			"client.Type: Group must be one path segment",
+		},
+		{
+			"a resource that is a path", with(func(t *client.Type[*Slim]) { t.Resource = "pods/log" }),
+			"client.Type: Resource must be one path segment",
+		},
 		{"a version that leads up", with(func(t *client.Type[*Slim]) { t.Version = ".." }), "client.Type: Version must not be"},
-		{"another scope", with(func(t *client.Type[*Slim]) { t.Scope = 7 }), "client.Type: Scope must be meta.Namespaced or meta.Cluster, got "},
+		{
+			"another scope", with(func(t *client.Type[*Slim]) { t.Scope = 7 }),
+			"client.Type: Scope must be meta.Namespaced or meta.Cluster, got ",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			ctx := t.Context()

@@ -63,7 +63,11 @@ func TestWhichWarningsAreHeard(t *testing.T) {
 		{"UTF-8 as it is", []string{`299 - "déprécié"`}, plain("déprécié")},
 		{"other codes", []string{`199 - "a", 299 - "b", 110 - "c"`}, plain("b")},
 		{"an empty text", []string{`299 - ""`, `299 - "b"`}, plain("b")},
-		{"control characters and escape sequences", []string{"299 - \"\x1b[31mred\x1b[0m\ta\x7f\u009b\u202eb\""}, plain("[31mred[0mab")},
+		{
+			"control characters and escape sequences",
+			[]string{"299 - \"\x1b[31mred\x1b[0m\ta\x7f\u009b\u202eb\""},
+			plain("[31mred[0mab"),
+		},
 		{"only control characters", []string{"299 - \"\x01\""}, nil},
 		{"control characters in an encoded word", []string{`299 - "=?utf-8?q?a=1B=0Ab?="`}, plain("ab")},
 		{"text that is not UTF-8", []string{"299 - \"a\xff\xfeb\""}, plain("ab")},
@@ -74,7 +78,11 @@ func TestWhichWarningsAreHeard(t *testing.T) {
 			`299`, `299 -`, `299 - `, `299 - "`, `299 - "a\`, `- "a"`, `29 - "a"`, `2999 - "a"`, ``, `,`, `299  "a"`, `299 - a`, `"299 - a"`,
 			`299 - "z"`,
 		}, plain("z")},
-		{"something after the text", []string{`299 - "a" b, 299 - "c"`, `299 - "d" "e" f`, `299 - "g" "h`}, plain("a", "d", "g")},
+		{
+			"something after the text",
+			[]string{`299 - "a" b, 299 - "c"`, `299 - "d" "e" f`, `299 - "g" "h`},
+			plain("a", "d", "g"),
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := warned(t, test.header); !reflect.DeepEqual(got, test.want) {

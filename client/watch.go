@@ -89,7 +89,6 @@ func streamError(ctx context.Context, resp *http.Response, err error) error {
 		limit  *jsonstream.LimitError
 	)
 	switch {
-	case ctx.Err() != nil:
 	case errors.As(err, &limit):
 		return &EventError{Identity: meta.Identity{Namespace: limit.Key.Namespace, Name: limit.Key.Name}, Err: err}
 	case errors.As(err, &syntax):

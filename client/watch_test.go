@@ -84,15 +84,35 @@ func TestWhatAWatchMakesOfItsBody(t *testing.T) {
 		err   string // in the final error; empty: there is none
 		check func(t *testing.T, err error)
 	}{
-		{"every type", answer{body: added + event("MODIFIED", object("a", "2")) + event("DELETED", object("a", "3")) + event("BOOKMARK", object("", "4"))}, got + ", MODIFIED web/a@2, DELETED web/a@3, BOOKMARK @4", "", nil},
+		{
+			"every type",
+			answer{body: added + event("MODIFIED", object("a", "2")) + event("DELETED", object("a", "3")) + event("BOOKMARK", object("", "4"))},
+			got + ", MODIFIED web/a@2, DELETED web/a@3, BOOKMARK @4", "", nil,
+		},
 		{"nothing", answer{}, "", "", nil},
 		{"only white space", answer{body: " \r\n\n"}, "", "", nil},
-		{"events without a line break", answer{body: strings.TrimSpace(added) + strings.TrimSpace(event("DELETED", object("a", "2")))}, got + ", DELETED web/a@2", "", nil},
+		{
+			"events without a line break",
+			answer{body: strings.TrimSpace(added) + strings.TrimSpace(event("DELETED", object("a", "2")))},
+			got + ", DELETED web/a@2", "", nil,
+		},
 		{"events with odd white space", answer{body: "\n" + added + "\r\n \t" + added + "\r\n"}, got + ", " + got, "", nil},
 		{"the object before the type", answer{body: `{"object":` + object("a", "1") + `,"type":"ADDED"}`}, got, "", nil},
-		{"a bookmark with only a version", answer{body: event("BOOKMARK", `{"metadata":{"resourceVersion":"9"}}`)}, "BOOKMARK @9", "", nil},
-		{"a bookmark of another kind", answer{body: event("BOOKMARK", `{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"9"}}`)}, "BOOKMARK @9", "", nil},
-		{"a cluster-wide object", answer{body: event("ADDED", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"n","resourceVersion":"1"}}`)}, "ADDED n@1", "", nil},
+		{
+			"a bookmark with only a version",
+			answer{body: event("BOOKMARK", `{"metadata":{"resourceVersion":"9"}}`)},
+			"BOOKMARK @9", "", nil,
+		},
+		{
+			"a bookmark of another kind",
+			answer{body: event("BOOKMARK", `{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"9"}}`)},
+			"BOOKMARK @9", "", nil,
+		},
+		{
+			"a cluster-wide object",
+			answer{body: event("ADDED", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"n","resourceVersion":"1"}}`)},
+			"ADDED n@1", "", nil,
+		},
 
 		{
 			"an object that does not decode, and goes on",
@@ -106,19 +126,33 @@ func TestWhatAWatchMakesOfItsBody(t *testing.T) {
 		},
 
 		// What cannot be applied is an error, never passed over.
-		{"another type", answer{body: added + event("SYNC", object("a", "2")) + added}, got, `server sent an unusable event "SYNC" of "web/a": its type is unknown`, unusable("SYNC")},
+		{
+			"another type",
+			answer{body: added + event("SYNC", object("a", "2")) + added},
+			got,
+			`server sent an unusable event "SYNC" of "web/a": its type is unknown`, unusable("SYNC"),
+		},
 		{"an unprintable type", answer{body: event("A\\u001b[2J", object("a", "2"))}, "", `unusable event "A[2J"`, nil},
 		{"no type", answer{body: `{"object":` + object("a", "1") + `}`}, "", "the watch event has no type", unusable("")},
 		{"no object", answer{body: `{"type":"ADDED"}`}, "", "the watch event has no object", unusable("")},
 		{"an object that is null", answer{body: event("ADDED", "null")}, "", "not a JSON object", unusable("")},
 		{"no version", answer{body: event("ADDED", object("a", ""))}, "", "it has no resource version", unusable("ADDED")},
-		{"a bookmark without a version", answer{body: event("BOOKMARK", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{}}`)}, "", "it has no resource version", unusable("BOOKMARK")},
+		{
+			"a bookmark without a version",
+			answer{body: event("BOOKMARK", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{}}`)},
+			"",
+			"it has no resource version", unusable("BOOKMARK"),
+		},
 		{"no name", answer{body: event("ADDED", object("", "1"))}, "", "it has no name", unusable("ADDED")},
 		{"another kind", answer{body: event("ADDED", strings.Replace(object("a", "1"), "ConfigMap", "Secret", 1))}, "", "server sent v1 Secret, want v1 ConfigMap", func(t *testing.T, err error) {
 			is[*client.KindError](t, err)
 			unusable("ADDED")(t, err)
 		}},
-		{"a table", answer{body: event("ADDED", strings.NewReplacer("ConfigMap", "Table", `"v1"`, `"meta.k8s.io/v1"`).Replace(object("a", "1")))}, "", "Table", unusable("ADDED")},
+		{
+			"a table",
+			answer{body: event("ADDED", strings.NewReplacer("ConfigMap", "Table", `"v1"`, `"meta.k8s.io/v1"`).Replace(object("a", "1")))},
+			"", "Table", unusable("ADDED"),
+		},
 		{"not quite JSON", answer{body: added + `{"type" "ADDED"}`}, got, "body at byte", unusable("")},
 		{"something between events", answer{body: added + "x"}, got, "body at byte", unusable("")},
 		{"a list instead", answer{body: listOf("5", "", object("a", "1"))}, "", "server sent something else", foreign},
@@ -129,17 +163,42 @@ func TestWhatAWatchMakesOfItsBody(t *testing.T) {
 			}
 		}},
 		{"a page that calls itself JSON", answer{body: "<html>"}, "", "server sent something else", foreign},
-		{"a Status of success", answer{body: `{"kind":"Status","apiVersion":"v1","status":"Success"}`}, "", "server sent something else", foreign},
+		{
+			"a Status of success",
+			answer{body: `{"kind":"Status","apiVersion":"v1","status":"Success"}`},
+			"",
+			"server sent something else", foreign,
+		},
 
 		{"half an event", answer{body: added + added[:50]}, got, "the body is cut at byte", broken},
-		{"half an event, and a broken connection", answer{body: added + added[:50], cut: true}, got, "read body at byte", broken},
+		{
+			"half an event, and a broken connection",
+			answer{body: added + added[:50], cut: true},
+			got,
+			"read body at byte", broken,
+		},
 		{"a connection that breaks between events", answer{body: added, cut: true}, got, "read body at byte", broken},
 
 		// What the server reports within the stream.
-		{"too old", answer{body: added + event("ERROR", status(410, "Expired", "too old resource version: 1 (9)")) + added}, got, `watch configmaps in "web": server said Expired (410): too old resource version: 1 (9)`, reason(apierrors.Expired, 410)},
+		{
+			"too old",
+			answer{body: added + event("ERROR", status(410, "Expired", "too old resource version: 1 (9)")) + added},
+			got, `watch configmaps in "web": server said Expired (410): too old resource version: 1 (9)`,
+			reason(apierrors.Expired, 410),
+		},
 		{"gone", answer{body: event("ERROR", status(410, "Gone", "gone"))}, "", "Gone (410)", reason(apierrors.Expired, 410)},
-		{"only the code 410", answer{body: event("ERROR", `{"kind":"Status","apiVersion":"v1","code":410}`)}, "", "(410)", reason(apierrors.Expired, 410)},
-		{"only the word Expired", answer{body: event("ERROR", `{"kind":"Status","apiVersion":"v1","reason":"Expired"}`)}, "", "Expired", reason(apierrors.Expired, 410)},
+		{
+			"only the code 410",
+			answer{body: event("ERROR", `{"kind":"Status","apiVersion":"v1","code":410}`)},
+			"",
+			"(410)", reason(apierrors.Expired, 410),
+		},
+		{
+			"only the word Expired",
+			answer{body: event("ERROR", `{"kind":"Status","apiVersion":"v1","reason":"Expired"}`)},
+			"", "Expired",
+			reason(apierrors.Expired, 410),
+		},
 		{"too much", answer{body: event("ERROR", `{"kind":"Status","code":429,"reason":"TooManyRequests","details":{"retryAfterSeconds":7}}`)}, "", "TooManyRequests (429)", func(t *testing.T, err error) {
 			if wait, ok := apierrors.RetryAfter(err); !ok || wait != 7*time.Second {
 				t.Errorf("the wait is %v", wait)
@@ -150,22 +209,61 @@ func TestWhatAWatchMakesOfItsBody(t *testing.T) {
 				t.Error("it is not one of the future")
 			}
 		}},
-		{"an internal error", answer{body: event("ERROR", status(500, "InternalError", "boom"))}, "", "InternalError (500): boom", reason(apierrors.InternalError, 500)},
-		{"an ERROR that is no Status", answer{body: event("ERROR", object("a", "1"))}, "", `unusable event "ERROR": its object is no Status: {"kind":"ConfigMap"`, unusable("ERROR")}, // behaviour 337
-		{"an ERROR that is a broken Status", answer{body: event("ERROR", `{"kind":"Status","code":"x\u001b"}`)}, "", "its object is no Status", unusable("ERROR")},
+		{
+			"an internal error",
+			answer{body: event("ERROR", status(500, "InternalError", "boom"))},
+			"",
+			"InternalError (500): boom", reason(apierrors.InternalError, 500),
+		},
+		// behaviour 337
+		{
+			"an ERROR that is no Status",
+			answer{body: event("ERROR", object("a", "1"))},
+			"",
+			`unusable event "ERROR": its object is no Status: {"kind":"ConfigMap"`, unusable("ERROR"),
+		},
+		{
+			"an ERROR that is a broken Status",
+			answer{body: event("ERROR", `{"kind":"Status","code":"x\u001b"}`)},
+			"", "its object is no Status", unusable("ERROR"),
+		},
 
 		// What it says instead of a stream.
-		{"410", answer{code: 410, body: status(410, "Expired", "old")}, "", "Expired (410): old", reason(apierrors.Expired, 410)},
+		{
+			"410",
+			answer{code: 410, body: status(410, "Expired", "old")},
+			"", "Expired (410): old",
+			reason(apierrors.Expired, 410),
+		},
 		{"410 without a body", answer{code: 410}, "", "(410)", reason(apierrors.Expired, 410)},
-		{"401", answer{code: 401, body: status(401, "Unauthorized", "Unauthorized")}, "", "Unauthorized (401): Unauthorized", reason(apierrors.Unauthorized, 401)},
-		{"403 with text", answer{code: 403, header: http.Header{"Content-Type": {"text/plain"}}, body: "not you"}, "", "not you", reason(apierrors.Forbidden, 403)},
+		{
+			"401",
+			answer{code: 401, body: status(401, "Unauthorized", "Unauthorized")},
+			"",
+			"Unauthorized (401): Unauthorized", reason(apierrors.Unauthorized, 401),
+		},
+		{
+			"403 with text",
+			answer{code: 403, header: http.Header{"Content-Type": {"text/plain"}}, body: "not you"},
+			"", "not you", reason(apierrors.Forbidden, 403),
+		},
 		{"429", answer{code: 429, header: http.Header{"Retry-After": {"3"}}}, "", "(429)", func(t *testing.T, err error) {
 			if wait, ok := apierrors.RetryAfter(err); !ok || wait != 3*time.Second {
 				t.Errorf("the wait is %v", wait)
 			}
 		}},
-		{"a portal's page", answer{header: http.Header{"Content-Type": {"text/html"}}, body: "<html>"}, "", "something else", foreign},
-		{"another encoding", answer{header: http.Header{"Content-Type": {"application/vnd.kubernetes.protobuf;stream=watch"}}, body: "\x00\x00"}, "", "something else", foreign}, // behaviour 38
+		{
+			"a portal's page",
+			answer{header: http.Header{"Content-Type": {"text/html"}}, body: "<html>"},
+			"",
+			"something else", foreign,
+		},
+		// behaviour 38
+		{
+			"another encoding",
+			answer{header: http.Header{"Content-Type": {"application/vnd.kubernetes.protobuf;stream=watch"}}, body: "\x00\x00"},
+			"", "something else", foreign,
+		},
 		{"no answer", answer{cut: true}, "", "", broken}, // behaviour 41
 	} {
 		t.Run(test.name, func(t *testing.T) {

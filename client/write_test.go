@@ -45,11 +45,20 @@ func TestObjectsThatCannotBeSent(t *testing.T) {
 	}{
 		{"a nil pointer, created", drop(r.Create(t.Context(), nil)), "create configmaps: the object is nil"},
 		{"a nil pointer, updated", drop(r.Update(t.Context(), nil)), "update configmaps: the object is nil"},
-		{"a nil pointer, as a status", drop(r.Status().Update(t.Context(), nil)), "update configmaps/status: the object is nil"},
+		{
+			"a nil pointer, as a status", drop(r.Status().Update(t.Context(), nil)),
+			"update configmaps/status: the object is nil",
+		},
 		{"a nil map", drop(maps.Create(t.Context(), nil)), "the object is nil"},
 		{"a nil interface", drop(none.Create(t.Context(), nil)), "the object is nil"},
-		{"one that is no JSON", drop(odd.Create(t.Context(), &unencodable{Identity: at(web)})), `create configmaps "web/a": encode *client_test.unencodable: json: unsupported type: func()`},
-		{"one of another kind", drop(r.Update(t.Context(), other)), `update configmaps "web/a": encode *client_test.ConfigMap: its kind is "Secret", not "ConfigMap"`},
+		{
+			"one that is no JSON", drop(odd.Create(t.Context(), &unencodable{Identity: at(web)})),
+			`create configmaps "web/a": encode *client_test.unencodable: json: unsupported type: func()`,
+		},
+		{
+			"one of another kind", drop(r.Update(t.Context(), other)),
+			`update configmaps "web/a": encode *client_test.ConfigMap: its kind is "Secret", not "ConfigMap"`,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			wantErr(t, test.err, test.want)
@@ -103,8 +112,17 @@ func TestWhatTheServerSaysOfAWrite(t *testing.T) {
 		create apierrors.Reason
 		other  apierrors.Reason
 	}{
-		{"taken, as a Status", answer{code: 409, body: status(409, "AlreadyExists", "taken")}, apierrors.AlreadyExists, apierrors.AlreadyExists},
-		{"changed, as a Status", answer{code: 409, body: status(409, "Conflict", "changed")}, apierrors.Conflict, apierrors.Conflict},
+		{
+			"taken, as a Status",
+			answer{code: 409, body: status(409, "AlreadyExists", "taken")},
+			apierrors.AlreadyExists, apierrors.AlreadyExists,
+		},
+		{
+			"changed, as a Status",
+			answer{code: 409, body: status(409, "Conflict", "changed")},
+			apierrors.Conflict,
+			apierrors.Conflict,
+		},
 		{"only the code 409", answer{code: 409}, apierrors.AlreadyExists, apierrors.Conflict},
 		{"not valid", answer{code: 422, body: status(422, "Invalid", "no")}, apierrors.Invalid, apierrors.Invalid},
 		{"too large", answer{code: 413}, apierrors.RequestEntityTooLarge, apierrors.RequestEntityTooLarge},

@@ -33,15 +33,16 @@ func Carry(live, before, after []byte) ([]byte, error) {
 	return format(out)
 }
 
-// carry returns what live becomes, and whether that is anything new: if not, live stays as it is, even if it is not there.
-// Each part is looked at once, however deep it is.
-func carry(live, before, after any) (_ any, changed bool) {
+// carry changes live, or returns what is to replace it. What is not replaced stays, also if it is not there at all: a program
+// often writes the zero value of what it has not read. Objects are looked at once, however deep they are.
+func carry(live, before, after any) (_ any, replaced bool) {
 	switch after := after.(type) {
 	case map[string]any:
 		live, ok1 := live.(map[string]any)
 		before, ok2 := before.(map[string]any)
 		if ok1 && ok2 {
-			return live, carryMembers(live, before, after)
+			carryMembers(live, before, after)
+			return live, false
 		}
 	case []any:
 		live, ok1 := live.([]any)
@@ -53,44 +54,40 @@ func carry(live, before, after any) (_ any, changed bool) {
 	return after, !equal(before, after)
 }
 
-// carryMembers changes live.
-func carryMembers(live, before, after map[string]any) (changed bool) {
+func carryMembers(live, before, after map[string]any) {
 	for name := range before {
 		if _, ok := after[name]; !ok {
 			delete(live, name)
-			changed = true
 		}
 	}
 	for name, value := range after {
 		was, ok := before[name]
-		isNew := !ok
+		replaced := !ok
 		if ok {
-			value, isNew = carry(live[name], was, value)
+			value, replaced = carry(live[name], was, value)
 		}
-		if isNew {
+		if replaced {
 			live[name] = value
-			changed = true
 		}
 	}
-	return changed
 }
 
 // carryList makes a list of after's elements, each with what live has of the element of before that it was.
-func carryList(live, before, after []any) (_ []any, changed bool) {
+func carryList(live, before, after []any) (_ []any, replaced bool) {
 	out := make([]any, len(after))
-	changed = len(before) != len(after)
+	replaced = len(before) != len(after)
 	for i, j := range pair(before, after) {
 		if j < 0 {
-			out[i], changed = after[i], true
+			out[i], replaced = after[i], true
 			continue
 		}
 		value, isNew := carry(live[j], before[j], after[i])
 		if !isNew {
 			value = live[j]
 		}
-		out[i], changed = value, changed || isNew || i != j
+		out[i], replaced = value, replaced || isNew || i != j
 	}
-	return out, changed
+	return out, replaced
 }
 
 // pair says of each element of after which element of before it was, or -1.

@@ -45,9 +45,16 @@ func TestMergingLosesNoDigit(t *testing.T) {
 	for _, test := range []struct{ name, doc, patch, want string }{
 		{"2^53+1", `{"a":9007199254740993}`, `{"b":9007199254740993}`, `{"a":9007199254740993,"b":9007199254740993}`},
 		{"2^64", `{"a":18446744073709551616}`, `{}`, `{"a":18446744073709551616}`},
-		{"fractions and exponents as they are written", `{"a":1.0,"b":1e2}`, `{"c":-0.10E+05}`, `{"a":1.0,"b":1e2,"c":-0.10E+05}`},
+		{
+			"fractions and exponents as they are written", `{"a":1.0,"b":1e2}`, `{"c":-0.10E+05}`,
+			`{"a":1.0,"b":1e2,"c":-0.10E+05}`,
+		},
 		{"text is not made safe for HTML", `{"a":"<&>"}`, `{}`, `{"a":"<&>"}`},
-		{"composed and decomposed letters are two", "{\"\u00e9\":1,\"e\u0301\":2}", "{\"\u00e9\":null}", "{\"e\u0301\":2}"}, // behaviour 330
+		// behaviour 330
+		{
+			"composed and decomposed letters are two", "{\"\u00e9\":1,\"e\u0301\":2}", "{\"\u00e9\":null}",
+			"{\"e\u0301\":2}",
+		},
 		{"names are case-sensitive", `{"a":1}`, `{"A":null}`, `{"a":1}`},
 		{"of duplicate names the last counts", `{"a":1,"a":2}`, `{"b":1,"b":null}`, `{"a":2}`},
 		{"white space around", " {\n} \n", "\t{}", `{}`},
