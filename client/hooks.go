@@ -32,6 +32,6 @@ func (c *Client) observe(ctx context.Context, r RequestInfo) {
 	}
 	if l := c.log.V(6); l.Enabled() {
 		l.Info("request", "verb", r.Verb, "resource", r.Resource.String(), "object", r.Key.String(),
-			"code", r.Code, "duration", r.Duration, "error", r.Err)
+			"subresource", r.Subresource, "code", r.Code, "duration", r.Duration, "error", r.Err)
 	}
 }

@@ -55,6 +55,11 @@ func TestTheHookSeesEachExchange(t *testing.T) {
 			t.Errorf("saw %+v", last)
 		}
 
+		_, _ = r.Status().Get(ctx, web) // this server knows no status
+		if last.Subresource != "status" || last.Key != web {
+			t.Errorf("saw %+v of a subresource", last)
+		}
+
 		refuse = true
 		c.Close()
 		_, err := r.List(ctx, client.ListOptions{Namespace: "web"})
