@@ -8,25 +8,30 @@
 //
 // # Guarantees
 //
-// After any fault the cache converges to the server's truth, and it stays readable meanwhile: it is replaced at once, when
-// the new list is complete. An object whose uid and resource version have not changed is not decoded again and causes no
-// call of a handler.
+// After any fault that ends the cache converges to the server's truth, and it stays readable meanwhile: it is replaced at
+// once, when the new list is complete. An object whose uid and resource version have not changed is not decoded again and
+// causes no call of a handler.
 //
 // What each fault leads to is decided by one pure function, next, in machine.go:
 //
 //   - A watch that ends, for whatever reason that the server does not call final, is resumed after the last event that was
 //     applied. Nothing is listed again for a lost connection, a 429 or a 5xx.
-//   - 410 in any form leads to a relist. So does a resource that was gone (404), because what happened meanwhile is unknown,
-//     and a watch whose events cannot be applied three times in a row.
+//   - 410 in any form leads to a relist, and so does a version that the server says it has not reached. So does a resource
+//     that was gone (404), because what happened meanwhile is unknown, and so do three watches in a row with an event that
+//     cannot be applied, or that end at once and empty.
 //   - Failures in a row are followed by waits that grow from 800 ms to 30 s, with full jitter, and start low again after 2
-//     minutes of health. A watch that had delivered something is resumed within 800 ms. What the server asks for
-//     (Retry-After) is waited for. Where it refuses (400, 403, 404), attempts are 5 to 60 s apart.
+//     minutes of health. A watch that had delivered something is resumed within 800 ms, and so begins a relist, except one
+//     that follows another without a watch of 10 s in between. Where the server refuses (400, 403, 404 and the like),
+//     attempts are 5 to 30 s apart. What the server asks for (Retry-After) is waited for in any case, up to an hour.
+//   - A server that goes silent is given up: a list that brings nothing for 2 minutes is tried again, and a watch is ended
+//     here when it is overdue by 30 s, which is after at most 10 minutes and a half.
 //
 // An object that does not decode into T stays in the cache as it was last good, is reported once per change, and is listed
-// in Status; the others are not affected.
+// in Status until it is mended or gone; the others are not affected.
 //
 // # What runs
 //
-// Nothing runs until [Informer.Run], and nothing when it has returned. Every error is handed to Options.OnError and is
-// visible in [Informer.Status]; [Informer.WaitSynced] returns the reason when there is no cache to read yet.
+// Nothing runs until [Informer.Run], and nothing when it has returned. Every error is handed to Options.OnError, and the
+// last one of a list or a watch is visible in [Informer.Status]; [Informer.WaitSynced] returns the reason when there is no
+// cache to read yet.
 package informer

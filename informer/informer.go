@@ -69,10 +69,13 @@ func (i *Informer[T]) Run(ctx context.Context) (err error) {
 		deliver = i.store.Deliver(ctx, func(p *cache.PanicError) { r.report(p) })
 	})
 	func() {
-		// Deferred, because functions of indexes run in here, and one that panics must not leave the handlers running.
+		// Functions of indexes run in here. One that panics must not leave the handlers running, nor a later Run at the
+		// version where this one began, which would show the past again: that one lists.
 		defer wg.Wait()
 		defer cancel()
-		i.at = r.run(ctx, i.at)
+		from := i.at
+		i.at = state{cause: Reset}
+		i.at = r.run(ctx, from)
 	}()
 	return deliver
 }

@@ -87,6 +87,7 @@ type state struct {
 	stale   bool  // the next list may be older than the present, by Options.AllowStale
 	empty   int   // watches in a row that ended at once and without an event
 	broken  int   // watches in a row that ended with something inapplicable
+	relist  bool  // the last list was a relist, and no watch has lasted since: the next one is not urgent
 }
 
 // input is what happened.
@@ -116,7 +117,7 @@ type pace int
 
 const (
 	backoff pace = iota // exponential with full jitter
-	gentle              // up to the first step of the backoff, which does not grow: the watch had worked
+	gentle              // up to the first step of the backoff, which does not grow: what failed had worked
 	slow                // 5 to 30 s: somebody has to mend something
 )
 
@@ -129,6 +130,9 @@ type effect struct {
 
 // shortWatch is the life of a watch below which an end without an event counts as a refusal.
 const shortWatch = time.Second
+
+// settled is the life of a watch that shows that a list was of use.
+const settled = 10 * time.Second
 
 // patience is how many empty or broken watches in a row lead to a relist.
 const patience = 3
@@ -168,7 +172,7 @@ func next(s state, in input) (state, effect) {
 func afterList(s state, in input) (state, effect) {
 	switch in.outcome {
 	case done:
-		return state{phase: Watching, version: in.version}, effect{action: watch}
+		return state{phase: Watching, version: in.version, relist: s.cause != Initial}, effect{action: watch}
 	case expired, tooLarge:
 		s.stale = false // whatever was asked for is not to be had: ask for the present
 		return pause(s, Listing, backoff, in.floor)
@@ -183,6 +187,9 @@ func afterWatch(s state, in input) (state, effect) {
 	if in.version != "" {
 		s.version = in.version
 	}
+	if in.lived >= settled {
+		s.relist = false
+	}
 	p := backoff
 	if in.delivered {
 		s.empty, s.broken = 0, 0
@@ -196,30 +203,39 @@ func afterWatch(s state, in input) (state, effect) {
 			return s, effect{action: watch}
 		case !in.delivered:
 			if s.empty++; s.empty >= patience {
-				return relist(s, Refused, backoff, in.floor)
+				return relist(s, Refused, in.floor)
 			}
 		}
 	case expired:
-		return relist(s, Expired, backoff, in.floor)
+		return relist(s, Expired, in.floor)
 	case tooLarge:
-		return relist(s, TooLarge, backoff, in.floor)
+		return relist(s, TooLarge, in.floor)
 	case absent:
-		return relist(s, Absent, slow, in.floor)
+		return relist(s, Absent, in.floor)
 	case refused:
 		p = slow
 	case inapplicable:
 		if s.broken++; s.broken >= patience {
-			return relist(s, Reset, backoff, in.floor)
+			return relist(s, Reset, in.floor)
 		}
 	case transient:
 	}
 	return pause(s, Watching, p, in.floor)
 }
 
-// relist waits, and then lists because of cause. The version is forgotten: a watch from it is not to be had. The wait is
-// never gentle: lists are dear, and a server that expires every version must not be made to serve one after the other.
-func relist(s state, cause Cause, p pace, floor time.Duration) (state, effect) {
+// relist waits, and then lists because of cause. The version is forgotten: a watch from it is not to be had.
+//
+// The wait is gentle: a server that has come back after a long time with its history gone has been waited for already. But
+// lists are dear, so one that follows another without a watch worth the name in between backs off.
+func relist(s state, cause Cause, floor time.Duration) (state, effect) {
 	s.version, s.cause, s.empty, s.broken = "", cause, 0, 0
+	p := gentle
+	switch {
+	case cause == Absent:
+		p = slow
+	case s.relist:
+		p = backoff
+	}
 	return pause(s, Listing, p, floor)
 }
 

@@ -1,0 +1,68 @@
+package informer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"syscall"
+	"testing"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+)
+
+// behaviours 41, 174, 182, 331, 333, 337
+func TestClassify(t *testing.T) {
+	status := func(code int, reason string) error {
+		return apierrors.FromStatus(meta.Status{Code: code, Reason: reason})
+	}
+	for _, test := range []struct {
+		name string
+		err  error
+		want outcome
+	}{
+		{"no error", nil, done},
+		{"a cut body", io.ErrUnexpectedEOF, transient},
+		{"a reset", syscall.ECONNRESET, transient},
+		{"a refused connection", syscall.ECONNREFUSED, transient},
+		{"a timeout", context.DeadlineExceeded, transient},
+		{"anything unknown", errors.New("no idea"), transient},
+		{"400", status(400, "BadRequest"), refused},
+		{"401", status(401, "Unauthorized"), transient},
+		{"403", status(403, "Forbidden"), refused},
+		{"404", status(404, "NotFound"), absent},
+		{"404 of a proxy", apierrors.FromResponse(404, http.Header{}, []byte("404 page not found"), "GET"), absent},
+		{"405", status(405, "MethodNotAllowed"), refused},
+		{"408", status(408, ""), transient},
+		{"410 Expired", status(410, "Expired"), expired},
+		{"410 Gone", status(410, "Gone"), expired},
+		{"410 alone", status(410, ""), expired},
+		{"Expired alone", status(0, "Expired"), expired},
+		{"422", status(422, "Invalid"), refused},
+		{"429", status(429, "TooManyRequests"), transient},
+		{"500", status(500, "InternalError"), transient},
+		{"an object that the server cannot read", status(500, "StorageReadError"), inapplicable},
+		{"503", status(503, ""), transient},
+		{"504", status(504, "Timeout"), transient},
+		{
+			"a version that the server has not reached",
+			apierrors.FromStatus(meta.Status{Code: 504, Reason: "Timeout", Message: "Too large resource version: 9, current: 5"}),
+			tooLarge,
+		},
+		{"another kind", &client.KindError{}, inapplicable},
+		{"an event that cannot be used", &client.EventError{Err: io.EOF}, inapplicable},
+		{"no JSON at all", &client.BodyError{}, transient},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := classify(test.err); got != test.want {
+				t.Errorf("classify(%v) = %v, want %v", test.err, got, test.want)
+			}
+			if wrapped := fmt.Errorf("outer: %w", &client.OpError{Verb: "watch", Err: test.err}); test.err != nil && classify(wrapped) != test.want {
+				t.Errorf("classify(%v) = %v, want %v", wrapped, classify(wrapped), test.want)
+			}
+		})
+	}
+}

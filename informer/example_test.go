@@ -1,0 +1,71 @@
+package informer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/informer"
+)
+
+// Pod is a pod as this program sees it: nothing else of it is decoded or kept.
+type Pod struct {
+	meta.Identity `json:"metadata"`
+	Spec          struct {
+		NodeName string `json:"nodeName"`
+	} `json:"spec"`
+}
+
+// Pods says where the server has them.
+var Pods = client.Type[*Pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
+
+func pod(name, node string) *Pod {
+	p := &Pod{Identity: meta.Identity{Namespace: "default", Name: name}}
+	p.Spec.NodeName = node
+	return p
+}
+
+// A cache of pods, an index of it by node, and the server, all run together until the work is done.
+func Example() {
+	server := clienttest.New(clienttest.Options{})
+	c, err := client.New(server.Config())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Close()
+	pods := client.For(c, Pods)
+	inf := informer.New(pods, informer.Options{Namespace: "default"})
+	byNode := cache.NewIndex(inf.Reader(), func(p *Pod) []string { return []string{p.Spec.NodeName} })
+
+	errDone := errors.New("done")
+	work := func(ctx context.Context) error {
+		for name, node := range map[string]string{"a": "one", "b": "two", "c": "one"} {
+			if _, err := pods.Create(ctx, pod(name, node)); err != nil {
+				return err
+			}
+		}
+		if err := inf.WaitSynced(ctx); err != nil { // says why not
+			return err
+		}
+		// The cache follows the server a little later: whoever has to know when subscribes.
+		all := make(chan string, 3)
+		inf.Subscribe(cache.HandlerFuncs[*Pod]{Add: func(p *Pod) { all <- p.Name }})
+		names := []string{<-all, <-all, <-all}
+		slices.Sort(names)
+		fmt.Println("pods:", names)
+		fmt.Println("on node one:", byNode.Len("one"))
+		return errDone
+	}
+	if err := informer.Run(context.Background(), informer.RunnerFunc(server.Run), inf, informer.RunnerFunc(work)); err != errDone {
+		fmt.Println(err)
+	}
+	// Output:
+	// pods: [a b c]
+	// on node one: 2
+}

@@ -1,0 +1,248 @@
+package informer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/informer"
+)
+
+// An informer without faults: what it asks for, what it holds and what it tells.
+
+// behaviours 169, 171, 180, 184
+func TestAnInformerListsAndThenFollows(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("a")
+		r.put("b")
+		var asked journal[string]
+		r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+			if v := clienttest.RequestOf(q); v.Verb == "list" || v.Verb == "watch" {
+				asked.add(q.URL.RawQuery)
+			}
+			return nil
+		})
+		i := r.start(informer.Options{})
+		listed := i.Status()
+		i.tells("add a", "add b")
+		r.heal() // what follows asks the server too
+		i.current()
+
+		r.put("a", "x", "1")
+		r.remove("b")
+		r.put("c")
+		i.tells("add c", "delete b", "update a")
+		i.current()
+
+		queries := asked.list()
+		if len(queries) != 2 || queries[0] != "limit=500" {
+			r.Fatalf("queries %q, want a list with limit=500 and nothing else, and a watch", queries)
+		}
+		for _, want := range []string{"watch=true", "allowWatchBookmarks=true", "resourceVersion=" + listed.ResourceVersion, "timeoutSeconds="} {
+			if !strings.Contains(queries[1], want) {
+				r.Errorf("the watch asks for %q, without %s", queries[1], want)
+			}
+		}
+		s := i.Status()
+		if s.State != informer.Watching || !s.Synced || s.Err != nil || s.Objects != 2 || s.Lists != 1 || s.Watches != 1 || s.Events != 3 {
+			r.Errorf("status is %v", s)
+		}
+		r.pass(2 * time.Minute)
+		if after := i.Status(); !after.LastEvent.After(s.LastEvent) {
+			r.Error("a bookmark does not count as a sign of life")
+		}
+		i.tells()
+	})
+}
+
+// behaviour 180, fault F4: with nothing happening, a server is asked once in 5 to 10 minutes.
+func TestAWatchThatTheServerEndsIsOpenedAgainWithoutAList(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("a")
+		i := r.start(informer.Options{})
+		r.pass(10 * time.Hour)
+		i.relisted(nil)
+		if n := i.Status().Watches; n < 60 || n > 121 || r.requests("list") != 1 {
+			r.Errorf("%d watches and %d lists in ten hours", n, r.requests("list"))
+		}
+		if errs := i.reported(); len(errs) != 0 {
+			r.Errorf("reported %v", errs)
+		}
+		r.put("b")
+		i.current()
+	})
+}
+
+// behaviour 79
+func TestAListOfSeveralPages(t *testing.T) {
+	for _, test := range []struct{ objects, page, requests int }{
+		{0, 2, 1},
+		{1, 2, 1},
+		{2, 2, 1},
+		{5, 2, 3},
+		{5, -1, 1},
+	} {
+		t.Run(fmt.Sprint(test), func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				for n := range test.objects {
+					r.put(fmt.Sprint("a", n))
+				}
+				lists := r.requests("list")
+				i := r.start(informer.Options{PageSize: test.page})
+				if n := r.requests("list") - lists; n != test.requests {
+					r.Errorf("%d requests, want %d", n, test.requests)
+				}
+				if i.Status().Objects != test.objects {
+					r.Errorf("status is %v", i.Status())
+				}
+				i.current()
+			})
+		})
+	}
+}
+
+// behaviour 241: who leaves a selector is deleted, who enters it is added.
+func TestOptionsChooseWhatIsHeld(t *testing.T) {
+	web := map[string]string{"app": "web"}
+	for _, test := range []struct {
+		name    string
+		o       informer.Options
+		initial []string
+		then    []string
+	}{
+		{"everything", informer.Options{}, []string{"add a", "add b", "add kube-root"}, []string{"add d", "update a", "update b", "update kube-root"}},
+		{"a label", informer.Options{LabelSelector: "app=web"}, []string{"add a"}, []string{"add b", "add d", "delete a"}},
+		{"a field", informer.Options{FieldSelector: "metadata.name=b"}, []string{"add b"}, []string{"update b"}},
+		{"a namespace", informer.Options{Namespace: "kube-system"}, []string{"add kube-root"}, []string{"update kube-root"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				system := func(v string) *meta.Unstructured {
+					return unstructured("kube-system", "kube-root", nil, map[string]any{"v": v})
+				}
+				r.putLabelled("a", web)
+				r.put("b")
+				if _, err := r.raw.Create(r.Context(), system("1")); err != nil {
+					r.Fatal(err)
+				}
+				i := r.start(test.o)
+				i.tells(test.initial...)
+				r.put("a")
+				r.putLabelled("b", web)
+				r.putLabelled("d", web)
+				if _, err := r.raw.Update(r.Context(), system("2")); err != nil {
+					r.Fatal(err)
+				}
+				i.tells(test.then...)
+				i.current()
+			})
+		})
+	}
+}
+
+func TestAllowStaleAsksForWhatTheServerHasCachedOnceOnly(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("a")
+		var asked journal[string]
+		r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+			if clienttest.RequestOf(q).Verb != "list" {
+				return nil
+			}
+			if asked.add(q.URL.Query().Get("resourceVersion")) == 1 {
+				return failure(http.StatusServiceUnavailable, "ServiceUnavailable", "not now")
+			}
+			return nil
+		})
+		i := r.start(informer.Options{AllowStale: true})
+		i.current()
+		seen := len(asked.list()) // current lists too
+		r.server.DropWatches()
+		r.put("b")
+		r.server.Compact()
+		r.within(time.Minute, "relisted", func() bool { return i.Status().Relists[informer.Expired] == 1 })
+		versions := asked.list()
+		if got := fmt.Sprintf("%q", versions[:2]); got != `["0" "0"]` || versions[seen] != "" {
+			r.Errorf("lists asked for %q, want version 0 until the first is complete, and none afterwards", versions)
+		}
+	})
+}
+
+// behaviours 225, 226, 227
+func TestSubscribers(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("a")
+		i := r.informer(informer.Options{})
+		release := make(chan struct{})
+		slow := &witness{t: r.T, delay: func() { <-release }}
+		panics := i.Subscribe(cache.HandlerFuncs[*Thing]{Add: func(*Thing) { panic("no") }})
+		sub := i.Subscribe(slow)
+		i.run()
+		r.Cleanup(i.stop)
+		if err := i.WaitSynced(r.Context()); err != nil {
+			r.Fatal(err)
+		}
+		i.tells("add a")
+		for _, v := range []string{"1", "2", "3"} {
+			r.put("a", "v", v)
+			i.tells("update a")
+		}
+		late := &witness{t: r.T}
+		if err := i.Subscribe(late).WaitSynced(r.Context()); err != nil {
+			r.Fatal(err)
+		}
+		if d := late.difference(i.held()); d != "" {
+			r.Errorf("a late subscriber is synced, but: %s", d)
+		}
+		select {
+		case <-sub.Synced():
+			r.Error("a subscriber that has handled nothing is synced")
+		default:
+		}
+		close(release)
+		synctest.Wait()
+		if d := slow.difference(i.held()); d != "" {
+			r.Errorf("the slow subscriber: %s", d)
+		}
+		<-sub.Synced()
+		<-panics.Synced()
+		var p *cache.PanicError
+		if errs := i.reported(); len(errs) != 1 || !errors.As(errs[0], &p) || p.Key != key("a") {
+			r.Errorf("reported %v, want the panic", errs)
+		}
+		i.current()
+	})
+}
+
+// OnError may use the informer, from any of the goroutines that call it.
+func TestOnErrorMayAskTheInformer(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("bad", "bad", "yes")
+		r.put("good")
+		var i *informer.Informer[*Thing]
+		var seen []string
+		i = informer.New(r.things, informer.Options{OnError: func(err error) {
+			seen = append(seen, err.Error())
+			_, _, _ = i.Status().String(), i.Reader().Len(), i.String()
+			i.Subscribe(cache.HandlerFuncs[*Thing]{}).Close()
+		}})
+		ctx, cancel := context.WithCancel(r.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- i.Run(ctx) }()
+		if err := i.WaitSynced(ctx); err != nil {
+			r.Error(err)
+		}
+		synctest.Wait()
+		cancel()
+		if err := <-ended; err != nil || len(seen) != 1 {
+			r.Errorf("%v; reported %q, want one object that does not decode", err, seen)
+		}
+	})
+}

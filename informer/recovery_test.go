@@ -1,0 +1,561 @@
+package informer_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bowline-go/bowline/client/clienttest"
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/informer"
+)
+
+// Every fault has one recovery. Each case of the first table breaks the watch of an informer that is synced, lets the world
+// change meanwhile, and says what it must take to be current again.
+
+const (
+	noVersion   = `{"type":"ADDED","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"ghost","namespace":"default","uid":"u"}}}`
+	unknownType = `{"type":"RENAMED","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"ghost","namespace":"default","uid":"u","resourceVersion":"99"}}}`
+	wrongKind   = `{"type":"ADDED","object":{"apiVersion":"v1","kind":"Secret","metadata":{"name":"ghost","namespace":"default","uid":"u","resourceVersion":"99"}}}`
+)
+
+func TestAfterAnyFaultOfAWatchTheCacheIsCurrent(t *testing.T) {
+	type causes = map[informer.Cause]int
+	for _, test := range []struct {
+		name    string
+		fault   http.HandlerFunc // answers watches; nil: they are only cut
+		lasts   time.Duration
+		within  time.Duration // how soon after the fault the cache is current
+		relists causes
+		watches int // how many are opened at most, the last one included
+		compact bool
+		err     string
+	}{
+		{name: "cut in the middle of a frame (fault F2)", within: 800 * time.Millisecond, watches: 1},
+		{
+			name: "reset before an answer (behaviour 41)", fault: clienttest.Reset(),
+			lasts: time.Minute, within: 30 * time.Second, watches: 40, err: "watch configmaps: ",
+		},
+		{
+			name: "429 with Retry-After (behaviour 175, fault F7)", fault: clienttest.TooManyRequests(7 * time.Second),
+			lasts: time.Minute, within: 31 * time.Second, watches: 10, err: "TooManyRequests (429)",
+		},
+		{
+			name: "429 in the stream (behaviour 175, fault F7)", fault: frames(false, errorEvent(429, "TooManyRequests", `,"details":{"retryAfterSeconds":7}`)),
+			lasts: time.Minute, within: 31 * time.Second, watches: 10, err: "TooManyRequests (429)",
+		},
+		{
+			name: "ten minutes of 500 (fault F8)", fault: failure(500, "InternalError", "etcd"),
+			lasts: 10 * time.Minute, within: 35 * time.Second, watches: 100, err: "InternalError (500)",
+		},
+		{
+			name: "ten minutes of 500, and the history is gone (faults F8, F14)", fault: failure(500, "InternalError", "etcd"), compact: true,
+			lasts: 10 * time.Minute, within: 35 * time.Second, relists: causes{informer.Expired: 1}, watches: 100, err: "InternalError (500)",
+		},
+		{
+			name: "ten minutes of 503 (fault F8)", fault: failure(503, "ServiceUnavailable", "starting"),
+			lasts: 10 * time.Minute, within: 35 * time.Second, watches: 100, err: "ServiceUnavailable (503)",
+		},
+		{
+			name: "hours of 403, then mended (fault F29)", fault: failure(403, "Forbidden", "not yours"),
+			lasts: 5 * time.Hour, within: 35 * time.Second, watches: 1700, err: "watch configmaps: server said Forbidden (403): not yours",
+		},
+		{
+			name: "hours of 401, then mended (fault F29)", fault: failure(401, "Unauthorized", "who is that"),
+			lasts: 5 * time.Hour, within: 35 * time.Second, watches: 1700, err: "Unauthorized (401)",
+		},
+		{
+			name: "the page of a proxy (fault F25)", fault: html,
+			lasts: 10 * time.Minute, within: 35 * time.Second, watches: 100, err: "text/html",
+		},
+		{
+			name: "no answer at all (behaviour 196, fault F3)", fault: clienttest.Hang(),
+			lasts: time.Hour, within: 11 * time.Minute, watches: 15,
+		},
+		{
+			name: "410 (fault F6)", fault: failure(410, "Expired", "too old"),
+			lasts: time.Second, within: 10 * time.Second, relists: causes{informer.Expired: 1}, watches: 6,
+		},
+		{
+			name: "410 in the stream, reason Expired (fault F6)", fault: frames(false, errorEvent(410, "Expired", "")),
+			lasts: time.Second, within: 10 * time.Second, relists: causes{informer.Expired: 1}, watches: 6,
+		},
+		{
+			name: "410 in the stream, reason Gone (fault F6)", fault: frames(false, errorEvent(410, "Gone", "")),
+			lasts: time.Second, within: 10 * time.Second, relists: causes{informer.Expired: 1}, watches: 6,
+		},
+		{
+			name: "410 in the stream, the code alone (fault F6)", fault: frames(false, errorEvent(410, "", "")),
+			lasts: time.Second, within: 10 * time.Second, relists: causes{informer.Expired: 1}, watches: 6,
+		},
+		{
+			name:  "a version that the server does not have (behaviour 174, fault F9)",
+			fault: frames(false, errorEvent(504, "Timeout", `,"details":{"retryAfterSeconds":1,"causes":[{"reason":"ResourceVersionTooLarge","message":"Too large resource version"}]}`)),
+			lasts: time.Second, within: 10 * time.Second, relists: causes{informer.TooLarge: 1}, watches: 6,
+		},
+		{
+			name: "404 for a minute (fault F40)", fault: failure(404, "NotFound", "no such resource"),
+			lasts: time.Minute, within: 35 * time.Second, relists: causes{informer.Absent: 1}, watches: 15,
+		},
+		{
+			name: "an event without a resource version", fault: frames(true, noVersion),
+			lasts: 20 * time.Second, within: 35 * time.Second, relists: causes{informer.Reset: 1}, watches: 30, err: "it has no resource version",
+		},
+		{
+			name: "an event of an unknown type (behaviour 45, fault F20)", fault: frames(true, unknownType),
+			lasts: 20 * time.Second, within: 35 * time.Second, relists: causes{informer.Reset: 1}, watches: 30, err: "its type is unknown",
+		},
+		{
+			name: "an event of another kind", fault: frames(true, wrongKind),
+			lasts: 20 * time.Second, within: 35 * time.Second, relists: causes{informer.Reset: 1}, watches: 30, err: "v1 Secret, want v1 ConfigMap",
+		},
+		{
+			name: "an event that is no JSON", fault: frames(true, `{"type":"ADDED",}`),
+			lasts: 20 * time.Second, within: 35 * time.Second, relists: causes{informer.Reset: 1}, watches: 30, err: "unusable event",
+		},
+		{
+			name: "an error event without a Status (behaviour 337)", fault: frames(true, `{"type":"ERROR","object":{"kind":"Pod"}}`),
+			lasts: 20 * time.Second, within: 35 * time.Second, relists: causes{informer.Reset: 1}, watches: 30, err: "no Status",
+		},
+		{
+			name: "an event that the server cannot read (behaviour 182)", fault: frames(false, errorEvent(500, "StorageReadError", "")),
+			lasts: 20 * time.Second, within: 35 * time.Second, relists: causes{informer.Reset: 1}, watches: 30, err: "StorageReadError (500)",
+		},
+		{
+			name: "watches that end at once and empty (behaviour 179, fault F4)", fault: frames(false),
+			lasts: 20 * time.Second, within: 35 * time.Second, relists: causes{informer.Refused: 1}, watches: 30,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				r.put("a")
+				r.put("b")
+				r.put("c")
+				i := r.start(informer.Options{})
+				i.tells("add a", "add b", "add c")
+				before := i.Status()
+				if test.fault != nil {
+					r.on("watch", test.fault)
+				}
+				r.server.DropWatches()
+				r.put("a", "x", "1")
+				r.remove("b")
+				r.put("d")
+				if test.compact {
+					r.server.Compact()
+				}
+				if test.lasts > 0 {
+					r.pass(test.lasts)
+					if s := i.Status(); test.err != "" && (s.Err == nil || !strings.Contains(s.Err.Error(), test.err)) {
+						r.Errorf("in the fault the status says %v, want %q", s, test.err)
+					}
+					if test.relists == nil && len(i.held()) != 3 {
+						r.Errorf("in the fault the cache holds %v, want what it held", i.held())
+					}
+				}
+				r.heal()
+				r.within(test.within, "the cache is current", func() bool { return i.difference() == "" })
+				i.tells("add d", "delete b", "update a")
+
+				s := i.Status()
+				if test.relists == nil {
+					i.relisted(nil)
+					if n := s.Events - before.Events; n != 3 {
+						r.Errorf("%d events were applied, want each of the three once", n)
+					}
+				}
+				for cause := range s.Relists {
+					if test.relists[cause] == 0 {
+						r.Errorf("a relist because of %s", cause)
+					}
+				}
+				for cause, n := range test.relists { // a fault that lasts may lead to more
+					if got := s.Relists[cause]; got < n {
+						r.Errorf("%d relists because of %s, want %d", got, cause, n)
+					}
+				}
+				r.pass(time.Minute) // the last watch is open by now
+				s = i.Status()
+				if n := s.Watches - before.Watches; n > test.watches {
+					r.Errorf("%d watches were opened, want at most %d", n, test.watches)
+				}
+				if r.pass(2 * time.Minute); i.Status().Err != nil || r.server.Watches() != 1 {
+					r.Errorf("afterwards the status is %v, with %d watches", i.Status(), r.server.Watches())
+				}
+				i.current()
+			})
+		})
+	}
+}
+
+// The same for a list, the first and a later one.
+func TestAfterAnyFaultOfAListTheCacheIsCurrent(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		fault  http.HandlerFunc
+		lasts  time.Duration
+		within time.Duration
+		lists  int
+		err    string
+	}{
+		{"429 with Retry-After (fault F7)", clienttest.TooManyRequests(7 * time.Second), time.Minute, 31 * time.Second, 10, "TooManyRequests (429)"},
+		{"ten minutes of 500 (behaviour 181, fault F8)", failure(500, "InternalError", "etcd"), 10 * time.Minute, 35 * time.Second, 100, "InternalError (500)"},
+		{"ten minutes of 503 (fault F8)", failure(503, "ServiceUnavailable", "starting"), 10 * time.Minute, 35 * time.Second, 100, "(503)"},
+		{"a conversion webhook that is down (fault F41)", failure(500, "", "conversion webhook failed"), time.Hour, 35 * time.Second, 400, "conversion webhook failed"},
+		{"hours of 403, then mended (behaviour 247, fault F29)", failure(403, "Forbidden", "not yours"), 5 * time.Hour, 35 * time.Second, 1700, "list configmaps: server said Forbidden (403): not yours"},
+		{"404 for a while (fault F40)", failure(404, "NotFound", "no such resource"), 10 * time.Minute, 35 * time.Second, 100, "NotFound (404)"},
+		{"410 (behaviour 172)", failure(410, "Expired", "too old"), 10 * time.Minute, 35 * time.Second, 100, "Expired (410)"},
+		{"the page of a proxy (fault F25)", html, 10 * time.Minute, 35 * time.Second, 100, "text/html"},
+		{"reset (fault F1)", clienttest.Reset(), 10 * time.Minute, 35 * time.Second, 100, "list configmaps: "},
+		{"no answer at all (fault F26)", clienttest.Hang(), 10 * time.Minute, 3 * time.Minute, 20, "server sent nothing for 2m0s"},
+		{"a list of another kind", frames(false, `{"apiVersion":"v1","kind":"SecretList","metadata":{"resourceVersion":"9"},"items":[]}`), 10 * time.Minute, 35 * time.Second, 100, "SecretList"},
+		{"a list without a resource version", frames(false, `{"apiVersion":"v1","kind":"ConfigMapList","metadata":{},"items":[]}`), 10 * time.Minute, 35 * time.Second, 100, "list configmaps: server sent a list without a resource version"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				r.put("a")
+				r.put("b")
+				r.on("list", test.fault)
+				i := r.informer(informer.Options{})
+				i.run()
+				r.Cleanup(i.stop)
+				check := func() {
+					r.Helper()
+					before := i.Status().Lists
+					r.pass(test.lasts)
+					s := i.Status()
+					if s.Err == nil || !strings.Contains(s.Err.Error(), test.err) {
+						r.Errorf("in the fault the status says %v, want %q", s, test.err)
+					}
+					if n := s.Lists - before; n < 2 || n > test.lists {
+						r.Errorf("%d lists in the fault, want at most %d", n, test.lists)
+					}
+				}
+				check()
+				i.tells()
+				r.heal()
+				r.within(test.within, "the first list is complete", func() bool { return i.Status().Synced })
+				i.current()
+				i.tells("add a", "add b")
+				i.relisted(nil)
+
+				r.pass(3 * time.Minute) // of health, which makes the waits short again
+				r.on("list", test.fault)
+				r.server.DropWatches()
+				r.put("c")
+				r.server.Compact()
+				check()
+				i.tells()
+				if i.Reader().Len() != 2 {
+					r.Errorf("in the fault the cache holds %v", i.held())
+				}
+				r.heal()
+				r.within(test.within, "the second list is complete", func() bool { return i.difference() == "" })
+				i.tells("add c")
+				i.relisted(map[informer.Cause]int{informer.Expired: 1})
+				if s := i.Status(); s.Err != nil {
+					r.Errorf("afterwards the status is %v", s)
+				}
+			})
+		})
+	}
+}
+
+// fault F7: the server's wait is a floor, to the second; an absurd one is capped.
+func TestRetryAfterIsAFloor(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		verb        string
+		after       string
+		least, most time.Duration
+	}{
+		{"of a list", "list", "20", 20 * time.Second, 22 * time.Second},
+		{"of a watch", "watch", "20", 20 * time.Second, 22 * time.Second},
+		{"which is an hour at most", "watch", "99999999", time.Hour, 66 * time.Minute},
+		{"and none if it is nonsense", "list", "soon", 0, 800 * time.Millisecond},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				var asked journal[time.Time]
+				r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+					if clienttest.RequestOf(q).Verb != test.verb {
+						return nil
+					}
+					if asked.add(time.Now()) > 1 {
+						return nil
+					}
+					return func(w http.ResponseWriter, q *http.Request) {
+						w.Header().Set("Retry-After", test.after)
+						failure(429, "TooManyRequests", "")(w, q)
+					}
+				})
+				i := r.start(informer.Options{})
+				r.within(2*time.Hour, "two requests", func() bool { return len(asked.list()) == 2 })
+				at := asked.list()
+				if d := at[1].Sub(at[0]); d < test.least || d > test.most {
+					r.Errorf("asked again after %v, want %v to %v", d, test.least, test.most)
+				}
+				r.heal()
+				i.current()
+			})
+		})
+	}
+}
+
+// behaviours 173, 211, 221, 235, fault F14: what has not changed is neither decoded nor told of again.
+func TestARelistTellsOfRealDifferencesOnly(t *testing.T) {
+	bubble(t, func(r *rig) {
+		for n := range 10 {
+			r.put(fmt.Sprint("same", n), "x", "0")
+		}
+		r.put("changed")
+		r.put("gone", "x", "0")
+		r.put("again", "x", "0")
+		i := r.start(informer.Options{PageSize: 3})
+		i.told()
+		before := i.held()
+
+		r.server.DropWatches()
+		r.put("changed", "x", "1")
+		r.remove("gone")
+		r.remove("again")
+		r.put("again", "x", "0")
+		r.put("new", "x", "1")
+		r.server.Compact()
+		bodies := decoded.Load()
+		r.within(3*time.Second, "relisted", func() bool { return i.Status().Relists[informer.Expired] == 1 })
+		if n := decoded.Load() - bodies; n != 3 {
+			r.Errorf("%d objects were decoded, want the 3 that are new", n)
+		}
+		i.tells("add again", "add new", "delete again", "delete gone", "update changed")
+		for k, obj := range i.held() {
+			if strings.HasPrefix(k.Name, "same") && before[k] != obj {
+				r.Errorf("%v is another reference", k)
+			}
+		}
+		i.current()
+	})
+}
+
+// behaviours 81, 173, fault F10: the list starts again, and nothing of the half list is used.
+func TestATokenThatExpiresInTheMiddleOfPaging(t *testing.T) {
+	bubble(t, func(r *rig) {
+		for n := range 5 {
+			r.put(fmt.Sprint("a", n))
+		}
+		var pages atomic.Int32
+		r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+			if clienttest.RequestOf(q).Verb == "list" && q.URL.Query().Get("continue") != "" && pages.Add(1) == 2 {
+				r.server.Compact()
+			}
+			return nil
+		})
+		// Something has to change, or the token's version is still the present one.
+		i := r.informer(informer.Options{PageSize: 1})
+		i.run()
+		r.Cleanup(i.stop)
+		r.put("a0", "x", "1")
+		if err := i.WaitSynced(r.Context()); err != nil {
+			r.Fatal(err)
+		}
+		i.current()
+		i.relisted(nil)
+	})
+}
+
+// fault F1, F23, F24: for every place in a sample, a list that is cut there is not used.
+func TestAListThatIsCutIsNotUsed(t *testing.T) {
+	for _, n := range []int{0, 1, 20, 60, 100, 150, 250, 400, 700, 1000} {
+		t.Run(fmt.Sprint("after byte ", n), func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				r.put("a")
+				r.put("b")
+				r.put("c")
+				r.put("d")
+				i := r.informer(informer.Options{PageSize: 3})
+				r.on("list", r.server.CutBody(n))
+				i.run()
+				r.Cleanup(i.stop)
+				r.pass(5 * time.Second)
+				if i.Status().Synced && n < 400 {
+					r.Error("a list that was cut counts as complete")
+				}
+				if held := i.Reader().Len(); held != 0 && held != 4 {
+					r.Errorf("the cache holds %d of 4 objects", held)
+				}
+				r.heal()
+				r.within(35*time.Second, "complete", func() bool { return i.Status().Synced })
+				i.current()
+				i.relisted(nil)
+			})
+		})
+	}
+}
+
+// fault F2: for every place in a sample, a watch that is cut there is resumed after the last whole event.
+func TestAWatchThatIsCutAnywhereIsResumed(t *testing.T) {
+	for n := 0; n < 1500; n += 97 {
+		t.Run(fmt.Sprint("after byte ", n), func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				r.put("a")
+				i := r.start(informer.Options{})
+				r.on("watch", r.server.CutBody(n))
+				r.server.DropWatches()
+				for v := range 4 {
+					r.put("a", "v", fmt.Sprint(v))
+					r.put(fmt.Sprint("b", v))
+				}
+				r.pass(3 * time.Second)
+				r.heal()
+				r.within(35*time.Second, "current", func() bool { return i.difference() == "" })
+				i.relisted(nil)
+				if n := i.Status().Events; n != 8 {
+					r.Errorf("%d events were applied, want each of 8 once", n)
+				}
+			})
+		})
+	}
+}
+
+// fault F40: the resource goes, and comes back with other objects under the same names.
+func TestAResourceThatGoesAndComesBack(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("a")
+		r.put("b")
+		i := r.start(informer.Options{})
+		i.told()
+		old := i.held()
+		r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+			if v := clienttest.RequestOf(q).Verb; v == "list" || v == "watch" {
+				return func(w http.ResponseWriter, _ *http.Request) { http.NotFound(w, nil) }
+			}
+			return nil
+		})
+		r.server.DropWatches()
+		r.pass(time.Minute)
+		s := i.Status()
+		if !errors.Is(s.Err, apierrors.NotFound) || len(i.held()) != 2 {
+			r.Errorf("while the resource is gone: %v", s)
+		}
+		i.tells()
+		r.remove("a")
+		r.remove("b")
+		r.put("b")
+		r.put("c")
+		r.heal()
+		r.within(35*time.Second, "current", func() bool { return i.difference() == "" })
+		i.tells("add b", "add c", "delete a", "delete b")
+		i.relisted(map[informer.Cause]int{informer.Absent: 1})
+		if i.held()[key("b")].UID == old[key("b")].UID {
+			r.Error("b is still the old one")
+		}
+	})
+}
+
+// fault F13, F15, F16: the order of the stream is the truth, and the same state twice is one change.
+func TestBookmarksAndRepeatedEvents(t *testing.T) {
+	object := func(name, version string) string {
+		return fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q,"namespace":"default","uid":%q,"resourceVersion":%q}}`, name, name, version)
+	}
+	event := func(kind, object string) string { return fmt.Sprintf(`{"type":%q,"object":%s}`, kind, object) }
+	for _, test := range []struct {
+		name   string
+		events []string
+		told   []string
+		resume string
+	}{
+		{"a bookmark of nothing but a version", []string{event("BOOKMARK", `{"metadata":{"resourceVersion":"70"}}`)}, nil, "70"},
+		{"the same event twice", []string{event("ADDED", object("x", "60")), event("ADDED", object("x", "60"))}, []string{"add x"}, "60"},
+		{"modified before it was added", []string{event("MODIFIED", object("x", "60"))}, []string{"add x"}, "60"},
+		{"deleted, and never there (behaviour 215)", []string{event("DELETED", object("x", "60"))}, nil, "60"},
+		{"versions of two objects out of order", []string{event("ADDED", object("x", "61")), event("ADDED", object("y", "60"))}, []string{"add x", "add y"}, "60"},
+		{"opaque versions", []string{event("ADDED", object("x", "zz")), event("BOOKMARK", `{"metadata":{"resourceVersion":"a-b"}}`)}, []string{"add x"}, "a-b"},
+		{"an event before one that cannot be applied", []string{event("ADDED", object("x", "60")), wrongKind}, []string{"add x"}, "60"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				var asked journal[string]
+				r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+					if clienttest.RequestOf(q).Verb != "watch" {
+						return nil
+					}
+					if asked.add(q.URL.Query().Get("resourceVersion")) > 1 {
+						return clienttest.Hang()
+					}
+					return frames(false, test.events...)
+				})
+				i := r.start(informer.Options{})
+				r.within(time.Second, "two watches", func() bool { return len(asked.list()) == 2 })
+				versions := asked.list()
+				i.tells(test.told...)
+				if versions[1] != test.resume || i.Status().ResourceVersion != test.resume {
+					r.Errorf("resumed at %s, cache at %s, want %s", versions[1], i.Status().ResourceVersion, test.resume)
+				}
+			})
+		})
+	}
+}
+
+// A server that expires each version at once is not made to serve one list after the other.
+func TestRelistsAreSpaced(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		watch http.HandlerFunc
+	}{
+		{"410 at once", failure(410, "Expired", "")},
+		{"410 after a bookmark", frames(false, `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}`, errorEvent(410, "Expired", ""))},
+		{"empty watches", frames(false)},
+		{"events that cannot be applied", frames(false, unknownType)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				r.on("watch", test.watch)
+				r.start(informer.Options{})
+				r.pass(time.Hour)
+				if n := r.requests("list"); n < 10 || n > 400 {
+					r.Errorf("%d lists in an hour", n)
+				}
+			})
+		})
+	}
+}
+
+// behaviour 178: after a storm that has made the waits long, two minutes of health make the next one short, also where the
+// server sends no bookmarks.
+func TestHealthMakesTheNextWaitShort(t *testing.T) {
+	for _, bookmarks := range []bool{true, false} {
+		t.Run(fmt.Sprint("bookmarks: ", bookmarks), func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				i := r.start(informer.Options{})
+				r.on("watch", failure(500, "InternalError", ""))
+				r.server.DropWatches()
+				r.pass(10 * time.Minute)
+				r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+					if query := q.URL.Query(); !bookmarks && query.Get("watch") != "" {
+						query.Del("allowWatchBookmarks")
+						q.URL.RawQuery = query.Encode()
+					}
+					return nil
+				})
+				r.pass(30 * time.Minute)
+				if err := i.Status().Err; err != nil {
+					r.Errorf("after half an hour of health the status says %v", err)
+				}
+				var broken atomic.Bool
+				r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+					if clienttest.RequestOf(q).Verb != "watch" || !broken.CompareAndSwap(false, true) {
+						return nil
+					}
+					return failure(500, "InternalError", "")
+				})
+				r.server.DropWatches()
+				// One wait of up to 800 ms after the cut, and one of up to 1600 ms after the failure.
+				r.within(2500*time.Millisecond, "watching again", func() bool { return broken.Load() && r.server.Watches() == 1 })
+			})
+		})
+	}
+}
