@@ -177,9 +177,9 @@ func (h *history) relist(broken float64) {
 			}
 			cached[k] = o
 		case h.rnd.Float64() < broken:
-			r.Retain(k)
-			if h.cached[k] != nil {
-				cached[k] = h.cached[k]
+			r.Retain(o.id)
+			if was := h.cached[k]; was != nil && was.id.UID == o.id.UID {
+				cached[k] = was
 			}
 		default:
 			r.Set(o.id, o)

@@ -66,16 +66,17 @@ func (r *Relist[T]) Set(id meta.Identity, obj T) {
 	}
 }
 
-// Retain keeps what the store holds at key as it is: it is for a listed object that could not be decoded, whose last
-// good state is better than none. An object that was staged for the key before stays staged. Where there is neither,
-// nothing happens.
-func (r *Relist[T]) Retain(key meta.Key) {
+// Retain keeps what the store holds of the object that id names: it is for a listed object that could not be decoded,
+// whose last good state is better than none. Where the store holds another object at id's key, by the uid, that one has
+// gone, and Commit removes it; an id without a uid, which could not be read, retains whatever is there. An object that
+// was staged for the key before stays staged. Where there is neither, nothing happens.
+func (r *Relist[T]) Retain(id meta.Identity) {
 	r.s.write.Lock()
 	defer r.s.write.Unlock()
 	if r.s.relist != r {
 		return
 	}
-	if e := r.s.items.m[key]; e != nil {
+	if e := r.s.items.m[id.Key()]; e != nil && (id.UID == "" || id.UID == e.uid) {
 		r.see(e)
 	}
 }

@@ -63,12 +63,25 @@ func TestRelist(t *testing.T) {
 			"an object that does not decode stays as it was last good",
 			[]string{"ns/a u@1", "ns/b u@2"},
 			func(_ store, r rel) {
-				r.Retain(key("ns/a"))
-				r.Retain(key("ns/unknown"))
+				r.Retain(id("ns/a u@3"))
+				r.Retain(id("ns/unknown x@4"))
 			},
 			[]string{"ns/a u@1"},
 			cache.Changes{Deleted: 1, Unchanged: 1},
 			[]string{"delete ns/b u@2"},
+		},
+		{
+			"another object under its name that does not decode does not keep the old one",
+			[]string{"ns/a u@1", "ns/b u@2"},
+			func(_ store, r rel) {
+				r.Retain(id("ns/a v@3"))
+				unread := id("ns/b u@4")
+				unread.UID = ""
+				r.Retain(unread)
+			},
+			[]string{"ns/b u@2"},
+			cache.Changes{Deleted: 1, Unchanged: 1},
+			[]string{"delete ns/a u@1"},
 		},
 		{
 			"of two entries for a key the later counts",
@@ -81,8 +94,8 @@ func TestRelist(t *testing.T) {
 				r.Keep(id("ns/c u@3"))
 				r.Set(id("ns/c u@7"), object("ns/c u@7"))
 				r.Set(id("ns/d u@8"), object("ns/d u@8"))
-				r.Retain(key("ns/d"))
-				r.Retain(key("ns/d"))
+				r.Retain(id("ns/d u@9"))
+				r.Retain(id("ns/d u@9"))
 			},
 			[]string{"ns/a u@5", "ns/b u@2", "ns/c u@7", "ns/d u@8"},
 			cache.Changes{Added: 1, Updated: 2, Unchanged: 1},
@@ -112,7 +125,7 @@ func TestRelist(t *testing.T) {
 				// The dropped one does nothing any more.
 				r.Keep(id("ns/b u@2"))
 				r.Set(id("ns/d u@5"), object("ns/d u@5"))
-				r.Retain(key("ns/a"))
+				r.Retain(id("ns/a u@6"))
 				if got := r.Commit("100"); got != (cache.Changes{}) {
 					t.Errorf("Commit of a dropped relist: %+v", got)
 				}

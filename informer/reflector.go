@@ -105,7 +105,7 @@ func (r *reflector[T]) list(ctx context.Context, s state) input {
 		stall.Reset(stalled)
 		switch {
 		case item.Err != nil:
-			relist.Retain(item.Identity.Key())
+			relist.Retain(item.Identity)
 			bad[item.Identity.Key()] = true
 			r.undecodable(item.Identity, item.Err)
 		case !item.Reused:

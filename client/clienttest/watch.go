@@ -139,12 +139,14 @@ func (c *call) follow(frames *frameWriter, sel *selection, o watchOptions) error
 	if err != nil {
 		return frames.fail(err)
 	}
-	if err = frames.open(); err == nil {
-		err = w.run(ctx, frames, sel, o, objects, version)
-	}
-	// From leave on nobody cuts the watch. One that was cut must not leave its connection to another request, also if it
+	func() {
+		defer c.s.store.leave(c.res, w) // also when a fault ends the answer with a panic
+		if err = frames.open(); err == nil {
+			err = w.run(ctx, frames, sel, o, objects, version)
+		}
+	}()
+	// Now nobody cuts the watch any more. One that was cut must not leave its connection to another request, also if it
 	// ended for another reason at the same time: the deadline is still there.
-	c.s.store.leave(c.res, w)
 	if cause := context.Cause(ctx); cause == errDropped || cause == errLagging {
 		return cause
 	}

@@ -432,3 +432,21 @@ func TestAClientThatLeavesEndsItsWatch(t *testing.T) {
 		}
 	})
 }
+
+// A fault that cuts a watch's body left it among the running ones for ever.
+func TestAWatchWhoseBodyIsCutHasEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t, clienttest.Options{})
+		h.server.Intercept(func(*http.Request) http.HandlerFunc { return h.server.CutBody(5) })
+		w := h.watch(t, configMaps)
+		h.server.Intercept(nil)
+		h.create(t, "a")
+		if events, err := w.rest(); err == nil || len(events) != 0 {
+			t.Errorf("the watch brought %d events and ends with %v, want none and an error", len(events), err)
+		}
+		synctest.Wait()
+		if n := h.server.Watches(); n != 0 {
+			t.Errorf("%d watches run, want none", n)
+		}
+	})
+}
