@@ -27,6 +27,6 @@
 //
 //	errors.Is(err, apierrors.NotFound)
 //
-// works. An object that does not decode is a [*DecodeError], an answer of another kind a [*KindError], an answer that is not
+// works. A call that cannot be right, and so was not sent, is a [*UsageError]; an object that does not decode is a [*DecodeError], an answer of another kind a [*KindError], an answer that is not
 // JSON at all, such as a proxy's HTML page, a [*BodyError], and a watch event that cannot be used an [*EventError].
 package client

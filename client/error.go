@@ -46,6 +46,20 @@ func (e *OpError) where() string {
 	return e.Verb + " " + resource
 }
 
+// UsageError says that a call was not sent, because it cannot be right whatever the server says: a name that is no path
+// segment, a namespace for a cluster-wide resource, a descriptor without a kind, options that exclude each other. Trying
+// again does not help.
+type UsageError struct {
+	// Err says what is wrong, and what is allowed.
+	Err error
+}
+
+// Error implements error.
+func (e *UsageError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *UsageError) Unwrap() error { return e.Err }
+
 // DecodeError says that one object of the server's does not fit the type that it is decoded into. In an iteration it is the
 // one error that is not final: the other objects follow.
 type DecodeError struct {

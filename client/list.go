@@ -75,7 +75,7 @@ func (r Resource[T]) Each(
 	l := listing[T]{r: r, q: r.listRequest(o), o: o, reuse: reuse, fn: fn}
 	query, err := o.query()
 	if err != nil {
-		return meta.ListMeta{}, l.q.fail(err)
+		return meta.ListMeta{}, l.q.fail(&UsageError{Err: err})
 	}
 	fetching, cancel := context.WithCancel(ctx)
 	next := l.fetch(fetching, query)
@@ -84,6 +84,7 @@ func (r Resource[T]) Each(
 		next.discard()
 	}()
 	var all meta.ListMeta
+	tokens := make(map[string]bool)
 	for first := true; ; first = false {
 		page := next
 		next = nil
@@ -92,9 +93,10 @@ func (r Resource[T]) Each(
 			return meta.ListMeta{}, err
 		}
 		m, err := l.read(ctx, resp, func(token string) error {
-			if token == page.token {
-				return l.q.fail(errors.New("server sent a continue token that leads back to the same page"))
+			if tokens[token] {
+				return l.q.fail(errors.New("server sent a continue token that leads back to a page that has been read"))
 			}
+			tokens[token] = true
 			next = l.fetch(fetching, o.nextQuery(token))
 			return nil
 		})
@@ -207,17 +209,16 @@ func (r Resource[T]) decodeItem(raw jsonstream.Item) (T, error) {
 
 // page is a page that has been asked for. Its goroutine waits for the headers of the answer, no longer.
 type page struct {
-	token string // the continue token that led to it
-	done  chan struct{}
-	resp  *http.Response
-	err   error
+	done chan struct{}
+	resp *http.Response
+	err  error
 }
 
 // fetch asks for a page. The caller waits for it or discards it.
 func (l *listing[T]) fetch(ctx context.Context, query url.Values) *page {
 	q := l.q
 	q.query = query
-	p := &page{token: query.Get("continue"), done: make(chan struct{})}
+	p := &page{done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
 		p.resp, p.err = l.r.send(ctx, q)

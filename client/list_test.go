@@ -292,7 +292,13 @@ func TestAListThatIsNotCompleteIsAnError(t *testing.T) {
 			"a token that leads nowhere",
 			[]answer{{body: page1}},
 			"a",
-			"server sent a continue token that leads back to the same page", nil,
+			"server sent a continue token that leads back to a page that has been read", nil,
+		},
+		{
+			"tokens that go round",
+			[]answer{{body: listOf("5", "x", a)}, {body: listOf("5", "y", object("b", "2"))}, {body: listOf("5", "x", a)}},
+			"a b",
+			"leads back to a page that has been read", nil,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -75,10 +75,12 @@ func (r request) path() (string, error) {
 		return "", errors.New("namespace is empty, and the resource is namespaced")
 	}
 	b.WriteString("/" + r.resource.Resource)
-	if !r.collection {
+	if !r.collection || r.key.Name != "" { // a creation may leave the name to the server
 		if err := meta.ValidSegment("name", r.key.Name); err != nil {
 			return "", err
 		}
+	}
+	if !r.collection {
 		b.WriteString("/" + r.key.Name)
 	}
 	if r.subresource != "" {
@@ -113,7 +115,7 @@ func (c *Client) do(ctx context.Context, r request) (*http.Response, error) {
 func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 	path, err := r.path()
 	if err != nil {
-		return nil, err
+		return nil, &UsageError{Err: err}
 	}
 	if ctx.Err() != nil {
 		return nil, contextError(ctx)

@@ -83,6 +83,10 @@ func TestPathsThatCannotBeRightAreRefused(t *testing.T) {
 			`create configmaps: namespace is empty`,
 		},
 		{
+			"a create with a slash in the name", drop(client.For(c, slims).Create(t.Context(), &Slim{Identity: at(ns("web", "a/b"))})),
+			"name must be one path segment",
+		},
+		{
 			"a create in a namespace of a cluster-wide resource",
 			drop(client.For(c, nodes).Create(t.Context(), &Slim{Identity: at(web)})), "namespace must be empty",
 		},
@@ -108,6 +112,7 @@ func TestPathsThatCannotBeRightAreRefused(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			wantErr(t, test.err, test.want)
 			is[*client.OpError](t, test.err)
+			is[*client.UsageError](t, test.err)
 		})
 	}
 	if calls := srv.all(); len(calls) != 0 {

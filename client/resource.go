@@ -79,7 +79,7 @@ func (r Resource[T]) request(verb string, key meta.Key) request {
 // send sends q, unless the handle cannot be used.
 func (r Resource[T]) send(ctx context.Context, q request) (*http.Response, error) {
 	if err := r.usable(); err != nil {
-		return nil, q.fail(err)
+		return nil, q.fail(&UsageError{Err: err})
 	}
 	return r.c.do(ctx, q)
 }

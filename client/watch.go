@@ -47,7 +47,7 @@ func (r Resource[T]) Watch(ctx context.Context, o WatchOptions) iter.Seq2[Event[
 		q.collection = true
 		query, err := o.query()
 		if err != nil {
-			yield(Event[T]{}, q.fail(err))
+			yield(Event[T]{}, q.fail(&UsageError{Err: err}))
 			return
 		}
 		q.query = query

@@ -32,15 +32,15 @@ func (r Resource[T]) sendObject(ctx context.Context, verb, subresource string, o
 	q := r.request(verb, meta.Key{})
 	q.collection, q.subresource = verb == "create", subresource
 	if isNil(obj) {
-		return none, q.fail(errors.New("the object is nil"))
+		return none, q.fail(&UsageError{Err: errors.New("the object is nil")})
 	}
 	q.key = meta.KeyOf(obj)
 	if err := r.usable(); err != nil {
-		return none, q.fail(err)
+		return none, q.fail(&UsageError{Err: err})
 	}
 	body, err := r.encode(obj)
 	if err != nil {
-		return none, q.fail(err)
+		return none, q.fail(&UsageError{Err: err})
 	}
 	return r.sendBody(ctx, q, jsonType, body)
 }
@@ -65,7 +65,7 @@ func (r Resource[T]) sendPatch(ctx context.Context, q request, p patch.Patch) (T
 	body, err := p.Body()
 	if err != nil {
 		var none T
-		return none, q.fail(err)
+		return none, q.fail(&UsageError{Err: err})
 	}
 	return r.sendBody(ctx, q, p.MediaType(), body)
 }
@@ -84,7 +84,7 @@ func (r Resource[T]) Delete(ctx context.Context, key meta.Key, o DeleteOptions) 
 		q.body, err = json.Marshal(body)
 	}
 	if err != nil {
-		return q.fail(err)
+		return q.fail(&UsageError{Err: err})
 	}
 	resp, err := r.send(ctx, q)
 	if err != nil {

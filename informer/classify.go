@@ -17,8 +17,11 @@ func classify(err error) outcome {
 		status *apierrors.StatusError
 		kind   *client.KindError
 		frame  *client.EventError
+		usage  *client.UsageError
 	)
 	switch {
+	case errors.As(err, &usage):
+		return unusable
 	case errors.As(err, &kind), errors.As(err, &frame), errors.Is(err, apierrors.StoreReadError):
 		// An event that the server cannot read from its store is as lost as one that cannot be read here: from the same
 		// version it comes again and again.

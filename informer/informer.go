@@ -45,15 +45,18 @@ func New[T meta.Object](src Source[T], o Options) *Informer[T] {
 }
 
 // Run keeps the cache current and calls the subscribers' handlers until ctx ends; then it returns nil, after every handler
-// has returned. Whatever the server does, Run goes on. It returns an error at once if the options cannot be right, or if it
-// is running already. It may be run again later: it then resumes where it was, with the cache that it had.
+// has returned. Whatever the server does, Run goes on. It returns an error at once if options or source cannot be right, or
+// if it is running already. It may be run again later: it then resumes where it was, with the cache that it had.
 func (i *Informer[T]) Run(ctx context.Context) (err error) {
 	if err := i.begin(); err != nil {
 		return err
 	}
 	defer func() { i.end(err) }()
+	if any(i.source) == nil {
+		return errors.New("run informer: the source is nil")
+	}
 	if err := i.o.validate(); err != nil {
-		return fmt.Errorf("run informer of %s: %w", i.source.GVR(), err)
+		return fmt.Errorf("run informer of %s: %w", i.name(), err)
 	}
 	r := &reflector[T]{
 		source: i.source, o: i.o, store: i.store, record: &i.record,
@@ -61,8 +64,8 @@ func (i *Informer[T]) Run(ctx context.Context) (err error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var (
-		wg      sync.WaitGroup
-		deliver error
+		wg              sync.WaitGroup
+		follow, deliver error
 	)
 	wg.Go(func() {
 		defer cancel()
@@ -75,9 +78,9 @@ func (i *Informer[T]) Run(ctx context.Context) (err error) {
 		defer cancel()
 		from := i.at
 		i.at = state{cause: Reset}
-		i.at = r.run(ctx, from)
+		i.at, follow = r.run(ctx, from)
 	}()
-	return deliver
+	return errors.Join(follow, deliver)
 }
 
 func (i *Informer[T]) begin() error {
@@ -127,10 +130,10 @@ func (i *Informer[T]) WaitSynced(ctx context.Context) error {
 		return nil
 	default:
 	}
-	if last := i.record.copy().Err; last != nil {
-		return fmt.Errorf("sync %s: %w; last error: %w", i.source.GVR(), why, last)
+	if last := i.record.copy().Err; last != nil && !errors.Is(why, last) {
+		return fmt.Errorf("sync %s: %w; last error: %w", i.name(), why, last)
 	}
-	return fmt.Errorf("sync %s: %w", i.source.GVR(), why)
+	return fmt.Errorf("sync %s: %w", i.name(), why)
 }
 
 // Reader returns the cache. It can be used at any time; before the first list it is empty. Objects in it are shared: use
@@ -152,4 +155,11 @@ func (i *Informer[T]) Status() Status {
 }
 
 // String names the informer.
-func (i *Informer[T]) String() string { return "informer of " + i.source.GVR().String() }
+func (i *Informer[T]) String() string { return "informer of " + i.name() }
+
+func (i *Informer[T]) name() string {
+	if any(i.source) == nil {
+		return "nothing"
+	}
+	return i.source.GVR().String()
+}

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/informer"
 )
@@ -120,6 +122,55 @@ func TestOptionsThatCannotBeRight(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What the client does not even send is not tried again: the source is wrong, not the server.
+func TestASourceThatCannotBeRight(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		t    client.Type[*Thing]
+		o    informer.Options
+		want string
+	}{
+		{
+			"a namespace of a cluster-wide resource",
+			client.Type[*Thing]{Version: "v1", Kind: "Node", Resource: "nodes", Scope: meta.Cluster},
+			informer.Options{Namespace: "x"}, "namespace must be empty for a cluster-wide resource",
+		},
+		{
+			"a descriptor that is none", client.Type[*Thing]{Version: "v1", Kind: "Node", Resource: "no/des"},
+			informer.Options{}, "client.Type: Resource must be one path segment",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				c, err := client.New(r.server.Config())
+				if err != nil {
+					r.Fatal(err)
+				}
+				i := informer.New(client.For(c, test.t), test.o)
+				err = i.Run(r.Context())
+				r.says(err, "list ", test.want)
+				if usage := (*client.UsageError)(nil); !errors.As(err, &usage) {
+					r.Errorf("%v is no UsageError", err)
+				}
+				r.says(i.WaitSynced(r.Context()), "sync ", test.want)
+				if s := i.Status(); s.State != informer.Idle || s.Lists != 1 {
+					r.Errorf("status is %v", s)
+				}
+			})
+		})
+	}
+	t.Run("no source", func(t *testing.T) {
+		bubble(t, func(r *rig) {
+			i := informer.New[*Thing](nil, informer.Options{})
+			r.says(i.Run(r.Context()), "run informer: the source is nil")
+			r.says(i.WaitSynced(r.Context()), "the source is nil")
+			if i.String() != "informer of nothing" {
+				r.Errorf("it is called %s", i)
+			}
+		})
+	})
 }
 
 // behaviour 230

@@ -75,6 +75,7 @@ const (
 	tooLarge                    // "Too large resource version"
 	absent                      // 404 of the resource
 	refused                     // 400, 403 and the like: it passes only when somebody mends something
+	unusable                    // the source cannot be asked at all, whatever the server says
 	inapplicable                // an answer or an event that is not what it must be: wrong kind, no version, not JSON
 )
 
@@ -110,6 +111,7 @@ const (
 	list action = iota
 	watch
 	wait
+	stop
 )
 
 // pace is how a wait is measured.
@@ -153,6 +155,10 @@ func start(s state, allowStale bool) (state, effect) {
 
 // next is the machine: in state s, in has happened. It returns the new state and what to do.
 func next(s state, in input) (state, effect) {
+	if in.outcome == unusable {
+		s.phase = Idle
+		return s, effect{action: stop}
+	}
 	switch s.phase {
 	case Listing, Streaming:
 		return afterList(s, in)

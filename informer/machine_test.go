@@ -197,6 +197,11 @@ func TestMachine(t *testing.T) {
 			effect{action: wait, pace: gentle},
 		},
 		{
+			"a source that cannot be asked ends it",
+			listing, input{outcome: unusable},
+			state{phase: Idle, cause: Initial}, effect{action: stop},
+		},
+		{
 			"after a wait comes the watch that was waited for",
 			waitFor(watching, Watching),
 			input{},
@@ -280,7 +285,7 @@ func FuzzMachine(f *testing.F) {
 		applied := "" // the newest version that the store has
 		for i, b := range script {
 			in := input{
-				outcome: outcome(b % 7), delivered: b&0x80 != 0,
+				outcome: outcome(b % 8), delivered: b&0x80 != 0,
 				lived: time.Duration(b&0x40) * time.Second, floor: time.Duration(b&0x20) * time.Second,
 			}
 			version := fmt.Sprint(i + 1)
@@ -301,10 +306,14 @@ func FuzzMachine(f *testing.F) {
 				}
 			case wait:
 				in = input{}
+			case stop:
+				return
 			}
 			before, did := s, todo
 			s, todo = next(s, in)
 			switch {
+			case (todo.action == stop) != (in.outcome == unusable):
+				t.Fatalf("step %d: outcome %d, action %d", i, in.outcome, todo.action)
 			case did.action == wait && todo.action == wait:
 				t.Fatalf("step %d: a wait after a wait: %+v -> %+v", i, before, s)
 			case did.action != wait && todo.action == list:

@@ -50,12 +50,13 @@ type reflector[T meta.Object] struct {
 	slow    *retry.Backoff
 }
 
-// run follows the source until ctx ends, from where s is; it returns where it was then.
-func (r *reflector[T]) run(ctx context.Context, s state) state {
+// run follows the source from where s is until ctx ends, or the source turns out to be one that cannot be asked, which is the
+// error. It returns where it was then.
+func (r *reflector[T]) run(ctx context.Context, s state) (state, error) {
 	r.backoff = retry.New(retry.Policy{Base: firstBackoff, Max: maxBackoff, Reset: healthy})
 	r.slow = retry.New(retry.Policy{Base: 2 * slowBackoff, Max: maxSlowBackoff, Reset: healthy})
 	s, todo := start(s, r.o.AllowStale)
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && todo.action != stop {
 		r.record.update(func(st *Status) { st.State = s.phase })
 		r.o.Logger.V(4).Info("informer", "resource", r.source.GVR().String(), "state", s.phase.String(), "version", s.version)
 		var in input
@@ -66,11 +67,15 @@ func (r *reflector[T]) run(ctx context.Context, s state) state {
 			in = r.watch(ctx, s)
 		case wait:
 			_ = retry.Sleep(ctx, r.pause(todo))
+		case stop: // the loop has ended
 		}
 		s, todo = next(s, in)
 	}
 	r.record.update(func(st *Status) { st.State = Idle })
-	return s
+	if todo.action == stop {
+		return s, r.record.copy().Err
+	}
+	return s, nil
 }
 
 // pause returns how long a wait is.
