@@ -4,6 +4,8 @@ package main
 import (
 	"context"
 	"log"
+	"os"
+	"os/signal"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/kubeconfig"
@@ -15,18 +17,15 @@ import (
 // Site names the fields that this program uses; the decoder skips the others, and a Modify keeps them.
 type Site struct {
 	meta.Identity `json:"metadata"`
-	Spec          SiteSpec   `json:"spec"`
-	Status        SiteStatus `json:"status"`
+	Spec          struct {
+		Domain string `json:"domain"`
+	} `json:"spec"`
+	Status struct {
+		URL string `json:"url"`
+	} `json:"status"`
 }
 
-type SiteSpec struct {
-	Domain string `json:"domain"`
-}
-
-type SiteStatus struct {
-	URL string `json:"url"`
-}
-
+// Sites says where the server has them.
 var Sites = client.Type[*Site]{Group: "example.com", Version: "v1", Kind: "Site", Resource: "sites"}
 
 func run(ctx context.Context, cfg client.Config) error {
@@ -51,9 +50,13 @@ func run(ctx context.Context, cfg client.Config) error {
 }
 
 func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
 	loaded, err := kubeconfig.Load(kubeconfig.Options{})
 	if err == nil {
-		err = run(context.Background(), loaded.Config)
+		err = run(ctx, loaded.Config)
 	}
-	log.Fatal(err)
+	if err != nil {
+		log.Fatal(err)
+	}
 }

@@ -28,7 +28,8 @@ func TestTheControllerWritesTheStatus(t *testing.T) {
 		}
 		defer c.Close()
 		sites, key := client.For(c, Sites), meta.Key{Namespace: "default", Name: "a"}
-		made := &Site{Identity: meta.Identity{Namespace: key.Namespace, Name: key.Name}, Spec: SiteSpec{Domain: "example.com"}}
+		made := &Site{Identity: meta.Identity{Namespace: key.Namespace, Name: key.Name}}
+		made.Spec.Domain = "example.com"
 		if _, err := sites.Create(t.Context(), made); err != nil {
 			t.Fatal(err)
 		}

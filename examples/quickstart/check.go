@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -71,10 +72,7 @@ func (s *storm) settle(ctx context.Context, phase string, p *progress) (*summary
 		began := time.Now()
 		now, err := s.check(ctx)
 		if err != nil {
-			if last != nil && ctx.Err() != nil {
-				return last, nil
-			}
-			return nil, err
+			return late(ctx, last, err)
 		}
 		last = now
 		p.show(phase, last.InSync, last.Objects+last.Orphans)
@@ -85,9 +83,18 @@ func (s *storm) settle(ctx context.Context, phase string, p *progress) (*summary
 		select {
 		case <-time.After(max(100*time.Millisecond, 2*time.Since(began))):
 		case <-ctx.Done():
-			return last, nil
+			return late(ctx, last, ctx.Err())
 		}
 	}
+}
+
+// late returns what was wrong when the time ran out. If ctx has ended for another reason, or nothing is known, it returns err.
+func late(ctx context.Context, last *summary, err error) (*summary, error) {
+	if last == nil || !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		return nil, err
+	}
+	last.problems = append([]string{"not all was right within -timeout"}, last.problems...)
+	return last, nil
 }
 
 func sortKeys(keys []meta.Key) { slices.SortFunc(keys, meta.Key.Compare) }

@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -47,23 +48,35 @@ func run(ctx context.Context, o options, stdout io.Writer, stderr *os.File) int 
 	p := newProgress(stderr)
 	summary, err := play(ctx, o, p)
 	p.end()
+	code := 0
+	if summary != nil {
+		if printErr := summary.print(stdout, o.json); printErr != nil {
+			fmt.Fprintln(stderr, "quickstart: write the summary:", printErr)
+			code = 1
+		}
+		if len(summary.problems) > 0 {
+			summary.printProblems(stderr)
+			code = 1
+		}
+	}
 	switch {
 	case ctx.Err() != nil:
-		fmt.Fprintln(stderr, "quickstart: interrupted")
-		return 130
+		code, err = 130, interrupted(err)
 	case err != nil:
-		fmt.Fprintln(stderr, "quickstart:", err)
-		return 1
+		code = 1
 	}
-	if err := summary.print(stdout, o.json); err != nil {
-		fmt.Fprintln(stderr, "quickstart: write the summary:", err)
-		return 1
+	if err != nil {
+		fmt.Fprintln(stderr, "quickstart:", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
-	if len(summary.problems) > 0 {
-		summary.printProblems(stderr)
-		return 1
+	return code
+}
+
+// interrupted says what an interrupt has left, if anything.
+func interrupted(err error) error {
+	if left := (*leftError)(nil); errors.As(err, &left) {
+		return fmt.Errorf("interrupted; %w", left)
 	}
-	return 0
+	return errors.New("interrupted")
 }
 
 func parse(args []string, stdout io.Writer) (options, error) {

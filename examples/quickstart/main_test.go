@@ -91,8 +91,15 @@ func TestTheStormLeavesNothingWrong(t *testing.T) {
 func TestAnInterruptEndsItWithinASecond(t *testing.T) {
 	t.Setenv("KUBECONFIG", "")
 	ctx, interrupt := context.WithCancel(t.Context())
-	defer time.AfterFunc(300*time.Millisecond, interrupt).Stop()
+	var began time.Time
+	defer time.AfterFunc(300*time.Millisecond, func() {
+		began = time.Now()
+		interrupt()
+	}).Stop()
 	code, stdout, stderr := playWith(t, ctx, "-objects", "100000")
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("it took %v", took)
+	}
 	if code != 130 || stdout != "" || !strings.HasSuffix(stderr, "quickstart: interrupted\n") {
 		t.Errorf("exit status %d, stdout %q, stderr %q", code, stdout, stderr)
 	}

@@ -32,7 +32,7 @@ type Mirrors struct {
 	controller *controller.Controller[meta.Key]
 }
 
-// NewMirrors returns the controller for some namespaces.
+// NewMirrors returns the controller for some namespaces. onError is told of every error, all of which are tried again.
 func NewMirrors(c *client.Client, namespaces []string, workers int, onError func(error)) *Mirrors {
 	m := &Mirrors{
 		configMaps: client.For(c, ConfigMaps).With(client.WriteOptions{FieldManager: "quickstart"}),
@@ -43,7 +43,7 @@ func NewMirrors(c *client.Client, namespaces []string, workers int, onError func
 		m.informers[ns] = informer.New(m.configMaps, informer.Options{Namespace: ns, OnError: onError})
 		from = append(from, controller.Map(m.informers[ns], sourceKeys))
 	}
-	m.controller = controller.New("mirror", controller.Options{Workers: workers}, m.reconcile, from...)
+	m.controller = controller.New("mirror", controller.Options{Workers: workers, OnError: onError}, m.reconcile, from...)
 	return m
 }
 

@@ -34,14 +34,10 @@ func play(parent context.Context, o options, p *progress) (_ *summary, err error
 	ctx, stop := w.background(ctx, m)
 	defer func() {
 		if stopErr := stop(); stopErr != nil {
-			err = stopErr
+			err = stopErr // why everything else has failed, too
 		}
 	}()
-	defer func() {
-		if cleanErr := w.cleanUp(ctx); err == nil {
-			err = cleanErr
-		}
-	}()
+	defer func() { err = errors.Join(err, w.cleanUp(parent)) }()
 	if err := w.makeNamespaces(ctx); err != nil {
 		return nil, reason(ctx, err)
 	}

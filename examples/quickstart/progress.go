@@ -12,6 +12,7 @@ type progress struct {
 	out      *os.File
 	terminal bool
 	phase    string
+	finished bool // the last line of the phase has been shown
 	last     time.Time
 }
 
@@ -26,13 +27,11 @@ func (p *progress) show(phase string, n, total int) {
 	if p.terminal {
 		every = 50 * time.Millisecond
 	}
-	if phase == p.phase && n < total && time.Since(p.last) < every {
+	finished := n >= total
+	if phase == p.phase && (p.finished || !finished && time.Since(p.last) < every) {
 		return
 	}
-	if phase == p.phase && n >= total && !p.terminal && time.Since(p.last) < every/4 {
-		return
-	}
-	p.phase, p.last = phase, time.Now()
+	p.phase, p.finished, p.last = phase, finished, time.Now()
 	if p.terminal {
 		fmt.Fprintf(p.out, "\r\x1b[K%s: %d of %d", phase, n, total)
 	} else {

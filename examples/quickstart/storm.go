@@ -190,19 +190,18 @@ func do(ctx context.Context, tasks []task, over time.Duration, report func(done 
 	}
 	began, finished := time.Now(), 0
 	for i, t := range tasks {
-		if wait := over*time.Duration(i)/time.Duration(len(tasks)) - time.Since(began); wait > time.Millisecond {
-			time.Sleep(wait)
-		}
-		if ctx.Err() != nil {
-			break
-		}
-		for sent := false; !sent; {
+		due := time.After(over*time.Duration(i)/time.Duration(len(tasks)) - time.Since(began))
+		var ready chan task // nil until the task is due
+		for sent := false; !sent && ctx.Err() == nil; {
 			select {
-			case queue <- t:
+			case <-due:
+				ready = queue
+			case ready <- t:
 				sent = true
 			case <-done:
 				finished++
 				report(finished)
+			case <-ctx.Done():
 			}
 		}
 	}

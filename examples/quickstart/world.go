@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -88,26 +88,53 @@ func (w *world) makeNamespaces(ctx context.Context) error {
 	return nil
 }
 
-// cleanUp removes what was made on a real cluster. It has its own context, because that of the program may have ended.
+// cleanUp removes what was made on a real cluster, and names what is left. It has its own context, because that of the
+// program may have ended: then somebody waits for the prompt.
 func (w *world) cleanUp(ctx context.Context) error {
 	if w.server != nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 800*time.Millisecond)
+	patience := 30 * time.Second
+	if ctx.Err() != nil {
+		patience = 700 * time.Millisecond
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	namespaces := client.For(w.client, Namespaces)
-	errs := make([]error, len(w.namespaces))
-	var wg sync.WaitGroup
-	for i, name := range w.namespaces {
+	var (
+		namespaces = client.For(w.client, Namespaces)
+		wg         sync.WaitGroup
+		mu         sync.Mutex // guards left and last
+		left       []string
+		last       error
+	)
+	for _, name := range w.namespaces {
 		wg.Go(func() {
-			if err := namespaces.Delete(ctx, meta.Key{Name: name}, client.DeleteOptions{}); !errors.Is(err, apierrors.NotFound) {
-				errs[i] = err
+			err := ignore(namespaces.Delete(ctx, meta.Key{Name: name}, client.DeleteOptions{}), apierrors.NotFound)
+			if err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				left, last = append(left, name), err
 			}
 		})
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	if last != nil {
+		return &leftError{namespaces: left, err: last}
+	}
+	return nil
 }
+
+// leftError says what could not be removed.
+type leftError struct {
+	namespaces []string
+	err        error
+}
+
+func (e *leftError) Error() string {
+	return fmt.Sprintf("the namespaces %s are left: %v", strings.Join(e.namespaces, ", "), e.err)
+}
+
+func (e *leftError) Unwrap() error { return e.err }
 
 // faults makes trouble until ctx ends: it drops every watch each 100 ms, compacts the history, answers 10 % of the
 // controller's updates with a conflict, and 2 % of its requests with 429.
