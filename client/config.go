@@ -88,7 +88,8 @@ type Hooks struct {
 	// Request is called after each HTTP exchange, when the headers of the answer are there or the attempt has failed.
 	Request func(ctx context.Context, r RequestInfo)
 
-	// Warning is called with each warning of the server, once per distinct text and client.
+	// Warning is called with each warning of the server, once per distinct text and client. Of more than 1000 distinct texts,
+	// the first may be heard again.
 	Warning func(ctx context.Context, w Warning)
 }
 

@@ -15,7 +15,7 @@ type Options struct {
 	// LabelSelector and FieldSelector are the API's selectors; empty selects everything.
 	LabelSelector string
 	FieldSelector string
-	// PageSize is how many objects a list asks for at a time; 0 means client.DefaultPageSize.
+	// PageSize is how many objects a list asks for at a time; 0 means client.DefaultPageSize, and a negative number all at once.
 	PageSize int
 	// AllowStale lets the first list be answered from whatever the server has cached. It is cheaper for the server, and after
 	// a restart the cache may start with an older state than this program has seen before.

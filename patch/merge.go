@@ -23,7 +23,7 @@ func MergeValue(target, change any) any {
 		return change
 	}
 	object, ok := target.(map[string]any)
-	if !ok {
+	if !ok || object == nil {
 		object = make(map[string]any, len(members))
 	}
 	for name, value := range members {

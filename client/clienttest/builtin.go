@@ -2,8 +2,10 @@ package clienttest
 
 import (
 	"encoding/base64"
+	"maps"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/patch"
 )
 
 // builtins returns the resources that every server has. Their traits are those of the real server's strategies.
@@ -126,7 +128,7 @@ func prepareSecret(d *draft, _ bool) {
 		return
 	}
 	data, _ := d.content["data"].(members)
-	data, _ = mergePatch(data, text).(members)
+	data, _ = patch.MergeValue(maps.Clone(data), text).(members)
 	for k := range text {
 		s, _ := text[k].(string)
 		data[k] = base64.StdEncoding.EncodeToString([]byte(s))

@@ -120,26 +120,6 @@ func equal(a, b any) bool {
 	return a == b
 }
 
-// mergePatch applies a JSON merge patch (RFC 7396) and changes neither value. The result shares what the patch leaves
-// alone.
-func mergePatch(target, patch any) any {
-	p, ok := patch.(members)
-	if !ok {
-		return patch
-	}
-	t, _ := target.(members)
-	merged := make(members, len(t)+len(p))
-	maps.Copy(merged, t)
-	for k, v := range p {
-		if v == nil {
-			delete(merged, k)
-			continue
-		}
-		merged[k] = mergePatch(t[k], v)
-	}
-	return merged
-}
-
 // lookup returns the text of the scalar at a path such as "spec.nodeName", which is what field selectors compare.
 // What is absent is empty.
 func lookup(m members, path string) string {

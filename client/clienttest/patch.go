@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/patch"
 )
 
 func (c *call) patch(w http.ResponseWriter) error {
@@ -49,7 +50,7 @@ func (c *call) merge(body []byte, o writeOptions) (*revision, error) {
 	if err != nil {
 		return nil, err
 	}
-	merged := appendValue(nil, mergePatch(whole, p))
+	merged := appendValue(nil, patch.MergeValue(whole, p))
 	d, err := parseDraft(merged)
 	if err == nil {
 		err = c.checkKind(d, body)

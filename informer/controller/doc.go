@@ -31,6 +31,9 @@
 //
 // # What is not guaranteed
 //
+// A controller does not run the informers that it watches: one that nobody runs delivers nothing, and the workers wait for it.
+// [Status] names what they wait for, and Options.SyncTimeout makes an error of it.
+//
 // Keys that wait when Run ends are forgotten; the sources name what is there at the next start. There is no order between
 // keys beyond that of the queue (package workqueue), whose memory is bounded by the number of distinct keys.
 package controller
