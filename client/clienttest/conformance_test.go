@@ -12,3 +12,8 @@ func TestConformance(t *testing.T) {
 	server := clienttest.Start(t, clienttest.Options{})
 	conformance.Run(t, server.Config())
 }
+
+func TestConformanceOfExpiry(t *testing.T) {
+	server := clienttest.Start(t, clienttest.Options{})
+	conformance.RunExpired(t, server.Config(), server.Compact)
+}

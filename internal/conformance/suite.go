@@ -14,16 +14,7 @@ import (
 // Run runs the suite against the server of cfg, whose credentials may do everything. It leaves namespaces behind whose names
 // begin with "conformance-".
 func Run(t *testing.T, cfg client.Config) {
-	c, err := client.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	s := suite{
-		cfg: cfg, client: c, next: new(atomic.Int64),
-		namespaces: client.For(c, Namespaces), configMaps: client.For(c, ConfigMaps),
-		deployments: client.For(c, Deployments), leases: client.For(c, Leases),
-	}
+	s := newSuite(t, cfg)
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, suite)
@@ -50,6 +41,28 @@ func Run(t *testing.T, cfg client.Config) {
 			t.Parallel()
 			test.run(t, s)
 		})
+	}
+}
+
+// RunExpired is the part of the suite that is about lists and watches which the server cannot go on with. forget makes it
+// forget what has happened so far, which would disturb the rest of the suite.
+func RunExpired(t *testing.T, cfg client.Config, forget func()) {
+	s := newSuite(t, cfg)
+	t.Run("a watch", func(t *testing.T) { testExpiredWatch(t, s, forget) })
+	t.Run("a list", func(t *testing.T) { testExpiredList(t, s, forget) })
+}
+
+func newSuite(t *testing.T, cfg client.Config) suite {
+	t.Helper()
+	c, err := client.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return suite{
+		cfg: cfg, client: c, next: new(atomic.Int64),
+		namespaces: client.For(c, Namespaces), configMaps: client.For(c, ConfigMaps),
+		deployments: client.For(c, Deployments), leases: client.For(c, Leases),
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
 )
 
 // collect returns what a watch brings, up to n events; it fails the test on an error.
@@ -127,6 +128,62 @@ func testWatchSelector(t *testing.T, s suite) {
 	byName := collect(t, s, client.WatchOptions{Namespace: ns, ResourceVersion: version, FieldSelector: "metadata.name=b"}, 3)
 	if want := []string{"ADDED b", "MODIFIED b", "DELETED b"}; !slices.Equal(describe(byName), want) {
 		t.Errorf("events of b are %v, want %v", describe(byName), want)
+	}
+}
+
+// behaviour 333, fault F6: a watch that starts before the server's memory is Expired, and Gone.
+func testExpiredWatch(t *testing.T, s suite, forget func()) {
+	ns := s.namespace(t)
+	old := s.configMap(t, ns, "a", nil)
+	s.configMap(t, ns, "b", nil) // of two changes at least the first is forgotten
+	s.configMap(t, ns, "c", nil)
+	forget()
+	refused := false
+	for e, err := range s.configMaps.Watch(t.Context(), client.WatchOptions{Namespace: ns, ResourceVersion: old.ResourceVersion, Timeout: 5 * time.Second}) {
+		if refused = errors.Is(err, apierrors.Expired) && errors.Is(err, apierrors.Gone); !refused {
+			t.Errorf("the watch brings %s %s, %v; want an error that is Expired and Gone", e.Type, e.Identity.Name, err)
+		}
+		break
+	}
+	if !refused {
+		t.Error("the watch is not refused")
+	}
+	// The list that follows is whole, and a watch from it goes on.
+	list := must[meta.List[*ConfigMap]](t)(s.configMaps.List(t.Context(), client.ListOptions{Namespace: ns}))
+	equal(t, "objects", len(list.Items), 3)
+	s.configMap(t, ns, "d", nil)
+	after := collect(t, s, client.WatchOptions{Namespace: ns, ResourceVersion: list.ResourceVersion}, 1)
+	if want := []string{"ADDED d"}; !slices.Equal(describe(after), want) {
+		t.Errorf("after the list come %v, want %v", describe(after), want)
+	}
+}
+
+// behaviour 81, fault F10: a list whose version is forgotten between its pages ends with Expired, and is never a short one.
+func testExpiredList(t *testing.T, s suite, forget func()) {
+	ns := s.namespace(t)
+	names := numbered("page", 6)
+	for _, name := range names {
+		s.configMap(t, ns, name, nil)
+	}
+	seen, expired := 0, false
+	for c, err := range s.configMaps.All(t.Context(), client.ListOptions{Namespace: ns, PageSize: 1}) {
+		if err != nil {
+			expired = errors.Is(err, apierrors.Expired)
+			if !expired {
+				t.Error(err)
+			}
+			break
+		}
+		if seen++; seen == 1 {
+			s.configMap(t, ns, "z", nil)
+			forget()
+		}
+		if c.Name == "z" {
+			t.Error("the list has an object that was made after its first page")
+		}
+	}
+	if !expired || seen == len(names) {
+		t.Errorf("the list brought %d of %d objects, and is Expired: %v", seen, len(names), expired)
 	}
 }
 

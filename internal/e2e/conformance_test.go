@@ -1,10 +1,14 @@
 package e2e
 
 import (
+	"encoding/json"
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/internal/conformance"
+	"github.com/bowline-go/bowline/internal/e2e/controlplane"
 )
 
 // The same suite runs against the server in the process in client/clienttest.
@@ -14,4 +18,38 @@ func TestConformance(t *testing.T) {
 		TLS:         client.TLS{CAData: plane.CA},
 		BearerToken: plane.Token,
 	})
+}
+
+// A watch cache remembers more than etcd does, so this server has none.
+func TestConformanceOfExpiry(t *testing.T) {
+	p, err := controlplane.Start(t.Context(), controlplane.Options{ServerFlags: []string{"--watch-cache=false"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	config := client.Config{Server: p.Server, TLS: client.TLS{CAData: p.CA}, BearerToken: p.Token}
+	conformance.RunExpired(t, config, func() { compact(t, p.Etcd) })
+}
+
+// compact makes etcd forget every revision but the present one, through its JSON gateway.
+func compact(t *testing.T, etcd string) {
+	t.Helper()
+	call := func(path, body string) (answer struct{ Header struct{ Revision string } }) {
+		t.Helper()
+		resp, err := http.Post(etcd+path, "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatalf("etcd answers %s with %s, %v", path, resp.Status, err)
+		}
+		return answer
+	}
+	revision := call("/v3/kv/range", `{"key":"AA=="}`).Header.Revision
+	call("/v3/kv/compaction", `{"revision":"`+revision+`","physical":true}`)
 }
