@@ -186,7 +186,8 @@ func checkAnswer(resp *http.Response, method string) error {
 		body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 		status := apierrors.FromResponse(resp.StatusCode, resp.Header, body, method)
 		if err != nil && len(body) == 0 {
-			return fmt.Errorf("%w (its body: %w)", status, err)
+			// Not wrapped: that the body was cut says nothing about whether the request may be sent again.
+			return fmt.Errorf("%w (its body: %v)", status, err)
 		}
 		return status
 	}

@@ -215,9 +215,11 @@ func TestAnswersThatAreNotTheObject(t *testing.T) {
 		{"an error without a body", answer{code: 503}, "server said ServiceUnavailable (503)", code(503, false)},
 		{"an error with a page", answer{code: 502, header: html, body: page}, "(502)", code(502, false)},
 		{"an error whose body breaks", answer{code: 500, body: "half", cut: true}, "(500)", code(500, false)},
-		{"an error whose body never comes", answer{code: 500, cut: true}, "(its body: unexpected EOF)", func(t *testing.T, err error) {
-			code(500, false)(t, err)
-			cut(t, err)
+		{"an error whose body never comes", answer{code: 429, cut: true}, "(its body: unexpected EOF)", func(t *testing.T, err error) {
+			code(429, false)(t, err)
+			if !apierrors.SafeToRetry(err) {
+				t.Error("it is not safe to retry, although the server has refused the request")
+			}
 		}},
 		{"a redirect without a place", answer{code: 304}, "(304)", code(304, false)},
 		{"an endless error", answer{code: 500, body: strings.Repeat("x", 3<<20)}, "(500)", func(t *testing.T, err error) {

@@ -184,75 +184,59 @@ func detachInPlace[T any](clone func(T) T) func(reflect.Value, *copier) {
 	}
 }
 
-func detachPointer(t reflect.Type, elem *copyPlan) func(reflect.Value, *copier) {
+// detachReference is for values that refer to another: fresh makes a new one for v to refer to, which fill detaches in turn.
+func detachReference(
+	fresh func(v reflect.Value) reflect.Value, fill func(out, v reflect.Value, c *copier),
+) func(reflect.Value, *copier) {
 	return func(v reflect.Value, c *copier) {
 		if v.IsNil() {
 			return
 		}
-		made, ok := c.enter(v)
+		out, ok := c.enter(v)
 		if !ok {
 			return
 		}
 		defer c.leave()
-		if made.IsValid() {
-			v.Set(made)
-			return
+		if !out.IsValid() {
+			out = fresh(v)
+			c.made(v, out)
+			fill(out, v, c)
 		}
+		v.Set(out)
+	}
+}
+
+func detachPointer(t reflect.Type, elem *copyPlan) func(reflect.Value, *copier) {
+	return detachReference(func(v reflect.Value) reflect.Value {
 		out := reflect.New(t.Elem())
 		out.Elem().Set(v.Elem())
-		if out.Type() != t { // a named pointer type
-			out = out.Convert(t)
-		}
-		c.made(v, out)
+		return out.Convert(t) // which may be a named pointer type
+	}, func(out, _ reflect.Value, c *copier) {
 		if elem.detach != nil {
 			elem.detach(out.Elem(), c)
 		}
-		v.Set(out)
-	}
+	})
 }
 
 func detachSlice(t reflect.Type, elem *copyPlan) func(reflect.Value, *copier) {
-	return func(v reflect.Value, c *copier) {
-		if v.IsNil() {
-			return
-		}
-		made, ok := c.enter(v)
-		if !ok {
-			return
-		}
-		defer c.leave()
-		if made.IsValid() {
-			v.Set(made)
-			return
-		}
+	return detachReference(func(v reflect.Value) reflect.Value {
 		out := reflect.MakeSlice(t, v.Len(), v.Len())
 		reflect.Copy(out, v)
-		c.made(v, out)
-		if elem.detach != nil {
-			for i := range v.Len() {
-				elem.detach(out.Index(i), c)
-			}
+		return out
+	}, func(out, v reflect.Value, c *copier) {
+		if elem.detach == nil {
+			return
 		}
-		v.Set(out)
-	}
+		for i := range v.Len() {
+			elem.detach(out.Index(i), c)
+		}
+	})
 }
 
 func detachMap(t reflect.Type, elem *copyPlan) func(reflect.Value, *copier) {
-	return func(v reflect.Value, c *copier) {
-		if v.IsNil() {
-			return
-		}
-		made, ok := c.enter(v)
-		if !ok {
-			return
-		}
-		defer c.leave()
-		if made.IsValid() {
-			v.Set(made)
-			return
-		}
-		out := reflect.MakeMapWithSize(t, v.Len())
-		c.made(v, out)
+	return detachReference(func(v reflect.Value) reflect.Value {
+		return reflect.MakeMapWithSize(t, v.Len())
+	}, func(out, v reflect.Value, c *copier) {
 		key, value := reflect.New(t.Key()).Elem(), reflect.New(t.Elem()).Elem()
 		for it := v.MapRange(); it.Next(); {
 			key.SetIterKey(it)
@@ -262,8 +246,7 @@ func detachMap(t reflect.Type, elem *copyPlan) func(reflect.Value, *copier) {
 			}
 			out.SetMapIndex(key, value)
 		}
-		v.Set(out)
-	}
+	})
 }
 
 func detachInterface(v reflect.Value, c *copier) {
