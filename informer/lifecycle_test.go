@@ -135,11 +135,14 @@ func TestASourceThatCannotBeRight(t *testing.T) {
 		{
 			"a namespace of a cluster-wide resource",
 			client.Type[*Thing]{Version: "v1", Kind: "Node", Resource: "nodes", Scope: meta.Cluster},
-			informer.Options{Namespace: "x"}, "namespace must be empty for a cluster-wide resource",
+			informer.Options{Namespace: "x"},
+			"namespace must be empty for a cluster-wide resource",
 		},
 		{
-			"a descriptor that is none", client.Type[*Thing]{Version: "v1", Kind: "Node", Resource: "no/des"},
-			informer.Options{}, "client.Type: Resource must be one path segment",
+			"a descriptor that is none",
+			client.Type[*Thing]{Version: "v1", Kind: "Node", Resource: "no/des"},
+			informer.Options{},
+			"client.Type: Resource must be one path segment",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

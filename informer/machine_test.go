@@ -198,8 +198,10 @@ func TestMachine(t *testing.T) {
 		},
 		{
 			"a source that cannot be asked ends it",
-			listing, input{outcome: unusable},
-			state{phase: Idle, cause: Initial}, effect{action: stop},
+			listing,
+			input{outcome: unusable},
+			state{phase: Idle, cause: Initial},
+			effect{action: stop},
 		},
 		{
 			"after a wait comes the watch that was waited for",
