@@ -26,6 +26,9 @@
 //   - A server that goes silent is given up: a list that brings nothing for 2 minutes is tried again, and a watch is ended
 //     here when it is overdue by 30 s, which is after at most 10 minutes and a half.
 //
+// Only a source that cannot be asked at all ends an informer, with the reason: a *client.UsageError, such as a namespace for a
+// cluster-wide resource.
+//
 // An object that does not decode into T stays in the cache as it was last good, is reported once per change, and is listed
 // in Status until it is mended or gone; the others are not affected.
 //
