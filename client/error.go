@@ -7,8 +7,8 @@ import (
 )
 
 // OpError says which call failed: the verb, the resource and, where there is one, the object. Err is the cause: an
-// *errors.StatusError when the server answered, or a [*DecodeError], [*KindError] or [*BodyError] about its answer, or the
-// error of the network or of the context.
+// *errors.StatusError when the server answered, a [*DecodeError], [*KindError] or [*BodyError] about its answer, a
+// [*UsageError] when nothing was sent, or the error of the network or of the context.
 type OpError struct {
 	// Verb is the API's word: get, list, watch, create, update, patch, delete. It is modify for what [Resource.Modify] finds
 	// by itself; a request of its that fails is a get or an update.

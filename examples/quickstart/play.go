@@ -31,13 +31,14 @@ func play(parent context.Context, o options, p *progress) (_ *summary, err error
 			fail(err)
 		}
 	})
+	// Last of all, when no controller is left that would restore what is removed.
+	defer func() { err = errors.Join(err, w.cleanUp(parent)) }()
 	ctx, stop := w.background(ctx, m)
 	defer func() {
 		if stopErr := stop(); stopErr != nil {
 			err = stopErr // why everything else has failed, too
 		}
 	}()
-	defer func() { err = errors.Join(err, w.cleanUp(parent)) }()
 	if err := w.makeNamespaces(ctx); err != nil {
 		return nil, reason(ctx, err)
 	}

@@ -1,25 +1,35 @@
 package e2e
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 )
 
-// quickstart builds the example and returns how to run it.
-func quickstart(t *testing.T) func(args ...string) (stdout, stderr string, err error) {
+// buildQuickstart builds the example and returns where it is.
+func buildQuickstart(t *testing.T) (binary string) {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), "quickstart.exe")
+	binary = filepath.Join(t.TempDir(), "quickstart.exe")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "./examples/quickstart")
 	build.Dir = filepath.Join("..", "..")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	return binary
+}
+
+// quickstart builds the example and returns how to run it.
+func quickstart(t *testing.T) func(args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	binary := buildQuickstart(t)
 	return func(args ...string) (string, string, error) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
@@ -29,6 +39,23 @@ func quickstart(t *testing.T) func(args ...string) (stdout, stderr string, err e
 		err := cmd.Run()
 		return stdout.String(), stderr.String(), err
 	}
+}
+
+// activeQuickstartNamespaces returns the namespaces that a quickstart has made and not removed. The controller manager,
+// which is not here, would finish the deletion of the others.
+func activeQuickstartNamespaces(t *testing.T) (names []string) {
+	t.Helper()
+	active, err := plane.Kubectl(t.Context(), "get", "namespaces", "-o",
+		`jsonpath={range .items[?(@.status.phase=="Active")]}{.metadata.name}{"\n"}{end}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range strings.Fields(active) {
+		if strings.HasPrefix(name, "bowline-quickstart-") {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func TestQuickstartKeepsTwoThousandObjectsInSync(t *testing.T) {
@@ -47,14 +74,45 @@ func TestQuickstartKeepsTwoThousandObjectsInSync(t *testing.T) {
 	}
 	t.Log(strings.TrimSpace(stdout))
 
-	// The controller manager, which is not here, would finish the deletion of its namespaces.
-	left, err := plane.Kubectl(t.Context(), "get", "namespaces", "-o",
-		`jsonpath={range .items[?(@.status.phase=="Active")]}{.metadata.name}{"\n"}{end}`)
+	if left := activeQuickstartNamespaces(t); len(left) > 0 {
+		t.Errorf("the namespaces %v are left", left)
+	}
+}
+
+func TestQuickstartCleansUpWhenItIsInterrupted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // no process can be interrupted there
+	}
+	cmd := exec.CommandContext(t.Context(), buildQuickstart(t), "-kubeconfig", plane.Kubeconfig, "-objects", "100000")
+	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(left, "bowline-quickstart-") {
-		t.Errorf("namespaces are left:\n%s", left)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stderr)
+	if !lines.Scan() { // the first line of progress: it is at work
+		t.Fatal("it says nothing")
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	began, last := time.Now(), ""
+	for lines.Scan() {
+		last = lines.Text()
+	}
+	err = cmd.Wait()
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("it took %v to end", took)
+	}
+	if cmd.ProcessState.ExitCode() != 130 || !strings.HasPrefix(last, "quickstart: interrupted") {
+		t.Errorf("it ends with %v and %q", err, last)
+	}
+	for _, name := range activeQuickstartNamespaces(t) {
+		if !strings.Contains(last, name) {
+			t.Errorf("the namespace %s is left, and it does not say so: %q", name, last)
+		}
 	}
 }
 
