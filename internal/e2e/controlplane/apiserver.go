@@ -26,15 +26,14 @@ func (p *ControlPlane) startServer(ctx context.Context, path string, o Options) 
 	if err := writeKey(key); err != nil {
 		return err
 	}
-	certs := filepath.Join(p.dir, "certs")
 	return onFreePort(func(port string) error {
-		url := "https://127.0.0.1:" + port
-		flags := []string{
+		p.Server = "https://127.0.0.1:" + port
+		p.serverPath, p.serverFlags = path, append([]string{
 			"--etcd-servers=" + p.Etcd,
 			"--bind-address=127.0.0.1",
 			"--advertise-address=127.0.0.1",
 			"--secure-port=" + port,
-			"--cert-dir=" + certs,
+			"--cert-dir=" + p.certificates(),
 			"--token-auth-file=" + tokens,
 			"--authorization-mode=RBAC",
 			"--service-account-issuer=https://kubernetes.default.svc",
@@ -45,30 +44,62 @@ func (p *ControlPlane) startServer(ctx context.Context, path string, o Options) 
 			"--disable-admission-plugins=ServiceAccount",
 			// The only endpoint would be a loopback address, which the server itself refuses in Endpoints.
 			"--endpoint-reconciler-type=none",
+		}, o.ServerFlags...)
+		s, err := p.launchServer(ctx)
+		if err == nil {
+			p.servers = append(p.servers, s)
 		}
-		s, err := launch("kube-apiserver", path, p.dir, append(flags, o.ServerFlags...)...)
-		if err != nil {
+		return err
+	})
+}
+
+// certificates is the directory where the API server keeps the certificate that it makes for itself. A later one with the
+// same directory takes it over.
+func (p *ControlPlane) certificates() string { return filepath.Join(p.dir, "certs") }
+
+// launchServer starts kube-apiserver, with the flags that startServer has chosen, and waits until it serves.
+func (p *ControlPlane) launchServer(ctx context.Context) (*server, error) {
+	s, err := launch("kube-apiserver", p.serverPath, p.dir, p.serverFlags...)
+	if err != nil {
+		return nil, err
+	}
+	err = s.await(ctx, func(ctx context.Context) (err error) {
+		if p.CA, err = readAuthority(filepath.Join(p.certificates(), "apiserver.crt")); err != nil {
 			return err
 		}
-		err = s.await(ctx, func(ctx context.Context) (err error) {
-			if p.CA, err = readAuthority(filepath.Join(certs, "apiserver.crt")); err != nil {
+		for _, path := range []string{"/readyz", "/api/v1/namespaces/default"} {
+			if err := p.check(ctx, p.Server+path); err != nil {
 				return err
 			}
-			for _, path := range []string{"/readyz", "/api/v1/namespaces/default"} {
-				if err := p.check(ctx, url+path); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			_ = s.stop() // has nothing to add to err
-			return err
 		}
-		p.servers = append(p.servers, s)
-		p.Server = url
 		return nil
 	})
+	if err != nil {
+		_ = s.stop() // has nothing to add to err
+		return nil, err
+	}
+	return s, nil
+}
+
+// RestartServer kills kube-apiserver, as a crash does, and starts it again, with the same data, address, certificate and
+// tokens. It returns once the new one serves. Meanwhile down, if it is not nil, is called while no API server runs.
+//
+// It may not be called by several goroutines at once, or together with Stop. After an error there may be no API server.
+func (p *ControlPlane) RestartServer(ctx context.Context, down func()) error {
+	last := len(p.servers) - 1
+	if err := p.servers[last].stop(); err != nil {
+		return fmt.Errorf("restart kube-apiserver: %w", err)
+	}
+	p.servers = p.servers[:last]
+	if down != nil {
+		down()
+	}
+	s, err := p.launchServer(ctx)
+	if err != nil {
+		return fmt.Errorf("restart kube-apiserver: %w", err)
+	}
+	p.servers = append(p.servers, s)
+	return nil
 }
 
 // check returns nil if the API server answers a GET with 200. Nobody else's server accepts the token.

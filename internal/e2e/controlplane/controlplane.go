@@ -17,7 +17,7 @@ type Options struct {
 }
 
 // ControlPlane is a running etcd and kube-apiserver. Its fields are set by Start and do not change; its methods may be
-// called from several goroutines.
+// called from several goroutines, except RestartServer.
 type ControlPlane struct {
 	// Server is the URL of the API server: "https://127.0.0.1:" and a port.
 	Server string
@@ -35,7 +35,10 @@ type ControlPlane struct {
 
 	dir     string
 	kubectl string
-	servers []*server // in the order of their start
+	servers []*server // in the order of their start; the API server is the last
+
+	serverPath  string // kube-apiserver's executable and flags, to start it again
+	serverFlags []string
 
 	stopOnce sync.Once
 	stopErr  error
