@@ -168,6 +168,7 @@ func BenchmarkUnmarshal(b *testing.B) {
 	b.Run("FewFields", benchmarkUnmarshal[*podView])
 	b.Run("MostFields", benchmarkUnmarshal[*pod])
 	b.Run("Map", benchmarkUnmarshal[map[string]any])
+	b.Run("Raw", benchmarkUnmarshal[map[string]stdjson.RawMessage])
 	b.Run("MalformedTag", benchmarkUnmarshal[*struct {
 		pod `json:",omitempty"`
 	}])
@@ -180,6 +181,25 @@ func BenchmarkDecode(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := codec.Decode[*podView](item, "v1", "Pod"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkByLibrary is what Unmarshal does with what it cannot decode by plan.
+func BenchmarkByLibrary(b *testing.B) {
+	b.Run("FewFields", benchmarkByLibrary[*podView])
+	b.Run("MostFields", benchmarkByLibrary[*pod])
+	b.Run("Map", benchmarkByLibrary[map[string]any])
+	b.Run("Raw", benchmarkByLibrary[map[string]stdjson.RawMessage])
+}
+
+func benchmarkByLibrary[T any](b *testing.B) {
+	raw := readPod(b)
+	b.SetBytes(int64(len(raw)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := codec.DecodeByLibrary[T](raw, "", ""); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -299,6 +299,7 @@ func TestUnmarshalIsLikeEncodingJSON(t *testing.T) {
 	t.Run("composites", unmarshalAllLike[composites])
 	t.Run("times", unmarshalAllLike[times])
 	t.Run("embedded structs", unmarshalAllLike[embedded])
+	t.Run("fields that hide each other", unmarshalAllLike[promoted])
 	t.Run("a recursive struct", unmarshalAllLike[recursive])
 	t.Run("methods", unmarshalAllLike[methods])
 	t.Run("malformed tags", unmarshalAllLike[sloppy])

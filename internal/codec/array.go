@@ -1,0 +1,115 @@
+package codec
+
+import "reflect"
+
+// scratch is where the elements of a slice or the values of a map wait until it is known how many they are, so that the
+// slice has no room to spare. It is zero behind its elements.
+type scratch struct {
+	values reflect.Value // a slice, as long as it has room, that can be set
+	used   int
+	result reflect.Value // a nil slice, that can be set
+}
+
+// largestScratch is how many bytes are kept for the next document.
+const largestScratch = 1 << 15
+
+// borrow takes the scratch of a plan. While it is away, for a type that contains itself, there are new ones.
+func (d *decoder) borrow(p *plan) scratch {
+	if p.id >= len(d.scratch) {
+		d.scratch = append(d.scratch, make([]scratch, p.id+1-len(d.scratch))...)
+	}
+	s := d.scratch[p.id]
+	d.scratch[p.id] = scratch{}
+	if !s.values.IsValid() {
+		s.values = reflect.New(p.slice).Elem()
+		s.result = reflect.New(p.slice).Elem()
+	}
+	return s
+}
+
+// next returns the place of one more element. Earlier places may have moved.
+func (s *scratch) next(p *plan) place {
+	if s.used == s.values.Len() {
+		s.values.Grow(max(4, s.used))
+		s.values.SetLen(s.values.Cap())
+	}
+	s.used++
+	return s.at(p, s.used-1)
+}
+
+// giveBack empties the scratch and keeps it.
+func (d *decoder) giveBack(p *plan, s scratch) {
+	room := s.values.Len()
+	if uintptr(room)*p.elem.size > largestScratch {
+		return
+	}
+	s.values.SetLen(s.used)
+	s.values.Clear()
+	s.values.SetLen(room)
+	s.used = 0
+	d.scratch[p.id] = s
+}
+
+// slice decodes an array into a slice.
+func (d *decoder) slice(p *plan, to place, i int) int {
+	if d.data[i] != '[' {
+		return giveUp
+	}
+	if d.depth++; d.depth > maxDepth {
+		return giveUp
+	}
+	s := d.borrow(p)
+	i, ended := afterOpen(d.data, i+1, ']')
+	for i >= 0 && !ended {
+		if i = d.value(p.elem, s.next(p), i); i >= 0 {
+			i, ended = afterComma(d.data, i, ']')
+		}
+	}
+	if i < 0 {
+		return giveUp
+	}
+	if s.used == 0 {
+		s.result.Set(p.empty)
+	} else {
+		s.result.Grow(s.used)
+		s.result.SetLen(s.used)
+		reflect.Copy(s.result, s.values)
+	}
+	to.setSlice(s.result)
+	s.result.SetZero()
+	d.giveBack(p, s)
+	d.depth--
+	return i
+}
+
+// stringSlice decodes an array into a []string.
+func (d *decoder) stringSlice(to place, i int) int {
+	if d.data[i] != '[' {
+		return giveUp
+	}
+	first := len(d.strings)
+	i, ended := afterOpen(d.data, i+1, ']')
+	for i >= 0 && !ended {
+		var s string
+		switch d.data[i] {
+		case '"':
+			s, i = d.string(i + 1)
+		case 'n':
+			i = afterLiteral(d.data, i, "null")
+		default:
+			return giveUp
+		}
+		d.strings = append(d.strings, s)
+		if i >= 0 {
+			i, ended = afterComma(d.data, i, ']')
+		}
+	}
+	if i < 0 {
+		return giveUp
+	}
+	all := make([]string, len(d.strings)-first)
+	copy(all, d.strings[first:])
+	*as[[]string](to) = all
+	d.popStrings(first)
+	return i
+}

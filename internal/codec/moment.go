@@ -1,0 +1,58 @@
+package codec
+
+import (
+	stdjson "encoding/json"
+	"reflect"
+	"time"
+)
+
+// moments remembers what the UnmarshalJSON of types that hold a time.Time and nothing else, such as metav1.Time and
+// meta.Time, made of a text. The times within one object are mostly the same few, and such a method costs more than
+// everything around it: that of metav1.Time is a third of all allocations of a pod. A time.Time is copied when it is
+// assigned, so no two objects share anything that can be changed. For other types the method is called each time.
+type moments [1 << momentBits]moment
+
+const momentBits = 6
+
+// moment is the time that a text gives in one type, and in the local time zone of then.
+type moment struct {
+	plan  *plan
+	local *time.Location
+	text  [longestMoment]byte
+	size  uint8
+	time  time.Time
+}
+
+// longestMoment is the length of a quoted time with nanoseconds and an offset, and a little more.
+const longestMoment = 40
+
+// isMoment reports whether a t holds a time.Time and nothing else.
+func isMoment(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && t.NumField() == 1 && t.Field(0).Type == reflect.TypeFor[time.Time]()
+}
+
+// moment decodes a string at i, which ends at next, into a type that isMoment.
+func (d *decoder) moment(p *plan, to place, i, next int) int {
+	text := d.data[i:next:next]
+	if len(text) > longestMoment || text[0] != '"' || !as[time.Time](to).IsZero() {
+		return d.method(p, to, i, next)
+	}
+	m := &d.moments[hash(text)>>(64-momentBits)]
+	if m.plan == p && m.local == time.Local && string(m.text[:m.size]) == string(text) {
+		*as[time.Time](to) = m.time
+		return next
+	}
+	if d.method(p, to, i, next) < 0 {
+		return giveUp
+	}
+	m.plan, m.local, m.size, m.time = p, time.Local, uint8(copy(m.text[:], text)), *as[time.Time](to)
+	return next
+}
+
+// method calls UnmarshalJSON for the value from i to next.
+func (d *decoder) method(p *plan, to place, i, next int) int {
+	if to.method(p.typ).(stdjson.Unmarshaler).UnmarshalJSON(d.data[i:next:next]) != nil {
+		return giveUp
+	}
+	return next
+}

@@ -1,0 +1,148 @@
+package codec
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"strings"
+	"sync/atomic"
+)
+
+// text makes the strings of the objects that one decoder decodes.
+//
+// A string that has been seen twice lately is taken from a table, so that what repeats from object to object (labels,
+// images, phases, node names) is there once, and costs no allocation. Of a string that is new the table keeps its hash
+// only, so that what does not repeat (UIDs, names) neither fills the table nor drives out what does. The table has a fixed
+// size.
+//
+// Other strings of one object are cut from one piece of memory, as large as a hint says that they are together. So one of
+// these strings keeps the memory of all of them; never that of another object, or of the document.
+type text struct {
+	table [1 << tableBits]entry
+	piece strings.Builder
+	used  int // bytes in the pieces of this object
+	hint  int // bytes that it is expected to use
+	most  int // bytes that it can use
+}
+
+const (
+	tableBits    = 11
+	longestEntry = 256  // longer strings are not looked up
+	longestPiece = 1024 // longer strings have memory of their own
+	leastPiece   = 64
+	largestPiece = 4096
+)
+
+// entry is one place of the table. A string that repeats takes the place of another one only if that was not found since
+// the last such try.
+type entry struct {
+	s     string
+	seen  uint32 // the rest of the hash of the string that was last looked for here in vain
+	found bool
+}
+
+// begin starts a new object, in a document of that size.
+func (t *text) begin(size int, h *hint) {
+	t.piece.Reset()
+	t.used, t.hint, t.most = 0, h.of(size), size
+}
+
+// end forgets the object.
+func (t *text) end(h *hint) {
+	t.piece.Reset()
+	h.learn(t.used, t.most)
+}
+
+// string returns b as a string.
+func (t *text) string(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	if len(b) > longestEntry {
+		return t.cut(b)
+	}
+	h := hash(b)
+	e := &t.table[h>>(64-tableBits)]
+	if e.s == string(b) {
+		if !e.found {
+			e.found = true
+		}
+		return e.s
+	}
+	if e.seen != uint32(h) {
+		e.seen = uint32(h)
+		return t.cut(b)
+	}
+	if e.found {
+		e.found = false
+		return t.cut(b)
+	}
+	e.s = string(b)
+	return e.s
+}
+
+// cut returns b as a string in the memory of the object. What a Builder has written never changes.
+func (t *text) cut(b []byte) string {
+	if len(b) > longestPiece {
+		return string(b)
+	}
+	start := t.piece.Len()
+	if t.piece.Cap()-start < len(b) {
+		t.piece.Reset()
+		room := min(max(t.hint-t.used, leastPiece), t.most-t.used, largestPiece)
+		t.piece.Grow(max(len(b), room))
+		start = 0
+	}
+	t.used += len(b)
+	t.piece.Write(b)
+	return t.piece.String()[start:]
+}
+
+// hint is how much text the documents of a type had lately. It takes the smaller one of two guesses, that it is always the
+// same, and that it is always the same part of the document, because too much would stay in memory as long as the object.
+// Decoders may overwrite what another one has learnt: it is only a hint.
+type hint struct {
+	bytes atomic.Uint32
+	share atomic.Uint32 // of 1024 bytes
+}
+
+func (h *hint) of(size int) int {
+	return int(min(uint64(h.bytes.Load()), uint64(h.share.Load())*uint64(size)/1024))
+}
+
+func (h *hint) learn(used, size int) {
+	follow(&h.bytes, used)
+	follow(&h.share, int(uint64(used)*1024/uint64(max(size, 1))))
+}
+
+// follow moves a mean towards a new value.
+func follow(mean *atomic.Uint32, value int) {
+	last := int(mean.Load())
+	if next := last + (value-last)/4 + min(max(value-last, -1), 1); next != last {
+		mean.Store(uint32(next))
+	}
+}
+
+// hash mixes eight bytes at a time. It is not secret: who finds collisions makes decoding slower, and nothing else.
+func hash(b []byte) uint64 {
+	const k1, k2 = 0x9e3779b97f4a7c15, 0xd6e8feb86659fd93
+	h := uint64(len(b)) * k1
+	for len(b) > 8 {
+		h = mix(h^binary.LittleEndian.Uint64(b), k2)
+		b = b[8:]
+	}
+	var last uint64
+	switch {
+	case len(b) == 8:
+		last = binary.LittleEndian.Uint64(b)
+	case len(b) >= 4:
+		last = uint64(binary.LittleEndian.Uint32(b)) | uint64(binary.LittleEndian.Uint32(b[len(b)-4:]))<<32
+	case len(b) > 0:
+		last = uint64(b[0]) | uint64(b[len(b)/2])<<8 | uint64(b[len(b)-1])<<16
+	}
+	return mix(h^last, k1)
+}
+
+func mix(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	return hi ^ lo
+}
