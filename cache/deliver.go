@@ -102,8 +102,16 @@ func (q *subscriber[T]) run(ctx context.Context, report func(*PanicError)) {
 	}
 }
 
-// tell makes the one or two calls that take the handler from what it knows to what is there.
 func (q *subscriber[T]) tell(c *change[T], report func(*PanicError)) {
+	if q.match != nil {
+		q.tellFiltered(c, report)
+		return
+	}
+	q.tellAll(c, report)
+}
+
+// tellAll makes the one or two calls that take the handler from what it knows to what is there.
+func (q *subscriber[T]) tellAll(c *change[T], report func(*PanicError)) {
 	switch {
 	case c.old == nil:
 		q.call("OnAdd", c, report)

@@ -1,19 +1,23 @@
 // Package cache holds the objects of one resource in memory and tells subscribers how they change.
 //
-// A [Store] is written by one writer, usually an informer, and read through a [Reader] by everybody else. The package
-// knows nothing of servers: what it is told to hold is what it holds.
+// A [Store] is written by an informer, or by several, each a [Part] of its own, and read through a [Reader] by everybody
+// else. The package knows nothing of servers: what it is told to hold is what it holds.
 //
 // # What readers may rely on
 //
 //   - A read is answered from memory at once. It never waits for a handler, and for the writer only while a change that
 //     is already computed is put in place.
-//   - A loop over [Reader.All], [Reader.Namespace] or [Index.Get] runs over the objects of one moment: not over half
-//     of a relist, and not over an index that disagrees with the objects. The moment is when the loop starts. No lock
-//     is held while its body runs, so the body may take its time, leave early, read, subscribe or write.
+//   - A loop over [Reader.All], [Reader.Namespace], [Reader.Select], [Reader.Sorted] or [Index.Get] runs over the objects
+//     of one moment: not over half of a relist, and not over an index that disagrees with the objects. The moment is when
+//     the loop starts. No lock is held while its body runs, so the body may take its time, leave early, read, subscribe
+//     or write.
 //   - Two reads are two moments.
-//   - Loops have no particular order.
+//   - Loops have no particular order, but that of Reader.Sorted is that of the keys.
+//   - Indexes are made and closed while the cache is in use. A [NewLabelIndex] makes Reader.Select fast.
+//   - Who has written to the server reads what they have written after [Reader.WaitFor].
 //
-// Objects are shared between the cache, all readers and all handlers. Whoever wants to change one clones it first.
+// Objects are shared between the cache, all readers and all handlers. Whoever wants to change one clones it first;
+// [Store.CheckMutations] finds those who do not.
 //
 // # What subscribers may rely on
 //
@@ -31,6 +35,8 @@
 //   - What a handler is told of is in the Reader already; the Reader may be further.
 //   - Who subscribes late is given the objects that are there first, then the changes: no gap, nothing twice.
 //     [Subscription.Synced] says when the initial objects have been handled.
+//   - A subscription of [Reader.Where] sees the objects that a condition holds for, and those that begin or cease to meet
+//     it as added and deleted.
 //   - A slow or panicking handler affects nobody else: each subscription has a backlog and a goroutine of its own.
 //
 // Who needs every event uses a watch of package client.
@@ -39,13 +45,17 @@
 //
 // Objects are told apart, and their states, by the [meta.Identity] that is passed beside them, never by asking the
 // object: a struct that leaves its metadata out is cached and delivered like any other. Two states are the same where
-// uid and resource version are equal; an empty resource version is equal to none. The writer calls [Store.Set],
-// [Store.Delete] and [Store.Bookmark] in the order of its watch, and stages a full list with [Store.Relist].
+// uid and resource version are equal; an empty resource version is equal to none. The writer of a part calls [Part.Set],
+// [Part.Delete] and [Part.Bookmark] in the order of its watch, and stages a full list with [Part.Relist]. A store with
+// one writer has these methods itself: they are those of the part of everything.
+//
+// Each part has a resource version, and has or has not committed a list. A subscription becomes synced with a store whose
+// parts have all committed one; a part that is added later takes nothing back.
 //
 // # Goroutines and memory
 //
-// Nothing runs until Deliver does, and when it returns nothing runs. The store keeps one reference per object in a
-// map, one in the sequence that loops run over, and one under its namespace; an index adds one per object and value.
-// A subscription keeps no copy of the objects' state: it remembers a key from the first change that is not delivered
-// until that delivery. Maps give back their memory when most of their entries have gone.
+// Nothing runs until Deliver does, and when it returns nothing runs. The store keeps about 130 bytes per object beside
+// the object and the strings of its identity. An index adds 14 per object and value, and about 80 for each value. A
+// subscription keeps no copy of the objects' state: it remembers a key from the first change that is not delivered until
+// that delivery. Tables give back their memory when most of their entries have gone.
 package cache

@@ -98,3 +98,91 @@ func ExampleRelist() {
 	// decode mail
 	// {Added:1 Updated:1 Deleted:1 Unchanged:1}
 }
+
+// Two namespaces with a writer each, in one cache.
+func ExampleStore_Part() {
+	store := cache.NewStore[*Pod]()
+	shop, bank := store.Part("shop"), store.Part("bank")
+	list := shop.Relist()
+	list.Set(pod("web", "1", "").Identity, pod("web", "1", ""))
+	list.Commit("5")
+	bank.Relist().Commit("7")
+	fmt.Println(store.Reader().Len(), store.Reader().ResourceVersion())
+	shop.Drop()
+	fmt.Println(store.Reader().Len(), store.Reader().ResourceVersion())
+	// Output:
+	// 1 5
+	// 0 7
+}
+
+func ExampleReader_WaitFor() {
+	store := cache.NewStore[*Pod]()
+	pods := store.Reader()
+	go func() { // an informer
+		store.Set(pod("web", "12", "node-a").Identity, pod("web", "12", "node-a"))
+	}()
+	// The answer to a write said that the object is now at version 12.
+	key := meta.Key{Namespace: "shop", Name: "web"}
+	if _, err := pods.WaitFor(context.Background(), key, "12"); err != nil {
+		fmt.Println(err)
+	}
+	p, _ := pods.Get(key)
+	fmt.Println(p.ResourceVersion)
+	// Output: 12
+}
+
+func ExampleReader_Where() {
+	store := cache.NewStore[*Pod]()
+	pending := store.Reader().Where(func(p *Pod) bool { return p.Spec.NodeName == "" })
+	seen, gone := make(chan struct{}), make(chan struct{})
+	pending.Subscribe(cache.HandlerFuncs[*Pod]{
+		Add:    func(p *Pod) { fmt.Println("pending:", p.Name); close(seen) },
+		Delete: func(p *Pod) { fmt.Println("not pending any more, on", p.Spec.NodeName); close(gone) },
+	})
+	store.Set(pod("web", "1", "").Identity, pod("web", "1", ""))
+	ctx, stop := context.WithCancel(context.Background())
+	delivered := make(chan error)
+	go func() { delivered <- store.Deliver(ctx, nil) }()
+	<-seen
+	store.Set(pod("web", "2", "node-a").Identity, pod("web", "2", "node-a"))
+	<-gone
+	stop()
+	fmt.Println(<-delivered)
+	// Output:
+	// pending: web
+	// not pending any more, on node-a
+	// <nil>
+}
+
+func ExampleReader_Select() {
+	store := cache.NewStore[*meta.Unstructured]()
+	cache.NewLabelIndex(store.Reader(), "app") // makes it fast
+	for i, app := range []string{"web", "db", "web"} {
+		o := &meta.Unstructured{}
+		o.SetLabels(map[string]string{"app": app})
+		id := meta.Identity{Namespace: "shop", Name: fmt.Sprint("pod-", i), UID: fmt.Sprint(i), ResourceVersion: "1"}
+		o.SetName(id.Name)
+		store.Set(id, o)
+	}
+	web, err := meta.ParseSelector("app=web")
+	if err != nil {
+		fmt.Println(err)
+	}
+	for o := range store.Reader().Select(web) {
+		fmt.Println(o.GetName())
+	}
+	// Unordered output:
+	// pod-0
+	// pod-2
+}
+
+func ExampleStore_CheckMutations() {
+	store := cache.NewStore[*Pod]()
+	store.CheckMutations(1, func(err *cache.MutationError) { fmt.Println(err) })
+	store.Set(pod("web", "1", "node-a").Identity, pod("web", "1", "node-a"))
+
+	p, _ := store.Reader().Get(meta.Key{Namespace: "shop", Name: "web"})
+	p.Spec.NodeName = "node-b" // instead of changing meta.Clone(p)
+	store.Sweep()
+	// Output: check "shop/web" at version 1: the cached object was changed at spec.nodeName; clone an object before changing it
+}

@@ -157,3 +157,181 @@ func TestReadersNeverSeeHalfOfAChange(t *testing.T) {
 	cancel()
 	running.Wait()
 }
+
+// TestReadersGoOnDuringARelist reads in the middle of a Commit, while it computes what changes: in the function of an
+// index, which is called then. Were readers locked out, the test would not end.
+//
+// behaviours 206, 254
+func TestReadersGoOnDuringARelist(t *testing.T) {
+	s := cache.NewStore[*thing]()
+	r := s.Reader()
+	relist(s, "1", "ns/a u@1", "ns/b u@2")
+	inside := false
+	tags := cache.NewIndex(r, byTag)
+	label := cache.NewLabelIndex(r, "app")
+	cache.NewIndex(r, func(o *thing) []string {
+		if !inside {
+			return nil
+		}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			if got, found := r.Get(key("ns/a")); !found || got.id.ResourceVersion != "1" {
+				t.Errorf("Get = %v, %v", got, found)
+			}
+			want := []string{"ns/a u@1", "ns/b u@2"}
+			expect(t, "All", states(r.All()), want...)
+			expect(t, "Sorted", states(r.Sorted()), want...)
+			expect(t, "Namespace", states(r.Namespace("ns")), want...)
+			expect(t, "Select", states(r.Select(meta.Selector{})), want...)
+			expect(t, "Index", states(tags.Get("x")))
+			if r.Len() != 2 || r.ResourceVersion() != "1" || tags.Len("x")+label.Len("x") != 0 {
+				t.Errorf("%d objects at %s", r.Len(), r.ResourceVersion())
+			}
+		}()
+		<-done
+		return nil
+	})
+	inside = true
+	staged := s.Relist()
+	staged.Set(id("ns/a u@3"), object("ns/a u@3", "x"))
+	staged.Set(id("ns/c u@4"), object("ns/c u@4", "x"))
+	staged.Commit("5")
+	inside = false
+	expect(t, "All", states(r.All()), "ns/a u@3", "ns/c u@4")
+}
+
+// TestPartsBesideEachOther has a writer for each namespace, each with relists and writes, and readers, waits, filtered
+// subscriptions and indexes that come and go. In the end each namespace is what its writer left.
+//
+// behaviours 225, 231, 254
+func TestPartsBesideEachOther(t *testing.T) {
+	const writers, rounds, names = 4, 15, 40
+	s := cache.NewStore[*numbered]()
+	r := s.Reader()
+	byGroup := cache.NewIndex(r, func(o *numbered) []int { return []int{o.group} })
+	ctx, cancel := context.WithCancel(t.Context())
+	var users, work sync.WaitGroup
+	users.Go(func() {
+		if err := s.Deliver(ctx, func(err *cache.PanicError) { t.Error(err) }); err != nil {
+			t.Error(err)
+		}
+	})
+	seen := map[meta.Key]int{}
+	end := meta.Identity{Name: "end", UID: "u", ResourceVersion: "1"} // of delivery, where all is delivered in order
+	told := make(chan struct{})
+	even := r.Where(func(o *numbered) bool { return o.group%2 == 0 }).Subscribe(cache.HandlerFuncs[*numbered]{
+		Add: func(o *numbered) {
+			if seen[o.Key()]++; o.Name == "end" {
+				close(told)
+			}
+		},
+		Delete: func(o *numbered) { seen[o.Key()]-- },
+	})
+	for range 2 {
+		users.Go(func() {
+			for ctx.Err() == nil {
+				ix := cache.NewIndex(r, func(o *numbered) []string { return []string{o.Namespace} })
+				for o := range ix.Get("1") {
+					if o.Namespace != "1" {
+						t.Errorf("%v under namespace 1", o.Identity)
+					}
+				}
+				ix.Close()
+				for group := range 3 {
+					for o := range byGroup.Get(group) {
+						if o.group != group {
+							t.Errorf("%v of group %d under %d", o.Identity, o.group, group)
+						}
+					}
+				}
+				before := meta.Key{}
+				for o := range r.Sorted() {
+					if before.Compare(o.Key()) >= 0 {
+						t.Errorf("%v after %v", o.Key(), before)
+					}
+					before = o.Key()
+					if got, found := r.Get(before); found && got.Key() != before {
+						t.Errorf("Get(%v) = %v", before, got.Identity)
+					}
+				}
+			}
+		})
+	}
+	for w := range writers {
+		work.Go(func() {
+			rnd := rand.New(rand.NewPCG(uint64(w), 5))
+			ns := fmt.Sprint(w)
+			version := 0
+			next := func(i int) (meta.Identity, *numbered) {
+				version++
+				id := meta.Identity{Namespace: ns, Name: fmt.Sprint(i), UID: "u", ResourceVersion: fmt.Sprint(version)}
+				return id, &numbered{id, rnd.IntN(3), 0}
+			}
+			for range rounds {
+				p := s.Part(ns)
+				list := p.Relist()
+				for i := range names {
+					id, o := next(i)
+					list.Set(id, o)
+					if rnd.IntN(20) == 0 {
+						id, o := next(rnd.IntN(names))
+						p.Set(id, o)
+					}
+				}
+				list.Commit(fmt.Sprint(version))
+				for range 20 {
+					id, o := next(rnd.IntN(2 * names))
+					if rnd.IntN(3) == 0 {
+						p.Delete(id, o)
+					} else {
+						p.Set(id, o)
+					}
+				}
+				last, _ := next(0)
+				users.Go(func() {
+					if _, err := r.WaitFor(ctx, last.Key(), last.ResourceVersion); err != nil && ctx.Err() == nil {
+						t.Error(err)
+					}
+				})
+				p.Bookmark(last.ResourceVersion)
+				if rnd.IntN(8) == 0 {
+					p.Drop()
+				}
+			}
+			list := s.Part(ns).Relist()
+			for i := range names {
+				id, o := next(i)
+				list.Set(id, o)
+			}
+			list.Commit(fmt.Sprint(version))
+		})
+	}
+	work.Wait()
+	if err := even.WaitSynced(ctx); err != nil {
+		t.Error(err)
+	}
+	s.Set(end, &numbered{end, 0, 0})
+	<-told
+	cancel()
+	users.Wait()
+	delete(seen, end.Key())
+	for w := range writers {
+		n := 0
+		for o := range r.Namespace(fmt.Sprint(w)) {
+			n++
+			if want := 1 - min(1, o.group%2); seen[o.Key()] != want {
+				t.Errorf("%v of group %d: the filtered handler holds %d, want %d", o.Identity, o.group, seen[o.Key()], want)
+			}
+			delete(seen, o.Key())
+		}
+		if n != names {
+			t.Errorf("%d objects in namespace %d, want %d", n, w, names)
+		}
+	}
+	for k, n := range seen {
+		if n != 0 {
+			t.Errorf("the filtered handler holds %v, which has gone", k)
+		}
+	}
+}

@@ -45,7 +45,7 @@ func (h HandlerFuncs[T]) OnDelete(obj T) {
 	}
 }
 
-// PanicError is a panic of a handler, recovered by [Store.Deliver].
+// PanicError is a panic of a handler, or of the function of a filtered view, recovered by [Store.Deliver].
 type PanicError struct {
 	// Value is what the handler panicked with.
 	Value any
@@ -53,13 +53,17 @@ type PanicError struct {
 	Stack []byte
 	// Key names the object that the handler was told of.
 	Key meta.Key
-	// Op is the method that panicked: "OnAdd", "OnUpdate" or "OnDelete".
+	// Op is the method that panicked: "OnAdd", "OnUpdate" or "OnDelete"; "match" for the function of [Reader.Where].
 	Op string
 }
 
 // Error names the method, the object and the value, not the stack.
 func (e *PanicError) Error() string {
-	return fmt.Sprintf("deliver %s of %q: handler panicked: %v", e.Op, e.Key, e.Value)
+	who := "handler"
+	if e.Op == "match" {
+		who = "function"
+	}
+	return fmt.Sprintf("deliver %s of %q: %s panicked: %v", e.Op, e.Key, who, e.Value)
 }
 
 // Unwrap returns Value if it is an error, as it is for run-time errors.

@@ -21,6 +21,7 @@ type history struct {
 	*testing.T
 	rnd     *rand.Rand
 	store   *cache.Store[*thing]
+	narrow  bool // a part for each namespace writes, not one for all
 	index   *cache.Index[string, *thing]
 	server  map[meta.Key]*thing // what there is
 	cached  map[meta.Key]*thing // what the store should hold: differs from server where an object did not decode
@@ -33,6 +34,7 @@ type folding struct {
 	name  string
 	sub   *cache.Subscription
 	pause func()
+	match func(*thing) bool // nil is all
 
 	mu     sync.Mutex
 	state  map[meta.Key]*thing
@@ -41,6 +43,9 @@ type folding struct {
 
 func (f *folding) OnAdd(o *thing) {
 	f.check(o)
+	if f.match != nil && !f.match(o) {
+		f.Errorf("%s: add %v, which does not match", f.name, o)
+	}
 	if was := f.state[o.id.Key()]; was != nil {
 		f.Errorf("%s: add %v after %v", f.name, o, was)
 	}
@@ -53,6 +58,9 @@ func (f *folding) OnUpdate(old, now *thing) {
 	// A state that went and came back unseen is another reference to the same state.
 	if was := f.state[old.id.Key()]; was == nil || was.id != old.id {
 		f.Errorf("%s: update from %v, was told %v last", f.name, old, was)
+	}
+	if f.match != nil && !f.match(now) {
+		f.Errorf("%s: update to %v, which does not match", f.name, now)
 	}
 	if old.id.UID != now.id.UID || old.id == now.id {
 		f.Errorf("%s: update from %v to %v", f.name, old, now)
@@ -102,6 +110,54 @@ func (h *history) next(k meta.Key, uid string) *thing {
 	return o
 }
 
+// part returns the part that writes namespace ns.
+func (h *history) part(ns string) *cache.Part[*thing] {
+	if h.narrow {
+		return h.store.Part(ns)
+	}
+	return h.store.Part("")
+}
+
+// reshape goes from one part for all to one for each namespace, or back. What the store holds stays, and subscriptions
+// that are made before the next relist wait for it.
+func (h *history) reshape() {
+	h.narrow = !h.narrow
+	parts, old := []string{""}, []string{"0", "1"}
+	if h.narrow {
+		parts, old = old, parts
+	}
+	first := h.rnd.IntN(2) == 0
+	if first {
+		for _, ns := range parts {
+			h.store.Part(ns)
+		}
+	}
+	for _, ns := range old {
+		if first && h.rnd.IntN(2) == 0 {
+			h.store.Part(ns).Drop()
+		} else {
+			h.store.Part(ns).Detach()
+		}
+	}
+	for _, ns := range parts {
+		h.store.Part(ns)
+	}
+}
+
+// drop ends the part of a namespace with its objects, and adds it again, empty.
+func (h *history) drop() {
+	if !h.narrow {
+		return
+	}
+	h.store.Part("0").Drop()
+	for k := range h.cached {
+		if k.Namespace == "0" {
+			delete(h.cached, k)
+		}
+	}
+	h.store.Part("0")
+}
+
 func (h *history) step() {
 	k := meta.Key{Namespace: strconv.Itoa(h.rnd.IntN(2)), Name: strconv.Itoa(h.rnd.IntN(5))}
 	is := h.server[k]
@@ -115,27 +171,31 @@ func (h *history) step() {
 		h.server[k] = o
 		if h.rnd.IntN(20) > 0 { // else it does not decode, and the store keeps what it has
 			h.cached[k] = o
-			h.store.Set(o.id, o)
+			h.part(k.Namespace).Set(o.id, o)
 		}
 		if h.rnd.IntN(20) == 0 && h.cached[k] == o { // the event comes twice
-			h.store.Set(o.id, &thing{id: o.id, tags: o.tags})
+			h.part(k.Namespace).Set(o.id, &thing{id: o.id, tags: o.tags})
 		}
 	case n < 75: // delete
 		if is == nil {
-			h.store.Delete(h.next(k, "").id, nil)
+			h.part(k.Namespace).Delete(h.next(k, "").id, nil)
 			break
 		}
 		last := h.next(k, is.id.UID)
 		delete(h.server, k)
 		delete(h.cached, k)
 		if h.rnd.IntN(4) == 0 {
-			h.store.Delete(last.id, nil)
+			h.part(k.Namespace).Delete(last.id, nil)
 		} else {
-			h.store.Delete(last.id, last)
+			h.part(k.Namespace).Delete(last.id, last)
 		}
 	case n < 80:
 		h.version++
-		h.store.Bookmark(strconv.Itoa(h.version))
+		h.part(k.Namespace).Bookmark(strconv.Itoa(h.version))
+	case n < 82:
+		h.reshape()
+	case n < 83:
+		h.drop()
 	case n < 90: // a gap: changes that only a relist shows
 		for range h.rnd.IntN(6) {
 			k := meta.Key{Namespace: strconv.Itoa(h.rnd.IntN(2)), Name: strconv.Itoa(h.rnd.IntN(5))}
@@ -154,10 +214,30 @@ func (h *history) step() {
 	}
 }
 
-// relist replaces the store's contents by those of the server. Of the objects that have to be decoded, a part is not.
+// relist replaces the store's contents by those of the server, all of them or those of one namespace after the other. Of
+// the objects that have to be decoded, a part is not.
 func (h *history) relist(broken float64) {
+	if !h.narrow {
+		h.relistPart("", broken)
+		return
+	}
+	if h.rnd.IntN(2) == 0 { // another part is in the middle of a relist, and is overtaken
+		staged := h.store.Part("1").Relist()
+		for k, o := range h.server {
+			if _, kept := staged.Keep(o.id); !kept && k.Namespace == "1" {
+				staged.Set(o.id, o)
+			}
+		}
+	}
+	h.relistPart("0", broken)
+	h.relistPart("1", broken)
+}
+
+func (h *history) relistPart(ns string, broken float64) {
+	in := func(k meta.Key) bool { return ns == "" || k.Namespace == ns }
+	part := h.store.Part(ns)
 	if h.rnd.IntN(3) == 0 { // one that is cut short, and has no effect
-		r := h.store.Relist()
+		r := part.Relist()
 		for _, o := range h.server {
 			if _, kept := r.Keep(o.id); !kept {
 				r.Set(o.id, o)
@@ -167,16 +247,25 @@ func (h *history) relist(broken float64) {
 			}
 		}
 	}
-	r := h.store.Relist()
+	r := part.Relist()
 	cached := map[meta.Key]*thing{}
 	for k, o := range h.server {
+		if !in(k) {
+			continue
+		}
+		twice := h.rnd.IntN(20) == 0 // of two for a key the later counts
+		if twice {
+			older := *o
+			older.id.ResourceVersion = "0"
+			r.Set(older.id, &older)
+		}
 		switch got, kept := r.Keep(o.id); {
 		case kept:
 			if h.cached[k] == nil || got.id != o.id {
 				h.Errorf("kept %v, want %v", got, h.cached[k])
 			}
 			cached[k] = o
-		case h.rnd.Float64() < broken:
+		case !twice && h.rnd.Float64() < broken:
 			r.Retain(o.id)
 			if was := h.cached[k]; was != nil && was.id.UID == o.id.UID {
 				cached[k] = was
@@ -201,15 +290,33 @@ func (h *history) relist(broken float64) {
 		}
 	}
 	for k := range h.cached {
-		if cached[k] == nil {
-			want.Deleted++
+		if in(k) {
+			if cached[k] == nil {
+				want.Deleted++
+			}
+			delete(h.cached, k)
 		}
 	}
-	h.cached = cached
+	maps.Copy(h.cached, cached)
 	h.version++
 	if got := r.Commit(strconv.Itoa(h.version)); got != want {
 		h.Errorf("Commit = %+v, want %+v", got, want)
 	}
+}
+
+// wait waits beside the history for a version that comes soon, and checks that the cache is there when it does.
+func (h *history) wait(waits *sync.WaitGroup) {
+	k := meta.Key{Namespace: strconv.Itoa(h.rnd.IntN(2)), Name: strconv.Itoa(h.rnd.IntN(5))}
+	want := max(1, h.version+h.rnd.IntN(12)-3)
+	if want > h.version+5 {
+		h.version += 5 // so that the history gets there
+	}
+	want = min(want, h.version)
+	waits.Go(func() {
+		if _, err := h.store.Reader().WaitFor(h.Context(), k, strconv.Itoa(want)); err != nil {
+			h.Error(err)
+		}
+	})
 }
 
 // check compares the store with the model.
@@ -232,6 +339,10 @@ func (h *history) check() {
 		}
 	}
 	expect(h.T, "All", states(r.All()), sorted(all)...)
+	if !slices.IsSortedFunc(slices.Collect(r.Sorted()), func(a, b *thing) int { return a.id.Key().Compare(b.id.Key()) }) {
+		h.Error("Sorted is not in the order of the keys")
+	}
+	expect(h.T, "Sorted", states(r.Sorted()), sorted(all)...)
 	for _, ns := range []string{"0", "1"} {
 		expect(h.T, "Namespace", states(r.Namespace(ns)), spaces[ns]...)
 	}
@@ -264,7 +375,14 @@ func runHistory(t *testing.T, seed uint64) {
 		// From one that is faster than the history to one that sees a tenth of it.
 		delay := []time.Duration{0, 1, 3, 30}[rnd.IntN(4)] * time.Millisecond
 		f.pause = func() { pass(delay) }
-		f.sub = h.store.Reader().Subscribe(f)
+		if rnd.IntN(3) > 0 {
+			f.sub = h.store.Reader().Subscribe(f)
+		} else {
+			tag := strconv.Itoa(rnd.IntN(3))
+			f.name += ", filtered"
+			f.match = func(o *thing) bool { return slices.Contains(o.tags, tag) }
+			f.sub = h.store.Reader().Where(f.match).Subscribe(f)
+		}
 		all = append(all, f)
 	}
 	start := func() (stop func()) {
@@ -282,6 +400,7 @@ func runHistory(t *testing.T, seed uint64) {
 	subscribe()
 	stop := start()
 	closed := map[int]bool{}
+	var waits sync.WaitGroup
 	for range 100 {
 		h.step()
 		if rnd.IntN(2) == 0 {
@@ -299,12 +418,19 @@ func runHistory(t *testing.T, seed uint64) {
 			stop = start()
 		case 3:
 			h.check()
+			h.index.Close()
+			if keys := slices.Collect(h.index.Keys()); len(keys) > 0 {
+				t.Errorf("a closed index has %v", keys)
+			}
 			h.index = cache.NewIndex(h.store.Reader(), byTag)
+		case 4, 5, 6:
+			h.wait(&waits)
 		}
 	}
 	h.relist(0)
 	pass(time.Minute)
 	synctest.Wait()
+	waits.Wait() // the last relist is later than all that is waited for
 	h.check()
 	want := slices.Sorted(maps.Values(names(h.cached)))
 	for i, f := range all {
@@ -316,6 +442,16 @@ func runHistory(t *testing.T, seed uint64) {
 		}
 		if !isClosed(f.sub.Synced()) {
 			t.Errorf("%s is not synced", f.name)
+		}
+		want := want
+		if f.match != nil {
+			want = states(func(yield func(*thing) bool) {
+				for _, o := range h.cached {
+					if f.match(o) {
+						yield(o)
+					}
+				}
+			})
 		}
 		expect(t, f.name, slices.Sorted(maps.Values(names(f.state))), want...)
 	}

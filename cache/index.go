@@ -11,35 +11,40 @@ import (
 // Index finds the objects of a cache by a value of theirs: pods by node, objects by owner, certificates by the secrets
 // that they name. It is kept up to date with the cache in the same step, so it never disagrees with the objects.
 //
-// It costs one reference per object and value, plus a map entry for each value. All methods may be called from any
-// goroutine. The zero Index is empty and stays empty.
+// It costs 14 bytes per object and value, plus about 80 for each value; an object with several values costs about 60 more.
+// An update that changes no value of an object leaves the index as it is. All methods may be called from any goroutine.
+// The zero Index is empty and stays empty.
 type Index[K comparable, T meta.Object] struct {
-	s  *Store[T]
-	by func(T) []K
+	s     *Store[T]
+	by    func(T) []K
+	label string // where Select may use it
 
-	buckets buckets[K, T] // guarded by s.mu
+	buckets buckets[K] // guarded by s.mu
+
+	// Guarded by s.write: the buckets that each row is in. of has that of a row with one value; more has those of a row
+	// with several, and of is nil there.
+	of   []*bucket[K]
+	more map[uint32][]*bucket[K]
 
 	// Between prepare and commit, and guarded by s.write: what changes, with the values of all of it in one slice.
 	moves  []move[T]
 	values []K
 }
 
-// move is an object's change of values: values[a:b] from there, values[b:c] to here.
+// move is an object's change of values, to values[a:b].
 type move[T any] struct {
 	old, now *entry[T]
-	a, b, c  int
+	a, b     int
 }
 
 // NewIndex indexes the objects of r by the values that the function by returns for each: none, one or several, where
-// one that is named twice counts once. It covers the objects that are there when it returns, and all later changes.
+// one that is named twice counts once. It covers the objects that are there when it returns, and all later changes until
+// [Index.Close].
 //
-// The function by is called in the middle of writing to the cache. It must be pure: it answers the same for the same
-// object each time, because it is asked again when the object goes; it does not call Subscribe, NewIndex, Close or a
-// method of the store, and it does not wait. What it returns is copied. A value that is not equal to itself, as a
-// floating-point NaN, is not indexed, since nobody could ask for it. If by panics, so does the call that writes, and
-// the cache stays as it was.
-//
-// There is no way yet to end an index before its cache.
+// The function by is called in the middle of writing to the cache. It must not change the object, does not call
+// Subscribe, NewIndex, Close or a method of the store, and does not wait. It is asked once about each state of an object.
+// What it returns is copied. A value that is not equal to itself, as a floating-point NaN, is not indexed, since nobody
+// could ask for it. If by panics, so does the call that writes, and the cache stays as it was.
 func NewIndex[K comparable, T meta.Object](r Reader[T], by func(T) []K) *Index[K, T] {
 	ix := &Index[K, T]{s: r.s, by: by}
 	if r.s == nil {
@@ -47,24 +52,47 @@ func NewIndex[K comparable, T meta.Object](r Reader[T], by func(T) []K) *Index[K
 	}
 	// Only writers are kept out while the index is filled. A reader cannot have it before it is returned.
 	r.s.write.Lock()
-	defer r.s.write.Unlock()
-	for _, c := range r.s.all.chunks {
-		for _, e := range c.items {
-			for _, k := range by(e.obj) {
-				if equal(k, k) {
-					ix.buckets.put(k, e, r.s.gen)
-				}
-			}
-		}
-	}
+	defer r.s.unlock()
+	ix.fill()
 	r.s.indexes = append(r.s.indexes, ix)
 	return ix
+}
+
+// fill indexes what is there. The caller holds write, and nobody else has the index.
+func (ix *Index[K, T]) fill() {
+	ix.s.each("", func(e *entry[T]) {
+		ix.values = ix.values[:0]
+		ix.add(e)
+		ix.place(e.row, ix.values, ix.s.gen)
+	})
+	ix.reset()
+}
+
+// Close ends the index: it is not kept up to date any more, and reads of it are empty. A loop that runs goes on over the
+// objects of its moment. It may be called at any time, also from a handler and from the body of a loop, but not from a
+// function of an index. A second Close does nothing.
+func (ix *Index[K, T]) Close() {
+	s := ix.s
+	if s == nil {
+		return
+	}
+	s.write.Lock()
+	defer s.unlock()
+	s.indexes = slices.DeleteFunc(s.indexes, func(other index[T]) bool { return other == index[T](ix) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.labelled = slices.DeleteFunc(s.labelled, func(other *Index[string, T]) bool { return any(other) == any(ix) })
+	ix.buckets = buckets[K]{}
+	ix.of, ix.more = nil, nil
 }
 
 // Get loops over the objects with the value k, in no particular order. Each loop runs over the objects that have it
 // when the loop starts, without holding a lock.
 func (ix *Index[K, T]) Get(k K) iter.Seq[T] {
-	return func(yield func(T) bool) { ix.view(k).each(yield) }
+	return func(yield func(T) bool) {
+		v := ix.view(k)
+		v.each(yield)
+	}
 }
 
 // Len returns how many objects have the value k.
@@ -74,7 +102,8 @@ func (ix *Index[K, T]) Len(k K) int {
 	}
 	ix.s.mu.RLock()
 	defer ix.s.mu.RUnlock()
-	return ix.buckets.count(k)
+	in := ix.buckets.rows(k)
+	return in.len()
 }
 
 // Keys loops over the values that at least one object has, in no particular order. Each loop runs over a copy of them.
@@ -104,7 +133,7 @@ func (ix *Index[K, T]) view(k K) view[T] {
 	ix.s.mu.RLock()
 	defer ix.s.mu.RUnlock()
 	ix.s.touch()
-	return ix.buckets.view(k)
+	return ix.s.all.view().only(ix.buckets.rows(k))
 }
 
 func (ix *Index[K, T]) prepare(deltas []delta[T]) {
@@ -112,19 +141,20 @@ func (ix *Index[K, T]) prepare(deltas []delta[T]) {
 	for i := range deltas {
 		d := &deltas[i]
 		m := move[T]{old: d.old, now: d.now, a: len(ix.values)}
-		ix.add(d.old)
+		if d.now != nil {
+			ix.add(d.now)
+			if d.old != nil && ix.stays(d.old.row, ix.values[m.a:]) {
+				ix.values = ix.values[:m.a]
+				continue
+			}
+		}
 		m.b = len(ix.values)
-		ix.add(d.now)
-		m.c = len(ix.values)
 		ix.moves = append(ix.moves, m)
 	}
 }
 
 // add appends the values of e, and panics here rather than in commit over one that cannot be a map's key.
 func (ix *Index[K, T]) add(e *entry[T]) {
-	if e == nil {
-		return
-	}
 	for _, k := range ix.by(e.obj) {
 		if equal(k, k) {
 			ix.values = append(ix.values, k)
@@ -134,18 +164,103 @@ func (ix *Index[K, T]) add(e *entry[T]) {
 
 func equal[K comparable](a, b K) bool { return a == b }
 
-// commit puts the new state under its values first: under a value that the old state has too it takes the old one's
-// place, so that dropping the old state afterwards touches the values only that are gone.
+// stays reports whether values are those that row is under, each once and in the same order. A false answer where they
+// are only in another order costs a commit that changes nothing.
+func (ix *Index[K, T]) stays(row uint32, values []K) bool {
+	one, more := ix.under(row)
+	if one != nil {
+		return len(values) == 1 && values[0] == one.value
+	}
+	return slices.EqualFunc(more, values, func(b *bucket[K], k K) bool { return b.value == k })
+}
+
+// under returns the bucket that row is in, or those, if there are several.
+func (ix *Index[K, T]) under(row uint32) (one *bucket[K], more []*bucket[K]) {
+	if int(row) < len(ix.of) {
+		one = ix.of[row]
+	}
+	if one == nil {
+		more = ix.more[row]
+	}
+	return one, more
+}
+
 func (ix *Index[K, T]) commit(gen uint64) {
 	for _, m := range ix.moves {
-		for _, k := range ix.values[m.b:m.c] {
-			ix.buckets.put(k, m.now, gen)
+		e := m.now
+		if e == nil {
+			e = m.old
 		}
-		for _, k := range ix.values[m.a:m.b] {
-			ix.buckets.drop(k, m.old, gen)
-		}
+		ix.place(e.row, ix.values[m.a:m.b], gen)
 	}
 	ix.reset()
+}
+
+// place puts row under values, and under nothing else.
+func (ix *Index[K, T]) place(row uint32, values []K, gen uint64) {
+	one, more := ix.under(row)
+	if one != nil {
+		more = []*bucket[K]{one}
+	}
+	for _, b := range more {
+		if !slices.Contains(values, b.value) {
+			ix.buckets.drop(b, row, gen)
+		}
+	}
+	if more != nil {
+		delete(ix.more, row)
+	}
+	if int(row) < len(ix.of) {
+		ix.of[row] = nil
+	}
+	var first *bucket[K]
+	var all []*bucket[K]
+	for i, k := range values {
+		if slices.Contains(values[:i], k) {
+			continue
+		}
+		b := ix.buckets.add(k, row, gen)
+		switch {
+		case first == nil:
+			first = b
+		case all == nil:
+			all = []*bucket[K]{first, b}
+		default:
+			all = append(all, b)
+		}
+	}
+	switch {
+	case all != nil:
+		if ix.more == nil {
+			ix.more = make(map[uint32][]*bucket[K])
+		}
+		ix.more[row] = all
+	case first != nil:
+		for int(row) >= len(ix.of) {
+			ix.of = append(ix.of, nil)
+		}
+		ix.of[row] = first
+	}
+}
+
+func (ix *Index[K, T]) renumber(to []uint32, gen uint64) {
+	ix.buckets.renumber(to, gen)
+	of := make([]*bucket[K], 0, ix.s.all.n)
+	for row, b := range ix.of {
+		if b == nil {
+			continue
+		}
+		for len(of) <= int(to[row]) {
+			of = append(of, nil)
+		}
+		of[to[row]] = b
+	}
+	ix.of = of
+	more := make(map[uint32][]*bucket[K], len(ix.more))
+	for row, all := range ix.more {
+		more[to[row]] = all
+	}
+	ix.more = more
 }
 
 // keepScratch is how many elements of scratch memory an index keeps from one change to the next.

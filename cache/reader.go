@@ -2,6 +2,7 @@ package cache
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -19,25 +20,56 @@ func (r Reader[T]) Get(k meta.Key) (obj T, found bool) {
 	if r.s == nil {
 		return obj, false
 	}
-	r.s.mu.RLock()
-	e := r.s.items.m[k]
-	r.s.mu.RUnlock()
+	e := r.s.get(k)
 	if e == nil {
 		return obj, false
 	}
 	return e.obj, true
 }
 
+// get looks without a lock first: see Store.moment.
+func (s *Store[T]) get(k meta.Key) *entry[T] {
+	tag := tagOf(s.seed, k)
+	if moment := s.moment.Load(); moment%2 == 0 {
+		e := s.items.find(tag, k)
+		if s.moment.Load() == moment {
+			return e
+		}
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.items.find(tag, k)
+}
+
 // All loops over all objects, in no particular order. Each loop runs over the objects that are there when it starts,
 // without holding a lock; starting one takes constant time and no memory.
 func (r Reader[T]) All() iter.Seq[T] {
-	return func(yield func(T) bool) { r.viewAll().each(yield) }
+	return func(yield func(T) bool) {
+		v := r.viewAll()
+		v.each(yield)
+	}
 }
 
 // Namespace loops over the objects of one namespace, as All does over all; its cost is that of these objects. The empty
 // namespace is that of the objects of cluster-wide resources: it does not stand for all namespaces.
 func (r Reader[T]) Namespace(ns string) iter.Seq[T] {
-	return func(yield func(T) bool) { r.viewNamespace(ns).each(yield) }
+	return func(yield func(T) bool) {
+		v := r.viewNamespace(ns)
+		v.each(yield)
+	}
+}
+
+// Sorted loops over all objects in the order of their keys: by namespace, then by name. As with All, a loop runs over the
+// objects that are there when it starts, and no lock is held, neither while they are sorted nor while the body runs. Each
+// loop sorts anew: for n objects that takes memory for n references, and time in the order of n log n, about 30 ms for
+// 100,000.
+func (r Reader[T]) Sorted() iter.Seq[T] {
+	return func(yield func(T) bool) {
+		v := r.viewAll()
+		entries := v.entries()
+		slices.SortFunc(entries, func(a, b *entry[T]) int { return a.key.Compare(b.key) })
+		eachOf(entries, yield)
+	}
 }
 
 // Len returns how many objects there are.
@@ -47,18 +79,19 @@ func (r Reader[T]) Len() int {
 	}
 	r.s.mu.RLock()
 	defer r.s.mu.RUnlock()
-	return r.s.items.len()
+	return r.s.all.n
 }
 
 // ResourceVersion returns the version of the resource that the cache is current to: that of the last relist, object,
-// deletion or bookmark. It is empty before the first of them.
+// deletion or bookmark. It is empty before the first of them. Where the store has several parts it is the oldest of
+// their versions, and empty if one of them has none, or if they differ and cannot be ordered.
 func (r Reader[T]) ResourceVersion() string {
 	if r.s == nil {
 		return ""
 	}
 	r.s.mu.RLock()
 	defer r.s.mu.RUnlock()
-	return r.s.version
+	return r.s.version()
 }
 
 // Subscribe has h told of the objects that are there and of all changes from then on, while [Store.Deliver] runs,
@@ -70,7 +103,7 @@ func (r Reader[T]) Subscribe(h Handler[T]) *Subscription {
 	if r.s == nil {
 		return &Subscription{}
 	}
-	return r.s.subscribe(h)
+	return r.s.subscribe(h, nil)
 }
 
 func (r Reader[T]) viewAll() view[T] {
@@ -90,7 +123,7 @@ func (r Reader[T]) viewNamespace(ns string) view[T] {
 	r.s.mu.RLock()
 	defer r.s.mu.RUnlock()
 	r.s.touch()
-	return r.s.spaces.view(ns)
+	return r.s.all.view().only(r.s.spaces.rows(ns))
 }
 
 // touch makes the next write start a new generation. The caller holds mu.RLock and takes a view before it lets go. The

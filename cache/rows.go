@@ -1,160 +1,197 @@
 package cache
 
-import (
-	"slices"
-	"sort"
-)
+import "slices"
 
-// rows is a sequence of entries that can be looked at without a lock: a view of it is taken in constant time, without
-// copying, and stays as it is whatever is written later. It is sorted by entry.seq, so an entry is found by binary
-// search and no entry has to know its place in each sequence that it is part of.
+// rows holds the entries in a fixed order, each in a row that it keeps through all its states: a new state takes the row
+// of the one before. So indexes hold the numbers of rows, and an update that changes no value of an index does not touch
+// it.
 //
-// The entries lie in chunks. A writer changes a chunk in place only if it made that chunk after the last view was
-// taken, and replaces it by a copy otherwise; likewise the slice of chunks. "After the last view" is told by
-// generations: the store counts up its generation at the first write after a view, and each chunk carries the
-// generation that it was made in. So bulk loading copies nothing, and a write beside busy readers copies one chunk,
-// not the sequence.
+// A view of the rows is taken in constant time, without copying, and stays as it is whatever is written later. For that
+// the rows lie in chunks. A writer changes a chunk in place only if it made that chunk after the last view was taken,
+// and replaces it by a copy otherwise; likewise the slice of chunks. "After the last view" is told by generations: the
+// store counts up its generation at the first write after a view, and each chunk carries the generation that it was made
+// in. So bulk loading copies nothing, and a write beside busy readers copies one chunk, not everything.
 //
 // The zero rows is empty. It is guarded by the lock of the store.
 type rows[T any] struct {
-	chunks []*chunk[T]
-	gen    uint64 // the generation that the slice chunks was made in
-	n      int
+	chunks []*chunk[T] // nil for one without entries
+	gen    uint64      // the generation that the slice chunks was made in
+	n      int         // entries
+	used   uint32      // rows that have ever been given out since the last renumbering
+	free   []uint32    // those of them that are free
 }
 
-// chunk is a run of entries, never empty.
+// chunk is the rows of one chunkSize'th part, as far as they are used.
 type chunk[T any] struct {
 	gen   uint64
-	items []*entry[T]
+	n     int
+	items []*entry[T] // nil where a row is free
 }
 
-// chunkSize is the most entries of one chunk: 2 KiB of references, so that a copy costs about as much as a map insert.
+// chunkSize is the number of rows of a chunk: 2 KiB of references, so that a copy costs about as much as a map insert.
 const chunkSize = 256
 
-// find returns where seq is, or else where it belongs: chunk i at j. A seq beyond the last one belongs to the chunk
-// after the last, which is where new objects go.
-func (r *rows[T]) find(seq uint64) (i, j int, found bool) {
-	i = len(r.chunks)
-	if i == 0 || r.chunks[i-1].last() < seq {
-		return i, 0, false
+// next gives out a row.
+func (r *rows[T]) next() uint32 {
+	if last := len(r.free) - 1; last >= 0 {
+		row := r.free[last]
+		r.free = r.free[:last]
+		return row
 	}
-	i = sort.Search(i, func(i int) bool { return r.chunks[i].last() >= seq })
-	items := r.chunks[i].items
-	j = sort.Search(len(items), func(j int) bool { return items[j].seq >= seq })
-	return i, j, items[j].seq == seq
+	r.used++
+	return r.used - 1
 }
 
-func (c *chunk[T]) last() uint64 { return c.items[len(c.items)-1].seq }
+// at returns the entry in a row that is not free.
+func (r *rows[T]) at(row uint32) *entry[T] { return r.chunks[row/chunkSize].items[row%chunkSize] }
 
-// put adds e, or puts it in the place of the entry with the same seq.
+// put makes e the entry of its row.
 func (r *rows[T]) put(e *entry[T], gen uint64) {
-	i, j, found := r.find(e.seq)
-	if found {
-		r.own(i, gen).items[j] = e
-		return
+	c := r.own(int(e.row/chunkSize), gen)
+	i := int(e.row % chunkSize)
+	for len(c.items) <= i {
+		c.items = append(c.items, nil)
 	}
-	r.n++
-	if i == len(r.chunks) {
-		if i > 0 && len(r.chunks[i-1].items) < chunkSize {
-			c := r.own(i-1, gen)
-			c.items = append(c.items, e)
-			return
-		}
-		r.ownChunks(gen)
-		r.chunks = append(r.chunks, &chunk[T]{gen: gen, items: []*entry[T]{e}})
-		return
+	if c.items[i] == nil {
+		c.n++
+		r.n++
 	}
-	c := r.own(i, gen)
-	if len(c.items) == chunkSize {
-		right := &chunk[T]{gen: gen, items: slices.Clone(c.items[chunkSize/2:])}
-		clear(c.items[chunkSize/2:])
-		c.items = c.items[:chunkSize/2]
-		r.chunks = slices.Insert(r.chunks, i+1, right)
-		if j > chunkSize/2 {
-			c, j = right, j-chunkSize/2
-		}
-	}
-	c.items = slices.Insert(c.items, j, e)
+	c.items[i] = e
 }
 
-// drop removes e if it is there; another entry with the same seq stays.
+// drop makes e's row free.
 func (r *rows[T]) drop(e *entry[T], gen uint64) {
-	i, j, found := r.find(e.seq)
-	if !found || r.chunks[i].items[j] != e {
-		return
-	}
-	r.n--
+	i := int(e.row / chunkSize)
 	c := r.own(i, gen)
-	c.items = slices.Delete(c.items, j, j+1)
-	switch {
-	case len(c.items) == 0:
-		r.chunks = slices.Delete(r.chunks, i, i+1)
-	case len(c.items) < chunkSize/4:
-		r.merge(i, gen)
+	c.items[e.row%chunkSize] = nil
+	c.n--
+	r.n--
+	if c.n == 0 {
+		r.chunks[i] = nil
 	}
-}
-
-// merge joins chunk i to a neighbour where the two fill no more than half a chunk, so that deletions do not leave a
-// long sequence of short chunks, and the next insertion does not split it again.
-func (r *rows[T]) merge(i int, gen uint64) {
-	for _, left := range [2]int{i - 1, i} {
-		if left < 0 || left+1 >= len(r.chunks) ||
-			len(r.chunks[left].items)+len(r.chunks[left+1].items) > chunkSize/2 {
-			continue
-		}
-		c := r.own(left, gen)
-		c.items = append(c.items, r.chunks[left+1].items...)
-		r.chunks = slices.Delete(r.chunks, left+1, left+2)
+	if r.n == 0 {
+		*r = rows[T]{}
 		return
 	}
+	r.free = append(r.free, e.row)
 }
 
 // own returns chunk i for changing in place.
 func (r *rows[T]) own(i int, gen uint64) *chunk[T] {
-	r.ownChunks(gen)
-	c := r.chunks[i]
-	if c.gen != gen {
-		c = &chunk[T]{gen: gen, items: slices.Clone(c.items)}
-		r.chunks[i] = c
-	}
-	return c
-}
-
-func (r *rows[T]) ownChunks(gen uint64) {
 	if r.gen != gen {
 		r.chunks, r.gen = slices.Clone(r.chunks), gen
 	}
+	for len(r.chunks) <= i {
+		r.chunks = append(r.chunks, nil)
+	}
+	switch c := r.chunks[i]; {
+	case c == nil:
+		r.chunks[i] = &chunk[T]{gen: gen}
+	case c.gen != gen:
+		r.chunks[i] = &chunk[T]{gen: gen, n: c.n, items: slices.Clone(c.items)}
+	}
+	return r.chunks[i]
 }
 
-// view is a sequence of entries as it was when the view was taken. It needs no lock. At most one of its fields is set.
-type view[T any] struct {
-	one    *entry[T]
-	few    []*entry[T]
-	chunks []*chunk[T]
-}
+// sparse reports whether so many rows are free that it pays to renumber them.
+func (r *rows[T]) sparse() bool { return r.used > tableFloor && r.n < int(r.used/8) }
 
-func (r *rows[T]) view() view[T] { return view[T]{chunks: r.chunks} }
-func (r *rows[T]) count() int    { return r.n }
-
-// each calls yield with each object until it returns false.
-func (v view[T]) each(yield func(T) bool) {
-	if v.one != nil {
-		yield(v.one.obj)
-		return
-	}
-	if !each(v.few, yield) {
-		return
-	}
-	for _, c := range v.chunks {
-		if !each(c.items, yield) {
-			return
+// renumber moves the entries together, in their order, and returns the new row of each old one. Views stay as they are.
+func (r *rows[T]) renumber(gen uint64) []uint32 {
+	to := make([]uint32, r.used)
+	var packed rows[T]
+	for _, c := range r.chunks {
+		if c == nil {
+			continue
+		}
+		for _, e := range c.items {
+			if e != nil {
+				row := packed.next()
+				to[e.row] = row
+				e.row = row
+				packed.put(e, gen)
+			}
 		}
 	}
+	*r = packed
+	return to
 }
 
-func each[T any](entries []*entry[T], yield func(T) bool) bool {
+// view is what is in some rows, or in all, as it was when the view was taken. It needs no lock.
+type view[T any] struct {
+	chunks []*chunk[T]
+	all    bool // not only those of few and runs
+	few    []uint32
+	runs   []*run
+}
+
+func (r *rows[T]) view() view[T] { return view[T]{chunks: r.chunks, all: true} }
+
+// only restricts a view to the rows of s.
+func (v view[T]) only(s rowSet) view[T] {
+	v.all = false
+	v.few = s.few
+	if s.many != nil {
+		v.runs = s.many.runs
+	}
+	return v
+}
+
+// each calls yield with each object until it returns false, and reports whether it never did.
+func (v *view[T]) each(yield func(T) bool) bool {
+	if v.all {
+		for _, c := range v.chunks {
+			if c != nil && !eachOf(c.items, yield) {
+				return false
+			}
+		}
+		return true
+	}
+	if !v.eachIn(v.few, yield) {
+		return false
+	}
+	for _, r := range v.runs {
+		if !v.eachIn(r.rows, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// entries returns the entries of a view of all.
+func (v *view[T]) entries() []*entry[T] {
+	n := 0
+	for _, c := range v.chunks {
+		if c != nil {
+			n += c.n
+		}
+	}
+	entries := make([]*entry[T], 0, n)
+	for _, c := range v.chunks {
+		if c == nil {
+			continue
+		}
+		for _, e := range c.items {
+			if e != nil {
+				entries = append(entries, e)
+			}
+		}
+	}
+	return entries
+}
+
+func (v *view[T]) eachIn(rows []uint32, yield func(T) bool) bool {
+	for _, row := range rows {
+		if !yield(v.chunks[row/chunkSize].items[row%chunkSize].obj) {
+			return false
+		}
+	}
+	return true
+}
+
+func eachOf[T any](entries []*entry[T], yield func(T) bool) bool {
 	for _, e := range entries {
-		if !yield(e.obj) {
+		if e != nil && !yield(e.obj) {
 			return false
 		}
 	}

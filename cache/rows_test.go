@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"context"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -15,90 +16,119 @@ func TestRowsAgainstModel(t *testing.T) {
 	for seed := range uint64(12) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		var r rows[uint64]
+		var odd rowSet // the rows of odd values
 		gen := uint64(1)
-		model := map[uint64]*entry[uint64]{}
+		model := map[uint32]*entry[uint64]{}
 		type moment struct {
-			view view[uint64]
-			want []uint64
+			all, odd         view[uint64]
+			wantAll, wantOdd []uint64
 		}
 		var moments []moment
-		// Few seqs make the sequence grow and shrink in the middle, many make it grow at its end.
-		seqs := []uint64{40, 3_000, 1 << 40}[seed%3]
+		look := func() {
+			var m moment
+			m.all = r.view()
+			m.odd = m.all.only(odd)
+			for _, row := range slices.Sorted(maps.Keys(model)) {
+				m.wantAll = append(m.wantAll, model[row].obj)
+				if model[row].obj%2 == 1 {
+					m.wantOdd = append(m.wantOdd, model[row].obj)
+				}
+			}
+			moments = append(moments, m)
+			gen++
+		}
+		var live []uint32
 		value := uint64(0)
-		var used []uint64
-		for step := range 6_000 {
-			// Waves of growth and of shrinking, so that chunks split and merge.
-			grow := 70 - 40*(step/1_500%2)
-			seq := rnd.Uint64N(seqs)
+		drop := func(e *entry[uint64]) {
+			r.drop(e, gen)
+			odd.drop(e.row, gen)
+			delete(model, e.row)
+		}
+		for step := range 8_000 {
+			// Waves of growth and of shrinking.
+			grow := []int{80, 10}[step/2_000%2]
+			value += 1 + rnd.Uint64N(2)
 			switch n := rnd.IntN(100); {
-			case n < grow:
-				value++
-				e := &entry[uint64]{seq: seq, obj: value}
-				model[seq] = e
+			case n < grow || len(live) == 0:
+				e := &entry[uint64]{obj: value, row: r.next()}
+				if model[e.row] != nil {
+					t.Fatalf("seed %d: row %d is given out twice", seed, e.row)
+				}
+				model[e.row] = e
+				live = append(live, e.row)
 				r.put(e, gen)
-				used = append(used, seq)
+				if value%2 == 1 {
+					odd.add(e.row, gen)
+				}
+			case n%2 == 0:
+				now := &entry[uint64]{obj: value, row: live[rnd.IntN(len(live))]}
+				model[now.row] = now
+				r.put(now, gen)
+				odd.drop(now.row, gen)
+				if value%2 == 1 {
+					odd.add(now.row, gen)
+					odd.add(now.row, gen)
+				}
 			default:
-				if seqs > 1<<20 && len(used) > 0 {
-					seq = used[rnd.IntN(len(used))]
-				}
-				e := model[seq]
-				if e == nil {
-					r.drop(&entry[uint64]{seq: seq}, gen)
-					break
-				}
-				if rnd.IntN(5) == 0 {
-					r.drop(&entry[uint64]{seq: seq}, gen) // not the entry that is there: it stays
-					break
-				}
-				r.drop(e, gen)
-				delete(model, seq)
+				i := rnd.IntN(len(live))
+				drop(model[live[i]])
+				live = slices.Delete(live, i, i+1)
 			}
-			if rnd.IntN(300) == 0 {
-				moments = append(moments, moment{r.view(), inOrder(model)})
-				gen++
+			if r.sparse() {
+				t.Fatalf("seed %d: %d of %d rows used", seed, r.n, r.used)
+			}
+			if rnd.IntN(400) == 0 {
+				look()
+			}
+			if rnd.IntN(1_000) == 0 {
+				odd.renumber(r.renumber(gen), gen)
+				renumbered := map[uint32]*entry[uint64]{}
+				for _, e := range model {
+					renumbered[e.row] = e
+				}
+				model, live = renumbered, slices.Sorted(maps.Keys(renumbered))
+				if int(r.used) != r.n || len(model) != r.n {
+					t.Fatalf("seed %d: %d rows used for %d entries", seed, r.used, r.n)
+				}
 			}
 		}
-		moments = append(moments, moment{r.view(), inOrder(model)})
+		look()
+		for _, row := range live {
+			drop(model[row])
+		}
+		look()
 		for i, m := range moments {
-			if got := slices.Collect(m.view.each); !slices.Equal(got, m.want) {
+			if got := collect(m.all); !slices.Equal(got, m.wantAll) {
 				t.Fatalf("seed %d: view %d of %d has %d objects that are not the %d of its moment",
-					seed, i, len(moments), len(got), len(m.want))
+					seed, i, len(moments), len(got), len(m.wantAll))
+			}
+			if got := collect(m.odd); !slices.Equal(got, m.wantOdd) {
+				t.Fatalf("seed %d: set %d of %d has %d objects that are not the %d of its moment",
+					seed, i, len(moments), len(got), len(m.wantOdd))
 			}
 		}
-		if r.n != len(model) {
-			t.Errorf("seed %d: n = %d, want %d", seed, r.n, len(model))
-		}
-		for i, c := range r.chunks {
-			if len(c.items) == 0 || len(c.items) > chunkSize {
-				t.Errorf("seed %d: chunk %d has %d items", seed, i, len(c.items))
-			}
-		}
-		if seqs == 3_000 && len(r.chunks) > 8*(r.n/chunkSize+1) {
-			t.Errorf("seed %d: %d chunks for %d entries", seed, len(r.chunks), r.n)
+		if r.n != 0 || len(r.chunks) != 0 || odd.len() != 0 {
+			t.Errorf("seed %d: %d entries, %d chunks, %d odd ones left", seed, r.n, len(r.chunks), odd.len())
 		}
 	}
 }
 
-func inOrder(model map[uint64]*entry[uint64]) []uint64 {
-	var values []uint64
-	for _, seq := range slices.Sorted(maps.Keys(model)) {
-		values = append(values, model[seq].obj)
-	}
-	return values
+func collect(v view[uint64]) []uint64 {
+	return slices.Collect(func(yield func(uint64) bool) { v.each(yield) })
 }
 
 // A write copies what a view holds, and only that: loading copies nothing, and one write beside readers one chunk.
 func TestRowsCopyOnlyWhatAViewHolds(t *testing.T) {
 	var r rows[int]
-	for i := range 10 * chunkSize {
-		r.put(&entry[int]{seq: uint64(i)}, 1)
+	for range 10 * chunkSize {
+		r.put(&entry[int]{row: r.next()}, 1)
 	}
 	if len(r.chunks) != 10 {
 		t.Fatalf("%d chunks, want 10 full ones", len(r.chunks))
 	}
 	before := r.view()
-	r.put(&entry[int]{seq: 3 * chunkSize}, 2)
-	r.put(&entry[int]{seq: 3*chunkSize + 1}, 2)
+	r.put(&entry[int]{row: 3 * chunkSize}, 2)
+	r.put(&entry[int]{row: 3*chunkSize + 1}, 2)
 	copied := 0
 	for i := range r.chunks {
 		if r.chunks[i] != before.chunks[i] {
@@ -110,68 +140,152 @@ func TestRowsCopyOnlyWhatAViewHolds(t *testing.T) {
 	}
 }
 
-// Deletions at random do not leave a long sequence of short chunks.
-func TestRowsMergeShortChunks(t *testing.T) {
-	var r rows[int]
-	var entries []*entry[int]
-	for i := range 100 * chunkSize {
-		entries = append(entries, &entry[int]{seq: uint64(i)})
-		r.put(entries[i], 1)
+// Deletions at random do not leave a long sequence of short runs.
+func TestRunsMerge(t *testing.T) {
+	var s rowSet
+	rows := make([]uint32, 100*runSize)
+	for i := range rows {
+		rows[i] = uint32(i)
+		s.add(rows[i], 1)
 	}
 	rnd := rand.New(rand.NewPCG(1, 1))
-	rnd.Shuffle(len(entries), func(i, j int) { entries[i], entries[j] = entries[j], entries[i] })
-	for _, e := range entries[chunkSize:] {
-		r.drop(e, 1)
+	rnd.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	for _, row := range rows[runSize:] {
+		s.drop(row, 1)
 	}
-	if r.n != chunkSize || len(r.chunks) > 8 {
-		t.Errorf("%d entries in %d chunks, want %d in 8 or less", r.n, len(r.chunks), chunkSize)
+	if s.len() != runSize || len(s.many.runs) > 8 {
+		t.Errorf("%d rows in %d runs, want %d in 8 or less", s.len(), len(s.many.runs), runSize)
 	}
 }
 
 // TestBucketsBySize takes a value through all of its representations, up and down.
 func TestBucketsBySize(t *testing.T) {
-	var b buckets[string, int]
-	var entries []*entry[int]
+	var b buckets[string]
+	var want []uint32
 	check := func() {
 		t.Helper()
-		var got []int
-		b.view("x").each(func(obj int) bool { got = append(got, obj); return true })
-		slices.Sort(got)
-		var want []int
-		for _, e := range entries {
-			want = append(want, e.obj)
-		}
-		if !slices.Equal(got, want) || b.count("x") != len(want) {
-			t.Fatalf("%v, count %d, want %v", got, b.count("x"), want)
+		set := b.rows("x")
+		var got []uint32
+		set.each(func(row uint32) { got = append(got, row) })
+		if !slices.Equal(got, want) || set.len() != len(want) {
+			t.Fatalf("%v, len %d, want %v", got, set.len(), want)
 		}
 	}
-	for i := range 3 * most {
-		e := &entry[int]{seq: uint64(i), obj: 2 * i}
-		b.put("x", e, 1)
-		again := &entry[int]{seq: uint64(i), obj: 2*i + 1}
-		b.put("x", again, 1)
-		b.drop("x", e, 1) // the state before, which is not there any more
-		entries = append(entries, again)
+	for row := range uint32(3 * most) {
+		b.add("x", row, 1)
+		b.add("x", row, 1)
+		want = append(want, row)
 		check()
 	}
-	for len(entries) > 0 {
-		b.drop("x", &entry[int]{seq: entries[0].seq}, 1)
-		i := len(entries) / 2
-		b.drop("x", entries[i], 1)
-		entries = slices.Delete(entries, i, i+1)
+	for len(want) > 0 {
+		b.m["x"].rowSet.drop(1_000, 1) // which is not there
+		i := len(want) / 2
+		b.drop(b.m["x"], want[i], 1)
+		want = slices.Delete(want, i, i+1)
 		check()
-		if small := len(entries) <= fewest; small {
-			if _, isRows := b.m["x"].(*rows[int]); isRows {
-				t.Errorf("%d entries in rows", len(entries))
-			}
+		if len(want) > 0 && len(want) <= fewest && b.m["x"].many != nil {
+			t.Errorf("%d rows in runs", len(want))
 		}
 	}
 	if b.len() != 0 {
-		t.Error("a value without entries is still there")
+		t.Error("a value without rows is still there")
 	}
 }
 
-// A closed subscription leaves nothing behind in the store.
+// TestKeysAgainstModel makes random changes to a table whose tags collide in all ways.
+func TestKeysAgainstModel(t *testing.T) {
+	for _, tags := range []uint32{1, 5, 1 << 20} {
+		var table keys[int]
+		rnd := rand.New(rand.NewPCG(uint64(tags), 3))
+		model := map[meta.Key]*entry[int]{}
+		tag := func(k meta.Key) uint32 { return (uint32(k.Name[0])*2654435761+uint32(k.Name[1])*40503)%tags | 1<<31 }
+		for step := range 4_000 {
+			grow := []int{70, 20}[step/1_500%2]
+			k := meta.Key{Name: string([]byte{byte(rnd.IntN(20)), byte(rnd.IntN(20))})}
+			was := model[k]
+			switch {
+			case rnd.IntN(100) < grow && was == nil:
+				e := &entry[int]{key: k, tag: tag(k)}
+				table.add(e)
+				model[k] = e
+			case was != nil && rnd.IntN(3) == 0:
+				e := &entry[int]{key: k, tag: tag(k)}
+				table.replace(was, e)
+				model[k] = e
+			case was != nil:
+				table.drop(was)
+				delete(model, k)
+			}
+			if step%500 > 0 {
+				continue
+			}
+			for a := range byte(20) {
+				for b := range byte(20) {
+					k := meta.Key{Name: string([]byte{a, b})}
+					if got := table.find(tag(k), k); got != model[k] {
+						t.Fatalf("%d tags, step %d: find(%q) = %v, want %v", tags, step, k, got, model[k])
+					}
+				}
+			}
+			if table.n != len(model) {
+				t.Fatalf("%d tags: n = %d, want %d", tags, table.n, len(model))
+			}
+		}
+	}
+}
+
+// What most objects have left does not keep the memory for them.
+func TestStoreGivesMemoryBack(t *testing.T) {
+	s := NewStore[meta.Object]()
+	r := s.Reader()
+	byName := NewIndex(r, func(o meta.Object) []string { return []string{o.GetName(), "all"} })
+	unique := NewIndex(r, func(o meta.Object) []string { return []string{o.GetName()} })
+	const n = 20_000
+	name := func(i int) meta.Identity {
+		return meta.Identity{Namespace: "ns", Name: string(rune('a'+i%26)) + string(rune(0x4e00+i)), UID: "u", ResourceVersion: "1"}
+	}
+	for i := range n {
+		s.Set(name(i), name(i))
+	}
+	staged := s.Part("ns").Relist()
+	for i := range n {
+		if i%1_000 == 7 || i == 5 {
+			staged.Keep(name(i))
+		}
+	}
+	for i := range n {
+		if i%1_000 != 7 {
+			s.Delete(name(i), nil)
+		}
+	}
+	if got := r.Len(); got != n/1_000 {
+		t.Fatalf("%d objects left, want %d", got, n/1_000)
+	}
+	if s.all.used > 2*tableFloor || len(s.items.slots.Load().tags) > tableFloor || len(unique.of) > 2*tableFloor {
+		t.Errorf("%d rows, a table of %d and an index of %d for %d objects",
+			s.all.used, len(s.items.slots.Load().tags), len(unique.of), r.Len())
+	}
+	for i := 7; i < n; i += 1_000 {
+		k := name(i).Key()
+		if o, found := r.Get(k); !found || o != meta.Object(name(i)) || unique.Len(k.Name) != 1 || byName.Len(k.Name) != 1 {
+			t.Errorf("object %d is %v, %v; %d and %d under its name", i, o, found, unique.Len(k.Name), byName.Len(k.Name))
+		}
+		for o := range unique.Get(k.Name) {
+			if o != meta.Object(name(i)) {
+				t.Errorf("%v under %q", o, k.Name)
+			}
+		}
+	}
+	if byName.Len("all") != n/1_000 {
+		t.Errorf("%d under all", byName.Len("all"))
+	}
+	// The relist kept them, and one that has been deleted, before they were renumbered.
+	if got, want := staged.Commit("9"), (Changes{Added: 1, Unchanged: n / 1_000}); got != want {
+		t.Errorf("Commit = %+v, want %+v", got, want)
+	}
+}
+
+// A closed subscription leaves nothing behind in the store, nor does a closed index or a WaitFor that has returned.
 func TestCloseDetaches(t *testing.T) {
 	s := NewStore[meta.Object]()
 	first, second := s.Reader().Subscribe(nil), s.Reader().Subscribe(nil)
@@ -180,8 +294,16 @@ func TestCloseDetaches(t *testing.T) {
 		t.Errorf("%d subscriptions, want 1", len(s.subs))
 	}
 	second.Close()
-	if len(s.subs) != 0 {
-		t.Errorf("%d subscriptions, want none", len(s.subs))
+	ix, labels := NewIndex(s.Reader(), func(meta.Object) []int { return nil }), NewLabelIndex(s.Reader(), "app")
+	ix.Close()
+	labels.Close()
+	if len(s.subs) != 0 || len(s.indexes) != 0 || len(s.labelled) != 0 {
+		t.Errorf("%d subscriptions, %d and %d indexes, want none", len(s.subs), len(s.indexes), len(s.labelled))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Reader().WaitFor(ctx, meta.Key{Name: "a"}, "1"); err == nil || len(s.waiters) != 0 {
+		t.Errorf("%v, %d waiters, want an error and none", err, len(s.waiters))
 	}
 }
 

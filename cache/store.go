@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"hash/maphash"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -11,9 +12,11 @@ import (
 
 // Store holds the objects of one resource. It is the writer's side of a cache: everybody else has a [Reader].
 //
-// A store is meant for one writer, which calls Set, Delete, Bookmark and the methods of one [Relist] in the order of
-// the server's events. Calls from several goroutines are safe, but their order is then anybody's guess. The zero
-// Store is not usable; call [NewStore].
+// A store is written through its parts: one for everything, whose methods the store has itself, or one for each
+// namespace that is watched on its own (see [Store.Part]). A part is meant for one writer, which calls Set, Delete,
+// Bookmark and the methods of one [Relist] in the order of the server's events; the writers of different parts may run
+// beside each other. Calls for one part from several goroutines are safe, but their order is then anybody's guess. The
+// zero Store is not usable; call [NewStore].
 type Store[T meta.Object] struct {
 	// Two locks. A change takes both, write first.
 	//
@@ -21,44 +24,53 @@ type Store[T meta.Object] struct {
 	// the change. Who holds it may read all fields. Functions of indexes run under it; handlers and loop bodies do not.
 	//
 	// mu makes a change visible at once. Outside of mu.Lock these agree: items, all and spaces hold the same entries;
-	// each index holds each entry under exactly the values of its object; version is the resource version that they are
-	// current to. Only precomputed steps run under mu.Lock, none of which calls code of the user.
+	// each index holds each entry under exactly the values of its object; each part's version is the one that its
+	// objects are current to. Only precomputed steps run under mu.Lock, none of which calls code of the user.
 	//
 	// Each subscription has a lock of its own, which is taken last.
 	write sync.Mutex
 	mu    sync.RWMutex
 
-	// Guarded by mu; who holds write may read them without it.
-	items   table[meta.Key, *entry[T]]
-	all     rows[T]
-	spaces  buckets[string, T]
-	version string
+	// moment lets Get do without a lock, which all readers would contend for. It is odd while a change is being put in
+	// place that Get could see half of. Get looks into items between two looks at moment; where these differ, or are odd,
+	// it takes mu and looks again.
+	moment atomic.Uint64
 
-	// viewed is set under mu.RLock by who takes a view of a sequence, and makes the next write start a new generation:
-	// see rows.
+	// Guarded by mu; who holds write may read them without it.
+	items    keys[T]
+	all      rows[T]
+	spaces   buckets[string]
+	labelled []*Index[string, T] // the indexes that Select may use
+
+	// viewed is set under mu.RLock by who takes a view of the rows, and makes the next write start a new generation: see
+	// rows.
 	viewed atomic.Bool
 	gen    uint64
 
-	// Guarded by write.
+	// Guarded by write; the list of parts by mu too.
+	parts      []*Part[T]
+	whole      *Part[T]     // the part "", if there is one
+	staging    []*Relist[T] // the relists being staged
 	indexes    []index[T]
 	subs       []*subscriber[T]
-	seq        uint64
-	relist     *Relist[T] // the relist being staged, if any
-	relists    uint64
-	committed  bool // a relist has been committed
+	waiters    []*waiter
 	delivering bool // Deliver is running
+	mutations  *mutations[T]
 	single     [1]delta[T]
 
 	// joined tells a running Deliver that subs has grown. It holds one token.
 	joined chan struct{}
+	seed   maphash.Seed
 }
 
 // entry is one state of one object. A new state is a new entry: what readers use does not change.
 type entry[T any] struct {
+	key          meta.Key
 	uid, version string
 	obj          T
-	seq          uint64 // the place in rows; that of the entry before, where it replaces one
-	seen         uint64 // the last relist that contained it; read and written under Store.write only
+	// tag is key's in keys, and row the place in rows: those of the entry before, where it replaces one. Readers do not
+	// look at row.
+	tag, row uint32
 }
 
 // same reports whether id is this state of this object.
@@ -68,109 +80,144 @@ func (e *entry[T]) same(uid, version string) bool {
 
 // delta is the change of one key. At least one of old and now is not nil.
 type delta[T any] struct {
-	key      meta.Key
 	old, now *entry[T]
 	last     *entry[T] // the final state of old, where its object ends with this change
+	anew     bool      // now is another state than old, also where it has its version; see Relist.Replace
 }
 
 // ends reports whether the old object is not there any more.
 func (d *delta[T]) ends() bool { return d.old != nil && (d.now == nil || d.now.uid != d.old.uid) }
 
+func (d *delta[T]) key() meta.Key {
+	if d.now != nil {
+		return d.now.key
+	}
+	return d.old.key
+}
+
 // index is an Index without its key type.
 type index[T any] interface {
 	// prepare computes what deltas change. It is called under Store.write, and calls the user's function.
 	prepare(deltas []delta[T])
-	// commit makes the prepared changes. It is called under Store.mu.
+	// commit makes the prepared changes. It is called under Store.mu, when the entries have their rows.
 	commit(gen uint64)
+	// renumber follows rows.renumber.
+	renumber(to []uint32, gen uint64)
 }
 
 // NewStore returns an empty store. Nothing runs until [Store.Deliver] is called.
 func NewStore[T meta.Object]() *Store[T] {
-	return &Store[T]{gen: 1, joined: make(chan struct{}, 1)}
+	return &Store[T]{gen: 1, joined: make(chan struct{}, 1), seed: maphash.MakeSeed()}
 }
 
 // Reader returns the view of the store that everybody but its writer has.
 func (s *Store[T]) Reader() Reader[T] { return Reader[T]{s} }
 
-// Set adds the object that id names, or replaces its state, and moves the store to id's resource version. It makes one
-// change for the subscriptions: an object whose uid differs from the cached one counts as deleted and added. An object
-// that the store holds in this very state already (same uid, same resource version) changes nothing, not even the
-// store's resource version.
-//
-// The store keeps obj, which must not be nil and must not be changed afterwards.
+// Set is [Part.Set] of the part of everything.
 func (s *Store[T]) Set(id meta.Identity, obj T) {
 	s.write.Lock()
-	defer s.write.Unlock()
+	defer s.unlock()
+	s.set(s.part(""), id, obj)
+}
+
+// Delete is [Part.Delete] of the part of everything.
+func (s *Store[T]) Delete(id meta.Identity, last T) {
+	s.write.Lock()
+	defer s.unlock()
+	s.delete(s.part(""), id, last)
+}
+
+// Bookmark is [Part.Bookmark] of the part of everything.
+func (s *Store[T]) Bookmark(resourceVersion string) {
+	s.write.Lock()
+	defer s.unlock()
+	s.move(s.part(""), resourceVersion)
+}
+
+// Relist is [Part.Relist] of the part of everything.
+func (s *Store[T]) Relist() *Relist[T] {
+	s.write.Lock()
+	defer s.unlock()
+	return s.startRelist(s.part(""))
+}
+
+// unlock ends a change. What the mutation check has found is reported when nothing is locked any more.
+func (s *Store[T]) unlock() {
+	if s.mutations == nil {
+		s.write.Unlock()
+		return
+	}
+	report, found := s.mutations.take()
+	s.write.Unlock()
+	for _, err := range found {
+		report(err)
+	}
+}
+
+func (s *Store[T]) set(p *Part[T], id meta.Identity, obj T) {
 	key := id.Key()
-	old := s.items.m[key]
+	tag := tagOf(s.seed, key)
+	old := s.items.find(tag, key)
 	if old != nil && old.same(id.UID, id.ResourceVersion) {
 		return
 	}
-	now := &entry[T]{uid: id.UID, version: id.ResourceVersion, obj: obj}
-	s.one(delta[T]{key: key, old: old, now: now, last: old}, id.ResourceVersion)
+	if old != nil {
+		key = old.key // one copy of these strings is enough
+	}
+	now := &entry[T]{key: key, uid: id.UID, version: id.ResourceVersion, obj: obj, tag: tag}
+	s.one(p, delta[T]{old: old, now: now, last: old}, id.ResourceVersion)
 }
 
-// Delete removes the object at id's key, and moves the store to id's resource version: that of the event, which says
-// when the object went. last is the final state that the event carried; the subscriptions are given it, unless it is
-// zero (nil) because it could not be decoded, or its uid is not that of the cached object: then they are given the
-// cached state. Nobody is told of a key that is not there.
-func (s *Store[T]) Delete(id meta.Identity, last T) {
-	s.write.Lock()
-	defer s.write.Unlock()
+func (s *Store[T]) delete(p *Part[T], id meta.Identity, last T) {
 	key := id.Key()
-	old := s.items.m[key]
+	old := s.items.find(tagOf(s.seed, key), key)
 	if old == nil {
-		s.move(id.ResourceVersion)
+		s.move(p, id.ResourceVersion)
 		return
 	}
 	final := old
 	if old.uid == id.UID && !reflect.ValueOf(&last).Elem().IsZero() {
-		final = &entry[T]{uid: id.UID, version: id.ResourceVersion, obj: last}
+		final = &entry[T]{key: old.key, uid: id.UID, version: id.ResourceVersion, obj: last}
 	}
-	s.one(delta[T]{key: key, old: old, last: final}, id.ResourceVersion)
+	s.one(p, delta[T]{old: old, last: final}, id.ResourceVersion)
 }
 
-// Bookmark moves the store to a resource version at which nothing else changed. Subscriptions do not see it.
-func (s *Store[T]) Bookmark(resourceVersion string) {
-	s.write.Lock()
-	defer s.write.Unlock()
-	s.move(resourceVersion)
-}
-
-// move sets the version; an event without one moves nothing.
-func (s *Store[T]) move(version string) {
+// move sets the version of a part; an event without one moves nothing.
+func (s *Store[T]) move(p *Part[T], version string) {
 	if version == "" {
 		return
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.version = version
+	p.version = version
+	s.mu.Unlock()
+	s.wake()
 }
 
 // one applies a single change without allocating a slice for it.
-func (s *Store[T]) one(d delta[T], version string) {
+func (s *Store[T]) one(p *Part[T], d delta[T], version string) {
 	if version == "" {
-		version = s.version
+		version = p.version
 	}
 	s.single[0] = d
 	defer clear(s.single[:])
-	s.apply(s.single[:], version)
+	s.apply(p, s.single[:], version)
 }
 
 // apply makes the changes, at most one per key, and tells the subscriptions. The caller holds write.
 //
 // A function of an index that panics does so before anything has changed.
-func (s *Store[T]) apply(deltas []delta[T], version string) {
-	for i := range deltas {
-		s.place(&deltas[i])
-	}
+func (s *Store[T]) apply(p *Part[T], deltas []delta[T], version string) {
 	for _, ix := range s.indexes {
 		ix.prepare(deltas)
 	}
-	if s.relist != nil {
-		s.relist.written(deltas)
+	for _, r := range s.staging {
+		r.written(deltas)
 	}
-	s.commit(deltas, version)
+	if s.mutations != nil {
+		s.mutations.follow(deltas)
+	}
+	s.commit(p, deltas, version)
+	s.wake()
 	if len(deltas) == 0 || len(s.subs) == 0 {
 		return
 	}
@@ -180,41 +227,67 @@ func (s *Store[T]) apply(deltas []delta[T], version string) {
 	}
 }
 
-// place gives a new entry its place in the sequences: that of the state before, or the last.
-func (s *Store[T]) place(d *delta[T]) {
-	if d.now == nil {
-		return
-	}
-	if d.old != nil {
-		d.now.seq = d.old.seq
-		return
-	}
-	s.seq++
-	d.now.seq = s.seq
-}
-
-func (s *Store[T]) commit(deltas []delta[T], version string) {
+func (s *Store[T]) commit(p *Part[T], deltas []delta[T], version string) {
+	s.items.reserve(added(deltas))
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	// One state in place of another is one step in itself.
+	if len(deltas) != 1 || deltas[0].old == nil || deltas[0].now == nil {
+		s.moment.Add(1)
+		defer s.moment.Add(1)
+	}
 	if s.viewed.Load() {
 		s.viewed.Store(false)
 		s.gen++
 	}
-	s.items.reserve(len(deltas))
 	for i := range deltas {
-		d := &deltas[i]
-		if d.now != nil {
-			s.items.put(d.key, d.now)
-			s.all.put(d.now, s.gen)
-			s.spaces.put(d.key.Namespace, d.now, s.gen)
-			continue
-		}
-		s.items.drop(d.key)
-		s.all.drop(d.old, s.gen)
-		s.spaces.drop(d.key.Namespace, d.old, s.gen)
+		s.put(&deltas[i])
 	}
 	for _, ix := range s.indexes {
 		ix.commit(s.gen)
 	}
-	s.version = version
+	p.version = version
+	if s.all.sparse() {
+		s.renumber()
+	}
+}
+
+func added[T any](deltas []delta[T]) (n int) {
+	for i := range deltas {
+		if deltas[i].old == nil {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *Store[T]) put(d *delta[T]) {
+	switch {
+	case d.old == nil:
+		d.now.row = s.all.next()
+		// One copy of a namespace is enough.
+		d.now.key.Namespace = s.spaces.add(d.now.key.Namespace, d.now.row, s.gen).value
+		s.all.put(d.now, s.gen)
+		s.items.add(d.now)
+	case d.now == nil:
+		s.items.drop(d.old)
+		s.all.drop(d.old, s.gen)
+		s.spaces.drop(s.spaces.m[d.old.key.Namespace], d.old.row, s.gen)
+	default:
+		d.now.row = d.old.row
+		s.items.replace(d.old, d.now)
+		s.all.put(d.now, s.gen)
+	}
+}
+
+// renumber gives the objects that are left new rows, when most have gone.
+func (s *Store[T]) renumber() {
+	to := s.all.renumber(s.gen)
+	s.spaces.renumber(to, s.gen)
+	for _, ix := range s.indexes {
+		ix.renumber(to, s.gen)
+	}
+	for _, r := range s.staging {
+		r.renumber(to)
+	}
 }

@@ -17,6 +17,11 @@ type subscriber[T meta.Object] struct {
 	handler Handler[T]
 	signals signals
 
+	// match chooses the objects that the handler is told of; nil is all. known are the keys of those that it knows: used
+	// by the goroutine that delivers, and only with match.
+	match func(T) bool
+	known table[meta.Key, struct{}]
+
 	// wake holds one token, which says: look at the backlog again.
 	//
 	// No wake-up is lost. The goroutine sleeps on wake only after take has found the backlog empty, and the writer
@@ -58,24 +63,25 @@ type change[T any] struct {
 // subscribe makes a subscription whose backlog is everything that is there. Holding write from before the first look
 // at the objects until the subscription is in the list, it leaves no room for a change between the two, which would
 // be lost, and no change is both in its first look and noted after.
-func (s *Store[T]) subscribe(h Handler[T]) *Subscription {
+//
+// A match that is not nil makes it one of a filtered view.
+func (s *Store[T]) subscribe(h Handler[T], match func(T) bool) *Subscription {
 	if h == nil {
 		h = HandlerFuncs[T]{}
 	}
 	q := &subscriber[T]{
 		store:   s,
 		handler: h,
+		match:   match,
 		signals: signals{synced: make(chan struct{}), closed: make(chan struct{}), done: make(chan struct{})},
 		wake:    make(chan struct{}, 1),
 	}
 	s.write.Lock()
 	defer s.write.Unlock()
-	q.byKey.reserve(s.items.len())
+	q.byKey.reserve(s.all.n)
 	now := time.Now()
-	for key, e := range s.items.m {
-		q.append(&change[T]{key: key, now: e, since: now})
-	}
-	if s.committed {
+	s.each("", func(e *entry[T]) { q.append(&change[T]{key: e.key, now: e, since: now}) })
+	if s.committed() {
 		q.arm()
 	}
 	s.subs = append(s.subs, q)
@@ -113,16 +119,17 @@ func (q *subscriber[T]) note(deltas []delta[T], now time.Time) {
 // that the key passes from a state of the old object to something else. If in the end the key is not in a state of the
 // old object, last is its final state; if it is again, last is not used.
 func (q *subscriber[T]) merge(d *delta[T], now time.Time) {
-	c := q.byKey.m[d.key]
+	key := d.key()
+	c := q.byKey.m[key]
 	if c == nil {
-		q.append(&change[T]{key: d.key, old: d.old, now: d.now, last: d.last, since: now})
+		q.append(&change[T]{key: key, old: d.old, now: d.now, last: d.last, since: now})
 		return
 	}
 	if c.old != nil && d.ends() && d.old.uid == c.old.uid {
 		c.last = d.last
 	}
 	c.now = d.now
-	if c.void() {
+	if !d.anew && c.void() {
 		q.remove(c)
 	}
 }
@@ -193,10 +200,13 @@ func (q *subscriber[T]) finish() {
 	}
 }
 
-// arm makes synced wait for all that is in the backlog or being handled now.
+// arm makes synced wait for all that is in the backlog or being handled now. Only the first call counts.
 func (q *subscriber[T]) arm() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if q.armed {
+		return
+	}
 	q.armed, q.initial = true, q.number
 	q.settle()
 }

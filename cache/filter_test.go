@@ -1,0 +1,212 @@
+package cache_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+func tagged(o *thing) bool { return slices.Contains(o.tags, "in") }
+
+// behaviour 241: entering the filter is OnAdd, and leaving it OnDelete, however much is merged.
+func TestWhere(t *testing.T) {
+	type store = *cache.Store[*thing]
+	in := func(s store, state string) { set(s, state, "in") }
+	for _, test := range []struct {
+		name  string
+		known func(store)
+		write func(store)
+		want  []string
+	}{
+		{"what does not match is not seen", nil, func(s store) { set(s, "ns/a u@1"); set(s, "ns/a u@2"); remove(s, "ns/a u@3") }, nil},
+		{"what matches is", nil, func(s store) { in(s, "ns/a u@1") }, []string{"add ns/a u@1"}},
+		{"nor is it when it goes", func(s store) { set(s, "ns/a u@1") }, func(s store) { remove(s, "ns/a u@2") }, nil},
+		{
+			"an update enters",
+			func(s store) { set(s, "ns/a u@1") },
+			func(s store) { in(s, "ns/a u@2") },
+			[]string{"add ns/a u@2"},
+		},
+		{
+			"an update within",
+			func(s store) { in(s, "ns/a u@1") },
+			func(s store) { in(s, "ns/a u@2") },
+			[]string{"update ns/a u@1 -> ns/a u@2"},
+		},
+		{
+			"an update leaves, and OnDelete is given the newest state",
+			func(s store) { in(s, "ns/a u@1") },
+			func(s store) { set(s, "ns/a u@2") },
+			[]string{"delete ns/a u@2"},
+		},
+		{
+			"a deletion is given the final state",
+			func(s store) { in(s, "ns/a u@1") },
+			func(s store) { remove(s, "ns/a u@2") },
+			[]string{"delete ns/a u@2"},
+		},
+		{
+			"the old object is the one that was given last",
+			func(s store) { in(s, "ns/a u@1") },
+			func(s store) { set(s, "ns/a u@2"); in(s, "ns/a u@3") },
+			[]string{"update ns/a u@1 -> ns/a u@3"},
+		},
+		{
+			"left and gone is one deletion",
+			func(s store) { in(s, "ns/a u@1") },
+			func(s store) { set(s, "ns/a u@2"); remove(s, "ns/a u@3") },
+			[]string{"delete ns/a u@3"},
+		},
+		{
+			"another object under its name that matches",
+			func(s store) { in(s, "ns/a u@1") },
+			func(s store) { in(s, "ns/a v@2") },
+			[]string{"delete ns/a u@1", "add ns/a v@2"},
+		},
+		{
+			"another object under its name that does not",
+			func(s store) { in(s, "ns/a u@1") },
+			func(s store) { remove(s, "ns/a u@2"); set(s, "ns/a v@3") },
+			[]string{"delete ns/a u@2"},
+		},
+		{
+			"one that matches in place of one that did not",
+			func(s store) { set(s, "ns/a u@1") },
+			func(s store) { in(s, "ns/a v@2") },
+			[]string{"add ns/a v@2"},
+		},
+		{
+			"entered and left again before delivery is no news",
+			func(s store) { set(s, "ns/a u@1") },
+			func(s store) { in(s, "ns/a u@2"); set(s, "ns/a u@3") },
+			nil,
+		},
+		{
+			"a relist enters and leaves like events do",
+			func(s store) { in(s, "ns/a u@1"); set(s, "ns/b u@2"); in(s, "ns/c u@3") },
+			func(s store) {
+				r := s.Relist()
+				r.Set(id("ns/a u@4"), object("ns/a u@4"))
+				r.Set(id("ns/b u@5"), object("ns/b u@5", "in"))
+				r.Keep(id("ns/c u@3"))
+				r.Commit("6")
+			},
+			[]string{"delete ns/a u@4", "add ns/b u@5"},
+		},
+	} {
+		bubble(t, test.name, func(t *testing.T) {
+			s := cache.NewStore[*thing]()
+			calls := &record{}
+			sub := s.Reader().Where(tagged).Subscribe(calls)
+			relist(s, "0")
+			if test.known != nil {
+				test.known(s)
+			}
+			drain(t, s)
+			calls.take()
+			test.write(s)
+			drain(t, s)
+			expect(t, "calls", calls.take(), test.want...)
+			if sub.Pending() != 0 || !isClosed(sub.Synced()) {
+				t.Errorf("%d pending, synced %v", sub.Pending(), isClosed(sub.Synced()))
+			}
+		})
+	}
+}
+
+// A late subscriber is given what matches, and is synced when everything that is there has been looked at.
+func TestWhereLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := cache.NewStore[*thing]()
+		relist(s, "0")
+		set(s, "ns/a u@1", "in")
+		set(s, "ns/b u@2")
+		calls, all := &record{}, &record{}
+		sub := s.Reader().Where(tagged).Subscribe(calls)
+		s.Reader().Where(nil).Subscribe(all)
+		drain(t, s)
+		expect(t, "calls", calls.take(), "add ns/a u@1")
+		expect(t, "calls without a condition", sorted(all.take()), "add ns/a u@1", "add ns/b u@2")
+		if !isClosed(sub.Synced()) {
+			t.Error("not synced")
+		}
+		sub.Close()
+		set(s, "ns/a u@3")
+		drain(t, s)
+		expect(t, "calls when closed", calls.take())
+		var none cache.Filtered[*thing]
+		<-none.Subscribe(calls).Done()
+		<-cache.Reader[*thing]{}.Where(tagged).Subscribe(calls).Done()
+	})
+}
+
+// A panic of the condition is reported as a handler's is, and the object does not match. So is a change of its mind: the
+// calls for each key stay cycles.
+func TestWherePanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := cache.NewStore[*thing]()
+		cause := errors.New("cause")
+		calls := &record{}
+		open := true
+		s.Reader().Where(func(o *thing) bool {
+			if slices.Contains(o.tags, "bad") {
+				panic(cause)
+			}
+			return open
+		}).Subscribe(calls)
+		var reported []*cache.PanicError
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- s.Deliver(ctx, func(err *cache.PanicError) { reported = append(reported, err) }) }()
+		for i, tag := range []string{"good", "bad", "bad", "good"} {
+			set(s, fmt.Sprintf("ns/a u@%d", i+1), tag)
+			synctest.Wait()
+		}
+		open = false
+		remove(s, "ns/a u@8")
+		synctest.Wait()
+		open = true
+		set(s, "ns/a v@9")
+		synctest.Wait()
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		expect(t, "calls", calls.take(), "add ns/a u@1", "delete ns/a u@2", "add ns/a u@4", "delete ns/a u@8", "add ns/a v@9")
+		if len(reported) != 2 {
+			t.Fatalf("%d panics reported, want 2", len(reported))
+		}
+		for _, err := range reported {
+			if err.Op != "match" || err.Key != key("ns/a") || !errors.Is(err, cause) ||
+				!strings.Contains(string(err.Stack), "TestWherePanics") ||
+				err.Error() != `deliver match of "ns/a": function panicked: cause` {
+				t.Errorf("reported %v, of %v", err, err.Key)
+			}
+		}
+	})
+}
+
+// A condition may close its own subscription: the handler is not called any more.
+func TestWhereClosedByItsCondition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := cache.NewStore[*thing]()
+		calls := &record{}
+		var sub *cache.Subscription
+		sub = s.Reader().Where(func(*thing) bool { sub.Close(); return true }).Subscribe(calls)
+		set(s, "ns/a u@1")
+		drain(t, s)
+		<-sub.Done()
+		expect(t, "calls", calls.take())
+	})
+}
+
+var _ interface {
+	Subscribe(cache.Handler[meta.Object]) *cache.Subscription
+} = cache.Filtered[meta.Object]{}

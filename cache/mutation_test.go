@@ -1,0 +1,197 @@
+package cache_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// deep is an object with something of every kind in it.
+type deep struct {
+	meta.ObjectMeta `json:"metadata"`
+	Spec            struct {
+		Ports []struct {
+			Name   string
+			Number *int32 `json:"number,omitempty"`
+		}
+		Any     any            `json:"any"`
+		Free    map[string]any `json:"free"`
+		ByCode  map[int]string
+		Pair    [2]float64 `json:"pair"`
+		When    *time.Time `json:"-"`
+		Next    *deep
+		Flag    bool
+		Bytes   []byte
+		Count   uint8
+		Complex complex128
+	} `json:"spec"`
+	hidden []string
+}
+
+func newDeep(version string) *deep {
+	o := &deep{ObjectMeta: meta.ObjectMeta{Namespace: "ns", Name: "a", UID: "u", ResourceVersion: version}}
+	o.Labels = map[string]string{"a": "1", "b": "2"}
+	number := int32(80)
+	o.Spec.Ports = append(o.Spec.Ports, struct {
+		Name   string
+		Number *int32 `json:"number,omitempty"`
+	}{"http", &number})
+	o.Spec.Any = []any{1, "x", nil}
+	o.Spec.Free = map[string]any{"x": map[string]any{"y": int64(1)}}
+	o.Spec.ByCode = map[int]string{7: "x"}
+	o.Spec.Pair = [2]float64{1, math.NaN()}
+	when := time.Now()
+	o.Spec.When = &when
+	o.Spec.Next = o
+	o.Spec.Bytes = []byte("x")
+	o.hidden = []string{"x"}
+	return o
+}
+
+// behaviour 260
+func TestCheckMutations(t *testing.T) {
+	for _, test := range []struct {
+		field  string
+		mutate func(*deep)
+	}{
+		{`metadata.labels["a"]`, func(o *deep) { o.Labels["a"] = "changed" }},
+		{`metadata.labels["a"]`, func(o *deep) { delete(o.Labels, "b"); delete(o.Labels, "a") }},
+		{`metadata.labels["c"]`, func(o *deep) { o.Labels["c"] = "new" }},
+		{`metadata.labels["a"]`, func(o *deep) { o.Labels = nil }},
+		{`metadata.annotations["x"]`, func(o *deep) { o.Annotations = map[string]string{"x": ""} }},
+		{`metadata.name`, func(o *deep) { o.Name = "b" }},
+		{`spec.Ports[0].Name`, func(o *deep) { o.Spec.Ports[0].Name = "changed" }},
+		{`spec.Ports[0].number`, func(o *deep) { *o.Spec.Ports[0].Number = 81 }},
+		{`spec.Ports[0].number`, func(o *deep) { o.Spec.Ports[0].Number = nil }},
+		{`spec.Ports[1]`, func(o *deep) { o.Spec.Ports = append(o.Spec.Ports, o.Spec.Ports[0]) }},
+		{`spec.any[1]`, func(o *deep) { o.Spec.Any.([]any)[1] = 2 }},
+		{`spec.any`, func(o *deep) { o.Spec.Any = nil }},
+		{`spec.free["x"]["y"]`, func(o *deep) { o.Spec.Free["x"].(map[string]any)["y"] = int64(2) }},
+		{`spec.ByCode[7]`, func(o *deep) { o.Spec.ByCode[7] = "" }},
+		{`spec.pair[0]`, func(o *deep) { o.Spec.Pair[0] = 2 }},
+		{`spec.Next`, func(o *deep) { o.Spec.Next = nil }},
+		{`spec.Flag`, func(o *deep) { o.Spec.Flag = true }},
+		{`spec.Bytes[0]`, func(o *deep) { o.Spec.Bytes[0] = 'y' }},
+		{`spec.Count`, func(o *deep) { o.Spec.Count++ }},
+		{`spec.Complex`, func(o *deep) { o.Spec.Complex++ }},
+		{``, func(o *deep) { o.Annotations = map[string]string{} }},
+		{``, func(*deep) {}},
+	} {
+		for name, end := range map[string]func(*cache.Store[*deep]){
+			"swept":    (*cache.Store[*deep]).Sweep,
+			"replaced": func(s *cache.Store[*deep]) { s.Set(newDeep("2").identity(), newDeep("2")) },
+			"deleted":  func(s *cache.Store[*deep]) { s.Delete(newDeep("2").identity(), nil) },
+			"relisted": func(s *cache.Store[*deep]) { s.Relist().Commit("2") },
+			"dropped":  func(s *cache.Store[*deep]) { s.Part("").Drop() },
+		} {
+			t.Run(name+" "+test.field, func(t *testing.T) {
+				s := cache.NewStore[*deep]()
+				var found []*cache.MutationError
+				s.CheckMutations(1, func(err *cache.MutationError) {
+					s.Reader().Len()
+					s.Bookmark("9") // nothing is locked
+					found = append(found, err)
+				})
+				o := newDeep("1")
+				s.Set(o.identity(), o)
+				s.Sweep()
+				if len(found) > 0 {
+					t.Fatalf("%v before anything was changed", found[0])
+				}
+				test.mutate(o)
+				end(s)
+				s.Sweep()
+				switch {
+				case test.field == "" && len(found) > 0:
+					t.Errorf("reported %v, want nothing", found[0])
+				case test.field == "":
+				case len(found) != 1:
+					t.Errorf("%d reports, want one", len(found))
+				case found[0].Field != test.field || found[0].Key != o.identity().Key() || found[0].ResourceVersion != "1":
+					t.Errorf("reported %+v, want %s", found[0], test.field)
+				}
+			})
+		}
+	}
+}
+
+func (o *deep) identity() meta.Identity {
+	return meta.Identity{Namespace: "ns", Name: "a", UID: "u", ResourceVersion: o.ResourceVersion}
+}
+
+func TestMutationError(t *testing.T) {
+	err := &cache.MutationError{Key: key("ns/a"), ResourceVersion: "1", Field: `metadata.labels["a"]`}
+	want := `check "ns/a" at version 1: the cached object was changed at metadata.labels["a"]; ` +
+		`clone an object before changing it`
+	if err.Error() != want {
+		t.Errorf("got  %s\nwant %s", err, want)
+	}
+}
+
+// A sample finds its share, what is there already is sampled, and a check that has ended finds nothing.
+func TestCheckMutationsSamples(t *testing.T) {
+	s := cache.NewStore[*thing]()
+	var all []*thing
+	for i := range 100 {
+		o := object("ns/"+string(rune('A'+i))+" u@1", "x")
+		s.Set(o.id, o)
+		all = append(all, o)
+	}
+	found := map[meta.Key]bool{}
+	s.CheckMutations(4, func(err *cache.MutationError) { found[err.Key] = true })
+	for _, o := range all {
+		o.tags[0] = "changed" // an unexported field, whose contents a clone shares
+	}
+	s.Sweep()
+	if len(found) != 0 {
+		t.Errorf("%d reports of what a clone shares", len(found))
+	}
+	for _, o := range all {
+		o.id.UID = "changed"
+	}
+	s.Sweep()
+	s.Sweep()
+	if len(found) != 25 {
+		t.Errorf("%d of 100 objects found, want a quarter", len(found))
+	}
+	s.CheckMutations(1, func(*cache.MutationError) { t.Error("reported after the end") })
+	all[0].id.UID = "again"
+	s.CheckMutations(0, nil)
+	s.Sweep()
+	relist(s, "2")
+}
+
+// unfaithful copies itself wrongly.
+type unfaithful struct {
+	meta.Identity
+	Value int
+}
+
+func (u *unfaithful) DeepCopy() *unfaithful { return &unfaithful{} }
+
+func TestCheckMutationsOfAnUnfaithfulCopy(t *testing.T) {
+	s := cache.NewStore[*unfaithful]()
+	s.CheckMutations(1, func(err *cache.MutationError) { t.Error(err) })
+	s.Set(id("ns/a u@1"), &unfaithful{Value: 1})
+	s.Sweep()
+}
+
+// A map object, and one that is a value.
+func TestCheckMutationsOfMapsAndValues(t *testing.T) {
+	var fields []string
+	report := func(err *cache.MutationError) { fields = append(fields, err.Field) }
+	m := cache.NewStore[mapped]()
+	m.CheckMutations(1, report)
+	o := mapped{"name": "a"}
+	m.Set(id("ns/a u@1"), o)
+	o["x"] = "y"
+	m.Sweep()
+	p := cache.NewStore[plain]()
+	p.CheckMutations(1, report)
+	p.Set(id("ns/a u@1"), plain{id("ns/a u@1")})
+	p.Sweep()
+	expect(t, "fields", fields, `["x"]`)
+}

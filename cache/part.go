@@ -1,0 +1,224 @@
+package cache
+
+import (
+	"slices"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Part is what one writer writes of a [Store]: the objects of one namespace, or of all. It has its own resource version
+// and its own relists, so that several reflectors can fill one store. What is outside of its namespace is no business of
+// a part: calls that name it have no effect.
+//
+// Parts may overlap, as the part of everything does with each of a namespace, so that one can take over from others: of
+// two writes to one object the later counts, and an object belongs to each part that covers it.
+//
+// A part lasts until [Part.Drop] or [Part.Detach]; after that its methods do nothing. Its methods may be called from any
+// goroutine.
+type Part[T meta.Object] struct {
+	s         *Store[T]
+	namespace string // "" is all
+
+	version string // guarded by s.mu
+
+	// Guarded by s.write.
+	committed bool
+	ended     bool
+}
+
+// Part returns the part of a namespace, which it adds to the store if there is none; "" is the part of everything.
+//
+// A part that is added has nothing committed, so subscriptions that are made from then on become synced when it has.
+// Objects that the store holds already are the part's from the start: it keeps, replaces or removes them with its first
+// [Relist].
+func (s *Store[T]) Part(namespace string) *Part[T] {
+	s.write.Lock()
+	defer s.unlock()
+	return s.part(namespace)
+}
+
+// part finds or adds a part. The caller holds write.
+func (s *Store[T]) part(namespace string) *Part[T] {
+	if namespace == "" && s.whole != nil {
+		return s.whole
+	}
+	for _, p := range s.parts {
+		if p.namespace == namespace {
+			return p
+		}
+	}
+	p := &Part[T]{s: s, namespace: namespace}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.parts = append(s.parts, p)
+	if namespace == "" {
+		s.whole = p
+	}
+	return p
+}
+
+// Set adds the object that id names, or replaces its state, and moves the part to id's resource version. It makes one
+// change for the subscriptions: an object whose uid differs from the cached one counts as deleted and added. An object
+// that the store holds in this very state already (same uid, same resource version) changes nothing, not even the
+// resource version.
+//
+// The store keeps obj, which must not be nil and must not be changed afterwards.
+func (p *Part[T]) Set(id meta.Identity, obj T) {
+	p.s.write.Lock()
+	defer p.s.unlock()
+	if p.has(id.Namespace) {
+		p.s.set(p, id, obj)
+	}
+}
+
+// Delete removes the object at id's key, and moves the part to id's resource version: that of the event, which says
+// when the object went. last is the final state that the event carried; the subscriptions are given it, unless it is
+// zero (nil) because it could not be decoded, or its uid is not that of the cached object: then they are given the
+// cached state. Nobody is told of a key that is not there.
+func (p *Part[T]) Delete(id meta.Identity, last T) {
+	p.s.write.Lock()
+	defer p.s.unlock()
+	if p.has(id.Namespace) {
+		p.s.delete(p, id, last)
+	}
+}
+
+// Bookmark moves the part to a resource version at which nothing else changed. Subscriptions do not see it.
+func (p *Part[T]) Bookmark(resourceVersion string) {
+	p.s.write.Lock()
+	defer p.s.unlock()
+	if !p.ended {
+		p.s.move(p, resourceVersion)
+	}
+}
+
+// Relist starts to stage a full list of the part. It ends a Relist of this part that was started before and not
+// committed; those of other parts go on.
+func (p *Part[T]) Relist() *Relist[T] {
+	p.s.write.Lock()
+	defer p.s.unlock()
+	return p.s.startRelist(p)
+}
+
+// ResourceVersion returns the version that the part is current to: that of its last relist, object, deletion or
+// bookmark. It is empty before the first of them.
+func (p *Part[T]) ResourceVersion() string {
+	p.s.mu.RLock()
+	defer p.s.mu.RUnlock()
+	return p.version
+}
+
+// Drop ends the part and removes its objects, except those that another part covers: the subscriptions are told that
+// they have gone, in their cached state. So a part that takes over is added first, and finds the objects.
+func (p *Part[T]) Drop() {
+	s := p.s
+	s.write.Lock()
+	defer s.unlock()
+	if p.ended {
+		return
+	}
+	var deltas []delta[T]
+	s.each(p.namespace, func(e *entry[T]) {
+		if !slices.ContainsFunc(s.parts, func(q *Part[T]) bool { return q != p && q.covers(e.key.Namespace) }) {
+			deltas = append(deltas, delta[T]{old: e, last: e})
+		}
+	})
+	s.apply(p, deltas, p.version)
+	s.end(p)
+}
+
+// Detach ends the part and leaves its objects in the store, as they are, for a part that is added later: it adopts them
+// with its first [Relist]. Until then nobody keeps them up to date.
+func (p *Part[T]) Detach() {
+	p.s.write.Lock()
+	defer p.s.unlock()
+	if !p.ended {
+		p.s.end(p)
+	}
+}
+
+// end takes p out of the store. The caller holds write.
+func (s *Store[T]) end(p *Part[T]) {
+	p.ended = true
+	s.endRelist(p)
+	s.mu.Lock()
+	s.parts = slices.DeleteFunc(s.parts, func(q *Part[T]) bool { return q == p })
+	if s.whole == p {
+		s.whole = nil
+	}
+	s.mu.Unlock()
+	s.arm() // it may have been the one that subscriptions were waiting for
+}
+
+func (p *Part[T]) covers(namespace string) bool { return p.namespace == "" || p.namespace == namespace }
+
+// has reports whether a write to namespace is p's. The caller holds write.
+func (p *Part[T]) has(namespace string) bool { return !p.ended && p.covers(namespace) }
+
+// committed reports whether there are parts, and each has committed a list.
+func (s *Store[T]) committed() bool {
+	for _, p := range s.parts {
+		if !p.committed {
+			return false
+		}
+	}
+	return len(s.parts) > 0
+}
+
+// arm lets the subscriptions become synced, if the store is.
+func (s *Store[T]) arm() {
+	if !s.committed() {
+		return
+	}
+	for _, sub := range s.subs {
+		sub.arm()
+	}
+}
+
+// each calls f with the entries of a namespace, or with all where it is empty. The caller holds write, and f does not
+// change the store.
+func (s *Store[T]) each(namespace string, f func(*entry[T])) {
+	if namespace != "" {
+		in := s.spaces.rows(namespace)
+		in.each(func(row uint32) { f(s.all.at(row)) })
+		return
+	}
+	for _, c := range s.all.chunks {
+		if c == nil {
+			continue
+		}
+		for _, e := range c.items {
+			if e != nil {
+				f(e)
+			}
+		}
+	}
+}
+
+// count returns how many entries each would call f with.
+func (s *Store[T]) count(namespace string) int {
+	if namespace == "" {
+		return s.all.n
+	}
+	in := s.spaces.rows(namespace)
+	return in.len()
+}
+
+// version returns the oldest of the parts' versions. The caller holds mu.
+func (s *Store[T]) version() string {
+	oldest := ""
+	for i, p := range s.parts {
+		if i == 0 || p.version == oldest {
+			oldest = p.version
+			continue
+		}
+		order, ok := meta.CompareVersions(p.version, oldest)
+		if !ok {
+			return ""
+		}
+		if order < 0 {
+			oldest = p.version
+		}
+	}
+	return oldest
+}

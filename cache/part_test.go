@@ -1,0 +1,290 @@
+package cache_test
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/bowline-go/bowline/cache"
+)
+
+// fill stages a full list of a part, as an informer does.
+func fill(p *cache.Part[*thing], version string, states ...string) cache.Changes {
+	r := p.Relist()
+	for _, state := range states {
+		if _, kept := r.Keep(id(state)); !kept {
+			r.Set(id(state), object(state))
+		}
+	}
+	return r.Commit(version)
+}
+
+// behaviours 250, 256, 265: several writers, each of a namespace.
+func TestParts(t *testing.T) {
+	type store = *cache.Store[*thing]
+	for _, test := range []struct {
+		name    string
+		write   func(*testing.T, store)
+		want    []string
+		version string
+		calls   []string // in any order
+	}{
+		{
+			"a relist of a namespace leaves the others",
+			func(_ *testing.T, s store) {
+				fill(s.Part("a"), "5", "a/x u@1", "a/y u@2")
+				fill(s.Part("b"), "7", "b/x u@3")
+				fill(s.Part("a"), "9", "a/y u@2")
+			},
+			[]string{"a/y u@2", "b/x u@3"},
+			"7",
+			[]string{"add a/y u@2", "add b/x u@3"},
+		},
+		{
+			"what is outside of a namespace is no business of its part",
+			func(t *testing.T, s store) {
+				a := s.Part("a")
+				set(s, "b/x u@1")
+				a.Set(id("b/x u@2"), object("b/x u@2"))
+				a.Delete(id("b/x u@3"), nil)
+				r := a.Relist()
+				if _, kept := r.Keep(id("b/x u@1")); kept {
+					t.Error("kept an object of another namespace")
+				}
+				r.Set(id("b/y u@4"), object("b/y u@4"))
+				r.Retain(id("b/x u@5"))
+				if got := r.Commit("6"); got != (cache.Changes{}) {
+					t.Errorf("Commit = %+v, want nothing", got)
+				}
+			},
+			[]string{"b/x u@1"},
+			"1",
+			[]string{"add b/x u@1"},
+		},
+		{
+			"a write to one namespace while another stages a relist",
+			func(t *testing.T, s store) {
+				a, b := s.Part("a"), s.Part("b")
+				fill(a, "2", "a/x u@1", "a/y u@2")
+				fill(b, "3", "b/x u@3")
+				staged := a.Relist()
+				staged.Keep(id("a/x u@1"))
+				other := b.Relist()
+				other.Keep(id("b/x u@3"))
+				b.Set(id("b/y u@4"), object("b/y u@4"))
+				b.Delete(id("b/x u@5"), nil)
+				if got, want := staged.Commit("6"), (cache.Changes{Deleted: 1, Unchanged: 1}); got != want {
+					t.Errorf("Commit of a = %+v, want %+v", got, want)
+				}
+				if got, want := other.Commit("7"), (cache.Changes{Added: 1, Deleted: 1}); got != want {
+					t.Errorf("Commit of b = %+v, want %+v", got, want)
+				}
+			},
+			[]string{"a/x u@1", "b/x u@3"},
+			"6",
+			[]string{"add a/x u@1", "add b/x u@3"},
+		},
+		{
+			"parts that overlap stage at the same time",
+			func(t *testing.T, s store) {
+				fill(s.Part(""), "2", "a/x u@1", "b/x u@2")
+				wide, narrow := s.Relist(), s.Part("a").Relist()
+				wide.Keep(id("a/x u@1"))
+				narrow.Keep(id("a/x u@1"))
+				wide.Keep(id("b/x u@2"))
+				narrow.Set(id("a/y u@3"), object("a/y u@3"))
+				if got, want := narrow.Commit("4"), (cache.Changes{Added: 1, Unchanged: 1}); got != want {
+					t.Errorf("Commit of a = %+v, want %+v", got, want)
+				}
+				if got, want := wide.Commit("3"), (cache.Changes{Deleted: 1, Unchanged: 2}); got != want {
+					t.Errorf("Commit of all = %+v, want %+v", got, want)
+				}
+			},
+			[]string{"a/x u@1", "b/x u@2"},
+			"3",
+			[]string{"add a/x u@1", "add b/x u@2"},
+		},
+		{
+			"a dropped part takes its objects with it",
+			func(_ *testing.T, s store) {
+				fill(s.Part("a"), "2", "a/x u@1", "a/y u@2")
+				fill(s.Part("b"), "3", "b/x u@3")
+				s.Part("a").Drop()
+			},
+			[]string{"b/x u@3"},
+			"3",
+			[]string{"add b/x u@3"},
+		},
+		{
+			"but not those that another part covers",
+			func(_ *testing.T, s store) {
+				fill(s.Part(""), "4", "a/x u@1", "b/x u@2", "c/x u@3", "node u@4")
+				s.Part("a")
+				s.Part("b")
+				s.Part("").Drop()
+			},
+			[]string{"a/x u@1", "b/x u@2"},
+			"",
+			[]string{"add a/x u@1", "add b/x u@2"},
+		},
+		{
+			"a detached part leaves its objects for the one that adopts them",
+			func(t *testing.T, s store) {
+				fill(s.Part("a"), "2", "a/x u@1", "a/y u@2")
+				fill(s.Part("b"), "3", "b/x u@3")
+				before, _ := s.Reader().Get(key("a/x"))
+				s.Part("a").Detach()
+				s.Part("b").Detach()
+				expect(t, "detached", states(s.Reader().All()), "a/x u@1", "a/y u@2", "b/x u@3")
+				want := cache.Changes{Added: 1, Updated: 1, Deleted: 1, Unchanged: 1}
+				if got := fill(s.Part(""), "9", "a/x u@1", "b/x u@8", "c/x u@9"); got != want {
+					t.Errorf("Commit = %+v, want %+v", got, want)
+				}
+				if after, _ := s.Reader().Get(key("a/x")); after != before {
+					t.Error("an unchanged object was replaced")
+				}
+			},
+			[]string{"a/x u@1", "b/x u@8", "c/x u@9"},
+			"9",
+			[]string{"add a/x u@1", "add b/x u@8", "add c/x u@9"},
+		},
+		{
+			"and from all to one namespace and back",
+			func(t *testing.T, s store) {
+				fill(s.Part(""), "2", "a/x u@1", "b/x u@2")
+				before, _ := s.Reader().Get(key("a/x"))
+				a := s.Part("a")
+				s.Part("").Drop()
+				fill(a, "3", "a/x u@1")
+				all := s.Part("")
+				a.Drop()
+				fill(all, "4", "a/x u@1", "b/x u@2")
+				if after, _ := s.Reader().Get(key("a/x")); after != before {
+					t.Error("an unchanged object was replaced")
+				}
+			},
+			[]string{"a/x u@1", "b/x u@2"},
+			"4",
+			[]string{"add a/x u@1", "add b/x u@2"},
+		},
+		{
+			"a part that has ended does nothing", // behaviour 267: the one that is added later starts afresh
+			func(t *testing.T, s store) {
+				a := s.Part("a")
+				staged := a.Relist()
+				fill(a, "2", "a/x u@1")
+				late := a.Relist()
+				a.Drop()
+				a.Drop()
+				a.Detach()
+				a.Set(id("a/y u@3"), object("a/y u@3"))
+				a.Delete(id("a/x u@3"), nil)
+				a.Bookmark("9")
+				for _, r := range []*cache.Relist[*thing]{staged, late, a.Relist()} {
+					r.Set(id("a/z u@4"), object("a/z u@4"))
+					if got := r.Commit("5"); got != (cache.Changes{}) {
+						t.Errorf("Commit = %+v, want nothing", got)
+					}
+				}
+				if v := s.Part("a").ResourceVersion(); v != "" || s.Part("a") == a {
+					t.Errorf("a new part is at version %q", v)
+				}
+			},
+			nil, "", nil,
+		},
+		{
+			"versions that cannot be ordered have no oldest",
+			func(_ *testing.T, s store) { s.Part("a").Bookmark("5"); s.Part("b").Bookmark("x") },
+			nil, "", nil,
+		},
+		{
+			"but need no order when they are equal",
+			func(_ *testing.T, s store) { s.Part("a").Bookmark("x"); s.Part("b").Bookmark("x") },
+			nil, "x", nil,
+		},
+		{
+			"the oldest is told by number",
+			func(_ *testing.T, s store) {
+				s.Part("a").Bookmark("100")
+				s.Part("b").Bookmark("99")
+				s.Part("c").Bookmark("101")
+			},
+			nil, "99", nil,
+		},
+	} {
+		bubble(t, test.name, func(t *testing.T) {
+			s := cache.NewStore[*thing]()
+			calls := &record{}
+			s.Reader().Subscribe(calls)
+			test.write(t, s)
+			expect(t, "All", states(s.Reader().All()), test.want...)
+			if got := s.Reader().ResourceVersion(); got != test.version {
+				t.Errorf("version %q, want %q", got, test.version)
+			}
+			drain(t, s)
+			expect(t, "calls", sorted(calls.take()), test.calls...)
+		})
+	}
+}
+
+// behaviours 226, 227, for several parts
+func TestSyncedWithParts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := cache.NewStore[*thing]()
+		r := s.Reader()
+		stop := deliver(t, s)
+		check := func(when string, subs map[*cache.Subscription]bool) {
+			t.Helper()
+			synctest.Wait()
+			for sub, want := range subs {
+				if got := isClosed(sub.Synced()); got != want {
+					t.Errorf("%s: synced %v, want %v", when, got, want)
+				}
+			}
+		}
+		first := r.Subscribe(nil)
+		a, b := s.Part("a"), s.Part("b")
+		fill(a, "1", "a/x u@1")
+		check("one of two parts", map[*cache.Subscription]bool{first: false, r.Subscribe(nil): false})
+		fill(b, "2")
+		check("both parts", map[*cache.Subscription]bool{first: true, r.Subscribe(nil): true})
+
+		c := s.Part("c")
+		second := r.Subscribe(nil)
+		check("a part is added", map[*cache.Subscription]bool{first: true, second: false})
+		fill(a, "3", "a/x u@1")
+		check("an old part lists again", map[*cache.Subscription]bool{second: false})
+		c.Drop()
+		check("the part has gone", map[*cache.Subscription]bool{first: true, second: true})
+
+		s.Part("d")
+		third := r.Subscribe(nil)
+		s.Part("d").Detach()
+		check("it was detached", map[*cache.Subscription]bool{third: true})
+		a.Drop()
+		b.Drop()
+		check("no part is left", map[*cache.Subscription]bool{first: true, r.Subscribe(nil): false})
+		stop()
+	})
+}
+
+// Subscribers are told what has gone with a part, indexes and Namespace do not find it, and its memory is free.
+func TestDropTells(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := cache.NewStore[*thing]()
+		calls := &record{}
+		s.Reader().Subscribe(calls)
+		ix := cache.NewIndex(s.Reader(), func(o *thing) []string { return []string{o.id.Name} })
+		fill(s.Part("a"), "2", "a/x u@1", "a/y u@2")
+		fill(s.Part("b"), "3", "b/x u@3")
+		drain(t, s)
+		calls.take()
+		s.Part("a").Drop()
+		drain(t, s)
+		expect(t, "calls", sorted(calls.take()), "delete a/x u@1", "delete a/y u@2")
+		expect(t, "index", contents(ix), "x: [b/x u@3]")
+		expect(t, "namespace", states(s.Reader().Namespace("a")))
+		if n := s.Reader().Len(); n != 1 {
+			t.Errorf("Len = %d, want 1", n)
+		}
+	})
+}

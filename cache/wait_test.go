@@ -1,0 +1,120 @@
+package cache_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+func TestWaitFor(t *testing.T) {
+	type store = *cache.Store[*thing]
+	for _, test := range []struct {
+		name   string
+		before func(store)
+		want   string
+		after  func(store) // a second later
+		waited time.Duration
+		err    string
+	}{
+		{"the object is there", func(s store) { set(s, "ns/a u@5") }, "5", nil, 0, ""},
+		{"a later state is", func(s store) { set(s, "ns/a u@10") }, "9", nil, 0, ""},
+		{"the cache is later by another object", func(s store) { set(s, "ns/b u@6") }, "5", nil, 0, ""},
+		{"the object is later than its part", func(s store) { set(s, "ns/a u@9"); set(s, "ns/b u@2") }, "8", nil, 0, ""},
+		{"by the object", nil, "5", func(s store) { set(s, "ns/a u@5") }, time.Second, ""},
+		{"by a later one", func(s store) { set(s, "ns/a u@5") }, "99", func(s store) { set(s, "ns/a u@100") }, time.Second, ""},
+		{"by a deletion", func(s store) { set(s, "ns/a u@5") }, "6", func(s store) { remove(s, "ns/a u@7") }, time.Second, ""},
+		{"by a deletion of what was never seen", nil, "6", func(s store) { remove(s, "ns/a u@7") }, time.Second, ""},
+		{"by a bookmark", nil, "6", func(s store) { s.Bookmark("6") }, time.Second, ""},
+		{"by a relist without the object", nil, "6", func(s store) { relist(s, "8") }, time.Second, ""},
+		{"by the part of its namespace", nil, "6", func(s store) { s.Part("ns").Bookmark("6") }, time.Second, ""},
+		{"by a version that cannot be ordered", nil, "6", func(s store) { s.Bookmark("x") }, time.Second, ""},
+		{"a version that cannot be ordered is not waited for", nil, "x", nil, 0, ""},
+		{"nor is an empty one", nil, "", nil, 0, ""},
+		{"nor is one where the cache's cannot be", func(s store) { s.Bookmark("x") }, "6", nil, 0, ""},
+		{
+			"not by an older one", func(s store) { set(s, "ns/a u@5") }, "6", func(s store) { s.Bookmark("3") }, time.Minute,
+			`wait for version 6 of "ns/a": the cache is at 3: context deadline exceeded`,
+		},
+		{
+			"not by another namespace", func(s store) { s.Part("ns").Bookmark("4") }, "6",
+			func(s store) { s.Part("other").Bookmark("9") }, time.Minute,
+			`wait for version 6 of "ns/a": the cache is at 4: context deadline exceeded`,
+		},
+		{
+			"nor before the first list", func(s store) { s.Part("ns") }, "6", nil, time.Minute,
+			`wait for version 6 of "ns/a": the cache is not filled yet: context deadline exceeded`,
+		},
+		{
+			"nor in a namespace that nobody writes", func(s store) { s.Part("other") }, "6", nil, time.Minute, // behaviour 263
+			`wait for version 6 of "ns/a": the cache is not of its namespace: context deadline exceeded`,
+		},
+	} {
+		bubble(t, test.name, func(t *testing.T) {
+			s := cache.NewStore[*thing]()
+			if test.before != nil {
+				test.before(s)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			if test.after != nil {
+				go func() {
+					pass(time.Second)
+					test.after(s)
+				}()
+			}
+			waited, err := s.Reader().WaitFor(ctx, key("ns/a"), test.want)
+			if waited != test.waited {
+				t.Errorf("waited %v, want %v", waited, test.waited)
+			}
+			switch {
+			case test.err == "" && err != nil, test.err != "" && (err == nil || err.Error() != test.err):
+				t.Errorf("error %v, want %q", err, test.err)
+			case err != nil && !errors.Is(err, context.DeadlineExceeded):
+				t.Errorf("%v does not wrap the cause", err)
+			}
+			synctest.Wait()
+		})
+	}
+}
+
+func TestWaitForOfTheZeroReader(t *testing.T) {
+	var r cache.Reader[*thing]
+	cause := errors.New("cause")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	if _, err := r.WaitFor(ctx, key("ns/a"), "1"); !errors.Is(err, cause) {
+		t.Errorf("error %v, want one that wraps the cause", err)
+	}
+}
+
+// Many wait for different versions, and each is answered by the first write that reaches it.
+func TestWaitForMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := cache.NewStore[*thing]()
+		answered := make(chan string, 10)
+		for _, version := range []string{"3", "1", "2"} {
+			go func() {
+				if _, err := s.Reader().WaitFor(t.Context(), meta.Key{Name: "a"}, version); err != nil {
+					t.Error(err)
+				}
+				answered <- version
+			}()
+		}
+		synctest.Wait()
+		for _, version := range []string{"1", "2", "3"} {
+			s.Bookmark(version)
+			if got := <-answered; got != version {
+				t.Errorf("answered %s at version %s", got, version)
+			}
+			synctest.Wait()
+			if len(answered) > 0 {
+				t.Errorf("answered %s at version %s", <-answered, version)
+			}
+		}
+	})
+}
