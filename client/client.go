@@ -23,6 +23,8 @@ type Client struct {
 	log       logr.Logger
 	warnings  warnings
 	maxObject int
+	streaming features // streaming lists, by resource
+	decoders  decoders // how many goroutines decode
 }
 
 // New returns a client of the server that cfg names. It does no I/O: a server that cannot be reached, or a file that cannot

@@ -51,7 +51,8 @@ type Config struct {
 	// Proxy chooses a proxy for a request; nil means http.ProxyFromEnvironment.
 	Proxy func(*http.Request) (*url.URL, error)
 
-	// Wrap, where set, is given the transport and returns the one to use. It sees each request with its credentials.
+	// Wrap, where set, is given the transport and returns the one to use. It sees each request, watches too, with its
+	// credentials, and should keep the context of what it sends on: by that the transport knows a watch.
 	Wrap func(http.RoundTripper) http.RoundTripper
 
 	// Hooks are called on the things that a program may want to see. All are optional.

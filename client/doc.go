@@ -17,8 +17,19 @@
 // Objects are decoded one by one as they arrive, into exactly the fields that T names. A list is never held as a whole,
 // unless the caller asks for it with [Resource.List]. metadata.managedFields is cut from lists and watches unless asked for.
 //
+// Watches use connections of their own, so that none of them holds up an ordinary request, and more of them once the server
+// allows no further one on a connection. An HTTP/2 connection whose other end is gone without a word is found within a minute,
+// by net/http's own probes; over HTTP/1.1 only the caller's context finds it. A watch that the server has accepted and not begun after 75 s
+// is an error. Each new connection asks for the server's address anew.
+//
 // Names and namespaces are checked as path segments before anything is sent. Credentials are sent to the configured
 // server only: a redirect to another origin is an error.
+//
+// # Less than the object
+//
+// A T that names few fields costs what those cost. [Metadata] makes a handle of which the server sends the metadata only;
+// [meta.Raw] as T has the metadata decoded and the rest as compact bytes, and [meta.Unstructured] is for those who need all
+// of an object without a struct for it.
 //
 // # Errors
 //
@@ -27,6 +38,11 @@
 //
 //	errors.Is(err, apierrors.NotFound)
 //
-// works. A call that cannot be right, and so was not sent, is a [*UsageError]; an object that does not decode is a [*DecodeError], an answer of another kind a [*KindError], an answer that is not
-// JSON at all, such as a proxy's HTML page, a [*BodyError], and a watch event that cannot be used an [*EventError].
+// works. A call that cannot be right, and so was not sent, is a [*UsageError]; an object that does not decode is a
+// [*DecodeError], an answer of another kind a [*KindError], an answer that is not JSON at all, such as a proxy's HTML page, a
+// [*BodyError], and a watch event that cannot be used an [*EventError]. That is also what is around the server's status when it
+// ends a watch from within. What goes wrong after a list's first page is in a [*PageError].
+//
+// An answer that is cut, whatever cut it and however it was encoded, is an error in which io.ErrUnexpectedEOF can be found
+// where net/http has it, and never a shorter object or list.
 package client

@@ -1,9 +1,11 @@
 package client
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
 )
 
 // OpError says which call failed: the verb, the resource and, where there is one, the object. Err is the cause: an
@@ -95,8 +97,27 @@ func (e *KindError) Error() string {
 		show(e.APIVersion), show(e.Kind), e.WantAPIVersion, e.WantKind)
 }
 
+// PageError says that a list failed on a page after the first. An Expired status in it means that the continue token has
+// expired while the pages before were read; on the first page, where there is no PageError, it would be about the resource
+// version that was asked for.
+type PageError struct {
+	// Page is which page failed; the first is 1, so it is at least 2.
+	Page int
+	// Err is the cause.
+	Err error
+}
+
+// Error implements error.
+func (e *PageError) Error() string { return fmt.Sprintf("page %d: %v", e.Page, e.Err) }
+
+// Unwrap returns the cause.
+func (e *PageError) Unwrap() error { return e.Err }
+
 // EventError says that a watch brought something that is not a usable event: of an unknown type, of another kind, without a
 // resource version or a name, too large, or broken JSON. It ends the watch, before the event has been applied.
+//
+// It also stands for the event by which a server says why it ends a watch that had begun. Its Type then is ERROR, and Err an
+// *errors.StatusError; the same refusal before the watch began has no EventError around it.
 type EventError struct {
 	// Type and Identity are the event's, as far as they could be read.
 	Type     EventType
@@ -107,6 +128,9 @@ type EventError struct {
 
 // Error implements error.
 func (e *EventError) Error() string {
+	if status := (*apierrors.StatusError)(nil); e.Type == errorEvent && errors.As(e.Err, &status) {
+		return "within the stream, " + e.Err.Error()
+	}
 	text := "server sent an unusable event"
 	if e.Type != "" {
 		text += fmt.Sprintf(" %q", show(string(e.Type)))

@@ -52,6 +52,7 @@ func TestWhatErrorsSay(t *testing.T) {
 			&client.EventError{Identity: id, Err: io.EOF}, // one that was too large for its type to be known
 			`server sent an unusable event of "web/a": EOF`,
 		},
+		{&client.PageError{Page: 3, Err: io.EOF}, `page 3: EOF`},
 		{
 			&client.BodyError{ContentType: "text/html", Excerpt: "<html>"},
 			`server sent something else than the object that was asked for, as "text/html": <html>`,

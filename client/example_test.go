@@ -124,6 +124,31 @@ func ExampleResource_Watch() {
 	// ADDED default/a
 }
 
+// Of large objects the metadata alone is often enough, and cheaper for everybody.
+func ExampleMetadata() {
+	withServer(func(ctx context.Context, c *client.Client) error {
+		settings := client.For(c, AllSettings)
+		if _, err := settings.Create(ctx, &Settings{
+			Identity: meta.Identity{Namespace: "default", Name: "large"}, Data: map[string]string{"text": "a megabyte, say"},
+		}); err != nil {
+			return err
+		}
+		some := client.Metadata(settings)
+		for obj, err := range some.All(ctx, client.ListOptions{Namespace: "default"}) {
+			if err != nil {
+				return err
+			}
+			fmt.Println(obj.Kind, obj.Key(), obj.UID != "")
+		}
+		_, err := some.Create(ctx, &meta.Partial{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "empty"}})
+		fmt.Println(err)
+		return nil
+	})
+	// Output:
+	// ConfigMap default/large true
+	// create configmaps "default/empty": a handle of client.Metadata cannot write whole objects: use Patch, or the Resource that Metadata was called with
+}
+
 // Modify reads, changes and writes until nobody else has written in between.
 func ExampleResource_Modify() {
 	withServer(func(ctx context.Context, c *client.Client) error {

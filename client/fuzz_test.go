@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -26,6 +27,7 @@ func FuzzAnswer(f *testing.F) {
 		f.Add(409, jsonType, body)
 	}
 	f.Add(200, "text/html; \x1b", "<html>")
+	f.Add(200, jsonType, `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{},"items":[{"metadata":{"name":"a"}}]}`)
 	f.Add(200, "", "null")
 	f.Fuzz(func(t *testing.T, code int, contentType, body string) {
 		if code = code % 500; code < 0 {
@@ -85,6 +87,17 @@ func FuzzAnswer(f *testing.F) {
 			case e.Type == client.Bookmark:
 			case e.Object == nil || e.Identity.Name == "" || meta.KeyOf(e.Object) != e.Identity.Key():
 				t.Errorf("an event is %+v", e)
+			}
+		}
+		raw, err := client.For(c, client.Type[*meta.Raw](configMaps)).Get(t.Context(), web)
+		if check(err); err == nil {
+			if _, err := json.Marshal(raw); err != nil && raw.CreationTimestamp.IsZero() && raw.DeletionTimestamp == nil && raw.ManagedFields == nil {
+				t.Errorf("what was read cannot be written: %v", err)
+			}
+		}
+		for obj, err := range client.Metadata(r).All(t.Context(), client.ListOptions{}) {
+			if check(err); err == nil && obj.GVK() != configMaps.GVK() {
+				t.Errorf("the metadata is of %v", obj.GVK())
 			}
 		}
 	})

@@ -66,49 +66,77 @@ func (r Resource[T]) All(ctx context.Context, o ListOptions) iter.Seq2[T, error]
 // Where reuse is not nil it is asked before an object is decoded, with the object's identity; if it returns true its object
 // is handed on and the server's is skipped. That is how a cache relists without decoding what has not changed.
 //
+// reuse and fn are called by the calling goroutine, each with the objects in the server's order; reuse may be some hundred
+// objects ahead of fn. What is longer than a few objects is decoded by further goroutines too, of which all lists and watches
+// of a client share four, or GOMAXPROCS if that is less. So a method of T that decodes, such as UnmarshalJSON, must be safe
+// to be called for several objects at once. If it panics, that is the object's *DecodeError, which says where, and not with
+// what value. When Each returns, however it does, nothing of it runs any more.
+//
+// At most about 2 MiB of JSON are held at a time, or one object where that is larger; Config.MaxObject bounds the object.
+// Nothing bounds the number of objects: a page is never held as a whole, so a server that sends everything at once, which
+// it may do whatever PageSize says, costs no more than one that sends pages.
+//
 // An error of fn ends the list and is returned as it is. The error of a list that was cut short is never io.EOF, and the
-// metadata is returned only for a list that was read to its end; its resource version is that of the first page, so that
-// a watch from there misses nothing.
+// objects before it have been handed on by then; on a later page than the first it is a *PageError. The metadata is returned
+// only for a list that was read to its end; its resource version is that of the first page, so that a watch from there
+// misses nothing.
 func (r Resource[T]) Each(
 	ctx context.Context, o ListOptions, reuse func(meta.Identity) (T, bool), fn func(Item[T]) error,
 ) (meta.ListMeta, error) {
-	l := listing[T]{r: r, q: r.listRequest(o), o: o, reuse: reuse, fn: fn}
+	l := &listing[T]{r: r, q: r.listRequest(o), o: o, reuse: reuse, number: 1}
 	query, err := o.query()
 	if err != nil {
 		return meta.ListMeta{}, l.q.fail(&UsageError{Err: err})
 	}
 	fetching, cancel := context.WithCancel(ctx)
-	next := l.fetch(fetching, query)
-	defer func() {
-		cancel()
-		next.discard()
-	}()
-	var all meta.ListMeta
-	tokens := make(map[string]bool)
-	for first := true; ; first = false {
-		page := next
-		next = nil
-		resp, err := page.wait()
-		if err != nil {
-			return meta.ListMeta{}, err
+	l.cancel = cancel
+	defer l.end()
+	l.q.query = query
+	resp, err := r.send(fetching, l.q)
+	if err != nil {
+		return meta.ListMeta{}, err
+	}
+	l.pipe = pipeline[Item[T]]{decoders: &r.c.decoders, decode: l.decode, hand: func(item Item[T]) error {
+		if ctx.Err() != nil { // what has been read already is not handed on any more
+			return l.fail(contextError(ctx))
 		}
-		m, err := l.read(ctx, resp, func(token string) error {
+		return fn(item)
+	}}
+	var version string
+	tokens := make(map[string]bool)
+	for ; ; l.number++ {
+		m, err := l.page(ctx, resp, func(token string) error {
 			if tokens[token] {
-				return l.q.fail(errors.New("server sent a continue token that leads back to a page that has been read"))
+				return errors.New("server sent a continue token that leads back to a page that has been read")
 			}
 			tokens[token] = true
-			next = l.fetch(fetching, o.nextQuery(token))
+			l.next = l.fetch(fetching, o.nextQuery(token))
 			return nil
 		})
 		if err != nil {
-			return meta.ListMeta{}, err
+			return meta.ListMeta{}, l.finish(l.fail(err))
 		}
-		if first {
-			all = m
+		if l.number == 1 {
+			version = m.ResourceVersion
 		}
 		if m.Continue == "" {
-			m.ResourceVersion = all.ResourceVersion
+			m.ResourceVersion = version
+			if err := l.finish(nil); err != nil {
+				return meta.ListMeta{}, err
+			}
 			return m, nil
+		}
+		if err := l.pipe.until(l.next.done); err != nil {
+			return meta.ListMeta{}, err
+		}
+		next := l.next
+		l.next = nil
+		if resp, err = next.resp, next.err; err != nil {
+			l.number++
+			if op := (*OpError)(nil); errors.As(err, &op) {
+				err = op.Err // fail puts the page between the two
+			}
+			return meta.ListMeta{}, l.finish(l.fail(err))
 		}
 	}
 }
@@ -119,25 +147,76 @@ func (r Resource[T]) listRequest(o ListOptions) request {
 	return q
 }
 
-// listing is one call of Each. Its errors are *OpErrors, except those of fn.
+// listing is one call of Each. The calling goroutine frames, asks reuse and calls fn. Once a list turns out to be long, the
+// body is read by one further goroutine (see ahead), and objects are decoded by a few (see pipeline); one more waits for
+// the headers of the next page. end waits for all of them.
 type listing[T meta.Object] struct {
-	r     Resource[T]
-	q     request
-	o     ListOptions
-	reuse func(meta.Identity) (T, bool)
-	fn    func(Item[T]) error
+	r      Resource[T]
+	q      request
+	o      ListOptions
+	reuse  func(meta.Identity) (T, bool)
+	pipe   pipeline[Item[T]]
+	ahead  ahead
+	frames *jsonstream.List
+	cancel func()        // ends the requests
+	body   io.ReadCloser // of the page that is being read
+	read   int           // how many bytes have been read of all pages
+	number int           // of the page, from 1
+	next   *nextPage     // the page that has been asked for
 }
 
-// read hands on the objects of one page and closes it. It calls more once, with the continue token, if there is a further
+// shortList is how many bytes of a list are read and decoded by the calling goroutine alone: a list that ends within them
+// costs nothing but its request.
+const shortList = 64 << 10
+
+// isShort reports whether the list may be one of those.
+func (l *listing[T]) isShort() bool { return l.read <= shortList }
+
+// fail returns err as the error of the list, or of the page where that is a later one.
+func (l *listing[T]) fail(err error) error {
+	if l.number > 1 {
+		err = &PageError{Page: l.number, Err: err}
+	}
+	return l.q.fail(err)
+}
+
+// finish hands on what came before err, and returns err. An error of the caller's comes first.
+func (l *listing[T]) finish(err error) error {
+	if l.pipe.err != nil {
+		return l.pipe.err
+	}
+	if mine := l.pipe.drain(); mine != nil {
+		return mine
+	}
+	return err
+}
+
+// end stops everything that was started for the list, and waits for it; it may be called again. The order matters: a read
+// that is waiting ends when its context does, or its body is closed.
+func (l *listing[T]) end() {
+	l.cancel()
+	if l.body != nil {
+		_ = l.body.Close()
+	}
+	l.pipe.stop()
+	l.ahead.stop()
+	l.next.discard()
+}
+
+// page sends the objects of one page down the pipeline. It calls more once, with the continue token, if there is a further
 // page.
-func (l *listing[T]) read(ctx context.Context, resp *http.Response, more func(token string) error) (meta.ListMeta, error) {
-	defer func() { _ = resp.Body.Close() }()
-	list := jsonstream.NewList(resp.Body, l.r.c.streamOptions(l.o.KeepManagedFields))
-	if err := list.Open(); err != nil {
-		return meta.ListMeta{}, l.q.fail(readError(ctx, resp, err))
+func (l *listing[T]) page(ctx context.Context, resp *http.Response, more func(token string) error) (meta.ListMeta, error) {
+	l.body = resp.Body
+	if l.frames == nil {
+		l.frames = jsonstream.NewList(l, l.r.c.streamOptions(l.o.KeepManagedFields))
+	} else {
+		l.frames.Reset(l)
+	}
+	if err := l.frames.Open(); err != nil {
+		return meta.ListMeta{}, readError(ctx, resp, err)
 	}
 	// A server writes kind and metadata before the items; where it does not, they are known at the end.
-	h, known := list.Header()
+	h, known := l.frames.Header()
 	known = known && h.Kind != ""
 	if known {
 		if err := l.start(h, more); err != nil {
@@ -145,34 +224,50 @@ func (l *listing[T]) read(ctx context.Context, resp *http.Response, more func(to
 		}
 	}
 	for {
-		item, err := list.Next()
+		item, err := l.frames.Next()
 		if err == io.EOF {
 			break
 		}
-		if err == nil && ctx.Err() != nil { // what is in the buffer is not handed on any more
-			err = ctx.Err()
-		}
 		if err != nil {
-			return meta.ListMeta{}, l.q.fail(readError(ctx, resp, err))
+			return meta.ListMeta{}, readError(ctx, resp, err)
 		}
-		if err := l.fn(l.item(item)); err != nil {
+		if err := l.item(item); err != nil {
 			return meta.ListMeta{}, err
 		}
 	}
 	if !known {
-		h, _ = list.Header()
+		h, _ = l.frames.Header()
 		if err := l.start(h, more); err != nil {
 			return meta.ListMeta{}, err
 		}
 	}
+	l.body = nil
+	_ = resp.Body.Close()
 	return h.ListMeta, nil
+}
+
+// Read implements io.Reader for the framing: it reads from the page's body. While it waits, what has been decoded is handed
+// on, if there is anything.
+func (l *listing[T]) Read(p []byte) (n int, err error) {
+	if l.isShort() || l.pipe.idle() {
+		n, err = l.body.Read(p)
+	} else {
+		if n, err = l.ahead.read(l.body, p, l.pipe.until); l.pipe.err != nil {
+			l.end() // p is the framing's again, and so nothing may read into it any more
+		}
+	}
+	l.read += n
+	return n, err
 }
 
 // start checks that a page is of the right kind, and asks for the next one.
 func (l *listing[T]) start(h jsonstream.Header, more func(token string) error) error {
-	gvk := l.r.t.GVK()
-	if err := checkKind(h.APIVersion, h.Kind, gvk.APIVersion(), gvk.Kind+"List"); err != nil {
-		return l.q.fail(err)
+	apiVersion, kind := l.r.wireKind()
+	if err := checkKind(h.APIVersion, h.Kind, apiVersion, kind+"List"); err != nil {
+		return err
+	}
+	if l.o.OnPage != nil {
+		l.o.OnPage(h.ListMeta)
 	}
 	if h.Continue == "" {
 		return nil
@@ -180,20 +275,26 @@ func (l *listing[T]) start(h jsonstream.Header, more func(token string) error) e
 	return more(h.Continue)
 }
 
-// item decodes one object, or takes it from reuse.
-func (l *listing[T]) item(raw jsonstream.Item) Item[T] {
+// item sends one object down the pipeline.
+func (l *listing[T]) item(raw jsonstream.Item) error {
 	it := Item[T]{Identity: raw.Identity}
 	if raw.Name == "" {
 		it.Err = &DecodeError{Identity: raw.Identity, Err: errors.New("metadata.name is empty")}
-		return it
+		return l.pipe.pass(it)
 	}
 	if l.reuse != nil {
 		if it.Object, it.Reused = l.reuse(raw.Identity); it.Reused {
-			return it
+			return l.pipe.pass(it)
 		}
 	}
-	it.Object, it.Err = l.r.decodeItem(raw)
-	return it
+	if l.isShort() {
+		return l.pipe.now(it, raw)
+	}
+	return l.pipe.later(it, raw)
+}
+
+func (l *listing[T]) decode(it *Item[T], raw jsonstream.Item) {
+	decodeInto(&it.Object, &it.Err, raw, l.r.decodeItem)
 }
 
 // decodeItem decodes an object of a list, which need not say its kind; where it does, it must be the descriptor's.
@@ -207,18 +308,18 @@ func (r Resource[T]) decodeItem(raw jsonstream.Item) (T, error) {
 	return r.decodeUnchecked(raw)
 }
 
-// page is a page that has been asked for. Its goroutine waits for the headers of the answer, no longer.
-type page struct {
+// nextPage is a page that has been asked for. Its goroutine waits for the headers of the answer, no longer.
+type nextPage struct {
 	done chan struct{}
 	resp *http.Response
 	err  error
 }
 
 // fetch asks for a page. The caller waits for it or discards it.
-func (l *listing[T]) fetch(ctx context.Context, query url.Values) *page {
+func (l *listing[T]) fetch(ctx context.Context, query url.Values) *nextPage {
 	q := l.q
 	q.query = query
-	p := &page{done: make(chan struct{})}
+	p := &nextPage{done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
 		p.resp, p.err = l.r.send(ctx, q)
@@ -226,17 +327,57 @@ func (l *listing[T]) fetch(ctx context.Context, query url.Values) *page {
 	return p
 }
 
-func (p *page) wait() (*http.Response, error) {
-	<-p.done
-	return p.resp, p.err
-}
-
 // discard waits for the request to end, which its context must make happen, and closes what it brought.
-func (p *page) discard() {
+func (p *nextPage) discard() {
 	if p == nil {
 		return
 	}
-	if resp, err := p.wait(); err == nil {
-		_ = resp.Body.Close()
+	if <-p.done; p.err == nil {
+		_ = p.resp.Body.Close()
 	}
+}
+
+// ahead reads on a goroutine of its own, which the first read starts and stop ends. One read is under way at a time. The
+// zero ahead is ready for use, and belongs to one goroutine.
+type ahead struct {
+	asks chan ask
+	done chan struct{} // receives once for each ask, and is closed when the goroutine ends
+	n    int           // what the read returned; its goroutine's until done receives
+	err  error
+}
+
+type ask struct {
+	r io.Reader
+	p []byte
+}
+
+// read reads from r into p. It waits with wait, whose error means that nobody wants the result any more; the read may then
+// still be under way, and stop is to be called before p is used.
+func (a *ahead) read(r io.Reader, p []byte, wait func(<-chan struct{}) error) (int, error) {
+	if a.asks == nil {
+		a.asks, a.done = make(chan ask, 1), make(chan struct{}, 1)
+		go func() {
+			defer close(a.done)
+			for q := range a.asks {
+				a.n, a.err = q.r.Read(q.p)
+				a.done <- struct{}{}
+			}
+		}()
+	}
+	a.asks <- ask{r, p}
+	if err := wait(a.done); err != nil {
+		return 0, err
+	}
+	return a.n, a.err
+}
+
+// stop ends the goroutine and waits for it, also for a read that is under way.
+func (a *ahead) stop() {
+	if a.asks == nil {
+		return
+	}
+	close(a.asks)
+	for range a.done { // until it is closed
+	}
+	a.asks = nil
 }

@@ -34,6 +34,9 @@ func (r Resource[T]) modify(ctx context.Context, key meta.Key, subresource strin
 	var none T
 	q := r.request("modify", key)
 	q.subresource = subresource
+	if err := r.writesObjects(); err != nil {
+		return none, q.fail(err)
+	}
 	backoff := retry.New(retry.Policy{Base: 10 * time.Millisecond, Max: time.Second})
 	for attempt := 1; ; attempt++ {
 		obj, body, err := r.change(ctx, q, mutate)

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
 )
 
 // DefaultPageSize is how many objects a page of a list has when ListOptions.PageSize is 0.
@@ -28,6 +30,10 @@ type ListOptions struct {
 	ResourceVersionMatch ResourceVersionMatch
 	// KeepManagedFields leaves metadata.managedFields in the objects. By default it is cut before they are decoded.
 	KeepManagedFields bool
+	// OnPage, where it is set, is called with the metadata of each page as soon as it is known, before the page's objects if
+	// the server sends it before them. Its RemainingItemCount says how many objects there are after the page, where the
+	// server knows. It is called by the goroutine that lists.
+	OnPage func(meta.ListMeta)
 }
 
 // ResourceVersionMatch says how ListOptions.ResourceVersion is meant.
@@ -94,6 +100,11 @@ type WatchOptions struct {
 	// ResourceVersion is the version after which to start, that of a list or of an event. Empty starts with the present
 	// objects as Added events, in no order, and without a sign of where they end.
 	ResourceVersion string
+	// InitialEvents asks for a streaming list (KEP-3157): the present objects come as Added events, then a Bookmark with
+	// InitialEventsEnd, whether Bookmarks is set or not, and then what changes. ResourceVersion then is the least that the
+	// objects must be current to; empty means what the server has now. A server that is too old for it ignores it and sends
+	// no such Bookmark, or refuses the watch; [Resource.StreamingLists] remembers which.
+	InitialEvents bool
 	// Bookmarks asks for Bookmark events, which carry a version to resume from and no object.
 	Bookmarks bool
 	// Timeout is how long the server keeps the watch open, in whole seconds; 0 leaves it to the server, usually 30 to 60
@@ -111,8 +122,12 @@ func (o WatchOptions) query() (url.Values, error) {
 	set(q, "labelSelector", o.LabelSelector)
 	set(q, "fieldSelector", o.FieldSelector)
 	set(q, "resourceVersion", o.ResourceVersion)
-	if o.Bookmarks {
+	if o.Bookmarks || o.InitialEvents {
 		q.Set("allowWatchBookmarks", "true")
+	}
+	if o.InitialEvents {
+		q.Set("sendInitialEvents", "true")
+		q.Set("resourceVersionMatch", string(NotOlderThan))
 	}
 	if o.Timeout > 0 {
 		q.Set("timeoutSeconds", strconv.FormatInt(int64(o.Timeout/time.Second), 10))

@@ -34,6 +34,7 @@ type request struct {
 	collection  bool // about the collection: key.Name is not part of the path
 	subresource string
 	query       url.Values
+	accept      string
 	contentType string
 	body        []byte
 }
@@ -129,11 +130,14 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 	if r.body != nil {
 		body = bytes.NewReader(r.body)
 	}
+	if r.verb == "watch" {
+		ctx = context.WithValue(ctx, watching{}, true)
+	}
 	hr, err := http.NewRequestWithContext(ctx, r.method(), c.url(path, r.query), body)
 	if err != nil {
 		return nil, err
 	}
-	hr.Header.Set("Accept", jsonType)
+	hr.Header.Set("Accept", r.accept)
 	hr.Header.Set("User-Agent", c.userAgent)
 	if r.contentType != "" {
 		hr.Header.Set("Content-Type", r.contentType)

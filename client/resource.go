@@ -17,6 +17,8 @@ type Resource[T meta.Object] struct {
 	t     Type[T]
 	write WriteOptions
 	err   error // why the handle cannot be used; every call returns it
+	// partial makes the server send the objects as PartialObjectMetadata; see Metadata.
+	partial bool
 }
 
 // For binds a resource to a client. It does no I/O. A descriptor that cannot be right shows in the first call's error.
@@ -73,7 +75,7 @@ func (r Resource[T]) exchange(ctx context.Context, q request) (obj T, item jsons
 
 // request returns a request about one object of the resource, or about the collection where key has no name.
 func (r Resource[T]) request(verb string, key meta.Key) request {
-	return request{verb: verb, resource: r.t.GVR(), scope: r.t.Scope, key: key}
+	return request{verb: verb, resource: r.t.GVR(), scope: r.t.Scope, key: key, accept: r.accept(verb)}
 }
 
 // send sends q, unless the handle cannot be used.
@@ -107,11 +109,23 @@ func (r Resource[T]) decodeUnchecked(item jsonstream.Item) (T, error) {
 	if err != nil {
 		return obj, &DecodeError{Identity: item.Identity, Err: err}
 	}
+	if r.partial {
+		any(obj).(*meta.Partial).SetTypeMeta(gvk.APIVersion(), gvk.Kind)
+	}
 	return obj, nil
 }
 
 func (r Resource[T]) checkKind(apiVersion, kind string) error {
-	return checkKind(apiVersion, kind, r.t.GVK().APIVersion(), r.t.Kind)
+	wantAPIVersion, wantKind := r.wireKind()
+	return checkKind(apiVersion, kind, wantAPIVersion, wantKind)
+}
+
+// wireKind returns what the server calls the objects in its answers.
+func (r Resource[T]) wireKind() (apiVersion, kind string) {
+	if r.partial {
+		return partialAPIVersion, partialKind
+	}
+	return r.t.GVK().APIVersion(), r.t.Kind
 }
 
 func checkKind(apiVersion, kind, wantAPIVersion, wantKind string) error {

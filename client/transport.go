@@ -16,14 +16,27 @@ import (
 	"time"
 )
 
-// transport is a http.Transport that is made when the first request needs it, so that New does no I/O although the CA may
-// be in a file. A file that cannot be read fails the request, and is tried again by the next.
+// maxWatchWait bounds how long a server may take to begin a watch. An API server may hold a request back for up to a minute,
+// its own bound for requests, while it is short of capacity or its cache catches up; the rest is for the way. Without a
+// bound a server that accepts a watch and never answers would look like one on which nothing happens. Other calls have
+// no such bound: nobody mistakes one that takes long for one that is done.
+const maxWatchWait = 75 * time.Second
+
+// transport is two http.Transports: one for watches, which share no connection with what is soon over, and one for the rest.
+// So a watch that is not read for a while, or many that fill a connection, hold no other request up. They are made when
+// the first request needs them, so that New does no I/O although the CA may be in a file. A file that cannot be read fails
+// the request, and is tried again by the next.
 type transport struct {
 	cfg Config
 
-	mu   sync.Mutex // guards real
-	real *http.Transport
+	mu    sync.Mutex // guards the rest; both are nil, or none is
+	calls *http.Transport
+	watch *http.Transport
 }
+
+// watching is the key of the context of requests that are watches. The transport cannot tell by the verb, which HTTP does
+// not know, and a context survives redirects and what Config.Wrap does to a request.
+type watching struct{}
 
 func newTransport(cfg Config) (*transport, error) {
 	if err := cfg.TLS.validateData(); err != nil {
@@ -58,42 +71,52 @@ func (t TLS) validateData() error {
 
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	real, err := t.get()
+	calls, watch, err := t.get()
 	if err != nil {
 		closeBody(r)
 		return nil, err
 	}
-	return real.RoundTrip(r)
+	if r.Context().Value(watching{}) != nil {
+		return watch.RoundTrip(r)
+	}
+	return calls.RoundTrip(r)
 }
 
 // CloseIdleConnections closes the connections that no request uses.
 func (t *transport) CloseIdleConnections() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.real != nil {
-		t.real.CloseIdleConnections()
+	if t.calls != nil {
+		t.calls.CloseIdleConnections()
+		t.watch.CloseIdleConnections()
 	}
 }
 
-func (t *transport) get() (*http.Transport, error) {
+func (t *transport) get() (calls, watch *http.Transport, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.real != nil {
-		return t.real, nil
+	if t.calls == nil {
+		tlsConfig, err := t.cfg.TLS.config()
+		if err != nil {
+			return nil, nil, err
+		}
+		t.calls = t.cfg.newTransport(tlsConfig)
+		t.watch = t.cfg.newTransport(tlsConfig.Clone()) // net/http writes to it
+		t.watch.ResponseHeaderTimeout = maxWatchWait
 	}
-	tlsConfig, err := t.cfg.TLS.config()
-	if err != nil {
-		return nil, err
-	}
-	proxy := t.cfg.Proxy
+	return t.calls, t.watch, nil
+}
+
+func (c Config) newTransport(tlsConfig *tls.Config) *http.Transport {
+	proxy := c.Proxy
 	if proxy == nil {
 		proxy = http.ProxyFromEnvironment
 	}
-	dial := t.cfg.Dial
+	dial := c.Dial
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	}
-	t.real = &http.Transport{
+	return &http.Transport{
 		Proxy:               proxy,
 		DialContext:         dial,
 		TLSClientConfig:     tlsConfig,
@@ -104,7 +127,6 @@ func (t *transport) get() (*http.Transport, error) {
 		// A connection whose other end has gone without a word is noticed within 45 s.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 	}
-	return t.real, nil
 }
 
 // config returns what crypto/tls needs, reading the CA file.

@@ -183,7 +183,7 @@ func TestWhatAWatchMakesOfItsBody(t *testing.T) {
 		{
 			"too old",
 			answer{body: added + event("ERROR", status(410, "Expired", "too old resource version: 1 (9)")) + added},
-			got, `watch configmaps in "web": server said Expired (410): too old resource version: 1 (9)`,
+			got, `watch configmaps in "web": within the stream, server said Expired (410): too old resource version: 1 (9)`,
 			reason(apierrors.Expired, 410),
 		},
 		{"gone", answer{body: event("ERROR", status(410, "Gone", "gone"))}, "", "Gone (410)", reason(apierrors.Expired, 410)},
@@ -258,6 +258,13 @@ func TestWhatAWatchMakesOfItsBody(t *testing.T) {
 			"",
 			"something else", foreign,
 		},
+		// behaviour 39: what the server calls the stream is what counts.
+		{
+			"a media type with parameters",
+			answer{header: http.Header{"Content-Type": {"application/json;stream=watch; charset=utf-8"}}, body: added},
+			got, "", nil,
+		},
+		{"no media type", answer{header: http.Header{"Content-Type": nil}, body: added}, got, "", nil},
 		// behaviour 38
 		{
 			"another encoding",

@@ -104,6 +104,12 @@ func TestTheRequestOfEveryVerb(t *testing.T) {
 				Namespace: "web", LabelSelector: "a", FieldSelector: "b=c", ResourceVersion: "9", Bookmarks: true, Timeout: 5 * time.Minute,
 			})
 		}), "GET " + apps + "?allowWatchBookmarks=true&fieldSelector=b%3Dc&labelSelector=a&resourceVersion=9&timeoutSeconds=300&watch=true", "", ""},
+		{"watch that begins with what is there", on(func(ctx context.Context, r client.Resource[*Slim]) error {
+			return watch(ctx, r, client.WatchOptions{InitialEvents: true})
+		}), "GET /api/v1/configmaps?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&watch=true", "", ""},
+		{"the same, not older than a version", on(func(ctx context.Context, r client.Resource[*Slim]) error {
+			return watch(ctx, r, client.WatchOptions{Namespace: "web", InitialEvents: true, ResourceVersion: "9"})
+		}), "GET " + core + "?allowWatchBookmarks=true&resourceVersion=9&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&watch=true", "", ""},
 		{"watch of a cluster-wide resource", onNodes(func(ctx context.Context, r client.Resource[*Slim]) error {
 			return watch(ctx, r, client.WatchOptions{ResourceVersion: "9"})
 		}), "GET /api/v1/nodes?resourceVersion=9&watch=true", "", ""},

@@ -35,6 +35,9 @@ func (r Resource[T]) sendObject(ctx context.Context, verb, subresource string, o
 		return none, q.fail(&UsageError{Err: errors.New("the object is nil")})
 	}
 	q.key = meta.KeyOf(obj)
+	if err := r.writesObjects(); err != nil {
+		return none, q.fail(err)
+	}
 	if err := r.usable(); err != nil {
 		return none, q.fail(&UsageError{Err: err})
 	}

@@ -26,7 +26,8 @@
 //		PodMeta `json:"metadata"`
 //	}
 //
-// [ObjectMeta] is the whole of the API's metadata for those who want it, [Unstructured] an object without a struct. The
-// types of k8s.io/api satisfy [Object] as they are; the generic accessors of this package ([UID], [Owners],
+// [ObjectMeta] is the whole of the API's metadata for those who want it, [Partial] an object of which nothing else is known,
+// and [Unstructured] an object without a struct. [Raw] is the one for large caches of such: it decodes the metadata, keeps the
+// rest as compact JSON, and reads single fields of that with [At]. The types of k8s.io/api satisfy [Object] as they are; the generic accessors of this package ([UID], [Owners],
 // [ControllerOf], [IsDeleting], [Clone]) work on all of them.
 package meta

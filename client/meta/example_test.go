@@ -104,6 +104,30 @@ func ExampleNested() {
 	// {"spec":{"args":["-v"],"replicas":3}} <nil>
 }
 
+// A Raw knows its metadata, and is asked for the rest field by field.
+func ExampleAt() {
+	pod := new(meta.Raw)
+	if err := json.Unmarshal([]byte(`{
+		"kind": "Pod", "apiVersion": "v1", "metadata": {"namespace": "web", "name": "web-0"},
+		"spec": {"nodeName": "n1", "priority": 10, "containers": [{"name": "app"}]}
+	}`), pod); err != nil {
+		fmt.Println(err)
+	}
+	node, found, err := meta.At[string](pod, "spec", "nodeName")
+	fmt.Println(pod.Key(), node, found, err)
+	_, found, err = meta.At[string](pod, "spec", "hostname")
+	fmt.Println(found, err)
+	_, _, err = meta.At[string](pod, "spec", "priority")
+	fmt.Println(err)
+	out, err := json.Marshal(pod)
+	fmt.Println(string(out), err)
+	// Output:
+	// web/web-0 n1 true <nil>
+	// false <nil>
+	// read spec.priority: it is a number, not string
+	// {"kind":"Pod","apiVersion":"v1","metadata":{"name":"web-0","namespace":"web"},"spec":{"nodeName":"n1","priority":10,"containers":[{"name":"app"}]}} <nil>
+}
+
 func ExampleClone() {
 	shared := &Pod{PodMeta{meta.Identity{Name: "web-0"}, map[string]string{"app": "web"}}} // as a cache returns it
 	mine := meta.Clone(shared)

@@ -30,6 +30,11 @@ func Nested[V any](obj map[string]any, path ...string) (value V, found bool, err
 	if !found || err != nil {
 		return value, false, err
 	}
+	return leafAs[V](leaf, path)
+}
+
+// leafAs makes a V of what was found at path.
+func leafAs[V any](leaf any, path []string) (value V, found bool, err error) {
 	if v, ok := leaf.(V); ok {
 		return v, true, nil
 	}

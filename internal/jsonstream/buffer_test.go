@@ -1,7 +1,10 @@
 package jsonstream
 
 import (
+	"bytes"
+	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -53,6 +56,93 @@ func TestBufferStaysForLargeObjectsInARow(t *testing.T) {
 	}
 	if len(seen) > 2 {
 		t.Errorf("%d buffers for 21 objects of one size", len(seen))
+	}
+}
+
+// A watch reads more at once while much arrives, and waits with a small buffer when all of it has been read.
+func TestBufferOfAWatchGrowsInABurst(t *testing.T) {
+	event := `{"type":"ADDED","object":{"x":"` + strings.Repeat("x", 1000) + `"}}` + "\n"
+	burst := strings.Repeat(event, 1000)
+	r := &alternating{[]io.Reader{strings.NewReader(event), strings.NewReader(burst), strings.NewReader(event), strings.NewReader(burst)}}
+	w := NewWatch(r, Options{})
+	largest := 0
+	for n := range 2002 {
+		if _, err := w.Next(); err != nil {
+			t.Fatal(err)
+		}
+		size := len(w.s.buf)
+		largest = max(largest, size)
+		if n == 0 || n == 1001 { // what came alone
+			if size != 16<<10 || w.Buffered() != 0 && w.Buffered() != 1 {
+				t.Errorf("after event %d the buffer has %d bytes, %d of them unread", n, size, w.Buffered())
+			}
+		}
+	}
+	if largest != 128<<10 {
+		t.Errorf("the buffer grew to %d bytes", largest)
+	}
+	if _, err := w.Next(); err != io.EOF || len(w.s.buf) != 16<<10 {
+		t.Errorf("at the end the buffer has %d bytes, and the error is %v", len(w.s.buf), err)
+	}
+}
+
+// alternating reads one reader after the other, never of two at once.
+type alternating struct{ r []io.Reader }
+
+func (a *alternating) Read(p []byte) (int, error) {
+	for len(a.r) > 0 {
+		n, err := a.r[0].Read(p)
+		if err == nil {
+			return n, nil
+		}
+		a.r = a.r[1:]
+	}
+	return 0, io.EOF
+}
+
+// Objects of many namespaces cost no more than those of one: a name that has been seen is not made again.
+func TestNamespacesAreMadeOnce(t *testing.T) {
+	var body strings.Builder
+	const namespaces = 20
+	var numbers []string
+	for n := range namespaces {
+		numbers = append(numbers, strconv.Itoa(n))
+	}
+	for n := range 2000 {
+		fmt.Fprintf(&body, `{"type":"ADDED","object":{"metadata":{"namespace":"namespace-%d","name":""}}}`, n%namespaces)
+	}
+	allocs := testing.AllocsPerRun(10, func() {
+		w := NewWatch(strings.NewReader(body.String()), Options{})
+		for n := range 2000 {
+			f, err := w.Next()
+			if got := strings.TrimPrefix(f.Namespace, "namespace-"); err != nil || got != numbers[n%namespaces] {
+				t.Fatal(f.Namespace, err)
+			}
+		}
+	})
+	if allocs > 10*namespaces {
+		t.Errorf("%v allocations for 2000 objects of %d namespaces", allocs, namespaces)
+	}
+}
+
+// indexQuote finds what bytes.IndexByte finds, wherever it is and whatever is around it.
+func TestIndexQuote(t *testing.T) {
+	for size := range 28 {
+		for _, fill := range []byte{0, '!', '#', 0xa2} {
+			for first := range size + 1 {
+				for second := first; second <= size; second++ {
+					b := bytes.Repeat([]byte{fill}, size)
+					for _, at := range []int{first, second} {
+						if at < size {
+							b[at] = '"'
+						}
+					}
+					if got, want := indexQuote(b), bytes.IndexByte(b, '"'); got != want {
+						t.Fatalf("in %q: %d, want %d", b, got, want)
+					}
+				}
+			}
+		}
 	}
 }
 

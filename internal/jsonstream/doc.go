@@ -13,9 +13,13 @@
 // compared unescaped, of members with the same name the last one counts, only the object's top-level metadata is looked
 // at, and a value of another type than string counts as empty.
 //
-// Memory is one object and a read buffer. Object size and nesting are bounded while reading, as [Options] says; a
-// [LimitError] names the bound and, where it is known by then, the object. A frame that has arrived is never held back:
-// nothing is read from the network while the buffer holds a whole item or event.
+// Memory is one object and a read buffer: of 64 KiB for a list, and for a watch of 16 KiB while it waits and up to 128 KiB
+// while much arrives at once. Object size and nesting are bounded while reading, as [Options] says; a [LimitError] names
+// the bound and, where it is known by then, the object. The number of items is not bounded, because nothing is kept of
+// them. Namespaces that come again are one string.
+//
+// A frame that has arrived is never held back: nothing is read from the network while the buffer holds a whole item or
+// event. So who is asked to read knows that all items and events before have been returned by Next.
 //
 // # What is not
 //

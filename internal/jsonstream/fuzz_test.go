@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"reflect"
@@ -183,6 +184,17 @@ func FuzzList(f *testing.F) {
 		again, h2, _, err2 := readList(iotest.OneByteReader(bytes.NewReader(body)), noLimits)
 		if (err == nil) != (err2 == nil) || !slices.EqualFunc(items, again, sameItem) || !sameHeader(h, h2) {
 			t.Fatalf("byte by byte: got %+v, %+v, %v; want %+v, %+v, %v", again, h2, err2, items, h, err)
+		}
+		// A List that has read another body, or a part of it, reads this one as a new List does.
+		l := jsonstream.NewList(strings.NewReader(`{"kind":"K","apiVersion":"v","metadata":{"continue":"c"},"items":[`+
+			`{"kind":"k","metadata":{"name":"n","namespace":"m"}},{]`), noLimits)
+		for range len(body) % 4 {
+			_, _ = l.Next()
+		}
+		l.Reset(bytes.NewReader(body))
+		third, h3, _, err3 := drain(l)
+		if fmt.Sprint(err) != fmt.Sprint(err3) || !slices.EqualFunc(items, third, sameItem) || !sameHeader(h, h3) {
+			t.Fatalf("after Reset: got %+v, %+v, %v; want %+v, %+v, %v", third, h3, err3, items, h, err)
 		}
 	})
 }

@@ -37,6 +37,13 @@ func NewList(r io.Reader, o Options) *List {
 	return &List{s: newScanner(r, o, 64<<10)}
 }
 
+// Reset makes l a reader of another list body, such as the next page, as NewList would. It keeps the buffer.
+func (l *List) Reset(r io.Reader) {
+	s := &l.s
+	*l = List{s: *s}
+	l.s.reset(r)
+}
+
 // Open reads up to the first item, without that item, so that the header is known if the server wrote it first. Next
 // calls it; calling it again does nothing. A list without items is read to its end.
 //

@@ -16,7 +16,10 @@ import (
 
 // readList reads everything and returns what there was before the error, which is nil for a complete list.
 func readList(r io.Reader, o jsonstream.Options) (items []jsonstream.Item, h jsonstream.Header, known bool, err error) {
-	l := jsonstream.NewList(r, o)
+	return drain(jsonstream.NewList(r, o))
+}
+
+func drain(l *jsonstream.List) (items []jsonstream.Item, h jsonstream.Header, known bool, err error) {
 	for {
 		item, err := l.Next()
 		if err != nil {

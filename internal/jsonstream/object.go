@@ -89,9 +89,6 @@ func (s *scanner) object(item *Item) error {
 	if item.Kind != "" {
 		s.kind = item.Kind
 	}
-	if item.Namespace != "" {
-		s.namespace = item.Namespace
-	}
 	return nil
 }
 
@@ -143,7 +140,7 @@ func (s *scanner) metadata(item *Item) error {
 		case "name":
 			item.Name, err = s.text(c, 2, "")
 		case "namespace":
-			item.Namespace, err = s.text(c, 2, s.namespace)
+			item.Namespace, err = s.namespaceText(c)
 		case "uid":
 			item.UID, err = s.text(c, 2, "")
 		case "resourceVersion":

@@ -320,3 +320,25 @@ func (stuck) Read([]byte) (int, error) { return 0, nil }
 type miscount int
 
 func (m miscount) Read([]byte) (int, error) { return int(m), nil }
+
+// A namespace that is written as another one stands for is not taken for it.
+func TestNamespacesThatLookAlike(t *testing.T) {
+	item := func(namespace string) string { return `{"metadata":{"namespace":"` + namespace + `"}}` }
+	body := `{"items":[`
+	want := []string{`a\u0062`, "ab", "ab", `a\u0062`, "", "ab", "\ufffd", "\ufffd", "", `"`}
+	for i, text := range []string{`a\\u0062`, `a\u0062`, `ab`, `a\\u0062`, "\x01", "ab", "\xff", "\ufffd", "", `\"`} {
+		if i > 0 {
+			body += ","
+		}
+		body += item(text)
+	}
+	items, _, _, err := readList(strings.NewReader(body+"]}"), jsonstream.Options{})
+	if err != nil || len(items) != len(want) {
+		t.Fatal(len(items), err)
+	}
+	for i, item := range items {
+		if item.Namespace != want[i] {
+			t.Errorf("namespace %d is %q, want %q", i, item.Namespace, want[i])
+		}
+	}
+}

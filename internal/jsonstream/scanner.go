@@ -26,7 +26,9 @@ type scanner struct {
 	err        error // what the reader returned with its last bytes, still to be reported
 	head       []byte
 	minBuffer  int
-	recentSize int // a slowly falling maximum of the sizes of recent objects
+	burst      int  // the size up to which a buffer grows while much arrives at once; 0 means never
+	full       bool // the last read filled the buffer, so more has arrived
+	recentSize int  // a slowly falling maximum of the sizes of recent objects
 
 	maxObject   int
 	maxDepth    int
@@ -37,19 +39,41 @@ type scanner struct {
 	comma       int    // where next found its last comma, as a distance from start
 	raw         span   // the object that was read last, without its first cuts
 
-	// The strings of the object before: most objects of a stream have the same, and one that is there already costs
-	// no allocation.
-	apiVersion, kind, namespace string
+	// Strings that were read before: most objects of a stream have the same, and one that is there already costs no
+	// allocation. Namespaces may alternate.
+	apiVersion, kind string
+	namespace        namespace
+	namespaces       map[string]namespace // by quoted; at most maxNamespaces
 }
+
+// namespace is a namespace as it is in the body and what that stands for.
+type namespace struct{ quoted, text string }
+
+// maxNamespaces and maxNamespace bound how many namespaces a stream remembers, and how long ones: those that a server allows
+// have up to 63 bytes.
+const (
+	maxNamespaces = 256
+	maxNamespace  = 128
+)
 
 // span is a part of the bytes in hand, as distances from start.
 type span struct{ from, to int }
 
-func newScanner(r io.Reader, o Options, buffer int) scanner {
+func newScanner(r io.Reader, o Options, minBuffer int) scanner {
 	return scanner{
-		r: r, minBuffer: buffer,
+		r: r, minBuffer: minBuffer,
 		maxObject: o.maxObject(), maxDepth: o.maxDepth(), keepManaged: o.KeepManagedFields,
 		stack: make([]byte, 0, 32),
+	}
+}
+
+// reset begins with another stream, in the same buffer.
+func (s *scanner) reset(r io.Reader) {
+	s.r = r
+	s.start, s.pos, s.end, s.base, s.exempt = 0, 0, 0, 0, 0
+	s.err, s.head, s.full = nil, s.head[:0], false
+	if len(s.buf) > 0 {
+		s.buf[0] = 0
 	}
 }
 
@@ -77,6 +101,7 @@ func (s *scanner) fill() error {
 		s.end += n
 		s.buf[s.end] = 0
 		s.err = err
+		s.full = n == len(free)
 		if n > 0 {
 			return nil
 		}
@@ -93,9 +118,12 @@ func (s *scanner) fill() error {
 func (s *scanner) makeRoom() {
 	held := s.end - s.start
 	switch size := len(s.buf); {
-	case held == 0 && (size == 0 || size > s.keepBuffer()):
-		// A reader may now wait for hours for the next event. It should not do that holding a huge buffer.
+	case held == 0 && (size == 0 || size > s.keepBuffer() || size > s.minBuffer && s.burst > 0 && !s.full):
+		// A reader may now wait for hours for the next event. It should not do that holding a large buffer.
 		s.replace(s.minBuffer)
+	case s.full && 2*size <= s.burst:
+		s.full = false
+		s.replace(2 * size)
 	case s.start >= size/2:
 		if small := max(s.minBuffer, 4*max(held, s.recentSize)); size > s.keepBuffer() && small <= size/4 {
 			s.replace(small)
@@ -114,7 +142,7 @@ func (s *scanner) makeRoom() {
 	}
 }
 
-// keepBuffer is the size up to which a buffer is not given back.
+// keepBuffer is the size up to which a buffer is not given back while it is in use.
 func (s *scanner) keepBuffer() int { return 8 * s.minBuffer }
 
 // replace moves the bytes in hand into a new buffer.
@@ -249,4 +277,40 @@ func (s *scanner) text(c byte, level int, like string) (string, error) {
 		return "", err
 	}
 	return unquote(quoted, like), nil
+}
+
+// namespaceText reads a namespace that starts with c at pos, as text does.
+func (s *scanner) namespaceText(c byte) (string, error) {
+	if c != '"' {
+		return "", s.skipValue(2)
+	}
+	quoted, err := s.quoted()
+	if err != nil {
+		return "", err
+	}
+	if string(quoted) == s.namespace.quoted {
+		return s.namespace.text, nil
+	}
+	if len(quoted) > maxNamespace {
+		return unquote(quoted, ""), nil
+	}
+	known, ok := s.namespaces[string(quoted)]
+	if !ok {
+		known = namespace{quoted: string(quoted)}
+		known.text = unquote(quoted, known.quoted[1:len(quoted)-1])
+		s.remember(known)
+	}
+	s.namespace = known
+	return known.text, nil
+}
+
+// remember keeps a namespace, unless it is the first, which may be the only one.
+func (s *scanner) remember(n namespace) {
+	if s.namespace.quoted == "" {
+		return
+	}
+	if s.namespaces == nil || len(s.namespaces) >= maxNamespaces {
+		s.namespaces = make(map[string]namespace)
+	}
+	s.namespaces[n.quoted] = n
 }

@@ -2,6 +2,8 @@ package jsonstream
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -20,7 +22,7 @@ func (s *scanner) skipValue(level int) error {
 		var inside bool
 		switch {
 		case c == '"':
-			if n := bytes.IndexByte(b[i+1:], '"'); n >= 0 && b[i+n] != '\\' {
+			if n := indexQuote(b[i+1:]); n >= 0 && b[i+n] != '\\' {
 				i += n + 2
 			} else if b, i, err = s.stringEnd(i); err != nil {
 				return err
@@ -85,7 +87,7 @@ func (s *scanner) skipValue(level int) error {
 			s.pos = i
 			return s.unexpected(c, "the name of a member")
 		}
-		if n := bytes.IndexByte(b[i+1:], '"'); n >= 0 && b[i+n] != '\\' {
+		if n := indexQuote(b[i+1:]); n >= 0 && b[i+n] != '\\' {
 			i += n + 2
 		} else if b, i, err = s.stringEnd(i); err != nil {
 			return err
@@ -122,12 +124,36 @@ func (s *scanner) skipString() error {
 	return err
 }
 
+// indexQuote is bytes.IndexByte for a quote, faster where that is near, as it is in most strings of the API's.
+func indexQuote(b []byte) int {
+	if len(b) < 16 {
+		return bytes.IndexByte(b, '"')
+	}
+	if n := quoteIn(binary.LittleEndian.Uint64(b)); n < 8 {
+		return n
+	}
+	if n := quoteIn(binary.LittleEndian.Uint64(b[8:])); n < 8 {
+		return n + 8
+	}
+	if n := bytes.IndexByte(b[16:], '"'); n >= 0 {
+		return n + 16
+	}
+	return -1
+}
+
+// quoteIn returns which of eight bytes is the first quote, or 8 if none is.
+func quoteIn(eight uint64) int {
+	const ones, tops, quotes = 0x0101010101010101, 0x8080808080808080, 0x2222222222222222
+	x := eight ^ quotes // a quote becomes 0, and the lowest 0 leaves the lowest bit below
+	return bits.TrailingZeros64((x-ones)&^x&tops) / 8
+}
+
 // stringEnd returns the position behind the string that starts at i. It goes from quote to quote: one that an odd number
 // of backslashes precedes is escaped. Each run of backslashes is counted once, so the cost is linear.
 func (s *scanner) stringEnd(i int) ([]byte, int, error) {
 	at := i - s.start
 	for from := at + 1; ; {
-		n := bytes.IndexByte(s.buf[s.start+from:s.end], '"')
+		n := indexQuote(s.buf[s.start+from : s.end])
 		if n < 0 {
 			from = s.end - s.start
 			if err := s.fill(); err != nil {

@@ -24,7 +24,7 @@ type Watch struct {
 // NewWatch returns a reader of a watch body. It reads nothing yet.
 func NewWatch(r io.Reader, o Options) *Watch {
 	w := &Watch{s: newScanner(r, o, 16<<10)}
-	w.s.findSyncEnd = true
+	w.s.findSyncEnd, w.s.burst = true, 128<<10
 	return w
 }
 
@@ -42,6 +42,10 @@ func (w *Watch) Next() (Frame, error) {
 	}
 	return f, nil
 }
+
+// Buffered returns how many bytes have arrived behind the last event. What whole events there are among them, Next returns
+// without reading.
+func (w *Watch) Buffered() int { return w.s.end - w.s.pos }
 
 func (w *Watch) next() (Frame, error) {
 	s := &w.s

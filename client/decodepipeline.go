@@ -1,0 +1,274 @@
+package client
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bowline-go/bowline/internal/jsonstream"
+)
+
+const (
+	// batchSize is how many bytes of JSON go to a decoder at once: enough that handing them over costs little next to
+	// decoding them, and few enough that several decoders have something to do within a page.
+	batchSize = 32 << 10
+	// maxBatches and maxFlight bound how many batches, and how many bytes, of one list or watch are on their way from
+	// framing to the caller: enough for the decoders to go on while the caller frames or is busy. Ordinary objects reach
+	// the first bound, large ones the second. An object of more than half of it passes alone, and is not copied.
+	maxBatches = 2 * maxDecoders
+	maxFlight  = 1 << 20
+	// unitSize is what a place in a batch counts besides its JSON.
+	unitSize = 256
+)
+
+// pipeline decodes objects on several goroutines and hands them on in the order in which they came.
+//
+// It belongs to one goroutine, that of the caller of Each or EachEvent, which frames, adds and hands on: so reuse and fn
+// are never called at the same time. Batches travel
+//
+//	current -> a decoder -> flight[0] -> hand
+//
+// submit starts a decoder for a batch if the client may have one more, and else leaves the batch in the queue, for the
+// decoders that run and for the owner, which decodes while it has to wait. So a pipeline moves on without any decoder too.
+// A decoder ends when the queue is empty, and stop waits for all of them. A batch is written to by one goroutine at a
+// time: the owner, then whoever decodes it, then, after a signal on done, the owner.
+type pipeline[E any] struct {
+	decoders *decoders
+	// decode completes an event with its object. It is called by several goroutines at once.
+	decode func(*E, jsonstream.Item)
+	// hand hands on. Its first error is final.
+	hand func(E) error
+	err  error
+	one  E // what now decodes
+
+	current *batch[E]      // is being filled; nil if there is nothing in it
+	flight  []*batch[E]    // submitted and not handed on, the oldest first
+	size    int            // of all that is in flight, and of current
+	free    []*batch[E]    // to be filled again
+	queue   chan *batch[E] // submitted, without a decoder yet
+	workers sync.WaitGroup
+	stopped atomic.Bool // what has not been decoded need not be
+}
+
+// batch is a number of events, and the JSON of those that are to be decoded.
+type batch[E any] struct {
+	units []unit[E]
+	json  []byte
+	size  int
+	todo  int           // how many are to be decoded
+	next  int           // the next to look at
+	done  chan struct{} // receives once when everything is decoded
+}
+
+type unit[E any] struct {
+	event    E
+	item     jsonstream.Item // without Raw, which is json[from:to]
+	from, to int
+	todo     bool
+}
+
+// idle reports whether everything has been handed on.
+func (p *pipeline[E]) idle() bool { return p.current == nil && len(p.flight) == 0 }
+
+// pass hands on an event that is complete, in its turn.
+func (p *pipeline[E]) pass(e E) error {
+	if p.idle() {
+		return p.handOne(e)
+	}
+	return p.add(unit[E]{event: e}, nil)
+}
+
+// now decodes an event here, and hands it on. Nothing else may be on its way.
+func (p *pipeline[E]) now(e E, item jsonstream.Item) error {
+	p.one = e
+	p.decode(&p.one, item)
+	e = p.one
+	p.one = *new(E) // or it would keep the object
+	return p.handOne(e)
+}
+
+// later has an event decoded, and hands it on in its turn. It keeps nothing of item.Raw.
+func (p *pipeline[E]) later(e E, item jsonstream.Item) error {
+	if len(item.Raw) > maxFlight/2 {
+		if err := p.drain(); err != nil {
+			return err
+		}
+		return p.now(e, item)
+	}
+	raw := item.Raw
+	item.Raw = nil
+	return p.add(unit[E]{event: e, item: item, todo: true}, raw)
+}
+
+func (p *pipeline[E]) add(u unit[E], raw []byte) error {
+	size := len(raw) + unitSize
+	if p.current != nil && p.current.size+size > batchSize {
+		p.submit()
+	}
+	for len(p.flight) > 0 && (len(p.flight) >= maxBatches || p.size+size > maxFlight || p.isDone()) {
+		if err := p.handFirst(); err != nil {
+			return err
+		}
+	}
+	if p.current == nil {
+		p.current = p.empty()
+	}
+	b := p.current
+	u.from = len(b.json)
+	b.json = append(b.json, raw...)
+	u.to = len(b.json)
+	b.units = append(b.units, u)
+	b.size += size
+	p.size += size
+	if u.todo {
+		b.todo++
+	}
+	return nil
+}
+
+// empty returns a batch to fill.
+func (p *pipeline[E]) empty() *batch[E] {
+	if n := len(p.free); n > 0 {
+		b := p.free[n-1]
+		p.free = p.free[:n-1]
+		return b
+	}
+	return &batch[E]{json: make([]byte, 0, batchSize), done: make(chan struct{}, 1)}
+}
+
+// submit has the current batch decoded.
+func (p *pipeline[E]) submit() {
+	if p.queue == nil {
+		p.queue = make(chan *batch[E], maxBatches)
+	}
+	b := p.current
+	p.current = nil
+	p.flight = append(p.flight, b)
+	switch {
+	case b.todo == 0:
+		b.done <- struct{}{}
+	case p.decoders.acquire():
+		p.workers.Go(func() { p.work(b) })
+	default:
+		p.queue <- b // never full: what is in it is in flight
+	}
+}
+
+// work is a decoder. It begins with b and goes on with what is in the queue.
+func (p *pipeline[E]) work(b *batch[E]) {
+	defer func() {
+		if b != nil { // the decoding of an object has called runtime.Goexit; the others want to be decoded yet
+			p.workers.Go(func() { p.work(b) })
+			return
+		}
+		p.decoders.release()
+	}()
+	for b != nil {
+		p.run(b)
+		select {
+		case b = <-p.queue:
+		default:
+			b = nil
+		}
+	}
+}
+
+// run decodes what is left of a batch.
+func (p *pipeline[E]) run(b *batch[E]) {
+	for b.next < len(b.units) && !p.stopped.Load() {
+		u := &b.units[b.next]
+		b.next++
+		if u.todo {
+			u.item.Raw = b.json[u.from:u.to:u.to]
+			p.decode(&u.event, u.item)
+		}
+	}
+	b.done <- struct{}{}
+}
+
+// isDone reports whether the oldest batch can be handed on without waiting.
+func (p *pipeline[E]) isDone() bool { return len(p.flight[0].done) > 0 }
+
+// handFirst waits for the oldest batch and hands it on.
+func (p *pipeline[E]) handFirst() error {
+	for {
+		if p.isDone() { // then there is no reason to decode another one first
+			<-p.flight[0].done
+			return p.handBatch()
+		}
+		select {
+		case <-p.flight[0].done:
+			return p.handBatch()
+		case b := <-p.queue:
+			p.run(b)
+		}
+	}
+}
+
+// handBatch hands on the oldest batch, whose signal has been received.
+func (p *pipeline[E]) handBatch() error {
+	b := p.flight[0]
+	p.flight = slices.Delete(p.flight, 0, 1)
+	for i := range b.units {
+		if err := p.handOne(b.units[i].event); err != nil {
+			return err
+		}
+	}
+	p.size -= b.size
+	clear(b.units) // or it would keep the objects
+	*b = batch[E]{units: b.units[:0], json: b.json[:0], done: b.done}
+	if cap(b.json) <= 2*batchSize {
+		p.free = append(p.free, b)
+	}
+	return nil
+}
+
+func (p *pipeline[E]) handOne(e E) error {
+	p.err = p.hand(e)
+	return p.err
+}
+
+// until waits for ready, and hands on meanwhile whatever has been decoded.
+func (p *pipeline[E]) until(ready <-chan struct{}) error {
+	for {
+		if len(p.flight) == 0 {
+			if p.current == nil {
+				<-ready
+				return nil
+			}
+			// As long as something is being decoded, more may come and fill the batch.
+			p.submit()
+		}
+		select {
+		case <-ready:
+			return nil
+		case <-p.flight[0].done:
+			if err := p.handBatch(); err != nil {
+				return err
+			}
+		case b := <-p.queue:
+			p.run(b)
+		}
+	}
+}
+
+// drain hands on everything.
+func (p *pipeline[E]) drain() error {
+	if b := p.current; b != nil { // the owner has nothing better to do than to decode it
+		p.current = nil
+		p.flight = append(p.flight, b)
+		p.run(b)
+	}
+	for len(p.flight) > 0 {
+		if err := p.handFirst(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stop gives up what is on its way, and returns when no decoder of the pipeline runs.
+func (p *pipeline[E]) stop() {
+	p.stopped.Store(true)
+	p.workers.Wait()
+}

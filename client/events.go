@@ -1,0 +1,156 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/codec"
+	"github.com/bowline-go/bowline/internal/jsonstream"
+)
+
+// events reads the body of a watch to its end and hands on what is in it. reuse, where it is not nil, is asked about Added
+// events up to the end of the initial ones. The errors are *OpErrors, except those of fn.
+//
+// An event that arrives alone is decoded here, at once. In a burst, where much more has arrived than one event, objects are
+// decoded by a few goroutines (see pipeline), and all that has arrived is handed on before more is read. So a watch that
+// waits has one goroutine, that of the caller, and a small buffer.
+func (r Resource[T]) events(
+	ctx context.Context, q request, resp *http.Response, o WatchOptions,
+	reuse func(meta.Identity) (T, bool), fn func(Event[T]) error,
+) error {
+	pipe := &pipeline[Event[T]]{
+		decoders: &r.c.decoders,
+		decode: func(e *Event[T], raw jsonstream.Item) {
+			decodeInto(&e.Object, &e.Err, raw, r.decodeUnchecked)
+		},
+		hand: func(e Event[T]) error {
+			if ctx.Err() != nil { // what is in the buffer is not handed on any more
+				return q.fail(contextError(ctx))
+			}
+			return fn(e)
+		},
+	}
+	defer pipe.stop()
+	frames := jsonstream.NewWatch(drained[Event[T]]{resp.Body, pipe}, r.c.streamOptions(o.KeepManagedFields))
+	for {
+		var event Event[T]
+		var decode bool
+		frame, err := frames.Next()
+		switch {
+		case err == nil:
+			if event, decode, err = r.event(frame, reuse); err != nil {
+				err = q.fail(err)
+			}
+		case err != io.EOF:
+			err = q.fail(streamError(ctx, resp, err))
+		}
+		switch {
+		case pipe.err != nil:
+			return pipe.err
+		case err != nil:
+			// What came before is handed on first.
+			if mine := pipe.drain(); mine != nil {
+				return mine
+			}
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		case !decode:
+			err = pipe.pass(event)
+		case pipe.idle() && frames.Buffered() < batchSize:
+			err = pipe.now(event, frame.Item)
+		default:
+			err = pipe.later(event, frame.Item)
+		}
+		if err != nil {
+			return err
+		}
+		if event.InitialEventsEnd {
+			reuse = nil
+		}
+	}
+}
+
+// drained hands on everything that has been read before it reads more.
+type drained[E any] struct {
+	r    io.Reader
+	pipe *pipeline[E]
+}
+
+// Read implements io.Reader. A framing that has read all asks for little, because it may now have to wait for long; then
+// nothing is kept for the next burst.
+func (d drained[E]) Read(p []byte) (int, error) {
+	if err := d.pipe.drain(); err != nil {
+		return 0, err
+	}
+	if len(p) < batchSize {
+		d.pipe.free = nil
+	}
+	return d.r.Read(p)
+}
+
+// streamError tells why a watch could not be read on: its context ended, what came is no event or no watch at all, or the
+// connection failed.
+func streamError(ctx context.Context, resp *http.Response, err error) error {
+	var (
+		syntax *jsonstream.SyntaxError
+		limit  *jsonstream.LimitError
+	)
+	switch {
+	case errors.As(err, &limit):
+		return &EventError{Identity: meta.Identity{Namespace: limit.Key.Namespace, Name: limit.Key.Name}, Err: err}
+	case errors.As(err, &syntax):
+		return &EventError{Err: err}
+	}
+	return readError(ctx, resp, err)
+}
+
+// event makes an event of one frame, and says whether its object is still to be decoded. An error is final: the event is
+// not to be applied.
+func (r Resource[T]) event(f jsonstream.Frame, reuse func(meta.Identity) (T, bool)) (e Event[T], decode bool, err error) {
+	e = Event[T]{Type: EventType(f.Type), Identity: f.Identity, InitialEventsEnd: f.InitialEventsEnd}
+	unusable := func(err error) (Event[T], bool, error) {
+		return Event[T]{}, false, &EventError{Type: e.Type, Identity: e.Identity, Err: err}
+	}
+	switch e.Type {
+	case Added, Modified, Deleted, Bookmark:
+	case errorEvent:
+		return Event[T]{}, false, watchError(f)
+	default:
+		return unusable(errors.New("its type is unknown"))
+	}
+	switch {
+	case f.ResourceVersion == "":
+		return unusable(errors.New("it has no resource version"))
+	case e.Type == Bookmark:
+		return e, false, nil
+	case f.Name == "":
+		return unusable(errors.New("it has no name"))
+	}
+	if err := r.checkKind(f.APIVersion, f.Kind); err != nil {
+		return unusable(err)
+	}
+	if e.Type == Added && reuse != nil {
+		if e.Object, e.Reused = reuse(f.Identity); e.Reused {
+			return e, false, nil
+		}
+	}
+	return e, true, nil
+}
+
+// watchError returns what an ERROR event says.
+func watchError(f jsonstream.Frame) error {
+	if f.Kind == "Status" {
+		if status, err := codec.Unmarshal[*meta.Status](f.Raw); err == nil {
+			return &EventError{Type: errorEvent, Err: apierrors.FromStatus(*status)}
+		}
+	}
+	excerpt := f.Raw[:min(len(f.Raw), maxExcerpt)]
+	return &EventError{Type: errorEvent, Err: fmt.Errorf("its object is no Status: %s", show(string(excerpt)))}
+}

@@ -1,0 +1,66 @@
+package client
+
+import (
+	"sync"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// featureAge is how long the answer to whether a server has something is believed: servers are upgraded while clients run.
+const featureAge = time.Hour
+
+// Feature is what is known about whether a server has something that only some servers have. Whoever finds out says so
+// with Set, and everybody who would try it next asks Known first. An answer is remembered for an hour. It is safe for use
+// by several goroutines at once; the zero Feature knows nothing.
+type Feature struct {
+	mu    sync.Mutex // guards the rest
+	has   bool
+	until time.Time // when has is forgotten
+}
+
+// Known returns whether the server has the feature, and whether that is known at all.
+func (f *Feature) Known() (has, known bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !time.Now().Before(f.until) {
+		return false, false
+	}
+	return f.has, true
+}
+
+// Set remembers for an hour that the server has the feature, or that it has not.
+func (f *Feature) Set(has bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.has, f.until = has, time.Now().Add(featureAge)
+}
+
+// StreamingLists returns what is known about streaming lists ([WatchOptions].InitialEvents) of this resource. All handles
+// of one client on one resource share it; the zero Resource gets one of its own.
+func (r Resource[T]) StreamingLists() *Feature {
+	if r.c == nil {
+		return new(Feature)
+	}
+	return r.c.streaming.of(r.t.GVR())
+}
+
+// features are a feature of each resource.
+type features struct {
+	mu sync.Mutex // guards m
+	m  map[meta.GVR]*Feature
+}
+
+func (f *features) of(gvr meta.GVR) *Feature {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.m == nil {
+		f.m = make(map[meta.GVR]*Feature)
+	}
+	known, ok := f.m[gvr]
+	if !ok {
+		known = new(Feature)
+		f.m[gvr] = known
+	}
+	return known
+}

@@ -1,0 +1,446 @@
+package meta
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+)
+
+// jsonScan walks over JSON text without making values of it: it finds where values end and checks that they are
+// well-formed. It is what Raw is made of and read with.
+type jsonScan struct {
+	b      []byte
+	pos    int
+	spaces int // white space between tokens so far
+}
+
+var errJSONEnd = errors.New("the JSON ends too early")
+
+func (s *jsonScan) unexpected() error {
+	if s.pos >= len(s.b) {
+		return errJSONEnd
+	}
+	return fmt.Errorf("JSON has an unexpected %q at byte %d", s.b[s.pos], s.pos)
+}
+
+// peek moves to the next token and returns its first byte; 0 at the end.
+func (s *jsonScan) peek() byte {
+	for s.pos < len(s.b) {
+		switch c := s.b[s.pos]; c {
+		case ' ', '\t', '\r', '\n':
+			s.pos++
+			s.spaces++
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// take moves past the token c.
+func (s *jsonScan) take(c byte) error {
+	if s.peek() != c {
+		return s.unexpected()
+	}
+	s.pos++
+	return nil
+}
+
+// end checks that nothing follows.
+func (s *jsonScan) end() error {
+	if s.peek() != 0 || s.pos < len(s.b) {
+		return s.unexpected()
+	}
+	return nil
+}
+
+// object calls fn with the name of each member, quoted as it is; fn moves past its value.
+func (s *jsonScan) object(fn func(name []byte) error) error {
+	if err := s.take('{'); err != nil {
+		return err
+	}
+	if s.peek() == '}' {
+		s.pos++
+		return nil
+	}
+	for {
+		s.peek()
+		start := s.pos
+		if err := s.quoted(); err != nil {
+			return err
+		}
+		name := s.b[start:s.pos]
+		if err := s.take(':'); err != nil {
+			return err
+		}
+		s.peek()
+		if err := fn(name); err != nil {
+			return err
+		}
+		if more, err := s.more('}'); !more {
+			return err
+		}
+	}
+}
+
+// array calls fn at each element, past which it moves.
+func (s *jsonScan) array(fn func() error) error {
+	if err := s.take('['); err != nil {
+		return err
+	}
+	if s.peek() == ']' {
+		s.pos++
+		return nil
+	}
+	for {
+		s.peek()
+		if err := fn(); err != nil {
+			return err
+		}
+		if more, err := s.more(']'); !more {
+			return err
+		}
+	}
+}
+
+// more moves past the comma before a further element, or past the end.
+func (s *jsonScan) more(end byte) (bool, error) {
+	switch s.peek() {
+	case ',':
+		s.pos++
+		return true, nil
+	case end:
+		s.pos++
+		return false, nil
+	}
+	return false, s.unexpected()
+}
+
+// value moves past the value that starts here and returns its text.
+func (s *jsonScan) value() ([]byte, error) {
+	s.peek()
+	start := s.pos
+	err := s.skip(0)
+	return s.b[start:s.pos], err
+}
+
+func (s *jsonScan) skip(depth int) error {
+	if depth > maxNesting {
+		return errNesting
+	}
+	switch c := s.peek(); c {
+	case '{':
+		return s.object(func([]byte) error { return s.skip(depth + 1) })
+	case '[':
+		return s.array(func() error { return s.skip(depth + 1) })
+	case '"':
+		return s.quoted()
+	case 't':
+		return s.word("true")
+	case 'f':
+		return s.word("false")
+	case 'n':
+		return s.word("null")
+	default:
+		return s.number()
+	}
+}
+
+func (s *jsonScan) word(w string) error {
+	for i := range len(w) {
+		if s.pos >= len(s.b) || s.b[s.pos] != w[i] {
+			return s.unexpected()
+		}
+		s.pos++
+	}
+	return nil
+}
+
+// quoted moves past the string that starts here.
+func (s *jsonScan) quoted() error {
+	if s.pos >= len(s.b) || s.b[s.pos] != '"' {
+		return s.unexpected()
+	}
+	b := s.b
+	for i := s.pos + 1; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '"':
+			s.pos = i + 1
+			return nil
+		case c == '\\':
+			s.pos = i + 1
+			if err := s.escape(); err != nil {
+				return err
+			}
+			i = s.pos
+		case c < ' ':
+			s.pos = i
+			return s.unexpected()
+		}
+	}
+	s.pos = len(b)
+	return errJSONEnd
+}
+
+// escape stands on what follows a backslash and moves to its last byte.
+func (s *jsonScan) escape() error {
+	if s.pos >= len(s.b) {
+		return errJSONEnd
+	}
+	switch s.b[s.pos] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return nil
+	case 'u':
+		for range 4 {
+			s.pos++
+			if s.pos >= len(s.b) || !isHex(s.b[s.pos]) {
+				return s.unexpected()
+			}
+		}
+		return nil
+	}
+	return s.unexpected()
+}
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
+
+func (s *jsonScan) number() error {
+	if s.at('-') {
+		s.pos++
+	}
+	if s.at('0') {
+		s.pos++
+	} else if !s.digits() {
+		return s.unexpected()
+	}
+	if s.at('.') {
+		s.pos++
+		if !s.digits() {
+			return s.unexpected()
+		}
+	}
+	if s.at('e') || s.at('E') {
+		s.pos++
+		if s.at('+') || s.at('-') {
+			s.pos++
+		}
+		if !s.digits() {
+			return s.unexpected()
+		}
+	}
+	return nil
+}
+
+func (s *jsonScan) at(c byte) bool { return s.pos < len(s.b) && s.b[s.pos] == c }
+
+func (s *jsonScan) digits() bool {
+	start := s.pos
+	for s.pos < len(s.b) && '0' <= s.b[s.pos] && s.b[s.pos] <= '9' {
+		s.pos++
+	}
+	return s.pos > start
+}
+
+// appendCompact appends well-formed JSON without the white space between its tokens.
+func appendCompact(dst, src []byte) []byte {
+	from, inString := 0, false
+	for i := 0; i < len(src); i++ {
+		switch c := src[i]; {
+		case c == '"':
+			inString = !inString
+		case c == '\\':
+			i++ // within a string; what follows is no end of it
+		case c <= ' ' && !inString:
+			dst = append(dst, src[from:i]...)
+			from = i + 1
+		}
+	}
+	return append(dst, src[from:]...)
+}
+
+// isName reports whether a quoted string, as it is in JSON, says name.
+func isName(quoted []byte, name string) bool {
+	if inner := quoted[1 : len(quoted)-1]; string(inner) == name {
+		return true
+	} else if plain(inner) {
+		return false
+	}
+	return unquoted(quoted) == name
+}
+
+// unquoted returns what a well-formed string of JSON says. What is no Unicode becomes replacement characters.
+func unquoted(quoted []byte) string {
+	if inner := quoted[1 : len(quoted)-1]; plain(inner) {
+		return string(inner)
+	}
+	var text string
+	_ = json.Unmarshal(quoted, &text) // it is well-formed
+	return text
+}
+
+// plain reports whether a string says what is written.
+func plain(inner []byte) bool {
+	for _, c := range inner {
+		if c == '\\' || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// decodeText returns what decodeValue does; it is quicker for scalars. The text is one well-formed value.
+func decodeText(text []byte) (any, error) {
+	switch text[0] {
+	case '"':
+		return unquoted(text), nil
+	case 't', 'f':
+		return text[0] == 't', nil
+	case 'n':
+		return nil, nil
+	case '{', '[':
+		return decodeValue(text)
+	}
+	return parseNumber(json.Number(text)), nil
+}
+
+// The rest are the types that metadata is made of. Null makes each of them zero.
+
+func (s *jsonScan) isNull() bool { return s.peek() == 'n' }
+
+func (s *jsonScan) readText(dst *string) error {
+	if *dst = ""; s.isNull() {
+		return s.word("null")
+	}
+	if s.peek() != '"' {
+		return s.mismatch("a string")
+	}
+	text, err := s.value()
+	if err == nil {
+		*dst = unquoted(text)
+	}
+	return err
+}
+
+func (s *jsonScan) readInt(dst *int64) error {
+	if *dst = 0; s.isNull() {
+		return s.word("null")
+	}
+	if c := s.peek(); c != '-' && (c < '0' || c > '9') {
+		return s.mismatch("a number")
+	}
+	text, err := s.value()
+	if err != nil {
+		return err
+	}
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil {
+		return fmt.Errorf("%s does not fit int64", clip(string(text)))
+	}
+	*dst = n
+	return nil
+}
+
+func (s *jsonScan) readBool(dst *bool) error {
+	if *dst = false; s.isNull() {
+		return s.word("null")
+	}
+	if c := s.peek(); c != 't' && c != 'f' {
+		return s.mismatch("a boolean")
+	}
+	text, err := s.value()
+	*dst = string(text) == "true"
+	return err
+}
+
+func (s *jsonScan) readTime(dst *Time) error {
+	text, err := s.value()
+	if err != nil {
+		return err
+	}
+	return dst.UnmarshalJSON(text)
+}
+
+func (s *jsonScan) readTexts(dst *map[string]string) error {
+	if *dst = nil; s.isNull() {
+		return s.word("null")
+	}
+	if s.peek() != '{' {
+		return s.mismatch("an object")
+	}
+	m := map[string]string{}
+	*dst = m
+	return s.object(func(name []byte) error {
+		var text string
+		err := s.readText(&text)
+		m[unquoted(name)] = text
+		return err
+	})
+}
+
+// readList reads an array. A pointer to its elements' type is what read takes.
+func readList[E any](s *jsonScan, dst *[]E, read func(*E) error) error {
+	if *dst = nil; s.isNull() {
+		return s.word("null")
+	}
+	if s.peek() != '[' {
+		return s.mismatch("an array")
+	}
+	list := []E{}
+	err := s.array(func() error {
+		var elem E
+		err := read(&elem)
+		list = append(list, elem)
+		return err
+	})
+	*dst = append(make([]E, 0, len(list)), list...) // of a capacity that fits
+	return err
+}
+
+// readPointer reads a value that may be null, which makes the pointer nil.
+func readPointer[E any](s *jsonScan, dst **E, read func(*E) error) error {
+	if *dst = nil; s.isNull() {
+		return s.word("null")
+	}
+	*dst = new(E)
+	return read(*dst)
+}
+
+// readMembers reads an object whose members fn knows; it returns false, not moving, for one that it does not.
+func (s *jsonScan) readMembers(fn func(name []byte) (known bool, err error)) error {
+	if s.isNull() {
+		return s.word("null")
+	}
+	if s.peek() != '{' {
+		return s.mismatch("an object")
+	}
+	return s.object(func(quoted []byte) error {
+		name := quoted[1 : len(quoted)-1]
+		if !plain(name) {
+			name = []byte(unquoted(quoted))
+		}
+		known, err := fn(name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if !known {
+			_, err = s.value()
+		}
+		return err
+	})
+}
+
+func (s *jsonScan) mismatch(want string) error {
+	text, err := s.value()
+	if err != nil {
+		return err
+	}
+	v, err := decodeText(text)
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("it is %s, not %s", describe(v), want)
+}
