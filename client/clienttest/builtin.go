@@ -30,6 +30,8 @@ func builtins() []*resource {
 				},
 			},
 			builtinTraits: builtinTraits{
+				blank: `"involvedObject":{},"source":{},"firstTimestamp":null,"lastTimestamp":null,"eventTime":null,` +
+					`"reportingComponent":"","reportingInstance":""`,
 				unconditional: true, createOnUpdate: true,
 				columns: []column{field("Type", "type"), field("Reason", "reason"), field("Message", "message")},
 			},
@@ -40,6 +42,7 @@ func builtins() []*resource {
 				Scope: meta.Cluster, Status: true, SelectableFields: []string{"status.phase"},
 			},
 			builtinTraits: builtinTraits{
+				blank:         `"spec":{},"status":{}`,
 				unconditional: true, returnDeleted: true, label: true, single: true,
 				columns: []column{field("Status", "status.phase")},
 				prepare: prepareNamespace,
@@ -50,7 +53,12 @@ func builtins() []*resource {
 				Version: "v1", Kind: "Node", Resource: "nodes", ShortNames: []string{"no"},
 				Scope: meta.Cluster, Status: true, SelectableFields: []string{"spec.unschedulable"},
 			},
-			builtinTraits: builtinTraits{unconditional: true},
+			builtinTraits: builtinTraits{
+				unconditional: true,
+				blank: `"spec":{},"status":{"daemonEndpoints":{"kubeletEndpoint":{"Port":0}},"nodeInfo":{` +
+					`"machineID":"","systemUUID":"","bootID":"","kernelVersion":"","osImage":"","containerRuntimeVersion":"",` +
+					`"kubeletVersion":"","kubeProxyVersion":"","operatingSystem":"","architecture":""}}`,
+			},
 		},
 		{
 			Resource: Resource{
@@ -61,6 +69,7 @@ func builtins() []*resource {
 				},
 			},
 			builtinTraits: builtinTraits{
+				blank:      `"spec":{"containers":null},"status":{}`,
 				generation: true, unconditional: true, returnDeleted: true, graceful: true,
 				columns: []column{field("Status", "status.phase")},
 				prepare: preparePod,
@@ -81,6 +90,7 @@ func builtins() []*resource {
 				Status: true, SelectableFields: []string{"spec.clusterIP", "spec.type"},
 			},
 			builtinTraits: builtinTraits{
+				blank:         `"spec":{},"status":{"loadBalancer":{}}`,
 				unconditional: true, createOnUpdate: true, returnDeleted: true, label: true,
 				columns: []column{field("Type", "spec.type"), field("Cluster-IP", "spec.clusterIP")},
 			},
@@ -90,11 +100,15 @@ func builtins() []*resource {
 				Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments", ShortNames: []string{"deploy"},
 				Categories: []string{"all"}, Status: true,
 			},
-			builtinTraits: builtinTraits{generation: true, unconditional: true, anyField: true},
+			builtinTraits: builtinTraits{
+				generation: true, unconditional: true, anyField: true,
+				blank: `"spec":{"replicas":0,"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"strategy":{}},"status":{}`,
+			},
 		},
 		{
 			Resource: Resource{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease", Resource: "leases"},
 			builtinTraits: builtinTraits{
+				blank:          `"spec":{}`,
 				createOnUpdate: true, anyField: true,
 				columns: []column{field("Holder", "spec.holderIdentity")},
 			},

@@ -31,12 +31,15 @@
 // update, merge patch, delete and deletecollection, and the status subresource; every write can be a dry run. So do
 //
 //   - paging: the pages of a list show the collection at the version of the first, and their tokens expire;
-//   - list and watch at a resource version, by the rules of the Kubernetes documentation "API Concepts", and with
-//     initial events; bookmarks; timeoutSeconds; selectors for labels and for the fields that the resource allows;
+//   - list and watch at a resource version, by the rules of the Kubernetes documentation "API Concepts"; streaming lists
+//     (KEP-3157); bookmarks; timeoutSeconds; selectors for labels and for the fields that the resource allows;
 //   - optimistic concurrency, preconditions, finalizers, generation and managedFields;
 //   - discovery, Tables and metadata alone: what kubectl needs.
 //
 // One counter, as on a real server, versions all resources. Errors are Status bodies in kube-apiserver's words.
+//
+// [Options] add TLS, with certificates that are made for the server and can be swapped, HTTP/2 over it, in memory as well
+// as on a socket, and several replicas whose watch caches may lag behind the store.
 //
 // # What differs from a real server
 //
@@ -53,12 +56,28 @@
 //   - A pod is deleted at once, whatever its grace period, as if the kubelet had done its work.
 //   - The status subresource writes status and nothing else; some built-in types of a real server let labels and
 //     annotations through as well.
-//   - A resource has one version.
+//   - A resource has one version. It comes and goes by [Server.Register] and [Server.Unregister], not by an object of kind
+//     CustomResourceDefinition.
+//   - Bookmarks come by the clock, also where nothing has happened since the last. The one that ends the initial events comes
+//     at once, as from kube-apiserver 1.36, unless [Options.EndBookmarkAfter] says otherwise.
+//   - A list that must be current is answered from the store at once; a real server first waits for its watch cache.
 //   - 410 comes from [Server.Compact], [Options.HistoryAge] and [Options.HistoryLength]; on a real server, lists and
 //     watches have different memories.
 //
 // # Faults
 //
-// [Server.Compact] makes versions and tokens expire, [Server.DropWatches] cuts every watch within a frame, and
-// [Server.Intercept] answers any request in any way. [Server.Requests] counts what came in.
+// What a server does on its own comes from its methods. To its history: [Server.Compact] makes versions and tokens expire,
+// [Server.Rollback] restores a backup, [Server.Unregister] takes a resource away. To watches: [Server.DropWatches] cuts
+// every one within a frame, [Server.EndWatches] ends them properly and [Server.FailWatches] with an ERROR event;
+// [Server.Bookmark] and [Server.MuteBookmarks] decide about bookmarks, and [Server.SetStreamingLists] makes a server that
+// refuses, ignores or never ends a streaming list. To connections: [Server.Freeze] makes the open ones half-open,
+// [Server.BlackHole] and [Server.Refuse] are for new ones, [Server.GoAway] sends GOAWAY, [Server.SwapCertificate] and
+// [Server.SwapCA] change what a handshake brings. [Replica.SetLag] lets a watch cache fall behind.
+//
+// What happens to one request comes from [Server.Intercept], which answers any request in any way; its documentation names
+// the handlers that there are. They work over HTTP/1.1 and HTTP/2 alike, but for [Raw]. [Server.Requests] counts what came
+// in, [Server.Watches] and [Server.Connections] what is open.
+//
+// Not to be had through net/http are a GOAWAY that names an older stream than the newest, and frames of HTTP/2 that are
+// malformed.
 package clienttest

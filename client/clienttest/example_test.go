@@ -2,6 +2,7 @@ package clienttest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,7 +11,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/conformance"
 )
 
 // A server outside of a test: Run owns it.
@@ -58,6 +63,60 @@ func ExampleServer_Intercept() {
 		}
 		return clienttest.Conflict()
 	})
+}
+
+// Faults of the server and of its connections, and how a test sees what came of them.
+func Example_faults() {
+	server := clienttest.New(clienttest.Options{HTTP2: true, Replicas: 2})
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	done := make(chan error)
+	go func() { done <- server.Run(ctx) }()
+	c, err := client.New(server.Config()) // with the CA of the server
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	configMaps := client.For(c, conformance.ConfigMaps)
+	create := func(name string) {
+		if _, err := configMaps.Create(ctx, &conformance.ConfigMap{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: name}}); err != nil {
+			fmt.Println(err)
+		}
+	}
+
+	create("kept")
+	backup := server.ResourceVersion()
+	create("lost")
+	if err := server.Rollback(backup); err != nil {
+		fmt.Println(err)
+	}
+	list, err := configMaps.List(ctx, client.ListOptions{})
+	fmt.Println("after a restored backup:", len(list.Items), err)
+
+	server.GoAway() // the next request is on another connection
+	list, err = configMaps.List(ctx, client.ListOptions{})
+	fmt.Println("after GOAWAY:", len(list.Items), err)
+
+	server.Intercept(func(r *http.Request) http.HandlerFunc {
+		if clienttest.RequestOf(r).Verb == "watch" {
+			return clienttest.Frames(false, clienttest.ErrorFrame(meta.Status{Code: 410, Reason: "Expired", Message: "too old"}))
+		}
+		return nil
+	})
+	for _, err := range configMaps.Watch(ctx, client.WatchOptions{}) {
+		fmt.Println("a watch:", errors.Is(err, apierrors.Expired))
+	}
+	fmt.Println("lists:", server.Requests()[clienttest.Call{Verb: "list", Resource: "configmaps"}])
+
+	c.Close()
+	stop()
+	fmt.Println(<-done)
+	// Output:
+	// after a restored backup: 1 <nil>
+	// after GOAWAY: 1 <nil>
+	// a watch: true
+	// lists: 2
+	// <nil>
 }
 
 // TestVirtualTime is the example for a test in a bubble.

@@ -1,12 +1,13 @@
 package clienttest
 
 import (
-	"net"
+	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/memnet"
 )
 
 // Compact makes the server forget what has happened. From then on a list at an earlier resource version is answered
@@ -22,18 +23,29 @@ func (s *Server) Compact() {
 // does. It returns how many there were, once they have ended.
 func (s *Server) DropWatches() int {
 	s.store.mu.Lock()
-	var cut []*watch
-	for _, r := range s.store.resources {
-		for w := range r.objects.watches {
-			w.cut(errDropped)
-			cut = append(cut, w)
-		}
-	}
+	cut := s.store.cutWatches(errDropped)
 	s.store.mu.Unlock()
 	for _, w := range cut {
 		<-w.done
 	}
 	return len(cut)
+}
+
+// EndWatches ends every watch that runs as if its time were over: with a proper end of its body. It returns how many
+// there were, and does not wait for those whose clients do not read.
+func (s *Server) EndWatches() int {
+	s.store.mu.Lock()
+	defer s.store.mu.Unlock()
+	return len(s.store.cutWatches(errEnded))
+}
+
+// FailWatches ends every watch that runs with an ERROR event that has a Status, such as one with Code 410 and Reason
+// "Expired", or with Code 429 and Details.RetryAfterSeconds. The fields that every failure has may be left out. It returns how
+// many there were, and does not wait for those whose clients do not read.
+func (s *Server) FailWatches(status meta.Status) int {
+	s.store.mu.Lock()
+	defer s.store.mu.Unlock()
+	return len(s.store.cutWatches(&statusError{complete(status)}))
 }
 
 // Watches returns how many watches run.
@@ -51,8 +63,10 @@ func (s *Server) Watches() int {
 // nil takes it away. When it returns a handler, that answers the request; when it returns nil, the server does. It is
 // called by many goroutines at once, and should leave the request's body alone.
 //
-// [RequestOf] says what a request asks for. [Answer], [TooManyRequests], [Conflict], [Reset], [Hang] and
-// [Server.CutBody] make the usual handlers, and [Server.ServeHTTP] gives the usual answer from within one.
+// [RequestOf] says what a request asks for. [Answer], [TooManyRequests], [Conflict], [Frames], [HTML], [Raw], [Reset] and
+// [Hang] make handlers that answer in the server's place. [Server.CutBody], [Server.ResetBody], [Server.Stall],
+// [Server.Drip], [Server.WrongLength], [Server.TruncatedGzip] and [Server.Trailing] spoil the usual answer, which
+// [Server.ServeHTTP] gives from within a handler of one's own.
 func (s *Server) Intercept(f func(*http.Request) http.HandlerFunc) {
 	if f == nil {
 		s.hook.Store(nil)
@@ -64,10 +78,19 @@ func (s *Server) Intercept(f func(*http.Request) http.HandlerFunc) {
 // Answer returns a handler that answers with a Status, whose Code is the HTTP status code. The fields that every
 // failure has may be left out. Details.RetryAfterSeconds becomes the Retry-After header as well.
 func Answer(status meta.Status) http.HandlerFunc {
+	status = complete(status)
+	return func(w http.ResponseWriter, _ *http.Request) { writeStatus(w, status) }
+}
+
+// complete adds what every failure has.
+func complete(status meta.Status) meta.Status {
 	if status.Status == "" {
 		status.Status = "Failure"
 	}
-	return func(w http.ResponseWriter, _ *http.Request) { writeStatus(w, status) }
+	if status.Kind == "" {
+		status.TypeMeta = meta.TypeMeta{Kind: "Status", APIVersion: "v1"}
+	}
+	return status
 }
 
 // TooManyRequests returns a handler that answers 429 and asks to wait. The time is rounded up to whole seconds; 0
@@ -88,48 +111,60 @@ func Conflict() http.HandlerFunc {
 	}
 }
 
-// CutBody returns a handler that gives the server's usual answer, and breaks the connection off after n bytes of its
-// body. A shorter body stays whole.
-func (s *Server) CutBody(n int) http.HandlerFunc {
+// Frames returns a handler that answers 200 with these lines, as a watch with these events: those that a server should not
+// send are possible, too, such as an object of another kind, a version that goes back, or half a frame. Then the answer
+// ends properly, or, if hold is true, stays open until the client leaves. [ErrorFrame] makes the line of an ERROR event.
+func Frames(hold bool, lines ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		s.ServeHTTP(&cutWriter{ResponseWriter: w, left: n}, r)
+		w.Header().Set("Content-Type", mediaJSON)
+		w.WriteHeader(http.StatusOK)
+		for _, line := range lines {
+			_, _ = io.WriteString(w, line+"\n")
+		}
+		_ = http.NewResponseController(w).Flush()
+		if hold {
+			<-r.Context().Done()
+		}
 	}
 }
 
-// cutWriter aborts the handler when too much is written.
-type cutWriter struct {
-	http.ResponseWriter
-	left int
-}
-
-func (c *cutWriter) Write(b []byte) (int, error) {
-	if len(b) <= c.left {
-		c.left -= len(b)
-		return c.ResponseWriter.Write(b)
+// ErrorFrame returns an ERROR event with a Status, as a line of a watch. The fields that every failure has may be left out.
+func ErrorFrame(status meta.Status) string {
+	b, err := json.Marshal(complete(status))
+	if err != nil {
+		panic(fmt.Sprintf("clienttest: encode a Status: %v", err)) // it has nothing that cannot be
 	}
-	_, _ = c.ResponseWriter.Write(b[:c.left])
-	c.left = 0 // what the handler's deferred functions still write is lost as well
-	_ = http.NewResponseController(c.ResponseWriter).Flush()
-	panic(http.ErrAbortHandler)
+	return `{"type":"ERROR","object":` + string(b) + `}`
 }
 
-// Unwrap gives http.ResponseController the writer below.
-func (c *cutWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+// HTML returns a handler that answers 200 with a page, as a captive portal or a proxy does that wants somebody to log in.
+func HTML() http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		writeBody(w, http.StatusOK, "text/html; charset=utf-8", []byte("<html><title>Please log in</title></html>\n"))
+	}
+}
 
-// Reset returns a handler that aborts the connection without an answer: the client reads "connection reset by peer".
-func Reset() http.HandlerFunc {
+// Raw returns a handler that sends bytes in place of an HTTP/1.1 answer, whatever they are, and closes the connection. On
+// HTTP/2, where there is no such thing, the request ends with an error.
+func Raw(answer string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			panic(http.ErrAbortHandler)
 		}
-		switch c := conn.(type) {
-		case *memnet.Conn:
-			c.Reset()
-		case *net.TCPConn:
-			_ = c.SetLinger(0) // close with RST instead of FIN
-		}
+		_, _ = io.WriteString(conn, answer)
 		_ = conn.Close()
+	}
+}
+
+// Reset returns a handler that aborts the connection without an answer: the client reads "connection reset by peer". Over
+// HTTP/2 that ends every request on the connection.
+func Reset() http.HandlerFunc {
+	return func(_ http.ResponseWriter, r *http.Request) {
+		if c := connOf(r); c != nil {
+			c.reset(false)
+		}
+		panic(http.ErrAbortHandler)
 	}
 }
 

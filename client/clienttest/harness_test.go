@@ -2,12 +2,17 @@ package clienttest_test
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 
+	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -24,9 +29,39 @@ func newHarness(tb testing.TB, o clienttest.Options) *harness {
 	tb.Helper()
 	s := clienttest.Start(tb, o)
 	config := s.Config()
-	transport := &http.Transport{DialContext: config.Dial}
+	transport := newTransport(config)
 	tb.Cleanup(transport.CloseIdleConnections)
 	return &harness{server: s, client: &http.Client{Transport: transport}, base: config.Server, token: o.Token}
+}
+
+// newTransport returns one that trusts what config trusts.
+func newTransport(config client.Config) *http.Transport {
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(config.TLS.CAData)
+	return &http.Transport{DialContext: config.Dial, TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}
+}
+
+// servers runs a test against a server in memory, in a bubble, and against one on a socket; over HTTP/1.1, TLS and HTTP/2.
+func servers(t *testing.T, o clienttest.Options, test func(t *testing.T, h *harness)) {
+	t.Helper()
+	for _, protocol := range []struct {
+		name       string
+		tls, http2 bool
+	}{{"HTTP/1.1", false, false}, {"HTTP/1.1 over TLS", true, false}, {"HTTP/2", false, true}} {
+		o := o
+		o.TLS, o.HTTP2 = protocol.tls, protocol.http2
+		t.Run(protocol.name+" in memory", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { test(t, newHarness(t, o)) })
+		})
+		t.Run(protocol.name+" on a socket", func(t *testing.T) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Listener = l
+			test(t, newHarness(t, o))
+		})
+	}
 }
 
 // answer is what came back.
@@ -217,3 +252,5 @@ func briefs(events []event) []string {
 	}
 	return out
 }
+
+func newDecoder(r io.Reader) *json.Decoder { return json.NewDecoder(r) }

@@ -2,7 +2,6 @@ package clienttest
 
 import (
 	"bufio"
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -22,27 +20,32 @@ func (c *call) get(w http.ResponseWriter) error {
 	if err != nil {
 		return err
 	}
-	if wanted := c.query.Get("resourceVersion"); wanted != "" {
+	wanted := c.query.Get("resourceVersion")
+	if wanted != "" {
 		version, err := strconv.ParseUint(wanted, 10, 64)
 		if err != nil {
 			return badVersion(wanted, err)
 		}
-		if err := c.s.await(c.r.Context(), version); err != nil {
+		if err := c.replica.await(c.r.Context(), version); err != nil {
 			return err
 		}
 	}
-	v := c.s.read(c.res, c.Key)
+	v := c.read(wanted == "")
 	if v == nil {
 		return notFound(c.res, c.Key.Name)
 	}
 	return c.writeObject(w, f, http.StatusOK, v)
 }
 
-// read returns the present state of an object.
-func (s *Server) read(r *resource, key meta.Key) *revision {
-	s.store.mu.Lock()
-	defer s.store.mu.Unlock()
-	return r.objects.tree.get(pathOf(key))
+// read returns an object: as it is, or as the replica's cache has it.
+func (c *call) read(current bool) *revision {
+	c.s.store.mu.Lock()
+	defer c.s.store.mu.Unlock()
+	objects := c.res.objects.tree
+	if !current {
+		objects, _ = c.replica.cached(&c.res.objects)
+	}
+	return objects.get(pathOf(c.Key))
 }
 
 // badVersion is a resource version that is no number. A real server did not expect it either.
@@ -50,40 +53,12 @@ func badVersion(version string, err error) *statusError {
 	return failure(http.StatusInternalServerError, "", "resourceVersion: Invalid value: %q: %v", version, err)
 }
 
-// versionWait is how long a request waits for a version that is still to come.
-const versionWait = 3 * time.Second
-
-// await waits until the server has reached a version, because a client may know a version from elsewhere that this
-// server has not seen yet; on a real cluster, servers lag behind each other.
-func (s *Server) await(ctx context.Context, version uint64) error {
-	var timeout <-chan time.Time
-	for {
-		s.store.mu.Lock()
-		now, moved := s.store.version, s.store.next()
-		s.store.mu.Unlock()
-		if now >= version {
-			return nil
-		}
-		if timeout == nil {
-			t := time.NewTimer(versionWait)
-			defer t.Stop()
-			timeout = t.C
-		}
-		select {
-		case <-moved:
-		case <-timeout:
-			return tooLargeVersion(version, now)
-		case <-ctx.Done():
-			return failure(http.StatusGatewayTimeout, "Timeout", "Timeout: request did not complete within the allotted timeout")
-		}
-	}
-}
-
 // listOptions are the parameters of a list.
 type listOptions struct {
 	limit   int
+	current bool   // at the present version; exact and version are not set then
 	exact   bool   // at version, and no other
-	version uint64 // 0 means any, which here is the present one
+	version uint64 // not older than this; 0 means whatever there is
 	from    string // path to start at; set by a continue token
 }
 
@@ -180,9 +155,10 @@ func (c *call) listOptions() (o listOptions, err error) {
 		if err != nil {
 			return o, err
 		}
-		o.from, o.version, o.exact = from, uint64(max(0, at)), at > 0
+		o.from, o.version, o.exact, o.current = from, uint64(max(0, at)), at > 0, at < 0
 		return o, nil
 	}
+	o.current = version == ""
 	o.exact = match == "Exact" || match == "" && o.limit > 0 && o.version > 0
 	return o, nil
 }
@@ -197,12 +173,19 @@ type page struct {
 
 // page selects the objects of a list's page.
 func (c *call) page(sel *selection, o listOptions) (*page, error) {
-	if err := c.s.await(c.r.Context(), o.version); err != nil {
+	await := c.replica.await
+	if o.exact {
+		await = c.s.await // the store has it, whatever the cache has
+	}
+	if err := await(c.r.Context(), o.version); err != nil {
 		return nil, err
 	}
 	st := c.s.store
 	st.mu.Lock()
 	objects, version := c.res.objects.tree, st.version
+	if !o.current && !o.exact {
+		objects, version = c.replica.cached(&c.res.objects)
+	}
 	old := o.exact && o.version < st.oldest(&c.res.objects)
 	if o.exact && !old {
 		objects, version = c.res.objects.snapshot(o.version), o.version

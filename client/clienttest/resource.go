@@ -48,6 +48,8 @@ type resource struct {
 	builtin bool // a compiled-in type: other member order, other errors, items of lists without kind and apiVersion
 
 	objects collection
+	since   uint64        // the version at which it was registered
+	gone    chan struct{} // closed by Unregister
 }
 
 // builtinTraits is how a built-in resource differs from a custom one. The real server says it in each type's strategy.
@@ -62,6 +64,7 @@ type builtinTraits struct {
 	anyField       bool     // the error for an unknown field selector has other words
 	textMaps       []string // members that are maps of strings
 	columns        []column // of a Table, between Name and Age
+	blank          string   // what an object has beside metadata when nothing is set, as in a bookmark
 	prepare        func(d *draft, creating bool)
 }
 
@@ -158,4 +161,14 @@ func (g *registry) serves(group, version string) bool {
 		}
 	}
 	return group == "" && (version == "" || version == "v1")
+}
+
+// compiledIn reports whether a group is not one of custom resources alone.
+func (g *registry) compiledIn(group string) bool {
+	for name, r := range g.resources {
+		if name.Group == group && r.builtin {
+			return true
+		}
+	}
+	return group == ""
 }

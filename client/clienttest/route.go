@@ -109,7 +109,18 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 
 // ServeHTTP answers r as the server usually does: what Intercept has set is not asked, and Requests does not count
 // it. It is for handlers that Intercept returns, which want to add to the usual answer or to change it.
+//
+// Where there are several replicas, that answers to which the request's connection leads.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	n := 0
+	if c := connOf(r); c != nil {
+		n = c.replica
+	}
+	s.replicas[n].ServeHTTP(w, r)
+}
+
+// answer answers r as a replica does.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, p *Replica) {
 	defer func() {
 		// A panic is a bug of this server. Whoever sent the request should know, and net/http would not tell.
 		if p := recover(); p != nil {
@@ -120,7 +131,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			panic(http.ErrAbortHandler)
 		}
 	}()
-	if err := s.serve(w, r); err != nil {
+	if err := s.serve(w, r, p); err != nil {
 		var status *statusError
 		if !errors.As(err, &status) {
 			status = failure(http.StatusInternalServerError, "InternalError", "Internal error occurred: %v", err)
@@ -129,8 +140,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Server) serve(w http.ResponseWriter, r *http.Request) error {
-	if token := s.options.Token; token != "" {
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, p *Replica) error {
+	certified := r.TLS != nil && len(r.TLS.VerifiedChains) > 0
+	if token := s.options.Token; token != "" && !certified {
 		got := r.Header.Get("Authorization")
 		if subtle.ConstantTimeCompare([]byte(got), []byte("Bearer "+token)) != 1 {
 			return failure(http.StatusUnauthorized, "Unauthorized", "Unauthorized")
@@ -143,6 +155,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) error {
 	s.store.mu.Lock()
 	res := s.store.resources[q.Resource]
 	served := s.store.serves(q.Resource.Group, q.Resource.Version)
+	// What looks for custom resources gives up in plain text.
+	served = served && (res != nil || s.store.compiledIn(q.Resource.Group))
 	s.store.mu.Unlock()
 	switch {
 	case !served:
@@ -157,7 +171,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) error {
 	case res.Scope == meta.Namespaced && q.Key.Namespace == "" && q.Verb != "list" && q.Verb != "watch":
 		return methodNotAllowed()
 	}
-	c := &call{Request: q, s: s, res: res, r: r, query: r.URL.Query()}
+	c := &call{Request: q, s: s, replica: p, res: res, r: r, query: r.URL.Query()}
 	switch {
 	case q.Verb == "list":
 		return c.list(w)
@@ -182,8 +196,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) error {
 // call is one request for a resource that the server has.
 type call struct {
 	Request
-	s     *Server
-	res   *resource
-	r     *http.Request
-	query url.Values
+	s       *Server
+	replica *Replica
+	res     *resource
+	r       *http.Request
+	query   url.Values
 }

@@ -25,11 +25,31 @@ type Options struct {
 	// Resources are served beside the built-in ones.
 	Resources []Resource
 
+	// TLS serves https, with a certificate of a CA that is made for this server; Config carries the CA.
+	TLS bool
+
+	// HTTP2 serves HTTP/2 to clients that offer it in the TLS handshake, as client's do. It implies TLS.
+	HTTP2 bool
+
+	// MaxStreams is how many requests an HTTP/2 connection may have under way; 0 means 250, as net/http has it.
+	MaxStreams int
+
+	// Replicas is how many replicas of one store answer behind the address, one connection each in turn; 0 means one.
+	// See Server.Replica.
+	Replicas int
+
 	// Token, where set, must be every request's bearer token; other requests are answered with 401.
 	Token string
 
 	// BookmarkEvery is how often a watch that allows bookmarks gets one; 0 means a minute, as on a real server.
 	BookmarkEvery time.Duration
+
+	// StreamingLists says what becomes of a watch that asks for the initial events. The zero value serves it.
+	StreamingLists StreamingLists
+
+	// EndBookmarkAfter is how long after the initial events the bookmark comes that ends them. What changes meanwhile comes
+	// in between, as it may on older servers; 0 means at once.
+	EndBookmarkAfter time.Duration
 
 	// HistoryAge is how long the server remembers what happened, and so how old a resource version a watch may start at
 	// and how old a continue token may get; 0 means 5 minutes, as on a real server. It counts while something changes:
@@ -55,10 +75,16 @@ func (o Options) validate() error {
 		{"HistoryAge", o.HistoryAge < 0},
 		{"HistoryLength", o.HistoryLength < 0},
 		{"WatchLag", o.WatchLag < 0},
+		{"MaxStreams", o.MaxStreams < 0},
+		{"Replicas", o.Replicas < 0},
+		{"EndBookmarkAfter", o.EndBookmarkAfter < 0},
 	} {
 		if f.negative {
 			errs = append(errs, fmt.Errorf("clienttest.Options: %s must not be negative", f.name))
 		}
+	}
+	if o.StreamingLists < StreamingServed || o.StreamingLists > StreamingEndless {
+		errs = append(errs, fmt.Errorf("clienttest.Options: StreamingLists is %d, which is none of the constants", o.StreamingLists))
 	}
 	return errors.Join(errs...)
 }
@@ -67,10 +93,15 @@ func (o Options) validate() error {
 type Server struct {
 	options   Options
 	invalid   error // why the options cannot be used; Run returns it
-	listener  net.Listener
+	door      *door
+	authority *authority // nil without TLS
 	validator validator
 	store     *store
+	replicas  []*Replica
 	gzips     sync.Pool // of *gzip.Writer
+
+	streaming atomic.Int32 // StreamingLists
+	muted     atomic.Bool  // no bookmarks by themselves
 
 	running atomic.Bool
 	hook    atomic.Pointer[func(*http.Request) http.HandlerFunc]
@@ -82,14 +113,24 @@ type Server struct {
 // New returns a server that holds the namespaces default, kube-system and kube-public and nothing else. It does nothing
 // until Run, but Config can be used at once: requests wait. An error in the options is returned by Run.
 func New(o Options) *Server {
-	s := &Server{options: o, listener: o.Listener, validator: newValidator(), calls: map[Call]int{}}
+	s := &Server{options: o, validator: newValidator(), calls: map[Call]int{}}
 	errs := []error{o.validate()}
 	s.options.BookmarkEvery = orDefault(o.BookmarkEvery, time.Minute)
 	s.options.WatchLag = orDefault(o.WatchLag, 10_000)
-	if s.listener == nil {
-		s.listener = memnet.Listen()
+	listener := o.Listener
+	if listener == nil {
+		listener = memnet.Listen()
 	}
+	s.door = newDoor(listener, orDefault(o.Replicas, 1))
+	if o.TLS || o.HTTP2 {
+		s.authority = newAuthority(listener.Addr(), o.HTTP2)
+	}
+	s.streaming.Store(int32(o.StreamingLists))
 	s.store = newStore(orDefault(o.HistoryAge, 5*time.Minute), orDefault(o.HistoryLength, 10_000))
+	for range s.door.replicas {
+		s.replicas = append(s.replicas, &Replica{s: s})
+	}
+	s.store.replicas = s.replicas
 	for _, r := range builtins() {
 		r.builtin = true
 		errs = append(errs, s.store.register(r))
@@ -119,9 +160,10 @@ func (s *Server) Register(r Resource) error {
 
 // Config returns the configuration of a client of this server.
 func (s *Server) Config() client.Config {
-	config := client.Config{Server: "http://" + s.listener.Addr().String(), BearerToken: s.options.Token}
-	if l, ok := s.listener.(*memnet.Listener); ok {
-		config.Dial = l.DialContext
+	address := s.door.listener.Addr().String()
+	config := client.Config{Server: "http://" + address, BearerToken: s.options.Token, Dial: s.door.dial}
+	if s.authority != nil {
+		config.Server, config.TLS.CAData = "https://"+address, s.authority.pem()
 	}
 	return config
 }
@@ -134,40 +176,55 @@ func (s *Server) Run(ctx context.Context) error {
 		return errors.New("clienttest: Run was called twice")
 	}
 	if s.invalid != nil {
-		return errors.Join(s.invalid, s.listener.Close())
+		return errors.Join(s.invalid, s.door.listener.Close())
 	}
 	var work traffic
-	var conns sync.WaitGroup // counted up by Serve's goroutine, and so not any more once that has returned
-	srv := &http.Server{
-		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			work.add(1)
-			defer work.add(-1)
-			s.handle(w, r)
-		}),
-		BaseContext: func(net.Listener) context.Context { return ctx },
-		ConnState: func(c net.Conn, state http.ConnState) {
-			work.state(c, state)
-			switch state {
-			case http.StateNew:
-				conns.Add(1)
-			case http.StateClosed, http.StateHijacked:
-				conns.Done()
-			}
-		},
-		ErrorLog: log.New(io.Discard, "", 0),
+	var conns sync.WaitGroup // counted up by the goroutines in Serve, and so not any more once those have returned
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		work.add(1)
+		defer work.add(-1)
+		s.handle(w, r)
+	})
+	start := func(net.Listener) *http.Server {
+		srv := &http.Server{
+			Handler:     handler,
+			BaseContext: func(net.Listener) context.Context { return ctx },
+			ConnContext: withConn,
+			ConnState: func(c net.Conn, state http.ConnState) {
+				work.state(c, state)
+				switch state {
+				case http.StateNew:
+					conns.Add(1)
+				case http.StateClosed, http.StateHijacked:
+					conns.Done()
+				}
+			},
+			HTTP2:     &http.HTTP2Config{MaxConcurrentStreams: s.options.MaxStreams},
+			Protocols: new(http.Protocols),
+			ErrorLog:  log.New(io.Discard, "", 0),
+		}
+		srv.Protocols.SetHTTP1(true)
+		srv.Protocols.SetHTTP2(s.options.HTTP2)
+		if s.authority != nil {
+			srv.TLSConfig = s.authority.config()
+		}
+		return srv
 	}
 	served := make(chan error, 1)
-	go func() { served <- srv.Serve(s.listener) }()
+	go func() { served <- s.door.serve(start) }()
 	var err error
 	select {
 	case err = <-served:
 	case <-ctx.Done():
-		_ = s.listener.Close()
+		_ = s.door.listener.Close()
 		<-served
 	}
 	// Handlers see the end of ctx, so watches end. One that is stuck in a write, because its client does not read, ends when
 	// its connection is closed.
-	srv.SetKeepAlivesEnabled(false)
+	servers := s.door.shut()
+	for _, srv := range servers {
+		srv.SetKeepAlivesEnabled(false)
+	}
 	done := work.done()
 	grace := time.NewTimer(time.Second)
 	defer grace.Stop()
@@ -175,8 +232,16 @@ func (s *Server) Run(ctx context.Context) error {
 	case <-done:
 	case <-grace.C:
 	}
-	_ = srv.Close()
+	// First the connections themselves: over TLS, net/http's Close writes a farewell while it holds a lock that everything
+	// else of it needs, and on a slow connection, or to a client that does not read, that waits.
+	for _, c := range s.door.open() {
+		_ = c.Close()
+	}
+	for _, srv := range servers {
+		_ = srv.Close()
+	}
 	conns.Wait()
+	s.door.release()
 	<-done
 	return err
 }

@@ -49,7 +49,7 @@ func TestRun(t *testing.T) {
 	})
 	t.Run("says what is wrong with the options", func(t *testing.T) {
 		s := clienttest.New(clienttest.Options{
-			HistoryLength: -1,
+			HistoryLength: -1, MaxStreams: -1, Replicas: -1, EndBookmarkAfter: -1, StreamingLists: 9,
 			Resources: []clienttest.Resource{
 				{Version: "v1", Kind: "Pod", Resource: "pods"},
 				{Version: "v1/x", Kind: "X"},
@@ -58,7 +58,8 @@ func TestRun(t *testing.T) {
 		})
 		err := s.Run(t.Context())
 		for _, want := range []string{
-			"HistoryLength must not be negative", `"pods": pods.v1 is registered already`, `Version must be one path segment`,
+			"HistoryLength must not be negative", "MaxStreams must not be negative", "Replicas must not be negative",
+			"EndBookmarkAfter must not be negative", "StreamingLists is 9", `"pods": pods.v1 is registered already`, `Version must be one path segment`,
 			"Resource must not be empty", "SelectableFields must be paths outside of metadata",
 		} {
 			if err == nil || !strings.Contains(err.Error(), want) {

@@ -18,6 +18,8 @@ type store struct {
 	version uint64
 	moved   chan struct{} // closed at the next change; nil while nobody waits for one
 
+	replicas []*Replica
+
 	inNamespace map[string]int // how many objects each namespace has
 	namespaces  *resource
 
@@ -72,8 +74,11 @@ func (s *store) register(r *resource) error {
 	if err := s.add(r); err != nil {
 		return err
 	}
+	r.since, r.gone = s.version, make(chan struct{})
+	// A watch cannot start before the resource was there.
 	r.objects = collection{
 		last:    &event{version: s.version, ready: make(chan struct{})},
+		floor:   s.version,
 		watches: map[*watch]struct{}{},
 	}
 	return nil
@@ -110,14 +115,23 @@ func (s *store) commit(r *resource, prev, next *revision, objects *tree) {
 	c.last.after = e
 	close(c.last.ready)
 	c.last = e
-	if s.moved != nil {
-		close(s.moved)
-		s.moved = nil
+	s.wake()
+	now := time.Now()
+	s.mark(now)
+	for _, p := range s.replicas {
+		p.note(now, s.version)
 	}
-	s.mark(time.Now())
 	s.prune(c)
 	for w := range c.watches {
 		w.checkLag(e)
+	}
+}
+
+// wake tells those who wait for a change.
+func (s *store) wake() {
+	if s.moved != nil {
+		close(s.moved)
+		s.moved = nil
 	}
 }
 

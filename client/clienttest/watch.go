@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -19,20 +21,24 @@ const watchTimeout = 45 * time.Minute
 // lastBookmark is how long before its end a watch gets one more bookmark, so that the next one starts where it ended.
 const lastBookmark = 2 * time.Second
 
-// Why a watch is cut in mid-stream.
+// Why a watch ends: it is cut in mid-stream, or ends as if its time were over. Where the cause is a *statusError, that
+// is sent as an ERROR event first.
 var (
 	errDropped = errors.New("watch dropped")
 	errLagging = errors.New("watch too slow")
+	errEnded   = errors.New("watch ended")
 )
 
 // watch is one watch that is being served. It follows its collection's history event by event; cut ends it from
 // outside.
 type watch struct {
-	seen  *event        // the last event that was handled
-	pos   atomic.Uint64 // seen.seq, for checkLag
-	limit uint64
-	cut   func(cause error)
-	done  chan struct{} // closed when the handler has returned
+	seen      *event        // the last event that was handled
+	pos       atomic.Uint64 // seen.seq, for checkLag
+	limit     uint64
+	bookmarks bool
+	demand    chan struct{} // of one that is wanted now
+	cut       func(cause error)
+	done      chan struct{} // closed when the handler has returned
 }
 
 // checkLag cuts a watch that is too far behind the newest event. It must not wait: the store is locked.
@@ -45,8 +51,10 @@ func (w *watch) checkLag(newest *event) {
 // watchOptions are the parameters of a watch.
 type watchOptions struct {
 	version   uint64
+	current   bool // not older than the present version, which is known to the store alone
 	initial   bool // send what is there first
-	endMark   bool // and a bookmark after that, which says so
+	endMark   bool // and a bookmark after that, which says so,
+	endAfter  time.Duration
 	bookmarks bool
 	every     time.Duration // between bookmarks
 	timeout   time.Duration
@@ -54,12 +62,18 @@ type watchOptions struct {
 
 func (c *call) watchOptions() (o watchOptions, err error) {
 	version, match := c.query.Get("resourceVersion"), c.query.Get("resourceVersionMatch")
-	send := c.query.Has("sendInitialEvents")
+	send, mode := c.query.Has("sendInitialEvents"), c.s.mode()
+	if mode == StreamingIgnored {
+		match, send = "", false
+	}
 	var causes []meta.StatusCause
 	add := func(cause meta.StatusCause) { causes = append(causes, cause) }
 	const field = "resourceVersionMatch"
 	if send && match != "NotOlderThan" {
 		add(forbiddenValue(field, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"))
+	}
+	if send && mode == StreamingRefused {
+		add(forbiddenValue("sendInitialEvents", "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"))
 	}
 	if match != "" {
 		if !send {
@@ -90,7 +104,14 @@ func (c *call) watchOptions() (o watchOptions, err error) {
 	}
 	o.bookmarks = isTrue(c.query, "allowWatchBookmarks")
 	o.initial = o.version == 0 && !send || send && isTrue(c.query, "sendInitialEvents")
-	o.endMark = o.initial && o.bookmarks
+	// A server with streaming lists takes a watch without a version for one, too.
+	streams := mode == StreamingServed || mode == StreamingEndless
+	o.current = version == "" && (streams || send)
+	o.endMark = o.initial && o.bookmarks && streams
+	o.endAfter = c.s.options.EndBookmarkAfter
+	if o.endMark && mode == StreamingEndless {
+		o.endMark, o.bookmarks = false, false
+	}
 	return o, nil
 }
 
@@ -124,18 +145,27 @@ func (c *call) follow(frames *frameWriter, sel *selection, o watchOptions) error
 	ctx, cancel := context.WithCancelCause(c.r.Context())
 	defer cancel(nil)
 	if o.initial {
-		if err := c.s.await(ctx, o.version); err != nil {
+		version := o.version
+		if o.current {
+			version = c.s.present()
+		}
+		if err := c.replica.await(ctx, version); err != nil {
 			return frames.fail(err)
 		}
 	}
-	w := &watch{limit: uint64(c.s.options.WatchLag), done: make(chan struct{})}
+	w := &watch{
+		limit: uint64(c.s.options.WatchLag), done: make(chan struct{}), bookmarks: o.bookmarks, demand: make(chan struct{}, 1),
+	}
 	defer close(w.done)
 	w.cut = func(cause error) {
 		cancel(cause)
+		if cause != errDropped && cause != errLagging {
+			return
+		}
 		_ = frames.conn.SetWriteDeadline(time.Now().Add(cutGrace)) // a write that waits for the client must end, too
 	}
 	// The answer starts when the watch has: who has the headers misses nothing that happens from then on.
-	objects, version, err := c.s.store.join(c.res, w, o)
+	objects, version, err := c.s.store.join(c.replica, c.res, w, o)
 	if err != nil {
 		return frames.fail(err)
 	}
@@ -147,10 +177,22 @@ func (c *call) follow(frames *frameWriter, sel *selection, o watchOptions) error
 	}()
 	// Now nobody cuts the watch any more. One that was cut must not leave its connection to another request, also if it
 	// ended for another reason at the same time: the deadline is still there.
-	if cause := context.Cause(ctx); cause == errDropped || cause == errLagging {
+	cause := context.Cause(ctx)
+	if cause == errDropped || cause == errLagging {
 		return cause
 	}
+	var status *statusError
+	if err == nil && errors.As(cause, &status) {
+		return frames.error(status)
+	}
 	return err
+}
+
+// present returns the store's version.
+func (s *Server) present() uint64 {
+	s.store.mu.Lock()
+	defer s.store.mu.Unlock()
+	return s.store.version
 }
 
 // run sends the initial state, if it was asked for, and then what happens until ctx ends or the time is over.
@@ -159,26 +201,12 @@ func (w *watch) run(
 ) error {
 	timeout := time.NewTimer(o.timeout)
 	defer timeout.Stop()
-	if o.initial {
-		from, to := span(sel.namespace)
-		for v := range objects.between(from, to) {
-			if sel.matches(v) {
-				if err := frames.send("ADDED", v); err != nil {
-					return err
-				}
-			}
-		}
-		if o.endMark {
-			if err := frames.bookmark(version, true); err != nil {
-				return err
-			}
-		}
-		if err := frames.flush(); err != nil {
-			return err
-		}
+	if err := frames.initial(sel, o, objects, version); err != nil {
+		return err
 	}
+	ending := o.endMark && o.endAfter > 0 // the bookmark that ends the initial events is still to come
 
-	bookmark, last := &time.Timer{}, &time.Timer{}
+	bookmark, last, end := &time.Timer{}, &time.Timer{}, &time.Timer{}
 	if o.bookmarks {
 		bookmark = time.NewTimer(o.every)
 		defer bookmark.Stop()
@@ -187,45 +215,99 @@ func (w *watch) run(
 			defer last.Stop()
 		}
 	}
-	for {
-		var due bool
+	if ending {
+		end = time.NewTimer(o.endAfter)
+		defer end.Stop()
+	}
+	p, due, gone := frames.replica, false, false
+	for !gone {
+		limit, moved, next := p.horizon(&frames.res.objects)
+		ready := (<-chan struct{})(w.seen.ready)
+		if w.hidden(limit) {
+			ready = moved
+		} else {
+			next = time.Time{}
+		}
+		visible, stop := alarm(next)
 		select {
 		case <-ctx.Done():
+			stop()
 			return nil
 		case <-timeout.C:
+			stop()
 			return nil
-		case <-w.seen.ready:
+		case <-ready:
+		case <-visible:
+		case <-frames.res.gone:
+			gone, limit = true, math.MaxUint64
 		case <-bookmark.C:
 			bookmark.Reset(o.every)
-			due = true
+			due = due || !ending && !frames.s.muted.Load()
 		case <-last.C:
+			due = due || !ending && !frames.s.muted.Load()
+		case <-end.C:
+			due = due || ending
+		case <-w.demand:
 			due = true
 		}
-		if err := w.drain(ctx, frames, sel, o); err != nil {
+		stop()
+		if !gone {
+			limit, _, _ = p.horizon(&frames.res.objects)
+		}
+		if err := w.drain(ctx, frames, sel, o, limit); err != nil {
 			return err
 		}
 		if due {
-			if version, ok := frames.s.store.reached(frames.res, w); ok {
-				if err := frames.bookmark(version, false); err != nil {
+			// A watch from the future has nothing to say about the present.
+			if version, ok := frames.s.store.reached(p, frames.res, w); ok && version >= o.version {
+				if err := frames.bookmark(version, ending); err != nil {
 					return err
 				}
+				due, ending = false, false
+			} else if ok {
+				due = false
 			}
 		}
 		if err := frames.flush(); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// initial sends what is there when a watch starts, and that this was all.
+func (fw *frameWriter) initial(sel *selection, o watchOptions, objects *tree, version uint64) error {
+	if !o.initial {
+		return nil
+	}
+	from, to := span(sel.namespace)
+	for v := range objects.between(from, to) {
+		if sel.matches(v) {
+			if err := fw.send("ADDED", v); err != nil {
+				return err
+			}
+		}
+	}
+	if o.endMark && o.endAfter == 0 {
+		if err := fw.bookmark(version, true); err != nil {
+			return err
+		}
+	}
+	return fw.flush()
 }
 
 // cutGrace is how long a watch that is cut may take to write the frame that it is cut in.
 const cutGrace = 100 * time.Millisecond
 
-// drain sends what has happened since the last event that was handled.
-func (w *watch) drain(ctx context.Context, frames *frameWriter, sel *selection, o watchOptions) error {
+// drain sends what has happened since the last event that was handled, up to the version limit.
+func (w *watch) drain(ctx context.Context, frames *frameWriter, sel *selection, o watchOptions, limit uint64) error {
 	for ctx.Err() == nil {
 		select {
 		case <-w.seen.ready:
 		default:
+			return nil
+		}
+		if w.seen.after.version > limit {
 			return nil
 		}
 		w.seen = w.seen.after
@@ -240,27 +322,33 @@ func (w *watch) drain(ctx context.Context, frames *frameWriter, sel *selection, 
 	return nil
 }
 
-// join registers a watch and finds where it starts: at the present state, which it returns, or in the history.
-func (s *store) join(r *resource, w *watch, o watchOptions) (*tree, uint64, error) {
+// join registers a watch and finds where it starts: at the state of the replica's cache, which it returns, or in the
+// history.
+func (s *store) join(p *Replica, r *resource, w *watch, o watchOptions) (*tree, uint64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	select {
+	case <-r.gone:
+		return nil, 0, noSuchResource()
+	default:
+	}
 	c := &r.objects
-	w.seen = c.last
-	if !o.initial && o.version > 0 {
+	objects, version := p.cached(c)
+	start := version
+	switch {
+	case o.initial:
+	case o.version > 0:
 		if oldest := s.oldest(c); o.version < oldest {
 			return nil, 0, expired("too old resource version: %d (%d)", o.version, oldest)
 		}
-		if e := c.upTo(o.version); e != nil {
-			w.seen = e
-		} else if len(c.events) > 0 {
-			ready := make(chan struct{})
-			close(ready)
-			w.seen = &event{seq: c.events[0].seq - 1, after: c.events[0], ready: ready}
-		}
+		start = o.version
+	case o.current:
+		start = s.version
 	}
+	w.seen = c.position(start)
 	w.pos.Store(w.seen.seq)
 	c.watches[w] = struct{}{}
-	return c.tree, s.version, nil
+	return objects, version, nil
 }
 
 func (s *store) leave(r *resource, w *watch) {
@@ -269,11 +357,56 @@ func (s *store) leave(r *resource, w *watch) {
 	delete(r.objects.watches, w)
 }
 
-// reached returns the present version, if the watch has handled everything up to it.
-func (s *store) reached(r *resource, w *watch) (uint64, bool) {
+// cutWatches ends every watch for a cause, and returns them. The store is locked.
+func (s *store) cutWatches(cause error) []*watch {
+	var cut []*watch
+	for _, r := range s.resources {
+		for w := range r.objects.watches {
+			w.cut(cause)
+			cut = append(cut, w)
+		}
+	}
+	return cut
+}
+
+// position returns the event after which a watch goes on from a version, which must not be older than oldest.
+func (c *collection) position(version uint64) *event {
+	if e := c.upTo(version); e != nil {
+		return e
+	}
+	if len(c.events) == 0 {
+		return c.last
+	}
+	ready := make(chan struct{})
+	close(ready)
+	return &event{seq: c.events[0].seq - 1, after: c.events[0], ready: ready}
+}
+
+// hidden reports whether the next event has happened, but is beyond limit.
+func (w *watch) hidden(limit uint64) bool {
+	select {
+	case <-w.seen.ready:
+		return w.seen.after.version > limit
+	default:
+		return false
+	}
+}
+
+// reached returns the version that a replica has, and whether the watch has handled everything up to it.
+func (s *store) reached(p *Replica, r *resource, w *watch) (uint64, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.version, w.seen == r.objects.last
+	if !p.lagging.Load() {
+		return s.version, w.seen == r.objects.last
+	}
+	limit, _ := p.view(time.Now())
+	limit = max(limit, s.oldest(&r.objects))
+	select {
+	case <-w.seen.ready:
+		return limit, w.seen.after.version > limit
+	default:
+		return limit, true
+	}
 }
 
 // frameWriter writes the events of one watch.
@@ -336,14 +469,18 @@ func (fw *frameWriter) object(v *revision) error {
 	return nil
 }
 
-// bookmark sends an object that has nothing but a version, and a word that the initial events have ended where they
+// bookmark sends an object in which nothing is set but a version, and a word that the initial events have ended where they
 // have.
 func (fw *frameWriter) bookmark(version uint64, initialEnd bool) error {
 	d := &draft{}
 	if initialEnd {
 		d.meta.Annotations = map[string]string{"k8s.io/initial-events-end": "true"}
 	}
-	return fw.send("BOOKMARK", d.revision(fw.res, version))
+	v := d.revision(fw.res, version)
+	if fw.res.blank != "" {
+		v.raw = slices.Concat(v.raw[:len(v.raw)-1], []byte(","+fw.res.blank+"}"))
+	}
+	return fw.send("BOOKMARK", v)
 }
 
 // fail sends an ERROR event. A failure that the server did not mean to give is not one of those.
@@ -355,6 +492,11 @@ func (fw *frameWriter) fail(err error) error {
 	if err := fw.open(); err != nil {
 		return err
 	}
+	return fw.error(status)
+}
+
+// error sends an ERROR event, after which nothing may come.
+func (fw *frameWriter) error(status *statusError) error {
 	if err := fw.write("ERROR", func() error { return fw.json(status.status) }); err != nil {
 		return err
 	}

@@ -186,6 +186,11 @@ func (c *call) post(d *draft, o writeOptions) (*revision, error) {
 // insert puts a new object into the store, which is locked.
 func (c *call) insert(d *draft, o writeOptions) (*revision, error) {
 	st := c.s.store
+	select {
+	case <-c.res.gone:
+		return nil, noSuchResource()
+	default:
+	}
 	if c.res.Scope == meta.Namespaced {
 		ns := st.namespaces.objects.tree.get(d.meta.Namespace)
 		switch {

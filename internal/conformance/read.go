@@ -33,6 +33,9 @@ func testGet(t *testing.T, s suite) {
 	_, err = client.For(s.client, client.Type[*ConfigMap]{Version: "v1", Kind: "Widget", Resource: "widgets"}).
 		Get(t.Context(), meta.Key{Namespace: ns, Name: "a"})
 	wantReason(t, err, apierrors.NotFound, 404)
+	_, err = client.For(s.client, client.Type[*ConfigMap]{Group: "nothing.example.com", Version: "v1", Kind: "Widget", Resource: "widgets"}).
+		Get(t.Context(), meta.Key{Namespace: ns, Name: "a"})
+	wantStatus(t, err, 404) // in plain text, because nothing of the API is there
 }
 
 func testList(t *testing.T, s suite) {

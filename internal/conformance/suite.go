@@ -35,6 +35,9 @@ func Run(t *testing.T, cfg client.Config) {
 		{"watch", testWatch},
 		{"watch with a selector", testWatchSelector},
 		{"bookmarks", testBookmarks},
+		{"streaming list", testStreamingList},
+		{"too large version", testTooLargeVersion},
+		{"shape of bookmarks", testBookmarkShape},
 		{"bad requests", testBadRequests},
 	} {
 		t.Run(test.name, func(t *testing.T) {

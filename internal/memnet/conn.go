@@ -55,6 +55,13 @@ func (c *Conn) Reset() {
 	c.out.reset()
 }
 
+// Break aborts the connection as Reset does, but after what this end has written: the peer reads that first, as it does
+// over TCP when a reset comes a moment later. What the peer has written is lost.
+func (c *Conn) Break() {
+	c.out.breakWriter()
+	c.in.reset()
+}
+
 // LocalAddr returns this end's address.
 func (c *Conn) LocalAddr() net.Addr { return c.local }
 

@@ -7,6 +7,8 @@
 // Connections behave as those of TCP do where programs can tell. Each direction has a buffer of [BufferSize] bytes,
 // so two ends that both write first do not wait for each other, and a writer whose peer does not read blocks once it
 // is full. Close lets the peer read what was written and then gives it io.EOF; [Conn.CloseWrite] does so for one
-// direction; [Conn.Reset] drops what is under way and gives the peer syscall.ECONNRESET. Errors are *net.OpError
-// values around the error that TCP would give, so errors.Is and net.Error's Timeout work.
+// direction; [Conn.Reset] drops what is under way and gives the peer syscall.ECONNRESET, and [Conn.Break] gives it that
+// after what is under way. Errors are *net.OpError values around the error that TCP would give, so errors.Is and
+// net.Error's Timeout work. Connections that freeze, and dials that are refused, are made by who serves: see
+// client/clienttest.
 package memnet

@@ -212,6 +212,14 @@ func TestEndings(t *testing.T) {
 			"reset: the peer loses the rest", (*memnet.Conn).Reset,
 			"", syscall.ECONNRESET, syscall.ECONNRESET, syscall.ECONNRESET,
 		},
+		{
+			"break: the peer reads the rest, then a reset", (*memnet.Conn).Break,
+			"hello", syscall.ECONNRESET, syscall.ECONNRESET, syscall.ECONNRESET,
+		},
+		{
+			"close after a break", func(c *memnet.Conn) { c.Break(); c.Close() },
+			"hello", syscall.ECONNRESET, syscall.ECONNRESET, net.ErrClosed,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -245,6 +253,7 @@ func TestAnEndingWakesThoseWhoWait(t *testing.T) {
 		"own close":    func(client, _ *memnet.Conn) { client.Close() },
 		"peer's close": func(_, server *memnet.Conn) { server.Close() },
 		"reset":        func(client, _ *memnet.Conn) { client.Reset() },
+		"break":        func(client, _ *memnet.Conn) { client.Break() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -21,7 +21,8 @@ type stream struct {
 	data []byte // data[off:] is what has not been read
 	off  int
 
-	writerErr  error // what the writing end gets; set once that end is closed, and then the reader gets io.EOF at the end
+	writerErr  error // what the writing end gets; set once that end is closed, and then the reader gets end at the end
+	end        error // io.EOF, or syscall.ECONNRESET after Break
 	readerGone bool  // the reading end is closed
 	aborted    bool  // Reset: both ends fail, and data is dropped
 
@@ -29,7 +30,7 @@ type stream struct {
 }
 
 func newStream() *stream {
-	s := &stream{}
+	s := &stream{end: io.EOF}
 	s.changed.L = &s.mu
 	return s
 }
@@ -55,7 +56,7 @@ func (s *stream) read(p []byte) (int, error) {
 			s.changed.Broadcast()
 			return n, nil
 		case s.writerErr != nil:
-			return 0, io.EOF
+			return 0, s.end
 		}
 		s.changed.Wait()
 	}
@@ -105,6 +106,14 @@ func (s *stream) closeWriter(err error) {
 	}
 	s.writeDeadline.stop()
 	s.changed.Broadcast()
+}
+
+// breakWriter ends the stream with a reset after what was written.
+func (s *stream) breakWriter() {
+	s.mu.Lock()
+	s.end = syscall.ECONNRESET
+	s.mu.Unlock()
+	s.closeWriter(syscall.ECONNRESET)
 }
 
 func (s *stream) closeReader() error {

@@ -1,0 +1,170 @@
+package clienttest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"maps"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+)
+
+// The handlers of this file give the server's usual answer, and spoil it on its way.
+
+// CutBody returns a handler that gives the server's usual answer, and breaks it off after n bytes of its body: over
+// HTTP/1.1 with the end of the connection, over HTTP/2 with a reset of the stream. A shorter body stays whole.
+func (s *Server) CutBody(n int) http.HandlerFunc {
+	return s.spoil(n, func(w http.ResponseWriter, _ *http.Request, _ <-chan struct{}) error {
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	})
+}
+
+// ResetBody returns a handler that gives the server's usual answer, and resets the connection after n bytes of its body:
+// the client reads those, and then "connection reset by peer". Over HTTP/2 that ends every request on the connection, and
+// net/http's client drops what it has not handed on. A shorter body stays whole.
+func (s *Server) ResetBody(n int) http.HandlerFunc {
+	return s.spoil(n, func(w http.ResponseWriter, r *http.Request, _ <-chan struct{}) error {
+		_ = http.NewResponseController(w).Flush()
+		if c := connOf(r); c != nil {
+			c.reset(true)
+		}
+		panic(http.ErrAbortHandler)
+	})
+}
+
+// Stall returns a handler that gives the server's usual answer, and falls silent after n bytes of its body, until the
+// client gives up, the server ends or a watch is cut. A shorter body stays whole.
+func (s *Server) Stall(n int) http.HandlerFunc {
+	return s.spoil(n, func(w http.ResponseWriter, r *http.Request, cut <-chan struct{}) error {
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-r.Context().Done():
+		case <-cut:
+		}
+		return os.ErrDeadlineExceeded
+	})
+}
+
+// spoil gives the usual answer, and calls then once n bytes are written and more are about to be. What then returns is
+// what a write gets from there on. cut is closed when the server wants a watch to end at once.
+func (s *Server) spoil(
+	n int, then func(w http.ResponseWriter, r *http.Request, cut <-chan struct{}) error,
+) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		cut, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		spoiled := &spoiledWriter{ResponseWriter: w, left: n, cut: cancel, then: func() error { return then(w, r, cut.Done()) }}
+		s.ServeHTTP(spoiled, r)
+		if spoiled.err != nil {
+			panic(http.ErrAbortHandler)
+		}
+	}
+}
+
+// spoiledWriter writes some bytes and no more.
+type spoiledWriter struct {
+	http.ResponseWriter
+	left int
+	then func() error
+	cut  func()
+	err  error // what then has returned
+}
+
+func (s *spoiledWriter) Write(b []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	if len(b) <= s.left {
+		s.left -= len(b)
+		return s.ResponseWriter.Write(b)
+	}
+	n, _ := s.ResponseWriter.Write(b[:s.left])
+	s.left, s.err = 0, http.ErrAbortHandler // what the handler's deferred functions still write is lost as well
+	s.err = s.then()
+	return n, s.err
+}
+
+// SetWriteDeadline is how a watch is cut whose client does not read.
+func (s *spoiledWriter) SetWriteDeadline(t time.Time) error {
+	s.cut()
+	return http.NewResponseController(s.ResponseWriter).SetWriteDeadline(t)
+}
+
+// Unwrap gives http.ResponseController the writer below.
+func (s *spoiledWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
+// Drip returns a handler that gives the server's usual answer, headers included, n bytes at a time with a pause before
+// each. The connection stays so slow, over HTTP/2 for every request on it, and takes no further ones after this.
+func (s *Server) Drip(n int, every time.Duration) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if c := connOf(r); c != nil {
+			c.drip(n, every)
+		}
+		w.Header().Set("Connection", "close") // which net/http turns into GOAWAY on HTTP/2
+		s.ServeHTTP(w, r)
+	}
+}
+
+// WrongLength returns a handler that gives the server's usual answer, as a whole, and declares it longer than it is by so
+// many bytes. If by is negative the answer is declared shorter, and ends there. A watch comes when it has ended.
+func (s *Server) WrongLength(by int) http.HandlerFunc {
+	return s.rewrite(func(_ http.Header, body []byte) ([]byte, int) {
+		length := max(0, len(body)+by)
+		return body[:min(len(body), length)], length
+	})
+}
+
+// TruncatedGzip returns a handler that gives the server's usual answer, compressed with gzip and without the last bytes
+// of that, in a body that ends properly: nothing but the compression tells that something is missing. A watch comes when
+// it has ended.
+func (s *Server) TruncatedGzip(missing int) http.HandlerFunc {
+	return s.rewrite(func(h http.Header, body []byte) ([]byte, int) {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		_, _ = z.Write(body)
+		_ = z.Close()
+		h.Set("Content-Encoding", "gzip")
+		short := b.Bytes()[:max(0, b.Len()-missing)]
+		return short, len(short)
+	})
+}
+
+// Trailing returns a handler that gives the server's usual answer, and more after it, in a body that ends properly. A
+// watch comes when it has ended.
+func (s *Server) Trailing(more string) http.HandlerFunc {
+	return s.rewrite(func(_ http.Header, body []byte) ([]byte, int) {
+		body = append(body, more...)
+		return body, len(body)
+	})
+}
+
+// rewrite gives what change makes of the usual answer, which is not compressed: a body and the length that is declared.
+func (s *Server) rewrite(change func(h http.Header, body []byte) ([]byte, int)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		r = r.Clone(r.Context())
+		r.Header.Del("Accept-Encoding")
+		rec := &recorder{header: http.Header{}, code: http.StatusOK}
+		s.ServeHTTP(rec, r)
+		body, length := change(rec.header, rec.body.Bytes())
+		maps.Copy(w.Header(), rec.header)
+		w.Header().Set("Content-Length", strconv.Itoa(length))
+		w.WriteHeader(rec.code)
+		_, _ = w.Write(body)
+	}
+}
+
+// recorder keeps an answer.
+type recorder struct {
+	header http.Header
+	code   int
+	body   bytes.Buffer
+}
+
+func (r *recorder) Header() http.Header              { return r.header }
+func (r *recorder) WriteHeader(code int)             { r.code = code }
+func (r *recorder) Write(b []byte) (int, error)      { return r.body.Write(b) }
+func (r *recorder) Flush()                           {}
+func (r *recorder) SetWriteDeadline(time.Time) error { return nil }

@@ -1,0 +1,162 @@
+package clienttest
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"sync"
+	"time"
+)
+
+// authority signs the certificates of a server that serves https, and of its clients. Its keys are for tests: they are
+// made when the server is, and are nowhere else.
+type authority struct {
+	hosts     []string
+	protocols []string
+
+	mu      sync.Mutex // guards the rest
+	serial  int64
+	key     *ecdsa.PrivateKey
+	cert    *x509.Certificate
+	serving tls.Certificate
+}
+
+func newAuthority(address net.Addr, http2 bool) *authority {
+	a := &authority{hosts: []string{"localhost", "127.0.0.1", "::1"}, protocols: []string{"http/1.1"}}
+	if host, _, err := net.SplitHostPort(address.String()); err == nil {
+		a.hosts = append(a.hosts, host)
+	}
+	if http2 {
+		a.protocols = []string{"h2", "http/1.1"}
+	}
+	a.swap(true)
+	return a
+}
+
+// swap makes another certificate, and another CA before if it is asked to.
+func (a *authority) swap(ca bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if ca {
+		t := &x509.Certificate{
+			Subject: pkix.Name{CommonName: "clienttest CA"}, IsCA: true, BasicConstraintsValid: true,
+			KeyUsage: x509.KeyUsageCertSign,
+		}
+		a.key, a.cert = newKey(), nil
+		a.cert = a.sign(t, a.key)
+	}
+	t := &x509.Certificate{
+		Subject: pkix.Name{CommonName: "clienttest"}, KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	for _, host := range a.hosts {
+		if ip := net.ParseIP(host); ip != nil {
+			t.IPAddresses = append(t.IPAddresses, ip)
+		} else {
+			t.DNSNames = append(t.DNSNames, host)
+		}
+	}
+	key := newKey()
+	leaf := a.sign(t, key)
+	a.serving = tls.Certificate{Certificate: [][]byte{leaf.Raw}, PrivateKey: key, Leaf: leaf}
+}
+
+// sign signs a certificate for key; without a CA it signs itself. It is valid in the bubbles of testing/synctest, whose
+// clocks start in the year 2000, and today.
+func (a *authority) sign(t *x509.Certificate, key *ecdsa.PrivateKey) *x509.Certificate {
+	a.serial++
+	t.SerialNumber = big.NewInt(a.serial)
+	t.NotBefore = time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC)
+	t.NotAfter = time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)
+	parent := a.cert
+	if parent == nil {
+		parent = t
+	}
+	der, err := x509.CreateCertificate(rand.Reader, t, parent, &key.PublicKey, a.key)
+	if err != nil {
+		panic(fmt.Sprintf("clienttest: sign a certificate: %v", err))
+	}
+	c, err := x509.ParseCertificate(der)
+	if err != nil {
+		panic(fmt.Sprintf("clienttest: parse a certificate: %v", err))
+	}
+	return c
+}
+
+func newKey() *ecdsa.PrivateKey {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(fmt.Sprintf("clienttest: generate a key: %v", err))
+	}
+	return key
+}
+
+// config is what crypto/tls asks at each handshake, and so swapping needs no restart.
+func (a *authority) config() *tls.Config {
+	return &tls.Config{
+		NextProtos: a.protocols,
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			clients := x509.NewCertPool()
+			clients.AddCert(a.cert)
+			return &tls.Config{
+				Certificates: []tls.Certificate{a.serving}, NextProtos: a.protocols,
+				ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: clients,
+				SessionTicketsDisabled: true, MinVersion: tls.VersionTLS12,
+			}, nil
+		},
+	}
+}
+
+// pem returns the CA's certificate.
+func (a *authority) pem() []byte {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
+}
+
+// SwapCertificate gives the server another certificate and key of the same CA. Handshakes from now on use it, and open
+// connections are not touched; [Server.GoAway] and [Server.Freeze] are for those. It does nothing without Options.TLS.
+func (s *Server) SwapCertificate() {
+	if s.authority != nil {
+		s.authority.swap(false)
+	}
+}
+
+// SwapCA gives the server another CA, and a certificate of that. Config then carries the new CA; who trusts the old one
+// alone, or has a client certificate of it, fails at the next handshake. It does nothing without Options.TLS.
+func (s *Server) SwapCA() {
+	if s.authority != nil {
+		s.authority.swap(true)
+	}
+}
+
+// ClientCertificate returns a new certificate of the server's present CA for a user, and its key, as PEM. A request on a
+// connection with such a certificate needs no token. Both are nil without Options.TLS.
+func (s *Server) ClientCertificate(user string) (certPEM, keyPEM []byte) {
+	a := s.authority
+	if a == nil {
+		return nil, nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	key := newKey()
+	cert := a.sign(&x509.Certificate{
+		Subject: pkix.Name{CommonName: user}, KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}, key)
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		panic(fmt.Sprintf("clienttest: encode a key: %v", err))
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert.Raw}),
+		pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
+}
