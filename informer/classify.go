@@ -17,28 +17,54 @@ func classify(err error) outcome {
 		status *apierrors.StatusError
 		kind   *client.KindError
 		frame  *client.EventError
+		page   *client.PageError
+		back   *RollbackError
 		usage  *client.UsageError
 	)
+	inStream := errors.As(err, &frame)
+	answered := errors.As(err, &status)
 	switch {
 	case errors.As(err, &usage):
 		return unusable
-	case errors.As(err, &kind), errors.As(err, &frame), errors.Is(err, apierrors.StoreReadError):
+	case errors.As(err, &back):
+		return older
+	case errors.Is(err, errSilent):
+		return silent
+	case errors.Is(err, errUnended):
+		return unended
+	case errors.Is(err, errUnmarked):
+		return refused
+	case errors.As(err, &kind), inStream && !answered, errors.Is(err, apierrors.StoreReadError):
 		// An event that the server cannot read from its store is as lost as one that cannot be read here: from the same
 		// version it comes again and again.
 		return inapplicable
 	case apierrors.IsTooLargeResourceVersion(err):
 		return tooLarge
 	case errors.Is(err, apierrors.Expired):
+		if errors.As(err, &page) {
+			return outdated
+		}
 		return expired
 	case errors.Is(err, apierrors.NotFound):
 		return absent
-	case !errors.As(err, &status):
+	case !answered:
 		return transient
 	}
-	switch code := status.Status.Code; {
+	return classifyCode(status.Status.Code, inStream)
+}
+
+// classifyCode says what an answer means whose code is all that there is to it. inStream says that it came as an event of a
+// watch that had begun.
+func classifyCode(code int, inStream bool) outcome {
+	switch {
+	case code == http.StatusInternalServerError && inStream:
+		// The server fails at what comes next. That may pass, and if it does not, a list gets around it.
+		return inapplicable
 	case code == http.StatusUnauthorized, code == http.StatusTooManyRequests, code == http.StatusRequestTimeout:
 		return transient
-	case code >= 400 && code < 500:
+	case code == http.StatusForbidden:
+		return forbidden
+	case code >= 400 && code < 500, code == http.StatusNotImplemented:
 		return refused
 	}
 	return transient

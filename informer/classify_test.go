@@ -19,6 +19,9 @@ func TestClassify(t *testing.T) {
 	status := func(code int, reason string) error {
 		return apierrors.FromStatus(meta.Status{Code: code, Reason: reason})
 	}
+	inStream := func(code int, reason string) error {
+		return &client.EventError{Type: "ERROR", Err: status(code, reason)}
+	}
 	for _, test := range []struct {
 		name string
 		err  error
@@ -32,7 +35,7 @@ func TestClassify(t *testing.T) {
 		{"anything unknown", errors.New("no idea"), transient},
 		{"400", status(400, "BadRequest"), refused},
 		{"401", status(401, "Unauthorized"), transient},
-		{"403", status(403, "Forbidden"), refused},
+		{"403", status(403, "Forbidden"), forbidden},
 		{"404", status(404, "NotFound"), absent},
 		{"404 of a proxy", apierrors.FromResponse(404, http.Header{}, []byte("404 page not found"), "GET"), absent},
 		{"405", status(405, "MethodNotAllowed"), refused},
@@ -52,6 +55,22 @@ func TestClassify(t *testing.T) {
 			apierrors.FromStatus(meta.Status{Code: 504, Reason: "Timeout", Message: "Too large resource version: 9, current: 5"}),
 			tooLarge,
 		},
+		{"501", status(501, ""), refused},
+		{"410 of the first page", &client.OpError{Verb: "list", Err: status(410, "Expired")}, expired},
+		{"410 of a later page (fault F10)", &client.PageError{Page: 3, Err: status(410, "Expired")}, outdated},
+		{"410 in the stream (fault F6)", inStream(410, "Gone"), expired},
+		{"410 alone in the stream (fault F6)", inStream(410, ""), expired},
+		{"404 in the stream", inStream(404, "NotFound"), absent},
+		{"429 in the stream (behaviour 175)", inStream(429, "TooManyRequests"), transient},
+		{"500 in the stream (behaviour 177)", inStream(500, "InternalError"), inapplicable},
+		{"503 in the stream", inStream(503, "ServiceUnavailable"), transient},
+		{"504 in the stream", inStream(504, "Timeout"), transient},
+		{"an object that the server cannot read, in the stream (behaviour 182)", inStream(500, "StorageReadError"), inapplicable},
+		{"a server that was rolled back", &RollbackError{Was: "9", Is: "5"}, older},
+		{"a silent watch", fmt.Errorf("%w: %w", context.Canceled, fmt.Errorf("%w for 3m", errSilent)), silent},
+		{"a watch that was to end", errEndless, transient},
+		{"a streaming list without an end", fmt.Errorf("%w for 30s", errUnended), unended},
+		{"a streaming list with another bookmark than its end", errUnmarked, refused},
 		{"another kind", &client.KindError{}, inapplicable},
 		{"an event that cannot be used", &client.EventError{Err: io.EOF}, inapplicable},
 		{"no JSON at all", &client.BodyError{}, transient},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client"
@@ -68,4 +69,73 @@ func Example() {
 	// Output:
 	// pods: [a b c]
 	// on node one: 2
+}
+
+// Writing to the server, and then reading from the cache what was written.
+func ExampleInformer_WaitFor() {
+	server := clienttest.New(clienttest.Options{})
+	c, err := client.New(server.Config())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Close()
+	pods := client.For(c, Pods)
+	inf := informer.New(pods, informer.Options{
+		OnWaited: func(key meta.Key, _ time.Duration) { fmt.Println("waited for", key) },
+	})
+	errDone := errors.New("done")
+	work := func(ctx context.Context) error {
+		if err := inf.WaitSynced(ctx); err != nil {
+			return err
+		}
+		written, err := pods.Create(ctx, pod("a", "one"))
+		if err != nil {
+			return err
+		}
+		if err := inf.WaitFor(ctx, meta.KeyOf(written), written.ResourceVersion); err != nil {
+			return err
+		}
+		read, found := inf.Reader().Get(meta.KeyOf(written))
+		fmt.Println("found", read.Name, found)
+		return errDone
+	}
+	if err := informer.Run(context.Background(), informer.RunnerFunc(server.Run), inf, informer.RunnerFunc(work)); err != errDone {
+		fmt.Println(err)
+	}
+	// Output:
+	// waited for default/a
+	// found a true
+}
+
+// Two parts of a program that need the same pods share one informer, and neither has to know of the other.
+func ExampleShare() {
+	server := clienttest.New(clienttest.Options{})
+	c, err := client.New(server.Config())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Close()
+	pods := client.For(c, Pods)
+	shared := informer.NewShared(informer.SharedOptions{Grace: time.Minute})
+	one := informer.Share(shared, pods, informer.Options{})
+	two := informer.Share(shared, pods, informer.Options{})
+
+	errDone := errors.New("done")
+	work := func(ctx context.Context) error {
+		for _, u := range []*informer.User[*Pod]{one, two} {
+			if err := u.WaitSynced(ctx); err != nil {
+				return err
+			}
+		}
+		fmt.Println("watches:", server.Watches())
+		return errDone
+	}
+	err = informer.Run(context.Background(), informer.RunnerFunc(server.Run), shared, one, two, informer.RunnerFunc(work))
+	if err != errDone {
+		fmt.Println(err)
+	}
+	// Output:
+	// watches: 1
 }

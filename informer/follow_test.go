@@ -5,79 +5,88 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
+	"regexp"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/bowline-go/bowline/cache"
-	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
 )
 
 // An informer without faults: what it asks for, what it holds and what it tells.
 
-// behaviours 169, 171, 180, 184
+// behaviours 169, 171, 180, 184, 198, 202
 func TestAnInformerListsAndThenFollows(t *testing.T) {
-	bubble(t, func(r *rig) {
-		r.put("a")
-		r.put("b")
-		var asked journal[string]
-		r.server.Intercept(func(q *http.Request) http.HandlerFunc {
-			if v := clienttest.RequestOf(q); v.Verb == "list" || v.Verb == "watch" {
-				asked.add(q.URL.RawQuery)
-			}
-			return nil
+	for _, test := range []struct {
+		mode     informer.Mode
+		requests []string // what each asks for
+		watches  int
+	}{
+		{informer.Paged, []string{"limit=500", "allowWatchBookmarks=true&resourceVersion=5&timeoutSeconds=N&watch=true"}, 1},
+		{informer.Streaming, []string{"allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=N&watch=true"}, 0},
+		{informer.Auto, []string{"allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeoutSeconds=N&watch=true"}, 0},
+	} {
+		t.Run(test.mode.String(), func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				r.put("a")
+				r.put("b")
+				var asked journal[string]
+				r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+					if collects(q) || asks(q) == "watch" {
+						asked.add(regexp.MustCompile("timeoutSeconds=[0-9]+").ReplaceAllString(q.URL.RawQuery, "timeoutSeconds=N"))
+					}
+					return nil
+				})
+				i := r.start(informer.Options{Mode: test.mode})
+				if v := i.Status().ResourceVersion; v != "5" {
+					r.Errorf("synced at version %s, want 5", v)
+				}
+				i.tells("add a", "add b")
+				r.heal() // what follows asks the server too
+				i.current()
+
+				r.put("a", "x", "1")
+				r.remove("b")
+				r.put("c")
+				i.tells("add c", "delete b", "update a")
+				i.current()
+				if got := asked.list(); !slices.Equal(got, test.requests) {
+					r.Errorf("requests %q, want %q", got, test.requests)
+				}
+				s := i.Status()
+				if s.State != informer.Watching || !s.Synced || s.Err != nil || s.Objects != 2 || s.Lists != 1 || s.Watches != test.watches || s.Events != 3 {
+					r.Errorf("status is %v", s)
+				}
+				r.pass(2 * time.Minute)
+				if after := i.Status(); !after.LastEvent.After(s.LastEvent) {
+					r.Error("a bookmark does not count as a sign of life")
+				}
+				i.tells()
+			})
 		})
-		i := r.start(informer.Options{})
-		listed := i.Status()
-		i.tells("add a", "add b")
-		r.heal() // what follows asks the server too
-		i.current()
-
-		r.put("a", "x", "1")
-		r.remove("b")
-		r.put("c")
-		i.tells("add c", "delete b", "update a")
-		i.current()
-
-		queries := asked.list()
-		if len(queries) != 2 || queries[0] != "limit=500" {
-			r.Fatalf("queries %q, want a list with limit=500 and nothing else, and a watch", queries)
-		}
-		for _, want := range []string{"watch=true", "allowWatchBookmarks=true", "resourceVersion=" + listed.ResourceVersion, "timeoutSeconds="} {
-			if !strings.Contains(queries[1], want) {
-				r.Errorf("the watch asks for %q, without %s", queries[1], want)
-			}
-		}
-		s := i.Status()
-		if s.State != informer.Watching || !s.Synced || s.Err != nil || s.Objects != 2 || s.Lists != 1 || s.Watches != 1 || s.Events != 3 {
-			r.Errorf("status is %v", s)
-		}
-		r.pass(2 * time.Minute)
-		if after := i.Status(); !after.LastEvent.After(s.LastEvent) {
-			r.Error("a bookmark does not count as a sign of life")
-		}
-		i.tells()
-	})
+	}
 }
 
-// behaviour 180, fault F4: with nothing happening, a server is asked once in 5 to 10 minutes.
+// behaviours 180, 202, fault F4: with nothing happening, a server is asked once in 5 to 10 minutes.
 func TestAWatchThatTheServerEndsIsOpenedAgainWithoutAList(t *testing.T) {
-	bubble(t, func(r *rig) {
-		r.put("a")
-		i := r.start(informer.Options{})
-		r.pass(10 * time.Hour)
-		i.relisted(nil)
-		if n := i.Status().Watches; n < 60 || n > 121 || r.requests("list") != 1 {
-			r.Errorf("%d watches and %d lists in ten hours", n, r.requests("list"))
-		}
-		if errs := i.reported(); len(errs) != 0 {
-			r.Errorf("reported %v", errs)
-		}
-		r.put("b")
-		i.current()
+	modes(t, func(t *testing.T, mode informer.Mode) {
+		bubble(t, func(r *rig) {
+			r.put("a")
+			i := r.start(informer.Options{Mode: mode})
+			r.pass(10 * time.Hour)
+			i.relisted(nil)
+			if n := i.Status().Watches; n < 59 || n > 121 || i.Status().Lists != 1 {
+				r.Errorf("%d watches and %d lists in ten hours", n, i.Status().Lists)
+			}
+			if errs := i.reported(); len(errs) != 0 {
+				r.Errorf("reported %v", errs)
+			}
+			r.put("b")
+			i.current()
+		})
 	})
 }
 
@@ -96,7 +105,7 @@ func TestAListOfSeveralPages(t *testing.T) {
 					r.put(fmt.Sprint("a", n))
 				}
 				lists := r.requests("list")
-				i := r.start(informer.Options{PageSize: test.page})
+				i := r.start(informer.Options{Mode: informer.Paged, PageSize: test.page})
 				if n := r.requests("list") - lists; n != test.requests {
 					r.Errorf("%d requests, want %d", n, test.requests)
 				}
@@ -149,29 +158,29 @@ func TestOptionsChooseWhatIsHeld(t *testing.T) {
 }
 
 func TestAllowStaleAsksForWhatTheServerHasCachedOnceOnly(t *testing.T) {
-	bubble(t, func(r *rig) {
-		r.put("a")
-		var asked journal[string]
-		r.server.Intercept(func(q *http.Request) http.HandlerFunc {
-			if clienttest.RequestOf(q).Verb != "list" {
+	modes(t, func(t *testing.T, mode informer.Mode) {
+		bubble(t, func(r *rig) {
+			r.put("a")
+			var asked journal[string]
+			r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+				if !collects(q) {
+					return nil
+				}
+				if asked.add(q.URL.Query().Get("resourceVersion")) == 1 {
+					return failure(http.StatusServiceUnavailable, "ServiceUnavailable", "not now")
+				}
 				return nil
+			})
+			i := r.start(informer.Options{Mode: mode, AllowStale: true})
+			r.server.DropWatches()
+			r.put("b")
+			r.server.Compact()
+			r.within(time.Minute, "relisted", func() bool { return i.Status().Relists[informer.Expired] == 1 })
+			if got := fmt.Sprintf("%q", asked.list()); got != `["0" "0" ""]` {
+				r.Errorf("lists asked for %s, want version 0 until the first is complete, and none afterwards", got)
 			}
-			if asked.add(q.URL.Query().Get("resourceVersion")) == 1 {
-				return failure(http.StatusServiceUnavailable, "ServiceUnavailable", "not now")
-			}
-			return nil
+			i.current()
 		})
-		i := r.start(informer.Options{AllowStale: true})
-		i.current()
-		seen := len(asked.list()) // current lists too
-		r.server.DropWatches()
-		r.put("b")
-		r.server.Compact()
-		r.within(time.Minute, "relisted", func() bool { return i.Status().Relists[informer.Expired] == 1 })
-		versions := asked.list()
-		if got := fmt.Sprintf("%q", versions[:2]); got != `["0" "0"]` || versions[seen] != "" {
-			r.Errorf("lists asked for %q, want version 0 until the first is complete, and none afterwards", versions)
-		}
 	})
 }
 

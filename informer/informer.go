@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/bowline-go/bowline/cache"
@@ -16,16 +17,21 @@ type Informer[T meta.Object] struct {
 	source Source[T]
 	o      Options
 	store  *cache.Store[T]
-	record record
 
-	mu      sync.Mutex // guards running and span
-	running bool       // Run is under way
-	span    *span      // of the Run that is under way or, before the next, of the last one
+	// shape is held while scopes change, and their parts of the store with them. While Run is under way only Run does that,
+	// and otherwise New and SetNamespaces. It comes before mu, and before the locks of the store.
+	shape  sync.Mutex
+	vacant *cache.Part[T] // while no namespace is wanted; guarded by shape
 
-	at state // where the reflector was when the last Run ended; only the Run that is under way touches it
+	mu      sync.Mutex           // guards the rest
+	running bool                 // Run is under way
+	span    *span                // of the Run that is under way or, before the next, of the last one
+	want    []string             // the namespaces to follow, ordered; one empty name stands for all of them
+	listed  map[string]bool      // those of want of which the cache has held a complete list
+	scopes  map[string]*scope[T] // what is followed for that, by namespace; who may change them may read them without mu
+	synced  chan struct{}        // closed while all of want are listed
 
-	once   sync.Once
-	synced chan struct{} // closed when the first list is complete
+	changed chan struct{} // holds a token when want is to be looked at again
 }
 
 // span is the life of one Run, for those who wait for what it does.
@@ -38,10 +44,20 @@ func newSpan() *span { return &span{ended: make(chan struct{})} }
 
 // New returns an informer of the objects of src. Options that cannot be right are reported by Run.
 func New[T meta.Object](src Source[T], o Options) *Informer[T] {
-	return &Informer[T]{
+	i := &Informer[T]{
 		source: src, o: o, store: cache.NewStore[T](),
-		span: newSpan(), synced: make(chan struct{}),
+		span: newSpan(), want: []string{o.Namespace}, listed: make(map[string]bool),
+		synced: make(chan struct{}), changed: make(chan struct{}, 1),
 	}
+	if o.Namespaces != nil {
+		i.o.Namespaces = slices.Clone(o.Namespaces)
+		i.want = slices.Sorted(slices.Values(o.Namespaces))
+	}
+	if o.CheckMutations > 0 {
+		i.store.CheckMutations(o.CheckMutations, func(m *cache.MutationError) { i.report(m) })
+	}
+	i.arrange(nil)
+	return i
 }
 
 // Run keeps the cache current and calls the subscribers' handlers until ctx ends; then it returns nil, after every handler
@@ -58,10 +74,6 @@ func (i *Informer[T]) Run(ctx context.Context) (err error) {
 	if err := i.o.validate(); err != nil {
 		return fmt.Errorf("run informer of %s: %w", i.name(), err)
 	}
-	r := &reflector[T]{
-		source: i.source, o: i.o, store: i.store, record: &i.record,
-		synced: func() { i.once.Do(func() { close(i.synced) }) },
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	var (
 		wg              sync.WaitGroup
@@ -69,25 +81,24 @@ func (i *Informer[T]) Run(ctx context.Context) (err error) {
 	)
 	wg.Go(func() {
 		defer cancel()
-		deliver = i.store.Deliver(ctx, func(p *cache.PanicError) { r.report(p) })
+		deliver = i.store.Deliver(ctx, func(p *cache.PanicError) { i.report(p) })
 	})
 	func() {
-		// Functions of indexes run in here. One that panics must not leave the handlers running, nor a later Run at the
-		// version where this one began, which would show the past again: that one lists.
+		// A function of an index that panics does so in here too, and must not leave the handlers running.
 		defer wg.Wait()
 		defer cancel()
-		from := i.at
-		i.at = state{cause: Reset}
-		i.at, follow = r.run(ctx, from)
+		follow = i.follow(ctx)
 	}()
 	return errors.Join(follow, deliver)
 }
 
 func (i *Informer[T]) begin() error {
+	i.shape.Lock() // not in the middle of SetNamespaces
+	defer i.shape.Unlock()
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.running {
-		return fmt.Errorf("run informer of %s: it is running already", i.source.GVR())
+		return fmt.Errorf("run informer of %s: it is running already", i.name())
 	}
 	select {
 	case <-i.span.ended:
@@ -100,40 +111,29 @@ func (i *Informer[T]) begin() error {
 
 var errStopped = errors.New("the informer has been stopped")
 
+// end is the end of Run. A change of the namespaces that came too late for it is made now: the next Run may be far.
 func (i *Informer[T]) end(err error) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
 	if err == nil {
 		err = errStopped
 	}
-	i.running, i.span.err = false, err
-	close(i.span.ended)
+	for done := false; !done; {
+		i.arrange(nil)
+		done = i.leave(err)
+	}
 }
 
-// WaitSynced returns nil when the cache holds a complete list, that of an earlier Run included. It may be called before
-// Run. When ctx ends before, it returns why there is none: ctx's cause and the last error of the server. When Run ends
-// before, or has ended and was not called again, it returns Run's error, or the server's.
-func (i *Informer[T]) WaitSynced(ctx context.Context) error {
+// leave ends the Run, unless the namespaces have been changed once more.
+func (i *Informer[T]) leave(err error) bool {
 	i.mu.Lock()
-	span := i.span
-	i.mu.Unlock()
-	var why error
+	defer i.mu.Unlock()
 	select {
-	case <-i.synced:
-	case <-span.ended:
-		why = span.err
-	case <-ctx.Done():
-		why = fmt.Errorf("%w, while %s", context.Cause(ctx), i.record.copy().State)
-	}
-	select {
-	case <-i.synced: // also where it has come together with an end
-		return nil
+	case <-i.changed:
+		return false
 	default:
 	}
-	if last := i.record.copy().Err; last != nil && !errors.Is(why, last) {
-		return fmt.Errorf("sync %s: %w; last error: %w", i.name(), why, last)
-	}
-	return fmt.Errorf("sync %s: %w", i.name(), why)
+	i.running, i.span.err = false, err
+	close(i.span.ended)
+	return true
 }
 
 // Reader returns the cache. It can be used at any time; before the first list it is empty. Objects in it are shared: use
@@ -148,10 +148,45 @@ func (i *Informer[T]) Subscribe(h cache.Handler[T]) *cache.Subscription {
 
 // Status says how the informer is doing.
 func (i *Informer[T]) Status() Status {
-	s := i.record.copy()
+	i.mu.Lock()
+	running := i.running
+	scopes := make([]*scope[T], 0, len(i.scopes))
+	for _, s := range i.scopes {
+		scopes = append(scopes, s)
+	}
+	synced := i.allListed()
+	i.mu.Unlock()
+
 	r := i.store.Reader()
-	s.Objects, s.ResourceVersion = r.Len(), r.ResourceVersion()
-	return s
+	parts := make(map[string]Status, len(scopes))
+	for _, s := range scopes {
+		part := s.record.copy()
+		part.Objects, part.ResourceVersion = r.Len(), s.part.ResourceVersion()
+		if s.namespace != "" {
+			part.Objects = 0
+			for range r.Namespace(s.namespace) {
+				part.Objects++
+			}
+		}
+		parts[s.namespace] = part
+	}
+	if i.o.Namespaces == nil {
+		return parts[i.o.Namespace]
+	}
+	all := summary(parts)
+	all.Objects, all.ResourceVersion, all.Synced = r.Len(), r.ResourceVersion(), synced
+	if len(parts) == 0 && running {
+		all.State = Watching // of nothing
+	}
+	return all
+}
+
+// report hands an error that is not about the server to the hooks.
+func (i *Informer[T]) report(err error) {
+	i.o.Logger.V(1).Info("informer", "resource", i.name(), "error", err.Error())
+	if i.o.OnError != nil {
+		i.o.OnError(err)
+	}
 }
 
 // String names the informer.

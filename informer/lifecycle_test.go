@@ -32,6 +32,10 @@ func (r *rig) says(err error, want ...string) {
 	}
 }
 
+func timeout(r *rig, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(r.Context(), d)
+}
+
 // behaviours 246, 247
 func TestWaitSyncedSaysWhyNot(t *testing.T) {
 	errCause := errors.New("nobody cares any more")
@@ -45,7 +49,7 @@ func TestWaitSyncedSaysWhyNot(t *testing.T) {
 		want []string
 	}{
 		{"refused", func(r *rig, i *informed) error {
-			r.on("list", failure(403, "Forbidden", "User \"x\" cannot list resource"))
+			r.on("collection", failure(403, "Forbidden", "User \"x\" cannot list resource"))
 			i.run()
 			defer i.stop()
 			ctx, cancel := limited(r)
@@ -53,7 +57,7 @@ func TestWaitSyncedSaysWhyNot(t *testing.T) {
 			return i.WaitSynced(ctx)
 		}, []error{context.DeadlineExceeded, apierrors.Forbidden}, []string{"sync configmaps", "list configmaps: server said Forbidden (403)", "cannot list resource"}},
 		{"no answer", func(r *rig, i *informed) error {
-			r.on("list", clienttest.Hang())
+			r.on("collection", clienttest.Hang())
 			i.run()
 			defer i.stop()
 			ctx, cancel := limited(r)
@@ -71,13 +75,13 @@ func TestWaitSyncedSaysWhyNot(t *testing.T) {
 			return i.WaitSynced(ctx)
 		}, []error{errCause}, nil},
 		{"Run ends before", func(r *rig, i *informed) error {
-			r.on("list", failure(503, "ServiceUnavailable", "starting"))
+			r.on("collection", failure(503, "ServiceUnavailable", "starting"))
 			i.run()
 			time.AfterFunc(time.Minute, i.cancel)
 			return i.WaitSynced(r.Context())
 		}, []error{apierrors.ServiceUnavailable}, []string{"has been stopped", "last error: list configmaps"}},
 		{"Run has ended before", func(r *rig, i *informed) error {
-			r.on("list", clienttest.Hang())
+			r.on("collection", clienttest.Hang())
 			i.run()
 			synctest.Wait()
 			i.stop()
@@ -86,7 +90,7 @@ func TestWaitSyncedSaysWhyNot(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bubble(t, func(r *rig) {
-				err := test.f(r, r.informer(informer.Options{}))
+				err := test.f(r, r.informer(informer.Options{Mode: informer.Paged}))
 				r.says(err, test.want...)
 				for _, is := range test.is {
 					if !errors.Is(err, is) {
@@ -135,13 +139,13 @@ func TestASourceThatCannotBeRight(t *testing.T) {
 		{
 			"a namespace of a cluster-wide resource",
 			client.Type[*Thing]{Version: "v1", Kind: "Node", Resource: "nodes", Scope: meta.Cluster},
-			informer.Options{Namespace: "x"},
+			informer.Options{Namespace: "x", Mode: informer.Paged},
 			"namespace must be empty for a cluster-wide resource",
 		},
 		{
 			"a descriptor that is none",
 			client.Type[*Thing]{Version: "v1", Kind: "Node", Resource: "no/des"},
-			informer.Options{},
+			informer.Options{Mode: informer.Paged},
 			"client.Type: Resource must be one path segment",
 		},
 	} {
@@ -272,7 +276,7 @@ func TestRunAgainOwesTheRelistThatTheFirstRunOwed(t *testing.T) {
 // The first Run ends before its list is complete; those who wait for the second are not told of the first.
 func TestWaitSyncedWaitsForTheRunThatIsUnderWay(t *testing.T) {
 	bubble(t, func(r *rig) {
-		r.on("list", clienttest.Hang())
+		r.on("collection", clienttest.Hang())
 		i := r.informer(informer.Options{})
 		first := make(chan error, 1)
 		go func() { first <- i.WaitSynced(r.Context()) }()
@@ -389,8 +393,8 @@ func TestAPanicInRunLeavesNothingRunning(t *testing.T) {
 		r.put("c")
 		func() {
 			defer func() {
-				if v := recover(); v != "no such key" {
-					r.Errorf("recovered %v", v)
+				if v := recover(); !strings.Contains(fmt.Sprint(v), "no such key") || !strings.Contains(fmt.Sprint(v), "lifecycle_test.go") {
+					r.Errorf("recovered %v, want the panic and where it was", v)
 				}
 			}()
 			_ = i.Run(r.Context())
@@ -438,7 +442,7 @@ func TestRunEndsInEveryState(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			bubble(t, func(r *rig) {
 				r.put("a")
-				i := r.informer(informer.Options{})
+				i := r.informer(informer.Options{Mode: informer.Paged})
 				r.on(test.verb, test.fault)
 				i.run()
 				r.pass(time.Second)

@@ -2,16 +2,39 @@ package informer
 
 import "time"
 
-// This file decides what a reflector does next. It is a pure function of what it knows and of what happened: no I/O, no
-// clock, no randomness. The loop in reflector.go performs the effects and reports what came of them.
+// This file and its two companions decide what a reflector does next. It is a pure function of what it knows and of what
+// happened: no I/O, no clock, no randomness. The loop in reflector.go performs the effects and reports what came of them.
+// This file has the words and the frame, machine_list.go what follows a list, machine_watch.go what follows a watch.
 //
-//	          listed
-//	Listing ─────────▶ Watching ──┐ ended well: watch again at once
-//	   ▲  │                │  ▲───┘
-//	   │  │ failed         │ ended otherwise
-//	   │  ▼                ▼
-//	   └─ Waiting ◀────────┘
-//	       (to list, or to watch again at the same version)
+//	          a paged list, or the end bookmark of a streaming one
+//	Listing ───────────────────────────▶ Watching ──┐ ended well:
+//	 ▲  │ ▲─┐ no streaming lists here:     │   ▲ ▲───┘ watch again at once
+//	 │  │ └─┘ a paged one, at once         │   │
+//	 │  │ failed                           │ ended otherwise
+//	 │  ▼                                  ▼   │
+//	 └─ Waiting ◀──────────────────────────┘   │
+//	       └───────────────────────────────────┘
+//	        (to list, or to watch again at the same version)
+//
+// What ends a watch or a list, and where that leads:
+//
+//	                                           in a watch                in a list
+//	done: its clean end; the list is complete  watch; mute thrice: list  watch
+//	transient: reset, EOF, 401, 429, 5xx       watch at the same version list again
+//	expired: 410                               list                      list, not stale
+//	outdated: 410 of a later page              -                         list again; after two, in one page
+//	tooLarge: a version from the future        list                      list, not stale
+//	absent: 404                                list, slowly              list, slowly
+//	forbidden: 403                             watch, slowly             list, slowly
+//	refused: any other 4xx; 501                watch, slowly             list, slowly; a streaming one: paged, at once
+//	inapplicable: what is no event, in-stream  watch; the third: list    list; the third of streaming ones: paged, at once
+//	  500
+//	silent: not even bookmarks                 watch; the third: list    -
+//	unended: a streaming list without its end  -                         paged, at once
+//	older: than what the cache is current to   list afresh               list afresh; a stale one: a consistent one
+//	unusable: it cannot even be asked          stop                      stop
+//
+// Everything but "at once" waits first: see pace.
 
 // State is what an informer is doing.
 type State int
@@ -19,10 +42,8 @@ type State int
 const (
 	// Idle is the state of an informer that is not running.
 	Idle State = iota
-	// Listing reads the whole collection, page by page.
+	// Listing reads the whole collection.
 	Listing
-	// Streaming reads the whole collection from a watch. No effect leads there yet.
-	Streaming
 	// Watching follows the changes.
 	Watching
 	// Waiting is between a failure and the next attempt.
@@ -36,8 +57,6 @@ func (s State) String() string {
 		return "Idle"
 	case Listing:
 		return "Listing"
-	case Streaming:
-		return "Streaming"
 	case Watching:
 		return "Watching"
 	case Waiting:
@@ -58,11 +77,15 @@ const (
 	TooLarge Cause = "TooLarge"
 	// Absent: the resource was not served for a time (404).
 	Absent Cause = "Absent"
-	// Reset: the server sent events that could not be applied, three times in a row.
+	// Reset: the server sent events that could not be applied, three times in a row, or it has been rolled back to an older
+	// state: see RollbackError.
 	Reset Cause = "Reset"
 	// Refused: the server closed the watch at once and without a word, three times in a row, as some servers and proxies
 	// do instead of saying 410.
 	Refused Cause = "Refused"
+	// Silent: three watches in a row brought nothing, not even bookmarks. A server that was rolled back is silent to a watch
+	// from a version that it does not have any more. One that sends no bookmarks at all is listed once because of it.
+	Silent Cause = "Silent"
 )
 
 // outcome is what came of a list or a watch, as far as recovery is concerned. classify makes it from an error.
@@ -72,23 +95,53 @@ const (
 	done         outcome = iota // a complete list; the clean end of a watch
 	transient                   // resets, EOF, 429, 5xx, 401, timeouts, anything else that may pass
 	expired                     // 410
+	outdated                    // 410 of a page after the first: the token has expired
 	tooLarge                    // "Too large resource version"
 	absent                      // 404 of the resource
-	refused                     // 400, 403 and the like: it passes only when somebody mends something
+	forbidden                   // 403: it passes only when somebody mends something
+	refused                     // 400, 422 and the like: the server does not do what was asked; nor one that answers something else
 	unusable                    // the source cannot be asked at all, whatever the server says
 	inapplicable                // an answer or an event that is not what it must be: wrong kind, no version, not JSON
+	silent                      // a watch that has gone without the bookmarks that the server is known to send
+	unended                     // a streaming list that ended, or brought nothing more, before its end bookmark
+	older                       // a list or a bookmark with a version before the cache's; it has not been applied
+)
+
+// answer is what is known about whether a server has something.
+type answer int
+
+const (
+	unknown answer = iota
+	has
+	lacks
+)
+
+// way is how a list is read.
+type way int
+
+const (
+	paged    way = iota
+	whole        // in one page, for which no token can expire
+	streamed     // from a watch
 )
 
 // state is what the machine remembers.
 type state struct {
 	phase   State
 	then    State // what follows Waiting: Listing or Watching
+	mode    Mode  // how lists may be read
+	way     way   // of the list that is under way
 	version string
-	cause   Cause // of the list that is under way or will be next
-	stale   bool  // the next list may be older than the present, by Options.AllowStale
-	empty   int   // watches in a row that ended at once and without an event
-	broken  int   // watches in a row that ended with something inapplicable
-	relist  bool  // the last list was a relist, and no watch has lasted since: the next one is not urgent
+	seen    string // what the cache is current to; unlike version it outlives the loss of the watch
+	cause   Cause  // of the list that is under way or will be next
+	stale   bool   // the next list may be older than the present, by Options.AllowStale
+	afresh  bool   // the next list takes nothing in the cache for unchanged: the server gives versions a second time
+	doubt   bool   // a streaming list did not end: if the paged one under way works, the server has none
+	expired int    // paged lists in a row whose token expired
+	empty   int    // watches in a row that ended at once and without an event
+	broken  int    // watches or streaming lists in a row that ended with something inapplicable, or without an end
+	mute    int    // watches in a row that brought nothing, in spite of bookmarks
+	relist  bool   // the last list was a relist, and no watch has lasted since: the next one is not urgent
 }
 
 // input is what happened.
@@ -98,18 +151,27 @@ type input struct {
 	version string
 	// delivered says that the watch had brought an event or a bookmark.
 	delivered bool
+	// mute says that the watch was open for long and brought nothing, not even a bookmark, of which the server is not known
+	// to send none.
+	mute bool
+	// early says that the server ended the watch long before the time that it was asked for, as one does that stops.
+	early bool
 	// lived is how long the watch was open.
 	lived time.Duration
 	// floor is how long the server asks to wait.
 	floor time.Duration
+	// streams is what is known about whether the server serves streaming lists.
+	streams answer
 }
 
 // action is what is to be done.
 type action int
 
 const (
-	list action = iota
+	list   action = iota // read all pages
+	stream               // read a streaming list
 	watch
+	follow // go on with the stream whose list is complete: it is the watch
 	wait
 	stop
 )
@@ -125,9 +187,10 @@ const (
 
 // effect is what the loop does next.
 type effect struct {
-	action action
-	pace   pace          // of a wait
-	floor  time.Duration // of a wait
+	action  action
+	pace    pace          // of a wait
+	floor   time.Duration // of a wait
+	learned answer        // what the client is to remember about streaming lists, unless it is unknown
 }
 
 // shortWatch is the life of a watch below which an end without an event counts as a refusal.
@@ -136,12 +199,14 @@ const shortWatch = time.Second
 // settled is the life of a watch that shows that a list was of use.
 const settled = 10 * time.Second
 
-// patience is how many empty or broken watches in a row lead to a relist.
+// patience is how many of a kind in a row lead to something else: watches that are empty, broken or mute to a relist,
+// streaming lists that are broken to a paged one.
 const patience = 3
 
 // start returns where a reflector begins: with a list, or where an earlier Run has left off. That is not the version of the
 // cache alone: a relist that was due then still is.
-func start(s state, allowStale bool) (state, effect) {
+func start(s state, mode Mode, allowStale bool, streams answer) (state, effect) {
+	s.mode = mode
 	switch {
 	case s.version != "":
 		s.phase = Watching
@@ -149,8 +214,7 @@ func start(s state, allowStale bool) (state, effect) {
 	case s.cause == "":
 		s.cause, s.stale = Initial, allowStale
 	}
-	s.phase = Listing
-	return s, effect{action: list}
+	return begin(s, streams)
 }
 
 // next is the machine: in state s, in has happened. It returns the new state and what to do.
@@ -160,91 +224,25 @@ func next(s state, in input) (state, effect) {
 		return s, effect{action: stop}
 	}
 	switch s.phase {
-	case Listing, Streaming:
+	case Listing:
+		if s.way == streamed {
+			return afterStream(s, in)
+		}
 		return afterList(s, in)
 	case Watching:
 		return afterWatch(s, in)
 	case Waiting:
-		s.phase = s.then
 		if s.then == Watching {
+			s.phase = Watching
 			return s, effect{action: watch}
 		}
-		return s, effect{action: list}
+		return begin(s, in.streams)
 	case Idle:
 	}
-	return start(s, s.stale)
+	return start(s, s.mode, s.stale, in.streams)
 }
 
-func afterList(s state, in input) (state, effect) {
-	switch in.outcome {
-	case done:
-		return state{phase: Watching, version: in.version, relist: s.cause != Initial}, effect{action: watch}
-	case expired, tooLarge:
-		s.stale = false // whatever was asked for is not to be had: ask for the present
-		return pause(s, Listing, backoff, in.floor)
-	case absent, refused:
-		return pause(s, Listing, slow, in.floor)
-	case transient, inapplicable:
-	}
-	return pause(s, Listing, backoff, in.floor)
-}
-
-func afterWatch(s state, in input) (state, effect) {
-	if in.version != "" {
-		s.version = in.version
-	}
-	if in.lived >= settled {
-		s.relist = false
-	}
-	p := backoff
-	if in.delivered {
-		s.empty, s.broken = 0, 0
-		p = gentle
-	}
-	switch in.outcome {
-	case done:
-		switch {
-		case in.lived >= shortWatch:
-			s.empty, s.broken = 0, 0
-			return s, effect{action: watch}
-		case !in.delivered:
-			if s.empty++; s.empty >= patience {
-				return relist(s, Refused, in.floor)
-			}
-		}
-	case expired:
-		return relist(s, Expired, in.floor)
-	case tooLarge:
-		return relist(s, TooLarge, in.floor)
-	case absent:
-		return relist(s, Absent, in.floor)
-	case refused:
-		p = slow
-	case inapplicable:
-		if s.broken++; s.broken >= patience {
-			return relist(s, Reset, in.floor)
-		}
-	case transient:
-	}
-	return pause(s, Watching, p, in.floor)
-}
-
-// relist waits, and then lists because of cause. The version is forgotten: a watch from it is not to be had.
-//
-// The wait is gentle: a server that has come back after a long time with its history gone has been waited for already. But
-// lists are dear, so one that follows another without a watch worth the name in between backs off.
-func relist(s state, cause Cause, floor time.Duration) (state, effect) {
-	s.version, s.cause, s.empty, s.broken = "", cause, 0, 0
-	p := gentle
-	switch {
-	case cause == Absent:
-		p = slow
-	case s.relist:
-		p = backoff
-	}
-	return pause(s, Listing, p, floor)
-}
-
+// pause waits before the next list or watch.
 func pause(s state, then State, p pace, floor time.Duration) (state, effect) {
 	s.phase, s.then = Waiting, then
 	return s, effect{action: wait, pace: p, floor: floor}

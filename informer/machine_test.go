@@ -1,7 +1,6 @@
 package informer
 
 import (
-	"fmt"
 	"testing"
 	"time"
 )
@@ -12,6 +11,7 @@ const long = time.Minute
 func TestMachine(t *testing.T) {
 	watching := state{phase: Watching, version: "5"}
 	listing := state{phase: Listing, cause: Initial}
+	streaming := state{phase: Listing, way: streamed, cause: Initial}
 	waitFor := func(s state, then State) state { s.phase, s.then = Waiting, then; return s }
 	relisting := func(cause Cause) state { return state{phase: Waiting, then: Listing, cause: cause} }
 	for _, test := range []struct {
@@ -25,7 +25,7 @@ func TestMachine(t *testing.T) {
 			"a complete list is followed by a watch from its version",
 			listing,
 			input{outcome: done, version: "7"},
-			state{phase: Watching, version: "7"},
+			state{phase: Watching, version: "7", seen: "7"},
 			effect{action: watch},
 		},
 		{
@@ -43,9 +43,16 @@ func TestMachine(t *testing.T) {
 			effect{action: wait, pace: backoff, floor: 7 * time.Second},
 		},
 		{
-			"a list that is refused is tried again slowly (behaviour 247, fault F29)",
+			"a list that is refused is tried again slowly",
 			listing,
 			input{outcome: refused},
+			waitFor(listing, Listing),
+			effect{action: wait, pace: slow},
+		},
+		{
+			"a list that is forbidden is tried again slowly (behaviour 247, fault F29)",
+			listing,
+			input{outcome: forbidden},
 			waitFor(listing, Listing),
 			effect{action: wait, pace: slow},
 		},
@@ -64,11 +71,186 @@ func TestMachine(t *testing.T) {
 			effect{action: wait, pace: backoff},
 		},
 		{
-			"410 in the middle of paging starts the list again (fault F10)",
+			"a token that expires in the middle of paging starts the list again (behaviour 173, fault F10)",
 			state{phase: Listing, cause: Expired},
-			input{outcome: expired},
-			relisting(Expired),
+			input{outcome: outdated},
+			state{phase: Waiting, then: Listing, cause: Expired, expired: 1},
 			effect{action: wait, pace: backoff},
+		},
+		{
+			"after one token has expired comes another paged list (fault F10)",
+			state{phase: Waiting, then: Listing, mode: Paged, cause: Expired, expired: 1},
+			input{},
+			state{phase: Listing, then: Listing, mode: Paged, cause: Expired, expired: 1},
+			effect{action: list},
+		},
+		{
+			"after two tokens have expired comes a list in one page (fault F10)",
+			state{phase: Waiting, then: Listing, mode: Paged, cause: Expired, expired: 2},
+			input{},
+			state{phase: Listing, then: Listing, way: whole, mode: Paged, cause: Expired, expired: 2},
+			effect{action: list},
+		},
+		{
+			"a list that is older than the cache is repeated and replaces everything (a rollback)",
+			state{phase: Listing, cause: Expired, seen: "9"},
+			input{outcome: older},
+			state{phase: Waiting, then: Listing, cause: Reset, afresh: true},
+			effect{action: wait, pace: gentle},
+		},
+		{
+			"a stale list that is older than the cache is followed by a consistent one (fault F33)",
+			state{phase: Listing, cause: Initial, seen: "9", stale: true},
+			input{outcome: older},
+			state{phase: Waiting, then: Listing, cause: Initial, seen: "9"},
+			effect{action: wait, pace: gentle},
+		},
+		{
+			"a version from the future in a list leads to a consistent one, after a wait (behaviour 174, fault F9)",
+			state{phase: Listing, cause: Initial, stale: true},
+			input{outcome: tooLarge, floor: time.Second},
+			state{phase: Waiting, then: Listing, cause: Initial},
+			effect{action: wait, pace: backoff, floor: time.Second},
+		},
+		{
+			"after a wait comes a streaming list, where that is not known to fail (behaviour 198)",
+			state{phase: Waiting, then: Listing, cause: Expired},
+			input{},
+			state{phase: Listing, then: Listing, way: streamed, cause: Expired},
+			effect{action: stream},
+		},
+		{
+			"and where it is known to work",
+			state{phase: Waiting, then: Listing, cause: Expired},
+			input{streams: has},
+			state{phase: Listing, then: Listing, way: streamed, cause: Expired},
+			effect{action: stream},
+		},
+		{
+			"but not where it is known to fail",
+			state{phase: Waiting, then: Listing, way: streamed, cause: Expired},
+			input{streams: lacks},
+			state{phase: Listing, then: Listing, cause: Expired},
+			effect{action: list},
+		},
+		{
+			"unless it must",
+			state{phase: Waiting, then: Listing, mode: Streaming, cause: Expired},
+			input{streams: lacks},
+			state{phase: Listing, then: Listing, mode: Streaming, way: streamed, cause: Expired},
+			effect{action: stream},
+		},
+		{
+			"nor where it must not (behaviour 207)",
+			state{phase: Waiting, then: Listing, mode: Paged, cause: Expired},
+			input{streams: has},
+			state{phase: Listing, then: Listing, mode: Paged, cause: Expired},
+			effect{action: list},
+		},
+		{
+			"the end bookmark makes a streaming list a watch (behaviours 199, 202)",
+			state{phase: Listing, way: streamed, cause: Expired, expired: 1, broken: 2},
+			input{outcome: done, version: "7"},
+			state{phase: Watching, version: "7", seen: "7", relist: true},
+			effect{action: follow, learned: has},
+		},
+		{
+			"a streaming list that breaks is tried again (behaviour 201)",
+			streaming,
+			input{outcome: transient},
+			waitFor(streaming, Listing),
+			effect{action: wait, pace: backoff},
+		},
+		{
+			"so is one that meets 429 (behaviour 204, fault F7)",
+			streaming,
+			input{outcome: transient, floor: 7 * time.Second},
+			waitFor(streaming, Listing),
+			effect{action: wait, pace: backoff, floor: 7 * time.Second},
+		},
+		{
+			"one that expires is tried again, and not stale (behaviour 204)",
+			state{phase: Listing, way: streamed, cause: Initial, stale: true},
+			input{outcome: expired},
+			waitFor(streaming, Listing),
+			effect{action: wait, pace: backoff},
+		},
+		{
+			"one that is forbidden is tried again slowly, and is no answer about streaming lists",
+			streaming,
+			input{outcome: forbidden},
+			waitFor(streaming, Listing),
+			effect{action: wait, pace: slow},
+		},
+		{
+			"one that is refused becomes a paged one at once, and that is remembered (behaviour 203)",
+			streaming,
+			input{outcome: refused, streams: has},
+			listing,
+			effect{action: list, learned: lacks},
+		},
+		{
+			"where nothing else is allowed it is tried again slowly",
+			state{phase: Listing, mode: Streaming, way: streamed, cause: Initial},
+			input{outcome: refused},
+			state{phase: Waiting, then: Listing, mode: Streaming, way: streamed, cause: Initial},
+			effect{action: wait, pace: slow},
+		},
+		{
+			"one without an end becomes a paged one at once",
+			streaming,
+			input{outcome: unended},
+			state{phase: Listing, cause: Initial, doubt: true},
+			effect{action: list},
+		},
+		{
+			"which, when it works, shows that the server has no streaming lists",
+			state{phase: Listing, cause: Initial, doubt: true},
+			input{outcome: done, version: "7"},
+			state{phase: Watching, version: "7", seen: "7"},
+			effect{action: watch, learned: lacks},
+		},
+		{
+			"and when it fails, that neither can be had",
+			state{phase: Listing, cause: Initial, doubt: true},
+			input{outcome: transient},
+			waitFor(listing, Listing),
+			effect{action: wait, pace: backoff},
+		},
+		{
+			"one without an end of a server that is known for ends is tried again",
+			streaming,
+			input{outcome: unended, streams: has},
+			state{phase: Waiting, then: Listing, way: streamed, cause: Initial, broken: 1},
+			effect{action: wait, pace: backoff},
+		},
+		{
+			"until the third",
+			state{phase: Listing, way: streamed, cause: Initial, broken: 2},
+			input{outcome: unended, streams: has},
+			state{phase: Listing, cause: Initial, doubt: true},
+			effect{action: list},
+		},
+		{
+			"where nothing else is allowed it is tried again for ever",
+			state{phase: Listing, mode: Streaming, way: streamed, cause: Initial, broken: 2},
+			input{outcome: unended},
+			state{phase: Waiting, then: Listing, mode: Streaming, way: streamed, cause: Initial, broken: 3},
+			effect{action: wait, pace: backoff},
+		},
+		{
+			"one with an event that cannot be applied is tried again",
+			streaming,
+			input{outcome: inapplicable},
+			state{phase: Waiting, then: Listing, way: streamed, cause: Initial, broken: 1},
+			effect{action: wait, pace: backoff},
+		},
+		{
+			"the third becomes a paged one",
+			state{phase: Listing, way: streamed, cause: Initial, broken: 2},
+			input{outcome: inapplicable},
+			state{phase: Listing, cause: Initial, doubt: true},
+			effect{action: list},
 		},
 		{
 			"a list of the wrong kind is tried again",
@@ -81,8 +263,22 @@ func TestMachine(t *testing.T) {
 			"a watch that ends well is opened again at once, where it was (behaviour 180, fault F4)",
 			watching,
 			input{outcome: done, version: "9", delivered: true, lived: long},
-			state{phase: Watching, version: "9"},
+			state{phase: Watching, version: "9", seen: "9"},
 			effect{action: watch},
+		},
+		{
+			"a watch that the server ends early is opened again gently, because others may have ended with it (fault F32)",
+			watching,
+			input{outcome: done, version: "9", delivered: true, early: true, lived: long},
+			waitFor(state{version: "9", seen: "9"}, Watching),
+			effect{action: wait, pace: gentle},
+		},
+		{
+			"also when it brought nothing, which is no refusal",
+			state{phase: Watching, version: "5", empty: 2},
+			input{outcome: done, early: true, lived: long},
+			waitFor(watching, Watching),
+			effect{action: wait, pace: gentle},
 		},
 		{
 			"an idle watch that ends well is opened again at once",
@@ -95,7 +291,7 @@ func TestMachine(t *testing.T) {
 			"a short watch that brought something is opened again gently",
 			watching,
 			input{outcome: done, version: "9", delivered: true, lived: 10 * time.Millisecond},
-			waitFor(state{version: "9"}, Watching),
+			waitFor(state{version: "9", seen: "9"}, Watching),
 			effect{action: wait, pace: gentle},
 		},
 		{
@@ -116,7 +312,7 @@ func TestMachine(t *testing.T) {
 			"an event forgives short empty watches",
 			state{phase: Watching, version: "5", empty: 2},
 			input{outcome: done, version: "6", delivered: true, lived: time.Millisecond},
-			waitFor(state{version: "6"}, Watching),
+			waitFor(state{version: "6", seen: "6"}, Watching),
 			effect{action: wait, pace: gentle},
 		},
 		{
@@ -130,35 +326,35 @@ func TestMachine(t *testing.T) {
 			"a watch that broke after events resumes after the last of them (fault F2)",
 			watching,
 			input{outcome: transient, version: "8", delivered: true, lived: long},
-			waitFor(state{version: "8"}, Watching),
+			waitFor(state{version: "8", seen: "8"}, Watching),
 			effect{action: wait, pace: gentle},
 		},
 		{
 			"410 leads to a relist (fault F6)",
 			watching,
 			input{outcome: expired, version: "8", delivered: true},
-			relisting(Expired),
+			state{phase: Waiting, then: Listing, seen: "8", cause: Expired},
 			effect{action: wait, pace: gentle},
 		},
 		{
 			"410 after a relist that was of use",
 			state{phase: Watching, version: "5", relist: true},
 			input{outcome: expired, version: "8", delivered: true, lived: long},
-			relisting(Expired),
+			state{phase: Waiting, then: Listing, seen: "8", cause: Expired},
 			effect{action: wait, pace: gentle},
 		},
 		{
 			"a relist is remembered until a watch has lasted",
 			state{phase: Listing, cause: Expired},
 			input{outcome: done, version: "7"},
-			state{phase: Watching, version: "7", relist: true},
+			state{phase: Watching, version: "7", seen: "7", relist: true},
 			effect{action: watch},
 		},
 		{
 			"410 after a relist leads to a relist after a backoff, so that no server makes it spin",
 			state{phase: Watching, version: "5", relist: true},
 			input{outcome: expired, version: "6", delivered: true},
-			state{phase: Waiting, then: Listing, cause: Expired, relist: true},
+			state{phase: Waiting, then: Listing, seen: "6", cause: Expired, relist: true},
 			effect{action: wait, pace: backoff},
 		},
 		{
@@ -169,11 +365,67 @@ func TestMachine(t *testing.T) {
 			effect{action: wait, pace: gentle, floor: time.Second},
 		},
 		{
-			"403 on a watch keeps the version and goes slowly",
+			"403 on a watch keeps the version and goes slowly (fault F29)",
+			watching,
+			input{outcome: forbidden},
+			waitFor(watching, Watching),
+			effect{action: wait, pace: slow},
+		},
+		{
+			"so does any other refusal",
 			watching,
 			input{outcome: refused},
 			waitFor(watching, Watching),
 			effect{action: wait, pace: slow},
+		},
+		{
+			"a bookmark from before the cache leads to a list that replaces everything (a rollback)",
+			watching,
+			input{outcome: older, version: "8", delivered: true},
+			state{phase: Waiting, then: Listing, cause: Reset, afresh: true},
+			effect{action: wait, pace: gentle},
+		},
+		{
+			"a watch that falls silent is opened again where it was (behaviour 196, fault F3)",
+			watching,
+			input{outcome: silent, version: "8", delivered: true, lived: long},
+			waitFor(state{version: "8", seen: "8"}, Watching),
+			effect{action: wait, pace: gentle},
+		},
+		{
+			"one that was silent from the start as well",
+			watching,
+			input{outcome: silent, mute: true, lived: long},
+			waitFor(state{version: "5", mute: 1}, Watching),
+			effect{action: wait, pace: gentle},
+		},
+		{
+			"the third in a row leads to a relist: its version may be one that is not reached for long",
+			state{phase: Watching, version: "5", seen: "5", mute: 2},
+			input{outcome: silent, mute: true, lived: long},
+			state{phase: Waiting, then: Listing, seen: "5", cause: Silent},
+			effect{action: wait, pace: gentle},
+		},
+		{
+			"a watch that ends well without a word is one of them",
+			state{phase: Watching, version: "5", mute: 1},
+			input{outcome: done, mute: true, lived: long},
+			state{phase: Watching, version: "5", mute: 2},
+			effect{action: watch},
+		},
+		{
+			"and may be the third",
+			state{phase: Watching, version: "5", seen: "5", mute: 2},
+			input{outcome: done, mute: true, lived: long},
+			state{phase: Waiting, then: Listing, seen: "5", cause: Silent},
+			effect{action: wait, pace: gentle},
+		},
+		{
+			"but not where the server sends no bookmarks",
+			state{phase: Watching, version: "5", mute: 2},
+			input{outcome: done, lived: long},
+			watching,
+			effect{action: watch},
 		},
 		{
 			"404 on a watch leads to a relist, because what happened meanwhile is unknown (fault F40)",
@@ -186,7 +438,7 @@ func TestMachine(t *testing.T) {
 			"an event that cannot be applied is asked for again (behaviour 45, fault F20)",
 			watching,
 			input{outcome: inapplicable, version: "6", delivered: true},
-			waitFor(state{version: "6", broken: 1}, Watching),
+			waitFor(state{version: "6", seen: "6", broken: 1}, Watching),
 			effect{action: wait, pace: gentle},
 		},
 		{
@@ -213,7 +465,7 @@ func TestMachine(t *testing.T) {
 		{
 			"after a wait comes the list that was waited for",
 			relisting(Expired),
-			input{},
+			input{streams: lacks},
 			state{phase: Listing, then: Listing, cause: Expired},
 			effect{action: list},
 		},
@@ -231,6 +483,7 @@ func TestStart(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		s     state
+		mode  Mode
 		stale bool
 		want  state
 		todo  effect
@@ -238,96 +491,68 @@ func TestStart(t *testing.T) {
 		{
 			"an empty cache is filled with a consistent list",
 			state{},
-			false,
-			state{phase: Listing, cause: Initial},
+			Paged, false,
+			state{phase: Listing, mode: Paged, cause: Initial},
 			effect{action: list},
+		},
+		{
+			"a streaming one, unless something speaks against it",
+			state{},
+			Auto, false,
+			state{phase: Listing, way: streamed, cause: Initial},
+			effect{action: stream},
 		},
 		{
 			"or with a stale one where that is allowed",
 			state{},
-			true,
-			state{phase: Listing, cause: Initial, stale: true},
+			Paged, true,
+			state{phase: Listing, mode: Paged, cause: Initial, stale: true},
 			effect{action: list},
 		},
 		{
 			"a Run after another resumes its watch",
 			state{phase: Waiting, then: Watching, version: "5"},
-			true,
+			Auto, true,
 			state{phase: Watching, then: Watching, version: "5"},
 			effect{action: watch},
 		},
 		{
 			"a relist that was due when a Run ended is due in the next, and not stale",
 			state{phase: Waiting, then: Listing, cause: Expired},
-			true,
-			state{phase: Listing, then: Listing, cause: Expired},
+			Paged, true,
+			state{phase: Listing, then: Listing, mode: Paged, cause: Expired},
 			effect{action: list},
 		},
 		{
 			"a stale first list that was not to be had is not asked for again by the next Run",
 			state{phase: Waiting, then: Listing, cause: Initial},
-			true,
-			state{phase: Listing, then: Listing, cause: Initial},
+			Paged, true,
+			state{phase: Listing, then: Listing, mode: Paged, cause: Initial},
 			effect{action: list},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if s, todo := start(test.s, test.stale); s != test.want || todo != test.todo {
+			if s, todo := start(test.s, test.mode, test.stale, unknown); s != test.want || todo != test.todo {
 				t.Errorf("start = %+v, %+v, want %+v, %+v", s, todo, test.want, test.todo)
 			}
 		})
 	}
 }
 
-// FuzzMachine drives the machine with any inputs, and checks what must hold whatever happens.
-func FuzzMachine(f *testing.F) {
-	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 255, 254, 128, 64})
-	f.Fuzz(func(t *testing.T, script []byte) {
-		s, todo := start(state{}, false)
-		applied := "" // the newest version that the store has
-		for i, b := range script {
-			in := input{
-				outcome: outcome(b % 8), delivered: b&0x80 != 0,
-				lived: time.Duration(b&0x40) * time.Second, floor: time.Duration(b&0x20) * time.Second,
-			}
-			version := fmt.Sprint(i + 1)
-			switch todo.action {
-			case list:
-				if in.outcome == done {
-					in.version, applied = version, version
-				}
-			case watch:
-				if s.version == "" {
-					t.Fatalf("step %d: a watch without a version: %+v", i, s)
-				}
-				if s.version != applied {
-					t.Fatalf("step %d: a watch from version %s, but %s was applied last", i, s.version, applied)
-				}
-				if in.delivered {
-					in.version, applied = version, version
-				}
-			case wait:
-				in = input{}
-			case stop:
-				return
-			}
-			before, did := s, todo
-			s, todo = next(s, in)
-			switch {
-			case (todo.action == stop) != (in.outcome == unusable):
-				t.Fatalf("step %d: outcome %d, action %d", i, in.outcome, todo.action)
-			case did.action == wait && todo.action == wait:
-				t.Fatalf("step %d: a wait after a wait: %+v -> %+v", i, before, s)
-			case did.action != wait && todo.action == list:
-				t.Fatalf("step %d: a list without a wait before it: %+v -> %+v", i, before, s)
-			case did.action == list && in.outcome == done && todo.action != watch:
-				t.Fatalf("step %d: a complete list is not followed by a watch: %+v", i, s)
-			case did.action == watch && in.outcome != expired && in.outcome != tooLarge && in.outcome != absent &&
-				in.outcome != inapplicable && in.outcome != done && s.version == "":
-				t.Fatalf("step %d: a relist for outcome %d: %+v", i, in.outcome, s)
-			case todo.floor != 0 && todo.floor != in.floor:
-				t.Fatalf("step %d: the floor %v is not the server's %v", i, todo.floor, in.floor)
-			}
+func TestAListIsOlderOnlyWhereVersionsHaveAnOrder(t *testing.T) {
+	for _, test := range []struct {
+		seen, version string
+		want          bool
+	}{
+		{"10", "9", true},
+		{"9", "10", false},
+		{"9", "9", false},
+		{"", "9", false},
+		{"zz", "9", false},
+		{"9", "a", false},
+	} {
+		if got := (state{seen: test.seen}).outdates(test.version); got != test.want {
+			t.Errorf("a list at %q is older than a cache at %q: %v, want %v", test.version, test.seen, got, test.want)
 		}
-	})
+	}
 }

@@ -9,6 +9,15 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
+// Progress says how far a list has come.
+type Progress struct {
+	// Items is how many objects have come so far.
+	Items int
+	// Remaining is how many are to come after the page that is being read, where the server says so, and otherwise 0: it
+	// does not for lists with a selector, nor for streaming ones.
+	Remaining int
+}
+
 // record is the Status that the reflector writes and everybody reads. Its lock guards all of it, and is never held while
 // anything else is called.
 type record struct {
@@ -23,9 +32,52 @@ func (r *record) update(f func(*Status)) {
 	f(&r.s)
 }
 
-// alive notes that the server has sent something that could be used.
-func (r *record) alive() {
-	r.update(func(s *Status) { s.Err, s.LastEvent = nil, time.Now() })
+// listing notes that a list begins, how it is read and why so.
+func (r *record) listing(m Mode, why string) {
+	r.update(func(s *Status) {
+		s.Lists++
+		s.Mode, s.Why, s.Progress = m, why, Progress{}
+	})
+}
+
+// listed notes that a list is complete and in the cache.
+func (r *record) listed(cause Cause) {
+	r.update(func(s *Status) {
+		s.Synced, s.Err, s.LastEvent, s.Progress.Remaining = true, nil, time.Now(), 0
+		if cause != Initial {
+			if s.Relists == nil {
+				s.Relists = make(map[Cause]int)
+			}
+			s.Relists[cause]++
+		}
+	})
+}
+
+// item notes an object of a list.
+func (r *record) item() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.s.Progress.Items++
+}
+
+// page notes how many objects there are after a page that begins; nil is not known.
+func (r *record) page(remaining *int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.s.Progress.Remaining = 0
+	if remaining != nil {
+		r.s.Progress.Remaining = int(*remaining)
+	}
+}
+
+// event notes that a watch has brought something that could be used: an event, or a bookmark.
+func (r *record) event(bookmark bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.s.Err, r.s.LastEvent = nil, time.Now()
+	if !bookmark {
+		r.s.Events++
+	}
 }
 
 // undecodable notes an object that does not decode. It returns false if this state of it is known already.

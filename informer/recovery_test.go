@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/informer"
 )
@@ -74,7 +75,7 @@ func TestAfterAnyFaultOfAWatchTheCacheIsCurrent(t *testing.T) {
 		},
 		{
 			name: "no answer at all (behaviour 196, fault F3)", fault: clienttest.Hang(),
-			lasts: time.Hour, within: 11 * time.Minute, watches: 15,
+			lasts: time.Hour, within: 2 * time.Minute, watches: 80, err: "timeout awaiting response headers",
 		},
 		{
 			name: "410 (fault F6)", fault: failure(410, "Expired", "too old"),
@@ -126,16 +127,32 @@ func TestAfterAnyFaultOfAWatchTheCacheIsCurrent(t *testing.T) {
 			lasts: 20 * time.Second, within: 35 * time.Second, relists: causes{informer.Reset: 1}, watches: 30, err: "StorageReadError (500)",
 		},
 		{
+			name: "500 in the stream (behaviour 177)", fault: frames(false, errorEvent(500, "InternalError", "")),
+			lasts: 20 * time.Second, within: 35 * time.Second, relists: causes{informer.Reset: 1}, watches: 30, err: "within the stream, server said InternalError (500)",
+		},
+		{
+			name: "503 in the stream", fault: frames(false, errorEvent(503, "ServiceUnavailable", "")),
+			lasts: time.Minute, within: 35 * time.Second, watches: 30, err: "ServiceUnavailable (503)",
+		},
+		{
+			name: "a version that the server does not have, by the message of a cause (behaviour 174, fault F9)", fault: tooLarge(1),
+			lasts: time.Second, within: 10 * time.Second, relists: causes{informer.TooLarge: 1}, watches: 6,
+		},
+		{
+			name: "and by the message (behaviour 174, fault F9)", fault: tooLarge(2),
+			lasts: time.Second, within: 10 * time.Second, relists: causes{informer.TooLarge: 1}, watches: 6,
+		},
+		{
 			name: "watches that end at once and empty (behaviour 179, fault F4)", fault: frames(false),
 			lasts: 20 * time.Second, within: 35 * time.Second, relists: causes{informer.Refused: 1}, watches: 30,
 		},
 	} {
-		t.Run(test.name, func(t *testing.T) {
+		run := func(t *testing.T, mode informer.Mode) {
 			bubble(t, func(r *rig) {
 				r.put("a")
 				r.put("b")
 				r.put("c")
-				i := r.start(informer.Options{})
+				i := r.start(informer.Options{Mode: mode})
 				i.tells("add a", "add b", "add c")
 				before := i.Status()
 				if test.fault != nil {
@@ -150,7 +167,10 @@ func TestAfterAnyFaultOfAWatchTheCacheIsCurrent(t *testing.T) {
 				}
 				if test.lasts > 0 {
 					r.pass(test.lasts)
-					if s := i.Status(); test.err != "" && (s.Err == nil || !strings.Contains(s.Err.Error(), test.err)) {
+					if !i.hasReported(test.err) {
+						r.Errorf("in the fault it reported %v, want %q", i.reported(), test.err)
+					}
+					if s := i.Status(); test.err != "" && test.relists == nil && (s.Err == nil || !strings.Contains(s.Err.Error(), test.err)) {
 						r.Errorf("in the fault the status says %v, want %q", s, test.err)
 					}
 					if test.relists == nil && len(i.held()) != 3 {
@@ -188,11 +208,12 @@ func TestAfterAnyFaultOfAWatchTheCacheIsCurrent(t *testing.T) {
 				}
 				i.current()
 			})
-		})
+		}
+		t.Run(test.name, func(t *testing.T) { modes(t, run) })
 	}
 }
 
-// The same for a list, the first and a later one.
+// The same for a list, the first and a later one, in each mode.
 func TestAfterAnyFaultOfAListTheCacheIsCurrent(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -201,26 +222,32 @@ func TestAfterAnyFaultOfAListTheCacheIsCurrent(t *testing.T) {
 		within time.Duration
 		lists  int
 		err    string
+		paged  bool // it makes sense for paged lists only
 	}{
-		{"429 with Retry-After (fault F7)", clienttest.TooManyRequests(7 * time.Second), time.Minute, 31 * time.Second, 10, "TooManyRequests (429)"},
-		{"ten minutes of 500 (behaviour 181, fault F8)", failure(500, "InternalError", "etcd"), 10 * time.Minute, 35 * time.Second, 100, "InternalError (500)"},
-		{"ten minutes of 503 (fault F8)", failure(503, "ServiceUnavailable", "starting"), 10 * time.Minute, 35 * time.Second, 100, "(503)"},
-		{"a conversion webhook that is down (fault F41)", failure(500, "", "conversion webhook failed"), time.Hour, 35 * time.Second, 400, "conversion webhook failed"},
-		{"hours of 403, then mended (behaviour 247, fault F29)", failure(403, "Forbidden", "not yours"), 5 * time.Hour, 35 * time.Second, 1700, "list configmaps: server said Forbidden (403): not yours"},
-		{"404 for a while (fault F40)", failure(404, "NotFound", "no such resource"), 10 * time.Minute, 35 * time.Second, 100, "NotFound (404)"},
-		{"410 (behaviour 172)", failure(410, "Expired", "too old"), 10 * time.Minute, 35 * time.Second, 100, "Expired (410)"},
-		{"the page of a proxy (fault F25)", html, 10 * time.Minute, 35 * time.Second, 100, "text/html"},
-		{"reset (fault F1)", clienttest.Reset(), 10 * time.Minute, 35 * time.Second, 100, "list configmaps: "},
-		{"no answer at all (fault F26)", clienttest.Hang(), 10 * time.Minute, 3 * time.Minute, 20, "server sent nothing for 2m0s"},
-		{"a list of another kind", frames(false, `{"apiVersion":"v1","kind":"SecretList","metadata":{"resourceVersion":"9"},"items":[]}`), 10 * time.Minute, 35 * time.Second, 100, "SecretList"},
-		{"a list without a resource version", frames(false, `{"apiVersion":"v1","kind":"ConfigMapList","metadata":{},"items":[]}`), 10 * time.Minute, 35 * time.Second, 100, "list configmaps: server sent a list without a resource version"},
+		{name: "429 with Retry-After (behaviour 204, fault F7)", fault: clienttest.TooManyRequests(7 * time.Second), lasts: time.Minute, within: 31 * time.Second, lists: 10, err: "TooManyRequests (429)"},
+		{name: "ten minutes of 500 (behaviour 181, fault F8)", fault: failure(500, "InternalError", "etcd"), lasts: 10 * time.Minute, within: 35 * time.Second, lists: 100, err: "InternalError (500)"},
+		{name: "ten minutes of 503 (fault F8)", fault: failure(503, "ServiceUnavailable", "starting"), lasts: 10 * time.Minute, within: 35 * time.Second, lists: 100, err: "(503)"},
+		{name: "a conversion webhook that is down (fault F41)", fault: failure(500, "", "conversion webhook failed"), lasts: time.Hour, within: 35 * time.Second, lists: 400, err: "conversion webhook failed"},
+		{name: "hours of 403, then mended (behaviour 247, fault F29)", fault: failure(403, "Forbidden", "not yours"), lasts: 5 * time.Hour, within: 35 * time.Second, lists: 1700, err: "configmaps: server said Forbidden (403): not yours"},
+		{name: "hours of 401, then mended (fault F29)", fault: failure(401, "Unauthorized", "who is that"), lasts: 5 * time.Hour, within: 35 * time.Second, lists: 1700, err: "Unauthorized (401)"},
+		{name: "404 for a while (fault F40)", fault: failure(404, "NotFound", "no such resource"), lasts: 10 * time.Minute, within: 35 * time.Second, lists: 100, err: "NotFound (404)"},
+		{name: "410 (behaviours 172, 204)", fault: failure(410, "Expired", "too old"), lasts: 10 * time.Minute, within: 35 * time.Second, lists: 100, err: "Expired (410)"},
+		{name: "a version that the server does not have, by its cause (behaviours 174, 204, fault F9)", fault: tooLarge(0), lasts: 10 * time.Minute, within: 35 * time.Second, lists: 100, err: "(504)"},
+		{name: "by the message of a cause (behaviours 174, 204, fault F9)", fault: tooLarge(1), lasts: 10 * time.Minute, within: 35 * time.Second, lists: 100, err: "(504)"},
+		{name: "by the message (behaviours 174, 204, fault F9)", fault: tooLarge(2), lasts: 10 * time.Minute, within: 35 * time.Second, lists: 100, err: "(504)"},
+		{name: "the page of a proxy (fault F25)", fault: html, lasts: 10 * time.Minute, within: 35 * time.Second, lists: 100, err: "text/html"},
+		{name: "reset (fault F1)", fault: clienttest.Reset(), lasts: 10 * time.Minute, within: 35 * time.Second, lists: 100, err: " configmaps: "},
+		{name: "no answer at all (fault F26)", fault: clienttest.Hang(), lasts: 10 * time.Minute, within: 3 * time.Minute, lists: 30, err: " configmaps: "},
+		{name: "a list of another kind", fault: frames(false, `{"apiVersion":"v1","kind":"SecretList","metadata":{"resourceVersion":"9"},"items":[]}`), lasts: 10 * time.Minute, within: 35 * time.Second, lists: 100, err: "SecretList", paged: true},
+		{name: "a table (behaviour 190)", fault: frames(false, `{"apiVersion":"meta.k8s.io/v1","kind":"Table","metadata":{"resourceVersion":"9"},"columnDefinitions":[],"rows":[]}`), lasts: 10 * time.Minute, within: 35 * time.Second, lists: 100, err: "server sent meta.k8s.io/v1 Table", paged: true},
+		{name: "a list without a resource version", fault: frames(false, `{"apiVersion":"v1","kind":"ConfigMapList","metadata":{},"items":[]}`), lasts: 10 * time.Minute, within: 35 * time.Second, lists: 100, err: "list configmaps: server sent a list without a resource version", paged: true},
 	} {
-		t.Run(test.name, func(t *testing.T) {
+		run := func(t *testing.T, mode informer.Mode) {
 			bubble(t, func(r *rig) {
 				r.put("a")
 				r.put("b")
-				r.on("list", test.fault)
-				i := r.informer(informer.Options{})
+				r.on("collection", test.fault)
+				i := r.informer(informer.Options{Mode: mode})
 				i.run()
 				r.Cleanup(i.stop)
 				check := func() {
@@ -244,7 +271,7 @@ func TestAfterAnyFaultOfAListTheCacheIsCurrent(t *testing.T) {
 				i.relisted(nil)
 
 				r.pass(3 * time.Minute) // of health, which makes the waits short again
-				r.on("list", test.fault)
+				r.on("collection", test.fault)
 				r.server.DropWatches()
 				r.put("c")
 				r.server.Compact()
@@ -261,8 +288,30 @@ func TestAfterAnyFaultOfAListTheCacheIsCurrent(t *testing.T) {
 					r.Errorf("afterwards the status is %v", s)
 				}
 			})
+		}
+		t.Run(test.name, func(t *testing.T) {
+			if test.paged {
+				run(t, informer.Paged)
+				return
+			}
+			modes(t, run)
+			t.Run("Auto", func(t *testing.T) { run(t, informer.Auto) })
 		})
 	}
+}
+
+// tooLarge answers that the server has not reached the version, in each of the three forms that servers have used.
+func tooLarge(form int) http.HandlerFunc {
+	s := meta.Status{Code: 504, Reason: "Timeout", Message: "Timeout", Details: &meta.StatusDetails{RetryAfterSeconds: 1}}
+	switch form {
+	case 0:
+		s.Details.Causes = []meta.StatusCause{{Reason: "ResourceVersionTooLarge", Message: "Too large resource version"}}
+	case 1:
+		s.Details.Causes = []meta.StatusCause{{Message: "Too large resource version"}}
+	case 2:
+		s.Message = "Too large resource version: 200, current: 100"
+	}
+	return clienttest.Answer(s)
 }
 
 // fault F7: the server's wait is a floor, to the second; an absurd one is capped.
@@ -274,6 +323,7 @@ func TestRetryAfterIsAFloor(t *testing.T) {
 		least, most time.Duration
 	}{
 		{"of a list", "list", "20", 20 * time.Second, 22 * time.Second},
+		{"of a streaming list", "stream", "20", 20 * time.Second, 22 * time.Second},
 		{"of a watch", "watch", "20", 20 * time.Second, 22 * time.Second},
 		{"which is an hour at most", "watch", "99999999", time.Hour, 66 * time.Minute},
 		{"and none if it is nonsense", "list", "soon", 0, 800 * time.Millisecond},
@@ -282,7 +332,7 @@ func TestRetryAfterIsAFloor(t *testing.T) {
 			bubble(t, func(r *rig) {
 				var asked journal[time.Time]
 				r.server.Intercept(func(q *http.Request) http.HandlerFunc {
-					if clienttest.RequestOf(q).Verb != test.verb {
+					if asks(q) != test.verb {
 						return nil
 					}
 					if asked.add(time.Now()) > 1 {
@@ -293,7 +343,11 @@ func TestRetryAfterIsAFloor(t *testing.T) {
 						failure(429, "TooManyRequests", "")(w, q)
 					}
 				})
-				i := r.start(informer.Options{})
+				mode := informer.Streaming
+				if test.verb == "list" {
+					mode = informer.Paged
+				}
+				i := r.start(informer.Options{Mode: mode})
 				r.within(2*time.Hour, "two requests", func() bool { return len(asked.list()) == 2 })
 				at := asked.list()
 				if d := at[1].Sub(at[0]); d < test.least || d > test.most {
@@ -308,89 +362,72 @@ func TestRetryAfterIsAFloor(t *testing.T) {
 
 // behaviours 173, 211, 221, 235, fault F14: what has not changed is neither decoded nor told of again.
 func TestARelistTellsOfRealDifferencesOnly(t *testing.T) {
-	bubble(t, func(r *rig) {
-		for n := range 10 {
-			r.put(fmt.Sprint("same", n), "x", "0")
-		}
-		r.put("changed")
-		r.put("gone", "x", "0")
-		r.put("again", "x", "0")
-		i := r.start(informer.Options{PageSize: 3})
-		i.told()
-		before := i.held()
-
-		r.server.DropWatches()
-		r.put("changed", "x", "1")
-		r.remove("gone")
-		r.remove("again")
-		r.put("again", "x", "0")
-		r.put("new", "x", "1")
-		r.server.Compact()
-		bodies := decoded.Load()
-		r.within(3*time.Second, "relisted", func() bool { return i.Status().Relists[informer.Expired] == 1 })
-		if n := decoded.Load() - bodies; n != 3 {
-			r.Errorf("%d objects were decoded, want the 3 that are new", n)
-		}
-		i.tells("add again", "add new", "delete again", "delete gone", "update changed")
-		for k, obj := range i.held() {
-			if strings.HasPrefix(k.Name, "same") && before[k] != obj {
-				r.Errorf("%v is another reference", k)
-			}
-		}
-		i.current()
+	modes(t, func(t *testing.T, mode informer.Mode) {
+		bubble(t, func(r *rig) { relistTellsOfRealDifferencesOnly(r, mode) })
 	})
 }
 
-// behaviours 81, 173, fault F10: the list starts again, and nothing of the half list is used.
-func TestATokenThatExpiresInTheMiddleOfPaging(t *testing.T) {
-	bubble(t, func(r *rig) {
-		for n := range 5 {
-			r.put(fmt.Sprint("a", n))
+func relistTellsOfRealDifferencesOnly(r *rig, mode informer.Mode) {
+	for n := range 10 {
+		r.put(fmt.Sprint("same", n), "x", "0")
+	}
+	r.put("changed")
+	r.put("gone", "x", "0")
+	r.put("again", "x", "0")
+	i := r.start(informer.Options{Mode: mode, PageSize: 3})
+	i.told()
+	before := i.held()
+
+	r.server.DropWatches()
+	r.put("changed", "x", "1")
+	r.remove("gone")
+	r.remove("again")
+	r.put("again", "x", "0")
+	r.put("new", "x", "1")
+	r.server.Compact()
+	bodies := decoded.Load()
+	r.within(3*time.Second, "relisted", func() bool { return i.Status().Relists[informer.Expired] == 1 })
+	if n := decoded.Load() - bodies; n != 3 {
+		r.Errorf("%d objects were decoded, want the 3 that are new", n)
+	}
+	i.tells("add again", "add new", "delete again", "delete gone", "update changed")
+	for k, obj := range i.held() {
+		if strings.HasPrefix(k.Name, "same") && before[k] != obj {
+			r.Errorf("%v is another reference", k)
 		}
-		var pages atomic.Int32
-		r.server.Intercept(func(q *http.Request) http.HandlerFunc {
-			if clienttest.RequestOf(q).Verb == "list" && q.URL.Query().Get("continue") != "" && pages.Add(1) == 2 {
-				r.server.Compact()
-			}
-			return nil
-		})
-		// Something has to change, or the token's version is still the present one.
-		i := r.informer(informer.Options{PageSize: 1})
-		i.run()
-		r.Cleanup(i.stop)
-		r.put("a0", "x", "1")
-		if err := i.WaitSynced(r.Context()); err != nil {
-			r.Fatal(err)
-		}
-		i.current()
-		i.relisted(nil)
-	})
+	}
+	i.current()
 }
 
-// fault F1, F23, F24: for every place in a sample, a list that is cut there is not used.
+// faults F1, F23, F24, behaviour 201: for every place in a sample, a list that is cut there is not used.
 func TestAListThatIsCutIsNotUsed(t *testing.T) {
 	for _, n := range []int{0, 1, 20, 60, 100, 150, 250, 400, 700, 1000} {
 		t.Run(fmt.Sprint("after byte ", n), func(t *testing.T) {
-			bubble(t, func(r *rig) {
-				r.put("a")
-				r.put("b")
-				r.put("c")
-				r.put("d")
-				i := r.informer(informer.Options{PageSize: 3})
-				r.on("list", r.server.CutBody(n))
-				i.run()
-				r.Cleanup(i.stop)
-				r.pass(5 * time.Second)
-				if i.Status().Synced && n < 400 {
-					r.Error("a list that was cut counts as complete")
-				}
-				if held := i.Reader().Len(); held != 0 && held != 4 {
-					r.Errorf("the cache holds %d of 4 objects", held)
-				}
-				r.heal()
-				r.within(35*time.Second, "complete", func() bool { return i.Status().Synced })
-				i.current()
-				i.relisted(nil)
+			modes(t, func(t *testing.T, mode informer.Mode) {
+				bubble(t, func(r *rig) {
+					r.put("a")
+					r.put("b")
+					r.put("c")
+					r.put("d")
+					i := r.informer(informer.Options{Mode: mode, PageSize: 3})
+					r.on("collection", r.server.CutBody(n))
+					i.run()
+					r.Cleanup(i.stop)
+					r.pass(5 * time.Second)
+					if i.Status().Synced && n < 400 {
+						r.Error("a list that was cut counts as complete")
+					}
+					if held := i.Reader().Len(); held != 0 && held != 4 {
+						r.Errorf("the cache holds %d of 4 objects", held)
+					}
+					if n < 400 {
+						i.tells()
+					}
+					r.heal()
+					r.within(35*time.Second, "complete", func() bool { return i.Status().Synced })
+					i.current()
+					i.relisted(nil)
+				})
 			})
 		})
 	}
@@ -430,7 +467,7 @@ func TestAResourceThatGoesAndComesBack(t *testing.T) {
 		i.told()
 		old := i.held()
 		r.server.Intercept(func(q *http.Request) http.HandlerFunc {
-			if v := clienttest.RequestOf(q).Verb; v == "list" || v == "watch" {
+			if collects(q) || asks(q) == "watch" {
 				return func(w http.ResponseWriter, _ *http.Request) { http.NotFound(w, nil) }
 			}
 			return nil
@@ -480,7 +517,7 @@ func TestBookmarksAndRepeatedEvents(t *testing.T) {
 			bubble(t, func(r *rig) {
 				var asked journal[string]
 				r.server.Intercept(func(q *http.Request) http.HandlerFunc {
-					if clienttest.RequestOf(q).Verb != "watch" {
+					if asks(q) != "watch" {
 						return nil
 					}
 					if asked.add(q.URL.Query().Get("resourceVersion")) > 1 {
@@ -488,7 +525,7 @@ func TestBookmarksAndRepeatedEvents(t *testing.T) {
 					}
 					return frames(false, test.events...)
 				})
-				i := r.start(informer.Options{})
+				i := r.start(informer.Options{Mode: informer.Paged})
 				r.within(time.Second, "two watches", func() bool { return len(asked.list()) == 2 })
 				versions := asked.list()
 				i.tells(test.told...)
@@ -507,14 +544,14 @@ func TestRelistsAreSpaced(t *testing.T) {
 		watch http.HandlerFunc
 	}{
 		{"410 at once", failure(410, "Expired", "")},
-		{"410 after a bookmark", frames(false, `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}`, errorEvent(410, "Expired", ""))},
+		{"410 after a bookmark", frames(false, `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"3"}}}`, errorEvent(410, "Expired", ""))},
 		{"empty watches", frames(false)},
 		{"events that cannot be applied", frames(false, unknownType)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bubble(t, func(r *rig) {
 				r.on("watch", test.watch)
-				r.start(informer.Options{})
+				r.start(informer.Options{Mode: informer.Paged})
 				r.pass(time.Hour)
 				if n := r.requests("list"); n < 10 || n > 400 {
 					r.Errorf("%d lists in an hour", n)
@@ -530,12 +567,12 @@ func TestHealthMakesTheNextWaitShort(t *testing.T) {
 	for _, bookmarks := range []bool{true, false} {
 		t.Run(fmt.Sprint("bookmarks: ", bookmarks), func(t *testing.T) {
 			bubble(t, func(r *rig) {
-				i := r.start(informer.Options{})
+				i := r.start(informer.Options{Mode: informer.Paged})
 				r.on("watch", failure(500, "InternalError", ""))
 				r.server.DropWatches()
 				r.pass(10 * time.Minute)
 				r.server.Intercept(func(q *http.Request) http.HandlerFunc {
-					if query := q.URL.Query(); !bookmarks && query.Get("watch") != "" {
+					if query := q.URL.Query(); !bookmarks && asks(q) == "watch" {
 						query.Del("allowWatchBookmarks")
 						q.URL.RawQuery = query.Encode()
 					}
@@ -547,7 +584,7 @@ func TestHealthMakesTheNextWaitShort(t *testing.T) {
 				}
 				var broken atomic.Bool
 				r.server.Intercept(func(q *http.Request) http.HandlerFunc {
-					if clienttest.RequestOf(q).Verb != "watch" || !broken.CompareAndSwap(false, true) {
+					if asks(q) != "watch" || !broken.CompareAndSwap(false, true) {
 						return nil
 					}
 					return failure(500, "InternalError", "")

@@ -2,13 +2,14 @@ package informer
 
 import (
 	"context"
-	"iter"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Source is where an informer gets its objects from. client.Resource satisfies it; its methods say what each must do.
+// Source is where an informer gets its objects from. client.Resource satisfies it, and its methods say what each must do;
+// [Transform] and [Filter] make one source of another. It is used by several goroutines at once where an informer follows
+// several namespaces.
 type Source[T meta.Object] interface {
 	// GVR names the source in errors.
 	GVR() meta.GVR
@@ -16,6 +17,10 @@ type Source[T meta.Object] interface {
 	Each(
 		ctx context.Context, o client.ListOptions, reuse func(meta.Identity) (T, bool), fn func(client.Item[T]) error,
 	) (meta.ListMeta, error)
-	// Watch watches; see client.Resource.Watch.
-	Watch(ctx context.Context, o client.WatchOptions) iter.Seq2[client.Event[T], error]
+	// EachEvent watches; see client.Resource.EachEvent.
+	EachEvent(
+		ctx context.Context, o client.WatchOptions, reuse func(meta.Identity) (T, bool), fn func(client.Event[T]) error,
+	) error
+	// StreamingLists remembers whether the server has streaming lists; see client.Resource.StreamingLists.
+	StreamingLists() *client.Feature
 }

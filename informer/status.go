@@ -2,6 +2,7 @@ package informer
 
 import (
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -10,19 +11,30 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Status says how an informer is doing. It is a copy: it does not change afterwards.
+// Status says how an informer is doing. It is a copy: it does not change afterwards. It is one line as a string, and
+// attributes for log/slog and logr.
+//
+// That of an informer of several namespaces sums up those in Namespaces: counts are added, Synced holds if it does for
+// all, State is the least advanced, Err and Since are the latest, and so is LastEvent.
 type Status struct {
 	// State is what the informer is doing.
 	State State
 	// Synced says that the cache holds a complete list, however old.
 	Synced bool
+	// Mode is how the collection was listed last, or is being listed, Paged or Streaming; Auto before the first list, and where
+	// the namespaces do not agree. Why says why so.
+	Mode Mode
+	Why  string
+	// Progress says how far the list is that is under way, or how far the last one came.
+	Progress Progress
 	// Err is the last error of a list or a watch, nil when a list, an event or the clean end of a watch has followed. Since is
 	// when the last error happened, whether or not Err still has it.
 	Err   error
 	Since time.Time
 	// LastEvent is when something last came from the server: a list, an event or a bookmark.
 	LastEvent time.Time
-	// ResourceVersion is what the cache is current to.
+	// ResourceVersion is what the cache is current to: the oldest version of those of the namespaces, and empty where there
+	// is none yet or they cannot be ordered.
 	ResourceVersion string
 	// Objects is how many objects the cache holds.
 	Objects int
@@ -30,9 +42,15 @@ type Status struct {
 	Lists, Watches, Events int
 	// Relists counts the complete lists after the first one, by cause.
 	Relists map[Cause]int
+	// Resets counts the relists after which the cache held an older version than before: the server has lost history, as
+	// etcd does when it is restored from a backup.
+	Resets int
 	// Undecodable are the objects that do not decode at present, ordered by key. The cache holds their last good state, where
 	// there was one.
 	Undecodable []Undecodable
+	// Namespaces are the parts of an informer of several namespaces, which is one with Options.Namespaces; otherwise it is
+	// nil. While one watch serves all of them its status is under the empty name.
+	Namespaces map[string]Status
 }
 
 // Undecodable is an object that does not decode.
@@ -43,21 +61,147 @@ type Undecodable struct {
 	Err error
 }
 
-// String returns one line for people.
-func (s Status) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %d objects at version %q, %d lists, %d watches, %d events", s.State, s.Objects, s.ResourceVersion, s.Lists, s.Watches, s.Events)
-	if !s.Synced {
-		b.WriteString(", not synced")
+// attribute is a part of a Status that is worth a word.
+type attribute struct {
+	key   string
+	value any
+}
+
+// attributes returns what there is to say, in the order of its importance. What is as it should be is left out.
+func (s Status) attributes() []attribute {
+	all := []attribute{{"state", s.State.String()}, {"synced", s.Synced}}
+	if s.State == Listing {
+		all = append(all, attribute{"items", s.Progress.Items}, attribute{"remaining", s.Progress.Remaining})
 	}
+	all = append(all, attribute{"objects", s.Objects}, attribute{"version", s.ResourceVersion})
+	if s.Mode != Auto {
+		all = append(all, attribute{"mode", s.Mode.String()})
+	}
+	if s.Why != "" {
+		all = append(all, attribute{"why", s.Why})
+	}
+	all = append(all, attribute{"lists", s.Lists}, attribute{"watches", s.Watches}, attribute{"events", s.Events})
 	for _, cause := range slices.Sorted(maps.Keys(s.Relists)) {
-		fmt.Fprintf(&b, ", relists %s=%d", cause, s.Relists[cause])
+		all = append(all, attribute{"relists" + string(cause), s.Relists[cause]})
 	}
-	if len(s.Undecodable) > 0 {
-		fmt.Fprintf(&b, ", %d objects do not decode", len(s.Undecodable))
+	for _, count := range []struct {
+		key string
+		n   int
+	}{{"resets", s.Resets}, {"undecodable", len(s.Undecodable)}, {"namespaces", len(s.Namespaces)}} {
+		if count.n > 0 {
+			all = append(all, attribute{count.key, count.n})
+		}
+	}
+	if !s.LastEvent.IsZero() {
+		all = append(all, attribute{"lastEvent", s.LastEvent})
+	}
+	if unsynced := s.unsynced(); len(unsynced) > 0 {
+		all = append(all, attribute{"unsynced", strings.Join(unsynced, ", ")})
 	}
 	if s.Err != nil {
-		fmt.Fprintf(&b, ", last error: %v", s.Err)
+		all = append(all, attribute{"error", s.Err.Error()})
+	}
+	return all
+}
+
+// unsynced names the namespaces that have not been listed yet.
+func (s Status) unsynced() []string {
+	var names []string
+	for _, ns := range slices.Sorted(maps.Keys(s.Namespaces)) {
+		if ns != "" && !s.Namespaces[ns].Synced {
+			names = append(names, ns)
+		}
+	}
+	return names
+}
+
+// String returns one line for people. Its form is no promise.
+func (s Status) String() string {
+	var b strings.Builder
+	for n, a := range s.attributes() {
+		switch v := a.value.(type) {
+		case time.Time:
+			continue
+		case string:
+			if n == 0 {
+				b.WriteString(v)
+				continue
+			}
+			if v == "" || strings.ContainsAny(v, " \t\n\"=") {
+				v = fmt.Sprintf("%q", v)
+			}
+			fmt.Fprintf(&b, ", %s=%s", a.key, v)
+		default:
+			fmt.Fprintf(&b, ", %s=%v", a.key, v)
+		}
 	}
 	return b.String()
+}
+
+// LogValue returns the status as a group of attributes for log/slog, with the namespaces as groups in it.
+func (s Status) LogValue() slog.Value {
+	var attrs []slog.Attr
+	for _, a := range s.attributes() {
+		attrs = append(attrs, slog.Any(a.key, a.value))
+	}
+	return slog.GroupValue(attrs...)
+}
+
+// MarshalLog returns the status as a map of attributes: it is what a logr.Logger shows.
+func (s Status) MarshalLog() any {
+	m := make(map[string]any)
+	for _, a := range s.attributes() {
+		m[a.key] = a.value
+	}
+	return m
+}
+
+// before reports whether s is less advanced than other: whoever waits may list next, and who lists will watch.
+func (s State) before(other State) bool {
+	order := []State{Idle, Waiting, Listing, Watching}
+	return slices.Index(order, s) < slices.Index(order, other)
+}
+
+// summary sums up the namespaces of an informer.
+func summary(parts map[string]Status) Status {
+	all := Status{Namespaces: parts, Synced: true}
+	first := true
+	for _, ns := range slices.Sorted(maps.Keys(parts)) {
+		s := parts[ns]
+		if first || s.State.before(all.State) {
+			all.State = s.State
+		}
+		switch {
+		case first:
+			all.Mode, all.Why = s.Mode, s.Why
+		case s.Mode != all.Mode:
+			all.Mode, all.Why = Auto, ""
+		}
+		first = false
+		all.Synced = all.Synced && s.Synced
+		all.Progress.Items += s.Progress.Items
+		all.Progress.Remaining += s.Progress.Remaining
+		if s.Err != nil && (all.Err == nil || s.Since.After(all.Since)) {
+			all.Err = s.Err
+		}
+		if s.Since.After(all.Since) {
+			all.Since = s.Since
+		}
+		if s.LastEvent.After(all.LastEvent) {
+			all.LastEvent = s.LastEvent
+		}
+		all.Lists += s.Lists
+		all.Watches += s.Watches
+		all.Events += s.Events
+		all.Resets += s.Resets
+		for cause, n := range s.Relists {
+			if all.Relists == nil {
+				all.Relists = make(map[Cause]int)
+			}
+			all.Relists[cause] += n
+		}
+		all.Undecodable = append(all.Undecodable, s.Undecodable...)
+	}
+	slices.SortFunc(all.Undecodable, func(a, b Undecodable) int { return a.Identity.Key().Compare(b.Identity.Key()) })
+	return all
 }

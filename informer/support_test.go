@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -64,8 +65,15 @@ type rig struct {
 // bubble runs f with a server of its own, on a clock of its own. A goroutine that is left over fails the test.
 func bubble(t *testing.T, f func(r *rig)) {
 	t.Helper()
+	bubbleOf(t, clienttest.Options{}, f)
+}
+
+// bubbleOf is bubble with a server of these options.
+func bubbleOf(t *testing.T, o clienttest.Options, f func(r *rig)) {
+	t.Helper()
+	o.HistoryAge = 1000 * time.Hour
 	synctest.Test(t, func(t *testing.T) {
-		server := clienttest.Start(t, clienttest.Options{HistoryAge: 1000 * time.Hour})
+		server := clienttest.Start(t, o)
 		c, err := client.New(server.Config())
 		if err != nil {
 			t.Fatal(err)
@@ -73,6 +81,17 @@ func bubble(t *testing.T, f func(r *rig)) {
 		t.Cleanup(c.Close)
 		f(&rig{T: t, server: server, things: client.For(c, things), raw: client.For(c, raw)})
 	})
+}
+
+// another is the rig with a client of its own, and so with other connections.
+func (r *rig) another() *rig {
+	r.Helper()
+	c, err := client.New(r.server.Config())
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.Cleanup(c.Close)
+	return &rig{T: r.T, server: r.server, things: client.For(c, things), raw: client.For(c, raw)}
 }
 
 // pass lets time pass, and then everything come to rest.
@@ -129,14 +148,35 @@ func (r *rig) remove(name string) {
 
 func key(name string) meta.Key { return meta.Key{Namespace: "default", Name: name} }
 
-// on answers requests of a verb in another way; nil answers them as usual. It replaces what was set before.
-func (r *rig) on(verb string, h http.HandlerFunc) {
+// asks returns what a request asks for: a verb, or "stream" for a watch that begins with the whole collection.
+func asks(q *http.Request) string {
+	verb := clienttest.RequestOf(q).Verb
+	if verb == "watch" && q.URL.Query().Get("sendInitialEvents") == "true" {
+		return "stream"
+	}
+	return verb
+}
+
+// collects reports whether a request asks for the whole collection, in either way.
+func collects(q *http.Request) bool { return asks(q) == "list" || asks(q) == "stream" }
+
+// on answers requests that ask for something in another way; nil answers them as usual. It replaces what was set before.
+// "collection" stands for lists of both kinds.
+func (r *rig) on(what string, h http.HandlerFunc) {
 	r.server.Intercept(func(q *http.Request) http.HandlerFunc {
-		if clienttest.RequestOf(q).Verb != verb {
+		if asks(q) != what && !(what == "collection" && collects(q)) {
 			return nil
 		}
 		return h
 	})
+}
+
+// modes runs a test once with paged lists, and once with streaming ones.
+func modes(t *testing.T, f func(t *testing.T, mode informer.Mode)) {
+	t.Helper()
+	for _, mode := range []informer.Mode{informer.Paged, informer.Streaming} {
+		t.Run(mode.String(), func(t *testing.T) { f(t, mode) })
+	}
 }
 
 // heal answers everything as usual again.
@@ -238,6 +278,11 @@ func (i *informed) reported() []error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return slices.Clone(i.errors)
+}
+
+// hasReported reports whether an error with this text was reported. The empty text always was.
+func (i *informed) hasReported(text string) bool {
+	return text == "" || slices.ContainsFunc(i.reported(), func(err error) bool { return strings.Contains(err.Error(), text) })
 }
 
 // held returns what the cache has.

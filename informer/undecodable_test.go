@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client"
-	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/informer"
 )
 
@@ -160,7 +159,7 @@ func TestObjectsThatDoNotDecode(t *testing.T) {
 			r.put("zzz")
 			r.server.Compact()
 			r.server.Intercept(func(q *http.Request) http.HandlerFunc {
-				if clienttest.RequestOf(q).Verb == "list" {
+				if collects(q) {
 					return r.server.CutBody(500)
 				}
 				return nil
@@ -175,11 +174,13 @@ func TestObjectsThatDoNotDecode(t *testing.T) {
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			bubble(t, func(r *rig) {
-				r.put("bad", "bad", "yes")
-				r.put("good", "v", "1")
-				r.put("other")
-				test.f(r, r.start(informer.Options{}))
+			modes(t, func(t *testing.T, mode informer.Mode) {
+				bubble(t, func(r *rig) {
+					r.put("bad", "bad", "yes")
+					r.put("good", "v", "1")
+					r.put("other")
+					test.f(r, r.start(informer.Options{Mode: mode}))
+				})
 			})
 		})
 	}

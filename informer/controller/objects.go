@@ -13,7 +13,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Subscriber is what has objects to follow: *informer.Informer[T] and cache.Reader[T].
+// Subscriber is what has objects to follow: *informer.Informer[T], *informer.User[T] and cache.Reader[T].
 type Subscriber[T meta.Object] interface {
 	Subscribe(h cache.Handler[T]) *cache.Subscription
 }
@@ -104,7 +104,11 @@ func (o *objects[K, T]) Run(ctx context.Context, add func(K), synced func()) err
 	err := sub.WaitSynced(working)
 	if err == nil {
 		synced()
-		<-working.Done()
+		select {
+		case <-working.Done():
+		case <-sub.Done(): // as that of an informer.User is, at the end of its Run
+			err = errors.New("its subscription has been closed, there is nothing more to hear")
+		}
 	}
 	switch {
 	case ctx.Err() != nil:

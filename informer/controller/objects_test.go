@@ -299,6 +299,37 @@ func TestASourceThatCannotWorkEndsTheController(t *testing.T) {
 // named is a Subscriber with a name of its own, as informers have.
 type named struct{ cache.Reader[*pod] }
 
+// ending has its subscriptions closed by somebody else, as those of a user of a shared informer are.
+type ending struct {
+	cache.Reader[*pod]
+	subs chan *cache.Subscription
+}
+
+func (e ending) Subscribe(h cache.Handler[*pod]) *cache.Subscription {
+	sub := e.Reader.Subscribe(h)
+	e.subs <- sub
+	return sub
+}
+
+// A controller that can hear nothing more must not go on as if nothing happened.
+func TestTheEndOfASubscriptionEndsTheController(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPods(t)
+		s.list(newPod("web", "a", "1"))
+		from := ending{s.Reader(), make(chan *cache.Subscription, 1)}
+		ctl := controller.New("c", controller.Options{}, func(context.Context, meta.Key) (controller.Result, error) {
+			return controller.Result{}, nil
+		}, controller.Watch(from))
+		ended := make(chan error, 1)
+		go func() { ended <- ctl.Run(t.Context()) }()
+		synctest.Wait()
+		(<-from.subs).Close()
+		if err := <-ended; err == nil || !strings.Contains(err.Error(), "its subscription has been closed") {
+			t.Errorf("Run returned %v", err)
+		}
+	})
+}
+
 func (named) String() string { return "informer of pods.v1" }
 
 func TestSourcesAreNamedAfterWhatTheyFollow(t *testing.T) {

@@ -1,0 +1,102 @@
+package informer
+
+import "github.com/bowline-go/bowline/client/meta"
+
+// This file has the arrows of the machine that lead from a list: how it is read, and what follows it.
+
+// begin starts a list, in the way that the mode allows and the server is known for.
+func begin(s state, streams answer) (state, effect) {
+	s.phase = Listing
+	switch {
+	case s.mode == Streaming, s.mode == Auto && streams != lacks:
+		s.way = streamed
+		return s, effect{action: stream}
+	case s.expired >= 2:
+		s.way = whole
+	default:
+		s.way = paged
+	}
+	return s, effect{action: list}
+}
+
+// outdates reports whether a complete list of this version is older than what the cache is current to. Then it must not
+// be applied. A list that need not be fresh may well be older. A consistent one cannot be, unless the server has been
+// rolled back, as by an etcd that was restored from a backup. Versions that have no order say nothing.
+func (s state) outdates(version string) bool {
+	order, ok := meta.CompareVersions(version, s.seen)
+	return ok && order < 0
+}
+
+// afterList follows a list, paged or in one page.
+func afterList(s state, in input) (state, effect) {
+	if in.outcome == done {
+		to, todo := listed(s, in), effect{action: watch}
+		if s.doubt {
+			todo.learned = lacks
+		}
+		return to, todo
+	}
+	s.doubt = false // what stopped the streaming list may have been what stopped this one
+	return again(s, in)
+}
+
+// afterStream follows a streaming list, up to its end bookmark: what comes of the stream after that is the end of a watch.
+func afterStream(s state, in input) (state, effect) {
+	switch in.outcome {
+	case done:
+		return listed(s, in), effect{action: follow, learned: has}
+	case refused:
+		if s.mode == Streaming {
+			break
+		}
+		s, todo := begin(s, lacks)
+		todo.learned = lacks
+		return s, todo
+	case unended, inapplicable:
+		s.broken++
+		// A server that has shown that it can has an accident now and then, and so has one that sends something else.
+		trusted := in.outcome == inapplicable || in.streams == has
+		if s.mode == Streaming || trusted && s.broken < patience {
+			break
+		}
+		s.broken, s.doubt = 0, true
+		return begin(s, lacks)
+	default:
+	}
+	return again(s, in)
+}
+
+// listed follows a complete list: everything about how it came to be is forgotten.
+func listed(s state, in input) state {
+	return state{phase: Watching, mode: s.mode, version: in.version, seen: in.version, relist: s.cause != Initial}
+}
+
+// again lists once more, after a wait.
+func again(s state, in input) (state, effect) {
+	p := backoff
+	switch in.outcome {
+	case expired, tooLarge:
+		s.stale = false // whatever was asked for is not to be had: ask for the present
+	case outdated:
+		s.stale = false
+		s.expired++
+	case older:
+		p = gentle
+		if s.stale {
+			s.stale = false // it was allowed, and is no use: the cache never goes back
+			break
+		}
+		s = rolledBack(s)
+	case absent, forbidden, refused:
+		p = slow
+	default:
+	}
+	return pause(s, Listing, p, in.floor)
+}
+
+// rolledBack makes the next list one that replaces everything. What the cache is current to does not exist any more, and
+// the server gives versions a second time: an equal version does not mean an equal state.
+func rolledBack(s state) state {
+	s.cause, s.seen, s.afresh, s.stale = Reset, "", true, false
+	return s
+}

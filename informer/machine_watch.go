@@ -1,0 +1,78 @@
+package informer
+
+import "time"
+
+// This file has the arrows of the machine that lead from a watch, the rest of a streaming list included.
+
+func afterWatch(s state, in input) (state, effect) {
+	if in.version != "" {
+		s.version, s.seen = in.version, in.version
+	}
+	if in.lived >= settled {
+		s.relist = false
+	}
+	if in.mute {
+		s.mute++
+	} else if in.lived >= shortWatch {
+		s.mute = 0
+	}
+	p := backoff
+	if in.delivered {
+		s.empty, s.broken = 0, 0
+		p = gentle
+	}
+	switch in.outcome {
+	case done:
+		switch {
+		case s.mute >= patience:
+			return relist(s, Silent, in.floor)
+		case in.lived >= shortWatch && !in.early:
+			s.empty, s.broken = 0, 0
+			return s, effect{action: watch}
+		case in.lived >= shortWatch: // the server stops, and so it does to everybody: spread out
+			s.empty, s.broken = 0, 0
+			p = gentle
+		case !in.delivered:
+			if s.empty++; s.empty >= patience {
+				return relist(s, Refused, in.floor)
+			}
+		}
+	case expired, outdated:
+		return relist(s, Expired, in.floor)
+	case tooLarge:
+		return relist(s, TooLarge, in.floor)
+	case absent:
+		return relist(s, Absent, in.floor)
+	case older:
+		return relist(rolledBack(s), Reset, in.floor)
+	case forbidden, refused:
+		p = slow
+	case inapplicable:
+		if s.broken++; s.broken >= patience {
+			return relist(s, Reset, in.floor)
+		}
+	case silent:
+		if s.mute >= patience {
+			return relist(s, Silent, in.floor)
+		}
+		p = gentle // it took a while as it is
+	default:
+	}
+	return pause(s, Watching, p, in.floor)
+}
+
+// relist waits, and then lists because of cause. The version is forgotten: a watch from it is not to be had.
+//
+// The wait is gentle: a server that has come back after a long time with its history gone has been waited for already. But
+// lists are dear, so one that follows another without a watch worth the name in between backs off.
+func relist(s state, cause Cause, floor time.Duration) (state, effect) {
+	s.version, s.cause, s.empty, s.broken, s.mute = "", cause, 0, 0, 0
+	p := gentle
+	switch {
+	case cause == Absent:
+		p = slow
+	case s.relist:
+		p = backoff
+	}
+	return pause(s, Listing, p, floor)
+}

@@ -1,0 +1,420 @@
+package informer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Extended is the cause of a relist of a wide watch: namespaces were added to those that it serves.
+const Extended Cause = "Extended"
+
+// scope is a collection that is listed and watched by itself: one namespace, or all of them. An informer of several
+// namespaces has a scope for each, or a wide one from which it takes those that it covers.
+type scope[T meta.Object] struct {
+	namespace string
+	covers    []string // of a wide scope: the namespaces that are wanted of it, ordered; otherwise nil
+	part      *cache.Part[T]
+	record    record
+	at        state // where its reflector was when it ended; only Run touches it
+	// succeeds says that the part began with objects that other parts have left: what comes must not be older than they.
+	succeeds bool
+}
+
+// names returns the namespaces whose objects are the scope's.
+func (s *scope[T]) names() []string {
+	if s.covers != nil {
+		return s.covers
+	}
+	return []string{s.namespace}
+}
+
+// SetNamespaces makes these the namespaces of an informer with Options.Namespaces. It may be called at any time. The
+// objects of a namespace that is not among them any more leave the cache, and handlers are told of each by OnDelete; those
+// of a new one arrive by OnAdd when it has been listed, and until then the informer is not synced. All others stay as they
+// are. While Run is under way it does that, soon after SetNamespaces has returned.
+//
+// A wide watch (Options.WideAbove) is resumed without the namespaces that are gone, and lists again for those that are new.
+// Where their number crosses the threshold everything is listed, and the cache stays as it is until that is done.
+//
+// It returns an error, and changes nothing, if a name is not one, or is there twice, or if the informer was made without
+// Options.Namespaces. None, nil included, is no namespace.
+func (i *Informer[T]) SetNamespaces(namespaces []string) error {
+	if i.o.Namespaces == nil {
+		return fmt.Errorf("set namespaces of %v: informer.Options: Namespaces must not be nil (it may be empty) for this", i)
+	}
+	if err := validNamespaces("namespaces", namespaces); err != nil {
+		return fmt.Errorf("set namespaces of %v: %w", i, err)
+	}
+	want := slices.Sorted(slices.Values(namespaces))
+	if i.ask(want) {
+		return nil
+	}
+	i.shape.Lock() // keeps a Run from beginning
+	defer i.shape.Unlock()
+	if !i.ask(want) {
+		i.mu.Lock()
+		i.want = want
+		i.mu.Unlock()
+		i.rearrange(nil)
+	}
+	return nil
+}
+
+// ask leaves a change of the namespaces to the Run that is under way; it reports false if there is none.
+func (i *Informer[T]) ask(want []string) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if !i.running {
+		return false
+	}
+	i.want = want
+	i.settle()
+	select {
+	case i.changed <- struct{}{}:
+	default: // it has not looked since the last change
+	}
+	return true
+}
+
+// arrange makes the scopes those that the wanted namespaces need. halt ends what works on a scope; it is nil where nothing
+// does.
+func (i *Informer[T]) arrange(halt func([]*scope[T])) {
+	i.shape.Lock()
+	defer i.shape.Unlock()
+	i.rearrange(halt)
+}
+
+// rearrange is arrange for who holds shape.
+func (i *Informer[T]) rearrange(halt func([]*scope[T])) {
+	want, left, over := i.plan()
+	if halt != nil {
+		halt(over)
+	}
+	// New parts come before old ones go: their objects find somewhere to stay, and who subscribes meanwhile is not synced
+	// too early.
+	scopes := make(map[string]*scope[T])
+	for _, ns := range i.split(want) {
+		s := i.scopes[ns]
+		if s == nil {
+			s = &scope[T]{namespace: ns, part: i.store.Part(ns), succeeds: len(over) > 0}
+		}
+		scopes[ns] = s
+	}
+	if s := scopes[""]; s != nil && i.o.Namespaces != nil {
+		if s.covers != nil && !amongAll(s.covers, want) && s.at.version != "" { // it has been halted for that
+			s.at = state{cause: Extended, seen: s.at.seen}
+		}
+		s.covers = want
+		s.record.keepUndecodable(func(k meta.Key) bool { return among(want, k.Namespace) })
+	}
+	i.beVacant(len(want) == 0)
+	for _, ns := range left {
+		i.vacate(ns)
+	}
+	for _, s := range over {
+		if scopes[s.namespace] != s {
+			s.part.Detach()
+		}
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.scopes = scopes
+	i.settle()
+}
+
+// vacate removes the objects of a namespace. A wide part still covers it, so that it does not do to drop its own.
+func (i *Informer[T]) vacate(namespace string) {
+	part := i.store.Part(namespace)
+	part.Relist().Commit(part.ResourceVersion())
+	part.Detach()
+}
+
+// nowhere is the name of no namespace.
+const nowhere = "/"
+
+// beVacant gives a store without namespaces a part that is complete and stays empty, so that subscriptions become synced.
+func (i *Informer[T]) beVacant(vacant bool) {
+	switch {
+	case vacant && i.vacant == nil:
+		i.vacant = i.store.Part(nowhere)
+		i.vacant.Relist().Commit("")
+	case !vacant && i.vacant != nil:
+		i.vacant.Detach()
+		i.vacant = nil
+	}
+}
+
+// plan returns the namespaces that are wanted, those that are not any more, which from now on are not listed, and the
+// scopes that cannot go on as they are.
+func (i *Informer[T]) plan() (want, left []string, over []*scope[T]) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	scopes := i.split(i.want)
+	for _, s := range i.scopes {
+		if !among(scopes, s.namespace) || s.covers != nil && !slices.Equal(s.covers, i.want) {
+			over = append(over, s)
+		}
+		for _, ns := range s.names() {
+			if !among(i.want, ns) {
+				left = append(left, ns)
+				delete(i.listed, ns)
+			}
+		}
+	}
+	slices.Sort(left)
+	return i.want, left, over
+}
+
+// split returns the namespaces of the scopes that it takes to follow the wanted ones, ordered.
+func (i *Informer[T]) split(want []string) []string {
+	if i.o.Namespaces != nil && i.o.WideAbove > 0 && len(want) > i.o.WideAbove {
+		return []string{""}
+	}
+	return want
+}
+
+// settle makes the signal for those who wait what is true. The caller holds mu.
+func (i *Informer[T]) settle() {
+	all := i.allListed()
+	select {
+	case <-i.synced:
+		if !all {
+			i.synced = make(chan struct{})
+		}
+	default:
+		if all {
+			close(i.synced)
+		}
+	}
+}
+
+// allListed reports whether the cache has a complete list of every wanted namespace. The caller holds mu.
+func (i *Informer[T]) allListed() bool {
+	return !slices.ContainsFunc(i.want, func(ns string) bool { return !i.listed[ns] })
+}
+
+// wasListed notes that the cache holds a complete list of these namespaces.
+func (i *Informer[T]) wasListed(namespaces []string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, ns := range namespaces {
+		i.listed[ns] = true
+	}
+	i.settle()
+}
+
+// renew makes an informer that does not run what it was when it was new, except that indexes and subscriptions stay: those
+// who have subscribed are told that the objects have gone.
+func (i *Informer[T]) renew() {
+	i.shape.Lock()
+	defer i.shape.Unlock()
+	i.mu.Lock()
+	old := i.scopes
+	i.scopes, i.span = nil, newSpan()
+	clear(i.listed)
+	i.settle()
+	i.mu.Unlock()
+	i.beVacant(false)
+	meanwhile := i.store.Part(nowhere) // whoever subscribes now is not synced before the next list
+	for _, s := range old {
+		s.part.Drop()
+	}
+	i.rearrange(nil)
+	if i.vacant == nil {
+		meanwhile.Detach()
+	}
+}
+
+// among reports whether an ordered slice has s.
+func among(ordered []string, s string) bool {
+	_, found := slices.BinarySearch(ordered, s)
+	return found
+}
+
+// amongAll reports whether an ordered slice has all of some.
+func amongAll(ordered, some []string) bool {
+	return !slices.ContainsFunc(some, func(s string) bool { return !among(ordered, s) })
+}
+
+// sweepEvery is how often objects are checked for having been changed; see Options.CheckMutations.
+const sweepEvery = time.Minute
+
+// follow has every scope followed, and arranges them anew when that is asked for, until ctx ends or one of them cannot go
+// on. All that it has started has returned then.
+func (i *Informer[T]) follow(ctx context.Context) error {
+	f := &following[T]{i: i, pursuits: make(map[*scope[T]]*pursuit)}
+	ctx, f.cancel = context.WithCancel(ctx)
+	defer f.halt(nil)
+	var sweep <-chan time.Time // never, unless asked for
+	if i.o.CheckMutations > 0 {
+		ticker := time.NewTicker(sweepEvery)
+		defer ticker.Stop()
+		sweep = ticker.C
+	}
+	for {
+		i.arrange(f.halt)
+		for _, s := range i.scopes {
+			f.start(ctx, s)
+		}
+		select {
+		case <-ctx.Done():
+			f.halt(slices.Collect(maps.Keys(f.pursuits)))
+			return f.result()
+		case <-i.changed:
+		case <-sweep:
+			i.store.Sweep()
+		}
+	}
+}
+
+// following is the work of one Run: a goroutine for each scope.
+type following[T meta.Object] struct {
+	i        *Informer[T]
+	cancel   context.CancelFunc // ends all of them, and the Run
+	pursuits map[*scope[T]]*pursuit
+	err      error    // why one could not go on
+	panicked *relayed // what one panicked with
+}
+
+// pursuit is the work on one scope.
+type pursuit struct {
+	cancel   context.CancelFunc
+	ended    chan struct{} // closed at the end; the rest is written before, and read after
+	err      error
+	panicked *relayed
+}
+
+// start begins the work on s, if nobody works on it yet. halt ends it, and waits for it.
+func (f *following[T]) start(ctx context.Context, s *scope[T]) {
+	if f.pursuits[s] != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	p := &pursuit{cancel: cancel, ended: make(chan struct{})}
+	f.pursuits[s] = p
+	r := f.i.reflector(s)
+	go func() {
+		defer close(p.ended)
+		defer func() {
+			if value := recover(); value != nil {
+				p.panicked = &relayed{value, debug.Stack()}
+				f.cancel()
+			}
+		}()
+		from := s.at
+		// Functions of indexes are called in here. If one panics it is not known how much of the watch has been applied: the
+		// next Run begins with a list, or it would show the past again.
+		s.at = state{cause: Reset, seen: from.seen}
+		if s.at, p.err = r.run(ctx, from); p.err != nil {
+			f.cancel()
+		}
+	}()
+}
+
+// reflector returns what makes the part of s equal to what the source has for it.
+func (i *Informer[T]) reflector(s *scope[T]) *reflector[T] {
+	names := s.names()
+	r := &reflector[T]{
+		source: i.source, o: i.o, namespace: s.namespace, part: s.part, record: &s.record,
+		synced: func() {
+			i.wasListed(names)
+			if i.o.CheckMutations > 0 {
+				i.store.Sweep()
+			}
+		},
+	}
+	r.o.AllowStale = i.o.AllowStale && !s.succeeds
+	if s.covers != nil {
+		r.source = within[T]{i.source, names}
+	}
+	return r
+}
+
+// halt ends the work on scopes, those on which nobody works excepted.
+func (f *following[T]) halt(scopes []*scope[T]) {
+	for _, s := range scopes {
+		if p := f.pursuits[s]; p != nil {
+			p.cancel()
+		}
+	}
+	for _, s := range scopes {
+		p := f.pursuits[s]
+		if p == nil {
+			continue
+		}
+		<-p.ended
+		delete(f.pursuits, s)
+		f.err = errors.Join(f.err, p.err)
+		if f.panicked == nil {
+			f.panicked = p.panicked
+		}
+	}
+}
+
+// result returns why the work has ended by itself, if it has. A panic goes on, in the goroutine of Run.
+func (f *following[T]) result() error {
+	if f.panicked != nil {
+		panic(f.panicked)
+	}
+	return f.err
+}
+
+// relayed is a panic of another goroutine, with that one's stack, which would be lost otherwise.
+type relayed struct {
+	value any
+	stack []byte
+}
+
+func (r *relayed) Error() string { return fmt.Sprintf("%v\n\n%s", r.value, r.stack) }
+
+// Unwrap returns the value if it is an error, as it is for run-time errors.
+func (r *relayed) Unwrap() error {
+	err, _ := r.value.(error)
+	return err
+}
+
+// within is a source of all namespaces that shows those of an ordered set only. What is outside is not decoded in lists;
+// events of it only move the version.
+type within[T meta.Object] struct {
+	Source[T]
+	namespaces []string
+}
+
+func (w within[T]) Each(
+	ctx context.Context, o client.ListOptions, reuse func(meta.Identity) (T, bool), fn func(client.Item[T]) error,
+) (meta.ListMeta, error) {
+	return w.Source.Each(ctx, o, w.reuse(reuse), fn)
+}
+
+func (w within[T]) EachEvent(
+	ctx context.Context, o client.WatchOptions, reuse func(meta.Identity) (T, bool), fn func(client.Event[T]) error,
+) error {
+	return w.Source.EachEvent(ctx, o, w.reuse(reuse), func(e client.Event[T]) error {
+		if e.Type != client.Bookmark && !e.Reused && !among(w.namespaces, e.Identity.Namespace) {
+			e = client.Event[T]{Type: client.Deleted, Identity: e.Identity} // it is not there, and so only the version moves
+		}
+		return fn(e)
+	})
+}
+
+// reuse has what is outside count as reused: it is not decoded, and as the cache did not ask for that, not held.
+func (w within[T]) reuse(reuse func(meta.Identity) (T, bool)) func(meta.Identity) (T, bool) {
+	return func(id meta.Identity) (obj T, reused bool) {
+		if !among(w.namespaces, id.Namespace) {
+			return obj, true
+		}
+		if reuse == nil {
+			return obj, false
+		}
+		return reuse(id)
+	}
+}

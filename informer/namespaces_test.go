@@ -1,0 +1,349 @@
+package informer_test
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/informer"
+)
+
+// Several namespaces in one informer, and a set of them that changes.
+
+// putIn creates an object in one of the namespaces that every server has: default, kube-public and kube-system.
+func (r *rig) putIn(namespace, name string) {
+	r.Helper()
+	if _, err := r.raw.Create(r.Context(), unstructured(namespace, name, nil, nil)); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// only answers requests about one namespace in another way; the empty one is that of requests about all.
+func (r *rig) only(namespace string, h http.HandlerFunc) {
+	r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+		if of := clienttest.RequestOf(q); of.Resource.Resource != "configmaps" || of.Key.Namespace != namespace {
+			return nil
+		}
+		return h
+	})
+}
+
+// set changes the namespaces, and lets that take effect.
+func (i *informed) set(namespaces ...string) {
+	i.r.Helper()
+	if err := i.SetNamespaces(namespaces); err != nil {
+		i.r.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+// keys fails unless these objects are in the cache, and the handler knows the same.
+func (i *informed) keys(want ...string) {
+	i.r.Helper()
+	synctest.Wait()
+	var got []string
+	for k := range i.held() {
+		got = append(got, k.String())
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		i.r.Errorf("the cache holds %q, want %q", got, want)
+	}
+	if d := i.witness.difference(i.held()); d != "" {
+		i.r.Error(d)
+	}
+}
+
+func TestSeveralNamespaces(t *testing.T) {
+	for _, mode := range []informer.Mode{informer.Auto, informer.Paged} {
+		for _, test := range []struct {
+			name  string
+			above int
+		}{{"narrow", 0}, {"wide", 1}} {
+			t.Run(test.name+" "+mode.String(), func(t *testing.T) {
+				bubble(t, func(r *rig) {
+					r.putIn("default", "a")
+					r.putIn("kube-public", "b")
+					r.putIn("kube-system", "c")
+					i := r.start(informer.Options{Namespaces: []string{"kube-system", "default"}, WideAbove: test.above, Mode: mode})
+					i.keys("default/a", "kube-system/c")
+					i.tells("add a", "add c")
+					before := i.Status().ResourceVersion
+					r.putIn("default", "d")
+					r.putIn("kube-public", "e")
+					r.putIn("kube-system", "f")
+					i.keys("default/a", "default/d", "kube-system/c", "kube-system/f")
+					i.tells("add d", "add f")
+					s := i.Status()
+					if !s.Synced || s.State != informer.Watching || s.Objects != 4 || s.ResourceVersion == before {
+						r.Errorf("status is %v", s)
+					}
+					if wide := len(s.Namespaces) == 1; wide != (test.above > 0) || r.server.Watches() != len(s.Namespaces) {
+						r.Errorf("%d watches, and status is %v", r.server.Watches(), s)
+					}
+				})
+			})
+		}
+	}
+}
+
+// Whatever is wanted before, objects that stay are not told of again, and none from elsewhere is ever seen.
+func TestSetNamespacesTellsDifferencesOnly(t *testing.T) {
+	all := []string{"default", "kube-public", "kube-system"}
+	for _, test := range []struct {
+		name  string
+		above int
+		from  []string
+		to    []string
+		tells []string
+		keys  []string
+	}{
+		{"one more", 0, all[:1], all[:2], []string{"add b"}, []string{"default/a", "kube-public/b"}},
+		{"one less", 0, all[:2], all[:1], []string{"delete b"}, []string{"default/a"}},
+		{"another", 0, all[:1], all[1:2], []string{"add b", "delete a"}, []string{"kube-public/b"}},
+		{"none any more", 0, all, []string{}, []string{"delete a", "delete b", "delete c"}, nil},
+		{"the first", 0, []string{}, all[:1], []string{"add a"}, []string{"default/a"}},
+		{"one more, wide", 1, all[:2], all, []string{"add c"}, []string{"default/a", "kube-public/b", "kube-system/c"}},
+		{"one less, wide", 1, all, all[:2], []string{"delete c"}, []string{"default/a", "kube-public/b"}},
+		{"another, wide", 1, all[:2], all[1:], []string{"add c", "delete a"}, []string{"kube-public/b", "kube-system/c"}},
+		{"narrow to wide", 1, all[:1], all[:2], []string{"add b"}, []string{"default/a", "kube-public/b"}},
+		{"narrow to wide elsewhere", 1, all[:1], all[1:], []string{"add b", "add c", "delete a"}, []string{"kube-public/b", "kube-system/c"}},
+		{"wide to narrow", 1, all, all[:1], []string{"delete b", "delete c"}, []string{"default/a"}},
+		{"wide to narrow elsewhere", 1, all[:2], all[2:], []string{"add c", "delete a", "delete b"}, []string{"kube-system/c"}},
+		{"wide to none", 1, all, nil, []string{"delete a", "delete b", "delete c"}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for _, when := range []string{"during", "between"} {
+				bubble(t, func(r *rig) {
+					r.putIn("default", "a")
+					r.putIn("kube-public", "b")
+					r.putIn("kube-system", "c")
+					i := r.informer(informer.Options{Namespaces: test.from, WideAbove: test.above})
+					i.run()
+					synctest.Wait()
+					i.told()
+					was := i.held()
+					if when == "between" {
+						i.stop()
+						i.set(test.to...)
+						for k := range i.held() {
+							if !slices.Contains(test.to, k.Namespace) {
+								r.Errorf("%v is still there", k)
+							}
+						}
+						i.run()
+						synctest.Wait()
+					} else {
+						i.set(test.to...)
+					}
+					if err := i.WaitSynced(r.Context()); err != nil {
+						r.Error(err)
+					}
+					i.keys(test.keys...)
+					i.tells(test.tells...)
+					for k, obj := range i.held() {
+						if old := was[k]; old != nil && old != obj {
+							r.Errorf("%v is another object than before", k)
+						}
+					}
+					r.putIn("default", "x")
+					r.putIn("kube-public", "y")
+					r.putIn("kube-system", "z")
+					var want []string
+					for n, ns := range all {
+						if slices.Contains(test.to, ns) {
+							want = append(want, "add "+string("xyz"[n]))
+						}
+					}
+					i.tells(want...)
+					i.stop()
+				})
+			}
+		})
+	}
+}
+
+// An error of one namespace does not stop the others, and everybody can see whose it is.
+func TestANamespaceThatIsRefused(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.putIn("default", "a")
+		r.putIn("kube-system", "b")
+		r.only("kube-system", failure(403, "Forbidden", "not you"))
+		i := r.informer(informer.Options{Namespaces: []string{"default", "kube-system"}})
+		i.run()
+		defer i.stop()
+		ctx, cancel := timeout(r, time.Minute)
+		defer cancel()
+		err := i.WaitSynced(ctx)
+		r.says(err, "sync configmaps", "context deadline exceeded; 1 namespaces have not been listed", `"kube-system" (Waiting, last error: `, "not you")
+		if !errors.Is(err, apierrors.Forbidden) || strings.Contains(err.Error(), `"default"`) {
+			r.Errorf("the error is %v", err)
+		}
+		i.keys("default/a")
+		s := i.Status()
+		if s.Synced || s.State != informer.Waiting || !errors.Is(s.Err, apierrors.Forbidden) ||
+			!s.Namespaces["default"].Synced || s.Namespaces["default"].Err != nil || s.Namespaces["kube-system"].Synced {
+			r.Errorf("status is %v", s)
+		}
+		r.says(errors.New(s.String()), "unsynced=kube-system")
+		r.heal()
+		if err := i.WaitSynced(r.Context()); err != nil {
+			r.Error(err)
+		}
+		i.keys("default/a", "kube-system/b")
+
+		// One that is not wanted any more is not waited for.
+		r.only("kube-public", failure(403, "Forbidden", ""))
+		i.set("default", "kube-public")
+		if i.Status().Synced {
+			r.Error("it counts as synced")
+		}
+		i.set("default")
+		if err := i.WaitSynced(r.Context()); err != nil {
+			r.Error(err)
+		}
+	})
+}
+
+func TestNoNamespacesAreSyncedAndEmpty(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.putIn("default", "a")
+		i := r.informer(informer.Options{Namespaces: []string{}})
+		if err := i.WaitSynced(r.Context()); err != nil {
+			r.Error(err)
+		}
+		i.run()
+		sub := i.Subscribe(cache.HandlerFuncs[*Thing]{})
+		if err := sub.WaitSynced(r.Context()); err != nil {
+			r.Error(err)
+		}
+		synctest.Wait()
+		if s := i.Status(); !s.Synced || s.State != informer.Watching || r.requests("list")+r.requests("watch") != 0 {
+			r.Errorf("status is %v", s)
+		}
+		i.keys()
+		i.stop()
+	})
+}
+
+func TestNamespacesThatCannotBeRight(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		o    informer.Options
+		want string
+	}{
+		{"twice", informer.Options{Namespaces: []string{"a", "b", "a"}}, `Namespaces[2] must not be "a" again, as number 0 is`},
+		{"no name", informer.Options{Namespaces: []string{"a", ""}}, "Namespaces[1] must not be empty"},
+		{"a path", informer.Options{Namespaces: []string{"a/b"}}, "Namespaces[0] must be one path segment"},
+		{"both", informer.Options{Namespace: "a", Namespaces: []string{"b"}}, "Namespace and Namespaces exclude each other"},
+		{"a negative threshold", informer.Options{WideAbove: -1}, "WideAbove must be 0 (never) or more"},
+		{"no such mode", informer.Options{Mode: 9}, "Mode must be Auto, Paged or Streaming"},
+		{"a negative sample", informer.Options{CheckMutations: -1}, "CheckMutations must be 0 (off) or more"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				r.says(informer.New(r.things, test.o).Run(r.Context()), "run informer of configmaps", "informer.Options: "+test.want)
+			})
+		})
+	}
+	bubble(t, func(r *rig) {
+		i := r.start(informer.Options{Namespaces: []string{"default"}})
+		r.says(i.SetNamespaces([]string{"x", "x"}), "set namespaces of informer of configmaps", `namespaces[1] must not be "x" again`)
+		r.says(i.SetNamespaces([]string{".."}), "namespaces[0] must not be")
+		if n := len(i.Status().Namespaces); n != 1 {
+			r.Errorf("%d namespaces", n)
+		}
+		r.says(informer.New(r.things, informer.Options{}).SetNamespaces(nil), "Namespaces must not be nil")
+	})
+}
+
+// Each namespace is resumed where it was.
+func TestRunAgainResumesEachNamespace(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.putIn("default", "a")
+		i := r.informer(informer.Options{Namespaces: []string{"default", "kube-system"}})
+		i.run()
+		synctest.Wait()
+		i.stop()
+		r.putIn("default", "b")
+		r.putIn("kube-system", "c")
+		i.run()
+		i.keys("default/a", "default/b", "kube-system/c")
+		i.relisted(nil)
+		if n := i.Status().Lists; n != 2 {
+			r.Errorf("%d lists", n)
+		}
+		i.stop()
+	})
+}
+
+// The set may change all the time, from anywhere; what counts in the end is the last one.
+func TestNamespacesChangeAllTheTime(t *testing.T) {
+	sets := [][]string{{"default"}, {"default", "kube-system"}, {}, {"default", "kube-system", "kube-public"}, {"kube-public"}}
+	for _, above := range []int{0, 1, 2} {
+		bubble(t, func(r *rig) {
+			r.putIn("default", "a")
+			r.putIn("kube-public", "b")
+			r.putIn("kube-system", "c")
+			i := r.informer(informer.Options{Namespaces: sets[0], WideAbove: above})
+			i.run()
+			for n := range 60 {
+				if err := i.SetNamespaces(sets[n*n%len(sets)]); err != nil {
+					r.Fatal(err)
+				}
+				switch n % 7 {
+				case 2:
+					synctest.Wait()
+				case 3:
+					r.pass(time.Millisecond)
+				case 5:
+					i.stop()
+					i.run()
+				}
+			}
+			i.set("default", "kube-public")
+			if err := i.WaitSynced(r.Context()); err != nil {
+				r.Error(err)
+			}
+			i.keys("default/a", "kube-public/b")
+			i.stop()
+		})
+	}
+}
+
+// A wide watch moves the version of the cache with the events of others, and does not decode what it lists of them.
+func TestWideWatchSkipsTheOthers(t *testing.T) {
+	bubble(t, func(r *rig) {
+		for _, name := range []string{"a", "b", "c"} {
+			r.putIn("kube-system", name)
+		}
+		r.put("bad", "bad", "1")
+		before := decoded.Load()
+		i := r.start(informer.Options{Namespaces: []string{"kube-public", "other"}, WideAbove: 1})
+		if n := decoded.Load() - before; n != 0 {
+			r.Errorf("%d objects were decoded", n)
+		}
+		version := i.Status().ResourceVersion
+		r.put("bad", "bad", "2")
+		synctest.Wait()
+		if s := i.Status(); s.ResourceVersion == version || len(s.Undecodable) != 0 || len(i.reported()) != 0 {
+			r.Errorf("status is %v, errors %v", s, i.reported())
+		}
+		if err := i.WaitFor(r.Context(), key("bad"), "1"); err == nil {
+			r.Error("it waits in a namespace that is not covered")
+		}
+		if err := r.raw.Delete(r.Context(), key("bad"), client.DeleteOptions{}); err != nil {
+			r.Fatal(err)
+		}
+		i.keys()
+		i.tells()
+	})
+}

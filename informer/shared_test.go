@@ -1,0 +1,294 @@
+package informer_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/informer"
+)
+
+// running is something that runs, and must return nil when it is stopped.
+type running struct {
+	r      *rig
+	cancel context.CancelFunc
+	ended  chan error
+}
+
+func (r *rig) running(what informer.Runner) *running {
+	ctx, cancel := context.WithCancel(r.Context())
+	x := &running{r: r, cancel: cancel, ended: make(chan error, 1)}
+	go func() { x.ended <- what.Run(ctx) }()
+	synctest.Wait()
+	return x
+}
+
+func (x *running) stop() {
+	x.r.Helper()
+	x.cancel()
+	if err := <-x.ended; err != nil {
+		x.r.Errorf("Run returned %v", err)
+	}
+	synctest.Wait()
+}
+
+func (r *rig) watches(want int) {
+	r.Helper()
+	synctest.Wait()
+	if n := r.server.Watches(); n != want {
+		r.Errorf("%d watches, want %d", n, want)
+	}
+}
+
+// behaviours 225, 232, 262, 267: started by the first user, stopped a grace period after the last, and then started afresh.
+func TestSharedFollowsItsUsers(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("a")
+		s := informer.NewShared(informer.SharedOptions{Grace: time.Minute})
+		shared := r.running(s)
+		one := informer.Share(s, r.things, informer.Options{})
+		two := informer.Share(s, r.things.With(client.WriteOptions{FieldManager: "me"}), informer.Options{PageSize: 7})
+		byName := cache.NewIndex(one.Reader(), func(obj *Thing) []string { return []string{obj.Name} })
+		r.watches(0)
+
+		first := r.running(one)
+		if err := one.WaitSynced(r.Context()); err != nil {
+			r.Error(err)
+		}
+		second := r.running(two)
+		if err := two.WaitSynced(r.Context()); err != nil {
+			r.Error(err)
+		}
+		r.watches(1)
+		if one.Reader() != two.Reader() || byName.Len("a") != 1 {
+			r.Error("they do not share a cache")
+		}
+		first.stop()
+		r.pass(time.Hour)
+		r.watches(1) // there is a user
+		second.stop()
+		r.pass(59 * time.Second)
+		r.watches(1)
+		second = r.running(two) // within the grace period: nothing starts anew
+		r.pass(time.Hour)
+		if n := two.Status().Lists; n != 1 {
+			r.Errorf("%d lists", n)
+		}
+		second.stop()
+		r.pass(61 * time.Second)
+		r.watches(0)
+		if n := one.Reader().Len() + byName.Len("a"); n != 0 {
+			r.Errorf("%d objects are left", n)
+		}
+		if s := one.Status(); s.State != informer.Idle || s.Synced || s.Lists != 0 {
+			r.Errorf("status is %v", s)
+		}
+
+		r.put("b")
+		first = r.running(one)
+		if err := one.WaitSynced(r.Context()); err != nil || one.Reader().Len() != 2 || byName.Len("b") != 1 {
+			r.Errorf("afresh: %v, %v", one.Status(), err)
+		}
+		if n := one.Status().Relists; len(n) != 0 {
+			r.Errorf("relists: %v", n)
+		}
+		shared.cancel()
+		r.says(<-first.ended, "run shared informer of configmaps", "the Shared has been stopped")
+		shared.stop()
+	})
+}
+
+// behaviour 266: types and scopes do not mix.
+func TestWhatIsNotShared(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("a")
+		s := informer.NewShared(informer.SharedOptions{})
+		shared := r.running(s)
+		all := []informer.Runner{
+			informer.Share(s, r.things, informer.Options{}),
+			informer.Share(s, r.things, informer.Options{Namespace: "default"}),
+			informer.Share(s, r.things, informer.Options{Namespaces: []string{"default"}}),
+			informer.Share(s, r.things, informer.Options{LabelSelector: "x=y"}),
+			informer.Share(s, r.things, informer.Options{FieldSelector: "metadata.name=a"}),
+			informer.Share(s, r.things, informer.Options{KeepManagedFields: true}),
+			informer.Share(s, r.things, informer.Options{AllowStale: true}),
+			informer.Share(s, r.raw, informer.Options{}),
+			informer.Share(s, client.Metadata(r.things), informer.Options{}),
+			informer.Share(s, informer.Transform(r.things, func(obj *Thing) *Thing { return obj }), informer.Options{}),
+			informer.Share(s, informer.Transform(r.things, func(obj *Thing) *Thing { return obj }), informer.Options{}),
+		}
+		var each []*running
+		for _, u := range all {
+			each = append(each, r.running(u))
+		}
+		r.watches(len(all))
+		for _, x := range each {
+			x.stop()
+		}
+		r.watches(0)
+		shared.stop()
+	})
+}
+
+// Users that come before the Shared runs wait, and say so.
+func TestUsersBeforeShared(t *testing.T) {
+	bubble(t, func(r *rig) {
+		s := informer.NewShared(informer.SharedOptions{})
+		u := informer.Share(s, r.things, informer.Options{})
+		ctx, cancel := timeout(r, time.Minute)
+		defer cancel()
+		r.says(u.WaitSynced(ctx), "sync configmaps", "deadline exceeded, before its Run")
+		user := r.running(u)
+		ctx, cancel = timeout(r, time.Minute)
+		defer cancel()
+		r.says(u.WaitSynced(ctx), "sync configmaps", "deadline exceeded, while its Shared does not run")
+		gone := r.running(informer.Share(s, r.things, informer.Options{Namespace: "default"}))
+		gone.stop()
+		shared := r.running(s)
+		r.says(s.Run(r.Context()), "run Shared: it is running already")
+		r.says(u.Run(r.Context()), "run shared informer of configmaps", "it is running already")
+		if err := u.WaitSynced(r.Context()); err != nil {
+			r.Error(err)
+		}
+		r.watches(1)
+		user.stop()
+		shared.stop()
+		r.says(u.WaitSynced(r.Context()), "its Run has ended")
+	})
+}
+
+// behaviours 230, 245: what cannot be right ends the user, not the others.
+func TestUsersThatCannotRun(t *testing.T) {
+	bubble(t, func(r *rig) {
+		s := informer.NewShared(informer.SharedOptions{})
+		shared := r.running(s)
+		r.says(informer.Share(s, r.things, informer.Options{LabelSelector: "!!"}).Run(r.Context()), "run shared informer of configmaps", "LabelSelector")
+		r.says(informer.Share[*Thing](s, nil, informer.Options{}).Run(r.Context()), "the source is nil")
+		r.says(informer.NewShared(informer.SharedOptions{Grace: -1}).Run(r.Context()), "Grace must be 0 or more")
+		nodes := client.Type[*Thing]{Version: "v1", Kind: "Node", Resource: "nodes", Scope: meta.Cluster}
+		c, err := client.New(r.server.Config())
+		if err != nil {
+			r.Fatal(err)
+		}
+		usage := (*client.UsageError)(nil)
+		u := informer.Share(s, client.For(c, nodes), informer.Options{Namespace: "x"})
+		if err := u.Run(r.Context()); !errors.As(err, &usage) {
+			r.Errorf("Run returned %v", err)
+		}
+		r.says(u.WaitSynced(r.Context()), "namespace must be empty")
+		if err := u.Run(r.Context()); !errors.As(err, &usage) {
+			r.Errorf("the second Run returned %v", err)
+		}
+		shared.stop()
+	})
+}
+
+// behaviours 226, 227, 229, 231, 244: subscriptions are the user's, and end with it.
+func TestSubscriptionsEndWithTheirUser(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("a")
+		s := informer.NewShared(informer.SharedOptions{Grace: time.Minute})
+		shared := r.running(s)
+		var errs journal[error]
+		note := func(err error) { errs.add(err) }
+		one := informer.Share(s, r.things, informer.Options{OnError: note})
+		two := informer.Share(s, r.things, informer.Options{OnError: note})
+		w1, w2 := &witness{t: r.T}, &witness{t: r.T}
+		sub := one.Subscribe(w1)
+		first, second := r.running(one), r.running(two)
+		late := two.Subscribe(w2)
+		if err := sub.WaitSynced(r.Context()); err != nil {
+			r.Error(err)
+		}
+		if err := late.WaitSynced(r.Context()); err != nil {
+			r.Error(err)
+		}
+		r.put("b")
+		w1.told()
+		first.stop()
+		select {
+		case <-sub.Done():
+		default:
+			r.Error("the subscription goes on")
+		}
+		r.put("c")
+		if calls := w1.told(); len(calls) != 0 {
+			r.Errorf("it is told of %q", calls)
+		}
+		if d := differ("second handler", w2.have, map[meta.Key]*Thing{}); len(w2.told()) != 3 || d == "" {
+			r.Error("the second user does not hear of everything")
+		}
+		first = r.running(one)
+		// Errors go to every user.
+		r.on("watch", failure(403, "Forbidden", ""))
+		r.server.DropWatches()
+		r.within(time.Minute, "errors for both", func() bool {
+			n := 0
+			for _, err := range errs.list() {
+				if errors.Is(err, apierrors.Forbidden) {
+					n++
+				}
+			}
+			return n >= 2
+		})
+		first.stop()
+		second.stop()
+		shared.stop()
+	})
+}
+
+// behaviours 231, 234, 235: users come and go at any time, and the one that stays sees the truth.
+func TestUsersComeAndGo(t *testing.T) {
+	for _, grace := range []time.Duration{0, 5 * time.Millisecond} {
+		bubble(t, func(r *rig) {
+			r.put("a")
+			s := informer.NewShared(informer.SharedOptions{Grace: grace})
+			shared := r.running(s)
+			done := make(chan struct{})
+			for n := range 6 {
+				go func() {
+					defer func() { done <- struct{}{} }()
+					for k := range 20 {
+						u := informer.Share(s, r.things, informer.Options{})
+						ctx, cancel := context.WithTimeout(r.Context(), time.Duration(1+(k*7+n*3)%11)*time.Millisecond)
+						ended := make(chan error, 1)
+						go func() { ended <- u.Run(ctx) }()
+						if err := u.WaitSynced(ctx); err == nil && u.Reader().Len() == 0 && ctx.Err() == nil {
+							r.Error("synced, and the cache is empty")
+						}
+						if err := <-ended; err != nil {
+							r.Errorf("Run returned %v", err)
+						}
+						cancel()
+						<-time.After(time.Duration((k*5+n)%13) * time.Millisecond)
+					}
+				}()
+			}
+			for range 6 {
+				<-done
+			}
+			u := informer.Share(s, r.things, informer.Options{})
+			w := &witness{t: r.T}
+			u.Subscribe(w)
+			user := r.running(u)
+			if err := u.WaitSynced(r.Context()); err != nil {
+				r.Error(err)
+			}
+			r.put("b")
+			r.watches(1)
+			if calls := w.told(); len(calls) != 2 {
+				r.Errorf("told %q", calls)
+			}
+			user.stop()
+			r.pass(time.Second)
+			r.watches(0)
+			shared.stop()
+		})
+	}
+}

@@ -1,0 +1,233 @@
+package informer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// A streaming list and a watch are the same request: the one is the beginning of the other. So this file has both.
+
+const (
+	// minWatch is the least that the server is asked to keep a watch open; up to twice that, so that informers which began
+	// together do not come back together.
+	minWatch = 5 * time.Minute
+	// earlyEnd is how long before the time that it was asked for the end of a watch is one that the server chose. Whatever
+	// made it do so may have ended other watches at the same moment.
+	earlyEnd = 5 * time.Second
+	// noProgress is how long a streaming list may go without an event. A server that serves them sends what it has at
+	// once, and the end bookmark as soon as it knows that it is up to date, which takes API servers up to 5 s when nothing
+	// happens. One that ignores what was asked sends nothing more until something changes.
+	noProgress = 30 * time.Second
+)
+
+var (
+	errUnended  = errors.New("server did not send the bookmark that ends a streaming list")
+	errUnmarked = errors.New("server sent an ordinary bookmark instead of the end of a streaming list")
+)
+
+// open is one watch while it is open.
+type open[T meta.Object] struct {
+	r      *reflector[T]
+	ctx    context.Context // of the watch, which ends when the server is silent for too long
+	cancel context.CancelCauseFunc
+	asked  time.Duration // after which the server is to end it
+	opened time.Time
+
+	version    string    // where it would be resumed
+	began      time.Time // when the following of changes did
+	bookmarked time.Time // when the last bookmark came
+	in         input
+
+	timer *time.Timer   // cancels
+	limit time.Duration // after which it does
+}
+
+// open begins a watch, and returns the options to ask for it with.
+func (r *reflector[T]) open(ctx context.Context) (*open[T], client.WatchOptions) {
+	o := client.WatchOptions{
+		Namespace: r.namespace, LabelSelector: r.o.LabelSelector, FieldSelector: r.o.FieldSelector,
+		Bookmarks: true, KeepManagedFields: r.o.KeepManagedFields,
+		Timeout: (minWatch + rand.N(minWatch)).Truncate(time.Second),
+	}
+	w := &open[T]{r: r, asked: o.Timeout, opened: time.Now()}
+	w.ctx, w.cancel = context.WithCancelCause(ctx)
+	return w, o
+}
+
+func (w *open[T]) close() {
+	w.timer.Stop()
+	w.cancel(nil)
+}
+
+// expect makes the watch end with an error if nothing comes for a time.
+func (w *open[T]) expect(limit time.Duration, err error) {
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+	w.limit = limit
+	w.timer = time.AfterFunc(limit, func() { w.cancel(err) })
+}
+
+// watch applies events to the cache until the watch ends.
+func (r *reflector[T]) watch(ctx context.Context, s state) input {
+	r.record.update(func(st *Status) { st.Watches++ })
+	w, o := r.open(ctx)
+	o.ResourceVersion = s.version
+	w.follow(s.version)
+	defer w.close()
+	return w.end(ctx, r.source.EachEvent(w.ctx, o, nil, w.event))
+}
+
+// stream reads the whole collection from a watch. When that is complete it asks the machine by itself what is next, which
+// is to follow what the same watch brings then. It returns the state that it ended in, and how.
+func (r *reflector[T]) stream(ctx context.Context, s state) (state, input) {
+	r.record.listing(Streaming, r.why(s))
+	w, o := r.open(ctx)
+	o.InitialEvents = true
+	if s.stale {
+		o.ResourceVersion = "0"
+	}
+	w.expect(noProgress, fmt.Errorf("%w: nothing came for %v", errUnended, noProgress))
+	defer w.close()
+	g := r.stage(s)
+	synced := false
+	err := r.source.EachEvent(w.ctx, o, g.reuse(), func(e client.Event[T]) error {
+		if synced {
+			return w.event(e)
+		}
+		w.timer.Reset(w.limit)
+		if e.Type != client.Bookmark {
+			g.event(e)
+			return nil
+		}
+		if !e.InitialEventsEnd {
+			return r.fail("watch", errUnmarked)
+		}
+		version := e.Identity.ResourceVersion
+		if err := g.commit(version); err != nil {
+			return r.fail("watch", err)
+		}
+		synced = true
+		s, _ = r.next(s, input{outcome: done, version: version})
+		r.lacking = ""
+		if s.mode == Auto {
+			r.record.update(func(st *Status) { st.Why = served })
+		}
+		r.enter(s)
+		w.follow(version)
+		return nil
+	})
+	switch {
+	case synced:
+		return s, w.end(ctx, err)
+	case err == nil:
+		err = r.fail("watch", fmt.Errorf("%w: it ended the watch", errUnended))
+	}
+	in := g.failed(ctx, err)
+	switch in.outcome {
+	case refused, unended, inapplicable:
+		r.lacking = fmt.Sprint("server does not serve streaming lists: ", err)
+	}
+	return s, in
+}
+
+// event stages one of the initial events of a streaming list, or what changes until they end.
+func (g *staging[T]) event(e client.Event[T]) {
+	switch {
+	case e.Type == client.Deleted:
+		g.delete(e.Identity)
+	case e.Err != nil:
+		g.retain(e.Identity, e.Err)
+	case !e.Reused:
+		g.set(e.Identity, e.Object)
+	}
+	g.r.record.item()
+}
+
+// follow makes what comes from now on be applied to the cache, which is current to version.
+func (w *open[T]) follow(version string) {
+	w.version, w.began = version, time.Now()
+	w.expect(w.r.dog.limit(w.asked))
+}
+
+// event applies one event to the cache.
+func (w *open[T]) event(e client.Event[T]) error {
+	version := e.Identity.ResourceVersion
+	if e.Type != client.Bookmark {
+		w.timer.Reset(w.limit)
+		w.r.apply(e)
+	} else if err := w.bookmark(version); err != nil {
+		return w.r.fail("watch", err)
+	}
+	w.version = version
+	w.in.version, w.in.delivered = version, true
+	w.r.record.event(e.Type == client.Bookmark)
+	w.r.healthy()
+	return nil
+}
+
+// bookmark moves the cache to a version up to which everything has come. One that lies before what has come is of another
+// history than the cache.
+func (w *open[T]) bookmark(version string) error {
+	if (state{seen: w.version}).outdates(version) {
+		return &RollbackError{Was: w.version, Is: version}
+	}
+	now, gap := time.Now(), time.Duration(0)
+	if !w.bookmarked.IsZero() {
+		gap = now.Sub(w.bookmarked)
+	}
+	w.r.dog.bookmark(gap)
+	w.bookmarked = now
+	w.expect(w.r.dog.limit(w.asked))
+	w.r.part.Bookmark(version)
+	return nil
+}
+
+// end says what the end of the watch means.
+func (w *open[T]) end(ctx context.Context, err error) input {
+	in := w.in
+	in.lived = time.Since(w.began)
+	in.mute = !in.delivered && !w.r.dog.none && (err == nil && in.lived >= minWatch-earlyEnd || errors.Is(err, errSilent))
+	if err != nil && !(errors.Is(err, errEndless) && in.delivered) {
+		failed := w.r.failed(ctx, err)
+		in.outcome, in.floor = failed.outcome, failed.floor
+		return in
+	}
+	in.early = time.Since(w.opened) < w.asked-earlyEnd
+	// Without bookmarks the end of a watch may be all that an idle resource's server ever shows of its health.
+	if in.lived >= shortWatch {
+		w.r.record.update(func(st *Status) { st.Err = nil })
+	}
+	if in.lived >= healthy {
+		w.r.backoff.Reset()
+		w.r.slow.Reset()
+	}
+	return in
+}
+
+// apply makes the cache what an event says.
+func (r *reflector[T]) apply(e client.Event[T]) {
+	id := e.Identity
+	switch {
+	case e.Type == client.Deleted:
+		if e.Err != nil {
+			var none T
+			e.Object = none // the last good state stands in for the final one
+			r.report(e.Err)
+		}
+		r.part.Delete(id, e.Object)
+		r.record.decodable(id.Key())
+	case e.Err != nil:
+		r.undecodable(id, e.Err)
+		r.part.Bookmark(id.ResourceVersion)
+	default:
+		r.part.Set(id, e.Object)
+		r.record.decodable(id.Key())
+	}
+}

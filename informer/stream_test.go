@@ -1,0 +1,351 @@
+package informer_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/informer"
+)
+
+// Streaming lists: how an informer finds out whether a server serves them, what it does where it does not, and what becomes
+// of what happens while one comes.
+
+const (
+	startObject = `{"type":"ADDED","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x","namespace":"default","uid":"x","resourceVersion":"2"}}}`
+	plainMark   = `{"type":"BOOKMARK","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"resourceVersion":"3"}}}`
+	wrongMark   = `{"type":"BOOKMARK","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"resourceVersion":"3","annotations":{"k8s.io/initial-events-end":"false"}}}}`
+)
+
+// behaviours 199, 203, 204: what a server answers to a streaming list, and what that means.
+func TestAutoFindsOutWhatTheServerServes(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		lists  clienttest.StreamingLists
+		answer http.HandlerFunc // to a streaming list, as long as it lasts
+		lasts  time.Duration
+		within time.Duration // synced, since then
+		mode   informer.Mode // of the list that works
+		why    string
+		known  bool // whether the answer is remembered
+	}{
+		{name: "it serves them", mode: informer.Streaming, why: "server serves streaming lists", known: true},
+		{name: "it refuses them", lists: clienttest.StreamingRefused, mode: informer.Paged, why: "(422)", known: true},
+		{
+			name: "it does not know the parameters", lists: clienttest.StreamingIgnored, within: 31 * time.Second,
+			mode: informer.Paged, why: "nothing came for 30s", known: true,
+		},
+		{
+			name: "it never ends them", lists: clienttest.StreamingEndless, within: 31 * time.Second,
+			mode: informer.Paged, why: "nothing came for 30s", known: true,
+		},
+		{
+			name: "it says 400", answer: failure(400, "BadRequest", "what?"), lasts: time.Minute,
+			mode: informer.Paged, why: "BadRequest (400)", known: true,
+		},
+		{
+			name: "it says 405, as one without watches", answer: failure(405, "MethodNotAllowed", ""), lasts: time.Second,
+			mode: informer.Paged, why: "(405)", known: true,
+		},
+		{
+			name: "it says 501", answer: failure(501, "", ""), lasts: time.Second,
+			mode: informer.Paged, why: "(501)", known: true,
+		},
+		{
+			name: "it says within the stream that it is invalid", answer: frames(false, errorEvent(422, "Invalid", "")), lasts: time.Second,
+			mode: informer.Paged, why: "(422)", known: true,
+		},
+		{
+			name: "it sends an ordinary bookmark", answer: frames(true, startObject, plainMark), lasts: time.Second,
+			mode: informer.Paged, why: "an ordinary bookmark", known: true,
+		},
+		{
+			name: "it sends a bookmark with another value of the annotation", answer: frames(true, startObject, wrongMark), lasts: time.Second,
+			mode: informer.Paged, why: "an ordinary bookmark", known: true,
+		},
+		{
+			name: "it ends the watch", answer: frames(false, startObject), lasts: time.Second,
+			mode: informer.Paged, why: "it ended the watch", known: true,
+		},
+		{
+			name: "it sends what is no event", answer: frames(false, startObject, unknownType), lasts: time.Minute,
+			mode: informer.Paged, why: "its type is unknown", known: true,
+		},
+		{
+			name: "it fails within the stream (behaviour 177)", answer: frames(false, errorEvent(500, "InternalError", "")), lasts: time.Minute,
+			mode: informer.Paged, why: "(500)", known: true,
+		},
+		{
+			name: "401 is no answer to the question", answer: failure(401, "Unauthorized", ""), lasts: time.Minute, within: 35 * time.Second,
+			mode: informer.Streaming, why: "serves", known: true,
+		},
+		{
+			name: "nor is 403", answer: failure(403, "Forbidden", ""), lasts: time.Minute, within: 35 * time.Second,
+			mode: informer.Streaming, why: "serves", known: true,
+		},
+		{
+			name: "nor 404", answer: failure(404, "NotFound", ""), lasts: time.Minute, within: 35 * time.Second,
+			mode: informer.Streaming, why: "serves", known: true,
+		},
+		{
+			name: "nor 429", answer: clienttest.TooManyRequests(time.Second), lasts: time.Minute, within: 35 * time.Second,
+			mode: informer.Streaming, why: "serves", known: true,
+		},
+		{
+			name: "nor 500", answer: failure(500, "InternalError", ""), lasts: time.Minute, within: 35 * time.Second,
+			mode: informer.Streaming, why: "serves", known: true,
+		},
+		{
+			name: "nor 410", answer: failure(410, "Expired", ""), lasts: time.Minute, within: 35 * time.Second,
+			mode: informer.Streaming, why: "serves", known: true,
+		},
+		{
+			name: "nor a version that the server does not have", answer: tooLarge(0), lasts: time.Minute, within: 35 * time.Second,
+			mode: informer.Streaming, why: "serves", known: true,
+		},
+		{
+			name: "nor the page of a proxy (fault F25)", answer: html, lasts: time.Minute, within: 35 * time.Second,
+			mode: informer.Streaming, why: "serves", known: true,
+		},
+		{
+			name: "nor a reset (behaviour 201)", answer: clienttest.Reset(), lasts: time.Minute, within: 35 * time.Second,
+			mode: informer.Streaming, why: "serves", known: true,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bubbleOf(t, clienttest.Options{StreamingLists: test.lists}, func(r *rig) {
+				r.put("a")
+				r.put("b")
+				if test.answer != nil {
+					r.on("stream", test.answer)
+				}
+				i := r.informer(informer.Options{})
+				i.run()
+				r.Cleanup(i.stop)
+				if test.lasts > 0 {
+					r.pass(test.lasts)
+					r.heal()
+				}
+				r.within(test.within+time.Second, "synced", func() bool { return i.Status().Synced })
+				s := i.Status()
+				if s.Mode != test.mode || !strings.Contains(s.Why, test.why) {
+					r.Errorf("it listed %v because %q, want %v because %q", s.Mode, s.Why, test.mode, test.why)
+				}
+				has, known := r.things.StreamingLists().Known()
+				if known != test.known || has != (test.mode == informer.Streaming) {
+					r.Errorf("the client has learned %v, %v", has, known)
+				}
+				r.put("c")
+				i.current()
+				i.tells("add a", "add b", "add c")
+				i.relisted(nil)
+			})
+		})
+	}
+}
+
+// What the client has learned holds for every informer of the resource, for an hour.
+func TestTheAnswerIsRemembered(t *testing.T) {
+	bubbleOf(t, clienttest.Options{StreamingLists: clienttest.StreamingRefused}, func(r *rig) {
+		r.put("a")
+		var streams atomic.Int32
+		r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+			if asks(q) == "stream" {
+				streams.Add(1)
+			}
+			return nil
+		})
+		r.start(informer.Options{})
+		second := r.start(informer.Options{LabelSelector: "a=b"})
+		if n := streams.Load(); n != 1 {
+			r.Errorf("%d streaming lists were asked for, want one", n)
+		}
+		if s := second.Status(); s.Mode != informer.Paged || !strings.Contains(s.Why, "within the last hour") {
+			r.Errorf("the second informer listed %v because %q", s.Mode, s.Why)
+		}
+		r.server.SetStreamingLists(clienttest.StreamingServed)
+		r.pass(time.Hour)
+		third := r.start(informer.Options{LabelSelector: "c=d"})
+		if s := third.Status(); s.Mode != informer.Streaming || streams.Load() != 2 {
+			r.Errorf("after an hour it listed %v because %q", s.Mode, s.Why)
+		}
+	})
+}
+
+// A black hole is no answer about streaming lists: neither the one nor the other list worked.
+func TestSilenceIsRememberedOnlyIfAPagedListWorks(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("a")
+		r.on("collection", clienttest.Hang())
+		i := r.informer(informer.Options{})
+		i.run()
+		r.Cleanup(i.stop)
+		r.pass(10 * time.Minute)
+		if has, known := r.things.StreamingLists().Known(); known {
+			r.Errorf("the client believes %v", has)
+		}
+		r.heal()
+		r.within(3*time.Minute, "synced", func() bool { return i.Status().Synced })
+		i.current()
+	})
+}
+
+// A server that has served streaming lists, and stops in the midst of one, is trusted twice.
+func TestAKnownServerMayFailOnce(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("a")
+		first := r.start(informer.Options{})
+		first.tells("add a")
+		var broken atomic.Int32
+		r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+			if asks(q) == "stream" && broken.Add(1) <= 2 {
+				return frames(false, startObject)
+			}
+			return nil
+		})
+		second := r.start(informer.Options{LabelSelector: "!no"})
+		if s := second.Status(); s.Mode != informer.Streaming || s.Lists != 3 {
+			r.Errorf("it listed %v because %q, %d times", s.Mode, s.Why, s.Lists)
+		}
+		second.tells("add a")
+	})
+}
+
+// Mode Streaming never falls back; the Status says why it does not work.
+func TestStreamingNeverFallsBack(t *testing.T) {
+	for _, test := range []struct {
+		lists clienttest.StreamingLists
+		err   string
+		least int
+		most  int
+	}{
+		{clienttest.StreamingRefused, "(422)", 100, 750},
+		{clienttest.StreamingIgnored, "nothing came for 30s", 50, 120},
+		{clienttest.StreamingEndless, "nothing came for 30s", 50, 120},
+	} {
+		t.Run(test.err, func(t *testing.T) {
+			bubbleOf(t, clienttest.Options{StreamingLists: test.lists}, func(r *rig) {
+				r.put("a")
+				i := r.informer(informer.Options{Mode: informer.Streaming})
+				i.run()
+				r.Cleanup(i.stop)
+				r.pass(time.Hour)
+				s := i.Status()
+				if s.Synced || s.Err == nil || !strings.Contains(s.Err.Error(), test.err) || s.Lists < test.least || s.Lists > test.most {
+					r.Errorf("after an hour the status is %v", s)
+				}
+				if n := r.requests("list"); n != 0 {
+					r.Errorf("%d paged lists", n)
+				}
+				r.server.SetStreamingLists(clienttest.StreamingServed)
+				r.within(70*time.Second, "synced", func() bool { return i.Status().Synced })
+				i.current()
+			})
+		})
+	}
+}
+
+// behaviours 199, 206: what changes until the end bookmark belongs to the list, which appears at once.
+func TestWhatChangesWhileAStreamingListComesBelongsToIt(t *testing.T) {
+	bubbleOf(t, clienttest.Options{EndBookmarkAfter: 20 * time.Second}, func(r *rig) {
+		r.put("same")
+		r.put("changed")
+		r.put("gone")
+		r.put("again")
+		r.put("bad", "bad", "yes")
+		r.put("mended", "bad", "yes")
+		i := r.informer(informer.Options{})
+		i.run()
+		r.Cleanup(i.stop)
+		list := func() {
+			r.Helper()
+			r.pass(time.Second)
+			before := i.held()
+			r.put("changed", "v", time.Now().String())
+			r.put("mended", "v", "1")
+			r.remove("gone")
+			r.remove("again")
+			r.put("again", "v", "2")
+			r.put("new", "v", time.Now().String())
+			r.put("short")
+			r.remove("short")
+			r.pass(time.Second)
+			if d := differ("the cache", i.held(), before); d != "" {
+				r.Errorf("before the end bookmark: %s", d)
+			}
+			i.tells()
+		}
+		list()
+		r.within(20*time.Second, "synced", func() bool { return i.Status().Synced })
+		i.current()
+		i.tells("add again", "add changed", "add mended", "add new", "add same")
+		i.undecodable(2, "bad") // mended was reported when it came, too
+
+		// And the same as a relist.
+		r.put("gone")
+		i.told()
+		r.server.DropWatches()
+		r.put("other")
+		r.server.Compact()
+		same := i.held()[key("same")]
+		list()
+		r.within(25*time.Second, "relisted", func() bool { return i.Status().Relists[informer.Expired] == 1 })
+		i.current()
+		i.tells("add again", "add other", "delete again", "delete gone", "update changed", "update new")
+		if i.held()[key("same")] != same {
+			r.Error("what has not changed is another reference")
+		}
+		r.put("changed", "v", "last")
+		i.tells("update changed")
+		if s := i.Status(); s.Watches != 1 || s.Lists != 2 {
+			r.Errorf("status is %v, want the one watch that expired", s)
+		}
+	})
+}
+
+// behaviour 209 in our way: a streaming list and a paged one make the same cache.
+func TestBothKindsOfListsMakeTheSameCache(t *testing.T) {
+	bubble(t, func(r *rig) {
+		for n := range 30 {
+			r.put(fmt.Sprint("a", n), "n", fmt.Sprint(n))
+		}
+		paged := r.start(informer.Options{Mode: informer.Paged, PageSize: 7})
+		streamed := r.start(informer.Options{Mode: informer.Streaming})
+		if d := differ("streamed", streamed.held(), paged.held()); d != "" {
+			r.Error(d)
+		}
+		if p, s := paged.Status(), streamed.Status(); p.ResourceVersion != s.ResourceVersion || p.Progress.Items != 30 || s.Progress.Items != 30 {
+			r.Errorf("%v and %v", p, s)
+		}
+	})
+}
+
+// A relist by a streaming list decodes nothing that has not changed.
+func TestAStreamingRelistOfAnUnchangedCache(t *testing.T) {
+	bubble(t, func(r *rig) {
+		for n := range 50 {
+			r.put(fmt.Sprint("a", n), "n", fmt.Sprint(n))
+		}
+		i := r.start(informer.Options{})
+		i.told()
+		before, bodies := i.held(), decoded.Load()
+		r.on("watch", failure(410, "Expired", ""))
+		r.server.DropWatches()
+		r.within(5*time.Second, "relisted", func() bool { return i.Status().Relists[informer.Expired] == 1 })
+		synctest.Wait()
+		if n := decoded.Load() - bodies; n != 0 {
+			r.Errorf("%d objects were decoded", n)
+		}
+		i.tells()
+		for k, obj := range i.held() {
+			if before[k] != obj {
+				r.Errorf("%v is another reference", k)
+			}
+		}
+	})
+}

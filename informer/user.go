@@ -1,0 +1,247 @@
+package informer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// User is a user of an informer that it may share with others; [Share] makes it. It has what an [Informer] has, and
+// controllers take it like one. While its Run runs it is a user, and its subscriptions are told of changes; the informer
+// itself is run by [Shared.Run]. There is nothing to release. Its methods are safe for use by several goroutines at once.
+type User[T meta.Object] struct {
+	c        *common
+	informer *Informer[T]
+	o        Options
+
+	mu      sync.Mutex // guards the rest
+	running bool
+	joined  chan struct{} // closed while Run is under way and life is set
+	life    *life
+	span    *span // as in Informer
+	subs    []*cache.Subscription
+}
+
+// Share returns a user of the informer that s has for src and for the scope of o, which it makes if there is none. Two share
+// an informer if they have the same type of objects, equal sources, and the same Namespace or Namespaces, selectors, AllowStale
+// and KeepManagedFields. Of the other options OnError and OnWaited are each user's own, and the rest counts of the first one.
+//
+// Two client.Resource are equal if client and descriptor are, whatever their options for writing. A source that [Transform] or
+// [Filter] returned is equal to itself only: keep it to share it. A source that cannot be compared is shared with nobody.
+func Share[T meta.Object](s *Shared, src Source[T], o Options) *User[T] {
+	if r, ok := any(src).(client.Resource[T]); ok {
+		src = r.With(client.WriteOptions{}) // which an informer has no use for
+	}
+	var c *common
+	comparable := any(src) == nil || reflect.ValueOf(src).Comparable()
+	if comparable {
+		c = s.find(sharingOf(src, o), nil)
+	}
+	if c == nil {
+		c = newCommon(s, src, o)
+		if comparable {
+			c = s.find(sharingOf(src, o), c) // somebody may have been quicker
+		}
+	}
+	return &User[T]{c: c, informer: c.informer.(*Informer[T]), o: o, joined: make(chan struct{}), span: newSpan()}
+}
+
+func newCommon[T meta.Object](s *Shared, src Source[T], o Options) *common {
+	c := &common{s: s, life: newLife()}
+	o.OnError, o.OnWaited = c.report, nil
+	i := New(src, o)
+	c.informer, c.run, c.renew = i, i.Run, i.renew
+	return c
+}
+
+// sharing is what users have to agree on to share an informer.
+type sharing struct {
+	source                        any
+	objects                       reflect.Type
+	namespace                     string
+	several                       bool
+	namespaces                    string
+	labelSelector, fieldSelector  string
+	allowStale, keepManagedFields bool
+}
+
+func sharingOf[T meta.Object](src Source[T], o Options) sharing {
+	return sharing{
+		source: src, objects: reflect.TypeFor[T](), namespace: o.Namespace,
+		several: o.Namespaces != nil, namespaces: strings.Join(slices.Sorted(slices.Values(o.Namespaces)), "/"),
+		labelSelector: o.LabelSelector, fieldSelector: o.FieldSelector,
+		allowStale: o.AllowStale, keepManagedFields: o.KeepManagedFields,
+	}
+}
+
+// Run is a user of the informer until ctx ends; then it returns nil, after the handlers of this user have returned. The first
+// user starts the informer, if the Shared runs, and waits for it otherwise; after the last one it is stopped, and its cache is
+// emptied. Run returns an error at once if options or source cannot be right, or if it is running already, and otherwise if the
+// informer or the Shared ends before. It may be run again later.
+//
+// When Run ends so do the subscriptions that [User.Subscribe] has made: who runs it again subscribes again.
+func (u *User[T]) Run(ctx context.Context) (err error) {
+	if !u.begin() {
+		return fmt.Errorf("run %v: it is running already", u)
+	}
+	defer func() { u.end(err) }()
+	if any(u.informer.source) == nil {
+		return errors.New("run shared informer: the source is nil")
+	}
+	if err := u.o.validate(); err != nil {
+		return fmt.Errorf("run %v: %w", u, err)
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	l := u.c.join(u)
+	defer u.c.leave(u, l)
+	u.attach(l)
+	select {
+	case <-ctx.Done():
+	case <-l.ended:
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return fmt.Errorf("run %v: %w", u, l.err)
+}
+
+func (u *User[T]) begin() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.running {
+		return false
+	}
+	select {
+	case <-u.span.ended:
+		u.span = newSpan()
+	default: // this is the first Run
+	}
+	u.running = true
+	return true
+}
+
+// attach notes the life that the user is part of.
+func (u *User[T]) attach(l *life) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.life = l
+	close(u.joined)
+}
+
+// end closes the subscriptions, and waits for their handlers.
+func (u *User[T]) end(err error) {
+	if err == nil {
+		err = errUserStopped
+	}
+	u.mu.Lock()
+	subs := u.subs
+	u.subs = nil
+	if u.life != nil {
+		u.joined = make(chan struct{})
+	}
+	u.life = nil
+	u.mu.Unlock()
+	for _, sub := range subs {
+		sub.Close()
+	}
+	for _, sub := range subs {
+		<-sub.Done()
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.running, u.span.err = false, err
+	close(u.span.ended)
+}
+
+var errUserStopped = errors.New("its Run has ended")
+
+// WaitSynced returns nil when the cache holds a complete list. It may be called before Run, and before Shared.Run. When ctx
+// ends before, it returns why there is none: ctx's cause, and that the Shared does not run, or the last error of the
+// server. When Run ends before, or has ended and was not called again, it returns Run's error, or the server's.
+func (u *User[T]) WaitSynced(ctx context.Context) error {
+	u.mu.Lock()
+	span, joined := u.span, u.joined
+	u.mu.Unlock()
+	fail := func(why error, while string) error {
+		return fmt.Errorf("sync %s: %w, %s", u.informer.name(), why, while)
+	}
+	select {
+	case <-joined:
+	case <-span.ended:
+		return fmt.Errorf("sync %s: %w", u.informer.name(), span.err)
+	case <-ctx.Done():
+		return fail(context.Cause(ctx), "before its Run")
+	}
+	u.mu.Lock()
+	l := u.life
+	u.mu.Unlock()
+	if l == nil { // Run is ending
+		select {
+		case <-span.ended:
+			return fmt.Errorf("sync %s: %w", u.informer.name(), span.err)
+		case <-ctx.Done():
+			return fail(context.Cause(ctx), "while its Run ends")
+		}
+	}
+	select {
+	case <-l.begun:
+	case <-span.ended:
+		return fmt.Errorf("sync %s: %w", u.informer.name(), span.err)
+	case <-ctx.Done():
+		if !u.c.s.isRunning() {
+			return fail(context.Cause(ctx), "while its Shared does not run")
+		}
+		return fail(context.Cause(ctx), "while it is being started")
+	}
+	return u.informer.waitSynced(ctx, span)
+}
+
+// WaitFor waits until the cache has seen a write; see [Informer.WaitFor].
+func (u *User[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion string) error {
+	return u.informer.waitFor(ctx, key, resourceVersion, u.o.OnWaited)
+}
+
+// Reader returns the cache. It can be used at any time, and always reads the same one; while the informer has no users it is
+// empty. Objects in it are shared: use meta.Clone before changing one.
+func (u *User[T]) Reader() cache.Reader[T] { return u.informer.Reader() }
+
+// Subscribe has h called with every change from now on, beginning with the objects that the cache holds, until Run ends; see
+// package cache for what is guaranteed. One that is made before Run hears of what the informer does for other users already.
+func (u *User[T]) Subscribe(h cache.Handler[T]) *cache.Subscription {
+	sub := u.informer.Subscribe(h)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.subs = append(slices.DeleteFunc(u.subs, isDone), sub)
+	return sub
+}
+
+func isDone(s *cache.Subscription) bool {
+	select {
+	case <-s.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// Status says how the informer is doing, for whomever it runs.
+func (u *User[T]) Status() Status { return u.informer.Status() }
+
+// String names the informer.
+func (u *User[T]) String() string { return "shared " + u.informer.String() }
+
+func (u *User[T]) report(err error) {
+	if u.o.OnError != nil {
+		u.o.OnError(err)
+	}
+}

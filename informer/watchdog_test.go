@@ -1,0 +1,151 @@
+package informer_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/informer"
+)
+
+// behaviours 193, 196, 197, fault F3: a connection that is dead without a word is noticed by the bookmarks that do not come,
+// over HTTP/1.1 and HTTP/2.
+func TestAConnectionThatDiesInSilenceIsReplaced(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		o       clienttest.Options
+		mute    bool          // no bookmarks are known
+		silence time.Duration // until it is noticed, at most
+	}{
+		{"over HTTP/1.1, by bookmarks", clienttest.Options{}, false, 3*time.Minute + time.Second},
+		{"over HTTP/2, by bookmarks", clienttest.Options{HTTP2: true}, false, 3*time.Minute + time.Second},
+		{"over HTTP/1.1, by frequent bookmarks", clienttest.Options{BookmarkEvery: 5 * time.Second}, false, 91 * time.Second},
+		{"over HTTP/1.1, by the time", clienttest.Options{}, true, 10*time.Minute + 31*time.Second},
+		{"over HTTP/2, by the time", clienttest.Options{HTTP2: true}, true, 10*time.Minute + 31*time.Second},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			modes(t, func(t *testing.T, mode informer.Mode) {
+				bubbleOf(t, test.o, func(r *rig) {
+					r.server.MuteBookmarks(test.mute)
+					r.put("a")
+					i := r.start(informer.Options{Mode: mode})
+					r.pass(200 * time.Second) // two bookmarks in a row, and not the end of the watch
+					r.server.Freeze()
+					before := i.Status()
+					r.another().put("b")
+					r.within(test.silence+800*time.Millisecond, "watching again", func() bool {
+						_, ok := i.Reader().Get(key("b"))
+						return ok
+					})
+					i.relisted(nil)
+					if s := i.Status(); s.Err != nil || s.Watches > before.Watches+2 {
+						r.Errorf("status is %v", s)
+					}
+					i.tells("add a", "add b")
+				})
+			})
+		})
+	}
+}
+
+// fault F14, behaviour 197: a server without bookmarks whose versions expire is listed when they have, and no more often.
+func TestAServerThatStopsToSendBookmarks(t *testing.T) {
+	for _, from := range []string{"the start", "some time on"} {
+		t.Run("from "+from, func(t *testing.T) {
+			modes(t, func(t *testing.T, mode informer.Mode) {
+				bubble(t, func(r *rig) {
+					r.put("a")
+					r.server.MuteBookmarks(from == "the start")
+					i := r.start(informer.Options{Mode: mode})
+					i.told()
+					if from != "the start" {
+						r.pass(10 * time.Minute)
+						r.server.MuteBookmarks(true)
+					}
+					for range 12 {
+						r.put("elsewhere")
+						r.pass(time.Hour)
+					}
+					r.pass(12 * time.Hour) // in which nothing happens
+					bodies := decoded.Load()
+					s := i.Status()
+					if s.Relists[informer.Silent] > 1 || len(s.Relists) > 1 {
+						r.Errorf("a day of mostly nothing led to %v", s)
+					}
+					r.server.Compact()
+					r.pass(time.Hour)
+					i.current()
+					if n := decoded.Load() - bodies; n > 2*2 { // current decodes what it compares with
+						r.Errorf("%d objects were decoded", n)
+					}
+				})
+			})
+		})
+	}
+}
+
+// fault F4: a server that ends its watches every 3 s, with traffic, is followed without a relist, and without longer waits.
+func TestWatchesThatEndEveryThreeSeconds(t *testing.T) {
+	modes(t, func(t *testing.T, mode informer.Mode) {
+		bubble(t, func(r *rig) {
+			i := r.start(informer.Options{Mode: mode})
+			for n := range 100 {
+				r.put("a", "n", fmt.Sprint(n))
+				r.pass(2 * time.Second)
+				r.put("b", "n", fmt.Sprint(n))
+				r.pass(time.Second)
+				r.server.EndWatches()
+			}
+			r.within(800*time.Millisecond, "current", func() bool { return i.difference() == "" })
+			i.relisted(nil)
+			if errs := i.reported(); len(errs) != 0 {
+				r.Errorf("reported %v", errs)
+			}
+		})
+	})
+}
+
+// faults F32, F44: the informers that a server has served come back spread out when it comes back. With the waits of a
+// backoff of 800 ms to 30 s those are, after 20 s, spread over 5 s and more, and no second sees more than a fifth of them.
+func TestManyInformersComeBackSpreadOut(t *testing.T) {
+	const informers = 250
+	bubble(t, func(r *rig) {
+		var down atomic.Bool
+		var back journal[time.Time]
+		for range informers {
+			i := r.informer(informer.Options{Mode: informer.Paged})
+			i.run()
+			r.Cleanup(i.stop)
+		}
+		r.within(time.Minute, "all watch", func() bool { return r.server.Watches() == informers })
+		r.server.Intercept(func(*http.Request) http.HandlerFunc {
+			if down.Load() {
+				return clienttest.Reset()
+			}
+			back.add(time.Now())
+			return nil
+		})
+		down.Store(true)
+		r.server.DropWatches()
+		r.pass(20 * time.Second)
+		down.Store(false)
+		r.within(35*time.Second, "all watch again", func() bool { return r.server.Watches() == informers })
+		at := back.list()
+		if spread := at[len(at)-1].Sub(at[0]); spread < 5*time.Second {
+			r.Errorf("they came back within %v", spread)
+		}
+		for first := range at {
+			n := 0
+			for n < len(at)-first && at[first+n].Sub(at[first]) < time.Second {
+				n++
+			}
+			if n > informers/5 {
+				r.Errorf("%d of them came back within a second", n)
+				break
+			}
+		}
+	})
+}
