@@ -70,21 +70,26 @@ func playWith(t *testing.T, ctx context.Context, args ...string) (code int, stdo
 func TestTheStormLeavesNothingWrong(t *testing.T) {
 	t.Setenv("KUBECONFIG", "")
 	code, stdout, stderr := playWith(t, t.Context(), "-objects", "200", "-json")
-	var got map[string]float64
-	if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != 0 {
+	var members map[string]any
+	var got summary
+	if err := errors.Join(json.Unmarshal([]byte(stdout), &members), json.Unmarshal([]byte(stdout), &got)); err != nil || code != 0 {
 		t.Fatalf("exit status %d, %v, stdout %q, stderr %q", code, err, stdout, stderr)
 	}
 	keys := []string{
-		"conflictsRetried", "events", "inSync", "objects", "orphans", "peakRSSBytes", "reconciles", "relists", "seconds", "watches", "wrong",
+		"conflictsRetried", "events", "inSync", "listMode", "objects", "orphans", "peakRSSBytes", "reconciles", "relists", "seconds",
+		"watches", "wrong",
 	}
-	if found := slices.Sorted(maps.Keys(got)); !slices.Equal(found, keys) {
+	if found := slices.Sorted(maps.Keys(members)); !slices.Equal(found, keys) {
 		t.Errorf("the summary has %v, want %v", found, keys)
 	}
-	if got["objects"] < 180 || got["inSync"] != got["objects"] || got["wrong"] != 0 || got["orphans"] != 0 {
-		t.Errorf("the summary is %v", got)
+	if got.Objects < 180 || got.InSync != got.Objects || got.Wrong != 0 || got.Orphans != 0 {
+		t.Errorf("the summary is %+v", got)
 	}
-	if got["relists"] == 0 || got["watches"] < 8 || got["reconciles"] < 200 || got["peakRSSBytes"] < 1<<20 {
-		t.Errorf("the summary is %v, want relists, watches beyond the first 4, reconciles and memory", got)
+	if got.ListMode != "Streaming" {
+		t.Errorf("the cache was filled in mode %q, want Streaming", got.ListMode)
+	}
+	if got.Relists == 0 || got.Watches < 8 || got.Reconciles < 200 || got.PeakRSSBytes < 1<<20 {
+		t.Errorf("the summary is %+v, want relists, watches beyond the first 4, reconciles and memory", got)
 	}
 }
 

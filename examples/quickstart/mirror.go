@@ -28,33 +28,24 @@ const (
 // whole of the example; the other files make life hard for it.
 type Mirrors struct {
 	configMaps client.Resource[*ConfigMap]
-	informers  map[string]*informer.Informer[*ConfigMap] // by namespace
+	informer   *informer.Informer[*ConfigMap]
 	controller *controller.Controller[meta.Key]
 }
 
 // NewMirrors returns the controller for some namespaces. onError is told of every error, all of which are tried again.
 func NewMirrors(c *client.Client, namespaces []string, workers int, onError func(error)) *Mirrors {
+	configMaps := client.For(c, ConfigMaps).With(client.WriteOptions{FieldManager: "quickstart"})
 	m := &Mirrors{
-		configMaps: client.For(c, ConfigMaps).With(client.WriteOptions{FieldManager: "quickstart"}),
-		informers:  make(map[string]*informer.Informer[*ConfigMap]),
+		configMaps: configMaps,
+		informer:   informer.New(configMaps, informer.Options{Namespaces: namespaces, OnError: onError}),
 	}
-	var from []controller.Source[meta.Key]
-	for _, ns := range namespaces {
-		m.informers[ns] = informer.New(m.configMaps, informer.Options{Namespace: ns, OnError: onError})
-		from = append(from, controller.Map(m.informers[ns], sourceKeys))
-	}
-	m.controller = controller.New("mirror", controller.Options{Workers: workers, OnError: onError}, m.reconcile, from...)
+	m.controller = controller.New("mirror", controller.Options{Workers: workers, OnError: onError}, m.reconcile,
+		controller.Map(m.informer, sourceKeys))
 	return m
 }
 
-// Run runs the informers and the controller until ctx ends.
-func (m *Mirrors) Run(ctx context.Context) error {
-	all := []informer.Runner{m.controller}
-	for _, i := range m.informers {
-		all = append(all, i)
-	}
-	return informer.Run(ctx, all...)
-}
+// Run runs the informer and the controller until ctx ends.
+func (m *Mirrors) Run(ctx context.Context) error { return informer.Run(ctx, m.informer, m.controller) }
 
 // sourceKeys says which sources have to be looked at when c changes: c itself if it is one, and the one whose mirror has
 // c's name. A change has two states, and it is called with both, so a label that is taken away counts too.
@@ -72,7 +63,7 @@ func sourceKeys(c *ConfigMap) []meta.Key {
 // reconcile makes the mirror of one source what it must be. It does not know what has changed, and looks at what is there now.
 func (m *Mirrors) reconcile(ctx context.Context, key meta.Key) (controller.Result, error) {
 	var done controller.Result
-	cached, at := m.informers[key.Namespace].Reader(), mirrorKey(key)
+	cached, at := m.informer.Reader(), mirrorKey(key)
 	mirror, exists := cached.Get(at)
 	source, wanted := cached.Get(key)
 	switch wanted = wanted && source.Labels[mirrorLabel] == "true"; {

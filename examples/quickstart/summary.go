@@ -19,6 +19,7 @@ type summary struct {
 	Wrong            int     `json:"wrong"`
 	Orphans          int     `json:"orphans"`
 	Relists          int     `json:"relists"`
+	ListMode         string  `json:"listMode"` // how the cache was filled: Streaming or Paged
 	Watches          int     `json:"watches"`
 	Events           int     `json:"events"`
 	Reconciles       int     `json:"reconciles"`
@@ -32,15 +33,10 @@ type summary struct {
 
 // count adds what the controller has seen.
 func (s *summary) count(m *Mirrors, conflicts int, began time.Time) {
-	s.relists = make(map[informer.Cause]int)
-	for _, i := range m.informers {
-		st := i.Status()
-		s.Watches += st.Watches
-		s.Events += st.Events
-		for cause, n := range st.Relists {
-			s.relists[cause] += n
-			s.Relists += n
-		}
+	st := m.informer.Status()
+	s.ListMode, s.Watches, s.Events, s.relists = st.Mode.String(), st.Watches, st.Events, st.Relists
+	for _, n := range st.Relists {
+		s.Relists += n
 	}
 	s.Reconciles = m.controller.Status().Reconciles
 	s.ConflictsRetried = conflicts
@@ -60,12 +56,12 @@ func (s *summary) print(w io.Writer, asJSON bool) error {
 		causes = append(causes, "none")
 	}
 	_, err := fmt.Fprintf(w, `objects      %d: %d in sync, %d wrong, %d orphaned
-relists      %s
+lists        %s, relists: %s
 watches      %d opened, %d events
 reconciles   %d, %d conflicts retried
 time         %.1f s
 peak memory  %.1f MiB
-`, s.Objects, s.InSync, s.Wrong, s.Orphans, strings.Join(causes, ", "), s.Watches, s.Events,
+`, s.Objects, s.InSync, s.Wrong, s.Orphans, s.ListMode, strings.Join(causes, ", "), s.Watches, s.Events,
 		s.Reconciles, s.ConflictsRetried, s.Seconds, float64(s.PeakRSSBytes)/(1<<20))
 	return err
 }
