@@ -1,13 +1,17 @@
 // Package bench measures Bowline side by side with client-go and controller-runtime: the same job, on the same machine, in
 // one run. A figure in the README or the CHANGELOG comes from here, with the command that gives it again.
 //
-//	go run ./weight -heap      # binaries, builds and memory
+//	go run ./cmd/compare       # informer, cache and client next to client-go, row by row
+//	go run ./weight -heap      # binaries, builds and memory of a controller, controller-runtime included
 //	go test ./...              # that the measurements work, on a few objects
 //
 // It is a module of its own, so that nothing of Kubernetes reaches those who use Bowline. It needs Go and the Go module
 // proxy, or a filled module cache.
 //
-// The rules: each side is written as its own documentation advises, with its defaults. A side runs in a process of its
-// own, which links nothing of the others. Rounds are interleaved, so that a machine that gets slower slows all sides
-// down, and the table has medians. Ratios are to Bowline.
+// The rules: a side runs in a process of its own, which links nothing of the others. Rounds are interleaved, so that a
+// machine that gets slower slows all sides down, and the tables have medians. In compare each side has the best of its
+// public settings; in weight each is written as its own documentation advises, with its defaults.
+//
+// Both read from the server of package canned. What the samples of compare have in common is in package sample, the sides
+// are the programs under sides and hello; package builds measures builds, and package report prints tables.
 package bench

@@ -1,119 +1,44 @@
 package main
 
-// What a program costs before it runs: its binary, what is linked into it, and the time to build it from nothing.
+// What a controller costs before it runs, as a table.
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"strings"
-	"time"
+
+	"github.com/bowline-go/bowline/internal/bench/builds"
+	"github.com/bowline-go/bowline/internal/bench/report"
 )
 
-// sides are the folders with the same controller, and the modules that their libraries are in; the first is the base of
-// ratios.
-var sides = []struct{ name, program, module string }{
-	{"Bowline", "bowline", "github.com/bowline-go/bowline"},
-	{"client-go", "clientgo", "k8s.io/client-go"},
-	{"controller-runtime", "controllerruntime", "sigs.k8s.io/controller-runtime"},
+// programs are the same controller three times; the first is the base of ratios.
+var programs = []builds.Program{
+	{Name: "Bowline", Path: "./weight/bowline"},
+	{Name: "client-go", Path: "./weight/clientgo"},
+	{Name: "controller-runtime", Path: "./weight/controllerruntime"},
 }
 
-// A buildResult is what one side weighs. Wall and CPU are medians, and 0 if no cold build was asked for.
-type buildResult struct {
-	name              string
-	size              int64
-	packages, modules int
-	wall, cpu         time.Duration
-}
-
-// measureBuilds builds every side, cold in each round, into dir. Without rounds it builds with the usual build cache.
-func measureBuilds(ctx context.Context, dir string, rounds int, progress io.Writer) ([]buildResult, error) {
-	type sample struct{ wall, cpu time.Duration }
-	samples := make([][]sample, len(sides))
-	results := make([]buildResult, len(sides))
-	for round := range max(rounds, 1) {
-		for i, side := range sides {
-			fmt.Fprintf(progress, "build %s, round %d of %d\n", side.name, round+1, max(rounds, 1))
-			binary := filepath.Join(dir, side.program)
-			var env []string
-			if rounds > 0 {
-				cache, err := os.MkdirTemp(dir, "gocache")
-				if err != nil {
-					return nil, err
-				}
-				env = []string{"GOCACHE=" + cache}
-			}
-			out, err := runWith(ctx, env, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, "./"+side.program)
-			if err != nil {
-				return nil, err
-			}
-			samples[i] = append(samples[i], sample{out.wall, out.cpu})
-			info, err := os.Stat(binary)
-			if err != nil {
-				return nil, err
-			}
-			results[i].name, results[i].size = side.name, info.Size()
-			if rounds > 0 {
-				if err := os.RemoveAll(strings.TrimPrefix(env[0], "GOCACHE=")); err != nil {
-					return nil, err
-				}
-			}
-		}
-	}
-	for i, side := range sides {
-		var err error
-		if results[i].packages, results[i].modules, err = linked(ctx, "./"+side.program); err != nil {
-			return nil, err
-		}
-		if rounds > 0 {
-			results[i].wall = medianOf(samples[i], func(s sample) time.Duration { return s.wall })
-			results[i].cpu = medianOf(samples[i], func(s sample) time.Duration { return s.cpu })
-		}
-	}
-	return results, nil
-}
-
-// linked counts what a program is made of: all its packages, and the modules other than this one that they are in.
-func linked(ctx context.Context, program string) (packages, modules int, err error) {
-	// Every package has a line, because go list prints none where the format gives nothing.
-	out, err := run(ctx, "go", "list", "-deps", "-f", "{{.ImportPath}} {{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", program)
-	if err != nil {
-		return 0, 0, err
-	}
-	seen := map[string]bool{}
-	for line := range strings.Lines(string(out.stdout)) {
-		packages++
-		if _, path, _ := strings.Cut(strings.TrimSpace(line), " "); path != "" {
-			seen[path] = true
-		}
-	}
-	return packages, len(seen), nil
-}
-
-func printBuilds(out io.Writer, results []buildResult, rounds int) {
-	t := table{header: []string{"", "binary", "packages", "modules"}}
+func printBuilds(out io.Writer, results []builds.Result, rounds int) {
+	t := report.Table{Header: []string{"", "binary", "packages", "modules"}}
 	if rounds > 0 {
 		fmt.Fprintf(out, "The same controller (cold builds: medians of %d):\n\n", rounds)
-		t.header = append(t.header, "cold build", "its CPU time")
+		t.Header = append(t.Header, "cold build", "its CPU time")
 	} else {
 		fmt.Fprint(out, "The same controller:\n\n")
 	}
 	base := results[0]
 	for _, r := range results {
 		row := []string{
-			r.name,
-			ratio(megabytes(uint64(r.size)), float64(r.size), float64(base.size)),
-			ratio(fmt.Sprint(r.packages), float64(r.packages), float64(base.packages)),
-			ratio(fmt.Sprint(r.modules), float64(r.modules), float64(base.modules)),
+			r.Name,
+			report.Ratio(report.Megabytes(r.Size), float64(r.Size), float64(base.Size)),
+			report.Ratio(fmt.Sprint(r.Packages), float64(r.Packages), float64(base.Packages)),
+			report.Ratio(fmt.Sprint(r.Modules), float64(r.Modules), float64(base.Modules)),
 		}
 		if rounds > 0 {
 			row = append(row,
-				ratio(fmt.Sprintf("%.0f s", r.wall.Seconds()), r.wall.Seconds(), base.wall.Seconds()),
-				ratio(fmt.Sprintf("%.0f s", r.cpu.Seconds()), r.cpu.Seconds(), base.cpu.Seconds()))
+				report.Ratio(fmt.Sprintf("%.0f s", r.Wall.Seconds()), r.Wall.Seconds(), base.Wall.Seconds()),
+				report.Ratio(fmt.Sprintf("%.0f s", r.CPU.Seconds()), r.CPU.Seconds(), base.CPU.Seconds()))
 		}
-		t.rows = append(t.rows, row)
+		t.Rows = append(t.Rows, row)
 	}
-	t.print(out)
+	t.Print(out)
 }

@@ -11,6 +11,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/bowline-go/bowline/internal/bench/builds"
+	"github.com/bowline-go/bowline/internal/bench/canned"
+	"github.com/bowline-go/bowline/internal/bench/report"
 	"github.com/bowline-go/bowline/internal/bench/weight/heap"
 )
 
@@ -37,7 +40,7 @@ type heapResult struct {
 
 // measureHeaps runs every contender in every round, against n pods. The programs are built into dir.
 func measureHeaps(ctx context.Context, dir string, n, rounds int, progress io.Writer) (results []heapResult, podSize int, err error) {
-	pods, err := encodedPods(n)
+	pods, err := canned.Pods(n)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -45,14 +48,14 @@ func measureHeaps(ctx context.Context, dir string, n, rounds int, progress io.Wr
 		podSize += len(pod)
 	}
 	fmt.Fprintln(progress, "build the programs under heap")
-	if _, err := run(ctx, "go", "build", "-o", dir+string(filepath.Separator), "./heap/..."); err != nil {
+	if _, err := builds.Run(ctx, nil, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", dir+string(filepath.Separator), "./weight/heap/..."); err != nil {
 		return nil, 0, err
 	}
-	s, err := serve(pods)
+	s, err := canned.Serve(pods)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = errors.Join(err, s.Close()) }()
 
 	samples := make([][]heap.Figures, len(contenders))
 	cpus := make([][]time.Duration, len(contenders))
@@ -60,32 +63,32 @@ func measureHeaps(ctx context.Context, dir string, n, rounds int, progress io.Wr
 	for round := range rounds {
 		for i, c := range contenders {
 			fmt.Fprintf(progress, "round %d of %d: %s\n", round+1, rounds, c.name)
-			out, err := run(ctx, filepath.Join(dir, c.program), append([]string{"-server", s.URL}, c.args...)...)
+			out, err := builds.Run(ctx, nil, filepath.Join(dir, c.program), append([]string{"-server", s.URL}, c.args...)...)
 			if err != nil {
 				return nil, 0, err
 			}
 			var f heap.Figures
-			if err := json.Unmarshal(out.stdout, &f); err != nil {
+			if err := json.Unmarshal(out.Stdout, &f); err != nil {
 				return nil, 0, fmt.Errorf("read the figures of %s: %w", c.name, err)
 			}
 			if err := check(f, n); err != nil {
 				return nil, 0, fmt.Errorf("check the cache of %s: %w", c.name, err)
 			}
-			samples[i], cpus[i] = append(samples[i], f), append(cpus[i], out.cpu)
-			results[i].contender, results[i].asked = c, s.takeRequests()
+			samples[i], cpus[i] = append(samples[i], f), append(cpus[i], out.CPU)
+			results[i].contender, results[i].asked = c, s.TakeRequests()
 		}
 	}
 	for i := range results {
-		results[i].Figures, results[i].cpu = medians(samples[i]), median(cpus[i])
+		results[i].Figures, results[i].cpu = medians(samples[i]), report.Median(cpus[i])
 	}
 	return results, podSize / n, nil
 }
 
 // check says whether a cache holds what the server serves.
 func check(f heap.Figures, pods int) error {
-	if want := pods - pods/10; f.Objects != pods || f.Running != want || f.Nodes != min(pods, nodeCount) {
+	if want := pods - pods/10; f.Objects != pods || f.Running != want || f.Nodes != min(pods, canned.Nodes) {
 		return fmt.Errorf("it has %d pods, %d running, on %d nodes; want %d, %d and %d",
-			f.Objects, f.Running, f.Nodes, pods, want, min(pods, nodeCount))
+			f.Objects, f.Running, f.Nodes, pods, want, min(pods, canned.Nodes))
 	}
 	return nil
 }
@@ -93,38 +96,30 @@ func check(f heap.Figures, pods int) error {
 func medians(samples []heap.Figures) heap.Figures {
 	return heap.Figures{
 		Objects: samples[0].Objects, Running: samples[0].Running, Nodes: samples[0].Nodes,
-		InUse:       medianOf(samples, func(f heap.Figures) uint64 { return f.InUse }),
-		Allocated:   medianOf(samples, func(f heap.Figures) uint64 { return f.Allocated }),
-		Allocations: medianOf(samples, func(f heap.Figures) uint64 { return f.Allocations }),
-		PeakRSS:     medianOf(samples, func(f heap.Figures) int64 { return f.PeakRSS }),
-		Sync:        medianOf(samples, func(f heap.Figures) time.Duration { return f.Sync }),
+		InUse:       report.MedianOf(samples, func(f heap.Figures) uint64 { return f.InUse }),
+		Allocated:   report.MedianOf(samples, func(f heap.Figures) uint64 { return f.Allocated }),
+		Allocations: report.MedianOf(samples, func(f heap.Figures) uint64 { return f.Allocations }),
+		PeakRSS:     report.MedianOf(samples, func(f heap.Figures) int64 { return f.PeakRSS }),
+		Sync:        report.MedianOf(samples, func(f heap.Figures) time.Duration { return f.Sync }),
 	}
-}
-
-func medianOf[S any, V number](samples []S, of func(S) V) V {
-	values := make([]V, len(samples))
-	for i, s := range samples {
-		values[i] = of(s)
-	}
-	return median(values)
 }
 
 func printHeaps(out io.Writer, results []heapResult, pods, podSize, rounds int) {
 	fmt.Fprintf(out, "A synced cache of %d pods of %d bytes (medians of %d):\n\n", pods, podSize, rounds)
-	t := table{header: []string{"", "heap in use", "peak RSS", "allocated", "allocations", "time to sync", "CPU time"}}
+	t := report.Table{Header: []string{"", "heap in use", "peak RSS", "allocated", "allocations", "time to sync", "CPU time"}}
 	base := results[0]
 	for _, r := range results {
-		t.rows = append(t.rows, []string{
+		t.Rows = append(t.Rows, []string{
 			r.name,
-			ratio(megabytes(r.InUse), float64(r.InUse), float64(base.InUse)),
-			ratio(megabytes(uint64(r.PeakRSS)), float64(r.PeakRSS), float64(base.PeakRSS)),
-			ratio(megabytes(r.Allocated), float64(r.Allocated), float64(base.Allocated)),
-			ratio(fmt.Sprint(r.Allocations), float64(r.Allocations), float64(base.Allocations)),
-			ratio(fmt.Sprintf("%.2f s", r.Sync.Seconds()), r.Sync.Seconds(), base.Sync.Seconds()),
-			ratio(fmt.Sprintf("%.2f s", r.cpu.Seconds()), r.cpu.Seconds(), base.cpu.Seconds()),
+			report.Ratio(report.Megabytes(r.InUse), float64(r.InUse), float64(base.InUse)),
+			report.Ratio(report.Megabytes(r.PeakRSS), float64(r.PeakRSS), float64(base.PeakRSS)),
+			report.Ratio(report.Megabytes(r.Allocated), float64(r.Allocated), float64(base.Allocated)),
+			report.Ratio(fmt.Sprint(r.Allocations), float64(r.Allocations), float64(base.Allocations)),
+			report.Ratio(fmt.Sprintf("%.2f s", r.Sync.Seconds()), r.Sync.Seconds(), base.Sync.Seconds()),
+			report.Ratio(fmt.Sprintf("%.2f s", r.cpu.Seconds()), r.cpu.Seconds(), base.cpu.Seconds()),
 		})
 	}
-	t.print(out)
+	t.Print(out)
 	fmt.Fprintln(out)
 	for _, r := range results {
 		fmt.Fprintf(out, "- %s asked for %s\n", r.name, r.asked)

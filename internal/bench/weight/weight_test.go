@@ -1,7 +1,6 @@
 package main
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,24 +50,6 @@ func TestACacheWithTheWrongPodsIsNotMeasured(t *testing.T) {
 	}
 }
 
-func TestLinkedCountsTheStandardLibraryAndMain(t *testing.T) {
-	// Package heap imports the standard library only; the program beside it adds itself, Bowline and what that needs.
-	packages, modules, err := linked(t.Context(), "./heap")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if packages < 20 || modules != 0 {
-		t.Errorf("package heap: got %d packages and %d modules, want those of the standard library and none", packages, modules)
-	}
-	more, modules, err := linked(t.Context(), "./heap/bowline")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if more <= packages || modules < 2 {
-		t.Errorf("a program of Bowline: got %d packages and %d modules", more, modules)
-	}
-}
-
 func TestMediansAreOfEachFigureByItself(t *testing.T) {
 	got := medians([]heap.Figures{
 		{InUse: 3, Allocated: 1, Allocations: 9, PeakRSS: 4, Sync: time.Second},
@@ -77,24 +58,5 @@ func TestMediansAreOfEachFigureByItself(t *testing.T) {
 	})
 	if want := (heap.Figures{InUse: 2, Allocated: 2, Allocations: 8, PeakRSS: 5, Sync: 2 * time.Second}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
-	}
-}
-
-func TestTableIsMarkdownWithRatiosToTheFirstRow(t *testing.T) {
-	var out strings.Builder
-	table{
-		header: []string{"", "size"},
-		rows:   [][]string{{"Bowline", ratio("2 B", 2, 2)}, {"other", ratio("5 B", 5, 2)}, {"large", ratio("50 B", 50, 2)}},
-	}.print(&out)
-	want := []string{
-		"|         |       size |",
-		"| ------- | ---------: |",
-		"| Bowline |        2 B |",
-		"| other   | 5 B (2.5×) |",
-		"| large   | 50 B (25×) |",
-		"",
-	}
-	if got := strings.Split(out.String(), "\n"); !slices.Equal(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -1,6 +1,6 @@
-package main
+package canned
 
-// The pods that the server of this command serves: about 7 KB of JSON each, with what the pods of a Deployment have on a
+// The pods that the server serves: about 7 KB of JSON each, with what the pods of a Deployment have on a
 // cluster: probes, volumes, tolerations, conditions, statuses, and the managed fields of the three who write to them.
 
 import (
@@ -15,11 +15,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// nodeCount is how many nodes the pods are on.
-const nodeCount = 100
+// Nodes is how many nodes the pods are on.
+const Nodes = 100
 
-// encodedPods returns n pods as JSON, without kind and apiVersion, as the items of a list have none.
-func encodedPods(n int) ([][]byte, error) {
+// Pods returns n pods as JSON, without kind and apiVersion, as the items of a list have none. One in ten is pending, the
+// others run.
+func Pods(n int) ([][]byte, error) {
 	pods := make([][]byte, n)
 	for i := range pods {
 		raw, err := json.Marshal(newPod(i))
@@ -63,7 +64,7 @@ func newPod(i int) *corev1.Pod {
 			ManagedFields: managedFields(created, fmt.Sprintf("%08x-0000-4000-9000-000000000000", i/10)),
 		},
 		Spec: corev1.PodSpec{
-			NodeName: fmt.Sprintf("node-%03d", i%nodeCount), ServiceAccountName: app, SchedulerName: "default-scheduler",
+			NodeName: fmt.Sprintf("node-%03d", i%Nodes), ServiceAccountName: app, SchedulerName: "default-scheduler",
 			RestartPolicy: corev1.RestartPolicyAlways, DNSPolicy: corev1.DNSClusterFirst,
 			TerminationGracePeriodSeconds: &grace, Priority: &priority, EnableServiceLinks: &yes,
 			Containers: []corev1.Container{container(app, i), sidecar()},
@@ -147,7 +148,7 @@ func status(phase corev1.PodPhase, at metav1.Time, i int) corev1.PodStatus {
 	ip := fmt.Sprintf("10.%d.%d.%d", i>>16&255, i>>8&255, i&255)
 	return corev1.PodStatus{
 		Phase: phase, Conditions: conditions, ContainerStatuses: containers, StartTime: &at, QOSClass: corev1.PodQOSBurstable,
-		HostIP: fmt.Sprintf("10.255.0.%d", i%nodeCount), HostIPs: []corev1.HostIP{{IP: fmt.Sprintf("10.255.0.%d", i%nodeCount)}},
+		HostIP: fmt.Sprintf("10.255.0.%d", i%Nodes), HostIPs: []corev1.HostIP{{IP: fmt.Sprintf("10.255.0.%d", i%Nodes)}},
 		PodIP: ip, PodIPs: []corev1.PodIP{{IP: ip}},
 	}
 }

@@ -1,0 +1,162 @@
+// Package canned is an API server that serves one collection of pods from bytes that it has before anybody asks: as little
+// as the informers of all sides need, and as fast as it can be, so that it is the clients that are measured.
+//
+// It answers lists, with limit and continue or without, streaming lists (a watch with sendInitialEvents) and watches, in
+// JSON that is not compressed. Nothing is encoded while it answers: an event is the object's bytes with another version put
+// into them. What a watch sends, and when it ends, is asked for at a few paths under /control; see [Answer].
+//
+// The collection itself never changes: a list after some events has the objects as they were before, at a later version.
+package canned
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+)
+
+// initialVersion is the resource version of the list of a server that was not asked for anything yet. It is above those of
+// the pods, and has as many digits as all that follow.
+const initialVersion = 1_000_000
+
+// pod is one object on the wire, and where in it its version begins and ends.
+type pod struct {
+	raw       []byte
+	from, end int
+}
+
+func newWirePod(raw []byte) (pod, error) {
+	const name = `"resourceVersion":"`
+	at := bytes.Index(raw, []byte(name))
+	if at < 0 {
+		return pod{}, errors.New("find the resource version of a pod: there is none")
+	}
+	at += len(name)
+	return pod{raw, at, at + bytes.IndexByte(raw[at:], '"')}, nil
+}
+
+// Server serves pods on loopback. Make it with Serve.
+type Server struct {
+	URL  string
+	pods []pod
+	http *http.Server
+	done chan error // gets what Serve of http returned
+
+	// commands hands what is asked of the watch to the one that takes it: each sample has one.
+	commands chan command
+
+	mu sync.Mutex
+	// lists and streams count the pages and the streaming lists that were asked for since the last TakeRequests.
+	lists, streams int
+	version        int           // that of the list
+	watches        int           // how many run
+	alone          chan struct{} // closed when watches gets 0; nil if nobody waits for it
+}
+
+// Serve starts a server; Close ends it.
+func Serve(pods [][]byte) (*Server, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		URL: "http://" + listener.Addr().String(), pods: make([]pod, len(pods)), version: initialVersion,
+		done: make(chan error, 1), commands: make(chan command),
+	}
+	for i, raw := range pods {
+		if s.pods[i], err = newWirePod(raw); err != nil {
+			return nil, errors.Join(err, listener.Close())
+		}
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /api/v1/pods", s.answer)
+	mux.HandleFunc("POST /control/reset", s.reset)
+	mux.HandleFunc("POST /control/modify", s.modify)
+	mux.HandleFunc("POST /control/expire", s.expire)
+	s.http = &http.Server{Handler: mux}
+	go func() { s.done <- s.http.Serve(listener) }()
+	return s, nil
+}
+
+// Close ends every connection, and returns why the server had ended, if it had.
+func (s *Server) Close() error {
+	err := s.http.Close()
+	if served := <-s.done; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
+	return err
+}
+
+// TakeRequests says what was asked since the last call.
+func (s *Server) TakeRequests() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lists, streams := s.lists, s.streams
+	s.lists, s.streams = 0, 0
+	switch {
+	case streams == 0 && lists == 0:
+		return "nothing"
+	case streams == 1 && lists == 0:
+		return "a streaming list"
+	case streams > 0 && lists == 0:
+		return fmt.Sprintf("%d streaming lists", streams)
+	case streams == 0 && lists == 1:
+		return "a list in 1 page"
+	case streams == 0:
+		return fmt.Sprintf("a list in %d pages", lists)
+	}
+	return fmt.Sprintf("%d pages and %d streaming lists", lists, streams)
+}
+
+func (s *Server) count(lists, streams int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lists += lists
+	s.streams += streams
+}
+
+// advance moves the version of the list, and returns the one before.
+func (s *Server) advance(by int) (before int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before = s.version
+	s.version += by
+	return before
+}
+
+func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	query := r.URL.Query()
+	if watch := query.Get("watch"); watch == "true" || watch == "1" {
+		s.watch(w, r, query.Get("sendInitialEvents") == "true")
+		return
+	}
+	s.count(1, 0)
+	from, to, rest := 0, len(s.pods), ""
+	if limit, err := strconv.Atoi(query.Get("limit")); err == nil && limit > 0 {
+		if token := query.Get("continue"); token != "" {
+			if from, err = strconv.Atoi(token); err != nil || from < 0 || from > to {
+				http.Error(w, "bad continue token", http.StatusBadRequest)
+				return
+			}
+		}
+		if from+limit < to {
+			rest = fmt.Sprintf(`,"continue":"%d","remainingItemCount":%d`, from+limit, to-from-limit)
+			to = from + limit
+		}
+	}
+	out := bufio.NewWriterSize(w, 64<<10)
+	fmt.Fprintf(out, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"%d"%s},"items":[`, s.advance(0), rest)
+	for i, pod := range s.pods[from:to] {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.Write(pod.raw)
+	}
+	out.WriteString("]}\n")
+	_ = out.Flush() // the client has gone
+}

@@ -1,0 +1,99 @@
+package canned
+
+// Watches, which send what they are told to.
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// itemHead is what an object has in an event before what it has in a list.
+const itemHead = `{"kind":"Pod","apiVersion":"v1",`
+
+// command is what a watch shall send: events, at a rate; without events, an error that ends it.
+type command struct {
+	events int
+	rate   int // a second; 0 is as fast as the socket takes them
+	after  int // the version before the first event's
+}
+
+// watch sends the pods, if they are wanted, and then what commands say until the client goes.
+func (s *Server) watch(w http.ResponseWriter, r *http.Request, initial bool) {
+	defer s.enter()()
+	out := bufio.NewWriterSize(w, 64<<10)
+	flush := func() error { return errors.Join(out.Flush(), http.NewResponseController(w).Flush()) }
+	if initial {
+		s.count(0, 1)
+		for _, pod := range s.pods {
+			out.WriteString(`{"type":"ADDED","object":` + itemHead)
+			out.Write(pod.raw[1:])
+			out.WriteString("}\n")
+		}
+		fmt.Fprintf(out, `{"type":"BOOKMARK","object":`+itemHead+`"metadata":{"resourceVersion":"%d","creationTimestamp":null,`+
+			`"annotations":{"k8s.io/initial-events-end":"true"}},"spec":{"containers":null},"status":{}}}`+"\n", s.advance(0))
+	}
+	for flush() == nil {
+		select {
+		case <-r.Context().Done():
+			return
+		case c := <-s.commands:
+			if c.events == 0 {
+				out.WriteString(`{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
+					`"message":"too old resource version","reason":"Expired","code":410}}` + "\n")
+				_ = flush() // the client has gone
+				return
+			}
+			s.send(r, out, flush, c)
+		}
+	}
+}
+
+// send writes the events of one command, pod after pod, each with a version of its own. A client that goes makes the next
+// write fail, and so the flush that follows.
+func (s *Server) send(r *http.Request, out *bufio.Writer, flush func() error, c command) {
+	began := time.Now()
+	var version []byte
+	for i := range c.events {
+		pod := s.pods[i%len(s.pods)]
+		out.WriteString(`{"type":"MODIFIED","object":` + itemHead)
+		out.Write(pod.raw[1:pod.from])
+		version = strconv.AppendInt(version[:0], int64(c.after+i+1), 10)
+		out.Write(version)
+		out.Write(pod.raw[pod.end:])
+		if _, err := out.WriteString("}\n"); err != nil {
+			return
+		}
+		if c.rate == 0 {
+			continue
+		}
+		if wait := time.Until(began.Add(time.Duration(i+1) * time.Second / time.Duration(c.rate))); wait > 0 {
+			if flush() != nil {
+				return
+			}
+			select {
+			case <-r.Context().Done():
+				return
+			case <-time.After(wait):
+			}
+		}
+	}
+}
+
+// enter counts a watch, until what it returns is called.
+func (s *Server) enter() (leave func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watches++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.watches--; s.watches == 0 && s.alone != nil {
+			close(s.alone)
+			s.alone = nil
+		}
+	}
+}

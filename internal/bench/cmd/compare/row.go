@@ -1,0 +1,163 @@
+package main
+
+// The rows of the table: what is measured for each, with which settings, and what Bowline is to reach.
+
+import (
+	"fmt"
+
+	"github.com/bowline-go/bowline/internal/bench/report"
+)
+
+// row is a row of the issue that the benchmark is from. It has a line in the table for each figure.
+type row struct {
+	name, title string
+	job         string
+	figures     []figure // the first one decides between settings
+	why         string   // what explains the figures, where that is known; printed under the table
+}
+
+// figure is one thing that a job measures.
+type figure struct {
+	name, key string
+	unit      func(float64) string
+	higher    bool // more is better
+	target    target
+}
+
+// target is what Bowline is to reach; the zero value is none.
+type target struct {
+	text    string
+	reached func(clientgo, bowline float64) bool
+}
+
+// times asks for a figure that is n times as good as client-go's.
+func times(n float64, text string) target {
+	return target{text, func(c, b float64) bool { return c >= n*b }}
+}
+
+func timesMore(n float64, text string) target {
+	return target{text, func(c, b float64) bool { return b >= n*c }}
+}
+
+// atMost asks for a figure whatever client-go's is.
+func atMost(limit float64, text string) target {
+	return target{text, func(_, b float64) bool { return b <= limit }}
+}
+
+var (
+	half  = times(2, "at most 1/2")
+	none  = atMost(0, "0")
+	third = times(3, "at most 1/3")
+)
+
+var rows = []row{
+	{"sync", "first sync, JSON, same type", "sync", []figure{
+		{"wall", "wall", duration, false, times(6, "6 times faster")},
+		{"CPU", "cpu", duration, false, third},
+	}, ""},
+	{"projection", "first sync, JSON, 6 fields", "project", []figure{
+		{"wall", "wall", duration, false, times(8, "8 times faster")},
+		{"CPU", "cpu", duration, false, target{}},
+		{"live heap an object", "object", bytes, false, atMost(800, "at most 800 B")},
+		{"peak RSS", "peak", bytes, false, times(10, "at most 1/10")},
+	}, ""},
+	{"heap", "live heap, same type, no managedFields", "sync", []figure{
+		{"an object", "object", bytes, false, target{"lower", func(c, b float64) bool { return b < c }}},
+	}, "the structs are the same, so the difference is in what they refer to: Bowline's decoder keeps one copy of a text that " +
+		"many objects have (of about 120 strings of such a pod all but 17 are shared with others, in client-go 6), and its slices " +
+		"have less room to spare (128 B a pod, in client-go 528 B)"},
+	{"peak", "peak over steady memory, same type", "relist", []figure{
+		{"first sync", "peak first", ratio, false, atMost(1.25, "at most 1.25")},
+		{"forced relist", "peak relist", ratio, false, atMost(1.25, "at most 1.25")},
+		{"steady RSS", "steady", bytes, false, target{}},
+	}, ""},
+	{"relist", "relist, nothing changed", "relist", []figure{
+		{"CPU over the first list's", "cpu share", ratio, false, atMost(0.2, "at most 1/5")},
+		{"CPU", "cpu relist", duration, false, target{}},
+		{"handler calls", "calls", count, false, none},
+	}, ""},
+	{"watch", "watch, JSON, same type", "watch", []figure{
+		{"events a second", "rate", count, true, timesMore(5, "5 times as many")},
+		{"CPU an event", "cpu", duration, false, target{}},
+		{"allocations an event", "allocs", count, false, times(5, "at most 1/5")},
+		{"handler calls", "calls", count, true, target{}},
+	}, ""},
+	{"slow", "one slow subscriber", "slow", []figure{
+		{"heap growth", "growth", bytes, false, target{"less than 5 MB", func(_, b float64) bool { return b < 5e6 }}},
+		{"final states that arrive", "final", count, true, target{"all", func(c, b float64) bool { return b >= c }}},
+		{"handler calls", "calls", count, false, target{}},
+	}, ""},
+	{"micro", "cache", "micro", []figure{
+		{"Get in parallel, by namespace and name", "get ns", nanoseconds, false, half},
+		{"its allocations", "get allocs", count, false, none},
+		{"Get, a key at hand", "get by key ns", nanoseconds, false, target{}},
+		{"its allocations", "get by key allocs", count, false, target{}},
+		{"Update, 2 indexes", "update ns", nanoseconds, false, half},
+		{"its allocations", "update allocs", count, false, target{}},
+		{"index lookup of 100", "lookup ns", nanoseconds, false, half},
+		{"its allocations", "lookup allocs", count, false, none},
+		{"Replace, 2 indexes", "replace ns", nanoseconds, false, half},
+		{"its allocations", "replace allocs", count, false, target{}},
+	}, ""},
+	{"contention", "readers list while a writer writes", "contention", []figure{
+		{"write p99", "p99", duration, false, times(4, "at most 1/4")},
+		{"write p50", "p50", duration, false, target{}},
+		{"writes a second", "writes", count, true, target{}},
+		{"lists a second", "lists", count, true, target{}},
+	}, ""},
+	{"hello", "hello (list pods)", "hello", []figure{
+		{"linked modules", "modules", count, false, atMost(10, "at most 10")},
+		{"stripped binary", "binary", bytes, false, atMost(9e6, "at most 9 MB")},
+		{"cold build", "build", duration, false, atMost(20, "at most 20 s")},
+	}, ""},
+}
+
+func duration(seconds float64) string { return nanoseconds(seconds * 1e9) }
+
+func nanoseconds(ns float64) string {
+	switch {
+	case ns >= 1e9:
+		return digits(ns/1e9) + " s"
+	case ns >= 1e6:
+		return digits(ns/1e6) + " ms"
+	case ns >= 1e3:
+		return digits(ns/1e3) + " µs"
+	}
+	return digits(ns) + " ns"
+}
+
+func bytes(n float64) string {
+	if n < 1e5 && n > -1e5 {
+		return count(n) + " B"
+	}
+	return report.Megabytes(n)
+}
+
+func ratio(n float64) string { return fmt.Sprintf("%.2f", n) }
+
+// digits prints three of them.
+func digits(n float64) string {
+	switch {
+	case n >= 100:
+		return fmt.Sprintf("%.0f", n)
+	case n >= 10:
+		return fmt.Sprintf("%.1f", n)
+	}
+	return fmt.Sprintf("%.2f", n)
+}
+
+// count prints a whole number, with commas; a small one that is not whole has one digit more.
+func count(n float64) string {
+	if n != float64(int64(n)) && n < 100 {
+		return fmt.Sprintf("%.1f", n)
+	}
+	text := fmt.Sprintf("%.0f", n)
+	first := 0
+	if n < 0 {
+		first = 1
+	}
+	for i := len(text) - 3; i > first; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}

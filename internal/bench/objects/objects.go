@@ -1,0 +1,45 @@
+// Package objects makes the small objects that caches are filled with where no server is in it: the same for all sides.
+package objects
+
+import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Namespaces is how many namespaces the pods are in.
+const Namespaces = 50
+
+// PerNode is how many pods are on a node, PerApp how many have the label App in common.
+const (
+	PerNode = 100
+	PerApp  = 10
+	App     = "app"
+)
+
+// Pod is a state of the pod that i numbers: two versions differ in nothing but that.
+func Pod(i, version int) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "team-" + strconv.Itoa(i%Namespaces), Name: "app-" + strconv.Itoa(i),
+			UID: types.UID("00000000-0000-4000-8000-" + strconv.Itoa(i)), ResourceVersion: strconv.Itoa(version),
+			Labels: map[string]string{App: "app-" + strconv.Itoa(i/PerApp)},
+		},
+		Spec:   corev1.PodSpec{NodeName: Node(i / PerNode)},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning},
+	}
+}
+
+// Node is the name of a node.
+func Node(i int) string { return "node-" + strconv.Itoa(i) }
+
+// Pods returns n pods, the first with the version after.
+func Pods(n, after int) []*corev1.Pod {
+	pods := make([]*corev1.Pod, n)
+	for i := range pods {
+		pods[i] = Pod(i, after+i+1)
+	}
+	return pods
+}

@@ -1,0 +1,203 @@
+package sample
+
+// Jobs that a whole informer does, against the canned server.
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// Informer is one side's informer of the server's pods.
+type Informer struct {
+	// Settings are its public settings.
+	Settings string
+	// Start makes client and informer, and returns when the cache is in sync. told, if it is not nil, is called by a
+	// handler with the version of each object that it is told was added or changed.
+	Start func(ctx context.Context, server string, told func(version string)) (Cache, error)
+}
+
+// Cache is what an informer has. Its functions may be called at any time.
+type Cache struct {
+	// Each calls yield with the node and the phase of every pod.
+	Each func(yield func(node, phase string))
+	// Version is what the cache is current to.
+	Version func() string
+	// Applied is how many watch events are in the cache, where the side counts them; nil where a handler is told of each.
+	Applied func() int
+}
+
+// look counts what the cache has: the proof that each side keeps what it should.
+func (c Cache) look() map[string]int {
+	counts := map[string]int{"pods": 0, "running": 0, "nodes": 0}
+	nodes := map[string]bool{}
+	c.Each(func(node, phase string) {
+		counts["pods"]++
+		nodes[node] = true
+		if phase == "Running" {
+			counts["running"]++
+		}
+	})
+	counts["nodes"] = len(nodes)
+	return counts
+}
+
+// Sync is the job of a first list. Wall is the time from before the client is made to a cache in sync, with no handler;
+// CPU that of the process until then, its start included; the peak memory likewise. The live heap is measured after that,
+// less what it was before the client was made.
+func Sync(inf Informer) Job {
+	return func(ctx context.Context, p Params) (Report, error) {
+		before := liveHeap()
+		began := time.Now()
+		cache, err := inf.Start(ctx, p.Server, nil)
+		if err != nil {
+			return Report{}, err
+		}
+		wall, used, peak := time.Since(began), cpu(), peakMemory()
+		heap := liveHeap() - before
+		counts := cache.look() // also keeps the cache alive until here
+		return Report{Settings: inf.Settings, Counts: counts, Figures: map[string]float64{
+			"wall": wall.Seconds(), "cpu": used.Seconds(), "peak": peak, "object": heap / float64(p.Pods),
+		}}, nil
+	}
+}
+
+// Relist is the job of a first list, and of another one that finds nothing changed, because the server has ended the watch
+// with 410. One handler is subscribed.
+//
+// Steady memory is what is resident after the first list when the garbage has been collected and given back to the system.
+// A peak is the most that was resident, of the first list since the start of the process, of the second since just before
+// it, which begins with the steady memory. The CPU time of a list is that of the process from the call that begins it, or
+// the end of the watch, until the cache has the list's version and the handler has nothing more to do; what the informer
+// waits in between costs none.
+func Relist(inf Informer) Job {
+	return func(ctx context.Context, p Params) (Report, error) {
+		var told atomic.Int64
+		before := cpu()
+		cache, err := inf.Start(ctx, p.Server, func(string) { told.Add(1) })
+		if err != nil {
+			return Report{}, err
+		}
+		if err := until(ctx, func() bool { return told.Load() >= int64(p.Pods) }); err != nil {
+			return Report{}, fmt.Errorf("wait for the handler of the first list: %w", err)
+		}
+		first, peak := cpu()-before, peakMemory()
+		added := told.Load()
+		steady := steadyMemory()
+		figures := map[string]float64{}
+		measured := steady > 0 && resetPeak() == nil
+
+		before = cpu()
+		version, err := expire(ctx, p)
+		if err != nil {
+			return Report{}, err
+		}
+		if err := until(ctx, func() bool { return cache.Version() == version }); err != nil {
+			return Report{}, fmt.Errorf("wait for the version of the second list: %w", err)
+		}
+		if err := quiet(ctx, &told); err != nil {
+			return Report{}, err
+		}
+		second := cpu() - before
+		if measured {
+			figures["peak first"], figures["peak relist"] = peak/steady, peakMemory()/steady
+			figures["steady"] = steady
+		}
+		figures["cpu first"], figures["cpu relist"] = first.Seconds(), second.Seconds()
+		figures["cpu share"] = second.Seconds() / first.Seconds()
+		figures["calls"] = float64(told.Load() - added)
+		counts := cache.look()
+		counts["added"] = int(added)
+		return Report{Settings: inf.Settings, Counts: counts, Figures: figures}, nil
+	}
+}
+
+// Watch is the job of many events. A cache of all pods is in sync, with one handler, which counts; then the server sends
+// events, each a changed pod. The time is from the first call of the handler to the last: until it was told of the last
+// state of every pod. Bowline merges the changes of a pod that come faster than the handler takes them, so its handler may
+// be called less often than there are events; that all are in the cache is counted besides. CPU time and allocations are
+// those of the process from the request for events to that end, and so is what the runtime does in the background.
+func Watch(inf Informer) Job {
+	return func(ctx context.Context, p Params) (Report, error) {
+		var told, final, lastRound atomic.Int64
+		var first, last atomic.Int64 // in ns since began
+		began := time.Now()
+		done := make(chan struct{})
+		lastRound.Store(1 << 62)
+		distinct := int64(min(p.Pods, p.Events))
+		cache, err := inf.Start(ctx, p.Server, func(version string) {
+			number, err := strconv.Atoi(version)
+			if err != nil || int64(number) <= initialVersion {
+				return
+			}
+			now := int64(time.Since(began))
+			told.Add(1)
+			first.CompareAndSwap(0, now)
+			if int64(number) > lastRound.Load() && final.Add(1) == distinct {
+				last.Store(now)
+				close(done)
+			}
+		})
+		if err != nil {
+			return Report{}, err
+		}
+		lastRound.Store(initialVersion + int64(p.Events) - distinct)
+		applied := 0
+		if cache.Applied != nil {
+			applied = cache.Applied()
+		}
+		objects, before := mallocs(), cpu()
+		if _, err := modify(ctx, p); err != nil {
+			return Report{}, err
+		}
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return Report{}, context.Cause(ctx)
+		}
+		used, allocated := cpu()-before, mallocs()-objects
+		counts := cache.look()
+		counts["final"] = int(final.Load())
+		counts["applied"] = int(told.Load())
+		if cache.Applied != nil {
+			counts["applied"] = cache.Applied() - applied
+		}
+		events, span := float64(p.Events), time.Duration(last.Load()-first.Load())
+		return Report{Settings: inf.Settings, Counts: counts, Figures: map[string]float64{
+			"rate": events / span.Seconds(), "cpu": used.Seconds() / events, "allocs": float64(allocated) / events,
+			"calls": float64(told.Load()),
+		}}, nil
+	}
+}
+
+// initialVersion is the version of the canned server's list. All objects in it are older, all events are newer.
+const initialVersion = 1_000_000
+
+// until waits for a condition that no channel tells. It looks 200 times a second, which costs nothing that is measured.
+func until(ctx context.Context, holds func() bool) error {
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	for !holds() {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-ticker.C:
+		}
+	}
+	return nil
+}
+
+// quiet waits until a counter has not moved for a quarter of a second.
+func quiet(ctx context.Context, counter *atomic.Int64) error {
+	for seen := int64(-1); seen != counter.Load(); {
+		seen = counter.Load()
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(250 * time.Millisecond):
+		}
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+// Package sample is what the programs under sides have in common: what is measured, and how. A side gives the jobs here its
+// library's informer or cache, so that both are started, watched and read off by the same lines.
+//
+// A sample is one process: one job of one side with one setting. It prints a [Report]. The package imports the standard
+// library only, because all sides link it.
+//
+// The figures of a process are those that the system has of it: CPU time from getrusage, which has the garbage collector
+// and all threads in it; resident memory and its peak from /proc/self/status (VmRSS, VmHWM), so on Linux only. Live heap is
+// HeapAlloc after two garbage collections: the first one only moves what is in a sync.Pool to where the second frees it.
+package sample
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+)
+
+// Params say how much is measured.
+type Params struct {
+	Server  string // its URL
+	Setting string // the name of the side's setting
+	Pods    int    // what the server serves
+	// Events is how many events the watch gets, Rate how many a second; 0 is as fast as it takes them.
+	Events, Rate int
+	// Updates is how many updates the slow subscriber misses, of Keys objects.
+	Updates, Keys int
+	// Replace is how many objects a replacement has. Objects is how many those that are read and written have.
+	Replace, Objects int
+	// BenchTime is how long each micro-benchmark runs, as for go test.
+	BenchTime string
+	// Readers list Listed objects, one list in each Every, for Duration, while Writes a second go in.
+	Readers, Listed, Writes int
+	Every, Duration         time.Duration
+}
+
+// Report is what a sample says.
+type Report struct {
+	// Settings are the public settings that the side was run with.
+	Settings string
+	// Counts are exact: the caller knows what they must be.
+	Counts map[string]int
+	// Figures are what was measured. One that this system cannot measure is not there.
+	Figures map[string]float64
+}
+
+// Job takes one sample.
+type Job func(context.Context, Params) (Report, error)
+
+// Main is the main function of a side: it does the job that the flags name and prints the report in JSON.
+func Main(jobs map[string]Job) {
+	name := flag.String("job", "", "what to measure")
+	params := flag.String("params", "{}", "the sample.Params, in JSON")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, jobs[*name], *params); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", *name, err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, job Job, params string) error {
+	if job == nil {
+		return errors.New("this side has no such job")
+	}
+	var p Params
+	if err := json.Unmarshal([]byte(params), &p); err != nil {
+		return fmt.Errorf("read the params: %w", err)
+	}
+	report, err := job(ctx, p)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(report)
+}

@@ -1,0 +1,67 @@
+// Command bowline is the side of Bowline with k8s.io/api's type.
+package main
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/internal/bench/sample"
+	"github.com/bowline-go/bowline/internal/bench/sides/setting"
+)
+
+var pods = client.Type[*corev1.Pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
+
+func main() {
+	sample.Main(map[string]sample.Job{
+		"sync":       with(sample.Sync),
+		"relist":     with(sample.Relist),
+		"watch":      with(sample.Watch),
+		"slow":       sample.Slow(feed),
+		"micro":      sample.Micro("cache.Store and cache.Index; Get is cache.Reader.Get", benches),
+		"contention": sample.Contention(contended),
+	})
+}
+
+// with is a job on an informer with the setting that is asked for.
+func with(job func(sample.Informer) sample.Job) sample.Job {
+	return func(ctx context.Context, p sample.Params) (sample.Report, error) {
+		o, name, err := setting.Options(p.Setting)
+		if err != nil {
+			return sample.Report{}, err
+		}
+		return job(sample.Informer{
+			Settings: name,
+			Start: func(ctx context.Context, server string, told func(string)) (sample.Cache, error) {
+				return start(ctx, server, told, o)
+			},
+		})(ctx, p)
+	}
+}
+
+func start(ctx context.Context, server string, told func(string), o informer.Options) (sample.Cache, error) {
+	c, err := client.New(client.Config{Server: server})
+	if err != nil {
+		return sample.Cache{}, err
+	}
+	inf := informer.New(client.For(c, pods), o)
+	if told != nil {
+		inf.Subscribe(cache.HandlerFuncs[*corev1.Pod]{
+			Add:    func(p *corev1.Pod) { told(p.ResourceVersion) },
+			Update: func(_, p *corev1.Pod) { told(p.ResourceVersion) },
+		})
+	}
+	go inf.Run(ctx) // until the process ends
+	return sample.Cache{
+		Each: func(yield func(node, phase string)) {
+			for p := range inf.Reader().All() {
+				yield(p.Spec.NodeName, string(p.Status.Phase))
+			}
+		},
+		Version: inf.Reader().ResourceVersion,
+		Applied: func() int { return inf.Status().Events },
+	}, inf.WaitSynced(ctx)
+}

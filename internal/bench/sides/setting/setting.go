@@ -1,0 +1,22 @@
+// Package setting has the ways in which the sides of Bowline read a list: those of client-go's side.
+package setting
+
+import (
+	"fmt"
+
+	"github.com/bowline-go/bowline/informer"
+)
+
+// Options are the options of the setting that is called name, and how they are called in the report. managedFields are cut
+// on the wire in all of them, which is the default.
+func Options(name string) (o informer.Options, told string, err error) {
+	switch name {
+	case "pages":
+		return informer.Options{Mode: informer.Paged}, "informer.Options{Mode: Paged}, which is pages of 500", nil
+	case "whole":
+		return informer.Options{Mode: informer.Paged, PageSize: -1}, "informer.Options{Mode: Paged, PageSize: -1}", nil
+	case "stream":
+		return informer.Options{Mode: informer.Streaming}, "informer.Options{Mode: Streaming}", nil
+	}
+	return o, "", fmt.Errorf("no setting is called %q", name)
+}
