@@ -202,7 +202,9 @@ func (f *following[T]) join(s step) {
 	l.panics = s.b%5 == 0
 	var where func(T) bool
 	if s.b%3 == 0 {
-		where = func(obj T) bool { return meta.KeyOf(obj).Name < "f" && len(obj.GetResourceVersion())%2 == 1 || s.b%2 == 0 }
+		where = func(obj T) bool {
+			return meta.KeyOf(obj).Name < "f" && len(obj.GetResourceVersion())%2 == 1 || s.b%2 == 0
+		}
 		l.where = where
 		l.sub = f.inf.Reader().Where(where).Subscribe(l)
 	} else {

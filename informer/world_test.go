@@ -34,7 +34,9 @@ type world struct {
 	// wrote are the versions after each write, to go back to.
 	wrote []string
 	gone  map[int]bool // resources that are not served now
-	quiet bool
+	// truths are the answers of truth, by the version that they are of.
+	truths map[string]map[meta.Key]*meta.Unstructured
+	quiet  bool
 
 	backs  atomic.Int64 // how often the server went back
 	relist atomic.Int64 // how many things have happened that may make one informer relist
@@ -70,7 +72,7 @@ func (w *world) goesBack() bool { return w.backs.Load() > 0 }
 // play plays the history in a bubble of its own, and returns what is wrong. What is left running fails the test.
 func (h history) play(t *testing.T) (faults []string) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{history: h, gone: map[int]bool{}, dice: rand.New(rand.NewPCG(h.seed, 1))}
+		w := &world{history: h, gone: map[int]bool{}, truths: map[string]map[meta.Key]*meta.Unstructured{}, dice: rand.New(rand.NewPCG(h.seed, 1))}
 		w.server = clienttest.New(clienttest.Options{HistoryAge: 1000 * time.Hour, HTTP2: h.http2, Replicas: 2})
 		if err := w.server.Register(widgets()); err != nil {
 			t.Fatal(err)
@@ -352,6 +354,10 @@ func (w *world) appear() {
 
 // truth returns what the server has.
 func (w *world) truth(resource int) map[meta.Key]*meta.Unstructured {
+	now := fmt.Sprint(resource, " ", w.epoch(), " ", w.server.ResourceVersion())
+	if m, ok := w.truths[now]; ok {
+		return m
+	}
 	m := map[meta.Key]*meta.Unstructured{}
 	list, err := w.resources[resource].List(context.Background(), client.ListOptions{PageSize: -1})
 	if err != nil {
@@ -360,6 +366,7 @@ func (w *world) truth(resource int) map[meta.Key]*meta.Unstructured {
 	for _, u := range list.Items {
 		m[meta.KeyOf(u)] = u
 	}
+	w.truths[now] = m
 	return m
 }
 
@@ -452,7 +459,9 @@ func (w *world) misfortune(watch bool) http.HandlerFunc {
 		func() http.HandlerFunc { return failure(503, "ServiceUnavailable", "starting") },
 		func() http.HandlerFunc { return failure(401, "Unauthorized", "Unauthorized") },
 		func() http.HandlerFunc { return failure(403, "Forbidden", "not now") },
-		func() http.HandlerFunc { return failure(504, "Timeout", "Timeout: Too large resource version: 9, current: 5") },
+		func() http.HandlerFunc {
+			return failure(504, "Timeout", "Timeout: Too large resource version: 9, current: 5")
+		},
 		func() http.HandlerFunc { return clienttest.Reset() },
 		func() http.HandlerFunc { return clienttest.HTML() },
 		func() http.HandlerFunc { return w.server.CutBody(kilobytes) },
