@@ -269,7 +269,7 @@ func (l *listener[T]) note(call string, old, obj T) {
 		l.w.fault("%s: %s %v, which is not there", l.of, call, key)
 	case call != "add" && was.GetUID() != uid:
 		l.w.fault("%s: %s %v: uid %s, and %s was added", l.of, call, key, uid, was.GetUID())
-	case call == "update" && any(was) != any(old):
+	case call == "update" && was.GetResourceVersion() != old.GetResourceVersion():
 		l.w.fault("%s: update %v: old is not what was told last", l.of, key)
 	case call != "delete" && l.where != nil && !l.where(obj):
 		l.w.fault("%s: %s %v, which the filter does not let in", l.of, call, key)

@@ -110,6 +110,7 @@ func newHistory(seed uint64) history {
 	}
 	// What happens rarely happens in some histories only, so that the rest converges fast and shows other things.
 	rare := func(one int) bool { return r.IntN(one) == 0 }
+	rollbacks := rare(8)
 	deck := []struct {
 		weight int
 		op     op
@@ -131,10 +132,11 @@ func newHistory(seed uint64) history {
 		{3, freeze, h.silent},
 		{4, goAway, true},
 		{3, lag, rare(4)},
-		{2, rollback, rare(8)},
+		{2, rollback, rollbacks},
 		{3, vanish, rare(5)},
 		{2, swap, rare(4)},
-		{1, quiet, true},
+		// A rollback that no list has met shows when bookmarks stay away, and so only to those who have seen some.
+		{1, quiet, !rollbacks},
 	}
 	total := 0
 	for _, c := range deck {
