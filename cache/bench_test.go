@@ -3,6 +3,7 @@ package cache_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"strconv"
 	"sync"
@@ -50,19 +51,68 @@ func filled(ids []meta.Identity) (*cache.Store[*thing], []*thing) {
 }
 
 func BenchmarkSet(b *testing.B) {
+	type reader = cache.Reader[*thing]
 	for _, test := range []struct {
-		name        string
-		index, loop bool
+		name    string
+		indexes func(reader)
+		loop    bool
 	}{
-		{"update", false, false},
-		{"update with an index", true, false},
-		{"update between loops of readers", false, true},
+		{"update", func(reader) {}, false},
+		{"update with an index", func(r reader) {
+			cache.NewIndex(r, func(o *thing) []string { return []string{o.id.Namespace} })
+		}, false},
+		{"update with two indexes", func(r reader) {
+			cache.NewIndex(r, func(o *thing) []string { return []string{o.id.Namespace} })
+			cache.NewIndex(r, func(o *thing) []string { return []string{o.id.UID} })
+		}, false},
+		{"update with two value indexes", func(r reader) {
+			cache.NewValueIndex(r, func(o *thing) string { return o.id.Namespace })
+			cache.NewValueIndex(r, func(o *thing) string { return o.id.UID })
+		}, false},
+		{"update between loops of readers", func(reader) {}, true},
 	} {
 		b.Run(test.name, func(b *testing.B) {
 			ids := identities(10_000)
 			s, objects := filled(ids)
-			if test.index {
-				cache.NewIndex(s.Reader(), func(o *thing) []string { return []string{o.id.Namespace} })
+			test.indexes(s.Reader())
+			benchmarkUpdates(b, s, ids, objects, func() {
+				if test.loop {
+					for range s.Reader().All() {
+						break
+					}
+				}
+			})
+		})
+	}
+}
+
+func benchmarkUpdates(b *testing.B, s *cache.Store[*thing], ids []meta.Identity, objects []*thing, between func()) {
+	versions := manyVersions()
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		id := ids[i%len(ids)]
+		id.ResourceVersion = versions[i/len(ids)%len(versions)]
+		s.Set(id, objects[i%len(ids)])
+		between()
+		i++
+	}
+}
+
+// BenchmarkCheckMutations updates objects with metadata of the usual size, of which none or all are checked.
+func BenchmarkCheckMutations(b *testing.B) {
+	for _, oneIn := range []int{0, 1} {
+		b.Run(fmt.Sprint("one in ", oneIn), func(b *testing.B) {
+			s := cache.NewStore[*labelled]()
+			s.CheckMutations(oneIn, func(err *cache.MutationError) { b.Error(err) })
+			ids := identities(1000)
+			objects := make([]*labelled, len(ids))
+			for i, id := range ids {
+				objects[i] = &labelled{meta.ObjectMeta{
+					Namespace: id.Namespace, Name: id.Name, UID: id.UID,
+					Labels:      map[string]string{"app": "web", "tier": "front", "pod-template-hash": "7d4b9c6f5d"},
+					Annotations: map[string]string{"checksum/config": "0c7e4a3b9d51"},
+				}}
 			}
 			versions := manyVersions()
 			b.ReportAllocs()
@@ -71,12 +121,53 @@ func BenchmarkSet(b *testing.B) {
 				id := ids[i%len(ids)]
 				id.ResourceVersion = versions[i/len(ids)%len(versions)]
 				s.Set(id, objects[i%len(ids)])
-				if test.loop {
-					for range s.Reader().All() {
-						break
-					}
-				}
 				i++
+			}
+		})
+	}
+}
+
+// BenchmarkSelect looks for 100 of 10,000 objects.
+func BenchmarkSelect(b *testing.B) {
+	for _, indexed := range []bool{false, true} {
+		b.Run(fmt.Sprint("indexed ", indexed), func(b *testing.B) {
+			s := cache.NewStore[*labelled]()
+			for i := range 10_000 {
+				putLabelled(s, fmt.Sprint(i), "1", fmt.Sprintf("app=web-%d,tier=front,version=7", i%100))
+			}
+			if indexed {
+				cache.NewLabelIndex(s.Reader(), "app")
+			}
+			sel, err := meta.ParseSelector("app=web-7,tier=front")
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				n := 0
+				for range s.Reader().Select(sel) {
+					n++
+				}
+				if n != 100 {
+					b.Fatalf("%d objects", n)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkSorted begins a loop over all in the order of their keys, with the objects in the cache in another one.
+func BenchmarkSorted(b *testing.B) {
+	for _, n := range []int{10_000, 100_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			ids := identities(n)
+			rand.New(rand.NewPCG(1, 2)).Shuffle(n, func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+			s, _ := filled(ids)
+			b.ReportAllocs()
+			for b.Loop() {
+				for range s.Reader().Sorted() {
+					break
+				}
 			}
 		})
 	}
@@ -219,19 +310,26 @@ func BenchmarkMemory(b *testing.B) {
 		s := fill()
 		measure(b, n, func() any { return s.Reader().Subscribe(nil) })
 	})
-	b.Run("subscription, all delivered", func(b *testing.B) {
-		s := fill()
-		measure(b, n, func() any {
-			sub := s.Reader().Subscribe(nil)
-			ctx, cancel := context.WithCancel(b.Context())
-			go func() { <-sub.Synced(); cancel() }()
-			if err := s.Deliver(ctx, nil); err != nil {
-				b.Fatal(err)
-			}
-			return sub
+	for name, subscribe := range map[string]func(cache.Reader[*thing]) *cache.Subscription{
+		"subscription":          func(r cache.Reader[*thing]) *cache.Subscription { return r.Subscribe(nil) },
+		"filtered subscription": func(r cache.Reader[*thing]) *cache.Subscription { return r.Where(isThing).Subscribe(nil) },
+	} {
+		b.Run(name+", all delivered", func(b *testing.B) {
+			s := fill()
+			measure(b, n, func() any {
+				sub := subscribe(s.Reader())
+				ctx, cancel := context.WithCancel(b.Context())
+				go func() { <-sub.Synced(); cancel() }()
+				if err := s.Deliver(ctx, nil); err != nil {
+					b.Fatal(err)
+				}
+				return sub
+			})
 		})
-	})
+	}
 }
+
+func isThing(*thing) bool { return true }
 
 // measure reports the heap that what build returns takes, divided by n.
 func measure(b *testing.B, n int, build func() any) {

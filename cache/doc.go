@@ -13,7 +13,8 @@
 //     or write.
 //   - Two reads are two moments.
 //   - Loops have no particular order, but that of Reader.Sorted is that of the keys.
-//   - Indexes are made and closed while the cache is in use. A [NewLabelIndex] makes Reader.Select fast.
+//   - Indexes are made and closed while the cache is in use: [NewValueIndex] where each object has one value, [NewIndex]
+//     where it has any number of them. A [NewLabelIndex] makes Reader.Select fast.
 //   - Who has written to the server reads what they have written after [Reader.WaitFor].
 //
 // Objects are shared between the cache, all readers and all handlers. Whoever wants to change one clones it first;

@@ -78,6 +78,22 @@ func ExampleNewIndex() {
 	// [node-a node-c] 0
 }
 
+func ExampleNewValueIndex() {
+	store := cache.NewStore[*Pod]()
+	for _, p := range []*Pod{pod("web", "1", "node-a"), pod("db", "2", ""), pod("queue", "3", "node-a")} {
+		store.Set(p.Identity, p)
+	}
+	byNode := cache.NewValueIndex(store.Reader(), func(p *Pod) string { return p.Spec.NodeName })
+
+	fmt.Println(byNode.Len("node-a"), "on node-a")
+	for p := range byNode.Get("") {
+		fmt.Println(p.Name, "waits for a node")
+	}
+	// Output:
+	// 2 on node-a
+	// db waits for a node
+}
+
 // A relist decodes only what it has to, and counts what it changed.
 func ExampleRelist() {
 	store := cache.NewStore[*Pod]()

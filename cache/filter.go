@@ -46,7 +46,7 @@ func (q *subscriber[T]) tellFiltered(c *change[T], report func(*PanicError)) {
 		return
 	}
 	if matches {
-		q.known.put(c.key, struct{}{})
+		q.known.put(c.now.key, struct{}{}) // whose strings are those of the state that the store keeps
 	} else {
 		q.known.drop(c.key)
 	}

@@ -23,8 +23,9 @@ type history struct {
 	store   *cache.Store[*thing]
 	narrow  bool // a part for each namespace writes, not one for all
 	index   *cache.Index[string, *thing]
-	server  map[meta.Key]*thing // what there is
-	cached  map[meta.Key]*thing // what the store should hold: differs from server where an object did not decode
+	first   *cache.Index[string, *thing] // by the first tag
+	server  map[meta.Key]*thing          // what there is
+	cached  map[meta.Key]*thing          // what the store should hold: differs from server where an object did not decode
 	version int
 }
 
@@ -324,12 +325,14 @@ func (h *history) check() {
 	h.Helper()
 	r := h.store.Reader()
 	want := map[string][]string{}
+	first := map[string][]string{}
 	spaces := map[string][]string{}
 	var all []string
 	for k, o := range h.cached {
 		all = append(all, o.String())
 		spaces[k.Namespace] = append(spaces[k.Namespace], o.String())
 		slices.Sort(spaces[k.Namespace])
+		first[firstTag(o)] = sorted(append(first[firstTag(o)], o.String()))
 		for _, tag := range slices.Compact(sorted(o.tags)) {
 			want[tag] = append(want[tag], o.String())
 			slices.Sort(want[tag])
@@ -347,6 +350,7 @@ func (h *history) check() {
 		expect(h.T, "Namespace", states(r.Namespace(ns)), spaces[ns]...)
 	}
 	expect(h.T, "Index", contents(h.index), contentsOf(want)...)
+	expect(h.T, "value Index", contents(h.first), contentsOf(first)...)
 }
 
 // TestHistories is the property behind all others: whatever happens to the store and however slow the handlers are, at
@@ -368,6 +372,7 @@ func runHistory(t *testing.T, seed uint64) {
 		server: map[meta.Key]*thing{}, cached: map[meta.Key]*thing{},
 	}
 	h.index = cache.NewIndex(h.store.Reader(), byTag)
+	h.first = cache.NewValueIndex(h.store.Reader(), firstTag)
 	var all []*folding
 	subscribe := func() {
 		f := &folding{T: t, state: map[meta.Key]*thing{}, newest: map[string]int{}}
@@ -418,11 +423,14 @@ func runHistory(t *testing.T, seed uint64) {
 			stop = start()
 		case 3:
 			h.check()
-			h.index.Close()
-			if keys := slices.Collect(h.index.Keys()); len(keys) > 0 {
-				t.Errorf("a closed index has %v", keys)
+			for _, ix := range []*cache.Index[string, *thing]{h.index, h.first} {
+				ix.Close()
+				if keys := slices.Collect(ix.Keys()); len(keys) > 0 {
+					t.Errorf("a closed index has %v", keys)
+				}
 			}
 			h.index = cache.NewIndex(h.store.Reader(), byTag)
+			h.first = cache.NewValueIndex(h.store.Reader(), firstTag)
 		case 4, 5, 6:
 			h.wait(&waits)
 		}

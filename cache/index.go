@@ -16,8 +16,8 @@ import (
 // The zero Index is empty and stays empty.
 type Index[K comparable, T meta.Object] struct {
 	s     *Store[T]
-	by    func(T) []K
-	label string // where Select may use it
+	by    func(T, []K) []K // appends the values of an object
+	label string           // where Select may use it
 
 	buckets buckets[K] // guarded by s.mu
 
@@ -45,7 +45,20 @@ type move[T any] struct {
 // Subscribe, NewIndex, Close or a method of the store, and does not wait. It is asked once about each state of an object.
 // What it returns is copied. A value that is not equal to itself, as a floating-point NaN, is not indexed, since nobody
 // could ask for it. If by panics, so does the call that writes, and the cache stays as it was.
+//
+// [NewValueIndex] is simpler and faster where each object has one value.
 func NewIndex[K comparable, T meta.Object](r Reader[T], by func(T) []K) *Index[K, T] {
+	return newIndex(r, func(obj T, values []K) []K { return append(values, by(obj)...) })
+}
+
+// NewValueIndex indexes the objects of r by one value of each: pods by node, where those that are on none yet are under "".
+// Every object is under exactly the value that by returns for it, the zero K included; all else is as with [NewIndex].
+// Nothing is allocated for an update that leaves the value as it was, unless by does.
+func NewValueIndex[K comparable, T meta.Object](r Reader[T], by func(T) K) *Index[K, T] {
+	return newIndex(r, func(obj T, values []K) []K { return append(values, by(obj)) })
+}
+
+func newIndex[K comparable, T meta.Object](r Reader[T], by func(T, []K) []K) *Index[K, T] {
 	ix := &Index[K, T]{s: r.s, by: by}
 	if r.s == nil {
 		return ix
@@ -155,11 +168,15 @@ func (ix *Index[K, T]) prepare(deltas []delta[T]) {
 
 // add appends the values of e, and panics here rather than in commit over one that cannot be a map's key.
 func (ix *Index[K, T]) add(e *entry[T]) {
-	for _, k := range ix.by(e.obj) {
+	had := len(ix.values)
+	ix.values = ix.by(e.obj, ix.values)
+	kept := ix.values[:had]
+	for _, k := range ix.values[had:] {
 		if equal(k, k) {
-			ix.values = append(ix.values, k)
+			kept = append(kept, k)
 		}
 	}
+	ix.values = kept
 }
 
 func equal[K comparable](a, b K) bool { return a == b }

@@ -103,6 +103,127 @@ func TestIndex(t *testing.T) {
 	}
 }
 
+func firstTag(o *thing) string {
+	if len(o.tags) == 0 {
+		return ""
+	}
+	return o.tags[0]
+}
+
+func TestValueIndex(t *testing.T) {
+	type store = *cache.Store[*thing]
+	for _, test := range []struct {
+		name  string
+		write func(store)
+		want  map[string][]string
+	}{
+		{"an empty cache has no values", func(store) {}, nil},
+		{"the zero value is a value", func(s store) { set(s, "ns/a u@1") }, map[string][]string{"": {"ns/a u@1"}}},
+		{
+			"objects share a value",
+			func(s store) { set(s, "ns/a u@1", "x"); set(s, "ns/b u@2", "x"); set(s, "ns/c u@3", "y") },
+			map[string][]string{"x": {"ns/a u@1", "ns/b u@2"}, "y": {"ns/c u@3"}},
+		},
+		{
+			"an update that changes no value is the new state under it",
+			func(s store) { set(s, "ns/a u@1", "x"); set(s, "ns/a u@2", "x") },
+			map[string][]string{"x": {"ns/a u@2"}},
+		},
+		{
+			"an update moves from one value to the other, and the value without objects has gone",
+			func(s store) {
+				set(s, "ns/a u@1", "x")
+				set(s, "ns/b u@2")
+				set(s, "ns/a u@3")
+				set(s, "ns/b u@4", "y")
+			},
+			map[string][]string{"": {"ns/a u@3"}, "y": {"ns/b u@4"}},
+		},
+		{
+			"another object under the same name replaces it",
+			func(s store) { set(s, "ns/a u@1", "x"); set(s, "ns/a v@2", "y") },
+			map[string][]string{"y": {"ns/a v@2"}},
+		},
+		{
+			"a deleted object leaves the others under its value",
+			func(s store) { set(s, "ns/a u@1", "x"); set(s, "ns/b u@2", "x"); remove(s, "ns/a u@3") },
+			map[string][]string{"x": {"ns/b u@2"}},
+		},
+		{
+			"a relist updates the index with the objects",
+			func(s store) {
+				set(s, "ns/same u@1", "x")
+				set(s, "ns/gone u@2", "z")
+				set(s, "ns/moved u@3", "x")
+				r := s.Relist()
+				r.Keep(id("ns/same u@1"))
+				r.Set(id("ns/moved u@4"), object("ns/moved u@4", "y"))
+				r.Set(id("ns/new u@5"), object("ns/new u@5"))
+				r.Commit("6")
+			},
+			map[string][]string{"": {"ns/new u@5"}, "x": {"ns/same u@1"}, "y": {"ns/moved u@4"}},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := cache.NewStore[*thing]()
+			before := cache.NewValueIndex(s.Reader(), firstTag)
+			test.write(s)
+			after := cache.NewValueIndex(s.Reader(), firstTag)
+			for name, ix := range map[string]*cache.Index[string, *thing]{"made before": before, "made after": after} {
+				expect(t, name, contents(ix), contentsOf(test.want)...)
+			}
+			before.Close()
+			expect(t, "closed", contents(before))
+		})
+	}
+}
+
+// A value that nobody could ask for is not indexed, and a function that panics leaves the store as it was.
+func TestValueIndexOfOddValues(t *testing.T) {
+	s := cache.NewStore[*thing]()
+	nan := cache.NewValueIndex(s.Reader(), func(o *thing) float64 {
+		if len(o.tags) == 0 {
+			return math.NaN()
+		}
+		return 1
+	})
+	bad := cache.NewValueIndex(s.Reader(), func(o *thing) any {
+		if len(o.tags) > 1 {
+			return o.tags // cannot be a key
+		}
+		return len(o.tags)
+	})
+	set(s, "ns/a u@1", "x")
+	expect(t, "values", slices.Collect(nan.Keys()), 1)
+	set(s, "ns/a u@2")
+	expect(t, "values", slices.Collect(nan.Keys()))
+	mustPanic(t, func() { set(s, "ns/a u@3", "x", "y") })
+	expect(t, "All", states(s.Reader().All()), "ns/a u@2")
+	expect(t, "under 0", states(bad.Get(0)), "ns/a u@2")
+	set(s, "ns/a u@4", "x")
+	expect(t, "under 1", states(bad.Get(1)), "ns/a u@4")
+	expect(t, "values", slices.Collect(nan.Keys()), 1)
+}
+
+// An update costs the entry of the new state, and indexes of one value add nothing to that.
+func TestValueIndexAllocatesNothing(t *testing.T) {
+	ids := identities(100)
+	s, objects := filled(ids)
+	cache.NewValueIndex(s.Reader(), func(o *thing) string { return o.id.Namespace })
+	cache.NewValueIndex(s.Reader(), func(o *thing) meta.Key { return o.id.Key() })
+	versions := manyVersions()
+	i := 0
+	allocs := testing.AllocsPerRun(1000, func() {
+		id := ids[i%len(ids)]
+		id.ResourceVersion = versions[i%len(versions)]
+		s.Set(id, objects[i%len(ids)])
+		i++
+	})
+	if allocs > 1 {
+		t.Errorf("%v allocations for an update with two indexes", allocs)
+	}
+}
+
 // contents lists what an index holds, in a fixed order.
 func contents(ix *cache.Index[string, *thing]) []string {
 	m := map[string][]string{}

@@ -30,8 +30,9 @@ func (e *MutationError) Error() string {
 //
 // It finds a mutation after the fact, and names the field, not the culprit; checking everything in a test that runs with
 // the race detector finds both. The cost is a [meta.Clone] and two comparisons for each state that is sampled, made
-// while the store is written, and the memory of the clones: with all sampled, the cache takes about twice the memory and
-// a write some ten times as long. Without the check it is nothing.
+// while the store is written, and the memory of the clones: with all sampled, the cache takes about twice the memory, and
+// the write of a usual pod about 50 µs instead of 0.2 µs, which is about what decoding it takes. Without the check it is
+// nothing.
 //
 // A type whose DeepCopy is not faithful, so that the copy differs from the start, is not checked. report is called after
 // the write that has found the mutation, with nothing locked, from the goroutine of that writer.

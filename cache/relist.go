@@ -176,7 +176,9 @@ func (r *Relist[T]) Retain(id meta.Identity) {
 // synced.
 //
 // The differences, and what they mean for the indexes, are computed before readers are locked out, for as long as it
-// takes to put them in place: some 10 ms for 100,000 objects that have all changed. A second Commit does nothing.
+// takes to put them in place. For 100,000 objects that is 5 to 10 ms where all have changed, and 20 to 30 ms where all are
+// new; for each index in which all have another value than before, 15 ms more where 50 share a value, and 50 to 65 ms where
+// each has its own. A second Commit does nothing.
 func (r *Relist[T]) Commit(resourceVersion string) Changes {
 	s, p := r.s, r.p
 	s.write.Lock()
@@ -213,7 +215,7 @@ func (r *Relist[T]) differences() ([]delta[T], Changes) {
 		if !r.anew && d.old.same(now.uid, now.version) {
 			continue
 		}
-		now.key = d.old.key // one copy of these strings is enough
+		now.key.Namespace = d.old.key.Namespace // as Store.set does
 		if d.ends() {
 			d.last = d.old
 			c.Deleted++

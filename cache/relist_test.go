@@ -219,3 +219,143 @@ func TestRelistIsInvisibleUntilCommit(t *testing.T) {
 	r.Commit("2")
 	expect(t, "committed", states(s.Reader().All()), "ns/a u@2", "ns/c u@2")
 }
+
+// A server that was rolled back gives versions a second time, to other contents: Replace. What goes while a list is staged
+// is taken back: Delete.
+func TestRelistReplaceAndDelete(t *testing.T) {
+	type store = *cache.Store[*thing]
+	type rel = *cache.Relist[*thing]
+	replace := func(r rel, state string, tags ...string) { r.Replace(id(state), object(state, tags...)) }
+	for _, test := range []struct {
+		name  string
+		was   []string // each with the tag "old"
+		stage func(store, rel)
+		want  []string // with the first tag
+		count cache.Changes
+		calls []string
+	}{
+		{
+			"the same content under the same version is the same reference",
+			[]string{"ns/a u@1"},
+			func(_ store, r rel) { replace(r, "ns/a u@1", "old") },
+			[]string{"ns/a u@1 old"},
+			cache.Changes{Unchanged: 1},
+			nil,
+		},
+		{
+			"another content under the same version is an update",
+			[]string{"ns/a u@1", "ns/b u@2"},
+			func(_ store, r rel) { replace(r, "ns/a u@1", "new"); replace(r, "ns/b u@2", "old") },
+			[]string{"ns/a u@1 new", "ns/b u@2 old"},
+			cache.Changes{Updated: 1, Unchanged: 1},
+			[]string{"update ns/a u@1 -> ns/a u@1"},
+		},
+		{
+			"an older version, another uid and a new object are what they are with Set",
+			[]string{"ns/a u@5", "ns/b u@6", "ns/gone u@7"},
+			func(_ store, r rel) {
+				replace(r, "ns/a u@1", "new")
+				replace(r, "ns/b v@6", "new")
+				replace(r, "ns/c u@2", "new")
+			},
+			[]string{"ns/a u@1 new", "ns/b v@6 new", "ns/c u@2 new"},
+			cache.Changes{Added: 2, Updated: 1, Deleted: 2},
+			[]string{
+				"add ns/b v@6", "add ns/c u@2", "delete ns/b u@6", "delete ns/gone u@7", "update ns/a u@5 -> ns/a u@1",
+			},
+		},
+		{
+			"of two for a key the later counts",
+			[]string{"ns/a u@1", "ns/b u@2"},
+			func(_ store, r rel) {
+				replace(r, "ns/a u@1", "new")
+				replace(r, "ns/a u@1", "old")
+				replace(r, "ns/b u@2", "old")
+				replace(r, "ns/b u@2", "new")
+			},
+			[]string{"ns/a u@1 old", "ns/b u@2 new"},
+			cache.Changes{Updated: 1, Unchanged: 1},
+			[]string{"update ns/b u@2 -> ns/b u@2"},
+		},
+		{
+			"a deletion takes back what was kept, set, replaced and retained",
+			[]string{"ns/kept u@1", "ns/set u@2", "ns/replaced u@3", "ns/retained u@4", "ns/stays u@5"},
+			func(_ store, r rel) {
+				r.Keep(id("ns/kept u@1"))
+				r.Set(id("ns/set u@6"), object("ns/set u@6"))
+				replace(r, "ns/replaced u@3", "new")
+				r.Retain(id("ns/retained u@7"))
+				r.Set(id("ns/new u@8"), object("ns/new u@8"))
+				r.Keep(id("ns/stays u@5"))
+				for _, gone := range []string{"kept", "set", "replaced", "retained", "new", "unknown"} {
+					r.Delete(id("ns/" + gone + " u@9"))
+					r.Delete(id("ns/" + gone + " u@9"))
+				}
+			},
+			[]string{"ns/stays u@5 old"},
+			cache.Changes{Deleted: 4, Unchanged: 1},
+			[]string{"delete ns/kept u@1", "delete ns/replaced u@3", "delete ns/retained u@4", "delete ns/set u@2"},
+		},
+		{
+			"what comes after its deletion is there",
+			[]string{"ns/a u@1", "ns/b u@2"},
+			func(_ store, r rel) {
+				r.Keep(id("ns/a u@1"))
+				r.Delete(id("ns/a u@3"))
+				r.Set(id("ns/a v@4"), object("ns/a v@4", "new"))
+				r.Delete(id("ns/b u@5"))
+				r.Keep(id("ns/b u@2"))
+				r.Delete(id("ns/c u@6"))
+				r.Set(id("ns/c u@7"), object("ns/c u@7", "new"))
+			},
+			[]string{"ns/a v@4 new", "ns/b u@2 old", "ns/c u@7 new"},
+			cache.Changes{Added: 2, Deleted: 1, Unchanged: 1},
+			[]string{"add ns/a v@4", "add ns/c u@7", "delete ns/a u@1"},
+		},
+		{
+			"neither does anything in a relist that was dropped",
+			[]string{"ns/a u@1"},
+			func(s store, r rel) {
+				s.Relist()
+				replace(r, "ns/a u@1", "new")
+				r.Delete(id("ns/a u@2"))
+			},
+			[]string{"ns/a u@1 old"},
+			cache.Changes{},
+			nil,
+		},
+	} {
+		bubble(t, test.name, func(t *testing.T) {
+			s := cache.NewStore[*thing]()
+			byTag := cache.NewValueIndex(s.Reader(), firstTag)
+			cached := map[string]*thing{}
+			for _, state := range test.was {
+				cached[state] = object(state, "old")
+				s.Set(id(state), cached[state])
+			}
+			calls := &record{}
+			s.Reader().Subscribe(calls)
+			drain(t, s)
+			calls.take()
+
+			r := s.Relist()
+			test.stage(s, r)
+			if got := r.Commit("9"); got != test.count {
+				t.Errorf("Commit = %+v, want %+v", got, test.count)
+			}
+			var got []string
+			for o := range s.Reader().Sorted() {
+				got = append(got, o.String()+" "+firstTag(o))
+				if was := cached[o.String()]; firstTag(o) == "old" && o != was {
+					t.Errorf("%v is another reference than before", o)
+				}
+			}
+			expect(t, "All", got, test.want...)
+			if n := byTag.Len("old") + byTag.Len("new"); n != len(test.want) {
+				t.Errorf("the index has %d objects, want %d", n, len(test.want))
+			}
+			drain(t, s)
+			expect(t, "calls", sorted(calls.take()), test.calls...)
+		})
+	}
+}

@@ -9,11 +9,11 @@ import (
 // NewLabelIndex indexes the objects of r by their value of one label, as [NewIndex] does; an object without the label is
 // under none. [Reader.Select] uses it. Labels are read as [meta.Labels] does.
 func NewLabelIndex[T meta.Object](r Reader[T], label string) *Index[string, T] {
-	ix := &Index[string, T]{s: r.s, label: label, by: func(obj T) []string {
+	ix := &Index[string, T]{s: r.s, label: label, by: func(obj T, values []string) []string {
 		if value, found := meta.Labels(obj)[label]; found {
-			return []string{value}
+			values = append(values, value)
 		}
-		return nil
+		return values
 	}}
 	if r.s == nil {
 		return ix

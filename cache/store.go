@@ -162,7 +162,7 @@ func (s *Store[T]) set(p *Part[T], id meta.Identity, obj T) {
 		return
 	}
 	if old != nil {
-		key = old.key // one copy of these strings is enough
+		key.Namespace = old.key.Namespace // one copy is enough; the name may share its memory with the uid and the version
 	}
 	now := &entry[T]{key: key, uid: id.UID, version: id.ResourceVersion, obj: obj, tag: tag}
 	s.one(p, delta[T]{old: old, now: now, last: old}, id.ResourceVersion)

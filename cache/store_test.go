@@ -237,8 +237,9 @@ func TestZeroValuesAreEmpty(t *testing.T) {
 	expect(t, "All", states(r.All()))
 	expect(t, "Namespace", states(r.Namespace("ns")))
 	for name, ix := range map[string]*cache.Index[string, *thing]{
-		"index of a zero Reader": cache.NewIndex(r, func(o *thing) []string { return o.tags }),
-		"zero Index":             {},
+		"index of a zero Reader":       cache.NewIndex(r, func(o *thing) []string { return o.tags }),
+		"value index of a zero Reader": cache.NewValueIndex(r, firstTag),
+		"zero Index":                   {},
 	} {
 		expect(t, name, states(ix.Get("x")))
 		expect(t, name+" keys", slices.Collect(ix.Keys()))

@@ -187,7 +187,7 @@ func (w *world) step(s step) {
 		w.server.DropWatches()
 	case compact:
 		w.relist.Add(int64(len(w.followers) * len(namespaces)))
-		w.wrote = w.wrote[max(0, len(w.wrote)-1):]
+		w.wrote = []string{w.server.ResourceVersion()}
 		w.server.Compact()
 	case storm:
 		w.weather([]float64{0.3, 0.7, 1}[s.b%3])
@@ -321,9 +321,10 @@ func (w *world) rollBack(s step) {
 	}
 	w.wrote = w.wrote[at : at+1]
 	// Whoever comes back only when the server has reached the versions of before cannot tell. A server that has been rolled
-	// back is silent to the watches that were ahead of it, and an informer lists after three of those.
+	// back is silent to the watches that were ahead of it, and an informer lists after three of those. One more may hang on a
+	// connection that was silent before.
 	w.weather(0)
-	rest(3 * longest)
+	rest(4 * longest)
 }
 
 // longest is how long it takes at most to notice a connection that has gone silent: a watch of which nothing is heard any

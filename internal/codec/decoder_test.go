@@ -146,7 +146,7 @@ func TestTimesAreRemembered(t *testing.T) {
 	type object struct {
 		Times []counted `json:"times"`
 	}
-	one := `"2026-09-14T08:21:30.123456789+02:00"`
+	one := `"2026-09-14T08:21:30.123456789Z"`
 	for _, test := range []struct {
 		name, times string
 		calls       int

@@ -35,7 +35,7 @@
 //     as a document does not have that member.
 //
 // Of a type that holds a time.Time and nothing else, such as metav1.Time, UnmarshalJSON is not called again for a text that
-// it has just decoded; the time is remembered.
+// it has just decoded, if it made of it what RFC 3339 says, in UTC or the local time zone; that time is remembered.
 //
 // # Memory
 //

@@ -8,8 +8,13 @@ import (
 
 // moments remembers what the UnmarshalJSON of types that hold a time.Time and nothing else, such as metav1.Time and
 // meta.Time, made of a text. The times within one object are mostly the same few, and such a method costs more than
-// everything around it: that of metav1.Time is a third of all allocations of a pod. A time.Time is copied when it is
-// assigned, so no two objects share anything that can be changed. For other types the method is called each time.
+// everything around it: that of metav1.Time is a third of all allocations of a pod. For other types the method is called
+// each time.
+//
+// It is called each time, too, unless what it made is what RFC 3339 says of the text, in UTC or the local time zone: "5m" may
+// be five minutes from now, and a zone of the type's own may be another one tomorrow. What is remembered then depends on
+// nothing but the text, and holds no pointer but that of the zone, so that no two objects share what can be changed. That
+// the method was not called can still be seen by one that does something else besides.
 type moments [1 << momentBits]moment
 
 const momentBits = 6
@@ -45,8 +50,17 @@ func (d *decoder) moment(p *plan, to place, i, next int) int {
 	if d.method(p, to, i, next) < 0 {
 		return giveUp
 	}
-	m.plan, m.local, m.size, m.time = p, time.Local, uint8(copy(m.text[:], text)), *as[time.Time](to)
+	if made := *as[time.Time](to); isPlain(made, text[1:len(text)-1]) {
+		m.plan, m.local, m.size, m.time = p, time.Local, uint8(copy(m.text[:], text)), made
+	}
 	return next
+}
+
+// isPlain reports whether t is what RFC 3339 says of a text, in UTC or the local time zone.
+func isPlain(t time.Time, text []byte) bool {
+	var want time.Time
+	zone := t.Location()
+	return (zone == time.UTC || zone == time.Local) && want.UnmarshalText(text) == nil && t.Equal(want)
 }
 
 // method calls UnmarshalJSON for the value from i to next.

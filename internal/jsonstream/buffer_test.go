@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unsafe"
 )
 
 // One huge object must not pin its buffer for as long as the watch lasts, nor for the rest of the list.
@@ -122,6 +123,40 @@ func TestNamespacesAreMadeOnce(t *testing.T) {
 	})
 	if allocs > 10*namespaces {
 		t.Errorf("%v allocations for 2000 objects of %d namespaces", allocs, namespaces)
+	}
+}
+
+// The identity of an object costs one allocation, and what it is cut from holds nothing else.
+func TestIdentityIsOneString(t *testing.T) {
+	var body strings.Builder
+	body.WriteString(`{"items":[`)
+	const objects = 1000
+	for n := range objects {
+		if n > 0 {
+			body.WriteByte(',')
+		}
+		fmt.Fprintf(&body, `{"metadata":{"name":"name-%d","namespace":"n","uid":"uid-%d","x":[],"resourceVersion":"%d"}}`, n, n, n)
+	}
+	body.WriteString("]}")
+	allocs := testing.AllocsPerRun(10, func() {
+		l := NewList(strings.NewReader(body.String()), Options{})
+		for range objects {
+			if _, err := l.Next(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	if allocs < objects || allocs > objects+20 {
+		t.Errorf("%v allocations for %d objects", allocs, objects)
+	}
+
+	item, err := ReadObject(strings.NewReader(`{"metadata":{"resourceVersion":"3","uid":"u","name":"web"}}`), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := unsafe.String(unsafe.StringData(item.Name), len("webu3"))
+	if all != "webu3" || unsafe.StringData(all[3:]) != unsafe.StringData(item.UID) {
+		t.Errorf("the name is followed by %q", all[3:])
 	}
 }
 

@@ -112,6 +112,11 @@ func TestReadObjectIdentity(t *testing.T) {
 			jsonstream.Item{Kind: "Pod", Identity: meta.Identity{Name: "b"}},
 		},
 		{
+			"plain and escaped parts come together, and each may come again as the other (fault F39)",
+			`{"metadata":{"name":"a","uid":"\u0062","resourceVersion":"3","name":"\u0063","uid":"d"}}`,
+			jsonstream.Item{Identity: meta.Identity{Name: "c", UID: "d", ResourceVersion: "3"}},
+		},
+		{
 			"the last metadata counts as a whole (fault F39)",
 			`{"metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"1"},"metadata":{"name":"b"}}`,
 			jsonstream.Item{Identity: meta.Identity{Name: "b"}},

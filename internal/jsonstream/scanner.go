@@ -33,11 +33,12 @@ type scanner struct {
 	maxObject   int
 	maxDepth    int
 	keepManaged bool
-	findSyncEnd bool   // read the annotation that ends a streaming list's initial events
-	stack       []byte // the closing brackets that skipValue waits for
-	cuts        []span // what compact removes from the object
-	comma       int    // where next found its last comma, as a distance from start
-	raw         span   // the object that was read last, without its first cuts
+	findSyncEnd bool          // read the annotation that ends a streaming list's initial events
+	stack       []byte        // the closing brackets that skipValue waits for
+	cuts        []span        // what compact removes from the object
+	comma       int           // where next found its last comma, as a distance from start
+	parts       identitySpans // of the object in hand
+	raw         span          // the object that was read last, without its first cuts
 
 	// Strings that were read before: most objects of a stream have the same, and one that is there already costs no
 	// allocation. Namespaces may alternate.
@@ -58,6 +59,9 @@ const (
 
 // span is a part of the bytes in hand, as distances from start.
 type span struct{ from, to int }
+
+// of returns the bytes, valid until the next read.
+func (p span) of(s *scanner) []byte { return s.buf[s.start+p.from : s.start+p.to] }
 
 func newScanner(r io.Reader, o Options, minBuffer int) scanner {
 	return scanner{

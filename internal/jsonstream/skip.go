@@ -200,19 +200,27 @@ func isScalar(c byte) bool {
 // has it. It returns "" for a string that decoding refuses: a wrong name would be worse than none. If the result equals
 // like, it is like.
 func unquote(quoted []byte, like string) string {
-	inner := quoted[1 : len(quoted)-1]
-	for _, c := range inner {
-		if c < ' ' || c == '\\' || c >= 0x7f {
-			d := jsontext.NewDecoder(bytes.NewReader(quoted), jsontext.AllowInvalidUTF8(true))
-			t, err := d.ReadToken()
-			if err != nil {
-				return ""
-			}
-			return t.String()
+	if !isPlain(quoted) {
+		d := jsontext.NewDecoder(bytes.NewReader(quoted), jsontext.AllowInvalidUTF8(true))
+		t, err := d.ReadToken()
+		if err != nil {
+			return ""
 		}
+		return t.String()
 	}
+	inner := quoted[1 : len(quoted)-1]
 	if string(inner) == like {
 		return like
 	}
 	return string(inner)
+}
+
+// isPlain reports whether a quoted string stands for the very bytes between its quotes.
+func isPlain(quoted []byte) bool {
+	for _, c := range quoted {
+		if c < ' ' || c == '\\' || c >= 0x7f {
+			return false
+		}
+	}
+	return true
 }

@@ -48,8 +48,9 @@
 //   - The slow subscriber is fed without a server: on both sides a second handler keeps up, and tells when all updates are
 //     in the cache.
 //   - Update, index lookup and Replace are those of the cache alone (client-go: cache.Indexer). Both get objects that are
-//     decoded already, with index functions that return one value in a new slice. Bowline is handed each object's identity,
-//     which its decoder reads from the wire; client-go's key function reads it from the object.
+//     decoded already, with two indexes of one value an object: client-go's functions return it in a new slice, which they have
+//     to, and Bowline's as it is (cache.NewValueIndex). Bowline is handed each object's identity, which its decoder reads
+//     from the wire; client-go's key function reads it from the object.
 //   - The readers and the writer have rates, which are printed as they were reached: a side that does not reach them is
 //     measured under less load than the other. A write's time is that of its call.
 //   - hello is a program that reads a kubeconfig and lists pods, as each side's documentation has it. Modules are those

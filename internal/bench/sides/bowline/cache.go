@@ -43,8 +43,8 @@ func replace(s *cache.Store[*corev1.Pod], pods []*corev1.Pod) {
 	relist.Commit("1")
 }
 
-func byNode(p *corev1.Pod) []string { return []string{p.Spec.NodeName} }
-func byApp(p *corev1.Pod) []string  { return []string{p.Labels[objects.App]} }
+func byNode(p *corev1.Pod) string { return p.Spec.NodeName }
+func byApp(p *corev1.Pod) string  { return p.Labels[objects.App] }
 
 var feed = sample.Feed{
 	Settings: "cache.Store with two subscriptions",
@@ -121,8 +121,8 @@ func benches(p sample.Params) []sample.Bench {
 		}},
 		{Name: "update", Run: func(b *testing.B) {
 			s := filled(p.Objects)
-			cache.NewIndex(s.Reader(), byNode)
-			cache.NewIndex(s.Reader(), byApp)
+			cache.NewValueIndex(s.Reader(), byNode)
+			cache.NewValueIndex(s.Reader(), byApp)
 			states := [2][]*corev1.Pod{objects.Pods(p.Objects, p.Objects), objects.Pods(p.Objects, 2*p.Objects)}
 			ids := [2][]meta.Identity{identities(states[0]), identities(states[1])}
 			b.ReportAllocs()
@@ -133,7 +133,7 @@ func benches(p sample.Params) []sample.Bench {
 			}
 		}},
 		{Name: "lookup", Run: func(b *testing.B) {
-			ix := cache.NewIndex(filled(p.Objects).Reader(), byNode)
+			ix := cache.NewValueIndex(filled(p.Objects).Reader(), byNode)
 			nodes := nodeNames(p.Objects)
 			b.ReportAllocs()
 			b.ResetTimer()
@@ -151,8 +151,8 @@ func benches(p sample.Params) []sample.Bench {
 		}},
 		{Name: "replace", Run: func(b *testing.B) {
 			s := cache.NewStore[*corev1.Pod]()
-			cache.NewIndex(s.Reader(), byNode)
-			cache.NewIndex(s.Reader(), byApp)
+			cache.NewValueIndex(s.Reader(), byNode)
+			cache.NewValueIndex(s.Reader(), byApp)
 			states := [2][]*corev1.Pod{objects.Pods(p.Replace, 0), objects.Pods(p.Replace, p.Replace)}
 			replace(s, states[1])
 			b.ReportAllocs()
