@@ -39,6 +39,13 @@ func (a *authorizer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
+// CloseIdleConnections lets http.Client reach what is below.
+func (a *authorizer) CloseIdleConnections() {
+	if c, ok := a.next.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
 // tokenAge is how long a token file's content is used before it is read again.
 const tokenAge = 50 * time.Second
 

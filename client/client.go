@@ -61,9 +61,13 @@ func New(cfg Config) (*Client, error) {
 	}, nil
 }
 
-// Close closes the connections that are idle. Calls in flight go on, and the client stays usable: it opens connections
-// again as it needs them. A program that ends, or keeps its client for good, need not call it.
-func (c *Client) Close() { c.transport.CloseIdleConnections() }
+// Close closes the connections that are idle, those of a RoundTripper from Config.Wrap too, if that has the method
+// CloseIdleConnections. Calls in flight go on, and the client stays usable: it opens connections again as it needs them. A
+// program that ends, or keeps its client for good, need not call it.
+func (c *Client) Close() {
+	c.http.CloseIdleConnections()
+	c.transport.CloseIdleConnections() // what wraps it need not hand that on
+}
 
 // String names the server, and shows no credential.
 func (c *Client) String() string { return "client of " + c.server.Redacted() }

@@ -128,13 +128,16 @@ func (r Resource[T]) event(f jsonstream.Frame, reuse func(meta.Identity) (T, boo
 	switch {
 	case f.ResourceVersion == "":
 		return unusable(errors.New("it has no resource version"))
-	case e.Type == Bookmark:
+	case e.Type == Bookmark && f.APIVersion == "" && f.Kind == "": // it need not say them, and is believed then
 		return e, false, nil
-	case f.Name == "":
+	case e.Type != Bookmark && f.Name == "":
 		return unusable(errors.New("it has no name"))
 	}
 	if err := r.checkKind(f.APIVersion, f.Kind); err != nil {
 		return unusable(err)
+	}
+	if e.Type == Bookmark {
+		return e, false, nil
 	}
 	if e.Type == Added && reuse != nil {
 		if e.Object, e.Reused = reuse(f.Identity); e.Reused {

@@ -217,7 +217,7 @@ func (l *listing[T]) page(ctx context.Context, resp *http.Response, more func(to
 	}
 	// A server writes kind and metadata before the items; where it does not, they are known at the end.
 	h, known := l.frames.Header()
-	known = known && h.Kind != ""
+	known = known && h.Kind != "" && h.APIVersion != ""
 	if known {
 		if err := l.start(h, more); err != nil {
 			return meta.ListMeta{}, err
@@ -253,12 +253,16 @@ func (l *listing[T]) Read(p []byte) (n int, err error) {
 		n, err = l.body.Read(p)
 	} else {
 		if n, err = l.ahead.read(l.body, p, l.pipe.until); l.pipe.err != nil {
-			l.end() // p is the framing's again, and so nothing may read into it any more
+			l.end()        // p is the framing's again, and so nothing may read into it any more
+			err = errEnded // pipe.err may be io.EOF, and that would be the end of the body
 		}
 	}
 	l.read += n
 	return n, err
 }
+
+// errEnded ends the framing of a list that the caller has ended; nobody else sees it.
+var errEnded = errors.New("list ended")
 
 // start checks that a page is of the right kind, and asks for the next one.
 func (l *listing[T]) start(h jsonstream.Header, more func(token string) error) error {

@@ -94,7 +94,7 @@ func TestTheNextPageIsOnItsWayBeforeThisOneIsRead(t *testing.T) {
 	})
 }
 
-// However a loop is left, nothing of the list goes on: a goroutine that did would fail the bubble.
+// However a loop is left, nothing of the list goes on: a goroutine that did would fail the bubble. behaviour 83
 func TestLeavingAListEndsItsRequests(t *testing.T) {
 	errMine := errors.New("mine")
 	list := func(f func(name string) error) func(ctx context.Context, r client.Resource[*Slim]) error {

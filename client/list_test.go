@@ -347,7 +347,7 @@ type talliedMap struct {
 	Data          tally `json:"data"`
 }
 
-// behaviour 83; a relist does not decode what has not changed.
+// A relist does not decode what has not changed.
 func TestWhatIsReusedIsNotDecoded(t *testing.T) {
 	tallied.Store(0)
 	page := []string{listOf("5", "c1", object("a", "1"), object("b", "2")), listOf("5", "", `{"metadata":{}}`, object("c", "3"))}

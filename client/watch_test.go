@@ -106,7 +106,7 @@ func TestWhatAWatchMakesOfItsBody(t *testing.T) {
 		{
 			"a bookmark of another kind",
 			answer{body: event("BOOKMARK", `{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"9"}}`)},
-			"BOOKMARK @9", "", nil,
+			"", `server sent an unusable event "BOOKMARK": server sent v1 Pod, want v1 ConfigMap`, nil,
 		},
 		{
 			"a cluster-wide object",

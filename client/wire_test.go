@@ -104,6 +104,7 @@ func TestTheRequestOfEveryVerb(t *testing.T) {
 				Namespace: "web", LabelSelector: "a", FieldSelector: "b=c", ResourceVersion: "9", Bookmarks: true, Timeout: 5 * time.Minute,
 			})
 		}), "GET " + apps + "?allowWatchBookmarks=true&fieldSelector=b%3Dc&labelSelector=a&resourceVersion=9&timeoutSeconds=300&watch=true", "", ""},
+		// behaviour 208: nor has one that begins with a list, which is of what is not older, and of nothing else.
 		{"watch that begins with what is there", on(func(ctx context.Context, r client.Resource[*Slim]) error {
 			return watch(ctx, r, client.WatchOptions{InitialEvents: true})
 		}), "GET /api/v1/configmaps?allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&watch=true", "", ""},

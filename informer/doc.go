@@ -20,7 +20,7 @@
 //     that was gone (404), because what happened meanwhile is unknown, and so do three watches in a row with an event that
 //     cannot be applied, or that end at once and empty, or that bring not even bookmarks.
 //   - The whole collection is read as a streaming list where the server serves those, and page by page where it refuses,
-//     ignores what was asked, or does not end: see [Mode]. Pages whose continue token expires are read once more, and then as
+//     ignores what was asked, or does not end, or forbids to watch: see [Mode]. Pages whose continue token expires are read once more, and then as
 //     one page.
 //   - A server that was restored from a backup is noticed by a list or a bookmark that is older than the cache. Then
 //     everything is replaced, whatever versions say; see [RollbackError]. A watch from a version that such a server does not
@@ -69,8 +69,8 @@
 // Nothing runs until [Informer.Run], and nothing when it has returned, whatever the reason. Run takes one goroutine beside its
 // own to deliver, one for each collection that is watched (one, or one for each namespace), and one for each subscription;
 // the client adds those of its requests. [Shared.Run] takes one more for each informer that has users. Run may be called
-// again, and resumes each watch where it was. A function of an index that panics does so in Run; what runs beside has
-// returned then.
+// again, and resumes each watch where it was. A function of an index that panics does so in Run, that of Shared for shared
+// informers; what runs beside has returned then.
 //
 // Every error is handed to Options.OnError, and the last one of a list or a watch is visible in [Informer.Status], also for
 // each namespace; [Informer.WaitSynced] returns the reason when there is no cache to read yet.

@@ -31,6 +31,12 @@ type Informer[T meta.Object] struct {
 	scopes  map[string]*scope[T] // what is followed for that, by namespace; who may change them may read them without mu
 	synced  chan struct{}        // closed while all of want are listed
 
+	// leaving are the namespaces that are about to leave the cache, ordered: a list of one that is complete now is too late.
+	leaving []string
+	// withhold keeps errors in withheld, because shape is held without a Run: OnError may call SetNamespaces.
+	withhold bool
+	withheld []error
+
 	changed chan struct{} // holds a token when want is to be looked at again
 }
 
@@ -54,7 +60,7 @@ func New[T meta.Object](src Source[T], o Options) *Informer[T] {
 		i.want = slices.Sorted(slices.Values(o.Namespaces))
 	}
 	if o.CheckMutations > 0 {
-		i.store.CheckMutations(o.CheckMutations, func(m *cache.MutationError) { i.report(m) })
+		i.store.CheckMutations(o.CheckMutations, func(m *cache.MutationError) { i.mutated(m) })
 	}
 	i.arrange(nil)
 	return i
@@ -179,6 +185,19 @@ func (i *Informer[T]) Status() Status {
 		all.State = Watching // of nothing
 	}
 	return all
+}
+
+// mutated reports what the mutation check has found, or keeps it for later.
+func (i *Informer[T]) mutated(err error) {
+	i.mu.Lock()
+	later := i.withhold
+	if later {
+		i.withheld = append(i.withheld, err)
+	}
+	i.mu.Unlock()
+	if !later {
+		i.report(err)
+	}
 }
 
 // report hands an error that is not about the server to the hooks.

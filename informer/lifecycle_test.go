@@ -128,7 +128,7 @@ func TestOptionsThatCannotBeRight(t *testing.T) {
 	}
 }
 
-// What the client does not even send is not tried again: the source is wrong, not the server.
+// What the client does not even send is not tried again: the source is wrong, not the server. behaviour 265
 func TestASourceThatCannotBeRight(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -140,6 +140,12 @@ func TestASourceThatCannotBeRight(t *testing.T) {
 			"a namespace of a cluster-wide resource",
 			client.Type[*Thing]{Version: "v1", Kind: "Node", Resource: "nodes", Scope: meta.Cluster},
 			informer.Options{Namespace: "x", Mode: informer.Paged},
+			"namespace must be empty for a cluster-wide resource",
+		},
+		{
+			"namespaces of a cluster-wide resource",
+			client.Type[*Thing]{Version: "v1", Kind: "Node", Resource: "nodes", Scope: meta.Cluster},
+			informer.Options{Namespaces: []string{"x"}, Mode: informer.Paged},
 			"namespace must be empty for a cluster-wide resource",
 		},
 		{
@@ -351,7 +357,7 @@ func TestEverythingAtOnce(t *testing.T) {
 	})
 }
 
-// Run waits for the handlers that it called, and a handler may end it.
+// fault F36: Run waits for the handlers that it called, and a handler may end it.
 func TestRunReturnsAfterItsHandlers(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put("a")
@@ -399,6 +405,9 @@ func TestAPanicInRunLeavesNothingRunning(t *testing.T) {
 			}()
 			_ = i.Run(r.Context())
 		}()
+		if s := i.Status(); s.State != informer.Idle { // it was said to watch for ever
+			r.Errorf("afterwards the status is %v", s)
+		}
 		synctest.Wait()
 		if n := r.server.Watches(); n != 0 {
 			r.Errorf("%d watches are left", n)
@@ -409,6 +418,28 @@ func TestAPanicInRunLeavesNothingRunning(t *testing.T) {
 		i.relisted(map[informer.Cause]int{informer.Reset: 1})
 		i.current()
 		i.stop()
+	})
+}
+
+// An OnError that panics at a sweep takes Run down as well. Run returned before the watches had ended, which went on to write
+// to the cache.
+func TestAPanicOfOnErrorLeavesNothingRunning(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("a")
+		i := informer.New(r.things, informer.Options{CheckMutations: 1, OnError: func(err error) { panic(err) }})
+		recovered := make(chan string)
+		go func() {
+			defer func() { recovered <- fmt.Sprint(recover(), ", and then ", i.Status().State) }()
+			_ = i.Run(r.Context())
+		}()
+		synctest.Wait()
+		for obj := range i.Reader().All() {
+			obj.Labels = map[string]string{"changed": "yes"}
+		}
+		i.Subscribe(cache.HandlerFuncs[*Thing]{}).Close() // for the race detector: it locks what the sweep locks
+		if got := <-recovered; !strings.Contains(got, "was changed at metadata.labels") || !strings.Contains(got, "and then Idle") {
+			r.Error(got)
+		}
 	})
 }
 

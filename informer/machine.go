@@ -8,7 +8,7 @@ import "time"
 //
 //	          a paged list, or the end bookmark of a streaming one
 //	Listing ───────────────────────────▶ Watching ──┐ ended well:
-//	 ▲  │ ▲─┐ no streaming lists here:     │   ▲ ▲───┘ watch again at once
+//	 ▲  │ ▲─┐ no streaming list to be had: │   ▲ ▲───┘ watch again at once
 //	 │  │ └─┘ a paged one, at once         │   │
 //	 │  │ failed                           │ ended otherwise
 //	 │  ▼                                  ▼   │
@@ -25,7 +25,7 @@ import "time"
 //	outdated: 410 of a later page              -                         list again; after two, in one page
 //	tooLarge: a version from the future        list                      list, not stale
 //	absent: 404                                list, slowly              list, slowly
-//	forbidden: 403                             watch, slowly             list, slowly
+//	forbidden: 403                             watch, slowly             list, slowly; a streaming one: paged, at once
 //	refused: any other 4xx; 501                watch, slowly             list, slowly; a streaming one: paged, at once
 //	inapplicable: what is no event, in-stream  watch; the third: list    list; the third of streaming ones: paged, at once
 //	  500

@@ -52,6 +52,13 @@ func afterStream(s state, in input) (state, effect) {
 		s, todo := begin(s, lacks)
 		todo.learned = lacks
 		return s, todo
+	case forbidden:
+		if s.mode == Streaming {
+			break
+		}
+		// A streaming list takes the permission to watch, and a paged one that to list: who has only the latter gets a cache.
+		// That says nothing about the server, so it is asked again next time.
+		return begin(s, lacks)
 	case unended, inapplicable:
 		s.broken++
 		// A server that has shown that it can has an accident now and then, and so has one that sends something else.

@@ -176,10 +176,24 @@ func TestMachine(t *testing.T) {
 			effect{action: wait, pace: backoff},
 		},
 		{
-			"one that is forbidden is tried again slowly, and is no answer about streaming lists",
+			"one that is forbidden becomes a paged one at once, and is no answer about streaming lists (fault F29)",
 			streaming,
 			input{outcome: forbidden},
-			waitFor(streaming, Listing),
+			listing,
+			effect{action: list},
+		},
+		{
+			"which, when it is forbidden too, is followed by a streaming one, slowly",
+			state{phase: Waiting, then: Listing, cause: Initial},
+			input{},
+			state{phase: Listing, then: Listing, way: streamed, cause: Initial},
+			effect{action: stream},
+		},
+		{
+			"one that is forbidden where nothing else is allowed is tried again slowly",
+			state{phase: Listing, mode: Streaming, way: streamed, cause: Initial},
+			input{outcome: forbidden},
+			state{phase: Waiting, then: Listing, mode: Streaming, way: streamed, cause: Initial},
 			effect{action: wait, pace: slow},
 		},
 		{

@@ -5,7 +5,8 @@ type Mode int
 
 const (
 	// Auto reads it as a streaming list, and page by page where the server does not serve those: it refuses, ignores what
-	// was asked, or sends no sign of the end. The client remembers for an hour which it is, for each resource.
+	// was asked, or sends no sign of the end. The client remembers for an hour which it is, for each resource. Where the
+	// server forbids the one (403) it is asked for the other, as that takes the permission to watch, and this the one to list.
 	Auto Mode = iota
 	// Paged reads it page by page.
 	Paged

@@ -58,15 +58,28 @@ func (i *Informer[T]) SetNamespaces(namespaces []string) error {
 	if i.ask(want) {
 		return nil
 	}
-	i.shape.Lock() // keeps a Run from beginning
-	defer i.shape.Unlock()
-	if !i.ask(want) {
-		i.mu.Lock()
-		i.want = want
-		i.mu.Unlock()
-		i.rearrange(nil)
+	for _, err := range i.set(want) {
+		i.report(err)
 	}
 	return nil
+}
+
+// set changes the namespaces, by itself if no Run is under way. It returns the errors that it came upon.
+func (i *Informer[T]) set(want []string) []error {
+	i.shape.Lock() // keeps a Run from beginning
+	defer i.shape.Unlock()
+	if i.ask(want) {
+		return nil
+	}
+	i.mu.Lock()
+	i.want, i.withhold = want, true
+	i.mu.Unlock()
+	i.rearrange(nil)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	errs := i.withheld
+	i.withhold, i.withheld = false, nil
+	return errs
 }
 
 // ask leaves a change of the namespaces to the Run that is under way; it reports false if there is none.
@@ -127,7 +140,7 @@ func (i *Informer[T]) rearrange(halt func([]*scope[T])) {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.scopes = scopes
+	i.scopes, i.leaving = scopes, nil
 	i.settle()
 }
 
@@ -171,6 +184,7 @@ func (i *Informer[T]) plan() (want, left []string, over []*scope[T]) {
 		}
 	}
 	slices.Sort(left)
+	i.leaving = left
 	return i.want, left, over
 }
 
@@ -202,12 +216,15 @@ func (i *Informer[T]) allListed() bool {
 	return !slices.ContainsFunc(i.want, func(ns string) bool { return !i.listed[ns] })
 }
 
-// wasListed notes that the cache holds a complete list of these namespaces.
+// wasListed notes that the cache holds a complete list of these namespaces. Those that are about to leave it do not count,
+// even if they are wanted again by now: they leave first.
 func (i *Informer[T]) wasListed(namespaces []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for _, ns := range namespaces {
-		i.listed[ns] = true
+		if !among(i.leaving, ns) {
+			i.listed[ns] = true
+		}
 	}
 	i.settle()
 }
@@ -253,7 +270,10 @@ const sweepEvery = time.Minute
 func (i *Informer[T]) follow(ctx context.Context) error {
 	f := &following[T]{i: i, pursuits: make(map[*scope[T]]*pursuit)}
 	ctx, f.cancel = context.WithCancel(ctx)
-	defer f.halt(nil)
+	defer func() { // OnError may panic in here, at a sweep: nothing stays behind then either
+		f.cancel()
+		f.halt(slices.Collect(maps.Keys(f.pursuits)))
+	}()
 	var sweep <-chan time.Time // never, unless asked for
 	if i.o.CheckMutations > 0 {
 		ticker := time.NewTicker(sweepEvery)

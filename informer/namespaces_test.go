@@ -62,6 +62,7 @@ func (i *informed) keys(want ...string) {
 	}
 }
 
+// behaviour 265: several namespaces, each object of them once, and none of others.
 func TestSeveralNamespaces(t *testing.T) {
 	for _, mode := range []informer.Mode{informer.Auto, informer.Paged} {
 		for _, test := range []struct {
@@ -262,6 +263,78 @@ func TestNamespacesThatCannotBeRight(t *testing.T) {
 			r.Errorf("%d namespaces", n)
 		}
 		r.says(informer.New(r.things, informer.Options{}).SetNamespaces(nil), "Namespaces must not be nil")
+	})
+}
+
+// A namespace that was given up while its first list was being put into the cache counted as listed when it was wanted the
+// next time: the list came in between the decision to give it up and the end of its watch.
+func TestAListThatComesTooLateDoesNotCount(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.putIn("default", "a")
+		r.putIn("kube-system", "b")
+		i := r.informer(informer.Options{Namespaces: []string{"default"}})
+		listed, proceed := make(chan struct{}), make(chan struct{})
+		ix := cache.NewIndex(i.Reader(), func(obj *Thing) []string {
+			if obj.Name == "b" {
+				close(listed)
+				<-proceed
+			}
+			return nil
+		})
+		i.run()
+		defer i.stop()
+		if err := i.WaitSynced(r.Context()); err != nil {
+			r.Fatal(err)
+		}
+		i.set("default", "kube-system")
+		<-listed
+		i.set("default")
+		close(proceed)
+		synctest.Wait()
+		ix.Close()
+		i.keys("default/a")
+		r.only("kube-system", failure(403, "Forbidden", "not you"))
+		i.set("default", "kube-system")
+		ctx, cancel := timeout(r, time.Minute)
+		defer cancel()
+		r.says(i.WaitSynced(ctx), `"kube-system" (Waiting, last error: `)
+		r.heal()
+		if err := i.WaitSynced(r.Context()); err != nil {
+			r.Error(err)
+		}
+		i.keys("default/a", "kube-system/b")
+	})
+}
+
+// OnError may call SetNamespaces. Where the mutation check found something in the course of a SetNamespaces outside of Run,
+// that was a deadlock.
+func TestSetNamespacesFromOnErrorOfSetNamespaces(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.putIn("default", "a")
+		r.putIn("kube-system", "b")
+		var (
+			i    *informer.Informer[*Thing]
+			errs []error
+		)
+		i = informer.New(r.things, informer.Options{Namespaces: []string{"default"}, CheckMutations: 1, OnError: func(err error) {
+			errs = append(errs, err, i.SetNamespaces([]string{"kube-system"}))
+		}})
+		run := r.running(i)
+		run.stop()
+		for obj := range i.Reader().All() {
+			obj.Labels = map[string]string{"changed": "yes"}
+		}
+		if err := i.SetNamespaces(nil); err != nil {
+			r.Error(err)
+		}
+		if found := (*cache.MutationError)(nil); len(errs) != 2 || !errors.As(errs[0], &found) || errs[1] != nil {
+			r.Errorf("errors: %v", errs)
+		}
+		run = r.running(i)
+		if s := i.Status(); !s.Synced || s.Objects != 1 || len(s.Namespaces) != 1 || s.Namespaces["kube-system"].Objects != 1 {
+			r.Errorf("status is %v", s)
+		}
+		run.stop()
 	})
 }
 

@@ -168,7 +168,7 @@ func TestASpoiledWatchIsNoWatch(t *testing.T) {
 	}
 }
 
-// faults F31, F43: while there is no way to the server it is asked again after a backoff, and nothing is listed for it.
+// behaviour 176, faults F31, F43: while there is no way to the server it is asked again after a backoff, and nothing is listed for it.
 func TestAServerThatCannotBeReached(t *testing.T) {
 	for _, err := range []error{syscall.ECONNREFUSED, syscall.EMFILE, syscall.EADDRNOTAVAIL} {
 		t.Run(err.Error(), func(t *testing.T) {

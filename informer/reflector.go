@@ -49,6 +49,7 @@ type reflector[T meta.Object] struct {
 func (r *reflector[T]) run(ctx context.Context, s state) (state, error) {
 	r.backoff = retry.New(retry.Policy{Base: firstBackoff, Max: maxBackoff, Reset: healthy})
 	r.slow = retry.New(retry.Policy{Base: 2 * slowBackoff, Max: maxSlowBackoff, Reset: healthy})
+	defer r.record.update(func(st *Status) { st.State = Idle }) // also where a function of an index panics
 	s, todo := start(s, r.o.Mode, r.o.AllowStale, r.streams())
 	for ctx.Err() == nil && todo.action != stop {
 		r.enter(s)
@@ -66,7 +67,6 @@ func (r *reflector[T]) run(ctx context.Context, s state) (state, error) {
 		}
 		s, todo = r.next(s, in)
 	}
-	r.record.update(func(st *Status) { st.State = Idle })
 	if todo.action == stop {
 		return s, r.record.copy().Err
 	}

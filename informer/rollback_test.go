@@ -163,7 +163,7 @@ func TestABookmarkThatGoesBack(t *testing.T) {
 	})
 }
 
-// fault F33: servers that lag behind are no rollback, and never make the cache go back.
+// fault F33, behaviour 170: servers that lag behind are no rollback, and never make the cache go back.
 func TestServersThatLag(t *testing.T) {
 	for _, stale := range []bool{false, true} {
 		t.Run(fmt.Sprint("AllowStale: ", stale), func(t *testing.T) {

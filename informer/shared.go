@@ -39,7 +39,7 @@ func NewShared(o SharedOptions) *Shared {
 
 // Run runs the informers that users ask for, until ctx ends; then it returns nil, after all that it started. It returns an
 // error at once if it is running already. Users whose informer it has stopped end with an error, unless their contexts have
-// ended too, as they do under [Run].
+// ended too, as they do under [Run]. Where an informer panics Run does, after everything has returned.
 func (s *Shared) Run(ctx context.Context) error {
 	if s.o.Grace < 0 {
 		return fmt.Errorf("run Shared: informer.SharedOptions: Grace must be 0 or more, got %v", s.o.Grace)
@@ -48,15 +48,33 @@ func (s *Shared) Run(ctx context.Context) error {
 		return errors.New("run Shared: it is running already")
 	}
 	defer s.end()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	// Each goroutine is ended by ctx, or by its users, and waited for here.
-	var running sync.WaitGroup
-	defer running.Wait()
+	var (
+		running  sync.WaitGroup
+		first    sync.Once
+		panicked any
+	)
 	for {
 		for _, c := range s.due() {
-			running.Go(func() { c.serve(ctx) })
+			running.Go(func() {
+				defer func() {
+					if value := recover(); value != nil {
+						first.Do(func() { panicked = value })
+						cancel()
+						c.rise(ctx) // as ctx has ended, who waits for it waits for the next Run
+					}
+				}()
+				c.serve(ctx)
+			})
 		}
 		select {
 		case <-ctx.Done():
+			running.Wait()
+			if panicked != nil {
+				panic(panicked)
+			}
 			return nil
 		case <-s.wake:
 		}
@@ -199,18 +217,29 @@ func (c *common) serve(ctx context.Context) {
 		if l == nil {
 			return
 		}
-		err := c.run(running)
-		if ctx.Err() != nil {
-			err = errSharedStopped
-		}
-		c.fall(l)
-		c.renew()
-		l.err = err
-		close(l.ended)
+		c.live(ctx, running, l)
 	}
 }
 
-var errSharedStopped = errors.New("the Shared has been stopped")
+// live runs the informer for one life, which ends however that does.
+func (c *common) live(ctx, running context.Context, l *life) {
+	l.err = errPanicked
+	defer func() {
+		c.fall(l)
+		c.renew()
+		close(l.ended)
+	}()
+	err := c.run(running)
+	if ctx.Err() != nil {
+		err = errSharedStopped
+	}
+	l.err = err
+}
+
+var (
+	errSharedStopped = errors.New("the Shared has been stopped")
+	errPanicked      = errors.New("the informer has panicked")
+)
 
 // rise begins a life, if there is anybody to live for.
 func (c *common) rise(ctx context.Context) (context.Context, *life) {

@@ -3,6 +3,7 @@ package informer_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -104,30 +105,54 @@ func TestSharedFollowsItsUsers(t *testing.T) {
 	})
 }
 
+// lonely is a user of an informer that nobody else shares.
+type lonely struct {
+	user informer.Runner
+	held func() int
+	want string // how many objects it holds, before and after a change
+}
+
+func alone[T meta.Object](s *informer.Shared, src informer.Source[T], o informer.Options, want string) lonely {
+	u := informer.Share(s, src, o)
+	return lonely{user: u, held: func() int { return u.Reader().Len() }, want: want}
+}
+
 // behaviour 266: types and scopes do not mix.
 func TestWhatIsNotShared(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put("a")
 		s := informer.NewShared(informer.SharedOptions{})
 		shared := r.running(s)
-		all := []informer.Runner{
-			informer.Share(s, r.things, informer.Options{}),
-			informer.Share(s, r.things, informer.Options{Namespace: "default"}),
-			informer.Share(s, r.things, informer.Options{Namespaces: []string{"default"}}),
-			informer.Share(s, r.things, informer.Options{LabelSelector: "x=y"}),
-			informer.Share(s, r.things, informer.Options{FieldSelector: "metadata.name=a"}),
-			informer.Share(s, r.things, informer.Options{KeepManagedFields: true}),
-			informer.Share(s, r.things, informer.Options{AllowStale: true}),
-			informer.Share(s, r.raw, informer.Options{}),
-			informer.Share(s, client.Metadata(r.things), informer.Options{}),
-			informer.Share(s, informer.Transform(r.things, func(obj *Thing) *Thing { return obj }), informer.Options{}),
-			informer.Share(s, informer.Transform(r.things, func(obj *Thing) *Thing { return obj }), informer.Options{}),
+		all := []lonely{
+			alone(s, r.things, informer.Options{}, "1 2"),
+			alone(s, r.things, informer.Options{Namespace: "default"}, "1 2"),
+			alone(s, r.things, informer.Options{Namespace: "kube-system"}, "0 0"),
+			alone(s, r.things, informer.Options{Namespaces: []string{"default"}}, "1 2"),
+			alone(s, r.things, informer.Options{LabelSelector: "x=y"}, "0 1"),
+			alone(s, r.things, informer.Options{FieldSelector: "metadata.name=a"}, "1 1"),
+			alone(s, r.things, informer.Options{KeepManagedFields: true}, "1 2"),
+			alone(s, r.things, informer.Options{AllowStale: true}, "1 2"),
+			alone(s, r.raw, informer.Options{}, "1 2"),
+			alone(s, client.Metadata(r.things), informer.Options{}, "1 2"),
+			alone(s, informer.Transform(r.things, func(obj *Thing) *Thing { return obj }), informer.Options{}, "1 2"),
+			alone(s, informer.Transform(r.things, func(obj *Thing) *Thing { return obj }), informer.Options{}, "1 2"),
 		}
 		var each []*running
 		for _, u := range all {
-			each = append(each, r.running(u))
+			each = append(each, r.running(u.user))
 		}
 		r.watches(len(all))
+		before := make([]int, len(all))
+		for n, u := range all {
+			before[n] = u.held()
+		}
+		r.putLabelled("b", map[string]string{"x": "y"})
+		synctest.Wait()
+		for n, u := range all {
+			if got := fmt.Sprint(before[n], u.held()); got != u.want {
+				r.Errorf("%v, number %d, held %s objects, want %s", u.user, n, got, u.want)
+			}
+		}
 		for _, x := range each {
 			x.stop()
 		}
@@ -163,7 +188,7 @@ func TestUsersBeforeShared(t *testing.T) {
 	})
 }
 
-// behaviours 230, 245: what cannot be right ends the user, not the others.
+// behaviour 230: what cannot be right ends the user, not the others.
 func TestUsersThatCannotRun(t *testing.T) {
 	bubble(t, func(r *rig) {
 		s := informer.NewShared(informer.SharedOptions{})
@@ -239,6 +264,44 @@ func TestSubscriptionsEndWithTheirUser(t *testing.T) {
 		})
 		first.stop()
 		second.stop()
+		shared.stop()
+	})
+}
+
+// A function of an index that panics does so in the Run of the Shared, where that can be recovered from. It did in a goroutine of
+// its own, which ends the program.
+func TestAPanicOfASharedInformer(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("a")
+		s := informer.NewShared(informer.SharedOptions{})
+		bad, good := informer.Share(s, r.things, informer.Options{}), informer.Share(s, r.things, informer.Options{Namespace: "default"})
+		poisoned := true
+		cache.NewIndex(bad.Reader(), func(*Thing) []string {
+			if poisoned {
+				panic("no such key")
+			}
+			return nil
+		})
+		other := r.running(good)
+		ended := make(chan error)
+		go func() { ended <- bad.Run(r.Context()) }()
+		recovered := make(chan string)
+		go func() {
+			defer func() { recovered <- fmt.Sprint(recover()) }()
+			_ = s.Run(r.Context())
+		}()
+		r.says(<-ended, "run shared informer of configmaps", "the informer has panicked")
+		r.says(errors.New(<-recovered), "no such key", "shared_test.go")
+		r.watches(0)
+		r.says(<-other.ended, "the Shared has been stopped")
+
+		poisoned = false
+		user := r.running(bad)
+		shared := r.running(s)
+		if err := bad.WaitSynced(r.Context()); err != nil || bad.Reader().Len() != 1 {
+			r.Errorf("afterwards: %v, %v", bad.Status(), err)
+		}
+		user.stop()
 		shared.stop()
 	})
 }

@@ -32,6 +32,15 @@ func (g *staging[T]) reuse() func(meta.Identity) (T, bool) {
 	return g.relist.Keep
 }
 
+// keepAgain stages that an object is as it was, in its turn. It has been kept when reuse was asked, but that may be some
+// hundred events ahead: what the server has sent before may have taken that back since, as the deletion of an object does
+// that was created again.
+func (g *staging[T]) keepAgain(id meta.Identity) {
+	if _, kept := g.relist.Keep(id); kept {
+		delete(g.bad, id.Key())
+	}
+}
+
 // set stages the state of an object.
 func (g *staging[T]) set(id meta.Identity, obj T) {
 	delete(g.bad, id.Key())

@@ -20,9 +20,9 @@ const (
 	// earlyEnd is how long before the time that it was asked for the end of a watch is one that the server chose. Whatever
 	// made it do so may have ended other watches at the same moment.
 	earlyEnd = 5 * time.Second
-	// noProgress is how long a streaming list may go without an event. A server that serves them sends what it has at
-	// once, and the end bookmark as soon as it knows that it is up to date, which takes API servers up to 5 s when nothing
-	// happens. One that ignores what was asked sends nothing more until something changes.
+	// noProgress is how long a streaming list may go without an event that adds to it. A server that serves them sends what
+	// it has at once, and the end bookmark as soon as it knows that it is up to date, which takes API servers up to 5 s when
+	// nothing happens. One that ignores what was asked sends nothing more until something changes, and then what changes.
 	noProgress = 30 * time.Second
 )
 
@@ -65,6 +65,18 @@ func (w *open[T]) close() {
 	w.cancel(nil)
 }
 
+// read reads the watch to its end. One that was cancelled has not ended well, although the server may have been so quick to
+// end it then that it looks so.
+func (w *open[T]) read(
+	o client.WatchOptions, reuse func(meta.Identity) (T, bool), fn func(client.Event[T]) error,
+) error {
+	err := w.r.source.EachEvent(w.ctx, o, reuse, fn)
+	if err == nil && w.ctx.Err() != nil {
+		return w.r.fail("watch", context.Cause(w.ctx))
+	}
+	return err
+}
+
 // expect makes the watch end with an error if nothing comes for a time.
 func (w *open[T]) expect(limit time.Duration, err error) {
 	if w.timer != nil {
@@ -81,7 +93,7 @@ func (r *reflector[T]) watch(ctx context.Context, s state) input {
 	o.ResourceVersion = s.version
 	w.follow(s.version)
 	defer w.close()
-	return w.end(ctx, r.source.EachEvent(w.ctx, o, nil, w.event))
+	return w.end(ctx, w.read(o, nil, w.event))
 }
 
 // stream reads the whole collection from a watch. When that is complete it asks the machine by itself what is next, which
@@ -97,11 +109,13 @@ func (r *reflector[T]) stream(ctx context.Context, s state) (state, input) {
 	defer w.close()
 	g := r.stage(s)
 	synced := false
-	err := r.source.EachEvent(w.ctx, o, g.reuse(), func(e client.Event[T]) error {
+	err := w.read(o, g.reuse(), func(e client.Event[T]) error {
 		if synced {
 			return w.event(e)
 		}
-		w.timer.Reset(w.limit)
+		if e.Type != client.Modified { // initial events add; one that Filter leaves out is shown as a deletion
+			w.timer.Reset(w.limit)
+		}
 		if e.Type != client.Bookmark {
 			g.event(e)
 			return nil
@@ -133,6 +147,8 @@ func (r *reflector[T]) stream(ctx context.Context, s state) (state, input) {
 	switch in.outcome {
 	case refused, unended, inapplicable:
 		r.lacking = fmt.Sprint("server does not serve streaming lists: ", err)
+	case forbidden:
+		r.lacking = fmt.Sprint("a streaming list takes the permission to watch: ", err)
 	}
 	return s, in
 }
@@ -144,7 +160,9 @@ func (g *staging[T]) event(e client.Event[T]) {
 		g.delete(e.Identity)
 	case e.Err != nil:
 		g.retain(e.Identity, e.Err)
-	case !e.Reused:
+	case e.Reused:
+		g.keepAgain(e.Identity)
+	default:
 		g.set(e.Identity, e.Object)
 	}
 	g.r.record.item()

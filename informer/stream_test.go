@@ -85,8 +85,8 @@ func TestAutoFindsOutWhatTheServerServes(t *testing.T) {
 			mode: informer.Streaming, why: "serves", known: true,
 		},
 		{
-			name: "nor is 403", answer: failure(403, "Forbidden", ""), lasts: time.Minute, within: 35 * time.Second,
-			mode: informer.Streaming, why: "serves", known: true,
+			name: "nor is 403, but a paged list may be allowed (fault F29)", answer: failure(403, "Forbidden", ""), lasts: time.Second,
+			mode: informer.Paged, why: "takes the permission to watch: watch configmaps: server said Forbidden (403)",
 		},
 		{
 			name: "nor 404", answer: failure(404, "NotFound", ""), lasts: time.Minute, within: 35 * time.Second,
@@ -144,6 +144,69 @@ func TestAutoFindsOutWhatTheServerServes(t *testing.T) {
 				i.current()
 				i.tells("add a", "add b", "add c")
 				i.relisted(nil)
+			})
+		})
+	}
+}
+
+// A streaming list takes the permission to watch, and a paged one that to list. An informer without the former never synced,
+// although the server would have told it everything.
+func TestOnePermissionIsEnoughForAList(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		allowed string
+		mode    informer.Mode
+	}{
+		{"to list only", "list", informer.Paged},
+		{"to watch only", "watch", informer.Streaming},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				r.put("a")
+				permit := func(verbs string) {
+					r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+						if verb := clienttest.RequestOf(q).Verb; (verb == "list" || verb == "watch") && !strings.Contains(verbs, verb) {
+							return failure(403, "Forbidden", "not yours")
+						}
+						return nil
+					})
+				}
+				permit("none")
+				i := r.informer(informer.Options{})
+				i.run()
+				r.Cleanup(i.stop)
+				r.pass(time.Hour)
+				r.says(i.Status().Err, "list configmaps: server said Forbidden (403): not yours")
+
+				permit(test.allowed)
+				r.within(35*time.Second, "synced", func() bool { return i.Status().Synced })
+				i.tells("add a")
+				s := i.Status()
+				if s.Mode != test.mode {
+					r.Errorf("it listed %v because %q, want %v", s.Mode, s.Why, test.mode)
+				}
+				if test.allowed == "list" { // the cache stays readable, and the status says what it lacks
+					r.says(s.Err, "watch configmaps: server said Forbidden (403): not yours")
+					if s.State != informer.Waiting {
+						r.Errorf("status is %v", s)
+					}
+				}
+
+				// A relist finds its way in the same manner.
+				permit("list watch")
+				r.pass(35 * time.Second)
+				permit(test.allowed)
+				r.server.DropWatches()
+				r.put("b")
+				r.server.Compact()
+				r.pass(time.Minute)
+				permit("list watch")
+				r.within(35*time.Second, "current", func() bool { return i.difference() == "" })
+				i.tells("add b")
+				i.relisted(map[informer.Cause]int{informer.Expired: 1})
+				if r.pass(2 * time.Minute); i.Status().Err != nil || r.server.Watches() != 1 {
+					r.Errorf("afterwards the status is %v", i.Status())
+				}
 			})
 		})
 	}
@@ -213,6 +276,25 @@ func TestAKnownServerMayFailOnce(t *testing.T) {
 			r.Errorf("it listed %v because %q, %d times", s.Mode, s.Why, s.Lists)
 		}
 		second.tells("add a")
+	})
+}
+
+// What changes is no sign that a list goes on. Where something changed all the time, an informer of a server that never ends
+// its streaming lists waited for the end of the watch, which takes up to ten minutes.
+func TestAListThatDoesNotEndIsGivenUpWhateverChanges(t *testing.T) {
+	bubbleOf(t, clienttest.Options{StreamingLists: clienttest.StreamingEndless}, func(r *rig) {
+		r.put("a")
+		i := r.informer(informer.Options{})
+		i.run()
+		r.Cleanup(i.stop)
+		for n := range 31 {
+			r.pass(time.Second)
+			r.put("a", "n", fmt.Sprint(n))
+		}
+		if s := i.Status(); !s.Synced || s.Mode != informer.Paged || !strings.Contains(s.Why, "nothing came for 30s") {
+			r.Errorf("status is %v", s)
+		}
+		i.current()
 	})
 }
 
@@ -321,6 +403,52 @@ func TestBothKindsOfListsMakeTheSameCache(t *testing.T) {
 		}
 		if p, s := paged.Status(), streamed.Status(); p.ResourceVersion != s.ResourceVersion || p.Progress.Items != 30 || s.Progress.Items != 30 {
 			r.Errorf("%v and %v", p, s)
+		}
+	})
+}
+
+// A server may begin a streaming list with an older state than the cache has, and then catch up. An object that was deleted in
+// the course of that, and created again as the cache has it, was lost: it was found unchanged before its deletion was staged,
+// because in a burst that is asked some events ahead.
+func TestAnObjectThatComesAgainWithinAStreamingList(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("x")
+		r.remove("x")
+		r.put("x", "v", "again")
+		i := r.start(informer.Options{})
+		i.tells("add x")
+		event := func(kind, name, uid, version, rest string) string {
+			return fmt.Sprintf(`{"type":%q,"object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q,"namespace":"default","uid":%q,"resourceVersion":%q%s}}}`,
+				kind, name, uid, version, rest)
+		}
+		x := i.held()[key("x")]
+		lines := []string{event("ADDED", "x", "before", "1", "")}
+		for n := range 200 {
+			lines = append(lines, event("ADDED", fmt.Sprint("other", n), "u", "1", fmt.Sprintf(`,"labels":{"a":%q}`, strings.Repeat("a", 2000))))
+		}
+		lines = append(lines,
+			event("DELETED", "x", "before", "2", ""),
+			event("ADDED", "x", x.UID, x.ResourceVersion, ""),
+			event("BOOKMARK", "", "", r.server.ResourceVersion(), `,"annotations":{"k8s.io/initial-events-end":"true"}`))
+		stream := frames(true, lines...)
+		r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+			switch asks(q) {
+			case "watch":
+				return failure(410, "Expired", "")
+			case "stream":
+				return stream
+			}
+			return nil
+		})
+		r.server.DropWatches()
+		r.within(5*time.Second, "relisted", func() bool { return i.Status().Relists[informer.Expired] == 1 })
+		if i.held()[key("x")] != x {
+			r.Errorf("the cache holds %v, want %v", i.held()[key("x")], x)
+		}
+		for _, call := range i.told() {
+			if strings.HasSuffix(call, " x") {
+				r.Errorf("the handler was told %q", call)
+			}
 		}
 	})
 }

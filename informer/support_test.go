@@ -84,9 +84,12 @@ func bubbleOf(t *testing.T, o clienttest.Options, f func(r *rig)) {
 }
 
 // another is the rig with a client of its own, and so with other connections.
-func (r *rig) another() *rig {
+func (r *rig) another() *rig { r.Helper(); return r.with(r.server.Config()) }
+
+// with is the rig with a client of this configuration.
+func (r *rig) with(cfg client.Config) *rig {
 	r.Helper()
-	c, err := client.New(r.server.Config())
+	c, err := client.New(cfg)
 	if err != nil {
 		r.Fatal(err)
 	}

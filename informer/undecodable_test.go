@@ -65,6 +65,7 @@ func (i *informed) relist() {
 	i.told()
 }
 
+// behaviour 224
 func TestObjectsThatDoNotDecode(t *testing.T) {
 	for _, test := range []struct {
 		name string

@@ -164,13 +164,32 @@ func (c *conn) CloseWrite() error {
 }
 
 func (c *conn) SetDeadline(t time.Time) error {
-	c.set(func() { c.writeDeadline = t })
-	return c.Conn.SetDeadline(t)
+	return c.deadline(func() error {
+		c.writeDeadline = t
+		return c.Conn.SetDeadline(t)
+	})
+}
+
+func (c *conn) SetReadDeadline(t time.Time) error {
+	return c.deadline(func() error { return c.Conn.SetReadDeadline(t) })
 }
 
 func (c *conn) SetWriteDeadline(t time.Time) error {
-	c.set(func() { c.writeDeadline = t })
-	return c.Conn.SetWriteDeadline(t)
+	return c.deadline(func() error {
+		c.writeDeadline = t
+		return c.Conn.SetWriteDeadline(t)
+	})
+}
+
+// deadline sets one, unless the connection is closed: Close of a frozen one ends a read by a deadline, and net/http, which
+// takes its own away before it waits for the next request, may come after that.
+func (c *conn) deadline(set func() error) (err error) {
+	c.set(func() {
+		if err = net.ErrClosed; !c.closed {
+			err = set()
+		}
+	})
+	return err
 }
 
 // freeze makes the connection a half-open one.

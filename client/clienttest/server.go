@@ -215,6 +215,7 @@ func (s *Server) Run(ctx context.Context) error {
 	var err error
 	select {
 	case err = <-served:
+		_ = s.door.listener.Close() // it takes no more connections, and is open yet
 	case <-ctx.Done():
 		_ = s.door.listener.Close()
 		<-served

@@ -264,10 +264,8 @@ func appendCompact(dst, src []byte) []byte {
 
 // isName reports whether a quoted string, as it is in JSON, says name.
 func isName(quoted []byte, name string) bool {
-	if inner := quoted[1 : len(quoted)-1]; string(inner) == name {
-		return true
-	} else if plain(inner) {
-		return false
+	if inner := quoted[1 : len(quoted)-1]; plain(inner) {
+		return string(inner) == name
 	}
 	return unquoted(quoted) == name
 }
