@@ -37,6 +37,9 @@ func newStorm(w *world, seed uint64) *storm {
 func (s *storm) seed(ctx context.Context, n int, p *progress) error {
 	tasks := make([]task, n)
 	for i := range tasks {
+		if ctx.Err() != nil { // there may be a million of them
+			return context.Cause(ctx)
+		}
 		key := meta.Key{Namespace: s.world.namespaces[i%len(s.world.namespaces)], Name: fmt.Sprintf("source-%06d", i)}
 		data := map[string]string{"greeting": "hello", "number": fmt.Sprint(i)}
 		s.want[key] = data
