@@ -310,7 +310,7 @@ func (w *world) remove(ctx context.Context, s step, r client.Resource[*meta.Unst
 }
 
 func (w *world) rollBack(s step) {
-	if len(w.wrote) == 0 {
+	if len(w.wrote) == 0 || w.gone[1] {
 		return
 	}
 	at := s.b % len(w.wrote)
@@ -348,6 +348,8 @@ func (w *world) appear() {
 		return
 	}
 	w.gone[1] = false
+	// A resource that has come back cannot be rolled back to what it was before: there is no server on which that happens.
+	w.wrote = []string{w.server.ResourceVersion()}
 	if err := w.server.Register(widgets()); err != nil {
 		w.fault("register: %v", err)
 	}

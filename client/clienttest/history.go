@@ -17,7 +17,8 @@ func (s *Server) ResourceVersion() string {
 // Rollback puts the store back to the state that it had at a version, as when etcd is restored from a backup and the
 // servers are started again. Objects that were made since are gone, changes since are undone, and new versions count on
 // from there, so that one version may mean two states. What was before is forgotten as by [Server.Compact], all replicas
-// have what the store has, and every watch is cut as by [Server.DropWatches]. Resources that are registered stay so.
+// have what the store has, and every watch is cut as by [Server.DropWatches]. Resources that are registered stay so; one that
+// was registered since, also if it had been there before, has no objects.
 //
 // The error says that the version is not a number, still to come, or too old to go back to.
 func (s *Server) Rollback(version string) error {
