@@ -33,6 +33,16 @@ type Config struct {
 	// expire, and after a token was refused (401); while it cannot be read, the last good token is used.
 	BearerTokenFile string
 
+	// Username and Password are sent with each request, as HTTP's basic authentication (RFC 7617).
+	Username, Password string
+
+	// Credentials gets credentials that change while the program runs, such as those of a plugin. It excludes the fields
+	// above, and the certificate of TLS.
+	Credentials *Credentials
+
+	// Impersonate is whom the client acts for, unless a handle says otherwise.
+	Impersonate Impersonation
+
 	// UserAgent is sent with each request; empty means "bowline/v0 (os/architecture)". The server takes what stands before
 	// the first slash as the field manager of writes that name none.
 	UserAgent string
@@ -44,6 +54,9 @@ type Config struct {
 	// MaxObject bounds the size of one decoded object, in bytes after decompression; 0 means 32 MiB. A larger one is an
 	// error, noticed while it is read.
 	MaxObject int
+
+	// Uncompressed asks the server not to compress its answers: less work on both sides, and more bytes between them.
+	Uncompressed bool
 
 	// Dial makes connections; nil means net.Dialer with a timeout of 30 s. It is used for everything.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)

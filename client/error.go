@@ -21,6 +21,8 @@ type OpError struct {
 	Subresource string
 	// Key is the object; for list and watch only the namespace is set, or nothing.
 	Key meta.Key
+	// Path is that of a request of [Client.Raw]; then Verb is its method and the fields about resources are empty.
+	Path string
 	// Err is the cause.
 	Err error
 }
@@ -32,6 +34,9 @@ func (e *OpError) Error() string { return e.where() + ": " + e.Err.Error() }
 func (e *OpError) Unwrap() error { return e.Err }
 
 func (e *OpError) where() string {
+	if e.Path != "" {
+		return fmt.Sprintf("%s %q", e.Verb, e.Path)
+	}
 	resource := e.Resource.Resource
 	if e.Resource.Group != "" {
 		resource += "." + e.Resource.Group

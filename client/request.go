@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -37,10 +38,15 @@ type request struct {
 	accept      string
 	contentType string
 	body        []byte
+	raw         *RawRequest   // a request that is not about a resource; only verb is set beside it
+	as          Impersonation // in place of the client's, where it names a user
 }
 
 // method returns the HTTP method of the request's verb.
 func (r request) method() string {
+	if r.raw != nil {
+		return strings.ToUpper(r.verb)
+	}
 	switch r.verb {
 	case "create":
 		return http.MethodPost
@@ -57,6 +63,9 @@ func (r request) method() string {
 // path returns the unescaped path of the request below the server's own prefix, or why there is none: the namespace or the
 // name is missing, not allowed, or not a path segment.
 func (r request) path() (string, error) {
+	if r.raw != nil {
+		return r.raw.Path, r.raw.validate()
+	}
 	var b strings.Builder
 	if r.resource.Group == "" {
 		b.WriteString("/api/")
@@ -97,7 +106,11 @@ func (r request) fail(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &OpError{Verb: r.verb, Resource: r.resource, Subresource: r.subresource, Key: r.key, Err: err}
+	path := ""
+	if r.raw != nil {
+		path = r.raw.Path
+	}
+	return &OpError{Path: path, Verb: r.verb, Resource: r.resource, Subresource: r.subresource, Key: r.key, Err: err}
 }
 
 // do sends r and returns the answer if it is a success; its body is the caller's to close. Every error is an *OpError.
@@ -106,7 +119,7 @@ func (c *Client) do(ctx context.Context, r request) (*http.Response, error) {
 	if err != nil {
 		return nil, r.fail(err)
 	}
-	if err := checkAnswer(resp, r.method()); err != nil {
+	if err := checkAnswer(resp, r); err != nil {
 		_ = resp.Body.Close()
 		return nil, r.fail(err)
 	}
@@ -138,6 +151,9 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 		return nil, err
 	}
 	hr.Header.Set("Accept", r.accept)
+	if r.raw != nil {
+		maps.Copy(hr.Header, r.raw.Header)
+	}
 	hr.Header.Set("User-Agent", c.userAgent)
 	if r.contentType != "" {
 		hr.Header.Set("Content-Type", r.contentType)
@@ -183,17 +199,23 @@ func connectionError(ctx context.Context, err error) error {
 	return err
 }
 
-// checkAnswer returns nil for a success in JSON, or why the answer to method is none. It does not close the body. That of an
+// checkAnswer returns nil for a success in JSON, or why the answer to r is none. It does not close the body. That of an
 // error is read to its end, within reason, so that its connection can be used again.
-func checkAnswer(resp *http.Response, method string) error {
+func checkAnswer(resp *http.Response, r request) error {
+	if r.raw != nil && resp.StatusCode == http.StatusNotModified && r.raw.Header.Get("If-None-Match") != "" {
+		return nil
+	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-		status := apierrors.FromResponse(resp.StatusCode, resp.Header, body, method)
+		status := apierrors.FromResponse(resp.StatusCode, resp.Header, body, r.method())
 		if err != nil && len(body) == 0 {
 			// Not wrapped: that the body was cut says nothing about whether the request may be sent again.
 			return fmt.Errorf("%w (its body: %v)", status, err)
 		}
 		return status
+	}
+	if r.raw != nil {
+		return nil
 	}
 	contentType := resp.Header.Get("Content-Type")
 	// A parameter that cannot be parsed changes nothing about the type.
