@@ -12,7 +12,8 @@ import (
 // *errors.StatusError when the server answered, a [*DecodeError], [*KindError] or [*BodyError] about its answer, a
 // [*UsageError] when nothing was sent, or the error of the network or of the context.
 type OpError struct {
-	// Verb is the API's word: get, list, watch, create, update, patch, delete. It is modify for what [Resource.Modify] finds
+	// Verb is the API's word: get, list, watch, create, update, patch, delete, deletecollection, and apply for the patch of
+	// [Resource.Apply]. It is modify for what [Resource.Modify] finds
 	// by itself; a request of its that fails is a get or an update.
 	Verb string
 	// Resource is what the call was about.
@@ -89,12 +90,15 @@ func (e *DecodeError) Unwrap() error { return e.Err }
 type KindError struct {
 	// APIVersion and Kind are what came; both are empty for a JSON object that names no kind.
 	APIVersion, Kind string
-	// WantAPIVersion and WantKind are what the descriptor says.
+	// WantAPIVersion and WantKind are what the descriptor says; both are empty where any kind would have done.
 	WantAPIVersion, WantKind string
 }
 
 // Error implements error.
 func (e *KindError) Error() string {
+	if e.WantKind == "" {
+		return "server sent an object without a kind"
+	}
 	if e.APIVersion == "" && e.Kind == "" {
 		return fmt.Sprintf("server sent an object without a kind, want %s %s", e.WantAPIVersion, e.WantKind)
 	}
@@ -117,6 +121,18 @@ func (e *PageError) Error() string { return fmt.Sprintf("page %d: %v", e.Page, e
 
 // Unwrap returns the cause.
 func (e *PageError) Unwrap() error { return e.Err }
+
+// VersionError says that a list was asked for at exactly one resource version, with [Exact], and came at another. Servers older
+// than 1.19 do that where the list has no pages, since they know nothing of the match; those that have pages answer it.
+type VersionError struct {
+	// Asked is the version that was asked for, and Sent the one that came.
+	Asked, Sent string
+}
+
+// Error implements error.
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("server sent the list at resource version %q, want exactly %q", show(e.Sent), show(e.Asked))
+}
 
 // EventError says that a watch brought something that is not a usable event: of an unknown type, of another kind, without a
 // resource version or a name, too large, or broken JSON. It ends the watch, before the event has been applied.

@@ -9,6 +9,7 @@ import (
 	"net/url"
 
 	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/jsonstream"
 )
 
@@ -84,15 +85,19 @@ func (r Resource[T]) Each(
 	ctx context.Context, o ListOptions, reuse func(meta.Identity) (T, bool), fn func(Item[T]) error,
 ) (meta.ListMeta, error) {
 	l := &listing[T]{r: r, q: r.listRequest(o), o: o, reuse: reuse, number: 1}
-	query, err := o.query()
-	if err != nil {
+	if err := o.validate(); err != nil {
 		return meta.ListMeta{}, l.q.fail(&UsageError{Err: err})
 	}
 	fetching, cancel := context.WithCancel(ctx)
 	l.cancel = cancel
 	defer l.end()
-	l.q.query = query
+	l.q.query = o.query()
 	resp, err := r.send(fetching, l.q)
+	if o.isFloor() && isTooOld(err) {
+		// The API concepts leave this to the client: the server took the least version for the exact one.
+		l.q.query = o.pageQuery()
+		resp, err = r.send(fetching, l.q)
+	}
 	if err != nil {
 		return meta.ListMeta{}, err
 	}
@@ -139,6 +144,11 @@ func (r Resource[T]) Each(
 			return meta.ListMeta{}, l.finish(l.fail(err))
 		}
 	}
+}
+
+// isTooOld reports whether a server no longer has the version that it was asked for.
+func isTooOld(err error) bool {
+	return errors.Is(err, apierrors.Expired) || errors.Is(err, apierrors.Gone)
 }
 
 func (r Resource[T]) listRequest(o ListOptions) request {
@@ -267,8 +277,15 @@ var errEnded = errors.New("list ended")
 // start checks that a page is of the right kind, and asks for the next one.
 func (l *listing[T]) start(h jsonstream.Header, more func(token string) error) error {
 	apiVersion, kind := l.r.wireKind()
-	if err := checkKind(h.APIVersion, h.Kind, apiVersion, kind+"List"); err != nil {
+	kind += "List"
+	if l.r.t.ListKind != "" && !l.r.partial {
+		kind = l.r.t.ListKind
+	}
+	if err := checkKind(h.APIVersion, h.Kind, apiVersion, kind); err != nil {
 		return err
+	}
+	if l.number == 1 && l.o.ResourceVersionMatch == Exact && h.ResourceVersion != l.o.ResourceVersion {
+		return &VersionError{Asked: l.o.ResourceVersion, Sent: h.ResourceVersion}
 	}
 	if l.o.OnPage != nil {
 		l.o.OnPage(h.ListMeta)

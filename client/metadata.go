@@ -21,7 +21,7 @@ const (
 // subresource's too. Use Patch for a change, or r for a whole object.
 func Metadata[T meta.Object](r Resource[T]) Resource[*meta.Partial] {
 	return Resource[*meta.Partial]{
-		c: r.c, t: Type[*meta.Partial](r.t), write: r.write, err: r.err, partial: true,
+		c: r.c, t: Type[*meta.Partial](r.t), write: r.write, err: r.err, namespace: r.namespace, partial: true,
 	}
 }
 

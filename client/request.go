@@ -52,9 +52,9 @@ func (r request) method() string {
 		return http.MethodPost
 	case "update":
 		return http.MethodPut
-	case "patch":
+	case "patch", "apply":
 		return http.MethodPatch
-	case "delete":
+	case "delete", "deletecollection":
 		return http.MethodDelete
 	}
 	return http.MethodGet

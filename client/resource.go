@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/bowline-go/bowline/client/meta"
@@ -19,6 +20,10 @@ type Resource[T meta.Object] struct {
 	err   error // why the handle cannot be used; every call returns it
 	// partial makes the server send the objects as PartialObjectMetadata; see Metadata.
 	partial bool
+	// namespace is what every request is bound to, where it is set; see In.
+	namespace string
+	// own is the kind of a subresource that has one of its own, nil for what has the resource's. An empty one is any kind.
+	own *meta.GVK
 }
 
 // For binds a resource to a client. It does no I/O. A descriptor that cannot be right shows in the first call's error.
@@ -35,6 +40,22 @@ func (r Resource[T]) With(o WriteOptions) Resource[T] {
 	r.write = o
 	if r.err == nil {
 		r.err = o.validate()
+	}
+	return r
+}
+
+// In returns a handle that is bound to one namespace: keys and objects without a namespace are taken to be in it, lists and
+// watches are of it, and what names another namespace is a [*UsageError] before anything is sent. No object's content widens
+// that, and nor does In on the handle that it returns. A handle on a cluster-wide resource stays as it is.
+func (r Resource[T]) In(namespace string) Resource[T] {
+	switch err := meta.ValidSegment("namespace", namespace); {
+	case r.err != nil || r.t.Scope == meta.Cluster:
+	case err != nil:
+		r.err = fmt.Errorf("client.Resource.In: %w", err)
+	case r.namespace != "" && r.namespace != namespace:
+		r.err = fmt.Errorf("client.Resource.In: namespace must be %q, which this handle is bound to, got %q", r.namespace, namespace)
+	default:
+		r.namespace = namespace
 	}
 	return r
 }
@@ -75,12 +96,24 @@ func (r Resource[T]) exchange(ctx context.Context, q request) (obj T, item jsons
 
 // request returns a request about one object of the resource, or about the collection where key has no name.
 func (r Resource[T]) request(verb string, key meta.Key) request {
-	return request{verb: verb, resource: r.t.GVR(), scope: r.t.Scope, key: key, accept: r.accept(verb)}
+	return request{verb: verb, resource: r.t.GVR(), scope: r.t.Scope, key: r.bind(key), accept: r.accept(verb)}
 }
 
-// send sends q, unless the handle cannot be used.
+// bind returns key in the namespace that the handle is bound to, unless key says one, which send checks.
+func (r Resource[T]) bind(key meta.Key) meta.Key {
+	if key.Namespace == "" {
+		key.Namespace = r.namespace
+	}
+	return key
+}
+
+// send sends q, unless the handle cannot be used, or not for that.
 func (r Resource[T]) send(ctx context.Context, q request) (*http.Response, error) {
-	if err := r.usable(); err != nil {
+	err := r.usable()
+	if err == nil && r.namespace != "" && q.key.Namespace != r.namespace {
+		err = fmt.Errorf("namespace must be %q or empty, which this handle is bound to, got %q", r.namespace, q.key.Namespace)
+	}
+	if err != nil {
 		return nil, q.fail(&UsageError{Err: err})
 	}
 	return r.c.do(ctx, q)
@@ -104,7 +137,7 @@ func (r Resource[T]) decode(item jsonstream.Item) (T, error) {
 }
 
 func (r Resource[T]) decodeUnchecked(item jsonstream.Item) (T, error) {
-	gvk := r.t.GVK()
+	gvk := r.gvk()
 	obj, err := codec.Decode[T](item, gvk.APIVersion(), gvk.Kind) // the zero T where it fails
 	if err != nil {
 		return obj, &DecodeError{Identity: item.Identity, Err: err}
@@ -116,6 +149,12 @@ func (r Resource[T]) decodeUnchecked(item jsonstream.Item) (T, error) {
 }
 
 func (r Resource[T]) checkKind(apiVersion, kind string) error {
+	if r.own != nil && *r.own == (meta.GVK{}) {
+		if kind == "" {
+			return &KindError{APIVersion: apiVersion}
+		}
+		return nil
+	}
 	wantAPIVersion, wantKind := r.wireKind()
 	return checkKind(apiVersion, kind, wantAPIVersion, wantKind)
 }
@@ -125,7 +164,16 @@ func (r Resource[T]) wireKind() (apiVersion, kind string) {
 	if r.partial {
 		return partialAPIVersion, partialKind
 	}
-	return r.t.GVK().APIVersion(), r.t.Kind
+	gvk := r.gvk()
+	return gvk.APIVersion(), gvk.Kind
+}
+
+// gvk returns the kind of what the handle reads and writes.
+func (r Resource[T]) gvk() meta.GVK {
+	if r.own != nil {
+		return *r.own
+	}
+	return r.t.GVK()
 }
 
 func checkKind(apiVersion, kind, wantAPIVersion, wantKind string) error {
@@ -137,5 +185,6 @@ func checkKind(apiVersion, kind, wantAPIVersion, wantKind string) error {
 
 // encode returns obj as the server wants it, with its kind.
 func (r Resource[T]) encode(obj any) ([]byte, error) {
-	return codec.Marshal(obj, r.t.GVK().APIVersion(), r.t.Kind)
+	gvk := r.gvk()
+	return codec.Marshal(obj, gvk.APIVersion(), gvk.Kind)
 }

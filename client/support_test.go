@@ -16,6 +16,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/memnet"
+	"github.com/bowline-go/bowline/patch"
 )
 
 // What the tests of this package share: two types, a server in memory, and a record of what it was asked.
@@ -37,10 +38,15 @@ var (
 	configMaps  = client.Type[*ConfigMap]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
 	slims       = client.Type[*Slim]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
 	nodes       = client.Type[*Slim]{Version: "v1", Kind: "Node", Resource: "nodes", Scope: meta.Cluster}
+	pods        = client.Type[*Slim]{Version: "v1", Kind: "Pod", Resource: "pods"}
+	accounts    = client.Type[*Slim]{Version: "v1", Kind: "ServiceAccount", Resource: "serviceaccounts"}
 	deployments = client.Type[*Slim]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"}
 )
 
 var web = meta.Key{Namespace: "web", Name: "a"}
+
+// noChange is a patch that changes nothing.
+var noChange = patch.Merge(map[string]any{})
 
 // object returns the JSON of a config map in "web".
 func object(name, version string, data ...string) string {
@@ -238,3 +244,8 @@ func collect[T meta.Object](ctx context.Context, r client.Resource[T], o client.
 
 // quiet is where servers that are meant to meet bad clients log.
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
+
+func drop[T any](_ T, err error) error { return err }
+
+// at returns the identity of an object that has no more than its key.
+func at(k meta.Key) meta.Identity { return meta.Identity{Namespace: k.Namespace, Name: k.Name} }

@@ -21,6 +21,8 @@ type Type[T meta.Object] struct {
 	Kind string
 	// Resource is the plural, lower-case name in the path, such as "pods".
 	Resource string
+	// ListKind is the kind of a list of them; empty means Kind with "List" at its end, which nearly every resource has.
+	ListKind string
 	// Scope is meta.Namespaced, the zero value, or meta.Cluster.
 	Scope meta.Scope
 }
@@ -43,8 +45,11 @@ func (t Type[T]) validate() error {
 			errs = append(errs, err)
 		}
 	}
-	if t.Group != "" {
-		if err := meta.ValidSegment("client.Type: Group", t.Group); err != nil {
+	for _, f := range []struct{ name, value string }{{"Group", t.Group}, {"ListKind", t.ListKind}} {
+		if f.value == "" {
+			continue
+		}
+		if err := meta.ValidSegment("client.Type: "+f.name, f.value); err != nil {
 			errs = append(errs, err)
 		}
 	}

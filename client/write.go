@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"reflect"
@@ -13,9 +14,10 @@ import (
 )
 
 // Create creates obj and returns it as the server stored it. Its namespace is where it goes. Without a name the server
-// makes one up from metadata.generateName. An object of that name is an AlreadyExists error.
+// makes one up from metadata.generateName. An object of that name is an AlreadyExists error, and one that has a resource
+// version, as if it had been read, is refused.
 func (r Resource[T]) Create(ctx context.Context, obj T) (T, error) {
-	return r.sendObject(ctx, "create", "", obj)
+	return r.sendObject(ctx, r.request("create", meta.Key{}), obj)
 }
 
 // Update replaces the object with obj and returns it as the server stored it. Where obj has a resource version and the
@@ -24,22 +26,28 @@ func (r Resource[T]) Create(ctx context.Context, obj T) (T, error) {
 //
 // Update replaces all of it: what T does not name is gone afterwards. [Resource.Modify] keeps it.
 func (r Resource[T]) Update(ctx context.Context, obj T) (T, error) {
-	return r.sendObject(ctx, "update", "", obj)
+	return r.sendObject(ctx, r.request("update", meta.Key{}), obj)
 }
 
-func (r Resource[T]) sendObject(ctx context.Context, verb, subresource string, obj T) (T, error) {
+// sendObject sends obj. Where q has no key yet it is about obj itself.
+func (r Resource[T]) sendObject(ctx context.Context, q request, obj T) (T, error) {
 	var none T
-	q := r.request(verb, meta.Key{})
-	q.collection, q.subresource = verb == "create", subresource
+	q.collection = q.verb == "create" && q.subresource == ""
 	if isNil(obj) {
 		return none, q.fail(&UsageError{Err: errors.New("the object is nil")})
 	}
-	q.key = meta.KeyOf(obj)
+	if q.key.Name == "" {
+		q.key = r.bind(meta.KeyOf(obj))
+	}
 	if err := r.writesObjects(); err != nil {
 		return none, q.fail(err)
 	}
 	if err := r.usable(); err != nil {
 		return none, q.fail(&UsageError{Err: err})
+	}
+	if q.collection && obj.GetResourceVersion() != "" {
+		return none, q.fail(&UsageError{Err: fmt.Errorf(
+			"metadata.resourceVersion must be empty in an object that is created, got %q", obj.GetResourceVersion())})
 	}
 	body, err := r.encode(obj)
 	if err != nil {
@@ -76,14 +84,34 @@ func (r Resource[T]) sendPatch(ctx context.Context, q request, p patch.Patch) (T
 // Delete deletes the object. Nil means that the server has accepted it: an object with finalizers, or with a grace period, is
 // there until they are done. An object that is not there is a NotFound error.
 func (r Resource[T]) Delete(ctx context.Context, key meta.Key, o DeleteOptions) error {
-	q := r.request("delete", key)
+	return r.sendDelete(ctx, r.request("delete", key), o)
+}
+
+// DeleteCollection deletes the objects that s selects, as Delete would each of them. Nil means that the server has accepted
+// it; objects that are created meanwhile may stay. Where the server gives up half way, some are deleted.
+//
+// The preconditions of o are about one object, and so are a [*UsageError].
+func (r Resource[T]) DeleteCollection(ctx context.Context, s Selection, o DeleteOptions) error {
+	q := r.request("deletecollection", meta.Key{Namespace: s.Namespace})
+	q.collection, q.query = true, s.query()
+	err := s.validate()
+	switch {
+	case err != nil:
+	case o.UID != "" || o.ResourceVersion != "":
+		err = errors.New("client.DeleteOptions: UID and ResourceVersion must be empty where a collection is deleted")
+	case o.IgnoreStoreReadError:
+		err = errors.New("client.DeleteOptions: IgnoreStoreReadError must not be set where a collection is deleted")
+	}
+	if err != nil {
+		return q.fail(&UsageError{Err: err})
+	}
+	return r.sendDelete(ctx, q, o)
+}
+
+func (r Resource[T]) sendDelete(ctx context.Context, q request, o DeleteOptions) error {
 	q.contentType = jsonType
-	// The server heeds no query parameter of a deletion that has a body.
-	body, err := o.body()
+	body, err := o.body(r.write.DryRun)
 	if err == nil {
-		if r.write.DryRun {
-			body.DryRun = []string{"All"}
-		}
 		q.body, err = json.Marshal(body)
 	}
 	if err != nil {

@@ -29,7 +29,7 @@ func (m mapped) GetNamespace() string       { return m.meta("namespace") }
 func (m mapped) GetName() string            { return m.meta("name") }
 func (m mapped) GetResourceVersion() string { return m.meta("resourceVersion") }
 
-// behaviour 13: what cannot be a body is an error that sends nothing.
+// behaviours 13 and 17: what cannot be a body is an error that sends nothing.
 func TestObjectsThatCannotBeSent(t *testing.T) {
 	srv := says(object("a", "1"))
 	c := connect(t, srv)
@@ -54,6 +54,10 @@ func TestObjectsThatCannotBeSent(t *testing.T) {
 		{
 			"one that is no JSON", drop(odd.Create(t.Context(), &unencodable{Identity: at(web)})),
 			`create configmaps "web/a": encode *client_test.unencodable: json: unsupported type: func()`,
+		},
+		{
+			"one that has been read, created", drop(r.Create(t.Context(), &ConfigMap{ObjectMeta: meta.ObjectMeta{Namespace: "web", Name: "a", ResourceVersion: "7"}})),
+			`create configmaps "web/a": metadata.resourceVersion must be empty in an object that is created, got "7"`,
 		},
 		{
 			"one of another kind", drop(r.Update(t.Context(), other)),

@@ -1,0 +1,115 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+)
+
+// DeleteOptions choose how an object is deleted. The zero value deletes whatever has the name, in the server's default way.
+type DeleteOptions struct {
+	// UID and ResourceVersion are preconditions: where the object's differ, nothing happens and the error is a Conflict.
+	UID             string
+	ResourceVersion string
+	// Propagation says what happens to the objects that this one owns; empty is the default of the resource.
+	Propagation Propagation
+	// GracePeriod is how long the object may take to end, in whole seconds; 0 is the default of the resource, and
+	// Immediately asks for none.
+	GracePeriod time.Duration
+	// IgnoreStoreReadError removes an object that the server cannot read from its store, such as one whose encryption key is
+	// lost; see KEP-3926. What it owns stays, its finalizers are passed over, and what depends on that may break the cluster:
+	// it is the API's ignoreStoreReadErrorWithClusterBreakingPotential. It needs a permission of its own, has no effect on an
+	// object that can be read, and excludes every other option, WriteOptions.DryRun too.
+	IgnoreStoreReadError bool
+}
+
+// Immediately is the DeleteOptions.GracePeriod that deletes without one.
+const Immediately time.Duration = -1
+
+// Propagation says what a deletion does to the objects that the deleted one owns.
+type Propagation string
+
+const (
+	// Background deletes the object at once and what it owns afterwards.
+	Background Propagation = "Background"
+	// Foreground deletes what the object owns first.
+	Foreground Propagation = "Foreground"
+	// Orphan leaves what the object owns.
+	Orphan Propagation = "Orphan"
+)
+
+// Selection says which objects of a collection [Resource.DeleteCollection] deletes.
+type Selection struct {
+	// Namespace is where; it must be set for a namespaced resource, unless [Resource.In] says it.
+	Namespace string
+	// LabelSelector and FieldSelector are the API's selectors. Without either, Everything must be set.
+	LabelSelector string
+	FieldSelector string
+	// Everything says that all of the collection is meant where there is no selector.
+	Everything bool
+}
+
+func (s Selection) validate() error {
+	none := s.LabelSelector == "" && s.FieldSelector == ""
+	switch {
+	case none && !s.Everything:
+		return errors.New("client.Selection: LabelSelector or FieldSelector must be set, or Everything for all of the collection")
+	case !none && s.Everything:
+		return errors.New("client.Selection: Everything must not be set beside a selector")
+	}
+	return nil
+}
+
+func (s Selection) query() url.Values {
+	q := url.Values{}
+	set(q, "labelSelector", s.LabelSelector)
+	set(q, "fieldSelector", s.FieldSelector)
+	return q
+}
+
+// deleteBody is DeleteOptions on the wire.
+type deleteBody struct {
+	Kind               string         `json:"kind"`
+	APIVersion         string         `json:"apiVersion"`
+	GracePeriodSeconds *int64         `json:"gracePeriodSeconds,omitempty"`
+	Preconditions      *preconditions `json:"preconditions,omitempty"`
+	PropagationPolicy  Propagation    `json:"propagationPolicy,omitempty"`
+	DryRun             []string       `json:"dryRun,omitempty"`
+	IgnoreReadError    bool           `json:"ignoreStoreReadErrorWithClusterBreakingPotential,omitempty"`
+}
+
+type preconditions struct {
+	UID             string `json:"uid,omitempty"`
+	ResourceVersion string `json:"resourceVersion,omitempty"`
+}
+
+// body returns the options as they are sent.
+func (o DeleteOptions) body(dryRun bool) (deleteBody, error) {
+	b := deleteBody{Kind: "DeleteOptions", APIVersion: "v1", PropagationPolicy: o.Propagation, IgnoreReadError: o.IgnoreStoreReadError}
+	if o.IgnoreStoreReadError && (dryRun || o != DeleteOptions{IgnoreStoreReadError: true}) {
+		return b, errors.New("client.DeleteOptions: IgnoreStoreReadError must be the only option, without WriteOptions.DryRun")
+	}
+	switch o.Propagation {
+	case "", Background, Foreground, Orphan:
+	default:
+		return b, fmt.Errorf("client.DeleteOptions: Propagation must be Background, Foreground, Orphan or empty, got %q", o.Propagation)
+	}
+	if o.UID != "" || o.ResourceVersion != "" {
+		b.Preconditions = &preconditions{UID: o.UID, ResourceVersion: o.ResourceVersion}
+	}
+	switch {
+	case o.GracePeriod == Immediately:
+		b.GracePeriodSeconds = new(int64)
+	case o.GracePeriod < 0 || o.GracePeriod%time.Second != 0:
+		return b, fmt.Errorf("client.DeleteOptions: GracePeriod must be whole seconds or Immediately, got %v", o.GracePeriod)
+	case o.GracePeriod > 0:
+		seconds := int64(o.GracePeriod / time.Second)
+		b.GracePeriodSeconds = &seconds
+	}
+	// The server heeds no query parameter of a deletion that has a body: a dry run must be said here.
+	if dryRun {
+		b.DryRun = []string{"All"}
+	}
+	return b, nil
+}

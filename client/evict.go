@@ -1,0 +1,91 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+)
+
+// EvictOptions choose how a pod is evicted. The zero value evicts whatever has the name, with the pod's own grace period.
+type EvictOptions struct {
+	// UID and ResourceVersion are preconditions: where the pod's differ, nothing happens and the error is a Conflict.
+	UID             string
+	ResourceVersion string
+	// GracePeriod is how long the pod may take to end, in whole seconds; 0 is what the pod says, and Immediately asks for
+	// none.
+	GracePeriod time.Duration
+}
+
+type evictionBody struct {
+	Kind          string      `json:"kind"`
+	APIVersion    string      `json:"apiVersion"`
+	Metadata      bodyKey     `json:"metadata"`
+	DeleteOptions *deleteBody `json:"deleteOptions,omitempty"`
+}
+
+// bodyKey is the metadata of an object that has no more than its key.
+type bodyKey struct {
+	Name      string `json:"name"`
+	Namespace string `json:"namespace,omitempty"`
+}
+
+// Evict deletes a pod unless that would leave fewer of its kind than a PodDisruptionBudget wants (policy/v1). Nil means that
+// the server has accepted it; the pod is there until it has ended.
+//
+// An eviction that the budget does not allow now is a TooManyRequests error (429) with the cause
+// apierrors.CauseDisruptionBudget. It is not retried: when there is room again depends on other pods, and the caller may want
+// to evict another one, or give up. Where several budgets cover the pod, the server says InternalError, and it never works.
+//
+// pods is a handle on core v1 pods, of any T.
+func Evict[T meta.Object](ctx context.Context, pods Resource[T], key meta.Key, o EvictOptions) error {
+	q := pods.request("create", key)
+	q.subresource = "eviction"
+	if err := pods.is("client.Evict", "pods"); err != nil {
+		return q.fail(&UsageError{Err: err})
+	}
+	body := evictionBody{Kind: "Eviction", APIVersion: "policy/v1", Metadata: keyFields(q.key)}
+	if o != (EvictOptions{}) {
+		options, err := DeleteOptions{UID: o.UID, ResourceVersion: o.ResourceVersion, GracePeriod: o.GracePeriod}.body(false)
+		if err != nil {
+			return q.fail(&UsageError{Err: fmt.Errorf("client.EvictOptions: GracePeriod must be whole seconds or Immediately, got %v", o.GracePeriod)})
+		}
+		body.DeleteOptions = &options
+	}
+	return pods.call(ctx, q, body)
+}
+
+func keyFields(k meta.Key) bodyKey { return bodyKey{Name: k.Name, Namespace: k.Namespace} }
+
+// is returns why the handle is not one on a resource of the core group, if it is not.
+func (r Resource[T]) is(caller, resource string) error {
+	if want := (meta.GVR{Version: "v1", Resource: resource}); r.err == nil && r.c != nil && r.t.GVR() != want {
+		return fmt.Errorf("%s: the resource must be core v1 %s, got %s", caller, resource, r.t.GVR())
+	}
+	return nil
+}
+
+// call posts body to a subresource whose answer says no more than that it was accepted. An API server may also say within a
+// successful answer that it was not: it does so for a pod that several disruption budgets cover.
+func (r Resource[T]) call(ctx context.Context, q request, body any) error {
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		return q.fail(&UsageError{Err: err})
+	}
+	q.query, q.accept, q.contentType, q.body = r.write.query(), jsonType, jsonType, encoded
+	resp, err := r.send(ctx, q)
+	if err != nil {
+		return err
+	}
+	defer drain(resp)
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	var status meta.Status
+	if err == nil && json.Unmarshal(answer, &status) == nil && status.Kind == "Status" && status.Status == "Failure" {
+		return q.fail(apierrors.FromStatus(status))
+	}
+	return nil
+}

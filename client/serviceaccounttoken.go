@@ -1,0 +1,155 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// TokenOptions choose what a service account's token is good for. The zero value is for the API server itself, for an hour.
+type TokenOptions struct {
+	// Audiences are whom the token is meant for, who must refuse it otherwise; none means the API server.
+	Audiences []string
+	// Lifetime is how long the token is good, in whole seconds: at least ten minutes, or 0 for an hour. The server may make
+	// it shorter or longer; Token.Expires says what it is.
+	Lifetime time.Duration
+	// BoundTo ends the token with an object; the zero value does not.
+	BoundTo TokenBinding
+}
+
+// TokenBinding is the object with which a token ends.
+type TokenBinding struct {
+	// APIVersion and Kind say what it is: v1 Pod or v1 Secret, and v1 Node since Kubernetes 1.29.
+	APIVersion, Kind string
+	// Name is its name; a Pod's or a Secret's namespace is the service account's.
+	Name string
+	// UID is its uid; empty means that of the object of that name.
+	UID string
+}
+
+// Token is a service account's token. Printing, logging or encoding it does not show it: Secret does.
+type Token struct {
+	// Expires is when it ends.
+	Expires time.Time
+
+	secret string
+}
+
+// Secret returns the token itself, which a bearer sends.
+func (t Token) Secret() string { return t.secret }
+
+// String says when the token ends, and shows none of it.
+func (t Token) String() string {
+	return fmt.Sprintf("{Token:%q Expires:%v}", redactString(t.secret), t.Expires)
+}
+
+// GoString returns the same as String.
+func (t Token) GoString() string { return "client.Token" + t.String() }
+
+// Format prints String or GoString whatever the verb.
+func (t Token) Format(f fmt.State, verb rune) { format(f, verb, t) }
+
+type tokenBody struct {
+	meta.TypeMeta `json:",inline"`
+	Spec          tokenSpec   `json:"spec"`
+	Status        tokenStatus `json:"status,omitzero"`
+}
+
+type tokenSpec struct {
+	Audiences         []string   `json:"audiences"`
+	ExpirationSeconds *int64     `json:"expirationSeconds,omitempty"`
+	BoundObjectRef    *tokenBond `json:"boundObjectRef,omitempty"`
+}
+
+type tokenBond struct {
+	Kind       string `json:"kind"`
+	APIVersion string `json:"apiVersion"`
+	Name       string `json:"name"`
+	UID        string `json:"uid,omitempty"`
+}
+
+type tokenStatus struct {
+	Token               string    `json:"token"`
+	ExpirationTimestamp meta.Time `json:"expirationTimestamp"`
+}
+
+// The names of the kind do not hold an object: a TokenRequest's metadata is the service account's.
+func (tokenBody) GetNamespace() string       { return "" }
+func (tokenBody) GetName() string            { return "" }
+func (tokenBody) GetResourceVersion() string { return "" }
+
+var tokenKind = meta.GVK{Group: "authentication.k8s.io", Version: "v1", Kind: "TokenRequest"}
+
+const minTokenLifetime = 10 * time.Minute
+
+func (o TokenOptions) spec() (tokenSpec, error) {
+	s := tokenSpec{Audiences: append([]string{}, o.Audiences...)}
+	switch {
+	case slices.Contains(o.Audiences, ""):
+		return s, errors.New("client.TokenOptions: Audiences must not have an empty one")
+	case o.Lifetime != 0 && (o.Lifetime < minTokenLifetime || o.Lifetime%time.Second != 0):
+		return s, fmt.Errorf("client.TokenOptions: Lifetime must be whole seconds, at least %v, or 0, got %v", minTokenLifetime, o.Lifetime)
+	case o.Lifetime != 0:
+		seconds := int64(o.Lifetime / time.Second)
+		s.ExpirationSeconds = &seconds
+	}
+	if b := o.BoundTo; b != (TokenBinding{}) {
+		if b.APIVersion == "" || b.Kind == "" || b.Name == "" {
+			return s, fmt.Errorf("client.TokenOptions: BoundTo must have an APIVersion, a Kind and a Name, or nothing, got %+v", b)
+		}
+		s.BoundObjectRef = &tokenBond{Kind: b.Kind, APIVersion: b.APIVersion, Name: b.Name, UID: b.UID}
+	}
+	return s, nil
+}
+
+// RequestToken gets a token for a service account (authentication.k8s.io/v1, TokenRequest), new each time. The server stores
+// none of it, and it cannot be revoked but by deleting the account or the object that it is bound to.
+//
+// serviceAccounts is a handle on core v1 serviceaccounts, of any T.
+func RequestToken[T meta.Object](ctx context.Context, serviceAccounts Resource[T], key meta.Key, o TokenOptions) (Token, error) {
+	q := serviceAccounts.request("create", key)
+	q.subresource = "token"
+	err := serviceAccounts.is("client.RequestToken", "serviceaccounts")
+	var body tokenBody
+	if err == nil {
+		body.Spec, err = o.spec()
+	}
+	if err != nil {
+		return Token{}, q.fail(&UsageError{Err: err})
+	}
+	r := as[*tokenBody](serviceAccounts, tokenKind)
+	if q.body, err = r.encode(body); err != nil {
+		return Token{}, q.fail(&UsageError{Err: err})
+	}
+	q.accept = jsonType
+	answer, err := r.sendBody(ctx, q, jsonType, q.body)
+	if err != nil {
+		return Token{}, err
+	}
+	if answer.Status.Token == "" {
+		return Token{}, q.fail(errors.New("server sent no token"))
+	}
+	return Token{secret: answer.Status.Token, Expires: answer.Status.ExpirationTimestamp.Time}, nil
+}
+
+// TokenCredentials returns credentials that are a service account's tokens, each of which RequestToken gets when the one
+// before is about to end. They are for the Config of another client: serviceAccounts is a handle of one that may ask for them.
+func TokenCredentials[T meta.Object](serviceAccounts Resource[T], key meta.Key, o TokenOptions) *Credentials {
+	return NewCredentials(func(ctx context.Context) (Credential, error) {
+		t, err := RequestToken(ctx, serviceAccounts, key, o)
+		return Credential{Token: t.secret, Expires: t.Expires}, err
+	})
+}
+
+// MarshalJSON encodes the token without its secret; it cannot be read back.
+func (t Token) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Token   string    `json:"token"`
+		Expires time.Time `json:"expires"`
+	}{redactString(t.secret), t.Expires})
+}

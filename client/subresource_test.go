@@ -1,0 +1,197 @@
+package client_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+)
+
+// behaviours 5 and 6; guarantee S8: a subresource is one segment, and named once: by the only call that makes a Sub.
+func TestASubresourceIsOneSegment(t *testing.T) {
+	srv := says(object("a", "1"))
+	r := client.For(connect(t, srv), slims)
+	for _, name := range []string{"", ".", "..", "a/b", "../../secrets/x", "a%2fb", "a\x00"} {
+		for _, err := range []error{
+			drop(r.Sub(name).Get(t.Context(), web)), drop(r.Sub(name).Update(t.Context(), &Slim{Identity: at(web)})),
+			drop(client.SubAs[*meta.Unstructured](r, name).Get(t.Context(), web)),
+		} {
+			is[*client.UsageError](t, err)
+			wantErr(t, err, "client.Resource.Sub: subresource must ")
+		}
+	}
+	for _, key := range []meta.Key{{Namespace: "web"}, {Namespace: "web", Name: ".."}, {Namespace: "a/b", Name: "a"}, {Name: "a"}} {
+		is[*client.UsageError](t, drop(r.Sub("custom").Create(t.Context(), key, &Slim{Identity: at(web)})))
+	}
+	if calls := srv.all(); len(calls) != 0 {
+		t.Errorf("the server got %v", calls)
+	}
+}
+
+func TestASubresourceOfItsOwnKind(t *testing.T) {
+	const scale = `{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"namespace":"web","name":"a","resourceVersion":"7"},` +
+		`"spec":{"replicas":2,"new":true},"status":{"replicas":1,"selector":"app=web"}}`
+	srv := says(scale)
+	r := client.For(connect(t, srv), deployments)
+	got := must[*client.Scale](t)(client.ScaleOf(r).Modify(t.Context(), web, func(s *client.Scale) error {
+		s.Spec.Replicas++
+		return nil
+	}))
+	if got.Spec.Replicas != 2 || got.Status.Selector != "app=web" || got.ResourceVersion != "7" {
+		t.Errorf("got %+v", got)
+	}
+	want := strings.Replace(scale, `"replicas":2`, `"replicas":3`, 1)
+	if c := srv.all()[1]; c.String() != "PUT /apis/apps/v1/namespaces/web/deployments/a/scale" || !sameJSON(t, c.body, want) {
+		t.Errorf("the server got %s with %s, want %s", c, c.body, want)
+	}
+	// SubAs takes what comes; the object says what it is.
+	loose := must[*meta.Unstructured](t)(client.SubAs[*meta.Unstructured](r, "scale").Get(t.Context(), web))
+	if loose.GVK().Kind != "Scale" {
+		t.Errorf("got %v", loose.Object)
+	}
+	// ScaleOf does not.
+	other := client.For(connect(t, says(object("a", "1"))), deployments)
+	if e := is[*client.KindError](t, drop(client.ScaleOf(other).Get(t.Context(), web))); e.WantKind != "Scale" || e.Kind != "ConfigMap" {
+		t.Errorf("error is %+v", e)
+	}
+	none := client.For(connect(t, says(`{"metadata":{"name":"a"}}`)), deployments)
+	is[*client.KindError](t, drop(client.SubAs[*meta.Unstructured](none, "scale").Get(t.Context(), web)))
+}
+
+func sameJSON(t *testing.T, a, b string) bool {
+	t.Helper()
+	var x, y any
+	for s, v := range map[string]*any{a: &x, b: &y} {
+		if err := json.Unmarshal([]byte(s), v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return fmt.Sprint(x) == fmt.Sprint(y)
+}
+
+// behaviour 25: what the server says of a subresource is of the type and the reason that it is of anywhere else.
+func TestErrorsOfSubresourcesAreTyped(t *testing.T) {
+	const budget = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"TooManyRequests","code":429,"message":"Cannot evict pod",` +
+		`"details":{"retryAfterSeconds":10,"causes":[{"reason":"DisruptionBudget","message":"The budget needs 2"}]}}`
+	refuse := func(code int, body string) *script { return answers(answer{code: code, body: body}) }
+	ctx := t.Context()
+	srv := refuse(429, budget)
+	err := client.Evict(ctx, client.For(connect(t, srv), pods), web, client.EvictOptions{})
+	cause, found := apierrors.Cause(err, apierrors.CauseDisruptionBudget)
+	if !found || cause.Message != "The budget needs 2" || !errors.Is(err, apierrors.TooManyRequests) {
+		t.Errorf("error is %v, want one that says why", err)
+	}
+	srv.one(t) // it is not tried again
+	if want := `create pods/eviction "web/a": server said TooManyRequests (429): Cannot evict pod`; !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("error is %v, want %s", err, want)
+	}
+	// An API server says so within a 201 where several budgets cover the pod.
+	const several = `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"more than one","code":500}`
+	err = client.Evict(ctx, client.For(connect(t, refuse(201, several)), pods), web, client.EvictOptions{})
+	if !errors.Is(err, apierrors.InternalError) || is[*client.OpError](t, err).Subresource != "eviction" {
+		t.Errorf("error is %v, want the failure in the body", err)
+	}
+	notFound := connect(t, refuse(404, status(404, "NotFound", "no")))
+	for subresource, err := range map[string]error{
+		"status":   drop(client.For(notFound, slims).Status().Get(ctx, web)),
+		"scale":    drop(client.ScaleOf(client.For(notFound, deployments)).Get(ctx, web)),
+		"token":    drop(client.RequestToken(ctx, client.For(notFound, accounts), web, client.TokenOptions{})),
+		"binding":  client.Bind(ctx, client.For(notFound, pods), web, "n1"),
+		"eviction": client.Evict(ctx, client.For(notFound, pods), web, client.EvictOptions{}),
+		"custom":   drop(client.SubAs[*meta.Unstructured](client.For(notFound, slims), "custom").Patch(ctx, web, noChange)),
+	} {
+		if !errors.Is(err, apierrors.NotFound) || is[*client.OpError](t, err).Subresource != subresource {
+			t.Errorf("%s: error is %v", subresource, err)
+		}
+	}
+}
+
+func TestCallsOfSubresourcesThatCannotBeMeantAreRefused(t *testing.T) {
+	srv := says(object("a", "1"))
+	c := connect(t, srv)
+	maps, pods, accounts := client.For(c, slims), client.For(c, pods), client.For(c, accounts)
+	token := func(o client.TokenOptions) error { return drop(client.RequestToken(t.Context(), accounts, web, o)) }
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{
+			client.Evict(t.Context(), maps, web, client.EvictOptions{}),
+			`create configmaps/eviction "web/a": client.Evict: the resource must be core v1 pods, got configmaps.v1`,
+		},
+		{
+			client.Evict(t.Context(), pods, web, client.EvictOptions{GracePeriod: time.Millisecond}),
+			`create pods/eviction "web/a": client.EvictOptions: GracePeriod must be whole seconds or Immediately, got 1ms`,
+		},
+		{
+			client.Bind(t.Context(), maps, web, "n1"),
+			`create configmaps/binding "web/a": client.Bind: the resource must be core v1 pods, got configmaps.v1`,
+		},
+		{
+			client.Bind(t.Context(), pods, web, ""),
+			`create pods/binding "web/a": client.Bind: node must not be empty`,
+		},
+		{
+			client.Bind(t.Context(), pods, meta.Key{Name: "a"}, "n1"),
+			`create pods/binding "a": namespace is empty, and the resource is namespaced`,
+		},
+		{
+			drop(client.RequestToken(t.Context(), maps, web, client.TokenOptions{})),
+			`create configmaps/token "web/a": client.RequestToken: the resource must be core v1 serviceaccounts, got configmaps.v1`,
+		},
+		{
+			token(client.TokenOptions{Lifetime: time.Minute}),
+			`create serviceaccounts/token "web/a": client.TokenOptions: Lifetime must be whole seconds, at least 10m0s, or 0, got 1m0s`,
+		},
+		{
+			token(client.TokenOptions{Lifetime: time.Hour + time.Millisecond}),
+			`create serviceaccounts/token "web/a": client.TokenOptions: Lifetime must be whole seconds, at least 10m0s, or 0, got 1h0m0.001s`,
+		},
+		{
+			token(client.TokenOptions{Audiences: []string{"a", ""}}),
+			`create serviceaccounts/token "web/a": client.TokenOptions: Audiences must not have an empty one`,
+		},
+		{
+			token(client.TokenOptions{BoundTo: client.TokenBinding{Kind: "Pod", Name: "a"}}),
+			`create serviceaccounts/token "web/a": client.TokenOptions: BoundTo must have an APIVersion, a Kind and a Name, or nothing, ` +
+				`got {APIVersion: Kind:Pod Name:a UID:}`,
+		},
+	} {
+		if test.err == nil || test.err.Error() != test.want {
+			t.Errorf("error is %v\n         want %s", test.err, test.want)
+		}
+		is[*client.UsageError](t, test.err)
+	}
+	if calls := srv.all(); len(calls) != 0 {
+		t.Errorf("the server got %v", calls)
+	}
+}
+
+// guarantee S2: a token shows itself to nobody who does not ask for it.
+func TestATokenDoesNotShowItself(t *testing.T) {
+	const answer = `{"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1","metadata":{"name":"a","namespace":"web"},` +
+		`"spec":{"audiences":["api"],"expirationSeconds":3600},"status":{"token":"s3cr3t","expirationTimestamp":"2030-01-02T03:04:05Z"}}`
+	r := client.For(connect(t, says(answer)), accounts)
+	token := must[client.Token](t)(client.RequestToken(t.Context(), r, web, client.TokenOptions{}))
+	if want := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC); token.Secret() != "s3cr3t" || !token.Expires.Equal(want) {
+		t.Errorf("got %q until %v", token.Secret(), token.Expires)
+	}
+	encoded := must[[]byte](t)(json.Marshal(token))
+	shown := []string{string(encoded), token.String()}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d"} {
+		shown = append(shown, fmt.Sprintf(verb, token), fmt.Sprintf(verb, &token), fmt.Sprintf(verb, struct{ T client.Token }{token}))
+	}
+	for _, s := range shown {
+		if strings.Contains(s, "s3cr3t") || strings.Contains(strings.ToLower(s), fmt.Sprintf("%x", "s3cr3t")) {
+			t.Errorf("it shows the token: %s", s)
+		}
+	}
+	none := client.For(connect(t, says(strings.Replace(answer, "s3cr3t", "", 1))), accounts)
+	wantErr(t, drop(client.RequestToken(t.Context(), none, web, client.TokenOptions{})), "server sent no token")
+}
