@@ -28,7 +28,8 @@ func TestConfigurationsThatCannotBeAppliedAreRefused(t *testing.T) {
 		{"no JSON", named, json.RawMessage("{"), "encode json.RawMessage: json: error calling MarshalJSON for type json.RawMessage: unexpected end of JSON input"},
 		{"another kind", named, map[string]any{"kind": "Secret"}, `encode map[string]interface {}: its kind is "Secret", not "ConfigMap"`},
 		{
-			"another version", named, map[string]any{"apiVersion": "v2"},
+			"another version", named,
+			map[string]any{"apiVersion": "v2"},
 			`encode map[string]interface {}: its apiVersion is "v2", not "v1"`,
 		},
 		{"another name", named, in("name", "b"), `metadata.name must be "a", as in the key, or be left out, got "b"`},
@@ -38,7 +39,8 @@ func TestConfigurationsThatCannotBeAppliedAreRefused(t *testing.T) {
 			"metadata.name must be of another JSON type: json: cannot unmarshal number into Go value of type string",
 		},
 		{
-			"metadata that are none", named, map[string]any{"metadata": "a"},
+			"metadata that are none", named,
+			map[string]any{"metadata": "a"},
 			"metadata must be of another JSON type: json: cannot unmarshal string into Go value of type map[string]json.RawMessage",
 		},
 		{"managed fields", named, managed, "metadata.managedFields must be left out of a configuration that is applied"},

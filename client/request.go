@@ -32,7 +32,8 @@ type request struct {
 	resource    meta.GVR
 	scope       meta.Scope
 	key         meta.Key
-	collection  bool // about the collection: key.Name is not part of the path
+	bound       string // what the key's namespace must be, where it is set
+	collection  bool   // about the collection: key.Name is not part of the path
 	subresource string
 	query       url.Values
 	accept      string
@@ -74,6 +75,8 @@ func (r request) path() (string, error) {
 	}
 	b.WriteString(r.resource.Version)
 	switch {
+	case r.bound != "" && r.key.Namespace != r.bound:
+		return "", fmt.Errorf("namespace must be %q or empty, which this handle is bound to, got %q", r.bound, r.key.Namespace)
 	case r.key.Namespace != "" && r.scope == meta.Cluster:
 		return "", fmt.Errorf("namespace must be empty for a cluster-wide resource, got %q", r.key.Namespace)
 	case r.key.Namespace != "":

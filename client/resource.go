@@ -22,8 +22,9 @@ type Resource[T meta.Object] struct {
 	partial bool
 	// namespace is what every request is bound to, where it is set; see In.
 	namespace string
-	// own is the kind of a subresource that has one of its own, nil for what has the resource's. An empty one is any kind.
-	own *meta.GVK
+	// own is set for a subresource that has a kind of its own, which is kind; an empty one is any.
+	own  bool
+	kind meta.GVK
 }
 
 // For binds a resource to a client. It does no I/O. A descriptor that cannot be right shows in the first call's error.
@@ -96,10 +97,12 @@ func (r Resource[T]) exchange(ctx context.Context, q request) (obj T, item jsons
 
 // request returns a request about one object of the resource, or about the collection where key has no name.
 func (r Resource[T]) request(verb string, key meta.Key) request {
-	return request{verb: verb, resource: r.t.GVR(), scope: r.t.Scope, key: r.bind(key), accept: r.accept(verb)}
+	return request{
+		verb: verb, resource: r.t.GVR(), scope: r.t.Scope, key: r.bind(key), bound: r.namespace, accept: r.accept(verb),
+	}
 }
 
-// bind returns key in the namespace that the handle is bound to, unless key says one, which send checks.
+// bind returns key in the namespace that the handle is bound to, unless key says one, which the request checks.
 func (r Resource[T]) bind(key meta.Key) meta.Key {
 	if key.Namespace == "" {
 		key.Namespace = r.namespace
@@ -107,13 +110,9 @@ func (r Resource[T]) bind(key meta.Key) meta.Key {
 	return key
 }
 
-// send sends q, unless the handle cannot be used, or not for that.
+// send sends q, unless the handle cannot be used.
 func (r Resource[T]) send(ctx context.Context, q request) (*http.Response, error) {
-	err := r.usable()
-	if err == nil && r.namespace != "" && q.key.Namespace != r.namespace {
-		err = fmt.Errorf("namespace must be %q or empty, which this handle is bound to, got %q", r.namespace, q.key.Namespace)
-	}
-	if err != nil {
+	if err := r.usable(); err != nil {
 		return nil, q.fail(&UsageError{Err: err})
 	}
 	return r.c.do(ctx, q)
@@ -149,7 +148,7 @@ func (r Resource[T]) decodeUnchecked(item jsonstream.Item) (T, error) {
 }
 
 func (r Resource[T]) checkKind(apiVersion, kind string) error {
-	if r.own != nil && *r.own == (meta.GVK{}) {
+	if r.own && r.kind == (meta.GVK{}) {
 		if kind == "" {
 			return &KindError{APIVersion: apiVersion}
 		}
@@ -170,8 +169,8 @@ func (r Resource[T]) wireKind() (apiVersion, kind string) {
 
 // gvk returns the kind of what the handle reads and writes.
 func (r Resource[T]) gvk() meta.GVK {
-	if r.own != nil {
-		return *r.own
+	if r.own {
+		return r.kind
 	}
 	return r.t.GVK()
 }

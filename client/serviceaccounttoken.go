@@ -122,7 +122,7 @@ func RequestToken[T meta.Object](ctx context.Context, serviceAccounts Resource[T
 	if err != nil {
 		return Token{}, q.fail(&UsageError{Err: err})
 	}
-	r := as[*tokenBody](serviceAccounts, tokenKind)
+	r := withKind[*tokenBody](serviceAccounts, tokenKind)
 	if q.body, err = r.encode(body); err != nil {
 		return Token{}, q.fail(&UsageError{Err: err})
 	}

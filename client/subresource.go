@@ -40,12 +40,12 @@ func SubAs[S, T meta.Object](r Resource[T], name string) Sub[S] {
 
 // subOf is SubAs for a known kind.
 func subOf[S, T meta.Object](r Resource[T], name string, kind meta.GVK) Sub[S] {
-	return as[S](r, kind).Sub(name)
+	return withKind[S](r, kind).Sub(name)
 }
 
-// as returns the handle with objects of another type and kind, which r's descriptor says only where they are.
-func as[S, T meta.Object](r Resource[T], kind meta.GVK) Resource[S] {
-	return Resource[S]{c: r.c, t: Type[S](r.t), write: r.write, err: r.err, namespace: r.namespace, own: &kind}
+// withKind returns the handle with objects of another type and kind, which r's descriptor says only where they are.
+func withKind[S, T meta.Object](r Resource[T], kind meta.GVK) Resource[S] {
+	return Resource[S]{c: r.c, t: Type[S](r.t), write: r.write, err: r.err, namespace: r.namespace, own: true, kind: kind}
 }
 
 func (s Sub[T]) request(verb string, key meta.Key) request {
