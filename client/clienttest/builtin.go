@@ -46,6 +46,8 @@ func builtins() []*resource {
 				unconditional: true, returnDeleted: true, label: true, single: true,
 				columns: []column{field("Status", "status.phase")},
 				prepare: prepareNamespace,
+				// It changes nothing: this server finishes namespaces by itself.
+				subresources: map[string]*subresource{"finalize": {part: finalizePart}},
 			},
 		},
 		{
@@ -73,6 +75,12 @@ func builtins() []*resource {
 				generation: true, unconditional: true, returnDeleted: true, graceful: true,
 				columns: []column{field("Status", "status.phase")},
 				prepare: preparePod,
+				subresources: map[string]*subresource{
+					"binding":             {call: (*call).bind},
+					"ephemeralcontainers": {part: ephemeralPart},
+					"eviction":            {call: (*call).evict},
+					"resize":              {part: resizePart},
+				},
 			},
 		},
 		{
@@ -96,13 +104,31 @@ func builtins() []*resource {
 			},
 		},
 		{
+			Resource: Resource{Version: "v1", Kind: "ServiceAccount", Resource: "serviceaccounts", ShortNames: []string{"sa"}},
+			builtinTraits: builtinTraits{
+				unconditional: true, returnDeleted: true, anyField: true,
+				subresources: map[string]*subresource{"token": {call: (*call).token}},
+			},
+		},
+		{
 			Resource: Resource{
 				Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments", ShortNames: []string{"deploy"},
 				Categories: []string{"all"}, Status: true,
 			},
 			builtinTraits: builtinTraits{
 				generation: true, unconditional: true, anyField: true,
-				blank: `"spec":{"replicas":0,"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"strategy":{}},"status":{}`,
+				subresources: map[string]*subresource{"scale": {get: (*call).getScale, put: (*call).putScale}},
+				blank:        `"spec":{"replicas":0,"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"strategy":{}},"status":{}`,
+			},
+		},
+		{
+			Resource: Resource{
+				Group: "certificates.k8s.io", Version: "v1", Kind: "CertificateSigningRequest", Resource: "certificatesigningrequests",
+				ShortNames: []string{"csr"}, Scope: meta.Cluster, Status: true, SelectableFields: []string{"spec.signerName"},
+			},
+			builtinTraits: builtinTraits{
+				blank:        `"spec":{"request":null,"signerName":""},"status":{}`,
+				subresources: map[string]*subresource{"approval": {part: approvalPart}},
 			},
 		},
 		{

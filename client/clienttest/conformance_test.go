@@ -5,6 +5,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/internal/conformance"
+	"github.com/bowline-go/bowline/internal/wire"
 )
 
 // The same suite runs against a real kube-apiserver in internal/e2e.
@@ -16,4 +17,10 @@ func TestConformance(t *testing.T) {
 func TestConformanceOfExpiry(t *testing.T) {
 	server := clienttest.Start(t, clienttest.Options{})
 	conformance.RunExpired(t, server.Config(), server.Compact)
+}
+
+// The same calls go to a real kube-apiserver in internal/e2e. This server has no server-side apply.
+func TestEveryCallIsAccepted(t *testing.T) {
+	server := clienttest.Start(t, clienttest.Options{})
+	wire.Run(t, server.Config(), "apply", "apply-options", "apply-unstructured", "status-apply")
 }

@@ -21,11 +21,11 @@ type fieldSet = map[string]any
 // where that is a subresource, which then is all that its writers own.
 func fieldsOf(r *resource, d *draft, subresource string) fieldSet {
 	set := fieldSet{}
-	if subresource == "" {
+	if ofSpec(subresource) {
 		metadataFields(set, d)
 	}
 	for k, v := range d.content {
-		if r.Status && (k == "status") == (subresource == "") {
+		if r.Status && (k == "status") == ofSpec(subresource) {
 			continue
 		}
 		fields := fieldsOfValue(v)
@@ -36,6 +36,9 @@ func fieldsOf(r *resource, d *draft, subresource string) fieldSet {
 	}
 	return set
 }
+
+// ofSpec reports whether a subresource writes something else than status.
+func ofSpec(subresource string) bool { return subresource != "status" && subresource != "approval" }
 
 func metadataFields(set fieldSet, d *draft) {
 	m := fieldSet{}
@@ -197,7 +200,7 @@ func manage(r *resource, d, old *draft, manager, subresource string, now meta.Ti
 	var owned fieldSet
 	kept := entries[:0]
 	for _, e := range entries {
-		if (e.Subresource == "") != (subresource == "") {
+		if ofSpec(e.Subresource) != ofSpec(subresource) {
 			kept = append(kept, e)
 			continue
 		}

@@ -22,7 +22,7 @@ func (c *call) patch(w http.ResponseWriter) error {
 	if err != nil {
 		return err
 	}
-	v, err := c.merge(body, o)
+	v, err := c.merge(w, body, o)
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (c *call) patch(w http.ResponseWriter) error {
 }
 
 // merge applies a merge patch to an object's present state. A resource version in the patch is a precondition.
-func (c *call) merge(body []byte, o writeOptions) (*revision, error) {
+func (c *call) merge(w http.ResponseWriter, body []byte, o writeOptions) (*revision, error) {
 	p, err := parseJSON(body)
 	if err == nil {
 		if _, ok := p.(members); !ok {
@@ -64,6 +64,9 @@ func (c *call) merge(body []byte, o writeOptions) (*revision, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if err := c.strict(w, body); err != nil {
+		return nil, invalid("", "", "", []meta.StatusCause{invalidValue("patch", string(merged), err.Error())})
 	}
 	if err := c.checkName(d); err != nil {
 		return nil, err

@@ -66,6 +66,7 @@ type builtinTraits struct {
 	columns        []column // of a Table, between Name and Age
 	blank          string   // what an object has beside metadata when nothing is set, as in a bookmark
 	prepare        func(d *draft, creating bool)
+	subresources   map[string]*subresource // beside status
 }
 
 // groupResource is the resource's name in errors, such as "leases.coordination.k8s.io".

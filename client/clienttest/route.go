@@ -1,7 +1,6 @@
 package clienttest
 
 import (
-	"crypto/subtle"
 	"errors"
 	"maps"
 	"net/http"
@@ -141,16 +140,22 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, p *Replica) {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, p *Replica) error {
-	certified := r.TLS != nil && len(r.TLS.VerifiedChains) > 0
-	if token := s.options.Token; token != "" && !certified {
-		got := r.Header.Get("Authorization")
-		if subtle.ConstantTimeCompare([]byte(got), []byte("Bearer "+token)) != 1 {
-			return failure(http.StatusUnauthorized, "Unauthorized", "Unauthorized")
-		}
+	user, err := s.authenticate(r)
+	if err != nil {
+		return err
 	}
 	q := RequestOf(r)
 	if q.Resource.Resource == "" {
 		return s.discover(w, r)
+	}
+	kind, answer := reviews(q.Resource)
+	if !strings.HasPrefix(kind, "Self") { // everybody may ask about themselves
+		if err := s.authorize(Access{User: user, Request: q}); err != nil {
+			return err
+		}
+	}
+	if answer != nil {
+		return s.review(w, r, q, user, kind, answer)
 	}
 	s.store.mu.Lock()
 	res := s.store.resources[q.Resource]
@@ -164,7 +169,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p *Replica) error
 		return nil
 	case res == nil, res.Scope == meta.Cluster && q.Key.Namespace != "":
 		return noSuchResource()
-	case q.Subresource != "" && (q.Subresource != "status" || !res.Status):
+	case q.Subresource != "" && !res.has(q.Subresource):
 		return noSuchResource()
 	case res.Scope == meta.Namespaced && q.Key.Namespace == "" && q.Key.Name != "":
 		return noSuchResource()
@@ -172,6 +177,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p *Replica) error
 		return methodNotAllowed()
 	}
 	c := &call{Request: q, s: s, replica: p, res: res, r: r, query: r.URL.Query()}
+	if sub := res.subresources[q.Subresource]; sub != nil {
+		return sub.serve(c, w)
+	}
 	switch {
 	case q.Verb == "list":
 		return c.list(w)

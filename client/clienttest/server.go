@@ -41,6 +41,11 @@ type Options struct {
 	// Token, where set, must be every request's bearer token; other requests are answered with 401.
 	Token string
 
+	// Authorize, where set, is asked about each request for a resource, about each who impersonates somebody, and by the
+	// access reviews; what it does not allow is answered with 403, and reason stands at the end of the message. Nil allows
+	// everything. Paths that are no resource's, such as those of discovery, are open. Several goroutines call it at once.
+	Authorize func(Access) (allowed bool, reason string)
+
 	// BookmarkEvery is how often a watch that allows bookmarks gets one; 0 means a minute, as on a real server.
 	BookmarkEvery time.Duration
 
@@ -100,6 +105,7 @@ type Server struct {
 	replicas  []*Replica
 	gzips     sync.Pool // of *gzip.Writer
 
+	tokens    tokens
 	streaming atomic.Int32 // StreamingLists
 	muted     atomic.Bool  // no bookmarks by themselves
 

@@ -45,7 +45,7 @@ func dryRun(kind string, values []string) (bool, error) {
 }
 
 // readDraft reads the object in the body of a create or an update.
-func (c *call) readDraft() (*draft, error) {
+func (c *call) readDraft(w http.ResponseWriter) (*draft, error) {
 	accepted := []string{mediaJSON}
 	if _, ok := protoKinds()[c.res.Kind]; ok && c.res.builtin {
 		accepted = append(accepted, mediaProtobuf)
@@ -65,6 +65,11 @@ func (c *call) readDraft() (*draft, error) {
 	}
 	if err == nil {
 		err = d.normalize(c.res)
+	}
+	if err == nil && media == mediaJSON {
+		if twice := c.strict(w, body); twice != nil {
+			err = &decodeError{d.apiVersion, d.kind, twice}
+		}
 	}
 	var bad *decodeError
 	if errors.As(err, &bad) {
@@ -159,7 +164,7 @@ func (c *call) create(w http.ResponseWriter) error {
 	if err != nil {
 		return err
 	}
-	d, err := c.readDraft()
+	d, err := c.readDraft(w)
 	if err != nil {
 		return err
 	}
@@ -275,7 +280,7 @@ func (c *call) update(w http.ResponseWriter) error {
 	if err != nil {
 		return err
 	}
-	d, err := c.readDraft()
+	d, err := c.readDraft(w)
 	if err != nil {
 		return err
 	}
@@ -322,14 +327,12 @@ func (c *call) replace(cur *revision, old, d *draft, o writeOptions) (*revision,
 	if err := c.checkVersion(cur, d.meta.ResourceVersion); err != nil {
 		return nil, err
 	}
-	if c.Subresource == "status" {
-		status, found := d.content["status"]
-		d = old.clone()
-		delete(d.content, "status")
-		if found {
-			d.content["status"] = status
-		}
-	} else {
+	switch sub := c.res.subresources[c.Subresource]; {
+	case c.Subresource == "status":
+		d = statusPart(old, d)
+	case sub != nil && sub.part != nil:
+		d = sub.part(old, d)
+	default:
 		c.keep(old, d)
 	}
 	d.meta.ResourceVersion = old.meta.ResourceVersion

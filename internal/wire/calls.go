@@ -17,7 +17,7 @@ type Call struct {
 	Name string
 	// Do calls it.
 	Do func(ctx context.Context, c *client.Client) error
-	// Refused are the reasons that a server may have not to do it; without any it does it.
+	// Refused are the reasons of which a server has one not to do it; without any it does it, and with an empty one it may.
 	Refused []apierrors.Reason
 }
 

@@ -1,0 +1,277 @@
+package clienttest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// User is who sends a request, after impersonation.
+type User struct {
+	// Name is "admin" for a request without a credential and for one with Options.Token, the subject of a client certificate,
+	// "system:serviceaccount:NAMESPACE:NAME" for a token of the token subresource, or what an Impersonate-User header says.
+	Name string
+	// UID, Groups and Extra are what else is known of the user.
+	UID    string
+	Groups []string
+	Extra  map[string][]string
+}
+
+// Access is something that Options.Authorize is asked about.
+type Access struct {
+	User User
+	// Request is what the user wants to do. In a review, Resource.Version may be empty or "*".
+	Request
+	// Path is set instead of Request.Resource where a review is about a path that is no resource's.
+	Path string
+}
+
+const (
+	authenticated = "system:authenticated"
+	admin         = "admin"
+)
+
+// authenticate returns who sends r.
+func (s *Server) authenticate(r *http.Request) (User, error) {
+	unauthorized := failure(http.StatusUnauthorized, "Unauthorized", "Unauthorized")
+	user := User{Name: admin, Groups: []string{"system:masters", authenticated}}
+	token, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if account, issued, err := s.tokens.user(token); isBearer && issued {
+		if err != nil {
+			return User{}, unauthorized
+		}
+		user = account
+	} else if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
+		subject := r.TLS.PeerCertificates[0].Subject
+		user = User{Name: subject.CommonName, Groups: append(slices.Clone(subject.Organization), authenticated)}
+	} else if s.options.Token != "" && (!isBearer || !sameText(token, s.options.Token)) {
+		return User{}, unauthorized
+	}
+	return s.impersonate(user, r.Header)
+}
+
+// impersonate returns whom user wants to be, if the server lets it.
+func (s *Server) impersonate(user User, h http.Header) (User, error) {
+	const prefix = "Impersonate-Extra-"
+	as := User{Name: h.Get("Impersonate-User"), UID: h.Get("Impersonate-Uid")}
+	may := func(resource, subresource, name, namespace, group string) error {
+		return s.authorize(Access{User: user, Request: Request{
+			Verb: "impersonate", Resource: meta.GVR{Group: group, Resource: resource}, Key: meta.Key{Namespace: namespace, Name: name},
+			Subresource: subresource,
+		}})
+	}
+	var errs []error
+	if account, isAccount := strings.CutPrefix(as.Name, serviceAccountPrefix); isAccount && strings.Count(account, ":") == 1 {
+		namespace, name, _ := strings.Cut(account, ":")
+		errs = append(errs, may("serviceaccounts", "", name, namespace, ""))
+		if len(h["Impersonate-Group"]) == 0 {
+			as.Groups = accountGroups(namespace)
+		}
+	} else if as.Name != "" {
+		errs = append(errs, may("users", "", as.Name, "", ""))
+	}
+	for _, group := range h["Impersonate-Group"] {
+		errs = append(errs, may("groups", "", group, "", ""))
+		as.Groups = append(as.Groups, group)
+	}
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		key, found := strings.CutPrefix(textproto.CanonicalMIMEHeaderKey(name), prefix)
+		if !found {
+			continue
+		}
+		if decoded, err := url.PathUnescape(strings.ToLower(key)); err == nil {
+			key = decoded
+		}
+		for _, value := range h[name] {
+			errs = append(errs, may("userextras", key, value, "", "authentication.k8s.io"))
+			if as.Extra == nil {
+				as.Extra = map[string][]string{}
+			}
+			as.Extra[key] = append(as.Extra[key], value)
+		}
+	}
+	if as.UID != "" {
+		errs = append(errs, may("uids", "", as.UID, "", "authentication.k8s.io"))
+	}
+	switch {
+	case as.Name == "" && len(errs) > 0:
+		return User{}, failure(http.StatusInternalServerError, "InternalError",
+			"Internal error occurred: requested %v without impersonating a user", as)
+	case as.Name == "":
+		return user, nil
+	}
+	for _, err := range errs {
+		if err != nil {
+			return User{}, err
+		}
+	}
+	if !slices.Contains(as.Groups, authenticated) && !slices.Contains(as.Groups, "system:unauthenticated") {
+		as.Groups = append(as.Groups, authenticated)
+	}
+	return as, nil
+}
+
+// ask puts a question to Options.Authorize.
+func (s *Server) ask(a Access) (allowed bool, reason string) {
+	if s.options.Authorize == nil {
+		return true, ""
+	}
+	return s.options.Authorize(a)
+}
+
+// authorize returns an error in the real server's words if a is not allowed.
+func (s *Server) authorize(a Access) error {
+	allowed, reason := s.ask(a)
+	if allowed {
+		return nil
+	}
+	resource, namespace := a.Resource.Resource, a.Key.Namespace
+	if a.Subresource != "" {
+		resource += "/" + a.Subresource
+	}
+	if a.Resource.Group == "" && a.Resource.Resource == "namespaces" {
+		namespace = a.Key.Name // a namespace is in itself
+	}
+	where := "at the cluster scope"
+	if namespace != "" {
+		where = fmt.Sprintf("in the namespace %q", namespace)
+	}
+	why := fmt.Sprintf("User %q cannot %s resource %q in API group %q %s", a.User.Name, a.Verb, resource, a.Resource.Group, where)
+	if reason != "" {
+		why += ": " + reason
+	}
+	about := dotted(a.Resource.Resource, a.Resource.Group)
+	if a.Key.Name != "" {
+		about += fmt.Sprintf(" %q", a.Key.Name)
+	}
+	return failure(http.StatusForbidden, "Forbidden", "%s is forbidden: %s", about, why).
+		with(meta.StatusDetails{Name: a.Key.Name, Group: a.Resource.Group, Kind: a.Resource.Resource})
+}
+
+// review is a resource of which objects are created to ask something, and never stored.
+type review func(s *Server, u User, body *reviewBody) error
+
+// reviews are what the server has of them.
+func reviews(r meta.GVR) (kind string, answer review) {
+	switch r {
+	case meta.GVR{Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectaccessreviews"}:
+		return "SelfSubjectAccessReview", (*Server).reviewAccess
+	case meta.GVR{Group: "authorization.k8s.io", Version: "v1", Resource: "subjectaccessreviews"}:
+		return "SubjectAccessReview", (*Server).reviewAccess
+	case meta.GVR{Group: "authentication.k8s.io", Version: "v1", Resource: "selfsubjectreviews"}:
+		return "SelfSubjectReview", (*Server).reviewUser
+	}
+	return "", nil
+}
+
+// reviewBody is each kind of review.
+type reviewBody struct {
+	Kind       string          `json:"kind"`
+	APIVersion string          `json:"apiVersion"`
+	Metadata   json.RawMessage `json:"metadata"`
+	Spec       *reviewSpec     `json:"spec,omitempty"`
+	Status     any             `json:"status"`
+}
+
+type reviewSpec struct {
+	ResourceAttributes *struct {
+		Namespace   string `json:"namespace,omitempty"`
+		Verb        string `json:"verb,omitempty"`
+		Group       string `json:"group,omitempty"`
+		Version     string `json:"version,omitempty"`
+		Resource    string `json:"resource,omitempty"`
+		Subresource string `json:"subresource,omitempty"`
+		Name        string `json:"name,omitempty"`
+	} `json:"resourceAttributes,omitempty"`
+	NonResourceAttributes *struct {
+		Path string `json:"path,omitempty"`
+		Verb string `json:"verb,omitempty"`
+	} `json:"nonResourceAttributes,omitempty"`
+	User   string              `json:"user,omitempty"`
+	Groups []string            `json:"groups,omitempty"`
+	Extra  map[string][]string `json:"extra,omitempty"`
+	UID    string              `json:"uid,omitempty"`
+}
+
+type reviewStatus struct {
+	Allowed bool   `json:"allowed"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+// review answers a create of a review.
+func (s *Server) review(w http.ResponseWriter, r *http.Request, q Request, u User, kind string, answer review) error {
+	if q.Verb != "create" || q.Key != (meta.Key{}) {
+		return methodNotAllowed()
+	}
+	body, _, err := readBody(r, mediaJSON)
+	if err != nil {
+		return err
+	}
+	var b reviewBody
+	if err := json.Unmarshal(body, &b); err != nil {
+		return badRequest("the object provided is unrecognized (must be of type %s): %v (%s)", kind, err, summary(body))
+	}
+	want := meta.GVK{Group: q.Resource.Group, Version: q.Resource.Version, Kind: kind}
+	if b.Kind != "" && b.Kind != kind || b.APIVersion != "" && b.APIVersion != want.APIVersion() {
+		return badRequest("%s in version %q cannot be handled as a %s: no kind %q is registered for version %q here",
+			b.Kind, q.Resource.Version, kind, b.Kind, b.APIVersion)
+	}
+	b.Kind, b.APIVersion = kind, want.APIVersion()
+	if len(b.Metadata) == 0 {
+		b.Metadata = json.RawMessage("{}")
+	}
+	if err := answer(s, u, &b); err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusCreated, b)
+	return nil
+}
+
+func (s *Server) reviewAccess(u User, b *reviewBody) error {
+	if b.Spec == nil {
+		b.Spec = &reviewSpec{}
+	}
+	if b.Kind == "SubjectAccessReview" {
+		u = User{Name: b.Spec.User, UID: b.Spec.UID, Groups: b.Spec.Groups, Extra: b.Spec.Extra}
+		if u.Name == "" && len(u.Groups) == 0 {
+			return invalid("authorization.k8s.io", b.Kind, "", []meta.StatusCause{
+				invalidValue("spec.user", "", "at least one of user or group must be specified"),
+			})
+		}
+	}
+	a := Access{User: u}
+	switch r, p := b.Spec.ResourceAttributes, b.Spec.NonResourceAttributes; {
+	case (r == nil) == (p == nil):
+		return invalid("authorization.k8s.io", b.Kind, "", []meta.StatusCause{invalidValue("spec.resourceAttributes", nil,
+			"exactly one of nonResourceAttributes or resourceAttributes must be specified")})
+	case r != nil:
+		a.Request = Request{
+			Verb: r.Verb, Resource: meta.GVR{Group: r.Group, Version: r.Version, Resource: r.Resource},
+			Key: meta.Key{Namespace: r.Namespace, Name: r.Name}, Subresource: r.Subresource,
+		}
+	default:
+		a.Verb, a.Path = p.Verb, p.Path
+	}
+	var status reviewStatus
+	status.Allowed, status.Reason = s.ask(a)
+	b.Status = status
+	return nil
+}
+
+func (s *Server) reviewUser(u User, b *reviewBody) error {
+	b.Spec = nil
+	b.Status = map[string]any{"userInfo": struct {
+		Username string              `json:"username,omitempty"`
+		UID      string              `json:"uid,omitempty"`
+		Groups   []string            `json:"groups,omitempty"`
+		Extra    map[string][]string `json:"extra,omitempty"`
+	}{u.Name, u.UID, u.Groups, u.Extra}}
+	return nil
+}

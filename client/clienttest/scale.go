@@ -1,0 +1,149 @@
+package clienttest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"strconv"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/patch"
+)
+
+// scale is a Scale of autoscaling/v1.
+type scale struct {
+	meta.TypeMeta
+	meta.ObjectMeta `json:"metadata"`
+	Spec            struct {
+		Replicas int64 `json:"replicas,omitempty"`
+	} `json:"spec"`
+	Status struct {
+		Replicas int64  `json:"replicas"`
+		Selector string `json:"selector,omitempty"`
+	} `json:"status"`
+}
+
+var scaleType = meta.TypeMeta{Kind: "Scale", APIVersion: "autoscaling/v1"}
+
+// scaleOf returns the scale of an object.
+func scaleOf(v *revision) (*scale, error) {
+	d := v.draft()
+	s := &scale{TypeMeta: scaleType, ObjectMeta: meta.ObjectMeta{
+		Name: d.meta.Name, Namespace: d.meta.Namespace, UID: d.meta.UID, CreationTimestamp: d.meta.CreationTimestamp,
+		ResourceVersion: strconv.FormatUint(v.version, 10),
+	}}
+	var object struct {
+		Spec struct {
+			Replicas int64              `json:"replicas"`
+			Selector meta.LabelSelector `json:"selector"`
+		} `json:"spec"`
+		Status struct {
+			Replicas int64 `json:"replicas"`
+		} `json:"status"`
+	}
+	if err := json.Unmarshal(v.raw, &object); err != nil {
+		return nil, badRequest("%v", err)
+	}
+	selector, err := object.Spec.Selector.Selector()
+	if err != nil {
+		return nil, badRequest("%v", err)
+	}
+	s.Spec.Replicas, s.Status.Replicas, s.Status.Selector = object.Spec.Replicas, object.Status.Replicas, selector.String()
+	return s, nil
+}
+
+// getScale answers with the scale of an object.
+func (c *call) getScale(w http.ResponseWriter) error {
+	v := c.read(true)
+	if v == nil {
+		return notFound(c.res, c.Key.Name)
+	}
+	s, err := scaleOf(v)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, s)
+	return nil
+}
+
+// putScale answers an update and a patch.
+func (c *call) putScale(w http.ResponseWriter) error {
+	kind, media := "UpdateOptions", mediaJSON
+	if c.Verb == "patch" {
+		kind, media = "PatchOptions", mediaMergePatch
+	}
+	body, _, err := readBody(c.r, media)
+	if err != nil {
+		return err
+	}
+	o, err := c.writeOptions(kind)
+	if err != nil {
+		return err
+	}
+	v, err := c.rescale(body, o)
+	if err != nil {
+		return err
+	}
+	s, err := scaleOf(v)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, s)
+	return nil
+}
+
+func (c *call) rescale(body []byte, o writeOptions) (*revision, error) {
+	c.s.store.mu.Lock()
+	defer c.s.store.mu.Unlock()
+	cur := c.res.objects.tree.get(pathOf(c.Key))
+	if cur == nil {
+		return nil, notFound(c.res, c.Key.Name)
+	}
+	if c.Verb == "patch" {
+		s, err := scaleOf(cur)
+		if err != nil {
+			return nil, err
+		}
+		whole, err := json.Marshal(s)
+		if err != nil {
+			return nil, err
+		}
+		if body, err = patch.ApplyMerge(whole, body); err != nil {
+			return nil, badRequest("error decoding patch: %v", err)
+		}
+	}
+	var s scale
+	if err := json.Unmarshal(body, &s); err != nil {
+		return nil, badRequest("the object provided is unrecognized (must be of type Scale): %v (%s)", err, summary(body))
+	}
+	switch {
+	case s.Kind != "" && s.Kind != scaleType.Kind, s.APIVersion != "" && s.APIVersion != scaleType.APIVersion:
+		_, version := meta.SplitAPIVersion(s.APIVersion)
+		return nil, badRequest("%s in version %q cannot be handled as a Scale: no kind %q is registered for version %q here",
+			s.Kind, version, s.Kind, s.APIVersion)
+	case s.Name != c.Key.Name:
+		return nil, badRequest("the name of the object (%s) does not match the name on the URL (%s)", s.Name, c.Key.Name)
+	case s.Namespace != "" && s.Namespace != c.Key.Namespace:
+		return nil, badRequest("the namespace of the provided object does not match the namespace sent on the request")
+	case s.UID != "" && s.UID != cur.uid:
+		name := dotted(c.res.Resource.Resource+"/scale", c.res.Group)
+		return nil, failure(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on %s %q: %s", name, c.Key.Name,
+			fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", s.UID, cur.uid)).
+			with(meta.StatusDetails{Name: c.Key.Name, Group: c.res.Group, Kind: c.res.Resource.Resource + "/scale"})
+	case s.Spec.Replicas < 0:
+		return nil, invalid("autoscaling", "Scale", c.Key.Name, []meta.StatusCause{
+			invalidValue("spec.replicas", s.Spec.Replicas, "must be greater than or equal to 0"),
+		})
+	}
+	old := cur.draft()
+	d := old.clone()
+	spec, _ := d.content["spec"].(members)
+	if spec = maps.Clone(spec); spec == nil {
+		spec = members{}
+	}
+	spec["replicas"] = json.Number(strconv.FormatInt(s.Spec.Replicas, 10))
+	d.content["spec"] = spec
+	d.meta.ResourceVersion = s.ResourceVersion
+	return c.replace(cur, old, d, o)
+}

@@ -1,0 +1,36 @@
+package wire
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/bowline-go/bowline/client"
+)
+
+// Run makes every call to the server of cfg, whose credentials may do everything and which has no namespace "wire" yet,
+// except those that are named. A server that refuses one that it should do fails the test, and so does the other way round.
+func Run(t *testing.T, cfg client.Config, except ...string) {
+	c, err := client.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	for _, call := range Calls() {
+		if slices.Contains(except, call.Name) {
+			continue
+		}
+		t.Run(call.Name, func(t *testing.T) {
+			err := call.Do(t.Context(), c)
+			if err == nil && (len(call.Refused) == 0 || slices.Contains(call.Refused, "")) {
+				return
+			}
+			for _, reason := range call.Refused {
+				if reason != "" && errors.Is(err, reason) {
+					return
+				}
+			}
+			t.Errorf("error is %v, want one of %q", err, call.Refused)
+		})
+	}
+}
