@@ -39,6 +39,15 @@ func Run(t *testing.T, cfg client.Config) {
 		{"too large version", testTooLargeVersion},
 		{"shape of bookmarks", testBookmarkShape},
 		{"bad requests", testBadRequests},
+		{"deletecollection", testDeleteCollection},
+		{"versions of a list", testVersions},
+		{"scale", testScale},
+		{"eviction", testEviction},
+		{"binding", testBinding},
+		{"token", testToken},
+		{"approval", testApproval},
+		{"reviews", testReviews},
+		{"field validation", testFieldValidation},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,342 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/patch"
+)
+
+func testDeleteCollection(t *testing.T, s suite) {
+	ns := s.namespace(t)
+	for _, name := range []string{"a", "b", "c"} {
+		s.configMap(t, ns, name, map[string]string{"name": name})
+	}
+	names := func() string {
+		var all []string
+		for _, c := range must[meta.List[*ConfigMap]](t)(s.configMaps.List(t.Context(), client.ListOptions{Namespace: ns, LabelSelector: "name"})).Items {
+			all = append(all, c.Name)
+		}
+		return strings.Join(all, " ")
+	}
+	remove := func(r client.Resource[*ConfigMap], sel client.Selection) {
+		t.Helper()
+		if err := r.In(ns).DeleteCollection(t.Context(), sel, client.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remove(s.configMaps.With(client.WriteOptions{DryRun: true}), client.Selection{LabelSelector: "name"})
+	equal(t, "what a dry run leaves", names(), "a b c")
+	remove(s.configMaps, client.Selection{LabelSelector: "name in (a, x)"})
+	equal(t, "what a label selector leaves", names(), "b c")
+	remove(s.configMaps, client.Selection{FieldSelector: "metadata.name=c"})
+	equal(t, "what a field selector leaves", names(), "b")
+	remove(s.configMaps, client.Selection{Everything: true})
+	equal(t, "what nothing leaves", names(), "")
+	err := s.configMaps.In(ns).DeleteCollection(t.Context(), client.Selection{FieldSelector: "data.k=v"}, client.DeleteOptions{})
+	wantReason(t, err, apierrors.BadRequest, 400)
+	wantReason(t, s.namespaces.DeleteCollection(t.Context(), client.Selection{LabelSelector: "no=such"}, client.DeleteOptions{}),
+		apierrors.MethodNotAllowed, 405)
+}
+
+// testVersions is the table of lists of the API concepts, as far as one can tell the rows apart.
+func testVersions(t *testing.T, s suite) {
+	ns := s.namespace(t)
+	first := s.configMap(t, ns, "a", nil)
+	second := s.configMap(t, ns, "b", nil)
+	size := func(o client.ListOptions) (int, string) {
+		t.Helper()
+		o.Namespace, o.LabelSelector = ns, "!absent"
+		o.FieldSelector = "metadata.name!=kube-root-ca.crt"
+		list := must[meta.List[*ConfigMap]](t)(s.configMaps.List(t.Context(), o))
+		return len(list.Items), list.ResourceVersion
+	}
+	for _, pages := range []int{-1, 1} {
+		n, version := size(client.ListOptions{ResourceVersion: first.ResourceVersion, ResourceVersionMatch: client.Exact, PageSize: pages})
+		equal(t, "objects at exactly the first version", n, 1)
+		equal(t, "version", version, first.ResourceVersion)
+		n, version = size(client.ListOptions{ResourceVersion: second.ResourceVersion, ResourceVersionMatch: client.Exact, PageSize: pages})
+		equal(t, "objects at exactly the second version", n, 2)
+		equal(t, "version", version, second.ResourceVersion)
+		for _, match := range []client.ResourceVersionMatch{"", client.NotOlderThan} {
+			n, _ = size(client.ListOptions{ResourceVersion: second.ResourceVersion, ResourceVersionMatch: match, PageSize: pages})
+			equal(t, "objects that are not older than the second version", n, 2)
+		}
+		n, _ = size(client.ListOptions{PageSize: pages})
+		equal(t, "objects at present", n, 2)
+	}
+}
+
+func testScale(t *testing.T, s suite) {
+	ns := s.namespace(t)
+	key := meta.KeyOf(must[*Deployment](t)(s.deployments.Create(t.Context(), newDeployment(ns, "a"))))
+	scales := client.ScaleOf(s.deployments.In(ns))
+	got := must[*client.Scale](t)(scales.Modify(t.Context(), meta.Key{Name: "a"}, func(s *client.Scale) error {
+		s.Spec.Replicas = 3
+		return nil
+	}))
+	equal(t, "wanted", got.Spec.Replicas, 3)
+	d := must[*Deployment](t)(s.deployments.Get(t.Context(), key))
+	equal(t, "replicas of the deployment", d.Spec.Replicas, 3)
+	equal(t, "version of the scale", got.ResourceVersion, d.ResourceVersion)
+	equal(t, "uid of the scale", got.UID, d.UID)
+	equal(t, "generation of the deployment", d.Generation, 2)
+	if !strings.Contains(got.Status.Selector, "=") {
+		t.Errorf("the selector is %q", got.Status.Selector)
+	}
+	patched := must[*client.Scale](t)(scales.Patch(t.Context(), key, patch.Merge(map[string]any{"spec": map[string]any{"replicas": 0}})))
+	equal(t, "wanted after a patch", patched.Spec.Replicas, 0)
+	dry := client.ScaleOf(s.deployments.With(client.WriteOptions{DryRun: true}))
+	patched.Spec.Replicas = 9
+	equal(t, "answer of a dry run", must[*client.Scale](t)(dry.Update(t.Context(), patched)).Spec.Replicas, 9)
+	equal(t, "wanted after a dry run", must[*client.Scale](t)(scales.Get(t.Context(), key)).Spec.Replicas, 0)
+
+	_, err := scales.Update(t.Context(), got) // an old version
+	wantReason(t, err, apierrors.Conflict, 409)
+	patched.Spec.Replicas = -1
+	_, err = scales.Update(t.Context(), patched)
+	wantReason(t, err, apierrors.Invalid, 422)
+	_, err = scales.Get(t.Context(), meta.Key{Name: "absent"})
+	wantReason(t, err, apierrors.NotFound, 404)
+	_, err = client.ScaleOf(s.configMaps).Get(t.Context(), key)
+	wantReason(t, err, apierrors.NotFound, 404)
+}
+
+// Pod is the least that a server accepts.
+type Pod struct {
+	meta.ObjectMeta `json:"metadata"`
+	Spec            struct {
+		NodeName            string      `json:"nodeName,omitempty"`
+		Containers          []Container `json:"containers"`
+		EphemeralContainers []Container `json:"ephemeralContainers,omitempty"`
+	} `json:"spec"`
+}
+
+var (
+	pods     = client.Type[*Pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
+	accounts = client.Type[*Namespace]{Version: "v1", Kind: "ServiceAccount", Resource: "serviceaccounts"}
+)
+
+func (s suite) pod(t *testing.T, namespace, name string) *Pod {
+	t.Helper()
+	p := &Pod{ObjectMeta: meta.ObjectMeta{Namespace: namespace, Name: name}}
+	p.Spec.Containers = []Container{{Name: "main", Image: "example.com/main:1"}}
+	return must[*Pod](t)(client.For(s.client, pods).Create(t.Context(), p))
+}
+
+func testEviction(t *testing.T, s suite) {
+	ns := s.namespace(t)
+	r := client.For(s.client, pods).In(ns)
+	a := s.pod(t, ns, "a")
+	wantReason(t, client.Evict(t.Context(), r, meta.KeyOf(a), client.EvictOptions{UID: "other"}), apierrors.Conflict, 409)
+	if err := client.Evict(t.Context(), r.With(client.WriteOptions{DryRun: true}), meta.KeyOf(a), client.EvictOptions{}); err != nil {
+		t.Error(err)
+	}
+	must[*Pod](t)(r.Get(t.Context(), meta.KeyOf(a)))
+	if err := client.Evict(t.Context(), r, meta.KeyOf(a), client.EvictOptions{UID: a.UID, GracePeriod: client.Immediately}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := r.Get(t.Context(), meta.KeyOf(a))
+	wantReason(t, err, apierrors.NotFound, 404)
+	wantReason(t, client.Evict(t.Context(), r, meta.KeyOf(a), client.EvictOptions{}), apierrors.NotFound, 404)
+	_, err = r.Sub("eviction").Get(t.Context(), meta.KeyOf(a))
+	wantReason(t, err, apierrors.MethodNotAllowed, 405)
+}
+
+func testBinding(t *testing.T, s suite) {
+	ns := s.namespace(t)
+	r := client.For(s.client, pods).In(ns)
+	key := meta.KeyOf(s.pod(t, ns, "a"))
+	if err := client.Bind(t.Context(), r.With(client.WriteOptions{DryRun: true}), key, "n0"); err != nil {
+		t.Error(err)
+	}
+	if err := client.Bind(t.Context(), r, key, "n1"); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "node", must[*Pod](t)(r.Get(t.Context(), key)).Spec.NodeName, "n1")
+	err := client.Bind(t.Context(), r, key, "n2")
+	wantReason(t, err, apierrors.Conflict, 409)
+	if !strings.Contains(err.Error(), `pod a is already assigned to node "n1"`) {
+		t.Errorf("error is %v", err)
+	}
+	wantReason(t, client.Bind(t.Context(), r, meta.Key{Name: "absent"}, "n1"), apierrors.NotFound, 404)
+	changed := must[*Pod](t)(r.Sub("ephemeralcontainers").Patch(t.Context(), key, patch.Merge(map[string]any{
+		"spec": map[string]any{"ephemeralContainers": []any{map[string]any{"name": "debugger", "image": "example.com/debugger:1"}}},
+	})))
+	equal(t, "ephemeral containers", len(changed.Spec.EphemeralContainers), 1)
+	_, err = r.Sub("absent").Get(t.Context(), key)
+	wantReason(t, err, apierrors.NotFound, 404)
+}
+
+func testToken(t *testing.T, s suite) {
+	ns := s.namespace(t)
+	r := client.For(s.client, accounts)
+	key := meta.KeyOf(must[*Namespace](t)(r.Create(t.Context(), &Namespace{ObjectMeta: meta.ObjectMeta{Namespace: ns, Name: "robot"}})))
+	before := time.Now()
+	token := must[client.Token](t)(client.RequestToken(t.Context(), r, key, client.TokenOptions{Lifetime: 20 * time.Minute}))
+	if life := token.Expires.Sub(before); life < 19*time.Minute || life > 21*time.Minute {
+		t.Errorf("the token is good for %v, want 20m", life)
+	}
+	user := s.whoAmI(t, http.Header{"Authorization": {"Bearer " + token.Secret()}})
+	equal(t, "user", user.Username, "system:serviceaccount:"+ns+":robot")
+	if !slices.Contains(user.Groups, "system:serviceaccounts:"+ns) || !slices.Contains(user.Groups, "system:authenticated") {
+		t.Errorf("groups are %q", user.Groups)
+	}
+	foreign := must[client.Token](t)(client.RequestToken(t.Context(), r, key, client.TokenOptions{Audiences: []string{"vault"}}))
+	cfg := s.cfg
+	cfg.BearerToken = foreign.Secret()
+	c := must[*client.Client](t)(client.New(cfg))
+	t.Cleanup(c.Close)
+	_, err := client.For(c, accounts).Get(t.Context(), key)
+	wantReason(t, err, apierrors.Unauthorized, 401)
+	_, err = client.RequestToken(t.Context(), r, key, client.TokenOptions{
+		BoundTo: client.TokenBinding{APIVersion: "v1", Kind: "Secret", Name: "absent"},
+	})
+	wantReason(t, err, apierrors.NotFound, 404)
+	_, err = client.RequestToken(t.Context(), r, key, client.TokenOptions{
+		BoundTo: client.TokenBinding{APIVersion: "v1", Kind: "ConfigMap", Name: "absent"},
+	})
+	wantReason(t, err, apierrors.BadRequest, 400)
+	_, err = client.RequestToken(t.Context(), r, meta.Key{Namespace: ns, Name: "absent"}, client.TokenOptions{})
+	wantReason(t, err, apierrors.NotFound, 404)
+}
+
+type userInfo struct {
+	Username string
+	UID      string
+	Groups   []string
+	Extra    map[string][]string
+}
+
+// whoAmI asks the server who sends a request with a header.
+func (s suite) whoAmI(t *testing.T, header http.Header) userInfo {
+	t.Helper()
+	cfg := s.cfg
+	if token, found := strings.CutPrefix(header.Get("Authorization"), "Bearer "); found {
+		cfg.BearerToken = token
+		header.Del("Authorization")
+	}
+	c := must[*client.Client](t)(client.New(cfg))
+	t.Cleanup(c.Close)
+	header.Set("Content-Type", "application/json")
+	resp := must[*http.Response](t)(c.Raw(t.Context(), client.RawRequest{
+		Method: http.MethodPost, Path: "/apis/authentication.k8s.io/v1/selfsubjectreviews", Header: header,
+		Body: []byte(`{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1"}`),
+	}))
+	defer func() { _ = resp.Body.Close() }()
+	var answer struct {
+		Kind   string
+		Status struct{ UserInfo userInfo }
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || answer.Kind != "SelfSubjectReview" {
+		t.Fatalf("the answer is %+v, %v", answer, err)
+	}
+	return answer.Status.UserInfo
+}
+
+func testReviews(t *testing.T, s suite) {
+	user := s.whoAmI(t, http.Header{
+		"Impersonate-User": {"jane"}, "Impersonate-Group": {"ropes", "knots"}, "Impersonate-Uid": {"u1"},
+		"Impersonate-Extra-Scopes": {"a", "b"},
+	})
+	equal(t, "user", user.Username, "jane")
+	equal(t, "uid", user.UID, "u1")
+	equal(t, "groups", strings.Join(user.Groups, " "), "ropes knots system:authenticated")
+	equal(t, "extra", strings.Join(user.Extra["scopes"], " "), "a b")
+	user = s.whoAmI(t, http.Header{"Impersonate-User": {"system:serviceaccount:default:robot"}})
+	equal(t, "groups of a service account", strings.Join(user.Groups, " "),
+		"system:serviceaccounts system:serviceaccounts:default system:authenticated")
+
+	reviews := client.For(s.client, client.Type[*meta.Unstructured]{
+		Group: "authorization.k8s.io", Version: "v1", Kind: "SelfSubjectAccessReview", Resource: "selfsubjectaccessreviews", Scope: meta.Cluster,
+	})
+	attributes := map[string]any{"verb": "list", "resource": "pods", "namespace": "default"}
+	review := must[*meta.Unstructured](t)(reviews.Create(t.Context(), &meta.Unstructured{Object: map[string]any{
+		"spec": map[string]any{"resourceAttributes": attributes},
+	}}))
+	status, _ := review.Object["status"].(map[string]any)
+	equal(t, "allowed", status["allowed"], true)
+	_, err := reviews.Create(t.Context(), &meta.Unstructured{Object: map[string]any{"spec": map[string]any{}}})
+	wantReason(t, err, apierrors.Invalid, 422)
+	_, err = reviews.List(t.Context(), client.ListOptions{})
+	wantReason(t, err, apierrors.MethodNotAllowed, 405)
+}
+
+// Doubled is a ConfigMap that says one thing twice.
+type Doubled struct {
+	ConfigMap
+}
+
+// MarshalJSON implements json.Marshaler.
+func (d *Doubled) MarshalJSON() ([]byte, error) {
+	return []byte(`{"metadata":{"namespace":"` + d.Namespace + `","name":"` + d.Name + `"},"data":{"k":"1","k":"2"}}`), nil
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (d *Doubled) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &d.ConfigMap) }
+
+func testFieldValidation(t *testing.T, s suite) {
+	ns := s.namespace(t)
+	var mu sync.Mutex
+	var warnings []string
+	cfg := s.cfg
+	cfg.Hooks.Warning = func(_ context.Context, w client.Warning) {
+		mu.Lock()
+		defer mu.Unlock()
+		warnings = append(warnings, w.Text)
+	}
+	c := must[*client.Client](t)(client.New(cfg))
+	t.Cleanup(c.Close)
+	r := client.For(c, client.Type[*Doubled](ConfigMaps))
+	create := func(name string, v client.FieldValidation) error {
+		_, err := r.With(client.WriteOptions{FieldValidation: v}).Create(t.Context(),
+			&Doubled{ConfigMap{ObjectMeta: meta.ObjectMeta{Namespace: ns, Name: name}}})
+		return err
+	}
+	if err := create("ignored", client.ValidateIgnore); err != nil {
+		t.Error(err)
+	}
+	equal(t, "warnings", strings.Join(warnings, "; "), "")
+	err := create("strict", client.ValidateStrict)
+	wantReason(t, err, apierrors.BadRequest, 400)
+	const twice = `duplicate field "data.k"`
+	if want := `ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: ` + twice; !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("error is %v, want %s at its end", err, want)
+	}
+	if err := create("warned", client.ValidateWarn); err != nil {
+		t.Error(err)
+	}
+	equal(t, "warnings", strings.Join(warnings, "; "), twice)
+	equal(t, "what counts", must[*Doubled](t)(r.Get(t.Context(), meta.Key{Namespace: ns, Name: "warned"})).Data["k"], "2")
+
+	twofold := patch.Merge(json.RawMessage(`{"data":{"p":"1","p":"2"}}`))
+	key := meta.Key{Namespace: ns, Name: "warned"}
+	_, err = r.With(client.WriteOptions{FieldValidation: client.ValidateStrict}).Patch(t.Context(), key, twofold)
+	if !errors.Is(err, apierrors.Invalid) || !strings.Contains(err.Error(), `strict decoding error: duplicate field "data.p"`) {
+		t.Errorf("error is %v, want it to be Invalid and to say why", err)
+	}
+	must[*Doubled](t)(r.Patch(t.Context(), key, twofold))
+	equal(t, "warnings", strings.Join(warnings, "; "), twice+`; duplicate field "data.p"`)
+}
+
+func testApproval(t *testing.T, s suite) {
+	requests := client.For(s.client, client.Type[*meta.Unstructured]{
+		Group: "certificates.k8s.io", Version: "v1", Kind: "CertificateSigningRequest", Resource: "certificatesigningrequests", Scope: meta.Cluster,
+	})
+	absent := &meta.Unstructured{Object: map[string]any{"spec": map[string]any{"request": "", "signerName": "example.com/none"}}}
+	absent.SetName("conformance-absent")
+	_, err := requests.Sub("approval").Update(t.Context(), absent)
+	wantReason(t, err, apierrors.NotFound, 404)
+	_, err = requests.Sub("approval").Create(t.Context(), meta.KeyOf(absent), absent)
+	wantReason(t, err, apierrors.MethodNotAllowed, 405)
+}
