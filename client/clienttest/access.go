@@ -102,8 +102,7 @@ func (s *Server) impersonate(user User, h http.Header) (User, error) {
 	}
 	switch {
 	case as.Name == "" && len(errs) > 0:
-		return User{}, failure(http.StatusInternalServerError, "InternalError",
-			"Internal error occurred: requested %v without impersonating a user", as)
+		return User{}, badRequest("requested %v without impersonating a user", as)
 	case as.Name == "":
 		return user, nil
 	}

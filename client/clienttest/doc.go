@@ -34,7 +34,8 @@
 //   - list and watch at a resource version, by the rules of the Kubernetes documentation "API Concepts"; streaming lists
 //     (KEP-3157); bookmarks; timeoutSeconds; selectors for labels and for the fields that the resource allows;
 //   - optimistic concurrency, preconditions, finalizers, generation and managedFields;
-//   - discovery, Tables and metadata alone: what kubectl needs.
+//   - discovery, Tables and metadata alone: what kubectl needs;
+//   - the users of tokens and client certificates, impersonation, and the reviews of access and of oneself.
 //
 // One counter, as on a real server, versions all resources. Errors are Status bodies in kube-apiserver's words.
 //
@@ -46,8 +47,12 @@
 // Where a test finds another difference from kube-apiserver than these, this package is wrong.
 //
 //   - Types are not checked, nor defaulted, beyond metadata and the data of config maps and secrets: a pod without
-//     containers is a pod. Unknown fields stay. fieldValidation is accepted and does nothing.
-//   - There is no access control but one token, and there are no admission plugins but the one for namespaces.
+//     containers is a pod. Unknown fields stay, whatever fieldValidation says; it is heeded for duplicate ones.
+//   - Access is what [Options.Authorize] allows, which is everything without it: there are no roles. There are no admission
+//     plugins but the one for namespaces.
+//   - Subresources are those that [client.Resource.Sub] and the functions about scale, eviction, binding and tokens need. There
+//     are no disruption budgets; [DisruptionBudget] is the answer of one. A token is signed by nobody, and does not end with
+//     the object that it is bound to. No signer issues the certificate of an approved request.
 //   - Only merge patches are supported; other types of patch are answered with 415. Answers are JSON only; protobuf
 //     is read in the bodies that kubectl create sends.
 //   - A namespace is deleted with its contents in the request that deletes it; on a real cluster a controller does

@@ -63,10 +63,10 @@ func (s *Server) Watches() int {
 // nil takes it away. When it returns a handler, that answers the request; when it returns nil, the server does. It is
 // called by many goroutines at once, and should leave the request's body alone.
 //
-// [RequestOf] says what a request asks for. [Answer], [TooManyRequests], [Conflict], [Frames], [HTML], [Raw], [Reset] and
-// [Hang] make handlers that answer in the server's place. [Server.CutBody], [Server.ResetBody], [Server.Stall],
-// [Server.Drip], [Server.WrongLength], [Server.TruncatedGzip] and [Server.Trailing] spoil the usual answer, which
-// [Server.ServeHTTP] gives from within a handler of one's own.
+// [RequestOf] says what a request asks for. [Answer], [TooManyRequests], [DisruptionBudget], [Conflict], [Frames], [HTML],
+// [Raw], [Reset] and [Hang] make handlers that answer in the server's place. [Server.CutBody], [Server.ResetBody],
+// [Server.Stall], [Server.Drip], [Server.WrongLength], [Server.TruncatedGzip] and [Server.Trailing] spoil the usual answer,
+// which [Server.ServeHTTP] gives from within a handler of one's own.
 func (s *Server) Intercept(f func(*http.Request) http.HandlerFunc) {
 	if f == nil {
 		s.hook.Store(nil)
