@@ -37,6 +37,8 @@ var imports = map[string][]string{
 
 	// For tests only: the suite that the server in the process and the real one have to pass.
 	"internal/conformance": {"client", "client/meta", "errors", "patch"},
+	// Likewise: the calls whose requests are kept in files, and are made to both servers.
+	"internal/wire": {"client", "client/meta", "errors", "patch"},
 }
 
 // doors are the third-party modules that may be linked, each of which is, and the packages that may import them.
