@@ -36,6 +36,11 @@ func For[T meta.Object](c *Client, t Type[T]) Resource[T] {
 	return r
 }
 
+// retyped returns the handle with objects of another type. It has all that binds r, so that no way around leads out of that.
+func retyped[S, T meta.Object](r Resource[T]) Resource[S] {
+	return Resource[S]{c: r.c, t: Type[S](r.t), write: r.write, err: r.err, namespace: r.namespace}
+}
+
 // With returns a handle whose writes carry o instead of the options that r has.
 func (r Resource[T]) With(o WriteOptions) Resource[T] {
 	r.write = o

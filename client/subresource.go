@@ -45,7 +45,9 @@ func subOf[S, T meta.Object](r Resource[T], name string, kind meta.GVK) Sub[S] {
 
 // withKind returns the handle with objects of another type and kind, which r's descriptor says only where they are.
 func withKind[S, T meta.Object](r Resource[T], kind meta.GVK) Resource[S] {
-	return Resource[S]{c: r.c, t: Type[S](r.t), write: r.write, err: r.err, namespace: r.namespace, own: true, kind: kind}
+	s := retyped[S](r)
+	s.own, s.kind = true, kind
+	return s
 }
 
 func (s Sub[T]) request(verb string, key meta.Key) request {

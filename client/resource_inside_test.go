@@ -1,0 +1,56 @@
+package client
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+	"unsafe"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// guarantee S22: what binds a handle binds every handle that is made of it. This fails for a new field that is forgotten.
+func TestAHandleOfAnotherTypeHasAllThatBindsTheFirst(t *testing.T) {
+	var r Resource[*meta.Unstructured]
+	field := func(handle any, i int) reflect.Value {
+		f := reflect.ValueOf(handle).Elem().Field(i)
+		return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
+	}
+	var fill func(v reflect.Value)
+	fill = func(v reflect.Value) {
+		switch v.Kind() {
+		case reflect.String:
+			v.SetString("x")
+		case reflect.Bool:
+			v.SetBool(true)
+		case reflect.Int:
+			v.SetInt(1)
+		case reflect.Pointer:
+			v.Set(reflect.New(v.Type().Elem()))
+		case reflect.Interface:
+			v.Set(reflect.ValueOf(errors.New("x")))
+		case reflect.Struct:
+			for i := range v.NumField() {
+				fill(v.Field(i))
+			}
+		default:
+			t.Fatalf("a field is a %s, for which the test has no value", v.Kind())
+		}
+	}
+	for i := range reflect.TypeOf(r).NumField() {
+		fill(field(&r, i))
+	}
+	s := retyped[*meta.Partial](r)
+	for i := range reflect.TypeOf(r).NumField() {
+		switch name := reflect.TypeOf(r).Field(i).Name; name {
+		case "t", "own", "kind", "partial": // what the other type is about
+		default:
+			if !reflect.DeepEqual(field(&s, i).Interface(), field(&r, i).Interface()) {
+				t.Errorf("the other handle does not have the field %s", name)
+			}
+		}
+	}
+	if got := s.GVR(); got != r.GVR() {
+		t.Errorf("the other handle is on %s, want %s", got, r.GVR())
+	}
+}
