@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -218,6 +219,18 @@ type userInfo struct {
 	Extra    map[string][]string
 }
 
+// adding sends every request with a few more headers.
+type adding struct {
+	next   http.RoundTripper
+	header http.Header
+}
+
+func (a adding) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	maps.Copy(r.Header, a.header)
+	return a.next.RoundTrip(r)
+}
+
 // whoAmI asks the server who sends a request with a header.
 func (s suite) whoAmI(t *testing.T, header http.Header) userInfo {
 	t.Helper()
@@ -226,11 +239,11 @@ func (s suite) whoAmI(t *testing.T, header http.Header) userInfo {
 		cfg.BearerToken = token
 		header.Del("Authorization")
 	}
+	cfg.Wrap = func(next http.RoundTripper) http.RoundTripper { return adding{next, header} }
 	c := must[*client.Client](t)(client.New(cfg))
 	t.Cleanup(c.Close)
-	header.Set("Content-Type", "application/json")
 	resp := must[*http.Response](t)(c.Raw(t.Context(), client.RawRequest{
-		Method: http.MethodPost, Path: "/apis/authentication.k8s.io/v1/selfsubjectreviews", Header: header,
+		Method: http.MethodPost, Path: "/apis/authentication.k8s.io/v1/selfsubjectreviews", Header: http.Header{"Content-Type": {"application/json"}},
 		Body: []byte(`{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1"}`),
 	}))
 	defer func() { _ = resp.Body.Close() }()
