@@ -16,7 +16,8 @@ type Resource[T meta.Object] struct {
 	c     *Client
 	t     Type[T]
 	write WriteOptions
-	err   error // why the handle cannot be used; every call returns it
+	as    *Impersonation // see As; a pointer, so that handles can be compared
+	err   error          // why the handle cannot be used; every call returns it
 	// partial makes the server send the objects as PartialObjectMetadata; see Metadata.
 	partial bool
 }
@@ -75,7 +76,11 @@ func (r Resource[T]) exchange(ctx context.Context, q request) (obj T, item jsons
 
 // request returns a request about one object of the resource, or about the collection where key has no name.
 func (r Resource[T]) request(verb string, key meta.Key) request {
-	return request{verb: verb, resource: r.t.GVR(), scope: r.t.Scope, key: key, accept: r.accept(verb)}
+	q := request{verb: verb, resource: r.t.GVR(), scope: r.t.Scope, key: key, accept: r.accept(verb)}
+	if r.as != nil {
+		q.as = *r.as
+	}
+	return q
 }
 
 // send sends q, unless the handle cannot be used.
