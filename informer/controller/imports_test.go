@@ -29,6 +29,7 @@ var imports = map[string][]string{
 	"internal/memnet":     {},
 
 	"client":            {"client/meta", "errors", "patch", "internal/codec", "internal/jsonstream", "internal/retry"},
+	"client/discovery":  {"client", "client/meta", "errors"},
 	"client/kubeconfig": {"client", "client/meta", "errors"},
 	"client/clienttest": {"client", "client/meta", "errors", "patch", "internal/memnet"},
 
