@@ -37,7 +37,7 @@ var imports = map[string][]string{
 	"informer/controller": {"cache", "client/meta", "workqueue"},
 
 	// For tests only: the suite that the server in the process and the real one have to pass.
-	"internal/conformance": {"client", "client/meta", "errors", "patch"},
+	"internal/conformance": {"client", "client/discovery", "client/meta", "errors", "patch"},
 }
 
 // doors are the third-party modules that may be linked, each of which is, and the packages that may import them.
