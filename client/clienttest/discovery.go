@@ -143,25 +143,33 @@ func (s *Server) groups() []apiGroup {
 // versions returns every group and version that has a resource, as GVRs without one: the core group first, then the groups
 // that are built in, then the others, each by name; within a group, the version that a real server prefers first.
 func (s *Server) versions() []meta.GVR {
+	vs, _ := s.inventory()
+	return vs
+}
+
+// inventory returns the versions, and the resources of each.
+func (s *Server) inventory() ([]meta.GVR, map[meta.GVR][]*resource) {
 	s.store.mu.Lock()
 	defer s.store.mu.Unlock()
 	var vs []meta.GVR
-	custom := map[string]int{}
+	of := map[meta.GVR][]*resource{}
+	builtin := map[string]int{"": -1}
 	for _, r := range s.store.all() {
 		v := meta.GVR{Group: r.Group, Version: r.Version}
-		if n := len(vs); n == 0 || vs[n-1] != v {
+		if of[v] == nil {
 			vs = append(vs, v)
 		}
-		if !s.store.compiledIn(r.Group) {
-			custom[r.Group] = 1
+		of[v] = append(of[v], r)
+		if r.builtin {
+			builtin[r.Group] = -1
 		}
 	}
-	slices.SortStableFunc(vs, func(a, b meta.GVR) int {
+	slices.SortFunc(vs, func(a, b meta.GVR) int {
 		return cmp.Or(
-			cmp.Compare(custom[a.Group], custom[b.Group]), cmp.Compare(a.Group, b.Group), compareVersions(a.Version, b.Version),
+			cmp.Compare(builtin[a.Group], builtin[b.Group]), cmp.Compare(a.Group, b.Group), compareVersions(a.Version, b.Version),
 		)
 	})
-	return vs
+	return vs, of
 }
 
 var versionForm = regexp.MustCompile(`^v([1-9][0-9]{0,8})(?:(alpha|beta)([1-9][0-9]{0,8}))?$`)
@@ -202,7 +210,7 @@ func (s *Server) SetStale(group, version string, stale bool) {
 }
 
 // SetAggregated says whether the server knows aggregated discovery, as it does at first. Without, it is as one before
-// Kubernetes 1.26: each group version is asked for by itself.
+// Kubernetes 1.27: each group version is asked for by itself.
 func (s *Server) SetAggregated(known bool) {
 	s.catalog.mu.Lock()
 	defer s.catalog.mu.Unlock()
@@ -310,7 +318,8 @@ type (
 // aggregated answers /api with the core group, and /apis with the others.
 func (s *Server) aggregated(w http.ResponseWriter, r *http.Request, root string) {
 	items := []groupDiscovery{}
-	for _, v := range s.versions() {
+	versions, resources := s.inventory()
+	for _, v := range versions {
 		if (v.Group == "") != (root == "api") {
 			continue
 		}
@@ -318,7 +327,7 @@ func (s *Server) aggregated(w http.ResponseWriter, r *http.Request, root string)
 		if s.isStale(v.Group, v.Version) {
 			version.Freshness = "Stale"
 		}
-		for _, r := range s.served(v.Group, v.Version) {
+		for _, r := range resources[v] {
 			kind := kindDiscovery{r.Group, r.Version, r.Kind}
 			d := resourceDiscovery{
 				Resource: r.Resource.Resource, ResponseKind: kind, Scope: r.Scope.String(), Singular: r.Singular,

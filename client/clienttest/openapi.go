@@ -12,11 +12,12 @@ import (
 // paths of objects, and of each only that a patch knows fieldValidation: that is what kubectl looks for before it sends an
 // object. There are no schemas. It reports whether there is such a document.
 func (s *Server) openapi(w http.ResponseWriter, r *http.Request, parts []string) bool {
-	for _, v := range s.versions() {
+	versions, resources := s.inventory()
+	for _, v := range versions {
 		if len(parts) == 0 || openapiKey(v) != strings.Join(parts, "/") {
 			continue
 		}
-		doc := s.openapiOf(v)
+		doc := openapiOf(v, resources[v])
 		hash := hashOf(doc)
 		w.Header().Set("Vary", "Accept")
 		if asked := r.URL.Query().Get("hash"); asked != "" && asked != hash {
@@ -32,8 +33,8 @@ func (s *Server) openapi(w http.ResponseWriter, r *http.Request, parts []string)
 		return false
 	}
 	paths := map[string]any{}
-	for _, v := range s.versions() {
-		paths[openapiKey(v)] = map[string]string{"serverRelativeURL": openapiURL(v, hashOf(s.openapiOf(v)))}
+	for _, v := range versions {
+		paths[openapiKey(v)] = map[string]string{"serverRelativeURL": openapiURL(v, hashOf(openapiOf(v, resources[v])))}
 	}
 	index := map[string]any{"paths": paths}
 	if !notModified(w, r, hashOf(index)) {
@@ -55,9 +56,9 @@ func openapiURL(v meta.GVR, hash string) string {
 	return u.String()
 }
 
-func (s *Server) openapiOf(v meta.GVR) any {
+func openapiOf(v meta.GVR, resources []*resource) any {
 	paths := map[string]any{}
-	for _, r := range s.served(v.Group, v.Version) {
+	for _, r := range resources {
 		path := "/" + openapiKey(v) + "/"
 		if r.Scope == meta.Namespaced {
 			path += "namespaces/{namespace}/"

@@ -72,8 +72,9 @@ type Catalog struct {
 	disk    disk
 	invalid error // why it cannot be used; every call returns it
 
-	mu      sync.Mutex // protects entries and what is in them; never held during I/O
+	mu      sync.Mutex // protects what follows, and what is in the entries; never held during I/O
 	entries map[string]*entry
+	since   time.Time // of the last Invalidate
 }
 
 // New returns a catalog of c's server. It does no I/O. Options that cannot be right show in the first call's error.
@@ -106,6 +107,7 @@ func (c *Catalog) Invalidate() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.since = time.Now()
 	for _, e := range c.entries {
 		e.flight = nil
 		if e.doc == nil {

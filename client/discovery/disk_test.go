@@ -49,6 +49,10 @@ func TestTheNextRunBeginsWithWhatIsOnDisk(t *testing.T) {
 		r.connect(t, o)
 		ask() // confirmed half a minute ago
 		r.wantRequests(t, "")
+		r.connect(t, o)
+		r.catalog.Invalidate()
+		ask()
+		r.wantRequests(t, "/apis 304")
 		must[[]discovery.GroupVersion](t)(r.catalog.OpenAPIVersions(t.Context()))
 		for range 2 {
 			if _, err := r.catalog.OpenAPI(t.Context(), exampleV1); err != nil {

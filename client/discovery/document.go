@@ -77,9 +77,9 @@ func (c *Catalog) load(ctx context.Context, p page, good func(*document) bool) (
 		if f == nil {
 			f = &flight{done: make(chan struct{})}
 			e.flight = f
-			old := e.doc
+			old, since := e.doc, c.since
 			c.mu.Unlock()
-			return c.lead(ctx, p, e, f, old, good)
+			return c.lead(ctx, p, e, f, old, since, good)
 		}
 		c.mu.Unlock()
 		select {
@@ -93,8 +93,11 @@ func (c *Catalog) load(ctx context.Context, p page, good func(*document) bool) (
 	}
 }
 
-// lead makes the request that others wait for.
-func (c *Catalog) lead(ctx context.Context, p page, e *entry, f *flight, old *document, good func(*document) bool) (doc *document, err error) {
+// lead makes the request that others wait for, or finds the answer on disk. since is when it was last said that nothing older
+// may be used.
+func (c *Catalog) lead(
+	ctx context.Context, p page, e *entry, f *flight, old *document, since time.Time, good func(*document) bool,
+) (doc *document, err error) {
 	defer func() {
 		f.doc, f.err, f.left = doc, err, doc == nil && (err == nil || ctx.Err() != nil)
 		c.mu.Lock()
@@ -109,7 +112,7 @@ func (c *Catalog) lead(ctx context.Context, p page, e *entry, f *flight, old *do
 		close(f.done)
 	}()
 	if old == nil {
-		if old = c.disk.read(p); old != nil && good(old) {
+		if old = c.disk.read(p); old != nil && old.at.After(since) && good(old) {
 			return old, nil
 		}
 	}
