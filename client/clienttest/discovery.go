@@ -48,7 +48,7 @@ func (s *Server) discover(w http.ResponseWriter, r *http.Request) error {
 			"major": versionMajor, "minor": versionMinor, "gitVersion": versionGit, "gitCommit": "", "gitTreeState": "clean",
 			"buildDate": "1970-01-01T00:00:00Z", "goVersion": "", "compiler": "gc", "platform": "bowline/clienttest",
 		})
-	case len(parts) == 1 && (root == "api" || root == "apis") && s.wantsAggregated(r) != "":
+	case len(parts) == 1 && (root == "api" || root == "apis") && s.wantsAggregated(r):
 		s.aggregated(w, r, root)
 		return nil
 	case len(parts) == 1 && root == "api":
@@ -257,28 +257,27 @@ func resourceList(rs []*resource) any {
 
 func statusVerbs() []string { return []string{"get", "patch", "update"} }
 
-// Aggregated discovery: everything in two answers, as apidiscovery.k8s.io has it, in v2 and the older v2beta1.
-const aggregatedGroup, aggregatedKind = "apidiscovery.k8s.io", "APIGroupDiscoveryList"
+// Aggregated discovery: everything in two answers, as apidiscovery.k8s.io/v2 has it.
+const aggregatedMedia = mediaJSON + ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-// wantsAggregated returns the version of aggregated discovery that r wants, and nothing if it wants the old form.
-func (s *Server) wantsAggregated(r *http.Request) string {
+func (s *Server) wantsAggregated(r *http.Request) bool {
 	s.catalog.mu.Lock()
 	old := s.catalog.old
 	s.catalog.mu.Unlock()
 	if old {
-		return ""
+		return false
 	}
 	for part := range strings.SplitSeq(r.Header.Get("Accept"), ",") {
 		media, params, err := mime.ParseMediaType(part)
-		switch v := params["v"]; {
+		switch {
 		case err != nil || media != mediaJSON:
 		case params["as"] == "":
-			return ""
-		case params["g"] == aggregatedGroup && params["as"] == aggregatedKind && (v == "v2" || v == "v2beta1"):
-			return v
+			return false
+		case params["g"] == "apidiscovery.k8s.io" && params["v"] == "v2" && params["as"] == "APIGroupDiscoveryList":
+			return true
 		}
 	}
-	return ""
+	return false
 }
 
 type (
@@ -328,7 +327,10 @@ func (s *Server) aggregated(w http.ResponseWriter, r *http.Request, root string)
 			version.Freshness = "Stale"
 		}
 		for _, r := range resources[v] {
-			kind := kindDiscovery{r.Group, r.Version, r.Kind}
+			kind := kindDiscovery{Kind: r.Kind} // what is built in says no more where it is that of the list
+			if !r.builtin {
+				kind.Group, kind.Version = r.Group, r.Version
+			}
 			d := resourceDiscovery{
 				Resource: r.Resource.Resource, ResponseKind: kind, Scope: r.Scope.String(), Singular: r.Singular,
 				Verbs: r.verbs(), ShortNames: r.ShortNames, Categories: r.Categories,
@@ -346,21 +348,21 @@ func (s *Server) aggregated(w http.ResponseWriter, r *http.Request, root string)
 		group.Metadata.Name = v.Group
 		items = append(items, group)
 	}
-	version := s.wantsAggregated(r)
 	body, err := json.Marshal(struct {
 		meta.TypeMeta
 		Metadata struct{}         `json:"metadata"`
 		Items    []groupDiscovery `json:"items"`
-	}{TypeMeta: meta.TypeMeta{Kind: aggregatedKind, APIVersion: aggregatedGroup + "/" + version}, Items: items})
+	}{TypeMeta: meta.TypeMeta{Kind: "APIGroupDiscoveryList", APIVersion: "apidiscovery.k8s.io/v2"}, Items: items})
 	if err != nil {
 		panic(fmt.Sprintf("clienttest: encode discovery: %v", err))
 	}
 	h := w.Header()
 	h.Set("Vary", "Accept")
+	h.Set("Cache-Control", "public")
 	if notModified(w, r, hashOf(items)) {
 		return
 	}
-	writeBody(w, http.StatusOK, mediaJSON+";g="+aggregatedGroup+";v="+version+";as="+aggregatedKind, append(body, '\n'))
+	writeBody(w, http.StatusOK, aggregatedMedia, append(body, '\n'))
 }
 
 // hashOf returns the hash that a real server takes of a document, which does not depend on the form in which it is sent.
@@ -379,7 +381,6 @@ func notModified(w http.ResponseWriter, r *http.Request, hash string) bool {
 	if r.Header.Get("If-None-Match") != tag {
 		return false
 	}
-	w.Header().Set("Cache-Control", "public")
 	w.WriteHeader(http.StatusNotModified)
 	return true
 }

@@ -169,11 +169,22 @@ func (a aggregatedResource) resource(gv GroupVersion) Resource {
 	for _, s := range a.Subresources {
 		sub := Subresource{Name: s.Subresource, Verbs: s.Verbs}
 		if s.ResponseKind != nil {
-			sub.GVK = *s.ResponseKind
+			sub.GVK = kindIn(gv, *s.ResponseKind)
 		}
 		r.Subresources = append(r.Subresources, sub)
 	}
 	return r
+}
+
+// kindIn returns a kind in full: the server says its group and version only where they are not those of the list.
+func kindIn(gv GroupVersion, k meta.GVK) meta.GVK {
+	switch {
+	case k.Kind == "":
+		return meta.GVK{}
+	case k.Version == "":
+		k.Group, k.Version = gv.Group, gv.Version
+	}
+	return k
 }
 
 func scopeOf(namespaced bool) meta.Scope {
@@ -267,12 +278,7 @@ func parseResources(gv GroupVersion) func(string, []byte) (any, error) {
 			r := parent(name, a.Namespaced) // a subresource may come before its resource, or without it
 			if isSub {
 				s := Subresource{Name: sub, Verbs: a.Verbs}
-				if a.Kind != "" {
-					s.GVK = meta.GVK{Group: a.Group, Version: a.Version, Kind: a.Kind}
-					if a.Version == "" { // it is said only where it differs from the list's
-						s.GVK.Group, s.GVK.Version = gv.Group, gv.Version
-					}
-				}
+				s.GVK = kindIn(gv, meta.GVK{Group: a.Group, Version: a.Version, Kind: a.Kind})
 				r.Subresources = append(r.Subresources, s)
 				continue
 			}
