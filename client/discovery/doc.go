@@ -25,9 +25,10 @@
 // missing one makes one small request in 10 s, whatever it asks for. Answers that say of themselves that they are
 // stale are asked for again as often.
 //
-// A request that failed is not remembered, so the next question makes it again, unless the server's answer would be the same: that it
-// is forbidden, not there, or not the document that was asked for. Many callers of the same question make one request; each
-// waits no longer than its own context allows. An answer that is too old is not used when the server cannot be asked.
+// A request that failed is not remembered, so the next question makes it again, unless the server's answer would be the same:
+// that it is forbidden, not there, or not the document that was asked for. Many callers of the same question make one
+// request; each waits no longer than its own context allows. An answer that is too old is not used when the server cannot
+// be asked.
 //
 // What is remembered is bounded by what the server has, and each document by Options.MaxDocument while it is read.
 package discovery

@@ -65,7 +65,7 @@ func inGroup(group string) string {
 func (c *Catalog) search(
 	ctx context.Context, groups []string, version, name, searched string, match func([]served, []Failure) bool,
 ) error {
-	for _, maxAge := range []time.Duration{c.maxAge(), c.missAge()} {
+	for maxAge := c.maxAge(); ; maxAge = c.missAge() {
 		vs, failed, err := c.walk(ctx, groups, version, maxAge)
 		if err != nil {
 			return err
@@ -75,11 +75,10 @@ func (c *Catalog) search(
 		}
 		// What failed in a way that may pass was asked for just now.
 		again := !slices.ContainsFunc(failed, func(f Failure) bool { return f.Err != ErrStale && !refused(f.Err) })
-		if maxAge <= c.options.MissTTL || !again {
+		if maxAge <= c.missAge() || !again {
 			return &NoMatchError{Name: name, Searched: searched, Failed: failed}
 		}
 	}
-	panic("unreachable")
 }
 
 // preferred returns each resource once, in the best version of its group.

@@ -121,7 +121,8 @@ func parseListing(contentType string, body []byte) (any, error) {
 	case is.Kind == "APIGroupList":
 		return parseGroups(body)
 	}
-	return nil, fmt.Errorf("it must be an %s, APIGroupList or APIVersions, got %q of %q", aggregatedKind, clip(is.Kind), clip(is.APIVersion))
+	return nil, fmt.Errorf("it must be an %s, APIGroupList or APIVersions, got %q of %q",
+		aggregatedKind, clip(is.Kind), clip(is.APIVersion))
 }
 
 // clip bounds what of a foreign text is shown in an error.

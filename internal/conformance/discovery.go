@@ -160,7 +160,8 @@ func testDiscoveryHeaders(t *testing.T, s suite) {
 		_ = resp.Body.Close()
 		equal(t, "type of "+test.path, resp.Header.Get("Content-Type"), test.contentType)
 		equal(t, "Cache-Control of "+test.path, resp.Header.Get("Cache-Control"), test.cache)
-		if tag := resp.Header.Get("ETag"); test.tag != regexp.MustCompile(`^"[0-9A-F]{128}"$`).MatchString(tag) || !test.tag && tag != "" {
+		tag := resp.Header.Get("ETag")
+		if test.tag != regexp.MustCompile(`^"[0-9A-F]{128}"$`).MatchString(tag) || !test.tag && tag != "" {
 			t.Errorf("ETag of %s is %q", test.path, tag)
 		}
 	}
@@ -173,7 +174,8 @@ func testOpenAPI(t *testing.T, s suite) {
 	if err != nil || !strings.Contains(string(doc), `"/apis/apps/v1/namespaces/{namespace}/deployments/{name}"`) {
 		t.Errorf("the document of %s has %d bytes, %v", apps, len(doc), err)
 	}
-	if _, err := catalog.OpenAPI(t.Context(), discovery.GroupVersion{Group: "conformance.example", Version: "v1"}); !errors.As(err, new(*discovery.NoDocumentError)) {
+	_, err = catalog.OpenAPI(t.Context(), discovery.GroupVersion{Group: "conformance.example", Version: "v1"})
+	if !errors.As(err, new(*discovery.NoDocumentError)) {
 		t.Errorf("a document that is not there: %v", err)
 	}
 	vs := must[[]discovery.GroupVersion](t)(catalog.OpenAPIVersions(t.Context()))
