@@ -84,7 +84,8 @@ type field struct {
 
 func (c Context) fields() []field {
 	return []field{
-		{name: "cluster", value: stringNode(c.Cluster)}, {name: "user", value: stringNode(c.User)},
+		{name: "cluster", value: stringNode(c.Cluster)},
+		{name: "user", value: stringNode(c.User)},
 		{name: "namespace", value: stringNode(c.Namespace)},
 	}
 }
@@ -146,8 +147,10 @@ func (e *Exec) node() *yaml.Node {
 	}
 	n := mappingNode()
 	for _, f := range []field{
-		{name: "apiVersion", value: stringNode(e.APIVersion)}, {name: "command", value: stringNode(e.Command)},
-		{name: "args", value: listNode(e.Args)}, {name: "env", value: env},
+		{name: "apiVersion", value: stringNode(e.APIVersion)},
+		{name: "command", value: stringNode(e.Command)},
+		{name: "args", value: listNode(e.Args)},
+		{name: "env", value: env},
 		{name: "installHint", value: stringNode(e.InstallHint)},
 		{name: "interactiveMode", value: stringNode(e.InteractiveMode)},
 		{name: "provideClusterInfo", value: boolNode(e.ClusterInfo)},

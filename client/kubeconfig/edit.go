@@ -21,13 +21,19 @@ type document struct {
 	isJSON bool
 	said   *merged // what it said before
 	edited bool
+
+	indent  int  // how far a mapping in a mapping is indented
+	compact bool // whether a list in a mapping is not
 }
 
 // open parses what d.data holds.
 func (d *document) open() (err error) {
-	if d.docs, d.isJSON, err = documents(d.src, d.data); err != nil {
+	// Line ends mean the same in YAML, but the parser takes two of these for an empty line after a comment.
+	text := bytes.ReplaceAll(d.data, []byte("\r\n"), []byte("\n"))
+	if d.docs, d.isJSON, err = documents(d.src, text); err != nil {
 		return err
 	}
+	d.indent, d.compact = layout(d.docs)
 	d.said, err = unify(d.src, d.docs)
 	return err
 }
@@ -212,9 +218,8 @@ func setField(n *yaml.Node, f field) bool {
 		case same(old, f.value):
 			return false
 		default:
-			value := *f.value
-			value.HeadComment, value.LineComment, value.FootComment = old.HeadComment, old.LineComment, old.FootComment
-			n.Content[i+1] = &value
+			f.value.HeadComment, f.value.LineComment, f.value.FootComment = old.HeadComment, old.LineComment, old.FootComment
+			n.Content[i+1] = f.value
 		}
 		return true
 	}
@@ -259,7 +264,7 @@ func (d *document) encode() ([]byte, error) {
 	if d.isJSON {
 		out, err = encodeJSON(d.docs[0].Content[0], text)
 	} else {
-		out, err = encodeYAML(d.docs, text)
+		out, err = d.encodeYAML(text)
 	}
 	if err != nil {
 		return nil, d.fail("", "", err)

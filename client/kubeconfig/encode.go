@@ -11,7 +11,7 @@ import (
 
 // encodeYAML returns the documents as YAML, laid out as the text is that they come from. What is only in the text, comments
 // without any document, comes first.
-func encodeYAML(docs []*yaml.Node, text []byte) (out []byte, err error) {
+func (d *document) encodeYAML(text []byte) (out []byte, err error) {
 	defer func() {
 		// The encoder panics where it believes that it cannot come.
 		if recover() != nil {
@@ -23,13 +23,12 @@ func encodeYAML(docs []*yaml.Node, text []byte) (out []byte, err error) {
 		b.Write(comments)
 		b.WriteByte('\n')
 	}
-	indent, compact := layout(docs)
 	e := yaml.NewEncoder(&b)
-	e.SetIndent(indent)
-	if compact {
+	e.SetIndent(d.indent)
+	if d.compact {
 		e.CompactSeqIndent()
 	}
-	for _, doc := range docs {
+	for _, doc := range d.docs {
 		if err := e.Encode(doc); err != nil {
 			return nil, errNotSame // the library's message may quote what is in the file
 		}

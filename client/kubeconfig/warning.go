@@ -63,4 +63,6 @@ func othersRead(mode fs.FileMode) bool {
 	return runtime.GOOS != "windows" && mode.IsRegular() && mode.Perm()&0o044 != 0
 }
 
-func modeHint(mode fs.FileMode) string { return fmt.Sprintf("(mode %04o); 0600 is enough", mode.Perm()) }
+func modeHint(mode fs.FileMode) string {
+	return fmt.Sprintf("(mode %04o); 0600 is enough", mode.Perm())
+}

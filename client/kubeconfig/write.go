@@ -185,7 +185,37 @@ func (c Change) apply(docs []*document, context string) error {
 		}
 		after.add(m)
 	}
+	err := errors.Join(
+		intact(docs[0], before, after, contexts, c.Contexts), intact(docs[0], before, after, clusters, c.Clusters),
+		intact(docs[0], before, after, users, c.Users),
+	)
+	if err != nil {
+		return err
+	}
 	return c.check(after)
+}
+
+// intact makes sure that a list has the entries that it had, but for those that are deleted, and those that are new.
+func intact[S any](d *document, before, after *merged, l list, changes map[string]*S) error {
+	want := maps.Clone(before.entriesOf(l))
+	for name, to := range changes {
+		if delete(want, name); to != nil {
+			if want == nil {
+				want = map[string]*stanza{}
+			}
+			want[name] = &stanza{}
+		}
+	}
+	have := after.entriesOf(l)
+	for name := range want {
+		if have[name] == nil {
+			return d.fail("", l.plural, errNotSame)
+		}
+	}
+	if len(have) != len(want) {
+		return d.fail("", l.plural, errNotSame)
+	}
+	return nil
 }
 
 // namespace sets the namespace of one context.
