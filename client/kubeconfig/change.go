@@ -242,7 +242,8 @@ func show(fields []field) string {
 		case f.secret:
 			fmt.Fprintf(&b, "%s:[redacted]", f.name)
 		case strings.HasSuffix(f.name, "-data"):
-			fmt.Fprintf(&b, "%s:[%d bytes]", f.name, base64.StdEncoding.DecodedLen(len(f.value.Value)))
+			data, _ := base64.StdEncoding.DecodeString(f.value.Value) // it was encoded here
+			fmt.Fprintf(&b, "%s:[%d bytes]", f.name, len(data))
 		case f.value.Kind == yaml.ScalarNode:
 			fmt.Fprintf(&b, "%s:%q", f.name, f.value.Value)
 		default:

@@ -2,8 +2,13 @@ package kubeconfig
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/bowline-go/bowline/client"
 )
@@ -47,4 +52,96 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("a client refuses what was parsed: %v", err)
 		}
 	})
+}
+
+// meaning returns what a file says, to a decoder that has nothing to do with this package's: each document, with the entries
+// of a kubeconfig's lists by their names. The stanza of the given list and name is left out, and a list that is then empty.
+func meaning(data []byte, list, name string) (all []any, ok bool) {
+	for d := yaml.NewDecoder(strings.NewReader(string(data))); ; {
+		var doc any
+		if err := d.Decode(&doc); err != nil {
+			return all, err.Error() == "EOF"
+		}
+		top, _ := doc.(map[string]any)
+		if items, _ := top[list].([]any); items != nil {
+			var others []any
+			for _, item := range items {
+				entry, _ := item.(map[string]any)
+				if text, _ := entry["name"].(string); text != name {
+					others = append(others, item)
+				}
+			}
+			top[list] = others
+		}
+		if value := reflect.ValueOf(top[list]); top[list] == nil || value.Kind() == reflect.Slice && value.Len() == 0 {
+			delete(top, list)
+		}
+		if doc != nil {
+			all = append(all, doc)
+		}
+	}
+}
+
+// behaviour 105: whatever the file is, Write changes the stanza that it is told to change and nothing else, or nothing at all.
+// To change it back gives a file that says what it said.
+func FuzzWrite(f *testing.F) {
+	for _, seed := range []string{
+		"", "{}", "null", simple("a"), simple("a") + "---\n" + simple("b"), "\ufeff" + commented, strings.ReplaceAll(commented, "\n", "\r\n"),
+		"users: []\n", "users:\n# here\n", "a: &a [b]\nc: *a\n", "users: [{name: n, user: &a {x: y}}]\nz: *a",
+		`{"a":[1,true,{"b":null}],"users":[{"name":"n","user":{"x":"y"}}]}`, "a: |\n  b\n\n  c\nd: >-\n  e\n  f\n", "? a\n: - b\n",
+		"users:\n- user: {token: yes, x: 0o17, y: 1:30, z: 2001-01-01}\n  name: n\n", "a: !x b\n", "%YAML 1.1\n---\na: yes\n", bomb(3),
+	} {
+		f.Add([]byte(seed), "n", "s3cr3t")
+		f.Add([]byte(seed), "0x1f", "1:30")
+	}
+	f.Fuzz(func(t *testing.T, data []byte, name, token string) {
+		file := filepath.Join(t.TempDir(), "config")
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		before, comparable := meaning(data, "users", name)
+		o := Options{Path: file}
+		err := Write(t.Context(), o, Change{Users: map[string]*User{name: {Token: token}}})
+		after, readErr := os.ReadFile(file)
+		if readErr != nil {
+			t.Fatal(readErr)
+		}
+		if err != nil {
+			if string(after) != string(data) {
+				t.Errorf("the file has changed, although %v", err)
+			}
+			return
+		}
+		m, err := parse(&source{name: file}, after)
+		if err != nil {
+			t.Fatalf("what was written is refused: %v", err)
+		}
+		if s := m.users[name].clone(); s == nil || s.text("token") != token || s.err != nil {
+			t.Errorf("the user is not as it was written: %q", after)
+		}
+		if now, ok := meaning(after, "users", name); comparable && (!ok || !alike(before, now)) {
+			t.Errorf("all else has become\n%#v, was\n%#v", now, before)
+		}
+		if err := Write(t.Context(), o, Change{Users: map[string]*User{name: nil}}); err != nil {
+			t.Fatalf("what was written cannot be deleted: %v", err)
+		}
+		last, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if now, ok := meaning(last, "users", name); comparable && (!ok || !alike(before, now)) {
+			t.Errorf("without it, the file says\n%#v, was\n%#v", now, before)
+		}
+	})
+}
+
+// alike compares what two files say. A file without anything gets the two fields that say of what kind it is.
+func alike(before, after []any) bool {
+	if len(before) == 0 {
+		return len(after) == 0 || len(after) == 1 && reflect.DeepEqual(after[0], map[string]any{"apiVersion": "v1", "kind": "Config"})
+	}
+	if top, ok := before[0].(map[string]any); len(after) == len(before)-1 && ok && len(top) == 0 {
+		before = before[1:]
+	}
+	return reflect.DeepEqual(before, after)
 }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -39,8 +40,13 @@ func TestAPodsServiceAccountIsAConfiguration(t *testing.T) {
 				t.Fatal(err)
 			}
 			ca := filepath.Join(dir, "ca.crt")
+			var warnings []string
 			if test.remove == "ca.crt" {
+				warnings = []string{"in-cluster: there is no CA file " + ca + ": the system's certificates are trusted"}
 				ca = ""
+			}
+			if !reflect.DeepEqual(l.Warnings, warnings) {
+				t.Errorf("warnings are %q, want %q", l.Warnings, warnings)
 			}
 			c := l.Config
 			if c.Server != test.server || c.TLS.CAFile != ca || c.TLS.Insecure {
