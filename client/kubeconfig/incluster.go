@@ -18,7 +18,8 @@ const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount"
 // InCluster returns what the service account of the pod says in which the program runs: the API server that
 // KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT name, the account's token file, which the client reads again and
 // again, the cluster's CA and the pod's namespace. A pod without a CA file trusts the system's certificates, and Warnings says
-// so; one without a namespace file has the namespace "default".
+// so; one without a namespace file has the namespace "default". The variable POD_NAMESPACE, which some programs look at, is not
+// read: it says what its manifest's author meant, and not where the account is.
 //
 // Outside a pod the error is a [*NotInClusterError]. A pod whose service account is not mounted
 // (automountServiceAccountToken: false) is an error that names the token file and matches fs.ErrNotExist.

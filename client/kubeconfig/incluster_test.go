@@ -30,6 +30,7 @@ func TestAPodsServiceAccountIsAConfiguration(t *testing.T) {
 			t.Setenv("KUBERNETES_SERVICE_HOST", test.host)
 			t.Setenv("KUBERNETES_SERVICE_PORT", test.port)
 			dir := t.TempDir()
+			t.Setenv("POD_NAMESPACE", "not-this")
 			files := map[string]string{"token": "abc", "ca.crt": "pem", "namespace": " web\n"}
 			delete(files, test.remove)
 			for name, content := range files {

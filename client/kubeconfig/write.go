@@ -26,8 +26,10 @@ import (
 //
 // A file is replaced as a whole, from a new file beside it, which is on the disk before: whatever happens, it is either as
 // it was or as it is to be. It keeps its mode and its owner; a new one has mode 0600. Of several files that change, each
-// is replaced for itself, in their order, when all of them are ready. A symbolic link stays one, and what it points to is replaced, if the link
-// is root's or the user's own: nobody else decides what is written. Nothing is written through a link.
+// is replaced for itself, in their order, when all of them are ready.
+//
+// Nothing is written through a symbolic link. A link stays one, and the file to which it points is replaced, if the link is
+// root's or the user's own: nobody else decides which file that is. Other names of the file (hard links) keep what it held.
 //
 // While it works it holds a lock: the file's name with ".lock" added, as Kubernetes' own tools do. It waits for a lock of
 // somebody else until ctx ends, at most 10 s; then the error is a [*LockedError].
