@@ -3,6 +3,7 @@ package kubeconfig
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,29 +53,29 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// meaning returns what a file says, to a decoder that has nothing to do with this package's: each document, with the entries
-// of a kubeconfig's lists by their names. The stanza of the given list and name is left out, and a list that is then empty.
-func meaning(data []byte, list, name string) (all []any, ok bool) {
+// meaning returns what a file says, to a decoder that has nothing to do with this package's: each document but the empty ones.
+// The stanza of the given list and name is left out, and a list that is then empty.
+func meaning(data []byte, list, name string) (all []map[any]any, ok bool) {
 	for d := yaml.NewDecoder(strings.NewReader(string(data))); ; {
-		var doc any
-		if err := d.Decode(&doc); err != nil {
+		var node yaml.Node
+		if err := d.Decode(&node); err != nil {
 			return all, err.Error() == "EOF"
 		}
-		top, _ := doc.(map[string]any)
-		if items, _ := top[list].([]any); items != nil {
-			var others []any
-			for _, item := range items {
-				entry, _ := item.(map[string]any)
-				if text, _ := entry["name"].(string); text != name {
-					others = append(others, item)
-				}
-			}
-			top[list] = others
+		items := own(node.Content[0], list)
+		if items != nil && items.Kind == yaml.SequenceNode {
+			items.Content = slices.DeleteFunc(items.Content, func(item *yaml.Node) bool {
+				n := own(follow(item), "name")
+				return n != nil && follow(n).Value == name
+			})
 		}
-		if value := reflect.ValueOf(top[list]); top[list] == nil || value.Kind() == reflect.Slice && value.Len() == 0 {
-			delete(top, list)
+		var doc map[any]any
+		if err := node.Decode(&doc); err != nil {
+			return nil, false
 		}
-		if doc != nil {
+		if value := reflect.ValueOf(doc[list]); doc[list] == nil || value.Kind() == reflect.Slice && value.Len() == 0 {
+			delete(doc, list)
+		}
+		if len(doc) > 0 {
 			all = append(all, doc)
 		}
 	}
@@ -134,12 +135,9 @@ func FuzzWrite(f *testing.F) {
 }
 
 // alike compares what two files say. A file without anything gets the two fields that say of what kind it is.
-func alike(before, after []any) bool {
-	if len(before) == 0 {
-		return len(after) == 0 || len(after) == 1 && reflect.DeepEqual(after[0], map[string]any{"apiVersion": "v1", "kind": "Config"})
-	}
-	if top, ok := before[0].(map[string]any); len(after) == len(before)-1 && ok && len(top) == 0 {
-		before = before[1:]
+func alike(before, after []map[any]any) bool {
+	if len(before) == 0 && len(after) == 1 {
+		return reflect.DeepEqual(after[0], map[any]any{"apiVersion": "v1", "kind": "Config"})
 	}
 	return reflect.DeepEqual(before, after)
 }
