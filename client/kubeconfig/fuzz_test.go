@@ -31,6 +31,11 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(seed), "a")
 	}
 	f.Fuzz(func(t *testing.T, data []byte, context string) {
+		if m, err := parse(&source{name: "/folder/config", dir: "/folder"}, data); err == nil {
+			if list := m.list(Options{}); len(list) != len(m.contexts) {
+				t.Errorf("%d of %d contexts are listed", len(list), len(m.contexts))
+			}
+		}
 		l, err := Parse(data, Options{Path: "/folder/config", Context: context})
 		if err != nil {
 			if l.Config.Server != "" || l.Context != "" {

@@ -14,8 +14,8 @@ import (
 
 // Options says what to load. The zero value loads the current context of whatever [Load] finds.
 type Options struct {
-	// Path is the file to load, which must exist and is not merged with any other. Empty means to look for one, as the
-	// package's documentation says.
+	// Path is the file to load, which must exist (but for [Write]) and is not merged with any other. Empty means to look for
+	// one, as the package's documentation says.
 	//
 	// For [Parse] it is where the bytes come from: errors name it, and relative paths start at its folder. Empty there
 	// means that nobody knows, and a relative path is an error.

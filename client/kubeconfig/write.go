@@ -111,12 +111,8 @@ func readDocument(file string) (d *document, err error) {
 	if d.path, err = target(filepath.Join(d.src.dir, filepath.Base(file))); err == nil {
 		d.data, d.info, err = readAll(d.path)
 	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return nil, &FieldError{File: file, Err: fmt.Errorf("cannot be read: %w", withoutPath(err))}
-	case !d.info.Mode().IsRegular():
-		return nil, &FieldError{File: file, Err: errors.New("cannot be changed: it is no regular file")}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, &FieldError{File: file, Err: fmt.Errorf("cannot be changed: %w", withoutPath(err))}
 	}
 	return d, d.open()
 }
@@ -136,10 +132,12 @@ func target(path string) (string, error) {
 		}
 		path = filepath.Join(dir, filepath.Base(path))
 		info, err := os.Lstat(path)
-		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		switch {
+		case err != nil || info.Mode().IsRegular() || info.IsDir():
 			return path, err
-		}
-		if !trusted(info) {
+		case info.Mode()&fs.ModeSymlink == 0:
+			return "", errors.New("it is no regular file") // to open a pipe may wait
+		case !trusted(info):
 			return "", errors.New("it is a symbolic link of another user")
 		}
 		to, err := os.Readlink(path)

@@ -224,9 +224,9 @@ func TestWhatIsNoFileOfTheUsersIsNotReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, want := range map[string]string{
-		dir:  "cannot be read: is a directory",
-		loop: "cannot be read: too many symbolic links",
-		filepath.Join(write(t, filepath.Join(dir, "file"), ""), "config"): "cannot be read: not a directory",
+		dir:  "cannot be changed: is a directory",
+		loop: "cannot be changed: too many symbolic links",
+		filepath.Join(write(t, filepath.Join(dir, "file"), ""), "config"): "cannot be changed: not a directory",
 		os.DevNull: "cannot be changed: it is no regular file",
 	} {
 		err := Write(t.Context(), Options{Path: file}, Change{Clusters: map[string]*Cluster{"c": {Server: "https://s"}}})
