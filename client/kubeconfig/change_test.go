@@ -366,7 +366,7 @@ func TestAChangeThatCannotBeMeantIsNotWritten(t *testing.T) {
 		// behaviour 109, guarantee S7
 		{"an alias bomb", bomb(20), Options{}, Change{Clusters: map[string]*Cluster{"c": good}}, "$has too many values in it, or aliases that expand to too many"},
 		{
-			"what would be too large", "#" + strings.Repeat("x", maxSize-10),
+			"what would be too large", `{"x":"` + strings.Repeat("x", maxSize-10) + `"}`,
 			Options{},
 			Change{Clusters: map[string]*Cluster{"c": good}},
 			"$is larger than 16 MiB",
