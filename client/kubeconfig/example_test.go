@@ -65,7 +65,7 @@ clusters:
 users:
 - name: admin
   user:
-    exec: {apiVersion: client.authentication.k8s.io/v1, command: get-token}
+    auth-provider: {name: gcp}
 `)
 	_, err := kubeconfig.Parse(data, kubeconfig.Options{Context: "prod"})
 	fmt.Println(err)
@@ -74,7 +74,7 @@ users:
 	_, err = kubeconfig.Parse(data, kubeconfig.Options{Context: "test"})
 	fmt.Println(err)
 	// Output:
-	// kubeconfig: users["admin"]: exec is not supported: Bowline does not run credential plugins
+	// kubeconfig: users["admin"]: auth-provider is not supported: Kubernetes has replaced it by credential plugins (exec)
 	// unsupported: true
 	// context "test" not found
 }

@@ -33,7 +33,7 @@ var (
 	contexts = list{plural: "contexts", body: "context", known: []string{"cluster", "user", "namespace"}}
 	clusters = list{plural: "clusters", body: "cluster", known: []string{
 		"server", "certificate-authority", "certificate-authority-data", "insecure-skip-tls-verify", "tls-server-name",
-		"proxy-url",
+		"proxy-url", "disable-compression", "extensions",
 	}}
 	users = list{plural: "users", body: "user", known: []string{
 		"client-certificate", "client-certificate-data", "client-key", "client-key-data", "token", "tokenFile",
