@@ -19,7 +19,8 @@
 //     is never looked for here.
 //
 // Loaded.Origin says which it was. KUBECONFIG, HOME (on Windows USERPROFILE), KUBERNETES_SERVICE_HOST and
-// KUBERNETES_SERVICE_PORT are the only environment variables that this package reads. Nothing is cached or watched.
+// KUBERNETES_SERVICE_PORT are the only environment variables that this package reads, and PATH for credential plugins. Nothing
+// is cached or watched.
 //
 // # What a file may hold
 //
@@ -40,10 +41,21 @@
 //
 // disable-compression is ignored: it changes how many bytes an answer takes on its way, and never what is in it.
 //
+// # Credential plugins
+//
+// A user may have a program that prints a credential (exec), of client.authentication.k8s.io/v1 or v1beta1. Load and Parse
+// do not run it: Config.Credentials does, when the client needs a credential. Whoever copies a Config shares the credential,
+// and a second Load has one of its own. A token, a certificate or a password beside exec is an error.
+//
+// Options.Plugins says which plugins may run, for how long, and what they may read from and write to. They are run without
+// a shell; a command with a folder in it starts at the folder of the file, and another is looked up in PATH, but never in
+// the current directory. What one prints is bounded, and it does not outlive the context or its time. A plugin that fails
+// is a [*PluginError]. It is told of the cluster (provideClusterInfo) what the file says, whatever becomes of the Config.
+//
 // # What is not supported
 //
-// exec, auth-provider, username and password, and impersonation (as, as-uid, as-groups, as-user-extra). A user that has
-// one of them is an error that matches [errors.ErrUnsupported]; it is never used without.
+// auth-provider, username and password, and impersonation (as, as-uid, as-groups, as-user-extra). A user that has one of
+// them is an error that matches [errors.ErrUnsupported]; it is never used without.
 //
 // # Errors
 //
@@ -52,12 +64,13 @@
 //   - [*NotFoundError]: a context, a cluster or a user that is referred to does not exist.
 //   - [*EmptyError]: there is no configuration at all.
 //   - [*NotInClusterError]: the program does not run in a pod.
+//   - [*PluginError]: a credential plugin has given no credential. Requests fail with it, not Load.
 //
 // # Trust
 //
-// A kubeconfig can name any file that the program may read as a token, and any server to send it to. Load only those that
-// you trust. Reading one is safe whatever is in it: it runs nothing, writes nothing, and takes a bounded time and memory,
-// also where YAML aliases would expand without end.
+// A kubeconfig can name any file that the program may read as a token, any server to send it to, and any program to run. Load
+// only those that you trust, or say in Options.Plugins what may run. Reading one is safe whatever is in it: it runs nothing,
+// writes nothing, and takes a bounded time and memory, also where YAML aliases would expand without end.
 //
 // No error of this package shows a token, a key or a password, and neither does a [Loaded] that is printed.
 package kubeconfig

@@ -3,6 +3,7 @@ package kubeconfig_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -77,4 +78,32 @@ users:
 	// kubeconfig: users["admin"]: auth-provider is not supported: Kubernetes has replaced it by credential plugins (exec)
 	// unsupported: true
 	// context "test" not found
+}
+
+// A program that is given kubeconfigs by others says which credential plugins it may run.
+func ExamplePlugins() {
+	data := []byte(`
+contexts:
+- name: prod
+  context: {cluster: prod, user: admin}
+clusters:
+- name: prod
+  cluster: {server: "https://10.0.0.1:6443"}
+users:
+- name: admin
+  user:
+    exec:
+      apiVersion: client.authentication.k8s.io/v1
+      command: /tmp/get-token
+      interactiveMode: Never
+`)
+	_, err := kubeconfig.Parse(data, kubeconfig.Options{
+		Context: "prod",
+		Plugins: kubeconfig.Plugins{Policy: kubeconfig.Allowlist, Allowed: []string{"aws", "/usr/bin/kubelogin"}},
+	})
+	fmt.Println(err)
+	fmt.Println("may not run:", errors.Is(err, fs.ErrPermission))
+	// Output:
+	// kubeconfig: users["admin"].exec: command is not allowed: it is not in Options.Plugins.Allowed
+	// may not run: true
 }
