@@ -104,6 +104,6 @@ users:
 	fmt.Println(err)
 	fmt.Println("may not run:", errors.Is(err, fs.ErrPermission))
 	// Output:
-	// kubeconfig: users["admin"].exec: command is not allowed: it is not in Options.Plugins.Allowed
+	// kubeconfig: users["admin"].exec: command is not allowed: Options.Plugins.Allowed has no "/tmp/get-token"
 	// may not run: true
 }

@@ -73,7 +73,9 @@ func (r refused) Is(target error) bool { return target == fs.ErrPermission }
 
 var errDenied = refused("is not allowed: Options.Plugins.Policy is DenyAll")
 
-var errNotListed = refused("is not allowed: it is not in Options.Plugins.Allowed")
+func notListed(command string) error {
+	return refused(fmt.Sprintf("is not allowed: Options.Plugins.Allowed has no %q", command))
+}
 
 // permits returns why a command may never run, as far as that can be told without looking at the file system.
 func (o Plugins) permits(command string) error {
@@ -86,7 +88,7 @@ func (o Plugins) permits(command string) error {
 		}) {
 			return nil
 		}
-		return errNotListed
+		return notListed(command)
 	}
 	return errDenied
 }
@@ -115,7 +117,7 @@ func (o Plugins) allows(path string) error {
 				return nil
 			}
 		}
-		return errNotListed
+		return notListed(path)
 	}
 	return errDenied
 }
