@@ -8,6 +8,8 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -58,6 +60,17 @@ func beAPlugin(mode string) int {
 			return 1
 		}
 		fmt.Print(printToken(v1, "reported"))
+		return 0
+	case "answers": // the file in the folder whose name is the number of the run, beginning with 1
+		runs := filepath.Join(os.Args[1], "runs")
+		done, _ := os.ReadFile(runs)
+		done = append(done, '.')
+		answer, err := os.ReadFile(filepath.Join(os.Args[1], strconv.Itoa(len(done))))
+		if err != nil || os.WriteFile(runs, done, 0o600) != nil {
+			fmt.Fprintln(os.Stderr, "no answer", len(done))
+			return 1
+		}
+		fmt.Print(string(answer))
 		return 0
 	case "wait": // until the test at the address hangs up or says to go on
 		return call(os.Args[1], "child")
