@@ -35,7 +35,8 @@ type Plugins struct {
 	// link allows what it leads to. Letters of other case are other letters, on every system.
 	Allowed []string
 
-	// Timeout bounds each run; 0 means a minute, or ten minutes for a plugin that may ask somebody.
+	// Timeout bounds each run; 0 means a minute, or ten minutes for a plugin that is passed Stdin. A client waits for a
+	// credential no longer than 15 minutes, whatever is here.
 	Timeout time.Duration
 
 	// Unattended says that nobody is there to answer: no plugin gets an input, and one that needs it (interactiveMode
