@@ -260,7 +260,7 @@ func TestAChangeThatCannotBeMeantIsNotWritten(t *testing.T) {
 			"half a plugin", "",
 			Options{},
 			Change{Users: map[string]*User{"u": {Exec: &Exec{Command: "c"}}}},
-			`write a kubeconfig: Users["u"].Exec needs APIVersion and Command`,
+			`$users["u"].exec: apiVersion is not set; it must be client.authentication.k8s.io/v1 or client.authentication.k8s.io/v1beta1`,
 		},
 		{"a server that is none", "", Options{}, Change{Clusters: map[string]*Cluster{"c": {}}}, `$clusters["c"]: server is not set`},
 		{
@@ -278,7 +278,7 @@ func TestAChangeThatCannotBeMeantIsNotWritten(t *testing.T) {
 		{
 			"a plugin and a token", "",
 			Options{},
-			Change{Users: map[string]*User{"u": {Token: "s3cr3t", Exec: &Exec{APIVersion: "v", Command: "c"}}}},
+			Change{Users: map[string]*User{"u": {Token: "s3cr3t", Exec: &Exec{APIVersion: "client.authentication.k8s.io/v1", Command: "c"}}}},
 			`$users["u"]: exec excludes token: only one authentication method is allowed`,
 		},
 		{

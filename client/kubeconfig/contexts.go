@@ -35,6 +35,9 @@ type Entry struct {
 // which comes with the contexts of the other files. That there is no file, or none with a context, is no error, but
 // Options.Path must exist.
 func Contexts(o Options) ([]Entry, error) {
+	if err := o.Plugins.validate(); err != nil {
+		return nil, err
+	}
 	files := []string{o.Path}
 	if o.Path == "" {
 		files, _ = search()
@@ -66,7 +69,7 @@ func (m *merged) list(o Options) []Entry {
 				e.Server = server
 			}
 		}
-		_, e.Err = m.pick(name)
+		_, e.Err = m.pick(name, o.Plugins)
 		list = append(list, e)
 	}
 	return list

@@ -20,7 +20,8 @@
 //     is never looked for here.
 //
 // Loaded.Origin says which it was. KUBECONFIG, HOME (on Windows USERPROFILE), KUBERNETES_SERVICE_HOST and
-// KUBERNETES_SERVICE_PORT are the only environment variables that this package reads. Nothing is cached or watched.
+// KUBERNETES_SERVICE_PORT are the only environment variables that this package reads, and PATH for credential plugins. Nothing
+// is cached or watched.
 //
 // # What a file may hold
 //
@@ -40,10 +41,20 @@
 // client certificate may come with a token or a password), impersonation without a user, and credentials for a server
 // without TLS. There are no options that override single fields: change the Config that comes back.
 //
+// # Credential plugins
+//
+// A user may have a program that prints a credential (exec), of client.authentication.k8s.io/v1 or v1beta1. Load and Parse
+// do not run it: Config.Credentials does, when the client needs a credential. Whoever copies a Config shares the credential,
+// and a second Load has one of its own. A token, a certificate or a password beside exec is an error.
+//
+// Options.Plugins says which plugins may run, for how long, and what they may read from and write to. They are run without
+// a shell; a command with a folder in it starts at the folder of the file, and another is looked up in PATH, but never in
+// the current directory. What one prints is bounded, and it does not outlive the context or its time. A plugin that fails
+// is a [*PluginError]. It is told of the cluster (provideClusterInfo) what the file says, whatever becomes of the Config.
+//
 // # What is not supported
 //
-// exec and auth-provider. A user that has one of them is an error that matches [errors.ErrUnsupported]; it is never used
-// without.
+// auth-provider. A user that has it is an error that matches [errors.ErrUnsupported]; it is never used without.
 //
 // # Tools that log in
 //
@@ -59,16 +70,17 @@
 //   - [*NotFoundError]: a context, a cluster or a user that is referred to does not exist.
 //   - [*EmptyError]: there is no configuration at all.
 //   - [*NotInClusterError]: the program does not run in a pod.
+//   - [*PluginError]: a credential plugin has given no credential. Requests fail with it, not Load.
 //   - [*LockedError]: a file is to be written, and somebody else holds its lock.
 //
 // What comes from a file is cleaned or quoted in them, so that it does nothing to a terminal.
 //
 // # Trust
 //
-// A kubeconfig can name any file that the program may read as a token, and any server to send it to. Load only those that
-// you trust. Reading one is safe whatever is in it: it runs nothing, writes nothing, and takes a bounded time and memory,
-// also where YAML aliases would expand without end. A file with a credential should be readable by its owner alone;
-// Loaded.Warnings says where one is not.
+// A kubeconfig can name any file that the program may read as a token, any server to send it to, and any program to run. Load
+// only those that you trust, or say in Options.Plugins what may run. Reading one is safe whatever is in it: it runs nothing,
+// writes nothing, and takes a bounded time and memory, also where YAML aliases would expand without end. A file with a
+// credential should be readable by its owner alone; Loaded.Warnings says where one is not.
 //
 // No error of this package shows a token, a key or a password, and neither does a [Loaded], a [User] or a [Cluster] that is
 // printed.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -66,7 +67,7 @@ clusters:
 users:
 - name: admin
   user:
-    exec: {apiVersion: client.authentication.k8s.io/v1, command: get-token}
+    auth-provider: {name: gcp}
 `)
 	_, err := kubeconfig.Parse(data, kubeconfig.Options{Context: "prod"})
 	fmt.Println(err)
@@ -75,7 +76,7 @@ users:
 	_, err = kubeconfig.Parse(data, kubeconfig.Options{Context: "test"})
 	fmt.Println(err)
 	// Output:
-	// kubeconfig: users["admin"]: exec is not supported: Bowline does not run credential plugins
+	// kubeconfig: users["admin"]: auth-provider is not supported: use a credential plugin (exec), which has replaced it in Kubernetes
 	// unsupported: true
 	// context "test" not found
 }
@@ -172,4 +173,32 @@ clusters:
 	// Output:
 	// dev https://10.0.0.1:6443 web true config
 	// old has no cluster gone
+}
+
+// A program that is given kubeconfigs by others says which credential plugins it may run.
+func ExamplePlugins() {
+	data := []byte(`
+contexts:
+- name: prod
+  context: {cluster: prod, user: admin}
+clusters:
+- name: prod
+  cluster: {server: "https://10.0.0.1:6443"}
+users:
+- name: admin
+  user:
+    exec:
+      apiVersion: client.authentication.k8s.io/v1
+      command: /tmp/get-token
+      interactiveMode: Never
+`)
+	_, err := kubeconfig.Parse(data, kubeconfig.Options{
+		Context: "prod",
+		Plugins: kubeconfig.Plugins{Policy: kubeconfig.Allowlist, Allowed: []string{"aws", "/usr/bin/kubelogin"}},
+	})
+	fmt.Println(err)
+	fmt.Println("may not run:", errors.Is(err, fs.ErrPermission))
+	// Output:
+	// kubeconfig: users["admin"].exec: command is not allowed: Options.Plugins.Allowed has no "/tmp/get-token"
+	// may not run: true
 }

@@ -23,6 +23,9 @@ type Options struct {
 
 	// Context is the name of the context to use; empty means the current context.
 	Context string
+
+	// Plugins says which credential plugins may run, and how.
+	Plugins Plugins
 }
 
 // Loaded is what was found. Printing it with package fmt, or encoding it as JSON, shows no credential.
@@ -72,12 +75,15 @@ func Load(o Options) (Loaded, error) { return load(o, serviceAccount) }
 
 // load is Load with the folder of the pod's service account.
 func load(o Options, account string) (Loaded, error) {
+	if err := o.Plugins.validate(); err != nil {
+		return Loaded{}, err
+	}
 	if o.Path != "" {
 		m, err := readFile(o.Path)
 		if err != nil {
 			return Loaded{}, err
 		}
-		return m.pick(o.Context)
+		return m.pick(o.Context, o.Plugins)
 	}
 
 	files, listed := search()
@@ -102,7 +108,7 @@ func load(o Options, account string) (Loaded, error) {
 	var err error
 	switch {
 	case !all.empty():
-		l, err = all.pick(o.Context)
+		l, err = all.pick(o.Context, o.Plugins)
 	case o.Context != "":
 		err = &EmptyError{Files: files, Err: &NotFoundError{What: "context", Name: o.Context}}
 	default:
@@ -120,6 +126,9 @@ func load(o Options, account string) (Loaded, error) {
 // Parse returns what the context of the kubeconfig in data says. It does no I/O: it looks neither at KUBECONFIG nor for a
 // pod, and does not open the files that the kubeconfig names. It fails as [Load] does.
 func Parse(data []byte, o Options) (Loaded, error) {
+	if err := o.Plugins.validate(); err != nil {
+		return Loaded{}, err
+	}
 	src := &source{name: o.Path}
 	if o.Path != "" {
 		if err := src.locate(o.Path); err != nil {
@@ -130,7 +139,7 @@ func Parse(data []byte, o Options) (Loaded, error) {
 	if err != nil {
 		return Loaded{}, err
 	}
-	return m.pick(o.Context)
+	return m.pick(o.Context, o.Plugins)
 }
 
 // search returns the files that may hold the configuration, and whether KUBECONFIG lists them.

@@ -76,7 +76,7 @@ func (m *merged) files() []string {
 }
 
 // pick returns what a context, or the current one, says.
-func (m *merged) pick(name string) (Loaded, error) {
+func (m *merged) pick(name string, o Plugins) (Loaded, error) {
 	if m.empty() {
 		return Loaded{}, &EmptyError{Files: m.files()}
 	}
@@ -125,6 +125,7 @@ func (m *merged) pick(name string) (Loaded, error) {
 		return Loaded{}, &refers
 	}
 	user.user(&l.Config, cluster)
+	user.exec(&l.Config, cluster, o)
 	if user.err != nil {
 		return Loaded{}, user.err
 	}
@@ -189,7 +190,6 @@ var notSupported = []struct {
 	field string
 	why   unsupported
 }{
-	{"exec", "is not supported: Bowline does not run credential plugins"},
 	{"auth-provider", "is not supported: use a credential plugin (exec), which has replaced it in Kubernetes"},
 }
 
@@ -252,7 +252,7 @@ func (s *stanza) user(c *client.Config, cluster *stanza) {
 
 	// Other clients drop the credentials here, or send them for everybody on the way to read.
 	if u, err := url.Parse(c.Server); err == nil && u.Scheme == "http" {
-		for _, field := range []string{"token", "tokenFile", "username", "client-certificate", "client-certificate-data"} {
+		for _, field := range []string{"token", "tokenFile", "username", "client-certificate", "client-certificate-data", "exec"} {
 			if s.has(field) {
 				s.fail(field, fmt.Errorf("needs a server with https, and %s has none", cluster.path))
 			}

@@ -131,7 +131,7 @@ func TestOnlyTheContextThatIsUsedIsChecked(t *testing.T) {
 ---
 contexts: [{name: y, context: {cluster: missing}}, {name: z, context: [1]}, {name: w}]
 clusters: [{name: d, cluster: {server: [1], server: 2, certificate-authority-data: "?"}}, {name: e, cluster: 5}]
-users: [{name: v, user: {exec: {command: rm}, token: {a: b}}}]
+users: [{name: v, user: {exec: {command: [rm]}, token: {a: b}}}]
 `), Options{})
 	if err != nil || l.Config.BearerToken != "abc" {
 		t.Errorf("parsed %v, %v", l, err)
@@ -449,15 +449,9 @@ func TestWhatCannotBeMeantIsAnErrorThatNamesStanzaAndField(t *testing.T) {
 	}
 }
 
-// behaviour 101: as long as it is not supported, it is refused whatever is in it.
+// What is not supported is refused whatever is in it.
 func TestAUserWithAnUnsupportedFieldIsNeverUsedWithoutIt(t *testing.T) {
 	for _, test := range []struct{ name, user, field, want string }{
-		{
-			"a credential plugin",
-			`exec: {apiVersion: client.authentication.k8s.io/v1, command: s3cr3t, interactiveMode: Never}`, "exec",
-			"is not supported: Bowline does not run credential plugins",
-		},
-		{"an empty credential plugin", `exec: {}`, "exec", "is not supported: Bowline does not run credential plugins"},
 		{
 			"a provider", `auth-provider: {name: oidc, config: {id-token: s3cr3t}}`, "auth-provider",
 			"is not supported: use a credential plugin (exec), which has replaced it in Kubernetes",

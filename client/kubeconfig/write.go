@@ -308,15 +308,12 @@ func (c Change) check(after *merged) error {
 	return nil
 }
 
-// checkUser returns what is wrong with a user, of whatever cluster. What only a program can tell that runs plugins is not
-// looked at.
+// checkUser returns what is wrong with a user, of whatever cluster. Whether a plugin may run is asked by who runs it.
 func (s *stanza) checkUser() error {
-	s.oneMethod()
-	if s.err == nil && s.has("exec") {
-		s.values = maps.Clone(s.values)
-		delete(s.values, "exec")
-	}
-	s.user(&client.Config{Server: "https://any"}, &stanza{path: "its cluster"})
+	cluster := &stanza{src: s.src, path: "its cluster"}
+	c := client.Config{Server: "https://any"}
+	s.user(&c, cluster)
+	s.exec(&c, cluster, Plugins{})
 	return s.err
 }
 

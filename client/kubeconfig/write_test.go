@@ -164,6 +164,27 @@ func TestWhereOneFileCannotBeWrittenNoneIs(t *testing.T) {
 	onlyFiles(t, dir, "1", "2")
 }
 
+// What Write writes is what Load reads.
+func TestAPluginThatIsWrittenIsLoaded(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config")
+	o := Options{Path: file, Plugins: Plugins{Policy: Allowlist, Allowed: []string{"get-token"}}}
+	err := Write(t.Context(), o, Change{
+		Clusters: map[string]*Cluster{"c": {Server: "https://s"}},
+		Users: map[string]*User{"u": {As: "anna", Exec: &Exec{
+			APIVersion: "client.authentication.k8s.io/v1", Command: "get-token", Args: []string{"--for", "c"},
+			Env: map[string]string{"A": "1", "B": ""}, InteractiveMode: "IfAvailable", InstallHint: "install it", ClusterInfo: true,
+		}}},
+		Contexts: map[string]*Context{"x": {Cluster: "c", User: "u"}}, Current: "x",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := Load(o)
+	if err != nil || l.Config.Credentials == nil || l.Config.Impersonate.User != "anna" || len(l.Warnings) > 0 {
+		t.Errorf("loaded %v, %v", l, err)
+	}
+}
+
 // The current context that is deleted is not replaced by whatever another file says: that would be another cluster.
 func TestADeletedCurrentContextIsNotReplacedByAnother(t *testing.T) {
 	home := environment(t)
