@@ -37,7 +37,7 @@ type Credentials struct {
 
 // NewCredentials returns Credentials that call fetch for each new credential, without any cache of fetch's own: the
 // plugin's, the file's, the server's answer. fetch is called once for all who wait, never concurrently with itself, and on
-// a goroutine of its own. Its context ends after a minute, when nobody waits for it any more, and with [Client.Close];
+// a goroutine of its own. Its context ends after 15 minutes, when nobody waits for it any more, and with [Client.Close];
 // fetch must return soon after that. The context has none of the values of the callers'. A panic in fetch is an error of
 // those who wait. A credential that is empty, has expired, or has a token with a space or a control character, is an error.
 func NewCredentials(fetch func(ctx context.Context) (Credential, error)) *Credentials {

@@ -343,7 +343,7 @@ func TestWaitingForACredentialEndsWithTheContext(t *testing.T) {
 	})
 }
 
-// A fetch that does not look at its context holds nobody up for longer than a minute.
+// A fetch that does not look at its context holds nobody up for longer than 15 minutes.
 func TestAFetchThatHangsIsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -356,8 +356,8 @@ func TestAFetchThatHangsIsAnError(t *testing.T) {
 		start := time.Now()
 		for range 2 { // the second finds the first one's fetch
 			_, err := r.Get(t.Context(), web)
-			wantErr(t, err, "get a credential: there was none within 1m0s")
-			if errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Minute {
+			wantErr(t, err, "get a credential: there was none within 15m0s")
+			if errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 15*time.Minute {
 				t.Errorf("after %v the error is %v", time.Since(start), err)
 			}
 		}

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	fetchTimeout = time.Minute     // for one fetch
-	renewalPause = 5 * time.Second // between two fetches because of refusals
+	fetchTimeout = 15 * time.Minute // for one fetch, which may be somebody who signs in
+	renewalPause = 5 * time.Second  // between two fetches because of refusals
 	// After a refresh that failed; doubled with each.
 	refreshPause    = 10 * time.Second
 	maxRefreshPause = 2 * time.Minute
@@ -206,8 +206,10 @@ func (c *credentials) leave(h *holder) {
 func (c *credentials) start() {
 	timeout, end := context.WithTimeout(context.Background(), fetchTimeout)
 	ctx, cancel := context.WithCancel(timeout)
-	f := &flight{cancel: cancel, timeout: timeout, done: make(chan struct{}),
-		holders: make(map[*holder]bool), tell: make(map[*holder]context.Context)}
+	f := &flight{
+		cancel: cancel, timeout: timeout, done: make(chan struct{}),
+		holders: make(map[*holder]bool), tell: make(map[*holder]context.Context),
+	}
 	c.flight = f
 	go func() {
 		var got Credential
