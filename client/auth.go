@@ -1,40 +1,121 @@
 package client
 
 import (
-	"fmt"
+	"context"
+	"encoding/base64"
+	"io"
+	"maps"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
-	"sync"
-	"time"
 )
 
-// authorizer puts the bearer token on requests to the configured server, and on no others.
+// authorizer puts on each request who the client is and for whom it acts. It does so for the configured server, and for no
+// other. A request that is refused (401) is sent once more if there is another credential by then.
 type authorizer struct {
-	next   http.RoundTripper
-	server *url.URL
-	token  *token
+	next      http.RoundTripper
+	server    *url.URL
+	source    source
+	act       http.Header // Config.Impersonate
+	holder    *holder
+	transport *transport // which knows the certificates
 }
+
+// source is where the value of the header Authorization comes from.
+type source interface {
+	// get returns what to send now.
+	get(ctx context.Context, h *holder) (issued, error)
+	// renew returns what to send after the server has refused what it was sent. The error is why there is nothing new.
+	renew(ctx context.Context, h *holder, refused issued) (issued, error)
+}
+
+// issued is one credential, as it goes into a request.
+type issued struct {
+	header string // the value of Authorization; empty sends none
+	lease  *lease // what it was taken from; nil for what no Credentials gave
+}
+
+// fixed is the source of what never changes.
+type fixed string
+
+func (f fixed) get(context.Context, *holder) (issued, error) { return issued{header: string(f)}, nil }
+
+func (f fixed) renew(_ context.Context, _ *holder, refused issued) (issued, error) {
+	return refused, nil
+}
+
+// newSource returns the source that cfg asks for. cfg is valid.
+func newSource(cfg Config) source {
+	switch {
+	case cfg.Credentials != nil:
+		return cfg.Credentials.state
+	case cfg.BearerTokenFile != "":
+		return &tokenFile{path: cfg.BearerTokenFile}
+	case cfg.BearerToken != "":
+		return fixed("Bearer " + cfg.BearerToken)
+	case cfg.Username != "":
+		return fixed("Basic " + base64.StdEncoding.EncodeToString([]byte(cfg.Username+":"+cfg.Password)))
+	}
+	return fixed("")
+}
+
+// proxied is the key of the context of requests that the server passes on to something else. A 401 may be the answer of
+// that, and so says nothing about the client's credential.
+type proxied struct{}
 
 // RoundTrip implements http.RoundTripper.
 func (a *authorizer) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !sameOrigin(r.URL, a.server) {
-		return a.next.RoundTrip(r)
+		return a.next.RoundTrip(withoutImpersonation(r))
 	}
-	value, err := a.token.get()
+	if r.Header.Get("Authorization") != "" { // whoever sends that knows what to do about a refusal
+		return a.send(r, "")
+	}
+	ctx := r.Context()
+	used, err := a.source.get(ctx, a.holder)
 	if err != nil {
 		closeBody(r)
 		return nil, err
 	}
-	if value == "" {
-		return a.next.RoundTrip(r)
+	changes := a.transport.changes.Load()
+	resp, err := a.send(r, used.header)
+	if err != nil || resp.StatusCode != http.StatusUnauthorized || ctx.Value(proxied{}) != nil {
+		return resp, err
 	}
-	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+value)
-	resp, err := a.next.RoundTrip(r)
-	if err == nil && resp.StatusCode == http.StatusUnauthorized {
-		a.token.refused(value)
+	// 401 means that the server has done nothing, so that any verb can be sent again.
+	next, err := a.source.renew(ctx, a.holder, used)
+	if err != nil {
+		next = used
+	}
+	if changed := a.transport.changedSince(ctx, changes); next == used && !changed || ctx.Err() != nil {
+		return resp, nil
+	}
+	again, ok := rewind(r)
+	if !ok {
+		return resp, nil
+	}
+	_, _ = io.CopyN(io.Discard, resp.Body, maxErrorBody) // so that its connection can be used again
+	_ = resp.Body.Close()
+	return a.send(again, next.header)
+}
+
+// send sends a copy of r. The answer names r as its request, which has no credential in it.
+func (a *authorizer) send(r *http.Request, authorization string) (*http.Response, error) {
+	out := withoutImpersonation(r)
+	if out == r {
+		out = r.Clone(r.Context())
+	}
+	act := a.act
+	if h, ok := r.Context().Value(acting{}).(http.Header); ok {
+		act = h
+	}
+	maps.Copy(out.Header, act)
+	if authorization != "" {
+		out.Header.Set("Authorization", authorization)
+	}
+	resp, err := a.next.RoundTrip(out)
+	if resp != nil {
+		resp.Request = r
 	}
 	return resp, err
 }
@@ -46,75 +127,19 @@ func (a *authorizer) CloseIdleConnections() {
 	}
 }
 
-// tokenAge is how long a token file's content is used before it is read again.
-const tokenAge = 50 * time.Second
-
-// token is a bearer token, fixed or from a file.
-type token struct {
-	file string
-
-	mu    sync.Mutex // guards value and read; held while the file is read, so that it is read once for all
-	value string
-	read  time.Time // when value was read; zero where it is to be read again
-}
-
-func newToken(value, file string) *token {
-	if file != "" {
-		value = ""
-	}
-	return &token{value: value, file: file}
-}
-
-// get returns the token. A file that cannot be read, or holds no token, leaves the last good one in use; without one it is
-// an error.
-func (t *token) get() (string, error) {
-	if t.file == "" {
-		return t.value, nil
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	now := time.Now()
-	if t.value != "" && fresh(t.read, now) {
-		return t.value, nil
-	}
-	value, err := readToken(t.file)
-	if err == nil {
-		t.value, t.read = value, now
-		return value, nil
-	}
-	if t.value != "" {
-		return t.value, nil
-	}
-	return "", err
-}
-
-// refused makes the next request read the file again, unless another has done so since value was taken.
-func (t *token) refused(value string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.value == value {
-		t.read = time.Time{}
+// close ends what runs for this client only.
+func (a *authorizer) close() {
+	if c, ok := a.source.(*credentials); ok {
+		c.leave(a.holder)
 	}
 }
 
-// fresh reports whether what was read at a time is to be used now. The monotonic clock stops while a machine sleeps, and
-// the wall clock can be set, so both must say so.
-func fresh(read, now time.Time) bool {
-	wall := now.Round(0).Sub(read.Round(0))
-	return !read.IsZero() && now.Sub(read) < tokenAge && 0 <= wall && wall < tokenAge
+// hasControl reports whether s has a space or a control character in it, which no token has.
+func hasControl(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f })
 }
 
-func readToken(file string) (string, error) {
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return "", fmt.Errorf("read Config.BearerTokenFile: %w", err)
-	}
-	value := strings.TrimSpace(string(b))
-	switch {
-	case value == "":
-		return "", fmt.Errorf("read Config.BearerTokenFile: %s is empty", file)
-	case hasControl(value):
-		return "", fmt.Errorf("read Config.BearerTokenFile: %s has a space or a control character within the token", file)
-	}
-	return value, nil
+// breaksHeader reports whether s cannot be a part of a header's value.
+func breaksHeader(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
 }

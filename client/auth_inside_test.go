@@ -24,12 +24,16 @@ func TestTheTokenIsForItsServerOnly(t *testing.T) {
 		{"https://evil/https://api:443", false},
 		{"https://api@evil/", false},
 	} {
-		a := &authorizer{server: server, token: newToken("t0k3n", ""), next: next(func(r *http.Request) (*http.Response, error) {
-			if got := r.Header.Get("Authorization") != ""; got != test.want {
-				t.Errorf("%s goes with the token: %v, want %v", test.url, got, test.want)
+		act := Impersonation{User: "jane"}.header()
+		a := &authorizer{server: server, source: fixed("Bearer t0k3n"), act: act, transport: &transport{}}
+		a.next = next(func(r *http.Request) (*http.Response, error) {
+			for _, name := range []string{"Authorization", "Impersonate-User"} {
+				if got := r.Header.Get(name) != ""; got != test.want {
+					t.Errorf("%s goes with %s: %v, want %v", test.url, name, got, test.want)
+				}
 			}
 			return &http.Response{}, nil
-		})}
+		})
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, test.url, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -67,7 +71,7 @@ func TestATokenIsFreshOnlyIfBothClocksSaySo(t *testing.T) {
 		{"the wall clock was set a little ahead", wall(20 * time.Second), true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := fresh(test.read, now); got != test.want {
+			if got := fresh(test.read, now, tokenAge); got != test.want {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})

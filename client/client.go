@@ -16,6 +16,7 @@ import (
 type Client struct {
 	server    *url.URL
 	http      *http.Client
+	auth      *authorizer
 	transport *transport
 	userAgent string
 	limiter   *rate.Limiter
@@ -34,7 +35,8 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := newTransport(cfg)
+	h := &holder{stale: cfg.Hooks.Stale}
+	t, err := newTransport(cfg, h)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +46,9 @@ func New(cfg Config) (*Client, error) {
 			return nil, errors.New("client.Config: Wrap returned nil")
 		}
 	}
-	auth := &authorizer{next: wire, server: server, token: newToken(cfg.BearerToken, cfg.BearerTokenFile)}
+	auth := &authorizer{
+		next: wire, server: server, source: newSource(cfg), act: cfg.Impersonate.header(), holder: h, transport: t,
+	}
 	agent := cfg.UserAgent
 	if agent == "" {
 		agent = fmt.Sprintf("bowline/v0 (%s/%s)", runtime.GOOS, runtime.GOARCH)
@@ -52,6 +56,7 @@ func New(cfg Config) (*Client, error) {
 	return &Client{
 		server:    server,
 		http:      &http.Client{Transport: auth, CheckRedirect: stayOnOrigin(server)},
+		auth:      auth,
 		transport: t,
 		userAgent: agent,
 		limiter:   cfg.Limiter,
@@ -62,9 +67,12 @@ func New(cfg Config) (*Client, error) {
 }
 
 // Close closes the connections that are idle, those of a RoundTripper from Config.Wrap too, if that has the method
-// CloseIdleConnections. Calls in flight go on, and the client stays usable: it opens connections again as it needs them. A
-// program that ends, or keeps its client for good, need not call it.
+// CloseIdleConnections, and ends what fetches a new credential in the background for this client only. Calls in flight go
+// on, and their connections are closed after the last of them. The client stays usable: it opens connections again as it
+// needs them, and reads its files again. A program that ends, or keeps its client for good, need not call it. It must not
+// be called by a hook.
 func (c *Client) Close() {
+	c.auth.close()
 	c.http.CloseIdleConnections()
 	c.transport.CloseIdleConnections() // what wraps it need not hand that on
 }

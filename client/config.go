@@ -26,21 +26,22 @@ type Config struct {
 	// TLS says whom to trust and who to be. It is used with https servers only.
 	TLS TLS
 
-	// BearerToken is sent with each request. BearerTokenFile, where both are set, wins.
+	// BearerToken is sent with each request that has no Authorization yet. BearerTokenFile, where both are set, wins.
 	BearerToken string
 
 	// BearerTokenFile holds the token. It is read again at least once a minute, because the tokens of service accounts
-	// expire, and after a token was refused (401); while it cannot be read, the last good token is used.
+	// expire, and after a token was refused (401); while it cannot be read, the last good token is used, and Hooks.Stale
+	// is told.
 	BearerTokenFile string
 
-	// Username and Password are sent with each request, as HTTP's basic authentication (RFC 7617).
+	// Username and Password are sent with each request, as HTTP's basic authentication (RFC 7617). They exclude the tokens.
 	Username, Password string
 
 	// Credentials gets credentials that change while the program runs, such as those of a plugin. It excludes the fields
 	// above, and the certificate of TLS.
 	Credentials *Credentials
 
-	// Impersonate is whom the client acts for, unless a handle says otherwise.
+	// Impersonate is whom the client acts for, unless a handle says otherwise; see [Resource.As].
 	Impersonate Impersonation
 
 	// UserAgent is sent with each request; empty means "bowline/v0 (os/architecture)". The server takes what stands before
@@ -76,7 +77,11 @@ type Config struct {
 }
 
 // TLS says which servers to trust and which certificate to show. Data wins over a file of the same purpose. Files are
-// first read when a connection needs them, not by New; certificate and key are read again for each new connection.
+// first read when a request needs them, not by New. They are read again by a request each 30 s, and when a handshake fails
+// for a certificate, or the server refuses the client (401); that request is then sent once more if they have changed.
+// What is new in them is for new requests, on new connections. Requests under way go on, watches too, and the connections
+// of those that were there before are closed after the last of them. While a file cannot be used, what was in it before
+// is, and Hooks.Stale is told.
 type TLS struct {
 	// CAFile and CAData hold PEM certificates. Where either is set, only servers that they vouch for are trusted, and the
 	// system's own certificates are not.
@@ -105,6 +110,10 @@ type Hooks struct {
 	// Warning is called with each warning of the server, once per distinct text and client. Of more than 1000 distinct texts,
 	// the first may be heard again.
 	Warning func(ctx context.Context, w Warning)
+
+	// Stale is called when a token, a certificate or an authority could not be got again, and the old one stays in use. It is
+	// called by a request, or by what fetches a credential in the background; ctx has the values of a request.
+	Stale func(ctx context.Context, err error)
 }
 
 // validate returns every reason why c cannot be used.
@@ -130,10 +139,8 @@ func (c Config) validate() (*url.URL, error) {
 	if hasCert != hasKey {
 		bad("a client certificate needs both TLS.CertFile or TLS.CertData and TLS.KeyFile or TLS.KeyData")
 	}
-	if hasControl(c.BearerToken) {
-		bad("BearerToken has a space or a control character in it")
-	}
-	if strings.ContainsFunc(c.UserAgent, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+	c.validateIdentity(bad)
+	if breaksHeader(c.UserAgent) {
 		bad("UserAgent has a control character in it")
 	}
 	if c.MaxObject < 0 {
@@ -142,6 +149,38 @@ func (c Config) validate() (*url.URL, error) {
 	return server, errors.Join(errs...)
 }
 
-func hasControl(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f })
+// validateIdentity checks who the client is to be. There is one way to say it, beside a certificate.
+func (c Config) validateIdentity(bad func(format string, args ...any)) {
+	token, basic := c.BearerToken != "" || c.BearerTokenFile != "", c.Username != "" || c.Password != ""
+	if hasControl(c.BearerToken) {
+		bad("BearerToken has a space or a control character in it")
+	}
+	switch {
+	case basic && c.Username == "":
+		bad("Password needs a Username")
+	case strings.Contains(c.Username, ":"):
+		bad("Username must have no colon")
+	case breaksHeader(c.Username):
+		bad("Username has a control character in it")
+	}
+	if breaksHeader(c.Password) {
+		bad("Password has a control character in it")
+	}
+	if basic && token {
+		bad("Username and Password exclude BearerToken and BearerTokenFile")
+	}
+	if c.Credentials != nil {
+		if c.Credentials.state == nil || c.Credentials.state.fetch == nil {
+			bad("Credentials has nothing to call; it must be made by NewCredentials with a function")
+		}
+		if token || basic {
+			bad("Credentials excludes BearerToken, BearerTokenFile, Username and Password")
+		}
+		if c.TLS.hasCertificate() {
+			bad("Credentials excludes TLS.CertFile and TLS.CertData")
+		}
+	}
+	for _, err := range c.Impersonate.validate() {
+		bad("Impersonate: %w", err)
+	}
 }

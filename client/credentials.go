@@ -3,8 +3,9 @@ package client
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"fmt"
-	"sync"
 	"time"
 )
 
@@ -12,29 +13,120 @@ import (
 type Credential struct {
 	// Token is sent with each request as a bearer token; empty sends none.
 	Token string
-	// Certificate is shown when a connection is made; nil shows none.
+	// Certificate is shown when a connection is made; nil shows none. It must not be changed afterwards.
 	Certificate *tls.Certificate
-	// Expires is when the credential ends; the zero time means that it is good until the server refuses it.
+	// Expires is when the credential ends; the zero time means that it is good until the server refuses it, or its
+	// Certificate ends.
 	Expires time.Time
 }
 
-// String says what there is, and shows none of it.
-func (c Credential) String() string {
-	return fmt.Sprintf("{Token:%q Certificate:%t Expires:%v}", redactString(c.Token), c.Certificate != nil, c.Expires)
-}
-
-// Credentials gets a credential when one is needed, and keeps it until shortly before it expires or the server refuses it.
+// Credentials gets a credential when one is needed, and keeps it until it expires or the server refuses it.
+//
+// It is got anew, while the old one is still used, by the first request within the last fifth of its time, or the last
+// minute where that is more, or the second half where that is less. If that fails, the old one stays in use until it
+// expires, Hooks.Stale is told, and the next attempt is after 10 s, then 20 s, and so on up to two minutes. Requests
+// wait for a new one where the old one has expired, by the wall clock or by the monotonic one, and after it was refused
+// (401); they are then sent once more, if there is another. Refusals lead to one new credential in 5 s at most. Where there
+// is none in force, the second failure in a row is the error of all requests for 1 s, the next for 2 s, and so on up to 10 s.
+//
 // Clients whose Config names the same Credentials share what it has. It is safe for use by several goroutines at once.
+// Printing it shows nothing of it. The zero Credentials is none; see [NewCredentials].
 type Credentials struct {
-	fetch func(context.Context) (Credential, error)
-
-	mu   sync.Mutex // guards the rest
-	now  Credential
-	have bool
+	state *credentials // behind a pointer, where no printing follows
 }
 
-// NewCredentials returns Credentials that call fetch for each new credential. fetch is called once for all who wait, never
-// concurrently with itself.
+// NewCredentials returns Credentials that call fetch for each new credential, without any cache of fetch's own: the
+// plugin's, the file's, the server's answer. fetch is called once for all who wait, never concurrently with itself, and on
+// a goroutine of its own. Its context ends after 15 minutes, when nobody waits for it any more, and with [Client.Close];
+// fetch must return soon after that. The context has none of the values of the callers'. A panic in fetch is an error of
+// those who wait. A credential that is empty, has expired, or has a token with a space or a control character, is an error.
 func NewCredentials(fetch func(ctx context.Context) (Credential, error)) *Credentials {
-	return &Credentials{fetch: fetch}
+	return &Credentials{state: &credentials{fetch: fetch}}
+}
+
+// CredentialError says why there is no credential. The request was not sent.
+type CredentialError struct {
+	Err error
+}
+
+// Error says why.
+func (e *CredentialError) Error() string { return "get a credential: " + e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *CredentialError) Unwrap() error { return e.Err }
+
+// lease is one credential and for how long it is good.
+type lease struct {
+	Credential
+	taken time.Time // when it came, by both clocks
+}
+
+// newLease returns what a credential is good for, or why it is good for nothing.
+func newLease(c Credential, now time.Time) (*lease, error) {
+	switch {
+	case c.Token == "" && c.Certificate == nil:
+		return nil, errors.New("the credential is empty: it has neither Token nor Certificate")
+	case hasControl(c.Token):
+		return nil, errors.New("the credential's Token has a space or a control character in it")
+	}
+	if c.Certificate != nil {
+		leaf, err := leafOf(c.Certificate)
+		if err != nil {
+			return nil, fmt.Errorf("the credential's Certificate: %w", err)
+		}
+		if c.Expires.IsZero() || leaf.NotAfter.Before(c.Expires) {
+			c.Expires = leaf.NotAfter
+		}
+	}
+	c.Expires = c.Expires.Round(0)
+	l := &lease{Credential: c, taken: now}
+	if l.expired(now) {
+		return nil, fmt.Errorf("the credential has expired at %s, and the time here is %s",
+			c.Expires.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+	}
+	return l, nil
+}
+
+func leafOf(c *tls.Certificate) (*x509.Certificate, error) {
+	switch {
+	case len(c.Certificate) == 0:
+		return nil, errors.New("it is empty")
+	case c.PrivateKey == nil:
+		return nil, errors.New("it has no private key")
+	case c.Leaf != nil:
+		return c.Leaf, nil
+	}
+	return x509.ParseCertificate(c.Certificate[0])
+}
+
+// header returns the value of Authorization.
+func (l *lease) header() string {
+	if l.Token == "" {
+		return ""
+	}
+	return "Bearer " + l.Token
+}
+
+// expired reports whether the end has come. What has an end has it by either clock: the monotonic one stops while a
+// machine sleeps, and the wall clock can be set.
+func (l *lease) expired(now time.Time) bool { return l.within(now, 0) }
+
+// ending reports whether it is time to look for another.
+func (l *lease) ending(now time.Time) bool {
+	life := l.Expires.Sub(l.taken.Round(0))
+	return l.within(now, min(max(time.Minute, life/5), life/2))
+}
+
+// within reports whether less than left remains.
+func (l *lease) within(now time.Time, left time.Duration) bool {
+	if l.Expires.IsZero() {
+		return false
+	}
+	life := l.Expires.Sub(l.taken.Round(0))
+	return l.Expires.Sub(now.Round(0)) <= left || life-now.Sub(l.taken) <= left
+}
+
+// same reports whether o shows the server the same.
+func (l *lease) same(o *lease) bool {
+	return l.Token == o.Token && sameCertificate(l.Certificate, o.Certificate)
 }

@@ -43,18 +43,18 @@ func decodeInto[T any](obj *T, err *error, raw jsonstream.Item, decode func(json
 	defer func() {
 		if !returned {
 			var none T
-			*obj, *err = none, &DecodeError{Identity: raw.Identity, Err: panicError(recover())}
+			*obj, *err = none, &DecodeError{Identity: raw.Identity, Err: panicError("decoding", recover())}
 		}
 	}()
 	*obj, *err = decode(raw)
 	returned = true
 }
 
-// panicError says what went wrong in decoding and where, without the value, which may be of the object's contents. v is
+// panicError says what went wrong in what was being done and where, without the value, which may be contents or a secret. v is
 // what recover returned.
-func panicError(v any) error {
+func panicError(doing string, v any) error {
 	if v == nil {
-		return errors.New("decoding left by runtime.Goexit")
+		return errors.New(doing + " left by runtime.Goexit")
 	}
 	what := fmt.Sprintf("a value of type %T", v)
 	if e, ok := v.(runtime.Error); ok {
@@ -66,10 +66,10 @@ func panicError(v any) error {
 		f, more := frames.Next()
 		inside := strings.HasPrefix(f.Function, "runtime.")
 		if panicking && !inside {
-			return fmt.Errorf("decoding panicked at %s (%s:%d) with %s", f.Function, filepath.Base(f.File), f.Line, what)
+			return fmt.Errorf("%s panicked at %s (%s:%d) with %s", doing, f.Function, filepath.Base(f.File), f.Line, what)
 		}
 		if !more {
-			return fmt.Errorf("decoding panicked with %s", what)
+			return fmt.Errorf("%s panicked with %s", doing, what)
 		}
 		panicking = panicking || inside && strings.HasSuffix(f.Function, "panic")
 	}

@@ -178,5 +178,5 @@ func ExampleResource_Modify() {
 func ExampleConfig_String() {
 	fmt.Println(client.Config{Server: "https://10.0.0.1:6443", BearerToken: "secret"})
 	// Output:
-	// {Server:https://10.0.0.1:6443 CAFile: CAData: CertFile: CertData: KeyFile: KeyData: ServerName: Insecure:false BearerToken:[redacted] BearerTokenFile: UserAgent:}
+	// {Server:https://10.0.0.1:6443 CAFile: CAData: CertFile: CertData: KeyFile: KeyData: ServerName: Insecure:false BearerToken:[redacted] BearerTokenFile: UserAgent: Username: Password: Credentials: Impersonate:}
 }

@@ -1,6 +1,13 @@
 package client
 
-import "maps"
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+)
 
 // Impersonation is somebody else on whose behalf requests are made (user impersonation in the Kubernetes documentation,
 // "Authenticating"). The client's own identity needs the permission to impersonate. The zero value impersonates nobody.
@@ -11,8 +18,23 @@ type Impersonation struct {
 	UID string
 	// Groups are the groups that the user is in.
 	Groups []string
-	// Extra is what else an authenticator would say about the user.
+	// Extra is what else an authenticator would say about the user. Keys may have any bytes; the server sees them as they
+	// are.
 	Extra map[string][]string
+}
+
+// As returns a handle whose requests, reads and watches too, are made on behalf of i instead of Config.Impersonate. The
+// zero Impersonation is whom Config.Impersonate names.
+func (r Resource[T]) As(i Impersonation) Resource[T] {
+	r.as = nil
+	if i.User != "" {
+		i = i.clone()
+		r.as = &i
+	}
+	if errs := i.validate(); len(errs) > 0 && r.err == nil {
+		r.err = fmt.Errorf("client.Impersonation: %w", errors.Join(errs...))
+	}
+	return r
 }
 
 func (i Impersonation) clone() Impersonation {
@@ -22,4 +44,99 @@ func (i Impersonation) clone() Impersonation {
 		i.Extra[k] = append([]string(nil), v...)
 	}
 	return i
+}
+
+// validate returns every reason why i cannot be sent, naming the field. HTTP drops spaces around a value, which would make it another.
+func (i Impersonation) validate() (errs []error) {
+	if i.User == "" && (i.UID != "" || len(i.Groups) > 0 || len(i.Extra) > 0) {
+		errs = append(errs, errors.New("User is empty, and the other fields need it"))
+	}
+	check := func(field, value string) {
+		switch {
+		case breaksHeader(value):
+			errs = append(errs, fmt.Errorf("%s has a control character in it", field))
+		case strings.TrimSpace(value) != value:
+			errs = append(errs, fmt.Errorf("%s starts or ends with a space", field))
+		}
+	}
+	check("User", i.User)
+	check("UID", i.UID)
+	for _, group := range i.Groups {
+		if group == "" {
+			errs = append(errs, errors.New("Groups has an empty name in it"))
+		}
+		check("Groups", group)
+	}
+	for _, key := range slices.Sorted(maps.Keys(i.Extra)) {
+		values := i.Extra[key]
+		if key == "" {
+			errs = append(errs, errors.New("Extra has an empty key in it"))
+		}
+		for _, value := range values {
+			check(fmt.Sprintf("Extra[%q]", key), value)
+		}
+	}
+	return errs
+}
+
+const impersonate = "Impersonate-"
+
+// header returns what the server is told, nil for nobody.
+func (i Impersonation) header() http.Header {
+	if i.User == "" {
+		return nil
+	}
+	h := http.Header{impersonate + "User": {i.User}}
+	if i.UID != "" {
+		h[impersonate+"Uid"] = []string{i.UID}
+	}
+	if len(i.Groups) > 0 {
+		h[impersonate+"Group"] = append([]string(nil), i.Groups...)
+	}
+	for key, values := range i.Extra {
+		if len(values) > 0 {
+			h[impersonate+"Extra-"+escapeKey(key)] = append([]string(nil), values...)
+		}
+	}
+	return h
+}
+
+// escapeKey percent-encodes what cannot stand in a header's name, and capital letters too: the server reads the name in
+// lower case and then decodes it, so that the key arrives as it was.
+func escapeKey(key string) string {
+	const digits = "0123456789abcdef"
+	var b strings.Builder
+	for _, c := range []byte(key) {
+		if 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("!#$&'*+-.^_`|~", c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			b.WriteByte('%')
+			b.WriteByte(digits[c>>4])
+			b.WriteByte(digits[c&15])
+		}
+	}
+	return b.String()
+}
+
+// acting is the key of the context of requests on behalf of somebody other than Config.Impersonate; its value is an
+// http.Header.
+type acting struct{}
+
+// isImpersonation reports whether a header is one that this file sets, however it is written.
+func isImpersonation(name string) bool {
+	return len(name) >= len(impersonate) && strings.EqualFold(name[:len(impersonate)], impersonate)
+}
+
+// withoutImpersonation returns r itself, or a copy without the headers of that kind that it has.
+func withoutImpersonation(r *http.Request) *http.Request {
+	out := r
+	for name := range r.Header {
+		if isImpersonation(name) {
+			if out == r {
+				out = r.Clone(r.Context())
+			}
+			delete(out.Header, name)
+		}
+	}
+	return out
 }

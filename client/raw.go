@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -20,7 +21,8 @@ type RawRequest struct {
 	Path string
 	// Query is the query.
 	Query url.Values
-	// Header is sent as it is. Without Accept, JSON is asked for.
+	// Header is sent as it is. Without Accept, JSON is asked for. Authorization is sent instead of the client's own; the
+	// headers Impersonate-* are those of Config.Impersonate and must not be here.
 	Header http.Header
 	// Body is the body; nil sends none. Header says what it is.
 	Body []byte
@@ -44,6 +46,11 @@ func (r RawRequest) validate() error {
 		}
 		if err := meta.ValidSegment("client.RawRequest: a segment of Path", segment); err != nil {
 			return err
+		}
+	}
+	for name := range r.Header {
+		if isImpersonation(name) {
+			return fmt.Errorf("client.RawRequest: Header must not have %q; see Config.Impersonate", name)
 		}
 	}
 	return nil

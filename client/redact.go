@@ -4,11 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"strings"
 )
 
-// A Config is printed, logged and encoded as a view of it, in which something else stands for each credential.
+// What may hold a secret is printed, logged and encoded as a view of it, in which something else stands for each secret.
 
 const redacted = "[redacted]"
 
@@ -33,22 +34,35 @@ type view struct {
 	BearerToken     string `json:"bearerToken,omitempty"`
 	BearerTokenFile string `json:"bearerTokenFile,omitempty"`
 	UserAgent       string `json:"userAgent,omitempty"`
+	Username        string `json:"username,omitempty"`
+	Password        string `json:"password,omitempty"`
+	Credentials     string `json:"credentials,omitempty"`
+	Impersonate     string `json:"impersonate,omitempty"`
 }
 
 func (c Config) view() view {
-	size := func(b []byte) string {
-		if len(b) == 0 {
-			return ""
-		}
-		return fmt.Sprintf("[%d bytes]", len(b))
-	}
-	return view{
-		Server: redactURL(c.Server), CAFile: c.TLS.CAFile, CAData: size(c.TLS.CAData),
-		CertFile: c.TLS.CertFile, CertData: size(c.TLS.CertData),
+	v := view{
+		Server: redactURL(c.Server), CAFile: c.TLS.CAFile, CAData: redactBytes(c.TLS.CAData),
+		CertFile: c.TLS.CertFile, CertData: redactBytes(c.TLS.CertData),
 		KeyFile: c.TLS.KeyFile, KeyData: redactString(string(c.TLS.KeyData)),
 		ServerName: c.TLS.ServerName, Insecure: c.TLS.Insecure,
 		BearerToken: redactString(c.BearerToken), BearerTokenFile: c.BearerTokenFile, UserAgent: c.UserAgent,
+		Username: c.Username, Password: redactString(c.Password),
 	}
+	if c.Credentials != nil {
+		v.Credentials = c.Credentials.String()
+	}
+	if i := c.Impersonate; i.User != "" || i.UID != "" || len(i.Groups) > 0 || len(i.Extra) > 0 {
+		v.Impersonate = fmt.Sprintf("%+v", i)
+	}
+	return v
+}
+
+func redactBytes(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("[%d bytes]", len(b))
 }
 
 // String returns the configuration for people, without credentials.
@@ -74,6 +88,78 @@ func (t TLS) Format(f fmt.State, verb rune) { format(f, verb, t) }
 
 // MarshalJSON encodes t for people, without the private key.
 func (t TLS) MarshalJSON() ([]byte, error) { return Config{TLS: t}.MarshalJSON() }
+
+// String says what there is, and shows none of it.
+func (c Credential) String() string {
+	return fmt.Sprintf("{Token:%s Certificate:%t Expires:%v}", redactString(c.Token), c.Certificate != nil, c.Expires)
+}
+
+// GoString returns the same as String.
+func (c Credential) GoString() string { return "client.Credential" + c.String() }
+
+// Format prints String or GoString whatever the verb.
+func (c Credential) Format(f fmt.State, verb rune) { format(f, verb, c) }
+
+// MarshalJSON encodes c for people, without token and certificate.
+func (c Credential) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]any{"token": redactString(c.Token), "certificate": c.Certificate != nil, "expires": c.Expires})
+}
+
+// String says nothing of what c has.
+func (c *Credentials) String() string { return "client.Credentials" }
+
+// GoString returns the same as String.
+func (c *Credentials) GoString() string { return c.String() }
+
+// Format prints String whatever the verb.
+func (c *Credentials) Format(f fmt.State, verb rune) { format(f, verb, c) }
+
+// MarshalJSON encodes String.
+func (c *Credentials) MarshalJSON() ([]byte, error) { return json.Marshal(c.String()) }
+
+// rawView is a RawRequest as it may be shown. A body may be a Secret, and a query a token.
+type rawView struct {
+	Method string      `json:"method"`
+	Path   string      `json:"path"`
+	Query  url.Values  `json:"query,omitempty"`
+	Header http.Header `json:"header,omitempty"`
+	Body   string      `json:"body,omitempty"`
+}
+
+func (r RawRequest) view() rawView {
+	v := rawView{Method: r.Method, Path: r.Path, Body: redactBytes(r.Body)}
+	if len(r.Query) > 0 {
+		v.Query = make(url.Values, len(r.Query))
+	}
+	for name := range r.Query {
+		v.Query[name] = []string{redacted}
+	}
+	if len(r.Header) > 0 {
+		v.Header = make(http.Header, len(r.Header))
+	}
+	for name, values := range r.Header {
+		switch http.CanonicalHeaderKey(name) {
+		case "Accept", "Accept-Encoding", "Content-Type", "If-Match", "If-None-Match", "If-Modified-Since", "User-Agent":
+			v.Header[name] = values
+		default: // of which Authorization and Cookie are secrets for certain
+			v.Header[name] = []string{redacted}
+		}
+	}
+	return v
+}
+
+// String returns r for people: of the query only the names, of the headers only the values that are never secret, and of
+// the body its length.
+func (r RawRequest) String() string { return fmt.Sprintf("%+v", r.view()) }
+
+// GoString returns the same as String.
+func (r RawRequest) GoString() string { return "client.RawRequest" + r.String() }
+
+// Format prints String or GoString whatever the verb.
+func (r RawRequest) Format(f fmt.State, verb rune) { format(f, verb, r) }
+
+// MarshalJSON encodes what String shows.
+func (r RawRequest) MarshalJSON() ([]byte, error) { return json.Marshal(r.view()) }
 
 func format(f fmt.State, verb rune, v interface {
 	fmt.Stringer

@@ -149,6 +149,9 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 	if r.verb == "watch" {
 		ctx = context.WithValue(ctx, watching{}, true)
 	}
+	if r.as.User != "" {
+		ctx = context.WithValue(ctx, acting{}, r.as.header())
+	}
 	hr, err := http.NewRequestWithContext(ctx, r.method(), c.url(path, r.query), body)
 	if err != nil {
 		return nil, err

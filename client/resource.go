@@ -17,7 +17,8 @@ type Resource[T meta.Object] struct {
 	c     *Client
 	t     Type[T]
 	write WriteOptions
-	err   error // why the handle cannot be used; every call returns it
+	as    *Impersonation // see As; a pointer, so that handles can be compared
+	err   error          // why the handle cannot be used; every call returns it
 	// partial makes the server send the objects as PartialObjectMetadata; see Metadata.
 	partial bool
 	// namespace is what every request is bound to, where it is set; see In.
@@ -38,7 +39,7 @@ func For[T meta.Object](c *Client, t Type[T]) Resource[T] {
 
 // retyped returns the handle with objects of another type. It has all that binds r, so that no way around leads out of that.
 func retyped[S, T meta.Object](r Resource[T]) Resource[S] {
-	return Resource[S]{c: r.c, t: Type[S](r.t), write: r.write, err: r.err, namespace: r.namespace}
+	return Resource[S]{c: r.c, t: Type[S](r.t), write: r.write, as: r.as, err: r.err, namespace: r.namespace}
 }
 
 // With returns a handle whose writes carry o instead of the options that r has.
@@ -102,9 +103,13 @@ func (r Resource[T]) exchange(ctx context.Context, q request) (obj T, item jsons
 
 // request returns a request about one object of the resource, or about the collection where key has no name.
 func (r Resource[T]) request(verb string, key meta.Key) request {
-	return request{
+	q := request{
 		verb: verb, resource: r.t.GVR(), scope: r.t.Scope, key: r.bind(key), bound: r.namespace, accept: r.accept(verb),
 	}
+	if r.as != nil {
+		q.as = *r.as
+	}
+	return q
 }
 
 // bind returns key in the namespace that the handle is bound to, unless key says one, which the request checks.

@@ -1,18 +1,14 @@
 package client
 
 import (
-	"crypto/tls"
+	"context"
 	"crypto/x509"
-	"encoding/pem"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
-	"net/url"
-	"os"
 	"slices"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,23 +18,29 @@ import (
 // no such bound: nobody mistakes one that takes long for one that is done.
 const maxWatchWait = 75 * time.Second
 
-// transport is two http.Transports: one for watches, which share no connection with what is soon over, and one for the rest.
-// So a watch that is not read for a while, or many that fill a connection, hold no other request up. They are made when
-// the first request needs them, so that New does no I/O although the CA may be in a file. A file that cannot be read fails
-// the request, and is tried again by the next.
+// transport sends requests over the connections of the present identity. What is in files is read by requests, so that New
+// does no I/O and nothing runs in the background: by the first one, by one every 30 s, and when the server seems to have
+// changed. A file that is bad then changes nothing, and Hooks.Stale is told; before there is anything to use, it fails the
+// request, and is tried again by the next.
 type transport struct {
-	cfg Config
+	cfg    Config
+	holder *holder
 
-	mu    sync.Mutex // guards the rest; both are nil, or none is
-	calls *http.Transport
-	watch *http.Transport
+	changes atomic.Int64 // how often the files have brought something else
+
+	mu    sync.Mutex // guards the rest; held while the files are read, so that they are read once for all
+	now   *generation
+	files identity  // what was in the files, or in the Config
+	have  bool      // files are set
+	read  time.Time // when files were looked at; zero where they are to be
+	told  time.Time // when Hooks.Stale was last told
 }
 
 // watching is the key of the context of requests that are watches. The transport cannot tell by the verb, which HTTP does
 // not know, and a context survives redirects and what Config.Wrap does to a request.
 type watching struct{}
 
-func newTransport(cfg Config) (*transport, error) {
+func newTransport(cfg Config, h *holder) (*transport, error) {
 	if err := cfg.TLS.validateData(); err != nil {
 		return nil, err
 	}
@@ -46,161 +48,148 @@ func newTransport(cfg Config) (*transport, error) {
 	cfg.TLS.CAData = slices.Clone(cfg.TLS.CAData)
 	cfg.TLS.CertData = slices.Clone(cfg.TLS.CertData)
 	cfg.TLS.KeyData = slices.Clone(cfg.TLS.KeyData)
-	return &transport{cfg: cfg}, nil
-}
-
-// validateData checks what can be checked without I/O: certificates and keys that are given as data.
-func (t TLS) validateData() error {
-	if len(t.CAData) > 0 {
-		if _, err := certPool(t.CAData); err != nil {
-			return fmt.Errorf("client.Config: TLS.CAData: %w", err)
-		}
-	}
-	switch {
-	case len(t.CertData) > 0 && len(t.KeyData) > 0:
-		if _, err := tls.X509KeyPair(t.CertData, t.KeyData); err != nil {
-			return fmt.Errorf("client.Config: TLS.CertData and TLS.KeyData: %w", err)
-		}
-	case len(t.CertData) > 0 && !hasBlock(t.CertData, "CERTIFICATE"):
-		return errors.New("client.Config: TLS.CertData: no PEM certificate in it")
-	case len(t.KeyData) > 0 && !hasBlock(t.KeyData, "PRIVATE KEY"):
-		return errors.New("client.Config: TLS.KeyData: no PEM private key in it")
-	}
-	return nil
+	return &transport{cfg: cfg, holder: h}, nil
 }
 
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	calls, watch, err := t.get()
+	changes := t.changes.Load()
+	resp, err := t.send(r)
+	if err == nil || !aboutCertificates(err) || !t.changedSince(r.Context(), changes) {
+		return resp, err
+	}
+	// The handshake failed, so nothing was sent, and there are other certificates by now.
+	again, ok := rewind(r)
+	if !ok {
+		return resp, err
+	}
+	return t.send(again)
+}
+
+func (t *transport) send(r *http.Request) (*http.Response, error) {
+	g, err := t.begin(r.Context())
 	if err != nil {
 		closeBody(r)
 		return nil, err
 	}
-	if r.Context().Value(watching{}) != nil {
-		return watch.RoundTrip(r)
-	}
-	return calls.RoundTrip(r)
+	return g.send(r)
 }
 
-// CloseIdleConnections closes the connections that no request uses.
+// rewind returns a request that can be sent in place of r, which has been; there is none if its body cannot be had again.
+func rewind(r *http.Request) (*http.Request, bool) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return r, true
+	}
+	if r.GetBody == nil {
+		return nil, false
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return nil, false
+	}
+	again := *r
+	again.Body = body
+	return &again, true
+}
+
+// aboutCertificates reports whether a handshake failed because one side does not trust the other's certificate.
+func aboutCertificates(err error) bool {
+	if u := (x509.UnknownAuthorityError{}); errors.As(err, &u) {
+		return true
+	}
+	op := (*net.OpError)(nil)
+	return errors.As(err, &op) && op.Op == "remote error" // an alert
+}
+
+// CloseIdleConnections closes the connections that no request uses, and makes the next request read the files again.
 func (t *transport) CloseIdleConnections() {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.calls != nil {
-		t.calls.CloseIdleConnections()
-		t.watch.CloseIdleConnections()
+	g := t.now
+	t.now, t.read = nil, time.Time{}
+	t.mu.Unlock()
+	if g != nil {
+		g.retire()
 	}
 }
 
-func (t *transport) get() (calls, watch *http.Transport, err error) {
+// begin returns the generation for a request, which it has been told of.
+func (t *transport) begin(ctx context.Context) (*generation, error) {
+	var l *lease
+	if c := t.cfg.Credentials; c != nil {
+		var err error
+		if l, err = c.state.lease(ctx, t.holder); err != nil {
+			return nil, err
+		}
+	}
+	g, old, stale, err := t.choose(l)
+	if old != nil {
+		old.retire()
+	}
+	if stale != nil {
+		t.holder.tell(ctx, stale)
+	}
+	return g, err
+}
+
+// choose returns the generation for a request of a lease, and the one in whose place it comes, if it is new. stale is why a
+// file could not be read again, where somebody should be told.
+func (t *transport) choose(l *lease) (g, old *generation, stale, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.calls == nil {
-		tlsConfig, err := t.cfg.TLS.config()
-		if err != nil {
-			return nil, nil, err
+	if !t.have || t.cfg.TLS.inFiles() && !fresh(t.read, time.Now(), fileAge) {
+		if stale, err = t.look(); err != nil {
+			return nil, nil, nil, err
 		}
-		t.calls = t.cfg.newTransport(tlsConfig)
-		t.watch = t.cfg.newTransport(tlsConfig.Clone()) // net/http writes to it
-		t.watch.ResponseHeaderTimeout = maxWatchWait
 	}
-	return t.calls, t.watch, nil
+	want := t.files
+	if l != nil {
+		want.cert = l.Certificate
+	}
+	if t.now == nil || !t.now.same(want) {
+		next, err := t.cfg.newGeneration(want)
+		if err != nil {
+			return nil, nil, stale, err
+		}
+		t.now, old = next, t.now
+	}
+	t.now.begin()
+	return t.now, old, stale, nil
 }
 
-func (c Config) newTransport(tlsConfig *tls.Config) *http.Transport {
-	proxy := c.Proxy
-	if proxy == nil {
-		proxy = http.ProxyFromEnvironment
-	}
-	dial := c.Dial
-	if dial == nil {
-		dial = (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext
-	}
-	return &http.Transport{
-		Proxy:               proxy,
-		DialContext:         dial,
-		TLSClientConfig:     tlsConfig,
-		TLSHandshakeTimeout: 10 * time.Second,
-		ForceAttemptHTTP2:   true,
-		MaxIdleConnsPerHost: 25,
-		IdleConnTimeout:     90 * time.Second,
-		// A connection whose other end has gone without a word is noticed within 45 s.
-		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
-	}
-}
-
-// config returns what crypto/tls needs, reading the CA file.
-func (t TLS) config() (*tls.Config, error) {
-	cfg := &tls.Config{
-		MinVersion:         tls.VersionTLS12,
-		ServerName:         t.ServerName,
-		InsecureSkipVerify: t.Insecure,
-	}
-	// Without a pool the system's certificates are trusted, so a file with nothing in it must be an error.
+// look reads the files. What is bad in them is an error only before there is anything to use. mu is held.
+func (t *transport) look() (stale, err error) {
+	now := time.Now()
+	files, err := t.cfg.TLS.identity()
 	switch {
-	case len(t.CAData) > 0:
-		pool, err := certPool(t.CAData)
-		if err != nil {
-			return nil, fmt.Errorf("TLS.CAData: %w", err)
+	case err == nil:
+		if t.have && !t.files.same(files) {
+			t.changes.Add(1)
 		}
-		cfg.RootCAs = pool
-	case t.CAFile != "":
-		b, err := os.ReadFile(t.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("read TLS.CAFile: %w", err)
-		}
-		pool, err := certPool(b)
-		if err != nil {
-			return nil, fmt.Errorf("read TLS.CAFile: %s: %w", t.CAFile, err)
-		}
-		cfg.RootCAs = pool
+		t.files, t.have, t.read, t.told = files, true, now, time.Time{}
+		return nil, nil
+	case !t.have:
+		return nil, err
 	}
-	if t.CertFile != "" || len(t.CertData) > 0 {
-		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-			return t.certificate()
-		}
+	t.read = now
+	if fresh(t.told, now, fileAge) {
+		return nil, nil
 	}
-	return cfg, nil
+	t.told = now
+	return err, nil
 }
 
-// certificate reads the client's certificate and key; it is called for each new connection.
-func (t TLS) certificate() (*tls.Certificate, error) {
-	cert, key := t.CertData, t.KeyData
-	var err error
-	if len(cert) == 0 {
-		if cert, err = os.ReadFile(t.CertFile); err != nil {
-			return nil, fmt.Errorf("read TLS.CertFile: %w", err)
-		}
+// changedSince reads the files again, and reports whether they have changed since changes was that number.
+func (t *transport) changedSince(ctx context.Context, changes int64) bool {
+	if !t.cfg.TLS.inFiles() {
+		return false
 	}
-	if len(key) == 0 {
-		if key, err = os.ReadFile(t.KeyFile); err != nil {
-			return nil, fmt.Errorf("read TLS.KeyFile: %w", err)
-		}
+	t.mu.Lock()
+	stale, _ := t.look()
+	t.mu.Unlock()
+	if stale != nil {
+		t.holder.tell(ctx, stale)
 	}
-	pair, err := tls.X509KeyPair(cert, key)
-	if err != nil {
-		return nil, fmt.Errorf("client certificate: %w", err)
-	}
-	return &pair, nil
-}
-
-func certPool(data []byte) (*x509.CertPool, error) {
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(data) {
-		return nil, errors.New("no PEM certificate in it")
-	}
-	return pool, nil
-}
-
-// hasBlock reports whether data has a PEM block whose type ends in suffix.
-func hasBlock(data []byte, suffix string) bool {
-	for {
-		var block *pem.Block
-		block, data = pem.Decode(data)
-		if block == nil || strings.HasSuffix(block.Type, suffix) {
-			return block != nil
-		}
-	}
+	return t.changes.Load() != changes
 }
 
 // closeBody does what a RoundTripper owes the request that it does not send.
@@ -208,35 +197,4 @@ func closeBody(r *http.Request) {
 	if r.Body != nil {
 		_ = r.Body.Close()
 	}
-}
-
-// stayOnOrigin follows redirects within the server's origin, for reads only: credentials never reach another origin
-// (CVE-2022-3172), and a write is never sent twice.
-func stayOnOrigin(server *url.URL) func(*http.Request, []*http.Request) error {
-	return func(r *http.Request, via []*http.Request) error {
-		switch {
-		case !sameOrigin(r.URL, server):
-			return fmt.Errorf("server redirects to %q, which is not its own origin %q",
-				r.URL.Scheme+"://"+r.URL.Host, server.Scheme+"://"+server.Host)
-		case via[0].Method != http.MethodGet:
-			return fmt.Errorf("server redirects a %s request", via[0].Method)
-		case len(via) >= 10:
-			return errors.New("server redirects more than 10 times")
-		}
-		return nil
-	}
-}
-
-func sameOrigin(a, b *url.URL) bool {
-	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
-}
-
-func port(u *url.URL) string {
-	switch {
-	case u.Port() != "":
-		return u.Port()
-	case u.Scheme == "https":
-		return "443"
-	}
-	return "80"
 }

@@ -1,11 +1,17 @@
 package clienttest
 
 import (
+	"cmp"
+	"crypto/sha512"
 	"encoding/json"
 	"fmt"
 	"mime"
 	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -42,8 +48,8 @@ func (s *Server) discover(w http.ResponseWriter, r *http.Request) error {
 			"major": versionMajor, "minor": versionMinor, "gitVersion": versionGit, "gitCommit": "", "gitTreeState": "clean",
 			"buildDate": "1970-01-01T00:00:00Z", "goVersion": "", "compiler": "gc", "platform": "bowline/clienttest",
 		})
-	case len(parts) == 1 && (root == "api" || root == "apis") && wantsAggregated(r):
-		s.aggregated(w, root)
+	case len(parts) == 1 && (root == "api" || root == "apis") && s.wantsAggregated(r):
+		s.aggregated(w, r, root)
 		return nil
 	case len(parts) == 1 && root == "api":
 		return answer(struct {
@@ -71,16 +77,18 @@ func (s *Server) discover(w http.ResponseWriter, r *http.Request) error {
 		if root == "apis" {
 			group, version = at(1), at(2)
 		}
+		if s.isStale(group, version) {
+			http.Error(w, "service unavailable", http.StatusServiceUnavailable)
+			return nil
+		}
 		if rs := s.served(group, version); len(rs) > 0 {
 			return answer(resourceList(rs))
 		}
 		if s.knows(group) {
 			return noSuchResource()
 		}
-	case root == "openapi" && at(1) == "v3":
-		if doc := s.openapi(parts[2:]); doc != nil {
-			return answer(doc)
-		}
+	case root == "openapi" && at(1) == "v3" && s.openapi(w, r, parts[2:]):
+		return nil
 	}
 	http.NotFound(w, r)
 	return nil
@@ -132,18 +140,87 @@ func (s *Server) groups() []apiGroup {
 	return groups
 }
 
-// versions returns every group and version that has a resource, as GVRs without one.
+// versions returns every group and version that has a resource, as GVRs without one: the core group first, then the groups
+// that are built in, then the others, each by name; within a group, the version that a real server prefers first.
 func (s *Server) versions() []meta.GVR {
+	vs, _ := s.inventory()
+	return vs
+}
+
+// inventory returns the versions, and the resources of each.
+func (s *Server) inventory() ([]meta.GVR, map[meta.GVR][]*resource) {
 	s.store.mu.Lock()
 	defer s.store.mu.Unlock()
 	var vs []meta.GVR
+	of := map[meta.GVR][]*resource{}
+	builtin := map[string]int{"": -1}
 	for _, r := range s.store.all() {
 		v := meta.GVR{Group: r.Group, Version: r.Version}
-		if n := len(vs); n == 0 || vs[n-1] != v {
+		if of[v] == nil {
 			vs = append(vs, v)
 		}
+		of[v] = append(of[v], r)
+		if r.builtin {
+			builtin[r.Group] = -1
+		}
 	}
-	return vs
+	slices.SortFunc(vs, func(a, b meta.GVR) int {
+		return cmp.Or(
+			cmp.Compare(builtin[a.Group], builtin[b.Group]), cmp.Compare(a.Group, b.Group), compareVersions(a.Version, b.Version),
+		)
+	})
+	return vs, of
+}
+
+var versionForm = regexp.MustCompile(`^v([1-9][0-9]{0,8})(?:(alpha|beta)([1-9][0-9]{0,8}))?$`)
+
+// compareVersions orders versions as Kubernetes does: v2, v1, v1beta1, v1alpha2, and then whatever has another form, by name.
+func compareVersions(a, b string) int {
+	rank := func(s string) (stage, major, minor int) {
+		m := versionForm.FindStringSubmatch(s)
+		if m == nil {
+			return 0, 0, 0
+		}
+		major, _ = strconv.Atoi(m[1])
+		minor, _ = strconv.Atoi(m[3])
+		return map[string]int{"alpha": 1, "beta": 2, "": 3}[m[2]], major, minor
+	}
+	as, am, an := rank(a)
+	bs, bm, bn := rank(b)
+	return cmp.Or(cmp.Compare(bs, as), cmp.Compare(bm, am), cmp.Compare(bn, an), cmp.Compare(a, b))
+}
+
+// catalog is how discovery is answered. Its lock protects it.
+type catalog struct {
+	mu    sync.Mutex
+	old   bool              // the old form only
+	stale map[meta.GVR]bool // group versions, without a resource
+}
+
+// SetStale makes a group version stale in discovery, or current again: a server says so of a version that another one serves
+// (an APIService), while it cannot ask that one. In the old form of discovery the version is then answered with 503. The
+// resources themselves go on.
+func (s *Server) SetStale(group, version string, stale bool) {
+	s.catalog.mu.Lock()
+	defer s.catalog.mu.Unlock()
+	if s.catalog.stale == nil {
+		s.catalog.stale = map[meta.GVR]bool{}
+	}
+	s.catalog.stale[meta.GVR{Group: group, Version: version}] = stale
+}
+
+// SetAggregated says whether the server knows aggregated discovery, as it does at first. Without, it is as one before
+// Kubernetes 1.27: each group version is asked for by itself.
+func (s *Server) SetAggregated(known bool) {
+	s.catalog.mu.Lock()
+	defer s.catalog.mu.Unlock()
+	s.catalog.old = !known
+}
+
+func (s *Server) isStale(group, version string) bool {
+	s.catalog.mu.Lock()
+	defer s.catalog.mu.Unlock()
+	return s.catalog.stale[meta.GVR{Group: group, Version: version}]
 }
 
 // apiResource is the APIResource of the API.
@@ -183,10 +260,20 @@ func statusVerbs() []string { return []string{"get", "patch", "update"} }
 // Aggregated discovery: everything in two answers, as apidiscovery.k8s.io/v2 has it.
 const aggregatedMedia = mediaJSON + ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-func wantsAggregated(r *http.Request) bool {
+func (s *Server) wantsAggregated(r *http.Request) bool {
+	s.catalog.mu.Lock()
+	old := s.catalog.old
+	s.catalog.mu.Unlock()
+	if old {
+		return false
+	}
 	for part := range strings.SplitSeq(r.Header.Get("Accept"), ",") {
 		media, params, err := mime.ParseMediaType(part)
-		if err == nil && media == mediaJSON && params["g"] == "apidiscovery.k8s.io" && params["v"] == "v2" {
+		switch {
+		case err != nil || media != mediaJSON:
+		case params["as"] == "":
+			return false
+		case params["g"] == "apidiscovery.k8s.io" && params["v"] == "v2" && params["as"] == "APIGroupDiscoveryList":
 			return true
 		}
 	}
@@ -228,15 +315,22 @@ type (
 )
 
 // aggregated answers /api with the core group, and /apis with the others.
-func (s *Server) aggregated(w http.ResponseWriter, root string) {
+func (s *Server) aggregated(w http.ResponseWriter, r *http.Request, root string) {
 	items := []groupDiscovery{}
-	for _, v := range s.versions() {
+	versions, resources := s.inventory()
+	for _, v := range versions {
 		if (v.Group == "") != (root == "api") {
 			continue
 		}
 		version := versionDiscovery{Version: v.Version, Freshness: "Current"}
-		for _, r := range s.served(v.Group, v.Version) {
-			kind := kindDiscovery{r.Group, r.Version, r.Kind}
+		if s.isStale(v.Group, v.Version) {
+			version.Freshness = "Stale"
+		}
+		for _, r := range resources[v] {
+			kind := kindDiscovery{Kind: r.Kind} // what is built in says no more where it is that of the list
+			if !r.builtin {
+				kind.Group, kind.Version = r.Group, r.Version
+			}
 			d := resourceDiscovery{
 				Resource: r.Resource.Resource, ResponseKind: kind, Scope: r.Scope.String(), Singular: r.Singular,
 				Verbs: r.verbs(), ShortNames: r.ShortNames, Categories: r.Categories,
@@ -262,48 +356,31 @@ func (s *Server) aggregated(w http.ResponseWriter, root string) {
 	if err != nil {
 		panic(fmt.Sprintf("clienttest: encode discovery: %v", err))
 	}
+	h := w.Header()
+	h.Set("Vary", "Accept")
+	h.Set("Cache-Control", "public")
+	if notModified(w, r, hashOf(items)) {
+		return
+	}
 	writeBody(w, http.StatusOK, aggregatedMedia, append(body, '\n'))
 }
 
-// openapi answers /openapi/v3 with the paths of objects, and of each only that a patch knows fieldValidation: that is
-// what kubectl looks for before it sends an object. It has no schemas. It returns nil for what is not there.
-func (s *Server) openapi(parts []string) any {
-	root := func(v meta.GVR) string {
-		if v.Group == "" {
-			return "api/" + v.Version
-		}
-		return "apis/" + v.APIVersion()
+// hashOf returns the hash that a real server takes of a document, which does not depend on the form in which it is sent.
+func hashOf(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("clienttest: encode discovery: %v", err))
 	}
-	if len(parts) == 0 {
-		paths := map[string]any{}
-		for _, v := range s.versions() {
-			paths[root(v)] = map[string]string{"serverRelativeURL": "/openapi/v3/" + root(v)}
-		}
-		return map[string]any{"paths": paths}
+	return fmt.Sprintf("%X", sha512.Sum512(b))
+}
+
+// notModified sets the ETag, and answers 304 if that is what the client has.
+func notModified(w http.ResponseWriter, r *http.Request, hash string) bool {
+	tag := strconv.Quote(hash)
+	w.Header().Set("ETag", tag)
+	if r.Header.Get("If-None-Match") != tag {
+		return false
 	}
-	for _, v := range s.versions() {
-		if root(v) != strings.Join(parts, "/") {
-			continue
-		}
-		paths := map[string]any{}
-		for _, r := range s.served(v.Group, v.Version) {
-			path := "/" + root(v) + "/"
-			if r.Scope == meta.Namespaced {
-				path += "namespaces/{namespace}/"
-			}
-			paths[path+r.Resource.Resource+"/{name}"] = map[string]any{"patch": map[string]any{
-				"parameters": []any{map[string]any{
-					"name": "fieldValidation", "in": "query", "schema": map[string]any{"type": "string", "uniqueItems": true},
-				}},
-				"responses":                       map[string]any{"200": map[string]string{"description": "OK"}},
-				"x-kubernetes-action":             "patch",
-				"x-kubernetes-group-version-kind": map[string]string{"group": r.Group, "version": r.Version, "kind": r.Kind},
-			}}
-		}
-		return map[string]any{
-			"openapi": "3.0.0", "info": map[string]string{"title": "clienttest", "version": versionGit}, "paths": paths,
-			"components": map[string]any{},
-		}
-	}
-	return nil
+	w.WriteHeader(http.StatusNotModified)
+	return true
 }

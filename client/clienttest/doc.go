@@ -77,7 +77,8 @@
 // [Server.Bookmark] and [Server.MuteBookmarks] decide about bookmarks, and [Server.SetStreamingLists] makes a server that
 // refuses, ignores or never ends a streaming list. To connections: [Server.Freeze] makes the open ones half-open,
 // [Server.BlackHole] and [Server.Refuse] are for new ones, [Server.GoAway] sends GOAWAY, [Server.SwapCertificate] and
-// [Server.SwapCA] change what a handshake brings. [Replica.SetLag] lets a watch cache fall behind.
+// [Server.SwapCA] change what a handshake brings. [Replica.SetLag] lets a watch cache fall behind. To discovery:
+// [Server.SetStale] makes a group version stale, and [Server.SetAggregated] takes the newer form away.
 //
 // What happens to one request comes from [Server.Intercept], which answers any request in any way; its documentation names
 // the handlers that there are. They work over HTTP/1.1 and HTTP/2 alike, but for [Raw]. [Server.Requests] counts what came

@@ -112,6 +112,8 @@ type Server struct {
 	running atomic.Bool
 	hook    atomic.Pointer[func(*http.Request) http.HandlerFunc]
 
+	catalog catalog
+
 	callsMu sync.Mutex
 	calls   map[Call]int
 }

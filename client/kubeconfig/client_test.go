@@ -1,6 +1,7 @@
 package kubeconfig
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
@@ -18,6 +20,43 @@ import (
 
 type configMap struct {
 	meta.Identity `json:"metadata"`
+}
+
+// guarantee S18, guarantee S2: the password of a proxy is the proxy's alone.
+func TestAProxyThatFailsDoesNotShowItsPassword(t *testing.T) {
+	var asked string
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = r.Method + " " + r.Host + " " + r.Header.Get("Proxy-Authorization") + r.Header.Get("Authorization")
+		w.WriteHeader(http.StatusProxyAuthRequired)
+	}))
+	defer proxy.Close()
+	url := strings.Replace(proxy.URL, "://", "://anna:s3cr3t@", 1)
+	l, err := Parse([]byte(one(`server: "https://api.example:6443", proxy-url: "`+url+`"`, `token: t0k3n`)), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen string
+	l.Config.Hooks.Request = func(_ context.Context, r client.RequestInfo) { seen += fmt.Sprintf("%+v", r) }
+	c, err := client.New(l.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	configMaps := client.For(c, client.Type[*configMap]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	_, err = configMaps.Get(ctx, meta.Key{Namespace: "web", Name: "a"})
+	if err == nil {
+		t.Fatal("no error")
+	}
+	if want := "CONNECT api.example:6443 Basic " + base([]byte("anna:s3cr3t")); asked != want {
+		t.Errorf("the proxy was asked %q, want %q", asked, want)
+	}
+	for _, text := range []string{fmt.Sprintf("%v %+v %#v", err, err, err), fmt.Sprintf("%v %+v %#v", l, l, l), seen} {
+		if strings.Contains(text, "s3cr3t") || strings.Contains(text, base([]byte("anna:s3cr3t"))) || strings.Contains(text, "t0k3n") {
+			t.Errorf("it shows a secret: %s", text)
+		}
+	}
 }
 
 // behaviour 99: tls-server-name is what the server is asked for and what its certificate must say.

@@ -1,4 +1,5 @@
-// Package kubeconfig turns kubeconfig files, or the service account of a pod, into a client.Config.
+// Package kubeconfig turns kubeconfig files, or the service account of a pod, into a client.Config, lists the contexts of
+// such files, and writes changes back.
 //
 //	loaded, err := kubeconfig.Load(kubeconfig.Options{})
 //	if err != nil {
@@ -19,13 +20,14 @@
 //     is never looked for here.
 //
 // Loaded.Origin says which it was. KUBECONFIG, HOME (on Windows USERPROFILE), KUBERNETES_SERVICE_HOST and
-// KUBERNETES_SERVICE_PORT are the only environment variables that this package reads. Nothing is cached or watched.
+// KUBERNETES_SERVICE_PORT are the only environment variables that this package reads, and PATH for credential plugins. Nothing
+// is cached or watched.
 //
 // # What a file may hold
 //
 // kubeconfig v1, as YAML or JSON, in UTF-8 or in UTF-16 with a byte order mark, at most 16 MiB. A file may hold several
-// documents, which unite. Unknown fields are ignored, and null is the same as absent. A name or a token is taken as it is
-// written, also where YAML would make a number of it.
+// documents, which unite. Unknown fields are ignored, with a line in Loaded.Warnings where the stanza is used, and null is the
+// same as absent. A name or a token is taken as it is written, also where YAML would make a number of it.
 //
 // Among several files the first value wins: contexts, clusters and users are united by name, each taken whole from the
 // first file that has it, and the first current-context counts. Within one file a name that is declared twice is an error.
@@ -35,15 +37,31 @@
 // credentials; one without a namespace has the namespace "default".
 //
 // Only the context that is used is checked in depth, with its cluster and its user. What cannot be meant is an error and
-// not a guess: a CA together with insecure-skip-tls-verify, a certificate without its key, two ways to authenticate, and
-// credentials for a server without TLS.
+// not a guess: a CA together with insecure-skip-tls-verify, a certificate without its key, two ways to authenticate (a
+// client certificate may come with a token or a password), impersonation without a user, and credentials for a server
+// without TLS. There are no options that override single fields: change the Config that comes back.
 //
-// disable-compression is ignored: it changes how many bytes an answer takes on its way, and never what is in it.
+// # Credential plugins
+//
+// A user may have a program that prints a credential (exec), of client.authentication.k8s.io/v1 or v1beta1. Load and Parse
+// do not run it: Config.Credentials does, when the client needs a credential. Whoever copies a Config shares the credential,
+// and a second Load has one of its own. A token, a certificate or a password beside exec is an error.
+//
+// Options.Plugins says which plugins may run, for how long, and what they may read from and write to. They are run without
+// a shell; a command with a folder in it starts at the folder of the file, and another is looked up in PATH, but never in
+// the current directory. What one prints is bounded, and it does not outlive the context or its time. A plugin that fails
+// is a [*PluginError]. It is told of the cluster (provideClusterInfo) what the file says, whatever becomes of the Config.
 //
 // # What is not supported
 //
-// exec, auth-provider, username and password, and impersonation (as, as-uid, as-groups, as-user-extra). A user that has
-// one of them is an error that matches [errors.ErrUnsupported]; it is never used without.
+// auth-provider. A user that has it is an error that matches [errors.ErrUnsupported]; it is never used without.
+//
+// # Tools that log in
+//
+// [Contexts] lists what there is to choose from, with the file that each context is from, and the reason where one cannot be
+// used. [Write] adds, changes and deletes contexts, clusters and users, and chooses the current context. It touches only the
+// files that have what is changed, and leaves all else in them as it is. Other tools that keep Kubernetes' convention of a
+// lock file may write at the same time.
 //
 // # Errors
 //
@@ -52,12 +70,18 @@
 //   - [*NotFoundError]: a context, a cluster or a user that is referred to does not exist.
 //   - [*EmptyError]: there is no configuration at all.
 //   - [*NotInClusterError]: the program does not run in a pod.
+//   - [*PluginError]: a credential plugin has given no credential. Requests fail with it, not Load.
+//   - [*LockedError]: a file is to be written, and somebody else holds its lock.
+//
+// What comes from a file is cleaned or quoted in them, so that it does nothing to a terminal.
 //
 // # Trust
 //
-// A kubeconfig can name any file that the program may read as a token, and any server to send it to. Load only those that
-// you trust. Reading one is safe whatever is in it: it runs nothing, writes nothing, and takes a bounded time and memory,
-// also where YAML aliases would expand without end.
+// A kubeconfig can name any file that the program may read as a token, any server to send it to, and any program to run. Load
+// only those that you trust, or say in Options.Plugins what may run. Reading one is safe whatever is in it: it runs nothing,
+// writes nothing, and takes a bounded time and memory, also where YAML aliases would expand without end. A file with a
+// credential should be readable by its owner alone; Loaded.Warnings says where one is not.
 //
-// No error of this package shows a token, a key or a password, and neither does a [Loaded] that is printed.
+// No error of this package shows a token, a key or a password, and neither does a [Loaded], a [User] or a [Cluster] that is
+// printed.
 package kubeconfig

@@ -3,7 +3,9 @@ package kubeconfig
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // FieldError says what is wrong in a kubeconfig, and where. It matches [errors.ErrUnsupported] where the field is right but
@@ -59,7 +61,7 @@ func (e *EmptyError) Error() string {
 	if e.Err == nil {
 		return where(strings.Join(e.Files, ", "), "") + ": is empty"
 	}
-	files := strings.Join(e.Files, ", ")
+	files := printable(strings.Join(e.Files, ", "))
 	if files == "" {
 		files = "KUBECONFIG, which is not set, or in a home directory, which is not known"
 	}
@@ -81,12 +83,20 @@ func (e *NotInClusterError) Error() string { return "not in a cluster: " + e.Var
 func where(file, stanza string) string {
 	place := "kubeconfig"
 	if file != "" {
-		place += " " + file
+		place += " " + printable(file)
 	}
 	if stanza != "" {
 		place += ": " + stanza
 	}
 	return place
+}
+
+// printable returns s as it is, or quoted where a terminal would do something else than show it.
+func printable(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(s)
+	}
+	return s
 }
 
 // unsupported is the reason of a field that asks for what this package cannot do.

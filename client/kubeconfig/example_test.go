@@ -1,8 +1,10 @@
 package kubeconfig_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -65,7 +67,7 @@ clusters:
 users:
 - name: admin
   user:
-    exec: {apiVersion: client.authentication.k8s.io/v1, command: get-token}
+    auth-provider: {name: gcp}
 `)
 	_, err := kubeconfig.Parse(data, kubeconfig.Options{Context: "prod"})
 	fmt.Println(err)
@@ -74,7 +76,129 @@ users:
 	_, err = kubeconfig.Parse(data, kubeconfig.Options{Context: "test"})
 	fmt.Println(err)
 	// Output:
-	// kubeconfig: users["admin"]: exec is not supported: Bowline does not run credential plugins
+	// kubeconfig: users["admin"]: auth-provider is not supported: use a credential plugin (exec), which has replaced it in Kubernetes
 	// unsupported: true
 	// context "test" not found
+}
+
+// A tool that logs in writes down what it got, whatever else is in the file, and a tool that asks for a context lists them.
+func ExampleWrite() {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	o := kubeconfig.Options{Path: filepath.Join(dir, "config")} // without a path: KUBECONFIG, or ~/.kube/config
+
+	err = kubeconfig.Write(context.Background(), o, kubeconfig.Change{
+		Clusters: map[string]*kubeconfig.Cluster{"prod": {Server: "https://10.0.0.1:6443", CAFile: "prod-ca.crt"}},
+		Users:    map[string]*kubeconfig.User{"anna@prod": {Token: "not-to-be-shown"}},
+		Contexts: map[string]*kubeconfig.Context{"prod": {Cluster: "prod", User: "anna@prod"}},
+		Current:  "prod",
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	// Afterwards: another namespace, and nothing else.
+	if err := kubeconfig.Write(context.Background(), o, kubeconfig.Change{Namespace: "web"}); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	data, err := os.ReadFile(o.Path)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(string(data))
+	// Output:
+	// apiVersion: v1
+	// kind: Config
+	// contexts:
+	// - name: prod
+	//   context:
+	//     cluster: prod
+	//     user: anna@prod
+	//     namespace: web
+	// clusters:
+	// - name: prod
+	//   cluster:
+	//     server: https://10.0.0.1:6443
+	//     certificate-authority: prod-ca.crt
+	// users:
+	// - name: anna@prod
+	//   user:
+	//     token: not-to-be-shown
+	// current-context: prod
+}
+
+// A context that cannot be used is listed, with the reason.
+func ExampleContexts() {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "config")
+	if err := os.WriteFile(file, []byte(`
+current-context: dev
+contexts:
+- name: dev
+  context: {cluster: dev, namespace: web}
+- name: old
+  context: {cluster: gone}
+clusters:
+- name: dev
+  cluster: {server: "https://10.0.0.1:6443"}
+`), 0o600); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	entries, err := kubeconfig.Contexts(kubeconfig.Options{Path: file})
+	if err != nil {
+		fmt.Println(err) // and go on: the other files are listed
+	}
+	for _, e := range entries {
+		var missing *kubeconfig.NotFoundError
+		if errors.As(e.Err, &missing) {
+			fmt.Println(e.Name, "has no", missing.What, missing.Name)
+			continue
+		}
+		fmt.Println(e.Name, e.Server, e.Namespace, e.Current, filepath.Base(e.File))
+	}
+	// Output:
+	// dev https://10.0.0.1:6443 web true config
+	// old has no cluster gone
+}
+
+// A program that is given kubeconfigs by others says which credential plugins it may run.
+func ExamplePlugins() {
+	data := []byte(`
+contexts:
+- name: prod
+  context: {cluster: prod, user: admin}
+clusters:
+- name: prod
+  cluster: {server: "https://10.0.0.1:6443"}
+users:
+- name: admin
+  user:
+    exec:
+      apiVersion: client.authentication.k8s.io/v1
+      command: /tmp/get-token
+      interactiveMode: Never
+`)
+	_, err := kubeconfig.Parse(data, kubeconfig.Options{
+		Context: "prod",
+		Plugins: kubeconfig.Plugins{Policy: kubeconfig.Allowlist, Allowed: []string{"aws", "/usr/bin/kubelogin"}},
+	})
+	fmt.Println(err)
+	fmt.Println("may not run:", errors.Is(err, fs.ErrPermission))
+	// Output:
+	// kubeconfig: users["admin"].exec: command is not allowed: Options.Plugins.Allowed has no "/tmp/get-token"
+	// may not run: true
 }

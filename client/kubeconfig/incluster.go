@@ -17,8 +17,9 @@ const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 // InCluster returns what the service account of the pod says in which the program runs: the API server that
 // KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT name, the account's token file, which the client reads again and
-// again, the cluster's CA and the pod's namespace. A pod without a CA file trusts the system's certificates; one without a
-// namespace file has the namespace "default".
+// again, the cluster's CA and the pod's namespace. A pod without a CA file trusts the system's certificates, and Warnings says
+// so; one without a namespace file has the namespace "default". The variable POD_NAMESPACE, which some programs look at, is not
+// read: it says what its manifest's author meant, and not where the account is.
 //
 // Outside a pod the error is a [*NotInClusterError]. A pod whose service account is not mounted
 // (automountServiceAccountToken: false) is an error that names the token file and matches fs.ErrNotExist.
@@ -51,7 +52,9 @@ func inCluster(account string) (Loaded, error) {
 	switch err := readable(ca); {
 	case err == nil:
 		l.Config.TLS.CAFile = ca
-	case !errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist):
+		l.Warnings = append(l.Warnings, fmt.Sprintf("in-cluster: there is no CA file %s: the system's certificates are trusted", ca))
+	default:
 		return Loaded{}, fmt.Errorf("in-cluster: read the cluster's CA %s: %w", ca, err)
 	}
 	namespace := filepath.Join(account, "namespace")

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -29,6 +30,7 @@ func TestAPodsServiceAccountIsAConfiguration(t *testing.T) {
 			t.Setenv("KUBERNETES_SERVICE_HOST", test.host)
 			t.Setenv("KUBERNETES_SERVICE_PORT", test.port)
 			dir := t.TempDir()
+			t.Setenv("POD_NAMESPACE", "not-this")
 			files := map[string]string{"token": "abc", "ca.crt": "pem", "namespace": " web\n"}
 			delete(files, test.remove)
 			for name, content := range files {
@@ -39,8 +41,13 @@ func TestAPodsServiceAccountIsAConfiguration(t *testing.T) {
 				t.Fatal(err)
 			}
 			ca := filepath.Join(dir, "ca.crt")
+			var warnings []string
 			if test.remove == "ca.crt" {
+				warnings = []string{"in-cluster: there is no CA file " + ca + ": the system's certificates are trusted"}
 				ca = ""
+			}
+			if !reflect.DeepEqual(l.Warnings, warnings) {
+				t.Errorf("warnings are %q, want %q", l.Warnings, warnings)
 			}
 			c := l.Config
 			if c.Server != test.server || c.TLS.CAFile != ca || c.TLS.Insecure {

@@ -14,8 +14,8 @@ import (
 
 // Options says what to load. The zero value loads the current context of whatever [Load] finds.
 type Options struct {
-	// Path is the file to load, which must exist and is not merged with any other. Empty means to look for one, as the
-	// package's documentation says.
+	// Path is the file to load, which must exist (but for [Write]) and is not merged with any other. Empty means to look for
+	// one, as the package's documentation says.
 	//
 	// For [Parse] it is where the bytes come from: errors name it, and relative paths start at its folder. Empty there
 	// means that nobody knows, and a relative path is an error.
@@ -23,6 +23,9 @@ type Options struct {
 
 	// Context is the name of the context to use; empty means the current context.
 	Context string
+
+	// Plugins says which credential plugins may run, and how.
+	Plugins Plugins
 }
 
 // Loaded is what was found. Printing it with package fmt, or encoding it as JSON, shows no credential.
@@ -41,6 +44,11 @@ type Loaded struct {
 
 	// Skipped are the files that KUBECONFIG names and that do not exist.
 	Skipped []string
+
+	// Warnings say, each in one line without credentials, what is no error and should be looked at: a field that nobody
+	// knows, such as a misspelt one, in what was used, a file with a credential that others than its owner may read (not
+	// on Windows), and a pod without a CA file.
+	Warnings []string
 }
 
 // inClusterOrigin is the Origin of what was found in a pod.
@@ -48,21 +56,15 @@ const inClusterOrigin = "in-cluster"
 
 // String returns l for people, without credentials.
 func (l Loaded) String() string {
-	return fmt.Sprintf("{Config:%v Namespace:%q Context:%q Origin:%q Skipped:%q}",
-		l.Config.String(), l.Namespace, l.Context, l.Origin, l.Skipped)
+	return fmt.Sprintf("{Config:%v Namespace:%q Context:%q Origin:%q Skipped:%q Warnings:%q}",
+		l.Config.String(), l.Namespace, l.Context, l.Origin, l.Skipped, l.Warnings)
 }
 
 // GoString returns the same as String, so that %#v shows no credential either.
 func (l Loaded) GoString() string { return "kubeconfig.Loaded" + l.String() }
 
 // Format implements fmt.Formatter: the verbs for which fmt would not ask String print the same.
-func (l Loaded) Format(f fmt.State, verb rune) {
-	text := l.String()
-	if verb == 'v' && f.Flag('#') {
-		text = l.GoString()
-	}
-	_, _ = io.WriteString(f, text)
-}
+func (l Loaded) Format(f fmt.State, verb rune) { format(f, verb, l) }
 
 // Load finds the kubeconfig, or the pod's service account, and returns what its context says. The package's documentation
 // says where it looks and which errors it returns.
@@ -73,12 +75,15 @@ func Load(o Options) (Loaded, error) { return load(o, serviceAccount) }
 
 // load is Load with the folder of the pod's service account.
 func load(o Options, account string) (Loaded, error) {
+	if err := o.Plugins.validate(); err != nil {
+		return Loaded{}, err
+	}
 	if o.Path != "" {
 		m, err := readFile(o.Path)
 		if err != nil {
 			return Loaded{}, err
 		}
-		return m.pick(o.Context)
+		return m.pick(o.Context, o.Plugins)
 	}
 
 	files, listed := search()
@@ -103,7 +108,7 @@ func load(o Options, account string) (Loaded, error) {
 	var err error
 	switch {
 	case !all.empty():
-		l, err = all.pick(o.Context)
+		l, err = all.pick(o.Context, o.Plugins)
 	case o.Context != "":
 		err = &EmptyError{Files: files, Err: &NotFoundError{What: "context", Name: o.Context}}
 	default:
@@ -121,6 +126,9 @@ func load(o Options, account string) (Loaded, error) {
 // Parse returns what the context of the kubeconfig in data says. It does no I/O: it looks neither at KUBECONFIG nor for a
 // pod, and does not open the files that the kubeconfig names. It fails as [Load] does.
 func Parse(data []byte, o Options) (Loaded, error) {
+	if err := o.Plugins.validate(); err != nil {
+		return Loaded{}, err
+	}
 	src := &source{name: o.Path}
 	if o.Path != "" {
 		if err := src.locate(o.Path); err != nil {
@@ -131,7 +139,7 @@ func Parse(data []byte, o Options) (Loaded, error) {
 	if err != nil {
 		return Loaded{}, err
 	}
-	return m.pick(o.Context)
+	return m.pick(o.Context, o.Plugins)
 }
 
 // search returns the files that may hold the configuration, and whether KUBECONFIG lists them.
@@ -156,6 +164,9 @@ type source struct {
 	name string // as the caller named it, for messages
 	dir  string // the folder at which relative paths start, absolute; empty where there is none
 	open bool   // whether the files that it names must be readable
+
+	// mode says who may read it; 0 where nobody asked.
+	mode fs.FileMode
 }
 
 // locate sets the folder. It is made absolute because the files in it are read later, when the program may have changed its
@@ -175,24 +186,30 @@ func readFile(file string) (*merged, error) {
 	if err := src.locate(file); err != nil {
 		return nil, err
 	}
-	data, err := readAll(file)
+	data, info, err := readAll(file)
 	if err != nil {
 		return nil, &FieldError{File: file, Err: fmt.Errorf("cannot be read: %w", withoutPath(err))}
 	}
+	src.mode = info.Mode()
 	return parse(src, data)
 }
 
 // readAll reads a file, which may be a pipe, as far as it may be long and one byte more.
-func readAll(file string) ([]byte, error) {
+func readAll(file string) ([]byte, fs.FileInfo, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, errIsDir
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case info.IsDir():
+		return nil, nil, errIsDir
 	}
-	return io.ReadAll(io.LimitReader(f, maxSize+1))
+	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
+	return data, info, err
 }
 
 // errIsDir is what is wrong with a folder in the place of a file; systems have different words for it, or none.
@@ -220,6 +237,9 @@ func readable(file string) error {
 func withoutPath(err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return p.Err
+	}
+	if l := (*os.LinkError)(nil); errors.As(err, &l) {
+		return l.Err
 	}
 	return err
 }

@@ -16,6 +16,8 @@ import (
 // which may be a secret.
 
 const (
+	byteOrderMark = "\ufeff"
+
 	// maxSize bounds a file, in bytes.
 	maxSize = 16 << 20
 
@@ -30,14 +32,14 @@ const (
 
 // The lists of a kubeconfig, and the field of their entries that holds the body.
 var (
-	contexts = list{plural: "contexts", body: "context", known: []string{"cluster", "user", "namespace"}}
+	contexts = list{plural: "contexts", body: "context", known: []string{"cluster", "user", "namespace", "extensions"}}
 	clusters = list{plural: "clusters", body: "cluster", known: []string{
 		"server", "certificate-authority", "certificate-authority-data", "insecure-skip-tls-verify", "tls-server-name",
-		"proxy-url",
+		"proxy-url", "disable-compression", "extensions",
 	}}
 	users = list{plural: "users", body: "user", known: []string{
 		"client-certificate", "client-certificate-data", "client-key", "client-key-data", "token", "tokenFile",
-		"exec", "auth-provider", "username", "password", "as", "as-uid", "as-groups", "as-user-extra",
+		"exec", "auth-provider", "username", "password", "as", "as-uid", "as-groups", "as-user-extra", "extensions",
 	}}
 )
 
@@ -50,38 +52,56 @@ type list struct {
 
 // parse returns the configuration in data, which may be empty.
 func parse(src *source, data []byte) (*merged, error) {
-	bad := func(err error) (*merged, error) { return nil, &FieldError{File: src.name, Err: err} }
+	docs, _, err := documents(src, data)
+	if err != nil {
+		return nil, err
+	}
+	return unify(src, docs)
+}
+
+// unify returns what the documents of one file say together.
+func unify(src *source, docs []*yaml.Node) (*merged, error) {
+	m := &merged{sources: []*source{src}}
+	for _, doc := range docs {
+		if err := m.document(src, doc.Content[0]); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// documents returns the documents in data, and whether it is JSON, which is always one.
+func documents(src *source, data []byte) (docs []*yaml.Node, isJSON bool, err error) {
+	bad := func(err error) ([]*yaml.Node, bool, error) { return nil, false, &FieldError{File: src.name, Err: err} }
 	if len(data) > maxSize {
 		return bad(fmt.Errorf("is larger than %d MiB", maxSize>>20))
 	}
 	if tooManyMarks(data) {
 		return bad(errTooMany)
 	}
-	m := &merged{sources: []*source{src}}
-	if text := bytes.TrimPrefix(data, []byte("\ufeff")); json.Valid(text) {
+	if text := bytes.TrimPrefix(data, []byte(byteOrderMark)); json.Valid(text) {
 		doc, err := decodeJSON(text)
 		if err != nil {
 			return bad(err)
 		}
-		return m, m.document(src, doc)
+		return []*yaml.Node{{Kind: yaml.DocumentNode, Content: []*yaml.Node{doc}}}, true, nil
 	}
 	budget := maxValues
 	for d := yaml.NewDecoder(bytes.NewReader(data)); ; {
-		var doc yaml.Node
-		err := decode(d, &doc)
+		doc := new(yaml.Node)
+		err := decode(d, doc)
 		if errors.Is(err, io.EOF) {
-			return m, nil
+			break
 		}
 		if err != nil {
 			return bad(err)
 		}
-		if budget -= weigh(&doc, map[*yaml.Node]int{}); budget < 0 {
+		if budget -= weigh(doc, map[*yaml.Node]int{}); budget < 0 {
 			return bad(errTooMany)
 		}
-		if err := m.document(src, doc.Content[0]); err != nil {
-			return nil, err
-		}
+		docs = append(docs, doc)
 	}
+	return docs, false, nil
 }
 
 var errTooMany = errors.New("has too many values in it, or aliases that expand to too many")
@@ -147,7 +167,9 @@ func (m *merged) document(src *source, doc *yaml.Node) error {
 		return nil
 	}
 	top := &stanza{src: src}
-	top.read(doc, "apiVersion", "kind", "current-context", contexts.plural, clusters.plural, users.plural)
+	top.read(doc, "apiVersion", "kind", "current-context", contexts.plural, clusters.plural, users.plural,
+		"preferences", "extensions")
+	m.ignored = append(m.ignored, top.ignored()...)
 	if kind := top.text("kind"); kind != "" && kind != "Config" {
 		top.fail("kind", fmt.Errorf("must be Config, got %q", kind))
 	}
@@ -188,10 +210,11 @@ func (m *merged) entries(top *stanza, l list, to *map[string]*stanza) {
 		case (*to)[name] != nil:
 			entry.fail("name", fmt.Errorf("%q is used twice", name))
 		default:
-			body := &stanza{src: top.src, path: fmt.Sprintf("%s[%q]", l.plural, name)}
+			body := &stanza{src: top.src, path: fmt.Sprintf("%s[%q]", l.plural, name), place: len(*to)}
 			if n := entry.value(l.body); n != nil {
 				body.read(n, l.known...)
 			}
+			body.other = append(entry.other, body.other...)
 			if *to == nil {
 				*to = map[string]*stanza{}
 			}

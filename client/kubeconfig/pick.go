@@ -5,9 +5,14 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"unicode"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/bowline-go/bowline/client"
 )
@@ -17,6 +22,7 @@ type merged struct {
 	sources       []*source
 	current       string
 	currentSource *source
+	ignored       []string // warnings about unknown fields outside the stanzas
 	contexts      map[string]*stanza
 	clusters      map[string]*stanza
 	users         map[string]*stanza
@@ -28,6 +34,7 @@ func (m *merged) add(next *merged) {
 	if m.current == "" {
 		m.current, m.currentSource = next.current, next.currentSource
 	}
+	m.ignored = append(m.ignored, next.ignored...)
 	m.contexts = unite(m.contexts, next.contexts)
 	m.clusters = unite(m.clusters, next.clusters)
 	m.users = unite(m.users, next.users)
@@ -43,6 +50,13 @@ func unite(first, next map[string]*stanza) map[string]*stanza {
 		}
 	}
 	return first
+}
+
+// copied returns m with maps of its own, as add may change those of the first that is added.
+func (m *merged) copied() *merged {
+	c := *m
+	c.contexts, c.clusters, c.users = maps.Clone(m.contexts), maps.Clone(m.clusters), maps.Clone(m.users)
+	return &c
 }
 
 // empty tells whether nothing is configured.
@@ -62,7 +76,7 @@ func (m *merged) files() []string {
 }
 
 // pick returns what a context, or the current one, says.
-func (m *merged) pick(name string) (Loaded, error) {
+func (m *merged) pick(name string, o Plugins) (Loaded, error) {
 	if m.empty() {
 		return Loaded{}, &EmptyError{Files: m.files()}
 	}
@@ -75,7 +89,7 @@ func (m *merged) pick(name string) (Loaded, error) {
 		name = m.current
 		missing = &NotFoundError{What: "context", Name: name, File: m.currentSource.name, Stanza: "current-context"}
 	}
-	context := m.contexts[name]
+	context := m.contexts[name].clone()
 	if context == nil {
 		return Loaded{}, missing
 	}
@@ -92,7 +106,7 @@ func (m *merged) pick(name string) (Loaded, error) {
 		return Loaded{}, context.err
 	}
 	refers := NotFoundError{File: context.src.name, Stanza: context.path}
-	cluster := m.clusters[clusterName]
+	cluster := m.clusters[clusterName].clone()
 	if cluster == nil {
 		refers.What, refers.Name = "cluster", clusterName
 		return Loaded{}, &refers
@@ -101,18 +115,21 @@ func (m *merged) pick(name string) (Loaded, error) {
 	if cluster.err != nil {
 		return Loaded{}, cluster.err
 	}
+	l.Warnings = slices.Concat(m.ignored, context.ignored(), cluster.ignored())
 	if userName == "" {
 		return l, nil
 	}
-	user := m.users[userName]
+	user := m.users[userName].clone()
 	if user == nil {
 		refers.What, refers.Name = "user", userName
 		return Loaded{}, &refers
 	}
 	user.user(&l.Config, cluster)
+	user.exec(&l.Config, cluster, o)
 	if user.err != nil {
 		return Loaded{}, user.err
 	}
+	l.Warnings = append(append(l.Warnings, user.ignored()...), user.open()...)
 	return l, nil
 }
 
@@ -124,6 +141,7 @@ func (s *stanza) cluster(c *client.Config) {
 			s.fail("server", err)
 		}
 	}
+	c.Uncompressed = s.flag("disable-compression")
 	c.TLS.ServerName = s.text("tls-server-name")
 	c.TLS.Insecure = s.flag("insecure-skip-tls-verify")
 	c.TLS.CAData, c.TLS.CAFile = s.either("certificate-authority")
@@ -172,25 +190,36 @@ var notSupported = []struct {
 	field string
 	why   unsupported
 }{
-	{"exec", "is not supported: Bowline does not run credential plugins"},
-	{"auth-provider", "is not supported: Kubernetes has replaced it by credential plugins (exec)"},
-	{"username", "is not supported: use a token or a client certificate"},
-	{"password", "is not supported: use a token or a client certificate"},
-	{"as", "is not supported: Bowline does not impersonate"},
-	{"as-uid", "is not supported: Bowline does not impersonate"},
-	{"as-groups", "is not supported: Bowline does not impersonate"},
-	{"as-user-extra", "is not supported: Bowline does not impersonate"},
+	{"auth-provider", "is not supported: use a credential plugin (exec), which has replaced it in Kubernetes"},
+}
+
+// methods are the ways to say who one is that exclude each other, each with the fields of a user that ask for it. Of two, a
+// server would look at one, and the file does not say at which. A client certificate belongs to the connection, so it
+// may come with a token or a password; what a plugin returns may be a certificate too.
+var methods = []struct{ fields, others []string }{
+	{[]string{"token", "tokenFile"}, []string{"username", "password"}},
+	{[]string{"exec"}, []string{
+		"auth-provider", "token", "tokenFile", "username", "password",
+		"client-certificate", "client-certificate-data", "client-key", "client-key-data",
+	}},
+}
+
+// oneMethod makes sure that a user has one way to say who it is.
+func (s *stanza) oneMethod() {
+	for _, method := range methods {
+		for _, other := range method.others {
+			for _, field := range method.fields {
+				if s.has(field) && s.has(other) {
+					s.fail(field, fmt.Errorf("excludes %s: only one authentication method is allowed", other))
+				}
+			}
+		}
+	}
 }
 
 // user sets what a user's stanza says: who to be at the server of the given cluster.
 func (s *stanza) user(c *client.Config, cluster *stanza) {
-	for _, basic := range []string{"username", "password"} {
-		for _, token := range []string{"token", "tokenFile"} {
-			if s.has(token) && s.has(basic) {
-				s.fail(token, fmt.Errorf("excludes %s: only one authentication method is allowed", basic))
-			}
-		}
-	}
+	s.oneMethod()
 	for _, not := range notSupported {
 		if s.has(not.field) {
 			s.fail(not.field, not.why)
@@ -204,6 +233,8 @@ func (s *stanza) user(c *client.Config, cluster *stanza) {
 	if strings.ContainsFunc(c.BearerToken, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		s.fail("token", errors.New("has a space or a control character in it"))
 	}
+	s.password(c)
+	s.impersonation(&c.Impersonate)
 	t := &c.TLS
 	t.CertData, t.CertFile = s.either("client-certificate")
 	t.KeyData, t.KeyFile = s.either("client-key")
@@ -221,10 +252,57 @@ func (s *stanza) user(c *client.Config, cluster *stanza) {
 
 	// Other clients drop the credentials here, or send them for everybody on the way to read.
 	if u, err := url.Parse(c.Server); err == nil && u.Scheme == "http" {
-		for _, field := range []string{"token", "tokenFile", "client-certificate", "client-certificate-data"} {
+		for _, field := range []string{"token", "tokenFile", "username", "client-certificate", "client-certificate-data", "exec"} {
 			if s.has(field) {
 				s.fail(field, fmt.Errorf("needs a server with https, and %s has none", cluster.path))
 			}
 		}
+	}
+}
+
+// password sets the name and the password of basic authentication (RFC 7617, section 2: no colon in the name, and no control
+// character in either).
+func (s *stanza) password(c *client.Config) {
+	c.Username, c.Password = s.text("username"), s.text("password")
+	switch {
+	case c.Username == "" && c.Password != "":
+		s.fail("password", errors.New("needs username"))
+	case strings.Contains(c.Username, ":"):
+		s.fail("username", errors.New("must not have a colon in it"))
+	case strings.ContainsFunc(c.Username, unicode.IsControl):
+		s.fail("username", errNotText)
+	case strings.ContainsFunc(c.Password, unicode.IsControl):
+		s.fail("password", errNotText)
+	}
+}
+
+var errNotText = errors.New("has a control character in it")
+
+// impersonation sets on whose behalf the user acts. All of it travels in headers of HTTP, which end at a line's end and
+// lose the space around them: what is refused here would be somebody else at the server.
+func (s *stanza) impersonation(i *client.Impersonation) {
+	i.User, i.UID = s.text("as"), s.text("as-uid")
+	i.Groups, i.Extra = s.list("as-groups"), s.lists("as-user-extra")
+	for _, field := range []string{"as-uid", "as-groups", "as-user-extra"} {
+		if n := s.value(field); i.User == "" && s.has(field) && (n.Kind == yaml.ScalarNode || len(n.Content) > 0) {
+			s.fail(field, errors.New("needs as: the user to act for"))
+		}
+	}
+	check := func(field string, texts ...string) {
+		for _, text := range texts {
+			switch {
+			case strings.ContainsFunc(text, unicode.IsControl):
+				s.fail(field, errNotText)
+			case strings.TrimSpace(text) != text:
+				s.fail(field, errors.New("has space around it"))
+			}
+		}
+	}
+	check("as", i.User)
+	check("as-uid", i.UID)
+	check("as-groups", i.Groups...)
+	for _, key := range slices.Sorted(maps.Keys(i.Extra)) {
+		check("as-user-extra", key)
+		check("as-user-extra", i.Extra[key]...)
 	}
 }

@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/bowline-go/bowline/client"
 )
 
 // one is a kubeconfig with one context, whose cluster and user have the given fields.
@@ -70,10 +73,6 @@ func TestEachFieldReachesTheConfig(t *testing.T) {
 			"a token and a certificate", someServer, `token: abc, client-certificate: /c, client-key: /k`, ` CertFile:/c `,
 			"abc", nil,
 		},
-		{
-			"compression is nothing that a client must do", someServer + `disable-compression: true`, ``,
-			`{Server:https://s:6443 `, "", nil,
-		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			l, err := Parse([]byte(one(test.cluster, test.user)), Options{})
@@ -132,7 +131,7 @@ func TestOnlyTheContextThatIsUsedIsChecked(t *testing.T) {
 ---
 contexts: [{name: y, context: {cluster: missing}}, {name: z, context: [1]}, {name: w}]
 clusters: [{name: d, cluster: {server: [1], server: 2, certificate-authority-data: "?"}}, {name: e, cluster: 5}]
-users: [{name: v, user: {exec: {command: rm}, token: {a: b}}}]
+users: [{name: v, user: {exec: {command: [rm]}, token: {a: b}}}]
 `), Options{})
 	if err != nil || l.Config.BearerToken != "abc" {
 		t.Errorf("parsed %v, %v", l, err)
@@ -316,6 +315,97 @@ func TestWhatCannotBeMeantIsAnErrorThatNamesStanzaAndField(t *testing.T) {
 			"a token file and a password", someServer, `tokenFile: /t, password: s3cr3t`,
 			`users["u"]: tokenFile excludes password: only one authentication method is allowed`,
 		},
+		{
+			"a plugin and a token", someServer, `token: s3cr3t, exec: {command: c}`,
+			`users["u"]: exec excludes token: only one authentication method is allowed`,
+		},
+		{
+			"a plugin and a token file", someServer, `tokenFile: /t, exec: {command: c}`,
+			`users["u"]: exec excludes tokenFile: only one authentication method is allowed`,
+		},
+		{
+			"a plugin and a password", someServer, `username: a, exec: {command: c}`,
+			`users["u"]: exec excludes username: only one authentication method is allowed`,
+		},
+		{
+			"a plugin and a certificate", someServer, `client-certificate: /c, exec: {command: c}`,
+			`users["u"]: exec excludes client-certificate: only one authentication method is allowed`,
+		},
+		{
+			"a plugin and a key", someServer, `client-key-data: czNjcjN0, exec: {command: c}`,
+			`users["u"]: exec excludes client-key-data: only one authentication method is allowed`,
+		},
+		// behaviour 101
+		{
+			"a plugin and a provider", someServer, `exec: {command: c}, auth-provider: {name: oidc}`,
+			`users["u"]: exec excludes auth-provider: only one authentication method is allowed`,
+		},
+		{"a password without a name", someServer, `password: s3cr3t`, `users["u"]: password needs username`},
+		{
+			"a name that would be another", someServer, `username: "a:b", password: s3cr3t`,
+			`users["u"]: username must not have a colon in it`,
+		},
+		{
+			"a name of two lines", someServer, `username: "a\nb"`, `users["u"]: username has a control character in it`,
+		},
+		{
+			"a password of two lines", someServer, `username: a, password: "s3cr3t\r\nX: y"`,
+			`users["u"]: password has a control character in it`,
+		},
+		// behaviour 100
+		{"a uid without a user", someServer, `as-uid: "1"`, `users["u"]: as-uid needs as: the user to act for`},
+		{"groups without a user", someServer, `as: "", as-groups: [a]`, `users["u"]: as-groups needs as: the user to act for`},
+		{
+			"extra fields without a user", someServer, `as-user-extra: {a: [b]}`,
+			`users["u"]: as-user-extra needs as: the user to act for`,
+		},
+		{"a user that is a list", someServer, `as: [a]`, `users["u"]: as must be a string`},
+		{
+			"groups that are a text", someServer, `as: a, as-groups: b`,
+			`users["u"]: as-groups must be a list of strings, none of them empty`,
+		},
+		{
+			"a group that is empty", someServer, `as: a, as-groups: [b, ""]`,
+			`users["u"]: as-groups must be a list of strings, none of them empty`,
+		},
+		{
+			"extra fields that are a list", someServer, `as: a, as-user-extra: [b]`,
+			`users["u"]: as-user-extra must be a mapping of names to lists of strings, none of them empty`,
+		},
+		{
+			"an extra field that is a text", someServer, `as: a, as-user-extra: {b: c}`,
+			`users["u"]: as-user-extra must be a mapping of names to lists of strings, none of them empty`,
+		},
+		{
+			"an extra field without a name", someServer, `as: a, as-user-extra: {"": [c]}`,
+			`users["u"]: as-user-extra must be a mapping of names to lists of strings, none of them empty`,
+		},
+		{
+			"an extra field that comes twice", someServer, `as: a, as-user-extra: {b: [c], b: [d]}`,
+			`users["u"]: as-user-extra has "b" twice`,
+		},
+		{
+			"a user with another header in it", someServer, `as: "a\r\nImpersonate-Group: system:masters"`,
+			`users["u"]: as has a control character in it`,
+		},
+		{"a user with space around it", someServer, `as: " admin"`, `users["u"]: as has space around it`},
+		{"a uid with a control character", someServer, `as: a, as-uid: "\e[2J"`, `users["u"]: as-uid has a control character in it`},
+		{
+			"a group with a control character", someServer, `as: a, as-groups: [a, "b\n"]`,
+			`users["u"]: as-groups has a control character in it`,
+		},
+		{
+			"an extra field with a control character", someServer, `as: a, as-user-extra: {b: ["\0"]}`,
+			`users["u"]: as-user-extra has a control character in it`,
+		},
+		{
+			"a name of an extra field with a control character", someServer, `as: a, as-user-extra: {"b\x7f": [c]}`,
+			`users["u"]: as-user-extra has a control character in it`,
+		},
+		{
+			"compression that is a text", someServer + `disable-compression: maybe`, ``,
+			`clusters["c"]: disable-compression must be true or false`,
+		},
 
 		{
 			"a token without TLS", `server: "http://s"`, `token: s3cr3t`,
@@ -329,6 +419,10 @@ func TestWhatCannotBeMeantIsAnErrorThatNamesStanzaAndField(t *testing.T) {
 			"a client certificate without TLS", `server: "http://s"`,
 			`client-certificate-data: ` + base(cert) + `, client-key-data: ` + base(key),
 			`users["u"]: client-certificate-data needs a server with https, and clusters["c"] has none`,
+		},
+		{
+			"a password without TLS", `server: "http://s"`, `username: a, password: s3cr3t`,
+			`users["u"]: username needs a server with https, and clusters["c"] has none`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -355,22 +449,17 @@ func TestWhatCannotBeMeantIsAnErrorThatNamesStanzaAndField(t *testing.T) {
 	}
 }
 
-// behaviour 100, behaviour 101: as long as they are not supported, they are refused whatever is in them.
+// What is not supported is refused whatever is in it.
 func TestAUserWithAnUnsupportedFieldIsNeverUsedWithoutIt(t *testing.T) {
-	for _, test := range []struct{ name, user, field string }{
+	for _, test := range []struct{ name, user, field, want string }{
 		{
-			"a credential plugin",
-			`exec: {apiVersion: client.authentication.k8s.io/v1, command: s3cr3t, interactiveMode: Never}`, "exec",
+			"a provider", `auth-provider: {name: oidc, config: {id-token: s3cr3t}}`, "auth-provider",
+			"is not supported: use a credential plugin (exec), which has replaced it in Kubernetes",
 		},
-		{"a credential plugin beside a token", `token: abc, exec: {command: s3cr3t}`, "exec"},
-		{"an empty credential plugin", `exec: {}`, "exec"},
-		{"a provider", `auth-provider: {name: oidc, config: {id-token: s3cr3t}}`, "auth-provider"},
-		{"a user name", `username: a, password: s3cr3t`, "username"},
-		{"a password alone", `password: s3cr3t`, "password"},
-		{"impersonation of a user", `token: abc, as: s3cr3t`, "as"},
-		{"impersonation of a uid", `as-uid: s3cr3t`, "as-uid"},
-		{"impersonation of groups", `as-groups: [s3cr3t]`, "as-groups"},
-		{"impersonation with extra fields", `as-user-extra: {a: [s3cr3t]}`, "as-user-extra"},
+		{
+			"a provider beside a token", `token: s3cr3t, auth-provider: {name: gcp}`, "auth-provider",
+			"is not supported: use a credential plugin (exec), which has replaced it in Kubernetes",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			l, err := Parse([]byte(one(someServer, test.user)), Options{Path: "/c"})
@@ -381,7 +470,7 @@ func TestAUserWithAnUnsupportedFieldIsNeverUsedWithoutIt(t *testing.T) {
 			if f.File != "/c" || f.Stanza != `users["u"]` || f.Field != test.field {
 				t.Errorf("error is %#v, want it to name %s", f, test.field)
 			}
-			if want := `kubeconfig /c: users["u"]: ` + test.field + " is not supported: "; !strings.HasPrefix(err.Error(), want) {
+			if want := `kubeconfig /c: users["u"]: ` + test.field + " " + test.want; err.Error() != want {
 				t.Errorf("error is %q, want %q", err, want)
 			}
 			if strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), "s3cr3t") {
@@ -389,6 +478,48 @@ func TestAUserWithAnUnsupportedFieldIsNeverUsedWithoutIt(t *testing.T) {
 			}
 			if l.Config.Server != "" {
 				t.Errorf("a Config comes with the error: %v", l)
+			}
+		})
+	}
+}
+
+// behaviour 100
+func TestPasswordImpersonationAndCompressionReachTheConfig(t *testing.T) {
+	for _, test := range []struct {
+		name, cluster, user string
+		want                client.Config
+	}{
+		{"a password", ``, `username: anna, password: "s3cr3t: ü"`, client.Config{Username: "anna", Password: "s3cr3t: ü"}},
+		{"a name without a password", ``, `username: anna`, client.Config{Username: "anna"}},
+		{"a password that looks like a number", ``, `username: 007, password: 0x10`, client.Config{Username: "007", Password: "0x10"}},
+		{"no compression", `disable-compression: true`, ``, client.Config{Uncompressed: true}},
+		{"compression", `disable-compression: false`, ``, client.Config{}},
+		{
+			"impersonation of a user", ``, `token: abc, as: "system:serviceaccount:web:a"`,
+			client.Config{BearerToken: "abc", Impersonate: client.Impersonation{User: "system:serviceaccount:web:a"}},
+		},
+		{
+			"all of impersonation", ``,
+			`as: anna, as-uid: 17, as-groups: [devs, "system:masters"], as-user-extra: {scopes: [a, 2], Empty: [], none: null}`,
+			client.Config{Impersonate: client.Impersonation{
+				User: "anna", UID: "17", Groups: []string{"devs", "system:masters"},
+				Extra: map[string][]string{"scopes": {"a", "2"}, "Empty": {}, "none": {}},
+			}},
+		},
+		{
+			"what is empty impersonates nobody", ``, `as: "", as-uid: null, as-groups: [], as-user-extra: {}`,
+			client.Config{Impersonate: client.Impersonation{Extra: map[string][]string{}}},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			l, err := Parse([]byte(one(someServer+test.cluster, test.user)), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			test.want.Server = "https://s:6443"
+			if !reflect.DeepEqual(l.Config, test.want) {
+				t.Errorf("config has %q:%q %#v, want %q:%q %#v", l.Config.Username, l.Config.Password, l.Config.Impersonate,
+					test.want.Username, test.want.Password, test.want.Impersonate)
 			}
 		})
 	}

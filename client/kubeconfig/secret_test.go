@@ -37,6 +37,47 @@ func TestNoWayOfPrintingShowsASecret(t *testing.T) {
 	}
 }
 
+// guarantee S2, for what Write is given; behaviour 104
+func TestNoWayOfPrintingAChangeShowsASecret(t *testing.T) {
+	_, key := keyPair(t, "admin")
+	exec := Exec{Command: "c", Args: []string{"t0k3n"}, Env: map[string]string{"A": "t0k3n"}, InstallHint: "t0k3n"}
+	user := User{Token: "t0k3n", Username: "anna", Password: "t0k3n", KeyData: key, CertData: []byte("cert"), Exec: &exec, AsGroups: []string{"a"}}
+	cluster := Cluster{Server: "https://s", ProxyURL: "http://a:t0k3n@p", CAData: []byte("ca")}
+	change := Change{Users: map[string]*User{"u": &user}, Clusters: map[string]*Cluster{"c": &cluster}}
+	var shown []string
+	for _, v := range []any{
+		user, &user, cluster, &cluster, exec, &exec, change, &change,
+		[]any{user, cluster, exec},
+		struct{ Inner User }{user},
+		map[string]Exec{"a": exec},
+	} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d", "%t"} {
+			shown = append(shown, fmt.Sprintf(verb, v))
+		}
+		asJSON, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown = append(shown, string(asJSON))
+	}
+	numbers := strings.Trim(fmt.Sprint(key[:16]), "[]")
+	for _, text := range shown {
+		for _, secret := range []string{"t0k3n", base(key)[:16], numbers, "PRIVATE KEY", fmt.Sprintf("%x", "t0k3n"), base([]byte("t0k3n"))} {
+			if strings.Contains(text, secret) {
+				t.Errorf("it shows a secret: %s", text)
+			}
+		}
+	}
+	const wantUser = `{token:[redacted] username:"anna" password:[redacted] client-certificate-data:[4 bytes] ` +
+		`client-key-data:[redacted] exec:[redacted] as-groups:[1]}`
+	if got := user.String(); got != wantUser {
+		t.Errorf("user is %s", got)
+	}
+	if got := fmt.Sprintf("%#v", cluster); got != `kubeconfig.Cluster{server:"https://s" certificate-authority-data:[2 bytes] proxy-url:[redacted]}` {
+		t.Errorf("cluster is %s", got)
+	}
+}
+
 // guarantee S2: a parser's messages may quote what they do not understand.
 func TestAFileThatIsNotYAMLDoesNotShowItsSecrets(t *testing.T) {
 	for _, data := range []string{

@@ -16,7 +16,18 @@ type stanza struct {
 	src    *source
 	path   string                // such as users["admin"]; empty for the file as a whole
 	values map[string]*yaml.Node // the known fields; an explicit null hides what a merge key would bring
+	other  []string              // the names of the other fields
+	place  int                   // the number of stanzas of its kind that come before it in its file
 	err    error
+}
+
+// clone returns a stanza of which values can be taken without an effect on s; nil for nil.
+func (s *stanza) clone() *stanza {
+	if s == nil {
+		return nil
+	}
+	c := *s
+	return &c
 }
 
 // fail records that a field is wrong, unless something was wrong before.
@@ -26,7 +37,7 @@ func (s *stanza) fail(field string, err error) {
 	}
 }
 
-// read takes the known fields of the mapping n, which is not null. Others are ignored.
+// read takes the known fields of the mapping n, which is not null. Of others only the names are kept.
 func (s *stanza) read(n *yaml.Node, known ...string) {
 	s.values = map[string]*yaml.Node{}
 	if n.Kind != yaml.MappingNode {
@@ -48,7 +59,11 @@ func (s *stanza) merge(n *yaml.Node, known []string) {
 			others = append(others, value.Content...)
 		case key.Tag == "!!merge":
 			others = append(others, value)
-		case key.Kind != yaml.ScalarNode || !slices.Contains(known, key.Value):
+		case key.Kind != yaml.ScalarNode:
+		case !slices.Contains(known, key.Value):
+			if !slices.Contains(s.other, key.Value) {
+				s.other = append(s.other, key.Value)
+			}
 		case own[key.Value] != nil:
 			s.fail(key.Value, errors.New("is set twice"))
 		default:
@@ -90,14 +105,11 @@ func (s *stanza) text(field string) string {
 	if n == nil {
 		return ""
 	}
-	if n.Kind == yaml.ScalarNode {
-		switch n.Tag {
-		case "!!str", "!!int", "!!float", "!!bool", "!!timestamp", "!!merge":
-			return n.Value
-		}
+	text, ok := text(n)
+	if !ok {
+		s.fail(field, errors.New("must be a string"))
 	}
-	s.fail(field, errors.New("must be a string"))
-	return ""
+	return text
 }
 
 // flag returns a boolean; false if it is not set.
@@ -157,6 +169,71 @@ func (s *stanza) either(field string) (data []byte, file string) {
 		return data, ""
 	}
 	return nil, s.file(field)
+}
+
+// list returns a list of strings; nil if it is not set.
+func (s *stanza) list(field string) []string {
+	n := s.value(field)
+	if n == nil {
+		return nil
+	}
+	texts, ok := texts(n)
+	if !ok {
+		s.fail(field, errors.New("must be a list of strings, none of them empty"))
+	}
+	return texts
+}
+
+// lists returns lists of strings by their names; nil if it is not set.
+func (s *stanza) lists(field string) map[string][]string {
+	n := s.value(field)
+	if n == nil {
+		return nil
+	}
+	wrong := errors.New("must be a mapping of names to lists of strings, none of them empty")
+	if n.Kind != yaml.MappingNode {
+		s.fail(field, wrong)
+		return nil
+	}
+	all := map[string][]string{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		name, isText := text(follow(n.Content[i]))
+		list, isList := texts(follow(n.Content[i+1]))
+		switch {
+		case !isText || name == "" || !isList:
+			s.fail(field, wrong)
+		case all[name] != nil:
+			s.fail(field, fmt.Errorf("has %q twice", name))
+		}
+		all[name] = append([]string{}, list...)
+	}
+	return all
+}
+
+// texts returns the strings of a list, and whether it is one of strings that are not empty.
+func texts(n *yaml.Node) (list []string, ok bool) {
+	if n.Kind != yaml.SequenceNode {
+		return nil, isNull(n)
+	}
+	for _, item := range n.Content {
+		item, ok := text(follow(item))
+		if !ok || item == "" {
+			return nil, false
+		}
+		list = append(list, item)
+	}
+	return list, true
+}
+
+// text returns a string as it is written, and whether it is one.
+func text(n *yaml.Node) (string, bool) {
+	if n.Kind == yaml.ScalarNode {
+		switch n.Tag {
+		case "!!str", "!!int", "!!float", "!!bool", "!!timestamp", "!!merge":
+			return n.Value, true
+		}
+	}
+	return "", false
 }
 
 // follow returns n, or what it is an alias of.

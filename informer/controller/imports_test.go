@@ -29,6 +29,7 @@ var imports = map[string][]string{
 	"internal/memnet":     {},
 
 	"client":            {"client/meta", "errors", "patch", "internal/codec", "internal/jsonstream", "internal/retry"},
+	"client/discovery":  {"client", "client/meta", "errors"},
 	"client/kubeconfig": {"client", "client/meta", "errors"},
 	"client/clienttest": {"client", "client/meta", "errors", "patch", "internal/memnet"},
 
@@ -36,7 +37,7 @@ var imports = map[string][]string{
 	"informer/controller": {"cache", "client/meta", "workqueue"},
 
 	// For tests only: the suite that the server in the process and the real one have to pass.
-	"internal/conformance": {"client", "client/meta", "errors", "patch"},
+	"internal/conformance": {"client", "client/discovery", "client/meta", "errors", "patch"},
 	// Likewise: the calls whose requests are kept in files, and are made to both servers.
 	"internal/wire": {"client", "client/meta", "errors", "patch"},
 }

@@ -48,6 +48,7 @@ func Run(t *testing.T, cfg client.Config) {
 		{"too large version", testTooLargeVersion},
 		{"shape of bookmarks", testBookmarkShape},
 		{"bad requests", testBadRequests},
+		{"discovery", testDiscovery},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,125 @@
+package client
+
+// Certificates and authorities, as data and in files.
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// certificate reads the client's certificate and key; nil where there is none.
+func (t TLS) certificate() (*tls.Certificate, error) {
+	if !t.hasCertificate() {
+		return nil, nil
+	}
+	cert, key := t.CertData, t.KeyData
+	var err error
+	if len(cert) == 0 {
+		if cert, err = os.ReadFile(t.CertFile); err != nil {
+			return nil, fmt.Errorf("read TLS.CertFile: %w", err)
+		}
+	}
+	if len(key) == 0 {
+		if key, err = os.ReadFile(t.KeyFile); err != nil {
+			return nil, fmt.Errorf("read TLS.KeyFile: %w", err)
+		}
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return nil, fmt.Errorf("client certificate: %w", err)
+	}
+	return &pair, nil
+}
+
+func (t TLS) hasCertificate() bool { return t.CertFile != "" || len(t.CertData) > 0 }
+
+// sameCertificate reports whether a server is shown the same.
+func sameCertificate(a, b *tls.Certificate) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return slices.EqualFunc(a.Certificate, b.Certificate, bytes.Equal)
+}
+
+// ca returns the PEM certificates of those who vouch for the server; nil where the system's are meant, which empty or bad
+// ones must not be taken for.
+func (t TLS) ca() ([]byte, error) {
+	switch {
+	case len(t.CAData) > 0:
+		return t.CAData, nil
+	case t.CAFile == "":
+		return nil, nil
+	}
+	b, err := os.ReadFile(t.CAFile)
+	if err != nil {
+		return nil, fmt.Errorf("read TLS.CAFile: %w", err)
+	}
+	if _, err := certPool(b); err != nil {
+		return nil, fmt.Errorf("read TLS.CAFile: %s: %w", t.CAFile, err)
+	}
+	return b, nil
+}
+
+// identity reads what connections are made with.
+func (t TLS) identity() (i identity, err error) {
+	if i.ca, err = t.ca(); err != nil {
+		return identity{}, err
+	}
+	if i.cert, err = t.certificate(); err != nil {
+		return identity{}, err
+	}
+	return i, nil
+}
+
+// inFiles reports whether any of it may change.
+func (t TLS) inFiles() bool {
+	ca := len(t.CAData) == 0 && t.CAFile != ""
+	cert := t.hasCertificate() && (len(t.CertData) == 0 || len(t.KeyData) == 0)
+	return ca || cert
+}
+
+func certPool(data []byte) (*x509.CertPool, error) {
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(data) {
+		return nil, errors.New("no PEM certificate in it")
+	}
+	return pool, nil
+}
+
+// validateData checks what can be checked without I/O: certificates and keys that are given as data.
+func (t TLS) validateData() error {
+	if len(t.CAData) > 0 {
+		if _, err := certPool(t.CAData); err != nil {
+			return fmt.Errorf("client.Config: TLS.CAData: %w", err)
+		}
+	}
+	switch {
+	case len(t.CertData) > 0 && len(t.KeyData) > 0:
+		if _, err := tls.X509KeyPair(t.CertData, t.KeyData); err != nil {
+			return fmt.Errorf("client.Config: TLS.CertData and TLS.KeyData: %w", err)
+		}
+	case len(t.CertData) > 0 && !hasBlock(t.CertData, "CERTIFICATE"):
+		return errors.New("client.Config: TLS.CertData: no PEM certificate in it")
+	case len(t.KeyData) > 0 && !hasBlock(t.KeyData, "PRIVATE KEY"):
+		return errors.New("client.Config: TLS.KeyData: no PEM private key in it")
+	}
+	return nil
+}
+
+// hasBlock reports whether data has a PEM block whose type ends in suffix.
+func hasBlock(data []byte, suffix string) bool {
+	for {
+		var block *pem.Block
+		block, data = pem.Decode(data)
+		if block == nil || strings.HasSuffix(block.Type, suffix) {
+			return block != nil
+		}
+	}
+}

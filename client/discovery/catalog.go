@@ -1,0 +1,322 @@
+package discovery
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	apierrors "github.com/bowline-go/bowline/errors"
+)
+
+const (
+	corePath   = "/api"
+	groupsPath = "/apis"
+
+	// accepted are the media types in which discovery is asked for; what a server does not know it passes over.
+	accepted = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
+		"application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
+
+	// atOnce bounds how many group versions a server of the old form is asked for at the same time.
+	atOnce = 8
+)
+
+// Options change how a Catalog remembers. The zero value is good for programs that run for long.
+type Options struct {
+	// TTL is how long an answer is taken to be true before the server is asked whether it still is; 0 means one minute.
+	TTL time.Duration
+	// MissTTL is how old an answer may be to prove that something does not exist, or still does not answer; 0 means 10 s.
+	MissTTL time.Duration
+	// Timeout is how long a request may bring nothing before it is given up, with its retries; 0 means one minute. The whole
+	// may take longer, as long as it goes on.
+	Timeout time.Duration
+	// MaxDocument bounds the size of one document, in bytes after decompression; 0 means 64 MiB.
+	MaxDocument int
+	// Dir is a folder in which answers are kept for the next run of the program, for command-line tools: its first lookup then
+	// costs a confirmation that nothing has changed, or nothing within TTL. Empty means none. It is for one server and one user;
+	// a folder that is missing is made with mode 0700, files have mode 0600, and a folder in which others may write is not used.
+	// Whatever is wrong with the folder or a file in it costs a request and no more.
+	Dir string
+	// DirError, where set, is called with each reason why Dir could not be used. It must be safe for use by several goroutines
+	// at once.
+	DirError func(error)
+}
+
+func (o Options) validate() error {
+	var errs []error
+	for _, f := range []struct {
+		name string
+		d    time.Duration
+	}{{"TTL", o.TTL}, {"MissTTL", o.MissTTL}, {"Timeout", o.Timeout}} {
+		if f.d < 0 {
+			errs = append(errs, fmt.Errorf("discovery.Options: %s must not be negative, got %v", f.name, f.d))
+		}
+	}
+	if o.MaxDocument < 0 {
+		errs = append(errs, fmt.Errorf("discovery.Options: MaxDocument must not be negative, got %d", o.MaxDocument))
+	}
+	return errors.Join(errs...)
+}
+
+// Catalog is what a server serves, asked for when needed and remembered. It is safe for use by several goroutines at once, and
+// holds none of its own.
+type Catalog struct {
+	client  *client.Client
+	options Options
+	disk    disk
+	invalid error // why it cannot be used; every call returns it
+
+	mu      sync.Mutex // protects what follows, and what is in the entries; never held during I/O
+	entries map[string]*entry
+	since   time.Time // of the last Invalidate
+}
+
+// New returns a catalog of c's server. It does no I/O. Options that cannot be right show in the first call's error.
+func New(c *client.Client, o Options) *Catalog {
+	d := &Catalog{client: c, invalid: o.validate(), entries: map[string]*entry{}}
+	if c == nil {
+		d.invalid = errors.New("discovery.New: the client is nil")
+	}
+	o.TTL, o.MissTTL = cmp.Or(o.TTL, time.Minute), cmp.Or(o.MissTTL, 10*time.Second)
+	o.Timeout, o.MaxDocument = cmp.Or(o.Timeout, time.Minute), cmp.Or(o.MaxDocument, 64<<20)
+	d.options, d.disk = o, disk{dir: o.Dir, max: o.MaxDocument, fail: o.DirError}
+	return d
+}
+
+func (c *Catalog) usable() error {
+	if c == nil || c.entries == nil {
+		return &client.UsageError{Err: errors.New("the zero discovery.Catalog has no client; use discovery.New")}
+	}
+	if c.invalid != nil {
+		return &client.UsageError{Err: c.invalid}
+	}
+	return nil
+}
+
+// Invalidate makes every later call ask the server again, also those that would wait for a request which has begun. What has
+// not changed since is not sent again.
+func (c *Catalog) Invalidate() {
+	if c.usable() != nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.since = time.Now()
+	for _, e := range c.entries {
+		e.flight = nil
+		if e.doc == nil {
+			continue
+		}
+		if e.doc.err != nil {
+			e.doc = nil
+			continue
+		}
+		old := *e.doc
+		old.at = time.Time{}
+		e.doc = &old
+	}
+}
+
+// Groups returns the groups that the server serves, the core group first and the others in the server's order.
+func (c *Catalog) Groups(ctx context.Context) ([]Group, error) {
+	lists, err := c.listings(ctx, nil, c.options.TTL)
+	if err != nil {
+		return nil, err
+	}
+	var groups []Group
+	for _, l := range lists {
+		for _, g := range l.groups {
+			g.Versions = slices.Clone(g.Versions)
+			groups = append(groups, g)
+		}
+	}
+	return groups, nil
+}
+
+// Resources returns every resource in every version of the given groups, or of all where none is given. Groups are in the
+// server's order, the core group first; within a group its preferred version comes first; within a version it is the server's
+// order. A group that is not served has none. Where a group version could not be asked, the others are returned with a
+// [*PartialError].
+func (c *Catalog) Resources(ctx context.Context, groups ...string) ([]Resource, error) {
+	served, failed, err := c.walk(ctx, groups, "", c.options.TTL)
+	if err != nil {
+		return nil, err
+	}
+	var resources []Resource
+	for _, v := range served {
+		for _, r := range v.resources {
+			resources = append(resources, r.clone())
+		}
+	}
+	return resources, partial(failed)
+}
+
+// Preferred returns every resource once: in its group's preferred version, or if that does not have it, in the first that has.
+// Names with nothing but subresources are left out. The order and the [*PartialError] are those of Resources.
+func (c *Catalog) Preferred(ctx context.Context) ([]Resource, error) {
+	served, failed, err := c.walk(ctx, nil, "", c.options.TTL)
+	if err != nil {
+		return nil, err
+	}
+	var resources []Resource
+	for r := range preferred(served) {
+		resources = append(resources, r.clone())
+	}
+	return resources, partial(failed)
+}
+
+// served are the resources of one group version.
+type served struct {
+	gv        GroupVersion
+	resources []Resource
+}
+
+// listings returns what the server says about the groups: about the core group, the others, or both, as the groups need. No
+// groups means all.
+func (c *Catalog) listings(ctx context.Context, groups []string, maxAge time.Duration) ([]*listing, error) {
+	if err := c.usable(); err != nil {
+		return nil, err
+	}
+	var paths []string
+	if len(groups) == 0 || slices.Contains(groups, "") {
+		paths = append(paths, corePath)
+	}
+	if len(groups) == 0 || slices.ContainsFunc(groups, func(g string) bool { return g != "" }) {
+		paths = append(paths, groupsPath)
+	}
+	lists, errs := make([]*listing, len(paths)), make([]error, len(paths))
+	each(len(paths), func(i int) { lists[i], errs[i] = c.listing(ctx, paths[i], maxAge) })
+	return lists, errors.Join(errs...)
+}
+
+func (c *Catalog) listing(ctx context.Context, path string, maxAge time.Duration) (*listing, error) {
+	doc, err := c.load(ctx, page{path: path, accept: accepted, parse: parseListing}, func(d *document) bool {
+		return c.fresh(d, maxAge)
+	})
+	if errors.Is(err, apierrors.NotFound) { // a server may have nothing in the core group, or nothing beside it
+		return &listing{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return doc.value.(*listing), nil
+}
+
+// walk returns the resources of the groups, or of all if none is given, in the one version if it is given, and the group
+// versions that could not be asked. An error means that nothing can be said at all.
+func (c *Catalog) walk(ctx context.Context, groups []string, version string, maxAge time.Duration) ([]served, []Failure, error) {
+	lists, err := c.listings(ctx, groups, maxAge)
+	if err != nil {
+		return nil, nil, err
+	}
+	wanted := func(gv GroupVersion) bool {
+		return (len(groups) == 0 || slices.Contains(groups, gv.Group)) && (version == "" || version == gv.Version)
+	}
+	var all []served
+	var errs []error // of each of all
+	var ask []int    // which of all the server has to be asked for
+	for _, l := range lists {
+		for _, g := range l.groups {
+			for _, v := range g.byPreference() {
+				gv := GroupVersion{g.Name, v.Name}
+				if !wanted(gv) {
+					continue
+				}
+				var err error
+				switch {
+				case v.Stale:
+					err = ErrStale
+				case l.resources == nil:
+					ask = append(ask, len(all))
+				}
+				all, errs = append(all, served{gv, l.resources[gv]}), append(errs, err)
+			}
+		}
+	}
+	each(len(ask), func(i int) {
+		s := &all[ask[i]]
+		s.resources, errs[ask[i]] = c.resources(ctx, s.gv, maxAge)
+	})
+	if ctx.Err() != nil && errors.Join(errs...) != nil {
+		return nil, nil, failure(page{path: groupsPath}, contextError(ctx))
+	}
+	var good []served
+	var failed []Failure
+	for i, s := range all {
+		if errs[i] != nil {
+			failed = append(failed, Failure{s.gv, errs[i]})
+			continue
+		}
+		good = append(good, s)
+	}
+	for _, l := range lists {
+		for _, f := range l.invalid {
+			if wanted(f.GroupVersion) {
+				failed = append(failed, f)
+			}
+		}
+	}
+	return good, failed, nil
+}
+
+// resources asks a server of the old form for one group version.
+func (c *Catalog) resources(ctx context.Context, gv GroupVersion, maxAge time.Duration) ([]Resource, error) {
+	doc, err := c.load(ctx, page{path: gv.path(), parse: parseResources(gv)}, func(d *document) bool { return c.fresh(d, maxAge) })
+	if err != nil {
+		return nil, err
+	}
+	return doc.value.([]Resource), nil
+}
+
+// prune forgets the group versions, or OpenAPI documents, that the server has no more: those that doc, the new answer about
+// what there is, does not list. So what is remembered is bounded by what the server has. c.mu is held.
+func (c *Catalog) prune(p page, doc *document) {
+	switch value := doc.value.(type) {
+	case *listing:
+		for path := range c.entries {
+			root, rest, below := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+			if !below || "/"+root != p.path {
+				continue
+			}
+			var gv GroupVersion
+			if gv.Version = rest; p.path == groupsPath {
+				gv.Group, gv.Version, _ = strings.Cut(rest, "/")
+			}
+			g, ok := value.group(gv.Group)
+			if _, has := g.version(gv.Version); !ok || !has || value.resources != nil {
+				delete(c.entries, path)
+			}
+		}
+	case index:
+		for path := range c.entries {
+			if key, below := strings.CutPrefix(path, openAPIPath+"/"); below {
+				if _, ok := value[key]; !ok {
+					delete(c.entries, path)
+				}
+			}
+		}
+	}
+}
+
+// each calls f with 0 to n-1, a few at the same time, and returns when all have returned.
+func each(n int, f func(int)) {
+	if n == 1 {
+		f(0)
+		return
+	}
+	var wg sync.WaitGroup
+	turns := make(chan struct{}, atOnce)
+	for i := range n {
+		turns <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-turns }()
+			f(i)
+		})
+	}
+	wg.Wait()
+}

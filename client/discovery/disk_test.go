@@ -1,0 +1,157 @@
+package discovery_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bowline-go/bowline/client/discovery"
+)
+
+// kept returns the one file of a folder that has a text in its name.
+func kept(t *testing.T, dir, part string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*"+part+"*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("files are %v, %v", files, err)
+	}
+	return files[0]
+}
+
+// behaviour 152 and guarantee S16: what is kept on disk is private, and serves the next run of the program.
+func TestTheNextRunBeginsWithWhatIsOnDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "deep", "cache")
+		o := discovery.Options{Dir: dir, DirError: func(err error) { t.Error(err) }}
+		r := newRig(t, o, widgets("v1"))
+		ask := func() { must[discovery.Resource](t)(r.catalog.Resource(t.Context(), widget)) }
+		ask()
+		r.wantRequests(t, "/apis")
+		if runtime.GOOS != "windows" {
+			for name, want := range map[string]os.FileMode{dir: 0o700, kept(t, dir, "apis"): 0o600} {
+				if info, err := os.Stat(name); err != nil || info.Mode().Perm() != want {
+					t.Errorf("%s has mode %v, %v, want %v", name, info.Mode().Perm(), err, want)
+				}
+			}
+		}
+		r.connect(t, o)
+		ask()
+		r.wantRequests(t, "")
+		time.Sleep(time.Minute)
+		r.connect(t, o)
+		ask()
+		r.wantRequests(t, "/apis 304")
+		time.Sleep(30 * time.Second)
+		r.connect(t, o)
+		ask() // confirmed half a minute ago
+		r.wantRequests(t, "")
+		r.connect(t, o)
+		r.catalog.Invalidate()
+		ask()
+		r.wantRequests(t, "/apis 304")
+		must[[]discovery.GroupVersion](t)(r.catalog.OpenAPIVersions(t.Context()))
+		for range 2 {
+			if _, err := r.catalog.OpenAPI(t.Context(), exampleV1); err != nil {
+				t.Fatal(err)
+			}
+			r.connect(t, o)
+		}
+		r.wantRequests(t, "/openapi/v3, /openapi/v3/apis/example.dev/v1")
+		if files, _ := filepath.Glob(filepath.Join(dir, "new-*")); len(files) > 0 {
+			t.Errorf("%v was left behind", files)
+		}
+	})
+}
+
+// behaviour 152: a file that is not exactly what was written is a miss, is told of, and is replaced.
+func TestASpoiledFileIsAMissAndHeals(t *testing.T) {
+	for name, spoil := range map[string]func(good string) string{
+		"empty":                    func(string) string { return "" },
+		"cut":                      func(good string) string { return good[:len(good)-10] },
+		"changed":                  func(good string) string { return strings.Replace(good, "Widget", "Gadget", 1) },
+		"without its first line":   func(good string) string { return good[strings.Index(good, "\n")+1:] },
+		"of another document":      nil,
+		"a folder in its place":    nil,
+		"from the time to come":    nil,
+		"too large to be believed": func(good string) string { return good + strings.Repeat(" ", 2<<20) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				dir := t.TempDir()
+				if err := os.Chmod(dir, 0o700); err != nil {
+					t.Fatal(err)
+				}
+				var told []error
+				o := discovery.Options{Dir: dir, MaxDocument: 1 << 20, DirError: func(err error) { told = append(told, err) }}
+				r := newRig(t, o, widgets("v1"))
+				ask := func() { must[discovery.Resource](t)(r.catalog.Resource(t.Context(), widget)) }
+				ask()
+				file := kept(t, dir, "apis")
+				good, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				switch {
+				case spoil != nil:
+					err = os.WriteFile(file, []byte(spoil(string(good))), 0o600)
+				case name == "of another document":
+					must[discovery.ServerVersion](t)(r.catalog.Version(t.Context()))
+					err = os.Rename(kept(t, dir, "version"), file)
+				case name == "a folder in its place":
+					if err = os.Remove(file); err == nil {
+						err = os.Mkdir(file, 0o700)
+					}
+				default:
+					err = os.Chtimes(file, time.Time{}, time.Now().Add(time.Hour))
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.requests()
+				r.connect(t, o)
+				ask()
+				if name == "from the time to come" {
+					r.wantRequests(t, "/apis 304")
+					return
+				}
+				r.wantRequests(t, "/apis")
+				if len(told) == 0 || !strings.HasPrefix(told[0].Error(), "discovery.Options.Dir: ") {
+					t.Errorf("told of %v", told)
+				}
+				if name == "a folder in its place" { // there is nothing to be done about that
+					return
+				}
+				r.connect(t, o)
+				ask()
+				r.wantRequests(t, "")
+			})
+		})
+	}
+}
+
+// guarantee S16: what others can write is not believed, and nothing is put there.
+func TestAFolderThatOthersCanWriteIsNotUsed(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // it has no such modes
+	}
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		if err := os.Chmod(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		var told string
+		r := newRig(t, discovery.Options{Dir: dir, DirError: func(err error) { told = err.Error() }}, widgets("v1"))
+		must[discovery.Resource](t)(r.catalog.Resource(t.Context(), widget))
+		r.wantRequests(t, "/apis")
+		if want := `must not be writable by others, its mode is 777`; !strings.HasSuffix(told, want) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+		if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
+			t.Errorf("files are %v, %v", files, err)
+		}
+	})
+}

@@ -1,0 +1,239 @@
+package discovery
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	apierrors "github.com/bowline-go/bowline/errors"
+)
+
+// page is a document to be had from the server.
+type page struct {
+	path   string
+	query  url.Values
+	accept string
+	parse  func(contentType string, body []byte) (any, error)
+	hash   string // of the content that is wanted, where the server said it before
+}
+
+// document is what the server answered, or that it will not. It does not change.
+type document struct {
+	value any   // what the page's parse made of it
+	err   error // in place of value: a refusal that would be the same if asked again
+	etag  string
+	hash  string // the page's, when it was asked for
+	short bool   // to be asked again after Options.MissTTL
+	// at is when the request that brought or confirmed it was sent. It is zero after Invalidate.
+	at time.Time
+}
+
+// entry is one page. Catalog.mu protects it.
+type entry struct {
+	doc    *document // the latest; nil before the first
+	flight *flight   // who asks now; nil if nobody does
+}
+
+// flight is a request that several callers wait for. Its result is written before done is closed, and read after.
+type flight struct {
+	done chan struct{}
+	doc  *document
+	err  error
+	left bool // whoever made the request went away before the answer: who waits asks for itself
+}
+
+// fresh reports whether a document that may be at most maxAge old needs no request.
+func (c *Catalog) fresh(d *document, maxAge time.Duration) bool {
+	if d.short {
+		maxAge = min(maxAge, c.options.MissTTL)
+	}
+	age := time.Since(d.at)
+	return age >= 0 && age < maxAge
+}
+
+// load returns the page's document, from the server if the one that is there is not good enough. One caller makes the request
+// and the others wait for it; each leaves when its own context ends. No lock is held meanwhile. A caller may get the answer
+// to a request that began before its own call, but none from before Invalidate.
+func (c *Catalog) load(ctx context.Context, p page, good func(*document) bool) (*document, error) {
+	for {
+		c.mu.Lock()
+		e := c.entries[p.path]
+		if e == nil {
+			e = new(entry)
+			c.entries[p.path] = e
+		}
+		if e.doc != nil && good(e.doc) {
+			doc := e.doc
+			c.mu.Unlock()
+			return doc, doc.err
+		}
+		f := e.flight
+		if f == nil {
+			f = &flight{done: make(chan struct{})}
+			e.flight = f
+			old, since := e.doc, c.since
+			c.mu.Unlock()
+			return c.lead(ctx, p, e, f, old, since, good)
+		}
+		c.mu.Unlock()
+		select {
+		case <-f.done:
+			if !f.left {
+				return f.doc, f.err
+			}
+		case <-ctx.Done():
+			return nil, failure(p, contextError(ctx))
+		}
+	}
+}
+
+// lead makes the request that others wait for, or finds the answer on disk. since is when it was last said that nothing older
+// may be used.
+func (c *Catalog) lead(
+	ctx context.Context, p page, e *entry, f *flight, old *document, since time.Time, good func(*document) bool,
+) (doc *document, err error) {
+	defer func() {
+		f.doc, f.err, f.left = doc, err, doc == nil && (err == nil || ctx.Err() != nil)
+		c.mu.Lock()
+		if e.flight == f { // not after Invalidate
+			e.flight = nil
+			if doc != nil {
+				e.doc = doc
+				c.prune(p, doc)
+			}
+		}
+		c.mu.Unlock()
+		close(f.done)
+	}()
+	if old == nil {
+		if old = c.disk.read(p); old != nil && old.at.After(since) && good(old) {
+			return old, nil
+		}
+	}
+	doc, err = c.fetch(ctx, p, old)
+	if err == nil && doc != nil {
+		err = doc.err
+	}
+	return doc, err
+}
+
+// fetch asks the server for p, of which it may have old. An error comes without a document where asking again could help.
+func (c *Catalog) fetch(ctx context.Context, p page, old *document) (*document, error) {
+	doc := &document{at: time.Now(), hash: p.hash}
+	r := client.RawRequest{Path: p.path, Query: p.query, Header: http.Header{"Accept": {cmp.Or(p.accept, "application/json")}}}
+	if old != nil && old.etag != "" {
+		r.Header.Set("If-None-Match", old.etag)
+	}
+	header, code, body, err := c.get(ctx, r)
+	switch {
+	case err != nil && ctx.Err() == nil && refused(err):
+		doc.err, doc.short = err, errors.Is(err, apierrors.NotFound)
+		return doc, nil
+	case err != nil:
+		return nil, err
+	case code == http.StatusNotModified:
+		if r.Header.Get("If-None-Match") == "" {
+			return nil, &DocumentError{Path: p.path, Err: errors.New("the server says that it has not changed, and was not asked that")}
+		}
+		doc.value, doc.etag, doc.short = old.value, old.etag, old.short
+		c.disk.touch(p, doc)
+		return doc, nil
+	}
+	doc.etag = header.Get("ETag")
+	contentType := header.Get("Content-Type")
+	if doc.value, err = p.parse(contentType, body); err != nil {
+		doc.err = &DocumentError{Path: p.path, Err: err}
+		doc.value, doc.etag = nil, ""
+		return doc, nil
+	}
+	doc.short = shortLived(doc.value)
+	c.disk.write(p, doc, contentType, body)
+	return doc, nil
+}
+
+// shortLived reports whether the server itself says that it knows less than it should.
+func shortLived(value any) bool {
+	l, ok := value.(*listing)
+	return ok && l.stale()
+}
+
+// refused reports whether err is an answer that would be the same if asked again soon.
+func refused(err error) bool {
+	if errors.As(err, new(*DocumentError)) || errors.As(err, new(*client.UsageError)) {
+		return true
+	}
+	var status *apierrors.StatusError
+	if !errors.As(err, &status) {
+		return false
+	}
+	switch status.Status.Code {
+	case http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusGone:
+		return true
+	}
+	return false
+}
+
+// get sends r and reads the answer, which may take as long as it needs while it goes on.
+func (c *Catalog) get(ctx context.Context, r client.RawRequest) (http.Header, int, []byte, error) {
+	bounded, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stalled := fmt.Errorf("the server sent nothing for %v: %w", c.options.Timeout, context.DeadlineExceeded)
+	timer := time.AfterFunc(c.options.Timeout, func() { cancel(stalled) })
+	defer timer.Stop()
+	fail := func(err error) error {
+		switch {
+		case ctx.Err() == nil && bounded.Err() != nil:
+			err = stalled
+		case ctx.Err() != nil:
+			err = contextError(ctx)
+		}
+		return &client.OpError{Path: r.Path, Verb: "get", Err: err}
+	}
+	resp, err := c.client.Raw(bounded, r)
+	if err != nil {
+		if bounded.Err() != nil {
+			return nil, 0, nil, fail(err)
+		}
+		return nil, 0, nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(progress{resp.Body, timer, c.options.Timeout}, int64(c.options.MaxDocument)+1))
+	switch {
+	case err != nil:
+		return nil, 0, nil, fail(err)
+	case len(body) > c.options.MaxDocument:
+		return nil, 0, nil, &DocumentError{Path: r.Path, Err: fmt.Errorf("it is larger than %d bytes", c.options.MaxDocument)}
+	}
+	return resp.Header, resp.StatusCode, body, nil
+}
+
+// progress restarts a timer whenever something was read.
+type progress struct {
+	io.Reader
+	timer *time.Timer
+	d     time.Duration
+}
+
+func (p progress) Read(b []byte) (int, error) {
+	n, err := p.Reader.Read(b)
+	if n > 0 {
+		p.timer.Reset(p.d)
+	}
+	return n, err
+}
+
+func failure(p page, err error) error { return &client.OpError{Path: p.path, Verb: "get", Err: err} }
+
+// contextError returns why ctx has ended.
+func contextError(ctx context.Context) error {
+	if err, cause := ctx.Err(), context.Cause(ctx); cause != err {
+		return fmt.Errorf("%w: %w", err, cause)
+	}
+	return ctx.Err()
+}

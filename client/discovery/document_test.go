@@ -1,0 +1,83 @@
+package discovery_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bowline-go/bowline/client/discovery"
+)
+
+// What is not the document that was asked for is an error that says so, and is not downloaded again and again.
+func TestADocumentThatIsNone(t *testing.T) {
+	const path = "/apis"
+	for _, test := range []struct{ name, body, want string }{
+		{"HTML", "<html>", "read /apis: invalid character '<' looking for beginning of value"},
+		{"nothing", "", "read /apis: unexpected end of JSON input"},
+		{
+			"another kind", `{"kind":"PodList","apiVersion":"v1"}`,
+			`read /apis: it must be an APIGroupDiscoveryList, APIGroupList or APIVersions, got "PodList" of "v1"`,
+		},
+		{
+			"a version that was not asked for", `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v3"}`,
+			`read /apis: it must be an APIGroupDiscoveryList, APIGroupList or APIVersions, got "APIGroupDiscoveryList" of "apidiscovery.k8s.io/v3"`,
+		},
+		{"too large", `{"kind":"APIGroupList","groups":[` + strings.Repeat(" ", 2000) + `]}`, "read /apis: it is larger than 1000 bytes"},
+		{"another type", `{"kind":"APIGroupList","groups":"x"}`, "read /apis: json: cannot unmarshal string into Go struct field .groups of type"},
+		{"deep", `{"kind":"APIGroupList","groups":` + strings.Repeat("[", 900), "read /apis: unexpected end of JSON input"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, discovery.Options{MaxDocument: 1000})
+				r.answer(path, "application/json", test.body)
+				for range 10 {
+					_, err := r.catalog.Resource(t.Context(), widget)
+					var doc *discovery.DocumentError
+					if !errors.As(err, &doc) || doc.Path != path || !strings.HasPrefix(err.Error(), test.want) {
+						t.Fatalf("error is %v, want %q", err, test.want)
+					}
+				}
+				r.wantRequests(t, path)
+				time.Sleep(time.Minute)
+				r.server.Intercept(nil)
+				r.answer(path, "application/json", `{"kind":"APIGroupList","groups":[]}`)
+				if has, err := r.catalog.Has(t.Context(), widget); has || err != nil {
+					t.Errorf("a minute later: %t, %v", has, err)
+				}
+			})
+		})
+	}
+}
+
+// Names that cannot be part of a path are failures; nothing is asked elsewhere because of them.
+func TestNamesThatCannotBe(t *testing.T) {
+	for _, test := range []struct{ name, body string }{
+		{"aggregated", `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[` +
+			`{"metadata":{"name":"../api"},"versions":[{"version":"v1"}]},{"metadata":{"name":"g"},"versions":[{"version":".."},{"version":"v1"}]}]}`},
+		{"the old form", `{"kind":"APIGroupList","groups":[` +
+			`{"name":"../api","versions":[{"version":"v1"}]},{"name":"g","versions":[{"version":".."},{"version":"v1"}]}]}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, discovery.Options{})
+				r.answer("/apis", "application/json", test.body)
+				var partial *discovery.PartialError
+				if _, err := r.catalog.Resources(t.Context(), "../api", "g"); !errors.As(err, &partial) {
+					t.Fatalf("error is %v", err)
+				}
+				var failed []string
+				for _, f := range partial.Failed {
+					failed = append(failed, f.GroupVersion.String())
+				}
+				if got := strings.Join(failed, ", "); !strings.HasSuffix(got, "../api/v1, g/..") {
+					t.Errorf("failed are %s", got)
+				}
+				if got := r.requests(); strings.Contains(got, "..") || strings.Contains(got, "/apis/api") {
+					t.Errorf("requests are %s", got)
+				}
+			})
+		})
+	}
+}

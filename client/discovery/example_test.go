@@ -1,0 +1,121 @@
+package discovery_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/discovery"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+)
+
+// serve runs a server for an example, until the function that it returns is called.
+func serve(resources ...clienttest.Resource) (context.Context, *client.Client, func()) {
+	server := clienttest.New(clienttest.Options{Resources: resources})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- server.Run(ctx) }()
+	c, err := client.New(server.Config())
+	if err != nil {
+		panic(err)
+	}
+	return ctx, c, func() { cancel(); <-done; c.Close() }
+}
+
+// From the kind of an object in a manifest to a handle on its resource.
+func ExampleCatalog_Resource() {
+	ctx, c, stop := serve()
+	defer stop()
+	catalog := discovery.New(c, discovery.Options{})
+
+	r, err := catalog.Resource(ctx, meta.GVK{Group: "apps", Version: "v1", Kind: "Deployment"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	deployments := client.For(c, r.Type())
+	list, err := deployments.List(ctx, client.ListOptions{})
+	fmt.Println(r.GVR(), r.Scope, len(list.Items), err)
+
+	_, err = catalog.Resource(ctx, meta.GVK{Group: "example.dev", Version: "v1", Kind: "Widget"})
+	fmt.Println(err)
+	fmt.Println(errors.Is(err, apierrors.NotFound))
+	// Output:
+	// deployments.apps/v1 Namespaced 0 <nil>
+	// the server has no resource "Widget.example.dev/v1": searched group version example.dev/v1
+	// true
+}
+
+// What a person types.
+func ExampleCatalog_Find() {
+	ctx, c, stop := serve(clienttest.Resource{
+		Group: "metrics.example.dev", Version: "v1", Kind: "PodMetrics", Resource: "pods", Singular: "pod",
+	})
+	defer stop()
+	catalog := discovery.New(c, discovery.Options{})
+	for _, name := range []string{"deploy", "deployments.apps", "Pod", "pods.metrics.example.dev"} {
+		m, err := catalog.Find(ctx, name)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Print(m.GVR(), " ", m.Kind)
+		for _, other := range m.Others {
+			fmt.Print(", could be ", other.GVR())
+		}
+		fmt.Println()
+	}
+	// Output:
+	// deployments.apps/v1 Deployment
+	// deployments.apps/v1 Deployment
+	// pods.v1 Pod, could be pods.metrics.example.dev/v1
+	// pods.metrics.example.dev/v1 PodMetrics
+}
+
+// Everything of some groups, in one version each.
+func ExampleCatalog_Preferred() {
+	ctx, c, stop := serve()
+	defer stop()
+	resources, err := discovery.New(c, discovery.Options{}).Preferred(ctx)
+	if partial := (*discovery.PartialError)(nil); errors.As(err, &partial) {
+		fmt.Println("not everything:", partial) // the rest can be used
+	} else if err != nil {
+		fmt.Println(err)
+	}
+	for _, r := range resources {
+		if r.Group == "apps" && r.Can("watch") {
+			fmt.Println(r.Name, r.ShortNames)
+		}
+	}
+	// Output:
+	// deployments [deploy]
+}
+
+// A program that uses a kind only where it is.
+func ExampleCatalog_Has() {
+	ctx, c, stop := serve()
+	defer stop()
+	catalog := discovery.New(c, discovery.Options{})
+	fmt.Println(catalog.Has(ctx, meta.GVK{Group: "apps", Version: "v1"}))
+	fmt.Println(catalog.Has(ctx, meta.GVK{Group: "gateway.networking.k8s.io"}))
+	// Output:
+	// true <nil>
+	// false <nil>
+}
+
+// A document as the server wrote it, for whoever reads schemas.
+func ExampleCatalog_OpenAPI() {
+	ctx, c, stop := serve()
+	defer stop()
+	catalog := discovery.New(c, discovery.Options{})
+	document, err := catalog.OpenAPI(ctx, discovery.GroupVersion{Group: "apps", Version: "v1"})
+	fmt.Println(len(document) > 0, err)
+	_, err = catalog.OpenAPI(ctx, discovery.GroupVersion{Group: "example.dev", Version: "v1"})
+	fmt.Println(err)
+	// Output:
+	// true <nil>
+	// the server has no OpenAPI v3 document of "example.dev/v1"
+}

@@ -1,0 +1,181 @@
+package discovery_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/discovery"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+)
+
+// behaviour 153: every name that kubectl takes.
+func TestFind(t *testing.T) {
+	forms(t, func(t *testing.T, aggregated bool) {
+		beta := widgets("v1beta1")
+		beta.Kind, beta.Resource, beta.Singular, beta.ShortNames = "Sprocket", "sprockets", "sprocket", nil
+		r := newRig(t, discovery.Options{}, widgets("v1"), beta)
+		r.server.SetAggregated(aggregated)
+		for name, want := range map[string]string{
+			"deployments": "deployments.apps/v1", "deployment": "deployments.apps/v1", "Deployment": "deployments.apps/v1",
+			"deploy": "deployments.apps/v1", "deployments.apps": "deployments.apps/v1", "deploy.apps": "deployments.apps/v1",
+			"deployments.v1.apps": "deployments.apps/v1", "DEPLOYMENT.v1.apps": "deployments.apps/v1",
+			"deployments.apps/v1": "deployments.apps/v1", "pods": "pods.v1", "po": "pods.v1", "pods.v1": "pods.v1", "pods.v1.": "pods.v1",
+			"wd": "widgets.example.dev/v1", "widget.example.dev": "widgets.example.dev/v1", "widgets.v1.example.dev": "widgets.example.dev/v1",
+			"sprockets": "sprockets.example.dev/v1beta1", "sprocket.v1beta1.example.dev": "sprockets.example.dev/v1beta1",
+		} {
+			if got, err := r.catalog.Find(t.Context(), name); err != nil || got.GVR().String() != want || len(got.Others) > 0 {
+				t.Errorf("%q is %s and %s, %v, want %s", name, got.GVR(), names(got.Others), err, want)
+			}
+		}
+	})
+}
+
+// behaviour 153: of several the core group's wins, then the first group's, and a resource's own name before a short name. What else
+// matched is told.
+func TestAnAmbiguousName(t *testing.T) {
+	forms(t, func(t *testing.T, aggregated bool) {
+		metrics := clienttest.Resource{Group: "metrics.example.dev", Version: "v1", Kind: "PodMetrics", Resource: "pods", Singular: "pod"}
+		short := clienttest.Resource{Group: "a.example.dev", Version: "v1", Kind: "Wide", Resource: "wides", ShortNames: []string{"wd", "widgets"}}
+		r := newRig(t, discovery.Options{}, metrics, short, widgets("v1"))
+		r.server.SetAggregated(aggregated)
+		for _, test := range []struct{ name, want, others string }{
+			{"pods", "pods.v1", "pods.metrics.example.dev/v1"},
+			{"pods.metrics.example.dev", "pods.metrics.example.dev/v1", ""},
+			{"wd", "wides.a.example.dev/v1", "widgets.example.dev/v1"},
+			{"widgets", "widgets.example.dev/v1", "wides.a.example.dev/v1"},
+		} {
+			got := must[discovery.Match](t)(r.catalog.Find(t.Context(), test.name))
+			if got.GVR().String() != test.want || names(got.Others) != test.others {
+				t.Errorf("%q is %s and %q, want %s and %q", test.name, got.GVR(), names(got.Others), test.want, test.others)
+			}
+		}
+	})
+}
+
+// A name with a group asks a server of the old form for that group's versions and no other.
+func TestFindAsksForTheGroupOfTheName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, discovery.Options{}, widgets("v1"))
+		r.server.SetAggregated(false)
+		must[discovery.Match](t)(r.catalog.Find(t.Context(), "widgets.example.dev"))
+		r.wantRequests(t, "/apis, /apis/example.dev/v1")
+	})
+}
+
+func TestWhatIsNotThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, discovery.Options{}, widgets("v1"))
+		for _, test := range []struct {
+			call func() error
+			want string
+		}{
+			{
+				func() error { _, err := r.catalog.Find(t.Context(), "Gadgets"); return err },
+				`the server has no resource "Gadgets": searched every group`,
+			},
+			{
+				func() error { _, err := r.catalog.Find(t.Context(), "gadgets.v1.example.dev"); return err },
+				`the server has no resource "gadgets.v1.example.dev": searched group version example.dev/v1, group "v1.example.dev"`,
+			},
+			{
+				func() error { _, err := r.catalog.Find(t.Context(), "gadgets.v1"); return err },
+				`the server has no resource "gadgets.v1": searched group version v1, group "v1"`,
+			},
+			{
+				func() error { _, err := r.catalog.Resource(t.Context(), meta.GVK{Kind: "Gadget"}); return err },
+				`the server has no resource "Gadget": searched the core group`,
+			},
+			{
+				func() error {
+					_, err := r.catalog.ResourceOf(t.Context(), meta.GVR{Group: "example.dev", Version: "v1", Resource: "gadgets"})
+					return err
+				},
+				`the server has no resource "gadgets.example.dev/v1": searched group version example.dev/v1`,
+			},
+			{
+				func() error { _, err := r.catalog.Category(t.Context(), "none"); return err },
+				`the server has no resource "none": searched the categories of every group`,
+			},
+		} {
+			err := test.call()
+			var no *discovery.NoMatchError
+			if !errors.As(err, &no) || err.Error() != test.want || !errors.Is(err, apierrors.NotFound) {
+				t.Errorf("error is %v, want %q", err, test.want)
+			}
+		}
+		// All are proved by the same answers, which were asked for at the same time.
+		if got := r.requests(); got != "/api, /apis" && got != "/apis, /api" {
+			t.Errorf("requests are %s", got)
+		}
+	})
+}
+
+func TestCategory(t *testing.T) {
+	forms(t, func(t *testing.T, aggregated bool) {
+		r := newRig(t, discovery.Options{}, widgets("v1"))
+		r.server.SetAggregated(aggregated)
+		if got := must[[]discovery.Resource](t)(r.catalog.Category(t.Context(), "toys")); names(got) != "widgets.example.dev/v1" {
+			t.Errorf("got %s", names(got))
+		}
+		got := names(must[[]discovery.Resource](t)(r.catalog.Category(t.Context(), "all")))
+		if !strings.HasPrefix(got, "pods.v1 ") || !strings.HasSuffix(got, " widgets.example.dev/v1") {
+			t.Errorf("got %s", got)
+		}
+		r.server.SetStale("apps", "v1", true)
+		r.catalog.Invalidate()
+		all, err := r.catalog.Category(t.Context(), "all")
+		if !errors.As(err, new(*discovery.PartialError)) || len(all) == 0 {
+			t.Errorf("got %s, %v", names(all), err)
+		}
+	})
+}
+
+// What is found is a client's handle in one more line.
+func TestTypeOf(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, discovery.Options{}, widgets("v1"))
+		res := must[discovery.Resource](t)(r.catalog.ResourceOf(t.Context(), meta.GVR{Group: "example.dev", Resource: "widgets"}))
+		obj := &meta.Unstructured{}
+		if err := obj.SetNested("w", "metadata", "name"); err != nil {
+			t.Fatal(err)
+		}
+		if err := obj.SetNested("default", "metadata", "namespace"); err != nil {
+			t.Fatal(err)
+		}
+		must[*meta.Unstructured](t)(client.For(r.client, res.Type()).Create(t.Context(), obj))
+		partial := must[*meta.Partial](t)(client.For(r.client, discovery.TypeOf[*meta.Partial](res)).
+			Get(t.Context(), meta.Key{Namespace: "default", Name: "w"}))
+		if partial.Name != "w" {
+			t.Errorf("got %+v", partial)
+		}
+	})
+}
+
+// A request that fails is its caller's error, whatever the question.
+func TestAFailureOfTheWholeIsNotAMiss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, discovery.Options{})
+		r.server.Intercept(func(*http.Request) http.HandlerFunc {
+			return clienttest.Answer(meta.Status{Code: 403, Reason: "Forbidden"})
+		})
+		for _, call := range []func() error{
+			func() error { _, err := r.catalog.Find(t.Context(), "pods"); return err },
+			func() error { _, err := r.catalog.Find(t.Context(), "pods.v1"); return err },
+			func() error { _, err := r.catalog.Resource(t.Context(), widget); return err },
+			func() error { _, err := r.catalog.Has(t.Context(), widget); return err },
+			func() error { _, err := r.catalog.Category(t.Context(), "all"); return err },
+			func() error { _, err := r.catalog.Preferred(t.Context()); return err },
+			func() error { _, err := r.catalog.OpenAPIVersions(t.Context()); return err },
+		} {
+			if err := call(); !errors.Is(err, apierrors.Forbidden) || errors.As(err, new(*discovery.NoMatchError)) {
+				t.Errorf("error is %v", err)
+			}
+		}
+	})
+}

@@ -1,0 +1,104 @@
+package discovery
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "github.com/bowline-go/bowline/errors"
+)
+
+const openAPIPath = "/openapi/v3"
+
+// hashIn returns the hash in a URL of the index.
+func hashIn(serverRelativeURL string) string {
+	u, err := url.Parse(serverRelativeURL)
+	if err != nil {
+		return ""
+	}
+	return u.Query().Get("hash")
+}
+
+// OpenAPI returns the OpenAPI v3 document of a group version, as the server wrote it. It is downloaded once: the server's index,
+// which is asked for again after Options.TTL, has a hash of each, and only a document with another hash is fetched again. The
+// bytes are shared and must not be changed. The error is a [*NoDocumentError] if there is none.
+func (c *Catalog) OpenAPI(ctx context.Context, gv GroupVersion) (json.RawMessage, error) {
+	key := strings.TrimPrefix(gv.path(), "/")
+	for _, maxAge := range []time.Duration{c.maxAge(), c.missAge()} {
+		x, err := c.index(ctx, maxAge)
+		if errors.Is(err, apierrors.NotFound) {
+			return nil, &NoDocumentError{GroupVersion: gv, Err: err}
+		}
+		if err != nil {
+			return nil, err
+		}
+		hash, ok := x[key]
+		if !ok {
+			continue
+		}
+		p := page{path: openAPIPath + "/" + key, parse: parseJSON, hash: hash}
+		if hash != "" {
+			p.query = url.Values{"hash": {hash}}
+		}
+		doc, err := c.load(ctx, p, func(d *document) bool {
+			if d.err == nil && hash != "" {
+				return d.hash == hash
+			}
+			return c.fresh(d, maxAge)
+		})
+		if errors.Is(err, apierrors.NotFound) {
+			return nil, &NoDocumentError{GroupVersion: gv, Err: err}
+		}
+		if err != nil {
+			return nil, err
+		}
+		return doc.value.(json.RawMessage), nil
+	}
+	return nil, &NoDocumentError{GroupVersion: gv}
+}
+
+// OpenAPIVersions returns the group versions that the server has an OpenAPI v3 document of, the core group first and the rest
+// by name.
+func (c *Catalog) OpenAPIVersions(ctx context.Context) ([]GroupVersion, error) {
+	x, err := c.index(ctx, c.maxAge())
+	if err != nil {
+		return nil, err
+	}
+	var vs []GroupVersion
+	for key := range x {
+		parts := strings.Split(key, "/")
+		switch {
+		case len(parts) == 2 && parts[0] == "api":
+			vs = append(vs, GroupVersion{Version: parts[1]})
+		case len(parts) == 3 && parts[0] == "apis":
+			vs = append(vs, GroupVersion{parts[1], parts[2]})
+		}
+	}
+	slices.SortFunc(vs, func(a, b GroupVersion) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version))
+	})
+	return vs, nil
+}
+
+func (c *Catalog) index(ctx context.Context, maxAge time.Duration) (index, error) {
+	if err := c.usable(); err != nil {
+		return nil, err
+	}
+	doc, err := c.load(ctx, page{path: openAPIPath, parse: parseIndex}, func(d *document) bool { return c.fresh(d, maxAge) })
+	if err != nil {
+		return nil, err
+	}
+	return doc.value.(index), nil
+}
+
+func parseJSON(_ string, body []byte) (any, error) {
+	if !json.Valid(body) {
+		return nil, errors.New("it is not JSON")
+	}
+	return json.RawMessage(body), nil
+}

@@ -1,0 +1,313 @@
+package discovery
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"slices"
+	"strings"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// listing is what /api or /apis says. It does not change.
+type listing struct {
+	groups []Group
+	// resources are those of the group versions that are not stale. It is nil where the server answered in the old form, which
+	// lists the groups alone.
+	resources map[GroupVersion][]Resource
+	// invalid are groups and versions whose names cannot be part of a path.
+	invalid []Failure
+}
+
+// group returns the group of a name.
+func (l *listing) group(name string) (Group, bool) {
+	i := slices.IndexFunc(l.groups, func(g Group) bool { return g.Name == name })
+	if i < 0 {
+		return Group{}, false
+	}
+	return l.groups[i], true
+}
+
+// stale reports whether a version of some group is.
+func (l *listing) stale() bool {
+	return slices.ContainsFunc(l.groups, func(g Group) bool {
+		return slices.ContainsFunc(g.Versions, func(v Version) bool { return v.Stale })
+	})
+}
+
+// add adds the group unless it is there already or has a name that cannot be. preferred is the server's word, where it has one.
+func (l *listing) add(name string, versions []Version, preferred string) {
+	if _, ok := l.group(name); ok {
+		return
+	}
+	g := Group{Name: name}
+	for _, v := range versions {
+		err := meta.ValidSegment("version", v.Name)
+		if name != "" && err == nil {
+			err = meta.ValidSegment("group", name)
+		}
+		if err != nil {
+			l.invalid = append(l.invalid, Failure{GroupVersion{name, v.Name}, err})
+			continue
+		}
+		if _, twice := g.version(v.Name); !twice {
+			g.Versions = append(g.Versions, v)
+		}
+	}
+	if v, ok := g.version(preferred); ok && !v.Stale {
+		g.Preferred = preferred
+	} else if i := slices.IndexFunc(g.Versions, func(v Version) bool { return !v.Stale }); i >= 0 {
+		g.Preferred = g.Versions[i].Name
+	}
+	if len(g.Versions) > 0 {
+		l.groups = append(l.groups, g)
+	}
+}
+
+// The aggregated form: APIGroupDiscoveryList of apidiscovery.k8s.io, in v2 and, with the same members, v2beta1 (KEP 3352).
+type (
+	aggregatedList struct {
+		meta.TypeMeta
+		Items []struct {
+			Metadata struct {
+				Name string `json:"name"`
+			} `json:"metadata"`
+			Versions []struct {
+				Version   string               `json:"version"`
+				Freshness string               `json:"freshness"`
+				Resources []aggregatedResource `json:"resources"`
+			} `json:"versions"`
+		} `json:"items"`
+	}
+	aggregatedResource struct {
+		Resource         string    `json:"resource"`
+		ResponseKind     *meta.GVK `json:"responseKind"`
+		Scope            string    `json:"scope"`
+		SingularResource string    `json:"singularResource"`
+		Verbs            []string  `json:"verbs"`
+		ShortNames       []string  `json:"shortNames"`
+		Categories       []string  `json:"categories"`
+		Subresources     []struct {
+			Subresource  string    `json:"subresource"`
+			ResponseKind *meta.GVK `json:"responseKind"`
+			Verbs        []string  `json:"verbs"`
+		} `json:"subresources"`
+	}
+)
+
+const (
+	aggregatedGroup = "apidiscovery.k8s.io"
+	aggregatedKind  = "APIGroupDiscoveryList"
+)
+
+// parseListing reads the answer of /api or /apis in either form.
+func parseListing(contentType string, body []byte) (any, error) {
+	var is meta.TypeMeta
+	if err := json.Unmarshal(body, &is); err != nil {
+		return nil, err
+	}
+	// The media type says the same as the body, in parameters of any order among others that may be there; it counts where
+	// the body is silent.
+	if _, p, err := mime.ParseMediaType(contentType); is.Kind == "" && err == nil && p["as"] != "" {
+		is = meta.TypeMeta{Kind: p["as"], APIVersion: p["g"] + "/" + p["v"]}
+	}
+	switch {
+	case is.Kind == aggregatedKind && (is.APIVersion == aggregatedGroup+"/v2" || is.APIVersion == aggregatedGroup+"/v2beta1"):
+		return parseAggregated(body)
+	case is.Kind == "APIVersions":
+		return parseVersions(body)
+	case is.Kind == "APIGroupList":
+		return parseGroups(body)
+	}
+	return nil, fmt.Errorf("it must be an %s, APIGroupList or APIVersions, got %q of %q",
+		aggregatedKind, clip(is.Kind), clip(is.APIVersion))
+}
+
+// clip bounds what of a foreign text is shown in an error.
+func clip(s string) string {
+	if len(s) > 100 {
+		return s[:100] + "…"
+	}
+	return s
+}
+
+func parseAggregated(body []byte) (*listing, error) {
+	var list aggregatedList
+	if err := json.Unmarshal(body, &list); err != nil {
+		return nil, err
+	}
+	l := &listing{resources: map[GroupVersion][]Resource{}}
+	for _, g := range list.Items {
+		versions := make([]Version, 0, len(g.Versions))
+		for _, v := range g.Versions {
+			version := Version{Name: v.Version, Stale: v.Freshness == "Stale"}
+			versions = append(versions, version)
+			gv := GroupVersion{g.Metadata.Name, v.Version}
+			if _, twice := l.resources[gv]; twice || version.Stale {
+				continue
+			}
+			resources := make([]Resource, 0, len(v.Resources))
+			for _, r := range v.Resources {
+				resources = append(resources, r.resource(gv))
+			}
+			l.resources[gv] = resources
+		}
+		l.add(g.Metadata.Name, versions, "")
+	}
+	return l, nil
+}
+
+func (a aggregatedResource) resource(gv GroupVersion) Resource {
+	r := Resource{
+		Group: gv.Group, Version: gv.Version, Name: a.Resource, Singular: a.SingularResource,
+		ShortNames: a.ShortNames, Categories: a.Categories, Verbs: a.Verbs, Scope: scopeOf(a.Scope == "Namespaced"),
+	}
+	if a.ResponseKind != nil {
+		r.Kind = a.ResponseKind.Kind
+	}
+	for _, s := range a.Subresources {
+		sub := Subresource{Name: s.Subresource, Verbs: s.Verbs}
+		if s.ResponseKind != nil {
+			sub.GVK = kindIn(gv, *s.ResponseKind)
+		}
+		r.Subresources = append(r.Subresources, sub)
+	}
+	return r
+}
+
+// kindIn returns a kind in full: the server says its group and version only where they are not those of the list.
+func kindIn(gv GroupVersion, k meta.GVK) meta.GVK {
+	switch {
+	case k.Kind == "":
+		return meta.GVK{}
+	case k.Version == "":
+		k.Group, k.Version = gv.Group, gv.Version
+	}
+	return k
+}
+
+func scopeOf(namespaced bool) meta.Scope {
+	if namespaced {
+		return meta.Namespaced
+	}
+	return meta.Cluster
+}
+
+// parseVersions reads the old form of /api.
+func parseVersions(body []byte) (*listing, error) {
+	var list struct {
+		Versions []string `json:"versions"`
+	}
+	if err := json.Unmarshal(body, &list); err != nil {
+		return nil, err
+	}
+	versions := make([]Version, 0, len(list.Versions))
+	for _, v := range list.Versions {
+		versions = append(versions, Version{Name: v})
+	}
+	l := &listing{}
+	l.add("", versions, "")
+	return l, nil
+}
+
+// parseGroups reads the old form of /apis.
+func parseGroups(body []byte) (*listing, error) {
+	type version struct {
+		Version string `json:"version"`
+	}
+	var list struct {
+		Groups []struct {
+			Name      string    `json:"name"`
+			Versions  []version `json:"versions"`
+			Preferred version   `json:"preferredVersion"`
+		} `json:"groups"`
+	}
+	if err := json.Unmarshal(body, &list); err != nil {
+		return nil, err
+	}
+	l := &listing{}
+	for _, g := range list.Groups {
+		versions := make([]Version, 0, len(g.Versions))
+		for _, v := range g.Versions {
+			versions = append(versions, Version{Name: v.Version})
+		}
+		l.add(g.Name, versions, g.Preferred.Version)
+	}
+	return l, nil
+}
+
+// parseResources returns a function that reads the old form of one group version's resources.
+func parseResources(gv GroupVersion) func(string, []byte) (any, error) {
+	return func(_ string, body []byte) (any, error) {
+		var list struct {
+			meta.TypeMeta
+			Resources []struct {
+				Name       string   `json:"name"`
+				Singular   string   `json:"singularName"`
+				Namespaced bool     `json:"namespaced"`
+				Group      string   `json:"group"`
+				Version    string   `json:"version"`
+				Kind       string   `json:"kind"`
+				Verbs      []string `json:"verbs"`
+				ShortNames []string `json:"shortNames"`
+				Categories []string `json:"categories"`
+			} `json:"resources"`
+		}
+		if err := json.Unmarshal(body, &list); err != nil {
+			return nil, err
+		}
+		if list.Kind != "APIResourceList" {
+			return nil, fmt.Errorf("it must be an APIResourceList, got %q", clip(list.Kind))
+		}
+		var resources []Resource
+		at := map[string]int{}
+		parent := func(name string, namespaced bool) *Resource {
+			i, ok := at[name]
+			if !ok {
+				i = len(resources)
+				at[name] = i
+				resources = append(resources, Resource{
+					Group: gv.Group, Version: gv.Version, Name: name, Scope: scopeOf(namespaced),
+				})
+			}
+			return &resources[i]
+		}
+		for _, a := range list.Resources {
+			name, sub, isSub := strings.Cut(a.Name, "/")
+			r := parent(name, a.Namespaced) // a subresource may come before its resource, or without it
+			if isSub {
+				s := Subresource{Name: sub, Verbs: a.Verbs}
+				s.GVK = kindIn(gv, meta.GVK{Group: a.Group, Version: a.Version, Kind: a.Kind})
+				r.Subresources = append(r.Subresources, s)
+				continue
+			}
+			r.Kind, r.Singular, r.Scope = a.Kind, a.Singular, scopeOf(a.Namespaced)
+			r.Verbs, r.ShortNames, r.Categories = a.Verbs, a.ShortNames, a.Categories
+		}
+		return resources, nil
+	}
+}
+
+// index is what /openapi/v3 says: for a path such as "apis/apps/v1", the hash of its document, empty where it has none.
+type index map[string]string
+
+func parseIndex(_ string, body []byte) (any, error) {
+	var list struct {
+		Paths map[string]struct {
+			URL string `json:"serverRelativeURL"`
+		} `json:"paths"`
+	}
+	if err := json.Unmarshal(body, &list); err != nil {
+		return nil, err
+	}
+	if list.Paths == nil {
+		return nil, errors.New(`it has no "paths"`)
+	}
+	x := index{}
+	for path, at := range list.Paths {
+		x[path] = hashIn(at.URL)
+	}
+	return x, nil
+}

@@ -1,0 +1,130 @@
+package discovery
+
+import (
+	"slices"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// GroupVersion names a version of an API group; the core group's name is empty.
+type GroupVersion struct{ Group, Version string }
+
+// String returns "group/version", or the version alone for the core group.
+func (v GroupVersion) String() string {
+	return meta.GVK{Group: v.Group, Version: v.Version}.APIVersion()
+}
+
+// path returns where the group version is below the root of the server's paths.
+func (v GroupVersion) path() string { return rootOf(v.Group) + "/" + v.String() }
+
+// rootOf returns the path under which the group's versions are.
+func rootOf(group string) string {
+	if group == "" {
+		return corePath
+	}
+	return groupsPath
+}
+
+// Group is an API group that the server serves.
+type Group struct {
+	// Name is empty for the core group.
+	Name string
+	// Versions are in the server's order, the one that it likes best first.
+	Versions []Version
+	// Preferred is the version to use where nothing speaks for another: the server's choice, or where that is stale the
+	// first that is not. It is empty if every version is stale.
+	Preferred string
+}
+
+// Version is a version of a group.
+type Version struct {
+	// Name is such as "v1".
+	Name string
+	// Stale means that the server could not ask the one that serves the version, so it does not know its resources.
+	Stale bool
+}
+
+// version returns the version called name.
+func (g Group) version(name string) (Version, bool) {
+	i := slices.IndexFunc(g.Versions, func(v Version) bool { return v.Name == name })
+	if i < 0 {
+		return Version{}, false
+	}
+	return g.Versions[i], true
+}
+
+// byPreference returns the versions with the preferred one first.
+func (g Group) byPreference() []Version {
+	i := slices.IndexFunc(g.Versions, func(v Version) bool { return v.Name == g.Preferred })
+	if i <= 0 {
+		return g.Versions
+	}
+	return slices.Concat(g.Versions[i:i+1], g.Versions[:i], g.Versions[i+1:])
+}
+
+// Resource is a resource in one version. Every Resource that a Catalog returns is the caller's own.
+type Resource struct {
+	// Group is empty for the core group.
+	Group, Version string
+	// Kind is the kind of one object. It is empty where the server has nothing but subresources under the name.
+	Kind string
+	// Name is the plural, lower-case name in the path, such as "deployments", and Singular that of one object.
+	Name, Singular string
+	// ShortNames and Categories are further names that kubectl takes, such as "deploy" and "all".
+	ShortNames, Categories []string
+	// Verbs are what the server can do with it, such as "get" and "watch", in the server's order.
+	Verbs []string
+	// Scope is meta.Namespaced or meta.Cluster.
+	Scope meta.Scope
+	// Subresources are in the server's order.
+	Subresources []Subresource
+}
+
+// Subresource is one of a Resource.
+type Subresource struct {
+	// Name is such as "status".
+	Name string
+	// GVK is the kind of its body, such as Scale.autoscaling/v1. It is zero where the server says none.
+	GVK meta.GVK
+	// Verbs are what the server can do with it.
+	Verbs []string
+}
+
+// GVR returns the resource's full name.
+func (r Resource) GVR() meta.GVR {
+	return meta.GVR{Group: r.Group, Version: r.Version, Resource: r.Name}
+}
+
+// GVK returns the kind of the resource's objects.
+func (r Resource) GVK() meta.GVK { return meta.GVK{Group: r.Group, Version: r.Version, Kind: r.Kind} }
+
+// Can reports whether the server can do the verb with the resource, which does not say that the caller may.
+func (r Resource) Can(verb string) bool { return slices.Contains(r.Verbs, verb) }
+
+// Subresource returns the subresource of a name, such as "scale".
+func (r Resource) Subresource(name string) (Subresource, bool) {
+	i := slices.IndexFunc(r.Subresources, func(s Subresource) bool { return s.Name == name })
+	if i < 0 {
+		return Subresource{}, false
+	}
+	return r.Subresources[i], true
+}
+
+// Type returns the descriptor with which client.For makes a handle on the resource, for objects without a struct.
+func (r Resource) Type() client.Type[*meta.Unstructured] { return TypeOf[*meta.Unstructured](r) }
+
+// TypeOf returns the descriptor with which client.For makes a handle on the resource, for objects that are decoded into T.
+func TypeOf[T meta.Object](r Resource) client.Type[T] {
+	return client.Type[T]{Group: r.Group, Version: r.Version, Kind: r.Kind, Resource: r.Name, Scope: r.Scope}
+}
+
+// clone returns a copy that shares nothing with r.
+func (r Resource) clone() Resource {
+	r.ShortNames, r.Categories, r.Verbs = slices.Clone(r.ShortNames), slices.Clone(r.Categories), slices.Clone(r.Verbs)
+	r.Subresources = slices.Clone(r.Subresources)
+	for i, s := range r.Subresources {
+		r.Subresources[i].Verbs = slices.Clone(s.Verbs)
+	}
+	return r
+}

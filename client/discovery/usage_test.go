@@ -1,0 +1,70 @@
+package discovery_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/discovery"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+func TestWhatCannotBeRightIsNotSent(t *testing.T) {
+	r := newRig(t, discovery.Options{})
+	for _, test := range []struct {
+		name    string
+		catalog *discovery.Catalog
+		call    func(*discovery.Catalog) error
+		want    string
+	}{
+		{"no client", discovery.New(nil, discovery.Options{}), nil, "discovery.New: the client is nil"},
+		{"the zero catalog", new(discovery.Catalog), nil, "the zero discovery.Catalog has no client; use discovery.New"},
+		{
+			"negative options", discovery.New(r.client, discovery.Options{TTL: -1, MissTTL: -time.Second, Timeout: -1, MaxDocument: -1}), nil,
+			"discovery.Options: TTL must not be negative, got -1ns\ndiscovery.Options: MissTTL must not be negative, got -1s\n" +
+				"discovery.Options: Timeout must not be negative, got -1ns\ndiscovery.Options: MaxDocument must not be negative, got -1",
+		},
+		{"no name", r.catalog, func(c *discovery.Catalog) error {
+			_, err := c.Find(t.Context(), "")
+			return err
+		}, "discovery: the name must not be empty"},
+		{"no kind", r.catalog, func(c *discovery.Catalog) error {
+			_, err := c.Resource(t.Context(), meta.GVK{Group: "apps", Version: "v1"})
+			return err
+		}, "discovery: the kind's Kind must not be empty"},
+		{"no resource", r.catalog, func(c *discovery.Catalog) error {
+			_, err := c.ResourceOf(t.Context(), meta.GVR{Group: "apps", Version: "v1"})
+			return err
+		}, "discovery: the resource's Resource must not be empty"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			calls := []func(*discovery.Catalog) error{test.call}
+			if test.call == nil {
+				calls = []func(*discovery.Catalog) error{
+					func(c *discovery.Catalog) error { _, err := c.Groups(t.Context()); return err },
+					func(c *discovery.Catalog) error { _, err := c.Resources(t.Context()); return err },
+					func(c *discovery.Catalog) error { _, err := c.Preferred(t.Context()); return err },
+					func(c *discovery.Catalog) error { _, err := c.Resource(t.Context(), widget); return err },
+					func(c *discovery.Catalog) error { _, err := c.Find(t.Context(), "x"); return err },
+					func(c *discovery.Catalog) error { _, err := c.Category(t.Context(), "x"); return err },
+					func(c *discovery.Catalog) error { _, err := c.Has(t.Context(), meta.GVK{}); return err },
+					func(c *discovery.Catalog) error { _, err := c.Version(t.Context()); return err },
+					func(c *discovery.Catalog) error {
+						_, err := c.OpenAPI(t.Context(), discovery.GroupVersion{})
+						return err
+					},
+					func(c *discovery.Catalog) error { _, err := c.OpenAPIVersions(t.Context()); return err },
+				}
+			}
+			for i, call := range calls {
+				var usage *client.UsageError
+				if err := call(test.catalog); !errors.As(err, &usage) || err.Error() != test.want {
+					t.Errorf("call %d: error is %v, want %q", i, err, test.want)
+				}
+			}
+			test.catalog.Invalidate()
+			r.wantRequests(t, "")
+		})
+	}
+}

@@ -1,0 +1,56 @@
+package discovery
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// ServerVersion is what a server says of itself.
+type ServerVersion struct {
+	// Major and Minor are digits, after which some distributions write a plus sign, as in "27+".
+	Major string `json:"major"`
+	Minor string `json:"minor"`
+	// GitVersion is the full version, such as "v1.36.3".
+	GitVersion   string `json:"gitVersion"`
+	GitCommit    string `json:"gitCommit"`
+	GitTreeState string `json:"gitTreeState"`
+	BuildDate    string `json:"buildDate"`
+	GoVersion    string `json:"goVersion"`
+	Compiler     string `json:"compiler"`
+	Platform     string `json:"platform"`
+}
+
+// String returns GitVersion.
+func (v ServerVersion) String() string { return v.GitVersion }
+
+// AtLeast reports whether v is major.minor or later. A version whose numbers cannot be read is not. What a server can do is
+// better asked with Has and Resource.Can than guessed from its version.
+func (v ServerVersion) AtLeast(major, minor int) bool {
+	ma, ok := leadingNumber(v.Major)
+	mi, ok2 := leadingNumber(v.Minor)
+	return ok && ok2 && (ma > major || ma == major && mi >= minor)
+}
+
+func leadingNumber(s string) (n int, ok bool) {
+	for i := 0; i < len(s) && '0' <= s[i] && s[i] <= '9' && n < 1<<20; i++ {
+		n, ok = 10*n+int(s[i]-'0'), true
+	}
+	return n, ok
+}
+
+// Version returns the server's version.
+func (c *Catalog) Version(ctx context.Context) (ServerVersion, error) {
+	if err := c.usable(); err != nil {
+		return ServerVersion{}, err
+	}
+	parse := func(_ string, body []byte) (any, error) {
+		var v ServerVersion
+		err := json.Unmarshal(body, &v)
+		return v, err
+	}
+	doc, err := c.load(ctx, page{path: "/version", parse: parse}, func(d *document) bool { return c.fresh(d, c.options.TTL) })
+	if err != nil {
+		return ServerVersion{}, err
+	}
+	return doc.value.(ServerVersion), nil
+}

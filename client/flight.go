@@ -1,0 +1,273 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+)
+
+const (
+	fetchTimeout = 15 * time.Minute // for one fetch, which may be somebody who signs in
+	renewalPause = 5 * time.Second  // between two fetches because of refusals
+	// After a refresh that failed; doubled with each.
+	refreshPause    = 10 * time.Second
+	maxRefreshPause = 2 * time.Minute
+	// The same where there is no credential in force; the first failure is free.
+	fetchPause    = 500 * time.Millisecond
+	maxFetchPause = 10 * time.Second
+)
+
+// credentials is the state of Credentials: the lease in force, and the fetch under way, of which there is one at most.
+//
+// The goroutine of a fetch ends when fetch returns. It is told to by its context, once nobody waits and no client wants
+// the result for later, and Client.Close waits for it then.
+type credentials struct {
+	fetch func(context.Context) (Credential, error)
+
+	mu       sync.Mutex // guards the rest; not held while fetch or a hook runs
+	now      *lease     // nil before the first
+	refused  bool       // the server has refused now: who comes waits for another
+	renewed  time.Time  // when the last fetch because of a refusal began
+	flight   *flight    // nil where none is under way
+	failures int        // in a row
+	failed   time.Time  // when the last of them was
+	err      error      // and why
+}
+
+// flight is one call of fetch.
+type flight struct {
+	cancel  context.CancelFunc // tells fetch to return
+	timeout context.Context    // ends when the time for it is up, not when it is cancelled
+	done    chan struct{}      // closed when it has returned, and everybody has been told
+
+	// Guarded by credentials.mu.
+	waiting int                         // requests
+	holders map[*holder]bool            // clients that want it whether a request waits or not
+	tell    map[*holder]context.Context // whom to tell of a failure, on behalf of which request
+	left    bool                        // cancelled, because nobody wants it
+
+	lease *lease // the result, or why there is none; set before done is closed
+	err   error
+}
+
+// holder stands for one client.
+type holder struct {
+	stale func(context.Context, error)
+}
+
+// tell says that something could not be read again.
+func (h *holder) tell(ctx context.Context, err error) {
+	if h != nil && h.stale != nil {
+		h.stale(ctx, err)
+	}
+}
+
+// get implements source.
+func (c *credentials) get(ctx context.Context, h *holder) (issued, error) {
+	l, err := c.lease(ctx, h)
+	if err != nil {
+		return issued{}, err
+	}
+	return issued{header: l.header(), lease: l}, nil
+}
+
+// renew implements source. It is the refused credential that is returned where there is no other.
+func (c *credentials) renew(ctx context.Context, h *holder, refused issued) (issued, error) {
+	c.mu.Lock()
+	if now := time.Now(); c.now == refused.lease && !c.refused && !fresh(c.renewed, now, renewalPause) {
+		c.refused, c.renewed = true, now
+	}
+	c.mu.Unlock()
+	next, err := c.get(ctx, h)
+	if err == nil && next.lease.same(refused.lease) {
+		return refused, nil
+	}
+	return next, err
+}
+
+// lease returns the lease in force, getting one first where there is none.
+func (c *credentials) lease(ctx context.Context, h *holder) (*lease, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		now := time.Now()
+		usable := c.usable(now)
+		switch {
+		case usable && !c.refused:
+			if c.now.ending(now) && !fresh(c.failed, now, c.pause(refreshPause, maxRefreshPause)) {
+				c.hold(ctx, h)
+			}
+			return c.now, nil
+		case c.flight != nil:
+		case !usable && c.failures > 1 && fresh(c.failed, now, c.pause(fetchPause, maxFetchPause)):
+			return nil, &CredentialError{Err: c.err}
+		default:
+			c.start()
+		}
+		f := c.flight
+		cancelled := f.left // the next may begin when it has returned
+		f.waiting++
+		f.notify(ctx, h)
+		c.mu.Unlock()
+		err := f.wait(ctx)
+		c.mu.Lock()
+		f.waiting--
+		f.leave()
+		switch {
+		case ctx.Err() != nil && err != nil:
+			return nil, err
+		case err == nil && cancelled:
+			continue
+		case err == nil && f.err == nil:
+			return f.lease, nil
+		case c.usable(time.Now()): // refused, and there is no other
+			return c.now, nil
+		case err == nil:
+			err = f.err
+		}
+		return nil, &CredentialError{Err: err}
+	}
+}
+
+func (c *credentials) usable(now time.Time) bool { return c.now != nil && !c.now.expired(now) }
+
+// pause returns how long to wait after so many failures in a row.
+func (c *credentials) pause(first, most time.Duration) time.Duration {
+	if c.failures == 0 {
+		return 0
+	}
+	return min(most, first<<min(c.failures-1, 10))
+}
+
+// wait waits for a flight to end, no longer than the caller and the flight itself may take.
+func (f *flight) wait(ctx context.Context) error {
+	select {
+	case <-f.done:
+		return nil
+	case <-ctx.Done():
+		return contextError(ctx)
+	case <-f.timeout.Done():
+		select {
+		case <-f.done:
+			return nil
+		default:
+			return errTimeout
+		}
+	}
+}
+
+var errTimeout = fmt.Errorf("there was none within %v", fetchTimeout)
+
+// hold makes a fetch go on, or begin, for the sake of a client, whether a request waits for it or not. mu is held.
+func (c *credentials) hold(ctx context.Context, h *holder) {
+	if c.flight == nil {
+		c.start()
+	}
+	if f := c.flight; !f.left && !f.holders[h] {
+		f.holders[h] = true
+		f.notify(ctx, h)
+	}
+}
+
+// notify makes a client one of those that are told of a failure. credentials.mu is held.
+func (f *flight) notify(ctx context.Context, h *holder) {
+	if f.tell[h] == nil {
+		f.tell[h] = context.WithoutCancel(ctx)
+	}
+}
+
+// leave cancels a flight that nobody wants. credentials.mu is held.
+func (f *flight) leave() {
+	if f.waiting == 0 && len(f.holders) == 0 {
+		f.left = true
+		f.cancel()
+	}
+}
+
+// leave is called when a client is closed: what runs for it alone has ended when it returns.
+func (c *credentials) leave(h *holder) {
+	c.mu.Lock()
+	f := c.flight
+	if f != nil {
+		delete(f.holders, h)
+		f.leave()
+	}
+	wait := f != nil && f.left
+	c.mu.Unlock()
+	if wait {
+		<-f.done
+	}
+}
+
+// start begins a fetch. mu is held, and no fetch is under way.
+func (c *credentials) start() {
+	timeout, end := context.WithTimeout(context.Background(), fetchTimeout)
+	ctx, cancel := context.WithCancel(timeout)
+	f := &flight{
+		cancel: cancel, timeout: timeout, done: make(chan struct{}),
+		holders: make(map[*holder]bool), tell: make(map[*holder]context.Context),
+	}
+	c.flight = f
+	go func() {
+		var got Credential
+		err := errors.New("fetch left by runtime.Goexit")
+		defer func() { // in a defer, for the sake of Goexit
+			cancel()
+			c.land(f, got, err)
+			close(f.done)
+			end()
+		}()
+		got, err = c.call(ctx)
+	}()
+}
+
+// call calls fetch. What is a context's error there is none of the caller's.
+func (c *credentials) call(ctx context.Context) (got Credential, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			got, err = Credential{}, panicError("fetch", v)
+		}
+	}()
+	got, err = c.fetch(ctx)
+	switch {
+	case err == nil:
+	case context.Cause(ctx) == context.DeadlineExceeded:
+		err = errTimeout
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		err = errors.New(err.Error())
+	}
+	return got, err
+}
+
+// land takes what a flight has brought, and tells the clients if an old credential stays in use for want of a new one.
+func (c *credentials) land(f *flight, got Credential, err error) {
+	now := time.Now()
+	if err == nil {
+		f.lease, err = newLease(got, now)
+	}
+	f.err = err
+	var tell map[*holder]context.Context
+	c.mu.Lock()
+	switch {
+	case err == nil:
+		c.now, c.refused = f.lease, false
+		c.failures, c.failed, c.err = 0, time.Time{}, nil
+	case !f.left: // that nobody wanted it is no failure
+		if c.usable(now) {
+			tell = maps.Clone(f.tell)
+		}
+		c.refused = false
+		c.failures++
+		c.failed, c.err = now, err
+	}
+	c.mu.Unlock()
+	for h, ctx := range tell {
+		h.tell(ctx, &CredentialError{Err: err})
+	}
+	c.mu.Lock()
+	c.flight = nil
+	c.mu.Unlock()
+}

@@ -1,0 +1,204 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// identity is what connections are made with: whom to trust, and who to be. Connections that were made with another one
+// must not be used for new requests.
+type identity struct {
+	ca   []byte // PEM; nil for the system's
+	cert *tls.Certificate
+}
+
+func (i identity) same(o identity) bool {
+	return bytes.Equal(i.ca, o.ca) && sameCertificate(i.cert, o.cert)
+}
+
+// generation is the connections of one identity, in two http.Transports: one for watches, which share no connection with
+// what is soon over, and one for the rest. So a watch that is not read for a while, or many that fill a connection, hold
+// no other request up.
+//
+// A generation that another has taken the place of is retired. It takes no new requests, and those that it has go on to
+// their end; with the last of them all of its connections are closed, and one that is being dialled is closed when it is
+// there. So nothing of a retired generation stays behind.
+type generation struct {
+	identity
+	calls *http.Transport
+	watch *http.Transport
+
+	mu       sync.Mutex // guards the rest
+	requests int        // under way, until their bodies are closed
+	retired  bool
+	conns    map[*conn]struct{} // open
+}
+
+// newGeneration returns a generation without connections. i.ca can be parsed.
+func (c Config) newGeneration(i identity) (*generation, error) {
+	tlsConfig := &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		ServerName:         c.TLS.ServerName,
+		InsecureSkipVerify: c.TLS.Insecure,
+	}
+	if i.ca != nil {
+		pool, err := certPool(i.ca)
+		if err != nil {
+			return nil, err
+		}
+		tlsConfig.RootCAs = pool
+	}
+	if i.cert != nil {
+		tlsConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return i.cert, nil }
+	}
+	g := &generation{identity: i, conns: make(map[*conn]struct{})}
+	g.calls = c.newTransport(tlsConfig, g.dial)
+	g.watch = c.newTransport(tlsConfig.Clone(), g.dial) // net/http writes to it
+	g.watch.ResponseHeaderTimeout = maxWatchWait
+	return g, nil
+}
+
+func (c Config) newTransport(tlsConfig *tls.Config, wrap func(dialer) dialer) *http.Transport {
+	proxy := c.Proxy
+	if proxy == nil {
+		proxy = http.ProxyFromEnvironment
+	}
+	dial := c.Dial
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	}
+	return &http.Transport{
+		Proxy:               proxy,
+		DialContext:         wrap(dial),
+		TLSClientConfig:     tlsConfig,
+		TLSHandshakeTimeout: 10 * time.Second,
+		DisableCompression:  c.Uncompressed,
+		ForceAttemptHTTP2:   true,
+		MaxIdleConnsPerHost: 25,
+		IdleConnTimeout:     90 * time.Second,
+		// A connection whose other end has gone without a word is noticed within 45 s.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
+	}
+}
+
+type dialer = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// begin counts a request; end takes it back.
+func (g *generation) begin() {
+	g.mu.Lock()
+	g.requests++
+	g.mu.Unlock()
+}
+
+func (g *generation) end() {
+	g.mu.Lock()
+	g.requests--
+	g.mu.Unlock()
+	g.sweep()
+}
+
+// retire says that there will be no further requests.
+func (g *generation) retire() {
+	g.mu.Lock()
+	g.retired = true
+	g.mu.Unlock()
+	g.calls.CloseIdleConnections()
+	g.watch.CloseIdleConnections()
+	g.sweep()
+}
+
+// sweep closes every connection of a retired generation that nothing uses.
+func (g *generation) sweep() {
+	g.mu.Lock()
+	over := g.retired && g.requests == 0
+	var conns []*conn
+	if over {
+		for c := range g.conns {
+			conns = append(conns, c)
+		}
+	}
+	g.mu.Unlock()
+	if !over {
+		return
+	}
+	g.calls.CloseIdleConnections() // in good order, where there is one
+	g.watch.CloseIdleConnections()
+	for _, c := range conns {
+		_ = c.Close()
+	}
+}
+
+// send sends a request on the generation, which has been told that it begins.
+func (g *generation) send(r *http.Request) (*http.Response, error) {
+	t := g.calls
+	if r.Context().Value(watching{}) != nil {
+		t = g.watch
+	}
+	resp, err := t.RoundTrip(r)
+	if err != nil {
+		g.end()
+		return resp, err
+	}
+	b := &body{ReadCloser: resp.Body, g: g}
+	resp.Body = b
+	if w, ok := b.ReadCloser.(io.Writer); ok { // the connection itself, after 101
+		resp.Body = &duplexBody{body: b, Writer: w}
+	}
+	return resp, nil
+}
+
+// body tells its generation when it is closed.
+type body struct {
+	io.ReadCloser
+	g    *generation
+	once sync.Once
+}
+
+func (b *body) Close() error {
+	err := b.ReadCloser.Close()
+	b.once.Do(b.g.end)
+	return err
+}
+
+type duplexBody struct {
+	*body
+	io.Writer
+}
+
+// dial wraps a dialer so that its connections are known.
+func (g *generation) dial(next dialer) dialer {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		nc, err := next(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		c := &conn{Conn: nc, g: g}
+		g.mu.Lock()
+		g.conns[c] = struct{}{}
+		late := g.retired && g.requests == 0
+		g.mu.Unlock()
+		if late {
+			_ = c.Close()
+		}
+		return c, nil
+	}
+}
+
+// conn is a connection that its generation knows until it is closed.
+type conn struct {
+	net.Conn
+	g *generation
+}
+
+func (c *conn) Close() error {
+	c.g.mu.Lock()
+	delete(c.g.conns, c)
+	c.g.mu.Unlock()
+	return c.Conn.Close()
+}

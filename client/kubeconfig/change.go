@@ -1,0 +1,295 @@
+package kubeconfig
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Change is what [Write] changes. The zero value changes nothing.
+//
+// A stanza that is named becomes what its value says: a field that the value leaves empty is removed, and one that this
+// package does not know stays, extensions too. A stanza that does not exist is added; a nil value deletes it, if it exists.
+type Change struct {
+	Contexts map[string]*Context
+	Clusters map[string]*Cluster
+	Users    map[string]*User
+
+	// Current becomes the current context, which must exist after the change; empty leaves it. The current context that is
+	// deleted stays the current one: what uses it fails, rather than act on whatever comes next.
+	Current string
+
+	// Namespace becomes the namespace of one context, which is not changed otherwise: that of Options.Context, or the
+	// current one. Empty leaves it.
+	Namespace string
+}
+
+// Context names what belongs together. Cluster must exist, and User unless it is empty. An empty Namespace is "default".
+type Context struct {
+	Cluster, User, Namespace string
+}
+
+// Cluster is where a server is and how to know it. A relative CAFile starts at the folder of the kubeconfig.
+type Cluster struct {
+	Server       string // server
+	CAFile       string // certificate-authority
+	CAData       []byte // certificate-authority-data, here as PEM
+	Insecure     bool   // insecure-skip-tls-verify
+	ServerName   string // tls-server-name
+	ProxyURL     string // proxy-url
+	Uncompressed bool   // disable-compression
+}
+
+// User says who to be: by one of a token, a password and a plugin, by a client certificate, or both. A relative path starts
+// at the folder of the kubeconfig. Printing a User, or encoding it as JSON, shows no credential.
+type User struct {
+	Token              string // token
+	TokenFile          string // tokenFile
+	Username, Password string // username, password
+	CertFile, KeyFile  string // client-certificate, client-key
+	CertData, KeyData  []byte // client-certificate-data, client-key-data, here as PEM
+	Exec               *Exec  // exec
+
+	As       string              // as
+	AsUID    string              // as-uid
+	AsGroups []string            // as-groups
+	AsExtra  map[string][]string // as-user-extra
+}
+
+// Exec is a program that prints a credential (client-go credential plugins in the Kubernetes documentation).
+type Exec struct {
+	APIVersion      string            // "client.authentication.k8s.io/v1", unless the plugin knows only v1beta1
+	Command         string            // the program: a name that is looked up in PATH, or a path
+	Args            []string          // what it is given
+	Env             map[string]string // what is added to its environment
+	InteractiveMode string            // Never, IfAvailable or Always
+	InstallHint     string            // what to say to a user who does not have it
+	ClusterInfo     bool              // provideClusterInfo: whether it is told of the cluster
+}
+
+// field is a field of a stanza and what it becomes; without a value it is removed.
+type field struct {
+	name   string
+	value  *yaml.Node
+	secret bool
+}
+
+func (c Context) fields() []field {
+	return []field{
+		{name: "cluster", value: stringNode(c.Cluster)},
+		{name: "user", value: stringNode(c.User)},
+		{name: "namespace", value: stringNode(c.Namespace)},
+	}
+}
+
+func (c Cluster) fields() []field {
+	return []field{
+		{name: "server", value: stringNode(c.Server)},
+		{name: "certificate-authority", value: stringNode(c.CAFile)},
+		{name: "certificate-authority-data", value: dataNode(c.CAData)},
+		{name: "insecure-skip-tls-verify", value: boolNode(c.Insecure)},
+		{name: "tls-server-name", value: stringNode(c.ServerName)},
+		{name: "proxy-url", value: stringNode(c.ProxyURL), secret: true},
+		{name: "disable-compression", value: boolNode(c.Uncompressed)},
+	}
+}
+
+func (u User) fields() []field {
+	var extra *yaml.Node
+	for _, key := range slices.Sorted(maps.Keys(u.AsExtra)) {
+		if extra == nil {
+			extra = mappingNode()
+		}
+		list := listNode(u.AsExtra[key])
+		if list == nil {
+			list = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle}
+		}
+		extra.Content = append(extra.Content, quotedNode(key), list)
+	}
+	return []field{
+		{name: "token", value: stringNode(u.Token), secret: true},
+		{name: "tokenFile", value: stringNode(u.TokenFile)},
+		{name: "username", value: stringNode(u.Username)},
+		{name: "password", value: stringNode(u.Password), secret: true},
+		{name: "client-certificate", value: stringNode(u.CertFile)},
+		{name: "client-certificate-data", value: dataNode(u.CertData)},
+		{name: "client-key", value: stringNode(u.KeyFile)},
+		{name: "client-key-data", value: dataNode(u.KeyData), secret: true},
+		{name: "exec", value: u.Exec.node(), secret: true},
+		{name: "as", value: stringNode(u.As)},
+		{name: "as-uid", value: stringNode(u.AsUID)},
+		{name: "as-groups", value: listNode(u.AsGroups)},
+		{name: "as-user-extra", value: extra},
+		{name: "auth-provider"},
+	}
+}
+
+func (e *Exec) node() *yaml.Node {
+	if e == nil {
+		return nil
+	}
+	var env *yaml.Node
+	for _, name := range slices.Sorted(maps.Keys(e.Env)) {
+		if env == nil {
+			env = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		}
+		item := mappingNode()
+		item.Content = []*yaml.Node{quotedNode("name"), quotedNode(name), quotedNode("value"), quotedNode(e.Env[name])}
+		env.Content = append(env.Content, item)
+	}
+	n := mappingNode()
+	for _, f := range []field{
+		{name: "apiVersion", value: stringNode(e.APIVersion)},
+		{name: "command", value: stringNode(e.Command)},
+		{name: "args", value: listNode(e.Args)},
+		{name: "env", value: env},
+		{name: "installHint", value: stringNode(e.InstallHint)},
+		{name: "interactiveMode", value: stringNode(e.InteractiveMode)},
+		{name: "provideClusterInfo", value: boolNode(e.ClusterInfo)},
+	} {
+		setField(n, f)
+	}
+	return n
+}
+
+// validate returns what is wrong with c, whatever the files say.
+func (c Change) validate() error {
+	names := func(field string, names []string) error {
+		if slices.Contains(names, "") {
+			return fmt.Errorf("%s must not have an empty name", field)
+		}
+		return nil
+	}
+	return errors.Join(
+		names("Contexts", slices.Collect(maps.Keys(c.Contexts))), names("Clusters", slices.Collect(maps.Keys(c.Clusters))),
+		names("Users", slices.Collect(maps.Keys(c.Users))),
+	)
+}
+
+// String returns c for people; the proxy, whose URL may hold a password, is only said to be there.
+func (c Cluster) String() string { return show(c.fields()) }
+
+// GoString returns the same as String.
+func (c Cluster) GoString() string { return "kubeconfig.Cluster" + c.String() }
+
+// Format prints String or GoString whatever the verb.
+func (c Cluster) Format(f fmt.State, verb rune) { format(f, verb, c) }
+
+// MarshalJSON encodes c for people, as String does.
+func (c Cluster) MarshalJSON() ([]byte, error) { return json.Marshal(c.String()) }
+
+// String returns u for people, without credentials.
+func (u User) String() string { return show(u.fields()) }
+
+// GoString returns the same as String.
+func (u User) GoString() string { return "kubeconfig.User" + u.String() }
+
+// Format prints String or GoString whatever the verb.
+func (u User) Format(f fmt.State, verb rune) { format(f, verb, u) }
+
+// MarshalJSON encodes u for people, as String does.
+func (u User) MarshalJSON() ([]byte, error) { return json.Marshal(u.String()) }
+
+// String returns e for people: its command. Arguments and environment may hold secrets.
+func (e Exec) String() string { return fmt.Sprintf("{command:%q}", e.Command) }
+
+// GoString returns the same as String.
+func (e Exec) GoString() string { return "kubeconfig.Exec" + e.String() }
+
+// Format prints String or GoString whatever the verb.
+func (e Exec) Format(f fmt.State, verb rune) { format(f, verb, e) }
+
+// MarshalJSON encodes e for people, as String does.
+func (e Exec) MarshalJSON() ([]byte, error) { return json.Marshal(e.String()) }
+
+func format(f fmt.State, verb rune, v interface {
+	fmt.Stringer
+	fmt.GoStringer
+},
+) {
+	text := v.String()
+	if verb == 'v' && f.Flag('#') {
+		text = v.GoString()
+	}
+	_, _ = io.WriteString(f, text)
+}
+
+// show returns the fields that are set, without what is secret.
+func show(fields []field) string {
+	var b strings.Builder
+	for _, f := range fields {
+		switch {
+		case f.value == nil:
+			continue
+		case b.Len() > 0:
+			b.WriteByte(' ')
+		}
+		switch {
+		case f.secret:
+			fmt.Fprintf(&b, "%s:[redacted]", f.name)
+		case strings.HasSuffix(f.name, "-data"):
+			data, _ := base64.StdEncoding.DecodeString(f.value.Value) // it was encoded here
+			fmt.Fprintf(&b, "%s:[%d bytes]", f.name, len(data))
+		case f.value.Kind == yaml.ScalarNode:
+			fmt.Fprintf(&b, "%s:%q", f.name, f.value.Value)
+		default:
+			fmt.Fprintf(&b, "%s:[%d]", f.name, len(f.value.Content))
+		}
+	}
+	return "{" + b.String() + "}"
+}
+
+// plainText matches what no version of YAML takes for anything but a string. Others than Go's YAML read kubeconfigs too: for
+// some of them, yes is a boolean, 1:30 and 0x1f are numbers.
+var (
+	plainText = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9/._@=+-]*(://[A-Za-z0-9/._@=+-]+(:[0-9]+)?[A-Za-z0-9/._@=+-]*)?$`)
+	notText   = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null|nan|inf)$`)
+)
+
+// quotedNode returns a string that every parser takes for one.
+func quotedNode(s string) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
+	if !plainText.MatchString(s) || notText.MatchString(s) {
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	return n
+}
+
+// The others return nil for what is left out of a file.
+
+func stringNode(s string) *yaml.Node {
+	if s == "" {
+		return nil
+	}
+	return quotedNode(s)
+}
+
+func dataNode(b []byte) *yaml.Node { return stringNode(base64.StdEncoding.EncodeToString(b)) }
+
+func boolNode(b bool) *yaml.Node {
+	if !b {
+		return nil
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "true"}
+}
+
+func listNode(texts []string) *yaml.Node {
+	if len(texts) == 0 {
+		return nil
+	}
+	n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+	for _, text := range texts {
+		n.Content = append(n.Content, quotedNode(text))
+	}
+	return n
+}
+
+func mappingNode() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"} }

@@ -1,0 +1,93 @@
+package kubeconfig
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"slices"
+)
+
+// Entry is a context as [Contexts] lists it. None of it is a credential.
+type Entry struct {
+	// Name is the context's name.
+	Name string
+
+	// Context is what the context says, as it is written: Namespace is empty where it names none.
+	Context
+
+	// Server is the server of the context's cluster; empty where there is none that can be used.
+	Server string
+
+	// File is the file that declares the context, as Options.Path or KUBECONFIG names it.
+	File string
+
+	// Current tells whether it is the context that [Load] takes with the same Options.
+	Current bool
+
+	// Err is why Load would refuse the context; nil if it would not.
+	Err error
+}
+
+// Contexts lists the contexts of the files in which [Load] looks, in the order of the files and of what is written in
+// them. A context that several files declare is listed once, from the first. The pod's service account is no context.
+//
+// A context that cannot be used is listed too, with the reason. A file that cannot be used is left out and becomes an error,
+// which comes with the contexts of the other files. That there is no file, or none with a context, is no error, but
+// Options.Path must exist.
+func Contexts(o Options) ([]Entry, error) {
+	if err := o.Plugins.validate(); err != nil {
+		return nil, err
+	}
+	files := []string{o.Path}
+	if o.Path == "" {
+		files, _ = search()
+	}
+	all := &merged{}
+	var errs []error
+	for _, file := range files {
+		m, err := readFile(file)
+		switch {
+		case err == nil:
+			all.add(m)
+		case o.Path != "" || !errors.Is(err, fs.ErrNotExist):
+			errs = append(errs, err)
+		}
+	}
+	return all.list(o), errors.Join(errs...)
+}
+
+// list returns the contexts.
+func (m *merged) list(o Options) []Entry {
+	current := cmp.Or(o.Context, m.current)
+	var list []Entry
+	for _, name := range m.ordered() {
+		s := m.contexts[name].clone()
+		e := Entry{Name: name, File: s.src.name, Current: name == current}
+		e.Cluster, e.User, e.Namespace = s.text("cluster"), s.text("user"), s.text("namespace")
+		if cluster := m.clusters[e.Cluster].clone(); cluster != nil {
+			if server := cluster.text("server"); checkServer(server) == nil {
+				e.Server = server
+			}
+		}
+		_, e.Err = m.pick(name, o.Plugins)
+		list = append(list, e)
+	}
+	return list
+}
+
+// ordered returns the names of the contexts in the order in which the files have them.
+func (m *merged) ordered() []string {
+	files := map[*source]int{}
+	for i, src := range m.sources {
+		files[src] = i
+	}
+	names := make([]string, 0, len(m.contexts))
+	for name := range m.contexts {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		x, y := m.contexts[a], m.contexts[b]
+		return cmp.Or(cmp.Compare(files[x.src], files[y.src]), cmp.Compare(x.place, y.place))
+	})
+	return names
+}

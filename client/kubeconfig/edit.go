@@ -1,0 +1,285 @@
+package kubeconfig
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// document is the content of one file while it is edited: nodes, so that what is not edited stays as it is.
+type document struct {
+	src    *source
+	path   string      // the file itself, behind all symbolic links
+	info   fs.FileInfo // nil where there is no file yet
+	data   []byte
+	docs   []*yaml.Node
+	isJSON bool
+	said   *merged // what it said before
+	edited bool
+
+	indent  int  // how far a mapping in a mapping is indented
+	compact bool // whether a list in a mapping is not
+}
+
+// open parses what d.data holds.
+func (d *document) open() (err error) {
+	// Line ends mean the same in YAML, but the parser takes two of these for an empty line after a comment.
+	text := bytes.ReplaceAll(d.data, []byte("\r\n"), []byte("\n"))
+	if d.docs, d.isJSON, err = documents(d.src, text); err != nil {
+		return err
+	}
+	d.indent, d.compact = layout(d.docs)
+	d.said, err = unify(d.src, d.docs)
+	return err
+}
+
+var (
+	errReferences = errors.New("cannot be changed: anchors, aliases and merge keys of YAML are there, so that it may stand for " +
+		"something else too; change it by hand")
+	errEncoding = errors.New("cannot be changed: it is not in UTF-8; convert it first")
+)
+
+// roots returns the mappings of the documents that are not null.
+func (d *document) roots() (roots []*yaml.Node) {
+	for _, doc := range d.docs {
+		if n := doc.Content[0]; n.Kind == yaml.MappingNode {
+			roots = append(roots, n)
+		}
+	}
+	return roots
+}
+
+// root returns the first mapping, and makes one where there is none.
+func (d *document) root() *yaml.Node {
+	if roots := d.roots(); len(roots) > 0 {
+		return roots[0]
+	}
+	n := mappingNode()
+	n.Content = []*yaml.Node{quotedNode("apiVersion"), quotedNode("v1"), quotedNode("kind"), quotedNode("Config")}
+	if len(d.docs) == 0 {
+		d.docs = []*yaml.Node{{Kind: yaml.DocumentNode, Content: []*yaml.Node{nil}}}
+	}
+	d.docs[0].Content[0] = n
+	return n
+}
+
+// fail returns an error about a part of the file.
+func (d *document) fail(stanza, field string, err error) error {
+	return &FieldError{File: d.src.name, Stanza: stanza, Field: field, Err: err}
+}
+
+// setCurrent makes name the current context.
+func (d *document) setCurrent(name string) error {
+	const key = "current-context"
+	root := d.root()
+	for _, r := range d.roots() {
+		if v := own(r, key); v != nil && !isNull(follow(v)) && follow(v).Value != "" {
+			root = r
+			break
+		}
+	}
+	if v := own(root, key); v != nil && (v.Kind == yaml.AliasNode || v.Anchor != "") {
+		return d.fail("", key, errReferences)
+	}
+	d.edited = setField(root, field{name: key, value: quotedNode(name)}) || d.edited
+	return nil
+}
+
+// set gives the fields to the entry of this name in the list l. It is added where there is none. Other fields stay.
+func (d *document) set(l list, name string, fields []field) error {
+	path := fmt.Sprintf("%s[%q]", l.plural, name)
+	seq, at, err := d.find(l, name)
+	if err != nil {
+		return err
+	}
+	var item *yaml.Node
+	if at >= 0 {
+		item = seq.Content[at]
+	} else {
+		if seq, err = d.listOf(l); err != nil {
+			return err
+		}
+		item = mappingNode()
+		item.Content = []*yaml.Node{quotedNode("name"), quotedNode(name)}
+		if len(seq.Content) == 0 {
+			seq.Style &^= yaml.FlowStyle
+		}
+		seq.Content = append(seq.Content, item)
+		d.edited = true
+	}
+	body := own(item, l.body)
+	if body == nil || isNull(body) {
+		body = mappingNode()
+		setField(item, field{name: l.body, value: body})
+		d.edited = true
+	}
+	if body.Kind != yaml.MappingNode {
+		return d.fail(path, "", errors.New("must be a mapping"))
+	}
+	for _, f := range fields {
+		d.edited = setField(body, f) || d.edited
+	}
+	return nil
+}
+
+// remove removes the entry of this name from the list l, if it is there.
+func (d *document) remove(l list, name string) error {
+	seq, at, err := d.find(l, name)
+	if err != nil || at < 0 {
+		return err
+	}
+	seq.Content = slices.Delete(seq.Content, at, at+1)
+	d.edited = true
+	return nil
+}
+
+// find returns where the entry of this name is; -1 where it is not.
+func (d *document) find(l list, name string) (seq *yaml.Node, at int, err error) {
+	if d.said.entriesOf(l)[name] == nil {
+		return nil, -1, nil
+	}
+	for _, root := range d.roots() {
+		seq := own(root, l.plural)
+		if seq == nil || seq.Kind != yaml.SequenceNode || seq.Anchor != "" {
+			continue
+		}
+		for i, item := range seq.Content {
+			if n := own(item, "name"); n == nil || n.Kind != yaml.ScalarNode || n.Value != name {
+				continue
+			}
+			if !isPlain(item) {
+				break
+			}
+			return seq, i, nil
+		}
+	}
+	return nil, -1, d.fail(fmt.Sprintf("%s[%q]", l.plural, name), "", errReferences)
+}
+
+// listOf returns the list to which an entry of l is added.
+func (d *document) listOf(l list) (*yaml.Node, error) {
+	root := d.root()
+	for _, r := range d.roots() {
+		if v := own(r, l.plural); v != nil && v.Kind == yaml.SequenceNode {
+			root = r
+			break
+		}
+	}
+	seq := own(root, l.plural)
+	switch {
+	case seq == nil && hasMergeKey(root), seq != nil && (seq.Kind == yaml.AliasNode || seq.Anchor != ""):
+		return nil, d.fail("", l.plural, errReferences)
+	case seq == nil || isNull(seq):
+		seq = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		setField(root, field{name: l.plural, value: seq})
+	}
+	return seq, nil
+}
+
+// entriesOf returns the entries of one list by their names.
+func (m *merged) entriesOf(l list) map[string]*stanza {
+	switch l.plural {
+	case contexts.plural:
+		return m.contexts
+	case clusters.plural:
+		return m.clusters
+	}
+	return m.users
+}
+
+// own returns the value of a field that the mapping n itself has; nil where it has none.
+func own(n *yaml.Node, name string) *yaml.Node {
+	if n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if key := n.Content[i]; key.Kind == yaml.ScalarNode && key.Value == name && key.Tag != "!!merge" {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// setField sets or removes a field of the mapping n, and tells whether that changes anything.
+func setField(n *yaml.Node, f field) bool {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if key := n.Content[i]; key.Kind != yaml.ScalarNode || key.Value != f.name || key.Tag == "!!merge" {
+			continue
+		}
+		old := n.Content[i+1]
+		switch {
+		case f.value == nil:
+			n.Content = slices.Delete(n.Content, i, i+2)
+		case same(old, f.value):
+			return false
+		default:
+			f.value.HeadComment, f.value.LineComment, f.value.FootComment = old.HeadComment, old.LineComment, old.FootComment
+			n.Content[i+1] = f.value
+		}
+		return true
+	}
+	if f.value == nil {
+		return false
+	}
+	if len(n.Content) == 0 {
+		n.Style &^= yaml.FlowStyle
+	}
+	n.Content = append(n.Content, quotedNode(f.name), f.value)
+	return true
+}
+
+// isPlain tells whether n stands for itself alone: nothing in it refers to anything or can be referred to.
+func isPlain(n *yaml.Node) bool {
+	if n.Anchor != "" || n.Kind == yaml.AliasNode || hasMergeKey(n) {
+		return false
+	}
+	return !slices.ContainsFunc(n.Content, func(child *yaml.Node) bool { return !isPlain(child) })
+}
+
+func hasMergeKey(n *yaml.Node) bool {
+	return n.Kind == yaml.MappingNode && slices.ContainsFunc(n.Content, func(c *yaml.Node) bool { return c.Tag == "!!merge" })
+}
+
+// same tells whether two nodes mean the same and are written alike, but for style and comments.
+func same(a, b *yaml.Node) bool {
+	return a.Kind == b.Kind && a.ShortTag() == b.ShortTag() && a.Value == b.Value && a.Anchor == b.Anchor &&
+		slices.EqualFunc(a.Content, b.Content, same)
+}
+
+// encode returns the file as it is to be. It is parsed again: a file that would not say exactly what it is to say, and be one
+// that Load reads, is an error.
+func (d *document) encode() ([]byte, error) {
+	mark := bytes.HasPrefix(d.data, []byte(byteOrderMark))
+	text := bytes.TrimPrefix(d.data, []byte(byteOrderMark))
+	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
+		return nil, d.fail("", "", errEncoding)
+	}
+	var out []byte
+	var err error
+	if d.isJSON {
+		out, err = encodeJSON(d.docs[0].Content[0], text)
+	} else {
+		out, err = d.encodeYAML(text)
+	}
+	if err != nil {
+		return nil, d.fail("", "", err)
+	}
+	if mark {
+		out = append([]byte(byteOrderMark), out...)
+	}
+	docs, isJSON, err := documents(d.src, out)
+	if err != nil {
+		return nil, err
+	}
+	if isJSON != d.isJSON || !slices.EqualFunc(docs, d.docs, same) {
+		return nil, d.fail("", "", errNotSame)
+	}
+	return out, nil
+}
+
+var errNotSame = errors.New("cannot be changed: it has something in it that would not stay as it is; change it by hand")

@@ -1,0 +1,244 @@
+package kubeconfig
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/bowline-go/bowline/client"
+)
+
+// A user's stanza may name a credential plugin under exec: a program that prints a credential. This file is about the stanza;
+// execpolicy.go about which plugins may run, execrun.go and process_*.go about running one, execinfo.go about what it is
+// told, execoutput.go about what it prints. The protocol is described in the Kubernetes documentation, "Authenticating",
+// section "client-go credential plugins", and in the reference of client.authentication.k8s.io.
+
+// Plugins says which credential plugins may run, and how. The zero value runs what the kubeconfig names, as kubectl does.
+//
+// A plugin gets the environment of this process, what the kubeconfig adds to it, and KUBERNETES_EXEC_INFO. Its arguments
+// are passed as they are, by no shell. What it starts is ended when it ends, except for an interactive plugin and, where
+// there are no process groups, as on Windows.
+type Plugins struct {
+	// Policy says which plugins may run.
+	Policy PluginPolicy
+
+	// Allowed are the plugins that may run where Policy is Allowlist: clean absolute paths, such as "/usr/bin/aws", or
+	// bare names, such as "aws", which stand for what PATH has under that name. What counts is the file that would be
+	// executed, as the kubeconfig or PATH names it: an entry allows no symbolic link to its file, and an entry that is a
+	// link allows what it leads to. Letters of other case are other letters, on every system.
+	Allowed []string
+
+	// Timeout bounds each run; 0 means a minute, or ten minutes for a plugin that is passed Stdin. A client waits for a
+	// credential no longer than 15 minutes, whatever is here.
+	Timeout time.Duration
+
+	// Unattended says that nobody is there to answer: no plugin gets an input, and one that needs it (interactiveMode
+	// Always) fails.
+	Unattended bool
+
+	// Stdin is the terminal that an interactive plugin reads from; nil means os.Stdin. A file that is no terminal is never
+	// passed on. Plugins take turns at it, in the whole process, with whatever Stdin each has.
+	Stdin *os.File
+
+	// Stderr is given what plugins write to their standard error, as it comes, unaltered, and should not block. Several
+	// plugins may write to it at once. Nil means to keep it for the error of a plugin that fails, up to 4 KiB of it, and
+	// os.Stderr for a plugin that is passed Stdin. Such a plugin gets a Stderr that is an *os.File as its own.
+	Stderr io.Writer
+}
+
+// The durations that Plugins.Timeout stands for when it is 0.
+const (
+	defaultTimeout     = time.Minute
+	interactiveTimeout = 10 * time.Minute
+)
+
+// The versions of the protocol.
+const (
+	execGroup  = "client.authentication.k8s.io/"
+	v1         = execGroup + "v1"
+	v1beta1    = execGroup + "v1beta1"
+	v1alpha1   = execGroup + "v1alpha1" // Kubernetes removed it in 1.24
+	execConfig = execGroup + "exec"     // the extension of a cluster that is for plugins
+)
+
+// The interactive modes.
+const (
+	never       = "Never"
+	ifAvailable = "IfAvailable"
+	always      = "Always"
+)
+
+// plugin is a credential plugin that can be run. It does not change.
+type plugin struct {
+	file, stanza string // where it is declared, for messages
+	version      string // v1 or v1beta1
+	command      string // an absolute path, clean, or a bare name
+	args         []string
+	env          []string // "NAME=value"
+	hint         string   // how to install it, as it may be shown
+	mode         string
+	cluster      *clusterInfo // what to tell of the cluster; nil for nothing
+	caFile       string       // where the cluster's CA is, if that is in a file
+	secrets      []string     // what must not be shown of its standard error
+	plugins      Plugins
+	terminal     func(*os.File) bool
+}
+
+// exec sets the credential plugin that a user's stanza names, if it does.
+func (s *stanza) exec(c *client.Config, cluster *stanza, o Plugins) {
+	n := s.value("exec")
+	if n == nil {
+		return
+	}
+	x := &stanza{src: s.src, path: s.path + ".exec"}
+	x.read(n, "apiVersion", "command", "args", "env", "installHint", "provideClusterInfo", "interactiveMode")
+	p := x.plugin(o)
+	if x.err == nil && p.cluster != nil {
+		p.tell(cluster, c.TLS.CAData, c.TLS.CAFile)
+		x.err = cluster.err
+	}
+	if x.err != nil {
+		s.err = x.err
+		return
+	}
+	c.Credentials = client.NewCredentials(p.fetch)
+}
+
+// plugin returns the plugin of an exec stanza; it is of use only if s has no error then.
+func (s *stanza) plugin(o Plugins) *plugin {
+	p := &plugin{
+		file: s.src.name, stanza: s.path, plugins: o, terminal: isTerminal,
+		version: s.apiVersion(), command: s.command(), args: s.arguments(), env: s.environment(),
+		hint: legible(s.text("installHint"), maxShown),
+		mode: s.interactiveMode(),
+	}
+	p.plugins.Allowed = slices.Clone(o.Allowed)
+	if s.flag("provideClusterInfo") {
+		p.cluster = &clusterInfo{}
+	}
+	p.secrets = secretsOf(p.args, p.env)
+	if s.err == nil {
+		if err := o.permits(p.command); err != nil {
+			s.fail("command", err)
+		}
+	}
+	return p
+}
+
+func (s *stanza) apiVersion() string {
+	switch version := s.text("apiVersion"); version {
+	case v1, v1beta1:
+		return version
+	case v1alpha1:
+		s.fail("apiVersion", unsupported(v1alpha1+" is not supported: use a plugin of v1 or v1beta1"))
+	case "":
+		s.fail("apiVersion", fmt.Errorf("is not set; it must be %s or %s", v1, v1beta1))
+	default:
+		s.fail("apiVersion", fmt.Errorf("must be %s or %s, got %q", v1, v1beta1, version))
+	}
+	return ""
+}
+
+// command returns an absolute path, or a name to be looked up in PATH. What is neither starts at the file's folder.
+func (s *stanza) command() string {
+	command := s.text("command")
+	switch {
+	case s.err != nil:
+	case command == "":
+		s.fail("command", errors.New("is not set"))
+	case strings.ContainsRune(command, 0):
+		s.fail("command", errNUL)
+	case filepath.IsAbs(command):
+		return filepath.Clean(command)
+	case isBare(command):
+		return command
+	case s.src.dir == "":
+		s.fail("command", fmt.Errorf("must be a name or an absolute path, because it is not in a file, got %q", command))
+	default:
+		return filepath.Join(s.src.dir, command)
+	}
+	return ""
+}
+
+// isBare tells whether a command is a name without a folder.
+func isBare(command string) bool { return filepath.Base(command) == command }
+
+var errNUL = errors.New("has a NUL character in it")
+
+func (s *stanza) arguments() []string {
+	var args []string
+	for _, n := range s.sequence("args") {
+		if n = follow(n); n.Kind != yaml.ScalarNode || isNull(n) {
+			s.fail("args", errors.New("must be a list of strings"))
+			return nil
+		}
+		if strings.ContainsRune(n.Value, 0) {
+			s.fail("args", errNUL)
+			return nil
+		}
+		args = append(args, n.Value)
+	}
+	return args
+}
+
+func (s *stanza) environment() []string {
+	var env []string
+	for i, n := range s.sequence("env") {
+		entry := &stanza{src: s.src, path: fmt.Sprintf("%s.env[%d]", s.path, i)}
+		entry.read(follow(n), "name", "value")
+		name, value := entry.text("name"), entry.text("value")
+		switch {
+		case entry.err != nil:
+		case name == "":
+			entry.fail("name", errors.New("is not set"))
+		case strings.ContainsAny(name, "=\x00"):
+			entry.fail("name", errors.New("must not have = or a NUL character in it"))
+		case strings.ContainsRune(value, 0):
+			entry.fail("value", errNUL)
+		}
+		if entry.err != nil {
+			if s.err == nil {
+				s.err = entry.err
+			}
+			return nil
+		}
+		env = append(env, name+"="+value)
+	}
+	return env
+}
+
+func (s *stanza) interactiveMode() string {
+	mode := s.text("interactiveMode")
+	switch {
+	case s.err != nil:
+	case mode == never || mode == ifAvailable || mode == always:
+		return mode
+	case mode != "":
+		s.fail("interactiveMode", fmt.Errorf("must be Never, IfAvailable or Always, got %q", mode))
+	case s.text("apiVersion") == v1beta1:
+		return ifAvailable
+	default:
+		s.fail("interactiveMode", errors.New("is not set; it must be Never, IfAvailable or Always"))
+	}
+	return ""
+}
+
+// sequence returns what a list holds; nil if it is not set.
+func (s *stanza) sequence(field string) []*yaml.Node {
+	n := s.value(field)
+	switch {
+	case n == nil:
+		return nil
+	case n.Kind != yaml.SequenceNode:
+		s.fail(field, errors.New("must be a list"))
+		return nil
+	}
+	return n.Content
+}

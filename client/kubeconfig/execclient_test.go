@@ -1,0 +1,155 @@
+package kubeconfig
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+var namespaces = client.Type[*configMap]{Version: "v1", Kind: "Namespace", Resource: "namespaces", Scope: meta.Cluster}
+
+// signIn loads a kubeconfig for the server whose plugin prints the answers, one in each run, and returns a client and a
+// function that counts the runs.
+func signIn(t *testing.T, server *clienttest.Server, answers ...[]byte) (client.Resource[*configMap], func() int) {
+	t.Helper()
+	dir := t.TempDir()
+	for i, answer := range answers {
+		write(t, filepath.Join(dir, fmt.Sprint(i+1)), string(answer))
+	}
+	config := server.Config()
+	file := write(t, filepath.Join(dir, "config"), one(
+		fmt.Sprintf("server: %q, certificate-authority-data: %s", config.Server, base(config.TLS.CAData)),
+		stanzaOf(t, "answers", "", dir)))
+	l, err := Load(Options{Path: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Config.Dial = config.Dial
+	c, err := client.New(l.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return client.For(c, namespaces), func() int {
+		runs, err := os.ReadFile(filepath.Join(dir, "runs"))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Error(err)
+		}
+		return len(runs)
+	}
+}
+
+// together calls Get many times at once, and fails the test with the errors.
+func together(t *testing.T, r client.Resource[*configMap]) {
+	t.Helper()
+	var calls sync.WaitGroup
+	for range 20 {
+		calls.Go(func() {
+			if _, err := r.Get(t.Context(), meta.Key{Name: "default"}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	calls.Wait()
+}
+
+// behaviour 114, behaviour 115
+func TestAClientRunsItsPluginWhenItNeedsTo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := clienttest.Start(t, clienttest.Options{TLS: true})
+		var want atomic.Value // the token that the server accepts
+		server.Intercept(func(r *http.Request) http.HandlerFunc {
+			if r.Header.Get("Authorization") == "Bearer "+want.Load().(string) {
+				return nil
+			}
+			return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }
+		})
+		ends := time.Now().Add(10 * time.Minute)
+		r, runs := signIn(t, server,
+			printed(v1, status{"token": "first", "expirationTimestamp": ends}), []byte(printToken(v1, "second")), []byte(printToken(v1, "third")))
+		if runs() != 0 {
+			t.Error("it runs before a credential is needed")
+		}
+		want.Store("first")
+		together(t, r)
+		if n := runs(); n != 1 {
+			t.Errorf("%d runs for the first requests", n)
+		}
+		// The credential expires, and the next one is used before the server says so.
+		time.Sleep(time.Until(ends))
+		want.Store("second")
+		together(t, r)
+		if n := runs(); n != 2 {
+			t.Errorf("%d runs after the first credential has expired", n)
+		}
+		// It is refused, which nobody notices.
+		time.Sleep(time.Minute)
+		want.Store("third")
+		together(t, r)
+		if n := runs(); n != 3 {
+			t.Errorf("%d runs after the second credential was refused", n)
+		}
+	})
+}
+
+// behaviour 117: the error of the request is that of the plugin.
+func TestARequestSaysWhyItsPluginHasFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := clienttest.Start(t, clienttest.Options{TLS: true})
+		r, _ := signIn(t, server)
+		_, err := r.Get(t.Context(), meta.Key{Name: "default"})
+		failed := (*PluginError)(nil)
+		if !errors.As(err, &failed) || failed.ExitCode != 1 || !strings.HasSuffix(err.Error(), ": ended with exit status 1: no answer 1") {
+			t.Errorf("error is %v", err)
+		}
+		if n := server.Requests(); len(n) != 0 {
+			t.Errorf("the server was asked: %v", n)
+		}
+	})
+}
+
+// behaviour 122, as far as it is a plugin's: new connections are made with the certificate of the latest run.
+func TestAClientUsesTheCertificateOfTheLatestRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := clienttest.Start(t, clienttest.Options{TLS: true})
+		var seen, refused atomic.Value
+		seen.Store("")
+		refused.Store("")
+		server.Intercept(func(r *http.Request) http.HandlerFunc {
+			who := "nobody"
+			if certs := r.TLS.PeerCertificates; len(certs) > 0 {
+				who = certs[0].Subject.CommonName
+			}
+			if seen.Store(who); who != refused.Load() {
+				return nil
+			}
+			return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }
+		})
+		answer := func(user string) []byte {
+			cert, key := server.ClientCertificate(user)
+			return printed(v1, status{"clientCertificateData": string(cert), "clientKeyData": string(key)})
+		}
+		r, runs := signIn(t, server, answer("anna"), answer("berta"))
+		together(t, r)
+		if seen.Load() != "anna" || runs() != 1 {
+			t.Errorf("server saw %v after %d runs", seen.Load(), runs())
+		}
+		refused.Store("anna")
+		together(t, r)
+		if seen.Load() != "berta" || runs() != 2 {
+			t.Errorf("server saw %v after %d runs", seen.Load(), runs())
+		}
+	})
+}

@@ -1,0 +1,194 @@
+package kubeconfig
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// PluginError says that a credential plugin has given no credential: that it is not there, may not run, has failed, has taken
+// too long or has printed something else. It shows nothing of what the plugin printed on its standard output.
+//
+// It matches [fs.ErrPermission] where Options.Plugins does not allow the plugin, [exec.ErrNotFound] or [fs.ErrNotExist] where
+// the plugin is not there, [os.ErrDeadlineExceeded] where it took too long, and the error of the context where that ended it.
+type PluginError struct {
+	File    string // the file that names the plugin
+	Stanza  string // the part of it, such as users["admin"].exec
+	Command string // the plugin: an absolute path, or a name in PATH
+
+	// ExitCode is the plugin's exit code where that is what went wrong, and -1 otherwise.
+	ExitCode int
+
+	// Hint is what the kubeconfig says about how to install the plugin, where it is not there or cannot be started.
+	Hint string
+
+	// Stderr is the end of what a plugin that failed wrote to its standard error, at most 4 KiB, without what may do harm on
+	// a terminal. The values of the stanza's env, and of those arguments whose flags name a secret, are replaced. It is
+	// empty where the plugin had a terminal of its own to write to.
+	Stderr string
+
+	Err error // what is wrong
+}
+
+// Error implements error.
+func (e *PluginError) Error() string {
+	text := fmt.Sprintf("%s: run %q: %v", where(e.File, e.Stanza), e.Command, e.Err)
+	if e.Stderr != "" {
+		text += ": " + e.Stderr
+	}
+	if e.Hint != "" {
+		text += "; to install it: " + e.Hint
+	}
+	return text
+}
+
+// Unwrap returns Err.
+func (e *PluginError) Unwrap() error { return e.Err }
+
+// fail returns err as the error of the plugin.
+func (p *plugin) fail(err error) *PluginError {
+	return &PluginError{File: p.file, Stanza: p.stanza, Command: p.command, ExitCode: -1, Err: err}
+}
+
+// missing is fail for a plugin that may have to be installed.
+func (p *plugin) missing(err error) *PluginError {
+	e := p.fail(err)
+	e.Hint = p.hint
+	return e
+}
+
+// maxShown bounds text of others in an error, in bytes.
+const maxShown = 4 << 10
+
+// legible returns text as it may be shown, in one line: without escape sequences, control characters, characters that change
+// the direction of the text and invalid UTF-8, and cut to a number of bytes.
+func legible(s string, most int) string {
+	s = withoutEscapes(strings.ToValidUTF8(s, ""))
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			return ' '
+		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar:
+			return -1
+		}
+		return r
+	}, s)
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "..."
+	}
+	return s
+}
+
+// withoutEscapes removes escape sequences (ECMA-48, 5.4 and 5.6): CSI with its parameters, strings such as OSC with their
+// text, and others with the character that follows. What remains of a sequence without an end is removed as a whole.
+func withoutEscapes(s string) string {
+	var b strings.Builder
+	for {
+		i := strings.IndexAny(s, "\x1b\u009b\u009d")
+		if i < 0 {
+			b.WriteString(s)
+			return b.String()
+		}
+		b.WriteString(s[:i])
+		s = s[i:]
+		kind := byte('[')
+		switch {
+		case strings.HasPrefix(s, "\u009d"):
+			kind, s = ']', s[2:]
+		case strings.HasPrefix(s, "\u009b"):
+			s = s[2:]
+		case len(s) > 1:
+			kind, s = s[1], s[2:]
+		default:
+			return b.String()
+		}
+		switch kind {
+		case '[': // to the first byte that is no parameter
+			end := strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '?' })
+			if end < 0 {
+				return b.String()
+			}
+			if s[end] >= '@' && s[end] < 0x7f {
+				end++
+			}
+			s = s[end:]
+		case ']', 'P', 'X', '^', '_': // to BEL or to the string terminator
+			end := strings.IndexAny(s, "\a\x1b\u009c\n")
+			if end < 0 {
+				return b.String()
+			}
+			s = strings.TrimPrefix(s[end:], "\x1b\\")
+		default:
+			if kind >= 0x80 { // the beginning of a character, which stays out as a whole
+				s = strings.ToValidUTF8(s, "")
+			}
+		}
+	}
+}
+
+const redacted = "[redacted]"
+
+// shortest is the length from which on a value is taken for a secret: to replace each "1" of a text would say more than it.
+const shortest = 4
+
+// secretsOf returns what must not be shown of what a plugin says: the values of its environment, and those of flags that
+// are called as secrets are.
+func secretsOf(args, env []string) []string {
+	var secrets []string
+	add := func(s string) {
+		if len(s) >= shortest {
+			secrets = append(secrets, s)
+		}
+	}
+	for _, e := range env {
+		_, value, _ := strings.Cut(e, "=")
+		add(value)
+	}
+	for i, arg := range args {
+		flag, value, has := strings.Cut(arg, "=")
+		if !strings.HasPrefix(flag, "-") || !namesSecret(flag) {
+			continue
+		}
+		if has {
+			add(value)
+		} else if i+1 < len(args) {
+			add(args[i+1])
+		}
+	}
+	// The longest first: one may be part of another.
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
+	return slices.Compact(secrets)
+}
+
+func namesSecret(flag string) bool {
+	flag = strings.ToLower(flag)
+	return slices.ContainsFunc([]string{"secret", "token", "pass", "key", "credential", "auth"}, func(word string) bool {
+		return strings.Contains(flag, word)
+	})
+}
+
+// withoutSecrets returns what a plugin says, as it may be shown. cut tells that the beginning is not there, and so perhaps
+// not the beginning of a secret.
+func (p *plugin) withoutSecrets(s string, cut bool) string {
+	if cut {
+		rest := 0
+		for _, secret := range p.secrets {
+			for i := 1; i < len(secret); i++ {
+				if strings.HasPrefix(s, secret[i:]) {
+					rest = max(rest, len(secret)-i)
+				}
+			}
+		}
+		s = "..." + s[rest:]
+	}
+	return p.redact(legible(p.redact(s), maxShown)) // again, because a secret may have had an escape sequence in it
+}
+
+func (p *plugin) redact(s string) string {
+	for _, secret := range p.secrets {
+		s = strings.ReplaceAll(s, secret, redacted)
+	}
+	return s
+}

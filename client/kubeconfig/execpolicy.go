@@ -1,0 +1,143 @@
+package kubeconfig
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// PluginPolicy says which credential plugins may run. A value that is none of the constants allows none.
+type PluginPolicy int
+
+// The policies. They are those of kubectl's kuberc (KEP-3104).
+const (
+	// AllowAll runs any plugin that the kubeconfig names. It is the zero value.
+	AllowAll PluginPolicy = iota
+	// DenyAll runs no plugin.
+	DenyAll
+	// Allowlist runs the plugins of Plugins.Allowed.
+	Allowlist
+)
+
+// String returns the name of the policy.
+func (p PluginPolicy) String() string {
+	switch p {
+	case AllowAll:
+		return "AllowAll"
+	case DenyAll:
+		return "DenyAll"
+	case Allowlist:
+		return "Allowlist"
+	}
+	return fmt.Sprintf("PluginPolicy(%d)", int(p))
+}
+
+// validate returns why o cannot be meant. A policy is checked even if no plugin is in use: who makes a mistake here is less
+// safe than he thinks.
+func (o Plugins) validate() error {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("kubeconfig.Options: Plugins."+format, args...)
+	}
+	switch {
+	case o.Policy != AllowAll && o.Policy != DenyAll && o.Policy != Allowlist:
+		return bad("Policy must be AllowAll, DenyAll or Allowlist, got %v", o.Policy)
+	case o.Policy == Allowlist && len(o.Allowed) == 0:
+		return bad("Allowed is empty; Allowlist needs an entry, and DenyAll is the policy that allows none")
+	case o.Policy != Allowlist && o.Allowed != nil:
+		return bad("Allowed needs the policy Allowlist, got %v", o.Policy)
+	case o.Timeout < 0:
+		return bad("Timeout must not be negative, got %v", o.Timeout)
+	}
+	for i, entry := range o.Allowed {
+		switch {
+		case entry == "" || entry == "." || entry == "..":
+			return bad("Allowed[%d] must be a name or an absolute path, got %q", i, entry)
+		case isBare(entry):
+		case !filepath.IsAbs(entry) || filepath.Clean(entry) != entry:
+			return bad("Allowed[%d] must be a name or an absolute path that is clean, got %q", i, entry)
+		}
+	}
+	return nil
+}
+
+// refused is why a plugin may not run.
+type refused string
+
+func (r refused) Error() string { return string(r) }
+
+func (r refused) Is(target error) bool { return target == fs.ErrPermission }
+
+var errDenied = refused("is not allowed: Options.Plugins.Policy is DenyAll")
+
+func notListed(command string) error {
+	return refused(fmt.Sprintf("is not allowed: Options.Plugins.Allowed has no %q", command))
+}
+
+// permits returns why a command may never run, as far as that can be told without looking at the file system.
+func (o Plugins) permits(command string) error {
+	switch o.Policy {
+	case AllowAll:
+		return nil
+	case Allowlist:
+		if slices.ContainsFunc(o.Allowed, func(entry string) bool {
+			return entry == command || isBare(entry) != isBare(command) && program(entry) == program(command)
+		}) {
+			return nil
+		}
+		return notListed(command)
+	}
+	return errDenied
+}
+
+// program returns the name of a program without its folder, and without the extension that Windows may add.
+func program(path string) string {
+	base := filepath.Base(path)
+	return strings.ToLower(strings.TrimSuffix(base, filepath.Ext(base)))
+}
+
+// allows returns why the file at a path, absolute and clean, may not run now.
+func (o Plugins) allows(path string) error {
+	switch o.Policy {
+	case AllowAll:
+		return nil
+	case Allowlist:
+		for _, entry := range o.Allowed {
+			if isBare(entry) {
+				found, err := find(entry)
+				if err != nil {
+					continue
+				}
+				entry = found
+			}
+			if entry == path {
+				return nil
+			}
+		}
+		return notListed(path)
+	}
+	return errDenied
+}
+
+// find returns the absolute path of the file that a command stands for, which is a name or an absolute path. A name is
+// looked for in the folders of PATH that are absolute, and so never in the current directory.
+func find(command string) (string, error) {
+	path, err := exec.LookPath(command)
+	switch {
+	case errors.Is(err, exec.ErrDot) || (err == nil && !filepath.IsAbs(path)):
+		return "", errRelative
+	case errors.Is(err, exec.ErrNotFound):
+		return "", fmt.Errorf("not in PATH: %w", exec.ErrNotFound)
+	case err != nil:
+		if e := (*exec.Error)(nil); errors.As(err, &e) {
+			err = e.Err
+		}
+		return "", withoutPath(err)
+	}
+	return filepath.Clean(path), nil
+}
+
+var errRelative = refused("is found in a relative folder of PATH or in the current directory, and is not run from there")

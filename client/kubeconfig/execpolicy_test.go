@@ -1,0 +1,189 @@
+package kubeconfig
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// behaviour 120
+func TestAPolicyThatCannotBeMeantIsAnError(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		o    Plugins
+		want string
+	}{
+		{"an unknown policy", Plugins{Policy: 3}, "Policy must be AllowAll, DenyAll or Allowlist, got PluginPolicy(3)"},
+		{"a negative policy", Plugins{Policy: -1}, "Policy must be AllowAll, DenyAll or Allowlist, got PluginPolicy(-1)"},
+		{"no list", Plugins{Policy: Allowlist}, "Allowed is empty; Allowlist needs an entry, and DenyAll is the policy that allows none"},
+		{
+			"an empty list",
+			Plugins{Policy: Allowlist, Allowed: []string{}},
+			"Allowed is empty; Allowlist needs an entry, and DenyAll is the policy that allows none",
+		},
+		{"a list without its policy", Plugins{Allowed: []string{"aws"}}, "Allowed needs the policy Allowlist, got AllowAll"},
+		{
+			"a list beside another policy",
+			Plugins{Policy: DenyAll, Allowed: []string{}},
+			"Allowed needs the policy Allowlist, got DenyAll",
+		},
+		{
+			"an empty entry",
+			Plugins{Policy: Allowlist, Allowed: []string{"aws", ""}},
+			`Allowed[1] must be a name or an absolute path, got ""`,
+		},
+		{
+			"a folder",
+			Plugins{Policy: Allowlist, Allowed: []string{".."}},
+			`Allowed[0] must be a name or an absolute path, got ".."`,
+		},
+		{
+			"a relative path",
+			Plugins{Policy: Allowlist, Allowed: []string{"bin/aws"}},
+			`Allowed[0] must be a name or an absolute path that is clean, got "bin/aws"`,
+		},
+		{
+			"a path that is not clean",
+			Plugins{Policy: Allowlist, Allowed: []string{"/usr/bin/../bin/aws"}},
+			`Allowed[0] must be a name or an absolute path that is clean, got "/usr/bin/../bin/aws"`,
+		},
+		{"a negative timeout", Plugins{Timeout: -time.Second}, "Timeout must not be negative, got -1s"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			want := "kubeconfig.Options: Plugins." + test.want
+			data := []byte(one(someServer, `token: abc`)) // no plugin at all
+			if l, err := Parse(data, Options{Plugins: test.o}); err == nil || err.Error() != want || l.Context != "" {
+				t.Errorf("Parse: error is\n%v, want\n%v", err, want)
+			}
+			file := write(t, filepath.Join(t.TempDir(), "config"), string(data))
+			if l, err := Load(Options{Path: file, Plugins: test.o}); err == nil || err.Error() != want || l.Context != "" {
+				t.Errorf("Load: error is\n%v, want\n%v", err, want)
+			}
+		})
+	}
+}
+
+// behaviour 120
+func TestAPolicyIsAskedWhenAKubeconfigIsLoaded(t *testing.T) {
+	const denied = "is not allowed: Options.Plugins.Policy is DenyAll"
+	const notListed = `is not allowed: Options.Plugins.Allowed has no "%s"`
+	list := func(allowed ...string) Plugins { return Plugins{Policy: Allowlist, Allowed: allowed} }
+	for _, test := range []struct {
+		name, command string
+		o             Plugins
+		want          string
+	}{
+		{"all", "aws", Plugins{}, ""},
+		{"none", "aws", Plugins{Policy: DenyAll}, denied},
+		{"a name that is listed", "aws", list("gke", "aws"), ""},
+		{"a name that is not", "aws", list("gke"), notListed},
+		{"a name in other letters", "AWS", list("aws"), notListed},
+		{"a path that is listed", "/usr/bin/aws", list("/usr/bin/aws"), ""},
+		{"a path that is listed once it is clean", "/usr/bin/../bin//aws", list("/usr/bin/aws"), ""},
+		{"a path that is not", "/tmp/aws", list("/usr/bin/aws"), notListed},
+		{"a path below one that is listed", "/usr/bin/aws/x", list("/usr/bin/aws"), notListed},
+		{"a name that PATH may have where the list says", "aws", list("/usr/bin/aws"), ""},
+		{"a path that may be what PATH has", "/usr/bin/aws", list("aws"), ""},
+		{"a path with another name", "/usr/bin/rm", list("aws"), notListed},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Parse([]byte(one(someServer, `exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: `+
+				test.command+`}`)), Options{Plugins: test.o})
+			if test.want == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			want := `kubeconfig: users["u"].exec: command ` + strings.ReplaceAll(test.want, "%s", test.command)
+			if err == nil || err.Error() != want || !errors.Is(err, fs.ErrPermission) {
+				t.Errorf("error is\n%v, want\n%v", err, want)
+			}
+		})
+	}
+}
+
+// behaviour 120, behaviour 91: what counts is the file that would be executed.
+func TestAPolicyIsAskedAgainBeforeAPluginRuns(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	link := func(elements ...string) string {
+		path := filepath.Join(append([]string{dir}, elements...)...)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(self, path); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	first, second := link("first", "get-token"), link("second", "get-token")
+	t.Setenv("PATH", filepath.Dir(first)+string(os.PathListSeparator)+filepath.Dir(second))
+	list := func(allowed ...string) Plugins { return Plugins{Policy: Allowlist, Allowed: allowed} }
+	for _, test := range []struct {
+		name, command string
+		o             Plugins
+		runs          bool
+	}{
+		{"all", "get-token", Plugins{}, true},
+		{"the name", "get-token", list("get-token"), true},
+		{"the file that PATH has first", "get-token", list(first), true},
+		{"a file that PATH has later", "get-token", list(second), false},
+		{"the path for a name", first, list("get-token"), true},
+		{"another file of that name", second, list("get-token"), false},
+		{"the link by itself", first, list(first), true},
+		{"a link to what is allowed", first, list(self), false},
+		{"one of many", second, list("aws", "nothing-of-that-name", second), true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := pluginOf(t, someServer, stanzaOf(t, "print", "", printToken(v1, "abc")), Plugins{})
+			p.command, p.plugins = test.command, test.o // as if the file system had changed since it was loaded
+			c, err := p.fetch(t.Context())
+			if test.runs {
+				if err != nil || c.Token != "abc" {
+					t.Errorf("fetched %v, %v", c, err)
+				}
+				return
+			}
+			failed := (*PluginError)(nil)
+			if !errors.As(err, &failed) || !errors.Is(err, fs.ErrPermission) || failed.Err != notListed(test.command) && failed.Err != notListed(first) {
+				t.Errorf("fetched %v, %v", c, err)
+			}
+		})
+	}
+	p := pluginOf(t, someServer, stanzaOf(t, "print", "", printToken(v1, "abc")), Plugins{})
+	for _, policy := range []PluginPolicy{DenyAll, -1, 3} {
+		if p.plugins.Policy = policy; !errors.Is(p.plugins.allows(first), fs.ErrPermission) || p.plugins.permits("x") == nil {
+			t.Errorf("%v allows a plugin", policy)
+		}
+	}
+}
+
+// behaviour 91
+func TestAPluginIsNotRunFromTheCurrentDirectory(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.Symlink(self, filepath.Join(dir, "get-token")); err != nil {
+		t.Fatal(err)
+	}
+	for _, godebug := range []string{"", "execerrdot=0"} {
+		for _, path := range []string{".", "", "../" + filepath.Base(dir)} {
+			t.Setenv("GODEBUG", godebug)
+			t.Setenv("PATH", path+string(os.PathListSeparator)+"/nowhere")
+			if found, err := find("get-token"); err == nil {
+				t.Errorf("with the PATH %q it is %s", path, found)
+			}
+		}
+	}
+}

@@ -1,0 +1,271 @@
+package kubeconfig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+)
+
+// fetch runs the plugin and returns the credential that it prints. It returns when the plugin has ended, or has been ended
+// because ctx or its time is over. Errors are a *PluginError, or the error of ctx while others are at the terminal.
+func (p *plugin) fetch(ctx context.Context) (client.Credential, error) {
+	stdin, err := p.stdin()
+	if err != nil {
+		return client.Credential{}, p.fail(err)
+	}
+	if stdin != nil {
+		select {
+		case turn <- struct{}{}:
+			defer func() { <-turn }()
+		case <-ctx.Done():
+			return client.Credential{}, p.fail(context.Cause(ctx))
+		}
+	}
+	path, err := find(p.command)
+	if err != nil {
+		return client.Credential{}, p.missing(err)
+	}
+	if err := p.plugins.allows(path); err != nil {
+		return client.Credential{}, p.fail(err)
+	}
+	info, err := p.info(stdin != nil)
+	if err != nil {
+		return client.Credential{}, p.fail(err)
+	}
+	printed, err := p.run(ctx, path, info, stdin)
+	if err != nil {
+		return client.Credential{}, err
+	}
+	c, err := credential(p.version, printed)
+	if err != nil {
+		return client.Credential{}, p.fail(err)
+	}
+	return c, nil
+}
+
+// turn is held by the plugin that has the terminal. There is one terminal for a process, however it is opened, and so one
+// turn for all.
+var turn = make(chan struct{}, 1)
+
+// stdin returns what the plugin reads from; nil for nothing.
+func (p *plugin) stdin() (*os.File, error) {
+	if p.mode == never {
+		return nil, nil
+	}
+	f := p.plugins.Stdin
+	if f == nil {
+		f = os.Stdin
+	}
+	switch there := !p.plugins.Unattended && p.terminal(f); {
+	case there:
+		return f, nil
+	case p.mode == ifAvailable:
+		return nil, nil
+	case p.plugins.Unattended:
+		return nil, errors.New("needs somebody to answer (interactiveMode Always), and Options.Plugins.Unattended says that nobody is there")
+	}
+	return nil, errors.New("needs a terminal (interactiveMode Always), and standard input is none")
+}
+
+// timeout returns how long a run may take.
+func (p *plugin) timeout(interactive bool) time.Duration {
+	switch {
+	case p.plugins.Timeout > 0:
+		return p.plugins.Timeout
+	case interactive:
+		return interactiveTimeout
+	}
+	return defaultTimeout
+}
+
+// run runs the file at path and returns what it prints.
+//
+// A plugin leads a process group, which is ended as a whole: when ctx is, and when the plugin has ended by itself. An
+// interactive one cannot: only the terminal's foreground group may read from it, and that is the group of this process.
+// So of that one only the process itself is ended.
+func (p *plugin) run(ctx context.Context, path, info string, stdin *os.File) ([]byte, error) {
+	limit := p.timeout(stdin != nil)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, tooLong(limit))
+	defer cancel()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+
+	cmd := exec.CommandContext(ctx, path, p.args...)
+	cmd.Env = append(append(os.Environ(), p.env...), execInfo+"="+info)
+	cmd.WaitDelay = leave // after which the process itself is killed, if its group could not be
+	if stdin != nil {
+		cmd.Stdin = stdin
+	} else {
+		ownGroup(cmd)
+		cmd.Cancel = func() error { return endGroup(cmd.Process) }
+	}
+
+	out := &output{full: func() { stop(errTooMuch) }}
+	stdout, err := newTube(out)
+	if err != nil {
+		return nil, p.fail(err)
+	}
+	defer stdout.drop()
+	said := &tail{}
+	var stderr *tube
+	if cmd.Stderr = p.terminalFor(stdin); cmd.Stderr == nil {
+		if stderr, err = newTube(p.copies(said)); err != nil {
+			return nil, p.fail(err)
+		}
+		defer stderr.drop()
+		cmd.Stderr = stderr.w
+	}
+	cmd.Stdout = stdout.w
+	if err := cmd.Start(); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, p.fail(cause)
+		}
+		return nil, p.missing(fmt.Errorf("cannot be started: %w", withoutPath(err)))
+	}
+	var reading sync.WaitGroup
+	stdout.read(&reading)
+	stderr.read(&reading)
+	err = cmd.Wait()
+	if stdin == nil {
+		_ = endGroup(cmd.Process) // what it has left behind
+	}
+	stdout.end()
+	stderr.end()
+	reading.Wait()
+
+	if out.over {
+		return nil, p.fail(errTooMuch)
+	}
+	if err != nil {
+		failed := p.fail(err)
+		failed.Stderr = p.withoutSecrets(string(said.b), said.cut)
+		if cause := context.Cause(ctx); cause != nil {
+			failed.Err = cause
+		} else if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+			failed.ExitCode = exit.ExitCode()
+			failed.Err = fmt.Errorf("ended with %w", exit)
+		}
+		return nil, failed
+	}
+	return out.b, nil
+}
+
+// leave is how long a plugin may hold its output open after it has ended, and its end may take after it was killed.
+const leave = 2 * time.Second
+
+var errTooMuch = fmt.Errorf("printed more than %d KiB", maxOutput>>10)
+
+// tooLong is the error of a plugin that has not ended in time. It matches os.ErrDeadlineExceeded, and not the error of a
+// context, because the caller's is not over.
+type tooLong time.Duration
+
+func (t tooLong) Error() string {
+	return fmt.Sprintf("has not ended within %v, and was ended", time.Duration(t))
+}
+
+func (t tooLong) Is(target error) bool { return target == os.ErrDeadlineExceeded }
+
+// terminalFor returns the file that an interactive plugin gets as its standard error; nil if it gets none.
+func (p *plugin) terminalFor(stdin *os.File) io.Writer {
+	if stdin == nil {
+		return nil
+	}
+	if p.plugins.Stderr == nil {
+		return os.Stderr
+	}
+	if f, ok := p.plugins.Stderr.(*os.File); ok {
+		return f
+	}
+	return nil
+}
+
+// copies returns a writer to said, and to what the options say.
+func (p *plugin) copies(said *tail) io.Writer {
+	if p.plugins.Stderr == nil {
+		return said
+	}
+	return io.MultiWriter(said, p.plugins.Stderr)
+}
+
+// tube is a pipe from a process, with what it leads to.
+type tube struct {
+	r, w *os.File
+	to   io.Writer
+}
+
+func newTube(to io.Writer) (*tube, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("make a pipe: %w", err)
+	}
+	return &tube{r: r, w: w, to: to}, nil
+}
+
+// read reads in a goroutine of reading, once the process has started. The goroutine ends with the last process that has
+// the pipe, or at end. A writer that fails costs what it is given and does not hold the process up. A nil tube does nothing.
+func (t *tube) read(reading *sync.WaitGroup) {
+	if t == nil {
+		return
+	}
+	t.w.Close()
+	reading.Go(func() {
+		if _, err := io.Copy(t.to, t.r); err != nil {
+			_, _ = io.Copy(io.Discard, t.r)
+		}
+	})
+}
+
+// end gives those who still have the pipe a moment. A nil tube does nothing.
+func (t *tube) end() {
+	if t != nil && t.r.SetReadDeadline(time.Now().Add(leave)) != nil {
+		time.AfterFunc(leave, func() { t.r.Close() }) // a system whose pipes have no deadlines
+	}
+}
+
+// drop closes what is open.
+func (t *tube) drop() {
+	t.w.Close()
+	t.r.Close()
+}
+
+// output is what a plugin prints, up to maxOutput.
+type output struct {
+	b    []byte
+	over bool
+	full func()
+}
+
+// Write implements io.Writer.
+func (o *output) Write(b []byte) (int, error) {
+	switch {
+	case o.over:
+	case len(o.b)+len(b) > maxOutput:
+		o.over, o.b = true, nil
+		o.full()
+	default:
+		o.b = append(o.b, b...)
+	}
+	return len(b), nil
+}
+
+// tail is the end of what a plugin says of itself.
+type tail struct {
+	b   []byte
+	cut bool
+}
+
+// Write implements io.Writer.
+func (t *tail) Write(b []byte) (int, error) {
+	t.b = append(t.b, b...)
+	if over := len(t.b) - maxShown; over > 0 {
+		t.b, t.cut = append(t.b[:0], t.b[over:]...), true
+	}
+	return len(b), nil
+}

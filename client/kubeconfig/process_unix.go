@@ -1,0 +1,38 @@
+//go:build unix
+
+package kubeconfig
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// ownGroup makes cmd the leader of a process group, before it is started.
+func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+// endGroup kills all that is left of the group that p leads. The group keeps its number while any of it lives, p or not.
+func endGroup(p *os.Process) error {
+	err := syscall.Kill(-p.Pid, syscall.SIGKILL)
+	if errors.Is(err, syscall.ESRCH) {
+		return os.ErrProcessDone
+	}
+	return err
+}
+
+// isTerminal tells whether f is one: a character device that is not the null device.
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	if err != nil {
+		return false
+	}
+	// By the number of the device: a container may have a null device of its own, and the input of another.
+	of, ok1 := info.Sys().(*syscall.Stat_t)
+	no, ok2 := null.Sys().(*syscall.Stat_t)
+	return ok1 && ok2 && of.Rdev != no.Rdev
+}
