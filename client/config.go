@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/go-logr/logr"
 	"golang.org/x/time/rate"
@@ -51,6 +52,22 @@ type Config struct {
 	// Limiter, where set, is waited for before each request except watches. Nil means no limit: API servers protect
 	// themselves with priority and fairness. Several clients may share one.
 	Limiter *rate.Limiter
+
+	// Retry says how often, and when, a request is sent again that failed in passing.
+	Retry Retry
+
+	// StallTimeout bounds how long a server may make no progress with an answer while a call waits for it; 0 means 30 s, and a
+	// negative duration means no bound. An answer has stalled when less than 1 KiB of it came in a wait of that length; the
+	// time that the caller takes between two reads does not count, and neither do the silences of a watch, or of what a raw
+	// request follows (watch and follow in its query). Unless StallTimeout is negative, the headers of an answer must come
+	// within 75 s, which is more than an API server takes for a request. The error has a [*StallError] in it.
+	//
+	// Nothing bounds how long a call takes as a whole, but its context.
+	StallTimeout time.Duration
+
+	// Concurrency, where set, bounds how many requests are under way at a time, watches excepted, and finds out by itself how
+	// many the server takes. Nil means no bound. Several clients may share one; with a Limiter, both are waited for.
+	Concurrency *Concurrency
 
 	// MaxObject bounds the size of one decoded object, in bytes after decompression; 0 means 32 MiB. A larger one is an
 	// error, noticed while it is read.
@@ -107,6 +124,9 @@ type Hooks struct {
 	// Request is called after each HTTP exchange, when the headers of the answer are there or the attempt has failed.
 	Request func(ctx context.Context, r RequestInfo)
 
+	// Retry is called after an attempt that failed and before the wait for the next one.
+	Retry func(ctx context.Context, r RetryInfo)
+
 	// Warning is called with each warning of the server, once per distinct text and client. Of more than 1000 distinct texts,
 	// the first may be heard again.
 	Warning func(ctx context.Context, w Warning)
@@ -146,6 +166,10 @@ func (c Config) validate() (*url.URL, error) {
 	if c.MaxObject < 0 {
 		bad("MaxObject must not be negative, got %d", c.MaxObject)
 	}
+	errs = append(errs, c.Retry.validate()...)
+	if c.Concurrency != nil && c.Concurrency.err != nil {
+		errs = append(errs, c.Concurrency.err)
+	}
 	return server, errors.Join(errs...)
 }
 
@@ -183,4 +207,12 @@ func (c Config) validateIdentity(bad func(format string, args ...any)) {
 	for _, err := range c.Impersonate.validate() {
 		bad("Impersonate: %w", err)
 	}
+}
+
+// stallTimeout returns the bound that StallTimeout means, 0 for none.
+func (c Config) stallTimeout() time.Duration {
+	if c.StallTimeout == 0 {
+		return defaultStall
+	}
+	return max(c.StallTimeout, 0)
 }
