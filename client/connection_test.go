@@ -183,6 +183,7 @@ func TestASilentConnectionIsFound(t *testing.T) {
 				}), nil)
 				elsewhere, other := serveOver(t, http2, says(object("b", "1")), nil)
 				cfg.TLS.CAData = append(cfg.TLS.CAData, elsewhere.TLS.CAData...)
+				cfg.Retry.Attempts = 1
 				var moved atomic.Bool
 				cfg.Dial = func(ctx context.Context, netw, address string) (net.Conn, error) {
 					if moved.Load() { // what the name resolves to now
@@ -241,7 +242,8 @@ func TestTheConnectionAfterATimeout(t *testing.T) {
 	})
 }
 
-// fault F26: a server that accepts a watch and does not begin it is given up; a call may take as long as its caller likes.
+// fault F26: a server that accepts a watch and does not begin it is given up; without a StallTimeout a call may take as long as
+// its caller likes.
 func TestAWatchThatDoesNotBeginIsGivenUp(t *testing.T) {
 	const bound = 75 * time.Second
 	t.Run("without a word", func(t *testing.T) {
@@ -257,6 +259,7 @@ func TestAWatchThatDoesNotBeginIsGivenUp(t *testing.T) {
 					answer{body: object("a", "1")}.write(w)
 				}
 			}), nil)
+			cfg.Retry.Attempts, cfg.StallTimeout = 1, -1
 			r := client.For(dial(t, cfg), slims)
 			start := time.Now()
 			err := watch(t.Context(), r, client.WatchOptions{})
@@ -276,6 +279,7 @@ func TestAWatchThatDoesNotBeginIsGivenUp(t *testing.T) {
 					}
 				}
 			})
+			cfg.Retry.Attempts = 1
 			start := time.Now()
 			err := watch(t.Context(), client.For(dial(t, cfg), slims), client.WatchOptions{})
 			if took := time.Since(start); took != bound || apierrors.NetworkOf(err) != apierrors.NetworkTimeout {

@@ -230,7 +230,7 @@ func TestAnswersThatAreNotTheObject(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			cfg := serve(t, answers(test.a))
-			cfg.MaxObject = 2000
+			cfg.MaxObject, cfg.Retry.Attempts = 2000, 1
 			got, err := client.For(dial(t, cfg), slims).Get(t.Context(), web)
 			if err == nil {
 				t.Fatalf("no error, but %+v", got)

@@ -35,7 +35,7 @@ func (e *StallError) Error() string {
 	if !e.Begun {
 		return fmt.Sprintf("server stalled: no answer within %v", e.Waited)
 	}
-	return fmt.Sprintf("server stalled: %d bytes of its answer came in %v", e.Received, e.Waited)
+	return fmt.Sprintf("server stalled: %d B of its answer came in %v", e.Received, e.Waited)
 }
 
 // Timeout returns true. By it errors.NetworkOf tells that it is a timeout of the network.
