@@ -3,6 +3,7 @@ package client
 import (
 	"container/list"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -62,6 +63,14 @@ func NewConcurrency(o ConcurrencyOptions) *Concurrency {
 	}
 	c.min, c.max, c.limit = float64(o.Min), float64(o.Max), float64(o.Start)
 	return c
+}
+
+// usable returns why c cannot be used, if it cannot.
+func (c *Concurrency) usable() error {
+	if c.err == nil && c.max == 0 {
+		return errors.New("client.Config: Concurrency must be made by NewConcurrency")
+	}
+	return c.err
 }
 
 // Limit returns how many requests may be under way now.

@@ -79,7 +79,7 @@ func TestConcurrencyFollowsTheServer(t *testing.T) {
 		if got := limit.Limit(); got < 11 || got > 13 || srv.most > got {
 			t.Errorf("after three rounds the bound is %d, and %d were under way", got, srv.most)
 		}
-		many(t.Context(), r, 4000)
+		many(t.Context(), r, 2500)
 		if got := limit.Limit(); got != 60 || srv.most > 60 {
 			t.Errorf("after many rounds the bound is %d, and %d were under way", got, srv.most)
 		}

@@ -167,8 +167,8 @@ func (c Config) validate() (*url.URL, error) {
 		bad("MaxObject must not be negative, got %d", c.MaxObject)
 	}
 	errs = append(errs, c.Retry.validate()...)
-	if c.Concurrency != nil && c.Concurrency.err != nil {
-		errs = append(errs, c.Concurrency.err)
+	if c.Concurrency != nil {
+		errs = append(errs, c.Concurrency.usable())
 	}
 	return server, errors.Join(errs...)
 }

@@ -19,8 +19,11 @@
 //
 // Watches use connections of their own, so that none of them holds up an ordinary request, and more of them once the server
 // allows no further one on a connection. An HTTP/2 connection whose other end is gone without a word is found within a minute,
-// by net/http's own probes; over HTTP/1.1 only the caller's context finds it. A watch that the server has accepted and not begun after 75 s
-// is an error. Each new connection asks for the server's address anew.
+// by net/http's own probes. Each new connection asks for the server's address anew.
+//
+// A request that failed in passing is sent again, where nothing can be broken by that; [Retry] says when. Nothing is sent twice
+// that could take effect twice, unless the server asks for it. A server that accepts a request and makes no progress with its
+// answer is given up ([Config.StallTimeout]): nothing bounds how long an answer takes in all, but the caller's context.
 //
 // Names and namespaces are checked as path segments before anything is sent. Credentials are sent to the configured
 // server only: a redirect to another origin is an error.
@@ -41,7 +44,8 @@
 // works. A call that cannot be right, and so was not sent, is a [*UsageError]; an object that does not decode is a
 // [*DecodeError], an answer of another kind a [*KindError], an answer that is not JSON at all, such as a proxy's HTML page, a
 // [*BodyError], and a watch event that cannot be used an [*EventError]. That is also what is around the server's status when it
-// ends a watch from within. What goes wrong after a list's first page is in a [*PageError].
+// ends a watch from within. What goes wrong after a list's first page is in a [*PageError], what stalled is a [*StallError], and
+// the error of what was sent more than once is in an [*AttemptsError].
 //
 // An answer that is cut, whatever cut it and however it was encoded, is an error in which io.ErrUnexpectedEOF can be found
 // where net/http has it, and never a shorter object or list.

@@ -98,7 +98,7 @@ func (r Resource[T]) change(ctx context.Context, q request, mutate func(T) error
 		err = sameObject(live.Identity, changed.Identity)
 	}
 	if err != nil {
-		return none, nil, q.fail(err)
+		return none, nil, q.fail(publicError(err))
 	}
 	return obj, body, nil
 }

@@ -267,6 +267,17 @@ func readError(ctx context.Context, resp *http.Response, err error) error {
 	if body := (*jsonstream.BodyError)(nil); errors.As(err, &body) {
 		return foreignBody(resp, body.Excerpt)
 	}
+	return publicError(err)
+}
+
+// publicError returns what the framing says of a body under names that users have.
+func publicError(err error) error {
+	if limit := (*jsonstream.LimitError)(nil); errors.As(err, &limit) {
+		return &LimitError{Limit: limit.Limit, Max: limit.Max, Key: limit.Key, Offset: limit.Offset, text: limit.Error()}
+	}
+	if syntax := (*jsonstream.SyntaxError)(nil); errors.As(err, &syntax) {
+		return &SyntaxError{Offset: syntax.Offset, text: syntax.Error()}
+	}
 	return err
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
-	"github.com/bowline-go/bowline/internal/jsonstream"
 )
 
 func TestGetDecodesWhatTheTypeNames(t *testing.T) {
@@ -78,7 +77,7 @@ func TestAnswersThatAreNotTheObject(t *testing.T) {
 			t.Error("it is not an unexpected end")
 		}
 	}
-	limit := func(t *testing.T, err error) { is[*jsonstream.LimitError](t, err) }
+	limit := func(t *testing.T, err error) { is[*client.LimitError](t, err) }
 	zip := func(s string) string {
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)

@@ -15,7 +15,6 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
-	"github.com/bowline-go/bowline/internal/jsonstream"
 )
 
 // follow reads a watch to its end and returns its events as text, and the final error.
@@ -157,7 +156,7 @@ func TestWhatAWatchMakesOfItsBody(t *testing.T) {
 		{"something between events", answer{body: added + "x"}, got, "body at byte", unusable("")},
 		{"a list instead", answer{body: listOf("5", "", object("a", "1"))}, "", "server sent something else", foreign},
 		{"an event larger than the bound", answer{body: added + event("ADDED", object("b", "2", strings.Repeat("x", 5000)))}, got, `object "web/b"`, func(t *testing.T, err error) { // guarantee S11
-			is[*jsonstream.LimitError](t, err)
+			is[*client.LimitError](t, err)
 			if e := is[*client.EventError](t, err); e.Identity.Name != "b" {
 				t.Errorf("it is about %+v", e.Identity)
 			}
