@@ -255,7 +255,7 @@ func checkAnswer(resp *http.Response, r request) error {
 func foreignBody(resp *http.Response, excerpt string) error {
 	return &BodyError{
 		ContentType: show(resp.Header.Get("Content-Type")),
-		Excerpt:     show(strings.Join(strings.Fields(excerpt), " ")),
+		Excerpt:     show(excerpt),
 	}
 }
 

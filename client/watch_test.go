@@ -131,7 +131,7 @@ func TestWhatAWatchMakesOfItsBody(t *testing.T) {
 			got,
 			`server sent an unusable event "SYNC" of "web/a": its type is unknown`, unusable("SYNC"),
 		},
-		{"an unprintable type", answer{body: event("A\\u001b[2J", object("a", "2"))}, "", `unusable event "A[2J"`, nil},
+		{"an unprintable type", answer{body: event("A\\u001b[2J", object("a", "2"))}, "", `unusable event "A"`, nil},
 		{"no type", answer{body: `{"object":` + object("a", "1") + `}`}, "", "the watch event has no type", unusable("")},
 		{"no object", answer{body: `{"type":"ADDED"}`}, "", "the watch event has no object", unusable("")},
 		{"an object that is null", answer{body: event("ADDED", "null")}, "", "not a JSON object", unusable("")},
