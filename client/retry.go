@@ -20,7 +20,8 @@ import (
 //   - The server asks for it: 429 or 5xx with Retry-After, in seconds or as a date, or with retryAfterSeconds in its Status.
 //     That holds for every verb. Without a time to wait there is no further attempt, and none after a 429 that a disruption
 //     budget causes.
-//   - The connection broke, or was closed, and the call reads: get, list (each page by itself) and opening a watch.
+//   - The connection broke, or was closed, and the call reads: a get, a page of a list, the opening of a watch. A page or a
+//     watch that has begun is not asked for again, because its objects have been handed on.
 //   - The connection broke before any answer, and the call writes with a precondition, so that it cannot take effect twice:
 //     an update with a resource version, a deletion with a uid or a resource version, a merge patch that sets
 //     metadata.resourceVersion, a JSON patch that begins with a test of it.
