@@ -58,7 +58,7 @@ func TestDialledThroughTheEnvironment(t *testing.T) {
 		servers = nil
 	}
 	for _, server := range servers {
-		c := dial(t, client.Config{Server: server, Dial: func(_ context.Context, _, address string) (net.Conn, error) {
+		c := dial(t, client.Config{Server: server, Retry: client.Retry{Attempts: 1}, Dial: func(_ context.Context, _, address string) (net.Conn, error) {
 			fmt.Printf("dialled %s for %s\n", address, server)
 			return nil, errors.New("no network")
 		}})
