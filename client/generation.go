@@ -60,7 +60,8 @@ func (c Config) newGeneration(i identity) (*generation, error) {
 	g := &generation{identity: i, conns: make(map[*conn]struct{})}
 	g.calls = c.newTransport(tlsConfig, g.dial)
 	g.watch = c.newTransport(tlsConfig.Clone(), g.dial) // net/http writes to it
-	g.watch.ResponseHeaderTimeout = maxHeaderWait       // without it, such a server would look like one on which nothing happens
+	// A server that accepts a watch and never begins it would look like one on which nothing happens.
+	g.watch.ResponseHeaderTimeout = maxHeaderWait
 	if c.StallTimeout >= 0 {
 		g.calls.ResponseHeaderTimeout = maxHeaderWait
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -330,6 +331,11 @@ func TestTheErrorSaysHowOftenAndWhatWasBefore(t *testing.T) {
 			[]outcome{{err: reset}, {err: reset}, {err: goneAway}, {err: reset}, gone},
 			`get configmaps "web/a": server said NotFound (404): gone (attempt 5; attempts 1 to 2: read tcp: read: connection reset by peer; attempt 3: ` +
 				goneAway.Error() + `; attempt 4: read tcp: read: connection reset by peer)`,
+		},
+		{
+			"no error of net/http twice", 2, // which repeats the method and the URL
+			[]outcome{{err: &url.Error{Op: "Get", URL: "http://x", Err: &url.Error{Op: "Get", URL: "http://x", Err: reset}}}, gone},
+			`get configmaps "web/a": server said NotFound (404): gone (attempt 2; attempt 1: read tcp: read: connection reset by peer)`,
 		},
 		{"the default is five", 0, []outcome{{err: reset}}, `get configmaps "web/a": read tcp: read: connection reset by peer (attempt 5)`},
 		{
