@@ -94,8 +94,10 @@ func (a *authorizer) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !ok {
 		return resp, nil
 	}
-	_, _ = io.CopyN(io.Discard, resp.Body, maxErrorBody) // so that its connection can be used again
-	_ = resp.Body.Close()
+	end := func() { _ = resp.Body.Close() }
+	rest := &progress{body: resp.Body, cancel: end, limit: a.transport.cfg.stallTimeout()}
+	_, _ = io.CopyN(io.Discard, rest, maxErrorBody) // so that its connection can be used again
+	end()
 	return a.send(again, next.header)
 }
 

@@ -212,7 +212,7 @@ func connectionError(ctx context.Context, err error) error {
 		return contextError(ctx)
 	}
 	// A *url.Error repeats the method and the URL, which OpError says better.
-	for ue := (*url.Error)(nil); errors.As(err, &ue); ue = nil {
+	for ue, ok := err.(*url.Error); ok; ue, ok = err.(*url.Error) {
 		err = ue.Err
 	}
 	if err == io.EOF {

@@ -207,3 +207,27 @@ func TestAContextThatEndsBeforeTheStall(t *testing.T) {
 		}
 	})
 }
+
+// fault F26: nor does the body of a 401 that is to be replayed hold anybody.
+func TestARefusalThatDripsIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const refused = "HTTP/1.1 401 No\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
+		const ok = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
+		requests := 0
+		cfg := serveRaw(t, func(conn net.Conn) {
+			if requests++; requests == 1 {
+				dripping(refused, status(401, "Unauthorized", "no"), 1, 11*time.Second)(conn)
+				return
+			}
+			_, _ = io.WriteString(conn, ok+object("a", "1"))
+		})
+		cfg.Credentials = client.NewCredentials(func(context.Context) (client.Credential, error) {
+			return client.Credential{Token: fmt.Sprint("t", requests)}, nil
+		})
+		start := time.Now()
+		must[*Slim](t)(client.For(dial(t, cfg), slims).Get(t.Context(), web))
+		if took := time.Since(start); took != 30*time.Second || requests != 2 {
+			t.Errorf("it took %v and %d requests", took, requests)
+		}
+	})
+}
