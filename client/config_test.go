@@ -17,6 +17,10 @@ import (
 	"github.com/bowline-go/bowline/client"
 )
 
+var someCredentials = client.NewCredentials(func(context.Context) (client.Credential, error) {
+	return client.Credential{Token: "t"}, nil
+})
+
 func TestEveryReasonWhyAConfigCannotBeUsedIsNamed(t *testing.T) {
 	const ok = "https://10.0.0.1:6443"
 	for _, test := range []struct {
@@ -115,6 +119,52 @@ func TestEveryReasonWhyAConfigCannotBeUsedIsNamed(t *testing.T) {
 			[]string{"Wrap returned nil"},
 		},
 
+		{
+			"a user name that ends before it does",
+			client.Config{Server: ok, Username: "a:b"},
+			[]string{"client.Config: Username must have no colon"},
+		},
+		{
+			"a password of nobody",
+			client.Config{Server: ok, Password: "s3cr3t"},
+			[]string{"client.Config: Password needs a Username"},
+		},
+		{
+			"a password and a token",
+			client.Config{Server: ok, Username: "u", BearerToken: "t"},
+			[]string{"client.Config: Username and Password exclude BearerToken and BearerTokenFile"},
+		},
+		{
+			"a password and a token file",
+			client.Config{Server: ok, Username: "u", BearerTokenFile: "/t"},
+			[]string{"client.Config: Username and Password exclude BearerToken and BearerTokenFile"},
+		},
+		{
+			"Credentials and a token",
+			client.Config{Server: ok, Credentials: someCredentials, BearerToken: "t"},
+			[]string{"client.Config: Credentials excludes BearerToken, BearerTokenFile, Username and Password"},
+		},
+		{
+			"Credentials and a password",
+			client.Config{Server: ok, Credentials: someCredentials, Username: "u"},
+			[]string{"client.Config: Credentials excludes BearerToken, BearerTokenFile, Username and Password"},
+		},
+		{
+			"Credentials and a certificate",
+			client.Config{Server: ok, Credentials: someCredentials, TLS: client.TLS{CertFile: "/c", KeyFile: "/k"}},
+			[]string{"client.Config: Credentials excludes TLS.CertFile and TLS.CertData"},
+		},
+		{
+			"Credentials that are not made by NewCredentials",
+			client.Config{Server: ok, Credentials: new(client.Credentials)},
+			[]string{"client.Config: Credentials has nothing to call; it must be made by NewCredentials with a function"},
+		},
+		{
+			"Credentials of no function",
+			client.Config{Server: ok, Credentials: client.NewCredentials(nil)},
+			[]string{"client.Config: Credentials has nothing to call; it must be made by NewCredentials with a function"},
+		},
+
 		// guarantee S9: no header can be injected
 		{
 			"a token with a line break",
@@ -125,6 +175,16 @@ func TestEveryReasonWhyAConfigCannotBeUsedIsNamed(t *testing.T) {
 			"a token with a scheme before it",
 			client.Config{Server: ok, BearerToken: "Bearer abc"},
 			[]string{"BearerToken has a space"},
+		},
+		{
+			"a password with a line break",
+			client.Config{Server: ok, Username: "u", Password: "s3cr3t\n"},
+			[]string{"client.Config: Password has a control character in it"},
+		},
+		{
+			"a user name with a line break",
+			client.Config{Server: ok, Username: "u\n"},
+			[]string{"client.Config: Username has a control character in it"},
 		},
 		{
 			"a user agent with a line break",
@@ -145,6 +205,9 @@ func TestEveryReasonWhyAConfigCannotBeUsedIsNamed(t *testing.T) {
 			}
 			for _, part := range test.want {
 				wantErr(t, err, part)
+			}
+			if err != nil && strings.Contains(err.Error(), "s3cr3t") {
+				t.Errorf("error shows the secret: %v", err)
 			}
 		})
 	}
