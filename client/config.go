@@ -79,7 +79,9 @@ type Config struct {
 	// Dial makes connections; nil means net.Dialer with a timeout of 30 s. It is used for everything.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-	// Proxy chooses a proxy for a request; nil means http.ProxyFromEnvironment.
+	// Proxy chooses a proxy for a request, one of http, https or socks5; nil means http.ProxyFromEnvironment. The user of the
+	// URL is for the proxy, and the client's credentials are for the server only. An https proxy is trusted if the system's
+	// authorities or those of TLS vouch for it.
 	Proxy func(*http.Request) (*url.URL, error)
 
 	// Wrap, where set, is given the transport and returns the one to use. It sees each request, watches too, with its
@@ -114,7 +116,7 @@ type TLS struct {
 	// ServerName replaces the host of Config.Server in the handshake (SNI) and in the check of the server's certificate.
 	ServerName string
 
-	// Insecure accepts any server certificate. It excludes CAFile and CAData.
+	// Insecure accepts any server certificate, an https proxy's too. It excludes CAFile and CAData.
 	Insecure bool
 }
 
