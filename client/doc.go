@@ -10,9 +10,11 @@
 //
 // # Guarantees
 //
-// Reads are live: nothing here caches, and nothing runs in the background. Each call makes the requests that its
-// documentation names. Every call ends soon after its context does, and leaves no goroutine behind; connections that are
-// idle are kept for later calls until [Client.Close].
+// Reads are live: nothing here caches, and nothing runs in the background, except that a call may find that a credential is
+// about to expire, and have the next one fetched while it goes on ([Credentials]). Each call makes the requests that its
+// documentation names, and one more where the server has refused a credential (401) and there is another. Every call ends
+// soon after its context does, and leaves no goroutine behind; connections that are idle are kept for later calls until
+// [Client.Close].
 //
 // Objects are decoded one by one as they arrive, into exactly the fields that T names. A list is never held as a whole,
 // unless the caller asks for it with [Resource.List]. metadata.managedFields is cut from lists and watches unless asked for.
@@ -25,8 +27,12 @@
 // that could take effect twice, unless the server asks for it. A server that accepts a request and makes no progress with its
 // answer is given up ([Config.StallTimeout]): nothing bounds how long an answer takes in all, but the caller's context.
 //
-// Names and namespaces are checked as path segments before anything is sent. Credentials are sent to the configured
-// server only: a redirect to another origin is an error.
+// Names and namespaces are checked as path segments before anything is sent. Credentials, and the names of those on whose
+// behalf a request is made ([Resource.As]), are sent to the configured server only: a redirect to another origin is an
+// error. No type that can hold a secret shows it when it is printed, logged or encoded.
+//
+// Tokens, certificates and authorities in files are read again, and what is new is for new requests: what is under way is
+// never cut. While a file or a source of credentials is broken, the last good one is used, and Hooks.Stale is told.
 //
 // # Less than the object
 //

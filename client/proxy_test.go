@@ -68,26 +68,40 @@ func TestDialledThroughTheEnvironment(t *testing.T) {
 	}
 }
 
-// behaviour 75
+// behaviour 75; guarantee S18
 func TestASOCKSProxy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cfg := serve(t, says(object("a", "1")))
+		cfg := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if isWatch(r) {
+				begun(w, r)
+				return
+			}
+			answer{body: object("a", "1")}.write(w)
+		}))
 		proxy := memnet.Listen()
-		asked := make(chan string, 1)
+		asked := make(chan string, 2)
 		var served sync.WaitGroup
 		direct := cfg.Dial
-		served.Go(func() {
-			if err := socks(t.Context(), proxy, direct, asked); err != nil {
-				t.Error(err)
-			}
-		})
+		for range 2 { // a connection for watches, and one for the rest
+			served.Go(func() {
+				if err := socks(t.Context(), proxy, direct, asked); err != nil {
+					t.Error(err)
+				}
+			})
+		}
 		server := strings.TrimPrefix(cfg.Server, "http://")
 		cfg.Dial = proxy.DialContext
 		cfg.Proxy = func(*http.Request) (*url.URL, error) { return url.Parse("socks5://" + proxy.Addr().String()) }
 		c := dial(t, cfg)
 		must[*Slim](t)(client.For(c, slims).Get(t.Context(), web))
-		if got := <-asked; got != server {
-			t.Errorf("the proxy was asked for %s, want %s", got, server)
+		end := follows(t, client.For(c, slims))
+		for range 2 {
+			if got := <-asked; got != server {
+				t.Errorf("the proxy was asked for %s, want %s", got, server)
+			}
+		}
+		if err := end(); err != nil {
+			t.Error(err)
 		}
 		synctest.Wait() // until the connection is idle
 		c.Close()
