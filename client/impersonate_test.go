@@ -156,21 +156,24 @@ func TestAnImpersonationThatCannotBeSent(t *testing.T) {
 		{"no user, and a group", client.Impersonation{Groups: []string{"a"}}, []string{"User is empty, and the other fields need it"}},
 		{"no user, and a uid", client.Impersonation{UID: "a"}, []string{"User is empty, and the other fields need it"}},
 		{
-			"no user, and something else", client.Impersonation{Extra: map[string][]string{"a": nil}},
+			"no user, and something else",
+			client.Impersonation{Extra: map[string][]string{"a": nil}},
 			[]string{"User is empty, and the other fields need it"},
 		},
 		{"a line break in the user", client.Impersonation{User: "a\r\nX: y"}, []string{"User has a control character in it"}},
 		{"a line break in the uid", client.Impersonation{User: "a", UID: "b\n"}, []string{"UID has a control character in it"}},
 		{"a line break in a group", client.Impersonation{User: "a", Groups: []string{"b", "c\x00"}}, []string{"Groups has a control character in it"}},
 		{
-			"a line break in a value", client.Impersonation{User: "a", Extra: map[string][]string{"k": {"v\x7f"}}},
+			"a line break in a value",
+			client.Impersonation{User: "a", Extra: map[string][]string{"k": {"v\x7f"}}},
 			[]string{`Extra["k"] has a control character in it`},
 		},
 		{"a space before the user", client.Impersonation{User: " admin"}, []string{"User starts or ends with a space"}},
 		{"an empty group", client.Impersonation{User: "a", Groups: []string{""}}, []string{"Groups has an empty name in it"}},
 		{"an empty key", client.Impersonation{User: "a", Extra: map[string][]string{"": {"v"}}}, []string{"Extra has an empty key in it"}},
 		{
-			"several at once", client.Impersonation{UID: "\n", Groups: []string{""}},
+			"several at once",
+			client.Impersonation{UID: "\n", Groups: []string{""}},
 			[]string{"User is empty, and the other fields need it", "UID has a control character in it", "Groups has an empty name in it"},
 		},
 	} {
