@@ -206,8 +206,8 @@ func (c Config) validateIdentity(bad func(format string, args ...any)) {
 			bad("Credentials excludes TLS.CertFile and TLS.CertData")
 		}
 	}
-	for _, err := range c.Impersonate.validate() {
-		bad("Impersonate: %w", err)
+	for _, reason := range c.Impersonate.validate() {
+		bad("Impersonate: %s", reason)
 	}
 }
 

@@ -184,7 +184,7 @@ func TestAnImpersonationThatCannotBeSent(t *testing.T) {
 			}
 			srv := says(object("a", "1"))
 			_, err = client.For(connect(t, srv), slims).As(test.i).Get(t.Context(), web)
-			wantErr(t, err, "client.Impersonation: "+strings.Join(test.want, "\n"))
+			wantErr(t, err, "client.Impersonation: "+strings.Join(test.want, "; "))
 			is[*client.UsageError](t, err)
 			if len(srv.all()) != 0 {
 				t.Error("it was sent")
