@@ -37,8 +37,14 @@ var secretive = []struct {
 		"Config.Server", "Config.TLS.CAFile", "Config.TLS.CertFile", "Config.TLS.KeyFile", "Config.TLS.ServerName",
 		"Config.BearerTokenFile", "Config.Username", "Config.UserAgent",
 		"Config.Impersonate.User", "Config.Impersonate.UID", "Config.Impersonate.Groups", "Config.Impersonate.Extra",
-		"Namespace", "Context", "Origin", "Skipped",
+		"Namespace", "Context", "Origin", "Skipped", "Warnings",
 	}},
+	{new(kubeconfig.Cluster), []string{"Server", "CAFile", "ServerName"}},
+	{new(kubeconfig.User), []string{
+		"TokenFile", "Username", "CertFile", "KeyFile", "As", "AsUID", "AsGroups", "AsExtra",
+		"Exec.APIVersion", "Exec.Command", "Exec.InteractiveMode", "Exec.InstallHint", "Exec.Env(key)",
+	}},
+	{new(kubeconfig.Exec), []string{"APIVersion", "Command", "InteractiveMode", "InstallHint", "Env(key)"}},
 }
 
 // mark sets every string and every slice of bytes in v to a text of its own, and remembers where which is.
