@@ -94,20 +94,25 @@ func (a *authorizer) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !ok {
 		return resp, nil
 	}
-	_, _ = io.CopyN(io.Discard, resp.Body, maxErrorBody) // so that its connection can be used again
-	_ = resp.Body.Close()
+	end := func() { _ = resp.Body.Close() }
+	rest := &progress{body: resp.Body, cancel: end, limit: a.transport.cfg.stallTimeout()}
+	_, _ = io.CopyN(io.Discard, rest, 64<<10) // so that its connection can be used again
+	end()
 	return a.send(again, next.header)
 }
 
 // send sends a copy of r. The answer names r as its request, which has no credential in it.
 func (a *authorizer) send(r *http.Request, authorization string) (*http.Response, error) {
-	out := withoutImpersonation(r)
-	if out == r {
-		out = r.Clone(r.Context())
-	}
 	act := a.act
 	if h, ok := r.Context().Value(acting{}).(http.Header); ok {
 		act = h
+	}
+	out := withoutImpersonation(r)
+	if out == r {
+		if authorization == "" && len(act) == 0 {
+			return a.next.RoundTrip(r)
+		}
+		out = r.Clone(r.Context())
 	}
 	maps.Copy(out.Header, act)
 	if authorization != "" {

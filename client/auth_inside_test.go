@@ -1,8 +1,11 @@
 package client
 
 import (
+	"context"
+	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 )
@@ -75,5 +78,85 @@ func TestATokenIsFreshOnlyIfBothClocksSaySo(t *testing.T) {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})
+	}
+}
+
+// A request that the server passes on may be refused by what is behind it, which says nothing about the credential. One
+// whose body cannot be had again is not sent again.
+func TestWhatIsNotReplayed(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		ctx       context.Context
+		body      io.ReadCloser
+		again     func() (io.ReadCloser, error)
+		sent, got int
+	}{
+		{"a get", t.Context(), nil, nil, 2, 2},
+		{"a body that can be had again", t.Context(), text("abc"), func() (io.ReadCloser, error) { return text("abc"), nil }, 2, 2},
+		{"no body", t.Context(), http.NoBody, nil, 2, 2},
+		{"a stream", t.Context(), text("abc"), nil, 1, 2},
+		{"a body that cannot be had again", t.Context(), text("abc"), func() (io.ReadCloser, error) { return nil, io.EOF }, 1, 2},
+		{"a request that is passed on", context.WithValue(t.Context(), proxied{}, true), nil, nil, 1, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			sent, got := 0, 0
+			c := NewCredentials(func(context.Context) (Credential, error) {
+				got++
+				return Credential{Token: string(rune('a' + got))}, nil
+			})
+			server := &url.URL{Scheme: "https", Host: "api"}
+			a := &authorizer{server: server, source: c.state, holder: &holder{}, transport: &transport{}}
+			a.next = next(func(r *http.Request) (*http.Response, error) {
+				sent++
+				if r.Body != nil && r.Body != http.NoBody {
+					if b, err := io.ReadAll(r.Body); string(b) != "abc" || err != nil {
+						t.Errorf("the body is %q, %v", b, err)
+					}
+				}
+				return &http.Response{StatusCode: http.StatusUnauthorized, Body: text("no")}, nil
+			})
+			r, err := http.NewRequestWithContext(test.ctx, http.MethodPost, "https://api/x", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Body, r.GetBody = test.body, test.again
+			resp, err := a.RoundTrip(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b, _ := io.ReadAll(resp.Body); string(b) != "no" || sent != test.sent || got != test.got {
+				t.Errorf("sent %d times with %d credentials, and the answer is %q; want %d and %d", sent, got, b, test.sent, test.got)
+			}
+		})
+	}
+}
+
+func text(s string) io.ReadCloser { return io.NopCloser(strings.NewReader(s)) }
+
+// fault F27
+func TestACredentialExpiresByEitherClock(t *testing.T) {
+	now := time.Now()
+	l := func(taken time.Time, expires time.Duration) *lease {
+		return &lease{Credential: Credential{Expires: now.Add(expires).Round(0)}, taken: taken}
+	}
+	for _, test := range []struct {
+		name            string
+		l               *lease
+		expired, ending bool
+	}{
+		{"just taken", l(now, time.Hour), false, false},
+		{"in its last fifth", l(now.Add(-50*time.Minute), 10*time.Minute), false, true},
+		{"at its end", l(now.Add(-time.Hour), 0), true, true},
+		{"without an end", &lease{taken: now.Add(-1000 * time.Hour)}, false, false},
+		{"the machine slept for two hours since", l(now.Add(-2*time.Hour).Round(0), -time.Hour), true, true},
+		// The wall clock says that it was taken just now.
+		{"the wall clock was set back by an hour since", &lease{
+			Credential: Credential{Expires: now.Add(-time.Hour).Round(0).Add(time.Hour)}, taken: now.Add(-time.Hour),
+		}, true, true},
+		{"the wall clock was set ahead since", l(now.Add(-2*time.Hour).Round(0), -time.Minute), true, true},
+	} {
+		if expired, ending := test.l.expired(now), test.l.ending(now); expired != test.expired || ending != test.ending && !test.expired {
+			t.Errorf("%s: expired: %v, ending: %v", test.name, expired, ending)
+		}
 	}
 }

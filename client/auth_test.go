@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"context"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -100,6 +101,8 @@ func TestTheTokenFileIsReadAgainAtLeastOnceAMinute(t *testing.T) {
 		srv := &tokens{}
 		cfg := serve(t, srv)
 		cfg.BearerTokenFile = file
+		var stale []string
+		cfg.Hooks.Stale = func(_ context.Context, err error) { stale = append(stale, err.Error()) }
 		r := client.For(dial(t, cfg), slims)
 		send := func(want string) {
 			t.Helper()
@@ -122,7 +125,12 @@ func TestTheTokenFileIsReadAgainAtLeastOnceAMinute(t *testing.T) {
 		} {
 			bad()
 			time.Sleep(time.Hour)
-			send("two")
+			for range 10 {
+				send("two")
+			}
+		}
+		if len(stale) != 3 || !strings.HasSuffix(stale[0], " is empty") || !strings.HasPrefix(stale[2], "read Config.BearerTokenFile: open ") {
+			t.Errorf("told %q", stale)
 		}
 		// As a mounted secret changes: a link that is swapped.
 		other := filepath.Join(filepath.Dir(file), "..data")

@@ -14,7 +14,6 @@ import (
 	"testing/synctest"
 
 	"github.com/bowline-go/bowline/client"
-	"github.com/bowline-go/bowline/internal/jsonstream"
 )
 
 // faults F23, F24 and F25, for one object, a list and a watch, as bytes on the wire: what a broken server, proxy or connection
@@ -49,7 +48,7 @@ func TestAnswersThatAreBrokenOnTheWire(t *testing.T) {
 	failed := func(err error) bool { return err != nil } // net/http has no value for it
 	cut := func(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) }
 	foreign := func(err error) bool { return errors.As(err, new(*client.BodyError)) }
-	syntax := func(err error) bool { return errors.As(err, new(*jsonstream.SyntaxError)) }
+	syntax := func(err error) bool { return errors.As(err, new(*client.SyntaxError)) }
 	corrupt := func(err error) bool {
 		return cut(err) || syntax(err) || foreign(err) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) ||
 			errors.As(err, new(flate.CorruptInputError))

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime"
+	"time"
 
 	"github.com/bowline-go/bowline/internal/jsonstream"
 	"github.com/go-logr/logr"
@@ -21,6 +22,12 @@ type Client struct {
 	userAgent string
 	limiter   *rate.Limiter
 	hooks     Hooks
+
+	retry       Retry // with its defaults
+	budget      *budget
+	concurrency *Concurrency
+	stall       time.Duration // 0 = no bound
+
 	log       logr.Logger
 	warnings  warnings
 	maxObject int
@@ -63,6 +70,11 @@ func New(cfg Config) (*Client, error) {
 		hooks:     cfg.Hooks,
 		log:       cfg.Logger,
 		maxObject: cfg.MaxObject,
+
+		retry:       cfg.Retry.withDefaults(),
+		budget:      newBudget(cfg.Retry.withDefaults().Burst),
+		concurrency: cfg.Concurrency,
+		stall:       cfg.stallTimeout(),
 	}, nil
 }
 

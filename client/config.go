@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/go-logr/logr"
 	"golang.org/x/time/rate"
@@ -52,6 +53,22 @@ type Config struct {
 	// themselves with priority and fairness. Several clients may share one.
 	Limiter *rate.Limiter
 
+	// Retry says how often, and when, a request is sent again that failed in passing.
+	Retry Retry
+
+	// StallTimeout bounds how long a server may make no progress with an answer while a call waits for it; 0 means 30 s, and a
+	// negative duration means no bound. An answer has stalled when less than 1 KiB of it came in a wait of that length; the
+	// time that the caller takes between two reads does not count, and neither do the silences of a watch, or of what a raw
+	// request follows (watch and follow in its query). Unless StallTimeout is negative, the headers of an answer must come
+	// within 75 s, which is more than an API server takes for a request. The error has a [*StallError] in it.
+	//
+	// Nothing bounds how long a call takes as a whole, but its context.
+	StallTimeout time.Duration
+
+	// Concurrency, where set, bounds how many requests are under way at a time, watches excepted, and finds out by itself how
+	// many the server takes. Nil means no bound. Several clients may share one; with a Limiter, both are waited for.
+	Concurrency *Concurrency
+
 	// MaxObject bounds the size of one decoded object, in bytes after decompression; 0 means 32 MiB. A larger one is an
 	// error, noticed while it is read.
 	MaxObject int
@@ -62,7 +79,9 @@ type Config struct {
 	// Dial makes connections; nil means net.Dialer with a timeout of 30 s. It is used for everything.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-	// Proxy chooses a proxy for a request; nil means http.ProxyFromEnvironment.
+	// Proxy chooses a proxy for a request, one of http, https or socks5; nil means http.ProxyFromEnvironment. The user of the
+	// URL is for the proxy, and the client's credentials are for the server only. An https proxy is trusted if the system's
+	// authorities or those of TLS vouch for it.
 	Proxy func(*http.Request) (*url.URL, error)
 
 	// Wrap, where set, is given the transport and returns the one to use. It sees each request, watches too, with its
@@ -97,7 +116,7 @@ type TLS struct {
 	// ServerName replaces the host of Config.Server in the handshake (SNI) and in the check of the server's certificate.
 	ServerName string
 
-	// Insecure accepts any server certificate. It excludes CAFile and CAData.
+	// Insecure accepts any server certificate, an https proxy's too. It excludes CAFile and CAData.
 	Insecure bool
 }
 
@@ -106,6 +125,9 @@ type TLS struct {
 type Hooks struct {
 	// Request is called after each HTTP exchange, when the headers of the answer are there or the attempt has failed.
 	Request func(ctx context.Context, r RequestInfo)
+
+	// Retry is called after an attempt that failed and before the wait for the next one.
+	Retry func(ctx context.Context, r RetryInfo)
 
 	// Warning is called with each warning of the server, once per distinct text and client. Of more than 1000 distinct texts,
 	// the first may be heard again.
@@ -146,6 +168,10 @@ func (c Config) validate() (*url.URL, error) {
 	if c.MaxObject < 0 {
 		bad("MaxObject must not be negative, got %d", c.MaxObject)
 	}
+	errs = append(errs, c.Retry.validate()...)
+	if c.Concurrency != nil {
+		errs = append(errs, c.Concurrency.usable())
+	}
 	return server, errors.Join(errs...)
 }
 
@@ -180,7 +206,15 @@ func (c Config) validateIdentity(bad func(format string, args ...any)) {
 			bad("Credentials excludes TLS.CertFile and TLS.CertData")
 		}
 	}
-	for _, err := range c.Impersonate.validate() {
-		bad("Impersonate: %w", err)
+	for _, reason := range c.Impersonate.validate() {
+		bad("Impersonate: %s", reason)
 	}
+}
+
+// stallTimeout returns the bound that StallTimeout means, 0 for none.
+func (c Config) stallTimeout() time.Duration {
+	if c.StallTimeout == 0 {
+		return defaultStall
+	}
+	return max(c.StallTimeout, 0)
 }

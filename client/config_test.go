@@ -12,9 +12,14 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bowline-go/bowline/client"
 )
+
+var someCredentials = client.NewCredentials(func(context.Context) (client.Credential, error) {
+	return client.Credential{Token: "t"}, nil
+})
 
 func TestEveryReasonWhyAConfigCannotBeUsedIsNamed(t *testing.T) {
 	const ok = "https://10.0.0.1:6443"
@@ -67,6 +72,43 @@ func TestEveryReasonWhyAConfigCannotBeUsedIsNamed(t *testing.T) {
 		},
 		{"a negative bound", client.Config{Server: ok, MaxObject: -1}, []string{"MaxObject must not be negative, got -1"}},
 		{
+			"retries that are never made, a wait and bounds that are none",
+			client.Config{
+				Server: ok, Retry: client.Retry{Attempts: 1, Wait: 1, MaxWait: 1, Burst: -1}, StallTimeout: -1,
+				Concurrency: client.NewConcurrency(client.ConcurrencyOptions{Max: 1}),
+			},
+			nil,
+		},
+		{
+			"negative retries", // behaviour 57
+			client.Config{Server: ok, Retry: client.Retry{Attempts: -1, Wait: -1, MaxWait: -time.Second}},
+			[]string{
+				"client.Config: Retry.Attempts must not be negative, got -1\n" +
+					"client.Config: Retry.Wait must not be negative, got -1ns\n" +
+					"client.Config: Retry.MaxWait must not be negative, got -1s",
+			},
+		},
+		{
+			"negative concurrency",
+			client.Config{Server: ok, Concurrency: client.NewConcurrency(client.ConcurrencyOptions{Min: -1, Start: -3})},
+			[]string{"client.ConcurrencyOptions: Min, Max and Start must not be negative, got -1, 0 and -3"},
+		},
+		{
+			"concurrency of at least more than at most",
+			client.Config{Server: ok, Concurrency: client.NewConcurrency(client.ConcurrencyOptions{Min: 10, Max: 5})},
+			[]string{"client.ConcurrencyOptions: Min must not be above Max, got 10 and 5"},
+		},
+		{
+			"concurrency that starts above its bound",
+			client.Config{Server: ok, Concurrency: client.NewConcurrency(client.ConcurrencyOptions{Max: 5, Start: 6})},
+			[]string{"client.ConcurrencyOptions: Start must be 2 to 5, got 6"},
+		},
+		{
+			"concurrency that was not made",
+			client.Config{Server: ok, Concurrency: &client.Concurrency{}},
+			[]string{"client.Config: Concurrency must be made by NewConcurrency"},
+		},
+		{
 			"several reasons at once",
 			client.Config{MaxObject: -2, BearerToken: "a b"},
 			[]string{"Server is empty", "MaxObject", "BearerToken"},
@@ -75,6 +117,52 @@ func TestEveryReasonWhyAConfigCannotBeUsedIsNamed(t *testing.T) {
 			"a wrapper that returns nothing",
 			client.Config{Server: ok, Wrap: func(http.RoundTripper) http.RoundTripper { return nil }},
 			[]string{"Wrap returned nil"},
+		},
+
+		{
+			"a user name that ends before it does",
+			client.Config{Server: ok, Username: "a:b"},
+			[]string{"client.Config: Username must have no colon"},
+		},
+		{
+			"a password of nobody",
+			client.Config{Server: ok, Password: "s3cr3t"},
+			[]string{"client.Config: Password needs a Username"},
+		},
+		{
+			"a password and a token",
+			client.Config{Server: ok, Username: "u", BearerToken: "t"},
+			[]string{"client.Config: Username and Password exclude BearerToken and BearerTokenFile"},
+		},
+		{
+			"a password and a token file",
+			client.Config{Server: ok, Username: "u", BearerTokenFile: "/t"},
+			[]string{"client.Config: Username and Password exclude BearerToken and BearerTokenFile"},
+		},
+		{
+			"Credentials and a token",
+			client.Config{Server: ok, Credentials: someCredentials, BearerToken: "t"},
+			[]string{"client.Config: Credentials excludes BearerToken, BearerTokenFile, Username and Password"},
+		},
+		{
+			"Credentials and a password",
+			client.Config{Server: ok, Credentials: someCredentials, Username: "u"},
+			[]string{"client.Config: Credentials excludes BearerToken, BearerTokenFile, Username and Password"},
+		},
+		{
+			"Credentials and a certificate",
+			client.Config{Server: ok, Credentials: someCredentials, TLS: client.TLS{CertFile: "/c", KeyFile: "/k"}},
+			[]string{"client.Config: Credentials excludes TLS.CertFile and TLS.CertData"},
+		},
+		{
+			"Credentials that are not made by NewCredentials",
+			client.Config{Server: ok, Credentials: new(client.Credentials)},
+			[]string{"client.Config: Credentials has nothing to call; it must be made by NewCredentials with a function"},
+		},
+		{
+			"Credentials of no function",
+			client.Config{Server: ok, Credentials: client.NewCredentials(nil)},
+			[]string{"client.Config: Credentials has nothing to call; it must be made by NewCredentials with a function"},
 		},
 
 		// guarantee S9: no header can be injected
@@ -87,6 +175,16 @@ func TestEveryReasonWhyAConfigCannotBeUsedIsNamed(t *testing.T) {
 			"a token with a scheme before it",
 			client.Config{Server: ok, BearerToken: "Bearer abc"},
 			[]string{"BearerToken has a space"},
+		},
+		{
+			"a password with a line break",
+			client.Config{Server: ok, Username: "u", Password: "s3cr3t\n"},
+			[]string{"client.Config: Password has a control character in it"},
+		},
+		{
+			"a user name with a line break",
+			client.Config{Server: ok, Username: "u\n"},
+			[]string{"client.Config: Username has a control character in it"},
 		},
 		{
 			"a user agent with a line break",
@@ -107,6 +205,9 @@ func TestEveryReasonWhyAConfigCannotBeUsedIsNamed(t *testing.T) {
 			}
 			for _, part := range test.want {
 				wantErr(t, err, part)
+			}
+			if err != nil && strings.Contains(err.Error(), "s3cr3t") {
+				t.Errorf("error shows the secret: %v", err)
 			}
 		})
 	}

@@ -3,7 +3,6 @@ package client_test
 import (
 	"context"
 	"crypto/tls"
-	"encoding/binary"
 	"errors"
 	"io"
 	"net"
@@ -183,6 +182,7 @@ func TestASilentConnectionIsFound(t *testing.T) {
 				}), nil)
 				elsewhere, other := serveOver(t, http2, says(object("b", "1")), nil)
 				cfg.TLS.CAData = append(cfg.TLS.CAData, elsewhere.TLS.CAData...)
+				cfg.Retry.Attempts = 1
 				var moved atomic.Bool
 				cfg.Dial = func(ctx context.Context, netw, address string) (net.Conn, error) {
 					if moved.Load() { // what the name resolves to now
@@ -241,7 +241,8 @@ func TestTheConnectionAfterATimeout(t *testing.T) {
 	})
 }
 
-// fault F26: a server that accepts a watch and does not begin it is given up; a call may take as long as its caller likes.
+// fault F26: a server that accepts a watch and does not begin it is given up; without a StallTimeout a call may take as long as
+// its caller likes.
 func TestAWatchThatDoesNotBeginIsGivenUp(t *testing.T) {
 	const bound = 75 * time.Second
 	t.Run("without a word", func(t *testing.T) {
@@ -257,6 +258,7 @@ func TestAWatchThatDoesNotBeginIsGivenUp(t *testing.T) {
 					answer{body: object("a", "1")}.write(w)
 				}
 			}), nil)
+			cfg.Retry.Attempts, cfg.StallTimeout = 1, -1
 			r := client.For(dial(t, cfg), slims)
 			start := time.Now()
 			err := watch(t.Context(), r, client.WatchOptions{})
@@ -276,6 +278,7 @@ func TestAWatchThatDoesNotBeginIsGivenUp(t *testing.T) {
 					}
 				}
 			})
+			cfg.Retry.Attempts = 1
 			start := time.Now()
 			err := watch(t.Context(), client.For(dial(t, cfg), slims), client.WatchOptions{})
 			if took := time.Since(start); took != bound || apierrors.NetworkOf(err) != apierrors.NetworkTimeout {
@@ -362,36 +365,12 @@ func TestWhatAServerThatGoesAwayHasNotSeenIsSentAgain(t *testing.T) {
 // goAway is an HTTP/2 server that accepts one connection, waits for a request on it, and says that it goes away without
 // having looked at any.
 func goAway(l net.Listener, pair tls.Certificate) error {
-	conn, err := l.Accept()
+	conn, err := acceptHTTP2(l, pair)
 	if err != nil {
 		return err
 	}
-	secure := tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2"}})
-	defer func() { _ = secure.Close() }()
-	const preface, settings, goAwayFrame, headers = 24, 4, 7, 1
-	frame := func(kind byte, payload []byte) []byte { // RFC 9113, section 4.1
-		head := binary.BigEndian.AppendUint32(nil, uint32(len(payload)))[1:]
-		return append(append(head, kind, 0, 0, 0, 0, 0), payload...)
-	}
-	if _, err := secure.Write(frame(settings, nil)); err != nil {
-		return err
-	}
-	if _, err := io.ReadFull(secure, make([]byte, preface)); err != nil {
-		return err
-	}
-	for head := make([]byte, 9); ; {
-		if _, err := io.ReadFull(secure, head); err != nil {
-			return err
-		}
-		length := int64(head[0])<<16 | int64(head[1])<<8 | int64(head[2])
-		if _, err := io.CopyN(io.Discard, secure, length); err != nil {
-			return err
-		}
-		if head[3] == headers {
-			break
-		}
-	}
-	_, err = secure.Write(frame(goAwayFrame, make([]byte, 8))) // the last stream that it looked at is none
+	defer func() { _ = conn.Close() }()
+	_, err = conn.Write(frame(goAwayFrame, 0, 0, make([]byte, 8))) // the last stream that it looked at is none
 	return err
 }
 

@@ -19,7 +19,6 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/jsonstream"
 )
 
 // effort is a value that takes as many milliseconds to decode as its JSON says, or panics (-1).
@@ -516,7 +515,7 @@ func TestAnObjectLargerThanTheBoundEndsALongList(t *testing.T) {
 			}
 			continue
 		}
-		if limit := is[*jsonstream.LimitError](t, err); len(names) != 300 || limit.Key.Name != "big" {
+		if limit := is[*client.LimitError](t, err); len(names) != 300 || limit.Key.Name != "big" {
 			t.Errorf("over the limit: %d objects, %v", len(names), err)
 		}
 	}

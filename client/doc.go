@@ -10,20 +10,29 @@
 //
 // # Guarantees
 //
-// Reads are live: nothing here caches, and nothing runs in the background. Each call makes the requests that its
-// documentation names. Every call ends soon after its context does, and leaves no goroutine behind; connections that are
-// idle are kept for later calls until [Client.Close].
+// Reads are live: nothing here caches, and nothing runs in the background, except that a call may find that a credential is
+// about to expire, and have the next one fetched while it goes on ([Credentials]). Each call makes the requests that its
+// documentation names, and one more where the server has refused a credential (401) and there is another. Every call ends
+// soon after its context does, and leaves no goroutine behind; connections that are idle are kept for later calls until
+// [Client.Close].
 //
 // Objects are decoded one by one as they arrive, into exactly the fields that T names. A list is never held as a whole,
 // unless the caller asks for it with [Resource.List]. metadata.managedFields is cut from lists and watches unless asked for.
 //
 // Watches use connections of their own, so that none of them holds up an ordinary request, and more of them once the server
 // allows no further one on a connection. An HTTP/2 connection whose other end is gone without a word is found within a minute,
-// by net/http's own probes; over HTTP/1.1 only the caller's context finds it. A watch that the server has accepted and not begun after 75 s
-// is an error. Each new connection asks for the server's address anew.
+// by net/http's own probes. Each new connection asks for the server's address anew.
 //
-// Names and namespaces are checked as path segments before anything is sent. Credentials are sent to the configured
-// server only: a redirect to another origin is an error.
+// A request that failed in passing is sent again, where nothing can be broken by that; [Retry] says when. Nothing is sent twice
+// that could take effect twice, unless the server asks for it. A server that accepts a request and makes no progress with its
+// answer is given up ([Config.StallTimeout]): nothing bounds how long an answer takes in all, but the caller's context.
+//
+// Names and namespaces are checked as path segments before anything is sent. Credentials, and the names of those on whose
+// behalf a request is made ([Resource.As]), are sent to the configured server only: a redirect to another origin is an
+// error. No type that can hold a secret shows it when it is printed, logged or encoded.
+//
+// Tokens, certificates and authorities in files are read again, and what is new is for new requests: what is under way is
+// never cut. While a file or a source of credentials is broken, the last good one is used, and Hooks.Stale is told.
 //
 // # Less than the object
 //
@@ -41,7 +50,8 @@
 // works. A call that cannot be right, and so was not sent, is a [*UsageError]; an object that does not decode is a
 // [*DecodeError], an answer of another kind a [*KindError], an answer that is not JSON at all, such as a proxy's HTML page, a
 // [*BodyError], and a watch event that cannot be used an [*EventError]. That is also what is around the server's status when it
-// ends a watch from within. What goes wrong after a list's first page is in a [*PageError].
+// ends a watch from within. What goes wrong after a list's first page is in a [*PageError], what stalled is a [*StallError], and
+// the error of what was sent more than once is in an [*AttemptsError].
 //
 // An answer that is cut, whatever cut it and however it was encoded, is an error in which io.ErrUnexpectedEOF can be found
 // where net/http has it, and never a shorter object or list.

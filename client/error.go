@@ -9,8 +9,9 @@ import (
 )
 
 // OpError says which call failed: the verb, the resource and, where there is one, the object. Err is the cause: an
-// *errors.StatusError when the server answered, a [*DecodeError], [*KindError] or [*BodyError] about its answer, a
-// [*UsageError] when nothing was sent, or the error of the network or of the context.
+// *errors.StatusError when the server answered, a [*DecodeError], [*KindError], [*BodyError], [*LimitError] or [*SyntaxError]
+// about its answer, a [*UsageError] when nothing was sent, or the error of the network or of the context. Where the call was
+// sent more than once, an [*AttemptsError] is around it.
 type OpError struct {
 	// Verb is the API's word: get, list, watch, create, update, patch, delete, deletecollection, and apply for the patch of
 	// [Resource.Apply]. It is modify for what [Resource.Modify] finds
@@ -182,3 +183,32 @@ func (e *BodyError) Error() string {
 	}
 	return text
 }
+
+// LimitError says that an object, or another member of a list, is larger or nested deeper than the client takes. It is noticed
+// while the answer is read.
+type LimitError struct {
+	// Limit is "MaxObject", the field of Config, or "MaxDepth", which is fixed.
+	Limit string
+	// Max is the limit's value, in bytes or levels.
+	Max int
+	// Key is the object's, as far as it was known by then.
+	Key meta.Key
+	// Offset is where in the decompressed body the object starts, or nests too deep, in bytes from 0.
+	Offset int64
+
+	text string
+}
+
+// Error implements error.
+func (e *LimitError) Error() string { return e.text }
+
+// SyntaxError says that an answer is not JSON, or not the JSON that it should be.
+type SyntaxError struct {
+	// Offset is the position in the decompressed body of the byte that does not fit, from 0.
+	Offset int64
+
+	text string
+}
+
+// Error implements error.
+func (e *SyntaxError) Error() string { return e.text }

@@ -104,9 +104,9 @@ func streamError(ctx context.Context, resp *http.Response, err error) error {
 	)
 	switch {
 	case errors.As(err, &limit):
-		return &EventError{Identity: meta.Identity{Namespace: limit.Key.Namespace, Name: limit.Key.Name}, Err: err}
+		return &EventError{Identity: meta.Identity{Namespace: limit.Key.Namespace, Name: limit.Key.Name}, Err: publicError(err)}
 	case errors.As(err, &syntax):
-		return &EventError{Err: err}
+		return &EventError{Err: publicError(err)}
 	}
 	return readError(ctx, resp, err)
 }

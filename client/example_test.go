@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
@@ -179,4 +180,43 @@ func ExampleConfig_String() {
 	fmt.Println(client.Config{Server: "https://10.0.0.1:6443", BearerToken: "secret"})
 	// Output:
 	// {Server:https://10.0.0.1:6443 CAFile: CAData: CertFile: CertData: KeyFile: KeyData: ServerName: Insecure:false BearerToken:[redacted] BearerTokenFile: UserAgent: Username: Password: Credentials: Impersonate:}
+}
+
+// A source of tokens is called when there is a need for one, once for all who wait.
+func ExampleNewCredentials() {
+	vault := client.NewCredentials(func(ctx context.Context) (client.Credential, error) {
+		return client.Credential{Token: "secret", Expires: time.Now().Add(time.Hour)}, nil
+	})
+	c, err := client.New(client.Config{Server: "https://10.0.0.1:6443", Credentials: vault})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Close()
+	fmt.Println(c, vault)
+	// Output:
+	// client of https://10.0.0.1:6443 client.Credentials
+}
+
+// A server that acts for its users needs one client, and a handle for each of them.
+func ExampleResource_As() {
+	withServer(func(ctx context.Context, c *client.Client) error {
+		all := client.For(c, AllSettings)
+		janes := all.As(client.Impersonation{User: "jane", Groups: []string{"dev"}})
+		_, err := janes.List(ctx, client.ListOptions{Namespace: "default"})
+		_, bad := all.As(client.Impersonation{Groups: []string{"dev"}}).List(ctx, client.ListOptions{})
+		fmt.Println(err, bad)
+		return nil
+	})
+	// Output:
+	// <nil> list configmaps: client.Impersonation: User is empty, and the other fields need it
+}
+
+// What anybody may ask needs no credentials, and so should not have them.
+func ExampleConfig_Anonymous() {
+	cfg := client.Config{Server: "https://10.0.0.1:6443", BearerToken: "secret", UserAgent: "probe"}
+	anonymous := cfg.Anonymous()
+	fmt.Println(anonymous.Server, anonymous.UserAgent, anonymous.BearerToken == "")
+	// Output:
+	// https://10.0.0.1:6443 probe true
 }

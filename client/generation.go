@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 )
@@ -58,26 +59,31 @@ func (c Config) newGeneration(i identity) (*generation, error) {
 		tlsConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return i.cert, nil }
 	}
 	g := &generation{identity: i, conns: make(map[*conn]struct{})}
-	g.calls = c.newTransport(tlsConfig, g.dial)
-	g.watch = c.newTransport(tlsConfig.Clone(), g.dial) // net/http writes to it
-	g.watch.ResponseHeaderTimeout = maxWatchWait
-	return g, nil
-}
-
-func (c Config) newTransport(tlsConfig *tls.Config, wrap func(dialer) dialer) *http.Transport {
-	proxy := c.Proxy
-	if proxy == nil {
-		proxy = http.ProxyFromEnvironment
+	p := &proxies{next: c.Proxy, ca: i.ca, insecure: c.TLS.Insecure}
+	if p.next == nil {
+		p.next = http.ProxyFromEnvironment
 	}
 	dial := c.Dial
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	}
+	dial = g.dial(p.dial(dial))
+	g.calls = c.newTransport(tlsConfig, p.choose, dial)
+	g.watch = c.newTransport(tlsConfig.Clone(), p.choose, dial) // net/http writes to it
+	// A server that accepts a watch and never begins it would look like one on which nothing happens.
+	g.watch.ResponseHeaderTimeout = maxHeaderWait
+	if c.StallTimeout >= 0 {
+		g.calls.ResponseHeaderTimeout = maxHeaderWait
+	}
+	return g, nil
+}
+
+func (c Config) newTransport(tlsConfig *tls.Config, proxy func(*http.Request) (*url.URL, error), dial dialer) *http.Transport {
 	return &http.Transport{
 		Proxy:               proxy,
-		DialContext:         wrap(dial),
+		DialContext:         dial,
 		TLSClientConfig:     tlsConfig,
-		TLSHandshakeTimeout: 10 * time.Second,
+		TLSHandshakeTimeout: handshakeTimeout,
 		DisableCompression:  c.Uncompressed,
 		ForceAttemptHTTP2:   true,
 		MaxIdleConnsPerHost: 25,

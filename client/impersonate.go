@@ -1,7 +1,6 @@
 package client
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -31,8 +30,8 @@ func (r Resource[T]) As(i Impersonation) Resource[T] {
 		i = i.clone()
 		r.as = &i
 	}
-	if errs := i.validate(); len(errs) > 0 && r.err == nil {
-		r.err = fmt.Errorf("client.Impersonation: %w", errors.Join(errs...))
+	if reasons := i.validate(); len(reasons) > 0 && r.err == nil {
+		r.err = fmt.Errorf("client.Impersonation: %s", strings.Join(reasons, "; "))
 	}
 	return r
 }
@@ -47,36 +46,36 @@ func (i Impersonation) clone() Impersonation {
 }
 
 // validate returns every reason why i cannot be sent, naming the field. HTTP drops spaces around a value, which would make it another.
-func (i Impersonation) validate() (errs []error) {
+func (i Impersonation) validate() (reasons []string) {
 	if i.User == "" && (i.UID != "" || len(i.Groups) > 0 || len(i.Extra) > 0) {
-		errs = append(errs, errors.New("User is empty, and the other fields need it"))
+		reasons = append(reasons, "User is empty, and the other fields need it")
 	}
 	check := func(field, value string) {
 		switch {
 		case breaksHeader(value):
-			errs = append(errs, fmt.Errorf("%s has a control character in it", field))
+			reasons = append(reasons, field+" has a control character in it")
 		case strings.TrimSpace(value) != value:
-			errs = append(errs, fmt.Errorf("%s starts or ends with a space", field))
+			reasons = append(reasons, field+" starts or ends with a space")
 		}
 	}
 	check("User", i.User)
 	check("UID", i.UID)
 	for _, group := range i.Groups {
 		if group == "" {
-			errs = append(errs, errors.New("Groups has an empty name in it"))
+			reasons = append(reasons, "Groups has an empty name in it")
 		}
 		check("Groups", group)
 	}
 	for _, key := range slices.Sorted(maps.Keys(i.Extra)) {
 		values := i.Extra[key]
 		if key == "" {
-			errs = append(errs, errors.New("Extra has an empty key in it"))
+			reasons = append(reasons, "Extra has an empty key in it")
 		}
 		for _, value := range values {
 			check(fmt.Sprintf("Extra[%q]", key), value)
 		}
 	}
-	return errs
+	return reasons
 }
 
 const impersonate = "Impersonate-"

@@ -29,7 +29,7 @@ type Item[T meta.Object] struct {
 // the list: use [Resource.All] to go on without it.
 func (r Resource[T]) List(ctx context.Context, o ListOptions) (meta.List[T], error) {
 	list := meta.List[T]{Items: []T{}}
-	m, err := r.Each(ctx, o, nil, func(item Item[T]) error {
+	m, err := r.each(ctx, r.listRequest(o), o, nil, func(item Item[T]) error {
 		list.Items = append(list.Items, item.Object)
 		return r.listRequest(o).fail(item.Err)
 	})
@@ -48,7 +48,7 @@ func (r Resource[T]) List(ctx context.Context, o ListOptions) (meta.List[T], err
 func (r Resource[T]) All(ctx context.Context, o ListOptions) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		errLeft := errors.New("loop left")
-		_, err := r.Each(ctx, o, nil, func(item Item[T]) error {
+		_, err := r.each(ctx, r.listRequest(o), o, nil, func(item Item[T]) error {
 			if !yield(item.Object, r.listRequest(o).fail(item.Err)) {
 				return errLeft
 			}
@@ -81,10 +81,21 @@ func (r Resource[T]) All(ctx context.Context, o ListOptions) iter.Seq2[T, error]
 // objects before it have been handed on by then; on a later page than the first it is a *PageError. The metadata is returned
 // only for a list that was read to its end; its resource version is that of the first page, so that a watch from there
 // misses nothing.
+//
+// Each page is asked for once: Config.Retry does not apply, because a caller of Each usually recovers by itself. [Resource.List]
+// and [Resource.All] ask again.
 func (r Resource[T]) Each(
 	ctx context.Context, o ListOptions, reuse func(meta.Identity) (T, bool), fn func(Item[T]) error,
 ) (meta.ListMeta, error) {
-	l := &listing[T]{r: r, q: r.listRequest(o), o: o, reuse: reuse, number: 1}
+	q := r.listRequest(o)
+	q.once = true
+	return r.each(ctx, q, o, reuse, fn)
+}
+
+func (r Resource[T]) each(
+	ctx context.Context, q request, o ListOptions, reuse func(meta.Identity) (T, bool), fn func(Item[T]) error,
+) (meta.ListMeta, error) {
+	l := &listing[T]{r: r, q: q, o: o, reuse: reuse, number: 1}
 	if err := o.validate(); err != nil {
 		return meta.ListMeta{}, l.q.fail(&UsageError{Err: err})
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
-	"github.com/bowline-go/bowline/internal/jsonstream"
 )
 
 // behaviours 20, 79 and 80
@@ -285,7 +284,7 @@ func TestAListThatIsNotCompleteIsAnError(t *testing.T) {
 			[]answer{{body: listOf("5", "", a, object("b", "2", strings.Repeat("x", 5000)))}},
 			"a",
 			`object "web/b"`,
-			func(t *testing.T, err error) { is[*jsonstream.LimitError](t, err) },
+			func(t *testing.T, err error) { is[*client.LimitError](t, err) },
 		},
 		{
 			// A server that does not know continue sends the first page for ever.

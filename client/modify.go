@@ -23,6 +23,9 @@ const conflictAttempts = 50
 // several times, each time with a fresh object that is its own; it must depend on nothing that an earlier call did.
 //
 // Nothing is sent if mutate changes nothing. An error of mutate, a Conflict too, ends Modify and is wrapped by its error.
+// A Conflict that may be with Modify's own write ends it, too: that is one after an attempt of the same write whose outcome is
+// not known, and its error says so (see [AttemptsError]). To go on could make the same change twice.
+//
 // What the server's object has and T does not name survives: the change is made to the server's JSON, as [patch.Carry] says.
 //
 // mutate must not change namespace, name, uid or resource version.
@@ -49,7 +52,7 @@ func (r Resource[T]) modify(ctx context.Context, key meta.Key, subresource strin
 		write := q
 		write.verb = "update"
 		obj, err = r.sendBody(ctx, write, jsonType, body)
-		if !errors.Is(err, apierrors.Conflict) {
+		if !errors.Is(err, apierrors.Conflict) || mayHaveWritten(err) {
 			return obj, err
 		}
 		if attempt == conflictAttempts {
@@ -95,7 +98,7 @@ func (r Resource[T]) change(ctx context.Context, q request, mutate func(T) error
 		err = sameObject(live.Identity, changed.Identity)
 	}
 	if err != nil {
-		return none, nil, q.fail(err)
+		return none, nil, q.fail(publicError(err))
 	}
 	return obj, body, nil
 }

@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ func TestDialledThroughTheEnvironment(t *testing.T) {
 		servers = nil
 	}
 	for _, server := range servers {
-		c := dial(t, client.Config{Server: server, Dial: func(_ context.Context, _, address string) (net.Conn, error) {
+		c := dial(t, client.Config{Server: server, Retry: client.Retry{Attempts: 1}, Dial: func(_ context.Context, _, address string) (net.Conn, error) {
 			fmt.Printf("dialled %s for %s\n", address, server)
 			return nil, errors.New("no network")
 		}})
@@ -67,26 +68,40 @@ func TestDialledThroughTheEnvironment(t *testing.T) {
 	}
 }
 
-// behaviour 75
+// behaviour 75; guarantee S18
 func TestASOCKSProxy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cfg := serve(t, says(object("a", "1")))
+		cfg := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if isWatch(r) {
+				begun(w, r)
+				return
+			}
+			answer{body: object("a", "1")}.write(w)
+		}))
 		proxy := memnet.Listen()
-		asked := make(chan string, 1)
+		asked := make(chan string, 2)
 		var served sync.WaitGroup
 		direct := cfg.Dial
-		served.Go(func() {
-			if err := socks(t.Context(), proxy, direct, asked); err != nil {
-				t.Error(err)
-			}
-		})
+		for range 2 { // a connection for watches, and one for the rest
+			served.Go(func() {
+				if err := socks(t.Context(), proxy, direct, asked); err != nil {
+					t.Error(err)
+				}
+			})
+		}
 		server := strings.TrimPrefix(cfg.Server, "http://")
 		cfg.Dial = proxy.DialContext
 		cfg.Proxy = func(*http.Request) (*url.URL, error) { return url.Parse("socks5://" + proxy.Addr().String()) }
 		c := dial(t, cfg)
 		must[*Slim](t)(client.For(c, slims).Get(t.Context(), web))
-		if got := <-asked; got != server {
-			t.Errorf("the proxy was asked for %s, want %s", got, server)
+		end := follows(t, client.For(c, slims))
+		for range 2 {
+			if got := <-asked; got != server {
+				t.Errorf("the proxy was asked for %s, want %s", got, server)
+			}
+		}
+		if err := end(); err != nil {
+			t.Error(err)
 		}
 		synctest.Wait() // until the connection is idle
 		c.Close()
@@ -129,4 +144,102 @@ func socks(
 	both.Go(func() { _, _ = io.Copy(down, up); _ = down.Close() })
 	both.Wait()
 	return nil
+}
+
+// places is a network of several servers, by address.
+type places map[string]*memnet.Listener
+
+func (p places) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if l := p[address]; l != nil {
+		return l.DialContext(ctx, network, l.Addr().String())
+	}
+	return nil, fmt.Errorf("nobody is at %s", address)
+}
+
+// behaviour 75; guarantees S1 and S18: everything goes through the proxy, watches too; what is for the proxy goes to the proxy,
+// and what is for the server to the server.
+func TestWhatAProxyGets(t *testing.T) {
+	for _, scheme := range []string{"http", "https"} {
+		t.Run(scheme, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ca, elsewhere := newAuthority(t), newAuthority(t)
+				srv := &people{}
+				cfg, n := serveOver(t, http2, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if r.Header.Get("Authorization") != "Bearer t0k3n" || r.Header.Get("Proxy-Authorization") != "" {
+						t.Errorf("the server got %v", r.Header)
+					}
+					srv.ServeHTTP(w, r)
+				}), asksForCertificates)
+				server := n.listener.Addr().String()
+
+				listener := memnet.Listen()
+				proxy := &http.Server{ErrorLog: quiet(), Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					user, password, _ := (&http.Request{Header: http.Header{"Authorization": r.Header["Proxy-Authorization"]}}).BasicAuth()
+					if r.Method != http.MethodConnect || r.Host != server || user != "me" || password != "pr0xy" || r.Header.Get("Authorization") != "" {
+						t.Errorf("the proxy got %s %s with %v", r.Method, r.Host, r.Header)
+					}
+					if r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
+						t.Error("the proxy was shown a certificate")
+					}
+					up, err := n.listener.DialContext(r.Context(), "tcp", server)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					w.WriteHeader(http.StatusOK)
+					down, buffered, err := http.NewResponseController(w).Hijack()
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					var both sync.WaitGroup
+					both.Go(func() { _, _ = io.Copy(up, buffered); _ = up.Close() })
+					both.Go(func() { _, _ = io.Copy(down, up); _ = down.Close() })
+					both.Wait()
+				})}
+				pair := must[tls.Certificate](t)(tls.X509KeyPair(elsewhere.issue(t, "proxy.invalid")))
+				proxy.TLSConfig = &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequestClientCert}
+				var served sync.WaitGroup
+				served.Go(func() {
+					if scheme == "https" {
+						_ = proxy.ServeTLS(listener, "", "")
+					} else {
+						_ = proxy.Serve(listener)
+					}
+				})
+				defer served.Wait()
+				defer func() { _ = proxy.Close() }()
+
+				cert, key := ca.issue(t, "jane")
+				cfg.TLS.CertData, cfg.TLS.KeyData, cfg.BearerToken = cert, key, "t0k3n"
+				cfg.TLS.ServerName, _, _ = net.SplitHostPort(server) // which is not the proxy's
+				cfg.Dial = places{"proxy.invalid:3128": listener}.dial
+				cfg.Proxy = func(*http.Request) (*url.URL, error) {
+					return url.Parse(scheme + "://me:pr0xy@proxy.invalid:3128")
+				}
+				if scheme == "https" {
+					_, err := client.For(dial(t, cfg), slims).Get(t.Context(), web)
+					wantErr(t, err, "connect to the proxy proxy.invalid:3128: tls: failed to verify certificate")
+					cfg.TLS.CAData = append(cfg.TLS.CAData[:len(cfg.TLS.CAData):len(cfg.TLS.CAData)], elsewhere.pem...)
+				}
+				c := dial(t, cfg)
+				r := client.For(c, slims)
+				must[*Slim](t)(r.Get(t.Context(), web))
+				end := follows(t, r)
+				if got := srv.all(); got != "jane jane" {
+					t.Errorf("the server met %s", got)
+				}
+				if err := end(); err != nil {
+					t.Error(err)
+				}
+				c.Close()
+			})
+		})
+	}
+}
+
+func TestAnHTTPSProxyWhoseHostIsNotASCII(t *testing.T) {
+	c := dial(t, client.Config{Server: "https://h", Proxy: func(*http.Request) (*url.URL, error) { return url.Parse("https://pröxy") }})
+	_, err := client.For(c, slims).Get(t.Context(), web)
+	wantErr(t, err, `the host of an https proxy must be ASCII, got "pröxy"`)
 }

@@ -41,6 +41,7 @@ type request struct {
 	body        []byte
 	raw         *RawRequest   // a request that is not about a resource; only verb is set beside it
 	as          Impersonation // in place of the client's, where it names a user
+	once        bool          // not to be sent again, whatever Config.Retry says
 }
 
 // method returns the HTTP method of the request's verb.
@@ -116,45 +117,64 @@ func (r request) fail(err error) error {
 	return &OpError{Path: path, Verb: r.verb, Resource: r.resource, Subresource: r.subresource, Key: r.key, Err: err}
 }
 
-// do sends r and returns the answer if it is a success; its body is the caller's to close. Every error is an *OpError.
-func (c *Client) do(ctx context.Context, r request) (*http.Response, error) {
-	resp, err := c.send(ctx, r)
-	if err != nil {
-		return nil, r.fail(err)
-	}
-	if err := checkAnswer(resp, r); err != nil {
-		_ = resp.Body.Close()
-		return nil, r.fail(err)
-	}
-	return resp, nil
+// mayIdle reports whether an answer to r that has begun need not go on: a watch, or a stream that follows something.
+func (r request) mayIdle() bool {
+	return r.verb == "watch" || r.raw != nil && (r.query.Get("watch") != "" || r.query.Get("follow") != "")
 }
 
-func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
+// do sends r, again if need be, and returns the answer if it is a success; its body is the caller's to close. Every error is
+// an *OpError.
+func (c *Client) do(ctx context.Context, r request) (resp *http.Response, err error) {
+	err = c.call(ctx, r, func(answer *http.Response) error {
+		resp = answer
+		return nil
+	})
+	return resp, err
+}
+
+// send sends r once, as the n-th attempt, and returns the answer, whatever it is.
+func (c *Client) send(ctx context.Context, r request, n int) (*http.Response, RequestInfo, error) {
+	info := RequestInfo{
+		Verb: r.verb, Resource: r.resource, Key: r.key, Subresource: r.subresource, Method: r.method(), Attempt: n,
+	}
 	path, err := r.path()
 	if err != nil {
-		return nil, &UsageError{Err: err}
+		return nil, info, &UsageError{Err: err}
 	}
 	if ctx.Err() != nil {
-		return nil, contextError(ctx)
+		return nil, info, contextError(ctx)
 	}
-	if c.limiter != nil && r.verb != "watch" {
-		if err := c.limiter.Wait(ctx); err != nil {
-			return nil, fmt.Errorf("wait for Config.Limiter: %w", err)
+	var (
+		slot *slot
+		resp *http.Response
+	)
+	if r.verb != "watch" {
+		if c.limiter != nil {
+			if err := c.limiter.Wait(ctx); err != nil {
+				return nil, info, fmt.Errorf("wait for Config.Limiter: %w", err)
+			}
 		}
+		if slot, err = c.concurrency.acquire(ctx); err != nil {
+			return nil, info, fmt.Errorf("wait for Config.Concurrency: %w", err)
+		}
+		defer func() { slot.release(r, resp, info.Duration) }()
 	}
 	var body io.Reader
 	if r.body != nil {
 		body = bytes.NewReader(r.body)
 	}
+	sending := ctx
 	if r.verb == "watch" {
-		ctx = context.WithValue(ctx, watching{}, true)
+		sending = context.WithValue(sending, watching{}, true)
 	}
 	if r.as.User != "" {
-		ctx = context.WithValue(ctx, acting{}, r.as.header())
+		sending = context.WithValue(sending, acting{}, r.as.header())
 	}
-	hr, err := http.NewRequestWithContext(ctx, r.method(), c.url(path, r.query), body)
+	sending, cancel := context.WithCancel(sending)
+	hr, err := http.NewRequestWithContext(sending, info.Method, c.url(path, r.query), body)
 	if err != nil {
-		return nil, err
+		cancel()
+		return nil, info, err
 	}
 	hr.Header.Set("Accept", r.accept)
 	if r.raw != nil {
@@ -165,20 +185,19 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 		hr.Header.Set("Content-Type", r.contentType)
 	}
 	start := time.Now()
-	resp, err := c.http.Do(hr)
-	info := RequestInfo{
-		Verb: r.verb, Resource: r.resource, Key: r.key, Subresource: r.subresource, Method: hr.Method, Duration: time.Since(start),
-	}
+	resp, err = c.http.Do(hr)
+	info.Duration = time.Since(start)
 	if err != nil {
-		err = connectionError(ctx, err)
-		info.Err = err
+		cancel()
+		info.Err = connectionError(ctx, err)
 		c.observe(ctx, info)
-		return nil, err
+		return nil, info, info.Err
 	}
 	info.Code = resp.StatusCode
+	resp.Body = &progress{body: resp.Body, cancel: cancel, limit: c.stall}
 	c.observe(ctx, info)
 	c.warn(ctx, resp.Header)
-	return resp, nil
+	return resp, info, nil
 }
 
 // url returns the URL of a path below the server's own, which may have escapes of its own that mean something to a proxy.
@@ -196,11 +215,14 @@ func connectionError(ctx context.Context, err error) error {
 		return contextError(ctx)
 	}
 	// A *url.Error repeats the method and the URL, which OpError says better.
-	if ue := (*url.Error)(nil); errors.As(err, &ue) {
+	for ue, ok := err.(*url.Error); ok; ue, ok = err.(*url.Error) {
 		err = ue.Err
 	}
 	if err == io.EOF {
 		return fmt.Errorf("the server closed the connection without an answer: %w", io.ErrUnexpectedEOF)
+	}
+	if apierrors.NetworkOf(err) == apierrors.NetworkTimeout && strings.Contains(err.Error(), "timeout awaiting response headers") {
+		return &StallError{Waited: maxHeaderWait} // neither of net/http's two types has a name
 	}
 	return err
 }
@@ -236,7 +258,7 @@ func checkAnswer(resp *http.Response, r request) error {
 func foreignBody(resp *http.Response, excerpt string) error {
 	return &BodyError{
 		ContentType: show(resp.Header.Get("Content-Type")),
-		Excerpt:     show(strings.Join(strings.Fields(excerpt), " ")),
+		Excerpt:     show(excerpt),
 	}
 }
 
@@ -247,6 +269,17 @@ func readError(ctx context.Context, resp *http.Response, err error) error {
 	}
 	if body := (*jsonstream.BodyError)(nil); errors.As(err, &body) {
 		return foreignBody(resp, body.Excerpt)
+	}
+	return publicError(err)
+}
+
+// publicError returns what the framing says of a body under names that users have.
+func publicError(err error) error {
+	if limit := (*jsonstream.LimitError)(nil); errors.As(err, &limit) {
+		return &LimitError{Limit: limit.Limit, Max: limit.Max, Key: limit.Key, Offset: limit.Offset, text: limit.Error()}
+	}
+	if syntax := (*jsonstream.SyntaxError)(nil); errors.As(err, &syntax) {
+		return &SyntaxError{Offset: syntax.Offset, text: syntax.Error()}
 	}
 	return err
 }

@@ -313,6 +313,7 @@ func TestAContextThatEndsEndsTheCall(t *testing.T) {
 			t.Run(name+" "+test.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					cfg := serve(t, test.h)
+					cfg.StallTimeout = -1
 					if test.dial != nil {
 						cfg.Dial = test.dial
 					}
@@ -438,6 +439,7 @@ func TestEveryBodyIsClosed(t *testing.T) {
 		"half an object":   {{body: object("a", "1")[:50], cut: true}},
 		"a page":           {{header: http.Header{"Content-Type": {"text/html"}}, body: strings.Repeat("x", 3<<20)}},
 		"an error":         {{code: 500, body: "oops"}},
+		"errors, at first": {{code: 503, header: http.Header{"Retry-After": {"1"}}, body: strings.Repeat("x", 300<<10)}, {cut: true}, {body: object("a", "1")}},
 		"an endless error": {{code: 500, body: strings.Repeat("x", 3<<20)}},
 		"a redirect away":  {{code: 302, header: http.Header{"Location": {"http://elsewhere.invalid/"}}}},
 		"an error, then":   {{body: object("a", "1")}, {code: 404}},
@@ -525,7 +527,7 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 	}
 }
 
-// behaviour 53: the client itself repeats nothing, and net/http repeats only reads whose connection turned out to be closed.
+// behaviours 52 and 53: what could take effect twice is sent once.
 func TestAWriteIsSentOnce(t *testing.T) {
 	srv := answers(answer{code: 500, body: "oops"})
 	r := client.For(connect(t, srv), slims)

@@ -88,17 +88,18 @@ func (r Resource[T]) get(ctx context.Context, key meta.Key, subresource string) 
 
 // exchange sends a request whose answer is one object of the resource's kind.
 func (r Resource[T]) exchange(ctx context.Context, q request) (obj T, item jsonstream.Item, err error) {
-	resp, err := r.send(ctx, q)
-	if err != nil {
-		return obj, item, err
+	if err := r.usable(); err != nil {
+		return obj, item, q.fail(&UsageError{Err: err})
 	}
-	defer func() { _ = resp.Body.Close() }()
-	item, err = jsonstream.ReadObject(resp.Body, r.c.streamOptions(true))
-	if err != nil {
-		return obj, item, q.fail(readError(ctx, resp, err))
-	}
-	obj, err = r.decode(item)
-	return obj, item, q.fail(err)
+	err = r.c.call(ctx, q, func(resp *http.Response) (err error) {
+		defer func() { _ = resp.Body.Close() }()
+		if item, err = jsonstream.ReadObject(resp.Body, r.c.streamOptions(true)); err != nil {
+			return readError(ctx, resp, err)
+		}
+		obj, err = r.decode(item)
+		return err
+	})
+	return obj, item, err
 }
 
 // request returns a request about one object of the resource, or about the collection where key has no name.

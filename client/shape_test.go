@@ -6,7 +6,6 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/jsonstream"
 )
 
 // behaviour 35: 3 MB of JSON, wide or deep, are an object, or an error that says that they are nested too deeply; whether T
@@ -36,7 +35,7 @@ func TestThreeMegabytesOfAnyShape(t *testing.T) {
 				checked++
 				switch {
 				case test.deep:
-					if limit := is[*jsonstream.LimitError](t, err); limit.Limit != "MaxDepth" {
+					if limit := is[*client.LimitError](t, err); limit.Limit != "MaxDepth" {
 						t.Errorf("%s: error is %v", what, err)
 					}
 				case err != nil || name != "a":

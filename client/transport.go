@@ -12,12 +12,6 @@ import (
 	"time"
 )
 
-// maxWatchWait bounds how long a server may take to begin a watch. An API server may hold a request back for up to a minute,
-// its own bound for requests, while it is short of capacity or its cache catches up; the rest is for the way. Without a
-// bound a server that accepts a watch and never answers would look like one on which nothing happens. Other calls have
-// no such bound: nobody mistakes one that takes long for one that is done.
-const maxWatchWait = 75 * time.Second
-
 // transport sends requests over the connections of the present identity. What is in files is read by requests, so that New
 // does no I/O and nothing runs in the background: by the first one, by one every 30 s, and when the server seems to have
 // changed. A file that is bad then changes nothing, and Hooks.Stale is told; before there is anything to use, it fails the

@@ -336,6 +336,38 @@ func TestRedirectsStayWithinTheOrigin(t *testing.T) {
 	}
 }
 
+// guarantee S1: a replay follows a redirect no further than the first attempt, with what wraps the transport too.
+func TestAReplayDoesNotLeaveTheOrigin(t *testing.T) {
+	foreign := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		t.Errorf("a foreign server got %s with %v", r.URL, r.Header)
+	}))
+	var got []string
+	cfg := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = append(got, r.Header.Get("Authorization"))
+		switch len(got) {
+		case 1:
+			w.WriteHeader(http.StatusUnauthorized)
+		case 2:
+			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+		default:
+			http.Redirect(w, r, strings.Replace(foreign.Server, ":80", ":81", 1)+"/x", http.StatusTemporaryRedirect)
+		}
+	}))
+	cfg.Credentials = client.NewCredentials((&mint{}).fetch)
+	wrapped := 0
+	cfg.Wrap = func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			wrapped++
+			return next.RoundTrip(r)
+		})
+	}
+	_, err := client.For(dial(t, cfg), slims).Get(t.Context(), web)
+	wantErr(t, err, "is not its own origin")
+	if s := strings.Join(got, ", "); s != "Bearer t1, Bearer t2, Bearer t2" || wrapped != 3 {
+		t.Errorf("the server got %s, and the wrapper %d requests", s, wrapped)
+	}
+}
+
 // behaviour 75: the proxy that is configured is used, and the token is for the server only.
 func TestProxies(t *testing.T) {
 	ca := newAuthority(t)

@@ -14,6 +14,8 @@ type Warning struct {
 	Agent string
 	// Text is the message, without control characters, and cut to 4 KiB.
 	Text string
+	// Malformed says that the header is not well-formed: Agent is empty, and Text is the rest of it.
+	Malformed bool
 }
 
 // maxWarnings bounds how many distinct texts are remembered; a server that makes up more is heard again from the start.
@@ -55,37 +57,40 @@ func (c *Client) warn(ctx context.Context, h http.Header) {
 //
 //	299 agent "text" ["date"], ...
 //
-// A malformed one ends the line; what was read before it counts.
+// What is malformed is one warning, with the rest of the line; what was read before it counts.
 func parseWarnings(line string) []Warning {
 	var out []Warning
 	for rest := line; ; {
-		rest = strings.TrimLeft(rest, " \t,")
+		rest = strings.Trim(rest, " \t,")
+		if rest == "" {
+			return out
+		}
+		malformed := func() []Warning { return append(out, Warning{Text: show(rest), Malformed: true}) }
 		code, r, ok := strings.Cut(rest, " ")
 		if !ok || len(code) != 3 {
-			return out
+			return malformed()
 		}
 		agent, r, ok := strings.Cut(r, " ")
 		if !ok || agent == "" {
-			return out
+			return malformed()
 		}
 		text, r, ok := cutQuoted(r)
 		if !ok {
-			return out
+			return malformed()
 		}
 		if code == "299" {
 			out = append(out, Warning{Agent: show(agent), Text: show(decodeWords(text))})
 		}
 		r = strings.TrimLeft(r, " \t")
 		if strings.HasPrefix(r, `"`) { // the date
-			if _, r, ok = cutQuoted(r); !ok {
-				return out
+			if _, after, ok := cutQuoted(r); ok {
+				r = after
 			}
 		}
-		r = strings.TrimLeft(r, " \t")
-		if r == "" || r[0] != ',' {
-			return out
+		rest = strings.TrimLeft(r, " \t")
+		if rest != "" && rest[0] != ',' {
+			return malformed()
 		}
-		rest = r
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -35,11 +36,17 @@ func warned(t testing.TB, answers ...[]string) (out []client.Warning) {
 	return out
 }
 
-// behaviours 138 and 139
+// behaviours 138 and 139: what is malformed is reported, and loses none of the good ones before it or in other lines.
 func TestWhichWarningsAreHeard(t *testing.T) {
 	plain := func(texts ...string) (out []client.Warning) {
 		for _, text := range texts {
 			out = append(out, client.Warning{Agent: "-", Text: text})
+		}
+		return out
+	}
+	bad := func(texts ...string) (out []client.Warning) {
+		for _, text := range texts {
+			out = append(out, client.Warning{Text: text, Malformed: true})
 		}
 		return out
 	}
@@ -66,27 +73,29 @@ func TestWhichWarningsAreHeard(t *testing.T) {
 		{
 			"control characters and escape sequences",
 			[]string{"299 - \"\x1b[31mred\x1b[0m\ta\x7f\u009b\u202eb\""},
-			plain("[31mred[0mab"),
+			plain("red ab"),
 		},
 		{"only control characters", []string{"299 - \"\x01\""}, nil},
-		{"control characters in an encoded word", []string{`299 - "=?utf-8?q?a=1B=0Ab?="`}, plain("ab")},
-		{"text that is not UTF-8", []string{"299 - \"a\xff\xfeb\""}, plain("ab")},
-		{"a very long one", []string{`299 - "` + long + `"`}, plain(long[:4096] + "...")},
+		{"control characters in an encoded word", []string{`299 - "=?utf-8?q?a=1B=0Ab?="`}, plain("a b")},
+		{"text that is not UTF-8", []string{"299 - \"a\xff\xfeb\""}, plain("a\ufffdb")},
+		{"a very long one", []string{`299 - "` + long + `"`}, plain(long[:4093] + "...")},
 
-		{"a good one before a malformed one", []string{`299 - "a", 299 - b, 299 - "c"`}, plain("a")},
+		{"a good one before a malformed one", []string{`299 - "a", 299 - b, 299 - "c"`}, append(plain("a"), bad(`299 - b, 299 - "c"`)...)},
 		{"a good line after malformed ones", []string{
 			`299`, `299 -`, `299 - `, `299 - "`, `299 - "a\`, `- "a"`, `29 - "a"`, `2999 - "a"`, ``, `,`, `299  "a"`, `299 - a`, `"299 - a"`,
 			`299 - "z"`,
-		}, plain("z")},
+		}, append(bad(
+			`299`, `299 -`, `299 - "`, `299 - "a\`, `- "a"`, `29 - "a"`, `2999 - "a"`, `299 "a"`, `299 - a`, `"299 - a"`,
+		), plain("z")...)},
 		{
 			"something after the text",
 			[]string{`299 - "a" b, 299 - "c"`, `299 - "d" "e" f`, `299 - "g" "h`},
-			plain("a", "d", "g"),
+			slices.Concat(plain("a"), bad(`b, 299 - "c"`), plain("d"), bad("f"), plain("g"), bad(`"h`)),
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := warned(t, test.header); !reflect.DeepEqual(got, test.want) {
-				t.Errorf("got  %+q\nwant %+q", got, test.want)
+				t.Errorf("got  %+v\nwant %+v", got, test.want)
 			}
 		})
 	}
@@ -95,8 +104,8 @@ func TestWhichWarningsAreHeard(t *testing.T) {
 // behaviour 140
 func TestAWarningIsHeardOncePerText(t *testing.T) {
 	got := warned(t, []string{`299 - "a"`, `299 - "a"`}, []string{`299 - "a"`, `299 - "b"`}, []string{`299 other "a"`}, []string{`299 - "c"`})
-	if want := []client.Warning{{"-", "a"}, {"-", "b"}, {"-", "c"}}; !reflect.DeepEqual(got, want) {
-		t.Errorf("got %q, want %q", got, want)
+	if want := []client.Warning{{Agent: "-", Text: "a"}, {Agent: "-", Text: "b"}, {Agent: "-", Text: "c"}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
@@ -107,7 +116,7 @@ func TestAServerThatMakesUpWarningsFillsNoMemory(t *testing.T) {
 	}
 	got := warned(t, lines, []string{`299 - "1000"`, `299 - "0"`})
 	if len(got) != 1002 || got[1001].Text != "0" {
-		t.Errorf("got %d warnings, the last %q; want the first text again after 1000 others", len(got), got[len(got)-1])
+		t.Errorf("got %d warnings, the last %v; want the first text again after 1000 others", len(got), got[len(got)-1])
 	}
 }
 
@@ -126,7 +135,7 @@ func TestWarningsOfFailedRequestsAreHeardToo(t *testing.T) {
 		t.Error("no error")
 	}
 	if len(got) != 1 || got[0].Text != "unknown field" {
-		t.Errorf("got %q", got)
+		t.Errorf("got %v", got)
 	}
 }
 

@@ -45,11 +45,12 @@ type Event[T meta.Object] struct {
 // within the stream, such as 410 when the resource version is too old, is an [*EventError] of type ERROR with an
 // *errors.StatusError in it. Leaving the loop closes the watch.
 //
-// Watch does not reconnect; package informer does.
+// Where the watch cannot be opened, Config.Retry says whether that is tried again. Once it is open, Watch does not reconnect;
+// package informer does.
 func (r Resource[T]) Watch(ctx context.Context, o WatchOptions) iter.Seq2[Event[T], error] {
 	return func(yield func(Event[T], error) bool) {
 		errLeft := errors.New("loop left")
-		err := r.EachEvent(ctx, o, nil, func(e Event[T]) error {
+		err := r.eachEvent(ctx, r.watchRequest(o), o, nil, func(e Event[T]) error {
 			if !yield(e, r.watchRequest(o).fail(e.Err)) {
 				return errLeft
 			}
@@ -73,10 +74,19 @@ func (r Resource[T]) Watch(ctx context.Context, o WatchOptions) iter.Seq2[Event[
 // events ahead of fn. An event that arrives alone is decoded there too, at once. In a burst, objects are decoded by up to
 // four further goroutines for all lists and watches of the client, as [Resource.Each] says; all that has arrived is handed
 // on before more is waited for, and when EachEvent returns, nothing of it runs any more.
+//
+// The watch is asked for once: Config.Retry does not apply, because a caller of EachEvent usually recovers by itself.
 func (r Resource[T]) EachEvent(
 	ctx context.Context, o WatchOptions, reuse func(meta.Identity) (T, bool), fn func(Event[T]) error,
 ) error {
 	q := r.watchRequest(o)
+	q.once = true
+	return r.eachEvent(ctx, q, o, reuse, fn)
+}
+
+func (r Resource[T]) eachEvent(
+	ctx context.Context, q request, o WatchOptions, reuse func(meta.Identity) (T, bool), fn func(Event[T]) error,
+) error {
 	query, err := o.query()
 	if err != nil {
 		return q.fail(&UsageError{Err: err})

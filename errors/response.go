@@ -62,15 +62,15 @@ func statusOf(code int, header http.Header, body []byte) meta.Status {
 
 // describe returns an excerpt of a body that is no Status, and the sentence that says what it is.
 func describe(contentType string, body []byte) (excerpt, message string) {
-	text := string(body[:min(len(body), maxRead+1)]) // clean sees that there is more
+	text := string(body[:min(len(body), maxRead+1)]) // Clean sees that there is more
 	if isHTML(contentType, text) {
 		if title := htmlTitle(text); title != "" {
 			return title, "the answer is no Status but an HTML page titled " + strconv.Quote(title)
 		}
-		excerpt = clean(text, MaxText)
+		excerpt = Clean(text, MaxText)
 		return excerpt, "the answer is no Status but an HTML page: " + excerpt
 	}
-	excerpt = clean(text, MaxText)
+	excerpt = Clean(text, MaxText)
 	switch {
 	case len(body) == 0:
 		return "", "the answer has no body"
@@ -79,7 +79,7 @@ func describe(contentType string, body []byte) (excerpt, message string) {
 	case contentType == "":
 		return excerpt, "the answer is no Status: " + excerpt
 	}
-	return excerpt, "the answer is no Status but " + clean(contentType, maxReason) + ": " + excerpt
+	return excerpt, "the answer is no Status but " + Clean(contentType, maxReason) + ": " + excerpt
 }
 
 // isHTML goes by the content type, and by how the body begins, because proxies get the former wrong.
@@ -117,5 +117,5 @@ func htmlTitle(text string) string {
 	if length < 0 {
 		return ""
 	}
-	return clean(text[from:from+length], 256)
+	return Clean(text[from:from+length], 256)
 }

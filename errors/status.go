@@ -51,11 +51,11 @@ func (e *StatusError) Error() string {
 	}
 	var b strings.Builder
 	b.WriteString("server said ")
-	b.WriteString(clean(string(e.reason()), maxReason))
+	b.WriteString(Clean(string(e.reason()), maxReason))
 	if e.Status.Code != 0 {
 		b.WriteString(" (" + strconv.Itoa(e.Status.Code) + ")")
 	}
-	if message := clean(e.Status.Message, MaxText); message != "" {
+	if message := Clean(e.Status.Message, MaxText); message != "" {
 		b.WriteString(": " + message)
 	}
 	return b.String()

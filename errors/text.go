@@ -12,18 +12,19 @@ const MaxText = 2048
 // maxReason is the same for a reason, which is one word.
 const maxReason = 128
 
-// maxRead is how much of a text is looked at to find what to show. What is cut off would be shown only behind a lot that
+// maxRead is how much of a text is looked at, at least, to find what to show. What is cut off would be shown only behind a lot that
 // is not.
 const maxRead = 8 * MaxText
 
-// clean makes text from a server fit for an error's text, a log and a terminal: one line of at most limit bytes of valid
+// Clean makes text from a server fit for an error's text, a log and a terminal: one line of at most limit bytes of valid
 // UTF-8, without control characters, terminal escape sequences and characters that change the direction of the text. A
-// run of white space becomes one space, a run of invalid bytes one U+FFFD.
-func clean(s string, limit int) string {
+// run of white space becomes one space, a run of invalid bytes one U+FFFD. What is cut ends in "...". Texts of [StatusError]
+// are clean already.
+func Clean(s string, limit int) string {
 	const ellipsis = "..."
 	whole := true
-	if len(s) > maxRead {
-		s, whole = s[:maxRead], false
+	if most := max(maxRead, 2*limit); len(s) > most {
+		s, whole = s[:most], false
 	}
 	var b strings.Builder
 	space, invalid := false, false

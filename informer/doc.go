@@ -30,8 +30,8 @@
 //     minutes of health. A watch that had delivered something is resumed within 800 ms, and so begins a relist, except one
 //     that follows another without a watch of 10 s in between. Where the server refuses (400, 403, 404 and the like),
 //     attempts are 5 to 30 s apart. What the server asks for (Retry-After) is waited for in any case, up to an hour.
-//   - A server that goes silent is given up: a paged list that brings nothing for 2 minutes, or a streaming one that brings
-//     nothing for 30 s, is tried again, and a watch is opened again after three times the longest time that the server has
+//   - A server that goes silent is given up: a paged list whose answer stalls (client.Config.StallTimeout) or brings no object
+//     for 2 minutes, or a streaming one that brings nothing for 30 s, is tried again, and a watch is opened again after three times the longest time that the server has
 //     left between two bookmarks (at least 90 s), or where it is not known to send any, when it is overdue by 30 s, which is
 //     after at most 10 minutes and a half of silence.
 //

@@ -75,7 +75,7 @@ func TestAfterAnyFaultOfAWatchTheCacheIsCurrent(t *testing.T) {
 		},
 		{
 			name: "no answer at all (behaviour 196, fault F3)", fault: clienttest.Hang(),
-			lasts: time.Hour, within: 2 * time.Minute, watches: 80, err: "timeout awaiting response headers",
+			lasts: time.Hour, within: 2 * time.Minute, watches: 80, err: "server stalled: no answer within 1m15s",
 		},
 		{
 			name: "410 (fault F6)", fault: failure(410, "Expired", "too old"),

@@ -1,0 +1,75 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// A hook sees what is sent again, and why. Here the server is busy at first.
+func ExampleRetry() {
+	ctx, stop := context.WithCancel(context.Background())
+	srv := clienttest.New(clienttest.Options{})
+	served := make(chan error)
+	go func() { served <- srv.Run(ctx) }()
+
+	requests := 0
+	srv.Intercept(func(r *http.Request) http.HandlerFunc {
+		if requests++; requests == 1 {
+			return clienttest.TooManyRequests(time.Second)
+		}
+		return nil
+	})
+	cfg := srv.Config()
+	cfg.Retry = client.Retry{Attempts: 3, MaxWait: 5 * time.Second}
+	cfg.Hooks.Retry = func(_ context.Context, r client.RetryInfo) {
+		fmt.Printf("attempt %d of %s was answered with %d\n", r.Request.Attempt, r.Request.Verb, r.Request.Code)
+	}
+	c, err := client.New(cfg)
+	if err != nil {
+		fmt.Println(err)
+	}
+	list, err := client.For(c, AllSettings).List(ctx, client.ListOptions{Namespace: "default"})
+	fmt.Println(len(list.Items), "objects,", err)
+	stop()
+	<-served
+	// Output:
+	// attempt 1 of list was answered with 429
+	// 0 objects, <nil>
+}
+
+// A call that was sent more than once says so, and what it is about is the last attempt.
+func ExampleAttemptsError() {
+	var err error = &client.OpError{
+		Verb: "update", Resource: AllSettings.GVR(), Key: meta.Key{Namespace: "default", Name: "web"},
+		Err: &client.AttemptsError{
+			Attempts: 2,
+			Before:   []error{errors.New("connection reset by peer")},
+			Err:      errors.New("server said Conflict (409): the object has been modified"),
+		},
+	}
+	fmt.Println(err)
+	if e := (*client.AttemptsError)(nil); errors.As(err, &e) {
+		fmt.Println(e.Attempts, "attempts")
+	}
+	// Output:
+	// update configmaps "default/web": server said Conflict (409): the object has been modified (attempt 2; attempt 1: connection reset by peer)
+	// 2 attempts
+}
+
+// One Concurrency for all clients of a server finds out how many requests at a time it takes.
+func ExampleConcurrency() {
+	limit := client.NewConcurrency(client.ConcurrencyOptions{Min: 4, Max: 100, Start: 50})
+	cfg := client.Config{Server: "https://10.0.0.1:6443", Concurrency: limit}
+	if _, err := client.New(cfg); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(limit.Limit(), "at a time,", limit.InFlight(), "under way")
+	// Output: 50 at a time, 0 under way
+}

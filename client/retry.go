@@ -1,0 +1,333 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/retry"
+)
+
+// Retry says how often, and when, a call is sent again after an attempt that failed in passing. A call is sent again when
+// nothing can be broken by it, which is for one of these reasons.
+//
+//   - The server asks for it: 429 or 5xx with Retry-After, in seconds or as a date, or with retryAfterSeconds in its Status.
+//     That holds for every verb. Without a time to wait there is no further attempt, and none after a 429 that a disruption
+//     budget causes.
+//   - The connection broke, or was closed, and the call reads: a get, a page of a list, the opening of a watch. A page or a
+//     watch that has begun is not asked for again, because its objects have been handed on.
+//   - The connection broke before any answer, and the call writes with a precondition, so that it cannot take effect twice:
+//     an update with a resource version, a deletion with a uid or a resource version, a merge patch that sets
+//     metadata.resourceVersion, a JSON patch that begins with a test of it.
+//   - The connection broke, and the call is a dry run or an apply. To apply the same twice is to apply it once, later.
+//   - The connection could not be made, so that nothing was received, whatever the verb. A refused connection and a name that
+//     does not exist are the exceptions: they seldom pass within one call.
+//   - A network timeout passed while a watch was to be opened. Nothing else is sent again after a timeout.
+//
+// Each attempt sends the same bytes, and waits for Config.Limiter and Config.Concurrency as the first did. A wait ends with the
+// caller's context, and does not begin where the context would end first. What was sent more than once says so in its error,
+// an [*AttemptsError], and in Hooks.Retry.
+//
+// Of the calls of this package, [Resource.Each] and [Resource.EachEvent] make one attempt for each request: they are made for
+// callers that have a recovery of their own.
+//
+// The zero Retry is the default.
+type Retry struct {
+	// Attempts is how many times a request is sent at most. 0 means 5; 1 sends none again.
+	Attempts int
+	// Wait bounds the wait before the second attempt; each further bound is twice the one before. Waits are drawn evenly from
+	// 0 to their bound (full jitter). 0 means 200 ms.
+	Wait time.Duration
+	// MaxWait is the longest wait. A server that asks for a longer one has its error returned at once, and [apierrors.RetryAfter]
+	// finds in it what it asked for. 0 means 30 s.
+	MaxWait time.Duration
+	// Burst bounds what all calls of the client together send again, so that a server that is down does not get several times
+	// the traffic: each attempt after the first takes one from a store of Burst, each call adds a tenth, and each 10 s add one.
+	// While the store is empty, errors are returned at once. 0 means 100; a negative number means no bound.
+	Burst int
+}
+
+const (
+	defaultAttempts = 5
+	defaultWait     = 200 * time.Millisecond
+	defaultMaxWait  = 30 * time.Second
+	defaultBurst    = 100
+)
+
+// validate returns every reason why r cannot be used.
+func (r Retry) validate() []error {
+	var errs []error
+	if r.Attempts < 0 {
+		errs = append(errs, fmt.Errorf("client.Config: Retry.Attempts must not be negative, got %d", r.Attempts))
+	}
+	if r.Wait < 0 {
+		errs = append(errs, fmt.Errorf("client.Config: Retry.Wait must not be negative, got %v", r.Wait))
+	}
+	if r.MaxWait < 0 {
+		errs = append(errs, fmt.Errorf("client.Config: Retry.MaxWait must not be negative, got %v", r.MaxWait))
+	}
+	return errs
+}
+
+// withDefaults returns r with what its zero values mean.
+func (r Retry) withDefaults() Retry {
+	if r.Attempts == 0 {
+		r.Attempts = defaultAttempts
+	}
+	if r.Wait == 0 {
+		r.Wait = defaultWait
+	}
+	if r.MaxWait == 0 {
+		r.MaxWait = defaultMaxWait
+	}
+	if r.Burst == 0 {
+		r.Burst = defaultBurst
+	}
+	return r
+}
+
+// AttemptsError is the error of a call that was sent more than once, or that was not sent again although it might have been.
+// It is where the error of the last attempt would be, and errors.Is and errors.As look into that one alone.
+//
+// An error of a later attempt may be about what an earlier one did: a deletion that finds nothing, or an update that finds a
+// conflict, after an attempt whose connection broke before it was answered.
+type AttemptsError struct {
+	// Attempts is how many times the call was sent.
+	Attempts int
+	// Before has the errors of the attempts before the last, in their order.
+	Before []error
+	// Err is the error of the last attempt.
+	Err error
+
+	stop string // why there was no further attempt, if it is not for their number
+}
+
+// Error returns, for example, `server said Conflict (409): … (attempt 2; attempt 1: connection reset by peer)`. Errors that
+// repeat the one after them are left out.
+func (e *AttemptsError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%v (attempt %d", e.Err, e.Attempts)
+	for i := 0; i < len(e.Before); {
+		end := i + 1
+		for end < len(e.Before) && alike(e.Before[end], e.Before[i]) {
+			end++
+		}
+		switch {
+		case end == len(e.Before) && alike(e.Before[i], e.Err):
+		case end-i == 1:
+			fmt.Fprintf(&b, "; attempt %d: %v", i+1, e.Before[i])
+		default:
+			fmt.Fprintf(&b, "; attempts %d to %d: %v", i+1, end, e.Before[i])
+		}
+		i = end
+	}
+	if e.stop != "" {
+		b.WriteString("; not sent again: " + e.stop)
+	}
+	return b.String() + ")"
+}
+
+// Unwrap returns the error of the last attempt.
+func (e *AttemptsError) Unwrap() error { return e.Err }
+
+// alike reports whether two errors say the same to a person. Those of connections differ in their ports.
+func alike(a, b error) bool {
+	if n := apierrors.NetworkOf(a); n != apierrors.NetworkFine && n == apierrors.NetworkOf(b) {
+		return true
+	}
+	return a.Error() == b.Error()
+}
+
+// mayHaveWritten reports whether the outcome in err may be that of an attempt before the last, which took effect although
+// its caller never learned so.
+func mayHaveWritten(err error) bool {
+	e := (*AttemptsError)(nil)
+	if !errors.As(err, &e) {
+		return false
+	}
+	for _, before := range e.Before {
+		if !apierrors.SafeToRetry(before) {
+			return true
+		}
+	}
+	return false
+}
+
+// call sends r until read has taken an answer, or the policy says that there is to be no further attempt. read is given the
+// answers that are successes, and owns their bodies. Every error is an *OpError.
+func (c *Client) call(ctx context.Context, r request, read func(*http.Response) error) error {
+	c.budget.earn()
+	var (
+		before  []error
+		backoff *retry.Backoff
+	)
+	for n := 1; ; n++ {
+		info, err := c.attempt(ctx, r, n, read)
+		if err == nil {
+			return nil
+		}
+		if r.once || c.retry.Attempts == 1 || !r.repeats(info.Code, err) {
+			return r.fail(attempted(n, before, err, ""))
+		}
+		if backoff == nil {
+			backoff = retry.New(retry.Policy{Base: c.retry.Wait, Max: c.retry.MaxWait})
+		}
+		floor, _ := apierrors.RetryAfter(err)
+		wait := min(backoff.Next(floor), max(floor, c.retry.MaxWait))
+		if stop, stopped := c.stops(ctx, n, floor, wait); stopped {
+			return r.fail(attempted(n, before, err, stop))
+		}
+		if c.hooks.Retry != nil {
+			c.hooks.Retry(ctx, RetryInfo{Request: info, Err: err, Wait: wait})
+		}
+		if retry.Sleep(ctx, wait) != nil {
+			err = attempted(n, before, err, "")
+			return r.fail(fmt.Errorf("wait before attempt %d: %w; before that: %w", n+1, contextError(ctx), err))
+		}
+		before = append(before, err)
+	}
+}
+
+// attempt sends r once.
+func (c *Client) attempt(ctx context.Context, r request, n int, read func(*http.Response) error) (RequestInfo, error) {
+	resp, info, err := c.send(ctx, r, n)
+	if err != nil {
+		return info, err
+	}
+	if err := checkAnswer(resp, r); err != nil {
+		_ = resp.Body.Close()
+		return info, err
+	}
+	if body, ok := resp.Body.(*progress); ok && r.mayIdle() {
+		body.idle = true
+	}
+	return info, read(resp)
+}
+
+// stops says why there is no attempt after the n-th, and whether that is so. Where it returns false, one has been taken from
+// the budget.
+func (c *Client) stops(ctx context.Context, n int, floor, wait time.Duration) (why string, stops bool) {
+	if n >= c.retry.Attempts {
+		return "", true
+	}
+	if floor > c.retry.MaxWait {
+		return fmt.Sprintf("the server asks to wait %v, and Config.Retry.MaxWait is %v", floor, c.retry.MaxWait), true
+	}
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < wait {
+		return fmt.Sprintf("the context would end during a wait of %v", wait.Round(time.Millisecond)), true
+	}
+	if !c.budget.take() {
+		return "too much has been sent again already; see Config.Retry.Burst", true
+	}
+	return "", false
+}
+
+// attempted returns err as the error of the n-th attempt.
+func attempted(n int, before []error, err error, stop string) error {
+	if n == 1 && stop == "" {
+		return err
+	}
+	return &AttemptsError{Attempts: n, Before: before, Err: err, stop: stop}
+}
+
+// repeats reports whether r may be sent again after an attempt that was answered with code, 0 for none, and failed with err.
+func (r request) repeats(code int, err error) bool {
+	if status := (*apierrors.StatusError)(nil); code != 0 && errors.As(err, &status) {
+		_, asked := apierrors.RetryAfter(status)
+		_, budget := apierrors.Cause(status, apierrors.CauseDisruptionBudget)
+		return asked && (code == http.StatusTooManyRequests && !budget || code >= 500)
+	}
+	switch apierrors.NetworkOf(err) {
+	case apierrors.NetworkReset, apierrors.NetworkClosed:
+		if code != 0 { // the server has said yes: that a write has a precondition would turn its success into a Conflict
+			return r.isRead() || r.isIdempotent()
+		}
+		return r.isRead() || r.isIdempotent() || r.isPinned() || apierrors.SafeToRetry(err)
+	case apierrors.NetworkTimeout:
+		return r.verb == "watch"
+	case apierrors.NetworkLookup, apierrors.NetworkUnreachable:
+		lookup := (*net.DNSError)(nil)
+		return apierrors.SafeToRetry(err) && (!errors.As(err, &lookup) || !lookup.IsNotFound)
+	}
+	return false
+}
+
+func (r request) isRead() bool {
+	switch r.method() {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return true
+	}
+	return false
+}
+
+// writeBody is what the body of a write may say about how often it can take effect.
+type writeBody struct {
+	Metadata struct {
+		ResourceVersion string `json:"resourceVersion"`
+	} `json:"metadata"`
+	Preconditions preconditions `json:"preconditions"`
+	DryRun        []string      `json:"dryRun"`
+}
+
+// isIdempotent reports whether r has the same outcome twice as once: it is not stored at all, or it is an apply, which says
+// what the fields of one manager are to be. If others have written between the two, the second does what the first would have
+// done if it had been under way for longer.
+func (r request) isIdempotent() bool {
+	if r.raw != nil {
+		return false
+	}
+	if r.query.Get("dryRun") == "All" || strings.HasPrefix(r.contentType, "application/apply-patch") {
+		return true
+	}
+	var body writeBody
+	return r.method() == http.MethodDelete && json.Unmarshal(r.body, &body) == nil && len(body.DryRun) > 0
+}
+
+// isPinned reports whether r has a precondition that a success of its own makes false, or that names an object which cannot
+// be deleted twice.
+func (r request) isPinned() bool {
+	if r.raw != nil || r.body == nil || r.collection {
+		return false
+	}
+	if strings.HasPrefix(r.contentType, "application/json-patch") {
+		return testsVersion(r.body)
+	}
+	var body writeBody
+	if json.Unmarshal(r.body, &body) != nil {
+		return false
+	}
+	switch r.method() {
+	case http.MethodDelete:
+		return body.Preconditions != preconditions{}
+	case http.MethodPut, http.MethodPatch:
+		return body.Metadata.ResourceVersion != ""
+	}
+	return false
+}
+
+// testsVersion reports whether a JSON patch tests the resource version before it changes anything.
+func testsVersion(patch []byte) bool {
+	var operations []struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		Value any    `json:"value"`
+	}
+	if json.Unmarshal(patch, &operations) != nil {
+		return false
+	}
+	for _, o := range operations {
+		if o.Op != "test" {
+			return false
+		}
+		if version, ok := o.Value.(string); ok && version != "" && o.Path == "/metadata/resourceVersion" {
+			return true
+		}
+	}
+	return false
+}
