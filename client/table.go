@@ -45,7 +45,7 @@ type Column struct {
 
 // Row is one object.
 type Row struct {
-	// Cells has a value for each column: a string, an int64, a float64, a bool, nil, or maps and slices of these.
+	// Cells has a value for each column, of the types that [meta.Unstructured] has.
 	Cells []any
 	// Object is the object's metadata, without managedFields unless they were asked for.
 	Object *meta.Partial
@@ -110,10 +110,29 @@ const (
 type tableBody struct {
 	meta.ListMeta `json:"metadata"`
 	Columns       []Column `json:"columnDefinitions"`
-	Rows          []struct {
-		Cells  []any         `json:"cells"`
-		Object *meta.Partial `json:"object"`
-	} `json:"rows"`
+	Rows          []tableRow `json:"rows"`
+}
+
+type tableRow struct {
+	Cells  tableCells    `json:"cells"`
+	Object *meta.Partial `json:"object"`
+}
+
+// tableCells keep whole numbers whole, as an Unstructured does.
+type tableCells []any
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *tableCells) UnmarshalJSON(b []byte) error {
+	var u meta.Unstructured
+	if err := u.UnmarshalJSON(slices.Concat([]byte(`{"cells":`), b, []byte("}"))); err != nil {
+		return err
+	}
+	cells, ok := u.Object["cells"].([]any)
+	if !ok && u.Object["cells"] != nil {
+		return errors.New("cells are no array")
+	}
+	*c = cells
+	return nil
 }
 
 // tablePage reads one answer and adds its rows to t. Its errors are causes: q.fail is still to be called.
@@ -141,7 +160,7 @@ func (r Resource[T]) tablePage(ctx context.Context, q request, managedFields boo
 	if isTable {
 		m, err = t.add(item)
 	} else {
-		m, err = t.addPlain(item, q, r.t)
+		m, err = r.addPlain(t, item, q)
 	}
 	if err != nil {
 		return meta.ListMeta{}, err
@@ -173,12 +192,12 @@ func (t *Table) add(item jsonstream.Item) (meta.ListMeta, error) {
 }
 
 // addPlain makes rows of objects that came as they are.
-func (t *Table) addPlain(item jsonstream.Item, q request, d interface {
-	wire(collection bool) (apiVersion, kind string)
-},
-) (meta.ListMeta, error) {
-	apiVersion, kind := d.wire(q.collection)
-	if err := checkKind(item.APIVersion, item.Kind, apiVersion, kind); err != nil {
+func (r Resource[T]) addPlain(t *Table, item jsonstream.Item, q request) (meta.ListMeta, error) {
+	kind := r.t.Kind
+	if q.collection {
+		kind += "List"
+	}
+	if err := checkKind(item.APIVersion, item.Kind, r.t.GVK().APIVersion(), kind); err != nil {
 		return meta.ListMeta{}, err
 	}
 	var list *meta.List[*meta.Partial]
@@ -203,14 +222,6 @@ func (t *Table) addPlain(item jsonstream.Item, q request, d interface {
 		t.Rows = append(t.Rows, Row{Cells: []any{obj.Name, age(obj.CreationTimestamp.Time, now)}, Object: obj})
 	}
 	return list.ListMeta, nil
-}
-
-// wire returns what a plain answer is called.
-func (t Type[T]) wire(collection bool) (apiVersion, kind string) {
-	if collection {
-		return t.GVK().APIVersion(), t.Kind + "List"
-	}
-	return t.GVK().APIVersion(), t.Kind
 }
 
 // age says how long ago something was, in the largest unit of which there are two.
