@@ -109,7 +109,7 @@ const (
 // tableBody is a table on the wire.
 type tableBody struct {
 	meta.ListMeta `json:"metadata"`
-	Columns       []Column `json:"columnDefinitions"`
+	Columns       []Column   `json:"columnDefinitions"`
 	Rows          []tableRow `json:"rows"`
 }
 
