@@ -64,10 +64,10 @@ func count(ctx context.Context, c *client.Client, pageSize int, out, progress io
 
 // fill makes something to count.
 func fill(ctx context.Context, c *client.Client) error {
-	maps := client.For(c, ConfigMaps)
+	configMaps := client.For(c, ConfigMaps)
 	for i := range 1000 {
 		id := meta.Identity{Namespace: []string{"default", "default", "kube-system"}[i%3], Name: fmt.Sprint("map-", i)}
-		if _, err := maps.Create(ctx, &ConfigMap{id}); err != nil {
+		if _, err := configMaps.Create(ctx, &ConfigMap{id}); err != nil {
 			return err
 		}
 	}

@@ -22,8 +22,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// print prints the table of a namespace, or of all if that is empty. Of the objects it needs nothing but the metadata.
-func print(ctx context.Context, objects client.Resource[*meta.Partial], namespace string, wide bool, out io.Writer) error {
+// show prints the table of a namespace, or of all if that is empty. Of the objects it needs nothing but the metadata.
+func show(ctx context.Context, objects client.Resource[*meta.Partial], namespace string, wide bool, out io.Writer) error {
 	table, err := objects.Table(ctx, client.ListOptions{Namespace: namespace})
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func main() {
 	wide := flag.Bool("wide", false, "print all columns")
 	flag.Parse()
 	if err := play(ctx, *file, *name, func(ctx context.Context, c *client.Client) error {
-		return print(ctx, client.For(c, t), *namespace, *wide, os.Stdout)
+		return show(ctx, client.For(c, t), *namespace, *wide, os.Stdout)
 	}); err != nil && ctx.Err() == nil {
 		fmt.Fprintln(os.Stderr, "table:", err)
 		os.Exit(1)

@@ -18,7 +18,7 @@ func TestTablesAreThoseOfTheServer(t *testing.T) {
 		err := play(t.Context(), "", "", func(ctx context.Context, c *client.Client) error {
 			time.Sleep(90 * time.Second) // virtual
 			for _, namespace := range []string{"", "default", "kube-public"} {
-				if err := print(ctx, client.For(c, secrets), namespace, true, &out); err != nil {
+				if err := show(ctx, client.For(c, secrets), namespace, true, &out); err != nil {
 					return err
 				}
 			}

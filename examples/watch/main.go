@@ -4,9 +4,8 @@
 //	go run ./examples/watch -kubeconfig FILE     # a real cluster, until it is interrupted; nothing is written to it
 //
 // A list says what there is and at which resource version; a watch from there misses nothing. It is one HTTP request, which the
-// server ends after half an hour or so, and then it is to be resumed from the version of the last event, as here. What must also
-// survive all else, such as a version that is too old (410), and wants to hold the objects, is an informer: see
-// examples/controller.
+// server ends after half an hour or so. What goes on then, and survives whatever else happens to a connection, is an informer:
+// see examples/controller.
 package main
 
 import (
@@ -33,34 +32,30 @@ type ConfigMap struct {
 // ConfigMaps says where the server has them.
 var ConfigMaps = client.Type[*ConfigMap]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
 
-// follow prints what there is and then what happens, until enough says that it was enough.
-func follow(ctx context.Context, c *client.Client, namespace string, out io.Writer, enough func(events int) bool) error {
+// follow prints what there is and then what happens, until the server ends the watch, or for so many events if limit is not
+// 0. It calls listed in between.
+func follow(ctx context.Context, c *client.Client, namespace string, limit int, listed func(), out io.Writer) error {
 	maps := client.For(c, ConfigMaps)
 	list, err := maps.List(ctx, client.ListOptions{Namespace: namespace})
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "%d there at the start\n", len(list.Items))
-	o := client.WatchOptions{Namespace: namespace, ResourceVersion: list.ResourceVersion, Bookmarks: true}
-	for events := 0; !enough(events); {
-		for event, err := range maps.Watch(ctx, o) {
-			if bad := (*client.DecodeError)(nil); err != nil && !errors.As(err, &bad) {
-				return err
-			}
-			o.ResourceVersion = event.Identity.ResourceVersion // where to go on
-			switch {
-			case event.Type == client.Bookmark: // nothing but a newer version to go on from
-				continue
-			case err != nil:
-				fmt.Fprintln(out, event.Type, err)
-			default:
-				fmt.Fprintln(out, event.Type, event.Identity.Key(), event.Object.Data)
-			}
-			if events++; enough(events) {
-				break // which ends the request
-			}
+	listed() // what happens from now on is an event, be the watch open yet or not
+	events := 0
+	for event, err := range maps.Watch(ctx, client.WatchOptions{Namespace: namespace, ResourceVersion: list.ResourceVersion}) {
+		if bad := (*client.DecodeError)(nil); errors.As(err, &bad) {
+			fmt.Fprintln(out, event.Type, bad) // one object that does not fit costs no other
+		} else if err != nil {
+			return err
+		} else {
+			fmt.Fprintln(out, event.Type, event.Identity.Key(), event.Object.Data)
+		}
+		if events++; events == limit {
+			return nil // which ends the request
 		}
 	}
+	fmt.Fprintln(out, "the server has ended the watch")
 	return nil
 }
 
@@ -90,13 +85,10 @@ func demo(ctx context.Context, out io.Writer) error {
 	c, err := client.New(server.Config())
 	if err == nil {
 		acted := make(chan error, 1)
-		err = follow(ctx, c, "default", out, func(events int) bool {
-			if events == 0 { // the list is there; what happens from now on is an event, be the watch open or not
-				go func() { acted <- act(ctx, c) }()
-			}
-			return events == 3
-		})
-		err = errors.Join(err, <-acted)
+		listed := func() { go func() { acted <- act(ctx, c) }() }
+		if err = follow(ctx, c, "default", 3, listed, out); err == nil {
+			err = <-acted
+		}
 		c.Close()
 	}
 	stop()
@@ -118,7 +110,7 @@ func main() {
 	} else if c, e := client.New(loaded.Config); e != nil {
 		err = e
 	} else {
-		err = follow(ctx, c, *namespace, os.Stdout, func(int) bool { return false })
+		err = follow(ctx, c, *namespace, 0, func() {}, os.Stdout)
 	}
 	if err != nil && ctx.Err() == nil {
 		fmt.Fprintln(os.Stderr, "watch:", err)
