@@ -20,9 +20,9 @@ const (
 // Create, Update and Modify would write objects that have nothing but metadata, so they are a [*UsageError], the status
 // subresource's too. Use Patch for a change, or r for a whole object.
 func Metadata[T meta.Object](r Resource[T]) Resource[*meta.Partial] {
-	return Resource[*meta.Partial]{
-		c: r.c, t: Type[*meta.Partial](r.t), write: r.write, err: r.err, partial: true,
-	}
+	m := wholeObjects[*meta.Partial](r)
+	m.partial = true
+	return m
 }
 
 var errPartialWrite = errors.New(

@@ -3,7 +3,6 @@ package client
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -34,21 +33,6 @@ type RawRequest struct {
 	// As is whom to act for, in place of the client's Config.Impersonate, where it names a user.
 	As Impersonation
 }
-
-// String names the method and the path, and shows no header, query or body, which may hold what is secret.
-func (r RawRequest) String() string {
-	path, _, _ := strings.Cut(r.Path, "?")
-	return cmp.Or(r.Method, http.MethodGet) + " " + path
-}
-
-// GoString returns the same as String.
-func (r RawRequest) GoString() string { return "client.RawRequest{" + r.String() + "}" }
-
-// Format prints String or GoString whatever the verb.
-func (r RawRequest) Format(f fmt.State, verb rune) { format(f, verb, r) }
-
-// MarshalJSON encodes what String returns.
-func (r RawRequest) MarshalJSON() ([]byte, error) { return json.Marshal(r.String()) }
 
 // Raw sends a request to any path of the server, with the client's credentials, retries and limits, and returns the answer if
 // it is a success; its body is the caller's to close, and nothing bounds its size. An answer that is none is an [*OpError]

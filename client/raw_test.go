@@ -19,9 +19,10 @@ func TestWhatARawRequestSends(t *testing.T) {
 	s := says("fine")
 	cfg := serve(t, s)
 	cfg.Server += "/base%2Fpath/"
-	cfg.UserAgent = "tester"
+	cfg.UserAgent, cfg.BearerToken = "tester", "s3cret" // which Authorization takes the place of
 	resp, err := dial(t, cfg).Raw(t.Context(), client.RawRequest{
 		Method: "POST", Path: "/some/ü b/x:y", Query: url.Values{"a": {"1&2", "3"}}, Body: []byte("body"),
+		As:     client.Impersonation{User: "ann", Groups: []string{"dev"}},
 		Header: http.Header{"accept": {"text/plain"}, "Content-Type": {"text/x"}, "X-Two": {"1", "2"}, "Authorization": {"Basic abc"}},
 	})
 	if err != nil {
@@ -37,6 +38,7 @@ func TestWhatARawRequestSends(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"Accept": "text/plain", "Content-Type": "text/x", "X-Two": "1,2", "Authorization": "Basic abc", "User-Agent": "tester",
+		"Impersonate-User": "ann", "Impersonate-Group": "dev",
 	} {
 		if got := strings.Join(call.header[name], ","); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
@@ -119,6 +121,7 @@ func TestRawRequestsThatCannotBe(t *testing.T) {
 		{"a value with a line break", header("Authorization", "Bearer s3cret\r\nX: y"), `get "/x": client.RawRequest: the value of Authorization in Header has a control character in it`},
 		{"the host", header("host", "other"), `get "/x": client.RawRequest: Header must not have Host, which the client sets`},
 		{"an upgrade", header("Upgrade", "websocket"), `get "/x": client.RawRequest: Header must not have Upgrade, which the client sets`},
+		{"half of somebody", client.RawRequest{Path: "/x", As: client.Impersonation{UID: "7"}}, `get "/x": client.RawRequest: As: User is empty, and the other fields need it`},
 		{"somebody else", header("impersonate-User", "ann"), `get "/x": client.RawRequest: Header must not have Impersonate-User; use As`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

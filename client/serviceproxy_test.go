@@ -152,6 +152,27 @@ func TestWhatTheProxySends(t *testing.T) {
 	}
 }
 
+// A 401 may be the target's, so it says nothing about the client's credential: no other is fetched, and nothing is sent again.
+func TestATargetThatWantsCredentials(t *testing.T) {
+	s := answers(answer{code: 401, body: "who are you", header: http.Header{"Www-Authenticate": {"Basic"}}})
+	cfg, fetched := serve(t, s), 0
+	cfg.Credentials = client.NewCredentials(func(context.Context) (client.Credential, error) {
+		fetched++
+		return client.Credential{Token: fmt.Sprint("token", fetched)}, nil
+	})
+	h := &http.Client{Transport: dial(t, cfg).Proxy(client.ProxyTarget{Resource: "services", Key: web})}
+	for range 2 {
+		resp, err := h.Get("http://a/")
+		if err != nil || resp.StatusCode != 401 {
+			t.Fatalf("got %+v, %v", resp, err)
+		}
+		_ = resp.Body.Close()
+	}
+	if calls := s.all(); len(calls) != 2 || fetched != 1 || calls[1].header.Get("Authorization") != "Bearer token1" {
+		t.Errorf("%d requests, %d credentials fetched", len(calls), fetched)
+	}
+}
+
 // guarantee S1: a redirect is an answer. The http.Client follows it, and stays at the target whatever it says.
 func TestRedirectsOfATarget(t *testing.T) {
 	const prefix = "/api/v1/namespaces/web/services/a:web/proxy"

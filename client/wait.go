@@ -98,7 +98,7 @@ func (e *WaitError) Unwrap() error { return e.Err }
 
 // wholeObjects returns r as a handle whose objects are read whole, as an S.
 func wholeObjects[S, T meta.Object](r Resource[T]) Resource[S] {
-	return Resource[S]{c: r.c, t: Type[S](r.t), write: r.write, err: r.err}
+	return Resource[S]{c: r.c, t: Type[S](r.t), write: r.write, as: r.as, err: r.err}
 }
 
 // sight is a state of an object: decoded as far as conditions need it, and its JSON for T.

@@ -157,6 +157,25 @@ func TestWhatAWaitSends(t *testing.T) {
 	}
 }
 
+// guarantee S22: whoever a handle acts for, the handles and calls that are made from it do too.
+func TestWhatIsMadeOfAHandleActsForTheSame(t *testing.T) {
+	s := answers(answer{code: 403, body: status(403, "Forbidden", "no")})
+	r := client.For(connect(t, s), slims).As(client.Impersonation{User: "ann"})
+	_, _ = client.WaitFor(t.Context(), r, web, client.UntilCreated())
+	_, _ = r.Table(t.Context(), client.ListOptions{})
+	_, _ = r.TableOf(t.Context(), web)
+	_, _ = client.Metadata(r).Get(t.Context(), web)
+	calls := s.all()
+	if len(calls) != 4 {
+		t.Errorf("%d requests, want 4", len(calls))
+	}
+	for _, call := range calls {
+		if got := call.header.Get("Impersonate-User"); got != "ann" {
+			t.Errorf("%s is for %q", call, got)
+		}
+	}
+}
+
 // faults F2, F4, F6 and F7: whatever ends a watch, the wait goes on from where it was and sees every state.
 func TestNoStateIsMissedWhileAWatchIsDown(t *testing.T) {
 	for _, test := range []struct {
