@@ -142,9 +142,11 @@ func (w *wait) validate() error {
 	if err := w.r.usable(); err != nil {
 		return err
 	}
-	if _, err := w.r.request("get", w.key).path(); err != nil {
+	q := w.r.request("get", w.key)
+	if _, err := q.path(); err != nil {
 		return err
 	}
+	w.key = q.key // in the namespace of the handle, if that has one
 	selector, err := meta.NewFieldSelector(meta.FieldEquals("metadata.name", w.key.Name))
 	w.selector = selector.String()
 	return err
