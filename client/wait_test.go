@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -591,5 +592,15 @@ func TestAWaitForAResourceThatComes(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+// A server whose certificate nobody vouches for does not get better by waiting.
+func TestAWaitForAServerThatIsNotTrusted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := clienttest.Start(t, clienttest.Options{TLS: true}).Config()
+		cfg.TLS.CAData = clienttest.New(clienttest.Options{TLS: true}).Config().TLS.CAData // of another
+		_, err := client.WaitFor(t.Context(), client.For(dial(t, cfg), slims), web, client.UntilCreated())
+		is[*tls.CertificateVerificationError](t, err)
 	})
 }
