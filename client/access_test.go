@@ -32,7 +32,7 @@ func TestAccessReviews(t *testing.T) {
 		spec     string
 		want     client.Decision
 	}{
-		{"allowed", self(logs), `{"allowed":true,"reason":"RBAC: \u001b[2Jyes"}`, "SelfSubjectAccessReview", "selfsubjectaccessreviews", logsBody, client.Decision{Allowed: true, Reason: "RBAC: [2Jyes"}},
+		{"allowed", self(logs), `{"allowed":true,"reason":"RBAC: \u001b[2Jyes"}`, "SelfSubjectAccessReview", "selfsubjectaccessreviews", logsBody, client.Decision{Allowed: true, Reason: "RBAC: yes"}},
 		{
 			"no opinion", self(client.Access{Verb: "list", Resource: meta.GVR{Resource: "pods"}}), `{"allowed":false,"evaluationError":"no role"}`,
 			"SelfSubjectAccessReview", "selfsubjectaccessreviews", `"resourceAttributes":{"verb":"list","resource":"pods"}`,

@@ -48,7 +48,7 @@ func TestConditions(t *testing.T) {
 		{"a condition that is true", client.UntilTrue("Synced"), conditions(`{"type":"A","status":"False"},{"type":"Synced","status":"True"}`), true, "condition Synced True", ""},
 		{
 			"one that is not, and why", client.UntilTrue("Synced"), conditions(`{"type":"Synced","status":"Unknown","reason":"Busy","message":"one\nmoment"}`),
-			false, "condition Synced Unknown: Busy: onemoment", "",
+			false, "condition Synced Unknown: Busy: one moment", "",
 		},
 		{
 			"one of an earlier generation", client.UntilTrue("Synced"), conditions(`{"type":"Synced","status":"True","observedGeneration":2}`),

@@ -135,9 +135,9 @@ func TestTableFromTheServer(t *testing.T) {
 
 // guarantee S13: what a server puts into cells does no harm on a terminal.
 func TestCellsOfATableAreClean(t *testing.T) {
-	s := says(tableOf("7", "", `{"name":"Na\u001bme"},{"name":"A\tb"},{"name":"C"}`, tableRow("a", `"a\u001b[2J","one\nline","tab\there"`), tableRow("b", `""`)))
+	s := says(tableOf("7", "", `{"name":"Na\u0007me"},{"name":"A\tb"},{"name":"C"}`, tableRow("a", `"a\u001b[2J","one\nline","tab\there"`), tableRow("b", `""`)))
 	got, err := client.For(connect(t, s), slims).Table(t.Context(), client.ListOptions{})
-	const want = "NAME     A B      C\na[2J     one      tab here\n<none>   <none>   <none>\n"
+	const want = "NAME     A B      C\na        one      tab here\n<none>   <none>   <none>\n"
 	if err != nil || got.String() != want {
 		t.Errorf("got %v\n%s, want\n%s", err, got, want)
 	}

@@ -200,7 +200,7 @@ func (w *wait) failed(err error) error {
 
 // list reads the object as it is now, and where to watch from.
 func (w *wait) list(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, maxWatchWait, errSlowList)
+	ctx, cancel := context.WithTimeoutCause(ctx, maxHeaderWait, errSlowList)
 	defer cancel()
 	o := ListOptions{Namespace: w.key.Namespace, FieldSelector: w.selector}
 	var found *sight
@@ -221,7 +221,7 @@ func (w *wait) list(ctx context.Context) error {
 	return w.see(found, m.ResourceVersion)
 }
 
-var errSlowList = fmt.Errorf("the list was not there after %v", maxWatchWait)
+var errSlowList = fmt.Errorf("the list was not there after %v", maxHeaderWait)
 
 // watch follows the object from w.version until the watch ends. It is fruitful if anything came, or if it lasted.
 func (w *wait) watch(ctx context.Context) (fruitful bool, err error) {

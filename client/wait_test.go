@@ -508,7 +508,7 @@ func TestHowAWaitEnds(t *testing.T) {
 				return false, "color \x1b[2Jred", errors.New("never")
 			}},
 			nil, "red",
-			`wait for configmaps "default/a" to be blue: never; last seen: color [2Jred (resource version "VERSION")`, nil,
+			`wait for configmaps "default/a" to be blue: never; last seen: color red (resource version "VERSION")`, nil,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
