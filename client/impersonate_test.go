@@ -118,7 +118,7 @@ func TestImpersonationIsSentOnlyByThisPackage(t *testing.T) {
 	c := connect(t, srv)
 	for _, name := range []string{"Impersonate-User", "impersonate-group", "IMPERSONATE-EXTRA-a"} {
 		_, err := c.Raw(t.Context(), client.RawRequest{Path: "/version", Header: http.Header{name: {"admin"}}})
-		wantErr(t, err, `client.RawRequest: Header must not have "`+name+`"; see Config.Impersonate`)
+		wantErr(t, err, `client.RawRequest: Header must not have `+http.CanonicalHeaderKey(name)+`; use As`)
 		is[*client.UsageError](t, err)
 	}
 	if calls := srv.all(); len(calls) != 0 {

@@ -288,15 +288,18 @@ var errEnded = errors.New("list ended")
 // start checks that a page is of the right kind, and asks for the next one.
 func (l *listing[T]) start(h jsonstream.Header, more func(token string) error) error {
 	apiVersion, kind := l.r.wireKind()
-	kind += "List"
-	if l.r.t.ListKind != "" && !l.r.partial {
-		kind = l.r.t.ListKind
+	if l.r.partial {
+		kind += "List"
+	} else {
+		kind = l.r.t.listKind()
 	}
 	if err := checkKind(h.APIVersion, h.Kind, apiVersion, kind); err != nil {
 		return err
 	}
-	if l.number == 1 && l.o.ResourceVersionMatch == Exact && h.ResourceVersion != l.o.ResourceVersion {
-		return &VersionError{Asked: l.o.ResourceVersion, Sent: h.ResourceVersion}
+	if l.number == 1 {
+		if err := l.o.checkVersion(h.ResourceVersion); err != nil {
+			return err
+		}
 	}
 	if l.o.OnPage != nil {
 		l.o.OnPage(h.ListMeta)

@@ -58,6 +58,14 @@ func (o ListOptions) match() ResourceVersionMatch {
 	return o.ResourceVersionMatch
 }
 
+// checkVersion returns an error if a list came at another version than the one that it had to come at.
+func (o ListOptions) checkVersion(version string) error {
+	if o.ResourceVersionMatch == Exact && version != o.ResourceVersion {
+		return &VersionError{Asked: o.ResourceVersion, Sent: version}
+	}
+	return nil
+}
+
 // isFloor reports whether the version is the least that the list may have, so that the present one will do as well.
 func (o ListOptions) isFloor() bool { return o.ResourceVersion != "" && o.match() == NotOlderThan }
 

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/textproto"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/bowline-go/bowline/client/meta"
@@ -17,28 +19,50 @@ type RawRequest struct {
 	// Method is the HTTP method; empty means GET.
 	Method string
 	// Path is where, below the path of Config.Server, such as "/healthz". It starts with a slash, is not escaped, and has no
-	// segment "." or "..".
+	// query, and no segment "." or "..".
 	Path string
 	// Query is the query.
 	Query url.Values
-	// Header is sent as it is. Without Accept, JSON is asked for. Authorization is sent instead of the client's own; the
-	// headers Impersonate-* are those of Config.Impersonate and must not be here.
+	// Header is sent as it is. Without Accept, JSON is asked for. A header Authorization takes the place of the client's
+	// token or password for this request; a certificate of the client's is shown all the same. Headers that the client or
+	// the connection sets are refused: Host, User-Agent, Content-Length and the like, and those of impersonation, for which
+	// there is As.
 	Header http.Header
 	// Body is the body; nil sends none. Header says what it is.
 	Body []byte
+	// As is whom to act for, in place of the client's Config.Impersonate, where it names a user.
+	As Impersonation
 }
 
 // Raw sends a request to any path of the server, with the client's credentials, retries and limits, and returns the answer if
-// it is a success; its body is the caller's to close. An answer that is none is an error with an *errors.StatusError in it.
-// 304 Not Modified is returned as an answer where the request has a header If-None-Match.
+// it is a success; its body is the caller's to close, and nothing bounds its size. An answer that is none is an [*OpError]
+// with Path, and an *errors.StatusError in it. 304 Not Modified is returned as an answer where the request has a header
+// If-None-Match. Redirects are followed within the server's origin, for GET only.
 func (c *Client) Raw(ctx context.Context, r RawRequest) (*http.Response, error) {
-	q := request{verb: strings.ToLower(cmp.Or(r.Method, http.MethodGet)), query: r.Query, accept: jsonType, body: r.Body, raw: &r}
+	header := make(http.Header, len(r.Header))
+	for name, values := range r.Header {
+		name = http.CanonicalHeaderKey(name)
+		header[name] = append(header[name], values...)
+	}
+	r.Header, r.Body = header, slices.Clone(r.Body)
+	q := request{
+		verb: strings.ToLower(cmp.Or(r.Method, http.MethodGet)), query: r.Query, accept: jsonType, body: r.Body, raw: &r, as: r.As,
+	}
+	if path, query, found := strings.Cut(r.Path, "?"); found && query != "" {
+		r.Path = path + "?" + redacted // an error shows it
+	}
 	return c.do(ctx, q)
 }
 
 func (r RawRequest) validate() error {
+	if r.Method != "" && (!isToken(r.Method) || strings.EqualFold(r.Method, http.MethodConnect)) {
+		return fmt.Errorf("client.RawRequest: Method must be an HTTP method other than CONNECT, got %q", r.Method)
+	}
 	if !strings.HasPrefix(r.Path, "/") {
-		return errors.New("client.RawRequest: Path must start with a slash")
+		return fmt.Errorf("client.RawRequest: Path must start with a slash, got %q", r.Path)
+	}
+	if strings.ContainsAny(r.Path, "?#") {
+		return fmt.Errorf("client.RawRequest: Path must have no query and no fragment; use Query, got %q", r.Path)
 	}
 	for segment := range strings.SplitSeq(r.Path[1:], "/") {
 		if segment == "" {
@@ -48,10 +72,39 @@ func (r RawRequest) validate() error {
 			return err
 		}
 	}
-	for name := range r.Header {
-		if isImpersonation(name) {
-			return fmt.Errorf("client.RawRequest: Header must not have %q; see Config.Impersonate", name)
+	var errs []error
+	for name, values := range r.Header {
+		switch {
+		case !isToken(name):
+			errs = append(errs, fmt.Errorf("client.RawRequest: Header has the name %q, which is none", name))
+		case slices.Contains(ownHeaders, name):
+			errs = append(errs, fmt.Errorf("client.RawRequest: Header must not have %s, which the client sets", name))
+		case isImpersonation(name):
+			errs = append(errs, fmt.Errorf("client.RawRequest: Header must not have %s; use As", name))
+		case slices.ContainsFunc(values, hasControlByte): // the value may be a secret
+			errs = append(errs, fmt.Errorf("client.RawRequest: the value of %s in Header has a control character in it", name))
 		}
 	}
-	return nil
+	for _, reason := range r.As.validate() {
+		errs = append(errs, errors.New("client.RawRequest: As: "+reason))
+	}
+	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return errors.Join(errs...)
+}
+
+// ownHeaders are those that the client, or net/http, sets or would ignore.
+var ownHeaders = []string{
+	"Host", "User-Agent", "Content-Length", "Connection", "Keep-Alive", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer",
+	"Transfer-Encoding", "Upgrade",
+}
+
+// isToken reports whether s is a token (RFC 9110, section 5.6.2), as methods and names of headers are.
+func isToken(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	})
+}
+
+func hasControlByte(s string) bool {
+	return strings.ContainsFunc(textproto.TrimString(s), func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }

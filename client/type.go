@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -34,6 +35,9 @@ func (t Type[T]) GVR() meta.GVR {
 
 // GVK returns the kind of the resource's objects.
 func (t Type[T]) GVK() meta.GVK { return meta.GVK{Group: t.Group, Version: t.Version, Kind: t.Kind} }
+
+// listKind returns the kind of a list of the resource's objects.
+func (t Type[T]) listKind() string { return cmp.Or(t.ListKind, t.Kind+"List") }
 
 // validate checks the descriptor as far as it can be without a server.
 func (t Type[T]) validate() error {

@@ -1,0 +1,239 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Who may do what: the reviews of authorization.k8s.io/v1 and authentication.k8s.io/v1. They change nothing on the server.
+
+// Access is something that somebody may or may not do: a verb on a resource, or on a path that is not a resource's.
+type Access struct {
+	// Verb is the API's word, such as get, list, watch, create, update, patch, delete or deletecollection, or one of a
+	// resource's own, such as impersonate; for a Path it is an HTTP method in lower case. "*" means every verb.
+	Verb string
+	// Resource is the resource; "*" in its fields means every one. An empty Version means every version.
+	Resource meta.GVR
+	// Subresource is its part, such as "status" or "log".
+	Subresource string
+	// Key says which object. An empty Name means every object, an empty Namespace every namespace, or none for a resource
+	// that has none.
+	Key meta.Key
+	// Path is a path that is not a resource's, such as "/healthz" or "/metrics"; it excludes the fields about resources.
+	Path string
+}
+
+// Decision is the server's answer to the question whether an access is allowed.
+type Decision struct {
+	// Allowed is whether it is.
+	Allowed bool
+	// Denied is whether it is forbidden expressly. Where both are false nobody has an opinion, which comes to the same today.
+	Denied bool
+	// Reason says why, if the server does.
+	Reason string
+	// EvaluationError is what went wrong while the server decided, if anything. The decision holds all the same.
+	EvaluationError string
+}
+
+// Subject is somebody as the server sees them.
+type Subject struct {
+	// User is the name.
+	User string
+	// UID tells apart two who had the name one after the other.
+	UID string
+	// Groups are the groups that the user is in.
+	Groups []string
+	// Extra is what else an authenticator said.
+	Extra map[string][]string
+}
+
+// CanI asks the server whether the client may do something (SelfSubjectAccessReview). Everybody may ask. An error means that
+// there is no answer, not that the answer is no.
+func CanI(ctx context.Context, c *Client, a Access) (Decision, error) {
+	return decide(ctx, c, selfAccessReviews, a, nil)
+}
+
+// Can asks the server whether somebody else may do something (SubjectAccessReview), which needs the permission to create
+// these. s needs a User or Groups; the groups are those of s alone, so that of everybody who is logged in,
+// "system:authenticated", is to be named.
+func Can(ctx context.Context, c *Client, s Subject, a Access) (Decision, error) {
+	return decide(ctx, c, accessReviews, a, &s)
+}
+
+// SubjectRules is what somebody may do in a namespace, as far as it can be listed.
+type SubjectRules struct {
+	// Resources and Paths are what is allowed, in no order and with repetitions.
+	Resources []ResourceRule
+	Paths     []PathRule
+	// Incomplete is whether more may be allowed than is listed, because an authorizer cannot list what it allows. Then
+	// EvaluationError may say more.
+	Incomplete      bool
+	EvaluationError string
+}
+
+// ResourceRule allows verbs on resources; "*" in a list means everything.
+type ResourceRule struct {
+	Verbs     []string `json:"verbs"`
+	Groups    []string `json:"apiGroups"`
+	Resources []string `json:"resources"`     // a subresource is "pods/log"
+	Names     []string `json:"resourceNames"` // empty means every object
+}
+
+// PathRule allows verbs on paths that are no resource's. A path may end in "*".
+type PathRule struct {
+	Verbs []string `json:"verbs"`
+	Paths []string `json:"nonResourceURLs"`
+}
+
+// Rules lists what the client may do in a namespace (SelfSubjectRulesReview). It is for showing it to people: whether one
+// access is allowed is for [CanI] to say.
+func Rules(ctx context.Context, c *Client, namespace string) (SubjectRules, error) {
+	obj := &rulesReview{}
+	obj.Spec.Namespace = namespace
+	r := For(c, rulesReviews)
+	if err := meta.ValidSegment("namespace", namespace); err != nil {
+		return SubjectRules{}, r.request("create", meta.Key{}).fail(&UsageError{Err: err})
+	}
+	got, err := r.Create(ctx, obj)
+	if err != nil {
+		return SubjectRules{}, err
+	}
+	s := got.Status
+	return SubjectRules{Resources: s.Resources, Paths: s.Paths, Incomplete: s.Incomplete, EvaluationError: show(s.EvaluationError)}, nil
+}
+
+// WhoAmI asks the server whom it takes the client for (SelfSubjectReview, in every cluster since 1.28). Everybody may ask.
+// Where the client impersonates somebody, that is who it is.
+func WhoAmI(ctx context.Context, c *Client) (Subject, error) {
+	got, err := For(c, selfReviews).Create(ctx, &selfReview{})
+	if err != nil {
+		return Subject{}, err
+	}
+	s := got.Status.User
+	return Subject{User: s.Name, UID: s.UID, Groups: s.Groups, Extra: s.Extra}, nil
+}
+
+func (a Access) validate() error {
+	hasResource := a.Resource != (meta.GVR{}) || a.Subresource != "" || a.Key != (meta.Key{})
+	switch {
+	case a.Verb == "":
+		return errors.New("client.Access: Verb is empty")
+	case a.Path != "" && hasResource:
+		return errors.New("client.Access: Path excludes Resource, Subresource and Key")
+	case a.Path != "" && a.Path != "*" && !strings.HasPrefix(a.Path, "/"):
+		return fmt.Errorf(`client.Access: Path must be "*" or start with a slash, got %q`, a.Path)
+	case a.Path == "" && a.Resource.Resource == "":
+		return errors.New("client.Access: Resource.Resource and Path are both empty")
+	}
+	return nil
+}
+
+func decide(ctx context.Context, c *Client, t Type[*accessReview], a Access, s *Subject) (Decision, error) {
+	r := For(c, t)
+	err := a.validate()
+	obj := &accessReview{}
+	if a.Path != "" {
+		obj.Spec.Path = &pathAttributes{Path: a.Path, Verb: a.Verb}
+	} else {
+		obj.Spec.Resource = &resourceAttributes{
+			Namespace: a.Key.Namespace, Name: a.Key.Name, Verb: a.Verb,
+			Group: a.Resource.Group, Version: a.Resource.Version, Resource: a.Resource.Resource, Subresource: a.Subresource,
+		}
+	}
+	if s != nil {
+		obj.Spec.User, obj.Spec.UID, obj.Spec.Groups, obj.Spec.Extra = s.User, s.UID, s.Groups, s.Extra
+		if err == nil && s.User == "" && len(s.Groups) == 0 {
+			err = errors.New("client.Subject: User and Groups are both empty")
+		}
+	}
+	if err != nil {
+		return Decision{}, r.request("create", meta.Key{}).fail(&UsageError{Err: err})
+	}
+	got, err := r.Create(ctx, obj)
+	if err != nil {
+		return Decision{}, err
+	}
+	d := got.Status
+	return Decision{Allowed: d.Allowed, Denied: d.Denied, Reason: show(d.Reason), EvaluationError: show(d.EvaluationError)}, nil
+}
+
+// The objects on the wire. They have metadata that nobody needs.
+
+type accessReview struct {
+	meta.Identity `json:"metadata"`
+	Spec          struct {
+		Resource *resourceAttributes `json:"resourceAttributes,omitempty"`
+		Path     *pathAttributes     `json:"nonResourceAttributes,omitempty"`
+		User     string              `json:"user,omitempty"`
+		UID      string              `json:"uid,omitempty"`
+		Groups   []string            `json:"groups,omitempty"`
+		Extra    map[string][]string `json:"extra,omitempty"`
+	} `json:"spec"`
+	Status struct {
+		Allowed         bool   `json:"allowed"`
+		Denied          bool   `json:"denied"`
+		Reason          string `json:"reason"`
+		EvaluationError string `json:"evaluationError"`
+	} `json:"status,omitzero"`
+}
+
+type resourceAttributes struct {
+	Namespace   string `json:"namespace,omitempty"`
+	Verb        string `json:"verb"`
+	Group       string `json:"group,omitempty"`
+	Version     string `json:"version,omitempty"`
+	Resource    string `json:"resource"`
+	Subresource string `json:"subresource,omitempty"`
+	Name        string `json:"name,omitempty"`
+}
+
+type pathAttributes struct {
+	Path string `json:"path"`
+	Verb string `json:"verb"`
+}
+
+type rulesReview struct {
+	meta.Identity `json:"metadata"`
+	Spec          struct {
+		Namespace string `json:"namespace"`
+	} `json:"spec"`
+	Status struct {
+		Resources       []ResourceRule `json:"resourceRules"`
+		Paths           []PathRule     `json:"nonResourceRules"`
+		Incomplete      bool           `json:"incomplete"`
+		EvaluationError string         `json:"evaluationError"`
+	} `json:"status,omitzero"`
+}
+
+type selfReview struct {
+	meta.Identity `json:"metadata"`
+	Status        struct {
+		User struct {
+			Name   string              `json:"username"`
+			UID    string              `json:"uid"`
+			Groups []string            `json:"groups"`
+			Extra  map[string][]string `json:"extra"`
+		} `json:"userInfo"`
+	} `json:"status,omitzero"`
+}
+
+const authorizationGroup = "authorization.k8s.io"
+
+var (
+	selfAccessReviews = Type[*accessReview]{
+		Group: authorizationGroup, Version: "v1", Kind: "SelfSubjectAccessReview", Resource: "selfsubjectaccessreviews", Scope: meta.Cluster,
+	}
+	accessReviews = Type[*accessReview]{
+		Group: authorizationGroup, Version: "v1", Kind: "SubjectAccessReview", Resource: "subjectaccessreviews", Scope: meta.Cluster,
+	}
+	rulesReviews = Type[*rulesReview]{
+		Group: authorizationGroup, Version: "v1", Kind: "SelfSubjectRulesReview", Resource: "selfsubjectrulesreviews", Scope: meta.Cluster,
+	}
+	selfReviews = Type[*selfReview]{
+		Group: "authentication.k8s.io", Version: "v1", Kind: "SelfSubjectReview", Resource: "selfsubjectreviews", Scope: meta.Cluster,
+	}
+)

@@ -1,0 +1,241 @@
+package client
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/codec"
+)
+
+// Condition is what [WaitFor] waits for. The functions of this package make the usual ones; a literal makes any other.
+type Condition struct {
+	// Name completes the sentence "wait for the pod to be ...", as "ready".
+	Name string
+	// Met is asked about each state of the object, nil where it does not exist, by the goroutine that waits. state says what
+	// there is in a few words, for the error of a wait that ends without it. An error ends the wait: it is for what makes
+	// waiting on pointless.
+	Met func(obj *meta.Raw) (met bool, state string, err error)
+	// AwaitResource makes the wait go on where the server does not know the resource, as before its CustomResourceDefinition
+	// is there. Otherwise that ends it.
+	AwaitResource bool
+}
+
+// UntilCreated is met when the object exists. It also waits for its resource.
+func UntilCreated() Condition {
+	return Condition{Name: "created", AwaitResource: true, Met: func(obj *meta.Raw) (bool, string, error) {
+		return obj != nil, "", nil
+	}}
+}
+
+// UntilDeleted is met when the object does not exist, or, where uid is not empty, when the one of that name has another uid:
+// then it has been deleted and created again.
+func UntilDeleted(uid string) Condition {
+	return Condition{Name: "deleted", Met: func(obj *meta.Raw) (bool, string, error) {
+		switch {
+		case obj == nil:
+			return true, "", nil
+		case uid != "" && obj.UID != uid:
+			return true, fmt.Sprintf("there is another one, with uid %q", obj.UID), nil
+		case obj.DeletionTimestamp == nil:
+			return false, "it exists, and its deletion has not been asked for", nil
+		case len(obj.Finalizers) > 0:
+			return false, "it is being deleted, and waits for the finalizers " + strings.Join(obj.Finalizers, ", "), nil
+		}
+		return false, "it is being deleted", nil
+	}}
+}
+
+// UntilTrue is met when status.conditions has one of the type, such as "Ready", that is True, and that is not older than
+// what is wanted now: where the condition, or else status, says the generation that it is about (observedGeneration), that
+// must be the object's.
+func UntilTrue(kind string) Condition {
+	return Condition{Name: kind, Met: func(obj *meta.Raw) (bool, string, error) {
+		s := statusOf(obj)
+		return s.isTrue(kind), s.text(kind), nil
+	}}
+}
+
+// UntilPodReady is met when a pod is ready. It is an error when the pod has ended (its phase is Succeeded or Failed).
+func UntilPodReady() Condition {
+	return Condition{Name: "ready", Met: func(obj *meta.Raw) (bool, string, error) {
+		s := statusOf(obj)
+		phase := s.member("phase")
+		state := s.text("Ready")
+		if phase != "" {
+			state = "phase " + phase + ", " + state
+		}
+		switch {
+		case phase == "Succeeded" || phase == "Failed":
+			return false, state, fmt.Errorf("the pod has ended: %s", withReason("phase "+phase, s.member("reason"), s.member("message")))
+		case s.isTrue("Ready"):
+			return true, state, nil
+		case obj != nil && obj.DeletionTimestamp != nil:
+			state += ", being deleted"
+		}
+		return false, state, nil
+	}}
+}
+
+// UntilAvailable is met when the controller of a Deployment has seen its latest change and finds enough pods available, be they
+// of the latest template or of the one before. It is an error when they are not and the Deployment's progress deadline has
+// passed.
+func UntilAvailable() Condition {
+	return Condition{Name: "available", Met: func(obj *meta.Raw) (bool, string, error) {
+		s := statusOf(obj)
+		state := s.text("Available")
+		progress, _ := s.find("Progressing")
+		switch {
+		case s.isTrue("Available"):
+			return true, state, nil
+		case s.isCurrent(progress) && progress.Status == "False" && progress.Reason == "ProgressDeadlineExceeded":
+			return false, state, fmt.Errorf("the deployment makes no progress: %s", withReason("", progress.Reason, progress.Message))
+		}
+		return false, state, nil
+	}}
+}
+
+// UntilComplete is met when a Job is complete. It is an error when the Job has failed.
+func UntilComplete() Condition {
+	return Condition{Name: "complete", Met: func(obj *meta.Raw) (bool, string, error) {
+		s := statusOf(obj)
+		state := s.text("Complete")
+		if failed, found := s.find("Failed"); found && failed.Status == "True" {
+			return false, state, fmt.Errorf("the job has failed: %s", withReason("", failed.Reason, failed.Message))
+		}
+		return s.isTrue("Complete"), state, nil
+	}}
+}
+
+// UntilEstablished is met when the server serves what a CustomResourceDefinition defines. It is an error when the names of the
+// definition are taken.
+func UntilEstablished() Condition {
+	return Condition{Name: "established", Met: func(obj *meta.Raw) (bool, string, error) {
+		s := statusOf(obj)
+		state := s.text("Established")
+		if s.isTrue("Established") {
+			return true, state, nil
+		}
+		if names, found := s.find("NamesAccepted"); found && names.Status == "False" {
+			return false, state, fmt.Errorf("the names are not accepted: %s", withReason("", names.Reason, names.Message))
+		}
+		return false, state, nil
+	}}
+}
+
+// Until is met when the object exists, fits T, and met says so; name completes the sentence "wait for the pod to be ...". An
+// error of met ends the wait, and so does an object that does not fit T. Of metadata T is given the fields of
+// [meta.ObjectMeta].
+func Until[T meta.Object](name string, met func(obj T) (bool, error)) Condition {
+	return Condition{Name: name, Met: func(raw *meta.Raw) (bool, string, error) {
+		if raw == nil {
+			return false, "", nil
+		}
+		text, err := raw.MarshalJSON()
+		if err != nil {
+			return false, "", err
+		}
+		obj, err := codec.Unmarshal[T](text)
+		if err != nil {
+			return false, "", &DecodeError{Identity: raw.Identity(), Err: err}
+		}
+		ok, err := met(obj)
+		return ok, "", err
+	}}
+}
+
+// statusCondition is an element of status.conditions.
+type statusCondition struct {
+	Type               string `json:"type"`
+	Status             string `json:"status"`
+	Reason             string `json:"reason"`
+	Message            string `json:"message"`
+	ObservedGeneration *int64 `json:"observedGeneration"`
+}
+
+// statusConditions are decoded as any other part of an object is: by case-sensitive names.
+type statusConditions struct{ items []statusCondition }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *statusConditions) UnmarshalJSON(b []byte) (err error) {
+	items, err := codec.Unmarshal[*[]statusCondition](b)
+	if items != nil {
+		c.items = *items
+	}
+	return err
+}
+
+// objectStatus is what conditions look at.
+type objectStatus struct {
+	obj        *meta.Raw // nil where it does not exist
+	conditions []statusCondition
+	err        error // why status.conditions cannot be read
+}
+
+func statusOf(obj *meta.Raw) objectStatus {
+	c, _, err := meta.At[statusConditions](obj, "status", "conditions")
+	return objectStatus{obj: obj, conditions: c.items, err: err}
+}
+
+// member returns a member of status that is a string; what is none counts as empty.
+func (s objectStatus) member(name string) string {
+	text, _, _ := meta.At[string](s.obj, "status", name)
+	return text
+}
+
+func (s objectStatus) find(kind string) (statusCondition, bool) {
+	i := slices.IndexFunc(s.conditions, func(c statusCondition) bool { return c.Type == kind })
+	if i < 0 {
+		return statusCondition{}, false
+	}
+	return s.conditions[i], true
+}
+
+// isTrue reports whether there is a condition of a type that is True and current.
+func (s objectStatus) isTrue(kind string) bool {
+	c, found := s.find(kind)
+	return found && c.Status == "True" && s.isCurrent(c)
+}
+
+// observed returns the generation that a condition is about, where that is said.
+func (s objectStatus) observed(c statusCondition) (generation int64, said bool) {
+	if c.ObservedGeneration != nil {
+		return *c.ObservedGeneration, true
+	}
+	generation, said, err := meta.At[int64](s.obj, "status", "observedGeneration")
+	return generation, said && err == nil
+}
+
+func (s objectStatus) isCurrent(c statusCondition) bool {
+	observed, said := s.observed(c)
+	return !said || observed >= s.obj.Generation
+}
+
+// text says how the condition of a type is, for people. It is empty for an object that does not exist.
+func (s objectStatus) text(kind string) string {
+	if s.obj == nil {
+		return ""
+	}
+	if s.err != nil {
+		return "its conditions cannot be read: " + s.err.Error()
+	}
+	c, found := s.find(kind)
+	if !found {
+		return "no condition " + kind
+	}
+	text := withReason("condition "+kind+" "+c.Status, c.Reason, c.Message)
+	if observed, _ := s.observed(c); !s.isCurrent(c) {
+		text += fmt.Sprintf(" (of generation %d, and the object's is %d)", observed, s.obj.Generation)
+	}
+	return text
+}
+
+// withReason joins what there is of a text, a reason and a message, which the server chose.
+func withReason(parts ...string) string {
+	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+	if len(parts) == 0 {
+		return "it does not say why"
+	}
+	return show(strings.Join(parts, ": "))
+}

@@ -1,0 +1,236 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// ProxyTarget is what the API server passes requests on to: a service, a pod or a node.
+type ProxyTarget struct {
+	// Resource is "services", "pods" or "nodes".
+	Resource string
+	// Key is the object; a node has no namespace.
+	Key meta.Key
+	// Scheme is how the API server speaks to it: "http", "https", or empty for http.
+	Scheme string
+	// Port is the number or, for a service, the name of a port. Empty means the only port of a service, and the scheme's own
+	// port otherwise.
+	Port string
+}
+
+// Proxy returns a transport whose requests go through the API server to a service, a pod or a node, for an [http.Client] for
+// instance. The host and scheme of a request's URL do not matter; path and query arrive as they are, escapes included. It
+// needs the permission for the verb that the method stands for on the subresource proxy. An error in t is the error of each
+// request; nothing is sent then.
+//
+// An answer is an answer whatever its status is, of the target, and also of the API server itself: one of 503 with a Status
+// may mean that a service has no endpoints, one of 403 that the client must not use the proxy. Bodies are streamed both
+// ways, with no bound. Nothing is sent again, and redirects are not followed: that is for the http.Client. What the server
+// redirects to within the target is a URL that this transport understands.
+//
+// The API server takes the headers that say who somebody is for itself. So a request that has one (Authorization,
+// Proxy-Authorization, Impersonate-..., X-Remote-...) is an error and is not sent: it would change who the client is. A target
+// that wants credentials cannot be given them in these headers. The client's own credential goes to the API server, which
+// keeps it. Cookies go to the target. Headers that are for one connection are dropped, and upgrades (WebSocket), for which
+// there is another way, are an error.
+func (c *Client) Proxy(t ProxyTarget) http.RoundTripper {
+	p := &proxy{c: c, target: t}
+	p.prefix, p.err = t.path()
+	return p
+}
+
+// path returns the unescaped path below the server's own under which the target is found.
+func (t ProxyTarget) path() (string, error) {
+	var b strings.Builder
+	b.WriteString("/api/v1")
+	switch t.Resource {
+	case "services", "pods":
+		if err := meta.ValidSegment("client.ProxyTarget: Key.Namespace", t.Key.Namespace); err != nil {
+			return "", err
+		}
+		b.WriteString("/namespaces/" + t.Key.Namespace)
+	case "nodes":
+		if t.Key.Namespace != "" {
+			return "", fmt.Errorf("client.ProxyTarget: Key.Namespace must be empty for a node, got %q", t.Key.Namespace)
+		}
+	default:
+		return "", fmt.Errorf(`client.ProxyTarget: Resource must be "services", "pods" or "nodes", got %q`, t.Resource)
+	}
+	if err := meta.ValidSegment("client.ProxyTarget: Key.Name", t.Key.Name); err != nil {
+		return "", err
+	}
+	if strings.Contains(t.Key.Name, ":") {
+		return "", fmt.Errorf("client.ProxyTarget: Key.Name must have no colon, got %q", t.Key.Name)
+	}
+	if !isPort(t.Port) {
+		return "", fmt.Errorf("client.ProxyTarget: Port must be a number from 1 to 65535, a name of letters, digits and hyphens, or empty, got %q", t.Port)
+	}
+	id := t.Key.Name
+	switch {
+	case t.Scheme != "" && t.Scheme != "http" && t.Scheme != "https":
+		return "", fmt.Errorf(`client.ProxyTarget: Scheme must be "http", "https" or empty, got %q`, t.Scheme)
+	case t.Scheme != "":
+		id = t.Scheme + ":" + id + ":" + t.Port
+	case t.Port != "":
+		id += ":" + t.Port
+	}
+	b.WriteString("/" + t.Resource + "/" + id + "/proxy")
+	return b.String(), nil
+}
+
+func isPort(s string) bool {
+	if n, err := strconv.Atoi(s); err == nil {
+		return n >= 1 && n <= 65535 && s[0] != '+'
+	}
+	return len(s) <= 63 && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-'
+	})
+}
+
+// proxy is the transport that Proxy returns.
+type proxy struct {
+	c      *Client
+	target ProxyTarget
+	prefix string // ProxyTarget.path
+	err    error  // why the target cannot be used
+}
+
+// RoundTrip implements http.RoundTripper.
+func (p *proxy) RoundTrip(r *http.Request) (*http.Response, error) {
+	q := request{
+		verb: strings.ToLower(r.Method), resource: meta.GVR{Version: "v1", Resource: p.target.Resource}, key: p.target.Key, subresource: "proxy",
+	}
+	if q.verb == "" {
+		q.verb = "get"
+	}
+	out, err := p.request(r)
+	if err != nil {
+		closeBody(r)
+		return nil, q.fail(&UsageError{Err: err})
+	}
+	ctx := r.Context()
+	if p.c.limiter != nil {
+		if err := p.c.limiter.Wait(ctx); err != nil {
+			closeBody(r)
+			return nil, q.fail(fmt.Errorf("wait for Config.Limiter: %w", err))
+		}
+	}
+	start := time.Now()
+	resp, err := p.c.http.Transport.RoundTrip(out) // not Do, which follows redirects
+	info := RequestInfo{
+		Verb: q.verb, Resource: q.resource, Key: q.key, Subresource: q.subresource, Method: strings.ToUpper(q.verb), Duration: time.Since(start),
+	}
+	if err != nil {
+		err = connectionError(ctx, err)
+		info.Err = err
+		p.c.observe(ctx, info)
+		return nil, q.fail(err)
+	}
+	info.Code = resp.StatusCode
+	p.c.observe(ctx, info)
+	resp.Request = r // without the credential
+	return resp, nil
+}
+
+// request returns r as it is sent to the API server, or why it is not.
+func (p *proxy) request(r *http.Request) (*http.Request, error) {
+	if p.err != nil {
+		return nil, p.err
+	}
+	u, err := p.url(r.URL)
+	if err != nil {
+		return nil, err
+	}
+	if r.Method == http.MethodConnect {
+		return nil, errors.New("CONNECT cannot be sent through the proxy of an API server")
+	}
+	header := r.Header.Clone()
+	if header == nil {
+		header = make(http.Header)
+	}
+	for name := range r.Header {
+		switch canonical := http.CanonicalHeaderKey(name); {
+		case canonical == "Upgrade":
+			return nil, errors.New("a request with a header Upgrade cannot be sent through the proxy of an API server")
+		case isIdentity(canonical):
+			return nil, fmt.Errorf("the header %s must not be set: the API server would take it for the client's", canonical)
+		}
+	}
+	for _, line := range r.Header.Values("Connection") {
+		for name := range strings.SplitSeq(line, ",") {
+			header.Del(strings.TrimSpace(name))
+		}
+	}
+	for _, name := range hopByHop {
+		header.Del(name)
+	}
+	if _, set := header["User-Agent"]; !set {
+		header.Set("User-Agent", p.c.userAgent)
+	}
+	out := r.Clone(context.WithValue(r.Context(), proxied{}, true))
+	out.URL, out.Host, out.Header = u, "", header
+	return out, nil
+}
+
+// url returns where a request for u goes.
+func (p *proxy) url(u *url.URL) (*url.URL, error) {
+	switch {
+	case u == nil || u.Opaque != "":
+		return nil, errors.New("the URL has no path")
+	case strings.ContainsFunc(u.RawQuery, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+		return nil, errors.New("the query has a space or a control character in it, which must be escaped")
+	}
+	out := *p.c.server
+	base := strings.TrimSuffix(out.EscapedPath(), "/") + (&url.URL{Path: p.prefix}).EscapedPath()
+	path := u.EscapedPath()
+	if sameOrigin(u, p.c.server) { // the server has redirected there
+		if rest, ok := strings.CutPrefix(path, base); ok && (rest == "" || rest[0] == '/') {
+			path = rest
+		}
+	}
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	if leavesPrefix(path) {
+		return nil, fmt.Errorf(`the path must not have a segment "..", got %q`, show(path))
+	}
+	out.RawPath = base + path
+	out.Path, _ = url.PathUnescape(out.RawPath) // what EscapedPath returns can be unescaped
+	out.RawQuery, out.ForceQuery = u.RawQuery, u.ForceQuery
+	return &out, nil
+}
+
+// leavesPrefix reports whether something on the way might see a segment ".." in an escaped path, be it that it unescapes
+// the path more than once, or takes a backslash for a slash.
+func leavesPrefix(path string) bool {
+	for {
+		for segment := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '/' || r == '\\' }) {
+			if segment == ".." {
+				return true
+			}
+		}
+		plain, err := url.PathUnescape(path)
+		if err != nil || plain == path {
+			return false
+		}
+		path = plain
+	}
+}
+
+// hopByHop are the headers that are for one connection (RFC 9110, section 7.6.1).
+var hopByHop = []string{"Connection", "Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding"}
+
+// isIdentity reports whether a header says who somebody is, to an API server or to a proxy on the way there.
+func isIdentity(name string) bool {
+	return slices.Contains([]string{"Authorization", "Proxy-Authorization"}, name) ||
+		isImpersonation(name) || strings.HasPrefix(name, "X-Remote-")
+}

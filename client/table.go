@@ -1,0 +1,334 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/codec"
+	"github.com/bowline-go/bowline/internal/jsonstream"
+)
+
+// Table is objects as the server would show them to people: with the columns that kubectl prints (the API concepts, "Receiving
+// resources as Tables").
+type Table struct {
+	// ResourceVersion is that of the collection, or of the one object.
+	ResourceVersion string
+	// Columns say what the cells of each row are.
+	Columns []Column
+	// Rows are the objects, in the server's order.
+	Rows []Row
+	// Plain says that the server makes no tables of this resource, as some aggregated servers do: it sent the objects, and the
+	// columns are Name and Age.
+	Plain bool
+}
+
+// Column describes the cells of one column.
+type Column struct {
+	// Name is the heading.
+	Name string `json:"name"`
+	// Type and Format are those of OpenAPI, such as "string" and "name", or "integer".
+	Type   string `json:"type"`
+	Format string `json:"format"`
+	// Description is for people.
+	Description string `json:"description"`
+	// Priority is 0 for a column that is always shown; the greater it is, the more room there should be.
+	Priority int `json:"priority"`
+}
+
+// Row is one object.
+type Row struct {
+	// Cells has a value for each column, of the types that [meta.Unstructured] has.
+	Cells []any
+	// Object is the object's metadata, without managedFields unless they were asked for.
+	Object *meta.Partial
+}
+
+// Table reads every page of a list as a table. It does not matter what T is. A page is held as a whole, and bounded by
+// Config.MaxObject.
+func (r Resource[T]) Table(ctx context.Context, o ListOptions) (Table, error) {
+	q := r.listRequest(o)
+	if err := o.validate(); err != nil {
+		return Table{}, q.fail(&UsageError{Err: err})
+	}
+	q.query = o.query()
+	var t Table
+	tokens := make(map[string]bool)
+	for number := 1; ; number++ {
+		m, err := r.tablePage(ctx, q, o.KeepManagedFields, &t)
+		if number == 1 && o.isFloor() && isTooOld(err) { // as in Each
+			q.query = o.pageQuery()
+			m, err = r.tablePage(ctx, q, o.KeepManagedFields, &t)
+		}
+		if err == nil && number == 1 {
+			err = o.checkVersion(m.ResourceVersion)
+		}
+		if err == nil && tokens[m.Continue] {
+			err = errors.New("server sent a continue token that leads back to a page that has been read")
+		}
+		if err != nil {
+			if number > 1 {
+				err = &PageError{Page: number, Err: err}
+			}
+			return Table{}, q.fail(err)
+		}
+		if o.OnPage != nil {
+			o.OnPage(m)
+		}
+		if number == 1 {
+			t.ResourceVersion = m.ResourceVersion
+		}
+		if m.Continue == "" {
+			return t, nil
+		}
+		tokens[m.Continue] = true
+		q.query = o.nextQuery(m.Continue)
+	}
+}
+
+// TableOf reads one object as a table with one row.
+func (r Resource[T]) TableOf(ctx context.Context, key meta.Key) (Table, error) {
+	q := r.request("get", key)
+	var t Table
+	m, err := r.tablePage(ctx, q, false, &t)
+	if err != nil {
+		return Table{}, q.fail(err)
+	}
+	t.ResourceVersion = m.ResourceVersion
+	return t, nil
+}
+
+// What the API calls a table. Where the server has none it may send the objects, which is better than nothing.
+const (
+	tableAPIVersion = "meta.k8s.io/v1"
+	tableKind       = "Table"
+	tableAccept     = jsonType + ";as=Table;v=v1;g=meta.k8s.io," + jsonType
+)
+
+// tableBody is a table on the wire.
+type tableBody struct {
+	meta.ListMeta `json:"metadata"`
+	Columns       []Column   `json:"columnDefinitions"`
+	Rows          []tableRow `json:"rows"`
+}
+
+type tableRow struct {
+	Cells  tableCells    `json:"cells"`
+	Object *meta.Partial `json:"object"`
+}
+
+// tableCells keep whole numbers whole, as an Unstructured does.
+type tableCells []any
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *tableCells) UnmarshalJSON(b []byte) error {
+	var u meta.Unstructured
+	if err := u.UnmarshalJSON(slices.Concat([]byte(`{"cells":`), b, []byte("}"))); err != nil {
+		return err
+	}
+	cells, ok := u.Object["cells"].([]any)
+	if !ok && u.Object["cells"] != nil {
+		return errors.New("cells are no array")
+	}
+	*c = cells
+	return nil
+}
+
+// tablePage reads one answer and adds its rows to t. Its errors are causes: q.fail is still to be called.
+func (r Resource[T]) tablePage(ctx context.Context, q request, managedFields bool, t *Table) (meta.ListMeta, error) {
+	q.accept = tableAccept
+	resp, err := r.send(ctx, q)
+	if err != nil {
+		if op := (*OpError)(nil); errors.As(err, &op) {
+			err = op.Err
+		}
+		return meta.ListMeta{}, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	item, err := jsonstream.ReadObject(resp.Body, r.c.streamOptions(managedFields))
+	if err != nil {
+		return meta.ListMeta{}, readError(ctx, resp, err)
+	}
+	first := t.Columns == nil
+	isTable := item.Kind == tableKind && item.APIVersion == tableAPIVersion
+	if !first && isTable == t.Plain {
+		return meta.ListMeta{}, errors.New("server sent some pages as tables and others not")
+	}
+	from := len(t.Rows)
+	var m meta.ListMeta
+	if isTable {
+		m, err = t.add(item)
+	} else {
+		m, err = r.addPlain(t, item, q)
+	}
+	if err != nil {
+		return meta.ListMeta{}, err
+	}
+	for _, row := range t.Rows[from:] {
+		row.Object.SetTypeMeta(r.t.GVK().APIVersion(), r.t.Kind)
+		if !managedFields {
+			row.Object.ManagedFields = nil
+		}
+	}
+	return m, nil
+}
+
+func (t *Table) add(item jsonstream.Item) (meta.ListMeta, error) {
+	body, err := codec.Unmarshal[*tableBody](item.Raw)
+	if err != nil {
+		return meta.ListMeta{}, fmt.Errorf("decode a table: %w", err)
+	}
+	if t.Columns == nil {
+		t.Columns = append([]Column{}, body.Columns...)
+	}
+	for _, row := range body.Rows {
+		if row.Object == nil {
+			row.Object = new(meta.Partial)
+		}
+		t.Rows = append(t.Rows, Row{Cells: row.Cells, Object: row.Object})
+	}
+	return body.ListMeta, nil
+}
+
+// addPlain makes rows of objects that came as they are.
+func (r Resource[T]) addPlain(t *Table, item jsonstream.Item, q request) (meta.ListMeta, error) {
+	kind := r.t.Kind
+	if q.collection {
+		kind = r.t.listKind()
+	}
+	if err := checkKind(item.APIVersion, item.Kind, r.t.GVK().APIVersion(), kind); err != nil {
+		return meta.ListMeta{}, err
+	}
+	var list *meta.List[*meta.Partial]
+	var err error
+	if q.collection {
+		list, err = codec.Unmarshal[*meta.List[*meta.Partial]](item.Raw)
+	} else {
+		var obj *meta.Partial
+		obj, err = codec.Unmarshal[*meta.Partial](item.Raw)
+		list = &meta.List[*meta.Partial]{Items: []*meta.Partial{obj}, ListMeta: meta.ListMeta{ResourceVersion: item.ResourceVersion}}
+	}
+	if err != nil {
+		return meta.ListMeta{}, fmt.Errorf("decode what came in place of a table: %w", err)
+	}
+	t.Plain = true
+	t.Columns = []Column{{Name: "Name", Type: "string", Format: "name"}, {Name: "Age", Type: "string"}}
+	now := time.Now()
+	for _, obj := range list.Items {
+		if obj == nil {
+			return meta.ListMeta{}, errors.New("server sent a list with an object that is null")
+		}
+		t.Rows = append(t.Rows, Row{Cells: []any{obj.Name, age(obj.CreationTimestamp.Time, now)}, Object: obj})
+	}
+	return list.ListMeta, nil
+}
+
+// age says how long ago something was, in the largest unit of which there are two.
+func age(then, now time.Time) string {
+	if then.IsZero() {
+		return "<unknown>"
+	}
+	const day = 24 * time.Hour
+	switch d := max(0, now.Sub(then)); {
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	case d < 2*day:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	default:
+		return fmt.Sprintf("%dd", d/day)
+	}
+}
+
+// Wide returns the table with all its columns always shown, whatever their priority.
+func (t Table) Wide() Table {
+	t.Columns = slices.Clone(t.Columns)
+	for i := range t.Columns {
+		t.Columns[i].Priority = 0
+	}
+	return t
+}
+
+// Write writes the table as text, in aligned columns under a line of headings: those of priority 0, and before them the
+// namespace where the rows are of several. A cell is its first line, without control characters; nil and the empty string are
+// "<none>".
+func (t Table) Write(w io.Writer) error {
+	out := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	namespaces := slices.ContainsFunc(t.Rows, func(r Row) bool { return r.namespace() != t.Rows[0].namespace() })
+	var cells []string
+	line := func() {
+		// The library aligns what ends in a tab, and the last cell does not.
+		_, _ = io.WriteString(out, strings.Join(cells, "\t")+"\n") // Flush returns its error
+		cells = cells[:0]
+	}
+	if namespaces {
+		cells = append(cells, "NAMESPACE")
+	}
+	for _, c := range t.Columns {
+		if c.Priority == 0 {
+			cells = append(cells, strings.ToUpper(cellText(c.Name)))
+		}
+	}
+	line()
+	for _, r := range t.Rows {
+		if namespaces {
+			cells = append(cells, cellText(r.namespace()))
+		}
+		for i, c := range t.Columns {
+			if c.Priority == 0 {
+				var v any
+				if i < len(r.Cells) {
+					v = r.Cells[i]
+				}
+				cells = append(cells, cellText(v))
+			}
+		}
+		line()
+	}
+	return out.Flush()
+}
+
+// String returns what Write writes.
+func (t Table) String() string {
+	var b strings.Builder
+	_ = t.Write(&b) // a Builder takes everything
+	return b.String()
+}
+
+func (r Row) namespace() string {
+	if r.Object == nil {
+		return ""
+	}
+	return r.Object.Namespace
+}
+
+// cellText returns a cell as people read it.
+func cellText(v any) string {
+	var text string
+	switch v := v.(type) {
+	case nil:
+	case string:
+		text = v
+	case map[string]any, []any:
+		b, err := json.Marshal(v)
+		if err != nil {
+			b = []byte(err.Error())
+		}
+		text = string(b)
+	default:
+		text = fmt.Sprint(v)
+	}
+	text, _, _ = strings.Cut(text, "\n")
+	if text = show(strings.ReplaceAll(text, "\t", " ")); text == "" {
+		return "<none>"
+	}
+	return text
+}

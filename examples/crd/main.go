@@ -1,0 +1,142 @@
+// Crd works with a custom resource through a struct of its own: no generated code, no scheme, no registration.
+//
+//	go run ./examples/crd                        # with nothing but Go: the API server is in the process
+//	kubectl apply -f examples/crd/sites.yaml && go run ./examples/crd -kubeconfig FILE
+//
+// In a real cluster it makes one Site in the namespace default, and removes it in the end.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/kubeconfig"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Site is the custom resource as this program sees it. What a Site has beyond that is neither decoded nor lost.
+type Site struct {
+	Metadata `json:"metadata"`
+	Spec     SiteSpec   `json:"spec"`
+	Status   SiteStatus `json:"status,omitzero"`
+}
+
+// Metadata is the identity, which a struct needs, and what else this program wants of it.
+type Metadata struct {
+	meta.Identity
+	Labels map[string]string `json:"labels,omitempty"`
+}
+
+// SiteSpec says what is wanted.
+type SiteSpec struct {
+	Domain string `json:"domain"`
+	Pages  int    `json:"pages,omitempty"`
+}
+
+// SiteStatus says what there is.
+type SiteStatus struct {
+	URL string `json:"url,omitempty"`
+}
+
+// Sites says where the server has them. This and the struct are the whole client.
+var Sites = client.Type[*Site]{Group: "example.com", Version: "v1", Kind: "Site", Resource: "sites"}
+
+func work(ctx context.Context, c *client.Client, out io.Writer) (err error) {
+	sites := client.For(c, Sites)
+	made, err := sites.Create(ctx, &Site{
+		Metadata: Metadata{Identity: meta.Identity{Namespace: "default", Name: "bowline-example"}, Labels: map[string]string{"team": "docs"}},
+		Spec:     SiteSpec{Domain: "example.com"},
+	})
+	if err != nil {
+		return err
+	}
+	key := made.Key()
+	defer func() {
+		gone := client.DeleteOptions{UID: made.UID} // this one, and not another that has taken its name
+		err = errors.Join(err, sites.Delete(context.WithoutCancel(ctx), key, gone))
+	}()
+	fmt.Fprintln(out, "made", key, made.Spec)
+
+	// Modify writes what the function changes, and tries again when somebody else was faster.
+	changed, err := sites.Modify(ctx, key, func(s *Site) error {
+		s.Spec.Pages = 3
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "changed to", changed.Spec)
+
+	// The status is a resource of its own: a write to it changes nothing else.
+	changed, err = sites.Status().Modify(ctx, key, func(s *Site) error {
+		s.Status.URL = "https://" + s.Spec.Domain + "/"
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "published at", changed.Status.URL)
+
+	list, err := sites.List(ctx, client.ListOptions{Namespace: key.Namespace, LabelSelector: "team=docs"})
+	if err != nil {
+		return err
+	}
+	for _, site := range list.Items {
+		fmt.Fprintln(out, "listed", site.Name, site.Spec.Pages, site.Status.URL)
+	}
+	return nil
+}
+
+// fill does nothing: the server in the process knows the resource and has no objects.
+func fill(context.Context, *client.Client) error { return nil }
+
+// play gives work a client of the cluster of a kubeconfig, if one is named, and of a server in this process otherwise, which
+// it fills first.
+func play(ctx context.Context, file, name string, work func(context.Context, *client.Client) error) error {
+	if file != "" || name != "" {
+		loaded, err := kubeconfig.Load(kubeconfig.Options{Path: file, Context: name})
+		if err != nil {
+			return err
+		}
+		c, err := client.New(loaded.Config)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		return work(ctx, c)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	server := clienttest.New(clienttest.Options{Resources: []clienttest.Resource{
+		{Group: "example.com", Version: "v1", Kind: "Site", Resource: "sites", Status: true},
+	}})
+	served := make(chan error, 1)
+	go func() { served <- server.Run(ctx) }()
+	c, err := client.New(server.Config())
+	if err == nil {
+		if err = fill(ctx, c); err == nil {
+			err = work(ctx, c)
+		}
+		c.Close()
+	}
+	stop()
+	return errors.Join(err, <-served)
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	file := flag.String("kubeconfig", "", "use the cluster of this `file` instead of a server in the process")
+	name := flag.String("context", "", "the kubeconfig's context; empty is its current one")
+	flag.Parse()
+	if err := play(ctx, *file, *name, func(ctx context.Context, c *client.Client) error { return work(ctx, c, os.Stdout) }); err != nil && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "crd:", err)
+		os.Exit(1)
+	}
+}

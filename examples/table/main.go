@@ -1,0 +1,112 @@
+// Table prints the objects of any resource as kubectl does: with the columns that the server chooses.
+//
+//	go run ./examples/table                      # with nothing but Go: the API server is in the process
+//	go run ./examples/table -kubeconfig FILE -group apps -kind Deployment -resource deployments -wide
+//
+// It needs to know nothing of the resource but its name. A server that makes no tables sends the objects, and Table makes one of
+// their names and ages; its field Plain says so.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/kubeconfig"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// show prints the table of a namespace, or of all if that is empty. Of the objects it needs nothing but the metadata.
+func show(ctx context.Context, objects client.Resource[*meta.Partial], namespace string, wide bool, out io.Writer) error {
+	table, err := objects.Table(ctx, client.ListOptions{Namespace: namespace})
+	if err != nil {
+		return err
+	}
+	if len(table.Rows) == 0 {
+		_, err = fmt.Fprintln(out, "nothing there")
+		return err
+	}
+	if wide {
+		table = table.Wide()
+	}
+	return table.Write(out)
+}
+
+// Secret has what fill writes.
+type Secret struct {
+	meta.Identity `json:"metadata"`
+	Type          string            `json:"type,omitempty"`
+	Text          map[string]string `json:"stringData,omitempty"`
+}
+
+// fill makes something to print.
+func fill(ctx context.Context, c *client.Client) error {
+	secrets := client.For(c, client.Type[*Secret]{Version: "v1", Kind: "Secret", Resource: "secrets"})
+	for _, s := range []*Secret{
+		{Identity: meta.Identity{Namespace: "default", Name: "door"}, Text: map[string]string{"code": "1234"}},
+		{Identity: meta.Identity{Namespace: "default", Name: "mail"}, Type: "kubernetes.io/basic-auth", Text: map[string]string{"username": "ann", "password": "x"}},
+		{Identity: meta.Identity{Namespace: "kube-system", Name: "token"}},
+	} {
+		if _, err := secrets.Create(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// play gives work a client of the cluster of a kubeconfig, if one is named, and of a server in this process otherwise, which
+// it fills first.
+func play(ctx context.Context, file, name string, work func(context.Context, *client.Client) error) error {
+	if file != "" || name != "" {
+		loaded, err := kubeconfig.Load(kubeconfig.Options{Path: file, Context: name})
+		if err != nil {
+			return err
+		}
+		c, err := client.New(loaded.Config)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		return work(ctx, c)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	server := clienttest.New(clienttest.Options{})
+	served := make(chan error, 1)
+	go func() { served <- server.Run(ctx) }()
+	c, err := client.New(server.Config())
+	if err == nil {
+		if err = fill(ctx, c); err == nil {
+			err = work(ctx, c)
+		}
+		c.Close()
+	}
+	stop()
+	return errors.Join(err, <-served)
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	file := flag.String("kubeconfig", "", "use the cluster of this `file` instead of a server in the process")
+	name := flag.String("context", "", "the kubeconfig's context; empty is its current one")
+	var t client.Type[*meta.Partial]
+	flag.StringVar(&t.Group, "group", "", "the resource's group; empty is the core group")
+	flag.StringVar(&t.Version, "version", "v1", "the group's version")
+	flag.StringVar(&t.Kind, "kind", "Secret", "the kind of the objects")
+	flag.StringVar(&t.Resource, "resource", "secrets", "the resource's name")
+	namespace := flag.String("namespace", "", "the namespace; empty means all")
+	wide := flag.Bool("wide", false, "print all columns")
+	flag.Parse()
+	if err := play(ctx, *file, *name, func(ctx context.Context, c *client.Client) error {
+		return show(ctx, client.For(c, t), *namespace, *wide, os.Stdout)
+	}); err != nil && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "table:", err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,130 @@
+// Unstructured prints one field of the objects of any resource, and sets it, without a struct for them.
+//
+//	go run ./examples/unstructured               # with nothing but Go: the API server is in the process
+//	go run ./examples/unstructured -kubeconfig FILE -group apps -kind Deployment -resource deployments -path spec.replicas
+//
+// Only with -set is anything written. Numbers stay what they are: an integer is an int64, and comes out as it went in. Where the
+// fields are known when a program is written, a struct with those fields is smaller, faster and safer: see examples/crd.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/kubeconfig"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// show prints the field at path of every object. Where value is not empty, it is set to that before.
+func show(ctx context.Context, objects client.Resource[*meta.Unstructured], path []string, value string, out io.Writer) error {
+	for obj, err := range objects.All(ctx, client.ListOptions{}) {
+		if err != nil {
+			return err
+		}
+		if value != "" {
+			if obj, err = set(ctx, objects, meta.KeyOf(obj), path, value); err != nil {
+				return err
+			}
+		}
+		field, found, err := meta.Nested[any](obj.Object, path...)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s: %w", meta.KeyOf(obj), err)
+		case !found:
+			field = "has none"
+		}
+		fmt.Fprintf(out, "%s: %v\n", meta.KeyOf(obj), field)
+	}
+	return nil
+}
+
+// set sets a field to a value that is written as JSON, and to the text itself if it is none.
+func set(ctx context.Context, objects client.Resource[*meta.Unstructured], key meta.Key, path []string, text string) (*meta.Unstructured, error) {
+	var value any = json.RawMessage(text)
+	if !json.Valid([]byte(text)) {
+		value = text
+	}
+	return objects.Modify(ctx, key, func(obj *meta.Unstructured) error {
+		return meta.SetNested(obj.Object, value, path...)
+	})
+}
+
+// fill makes something to show.
+func fill(ctx context.Context, c *client.Client) error {
+	deployments := client.For(c, client.Type[*meta.Unstructured]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"})
+	for i, name := range []string{"api", "web"} {
+		labels := map[string]any{"app": name}
+		_, err := deployments.Create(ctx, &meta.Unstructured{Object: map[string]any{
+			"metadata": map[string]any{"namespace": "default", "name": name},
+			"spec": map[string]any{
+				"replicas": i + 1,
+				"selector": map[string]any{"matchLabels": labels},
+				"template": map[string]any{"metadata": map[string]any{"labels": labels}},
+			},
+		}})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// play gives work a client of the cluster of a kubeconfig, if one is named, and of a server in this process otherwise, which
+// it fills first.
+func play(ctx context.Context, file, name string, work func(context.Context, *client.Client) error) error {
+	if file != "" || name != "" {
+		loaded, err := kubeconfig.Load(kubeconfig.Options{Path: file, Context: name})
+		if err != nil {
+			return err
+		}
+		c, err := client.New(loaded.Config)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		return work(ctx, c)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	server := clienttest.New(clienttest.Options{})
+	served := make(chan error, 1)
+	go func() { served <- server.Run(ctx) }()
+	c, err := client.New(server.Config())
+	if err == nil {
+		if err = fill(ctx, c); err == nil {
+			err = work(ctx, c)
+		}
+		c.Close()
+	}
+	stop()
+	return errors.Join(err, <-served)
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	file := flag.String("kubeconfig", "", "use the cluster of this `file` instead of a server in the process")
+	name := flag.String("context", "", "the kubeconfig's context; empty is its current one")
+	var t client.Type[*meta.Unstructured]
+	flag.StringVar(&t.Group, "group", "apps", "the resource's group; empty is the core group")
+	flag.StringVar(&t.Version, "version", "v1", "the group's version")
+	flag.StringVar(&t.Kind, "kind", "Deployment", "the kind of the objects")
+	flag.StringVar(&t.Resource, "resource", "deployments", "the resource's name")
+	path := flag.String("path", "spec.replicas", "the field")
+	value := flag.String("set", "", "what to set the field to, in every object")
+	flag.Parse()
+	if err := play(ctx, *file, *name, func(ctx context.Context, c *client.Client) error {
+		return show(ctx, client.For(c, t), strings.Split(*path, "."), *value, os.Stdout)
+	}); err != nil && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "unstructured:", err)
+		os.Exit(1)
+	}
+}

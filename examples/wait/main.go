@@ -1,0 +1,120 @@
+// Wait waits for a pod to be ready, and says what it saw last if that takes too long.
+//
+//	go run ./examples/wait                       # with nothing but Go: the API server is in the process
+//	go run ./examples/wait -kubeconfig FILE -namespace web -pod a -timeout 2m
+//
+// WaitFor is one list and one watch of the one object. It outlives broken connections and restarts of the server, and misses no
+// state in between; a pod that ends (Failed, Succeeded) is an error at once, and not when the time is over.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/kubeconfig"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Pod has what this program reads.
+type Pod struct {
+	meta.Identity `json:"metadata"`
+	Status        struct {
+		Phase string `json:"phase"`
+	} `json:"status"`
+}
+
+// Pods says where the server has them.
+var Pods = client.Type[*Pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
+
+// wait prints what became of the pod.
+func wait(ctx context.Context, c *client.Client, key meta.Key, timeout time.Duration, out io.Writer) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	// The condition sees the object as it is on the wire: Pod need not have its conditions.
+	pod, err := client.WaitFor(ctx, client.For(c, Pods), key, client.UntilPodReady())
+	if late := (*client.WaitError)(nil); errors.As(err, &late) && errors.Is(err, context.DeadlineExceeded) {
+		fmt.Fprintln(out, "not ready in time:", late.State)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s is ready, and its phase is %s\n", pod.Key(), pod.Status.Phase)
+	return nil
+}
+
+// demo waits for a pod that somebody else brings along, and then for its end.
+func demo(ctx context.Context, out io.Writer) error {
+	ctx, stop := context.WithCancel(ctx)
+	server := clienttest.New(clienttest.Options{})
+	served := make(chan error, 1)
+	go func() { served <- server.Run(ctx) }()
+	c, err := client.New(server.Config())
+	if err == nil {
+		key := meta.Key{Namespace: "default", Name: "web"}
+		err = wait(ctx, c, key, 300*time.Millisecond, out) // for nothing: there is no such pod
+		if errors.Is(err, context.DeadlineExceeded) {
+			brought := make(chan error, 1)
+			go func() { brought <- bring(ctx, c, key) }()
+			err = errors.Join(wait(ctx, c, key, time.Minute, out), <-brought)
+		}
+		c.Close()
+	}
+	stop()
+	return errors.Join(err, <-served)
+}
+
+// bring does what a user, a scheduler and a kubelet do.
+func bring(ctx context.Context, c *client.Client, key meta.Key) error {
+	pods := client.For(c, client.Type[*meta.Unstructured](Pods))
+	if _, err := pods.Create(ctx, &meta.Unstructured{Object: map[string]any{
+		"metadata": map[string]any{"namespace": key.Namespace, "name": key.Name},
+		"spec":     map[string]any{"containers": []any{map[string]any{"name": "app", "image": "web:1"}}},
+	}}); err != nil {
+		return err
+	}
+	for _, ready := range []string{"False", "True"} {
+		if _, err := pods.Status().Modify(ctx, key, func(pod *meta.Unstructured) error {
+			return meta.SetNested(pod.Object, map[string]any{
+				"phase": "Running", "conditions": []any{map[string]any{"type": "Ready", "status": ready}},
+			}, "status")
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	file := flag.String("kubeconfig", "", "use the cluster of this `file` instead of a server in the process")
+	name := flag.String("context", "", "the kubeconfig's context; empty is its current one")
+	var key meta.Key
+	flag.StringVar(&key.Namespace, "namespace", "default", "the pod's namespace")
+	flag.StringVar(&key.Name, "pod", "web", "the pod's name")
+	timeout := flag.Duration("timeout", time.Minute, "how long to wait")
+	flag.Parse()
+	var err error
+	if *file == "" && *name == "" {
+		err = demo(ctx, os.Stdout)
+	} else if loaded, e := kubeconfig.Load(kubeconfig.Options{Path: *file, Context: *name}); e != nil {
+		err = e
+	} else if c, e := client.New(loaded.Config); e != nil {
+		err = e
+	} else {
+		err = wait(ctx, c, key, *timeout, os.Stdout)
+	}
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "wait:", err)
+		os.Exit(1)
+	}
+}

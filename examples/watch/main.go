@@ -1,0 +1,119 @@
+// Watch prints what happens to the ConfigMaps of a namespace, from now on.
+//
+//	go run ./examples/watch                      # with nothing but Go: the API server is in the process
+//	go run ./examples/watch -kubeconfig FILE     # a real cluster, until it is interrupted; nothing is written to it
+//
+// A list says what there is and at which resource version; a watch from there misses nothing. It is one HTTP request, which the
+// server ends after half an hour or so. What goes on then, and survives whatever else happens to a connection, is an informer:
+// see examples/controller.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/kubeconfig"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// ConfigMap has what this program reads.
+type ConfigMap struct {
+	meta.Identity `json:"metadata"`
+	Data          map[string]string `json:"data,omitempty"`
+}
+
+// ConfigMaps says where the server has them.
+var ConfigMaps = client.Type[*ConfigMap]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
+
+// follow prints what there is and then what happens, until the server ends the watch, or for so many events if limit is not
+// 0. It calls listed in between.
+func follow(ctx context.Context, c *client.Client, namespace string, limit int, listed func(), out io.Writer) error {
+	maps := client.For(c, ConfigMaps)
+	list, err := maps.List(ctx, client.ListOptions{Namespace: namespace})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%d there at the start\n", len(list.Items))
+	listed() // what happens from now on is an event, be the watch open yet or not
+	events := 0
+	for event, err := range maps.Watch(ctx, client.WatchOptions{Namespace: namespace, ResourceVersion: list.ResourceVersion}) {
+		if bad := (*client.DecodeError)(nil); errors.As(err, &bad) {
+			fmt.Fprintln(out, event.Type, bad) // one object that does not fit costs no other
+		} else if err != nil {
+			return err
+		} else {
+			fmt.Fprintln(out, event.Type, event.Identity.Key(), event.Object.Data)
+		}
+		if events++; events == limit {
+			return nil // which ends the request
+		}
+	}
+	fmt.Fprintln(out, "the server has ended the watch")
+	return nil
+}
+
+// act makes something happen.
+func act(ctx context.Context, c *client.Client) error {
+	maps, key := client.For(c, ConfigMaps), meta.Key{Namespace: "default", Name: "lights"}
+	if _, err := maps.Create(ctx, &ConfigMap{
+		Identity: meta.Identity{Namespace: key.Namespace, Name: key.Name}, Data: map[string]string{"color": "red"},
+	}); err != nil {
+		return err
+	}
+	if _, err := maps.Modify(ctx, key, func(m *ConfigMap) error {
+		m.Data["color"] = "green"
+		return nil
+	}); err != nil {
+		return err
+	}
+	return maps.Delete(ctx, key, client.DeleteOptions{})
+}
+
+// demo follows what it makes happen itself, in a server in this process.
+func demo(ctx context.Context, out io.Writer) error {
+	ctx, stop := context.WithCancel(ctx)
+	server := clienttest.New(clienttest.Options{})
+	served := make(chan error, 1)
+	go func() { served <- server.Run(ctx) }()
+	c, err := client.New(server.Config())
+	if err == nil {
+		acted := make(chan error, 1)
+		listed := func() { go func() { acted <- act(ctx, c) }() }
+		if err = follow(ctx, c, "default", 3, listed, out); err == nil {
+			err = <-acted
+		}
+		c.Close()
+	}
+	stop()
+	return errors.Join(err, <-served)
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	file := flag.String("kubeconfig", "", "use the cluster of this `file` instead of a server in the process")
+	name := flag.String("context", "", "the kubeconfig's context; empty is its current one")
+	namespace := flag.String("namespace", "", "the namespace to watch in a real cluster; empty means all")
+	flag.Parse()
+	var err error
+	if *file == "" && *name == "" {
+		err = demo(ctx, os.Stdout)
+	} else if loaded, e := kubeconfig.Load(kubeconfig.Options{Path: *file, Context: *name}); e != nil {
+		err = e
+	} else if c, e := client.New(loaded.Config); e != nil {
+		err = e
+	} else {
+		err = follow(ctx, c, *namespace, 0, func() {}, os.Stdout)
+	}
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "watch:", err)
+		os.Exit(1)
+	}
+}
