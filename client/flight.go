@@ -206,8 +206,10 @@ func (c *credentials) leave(h *holder) {
 func (c *credentials) start() {
 	timeout, end := context.WithTimeout(context.Background(), fetchTimeout)
 	ctx, cancel := context.WithCancel(timeout)
-	f := &flight{cancel: cancel, timeout: timeout, done: make(chan struct{}),
-		holders: make(map[*holder]bool), tell: make(map[*holder]context.Context)}
+	f := &flight{
+		cancel: cancel, timeout: timeout, done: make(chan struct{}),
+		holders: make(map[*holder]bool), tell: make(map[*holder]context.Context),
+	}
 	c.flight = f
 	go func() {
 		var got Credential

@@ -159,7 +159,9 @@ func styles() (reads, safe, unsafe, once []style) {
 		}},
 	}
 	unsafe = []style{
-		{"create", one, func(ctx context.Context, c *client.Client) error { return drop(r(c).Create(ctx, &Slim{Identity: at(web)})) }},
+		{"create", one, func(ctx context.Context, c *client.Client) error {
+			return drop(r(c).Create(ctx, &Slim{Identity: at(web)}))
+		}},
 		{"update", one, func(ctx context.Context, c *client.Client) error {
 			return drop(r(c).Update(ctx, &Slim{Identity: at(web)}))
 		}},
