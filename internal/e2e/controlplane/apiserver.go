@@ -26,6 +26,19 @@ func (p *ControlPlane) startServer(ctx context.Context, path string, o Options) 
 	if err := writeKey(key); err != nil {
 		return err
 	}
+	var err error
+	if p.clients, err = newAuthority(); err != nil {
+		return err
+	}
+	p.ClientAuthority = encode("CERTIFICATE", p.clients.cert.Raw)
+	authority := filepath.Join(p.dir, "client-authority.crt")
+	if err := os.WriteFile(authority, p.ClientAuthority, 0o600); err != nil {
+		return fmt.Errorf("write the client authority: %w", err)
+	}
+	network, err := p.startCluster()
+	if err != nil {
+		return err
+	}
 	return onFreePort(func(port string) error {
 		p.Server = "https://127.0.0.1:" + port
 		p.serverPath, p.serverFlags = path, append([]string{
@@ -35,6 +48,8 @@ func (p *ControlPlane) startServer(ctx context.Context, path string, o Options) 
 			"--secure-port=" + port,
 			"--cert-dir=" + p.certificates(),
 			"--token-auth-file=" + tokens,
+			"--client-ca-file=" + authority,
+			"--egress-selector-config-file=" + network,
 			"--authorization-mode=RBAC",
 			"--service-account-issuer=https://kubernetes.default.svc",
 			"--service-account-key-file=" + key, // takes a private key too, and uses the public half

@@ -25,6 +25,8 @@ type ControlPlane struct {
 	Etcd string
 	// CA is the certificate authority of Server, in PEM.
 	CA []byte
+	// ClientAuthority is the certificate authority of the users' certificates, in PEM. Issue and Sign make them.
+	ClientAuthority []byte
 	// Token is a bearer token of the user "admin", who belongs to system:masters and so may do everything.
 	Token string
 	// OutsiderToken is a bearer token of the user "outsider", who has no rights but discovery and asking about
@@ -35,7 +37,9 @@ type ControlPlane struct {
 
 	dir     string
 	kubectl string
-	servers []*server // in the order of their start; the API server is the last
+	clients *authority // of the users' certificates
+	cluster *cluster   // nil until it is started
+	servers []*server  // in the order of their start; the API server is the last
 
 	serverPath  string // kube-apiserver's executable and flags, to start it again
 	serverFlags []string
@@ -90,6 +94,9 @@ func (p *ControlPlane) Stop() error {
 		// The API server first: it would only complain about a missing etcd.
 		for i := len(p.servers) - 1; i >= 0; i-- {
 			errs = append(errs, p.servers[i].stop())
+		}
+		if p.cluster != nil {
+			errs = append(errs, p.cluster.stop())
 		}
 		if p.dir != "" {
 			errs = append(errs, os.RemoveAll(p.dir))

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/base64"
-	"encoding/pem"
 	"fmt"
 	"os"
 )
@@ -30,8 +29,7 @@ func writeKey(path string) error {
 	if err != nil {
 		return fmt.Errorf("make the service account key: %w", err)
 	}
-	text := pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
-	if err := os.WriteFile(path, text, 0o600); err != nil {
+	if err := os.WriteFile(path, encode("EC PRIVATE KEY", der), 0o600); err != nil {
 		return fmt.Errorf("write the service account key: %w", err)
 	}
 	return nil

@@ -3,10 +3,13 @@
 // # What you get
 //
 // One etcd and one kube-apiserver, as child processes, with their data in a temporary directory and on ports that the
-// kernel chose. The API server speaks TLS with a certificate of its own authority, authenticates by bearer token and
-// authorizes by RBAC. Two users exist: one who may do everything, and one who is known and may do nothing beyond
-// discovery. When Start returns, the server says that it is ready, the RBAC bootstrap roles exist, and so does the
-// namespace "default".
+// kernel chose. The API server speaks TLS with a certificate of its own authority, authenticates by bearer token, service
+// account token and client certificate, and authorizes by RBAC. Two users exist: one who may do everything, and one who is
+// known and may do nothing beyond discovery; Issue and Sign make the certificates of others. When Start returns, the server
+// says that it is ready, the RBAC bootstrap roles exist, and so does the namespace "default".
+//
+// What the API server connects to by itself, a pod or a node that it proxies to, a webhook, it reaches through Listen only:
+// such a connection ends in the test, whatever its address is.
 //
 // Several control planes may run side by side; they share nothing.
 //
