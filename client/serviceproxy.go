@@ -28,14 +28,16 @@ type ProxyTarget struct {
 }
 
 // Proxy returns a transport whose requests go through the API server to a service, a pod or a node, for an [http.Client] for
-// instance. The host and scheme of a request's URL do not matter; path and query arrive as they are, escapes included. It
-// needs the permission for the verb that the method stands for on the subresource proxy. An error in t is the error of each
-// request; nothing is sent then.
+// instance. The host and scheme of a request's URL do not matter. Path and query are sent as they are, escapes included; the
+// API server takes the path apart and escapes it again, so that an escaped slash arrives as a slash. It needs the permission
+// for the verb that the method stands for on the subresource proxy. An error in t is the error of each request; nothing is
+// sent then.
 //
 // An answer is an answer whatever its status is, of the target, and also of the API server itself: one of 503 with a Status
 // may mean that a service has no endpoints, one of 403 that the client must not use the proxy. Bodies are streamed both
-// ways, with no bound. Nothing is sent again, and redirects are not followed: that is for the http.Client. What the server
-// redirects to within the target is a URL that this transport understands.
+// ways, with no bound. Nothing is sent again, and redirects are not followed: that is for the http.Client. Into what the
+// target redirects to within itself, and into the links of its HTML, the API server writes its own path to the target, and
+// no host; this transport understands that, whatever the host.
 //
 // The API server takes the headers that say who somebody is for itself. So a request that has one (Authorization,
 // Proxy-Authorization, Impersonate-..., X-Remote-...) is an error and is not sent: it would change who the client is. A target
@@ -190,11 +192,14 @@ func (p *proxy) url(u *url.URL) (*url.URL, error) {
 		return nil, errors.New("the query has a space or a control character in it, which must be escaped")
 	}
 	out := *p.c.server
-	base := strings.TrimSuffix(out.EscapedPath(), "/") + (&url.URL{Path: p.prefix}).EscapedPath()
+	prefix := (&url.URL{Path: p.prefix}).EscapedPath()
+	base := strings.TrimSuffix(out.EscapedPath(), "/") + prefix
 	path := u.EscapedPath()
-	if sameOrigin(u, p.c.server) { // the server has redirected there
-		if rest, ok := strings.CutPrefix(path, base); ok && (rest == "" || rest[0] == '/') {
+	// The API server writes its own path into what the target redirects to, and into the links of its HTML, but no host.
+	for _, own := range []string{base, prefix} {
+		if rest, ok := strings.CutPrefix(path, own); ok && (rest == "" || rest[0] == '/') {
 			path = rest
+			break
 		}
 	}
 	if !strings.HasPrefix(path, "/") {
