@@ -269,7 +269,7 @@ func FuzzProxyPath(f *testing.F) {
 	for _, u := range []string{
 		"http://a/", "http://a", "a", "//b/../c", "http://a/%2e%2e/x", "http://a/x%2F..%2fy", "http://a/%252e%252e", `http://a/x\..\y`, "http://a/a//b;c/./d?x=y",
 		"http://server:1/base/api/v1/namespaces/web/services/a:80/proxy/x", "http://server:1/base/api/v1/namespaces/web/services/a:80/proxyx", "*", "http://a/%", "http://a/?a b", "mailto:x",
-		"http://server:1/base/api/v1/namespaces/web/services/a:80/proxy..",
+		"http://server:1/base/api/v1/namespaces/web/services/a:80/proxy..", "/api/v1/namespaces/web/services/a:80/proxy", "/api/v1/namespaces/web/services/a:80/proxy/x",
 	} {
 		f.Add(u)
 	}
@@ -307,8 +307,15 @@ func FuzzProxyPath(f *testing.F) {
 		if sent.URL.Host != "server:1" || sent.Host != "" || sent.URL.User != nil || again.RawQuery != u.RawQuery {
 			t.Errorf("%q was sent to %v", text, sent.URL)
 		}
+		want := u.EscapedPath()
+		for _, own := range []string{prefix, strings.TrimPrefix(prefix, "/base")} { // as the server writes the target's own path
+			if rest, ok := strings.CutPrefix(want, own); ok && (rest == "" || rest[0] == '/') {
+				want = rest
+				break
+			}
+		}
 		rest, ok := strings.CutPrefix(again.EscapedPath(), prefix+"/")
-		if want := strings.TrimPrefix(u.EscapedPath(), "/"); !ok || rest != want && u.Host != "server:1" {
+		if !ok || rest != strings.TrimPrefix(want, "/") {
 			t.Errorf("%q was sent as %q", text, uri)
 		}
 		for plain := again.Path; ; {
