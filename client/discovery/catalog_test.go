@@ -336,8 +336,40 @@ func TestThePreferredVersion(t *testing.T) {
 			}
 			return jsonBody(lists[q.URL.Path])
 		})
-		if got, err := r.catalog.Resource(t.Context(), meta.GVK{Group: "g", Kind: "A"}); !errors.As(err, new(*discovery.PartialError)) {
-			t.Errorf("got %v, %v", got, err)
+		for _, find := range []func() (discovery.Resource, error){
+			func() (discovery.Resource, error) { return r.catalog.Resource(t.Context(), meta.GVK{Group: "g", Kind: "A"}) },
+			func() (discovery.Resource, error) { m, err := r.catalog.Find(t.Context(), "as"); return m.Resource, err },
+			func() (discovery.Resource, error) { m, err := r.catalog.Find(t.Context(), "a.g"); return m.Resource, err },
+		} {
+			if got, err := find(); !errors.As(err, new(*discovery.PartialError)) {
+				t.Errorf("got %v, %v", got, err)
+			}
+		}
+		must[discovery.Match](t)(r.catalog.Find(t.Context(), "as.v2.g"))
+	})
+}
+
+// A version that is worse than the one that has the kind has no say: its failure made the kind unknown.
+func TestAWorseVersionThatDoesNotAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, discovery.Options{})
+		r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+			switch q.URL.Path {
+			case "/apis":
+				return jsonBody(`{"kind":"APIGroupList","groups":[{"name":"g","versions":[{"version":"v1"},{"version":"v2"},{"version":".."}]}]}`)
+			case "/apis/g/v1":
+				return jsonBody(`{"kind":"APIResourceList","resources":[{"name":"as","kind":"A"}]}`)
+			case "/apis/g/v2":
+				return clienttest.Answer(meta.Status{Code: 503})
+			}
+			return nil
+		})
+		must[discovery.Resource](t)(r.catalog.Resource(t.Context(), meta.GVK{Group: "g", Kind: "A"}))
+		must[discovery.Resource](t)(r.catalog.Resource(t.Context(), meta.GVK{Group: "g", Version: "v1", Kind: "A"}))
+		must[discovery.Resource](t)(r.catalog.ResourceOf(t.Context(), meta.GVR{Group: "g", Resource: "as"}))
+		must[discovery.Match](t)(r.catalog.Find(t.Context(), "as"))
+		if _, err := r.catalog.Resource(t.Context(), meta.GVK{Group: "g", Kind: "B"}); !errors.As(err, new(*discovery.PartialError)) {
+			t.Errorf("a kind that the silent version may have: %v", err)
 		}
 	})
 }

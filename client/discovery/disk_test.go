@@ -1,6 +1,7 @@
 package discovery_test
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -9,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/discovery"
 )
 
@@ -131,6 +133,75 @@ func TestASpoiledFileIsAMissAndHeals(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The folder of one server was believed of another, by a tool whose user changed the context.
+func TestAFolderThatHasAnotherServersAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := discovery.Options{Dir: filepath.Join(t.TempDir(), "cache"), DirError: func(err error) { t.Error(err) }}
+		r := newRig(t, o, widgets("v1"))
+		must[discovery.Resource](t)(r.catalog.Resource(t.Context(), widget))
+		r.requests()
+		cfg := r.server.Config()
+		cfg.Server += "/clusters/b"
+		cfg.Wrap = func(next http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(q *http.Request) (*http.Response, error) {
+				if tag := q.Header.Get("If-None-Match"); tag != "" {
+					t.Errorf("it is asked whether %s has changed", tag)
+				}
+				q = q.Clone(q.Context())
+				q.URL.Path, q.URL.RawPath = strings.TrimPrefix(q.URL.Path, "/clusters/b"), ""
+				return next.RoundTrip(q)
+			})
+		}
+		c, err := client.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		if err := r.server.Unregister(widgets("v1").GVR()); err != nil {
+			t.Fatal(err)
+		}
+		if has, err := discovery.New(c, o).Has(t.Context(), widget); has || err != nil {
+			t.Errorf("the other server has it: %t, %v", has, err)
+		}
+	})
+}
+
+// A process that has its answer confirmed says nothing of the one that another process put in its place.
+func TestAnAnswerOfAnotherProcessIsNotConfirmed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "cache")
+		o := discovery.Options{Dir: dir, DirError: func(err error) { t.Error(err) }}
+		r := newRig(t, o)
+		ask := func() bool { return must[bool](t)(r.catalog.Has(t.Context(), widget)) }
+		ask()
+		file := kept(t, dir, "apis")
+		before, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.server.Register(widgets("v1")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if !ask() {
+			t.Error("it is not seen")
+		}
+		// The other one asked before, and was slow to write.
+		if err := os.WriteFile(file, before, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(file, time.Time{}, time.Now().Add(-time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		ask()
+		r.connect(t, discovery.Options{Dir: dir, MissTTL: time.Hour})
+		if !ask() {
+			t.Error("the next run believes what was not confirmed")
+		}
+	})
 }
 
 // guarantee S16: what others can write is not believed, and nothing is put there.

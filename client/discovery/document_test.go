@@ -2,6 +2,7 @@ package discovery_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -49,6 +50,39 @@ func TestADocumentThatIsNone(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A document whose elements are small takes far more room in memory than it has, and one with many groups takes no more than
+// its share of time: one hundred times as much with ten times the groups.
+func TestADocumentOfManyElements(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, discovery.Options{})
+		for path, body := range map[string]string{
+			"/apis":       `{"kind":"APIGroupList","groups":[` + strings.Repeat("{},", 1<<21) + `{}]}`,
+			"/api":        `{"kind":"APIVersions","versions":[` + strings.Repeat(`"",`, 1<<21) + `"v1"]}`,
+			"/openapi/v3": `{"paths":{` + strings.Repeat(`"a":{},`, 1<<21) + `"a":{}}}`,
+		} {
+			r.answer(path, "application/json", body)
+			_, err := r.catalog.Groups(t.Context())
+			if path == "/openapi/v3" {
+				_, err = r.catalog.OpenAPIVersions(t.Context())
+			}
+			if want := "read " + path + ": it has more than 1048576 elements"; !strings.Contains(fmt.Sprint(err), want) {
+				t.Errorf("error is %.200v, want %s", err, want)
+			}
+			r.catalog.Invalidate()
+		}
+		var many, versions strings.Builder
+		for i := range 200_000 {
+			fmt.Fprintf(&many, `{"name":"g%d","versions":[{"version":"v1"}]},`, i)
+			fmt.Fprintf(&versions, `{"version":"v%d"},`, i)
+		}
+		r.answer("/apis", "application/json", `{"kind":"APIGroupList","groups":[`+many.String()+
+			`{"name":"g","versions":[`+versions.String()+`{"version":"v1"}]}]}`)
+		if groups := must[[]discovery.Group](t)(r.catalog.Groups(t.Context())); len(groups) != 1+200_001 {
+			t.Errorf("%d groups", len(groups))
+		}
+	})
 }
 
 // Names that cannot be part of a path are failures; nothing is asked elsewhere because of them.

@@ -28,7 +28,15 @@ func TestWhatCannotBeRightIsNotSent(t *testing.T) {
 		{"no name", r.catalog, func(c *discovery.Catalog) error {
 			_, err := c.Find(t.Context(), "")
 			return err
-		}, "discovery: the name must not be empty"},
+		}, `discovery: the name must not be empty, or begin with a dot, got ""`},
+		{"no resource in the name", r.catalog, func(c *discovery.Catalog) error {
+			_, err := c.Find(t.Context(), ".apps")
+			return err
+		}, `discovery: the name must not be empty, or begin with a dot, got ".apps"`},
+		{"no category", r.catalog, func(c *discovery.Catalog) error {
+			_, err := c.Category(t.Context(), "")
+			return err
+		}, "discovery: the category's name must not be empty"},
 		{"no kind", r.catalog, func(c *discovery.Catalog) error {
 			_, err := c.Resource(t.Context(), meta.GVK{Group: "apps", Version: "v1"})
 			return err
