@@ -32,8 +32,8 @@ type Options struct {
 	TTL time.Duration
 	// MissTTL is how old an answer may be to prove that something does not exist, or still does not answer; 0 means 10 s.
 	MissTTL time.Duration
-	// Timeout is how long a request may bring nothing before it is given up, with its retries; 0 means one minute. The whole
-	// may take longer, as long as it goes on.
+	// Timeout is how long a request, with its retries, may bring less than 1 KiB before it is given up; 0 means one minute. The
+	// whole may take longer, as long as it goes on.
 	Timeout time.Duration
 	// MaxDocument bounds the size of one document, in bytes after decompression; 0 means 64 MiB.
 	MaxDocument int

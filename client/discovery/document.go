@@ -184,7 +184,7 @@ func refused(err error) bool {
 func (c *Catalog) get(ctx context.Context, r client.RawRequest) (*http.Response, []byte, error) {
 	bounded, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	stalled := fmt.Errorf("the server sent nothing for %v: %w", c.options.Timeout, context.DeadlineExceeded)
+	stalled := fmt.Errorf("the server sent less than %d bytes in %v: %w", progressBytes, c.options.Timeout, context.DeadlineExceeded)
 	timer := time.AfterFunc(c.options.Timeout, func() { cancel(stalled) })
 	defer timer.Stop()
 	fail := func(err error) error {
@@ -204,7 +204,7 @@ func (c *Catalog) get(ctx context.Context, r client.RawRequest) (*http.Response,
 		return nil, nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(progress{resp.Body, timer, c.options.Timeout}, int64(c.options.MaxDocument)+1))
+	body, err := io.ReadAll(io.LimitReader(&progress{Reader: resp.Body, timer: timer, d: c.options.Timeout}, int64(c.options.MaxDocument)+1))
 	switch {
 	case err != nil:
 		return nil, nil, fail(err)
@@ -214,16 +214,21 @@ func (c *Catalog) get(ctx context.Context, r client.RawRequest) (*http.Response,
 	return resp, body, nil
 }
 
-// progress restarts a timer whenever something was read.
+// progressBytes is what must arrive within Options.Timeout. A server that drips makes no progress.
+const progressBytes = 1 << 10
+
+// progress restarts a timer whenever progressBytes were read.
 type progress struct {
 	io.Reader
 	timer *time.Timer
 	d     time.Duration
+	n     int // bytes since then
 }
 
-func (p progress) Read(b []byte) (int, error) {
+func (p *progress) Read(b []byte) (int, error) {
 	n, err := p.Reader.Read(b)
-	if n > 0 {
+	if p.n += n; p.n >= progressBytes {
+		p.n = 0
 		p.timer.Reset(p.d)
 	}
 	return n, err

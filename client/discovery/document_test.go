@@ -3,12 +3,15 @@ package discovery_test
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/bowline-go/bowline/client/discovery"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
 )
 
 // What is not the document that was asked for is an error that says so, and is not downloaded again and again.
@@ -26,7 +29,14 @@ func TestADocumentThatIsNone(t *testing.T) {
 			`read /apis: it must be an APIGroupDiscoveryList, APIGroupList or APIVersions, got "APIGroupDiscoveryList" of "apidiscovery.k8s.io/v3"`,
 		},
 		{"too large", `{"kind":"APIGroupList","groups":[` + strings.Repeat(" ", 2000) + `]}`, "read /apis: it is larger than 1000 bytes"},
-		{"another type", `{"kind":"APIGroupList","groups":"x"}`, "read /apis: json: cannot unmarshal string into Go struct field .groups of type"},
+		{"another type", `{"kind":"APIGroupList","groups":"x"}`, "read /apis: groups must not be a JSON string"},
+		{"another type in all", `1`, "read /apis: it must not be a JSON number"},
+		{"a group of another type", `{"kind":"APIGroupList","groups":[{"name":{}}]}`, "read /apis: groups.name must not be a JSON object"},
+		{"null", "null", `read /apis: it must be an APIGroupDiscoveryList, APIGroupList or APIVersions, got "" of ""`},
+		{
+			"a status", `{"kind":"Status","apiVersion":"v1"}`,
+			`read /apis: it must be an APIGroupDiscoveryList, APIGroupList or APIVersions, got "Status" of "v1"`,
+		},
 		{"deep", `{"kind":"APIGroupList","groups":` + strings.Repeat("[", 900), "read /apis: unexpected end of JSON input"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -83,6 +93,36 @@ func TestADocumentOfManyElements(t *testing.T) {
 			t.Errorf("%d groups", len(groups))
 		}
 	})
+}
+
+// Whatever is null is left out, with what else has no name.
+func TestNullEverywhere(t *testing.T) {
+	const resource = `null,{"resource":"../pods","responseKind":{"kind":"Widget"}},{"responseKind":{"kind":"Widget"}},` +
+		`{"resource":"widgets","responseKind":null,"verbs":[null],"subresources":[null]}`
+	old := strings.NewReplacer(`"resource"`, `"name"`, `"responseKind":{"kind":"Widget"}`, `"kind":"Widget"`)
+	for name, lists := range map[string]map[string]string{
+		"aggregated": {"/apis": `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[null,{"metadata":null},` +
+			`{"metadata":{"name":"g"},"versions":[null,{"version":"v1","resources":[` + resource + `]},{"version":"v2","resources":null}]}]}`},
+		"the old form": {
+			"/apis":      `{"kind":"APIGroupList","groups":[null,{"name":"g","versions":[null,{"version":"v1"},{"version":"v2"}],"preferredVersion":null}]}`,
+			"/apis/g/v1": `{"kind":"APIResourceList","resources":[` + old.Replace(resource) + `]}`,
+			"/apis/g/v2": `{"kind":"APIResourceList","resources":null}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, discovery.Options{})
+				r.server.Intercept(func(q *http.Request) http.HandlerFunc { return jsonBody(lists[q.URL.Path]) })
+				got, err := r.catalog.Resources(t.Context(), "g")
+				if names(got) != "widgets.g/v1" || err == nil || err.Error() != "discover g/: version must not be empty" {
+					t.Errorf("got %s, %v", names(got), err)
+				}
+				if _, err := r.catalog.Resource(t.Context(), meta.GVK{Group: "g", Version: "v1", Kind: "Widget"}); !errors.Is(err, apierrors.NotFound) {
+					t.Errorf("a kind whose resource has no name: %v", err)
+				}
+			})
+		})
+	}
 }
 
 // Names that cannot be part of a path are failures; nothing is asked elsewhere because of them.

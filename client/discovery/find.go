@@ -165,7 +165,9 @@ func readings(name string) []reading {
 	if rest == "" {
 		return []reading{{name: resource}}
 	}
-	in := func(group, version string) reading { return reading{resource, scope{groups: []string{group}, version: version}} }
+	in := func(group, version string) reading {
+		return reading{resource, scope{groups: []string{group}, version: version}}
+	}
 	var qs []reading
 	if version, group, more := strings.Cut(rest, "."); more && isVersion(version) {
 		qs = append(qs, in(group, version))

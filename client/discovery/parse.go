@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -141,7 +142,11 @@ func decode(body []byte, into any) error {
 	if bytes.Count(body, []byte(",")) > maxElements {
 		return fmt.Errorf("it has more than %d elements", maxElements)
 	}
-	return json.Unmarshal(body, into)
+	err := json.Unmarshal(body, into)
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) { // its own words are about the Go type
+		return fmt.Errorf("%s must not be a JSON %s", cmp.Or(wrong.Field, "it"), wrong.Value)
+	}
+	return err
 }
 
 // clip bounds what of a foreign text is shown in an error.
@@ -169,7 +174,9 @@ func parseAggregated(body []byte) (*listing, error) {
 			}
 			resources := make([]Resource, 0, len(v.Resources))
 			for _, r := range v.Resources {
-				resources = append(resources, r.resource(gv))
+				if addressable(r.Resource) {
+					resources = append(resources, r.resource(gv))
+				}
 			}
 			l.resources[gv] = resources
 		}
@@ -195,6 +202,9 @@ func (a aggregatedResource) resource(gv GroupVersion) Resource {
 	}
 	return r
 }
+
+// addressable reports whether there can be a resource of a name. One without is of no use to anybody.
+func addressable(name string) bool { return meta.ValidSegment("name", name) == nil }
 
 // kindIn returns a kind in full: the server says its group and version only where they are not those of the list.
 func kindIn(gv GroupVersion, k meta.GVK) meta.GVK {
@@ -295,6 +305,9 @@ func parseResources(gv GroupVersion) func(string, []byte) (any, error) {
 		}
 		for _, a := range list.Resources {
 			name, sub, isSub := strings.Cut(a.Name, "/")
+			if !addressable(name) {
+				continue
+			}
 			r := parent(name, a.Namespaced) // a subresource may come before its resource, or without it
 			if isSub {
 				s := Subresource{Name: sub, Verbs: a.Verbs}

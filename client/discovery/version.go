@@ -2,7 +2,6 @@ package discovery
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 )
 
@@ -46,7 +45,7 @@ func (c *Catalog) Version(ctx context.Context) (ServerVersion, error) {
 	}
 	parse := func(_ string, body []byte) (any, error) {
 		var v ServerVersion
-		err := json.Unmarshal(body, &v)
+		err := decode(body, &v)
 		if err == nil && v.GitVersion == "" {
 			err = errors.New(`it has no "gitVersion"`)
 		}
