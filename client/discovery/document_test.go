@@ -68,9 +68,9 @@ func TestADocumentOfManyElements(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, discovery.Options{})
 		for path, body := range map[string]string{
-			"/apis":       `{"kind":"APIGroupList","groups":[` + strings.Repeat("{},", 1<<21) + `{}]}`,
-			"/api":        `{"kind":"APIVersions","versions":[` + strings.Repeat(`"",`, 1<<21) + `"v1"]}`,
-			"/openapi/v3": `{"paths":{` + strings.Repeat(`"a":{},`, 1<<21) + `"a":{}}}`,
+			"/apis":       `{"kind":"APIGroupList","groups":[` + strings.Repeat("{},", 1<<20+1) + `{}]}`,
+			"/api":        `{"kind":"APIVersions","versions":[` + strings.Repeat(`"",`, 1<<20+1) + `"v1"]}`,
+			"/openapi/v3": `{"paths":{` + strings.Repeat(`"a":{},`, 1<<20+1) + `"a":{}}}`,
 		} {
 			r.answer(path, "application/json", body)
 			_, err := r.catalog.Groups(t.Context())
