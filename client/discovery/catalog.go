@@ -321,20 +321,32 @@ func (c *Catalog) prune(p page, doc *document) {
 	}
 }
 
-// each calls f with 0 to n-1, a few at the same time, and returns when all have returned.
+// each calls f with 0 to n-1, a few at the same time, and returns when all have returned. A panic of one is its own.
 func each(n int, f func(int)) {
 	if n == 1 {
 		f(0)
 		return
 	}
-	var wg sync.WaitGroup
+	var (
+		wg       sync.WaitGroup
+		first    sync.Once
+		panicked any
+	)
 	turns := make(chan struct{}, atOnce)
 	for i := range n {
 		turns <- struct{}{}
 		wg.Go(func() {
-			defer func() { <-turns }()
+			defer func() {
+				if value := recover(); value != nil {
+					first.Do(func() { panicked = value })
+				}
+				<-turns
+			}()
 			f(i)
 		})
 	}
 	wg.Wait()
+	if panicked != nil {
+		panic(panicked)
+	}
 }

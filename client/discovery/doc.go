@@ -22,7 +22,8 @@
 //
 // That something does not exist is believed only of an answer that is younger than Options.MissTTL, 10 s. So a
 // CustomResourceDefinition is seen within 10 s of its creation, without a restart, and a loop that asks for a
-// missing one makes one small request in 10 s, whatever it asks for. Answers that say of themselves that they are
+// missing one makes one small request in 10 s, whatever it asks for. A program that has made one itself waits until it is
+// established, and calls Invalidate. Answers that say of themselves that they are
 // stale are asked for again as often.
 //
 // A request that failed is not remembered, so the next question makes it again, unless the server's answer would be the same:
