@@ -32,9 +32,6 @@ type Options struct {
 	TTL time.Duration
 	// MissTTL is how old an answer may be to prove that something does not exist, or still does not answer; 0 means 10 s.
 	MissTTL time.Duration
-	// Timeout is how long a request, with its retries, may bring less than 1 KiB before it is given up; 0 means one minute. The
-	// whole may take longer, as long as it goes on.
-	Timeout time.Duration
 	// MaxDocument bounds the size of one document, in bytes after decompression; 0 means 64 MiB.
 	MaxDocument int
 	// Dir is a folder in which answers are kept for the next run of the program, for command-line tools: its first lookup then
@@ -52,7 +49,7 @@ func (o Options) validate() error {
 	for _, f := range []struct {
 		name string
 		d    time.Duration
-	}{{"TTL", o.TTL}, {"MissTTL", o.MissTTL}, {"Timeout", o.Timeout}} {
+	}{{"TTL", o.TTL}, {"MissTTL", o.MissTTL}} {
 		if f.d < 0 {
 			errs = append(errs, fmt.Errorf("discovery.Options: %s must not be negative, got %v", f.name, f.d))
 		}
@@ -83,7 +80,7 @@ func New(c *client.Client, o Options) *Catalog {
 		d.invalid = errors.New("discovery.New: the client is nil")
 	}
 	o.TTL, o.MissTTL = cmp.Or(o.TTL, time.Minute), cmp.Or(o.MissTTL, 10*time.Second)
-	o.Timeout, o.MaxDocument = cmp.Or(o.Timeout, time.Minute), cmp.Or(o.MaxDocument, 64<<20)
+	o.MaxDocument = cmp.Or(o.MaxDocument, 64<<20)
 	d.options = o
 	if c != nil {
 		d.disk = disk{dir: o.Dir, server: c.String(), max: o.MaxDocument, fail: o.DirError}

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/discovery"
 	"github.com/bowline-go/bowline/client/meta"
@@ -259,18 +260,9 @@ func TestADiscoveryCallEnds(t *testing.T) {
 		sprockets.Resource, sprockets.Kind = "sprockets", "Sprocket"
 		r := newRig(t, discovery.Options{}, widgets("v1"), gadgets, sprockets)
 		r.server.Intercept(func(*http.Request) http.HandlerFunc { return clienttest.Hang() })
-		impatient := discovery.New(r.client, discovery.Options{Timeout: 5 * time.Second})
 		start := time.Now()
-		_, err := impatient.Groups(t.Context())
-		if took := time.Since(start); took != 5*time.Second || !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-			t.Errorf("after %v: %v", took, err)
-		}
-		if want := `the server sent less than 1024 bytes in 5s`; !strings.Contains(err.Error(), want) {
-			t.Errorf("error %q does not say %q", err, want)
-		}
-		start = time.Now()
-		if _, err := r.catalog.Groups(t.Context()); err == nil || time.Since(start) > time.Minute {
-			t.Errorf("without options, after %v: %v", time.Since(start), err)
+		if _, err := r.catalog.Groups(t.Context()); !errors.As(err, new(*client.StallError)) || time.Since(start) > 2*time.Minute {
+			t.Errorf("after %v: %v", time.Since(start), err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -282,8 +274,8 @@ func TestADiscoveryCallEnds(t *testing.T) {
 			return r.server.Drip(1, 10*time.Second)
 		})
 		start = time.Now()
-		_, err = r.catalog.Groups(t.Context())
-		if took := time.Since(start); took > time.Minute || err == nil {
+		_, err := r.catalog.Groups(t.Context())
+		if took := time.Since(start); took > 2*time.Minute || !errors.As(err, new(*client.StallError)) {
 			t.Errorf("a server that drips, after %v: %v", took, err)
 		}
 		r.server.Intercept(func(*http.Request) http.HandlerFunc {

@@ -182,56 +182,21 @@ func refused(err error) bool {
 
 // get sends r and reads the answer, which may take as long as it needs while it goes on.
 func (c *Catalog) get(ctx context.Context, r client.RawRequest) (*http.Response, []byte, error) {
-	bounded, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	stalled := fmt.Errorf("the server sent less than %d bytes in %v: %w", progressBytes, c.options.Timeout, context.DeadlineExceeded)
-	timer := time.AfterFunc(c.options.Timeout, func() { cancel(stalled) })
-	defer timer.Stop()
-	fail := func(err error) error {
-		switch {
-		case ctx.Err() == nil && bounded.Err() != nil:
-			err = stalled
-		case ctx.Err() != nil:
-			err = contextError(ctx)
-		}
-		return &client.OpError{Path: r.Path, Verb: "get", Err: err}
-	}
-	resp, err := c.client.Raw(bounded, r)
+	resp, err := c.client.Raw(ctx, r)
 	if err != nil {
-		if bounded.Err() != nil {
-			return nil, nil, fail(err)
-		}
 		return nil, nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(&progress{Reader: resp.Body, timer: timer, d: c.options.Timeout}, int64(c.options.MaxDocument)+1))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(c.options.MaxDocument)+1))
 	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, nil, failure(page{path: r.Path}, contextError(ctx))
 	case err != nil:
-		return nil, nil, fail(err)
+		return nil, nil, failure(page{path: r.Path}, err)
 	case len(body) > c.options.MaxDocument:
 		return nil, nil, &DocumentError{Path: r.Path, Err: fmt.Errorf("it is larger than %d bytes", c.options.MaxDocument)}
 	}
 	return resp, body, nil
-}
-
-// progressBytes is what must arrive within Options.Timeout. A server that drips makes no progress.
-const progressBytes = 1 << 10
-
-// progress restarts a timer whenever progressBytes were read.
-type progress struct {
-	io.Reader
-	timer *time.Timer
-	d     time.Duration
-	n     int // bytes since then
-}
-
-func (p *progress) Read(b []byte) (int, error) {
-	n, err := p.Reader.Read(b)
-	if p.n += n; p.n >= progressBytes {
-		p.n = 0
-		p.timer.Reset(p.d)
-	}
-	return n, err
 }
 
 func failure(p page, err error) error { return &client.OpError{Path: p.path, Verb: "get", Err: err} }
