@@ -189,7 +189,7 @@ func failures(vs []served) []Failure {
 }
 
 // scope is where something is looked for: in the groups, or in all if there is none; in the one version, or in all if it is
-// empty. With below, it is not the groups but those whose names begin with one of theirs.
+// empty. With below, it is not in the groups but in those whose names begin with one of theirs.
 type scope struct {
 	groups  []string
 	below   bool
@@ -197,11 +197,15 @@ type scope struct {
 }
 
 func (s scope) has(gv GroupVersion) bool {
-	if s.version != "" && s.version != gv.Version {
+	switch {
+	case s.version != "" && s.version != gv.Version:
 		return false
+	case len(s.groups) == 0:
+		return true
+	case s.below:
+		return slices.ContainsFunc(s.groups, func(g string) bool { return g != gv.Group && strings.HasPrefix(gv.Group, g) })
 	}
-	return len(s.groups) == 0 || slices.Contains(s.groups, gv.Group) != s.below && (!s.below ||
-		slices.ContainsFunc(s.groups, func(g string) bool { return strings.HasPrefix(gv.Group, g) }))
+	return slices.Contains(s.groups, gv.Group)
 }
 
 // listings returns what the server says about the groups: about the core group, the others, or both, as the groups need. No

@@ -357,6 +357,17 @@ func TestThePreferredVersion(t *testing.T) {
 			}
 		}
 		must[discovery.Match](t)(r.catalog.Find(t.Context(), "as.v2.g"))
+		// If it is not there after all, the other is right.
+		r.catalog.Invalidate()
+		r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+			if q.URL.Path == "/apis/g/v1" {
+				return http.NotFound
+			}
+			return jsonBody(lists[q.URL.Path])
+		})
+		if got := must[discovery.Match](t)(r.catalog.Find(t.Context(), "as")); got.Version != "v2" {
+			t.Errorf("got %s", got.GVR())
+		}
 	})
 }
 

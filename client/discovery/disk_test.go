@@ -1,17 +1,20 @@
 package discovery_test
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/discovery"
+	"github.com/bowline-go/bowline/client/meta"
 )
 
 // kept returns the one file of a folder that has a text in its name.
@@ -201,6 +204,35 @@ func TestAnAnswerOfAnotherProcessIsNotConfirmed(t *testing.T) {
 		if !ask() {
 			t.Error("the next run believes what was not confirmed")
 		}
+	})
+}
+
+// Processes that share a folder never read half a file.
+func TestAFolderOfManyProcesses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := discovery.Options{Dir: filepath.Join(t.TempDir(), "cache"), DirError: func(err error) { t.Error(err) }}
+		r := newRig(t, o)
+		var wg sync.WaitGroup
+		for range 20 {
+			wg.Go(func() {
+				for range 5 {
+					if has, err := discovery.New(r.client, o).Has(t.Context(), meta.GVK{Group: "apps"}); !has || err != nil {
+						t.Errorf("Has says %t, %v", has, err)
+					}
+					time.Sleep(time.Minute)
+				}
+			})
+		}
+		for version := range 10 {
+			if err := r.server.Register(widgets(fmt.Sprintf("v%d", version+1))); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(30 * time.Second)
+			if err := r.server.Unregister(widgets(fmt.Sprintf("v%d", version+1)).GVR()); err != nil {
+				t.Error(err)
+			}
+		}
+		wg.Wait()
 	})
 }
 

@@ -22,9 +22,9 @@
 //
 // That something does not exist is believed only of an answer that is younger than Options.MissTTL, 10 s. So a
 // CustomResourceDefinition is seen within 10 s of its creation, without a restart, and a loop that asks for a
-// missing one makes one small request in 10 s, whatever it asks for. A program that has made one itself waits until it is
-// established, and calls Invalidate. Answers that say of themselves that they are
-// stale are asked for again as often.
+// missing one makes one small request in 10 s, whatever it asks for. A program that creates a definition itself waits until
+// that is established, and calls Invalidate. Answers that say of themselves that they are stale are asked for again as
+// often as those that say no.
 //
 // A request that failed is not remembered, so the next question makes it again, unless the server's answer would be the same:
 // that it is forbidden, not there, or not the document that was asked for. Many callers of the same question make one

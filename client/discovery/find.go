@@ -12,6 +12,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
 )
 
 // Resource returns the resource that holds objects of a kind, such as that of an object in a manifest. Without a version it is
@@ -65,25 +66,24 @@ func (c *Catalog) search(ctx context.Context, name string, qs []reading, match f
 			searched, no.Failed = append(searched, q.searched()), append(no.Failed, failures(vs)...)
 		}
 		no.Searched = strings.Join(searched, ", ")
-		if maxAge <= c.missAge() || slices.ContainsFunc(no.Failed, Failure.passes) { // which was asked for just now
+		// What failed in a way that may pass was asked for just now.
+		again := !slices.ContainsFunc(no.Failed, func(f Failure) bool { return f.Err != ErrStale && !refused(f.Err) })
+		if maxAge <= c.missAge() || !again {
 			return no
 		}
 	}
 }
 
-// passes reports whether the next call asks again. A version that is stale is nobody's choice, so nothing depends on it.
-func (f Failure) passes() bool { return f.Err != ErrStale && !refused(f.Err) }
-
 // preferred returns each resource once, in the best version of its group. It is unsure where a version that its group likes
-// better did not answer: that may have the resource too, and then another one would be a choice that differs from the next
-// call's.
+// better did not say what it has: that may have the resource too, and then another one would be a choice that differs from a
+// later call's. A version that is stale is nobody's choice, by the server's own word.
 func preferred(vs []served) iter.Seq2[Resource, bool] {
 	return func(yield func(r Resource, unsure bool) bool) {
 		type name struct{ group, resource string }
 		seen := map[name]bool{}
 		silent := map[string]bool{} // groups
 		for _, v := range vs {
-			if v.err != nil && (Failure{v.gv, v.err}).passes() {
+			if v.err != nil && v.err != ErrStale && !errors.Is(v.err, apierrors.NotFound) {
 				silent[v.gv.Group] = true
 			}
 			for _, r := range v.resources {
