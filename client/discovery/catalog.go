@@ -32,15 +32,12 @@ type Options struct {
 	TTL time.Duration
 	// MissTTL is how old an answer may be to prove that something does not exist, or still does not answer; 0 means 10 s.
 	MissTTL time.Duration
-	// Timeout is how long a request may bring nothing before it is given up, with its retries; 0 means one minute. The whole
-	// may take longer, as long as it goes on.
-	Timeout time.Duration
 	// MaxDocument bounds the size of one document, in bytes after decompression; 0 means 64 MiB.
 	MaxDocument int
 	// Dir is a folder in which answers are kept for the next run of the program, for command-line tools: its first lookup then
-	// costs a confirmation that nothing has changed, or nothing within TTL. Empty means none. It is for one server and one user;
-	// a folder that is missing is made with mode 0700, files have mode 0600, and a folder in which others may write is not used.
-	// Whatever is wrong with the folder or a file in it costs a request and no more.
+	// costs a confirmation that nothing has changed, or nothing within TTL. Empty means none. It is for one user, and for one
+	// server: what another one said is not used, and is replaced. A folder that is missing is made with mode 0700, files have
+	// mode 0600, and a folder in which others may write, or that is another user's, is not used. Whatever is wrong with the folder or a file in it costs a request and no more.
 	Dir string
 	// DirError, where set, is called with each reason why Dir could not be used. It must be safe for use by several goroutines
 	// at once.
@@ -52,7 +49,7 @@ func (o Options) validate() error {
 	for _, f := range []struct {
 		name string
 		d    time.Duration
-	}{{"TTL", o.TTL}, {"MissTTL", o.MissTTL}, {"Timeout", o.Timeout}} {
+	}{{"TTL", o.TTL}, {"MissTTL", o.MissTTL}} {
 		if f.d < 0 {
 			errs = append(errs, fmt.Errorf("discovery.Options: %s must not be negative, got %v", f.name, f.d))
 		}
@@ -83,8 +80,11 @@ func New(c *client.Client, o Options) *Catalog {
 		d.invalid = errors.New("discovery.New: the client is nil")
 	}
 	o.TTL, o.MissTTL = cmp.Or(o.TTL, time.Minute), cmp.Or(o.MissTTL, 10*time.Second)
-	o.Timeout, o.MaxDocument = cmp.Or(o.Timeout, time.Minute), cmp.Or(o.MaxDocument, 64<<20)
-	d.options, d.disk = o, disk{dir: o.Dir, max: o.MaxDocument, fail: o.DirError}
+	o.MaxDocument = cmp.Or(o.MaxDocument, 64<<20)
+	d.options = o
+	if c != nil {
+		d.disk = disk{dir: o.Dir, server: c.String(), max: o.MaxDocument, fail: o.DirError}
+	}
 	return d
 }
 
@@ -143,37 +143,69 @@ func (c *Catalog) Groups(ctx context.Context) ([]Group, error) {
 // order. A group that is not served has none. Where a group version could not be asked, the others are returned with a
 // [*PartialError].
 func (c *Catalog) Resources(ctx context.Context, groups ...string) ([]Resource, error) {
-	served, failed, err := c.walk(ctx, groups, "", c.options.TTL)
+	vs, err := c.walk(ctx, scope{groups: groups}, c.options.TTL)
 	if err != nil {
 		return nil, err
 	}
 	var resources []Resource
-	for _, v := range served {
+	for _, v := range vs {
 		for _, r := range v.resources {
 			resources = append(resources, r.clone())
 		}
 	}
-	return resources, partial(failed)
+	return resources, partial(failures(vs))
 }
 
 // Preferred returns every resource once: in its group's preferred version, or if that does not have it, in the first that has.
 // Names with nothing but subresources are left out. The order and the [*PartialError] are those of Resources.
 func (c *Catalog) Preferred(ctx context.Context) ([]Resource, error) {
-	served, failed, err := c.walk(ctx, nil, "", c.options.TTL)
+	vs, err := c.walk(ctx, scope{}, c.options.TTL)
 	if err != nil {
 		return nil, err
 	}
 	var resources []Resource
-	for r := range preferred(served) {
+	for r := range preferred(vs) {
 		resources = append(resources, r.clone())
 	}
-	return resources, partial(failed)
+	return resources, partial(failures(vs))
 }
 
-// served are the resources of one group version.
+// served are the resources of one group version, or why they are not known.
 type served struct {
 	gv        GroupVersion
 	resources []Resource
+	err       error
+}
+
+// failures are those of vs that are not known.
+func failures(vs []served) []Failure {
+	var failed []Failure
+	for _, v := range vs {
+		if v.err != nil {
+			failed = append(failed, Failure{v.gv, v.err})
+		}
+	}
+	return failed
+}
+
+// scope is where something is looked for: in the groups, or in all if there is none; in the one version, or in all if it is
+// empty. With below, it is not in the groups but in those whose names begin with one of theirs.
+type scope struct {
+	groups  []string
+	below   bool
+	version string
+}
+
+func (s scope) has(gv GroupVersion) bool {
+	switch {
+	case s.version != "" && s.version != gv.Version:
+		return false
+	case len(s.groups) == 0:
+		return true
+	case s.below:
+		return slices.ContainsFunc(s.groups, func(g string) bool { return g != gv.Group && strings.HasPrefix(gv.Group, g) })
+	}
+	return slices.Contains(s.groups, gv.Group)
 }
 
 // listings returns what the server says about the groups: about the core group, the others, or both, as the groups need. No
@@ -207,61 +239,48 @@ func (c *Catalog) listing(ctx context.Context, path string, maxAge time.Duration
 	return doc.value.(*listing), nil
 }
 
-// walk returns the resources of the groups, or of all if none is given, in the one version if it is given, and the group
-// versions that could not be asked. An error means that nothing can be said at all.
-func (c *Catalog) walk(ctx context.Context, groups []string, version string, maxAge time.Duration) ([]served, []Failure, error) {
-	lists, err := c.listings(ctx, groups, maxAge)
+// walk returns the group versions of a scope, those of each group with its preferred version first, and at the end those whose
+// names cannot be. An error means that nothing can be said at all.
+func (c *Catalog) walk(ctx context.Context, in scope, maxAge time.Duration) ([]served, error) {
+	lists, err := c.listings(ctx, in.groups, maxAge)
 	if err != nil {
-		return nil, nil, err
-	}
-	wanted := func(gv GroupVersion) bool {
-		return (len(groups) == 0 || slices.Contains(groups, gv.Group)) && (version == "" || version == gv.Version)
+		return nil, err
 	}
 	var all []served
-	var errs []error // of each of all
-	var ask []int    // which of all the server has to be asked for
+	var ask []int // which of all the server has to be asked for
 	for _, l := range lists {
 		for _, g := range l.groups {
 			for _, v := range g.byPreference() {
 				gv := GroupVersion{g.Name, v.Name}
-				if !wanted(gv) {
+				if !in.has(gv) {
 					continue
 				}
-				var err error
+				s := served{gv: gv, resources: l.resources[gv]}
 				switch {
 				case v.Stale:
-					err = ErrStale
+					s.err = ErrStale
 				case l.resources == nil:
 					ask = append(ask, len(all))
 				}
-				all, errs = append(all, served{gv, l.resources[gv]}), append(errs, err)
+				all = append(all, s)
 			}
 		}
 	}
 	each(len(ask), func(i int) {
 		s := &all[ask[i]]
-		s.resources, errs[ask[i]] = c.resources(ctx, s.gv, maxAge)
+		s.resources, s.err = c.resources(ctx, s.gv, maxAge)
 	})
-	if ctx.Err() != nil && errors.Join(errs...) != nil {
-		return nil, nil, failure(page{path: groupsPath}, contextError(ctx))
-	}
-	var good []served
-	var failed []Failure
-	for i, s := range all {
-		if errs[i] != nil {
-			failed = append(failed, Failure{s.gv, errs[i]})
-			continue
-		}
-		good = append(good, s)
+	if ctx.Err() != nil && slices.ContainsFunc(all, func(s served) bool { return s.err != nil }) {
+		return nil, failure(page{path: groupsPath}, contextError(ctx))
 	}
 	for _, l := range lists {
 		for _, f := range l.invalid {
-			if wanted(f.GroupVersion) {
-				failed = append(failed, f)
+			if in.has(f.GroupVersion) {
+				all = append(all, served{gv: f.GroupVersion, err: f.Err})
 			}
 		}
 	}
-	return good, failed, nil
+	return all, nil
 }
 
 // resources asks a server of the old form for one group version.
@@ -303,20 +322,32 @@ func (c *Catalog) prune(p page, doc *document) {
 	}
 }
 
-// each calls f with 0 to n-1, a few at the same time, and returns when all have returned.
+// each calls f with 0 to n-1, a few at the same time, and returns when all have returned. A panic of one is its own.
 func each(n int, f func(int)) {
 	if n == 1 {
 		f(0)
 		return
 	}
-	var wg sync.WaitGroup
+	var (
+		wg       sync.WaitGroup
+		first    sync.Once
+		panicked any
+	)
 	turns := make(chan struct{}, atOnce)
 	for i := range n {
 		turns <- struct{}{}
 		wg.Go(func() {
-			defer func() { <-turns }()
+			defer func() {
+				if value := recover(); value != nil {
+					first.Do(func() { panicked = value })
+				}
+				<-turns
+			}()
 			f(i)
 		})
 	}
 	wg.Wait()
+	if panicked != nil {
+		panic(panicked)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -19,13 +20,15 @@ import (
 // follows, a newline, a line of JSON, and the body; its time is when the answer was last known to be true. Whatever is not
 // exactly so is a miss, and is replaced by the next answer.
 type disk struct {
-	dir  string
-	max  int
-	fail func(error)
+	dir    string
+	server string
+	max    int
+	fail   func(error)
 }
 
 // stored is the line of JSON.
 type stored struct {
+	Server      string `json:"server"`
 	Path        string `json:"path"`
 	ETag        string `json:"etag"`
 	Hash        string `json:"hash"`
@@ -39,10 +42,12 @@ func (d disk) report(err error) {
 }
 
 func (d disk) file(p page) string {
-	return filepath.Join(d.dir, strings.ReplaceAll(strings.Trim(p.path, "/"), "/", "_")+".cache")
+	// A group's name has no slash, but could have what leads elsewhere on another system.
+	return filepath.Join(d.dir, strings.ReplaceAll(url.QueryEscape(p.path[1:]), "%2F", "_")+".cache")
 }
 
-// private makes the folder if it is missing, and refuses one in which others may write: what they write would be believed.
+// private makes the folder if it is missing, and refuses one in which others may write, or that is another user's: what they
+// write would be believed.
 func (d disk) private() error {
 	if err := os.MkdirAll(d.dir, 0o700); err != nil {
 		return err
@@ -53,6 +58,9 @@ func (d disk) private() error {
 	}
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o022 != 0 {
 		return fmt.Errorf("%q must not be writable by others, its mode is %o", d.dir, mode)
+	}
+	if !own(info) {
+		return fmt.Errorf("%q must not be another user's", d.dir)
 	}
 	return nil
 }
@@ -73,43 +81,58 @@ func (d disk) read(p page) *document {
 }
 
 func (d disk) open(p page) (*document, error) {
-	if err := d.private(); err != nil {
-		return nil, err
-	}
-	name := d.file(p)
-	f, err := os.Open(name)
+	at, is, body, err := d.load(p)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%q is not a file", name)
-	}
-	all, err := io.ReadAll(io.LimitReader(f, int64(d.max)+1<<20))
-	if err != nil {
-		return nil, err
-	}
-	sum, rest, _ := bytes.Cut(all, []byte("\n"))
-	if want := sha256.Sum256(rest); string(sum) != hex.EncodeToString(want[:]) {
-		return nil, fmt.Errorf("%q does not have its own checksum", name)
-	}
-	line, body, _ := bytes.Cut(rest, []byte("\n"))
-	var is stored
-	if err := json.Unmarshal(line, &is); err != nil {
-		return nil, fmt.Errorf("%q: %w", name, err)
-	}
-	if is.Path != p.path {
-		return nil, fmt.Errorf("%q is about %q, not %q", name, is.Path, p.path)
+	if is.Server != d.server {
+		return nil, os.ErrNotExist // that of another server is replaced, as one that is old
 	}
 	value, err := p.parse(is.ContentType, body)
 	if err != nil {
-		return nil, fmt.Errorf("%q: %w", name, err)
+		return nil, fmt.Errorf("%q: %w", d.file(p), err)
 	}
-	return &document{value: value, etag: is.ETag, hash: is.Hash, at: info.ModTime(), short: shortLived(value)}, nil
+	return &document{value: value, etag: is.ETag, hash: is.Hash, at: at, short: shortLived(value)}, nil
+}
+
+// load returns what is in the file of p and when that was last known to be true.
+func (d disk) load(p page) (at time.Time, is stored, body []byte, err error) {
+	fail := func(err error) (time.Time, stored, []byte, error) { return time.Time{}, stored{}, nil, err }
+	if err := d.private(); err != nil {
+		return fail(err)
+	}
+	name := d.file(p)
+	info, err := os.Lstat(name)
+	if err != nil {
+		return fail(err)
+	}
+	if !info.Mode().IsRegular() { // to open it could take forever
+		return fail(fmt.Errorf("%q is not a file", name))
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return fail(err)
+	}
+	defer func() { _ = f.Close() }()
+	if info, err = f.Stat(); err != nil {
+		return fail(err)
+	}
+	all, err := io.ReadAll(io.LimitReader(f, int64(d.max)+1<<20))
+	if err != nil {
+		return fail(err)
+	}
+	sum, rest, _ := bytes.Cut(all, []byte("\n"))
+	if want := sha256.Sum256(rest); string(sum) != hex.EncodeToString(want[:]) {
+		return fail(fmt.Errorf("%q does not have its own checksum", name))
+	}
+	line, body, _ := bytes.Cut(rest, []byte("\n"))
+	if err := json.Unmarshal(line, &is); err != nil {
+		return fail(fmt.Errorf("%q: %w", name, err))
+	}
+	if is.Path != p.path {
+		return fail(fmt.Errorf("%q is about %q, not %q", name, is.Path, p.path))
+	}
+	return info.ModTime(), is, body, nil
 }
 
 // write keeps an answer.
@@ -126,7 +149,7 @@ func (d disk) replace(p page, doc *document, contentType string, body []byte) (e
 	if err := d.private(); err != nil {
 		return err
 	}
-	line, err := json.Marshal(stored{Path: p.path, ETag: doc.etag, Hash: doc.hash, ContentType: contentType})
+	line, err := json.Marshal(stored{Server: d.server, Path: p.path, ETag: doc.etag, Hash: doc.hash, ContentType: contentType})
 	if err != nil {
 		return err
 	}
@@ -151,12 +174,19 @@ func (d disk) replace(p page, doc *document, contentType string, body []byte) (e
 	return os.Rename(f.Name(), d.file(p))
 }
 
-// touch notes that an answer is still true.
+// touch notes that an answer is still true, unless another process has put another one there.
 func (d disk) touch(p page, doc *document) {
 	if d.dir == "" {
 		return
 	}
-	if err := os.Chtimes(d.file(p), time.Time{}, doc.at); err != nil {
+	_, is, _, err := d.load(p)
+	if err == nil && (is.Server != d.server || is.ETag != doc.etag) {
+		return
+	}
+	if err == nil {
+		err = os.Chtimes(d.file(p), time.Time{}, doc.at)
+	}
+	if err != nil {
 		d.report(err)
 	}
 }

@@ -1,15 +1,20 @@
 package discovery_test
 
 import (
+	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/discovery"
+	"github.com/bowline-go/bowline/client/meta"
 )
 
 // kept returns the one file of a folder that has a text in its name.
@@ -131,6 +136,104 @@ func TestASpoiledFileIsAMissAndHeals(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The folder of one server was believed of another, by a tool whose user changed the context.
+func TestAFolderThatHasAnotherServersAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := discovery.Options{Dir: filepath.Join(t.TempDir(), "cache"), DirError: func(err error) { t.Error(err) }}
+		r := newRig(t, o, widgets("v1"))
+		must[discovery.Resource](t)(r.catalog.Resource(t.Context(), widget))
+		r.requests()
+		cfg := r.server.Config()
+		cfg.Server += "/clusters/b"
+		cfg.Wrap = func(next http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(q *http.Request) (*http.Response, error) {
+				if tag := q.Header.Get("If-None-Match"); tag != "" {
+					t.Errorf("it is asked whether %s has changed", tag)
+				}
+				q = q.Clone(q.Context())
+				q.URL.Path, q.URL.RawPath = strings.TrimPrefix(q.URL.Path, "/clusters/b"), ""
+				return next.RoundTrip(q)
+			})
+		}
+		c, err := client.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		if err := r.server.Unregister(widgets("v1").GVR()); err != nil {
+			t.Fatal(err)
+		}
+		if has, err := discovery.New(c, o).Has(t.Context(), widget); has || err != nil {
+			t.Errorf("the other server has it: %t, %v", has, err)
+		}
+	})
+}
+
+// A process that has its answer confirmed says nothing of the one that another process put in its place.
+func TestAnAnswerOfAnotherProcessIsNotConfirmed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "cache")
+		o := discovery.Options{Dir: dir, DirError: func(err error) { t.Error(err) }}
+		r := newRig(t, o)
+		ask := func() bool { return must[bool](t)(r.catalog.Has(t.Context(), widget)) }
+		ask()
+		file := kept(t, dir, "apis")
+		before, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.server.Register(widgets("v1")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if !ask() {
+			t.Error("it is not seen")
+		}
+		// The other one asked before, and was slow to write.
+		if err := os.WriteFile(file, before, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(file, time.Time{}, time.Now().Add(-time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		ask()
+		r.connect(t, discovery.Options{Dir: dir, MissTTL: time.Hour})
+		if !ask() {
+			t.Error("the next run believes what was not confirmed")
+		}
+	})
+}
+
+// Processes that share a folder never read half a file.
+func TestAFolderOfManyProcesses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := discovery.Options{Dir: filepath.Join(t.TempDir(), "cache"), DirError: func(err error) { t.Error(err) }}
+		r := newRig(t, o)
+		var wg sync.WaitGroup
+		for range 20 {
+			wg.Go(func() {
+				for range 5 {
+					if has, err := discovery.New(r.client, o).Has(t.Context(), meta.GVK{Group: "apps"}); !has || err != nil {
+						t.Errorf("Has says %t, %v", has, err)
+					}
+					time.Sleep(time.Minute)
+				}
+			})
+		}
+		for version := range 10 {
+			if err := r.server.Register(widgets(fmt.Sprintf("v%d", version+1))); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(30 * time.Second)
+			if err := r.server.Unregister(widgets(fmt.Sprintf("v%d", version+1)).GVR()); err != nil {
+				t.Error(err)
+			}
+		}
+		wg.Wait()
+	})
 }
 
 // guarantee S16: what others can write is not believed, and nothing is put there.

@@ -22,13 +22,16 @@
 //
 // That something does not exist is believed only of an answer that is younger than Options.MissTTL, 10 s. So a
 // CustomResourceDefinition is seen within 10 s of its creation, without a restart, and a loop that asks for a
-// missing one makes one small request in 10 s, whatever it asks for. Answers that say of themselves that they are
-// stale are asked for again as often.
+// missing one makes one small request in 10 s, whatever it asks for. A program that creates a definition itself waits until
+// that is established, and calls Invalidate. Answers that say of themselves that they are stale are asked for again as
+// often as those that say no.
 //
 // A request that failed is not remembered, so the next question makes it again, unless the server's answer would be the same:
 // that it is forbidden, not there, or not the document that was asked for. Many callers of the same question make one
 // request; each waits no longer than its own context allows. An answer that is too old is not used when the server cannot
 // be asked.
+//
+// A request is given up when the server makes no progress with it; see client.Config.StallTimeout.
 //
 // What is remembered is bounded by what the server has, and each document by Options.MaxDocument while it is read.
 package discovery

@@ -28,7 +28,7 @@ type document struct {
 	value any   // what the page's parse made of it
 	err   error // in place of value: a refusal that would be the same if asked again
 	etag  string
-	hash  string // the page's, when it was asked for
+	hash  string // of the content, where the page has one
 	short bool   // to be asked again after Options.MissTTL
 	// at is when the request that brought or confirmed it was sent. It is zero after Invalidate.
 	at time.Time
@@ -125,28 +125,29 @@ func (c *Catalog) lead(
 
 // fetch asks the server for p, of which it may have old. An error comes without a document where asking again could help.
 func (c *Catalog) fetch(ctx context.Context, p page, old *document) (*document, error) {
-	doc := &document{at: time.Now(), hash: p.hash}
+	doc := &document{at: time.Now()}
 	r := client.RawRequest{Path: p.path, Query: p.query, Header: http.Header{"Accept": {cmp.Or(p.accept, "application/json")}}}
 	if old != nil && old.etag != "" {
 		r.Header.Set("If-None-Match", old.etag)
 	}
-	header, code, body, err := c.get(ctx, r)
+	resp, body, err := c.get(ctx, r)
 	switch {
 	case err != nil && ctx.Err() == nil && refused(err):
 		doc.err, doc.short = err, errors.Is(err, apierrors.NotFound)
 		return doc, nil
 	case err != nil:
 		return nil, err
-	case code == http.StatusNotModified:
-		if r.Header.Get("If-None-Match") == "" {
-			return nil, &DocumentError{Path: p.path, Err: errors.New("the server says that it has not changed, and was not asked that")}
-		}
+	}
+	if doc.hash = p.hash; p.hash != "" && resp.Request != nil { // a server that has another one leads there
+		doc.hash = resp.Request.URL.Query().Get("hash")
+	}
+	if resp.StatusCode == http.StatusNotModified { // Raw lets it through only where that was asked
 		doc.value, doc.etag, doc.short = old.value, old.etag, old.short
 		c.disk.touch(p, doc)
 		return doc, nil
 	}
-	doc.etag = header.Get("ETag")
-	contentType := header.Get("Content-Type")
+	doc.etag = resp.Header.Get("ETag")
+	contentType := resp.Header.Get("Content-Type")
 	if doc.value, err = p.parse(contentType, body); err != nil {
 		doc.err = &DocumentError{Path: p.path, Err: err}
 		doc.value, doc.etag = nil, ""
@@ -180,52 +181,22 @@ func refused(err error) bool {
 }
 
 // get sends r and reads the answer, which may take as long as it needs while it goes on.
-func (c *Catalog) get(ctx context.Context, r client.RawRequest) (http.Header, int, []byte, error) {
-	bounded, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	stalled := fmt.Errorf("the server sent nothing for %v: %w", c.options.Timeout, context.DeadlineExceeded)
-	timer := time.AfterFunc(c.options.Timeout, func() { cancel(stalled) })
-	defer timer.Stop()
-	fail := func(err error) error {
-		switch {
-		case ctx.Err() == nil && bounded.Err() != nil:
-			err = stalled
-		case ctx.Err() != nil:
-			err = contextError(ctx)
-		}
-		return &client.OpError{Path: r.Path, Verb: "get", Err: err}
-	}
-	resp, err := c.client.Raw(bounded, r)
+func (c *Catalog) get(ctx context.Context, r client.RawRequest) (*http.Response, []byte, error) {
+	resp, err := c.client.Raw(ctx, r)
 	if err != nil {
-		if bounded.Err() != nil {
-			return nil, 0, nil, fail(err)
-		}
-		return nil, 0, nil, err
+		return nil, nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(progress{resp.Body, timer, c.options.Timeout}, int64(c.options.MaxDocument)+1))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(c.options.MaxDocument)+1))
 	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, nil, failure(page{path: r.Path}, contextError(ctx))
 	case err != nil:
-		return nil, 0, nil, fail(err)
+		return nil, nil, failure(page{path: r.Path}, err)
 	case len(body) > c.options.MaxDocument:
-		return nil, 0, nil, &DocumentError{Path: r.Path, Err: fmt.Errorf("it is larger than %d bytes", c.options.MaxDocument)}
+		return nil, nil, &DocumentError{Path: r.Path, Err: fmt.Errorf("it is larger than %d bytes", c.options.MaxDocument)}
 	}
-	return resp.Header, resp.StatusCode, body, nil
-}
-
-// progress restarts a timer whenever something was read.
-type progress struct {
-	io.Reader
-	timer *time.Timer
-	d     time.Duration
-}
-
-func (p progress) Read(b []byte) (int, error) {
-	n, err := p.Reader.Read(b)
-	if n > 0 {
-		p.timer.Reset(p.d)
-	}
-	return n, err
+	return resp, body, nil
 }
 
 func failure(p page, err error) error { return &client.OpError{Path: p.path, Verb: "get", Err: err} }

@@ -2,6 +2,7 @@ package discovery_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -25,28 +26,35 @@ func serve(resources ...clienttest.Resource) (context.Context, *client.Client, f
 	return ctx, c, func() { cancel(); <-done; c.Close() }
 }
 
-// From the kind of an object in a manifest to a handle on its resource.
+// From a manifest to the object in the server.
 func ExampleCatalog_Resource() {
 	ctx, c, stop := serve()
 	defer stop()
 	catalog := discovery.New(c, discovery.Options{})
 
-	r, err := catalog.Resource(ctx, meta.GVK{Group: "apps", Version: "v1", Kind: "Deployment"})
-	if err != nil {
-		fmt.Println(err)
-		return
+	for _, manifest := range []string{
+		`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "colours", "namespace": "default"}}`,
+		`{"apiVersion": "example.dev/v1", "kind": "Widget", "metadata": {"name": "w"}}`,
+	} {
+		var obj meta.Unstructured
+		if err := json.Unmarshal([]byte(manifest), &obj); err != nil {
+			fmt.Println(err)
+			continue
+		}
+		r, err := catalog.Resource(ctx, obj.GVK())
+		if errors.Is(err, apierrors.NotFound) {
+			fmt.Println("not here:", err)
+			continue
+		} else if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		created, err := client.For(c, r.Type()).Create(ctx, &obj)
+		fmt.Println(r.GVR(), r.Scope, meta.KeyOf(created), err)
 	}
-	deployments := client.For(c, r.Type())
-	list, err := deployments.List(ctx, client.ListOptions{})
-	fmt.Println(r.GVR(), r.Scope, len(list.Items), err)
-
-	_, err = catalog.Resource(ctx, meta.GVK{Group: "example.dev", Version: "v1", Kind: "Widget"})
-	fmt.Println(err)
-	fmt.Println(errors.Is(err, apierrors.NotFound))
 	// Output:
-	// deployments.apps/v1 Namespaced 0 <nil>
-	// the server has no resource "Widget.example.dev/v1": searched group version example.dev/v1
-	// true
+	// configmaps.v1 Namespaced default/colours <nil>
+	// not here: the server has no resource "Widget.example.dev/v1": searched group version example.dev/v1
 }
 
 // What a person types.
@@ -56,7 +64,7 @@ func ExampleCatalog_Find() {
 	})
 	defer stop()
 	catalog := discovery.New(c, discovery.Options{})
-	for _, name := range []string{"deploy", "deployments.apps", "Pod", "pods.metrics.example.dev"} {
+	for _, name := range []string{"deploy", "deployments.apps", "Pod", "pods.metrics"} {
 		m, err := catalog.Find(ctx, name)
 		if err != nil {
 			fmt.Println(err)
@@ -73,6 +81,37 @@ func ExampleCatalog_Find() {
 	// deployments.apps/v1 Deployment
 	// pods.v1 Pod, could be pods.metrics.example.dev/v1
 	// pods.metrics.example.dev/v1 PodMetrics
+}
+
+// Every object of every resource in a category.
+func ExampleCatalog_Category() {
+	ctx, c, stop := serve(clienttest.Resource{
+		Version: "v1", Group: "example.dev", Kind: "Widget", Resource: "widgets", Categories: []string{"toys"},
+	})
+	defer stop()
+	widget := &meta.Unstructured{Object: map[string]any{
+		"apiVersion": "example.dev/v1", "kind": "Widget", "metadata": map[string]any{"name": "w", "namespace": "default"},
+	}}
+	resources, err := discovery.New(c, discovery.Options{}).Category(ctx, "toys")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, r := range resources {
+		toys := client.For(c, r.Type())
+		if _, err := toys.Create(ctx, widget); err != nil {
+			fmt.Println(err)
+		}
+		for toy, err := range toys.All(ctx, client.ListOptions{}) {
+			if err != nil {
+				fmt.Println(err)
+				break
+			}
+			fmt.Println(r.Singular, meta.KeyOf(toy))
+		}
+	}
+	// Output:
+	// widget default/w
 }
 
 // Everything of some groups, in one version each.

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
 )
 
 // Resource returns the resource that holds objects of a kind, such as that of an object in a manifest. Without a version it is
@@ -32,68 +34,65 @@ func (c *Catalog) ResourceOf(ctx context.Context, gvr meta.GVR) (Resource, error
 }
 
 func (c *Catalog) lookup(ctx context.Context, group, version, name string, is func(Resource) bool) (Resource, error) {
-	searched := inGroup(group)
-	if version != "" {
-		searched = "group version " + GroupVersion{group, version}.String()
-	}
+	in := reading{scope: scope{groups: []string{group}, version: version}}
 	var found Resource
-	err := c.search(ctx, []string{group}, version, name, searched, func(vs []served, failed []Failure) bool {
-		for r := range preferred(vs) {
-			if is(r) {
-				// A version that the server likes better and did not answer may have it too: then another one would be a
-				// choice that differs from the next call's.
-				if version == "" && slices.ContainsFunc(failed, func(f Failure) bool { return f.Err != ErrStale }) {
-					return false
-				}
+	err := c.search(ctx, name, []reading{in}, func(_ reading, vs []served) bool {
+		for r, unsure := range preferred(vs) {
+			switch {
+			case unsure || !is(r) || found.Kind != "" && r.Version != found.Version:
+			case found.Kind == "", r.Can("get") && !found.Can("get"): // a kind may have a further resource, to create it only
 				found = r.clone()
-				return true
 			}
 		}
-		return false
+		return found.Kind != ""
 	})
 	return found, err
 }
 
-func inGroup(group string) string {
-	if group == "" {
-		return "the core group"
-	}
-	return fmt.Sprintf("group %q", group)
-}
-
-// search looks for something in the groups, and if it is not there, once more in answers that are young enough to prove it.
-func (c *Catalog) search(
-	ctx context.Context, groups []string, version, name, searched string, match func([]served, []Failure) bool,
-) error {
+// search looks for something in one reading after the other, and if it is in none, once more in answers that are young enough
+// to prove it.
+func (c *Catalog) search(ctx context.Context, name string, qs []reading, match func(reading, []served) bool) error {
 	for maxAge := c.maxAge(); ; maxAge = c.missAge() {
-		vs, failed, err := c.walk(ctx, groups, version, maxAge)
-		if err != nil {
-			return err
+		no := &NoMatchError{Name: name}
+		var searched []string
+		for _, q := range qs {
+			vs, err := c.walk(ctx, q.scope, maxAge)
+			if err != nil {
+				return err
+			}
+			if match(q, vs) {
+				return nil
+			}
+			searched, no.Failed = append(searched, q.searched()), append(no.Failed, failures(vs)...)
 		}
-		if match(vs, failed) {
-			return nil
-		}
+		no.Searched = strings.Join(searched, ", ")
 		// What failed in a way that may pass was asked for just now.
-		again := !slices.ContainsFunc(failed, func(f Failure) bool { return f.Err != ErrStale && !refused(f.Err) })
+		again := !slices.ContainsFunc(no.Failed, func(f Failure) bool { return f.Err != ErrStale && !refused(f.Err) })
 		if maxAge <= c.missAge() || !again {
-			return &NoMatchError{Name: name, Searched: searched, Failed: failed}
+			return no
 		}
 	}
 }
 
-// preferred returns each resource once, in the best version of its group.
-func preferred(vs []served) iter.Seq[Resource] {
-	return func(yield func(Resource) bool) {
+// preferred returns each resource once, in the best version of its group. It is unsure where a version that its group likes
+// better did not say what it has: that may have the resource too, and then another one would be a choice that differs from a
+// later call's. A version that is stale is nobody's choice, by the server's own word.
+func preferred(vs []served) iter.Seq2[Resource, bool] {
+	return func(yield func(r Resource, unsure bool) bool) {
 		type name struct{ group, resource string }
 		seen := map[name]bool{}
+		silent := map[string]bool{} // groups
 		for _, v := range vs {
+			if v.err != nil && v.err != ErrStale && !errors.Is(v.err, apierrors.NotFound) {
+				silent[v.gv.Group] = true
+			}
 			for _, r := range v.resources {
 				n := name{r.Group, r.Name}
 				if r.Kind == "" || seen[n] {
 					continue
 				}
 				seen[n] = true
-				if !yield(r) {
+				if !yield(r, silent[r.Group]) {
 					return
 				}
 			}
@@ -127,70 +126,59 @@ func (c *Catalog) Has(ctx context.Context, gvk meta.GVK) (bool, error) {
 
 // Match is what a name means.
 type Match struct {
-	// Resource is the best: the first group's in the server's order, the core group before all, in its preferred version. A
-	// resource's own name, singular or kind is better than a short name.
+	// Resource is the best. A resource's own name, plural or singular, is better than a short name, and that is better than a
+	// kind; of several the first group's is best in the server's order, the core group before all, in its preferred version.
 	Resource
 	// Others are the resources of other groups, or of other names, that match too, best first. A tool may warn about them.
 	Others []Resource
 }
 
-// Find returns the resource that a name means to kubectl: "deployments", "deployment", "Deployment" or "deploy" alone, with a
-// group as in "deployments.apps", or with a version as in "deployments.v1.apps" and "pods.v1". Upper and lower case are
-// the same. The error is a [*NoMatchError] if there is none. A name with a group asks for that alone; one without asks for
-// everything that the server has.
+// Find returns the resource that a name means to kubectl: "deployments", "deployment", "Deployment" or "deploy" alone; with a
+// group as in "deployments.apps", or if there is no such group, with its beginning as in "ingress.networking"; or with a
+// version as in "deployments.v1.apps" and "pods.v1". Upper and lower case are the same. The error is a [*NoMatchError] if there
+// is none. A name with a group asks for that alone; one without asks for everything that the server has.
 func (c *Catalog) Find(ctx context.Context, name string) (Match, error) {
-	if name == "" {
-		return Match{}, &client.UsageError{Err: errors.New("discovery: the name must not be empty")}
+	if name == "" || name[0] == '.' {
+		return Match{}, &client.UsageError{Err: fmt.Errorf("discovery: the name must not be empty, or begin with a dot, got %q", name)}
 	}
-	var missed *NoMatchError
-	for _, q := range readings(strings.ToLower(name)) {
-		var m Match
-		err := c.search(ctx, q.groups, q.version, name, q.searched(), func(vs []served, _ []Failure) bool {
-			found := q.match(vs)
-			if len(found) > 0 {
-				m = Match{Resource: found[0], Others: found[1:]}
-			}
-			return len(found) > 0
-		})
-		if err == nil {
-			return m, nil
+	var m Match
+	err := c.search(ctx, name, readings(strings.ToLower(name)), func(q reading, vs []served) bool {
+		found := q.match(vs)
+		if len(found) == 0 {
+			return false
 		}
-		no := (*NoMatchError)(nil)
-		if !errors.As(err, &no) {
-			return Match{}, err
-		}
-		if missed != nil {
-			no = &NoMatchError{Name: name, Searched: missed.Searched + ", " + no.Searched, Failed: append(missed.Failed, no.Failed...)}
-		}
-		missed = no
-	}
-	return Match{}, missed
+		m = Match{Resource: found[0], Others: found[1:]}
+		return true
+	})
+	return m, err
 }
 
 // reading is one way to read a name.
 type reading struct {
-	name    string
-	groups  []string // nil means all
-	version string
+	name string
+	scope
 }
 
 // readings returns the ways to read a name, the likeliest first. A group has dots as well.
 func readings(name string) []reading {
-	resource, rest, dotted := strings.Cut(name, ".")
-	if !dotted {
-		return []reading{{name: name}}
+	resource, rest, _ := strings.Cut(name, ".")
+	if rest == "" {
+		return []reading{{name: resource}}
+	}
+	in := func(group, version string) reading {
+		return reading{resource, scope{groups: []string{group}, version: version}}
 	}
 	var qs []reading
 	if version, group, more := strings.Cut(rest, "."); more && isVersion(version) {
-		qs = append(qs, reading{resource, []string{group}, version})
+		qs = append(qs, in(group, version))
 	}
 	if group, version, more := strings.Cut(rest, "/"); more { // as meta.GVR writes it in errors
-		return append(qs, reading{resource, []string{group}, version})
+		return append(qs, in(group, version))
 	}
 	if isVersion(rest) {
-		qs = append(qs, reading{resource, []string{""}, rest})
+		qs = append(qs, in("", rest))
 	}
-	return append(qs, reading{resource, []string{rest}, ""})
+	return append(qs, in(rest, ""), reading{resource, scope{groups: []string{rest}, below: true}})
 }
 
 // isVersion reports whether s looks like a version: "v", a digit, and no dots.
@@ -198,44 +186,76 @@ func isVersion(s string) bool {
 	return len(s) > 1 && s[0] == 'v' && '0' <= s[1] && s[1] <= '9' && !strings.Contains(s, ".")
 }
 
-func (q reading) searched() string {
+func (s scope) searched() string {
 	switch {
-	case q.groups == nil:
+	case s.groups == nil:
 		return "every group"
-	case q.version != "":
-		return "group version " + GroupVersion{q.groups[0], q.version}.String()
+	case s.below:
+		return "those that begin with it"
+	case s.version != "":
+		return "group version " + GroupVersion{s.groups[0], s.version}.String()
+	case s.groups[0] == "":
+		return "the core group"
 	}
-	return inGroup(q.groups[0])
+	return fmt.Sprintf("group %q", s.groups[0])
 }
 
-// match returns the resources that the name means, the best first.
+// match returns the resources that the name means, the best first. There is none if that is not sure.
 func (q reading) match(vs []served) []Resource {
-	var own, short []Resource
-	for r := range preferred(vs) {
-		switch {
-		case q.name == r.Name, q.name == r.Singular, q.name == strings.ToLower(r.Kind):
-			own = append(own, r.clone())
-		case slices.Contains(r.ShortNames, q.name):
-			short = append(short, r.clone())
-		}
+	type ranked struct {
+		Resource
+		rank   int
+		unsure bool
 	}
-	return append(own, short...)
+	var found []ranked
+	for r, unsure := range preferred(vs) {
+		kind := strings.ToLower(r.Kind)
+		rank := 0
+		switch {
+		case q.name == r.Name, q.name == cmp.Or(r.Singular, kind):
+		case slices.Contains(r.ShortNames, q.name):
+			rank = 2
+		case q.name == kind:
+			rank = 4
+		default:
+			continue
+		}
+		if q.name != r.Name && !r.Can("get") { // a kind may have a further resource, to create it only
+			rank++
+		}
+		found = append(found, ranked{r, rank, unsure})
+	}
+	slices.SortStableFunc(found, func(a, b ranked) int { return a.rank - b.rank })
+	if len(found) == 0 || found[0].unsure {
+		return nil
+	}
+	all := make([]Resource, 0, len(found))
+	for _, r := range found {
+		all = append(all, r.clone())
+	}
+	return all
 }
 
 // Category returns the resources of a category, such as "all", as Preferred has them. The error is a [*NoMatchError] if no
 // resource has it, and a [*PartialError] beside those that were found if there may be more.
 func (c *Catalog) Category(ctx context.Context, name string) ([]Resource, error) {
+	if name == "" {
+		return nil, &client.UsageError{Err: errors.New("discovery: the category's name must not be empty")}
+	}
 	var found []Resource
 	var missing []Failure
-	err := c.search(ctx, nil, "", name, "the categories of every group", func(vs []served, failed []Failure) bool {
+	err := c.search(ctx, name, []reading{{}}, func(_ reading, vs []served) bool {
 		for r := range preferred(vs) {
 			if slices.Contains(r.Categories, name) {
 				found = append(found, r.clone())
 			}
 		}
-		missing = failed
+		missing = failures(vs)
 		return len(found) > 0
 	})
+	if no := (*NoMatchError)(nil); errors.As(err, &no) {
+		no.Searched = "the categories of every group"
+	}
 	if err != nil {
 		return nil, err
 	}

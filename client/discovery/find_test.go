@@ -26,6 +26,7 @@ func TestFind(t *testing.T) {
 			"deploy": "deployments.apps/v1", "deployments.apps": "deployments.apps/v1", "deploy.apps": "deployments.apps/v1",
 			"deployments.v1.apps": "deployments.apps/v1", "DEPLOYMENT.v1.apps": "deployments.apps/v1",
 			"deployments.apps/v1": "deployments.apps/v1", "pods": "pods.v1", "po": "pods.v1", "pods.v1": "pods.v1", "pods.v1.": "pods.v1",
+			"pods.": "pods.v1", "deploy.app": "deployments.apps/v1", "lease.coordination": "leases.coordination.k8s.io/v1",
 			"wd": "widgets.example.dev/v1", "widget.example.dev": "widgets.example.dev/v1", "widgets.v1.example.dev": "widgets.example.dev/v1",
 			"sprockets": "sprockets.example.dev/v1beta1", "sprocket.v1beta1.example.dev": "sprockets.example.dev/v1beta1",
 		} {
@@ -42,12 +43,15 @@ func TestAnAmbiguousName(t *testing.T) {
 	forms(t, func(t *testing.T, aggregated bool) {
 		metrics := clienttest.Resource{Group: "metrics.example.dev", Version: "v1", Kind: "PodMetrics", Resource: "pods", Singular: "pod"}
 		short := clienttest.Resource{Group: "a.example.dev", Version: "v1", Kind: "Wide", Resource: "wides", ShortNames: []string{"wd", "widgets"}}
-		r := newRig(t, discovery.Options{}, metrics, short, widgets("v1"))
+		near := clienttest.Resource{Group: "exam", Version: "v1", Kind: "WD", Resource: "nears", Singular: "near"}
+		r := newRig(t, discovery.Options{}, metrics, short, near, widgets("v1"))
 		r.server.SetAggregated(aggregated)
 		for _, test := range []struct{ name, want, others string }{
 			{"pods", "pods.v1", "pods.metrics.example.dev/v1"},
 			{"pods.metrics.example.dev", "pods.metrics.example.dev/v1", ""},
-			{"wd", "wides.a.example.dev/v1", "widgets.example.dev/v1"},
+			{"wd", "wides.a.example.dev/v1", "widgets.example.dev/v1 nears.exam/v1"},
+			{"wd.exam", "nears.exam/v1", ""}, // a group's whole name is better than its beginning
+			{"wd.example", "widgets.example.dev/v1", ""},
 			{"widgets", "widgets.example.dev/v1", "wides.a.example.dev/v1"},
 		} {
 			got := must[discovery.Match](t)(r.catalog.Find(t.Context(), test.name))
@@ -81,11 +85,11 @@ func TestWhatIsNotThere(t *testing.T) {
 			},
 			{
 				func() error { _, err := r.catalog.Find(t.Context(), "gadgets.v1.example.dev"); return err },
-				`the server has no resource "gadgets.v1.example.dev": searched group version example.dev/v1, group "v1.example.dev"`,
+				`the server has no resource "gadgets.v1.example.dev": searched group version example.dev/v1, group "v1.example.dev", those that begin with it`,
 			},
 			{
 				func() error { _, err := r.catalog.Find(t.Context(), "gadgets.v1"); return err },
-				`the server has no resource "gadgets.v1": searched group version v1, group "v1"`,
+				`the server has no resource "gadgets.v1": searched group version v1, group "v1", those that begin with it`,
 			},
 			{
 				func() error { _, err := r.catalog.Resource(t.Context(), meta.GVK{Kind: "Gadget"}); return err },
@@ -112,6 +116,34 @@ func TestWhatIsNotThere(t *testing.T) {
 		// All are proved by the same answers, which were asked for at the same time.
 		if got := r.requests(); got != "/api, /apis" && got != "/apis, /api" {
 			t.Errorf("requests are %s", got)
+		}
+	})
+}
+
+// A kind may have a further resource that takes objects of it and keeps none, and old servers say no singular.
+func TestAKindOfTwoResources(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, discovery.Options{})
+		r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+			switch q.URL.Path {
+			case "/apis":
+				return jsonBody(`{"kind":"APIGroupList","groups":[{"name":"g","versions":[{"version":"v1"}]}]}`)
+			case "/apis/g/v1":
+				return jsonBody(`{"kind":"APIResourceList","resources":[` +
+					`{"name":"processedforms","kind":"Form","verbs":["create"]},{"name":"forms","kind":"Form","verbs":["create","get"]},` +
+					`{"name":"drafts","kind":"Draft","verbs":["create"]}]}`)
+			}
+			return nil
+		})
+		for _, gvk := range []meta.GVK{{Group: "g", Kind: "Form"}, {Group: "g", Version: "v1", Kind: "Form"}} {
+			if got := must[discovery.Resource](t)(r.catalog.Resource(t.Context(), gvk)); got.Name != "forms" {
+				t.Errorf("%s is %s", gvk, got.Name)
+			}
+		}
+		for name, want := range map[string]string{"form": "forms", "Form.g": "forms", "processedforms": "processedforms", "draft": "drafts"} {
+			if got := must[discovery.Match](t)(r.catalog.Find(t.Context(), name)); got.Name != want {
+				t.Errorf("%q is %s, want %s", name, got.Name, want)
+			}
 		}
 	})
 }

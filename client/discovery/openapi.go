@@ -46,10 +46,7 @@ func (c *Catalog) OpenAPI(ctx context.Context, gv GroupVersion) (json.RawMessage
 			p.query = url.Values{"hash": {hash}}
 		}
 		doc, err := c.load(ctx, p, func(d *document) bool {
-			if d.err == nil && hash != "" {
-				return d.hash == hash
-			}
-			return c.fresh(d, maxAge)
+			return d.err == nil && hash != "" && d.hash == hash || c.fresh(d, maxAge)
 		})
 		if errors.Is(err, apierrors.NotFound) {
 			return nil, &NoDocumentError{GroupVersion: gv, Err: err}

@@ -1,6 +1,8 @@
 package discovery
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +16,7 @@ import (
 // listing is what /api or /apis says. It does not change.
 type listing struct {
 	groups []Group
+	at     map[string]int // where each of groups is, by its name
 	// resources are those of the group versions that are not stale. It is nil where the server answered in the old form, which
 	// lists the groups alone.
 	resources map[GroupVersion][]Resource
@@ -23,8 +26,8 @@ type listing struct {
 
 // group returns the group of a name.
 func (l *listing) group(name string) (Group, bool) {
-	i := slices.IndexFunc(l.groups, func(g Group) bool { return g.Name == name })
-	if i < 0 {
+	i, ok := l.at[name]
+	if !ok {
 		return Group{}, false
 	}
 	return l.groups[i], true
@@ -43,6 +46,7 @@ func (l *listing) add(name string, versions []Version, preferred string) {
 		return
 	}
 	g := Group{Name: name}
+	has := make(map[string]bool, len(versions))
 	for _, v := range versions {
 		err := meta.ValidSegment("version", v.Name)
 		if name != "" && err == nil {
@@ -52,8 +56,8 @@ func (l *listing) add(name string, versions []Version, preferred string) {
 			l.invalid = append(l.invalid, Failure{GroupVersion{name, v.Name}, err})
 			continue
 		}
-		if _, twice := g.version(v.Name); !twice {
-			g.Versions = append(g.Versions, v)
+		if !has[v.Name] {
+			has[v.Name], g.Versions = true, append(g.Versions, v)
 		}
 	}
 	if v, ok := g.version(preferred); ok && !v.Stale {
@@ -61,9 +65,13 @@ func (l *listing) add(name string, versions []Version, preferred string) {
 	} else if i := slices.IndexFunc(g.Versions, func(v Version) bool { return !v.Stale }); i >= 0 {
 		g.Preferred = g.Versions[i].Name
 	}
-	if len(g.Versions) > 0 {
-		l.groups = append(l.groups, g)
+	if len(g.Versions) == 0 {
+		return
 	}
+	if l.at == nil {
+		l.at = map[string]int{}
+	}
+	l.at[name], l.groups = len(l.groups), append(l.groups, g)
 }
 
 // The aggregated form: APIGroupDiscoveryList of apidiscovery.k8s.io, in v2 and, with the same members, v2beta1 (KEP 3352).
@@ -105,7 +113,7 @@ const (
 // parseListing reads the answer of /api or /apis in either form.
 func parseListing(contentType string, body []byte) (any, error) {
 	var is meta.TypeMeta
-	if err := json.Unmarshal(body, &is); err != nil {
+	if err := decode(body, &is); err != nil {
 		return nil, err
 	}
 	// The media type says the same as the body, in parameters of any order among others that may be there; it counts where
@@ -125,6 +133,22 @@ func parseListing(contentType string, body []byte) (any, error) {
 		aggregatedKind, clip(is.Kind), clip(is.APIVersion))
 }
 
+// maxElements bounds how much larger a document can become in memory than it is: a cluster with 10,000
+// CustomResourceDefinitions has about a quarter of it.
+const maxElements = 1 << 20
+
+// decode is json.Unmarshal for documents in which every element takes room, however short it is.
+func decode(body []byte, into any) error {
+	if bytes.Count(body, []byte(",")) > maxElements {
+		return fmt.Errorf("it has more than %d elements", maxElements)
+	}
+	err := json.Unmarshal(body, into)
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) { // its own words are about the Go type
+		return fmt.Errorf("%s must not be a JSON %s", cmp.Or(wrong.Field, "it"), wrong.Value)
+	}
+	return err
+}
+
 // clip bounds what of a foreign text is shown in an error.
 func clip(s string) string {
 	if len(s) > 100 {
@@ -135,7 +159,7 @@ func clip(s string) string {
 
 func parseAggregated(body []byte) (*listing, error) {
 	var list aggregatedList
-	if err := json.Unmarshal(body, &list); err != nil {
+	if err := decode(body, &list); err != nil {
 		return nil, err
 	}
 	l := &listing{resources: map[GroupVersion][]Resource{}}
@@ -150,7 +174,9 @@ func parseAggregated(body []byte) (*listing, error) {
 			}
 			resources := make([]Resource, 0, len(v.Resources))
 			for _, r := range v.Resources {
-				resources = append(resources, r.resource(gv))
+				if addressable(r.Resource) {
+					resources = append(resources, r.resource(gv))
+				}
 			}
 			l.resources[gv] = resources
 		}
@@ -177,6 +203,9 @@ func (a aggregatedResource) resource(gv GroupVersion) Resource {
 	return r
 }
 
+// addressable reports whether there can be a resource of a name. One without is of no use to anybody.
+func addressable(name string) bool { return meta.ValidSegment("name", name) == nil }
+
 // kindIn returns a kind in full: the server says its group and version only where they are not those of the list.
 func kindIn(gv GroupVersion, k meta.GVK) meta.GVK {
 	switch {
@@ -200,7 +229,7 @@ func parseVersions(body []byte) (*listing, error) {
 	var list struct {
 		Versions []string `json:"versions"`
 	}
-	if err := json.Unmarshal(body, &list); err != nil {
+	if err := decode(body, &list); err != nil {
 		return nil, err
 	}
 	versions := make([]Version, 0, len(list.Versions))
@@ -224,7 +253,7 @@ func parseGroups(body []byte) (*listing, error) {
 			Preferred version   `json:"preferredVersion"`
 		} `json:"groups"`
 	}
-	if err := json.Unmarshal(body, &list); err != nil {
+	if err := decode(body, &list); err != nil {
 		return nil, err
 	}
 	l := &listing{}
@@ -255,7 +284,7 @@ func parseResources(gv GroupVersion) func(string, []byte) (any, error) {
 				Categories []string `json:"categories"`
 			} `json:"resources"`
 		}
-		if err := json.Unmarshal(body, &list); err != nil {
+		if err := decode(body, &list); err != nil {
 			return nil, err
 		}
 		if list.Kind != "APIResourceList" {
@@ -276,6 +305,9 @@ func parseResources(gv GroupVersion) func(string, []byte) (any, error) {
 		}
 		for _, a := range list.Resources {
 			name, sub, isSub := strings.Cut(a.Name, "/")
+			if !addressable(name) {
+				continue
+			}
 			r := parent(name, a.Namespaced) // a subresource may come before its resource, or without it
 			if isSub {
 				s := Subresource{Name: sub, Verbs: a.Verbs}
@@ -299,7 +331,7 @@ func parseIndex(_ string, body []byte) (any, error) {
 			URL string `json:"serverRelativeURL"`
 		} `json:"paths"`
 	}
-	if err := json.Unmarshal(body, &list); err != nil {
+	if err := decode(body, &list); err != nil {
 		return nil, err
 	}
 	if list.Paths == nil {

@@ -21,14 +21,22 @@ func TestWhatCannotBeRightIsNotSent(t *testing.T) {
 		{"no client", discovery.New(nil, discovery.Options{}), nil, "discovery.New: the client is nil"},
 		{"the zero catalog", new(discovery.Catalog), nil, "the zero discovery.Catalog has no client; use discovery.New"},
 		{
-			"negative options", discovery.New(r.client, discovery.Options{TTL: -1, MissTTL: -time.Second, Timeout: -1, MaxDocument: -1}), nil,
+			"negative options", discovery.New(r.client, discovery.Options{TTL: -1, MissTTL: -time.Second, MaxDocument: -1}), nil,
 			"discovery.Options: TTL must not be negative, got -1ns\ndiscovery.Options: MissTTL must not be negative, got -1s\n" +
-				"discovery.Options: Timeout must not be negative, got -1ns\ndiscovery.Options: MaxDocument must not be negative, got -1",
+				"discovery.Options: MaxDocument must not be negative, got -1",
 		},
 		{"no name", r.catalog, func(c *discovery.Catalog) error {
 			_, err := c.Find(t.Context(), "")
 			return err
-		}, "discovery: the name must not be empty"},
+		}, `discovery: the name must not be empty, or begin with a dot, got ""`},
+		{"no resource in the name", r.catalog, func(c *discovery.Catalog) error {
+			_, err := c.Find(t.Context(), ".apps")
+			return err
+		}, `discovery: the name must not be empty, or begin with a dot, got ".apps"`},
+		{"no category", r.catalog, func(c *discovery.Catalog) error {
+			_, err := c.Category(t.Context(), "")
+			return err
+		}, "discovery: the category's name must not be empty"},
 		{"no kind", r.catalog, func(c *discovery.Catalog) error {
 			_, err := c.Resource(t.Context(), meta.GVK{Group: "apps", Version: "v1"})
 			return err

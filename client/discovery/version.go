@@ -2,7 +2,7 @@ package discovery
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 )
 
 // ServerVersion is what a server says of itself.
@@ -45,7 +45,10 @@ func (c *Catalog) Version(ctx context.Context) (ServerVersion, error) {
 	}
 	parse := func(_ string, body []byte) (any, error) {
 		var v ServerVersion
-		err := json.Unmarshal(body, &v)
+		err := decode(body, &v)
+		if err == nil && v.GitVersion == "" {
+			err = errors.New(`it has no "gitVersion"`)
+		}
 		return v, err
 	}
 	doc, err := c.load(ctx, page{path: "/version", parse: parse}, func(d *document) bool { return c.fresh(d, c.options.TTL) })

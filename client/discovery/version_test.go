@@ -7,6 +7,19 @@ import (
 	"github.com/bowline-go/bowline/client/discovery"
 )
 
+// What is JSON and says no version was taken for one that is empty.
+func TestAVersionThatIsNone(t *testing.T) {
+	for _, body := range []string{"null", "{}", `{"kind":"Status","code":200}`} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, discovery.Options{})
+			r.answer("/version", "application/json", body)
+			if v, err := r.catalog.Version(t.Context()); err == nil || err.Error() != `read /version: it has no "gitVersion"` {
+				t.Errorf("%s is %+v, %v", body, v, err)
+			}
+		})
+	}
+}
+
 func TestVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, discovery.Options{})

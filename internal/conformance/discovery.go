@@ -110,6 +110,7 @@ func testDiscoveredNames(t *testing.T, catalog *discovery.Catalog) {
 	for name, want := range map[string]string{
 		"po": "pods.v1", "pod": "pods.v1", "Pod": "pods.v1", "pods.v1": "pods.v1", "cm": "configmaps.v1", "ns": "namespaces.v1",
 		"deploy": "deployments.apps/v1", "deployments.v1.apps": "deployments.apps/v1", "lease": "leases.coordination.k8s.io/v1",
+		"lease.coordination": "leases.coordination.k8s.io/v1", "Deployment.app": "deployments.apps/v1",
 	} {
 		m, err := catalog.Find(t.Context(), name)
 		if err != nil || m.GVR().String() != want {
