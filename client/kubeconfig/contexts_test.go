@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Contexts are listed in the order in which they are written, each from the first file that has it, usable or not.
@@ -116,5 +117,29 @@ func TestNoContextsAreNoError(t *testing.T) {
 	file := write(t, filepath.Join(home, "bomb"), bomb(20))
 	if list, err := Contexts(Options{Path: file}); err == nil || len(list) > 0 {
 		t.Errorf("listed %v, %v", list, err)
+	}
+}
+
+// guarantee S7: a list of contexts looks at the user of each, and all of them may have the same, which is large.
+func TestAListOfContextsThatShareALargeUserTakesNoTime(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("clusters: [{name: c, cluster: {server: \"https://s\"}}]\nusers: [{name: u, user: {client-key-data: k, client-certificate-data: ")
+	b.WriteString(strings.Repeat("QUFB", 1<<21) + "}}]\ncontexts:\n")
+	for i := range 20_000 {
+		fmt.Fprintf(&b, "- {name: c%d, context: {cluster: c, user: u}}\n", i)
+	}
+	file := write(t, filepath.Join(t.TempDir(), "config"), b.String())
+	start := time.Now()
+	list, err := Contexts(Options{Path: file})
+	if took := time.Since(start); err != nil || took > 20*time.Second {
+		t.Errorf("listed in %v: %v", took, err)
+	}
+	if len(list) != 20_000 {
+		t.Fatalf("there are %d contexts", len(list))
+	}
+	last := list[len(list)-1]
+	want := "kubeconfig " + file + `: contexts["c19999"]: is not checked: those before it have too much in them`
+	if last.Err == nil || last.Err.Error() != want || last.Cluster != "c" || last.User != "u" {
+		t.Errorf("the last is %v, %v", last, last.Err)
 	}
 }

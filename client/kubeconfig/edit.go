@@ -15,6 +15,7 @@ import (
 type document struct {
 	src    *source
 	path   string      // the file itself, behind all symbolic links
+	named  string      // the file, or the last link to it, in a folder that is behind all links
 	info   fs.FileInfo // nil where there is no file yet
 	data   []byte
 	docs   []*yaml.Node

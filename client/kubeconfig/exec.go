@@ -100,6 +100,7 @@ func (s *stanza) exec(c *client.Config, cluster *stanza, o Plugins) {
 	x := &stanza{src: s.src, path: s.path + ".exec"}
 	x.read(n, "apiVersion", "command", "args", "env", "installHint", "provideClusterInfo", "interactiveMode")
 	p := x.plugin(o)
+	s.within = x.ignored()
 	if x.err == nil && p.cluster != nil {
 		p.tell(cluster, c.TLS.CAData, c.TLS.CAFile)
 		x.err = cluster.err
@@ -210,6 +211,7 @@ func (s *stanza) environment() []string {
 			return nil
 		}
 		env = append(env, name+"="+value)
+		s.within = append(s.within, entry.ignored()...)
 	}
 	return env
 }

@@ -7,6 +7,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,6 +39,9 @@ func (p *plugin) fetch(ctx context.Context) (client.Credential, error) {
 	if err := p.plugins.allows(path); err != nil {
 		return client.Credential{}, p.fail(err)
 	}
+	if runtime.GOOS == "windows" && isBatch(path) && !survivesBatch(p.args) {
+		return client.Credential{}, p.fail(errBatch)
+	}
 	info, err := p.info(stdin != nil)
 	if err != nil {
 		return client.Credential{}, p.fail(err)
@@ -48,6 +55,24 @@ func (p *plugin) fetch(ctx context.Context) (client.Credential, error) {
 		return client.Credential{}, p.fail(err)
 	}
 	return c, nil
+}
+
+var errBatch = errors.New(`is a batch file, which a shell runs: its arguments must not have one of "%!&|<>()^ or a line end in them`)
+
+// isBatch tells whether Windows gives the file of a path to its shell. The dots and spaces at the end of a name are nothing
+// there.
+func isBatch(path string) bool {
+	switch strings.ToLower(filepath.Ext(strings.TrimRight(path, ". "))) {
+	case ".bat", ".cmd":
+		return true
+	}
+	return false
+}
+
+// survivesBatch tells whether the shell that runs a batch file takes arguments for what they are. It has rules of its own for
+// quotes, which os/exec does not follow: an argument could be a command.
+func survivesBatch(args []string) bool {
+	return !slices.ContainsFunc(args, func(arg string) bool { return strings.ContainsAny(arg, "\"%!&|<>()^\r\n") })
 }
 
 // turn is held by the plugin that has the terminal. There is one terminal for a process, however it is opened, and so one

@@ -393,3 +393,24 @@ func TestPluginsTakeTurnsAtTheTerminal(t *testing.T) {
 		t.Error("the turn was not given back")
 	}
 }
+
+// guarantee S5: the shell of Windows that runs a batch file takes a quote in an argument for one of its own, and what
+// follows for a command. An allowlist with az, which is az.cmd there, would allow everything.
+func TestABatchFileGetsNoArgumentThatItsShellWouldChange(t *testing.T) {
+	for path, want := range map[string]bool{
+		`C:\bin\az.cmd`: true, `C:\bin\az.BAT`: true, `C:\bin\az.cmd. .`: true,
+		`C:\bin\az.exe`: false, `C:\az.cmd\az`: false, `C:\bin\az`: false, `C:\bin\cmd`: false,
+	} {
+		if got := isBatch(path); got != want {
+			t.Errorf("%s is a batch file: %t, want %t", path, got, want)
+		}
+	}
+	if !survivesBatch([]string{"get-token", "--server-id=6dae42f8-4368", "-x", `C:\Program Files\a`, "é"}) {
+		t.Error("arguments of every day are refused")
+	}
+	for _, arg := range []string{`"&calc.exe`, "%PATH%", "!x!", "a&b", "a|b", "a>b", "a<b", "(", ")", "^", "a\nb", "a\rb"} {
+		if survivesBatch([]string{"get-token", arg}) {
+			t.Errorf("%q is not refused", arg)
+		}
+	}
+}

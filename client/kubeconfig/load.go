@@ -194,7 +194,7 @@ func readFile(file string) (*merged, error) {
 	return parse(src, data)
 }
 
-// readAll reads a file, which may be a pipe, as far as it may be long and one byte more.
+// readAll reads a file, which may be a pipe or without end, as far as it may be long and one byte more.
 func readAll(file string) ([]byte, fs.FileInfo, error) {
 	f, err := os.Open(file)
 	if err != nil {

@@ -103,12 +103,18 @@ func attempt(files []string, context string, c Change, held []string) (needed []
 }
 
 // readDocument opens a file to be edited, which need not exist.
-func readDocument(file string) (d *document, err error) {
-	d = &document{src: &source{name: file}}
+func readDocument(file string) (*document, error) {
+	d := &document{src: &source{name: file}}
 	if err := d.src.locate(file); err != nil {
 		return nil, err
 	}
-	if d.path, err = target(filepath.Join(d.src.dir, filepath.Base(file))); err == nil {
+	dir, err := target(d.src.dir)
+	if d.named = filepath.Join(dir, filepath.Base(file)); err == nil {
+		d.path, err = target(d.named)
+	} else {
+		d.path = d.named
+	}
+	if err == nil {
 		d.data, d.info, err = readAll(d.path)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -122,34 +128,44 @@ func (d *document) isSame(e *document) bool {
 	return d.path == e.path || d.info != nil && e.info != nil && os.SameFile(d.info, e.info)
 }
 
-// target returns the file that a path means, without symbolic links. It need not exist.
+// target returns the file that a path means, which is absolute, without symbolic links. What does not exist of it is returned
+// as it is named, with the error.
 func target(path string) (string, error) {
-	const most = 40
-	for range most {
-		dir, err := filepath.EvalSymlinks(filepath.Dir(path))
-		if err != nil {
-			return path, err
+	const separator = string(filepath.Separator)
+	root := func(path string) string { return filepath.VolumeName(path) + separator }
+	at, ahead := root(path), strings.Split(path[len(filepath.VolumeName(path)):], separator)
+	var info fs.FileInfo
+	for links := 0; len(ahead) > 0; {
+		name := ahead[0]
+		ahead = ahead[1:]
+		next := filepath.Join(at, name) // for .., the parent of what is no link
+		var err error
+		if info, err = os.Lstat(next); err != nil {
+			return filepath.Join(append([]string{next}, ahead...)...), err
 		}
-		path = filepath.Join(dir, filepath.Base(path))
-		info, err := os.Lstat(path)
-		switch {
-		case err != nil || info.Mode().IsRegular() || info.IsDir():
-			return path, err
-		case info.Mode()&fs.ModeSymlink == 0:
-			return "", errors.New("it is no regular file") // to open a pipe may wait
-		case !trusted(info):
-			return "", errors.New("it is a symbolic link of another user")
+		if info.Mode()&fs.ModeSymlink == 0 {
+			at = next
+			continue
 		}
-		to, err := os.Readlink(path)
+		if links++; links > 40 {
+			return "", errors.New("too many symbolic links")
+		}
+		if !trusted(info) {
+			return "", fmt.Errorf("%s is a symbolic link of another user", printable(next))
+		}
+		to, err := os.Readlink(next)
 		if err != nil {
 			return "", err
 		}
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(dir, to)
+		if filepath.IsAbs(to) {
+			at, to = root(to), to[len(filepath.VolumeName(to)):]
 		}
-		path = to
+		ahead = append(strings.Split(filepath.FromSlash(to), separator), ahead...)
 	}
-	return "", errors.New("too many symbolic links")
+	if info != nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return "", errors.New("it is no regular file") // to open a pipe may wait
+	}
+	return at, nil
 }
 
 // apply edits the documents and makes sure that the result can be meant.
