@@ -262,6 +262,14 @@ func TestAChangeThatCannotBeMeantIsNotWritten(t *testing.T) {
 			Change{Users: map[string]*User{"u": {Exec: &Exec{Command: "c"}}}},
 			`$users["u"].exec: apiVersion is not set; it must be client.authentication.k8s.io/v1 or client.authentication.k8s.io/v1beta1`,
 		},
+		{"a name that is no text", "", Options{}, Change{Users: map[string]*User{"\xff": {}}}, `$users["\xff"]: name must be valid UTF-8`},
+		{"a token that is no text", "", Options{}, Change{Users: map[string]*User{"u": {Token: "s3cr3t\xff"}}}, `$users["u"]: token must be valid UTF-8`},
+		{
+			"an extra that is no text", "",
+			Options{},
+			Change{Users: map[string]*User{"u": {As: "a", AsExtra: map[string][]string{"s3cr3t": {"\xff"}}}}},
+			`$users["u"]: as-user-extra must be valid UTF-8`,
+		},
 		{"a server that is none", "", Options{}, Change{Clusters: map[string]*Cluster{"c": {}}}, `$clusters["c"]: server is not set`},
 		{
 			"a CA without verification", "",

@@ -94,6 +94,14 @@ func (d *document) setCurrent(name string) error {
 // set gives the fields to the entry of this name in the list l. It is added where there is none. Other fields stay.
 func (d *document) set(l list, name string, fields []field) error {
 	path := fmt.Sprintf("%s[%q]", l.plural, name)
+	if !utf8.ValidString(name) {
+		return d.fail(path, "name", errNotUTF8)
+	}
+	for _, f := range fields {
+		if !isUTF8(f.value) {
+			return d.fail(path, f.name, errNotUTF8)
+		}
+	}
 	seq, at, err := d.find(l, name)
 	if err != nil {
 		return err
@@ -126,6 +134,13 @@ func (d *document) set(l list, name string, fields []field) error {
 		d.edited = setField(body, f) || d.edited
 	}
 	return nil
+}
+
+var errNotUTF8 = errors.New("must be valid UTF-8")
+
+// isUTF8 tells whether all that n holds is.
+func isUTF8(n *yaml.Node) bool {
+	return n == nil || utf8.ValidString(n.Value) && !slices.ContainsFunc(n.Content, func(child *yaml.Node) bool { return !isUTF8(child) })
 }
 
 // remove removes the entry of this name from the list l, if it is there.

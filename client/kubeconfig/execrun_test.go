@@ -104,7 +104,7 @@ func TestAPluginThatFailsSaysWhy(t *testing.T) {
 		{
 			"something else than a credential", self, "print",
 			[]string{"s3cr3t", "warning"},
-			`run "` + self + `": printed an ExecCredential that cannot be used: what it must be a mapping`, nil, -1,
+			`run "` + self + `": printed something else than one ExecCredential in JSON`, nil, -1,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
