@@ -247,6 +247,7 @@ func TestAChangeThatCannotBeMeantIsNotWritten(t *testing.T) {
 	good := &Cluster{Server: "https://s"}
 	const references = "cannot be changed: anchors, aliases and merge keys of YAML are there, so that it may stand for " +
 		"something else too; change it by hand"
+	const notSame = "cannot be changed: it has something in it that would not stay as it is; change it by hand"
 	for _, test := range []struct {
 		name, before string
 		o            Options
@@ -370,6 +371,15 @@ func TestAChangeThatCannotBeMeantIsNotWritten(t *testing.T) {
 			Options{},
 			Change{Current: "a"},
 			`$current-context ` + references,
+		},
+		// behaviour 105: these comments were lost.
+		{"a comment behind a bracket", "x: [ # why\n  a, b]\n", Options{}, Change{Clusters: map[string]*Cluster{"c": good}}, "$" + notSame},
+		{"a comment behind the end", "x: y\n... # why\n", Options{}, Change{Clusters: map[string]*Cluster{"c": good}}, "$" + notSame},
+		{
+			"what would be too large once it is indented", "x:\n" + strings.Repeat("- "+strings.Repeat("? ", 9000)+"a\n", 10),
+			Options{},
+			Change{Clusters: map[string]*Cluster{"c": good}},
+			"$is larger than 16 MiB",
 		},
 		// behaviour 109, guarantee S7
 		{"an alias bomb", bomb(20), Options{}, Change{Clusters: map[string]*Cluster{"c": good}}, "$has too many values in it, or aliases that expand to too many"},

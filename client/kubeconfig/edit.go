@@ -29,15 +29,17 @@ type document struct {
 
 // open parses what d.data holds.
 func (d *document) open() (err error) {
-	// Line ends mean the same in YAML, but the parser takes two of these for an empty line after a comment.
-	text := bytes.ReplaceAll(d.data, []byte("\r\n"), []byte("\n"))
-	if d.docs, d.isJSON, err = documents(d.src, text); err != nil {
+	if d.docs, d.isJSON, err = documents(d.src, withoutReturns(d.data)); err != nil {
 		return err
 	}
 	d.indent, d.compact = layout(d.docs)
 	d.said, err = unify(d.src, d.docs)
 	return err
 }
+
+// withoutReturns returns the text with other line ends. They mean the same in YAML, but the parser takes two of those of
+// Windows for an empty line after a comment.
+func withoutReturns(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
 var (
 	errReferences = errors.New("cannot be changed: anchors, aliases and merge keys of YAML are there, so that it may stand for " +
@@ -281,6 +283,9 @@ func (d *document) encode() ([]byte, error) {
 		out, err = encodeJSON(d.docs[0].Content[0], text)
 	} else {
 		out, err = d.encodeYAML(text)
+		if err == nil && !d.keepsComments(text) {
+			err = errNotSame
+		}
 	}
 	if err != nil {
 		return nil, d.fail("", "", err)

@@ -54,7 +54,7 @@ func (p *plugin) info(interactive bool) (string, error) {
 		if p.caFile != "" {
 			ca, _, err := readAll(p.caFile)
 			if err == nil && len(ca) > maxSize {
-				err = fmt.Errorf("is larger than %d MiB", maxSize>>20)
+				err = errTooLarge
 			}
 			if err != nil {
 				return "", fmt.Errorf("read certificate-authority %q: %w", p.caFile, withoutPath(err))

@@ -46,7 +46,7 @@ type Loaded struct {
 	Skipped []string
 
 	// Warnings say, each in one line without credentials, what is no error and should be looked at: a field that nobody
-	// knows, such as a misspelt one, in what was used, a file with a credential that others than its owner may read (not
+	// knows, such as a misspelt one, in what was used (at most 20 of a stanza), a file with a credential that others than its owner may read (not
 	// on Windows), and a pod without a CA file.
 	Warnings []string
 }

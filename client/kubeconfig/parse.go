@@ -76,7 +76,7 @@ func unify(src *source, docs []*yaml.Node) (*merged, error) {
 func documents(src *source, data []byte) (docs []*yaml.Node, isJSON bool, err error) {
 	bad := func(err error) ([]*yaml.Node, bool, error) { return nil, false, &FieldError{File: src.name, Err: err} }
 	if len(data) > maxSize {
-		return bad(fmt.Errorf("is larger than %d MiB", maxSize>>20))
+		return bad(errTooLarge)
 	}
 	if tooManyMarks(data) {
 		return bad(errTooMany)
@@ -106,7 +106,10 @@ func documents(src *source, data []byte) (docs []*yaml.Node, isJSON bool, err er
 	return docs, false, nil
 }
 
-var errTooMany = errors.New("has too many values in it, or aliases that expand to too many")
+var (
+	errTooLarge = fmt.Errorf("is larger than %d MiB", maxSize>>20)
+	errTooMany  = errors.New("has too many values in it, or aliases that expand to too many")
+)
 
 // tooManyMarks tells whether data may hold more values than a parser should be given. Each value but
 // the outermost begins after one of these characters, and none of them begins more than two.
