@@ -59,7 +59,7 @@ func Contexts(o Options) ([]Entry, error) {
 }
 
 // maxListed bounds what the contexts of a list refer to, as maxValues does: all of them may refer to one large user.
-const maxListed = 4 * maxValues
+const maxListed = 2 * maxValues
 
 // list returns the contexts.
 func (m *merged) list(o Options) []Entry {

