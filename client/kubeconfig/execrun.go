@@ -112,8 +112,8 @@ func (p *plugin) timeout(interactive bool) time.Duration {
 
 // run runs the file at path and returns what it prints.
 //
-// A plugin leads a process group, which is ended as a whole: when ctx is, and when the plugin has ended by itself. An
-// interactive one cannot: only the terminal's foreground group may read from it, and that is the group of this process.
+// A plugin leads a session without a terminal, whose process group is ended as a whole: when ctx is, and when the plugin has
+// ended by itself. An interactive one cannot: only the terminal's foreground group may read from it, and that is the group of this process.
 // So of that one only the process itself is ended.
 func (p *plugin) run(ctx context.Context, path, info string, stdin *os.File) ([]byte, error) {
 	limit := p.timeout(stdin != nil)
@@ -128,7 +128,7 @@ func (p *plugin) run(ctx context.Context, path, info string, stdin *os.File) ([]
 	if stdin != nil {
 		cmd.Stdin = stdin
 	} else {
-		ownGroup(cmd)
+		ownSession(cmd)
 		cmd.Cancel = func() error { return endGroup(cmd.Process) }
 	}
 
