@@ -49,7 +49,8 @@ type Plugins struct {
 	Unattended bool
 
 	// Stdin is the terminal that an interactive plugin reads from; nil means os.Stdin. A file that is no terminal is never
-	// passed on, and a plugin that is not passed one has none that it could open, on Unix. Plugins take turns at it, in the whole process, with whatever Stdin each has.
+	// passed on, and a plugin that is not passed one has none that it could open, on Unix. Plugins take turns at it, in the
+	// whole process, with whatever Stdin each has.
 	Stdin *os.File
 
 	// Stderr is given what plugins write to their standard error, as it comes, unaltered, and should not block. Several
