@@ -9,7 +9,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 )
@@ -22,12 +21,12 @@ func (t TLS) certificate() (*tls.Certificate, error) {
 	cert, key := t.CertData, t.KeyData
 	var err error
 	if len(cert) == 0 {
-		if cert, err = os.ReadFile(t.CertFile); err != nil {
+		if cert, err = readFile(t.CertFile); err != nil {
 			return nil, fmt.Errorf("read TLS.CertFile: %w", err)
 		}
 	}
 	if len(key) == 0 {
-		if key, err = os.ReadFile(t.KeyFile); err != nil {
+		if key, err = readFile(t.KeyFile); err != nil {
 			return nil, fmt.Errorf("read TLS.KeyFile: %w", err)
 		}
 	}
@@ -57,7 +56,7 @@ func (t TLS) ca() ([]byte, error) {
 	case t.CAFile == "":
 		return nil, nil
 	}
-	b, err := os.ReadFile(t.CAFile)
+	b, err := readFile(t.CAFile)
 	if err != nil {
 		return nil, fmt.Errorf("read TLS.CAFile: %w", err)
 	}

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -73,7 +72,7 @@ func fresh(read, now time.Time, age time.Duration) bool {
 }
 
 func readToken(file string) (string, error) {
-	b, err := os.ReadFile(file)
+	b, err := readFile(file)
 	if err != nil {
 		return "", fmt.Errorf("read Config.BearerTokenFile: %w", err)
 	}

@@ -1,15 +1,10 @@
 package kubeconfig
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"regexp"
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -18,6 +13,7 @@ import (
 //
 // A stanza that is named becomes what its value says: a field that the value leaves empty is removed, and one that this
 // package does not know stays, extensions too. A stanza that does not exist is added; a nil value deletes it, if it exists.
+// Contexts that refer to what is deleted stay, and can no longer be used.
 type Change struct {
 	Contexts map[string]*Context
 	Clusters map[string]*Cluster
@@ -173,123 +169,3 @@ func (c Change) validate() error {
 		names("Users", slices.Collect(maps.Keys(c.Users))),
 	)
 }
-
-// String returns c for people; the proxy, whose URL may hold a password, is only said to be there.
-func (c Cluster) String() string { return show(c.fields()) }
-
-// GoString returns the same as String.
-func (c Cluster) GoString() string { return "kubeconfig.Cluster" + c.String() }
-
-// Format prints String or GoString whatever the verb.
-func (c Cluster) Format(f fmt.State, verb rune) { format(f, verb, c) }
-
-// MarshalJSON encodes c for people, as String does.
-func (c Cluster) MarshalJSON() ([]byte, error) { return json.Marshal(c.String()) }
-
-// String returns u for people, without credentials.
-func (u User) String() string { return show(u.fields()) }
-
-// GoString returns the same as String.
-func (u User) GoString() string { return "kubeconfig.User" + u.String() }
-
-// Format prints String or GoString whatever the verb.
-func (u User) Format(f fmt.State, verb rune) { format(f, verb, u) }
-
-// MarshalJSON encodes u for people, as String does.
-func (u User) MarshalJSON() ([]byte, error) { return json.Marshal(u.String()) }
-
-// String returns e for people: its command. Arguments and environment may hold secrets.
-func (e Exec) String() string { return fmt.Sprintf("{command:%q}", e.Command) }
-
-// GoString returns the same as String.
-func (e Exec) GoString() string { return "kubeconfig.Exec" + e.String() }
-
-// Format prints String or GoString whatever the verb.
-func (e Exec) Format(f fmt.State, verb rune) { format(f, verb, e) }
-
-// MarshalJSON encodes e for people, as String does.
-func (e Exec) MarshalJSON() ([]byte, error) { return json.Marshal(e.String()) }
-
-func format(f fmt.State, verb rune, v interface {
-	fmt.Stringer
-	fmt.GoStringer
-},
-) {
-	text := v.String()
-	if verb == 'v' && f.Flag('#') {
-		text = v.GoString()
-	}
-	_, _ = io.WriteString(f, text)
-}
-
-// show returns the fields that are set, without what is secret.
-func show(fields []field) string {
-	var b strings.Builder
-	for _, f := range fields {
-		switch {
-		case f.value == nil:
-			continue
-		case b.Len() > 0:
-			b.WriteByte(' ')
-		}
-		switch {
-		case f.secret:
-			fmt.Fprintf(&b, "%s:[redacted]", f.name)
-		case strings.HasSuffix(f.name, "-data"):
-			data, _ := base64.StdEncoding.DecodeString(f.value.Value) // it was encoded here
-			fmt.Fprintf(&b, "%s:[%d bytes]", f.name, len(data))
-		case f.value.Kind == yaml.ScalarNode:
-			fmt.Fprintf(&b, "%s:%q", f.name, f.value.Value)
-		default:
-			fmt.Fprintf(&b, "%s:[%d]", f.name, len(f.value.Content))
-		}
-	}
-	return "{" + b.String() + "}"
-}
-
-// plainText matches what no version of YAML takes for anything but a string. Others than Go's YAML read kubeconfigs too: for
-// some of them, yes is a boolean, 1:30 and 0x1f are numbers.
-var (
-	plainText = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9/._@=+-]*(://[A-Za-z0-9/._@=+-]+(:[0-9]+)?[A-Za-z0-9/._@=+-]*)?$`)
-	notText   = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null|nan|inf)$`)
-)
-
-// quotedNode returns a string that every parser takes for one.
-func quotedNode(s string) *yaml.Node {
-	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
-	if !plainText.MatchString(s) || notText.MatchString(s) {
-		n.Style = yaml.DoubleQuotedStyle
-	}
-	return n
-}
-
-// The others return nil for what is left out of a file.
-
-func stringNode(s string) *yaml.Node {
-	if s == "" {
-		return nil
-	}
-	return quotedNode(s)
-}
-
-func dataNode(b []byte) *yaml.Node { return stringNode(base64.StdEncoding.EncodeToString(b)) }
-
-func boolNode(b bool) *yaml.Node {
-	if !b {
-		return nil
-	}
-	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "true"}
-}
-
-func listNode(texts []string) *yaml.Node {
-	if len(texts) == 0 {
-		return nil
-	}
-	n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
-	for _, text := range texts {
-		n.Content = append(n.Content, quotedNode(text))
-	}
-	return n
-}
-
-func mappingNode() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"} }

@@ -247,6 +247,7 @@ func TestAChangeThatCannotBeMeantIsNotWritten(t *testing.T) {
 	good := &Cluster{Server: "https://s"}
 	const references = "cannot be changed: anchors, aliases and merge keys of YAML are there, so that it may stand for " +
 		"something else too; change it by hand"
+	const notSame = "cannot be changed: it has something in it that would not stay as it is; change it by hand"
 	for _, test := range []struct {
 		name, before string
 		o            Options
@@ -261,6 +262,14 @@ func TestAChangeThatCannotBeMeantIsNotWritten(t *testing.T) {
 			Options{},
 			Change{Users: map[string]*User{"u": {Exec: &Exec{Command: "c"}}}},
 			`$users["u"].exec: apiVersion is not set; it must be client.authentication.k8s.io/v1 or client.authentication.k8s.io/v1beta1`,
+		},
+		{"a name that is no text", "", Options{}, Change{Users: map[string]*User{"\xff": {}}}, `$users["\xff"]: name must be valid UTF-8`},
+		{"a token that is no text", "", Options{}, Change{Users: map[string]*User{"u": {Token: "s3cr3t\xff"}}}, `$users["u"]: token must be valid UTF-8`},
+		{
+			"an extra that is no text", "",
+			Options{},
+			Change{Users: map[string]*User{"u": {As: "a", AsExtra: map[string][]string{"s3cr3t": {"\xff"}}}}},
+			`$users["u"]: as-user-extra must be valid UTF-8`,
 		},
 		{"a server that is none", "", Options{}, Change{Clusters: map[string]*Cluster{"c": {}}}, `$clusters["c"]: server is not set`},
 		{
@@ -362,6 +371,15 @@ func TestAChangeThatCannotBeMeantIsNotWritten(t *testing.T) {
 			Options{},
 			Change{Current: "a"},
 			`$current-context ` + references,
+		},
+		// behaviour 105: these comments were lost.
+		{"a comment behind a bracket", "x: [ # why\n  a, b]\n", Options{}, Change{Clusters: map[string]*Cluster{"c": good}}, "$" + notSame},
+		{"a comment behind the end", "x: y\n... # why\n", Options{}, Change{Clusters: map[string]*Cluster{"c": good}}, "$" + notSame},
+		{
+			"what would be too large once it is indented", "x:\n" + strings.Repeat("- "+strings.Repeat("? ", 9000)+"a\n", 10),
+			Options{},
+			Change{Clusters: map[string]*Cluster{"c": good}},
+			"$is larger than 16 MiB",
 		},
 		// behaviour 109, guarantee S7
 		{"an alias bomb", bomb(20), Options{}, Change{Clusters: map[string]*Cluster{"c": good}}, "$has too many values in it, or aliases that expand to too many"},

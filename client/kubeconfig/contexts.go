@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Entry is a context as [Contexts] lists it. None of it is a credential.
@@ -56,20 +58,37 @@ func Contexts(o Options) ([]Entry, error) {
 	return all.list(o), errors.Join(errs...)
 }
 
+// maxListed bounds what the contexts of a list refer to, as maxValues does: all of them may refer to one large user.
+const maxListed = 2 * maxValues
+
 // list returns the contexts.
 func (m *merged) list(o Options) []Entry {
 	current := cmp.Or(o.Context, m.current)
+	weights, anchors, budget := map[*stanza]int{}, map[*yaml.Node]int{}, maxListed
+	weight := func(s *stanza) int {
+		if _, known := weights[s]; !known && s != nil {
+			for _, n := range s.values {
+				weights[s] += weigh(n, anchors)
+			}
+		}
+		return weights[s]
+	}
 	var list []Entry
 	for _, name := range m.ordered() {
 		s := m.contexts[name].clone()
 		e := Entry{Name: name, File: s.src.name, Current: name == current}
 		e.Cluster, e.User, e.Namespace = s.text("cluster"), s.text("user"), s.text("namespace")
-		if cluster := m.clusters[e.Cluster].clone(); cluster != nil {
-			if server := cluster.text("server"); checkServer(server) == nil {
-				e.Server = server
+		if budget -= weight(m.clusters[e.Cluster]) + weight(m.users[e.User]); budget < 0 {
+			s.fail("", errors.New("is not checked: those before it have too much in them"))
+			e.Err = s.err
+		} else {
+			if cluster := m.clusters[e.Cluster].clone(); cluster != nil {
+				if server := cluster.text("server"); checkServer(server) == nil {
+					e.Server = server
+				}
 			}
+			_, e.Err = m.pick(name, o.Plugins)
 		}
-		_, e.Err = m.pick(name, o.Plugins)
 		list = append(list, e)
 	}
 	return list

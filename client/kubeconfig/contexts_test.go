@@ -118,3 +118,27 @@ func TestNoContextsAreNoError(t *testing.T) {
 		t.Errorf("listed %v, %v", list, err)
 	}
 }
+
+// guarantee S7: a list of contexts looks at the user of each, and all of them may have the same, which is large. With 20,000
+// contexts and a user of 8 MiB it took minutes.
+func TestAListDoesNotLookAtALargeUserForEachOfManyContexts(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("clusters: [{name: c, cluster: {server: \"https://s\"}}]\nusers: [{name: u, user: {client-key-data: \"!\", client-certificate-data: ")
+	b.WriteString(strings.Repeat("QUFB", 1<<19) + "}}]\ncontexts:\n")
+	for i := range 1000 {
+		fmt.Fprintf(&b, "- {name: c%d, context: {cluster: c, user: u}}\n", i)
+	}
+	file := write(t, filepath.Join(t.TempDir(), "config"), b.String())
+	list, err := Contexts(Options{Path: file})
+	if err != nil || len(list) != 1000 {
+		t.Fatalf("there are %d contexts, %v", len(list), err)
+	}
+	if first, why := list[0], `users["u"]: client-key-data is not base64`; first.Err == nil || !strings.Contains(first.Err.Error(), why) {
+		t.Errorf("the first is %v, %v", first, first.Err)
+	}
+	last := list[len(list)-1]
+	want := "kubeconfig " + file + `: contexts["c999"]: is not checked: those before it have too much in them`
+	if last.Err == nil || last.Err.Error() != want || last.Cluster != "c" || last.User != "u" {
+		t.Errorf("the last is %v, %v", last, last.Err)
+	}
+}

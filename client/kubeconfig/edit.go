@@ -15,6 +15,7 @@ import (
 type document struct {
 	src    *source
 	path   string      // the file itself, behind all symbolic links
+	named  string      // the file, or the last link to it, in a folder that is behind all links
 	info   fs.FileInfo // nil where there is no file yet
 	data   []byte
 	docs   []*yaml.Node
@@ -28,15 +29,17 @@ type document struct {
 
 // open parses what d.data holds.
 func (d *document) open() (err error) {
-	// Line ends mean the same in YAML, but the parser takes two of these for an empty line after a comment.
-	text := bytes.ReplaceAll(d.data, []byte("\r\n"), []byte("\n"))
-	if d.docs, d.isJSON, err = documents(d.src, text); err != nil {
+	if d.docs, d.isJSON, err = documents(d.src, withoutReturns(d.data)); err != nil {
 		return err
 	}
 	d.indent, d.compact = layout(d.docs)
 	d.said, err = unify(d.src, d.docs)
 	return err
 }
+
+// withoutReturns returns the text with other line ends. They mean the same in YAML, but the parser takes two of those of
+// Windows for an empty line after a comment.
+func withoutReturns(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
 var (
 	errReferences = errors.New("cannot be changed: anchors, aliases and merge keys of YAML are there, so that it may stand for " +
@@ -93,6 +96,14 @@ func (d *document) setCurrent(name string) error {
 // set gives the fields to the entry of this name in the list l. It is added where there is none. Other fields stay.
 func (d *document) set(l list, name string, fields []field) error {
 	path := fmt.Sprintf("%s[%q]", l.plural, name)
+	if !utf8.ValidString(name) {
+		return d.fail(path, "name", errNotUTF8)
+	}
+	for _, f := range fields {
+		if !isUTF8(f.value) {
+			return d.fail(path, f.name, errNotUTF8)
+		}
+	}
 	seq, at, err := d.find(l, name)
 	if err != nil {
 		return err
@@ -125,6 +136,13 @@ func (d *document) set(l list, name string, fields []field) error {
 		d.edited = setField(body, f) || d.edited
 	}
 	return nil
+}
+
+var errNotUTF8 = errors.New("must be valid UTF-8")
+
+// isUTF8 tells whether all that n holds is.
+func isUTF8(n *yaml.Node) bool {
+	return n == nil || utf8.ValidString(n.Value) && !slices.ContainsFunc(n.Content, func(child *yaml.Node) bool { return !isUTF8(child) })
 }
 
 // remove removes the entry of this name from the list l, if it is there.
@@ -265,6 +283,9 @@ func (d *document) encode() ([]byte, error) {
 		out, err = encodeJSON(d.docs[0].Content[0], text)
 	} else {
 		out, err = d.encodeYAML(text)
+		if err == nil && !d.keepsComments(text) {
+			err = errNotSame
+		}
 	}
 	if err != nil {
 		return nil, d.fail("", "", err)

@@ -12,16 +12,18 @@ import (
 // encodeYAML returns the documents as YAML, laid out as the text is that they come from. What is only in the text, comments
 // without any document, comes first.
 func (d *document) encodeYAML(text []byte) (out []byte, err error) {
+	var b page
 	defer func() {
 		// The encoder panics where it believes that it cannot come.
 		if recover() != nil {
 			out, err = nil, errNotSame
 		}
+		if b.full {
+			out, err = nil, errTooLarge
+		}
 	}()
-	var b bytes.Buffer
 	if comments := bytes.TrimSpace(text); onlyComments(comments) && len(comments) > 0 {
-		b.Write(comments)
-		b.WriteByte('\n')
+		b.text = append(append(b.text, comments...), '\n')
 	}
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(d.indent)
@@ -37,9 +39,40 @@ func (d *document) encodeYAML(text []byte) (out []byte, err error) {
 		return nil, errNotSame
 	}
 	if bytes.Contains(text, []byte("\r\n")) {
-		return bytes.ReplaceAll(b.Bytes(), []byte("\n"), []byte("\r\n")), nil
+		return bytes.ReplaceAll(b.text, []byte("\n"), []byte("\r\n")), nil
 	}
-	return b.Bytes(), nil
+	return b.text, nil
+}
+
+// page is a file that is written, up to the size that it may have. A file that is deep is a multiple of itself when it is
+// indented.
+type page struct {
+	text []byte
+	full bool
+}
+
+// Write implements io.Writer.
+func (p *page) Write(b []byte) (int, error) {
+	if p.full = p.full || len(p.text)+len(b) > maxSize; p.full {
+		return 0, errTooLarge
+	}
+	p.text = append(p.text, b...)
+	return len(b), nil
+}
+
+// keepsComments tells whether the text, as it is, would have all its comments after it was parsed and encoded. The parser
+// loses some, such as those behind a bracket that opens.
+func (d *document) keepsComments(text []byte) bool {
+	before := *d
+	var err error
+	if before.docs, _, err = documents(d.src, withoutReturns(text)); err != nil {
+		return false
+	}
+	if len(before.docs) == 0 { // then it is comments alone, which encodeYAML takes from the text
+		return true
+	}
+	out, err := before.encodeYAML(text)
+	return err == nil && bytes.Count(out, []byte("#")) >= bytes.Count(text, []byte("#"))
 }
 
 func onlyComments(text []byte) bool {

@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/bowline-go/bowline/client"
+	apierrors "github.com/bowline-go/bowline/errors"
 )
 
 // A user's stanza may name a credential plugin under exec: a program that prints a credential. This file is about the stanza;
@@ -23,8 +24,9 @@ import (
 // Plugins says which credential plugins may run, and how. The zero value runs what the kubeconfig names, as kubectl does.
 //
 // A plugin gets the environment of this process, what the kubeconfig adds to it, and KUBERNETES_EXEC_INFO. Its arguments
-// are passed as they are, by no shell. What it starts is ended when it ends, except for an interactive plugin and, where
-// there are no process groups, as on Windows.
+// are passed as they are, by no shell; a batch file of Windows, which has one, is run only with arguments that mean nothing
+// to it. What a plugin starts is ended when it ends, unless that has left the plugin's process group, or the plugin is
+// interactive, or there are no process groups, as on Windows.
 type Plugins struct {
 	// Policy says which plugins may run.
 	Policy PluginPolicy
@@ -33,6 +35,9 @@ type Plugins struct {
 	// bare names, such as "aws", which stand for what PATH has under that name. What counts is the file that would be
 	// executed, as the kubeconfig or PATH names it: an entry allows no symbolic link to its file, and an entry that is a
 	// link allows what it leads to. Letters of other case are other letters, on every system.
+	//
+	// What the kubeconfig gives a plugin that may run, its arguments and its environment, is not looked at. So allow no
+	// program that these can make run another, such as a shell, an interpreter or a script in their language.
 	Allowed []string
 
 	// Timeout bounds each run; 0 means a minute, or ten minutes for a plugin that is passed Stdin. A client waits for a
@@ -44,7 +49,8 @@ type Plugins struct {
 	Unattended bool
 
 	// Stdin is the terminal that an interactive plugin reads from; nil means os.Stdin. A file that is no terminal is never
-	// passed on. Plugins take turns at it, in the whole process, with whatever Stdin each has.
+	// passed on, and a plugin that is not passed one has none that it could open, on Unix. Plugins take turns at it, in the
+	// whole process, with whatever Stdin each has.
 	Stdin *os.File
 
 	// Stderr is given what plugins write to their standard error, as it comes, unaltered, and should not block. Several
@@ -100,6 +106,7 @@ func (s *stanza) exec(c *client.Config, cluster *stanza, o Plugins) {
 	x := &stanza{src: s.src, path: s.path + ".exec"}
 	x.read(n, "apiVersion", "command", "args", "env", "installHint", "provideClusterInfo", "interactiveMode")
 	p := x.plugin(o)
+	s.within = x.ignored()
 	if x.err == nil && p.cluster != nil {
 		p.tell(cluster, c.TLS.CAData, c.TLS.CAFile)
 		x.err = cluster.err
@@ -116,7 +123,7 @@ func (s *stanza) plugin(o Plugins) *plugin {
 	p := &plugin{
 		file: s.src.name, stanza: s.path, plugins: o, terminal: isTerminal,
 		version: s.apiVersion(), command: s.command(), args: s.arguments(), env: s.environment(),
-		hint: legible(s.text("installHint"), maxShown),
+		hint: apierrors.Clean(s.text("installHint"), maxShown),
 		mode: s.interactiveMode(),
 	}
 	p.plugins.Allowed = slices.Clone(o.Allowed)
@@ -210,6 +217,7 @@ func (s *stanza) environment() []string {
 			return nil
 		}
 		env = append(env, name+"="+value)
+		s.within = append(s.within, entry.ignored()...)
 	}
 	return env
 }

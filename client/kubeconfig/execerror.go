@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
+
+	apierrors "github.com/bowline-go/bowline/errors"
 )
 
 // PluginError says that a credential plugin has given no credential: that it is not there, may not run, has failed, has taken
 // too long or has printed something else. It shows nothing of what the plugin printed on its standard output.
 //
-// It matches [fs.ErrPermission] where Options.Plugins does not allow the plugin, [exec.ErrNotFound] or [fs.ErrNotExist] where
+// It matches [fs.ErrPermission] where Options.Plugins or the system does not allow the plugin to run, [exec.ErrNotFound] or [fs.ErrNotExist] where
 // the plugin is not there, [os.ErrDeadlineExceeded] where it took too long, and the error of the context where that ended it.
 type PluginError struct {
 	File    string // the file that names the plugin
@@ -60,73 +61,6 @@ func (p *plugin) missing(err error) *PluginError {
 
 // maxShown bounds text of others in an error, in bytes.
 const maxShown = 4 << 10
-
-// legible returns text as it may be shown, in one line: without escape sequences, control characters, characters that change
-// the direction of the text and invalid UTF-8, and cut to a number of bytes.
-func legible(s string, most int) string {
-	s = withoutEscapes(strings.ToValidUTF8(s, ""))
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return ' '
-		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar:
-			return -1
-		}
-		return r
-	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "..."
-	}
-	return s
-}
-
-// withoutEscapes removes escape sequences (ECMA-48, 5.4 and 5.6): CSI with its parameters, strings such as OSC with their
-// text, and others with the character that follows. What remains of a sequence without an end is removed as a whole.
-func withoutEscapes(s string) string {
-	var b strings.Builder
-	for {
-		i := strings.IndexAny(s, "\x1b\u009b\u009d")
-		if i < 0 {
-			b.WriteString(s)
-			return b.String()
-		}
-		b.WriteString(s[:i])
-		s = s[i:]
-		kind := byte('[')
-		switch {
-		case strings.HasPrefix(s, "\u009d"):
-			kind, s = ']', s[2:]
-		case strings.HasPrefix(s, "\u009b"):
-			s = s[2:]
-		case len(s) > 1:
-			kind, s = s[1], s[2:]
-		default:
-			return b.String()
-		}
-		switch kind {
-		case '[': // to the first byte that is no parameter
-			end := strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '?' })
-			if end < 0 {
-				return b.String()
-			}
-			if s[end] >= '@' && s[end] < 0x7f {
-				end++
-			}
-			s = s[end:]
-		case ']', 'P', 'X', '^', '_': // to BEL or to the string terminator
-			end := strings.IndexAny(s, "\a\x1b\u009c\n")
-			if end < 0 {
-				return b.String()
-			}
-			s = strings.TrimPrefix(s[end:], "\x1b\\")
-		default:
-			if kind >= 0x80 { // the beginning of a character, which stays out as a whole
-				s = strings.ToValidUTF8(s, "")
-			}
-		}
-	}
-}
 
 const redacted = "[redacted]"
 
@@ -183,7 +117,7 @@ func (p *plugin) withoutSecrets(s string, cut bool) string {
 		}
 		s = "..." + s[rest:]
 	}
-	return p.redact(legible(p.redact(s), maxShown)) // again, because a secret may have had an escape sequence in it
+	return p.redact(apierrors.Clean(p.redact(s), maxShown)) // again, because a secret may have had an escape sequence in it
 }
 
 func (p *plugin) redact(s string) string {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -53,7 +52,10 @@ func (p *plugin) info(interactive bool) (string, error) {
 	if p.cluster != nil {
 		cluster := *p.cluster
 		if p.caFile != "" {
-			ca, err := os.ReadFile(p.caFile)
+			ca, _, err := readAll(p.caFile)
+			if err == nil && len(ca) > maxSize {
+				err = errTooLarge
+			}
 			if err != nil {
 				return "", fmt.Errorf("read certificate-authority %q: %w", p.caFile, withoutPath(err))
 			}

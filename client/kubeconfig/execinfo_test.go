@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -53,6 +54,18 @@ func TestAPluginIsToldOfItsClusterOnlyWhereTheStanzaSaysSo(t *testing.T) {
 			}
 		})
 	}
+	// Such as /dev/zero, which a kubeconfig may name too.
+	t.Run("a file that has no end", func(t *testing.T) {
+		endless := write(t, filepath.Join(dir, "endless"), "")
+		if err := os.Truncate(endless, 1<<40); err != nil {
+			t.Fatal(err)
+		}
+		p := pluginOf(t, someServer+`certificate-authority: `+endless, `exec: {`+somePlugin+`, provideClusterInfo: true}`, Plugins{})
+		_, err := p.info(false)
+		if want := `read certificate-authority "` + endless + `": is larger than 16 MiB`; err == nil || err.Error() != want {
+			t.Errorf("error is %v, want %s", err, want)
+		}
+	})
 	t.Run("a file that is gone", func(t *testing.T) {
 		p := pluginOf(t, someServer+`certificate-authority: /nowhere/ca`, `exec: {`+somePlugin+`, provideClusterInfo: true}`, Plugins{})
 		_, err := p.info(false)

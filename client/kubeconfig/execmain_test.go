@@ -72,6 +72,12 @@ func beAPlugin(mode string) int {
 		}
 		fmt.Print(string(answer))
 		return 0
+	case "session":
+		if !leadsSession() {
+			return 1
+		}
+		fmt.Print(printToken(v1, "alone"))
+		return 0
 	case "wait": // until the test at the address hangs up or says to go on
 		return call(os.Args[1], "child")
 	case "parent", "escape": // starts one that waits, waits, and then prints a credential

@@ -5,3 +5,5 @@ package kubeconfig
 import "os/exec"
 
 func leaveGroup(*exec.Cmd) {}
+
+func leadsSession() bool { return true }

@@ -24,6 +24,9 @@ const maxOutput = 1 << 20
 // error quotes what was printed, except a version of the protocol.
 func credential(version string, printed []byte) (client.Credential, error) {
 	n, err := outputNode(printed)
+	if err == nil && n.Kind != yaml.MappingNode {
+		err = errNoDocument
+	}
 	if err != nil {
 		return client.Credential{}, err
 	}
@@ -132,8 +135,8 @@ func printedError(err error) error {
 	if f.Field != "" && field != "" {
 		field += "."
 	}
-	if field += f.Field; field == "" {
-		field = "what it"
+	if field += f.Field; field != "" {
+		field += " "
 	}
-	return fmt.Errorf("printed an ExecCredential that cannot be used: %s %w", field, f.Err)
+	return fmt.Errorf("printed an ExecCredential that cannot be used: %s%w", field, f.Err)
 }

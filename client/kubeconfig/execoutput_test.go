@@ -111,8 +111,9 @@ func TestWhatIsNoCredentialIsRefusedWithoutShowingIt(t *testing.T) {
 	}{
 		{"nothing", nil, "printed nothing"},
 		{"white space", []byte(" \n\t"), "printed nothing"},
-		{"a bare token", []byte(secret), unfit + "what it must be a mapping"},
-		{"a list", []byte(`["` + secret + `"]`), unfit + "what it must be a mapping"},
+		{"a bare token", []byte(secret), noDocument},
+		{"a list", []byte(`["` + secret + `"]`), noDocument},
+		{"a merge key with text", []byte("<<: " + secret), unfit + "must have mappings only under the merge key (<<)"},
 		{"text and then a document", append([]byte("Signed in: "+secret+"\n"), printed(v1, status{"token": secret})...), noDocument},
 		{
 			"two documents", append(append(printed(v1, status{"token": secret}), "\n---\n"...), printed(v1, status{"token": secret})...),

@@ -7,6 +7,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,6 +39,9 @@ func (p *plugin) fetch(ctx context.Context) (client.Credential, error) {
 	if err := p.plugins.allows(path); err != nil {
 		return client.Credential{}, p.fail(err)
 	}
+	if runtime.GOOS == "windows" && isBatch(path) && !survivesBatch(p.args) {
+		return client.Credential{}, p.fail(errBatch)
+	}
 	info, err := p.info(stdin != nil)
 	if err != nil {
 		return client.Credential{}, p.fail(err)
@@ -48,6 +55,24 @@ func (p *plugin) fetch(ctx context.Context) (client.Credential, error) {
 		return client.Credential{}, p.fail(err)
 	}
 	return c, nil
+}
+
+var errBatch = errors.New(`is a batch file, which a shell runs: its arguments must not have one of "%!&|<>()^ or a line end in them`)
+
+// isBatch tells whether Windows gives the file of a path to its shell. The dots and spaces at the end of a name are nothing
+// there.
+func isBatch(path string) bool {
+	switch strings.ToLower(filepath.Ext(strings.TrimRight(path, ". "))) {
+	case ".bat", ".cmd":
+		return true
+	}
+	return false
+}
+
+// survivesBatch tells whether the shell that runs a batch file takes arguments for what they are. It has rules of its own for
+// quotes, which os/exec does not follow: an argument could be a command.
+func survivesBatch(args []string) bool {
+	return !slices.ContainsFunc(args, func(arg string) bool { return strings.ContainsAny(arg, "\"%!&|<>()^\r\n") })
 }
 
 // turn is held by the plugin that has the terminal. There is one terminal for a process, however it is opened, and so one
@@ -87,8 +112,8 @@ func (p *plugin) timeout(interactive bool) time.Duration {
 
 // run runs the file at path and returns what it prints.
 //
-// A plugin leads a process group, which is ended as a whole: when ctx is, and when the plugin has ended by itself. An
-// interactive one cannot: only the terminal's foreground group may read from it, and that is the group of this process.
+// A plugin leads a session without a terminal, whose process group is ended as a whole: when ctx is, and when the plugin has
+// ended by itself. An interactive one cannot: only the terminal's foreground group may read from it, and that is the group of this process.
 // So of that one only the process itself is ended.
 func (p *plugin) run(ctx context.Context, path, info string, stdin *os.File) ([]byte, error) {
 	limit := p.timeout(stdin != nil)
@@ -103,7 +128,7 @@ func (p *plugin) run(ctx context.Context, path, info string, stdin *os.File) ([]
 	if stdin != nil {
 		cmd.Stdin = stdin
 	} else {
-		ownGroup(cmd)
+		ownSession(cmd)
 		cmd.Cancel = func() error { return endGroup(cmd.Process) }
 	}
 

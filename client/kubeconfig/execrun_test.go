@@ -104,7 +104,7 @@ func TestAPluginThatFailsSaysWhy(t *testing.T) {
 		{
 			"something else than a credential", self, "print",
 			[]string{"s3cr3t", "warning"},
-			`run "` + self + `": printed an ExecCredential that cannot be used: what it must be a mapping`, nil, -1,
+			`run "` + self + `": printed something else than one ExecCredential in JSON`, nil, -1,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -264,6 +264,15 @@ func TestAPluginMayLeaveAProcessBehind(t *testing.T) {
 	}
 }
 
+// behaviour 118: a plugin that is given no terminal has none that it could open. One that did was stopped by the system,
+// and ended when its time was over.
+func TestAPluginWithoutATerminalHasASessionOfItsOwn(t *testing.T) {
+	p := pluginOf(t, someServer, stanzaOf(t, "session", ""), Plugins{})
+	if c, err := p.fetch(t.Context()); err != nil || c.Token != "alone" {
+		t.Errorf("fetched %v, %v", c, err)
+	}
+}
+
 // behaviour 118
 func TestAPluginGetsATerminalByItsMode(t *testing.T) {
 	null, err := os.Open(os.DevNull)
@@ -391,5 +400,26 @@ func TestPluginsTakeTurnsAtTheTerminal(t *testing.T) {
 	}
 	if len(turn) != 0 {
 		t.Error("the turn was not given back")
+	}
+}
+
+// guarantee S5: the shell of Windows that runs a batch file takes a quote in an argument for one of its own, and what
+// follows for a command. An allowlist with az, which is az.cmd there, would allow everything.
+func TestABatchFileGetsNoArgumentThatItsShellWouldChange(t *testing.T) {
+	for path, want := range map[string]bool{
+		`C:\bin\az.cmd`: true, `C:\bin\az.BAT`: true, `C:\bin\az.cmd. .`: true,
+		`C:\bin\az.exe`: false, `C:\az.cmd\az`: false, `C:\bin\az`: false, `C:\bin\cmd`: false,
+	} {
+		if got := isBatch(path); got != want {
+			t.Errorf("%s is a batch file: %t, want %t", path, got, want)
+		}
+	}
+	if !survivesBatch([]string{"get-token", "--server-id=6dae42f8-4368", "-x", `C:\Program Files\a`, "é"}) {
+		t.Error("arguments of every day are refused")
+	}
+	for _, arg := range []string{`"&calc.exe`, "%PATH%", "!x!", "a&b", "a|b", "a>b", "a<b", "(", ")", "^", "a\nb", "a\rb"} {
+		if survivesBatch([]string{"get-token", arg}) {
+			t.Errorf("%q is not refused", arg)
+		}
 	}
 }

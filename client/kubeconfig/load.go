@@ -46,7 +46,7 @@ type Loaded struct {
 	Skipped []string
 
 	// Warnings say, each in one line without credentials, what is no error and should be looked at: a field that nobody
-	// knows, such as a misspelt one, in what was used, a file with a credential that others than its owner may read (not
+	// knows, such as a misspelt one, in what was used (at most 20 of a stanza), a file with a credential that others than its owner may read (not
 	// on Windows), and a pod without a CA file.
 	Warnings []string
 }
@@ -194,7 +194,7 @@ func readFile(file string) (*merged, error) {
 	return parse(src, data)
 }
 
-// readAll reads a file, which may be a pipe, as far as it may be long and one byte more.
+// readAll reads a file, which may be a pipe or without end, as far as it may be long and one byte more.
 func readAll(file string) ([]byte, fs.FileInfo, error) {
 	f, err := os.Open(file)
 	if err != nil {

@@ -37,15 +37,11 @@ const (
 // locks returns the names of the files that lock d: one for the file itself, and one for the name of it that was given, if
 // that is a link, which is where other tools look.
 func (d *document) locks() []string {
-	dir, err := filepath.EvalSymlinks(d.src.dir) // the same file under two names would be waited for forever
-	if err != nil {
-		dir = d.src.dir
+	itself, named := d.path+".lock", d.named+".lock"
+	if itself == named { // which would be waited for forever
+		return []string{itself}
 	}
-	named := filepath.Join(dir, filepath.Base(d.src.name)) + ".lock"
-	if itself := d.path + ".lock"; itself != named {
-		return []string{itself, named}
-	}
-	return []string{named}
+	return []string{itself, named}
 }
 
 // lock makes the files of these names, which are sorted, so that two who want the same do not wait for each other. release

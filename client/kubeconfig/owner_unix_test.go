@@ -31,6 +31,30 @@ func TestALinkOfAnotherUserIsNotFollowed(t *testing.T) {
 	}
 }
 
+// guarantee S6: so can a link to a folder of the user's, where a file of the same name may be.
+func TestALinkOfAnotherUserToAFolderIsNotFollowed(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := write(t, filepath.Join(dir, "ssh", "config"), "")
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("ssh", link); err != nil {
+		t.Fatal(err)
+	}
+	if to, err := target(filepath.Join(link, "config")); err != nil || to != file {
+		t.Errorf("the user's own leads to %s, %v", to, err)
+	}
+	if err := os.Lchown(link, os.Geteuid()+1, -1); err != nil {
+		return // nobody but root can make a link of another user
+	}
+	err = Write(t.Context(), Options{Path: filepath.Join(link, "config")}, Change{Clusters: map[string]*Cluster{"c": {Server: "https://s"}}})
+	want := "kubeconfig " + filepath.Join(link, "config") + ": cannot be changed: " + link + " is a symbolic link of another user"
+	if err == nil || err.Error() != want {
+		t.Errorf("error is %v, want %s", err, want)
+	}
+}
+
 // A tool that root runs in a user's home must not take the file away from the user.
 func TestAFileKeepsItsOwner(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "f"))

@@ -26,8 +26,10 @@ const (
 	// An entry with certificates has about 80 marks in 6 kB, so that a file of the largest size has room for them.
 	maxMarks = 1 << 18
 
-	// maxValues bounds the values of a file, with each alias counted as all that it stands for.
-	maxValues = 1 << 19
+	// maxValues bounds the values of a file, with each alias counted as all that it stands for. A long text counts as one
+	// value more for each textWeight bytes, because an alias of it is looked at as a whole.
+	maxValues  = 1 << 19
+	textWeight = 64
 )
 
 // The lists of a kubeconfig, and the field of their entries that holds the body.
@@ -74,7 +76,7 @@ func unify(src *source, docs []*yaml.Node) (*merged, error) {
 func documents(src *source, data []byte) (docs []*yaml.Node, isJSON bool, err error) {
 	bad := func(err error) ([]*yaml.Node, bool, error) { return nil, false, &FieldError{File: src.name, Err: err} }
 	if len(data) > maxSize {
-		return bad(fmt.Errorf("is larger than %d MiB", maxSize>>20))
+		return bad(errTooLarge)
 	}
 	if tooManyMarks(data) {
 		return bad(errTooMany)
@@ -104,7 +106,10 @@ func documents(src *source, data []byte) (docs []*yaml.Node, isJSON bool, err er
 	return docs, false, nil
 }
 
-var errTooMany = errors.New("has too many values in it, or aliases that expand to too many")
+var (
+	errTooLarge = fmt.Errorf("is larger than %d MiB", maxSize>>20)
+	errTooMany  = errors.New("has too many values in it, or aliases that expand to too many")
+)
 
 // tooManyMarks tells whether data may hold more values than a parser should be given. Each value but
 // the outermost begins after one of these characters, and none of them begins more than two.
@@ -138,7 +143,7 @@ func decode(d *yaml.Decoder, doc *yaml.Node) (err error) {
 	return fmt.Errorf("is not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 }
 
-// weigh counts the values that n stands for, with aliases expanded, in time proportional to the nodes that are there. What
+// weigh counts the values that n stands for, as maxValues says, in time proportional to the nodes that are there. What
 // contains itself weighs more than the budget. The anchors' weights are kept in known.
 func weigh(n *yaml.Node, known map[*yaml.Node]int) int {
 	const tooMuch = maxValues + 1
@@ -148,8 +153,8 @@ func weigh(n *yaml.Node, known map[*yaml.Node]int) int {
 		}
 		known[n] = tooMuch // for aliases within
 	}
-	weight := 1
-	if n.Kind == yaml.AliasNode {
+	weight := min(1+len(n.Value)/textWeight, tooMuch)
+	if n.Kind == yaml.AliasNode { // whose Value is the name of the anchor
 		weight = weigh(n.Alias, known)
 	}
 	for _, child := range n.Content {
@@ -169,7 +174,9 @@ func (m *merged) document(src *source, doc *yaml.Node) error {
 	top := &stanza{src: src}
 	top.read(doc, "apiVersion", "kind", "current-context", contexts.plural, clusters.plural, users.plural,
 		"preferences", "extensions")
-	m.ignored = append(m.ignored, top.ignored()...)
+	if len(m.ignored) < maxOther {
+		m.ignored = append(m.ignored, top.ignored()...)
+	}
 	if kind := top.text("kind"); kind != "" && kind != "Config" {
 		top.fail("kind", fmt.Errorf("must be Config, got %q", kind))
 	}

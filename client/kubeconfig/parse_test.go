@@ -189,6 +189,7 @@ func TestWhatWouldTakeTooMuchTimeOrMemoryIsRefused(t *testing.T) {
 		{"an alias bomb in JSON's clothes", "{" + strings.ReplaceAll(strings.TrimSpace(bomb(12)), "\n", ", ") + "}", few},
 		{"an alias bomb of merge keys", mergeBomb(64), few},
 		{"an alias bomb spread over documents", strings.Repeat(bomb(4)+"---\n", 20), few},
+		{"aliases of a long text", "a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a,", 1000) + "]", few},
 		{"an alias within its own anchor", "clusters: &a [*a]", few},
 		{"a mapping that merges itself", "users: [&a {<<: *a}]", few},
 		{"a very large file", strings.Repeat("#", maxSize+1), "is larger than 16 MiB"},
@@ -216,6 +217,19 @@ func TestWhatWouldTakeTooMuchTimeOrMemoryIsRefused(t *testing.T) {
 				t.Errorf("took %v and allocated %d MiB", took, mib)
 			}
 		})
+	}
+}
+
+// guarantee S7: each unknown field was compared with all others, which took a minute for two megabytes.
+func TestOfManyUnknownFieldsAFewAreNamed(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(simple("a"))
+	for i := range 200_000 {
+		fmt.Fprintf(&b, "k%06d:\n", i)
+	}
+	l, err := Parse([]byte(b.String()), Options{})
+	if err != nil || len(l.Warnings) != maxOther {
+		t.Errorf("there are %d warnings, %v", len(l.Warnings), err)
 	}
 }
 

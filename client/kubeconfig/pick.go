@@ -184,15 +184,6 @@ func got(s string) string {
 	return fmt.Sprintf(", got %q", s)
 }
 
-// notSupported are the fields of a user that this package cannot do, in the order in which they are looked at. To go on
-// without one of them would be to act as somebody else than the file says.
-var notSupported = []struct {
-	field string
-	why   unsupported
-}{
-	{"auth-provider", "is not supported: use a credential plugin (exec), which has replaced it in Kubernetes"},
-}
-
 // methods are the ways to say who one is that exclude each other, each with the fields of a user that ask for it. Of two, a
 // server would look at one, and the file does not say at which. A client certificate belongs to the connection, so it
 // may come with a token or a password; what a plugin returns may be a certificate too.
@@ -220,10 +211,8 @@ func (s *stanza) oneMethod() {
 // user sets what a user's stanza says: who to be at the server of the given cluster.
 func (s *stanza) user(c *client.Config, cluster *stanza) {
 	s.oneMethod()
-	for _, not := range notSupported {
-		if s.has(not.field) {
-			s.fail(not.field, not.why)
-		}
+	if s.has("auth-provider") { // to go on without it would be to act as somebody else than the file says
+		s.fail("auth-provider", unsupported("is not supported: use a credential plugin (exec), which has replaced it in Kubernetes"))
 	}
 
 	// A file of tokens is read again when they expire, so it is better than the token that it held once.

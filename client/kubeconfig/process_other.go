@@ -7,8 +7,8 @@ import (
 	"os/exec"
 )
 
-// ownGroup does nothing: there are no process groups here.
-func ownGroup(*exec.Cmd) {}
+// ownSession does nothing: there are no process groups here.
+func ownSession(*exec.Cmd) {}
 
 // endGroup ends p alone.
 func endGroup(p *os.Process) error { return p.Kill() }

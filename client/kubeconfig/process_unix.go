@@ -9,8 +9,9 @@ import (
 	"syscall"
 )
 
-// ownGroup makes cmd the leader of a process group, before it is started.
-func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+// ownSession makes cmd the leader of a session, and so of a process group, before it is started. The session has no terminal:
+// in a group alone, who opens /dev/tty to ask somebody is stopped, and hangs until its time is over.
+func ownSession(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
 // endGroup kills all that is left of the group that p leads. The group keeps its number while any of it lives, p or not.
 func endGroup(p *os.Process) error {

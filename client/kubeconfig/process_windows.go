@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// ownGroup does nothing: what a process starts does not end with it here.
-func ownGroup(*exec.Cmd) {}
+// ownSession does nothing: what a process starts does not end with it here.
+func ownSession(*exec.Cmd) {}
 
 // endGroup ends p alone.
 func endGroup(p *os.Process) error { return p.Kill() }

@@ -16,10 +16,15 @@ type stanza struct {
 	src    *source
 	path   string                // such as users["admin"]; empty for the file as a whole
 	values map[string]*yaml.Node // the known fields; an explicit null hides what a merge key would bring
-	other  []string              // the names of the other fields
+	other  []string              // the names of other fields, at most maxOther of them
+	within []string              // warnings about what is in it
 	place  int                   // the number of stanzas of its kind that come before it in its file
 	err    error
 }
+
+// maxOther bounds the unknown fields of which a stanza keeps the names: who has made a mistake needs no more of them, and
+// each is compared with all.
+const maxOther = 20
 
 // clone returns a stanza of which values can be taken without an effect on s; nil for nil.
 func (s *stanza) clone() *stanza {
@@ -61,7 +66,7 @@ func (s *stanza) merge(n *yaml.Node, known []string) {
 			others = append(others, value)
 		case key.Kind != yaml.ScalarNode:
 		case !slices.Contains(known, key.Value):
-			if !slices.Contains(s.other, key.Value) {
+			if len(s.other) < maxOther && !slices.Contains(s.other, key.Value) {
 				s.other = append(s.other, key.Value)
 			}
 		case own[key.Value] != nil:

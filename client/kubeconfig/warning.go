@@ -11,7 +11,7 @@ import (
 // What is strange and no error becomes a warning: a file may be older or newer than this package, and is often made by a tool
 // that its user cannot change.
 
-// ignored returns a warning for each field of s that means nothing to anybody.
+// ignored returns a warning for each field of s, and in it, that means nothing to anybody.
 func (s *stanza) ignored() (warnings []string) {
 	for _, field := range s.other {
 		if !isFieldName(field) {
@@ -19,7 +19,7 @@ func (s *stanza) ignored() (warnings []string) {
 		}
 		warnings = append(warnings, where(s.src.name, s.path)+": "+field+" is not known, and was ignored")
 	}
-	return warnings
+	return append(warnings, s.within...)
 }
 
 // isFieldName tells whether a name may be shown. What stands in the place of a name after a mistake in the file's layout

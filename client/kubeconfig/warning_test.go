@@ -95,7 +95,16 @@ clusters:
   cluster: {server: "https://s", "s3cr3t.s3cr3t": 1, "\e[2J": 2, certificate-authority-date: s3cr3t, extensions: []}
 users:
 - name: u
-  user: {tokn: s3cr3t, tokenfile: s3cr3t, extensions: []}
+  user:
+    tokn: s3cr3t
+    tokenfile: s3cr3t
+    extensions: []
+    exec:
+      apiVersion: client.authentication.k8s.io/v1
+      command: c
+      interactiveMode: Never
+      provideClusterinfo: true
+      env: [{name: A, vlue: s3cr3t}]
 `), Options{Path: "/c"})
 	if err != nil {
 		t.Fatal(err)
@@ -109,6 +118,8 @@ users:
 		`kubeconfig /c: clusters["c"]: certificate-authority-date is not known, and was ignored`,
 		`kubeconfig /c: users["u"]: tokn is not known, and was ignored`,
 		`kubeconfig /c: users["u"]: tokenfile is not known, and was ignored`,
+		`kubeconfig /c: users["u"].exec: provideClusterinfo is not known, and was ignored`,
+		`kubeconfig /c: users["u"].exec.env[0]: vlue is not known, and was ignored`,
 	}
 	if !reflect.DeepEqual(l.Warnings, want) {
 		t.Errorf("warnings are\n%s, want\n%s", strings.Join(l.Warnings, "\n"), strings.Join(want, "\n"))

@@ -238,6 +238,38 @@ func TestALinkStaysAndItsFileIsReplaced(t *testing.T) {
 	onlyFiles(t, filepath.Dir(link), "config")
 }
 
+// A link means what the system takes it for, so that Write changes the file that Load reads: .. after a link is not the
+// folder of the link. What does not exist yet has one lock, whatever leads to it.
+func TestAFileIsFoundBehindLinksAsTheSystemFindsIt(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := write(t, filepath.Join(dir, "far", "config"), simple("a"))
+	write(t, filepath.Join(dir, "config"), simple("b"))
+	if err := os.MkdirAll(filepath.Join(dir, "far", "away"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for from, to := range map[string]string{"there": "far/away", "link": "there/../config"} {
+		if err := os.Symlink(filepath.FromSlash(to), filepath.Join(dir, from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := filepath.Join(dir, "link")
+	if err := Write(t.Context(), Options{Path: link}, Change{Namespace: "web"}); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := Load(Options{Path: link}); err != nil || l.Namespace != "web" || l.Context != "a" {
+		t.Errorf("loaded %v, %v; the file is %s", l, err, file)
+	}
+
+	missing := filepath.Join(dir, "there", "new", "config")
+	if err := Write(t.Context(), Options{Path: missing}, Change{Clusters: map[string]*Cluster{"c": {Server: "https://s"}}}); err != nil {
+		t.Fatal(err)
+	}
+	onlyFiles(t, filepath.Join(dir, "far", "away", "new"), "config")
+}
+
 func TestWhatIsNoFileOfTheUsersIsNotReplaced(t *testing.T) {
 	dir := t.TempDir()
 	loop := filepath.Join(dir, "loop")

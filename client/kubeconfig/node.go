@@ -1,0 +1,57 @@
+package kubeconfig
+
+import (
+	"encoding/base64"
+	"regexp"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// The nodes that a change puts into a file.
+
+// plainText matches what no version of YAML takes for anything but a string. Others than Go's YAML read kubeconfigs too: for
+// some of them, yes is a boolean, 1:30 and 0x1f are numbers.
+var (
+	plainText = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9/._@=+-]*(://[A-Za-z0-9/._@=+-]+(:[0-9]+)?[A-Za-z0-9/._@=+-]*)?$`)
+	notText   = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null|nan|inf)$`)
+)
+
+// quotedNode returns a string that every parser takes for one.
+func quotedNode(s string) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
+	if !plainText.MatchString(s) || notText.MatchString(s) {
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	return n
+}
+
+// The others return nil for what is left out of a file.
+
+func stringNode(s string) *yaml.Node {
+	if s == "" {
+		return nil
+	}
+	return quotedNode(s)
+}
+
+func dataNode(b []byte) *yaml.Node { return stringNode(base64.StdEncoding.EncodeToString(b)) }
+
+func boolNode(b bool) *yaml.Node {
+	if !b {
+		return nil
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "true"}
+}
+
+func listNode(texts []string) *yaml.Node {
+	if len(texts) == 0 {
+		return nil
+	}
+	n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+	for _, text := range texts {
+		n.Content = append(n.Content, quotedNode(text))
+	}
+	return n
+}
+
+func mappingNode() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"} }

@@ -1,0 +1,75 @@
+package kubeconfig
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// replace writes the files, all of them or, unless the disk fails in the middle, none.
+func replace(docs []*document) (err error) {
+	temporary := make([]string, len(docs))
+	defer func() {
+		for _, name := range temporary {
+			if name != "" {
+				_ = os.Remove(name) // it is there only after an error
+			}
+		}
+	}()
+	for i, d := range docs {
+		data, err := d.encode()
+		if err != nil {
+			return err
+		}
+		if temporary[i], err = d.prepare(data); err != nil {
+			return d.fail("", "", fmt.Errorf("cannot be written: %w", withoutPath(err)))
+		}
+	}
+	for i, d := range docs {
+		if err := os.Rename(temporary[i], d.path); err != nil {
+			return d.fail("", "", fmt.Errorf("cannot be written: %w", withoutPath(err)))
+		}
+		temporary[i] = ""
+		syncDir(filepath.Dir(d.path))
+	}
+	return nil
+}
+
+// prepare writes what the file is to hold to a new one beside it, and returns its name.
+func (d *document) prepare(data []byte) (name string, err error) {
+	if d.info != nil {
+		// A file that may not be written is not replaced either, although its folder would allow that.
+		f, err := os.OpenFile(d.path, os.O_WRONLY, 0)
+		if err != nil {
+			return "", err
+		}
+		if err := f.Close(); err != nil {
+			return "", err
+		}
+	}
+	f, err := os.CreateTemp(filepath.Dir(d.path), ".kubeconfig-*.tmp") // a name that was free, and mode 0600
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if closeErr := f.Close(); err == nil && closeErr != nil {
+			err = closeErr
+		}
+		if err != nil {
+			_ = os.Remove(f.Name())
+			name = ""
+		}
+	}()
+	if d.info != nil {
+		if err := keepOwner(f, d.info); err != nil {
+			return "", fmt.Errorf("its owner cannot be kept: %w", withoutPath(err))
+		}
+		if err := f.Chmod(d.info.Mode().Perm()); err != nil {
+			return "", err
+		}
+	}
+	if _, err := f.Write(data); err != nil {
+		return "", err
+	}
+	return f.Name(), f.Sync()
+}
