@@ -47,7 +47,7 @@ func builtins() []*resource {
 				columns: []column{field("Status", "status.phase")},
 				prepare: prepareNamespace,
 				// It changes nothing: this server finishes namespaces by itself.
-				subresources: map[string]*subresource{"finalize": {part: finalizePart}},
+				subresources: map[string]*subresource{"finalize": {verbs: []string{"update"}, part: finalizePart}},
 			},
 		},
 		{
@@ -76,10 +76,10 @@ func builtins() []*resource {
 				columns: []column{field("Status", "status.phase")},
 				prepare: preparePod,
 				subresources: map[string]*subresource{
-					"binding":             {call: (*call).bind},
-					"ephemeralcontainers": {part: ephemeralPart},
-					"eviction":            {call: (*call).evict},
-					"resize":              {part: resizePart},
+					"binding":             callOf("", "", "Binding", (*call).bind),
+					"ephemeralcontainers": partOf(ephemeralPart),
+					"eviction":            callOf("policy", "v1", "Eviction", (*call).evict),
+					"resize":              partOf(resizePart),
 				},
 			},
 		},
@@ -107,7 +107,9 @@ func builtins() []*resource {
 			Resource: Resource{Version: "v1", Kind: "ServiceAccount", Resource: "serviceaccounts", ShortNames: []string{"sa"}},
 			builtinTraits: builtinTraits{
 				unconditional: true, returnDeleted: true, anyField: true,
-				subresources: map[string]*subresource{"token": {call: (*call).token}},
+				subresources: map[string]*subresource{
+					"token": callOf("authentication.k8s.io", "v1", "TokenRequest", (*call).token),
+				},
 			},
 		},
 		{
@@ -117,7 +119,7 @@ func builtins() []*resource {
 			},
 			builtinTraits: builtinTraits{
 				generation: true, unconditional: true, anyField: true,
-				subresources: map[string]*subresource{"scale": {get: (*call).getScale, put: (*call).putScale}},
+				subresources: map[string]*subresource{"scale": scaleSubresource()},
 				blank:        `"spec":{"replicas":0,"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"strategy":{}},"status":{}`,
 			},
 		},
@@ -127,8 +129,10 @@ func builtins() []*resource {
 				ShortNames: []string{"csr"}, Scope: meta.Cluster, Status: true, SelectableFields: []string{"spec.signerName"},
 			},
 			builtinTraits: builtinTraits{
-				blank:        `"spec":{"request":null,"signerName":""},"status":{}`,
-				subresources: map[string]*subresource{"approval": {part: approvalPart}},
+				blank:         `"spec":{"request":null,"signerName":""},"status":{}`,
+				unconditional: true, fixed: true,
+				complete: completeRequest, check: checkRequest,
+				subresources: map[string]*subresource{"approval": partOf(approvalPart), "status": partOf(certificatePart)},
 			},
 		},
 		{

@@ -5,6 +5,7 @@ import (
 	"crypto/sha512"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"mime"
 	"net/http"
 	"regexp"
@@ -228,6 +229,8 @@ type apiResource struct {
 	Name       string   `json:"name"`
 	Singular   string   `json:"singularName"`
 	Namespaced bool     `json:"namespaced"`
+	Group      string   `json:"group,omitempty"`
+	Version    string   `json:"version,omitempty"`
 	Kind       string   `json:"kind"`
 	Verbs      []string `json:"verbs"`
 	ShortNames []string `json:"shortNames,omitempty"`
@@ -242,20 +245,24 @@ func resourceList(rs []*resource) any {
 			Name: r.Resource.Resource, Singular: r.Singular, Namespaced: namespaced, Kind: r.Kind, Verbs: r.verbs(),
 			ShortNames: r.ShortNames, Categories: r.Categories,
 		})
-		if r.Status {
+		for _, name := range slices.Sorted(maps.Keys(r.subresources)) {
+			sub := r.subresources[name]
 			list = append(list, apiResource{
-				Name: r.Resource.Resource + "/status", Namespaced: namespaced, Kind: r.Kind, Verbs: statusVerbs(),
+				Name: r.Resource.Resource + "/" + name, Namespaced: namespaced,
+				Group: sub.kind.Group, Version: sub.kind.Version, Kind: cmp.Or(sub.kind.Kind, r.Kind), Verbs: sub.verbs,
 			})
 		}
+	}
+	is := meta.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}
+	if rs[0].Group == "" {
+		is.APIVersion = "" // which the core group, older than the field, leaves out to this day
 	}
 	return struct {
 		meta.TypeMeta
 		GroupVersion string        `json:"groupVersion"`
 		Resources    []apiResource `json:"resources"`
-	}{meta.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, rs[0].GVR().APIVersion(), list}
+	}{is, rs[0].GVR().APIVersion(), list}
 }
-
-func statusVerbs() []string { return []string{"get", "patch", "update"} }
 
 // Aggregated discovery: everything in two answers, as apidiscovery.k8s.io/v2 has it.
 const aggregatedMedia = mediaJSON + ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -335,8 +342,13 @@ func (s *Server) aggregated(w http.ResponseWriter, r *http.Request, root string)
 				Resource: r.Resource.Resource, ResponseKind: kind, Scope: r.Scope.String(), Singular: r.Singular,
 				Verbs: r.verbs(), ShortNames: r.ShortNames, Categories: r.Categories,
 			}
-			if r.Status {
-				d.Subresources = []subresourceDiscovery{{"status", kind, statusVerbs()}}
+			for _, name := range slices.Sorted(maps.Keys(r.subresources)) {
+				sub := r.subresources[name]
+				of := kind
+				if sub.kind != (meta.GVK{}) {
+					of = kindDiscovery(sub.kind)
+				}
+				d.Subresources = append(d.Subresources, subresourceDiscovery{name, of, sub.verbs})
 			}
 			version.Resources = append(version.Resources, d)
 		}

@@ -67,6 +67,9 @@ func openapiURL(v meta.GVR, hash string) string {
 func openapiOf(v meta.GVR, resources []*resource) any {
 	paths := map[string]any{}
 	for _, r := range resources {
+		if r.review != nil {
+			continue
+		}
 		path := "/" + openapiKey(v) + "/"
 		if r.Scope == meta.Namespaced {
 			path += "namespaces/{namespace}/"

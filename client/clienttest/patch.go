@@ -60,13 +60,13 @@ func (c *call) merge(w http.ResponseWriter, body []byte, o writeOptions) (*revis
 	}
 	var bad *decodeError
 	if errors.As(err, &bad) {
-		return nil, invalid("", "", "", []meta.StatusCause{invalidValue("patch", string(merged), bad.Error())})
+		return nil, invalidPatch(merged, bad)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if err := c.strict(w, body); err != nil {
-		return nil, invalid("", "", "", []meta.StatusCause{invalidValue("patch", string(merged), err.Error())})
+		return nil, invalidPatch(merged, err)
 	}
 	if err := c.checkName(d); err != nil {
 		return nil, err
@@ -75,4 +75,9 @@ func (c *call) merge(w http.ResponseWriter, body []byte, o writeOptions) (*revis
 		return nil, err
 	}
 	return c.replace(cur, cur.draft(), d, o)
+}
+
+// invalidPatch is one that makes of an object what cannot be read.
+func invalidPatch(merged []byte, why error) error {
+	return invalid("", "", "", []meta.StatusCause{invalidValue("patch", string(merged), why.Error())})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -65,8 +66,12 @@ type builtinTraits struct {
 	textMaps       []string // members that are maps of strings
 	columns        []column // of a Table, between Name and Age
 	blank          string   // what an object has beside metadata when nothing is set, as in a bookmark
+	fixed          bool     // spec stays as it was created
 	prepare        func(d *draft, creating bool)
-	subresources   map[string]*subresource // beside status
+	complete       func(d *draft, by User) // says in a new object who made it
+	check          func(old, d *draft, subresource string) []meta.StatusCause
+	subresources   map[string]*subresource // status among them, where there is one
+	review         review                  // answers a create, where nothing is stored
 }
 
 // groupResource is the resource's name in errors, such as "leases.coordination.k8s.io".
@@ -84,7 +89,10 @@ func dotted(name, group string) string {
 
 // verbs in the order in which discovery lists them.
 func (r *resource) verbs() []string {
-	if r.single {
+	switch {
+	case r.review != nil:
+		return []string{"create"}
+	case r.single:
 		return []string{"create", "delete", "get", "list", "patch", "update", "watch"}
 	}
 	return []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
@@ -134,6 +142,13 @@ func (g *registry) add(r *resource) error {
 			return fmt.Errorf("clienttest.Resource %q: %s is registered already; one version of a resource is served",
 				r.Resource.Resource, old.GVR())
 		}
+	}
+	if r.Status && r.subresources["status"] == nil {
+		r.subresources = maps.Clone(r.subresources)
+		if r.subresources == nil {
+			r.subresources = map[string]*subresource{}
+		}
+		r.subresources["status"] = partOf(statusPart)
 	}
 	g.resources[r.GVR()] = r
 	return nil

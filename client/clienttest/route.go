@@ -148,35 +148,36 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p *Replica) error
 	if q.Resource.Resource == "" {
 		return s.discover(w, r)
 	}
-	kind, answer := reviews(q.Resource)
-	if !strings.HasPrefix(kind, "Self") { // everybody may ask about themselves
-		if err := s.authorize(Access{User: user, Request: q}); err != nil {
-			return err
-		}
-	}
-	if answer != nil {
-		return s.review(w, r, q, user, kind, answer)
-	}
 	s.store.mu.Lock()
 	res := s.store.resources[q.Resource]
 	served := s.store.serves(q.Resource.Group, q.Resource.Version)
 	// What looks for custom resources gives up in plain text.
 	served = served && (res != nil || s.store.compiledIn(q.Resource.Group))
 	s.store.mu.Unlock()
+	if res == nil || !res.asksAboutOneself(q.Verb) {
+		if err := s.authorize(Access{User: user, Request: q}); err != nil {
+			return err
+		}
+	}
 	switch {
 	case !served:
 		http.NotFound(w, r)
 		return nil
 	case res == nil, res.Scope == meta.Cluster && q.Key.Namespace != "":
 		return noSuchResource()
-	case q.Subresource != "" && !res.has(q.Subresource):
+	case q.Subresource != "" && res.subresources[q.Subresource] == nil:
+		return noSuchResource()
+	case res.review != nil && (q.Key.Name != "" || res.Scope == meta.Namespaced && q.Key.Namespace == ""):
 		return noSuchResource()
 	case res.Scope == meta.Namespaced && q.Key.Namespace == "" && q.Key.Name != "":
 		return noSuchResource()
 	case res.Scope == meta.Namespaced && q.Key.Namespace == "" && q.Verb != "list" && q.Verb != "watch":
 		return methodNotAllowed()
 	}
-	c := &call{Request: q, s: s, replica: p, res: res, r: r, query: r.URL.Query()}
+	c := &call{Request: q, s: s, replica: p, res: res, user: user, r: r, query: r.URL.Query()}
+	if res.review != nil {
+		return c.review(w)
+	}
 	if sub := res.subresources[q.Subresource]; sub != nil {
 		return sub.serve(c, w)
 	}
@@ -193,7 +194,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p *Replica) error
 		return c.update(w)
 	case q.Verb == "patch" && q.Key.Name != "":
 		return c.patch(w)
-	case q.Verb == "delete" && q.Subresource == "":
+	case q.Verb == "delete":
 		return c.delete(w)
 	case q.Verb == "deletecollection" && !res.single:
 		return c.deleteCollection(w)
@@ -207,6 +208,7 @@ type call struct {
 	s       *Server
 	replica *Replica
 	res     *resource
+	user    User
 	r       *http.Request
 	query   url.Values
 }

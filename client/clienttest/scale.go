@@ -53,6 +53,17 @@ func scaleOf(v *revision) (*scale, error) {
 	return s, nil
 }
 
+func scaleSubresource() *subresource {
+	s := &subresource{kind: scaleType.GVK(), verbs: []string{"get", "patch", "update"}}
+	s.answer = func(c *call, w http.ResponseWriter) error {
+		if c.Verb == "get" {
+			return c.getScale(w)
+		}
+		return c.putScale(w)
+	}
+	return s
+}
+
 // getScale answers with the scale of an object.
 func (c *call) getScale(w http.ResponseWriter) error {
 	v := c.read(true)
@@ -81,7 +92,7 @@ func (c *call) putScale(w http.ResponseWriter) error {
 	if err != nil {
 		return err
 	}
-	v, err := c.rescale(body, o)
+	v, err := c.rescale(w, body, o)
 	if err != nil {
 		return err
 	}
@@ -93,7 +104,7 @@ func (c *call) putScale(w http.ResponseWriter) error {
 	return nil
 }
 
-func (c *call) rescale(body []byte, o writeOptions) (*revision, error) {
+func (c *call) rescale(w http.ResponseWriter, body []byte, o writeOptions) (*revision, error) {
 	c.s.store.mu.Lock()
 	defer c.s.store.mu.Unlock()
 	cur := c.res.objects.tree.get(pathOf(c.Key))
@@ -109,19 +120,20 @@ func (c *call) rescale(body []byte, o writeOptions) (*revision, error) {
 		if err != nil {
 			return nil, err
 		}
-		if body, err = patch.ApplyMerge(whole, body); err != nil {
+		merged, err := patch.ApplyMerge(whole, body)
+		if err != nil {
 			return nil, badRequest("error decoding patch: %v", err)
 		}
+		if err := c.strict(w, body); err != nil {
+			return nil, invalidPatch(merged, err)
+		}
+		body = merged
 	}
 	var s scale
-	if err := json.Unmarshal(body, &s); err != nil {
-		return nil, badRequest("the object provided is unrecognized (must be of type Scale): %v (%s)", err, summary(body))
+	if err := c.decodeCall(w, body, &s, scaleType.APIVersion, scaleType.Kind); err != nil {
+		return nil, err
 	}
 	switch {
-	case s.Kind != "" && s.Kind != scaleType.Kind, s.APIVersion != "" && s.APIVersion != scaleType.APIVersion:
-		_, version := meta.SplitAPIVersion(s.APIVersion)
-		return nil, badRequest("%s in version %q cannot be handled as a Scale: no kind %q is registered for version %q here",
-			s.Kind, version, s.Kind, s.APIVersion)
 	case s.Name != c.Key.Name:
 		return nil, badRequest("the name of the object (%s) does not match the name on the URL (%s)", s.Name, c.Key.Name)
 	case s.Namespace != "" && s.Namespace != c.Key.Namespace:

@@ -8,6 +8,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -139,7 +140,7 @@ func New(o Options) *Server {
 		s.replicas = append(s.replicas, &Replica{s: s})
 	}
 	s.store.replicas = s.replicas
-	for _, r := range builtins() {
+	for _, r := range slices.Concat(builtins(), reviews()) {
 		r.builtin = true
 		errs = append(errs, s.store.register(r))
 	}

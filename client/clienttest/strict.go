@@ -17,19 +17,22 @@ func duplicates(doc []byte) []string {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.UseNumber()
 	var found []string
+	known := map[string]bool{}
 	var value func(path string)
 	value = func(path string) {
 		token, _ := d.Token() // the document is valid
 		switch token {
 		case json.Delim('{'):
-			seen := map[string]int{}
+			seen := map[string]bool{}
 			for d.More() {
 				name, _ := d.Token()
 				key := name.(string)
 				inner := strings.TrimPrefix(path+"."+key, ".")
-				if seen[key]++; seen[key] == 2 {
+				if seen[key] && !known[inner] {
+					known[inner] = true
 					found = append(found, inner)
 				}
+				seen[key] = true
 				value(inner)
 			}
 			_, _ = d.Token()

@@ -1,54 +1,53 @@
 package clienttest
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/patch"
 )
 
-// has reports whether the resource has a subresource.
-func (r *resource) has(subresource string) bool {
-	if subresource == "status" {
-		return r.Status
-	}
-	_, found := r.subresources[subresource]
-	return found
-}
-
 // part says what of an object a subresource is that takes and returns the object itself: it returns old with that part of d.
 type part func(old, d *draft) *draft
 
-// The subresources of the built-in resources, by the verbs that they have. A part has get, update and patch.
+// subresource is what a path below an object's serves.
 type subresource struct {
-	part part
-	call func(c *call, w http.ResponseWriter) error // answers a create
-	get  func(c *call, w http.ResponseWriter) error // and these the others, where it is no part
-	put  func(c *call, w http.ResponseWriter) error
+	kind   meta.GVK // that of its objects; what is empty is as the resource has it
+	verbs  []string // in the order in which discovery lists them
+	part   part     // where its objects are the resource's, and otherwise
+	answer func(c *call, w http.ResponseWriter) error
 }
 
-// serve answers a request for a subresource that is not status.
+// partOf is a subresource that reads the whole object and writes a part of it.
+func partOf(p part) *subresource {
+	return &subresource{verbs: []string{"get", "patch", "update"}, part: p}
+}
+
+// callOf is a subresource that does something with the object.
+func callOf(group, version, kind string, do func(*call, http.ResponseWriter) error) *subresource {
+	return &subresource{verbs: []string{"create"}, kind: meta.GVK{Group: group, Version: version, Kind: kind}, answer: do}
+}
+
+// serve answers a request for the subresource.
 func (sub *subresource) serve(c *call, w http.ResponseWriter) error {
 	switch {
-	case c.Verb == "create" && sub.call != nil:
-		return sub.call(c, w)
-	case c.Verb == "get" && sub.part != nil:
+	case !slices.Contains(sub.verbs, c.Verb):
+		return methodNotAllowed()
+	case sub.answer != nil:
+		return sub.answer(c, w)
+	case c.Verb == "get":
 		return c.get(w)
-	case c.Verb == "update" && sub.part != nil:
-		return c.update(w)
-	case c.Verb == "patch" && sub.part != nil:
+	case c.Verb == "patch":
 		return c.patch(w)
-	case c.Verb == "get" && sub.get != nil:
-		return sub.get(c, w)
-	case (c.Verb == "update" || c.Verb == "patch") && sub.put != nil:
-		return sub.put(c, w)
 	}
-	return methodNotAllowed()
+	return c.update(w)
 }
 
-// statusPart is the status subresource, and approvalPart what only it may write of one.
 func statusPart(old, d *draft) *draft {
 	status, found := d.content["status"]
 	d = old.clone()
@@ -58,8 +57,6 @@ func statusPart(old, d *draft) *draft {
 	}
 	return d
 }
-
-func approvalPart(old, d *draft) *draft { return withMember(old, d, "status", "conditions") }
 
 func ephemeralPart(old, d *draft) *draft { return withMember(old, d, "spec", "ephemeralContainers") }
 
@@ -112,22 +109,30 @@ func withMember(old, d *draft, outer, inner string) *draft {
 }
 
 // readCall reads the body of a subresource that does something. What leaves out its kind is of the only one that it can be.
-func (c *call) readCall(into any, apiVersion, kind string) error {
+func (c *call) readCall(w http.ResponseWriter, into any, apiVersion, kind string) error {
 	body, _, err := readBody(c.r, mediaJSON)
 	if err != nil {
 		return err
 	}
+	return c.decodeCall(w, body, into, apiVersion, kind)
+}
+
+// decodeCall is readCall for a body that has been read.
+func (c *call) decodeCall(w http.ResponseWriter, body []byte, into any, apiVersion, kind string) error {
 	var is meta.TypeMeta
-	if err = json.Unmarshal(body, &is); err == nil {
-		err = json.Unmarshal(body, into)
-	}
-	if err != nil {
+	if err := json.Unmarshal(body, &is); err != nil {
 		return badRequest("the object provided is unrecognized (must be of type %s): %v (%s)", kind, err, summary(body))
 	}
-	if is.Kind != "" && is.Kind != kind || is.APIVersion != "" && is.APIVersion != apiVersion {
+	is.Kind, is.APIVersion = cmp.Or(is.Kind, kind), cmp.Or(is.APIVersion, apiVersion)
+	var err error
+	if is.Kind != kind || is.APIVersion != apiVersion {
+		err = fmt.Errorf("no kind %q is registered for version %q here", is.Kind, is.APIVersion)
+	} else if err = json.Unmarshal(body, into); err == nil {
+		err = c.strict(w, body)
+	}
+	if err != nil {
 		_, version := meta.SplitAPIVersion(is.APIVersion)
-		return badRequest("%s in version %q cannot be handled as a %s: no kind %q is registered for version %q here",
-			is.Kind, version, kind, is.Kind, is.APIVersion)
+		return badRequest("%s in version %q cannot be handled as a %s: %v", is.Kind, version, kind, err)
 	}
 	return nil
 }
@@ -149,7 +154,7 @@ func (c *call) evict(w http.ResponseWriter) error {
 		return err
 	}
 	var e eviction
-	if err := c.readCall(&e, "policy/v1", "Eviction"); err != nil {
+	if err := c.readCall(w, &e, "policy/v1", "Eviction"); err != nil {
 		return err
 	}
 	if e.Name != c.Key.Name {
@@ -202,7 +207,7 @@ func (c *call) bind(w http.ResponseWriter) error {
 		return err
 	}
 	var b binding
-	if err := c.readCall(&b, "v1", "Binding"); err != nil {
+	if err := c.readCall(w, &b, "v1", "Binding"); err != nil {
 		return err
 	}
 	if b.Name != c.Key.Name {

@@ -80,7 +80,7 @@ type tokenRequest struct {
 func (c *call) token(w http.ResponseWriter) error {
 	const group, kind = "authentication.k8s.io", "TokenRequest"
 	var t tokenRequest
-	if err := c.readCall(&t, group+"/v1", kind); err != nil {
+	if err := c.readCall(w, &t, group+"/v1", kind); err != nil {
 		return err
 	}
 	if t.Name != "" && t.Name != c.Key.Name {

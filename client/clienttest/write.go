@@ -245,6 +245,9 @@ func (c *call) complete(d *draft) {
 	if c.res.prepare != nil {
 		c.res.prepare(d, true)
 	}
+	if c.res.complete != nil {
+		c.res.complete(d, c.user)
+	}
 }
 
 // freeName returns a name that starts with the wanted prefix and is not taken.
@@ -327,17 +330,19 @@ func (c *call) replace(cur *revision, old, d *draft, o writeOptions) (*revision,
 	if err := c.checkVersion(cur, d.meta.ResourceVersion); err != nil {
 		return nil, err
 	}
-	switch sub := c.res.subresources[c.Subresource]; {
-	case c.Subresource == "status":
-		d = statusPart(old, d)
-	case sub != nil && sub.part != nil:
+	if sub := c.res.subresources[c.Subresource]; sub != nil && sub.part != nil {
 		d = sub.part(old, d)
-	default:
+	} else {
 		c.keep(old, d)
 	}
 	d.meta.ResourceVersion = old.meta.ResourceVersion
 	if c.res.prepare != nil {
 		c.res.prepare(d, false)
+	}
+	if c.res.check != nil {
+		if causes := c.res.check(old, d, c.Subresource); len(causes) > 0 {
+			return nil, invalid(c.res.Group, c.res.Kind, c.Key.Name, causes)
+		}
 	}
 	if err := c.s.validator.update(c.res, &d.meta, &old.meta); err != nil {
 		return nil, err
@@ -399,11 +404,17 @@ func (c *call) keep(old, d *draft) {
 	if m.DeletionGracePeriodSeconds == nil {
 		m.DeletionGracePeriodSeconds = old.meta.DeletionGracePeriodSeconds
 	}
-	if c.res.Status {
-		delete(d.content, "status")
-		if status, found := old.content["status"]; found {
-			d.content["status"] = status
+	retain := func(member string) {
+		delete(d.content, member)
+		if v, found := old.content[member]; found {
+			d.content[member] = v
 		}
+	}
+	if c.res.Status {
+		retain("status")
+	}
+	if c.res.fixed {
+		retain("spec")
 	}
 }
 

@@ -1,0 +1,234 @@
+package clienttest
+
+import (
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// A certificate signing request is approved or denied by a condition, which only the approval subresource sets, and the
+// signer writes the certificate into its status. None of the three is ever taken back.
+
+const (
+	approved = "Approved"
+	denied   = "Denied"
+	failed   = "Failed"
+)
+
+// completeRequest notes who has made a request.
+func completeRequest(d *draft, by User) {
+	spec, _ := d.content["spec"].(members)
+	if spec = maps.Clone(spec); spec == nil {
+		spec = members{}
+	}
+	for _, f := range []struct {
+		name  string
+		value any
+		set   bool
+	}{
+		{"username", by.Name, by.Name != ""},
+		{"uid", by.UID, by.UID != ""},
+		{"groups", anySlice(by.Groups), len(by.Groups) > 0},
+		{"extra", anyLists(by.Extra), len(by.Extra) > 0},
+	} {
+		delete(spec, f.name)
+		if f.set {
+			spec[f.name] = f.value
+		}
+	}
+	d.content["spec"], d.content["status"] = spec, members{}
+}
+
+func anySlice(texts []string) []any {
+	var list []any
+	for _, s := range texts {
+		list = append(list, s)
+	}
+	return list
+}
+
+func anyLists(of map[string][]string) members {
+	m := members{}
+	for k, texts := range of {
+		m[k] = anySlice(texts)
+	}
+	return m
+}
+
+// approvalPart is what the approval subresource writes of a request.
+func approvalPart(old, d *draft) *draft {
+	d = withMember(old, d, "status", "conditions")
+	setConditions(d, old, conditionsOf(d))
+	return d
+}
+
+// certificatePart is what the status subresource writes of a request. The conditions that decide about it stay as they are,
+// unless they become more or fewer, which checkRequest then refuses.
+func certificatePart(old, d *draft) *draft {
+	d = statusPart(old, d)
+	conditions := conditionsOf(d)
+	for _, name := range []string{approved, denied} {
+		was := ofType(conditionsOf(old), name)
+		if len(was) != len(ofType(conditions, name)) {
+			continue
+		}
+		for i, c := range conditions {
+			if c["type"] == name {
+				conditions[i], was = was[0], was[1:]
+			}
+		}
+	}
+	setConditions(d, old, conditions)
+	return d
+}
+
+// conditionsOf returns the conditions of an object.
+func conditionsOf(d *draft) (conditions []members) {
+	status, _ := d.content["status"].(members)
+	list, _ := status["conditions"].([]any)
+	for _, v := range list {
+		m, _ := v.(members)
+		conditions = append(conditions, m)
+	}
+	return conditions
+}
+
+func ofType(conditions []members, name string) []members {
+	return slices.DeleteFunc(slices.Clone(conditions), func(c members) bool { return c["type"] != name })
+}
+
+// setConditions sets the conditions of an object, each with the times since when it has been as it is.
+func setConditions(d, old *draft, conditions []members) {
+	present := now().UTC().Format(time.RFC3339)
+	var list []any
+	for _, c := range conditions {
+		if c = maps.Clone(c); c == nil {
+			c = members{}
+		}
+		if c["lastUpdateTime"] == nil {
+			c["lastUpdateTime"] = present
+		}
+		if c["lastTransitionTime"] == nil {
+			c["lastTransitionTime"] = present
+			for _, was := range conditionsOf(old) {
+				if was["type"] == c["type"] && was["status"] == c["status"] {
+					c["lastTransitionTime"] = was["lastTransitionTime"]
+					break
+				}
+			}
+		}
+		list = append(list, c)
+	}
+	status, _ := d.content["status"].(members)
+	if status = maps.Clone(status); status == nil {
+		status = members{}
+	}
+	delete(status, "conditions")
+	if len(list) > 0 {
+		status["conditions"] = list
+	}
+	d.content["status"] = status
+}
+
+// checkRequest returns what a change of a request does that is not allowed.
+func checkRequest(old, d *draft, subresource string) []meta.StatusCause {
+	const field = "status.conditions"
+	conditions := conditionsOf(d)
+	causes := checkConditions(field, conditions)
+	certificate, before := certificateOf(d), certificateOf(old)
+	if err := checkCertificate(certificate); err != nil {
+		causes = append(causes, invalidValue("status.certificate", "<certificate data>", err.Error()))
+	}
+	for _, name := range []string{approved, denied, failed} {
+		if len(ofType(conditions, name)) < len(ofType(conditionsOf(old), name)) {
+			causes = append(causes, forbiddenValue(field, fmt.Sprintf("updates may not remove a condition of type %q", name)))
+		}
+	}
+	if subresource != "approval" {
+		for _, name := range []string{approved, denied} {
+			if len(ofType(conditions, name)) > len(ofType(conditionsOf(old), name)) {
+				causes = append(causes, forbiddenValue(field, fmt.Sprintf("updates may not add a condition of type %q", name)))
+			}
+		}
+	}
+	if certificate != before && before != "" {
+		causes = append(causes, forbiddenValue("status.certificate", "updates may not modify existing certificate content"))
+	}
+	return causes
+}
+
+func checkConditions(field string, conditions []members) (causes []meta.StatusCause) {
+	seen := map[any]bool{}
+	for i, c := range conditions {
+		at := fmt.Sprintf("%s[%d]", field, i)
+		name, _ := c["type"].(string)
+		status, _ := c["status"].(string)
+		if name == "" {
+			causes = append(causes, missingValue(at+".type"))
+		}
+		allowed := []string{"True"}
+		if name != approved && name != denied && name != failed {
+			allowed = []string{"False", "True", "Unknown"}
+		}
+		switch {
+		case status == "":
+			causes = append(causes, missingValue(at+".status"))
+		case !slices.Contains(allowed, status):
+			causes = append(causes, unsupportedValue(at+".status", status, allowed...))
+		}
+		if name == approved && seen[denied] || name == denied && seen[approved] {
+			causes = append(causes, invalidValue(field, name, "Approved and Denied conditions are mutually exclusive"))
+		}
+		if seen[name] {
+			causes = append(causes, meta.StatusCause{
+				Reason: "FieldValueDuplicate", Field: at + ".type", Message: "Duplicate value: " + shown(name),
+			})
+		}
+		seen[name] = true
+	}
+	return causes
+}
+
+func missingValue(field string) meta.StatusCause {
+	return meta.StatusCause{Reason: "FieldValueRequired", Field: field, Message: "Required value"}
+}
+
+// certificateOf returns the certificate of a request as it is in JSON.
+func certificateOf(d *draft) string {
+	status, _ := d.content["status"].(members)
+	text, _ := status["certificate"].(string)
+	return text
+}
+
+// checkCertificate returns what is wrong with a certificate: that it is not PEM with certificates in it.
+func checkCertificate(text string) error {
+	rest, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || text == "" {
+		return err
+	}
+	blocks := 0
+	for block, rest := pem.Decode(rest); block != nil; block, rest = pem.Decode(rest) {
+		switch certificates, err := x509.ParseCertificates(block.Bytes); {
+		case block.Type != "CERTIFICATE":
+			return fmt.Errorf("only CERTIFICATE PEM blocks are allowed, found %q", block.Type)
+		case len(block.Headers) > 0:
+			return errors.New("no PEM block headers are permitted")
+		case err != nil:
+			return err
+		case len(certificates) == 0:
+			return errors.New("found CERTIFICATE PEM block containing 0 certificates")
+		}
+		blocks++
+	}
+	if blocks == 0 {
+		return errors.New("must contain at least one CERTIFICATE PEM block")
+	}
+	return nil
+}

@@ -1,0 +1,202 @@
+package clienttest
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// review answers the create of an object that asks something and is never stored: it completes the object.
+type review func(c *call, b *reviewBody) error
+
+// reviews returns the resources of which objects are only created to ask something.
+func reviews() []*resource {
+	const authorization, authentication = "authorization.k8s.io", "authentication.k8s.io"
+	of := func(group, kind string, scope meta.Scope, answer review) *resource {
+		return &resource{
+			Resource:      Resource{Group: group, Version: "v1", Kind: kind, Resource: strings.ToLower(kind) + "s", Scope: scope},
+			builtinTraits: builtinTraits{review: answer},
+		}
+	}
+	return []*resource{
+		of(authorization, "LocalSubjectAccessReview", meta.Namespaced, reviewAccess),
+		of(authorization, "SelfSubjectAccessReview", meta.Cluster, reviewAccess),
+		of(authorization, "SelfSubjectRulesReview", meta.Cluster, reviewRules),
+		of(authorization, "SubjectAccessReview", meta.Cluster, reviewAccess),
+		of(authentication, "SelfSubjectReview", meta.Cluster, reviewUser),
+	}
+}
+
+// asksAboutOneself reports whether everybody may do it, as the roles of a real server say.
+func (r *resource) asksAboutOneself(verb string) bool {
+	return r.review != nil && strings.HasPrefix(r.Kind, "Self") && verb == "create"
+}
+
+// reviewBody is each kind of review.
+type reviewBody struct {
+	Kind       string          `json:"kind"`
+	APIVersion string          `json:"apiVersion"`
+	Metadata   meta.ObjectMeta `json:"metadata"`
+	Spec       *reviewSpec     `json:"spec,omitempty"`
+	Status     any             `json:"status"`
+}
+
+type reviewSpec struct {
+	ResourceAttributes    *resourceAttributes    `json:"resourceAttributes,omitempty"`
+	NonResourceAttributes *nonResourceAttributes `json:"nonResourceAttributes,omitempty"`
+	User                  string                 `json:"user,omitempty"`
+	Groups                []string               `json:"groups,omitempty"`
+	Extra                 map[string][]string    `json:"extra,omitempty"`
+	UID                   string                 `json:"uid,omitempty"`
+	Namespace             string                 `json:"namespace,omitempty"` // of a SelfSubjectRulesReview
+}
+
+type resourceAttributes struct {
+	Namespace   string `json:"namespace,omitempty"`
+	Verb        string `json:"verb,omitempty"`
+	Group       string `json:"group,omitempty"`
+	Version     string `json:"version,omitempty"`
+	Resource    string `json:"resource,omitempty"`
+	Subresource string `json:"subresource,omitempty"`
+	Name        string `json:"name,omitempty"`
+}
+
+type nonResourceAttributes struct {
+	Path string `json:"path,omitempty"`
+	Verb string `json:"verb,omitempty"`
+}
+
+// review answers a request for a review.
+func (c *call) review(w http.ResponseWriter) error {
+	if c.Verb != "create" {
+		return methodNotAllowed()
+	}
+	if _, err := c.writeOptions("CreateOptions"); err != nil {
+		return err
+	}
+	var b reviewBody
+	if err := c.readCall(w, &b, c.res.GVK().APIVersion(), c.res.Kind); err != nil {
+		return err
+	}
+	b.Kind, b.APIVersion = c.res.Kind, c.res.GVK().APIVersion()
+	if c.res.Scope == meta.Namespaced {
+		if n := b.Metadata.Namespace; n != "" && n != c.Key.Namespace {
+			return badRequest("the namespace of the provided object does not match the namespace sent on the request")
+		}
+		b.Metadata.Namespace = c.Key.Namespace
+	}
+	if b.Spec == nil {
+		b.Spec = &reviewSpec{}
+	}
+	if err := c.res.review(c, &b); err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusCreated, b)
+	return nil
+}
+
+// reviewAccess puts the question to Options.Authorize.
+func reviewAccess(c *call, b *reviewBody) error {
+	if causes := b.check(); len(causes) > 0 {
+		return invalid(c.res.Group, "", "", causes) // a real server does not name the kind either
+	}
+	a := Access{User: c.user}
+	if !strings.HasPrefix(b.Kind, "Self") {
+		a.User = User{Name: b.Spec.User, UID: b.Spec.UID, Groups: b.Spec.Groups, Extra: b.Spec.Extra}
+	}
+	if r := b.Spec.ResourceAttributes; r != nil {
+		a.Request = Request{
+			Verb: r.Verb, Resource: meta.GVR{Group: r.Group, Version: r.Version, Resource: r.Resource},
+			Key: meta.Key{Namespace: r.Namespace, Name: r.Name}, Subresource: r.Subresource,
+		}
+	} else {
+		a.Verb, a.Path = b.Spec.NonResourceAttributes.Verb, b.Spec.NonResourceAttributes.Path
+	}
+	allowed, reason := c.s.ask(a)
+	b.Status = struct {
+		Allowed bool   `json:"allowed"`
+		Reason  string `json:"reason,omitempty"`
+	}{allowed, reason}
+	return nil
+}
+
+// check returns what is wrong with a review of an access.
+func (b *reviewBody) check() (causes []meta.StatusCause) {
+	const path = "spec.nonResourceAttributes"
+	add := func(field string, value any, why string) { causes = append(causes, invalidValue(field, value, why)) }
+	r, p := b.Spec.ResourceAttributes, b.Spec.NonResourceAttributes
+	var shown struct{ Path, Verb string } // a real server shows it under these names
+	if p != nil {
+		shown.Path, shown.Verb = p.Path, p.Verb
+	}
+	switch {
+	case r != nil && p != nil:
+		add(path, shown, "cannot be specified in combination with resourceAttributes")
+	case r == nil && p == nil:
+		add("spec.resourceAttributes", nil, "exactly one of nonResourceAttributes or resourceAttributes must be specified")
+	}
+	if !strings.HasPrefix(b.Kind, "Self") && b.Spec.User == "" && len(b.Spec.Groups) == 0 {
+		add("spec.user", "", "at least one of user or group must be specified")
+	}
+	if strings.HasPrefix(b.Kind, "Local") {
+		if r != nil && r.Namespace != b.Metadata.Namespace {
+			add("spec.resourceAttributes.namespace", r.Namespace, "must match metadata.namespace")
+		}
+		if p != nil {
+			add(path, shown, "disallowed on this kind of request")
+		}
+	}
+	return causes
+}
+
+// rulesStatus is that of a SelfSubjectRulesReview.
+type rulesStatus struct {
+	Resources       []resourceRule `json:"resourceRules"`
+	Paths           []pathRule     `json:"nonResourceRules"`
+	Incomplete      bool           `json:"incomplete"`
+	EvaluationError string         `json:"evaluationError,omitempty"`
+}
+
+type resourceRule struct {
+	Verbs     []string `json:"verbs"`
+	Groups    []string `json:"apiGroups"`
+	Resources []string `json:"resources"`
+}
+
+type pathRule struct {
+	Verbs []string `json:"verbs"`
+	Paths []string `json:"nonResourceURLs"`
+}
+
+// reviewRules answers as a real server does whose authorization is another program's, which can be asked about one access
+// only: that is what Options.Authorize is. Without it everything is allowed, and that is a rule.
+func reviewRules(c *call, b *reviewBody) error {
+	if b.Spec.Namespace == "" {
+		return badRequest("no namespace on request")
+	}
+	b.Metadata, b.Spec = meta.ObjectMeta{}, &reviewSpec{}
+	if c.s.options.Authorize != nil {
+		b.Status = rulesStatus{
+			Resources: []resourceRule{}, Paths: []pathRule{},
+			Incomplete: true, EvaluationError: "webhook authorizer does not support user rule resolution",
+		}
+		return nil
+	}
+	every := []string{"*"}
+	b.Status = rulesStatus{Resources: []resourceRule{{every, every, every}}, Paths: []pathRule{{every, every}}}
+	return nil
+}
+
+// reviewUser says who asks.
+func reviewUser(c *call, b *reviewBody) error {
+	b.Spec, b.Metadata.CreationTimestamp = nil, now()
+	b.Status = map[string]any{"userInfo": struct {
+		Username string              `json:"username,omitempty"`
+		UID      string              `json:"uid,omitempty"`
+		Groups   []string            `json:"groups,omitempty"`
+		Extra    map[string][]string `json:"extra,omitempty"`
+	}{c.user.Name, c.user.UID, slices.Clone(c.user.Groups), c.user.Extra}}
+	return nil
+}
