@@ -140,7 +140,15 @@ func (b *reviewBody) check() (causes []meta.StatusCause) {
 	if !strings.HasPrefix(b.Kind, "Self") && b.Spec.User == "" && len(b.Spec.Groups) == 0 {
 		add("spec.user", "", "at least one of user or group must be specified")
 	}
-	if strings.HasPrefix(b.Kind, "Local") {
+	rest, local := b.Metadata, strings.HasPrefix(b.Kind, "Local")
+	why := "must be empty"
+	if local {
+		rest.Namespace, why = "", why+" except for namespace"
+	}
+	if !sameMeta(rest, meta.ObjectMeta{}) {
+		add("metadata", b.Metadata, why)
+	}
+	if local {
 		if r != nil && r.Namespace != b.Metadata.Namespace {
 			add("spec.resourceAttributes.namespace", r.Namespace, "must match metadata.namespace")
 		}
@@ -191,7 +199,7 @@ func reviewRules(c *call, b *reviewBody) error {
 
 // reviewUser says who asks.
 func reviewUser(c *call, b *reviewBody) error {
-	b.Spec, b.Metadata.CreationTimestamp = nil, now()
+	b.Spec, b.Metadata = nil, meta.ObjectMeta{CreationTimestamp: now()}
 	b.Status = map[string]any{"userInfo": struct {
 		Username string              `json:"username,omitempty"`
 		UID      string              `json:"uid,omitempty"`

@@ -92,6 +92,8 @@ func testDiscoveredResources(t *testing.T, catalog *discovery.Catalog) {
 	equal(t, "scope", n.Scope, meta.Cluster)
 	equal(t, "namespaces can be deleted together", n.Can("deletecollection"), false)
 
+	testDiscoveredSubresources(t, catalog)
+
 	_, err := catalog.Resource(t.Context(), meta.GVK{Group: "apps", Version: "v1", Kind: "Conformance"})
 	if !errors.As(err, new(*discovery.NoMatchError)) || !errors.Is(err, apierrors.NotFound) {
 		t.Errorf("a kind that is not there: %v", err)
@@ -102,6 +104,52 @@ func testDiscoveredResources(t *testing.T, catalog *discovery.Catalog) {
 		has, err := catalog.Has(t.Context(), gvk)
 		if has != want || err != nil {
 			t.Errorf("Has(%v) is %t, %v", gvk, has, err)
+		}
+	}
+}
+
+func testDiscoveredSubresources(t *testing.T, catalog *discovery.Catalog) {
+	const create, part = "create", "get patch update"
+	v1 := func(group, kind string) meta.GVK { return meta.GVK{Group: group, Version: "v1", Kind: kind} }
+	verbs := func(of []string) string { return strings.Join(slices.Sorted(slices.Values(of)), " ") }
+	pod, csr := v1("", "Pod"), v1("certificates.k8s.io", "CertificateSigningRequest")
+	for _, test := range []struct {
+		of    meta.GVK
+		name  string
+		kind  meta.GVK
+		verbs string
+	}{
+		{pod, "binding", v1("", "Binding"), create},
+		{pod, "ephemeralcontainers", pod, part},
+		{pod, "eviction", v1("policy", "Eviction"), create},
+		{pod, "resize", pod, part},
+		{pod, "status", pod, part},
+		{v1("", "ServiceAccount"), "token", v1("authentication.k8s.io", "TokenRequest"), create},
+		{v1("", "Namespace"), "finalize", v1("", "Namespace"), "update"},
+		{v1("apps", "Deployment"), "scale", v1("autoscaling", "Scale"), part},
+		{csr, "approval", csr, part},
+		{csr, "status", csr, part},
+	} {
+		r := must[discovery.Resource](t)(catalog.Resource(t.Context(), test.of))
+		sub, found := r.Subresource(test.name)
+		if !found || sub.GVK != test.kind || verbs(sub.Verbs) != test.verbs {
+			t.Errorf("%s of %s is %v, %v, want %s with %s", test.name, test.of, sub, found, test.kind, test.verbs)
+		}
+	}
+	for _, name := range []string{"ConfigMap", "Secret", "Event"} {
+		equal(t, "subresources of "+name, len(must[discovery.Resource](t)(catalog.Resource(t.Context(), v1("", name))).Subresources), 0)
+	}
+	for kind, scope := range map[meta.GVK]meta.Scope{
+		v1("authorization.k8s.io", "SelfSubjectAccessReview"):  meta.Cluster,
+		v1("authorization.k8s.io", "SelfSubjectRulesReview"):   meta.Cluster,
+		v1("authorization.k8s.io", "SubjectAccessReview"):      meta.Cluster,
+		v1("authorization.k8s.io", "LocalSubjectAccessReview"): meta.Namespaced,
+		v1("authentication.k8s.io", "SelfSubjectReview"):       meta.Cluster,
+	} {
+		r := must[discovery.Resource](t)(catalog.Resource(t.Context(), kind))
+		lower := strings.ToLower(kind.Kind)
+		if r.Name != lower+"s" || r.Singular != lower || r.Scope != scope || verbs(r.Verbs) != create || len(r.Subresources) > 0 {
+			t.Errorf("%s is %+v", kind, r)
 		}
 	}
 }
