@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -107,6 +109,65 @@ func TestAStrangersObjectWithTheNameOfAMirrorStays(t *testing.T) {
 		time.Sleep(time.Minute)
 		if _, err := configMaps.Get(t.Context(), stranger); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// The rights that the controller needs are those of the verbs that it sends, for config maps in its namespaces. Until it has
+// them it waits; then everything is mirrored.
+func TestMirrorsWithARoleOfTheirOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var bound atomic.Bool
+		verbs := []string{"create", "delete", "get", "list", "update", "watch"}
+		server := clienttest.Start(t, clienttest.Options{Authorize: func(a clienttest.Access) (bool, string) {
+			role := bound.Load() && a.Resource.Resource == "configmaps" && a.Key.Namespace == "default" && slices.Contains(verbs, a.Verb)
+			return a.User.Name != "system:serviceaccount:default:mirrors" || role, ""
+		}})
+		admin, err := client.New(server.Config())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer admin.Close()
+		cfg := server.Config()
+		cfg.Impersonate = client.Impersonation{User: "system:serviceaccount:default:mirrors"}
+		c, err := client.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		configMaps := client.For(admin, ConfigMaps)
+		source := meta.Key{Namespace: "default", Name: "a"}
+		if _, err := configMaps.Create(t.Context(), newSource(source)); err != nil {
+			t.Fatal(err)
+		}
+		var refused atomic.Int64
+		stop := start(t, NewMirrors(c, []string{"default"}, 2, func(err error) {
+			if !errors.Is(err, apierrors.Forbidden) {
+				t.Error(err)
+			}
+			refused.Add(1)
+		}))
+		defer stop()
+		time.Sleep(time.Hour)
+		if _, err := configMaps.Get(t.Context(), mirrorKey(source)); !errors.Is(err, apierrors.NotFound) || refused.Load() == 0 {
+			t.Errorf("without rights: %d errors, and the mirror is %v", refused.Load(), err)
+		}
+		bound.Store(true)
+		time.Sleep(time.Minute)
+		before := refused.Load()
+		change(t, configMaps, source, func(c *ConfigMap) { c.Data = map[string]string{"k": "w"} })
+		time.Sleep(time.Second)
+		mirror, err := configMaps.Get(t.Context(), mirrorKey(source))
+		if err != nil || mirror.Data["k"] != "w" {
+			t.Errorf("with rights the mirror is %+v, %v", mirror, err)
+		}
+		remove(t, configMaps, source)
+		time.Sleep(time.Second)
+		if _, err := configMaps.Get(t.Context(), mirrorKey(source)); !errors.Is(err, apierrors.NotFound) {
+			t.Errorf("the mirror of a source that has gone: %v", err)
+		}
+		if n := refused.Load() - before; n > 0 {
+			t.Errorf("%d errors with all the rights", n)
 		}
 	})
 }
