@@ -128,3 +128,50 @@ func TestTheHashesOfOpenAPI(t *testing.T) {
 		t.Errorf("what is not there is answered with %d", a.code)
 	}
 }
+
+// The bytes are those of kube-apiserver 1.36.3, but for the storage versions.
+func TestTheOldFormOfDiscovery(t *testing.T) {
+	h := newHarness(t, clienttest.Options{})
+	for path, wants := range map[string][]string{
+		"/api/v1": {
+			`{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"configmaps","singularName":"configmap",`, // no apiVersion
+			`{"name":"namespaces/finalize","singularName":"","namespaced":false,"kind":"Namespace","verbs":["update"]},` +
+				`{"name":"namespaces/status","singularName":"","namespaced":false,"kind":"Namespace","verbs":["get","patch","update"]},`,
+			`"kind":"Pod","verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"shortNames":["po"],"categories":["all"]},` +
+				`{"name":"pods/binding","singularName":"","namespaced":true,"kind":"Binding","verbs":["create"]},` +
+				`{"name":"pods/ephemeralcontainers","singularName":"","namespaced":true,"kind":"Pod","verbs":["get","patch","update"]},` +
+				`{"name":"pods/eviction","singularName":"","namespaced":true,"group":"policy","version":"v1","kind":"Eviction","verbs":["create"]},` +
+				`{"name":"pods/resize","singularName":"","namespaced":true,"kind":"Pod","verbs":["get","patch","update"]},` +
+				`{"name":"pods/status","singularName":"","namespaced":true,"kind":"Pod","verbs":["get","patch","update"]},`,
+			`{"name":"serviceaccounts/token","singularName":"","namespaced":true,"group":"authentication.k8s.io","version":"v1",` +
+				`"kind":"TokenRequest","verbs":["create"]},`,
+		},
+		"/apis/apps/v1": {
+			`{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"apps/v1","resources":[`,
+			`{"name":"deployments/scale","singularName":"","namespaced":true,"group":"autoscaling","version":"v1","kind":"Scale",` +
+				`"verbs":["get","patch","update"]},{"name":"deployments/status",`,
+		},
+		"/apis/authentication.k8s.io/v1": {
+			`{"name":"selfsubjectreviews","singularName":"selfsubjectreview","namespaced":false,"kind":"SelfSubjectReview","verbs":["create"]}`,
+		},
+		"/apis/authorization.k8s.io/v1": {`"resources":[` +
+			`{"name":"localsubjectaccessreviews","singularName":"localsubjectaccessreview","namespaced":true,"kind":"LocalSubjectAccessReview","verbs":["create"]},` +
+			`{"name":"selfsubjectaccessreviews","singularName":"selfsubjectaccessreview","namespaced":false,"kind":"SelfSubjectAccessReview","verbs":["create"]},` +
+			`{"name":"selfsubjectrulesreviews","singularName":"selfsubjectrulesreview","namespaced":false,"kind":"SelfSubjectRulesReview","verbs":["create"]},` +
+			`{"name":"subjectaccessreviews","singularName":"subjectaccessreview","namespaced":false,"kind":"SubjectAccessReview","verbs":["create"]}]}`},
+		"/apis/certificates.k8s.io/v1": {
+			`{"name":"certificatesigningrequests/approval","singularName":"","namespaced":false,"kind":"CertificateSigningRequest","verbs":["get","patch","update"]},` +
+				`{"name":"certificatesigningrequests/status","singularName":"","namespaced":false,"kind":"CertificateSigningRequest","verbs":["get","patch","update"]}]}`,
+		},
+	} {
+		got := h.must(t, "GET", path, "")
+		for _, want := range wants {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s is %s\nwant it to have %s", path, got, want)
+			}
+		}
+	}
+	if got := h.must(t, "GET", "/openapi/v3/apis/authorization.k8s.io/v1", ""); strings.Contains(got, "{name}") {
+		t.Errorf("the document has paths of objects that are never stored: %s", got)
+	}
+}

@@ -57,7 +57,6 @@ type decodeError struct {
 }
 
 func (e *decodeError) Error() string { return e.err.Error() }
-func (e *decodeError) Unwrap() error { return e.err }
 
 func (d *draft) key() meta.Key { return meta.Key{Namespace: d.meta.Namespace, Name: d.meta.Name} }
 

@@ -3,7 +3,6 @@ package conformance
 import (
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
@@ -35,6 +34,8 @@ func Run(t *testing.T, cfg client.Config) {
 		{"scale", testScale},
 		{"eviction", testEviction},
 		{"binding", testBinding},
+		{"resize", testResize},
+		{"finalize", testFinalize},
 		{"token", testToken},
 		{"approval", testApproval},
 		{"reviews", testReviews},
@@ -73,7 +74,7 @@ func newSuite(t *testing.T, cfg client.Config) suite {
 	}
 	t.Cleanup(c.Close)
 	return suite{
-		cfg: cfg, client: c, next: new(atomic.Int64),
+		cfg: cfg, client: c,
 		namespaces: client.For(c, Namespaces), configMaps: client.For(c, ConfigMaps),
 		deployments: client.For(c, Deployments), leases: client.For(c, Leases),
 	}
@@ -82,7 +83,6 @@ func newSuite(t *testing.T, cfg client.Config) suite {
 type suite struct {
 	cfg         client.Config
 	client      *client.Client
-	next        *atomic.Int64
 	namespaces  client.Resource[*Namespace]
 	configMaps  client.Resource[*ConfigMap]
 	deployments client.Resource[*Deployment]

@@ -116,8 +116,9 @@ type Pod struct {
 }
 
 var (
-	pods     = client.Type[*Pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
-	accounts = client.Type[*Namespace]{Version: "v1", Kind: "ServiceAccount", Resource: "serviceaccounts"}
+	pods        = client.Type[*Pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
+	dynamicPods = client.Type[*meta.Unstructured]{Version: "v1", Kind: "Pod", Resource: "pods"}
+	accounts    = client.Type[*Namespace]{Version: "v1", Kind: "ServiceAccount", Resource: "serviceaccounts"}
 )
 
 func (s suite) pod(t *testing.T, namespace, name string) *Pod {
@@ -169,4 +170,47 @@ func testBinding(t *testing.T, s suite) {
 	equal(t, "ephemeral containers", len(changed.Spec.EphemeralContainers), 1)
 	_, err = r.Sub("absent").Get(t.Context(), key)
 	wantReason(t, err, apierrors.NotFound, 404)
+}
+
+func testResize(t *testing.T, s suite) {
+	key := meta.Key{Namespace: s.namespace(t), Name: "a"}
+	r := client.For(s.client, dynamicPods)
+	container := func(image, cpu string) map[string]any {
+		return map[string]any{"name": "main", "image": image, "resources": map[string]any{"requests": map[string]any{"cpu": cpu}}}
+	}
+	with := func(c map[string]any) *meta.Unstructured {
+		u := &meta.Unstructured{Object: map[string]any{"spec": map[string]any{"containers": []any{c}}}}
+		u.SetNamespace(key.Namespace)
+		u.SetName(key.Name)
+		return u
+	}
+	requested := func(u *meta.Unstructured) any {
+		spec, _ := u.Object["spec"].(map[string]any)
+		list, _ := spec["containers"].([]any)
+		c, _ := list[0].(map[string]any)
+		resources, _ := c["resources"].(map[string]any)
+		requests, _ := resources["requests"].(map[string]any)
+		return requests["cpu"]
+	}
+	must[*meta.Unstructured](t)(r.Create(t.Context(), with(container("example.com/main:1", "1"))))
+	resized := must[*meta.Unstructured](t)(r.Sub("resize").Modify(t.Context(), key, func(u *meta.Unstructured) error {
+		spec, _ := u.Object["spec"].(map[string]any)
+		list, _ := spec["containers"].([]any)
+		c, _ := list[0].(map[string]any)
+		c["resources"] = map[string]any{"requests": map[string]any{"cpu": "2"}}
+		return nil
+	}))
+	equal(t, "cpu", requested(resized), any("2"))
+	equal(t, "cpu of the pod", requested(must[*meta.Unstructured](t)(r.Get(t.Context(), key))), any("2"))
+	_, err := r.Sub("resize").Create(t.Context(), key, resized)
+	wantReason(t, err, apierrors.MethodNotAllowed, 405)
+}
+
+func testFinalize(t *testing.T, s suite) {
+	key := meta.Key{Name: s.namespace(t)}
+	finalize := s.namespaces.Sub("finalize")
+	_, err := finalize.Get(t.Context(), key)
+	wantReason(t, err, apierrors.MethodNotAllowed, 405)
+	_, err = finalize.Patch(t.Context(), key, patch.Merge(map[string]any{}))
+	wantReason(t, err, apierrors.MethodNotAllowed, 405)
 }
