@@ -25,17 +25,21 @@
 //
 // # What is served
 //
-// Core configmaps, events, namespaces, nodes, pods, secrets and services, apps deployments and coordination.k8s.io
-// leases, and whatever [Options.Resources] or [Server.Register] add, as custom resources. The namespaces default,
-// kube-system and kube-public exist. All verbs work on all resources: create (with generateName), get, list, watch,
-// update, merge patch, delete and deletecollection, and the status subresource; every write can be a dry run. So do
+// Core configmaps, events, namespaces, nodes, pods, secrets, serviceaccounts and services, apps deployments,
+// certificates.k8s.io certificatesigningrequests and coordination.k8s.io leases, and whatever [Options.Resources] or
+// [Server.Register] add, as custom resources. The namespaces default, kube-system and kube-public exist. All verbs work on
+// all resources: create (with generateName), get, list, watch, update, merge patch, delete and deletecollection (which, as on
+// a real server, namespaces do not have); every write can be a dry run. So do
 //
+//   - subresources: status; the scale of deployments; binding, ephemeralcontainers, eviction and resize of pods; the token of
+//     service accounts, which is good for this server until it expires; the approval of certificate signing requests; finalize
+//     of namespaces;
 //   - paging: the pages of a list show the collection at the version of the first, and their tokens expire;
 //   - list and watch at a resource version, by the rules of the Kubernetes documentation "API Concepts"; streaming lists
 //     (KEP-3157); bookmarks; timeoutSeconds; selectors for labels and for the fields that the resource allows;
 //   - optimistic concurrency, preconditions, finalizers, generation and managedFields;
-//   - discovery, Tables and metadata alone: what kubectl needs;
-//   - the users of tokens and client certificates, impersonation, and the reviews of access and of oneself.
+//   - discovery of all that in both forms, Tables and metadata alone: what kubectl needs;
+//   - the users of tokens and client certificates, impersonation, and the reviews of access, of rules and of oneself.
 //
 // One counter, as on a real server, versions all resources. Errors are Status bodies in kube-apiserver's words.
 //
@@ -46,21 +50,25 @@
 //
 // Where a test finds another difference from kube-apiserver than these, this package is wrong.
 //
-//   - Types are not checked, nor defaulted, beyond metadata and the data of config maps and secrets: a pod without
-//     containers is a pod. Unknown fields stay, whatever fieldValidation says; it is heeded for duplicate ones.
+//   - Types are not checked, nor defaulted, beyond metadata, the data of config maps and secrets, and the conditions and the
+//     certificate of a certificate signing request: a pod without containers is a pod. Unknown fields stay, whatever
+//     fieldValidation says; it is heeded for duplicate ones.
 //   - Access is what [Options.Authorize] allows, which is everything without it: there are no roles. There are no admission
-//     plugins but the one for namespaces.
-//   - Subresources are those that [client.Resource.Sub] and the functions about scale, eviction, binding and tokens need. There
-//     are no disruption budgets; [DisruptionBudget] is the answer of one. A token is signed by nobody, and does not end with
-//     the object that it is bound to. No signer issues the certificate of an approved request.
+//     plugins but the one for namespaces: whoever may write the approval of a request may approve it for any signer.
+//   - A function cannot be listed. With Authorize, a SelfSubjectRulesReview is answered as by a real server with a webhook for
+//     authorization: there are no rules, and the answer says that it is incomplete. Without, one rule allows everything.
+//   - The other subresources of pods, nodes and services (log, exec, attach, portforward, proxy), tokenreviews and bindings
+//     are neither served nor listed, and discovery has no hashes of storage versions.
+//   - There are no disruption budgets; [DisruptionBudget] is the answer of one. A token is signed by nobody, and does not end
+//     with the object that it is bound to. No signer writes the certificate of an approved request: a test does, to its status.
 //   - Only merge patches are supported; other types of patch are answered with 415. Answers are JSON only; protobuf
 //     is read in the bodies that kubectl create sends.
 //   - A namespace is deleted with its contents in the request that deletes it; on a real cluster a controller does
 //     it, a little later. Owner references do nothing, and propagationPolicy changes nothing, because there is no
 //     garbage collector.
 //   - A pod is deleted at once, whatever its grace period, as if the kubelet had done its work.
-//   - The status subresource writes status and nothing else; some built-in types of a real server let labels and
-//     annotations through as well.
+//   - A subresource writes its part of the object and nothing else; with some built-in types of a real server, the status and
+//     others let labels and annotations through as well.
 //   - A resource has one version. It comes and goes by [Server.Register] and [Server.Unregister], not by an object of kind
 //     CustomResourceDefinition.
 //   - Bookmarks come by the clock, also where nothing has happened since the last. The one that ends the initial events comes

@@ -44,7 +44,8 @@ type Options struct {
 
 	// Authorize, where set, is asked about each request for a resource, about each who impersonates somebody, and by the
 	// access reviews; what it does not allow is answered with 403, and reason stands at the end of the message. Nil allows
-	// everything. Paths that are no resource's, such as those of discovery, are open. Several goroutines call it at once.
+	// everything. Paths that are no resource's, such as those of discovery, are open to everybody, and so are the reviews
+	// about oneself. A watch that is open is not asked about again. Several goroutines call it at once.
 	Authorize func(Access) (allowed bool, reason string)
 
 	// BookmarkEvery is how often a watch that allows bookmarks gets one; 0 means a minute, as on a real server.
