@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// kubectl create sends the compiled-in types as protobuf, and takes no other way when a server refuses that. So the
+// kubectl create and certificate send the compiled-in types as protobuf, and take no other way when a server refuses that. So the
 // server reads the few that kubectl has simple commands for; it never writes any. The field numbers are those of the
 // generated.proto files of k8s.io/api and k8s.io/apimachinery, which are part of the API.
 
@@ -71,6 +71,21 @@ func protoKinds() map[string]protoFields {
 		"Namespace": {
 			1: objectMeta, 2: {"spec", protoMessage, protoFields{1: {name: "finalizers", typ: protoTexts}}},
 			3: {typ: protoUnwritten},
+		},
+		"CertificateSigningRequest": {
+			1: objectMeta,
+			2: {"spec", protoMessage, protoFields{
+				1: {name: "request", typ: protoBytes}, 2: {typ: protoUnwritten}, 3: {typ: protoUnwritten}, 4: {typ: protoUnwritten},
+				5: {name: "usages", typ: protoTexts}, 6: {typ: protoUnwritten}, 7: {name: "signerName"},
+				8: {name: "expirationSeconds", typ: protoInt},
+			}},
+			3: {"status", protoMessage, protoFields{
+				1: {"conditions", protoMessages, protoFields{
+					1: {name: "type"}, 2: {name: "reason"}, 3: {name: "message"}, 4: {name: "lastUpdateTime", typ: protoTime},
+					5: {name: "lastTransitionTime", typ: protoTime}, 6: {name: "status"},
+				}},
+				2: {name: "certificate", typ: protoBytes},
+			}},
 		},
 	}
 }

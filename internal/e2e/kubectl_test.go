@@ -58,6 +58,16 @@ func TestKubectlWorksWithClienttest(t *testing.T) {
 	contains(kubectl("get", "namespaces"), "default")
 	contains(kubectl("get", "all", "-A"), "")
 
+	request := filepath.Join(t.TempDir(), "request.yaml")
+	manifest = "apiVersion: certificates.k8s.io/v1\nkind: CertificateSigningRequest\nmetadata: {name: jane}\n" +
+		"spec: {request: \"\", signerName: example.com/signer, usages: [client auth]}\n"
+	if err := os.WriteFile(request, []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	contains(kubectl("create", "--validate=false", "-f", request), "jane created")
+	contains(kubectl("certificate", "approve", "jane"), "jane approved")
+	contains(kubectl("get", "csr", "jane", "-o", "jsonpath={.status.conditions[*].type} {.spec.username}"), "Approved admin")
+
 	// A watch sees a change that is made while it is open; --output-watch-events says of what type it is.
 	asked, watched := make(chan struct{}), make(chan string, 1)
 	var once sync.Once
