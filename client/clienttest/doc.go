@@ -62,7 +62,7 @@
 //   - There are no disruption budgets; [DisruptionBudget] is the answer of one. A token is signed by nobody, and does not end
 //     with the object that it is bound to. No signer writes the certificate of an approved request: a test does, to its status.
 //   - Only merge patches are supported; other types of patch are answered with 415. Answers are JSON only; protobuf
-//     is read in the bodies that kubectl create and kubectl certificate send.
+//     is read in the bodies that kubectl create, certificate and auth send.
 //   - A namespace is deleted with its contents in the request that deletes it; on a real cluster a controller does
 //     it, a little later. Owner references do nothing, and propagationPolicy changes nothing, because there is no
 //     garbage collector.

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// kubectl create and certificate send the compiled-in types as protobuf, and take no other way when a server refuses that. So the
+// kubectl create, certificate and auth send the compiled-in types as protobuf, and take no other way when a server refuses that. So the
 // server reads the few that kubectl has simple commands for; it never writes any. The field numbers are those of the
 // generated.proto files of k8s.io/api and k8s.io/apimachinery, which are part of the API.
 
@@ -87,6 +87,21 @@ func protoKinds() map[string]protoFields {
 				2: {name: "certificate", typ: protoBytes},
 			}},
 		},
+		"SelfSubjectAccessReview": {
+			1: objectMeta,
+			2: {"spec", protoMessage, protoFields{
+				1: {"resourceAttributes", protoMessage, protoFields{
+					1: {name: "namespace"}, 2: {name: "verb"}, 3: {name: "group"}, 4: {name: "version"}, 5: {name: "resource"},
+					6: {name: "subresource"}, 7: {name: "name"},
+				}},
+				2: {"nonResourceAttributes", protoMessage, protoFields{1: {name: "path"}, 2: {name: "verb"}}},
+			}},
+			3: {typ: protoUnwritten},
+		},
+		"SelfSubjectRulesReview": {
+			1: objectMeta, 2: {"spec", protoMessage, protoFields{1: {name: "namespace"}}}, 3: {typ: protoUnwritten},
+		},
+		"SelfSubjectReview": {1: objectMeta, 2: {typ: protoUnwritten}},
 	}
 }
 

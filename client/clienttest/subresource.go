@@ -110,9 +110,18 @@ func withMember(old, d *draft, outer, inner string) *draft {
 
 // readCall reads the body of a subresource that does something. What leaves out its kind is of the only one that it can be.
 func (c *call) readCall(w http.ResponseWriter, into any, apiVersion, kind string) error {
-	body, _, err := readBody(c.r, mediaJSON)
+	accepted, fields := []string{mediaJSON}, protoKinds()[kind]
+	if fields != nil {
+		accepted = append(accepted, mediaProtobuf)
+	}
+	body, media, err := readBody(c.r, accepted...)
 	if err != nil {
 		return err
+	}
+	if media == mediaProtobuf {
+		if body, err = protobufToJSON(body, fields); err != nil {
+			return badRequest("the object provided is unrecognized (must be of type %s): %v", kind, err)
+		}
 	}
 	return c.decodeCall(w, body, into, apiVersion, kind)
 }

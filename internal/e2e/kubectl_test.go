@@ -67,6 +67,9 @@ func TestKubectlWorksWithClienttest(t *testing.T) {
 	contains(kubectl("create", "--validate=false", "-f", request), "jane created")
 	contains(kubectl("certificate", "approve", "jane"), "jane approved")
 	contains(kubectl("get", "csr", "jane", "-o", "jsonpath={.status.conditions[*].type} {.spec.username}"), "Approved admin")
+	contains(kubectl("auth", "can-i", "--list"), "*.*", "[*]")
+	contains(kubectl("auth", "can-i", "list", "pods"), "yes")
+	contains(kubectl("auth", "whoami"), "system:masters")
 
 	// A watch sees a change that is made while it is open; --output-watch-events says of what type it is.
 	asked, watched := make(chan struct{}), make(chan string, 1)
