@@ -155,19 +155,16 @@ func (p *proxy) request(r *http.Request) (*http.Request, error) {
 	if r.Method == http.MethodConnect {
 		return nil, errors.New("CONNECT cannot be sent through the proxy of an API server")
 	}
-	header := r.Header.Clone()
-	if header == nil {
-		header = make(http.Header)
-	}
-	for name := range r.Header {
-		switch canonical := http.CanonicalHeaderKey(name); {
-		case canonical == "Upgrade":
+	header := canonicalHeader(r.Header)
+	for name := range header {
+		switch {
+		case name == "Upgrade":
 			return nil, errors.New("a request with a header Upgrade cannot be sent through the proxy of an API server")
-		case isIdentity(canonical):
-			return nil, fmt.Errorf("the header %s must not be set: the API server would take it for the client's", canonical)
+		case isIdentity(name):
+			return nil, fmt.Errorf("the header %s must not be set: the API server would take it for the client's", name)
 		}
 	}
-	for _, line := range r.Header.Values("Connection") {
+	for _, line := range header.Values("Connection") {
 		for name := range strings.SplitSeq(line, ",") {
 			header.Del(strings.TrimSpace(name))
 		}

@@ -152,6 +152,26 @@ func TestWhatTheProxySends(t *testing.T) {
 	}
 }
 
+// guarantees S9 and S25: a header that is for one connection is one however its name is written. net/http sends a
+// "transfer-encoding" beside its own Content-Length, and what reads the one sees another end of the body than what reads the
+// other.
+func TestHeadersOfAConnectionAreDroppedHoweverTheyAreWritten(t *testing.T) {
+	s := says("{}")
+	r := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost, "http://a/", strings.NewReader("body")))
+	r.Header = http.Header{
+		"transfer-encoding": {"chunked"}, "content-length": {"1"}, "host": {"other"}, "connection": {"x-gone"}, "x-gone": {"1"}, "x-kept": {"1"}, "X-Kept": {"2"},
+	}
+	resp, err := connect(t, s).Proxy(client.ProxyTarget{Resource: "services", Key: web}).RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	call := s.one(t)
+	if call.body != "body" || call.header.Get("X-Gone") != "" || len(call.header["X-Kept"]) != 2 || call.header.Get("Content-Length") != "4" {
+		t.Errorf("sent %q with %v", call.body, call.header)
+	}
+}
+
 // A 401 may be the target's, so it says nothing about the client's credential: no other is fetched, and nothing is sent again.
 func TestATargetThatWantsCredentials(t *testing.T) {
 	s := answers(answer{code: 401, body: "who are you", header: http.Header{"Www-Authenticate": {"Basic"}}})

@@ -138,10 +138,10 @@ func (w *wait) validate() error {
 		return err
 	}
 	q := w.r.request("get", w.key)
+	w.key, w.fail.Key = q.key, q.key // in the namespace of the handle, if that has one
 	if _, err := q.path(); err != nil {
 		return err
 	}
-	w.key = q.key // in the namespace of the handle, if that has one
 	selector, err := meta.NewFieldSelector(meta.FieldEquals("metadata.name", w.key.Name))
 	w.selector = selector.String()
 	return err
