@@ -98,7 +98,8 @@ func untilColor(color string, seen *[]string) client.Condition {
 	}}
 }
 
-// waiting runs WaitFor until it is blocked, and returns what waits for its result.
+// waiting runs WaitFor until it is blocked, and returns what waits for its result. One that misses what it waits for fails after
+// an hour, of virtual time, or it would go on for ever.
 func (w *waitRig) waiting(ctx context.Context, cond client.Condition) func() (*ConfigMap, error) {
 	type result struct {
 		obj *ConfigMap
@@ -106,6 +107,8 @@ func (w *waitRig) waiting(ctx context.Context, cond client.Condition) func() (*C
 	}
 	done := make(chan result, 1)
 	go func() {
+		ctx, cancel := context.WithTimeoutCause(ctx, time.Hour, errors.New("the wait does not end"))
+		defer cancel()
 		obj, err := client.WaitFor(ctx, w.waits, w.key, cond)
 		done <- result{obj, err}
 	}()
