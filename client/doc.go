@@ -21,16 +21,16 @@
 //	for event, err := range pods.Watch(ctx, client.WatchOptions{Namespace: "web"}) { ... }
 //	table, err := pods.Table(ctx, client.ListOptions{})           // the columns that kubectl prints
 //
-// Subresources are handles of their own, with the same methods: [Resource.Status], [Resource.Sub] for others that take the
-// object itself, [ScaleOf], and [SubAs] for those that take something else:
+// A subresource is a handle of its own, a [Sub], with those of the methods that are about one object: [Resource.Status],
+// [Resource.Sub] for others that take the object itself, [ScaleOf], and [SubAs] for those that take something else:
 //
 //	pod, err := pods.Status().Modify(ctx, key, func(p *Pod) error { ... })
 //	scale, err := client.ScaleOf(deployments).Modify(ctx, key, func(s *client.Scale) error { s.Spec.Replicas = 3; return nil })
 //	csr, err := requests.Sub("approval").Modify(ctx, key, func(r *Request) error { ... })
 //
-// What narrows or changes a handle gives another one, and leaves the first as it is: [Resource.In] binds it to a namespace,
-// [Resource.With] has options for writes, [Resource.As] acts for somebody else, [Metadata] reads no more than the metadata.
-// All of it holds for what is made of the handle afterwards, and for the functions that take it.
+// What changes a handle gives another one, and leaves the first as it is: [Resource.In] binds it to a namespace,
+// [Resource.With] has options for writes, and [Resource.As] acts for somebody else, which also holds for what is made of the
+// handle and for the functions that take it. [Metadata] reads no more than the metadata.
 //
 // A function, and no method, is what only some resources have, what has objects of another type than its handle, and what the
 // API has no verb for:
