@@ -241,6 +241,24 @@ func TestAForgottenVersionIsListedAgain(t *testing.T) {
 	}{
 		{"in the stream", func(w *waitRig) { w.server.FailWatches(meta.Status{Code: 410, Reason: "Expired"}) }},
 		{"on resuming", func(w *waitRig) { w.server.DropWatches(); w.server.Compact() }},
+		{"refused with 410", func(w *waitRig) {
+			w.fault(func(q clienttest.Request) http.HandlerFunc {
+				if lists, _ := w.calls(); q.Verb == "watch" && lists == 1 {
+					return clienttest.Answer(meta.Status{Code: 410, Reason: "Expired"})
+				}
+				return nil
+			})
+			w.server.DropWatches()
+		}},
+		{"refused with 404, as while a resource is defined anew", func(w *waitRig) {
+			w.fault(func(q clienttest.Request) http.HandlerFunc {
+				if lists, _ := w.calls(); q.Verb == "watch" && lists == 1 {
+					return clienttest.Answer(meta.Status{Code: 404, Reason: "NotFound"})
+				}
+				return nil
+			})
+			w.server.DropWatches()
+		}},
 		{"an event that cannot be read", func(w *waitRig) {
 			n := 0
 			w.fault(func(q clienttest.Request) http.HandlerFunc {
