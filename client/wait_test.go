@@ -304,6 +304,55 @@ func TestAForgottenVersionIsListedAgain(t *testing.T) {
 	}
 }
 
+// A bookmark says from where to go on where the object itself has no events, so that what others do to other objects for hours
+// does not make its version too old.
+func TestAWaitGoesOnFromABookmark(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWaitRig(t)
+		var seen []string
+		w.create("red")
+		wait := w.waiting(t.Context(), untilColor("green", &seen))
+		must[*ConfigMap](t)(w.maps.Create(t.Context(), &ConfigMap{ObjectMeta: meta.ObjectMeta{Namespace: w.key.Namespace, Name: "other"}}))
+		time.Sleep(90 * time.Second) // virtual; there is a bookmark every minute
+		w.server.Compact()
+		w.server.DropWatches()
+		w.paint("green")
+		if _, err := wait(); err != nil {
+			t.Fatal(err)
+		}
+		if lists, _ := w.calls(); lists != 1 {
+			t.Errorf("%d lists, want 1", lists)
+		}
+	})
+}
+
+// A watch that has brought something and ends is resumed soon, however often that happens: a wait is not slower for having
+// lasted.
+func TestAWaitIsSoonBackAfterWhatWorked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWaitRig(t)
+		var seen []string
+		w.create("red")
+		wait := w.waiting(t.Context(), untilColor("green", &seen))
+		start := time.Now()
+		const times = 30
+		for i := range times {
+			w.paint(fmt.Sprint(i))
+			synctest.Wait()
+			w.server.DropWatches()
+			time.Sleep(200 * time.Millisecond) // virtual; the longest pause
+			synctest.Wait()
+			if last := seen[len(seen)-1]; last != fmt.Sprint(i) {
+				t.Fatalf("%v after the start: seen %s, want %d", time.Since(start), last, i)
+			}
+		}
+		w.paint("green")
+		if _, err := wait(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 // fault F3: a server that cannot be heard any more is noticed.
 func TestAWaitSurvivesASilentConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
