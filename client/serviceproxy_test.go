@@ -93,6 +93,9 @@ func TestProxyTargetsThatCannotBe(t *testing.T) {
 		{"an escaped way out", service, request(func(r *http.Request) { r.URL.Path, r.URL.RawPath = "/a/../b", "/a/%2e%2E/b" }), `get services/proxy "web/a": the path must not have a segment "..", got "/a/%2e%2E/b"`},
 		{"an escaped slash", service, request(func(r *http.Request) { r.URL.Path, r.URL.RawPath = "/a/../b", "/a%2f..%2fb" }), `get services/proxy "web/a": the path must not have a segment "..", got "/a%2f..%2fb"`},
 		{"escaped twice", service, request(func(r *http.Request) { r.URL.Path = "/%2e%2e/b" }), `get services/proxy "web/a": the path must not have a segment "..", got "/%252e%252e/b"`},
+		{"escaped twice beside what is no escape", service, request(func(r *http.Request) { r.URL.Path = "/%zz/%2e%2e/b" }), `get services/proxy "web/a": the path must not have a segment "..", got "/%25zz/%252e%252e/b"`},
+		{"with a parameter", service, request(func(r *http.Request) { r.URL.Path = "/a/..;x=y/b" }), `get services/proxy "web/a": the path must not have a segment "..", got "/a/..;x=y/b"`},
+		{"escaped too often", service, request(func(r *http.Request) { r.URL.Path = "/%" + strings.Repeat("25", 8) + "61" }), `get services/proxy "web/a": the path must not be escaped more than 8 times, got "/%25` + strings.Repeat("25", 8) + `61"`},
 		{"the other slash", service, request(func(r *http.Request) { r.URL.Path = `/a\..\b` }), `get services/proxy "web/a": the path must not have a segment "..", got "/a%5C..%5Cb"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
