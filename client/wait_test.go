@@ -353,6 +353,32 @@ func TestAWaitIsSoonBackAfterWhatWorked(t *testing.T) {
 	})
 }
 
+// A list that makes progress is waited for, however long it takes: a server that ignores the selector may have much to say. It
+// was given up after 75 s, again and again.
+func TestAWaitForASlowList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWaitRig(t)
+		made := w.create("red")
+		w.fault(func(clienttest.Request) http.HandlerFunc {
+			return func(out http.ResponseWriter, r *http.Request) {
+				out.Header().Set("Content-Type", "application/json")
+				fmt.Fprint(out, `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[`)
+				for i := range 100 {
+					fmt.Fprintf(out, `{"metadata":{"namespace":"default","name":"other-%d","annotations":{"x":"%s"}}},`, i, strings.Repeat("x", 2000))
+					_ = http.NewResponseController(out).Flush()
+					time.Sleep(time.Second) // virtual
+				}
+				fmt.Fprintf(out, `{"metadata":{"namespace":"default","name":"a","uid":"%s","resourceVersion":"%s"}}]}`, made.UID, made.ResourceVersion)
+			}
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+		defer cancel()
+		if _, err := client.WaitFor(ctx, w.waits, w.key, client.UntilCreated()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // fault F3: a server that cannot be heard any more is noticed.
 func TestAWaitSurvivesASilentConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
