@@ -47,13 +47,12 @@ func UntilDeleted(uid string) Condition {
 	}}
 }
 
-// UntilTrue is met when status.conditions has one of the type, such as "Ready", that is True, and that is not older than
-// what is wanted now: where the condition, or else status, says the generation that it is about (observedGeneration), that
-// must be the object's.
-func UntilTrue(kind string) Condition {
-	return Condition{Name: kind, Met: func(obj *meta.Raw) (bool, string, error) {
+// UntilTrue is met when status.conditions has the condition, such as "Ready", and it is True and not older than what is
+// wanted now: where it, or else status, says the generation that it is about (observedGeneration), that must be the object's.
+func UntilTrue(condition string) Condition {
+	return Condition{Name: condition, Met: func(obj *meta.Raw) (bool, string, error) {
 		s := statusOf(obj)
-		return s.isTrue(kind), s.text(kind), nil
+		return s.isTrue(condition), s.text(condition), nil
 	}}
 }
 

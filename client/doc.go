@@ -8,6 +8,46 @@
 //	pods := client.For(c, Pods)
 //	pod, err := pods.Get(ctx, meta.Key{Namespace: "web", Name: "a"})
 //
+// # Which call for what
+//
+// What the API does with every resource is a method of its handle, a [Resource]:
+//
+//	list, err := pods.List(ctx, client.ListOptions{Namespace: "web", LabelSelector: "app=a"}) // All streams instead
+//	pod, err := pods.Create(ctx, &Pod{...})
+//	pod, err := pods.Modify(ctx, key, func(p *Pod) error { ... }) // reads, changes, writes; again after a conflict
+//	pod, err := pods.Patch(ctx, key, patch.Merge(...))            // sends the change without reading
+//	pod, err := pods.With(client.WriteOptions{FieldManager: "me"}).Apply(ctx, key, config, client.ApplyOptions{})
+//	err := pods.Delete(ctx, key, client.DeleteOptions{})          // DeleteCollection for what a selector selects
+//	for event, err := range pods.Watch(ctx, client.WatchOptions{Namespace: "web"}) { ... }
+//	table, err := pods.Table(ctx, client.ListOptions{})           // the columns that kubectl prints
+//
+// A subresource is a handle of its own, a [Sub], with those of the methods that are about one object: [Resource.Status],
+// [Resource.Sub] for others that take the object itself, [ScaleOf], and [SubAs] for those that take something else:
+//
+//	pod, err := pods.Status().Modify(ctx, key, func(p *Pod) error { ... })
+//	scale, err := client.ScaleOf(deployments).Modify(ctx, key, func(s *client.Scale) error { s.Spec.Replicas = 3; return nil })
+//	csr, err := requests.Sub("approval").Modify(ctx, key, func(r *Request) error { ... })
+//
+// What changes a handle gives another one, and leaves the first as it is: [Resource.In] binds it to a namespace,
+// [Resource.With] has options for writes, and [Resource.As] acts for somebody else, which also holds for what is made of the
+// handle and for the functions that take it. [Metadata] reads no more than the metadata.
+//
+// A function, and no method, is what only some resources have, what has objects of another type than its handle, and what the
+// API has no verb for:
+//
+//	err := client.Evict(ctx, pods, key, client.EvictOptions{}) // and Bind
+//	token, err := client.RequestToken(ctx, serviceAccounts, key, client.TokenOptions{})
+//	pod, err := client.WaitFor(ctx, pods, key, client.UntilPodReady())
+//	answer, err := client.CanI(ctx, c, client.Access{Verb: "list", Resource: Pods.GVR()}) // and Can, Rules, WhoAmI
+//
+// HTTP that is not about objects is the Client's: [Client.Proxy] reaches services and pods through the API server, and
+// [Client.Raw] every other path.
+//
+// A resource that is known only when the program runs is one with meta.Unstructured as its T; package client/discovery says
+// which there are, and package client/kubeconfig finds the Config:
+//
+//	things := client.For(c, client.Type[*meta.Unstructured]{Group: "example.com", Version: "v1", Kind: "Thing", Resource: "things"})
+//
 // # Guarantees
 //
 // Reads are live: nothing here caches, and nothing runs in the background, except that a call may find that a credential is

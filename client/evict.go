@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
-	apierrors "github.com/bowline-go/bowline/errors"
 )
 
 // EvictOptions choose how a pod is evicted. The zero value evicts whatever has the name, with the pod's own grace period.
@@ -69,23 +67,12 @@ func (r Resource[T]) is(caller, resource string) error {
 	return nil
 }
 
-// call posts body to a subresource whose answer says no more than that it was accepted. An API server may also say within a
-// successful answer that it was not: it does so for a pod that several disruption budgets cover.
+// call posts body to a subresource whose answer says no more than that the server accepts it.
 func (r Resource[T]) call(ctx context.Context, q request, body any) error {
 	encoded, err := json.Marshal(body)
 	if err != nil {
 		return q.fail(&UsageError{Err: err})
 	}
 	q.query, q.accept, q.contentType, q.body = r.write.query(), jsonType, jsonType, encoded
-	resp, err := r.send(ctx, q)
-	if err != nil {
-		return err
-	}
-	defer drain(resp)
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-	var status meta.Status
-	if err == nil && json.Unmarshal(answer, &status) == nil && status.Kind == "Status" && status.Status == "Failure" {
-		return q.fail(apierrors.FromStatus(status))
-	}
-	return nil
+	return r.accepted(ctx, q)
 }

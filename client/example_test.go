@@ -24,13 +24,18 @@ var AllSettings = client.Type[*Settings]{Version: "v1", Kind: "ConfigMap", Resou
 
 // withServer runs an example against an API server in this process.
 func withServer(f func(ctx context.Context, c *client.Client) error) {
+	withServerOf(clienttest.Options{}, func(ctx context.Context, c *client.Client, _ *clienttest.Server) error { return f(ctx, c) })
+}
+
+// withServerOf is withServer for a server of one's own making.
+func withServerOf(o clienttest.Options, f func(ctx context.Context, c *client.Client, srv *clienttest.Server) error) {
 	ctx, stop := context.WithCancel(context.Background())
-	srv := clienttest.New(clienttest.Options{})
+	srv := clienttest.New(o)
 	served := make(chan error)
 	go func() { served <- srv.Run(ctx) }()
 	c, err := client.New(srv.Config())
 	if err == nil {
-		err = f(ctx, c)
+		err = f(ctx, c, srv)
 	}
 	stop()
 	if err := errors.Join(err, <-served); err != nil {

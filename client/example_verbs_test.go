@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
@@ -52,17 +53,28 @@ func ExampleResource_DeleteCollection() {
 	// left b
 }
 
-// The fields that one program has an opinion on, applied under its name.
+// The fields that one program has an opinion on, applied under its name. Where another program owns one of them, the server
+// says which.
 func ExampleResource_Apply() {
 	apply := func(ctx context.Context, settings client.Resource[*Settings]) error {
 		_, err := settings.With(client.WriteOptions{FieldManager: "painter"}).Apply(ctx, meta.Key{Namespace: "default", Name: "web"},
 			map[string]any{"data": map[string]any{"color": "green"}}, client.ApplyOptions{})
 		if cause, found := apierrors.Cause(err, apierrors.CauseFieldManagerConflict); found {
-			return fmt.Errorf("somebody else has painted it: %s", cause.Message)
+			fmt.Println("not painted:", cause.Message, cause.Field)
+			return nil
 		}
 		return err
 	}
-	_ = apply
+	withServerOf(clienttest.Options{}, func(ctx context.Context, c *client.Client, srv *clienttest.Server) error {
+		srv.Intercept(func(*http.Request) http.HandlerFunc { // so it answers where somebody else is the owner
+			return clienttest.Answer(meta.Status{Code: 409, Reason: "Conflict", Details: &meta.StatusDetails{Causes: []meta.StatusCause{
+				{Reason: "FieldManagerConflict", Message: `conflict with "decorator"`, Field: ".data.color"},
+			}}})
+		})
+		return apply(ctx, client.For(c, AllSettings))
+	})
+	// Output:
+	// not painted: conflict with "decorator" .data.color
 }
 
 // Deployment has nothing but its identity here: its scale says the rest.
@@ -111,24 +123,31 @@ func ExampleSubAs() {
 	// Scale.autoscaling/v1
 }
 
-// A pod goes, unless others need it.
+// A pod goes, unless a PodDisruptionBudget needs it; then the caller may try again later, or take another pod.
 func ExampleEvict() {
-	evict := func(ctx context.Context, c *client.Client) error {
+	evict := func(ctx context.Context, c *client.Client, name string) error {
 		pods := client.For(c, client.Type[*meta.Partial]{Version: "v1", Kind: "Pod", Resource: "pods"})
-		err := client.Evict(ctx, pods, meta.Key{Namespace: "default", Name: "web-0"}, client.EvictOptions{})
-		switch cause, found := apierrors.Cause(err, apierrors.CauseDisruptionBudget); {
-		case found:
-			fmt.Println("later:", cause.Message)
-		case errors.Is(err, apierrors.NotFound):
-			fmt.Println("it has gone")
-		default:
+		err := client.Evict(ctx, pods, meta.Key{Namespace: "default", Name: name}, client.EvictOptions{})
+		if cause, found := apierrors.Cause(err, apierrors.CauseDisruptionBudget); found {
+			fmt.Println(name, "stays:", cause.Message)
+			return nil
+		}
+		if errors.Is(err, apierrors.NotFound) {
+			fmt.Println(name, "has gone")
+			return nil
+		}
+		return err
+	}
+	withServerOf(clienttest.Options{}, func(ctx context.Context, c *client.Client, srv *clienttest.Server) error {
+		if err := evict(ctx, c, "web-0"); err != nil {
 			return err
 		}
-		return nil
-	}
-	withServer(evict)
+		srv.Intercept(func(*http.Request) http.HandlerFunc { return clienttest.DisruptionBudget("web", 3) })
+		return evict(ctx, c, "web-1")
+	})
 	// Output:
-	// it has gone
+	// web-0 has gone
+	// web-1 stays: The disruption budget web needs 3 healthy pods and has 3 currently
 }
 
 // A token of a service account is shown to nobody who does not ask for it.
@@ -159,4 +178,34 @@ func ExampleTokenCredentials() {
 	accounts := client.For(bootstrap, client.Type[*meta.Partial]{Version: "v1", Kind: "ServiceAccount", Resource: "serviceaccounts"})
 	cfg := server.Config()
 	cfg.Credentials = client.TokenCredentials(accounts, meta.Key{Namespace: "default", Name: "robot"}, client.TokenOptions{})
+}
+
+// A subresource that takes the object itself, such as the approval of a CertificateSigningRequest. Here meta.Unstructured
+// stands for a struct, so that what the program does not know of the object is sent back as it came.
+func ExampleResource_Sub() {
+	withServer(func(ctx context.Context, c *client.Client) error {
+		requests := client.For(c, client.Type[*meta.Unstructured]{
+			Group: "certificates.k8s.io", Version: "v1", Kind: "CertificateSigningRequest", Resource: "certificatesigningrequests",
+			Scope: meta.Cluster,
+		})
+		csr := &meta.Unstructured{Object: map[string]any{"spec": map[string]any{
+			"request": "LS0t", "signerName": "example.com/mine", "usages": []any{"client auth"},
+		}}}
+		csr.SetName("jane")
+		if _, err := requests.Create(ctx, csr); err != nil {
+			return err
+		}
+		approved := map[string]any{"type": "Approved", "status": "True", "reason": "KnownUser"}
+		got, err := requests.Sub("approval").Modify(ctx, meta.Key{Name: "jane"}, func(csr *meta.Unstructured) error {
+			return meta.SetNested(csr.Object, []any{approved}, "status", "conditions")
+		})
+		if err != nil {
+			return err
+		}
+		conditions, _, err := meta.Nested[[]any](got.Object, "status", "conditions")
+		fmt.Println(got.GetName(), len(conditions))
+		return err
+	})
+	// Output:
+	// jane 1
 }

@@ -40,6 +40,14 @@ func TestAHandleOfOneNamespaceReachesNoOther(t *testing.T) {
 		"eviction":         client.Evict(ctx, pods, foreign, client.EvictOptions{}),
 		"binding":          client.Bind(ctx, pods, foreign, "n1"),
 		"token":            drop(client.RequestToken(ctx, accounts, foreign, client.TokenOptions{})),
+		"table":            drop(r.Table(ctx, client.ListOptions{Namespace: "other"})),
+		"table of":         drop(r.TableOf(ctx, foreign)),
+		"wait":             drop(client.WaitFor(ctx, r, foreign, client.UntilCreated())),
+		"as somebody":      drop(r.As(client.Impersonation{User: "jane"}).Get(ctx, foreign)),
+		"metadata table":   drop(client.Metadata(r).Table(ctx, client.ListOptions{Namespace: "other"})),
+		"metadata delete":  client.Metadata(r).Delete(ctx, foreign, client.DeleteOptions{}),
+		"metadata apply":   drop(client.Metadata(apply).Apply(ctx, foreign, map[string]any{}, client.ApplyOptions{})),
+		"custom as create": drop(client.SubAs[*meta.Unstructured](r, "custom").Create(ctx, foreign, &meta.Unstructured{})),
 		"with":             drop(r.With(client.WriteOptions{}).Get(ctx, foreign)),
 	} {
 		wantErr(t, err, `namespace must be "web" or empty, which this handle is bound to, got "other"`)

@@ -39,12 +39,7 @@ type RawRequest struct {
 // with Path, and an *errors.StatusError in it. 304 Not Modified is returned as an answer where the request has a header
 // If-None-Match. Redirects are followed within the server's origin, for GET only.
 func (c *Client) Raw(ctx context.Context, r RawRequest) (*http.Response, error) {
-	header := make(http.Header, len(r.Header))
-	for name, values := range r.Header {
-		name = http.CanonicalHeaderKey(name)
-		header[name] = append(header[name], values...)
-	}
-	r.Header, r.Body = header, slices.Clone(r.Body)
+	r.Header, r.Body = canonicalHeader(r.Header), slices.Clone(r.Body)
 	q := request{
 		verb: strings.ToLower(cmp.Or(r.Method, http.MethodGet)), query: r.Query, accept: jsonType, body: r.Body, raw: &r, as: r.As,
 	}
@@ -52,6 +47,17 @@ func (c *Client) Raw(ctx context.Context, r RawRequest) (*http.Response, error) 
 		r.Path = path + "?" + redacted // an error shows it
 	}
 	return c.do(ctx, q)
+}
+
+// canonicalHeader returns a copy of h under canonical names. net/http sends a name as it is written in the map, and tells by
+// canonical names which headers are its own.
+func canonicalHeader(h http.Header) http.Header {
+	header := make(http.Header, len(h))
+	for name, values := range h {
+		name = http.CanonicalHeaderKey(name)
+		header[name] = append(header[name], values...)
+	}
+	return header
 }
 
 func (r RawRequest) validate() error {

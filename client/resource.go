@@ -2,11 +2,14 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 
 	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/codec"
 	"github.com/bowline-go/bowline/internal/jsonstream"
 )
@@ -96,10 +99,38 @@ func (r Resource[T]) exchange(ctx context.Context, q request) (obj T, item jsons
 		if item, err = jsonstream.ReadObject(resp.Body, r.c.streamOptions(true)); err != nil {
 			return readError(ctx, resp, err)
 		}
+		if err = refusal(item.Raw, item.Kind); err != nil {
+			return err
+		}
 		obj, err = r.decode(item)
 		return err
 	})
 	return obj, item, err
+}
+
+// accepted sends a request whose answer says no more than that the server accepts it.
+func (r Resource[T]) accepted(ctx context.Context, q request) error {
+	resp, err := r.send(ctx, q)
+	if err != nil {
+		return err
+	}
+	defer drain(resp)
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	if err != nil { // the server has said yes
+		return nil
+	}
+	return q.fail(refusal(answer, "Status"))
+}
+
+// refusal returns the error of an object of some kind that says, within a successful answer, that the call has failed. An API
+// server sends such a Status where the code of a subresource or of an aggregated server returns one: that of the eviction of a
+// pod that several disruption budgets cover comes with 201 Created.
+func refusal(object []byte, kind string) error {
+	var s meta.Status
+	if kind != "Status" || json.Unmarshal(object, &s) != nil || s.Kind != "Status" || s.Status != "Failure" {
+		return nil
+	}
+	return apierrors.FromStatus(s)
 }
 
 // request returns a request about one object of the resource, or about the collection where key has no name.

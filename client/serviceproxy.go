@@ -155,19 +155,16 @@ func (p *proxy) request(r *http.Request) (*http.Request, error) {
 	if r.Method == http.MethodConnect {
 		return nil, errors.New("CONNECT cannot be sent through the proxy of an API server")
 	}
-	header := r.Header.Clone()
-	if header == nil {
-		header = make(http.Header)
-	}
-	for name := range r.Header {
-		switch canonical := http.CanonicalHeaderKey(name); {
-		case canonical == "Upgrade":
+	header := canonicalHeader(r.Header)
+	for name := range header {
+		switch {
+		case name == "Upgrade":
 			return nil, errors.New("a request with a header Upgrade cannot be sent through the proxy of an API server")
-		case isIdentity(canonical):
-			return nil, fmt.Errorf("the header %s must not be set: the API server would take it for the client's", canonical)
+		case isIdentity(name):
+			return nil, fmt.Errorf("the header %s must not be set: the API server would take it for the client's", name)
 		}
 	}
-	for _, line := range r.Header.Values("Connection") {
+	for _, line := range header.Values("Connection") {
 		for name := range strings.SplitSeq(line, ",") {
 			header.Del(strings.TrimSpace(name))
 		}
@@ -205,8 +202,8 @@ func (p *proxy) url(u *url.URL) (*url.URL, error) {
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
 	}
-	if leavesPrefix(path) {
-		return nil, fmt.Errorf(`the path must not have a segment "..", got %q`, show(path))
+	if err := checkDots(path); err != nil {
+		return nil, fmt.Errorf("%w, got %q", err, show(path))
 	}
 	out.RawPath = base + path
 	out.Path, _ = url.PathUnescape(out.RawPath) // what EscapedPath returns can be unescaped
@@ -214,21 +211,40 @@ func (p *proxy) url(u *url.URL) (*url.URL, error) {
 	return &out, nil
 }
 
-// leavesPrefix reports whether something on the way might see a segment ".." in an escaped path, be it that it unescapes
-// the path more than once, or takes a backslash for a slash.
-func leavesPrefix(path string) bool {
-	for {
+// maxEscapes is how many times a path may be escaped. To look deeper would take time that grows with the square of its length.
+const maxEscapes = 8
+
+// checkDots returns an error if something on the way might see a segment ".." in an escaped path, be it that it unescapes the
+// path more than once, takes a backslash for a slash, or takes a segment to end at a semicolon.
+func checkDots(path string) error {
+	for range maxEscapes {
 		for segment := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '/' || r == '\\' }) {
-			if segment == ".." {
-				return true
+			if name, _, _ := strings.Cut(segment, ";"); name == ".." {
+				return errors.New(`the path must not have a segment ".."`)
 			}
 		}
-		plain, err := url.PathUnescape(path)
-		if err != nil || plain == path {
-			return false
+		plain := unescape(path)
+		if plain == path {
+			return nil
 		}
 		path = plain
 	}
+	return fmt.Errorf("the path must not be escaped more than %d times", maxEscapes)
+}
+
+// unescape resolves the escapes of a path, and leaves what is none as it is: not everything refuses that.
+func unescape(path string) string {
+	b := make([]byte, 0, len(path))
+	for i := 0; i < len(path); i++ {
+		c := path[i]
+		if c == '%' && i+2 < len(path) {
+			if n, err := strconv.ParseUint(path[i+1:i+3], 16, 8); err == nil {
+				c, i = byte(n), i+2
+			}
+		}
+		b = append(b, c)
+	}
+	return string(b)
 }
 
 // hopByHop are the headers that are for one connection (RFC 9110, section 7.6.1).

@@ -93,6 +93,9 @@ func TestProxyTargetsThatCannotBe(t *testing.T) {
 		{"an escaped way out", service, request(func(r *http.Request) { r.URL.Path, r.URL.RawPath = "/a/../b", "/a/%2e%2E/b" }), `get services/proxy "web/a": the path must not have a segment "..", got "/a/%2e%2E/b"`},
 		{"an escaped slash", service, request(func(r *http.Request) { r.URL.Path, r.URL.RawPath = "/a/../b", "/a%2f..%2fb" }), `get services/proxy "web/a": the path must not have a segment "..", got "/a%2f..%2fb"`},
 		{"escaped twice", service, request(func(r *http.Request) { r.URL.Path = "/%2e%2e/b" }), `get services/proxy "web/a": the path must not have a segment "..", got "/%252e%252e/b"`},
+		{"escaped twice beside what is no escape", service, request(func(r *http.Request) { r.URL.Path = "/%zz/%2e%2e/b" }), `get services/proxy "web/a": the path must not have a segment "..", got "/%25zz/%252e%252e/b"`},
+		{"with a parameter", service, request(func(r *http.Request) { r.URL.Path = "/a/..;x=y/b" }), `get services/proxy "web/a": the path must not have a segment "..", got "/a/..;x=y/b"`},
+		{"escaped too often", service, request(func(r *http.Request) { r.URL.Path = "/%" + strings.Repeat("25", 8) + "61" }), `get services/proxy "web/a": the path must not be escaped more than 8 times, got "/%25` + strings.Repeat("25", 8) + `61"`},
 		{"the other slash", service, request(func(r *http.Request) { r.URL.Path = `/a\..\b` }), `get services/proxy "web/a": the path must not have a segment "..", got "/a%5C..%5Cb"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -149,6 +152,26 @@ func TestWhatTheProxySends(t *testing.T) {
 	}
 	if r.Header.Get("X-Gone") == "" || r.Header.Get("Authorization") != "" || r.URL.Host != "ignored:99" {
 		t.Errorf("the request was changed: %v %v", r.URL, r.Header)
+	}
+}
+
+// guarantees S9 and S25: a header that is for one connection is one however its name is written. net/http sends a
+// "transfer-encoding" beside its own Content-Length, and what reads the one sees another end of the body than what reads the
+// other.
+func TestHeadersOfAConnectionAreDroppedHoweverTheyAreWritten(t *testing.T) {
+	s := says("{}")
+	r := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodPost, "http://a/", strings.NewReader("body")))
+	r.Header = http.Header{
+		"transfer-encoding": {"chunked"}, "content-length": {"1"}, "host": {"other"}, "connection": {"x-gone"}, "x-gone": {"1"}, "x-kept": {"1"}, "X-Kept": {"2"},
+	}
+	resp, err := connect(t, s).Proxy(client.ProxyTarget{Resource: "services", Key: web}).RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	call := s.one(t)
+	if call.body != "body" || call.header.Get("X-Gone") != "" || len(call.header["X-Kept"]) != 2 || call.header.Get("Content-Length") != "4" {
+		t.Errorf("sent %q with %v", call.body, call.header)
 	}
 }
 

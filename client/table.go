@@ -45,7 +45,7 @@ type Column struct {
 
 // Row is one object.
 type Row struct {
-	// Cells has a value for each column, of the types that [meta.Unstructured] has.
+	// Cells has a value for each column, of the types that [meta.Unstructured] has; nil where the server sent none.
 	Cells []any
 	// Object is the object's metadata, without managedFields unless they were asked for.
 	Object *meta.Partial
@@ -156,6 +156,9 @@ func (r Resource[T]) tablePage(ctx context.Context, q request, managedFields boo
 	if err != nil {
 		return meta.ListMeta{}, readError(ctx, resp, err)
 	}
+	if err := refusal(item.Raw, item.Kind); err != nil {
+		return meta.ListMeta{}, err
+	}
 	first := t.Columns == nil
 	isTable := item.Kind == tableKind && item.APIVersion == tableAPIVersion
 	if !first && isTable == t.Plain {
@@ -185,14 +188,19 @@ func (t *Table) add(item jsonstream.Item) (meta.ListMeta, error) {
 	if err != nil {
 		return meta.ListMeta{}, fmt.Errorf("decode a table: %w", err)
 	}
-	if t.Columns == nil {
+	switch {
+	case t.Columns == nil:
 		t.Columns = append([]Column{}, body.Columns...)
+	case len(body.Columns) > 0 && !slices.Equal(t.Columns, body.Columns):
+		return meta.ListMeta{}, errors.New("server sent other columns than those of the first page")
 	}
 	for _, row := range body.Rows {
 		if row.Object == nil {
 			row.Object = new(meta.Partial)
 		}
-		t.Rows = append(t.Rows, Row{Cells: row.Cells, Object: row.Object})
+		cells := make([]any, len(t.Columns)) // servers have sent rows with more
+		copy(cells, row.Cells)
+		t.Rows = append(t.Rows, Row{Cells: cells, Object: row.Object})
 	}
 	return body.ListMeta, nil
 }
@@ -285,7 +293,7 @@ func (t Table) Write(w io.Writer) error {
 		for i, c := range t.Columns {
 			if c.Priority == 0 {
 				var v any
-				if i < len(r.Cells) {
+				if i < len(r.Cells) { // a row of the caller's own may have fewer
 					v = r.Cells[i]
 				}
 				cells = append(cells, cellText(v))

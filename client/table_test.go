@@ -133,6 +133,23 @@ func TestTableFromTheServer(t *testing.T) {
 	})
 }
 
+// What a server leaves out or has too much of does not shift the cells of another row or page.
+func TestRowsHaveACellForEachColumn(t *testing.T) {
+	s := says(
+		tableOf("7", "next", tableColumns, tableRow("a", `"a"`), tableRow("b", `"b",2,"x","more"`), `{"cells":null}`, "null"),
+		tableOf("7", "", "", tableRow("c", `"c",3,"y"`)), // as the server sends it where it has said its columns before
+	)
+	got, err := client.For(connect(t, s), slims).Table(t.Context(), client.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][]any{{"a", nil, nil}, {"b", int64(2), "x"}, {nil, nil, nil}, {nil, nil, nil}, {"c", int64(3), "y"}} {
+		if !reflect.DeepEqual(got.Rows[i].Cells, want) || got.Rows[i].Object == nil {
+			t.Errorf("row %d is %+v, want %v", i, got.Rows[i], want)
+		}
+	}
+}
+
 // guarantee S13: what a server puts into cells does no harm on a terminal.
 func TestCellsOfATableAreClean(t *testing.T) {
 	s := says(tableOf("7", "", `{"name":"Na\u0007me"},{"name":"A\tb"},{"name":"C"}`, tableRow("a", `"a\u001b[2J","one\nline","tab\there"`), tableRow("b", `""`)))
@@ -166,6 +183,11 @@ func TestATableThatFails(t *testing.T) {
 			"list configmaps: page 2: server sent a continue token that leads back to a page that has been read", nil,
 		},
 		{"another kind", []answer{{body: strings.Replace(listOf("1", ""), "ConfigMap", "Pod", 1)}}, "list configmaps: server sent v1 PodList, want v1 ConfigMapList", nil},
+		{
+			"other columns",
+			[]answer{{body: first}, {body: tableOf("7", "", `{"name":"Up","type":"integer"},{"name":"Name","type":"string"}`, tableRow("b", `1,"b"`))}},
+			"list configmaps: page 2: server sent other columns than those of the first page", nil,
+		},
 		{"now a table, now none", []answer{{body: first}, {body: listOf("7", "")}}, "list configmaps: page 2: server sent some pages as tables and others not", nil},
 		{
 			"what is no table",

@@ -138,10 +138,10 @@ func (w *wait) validate() error {
 		return err
 	}
 	q := w.r.request("get", w.key)
+	w.key, w.fail.Key = q.key, q.key // in the namespace of the handle, if that has one
 	if _, err := q.path(); err != nil {
 		return err
 	}
-	w.key = q.key // in the namespace of the handle, if that has one
 	selector, err := meta.NewFieldSelector(meta.FieldEquals("metadata.name", w.key.Name))
 	w.selector = selector.String()
 	return err
@@ -195,8 +195,6 @@ func (w *wait) failed(err error) error {
 
 // list reads the object as it is now, and where to watch from.
 func (w *wait) list(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, maxHeaderWait, errSlowList)
-	defer cancel()
 	o := ListOptions{Namespace: w.key.Namespace, FieldSelector: w.selector}
 	var found *sight
 	m, err := w.r.Each(ctx, o, nil, func(item Item[*sight]) error {
@@ -215,8 +213,6 @@ func (w *wait) list(ctx context.Context) error {
 	w.version = m.ResourceVersion
 	return w.see(found, m.ResourceVersion)
 }
-
-var errSlowList = fmt.Errorf("the list was not there after %v", maxHeaderWait)
 
 // watch follows the object from w.version until the watch ends. It is fruitful if anything came, or if it lasted.
 func (w *wait) watch(ctx context.Context) (fruitful bool, err error) {

@@ -98,7 +98,8 @@ func untilColor(color string, seen *[]string) client.Condition {
 	}}
 }
 
-// waiting runs WaitFor until it is blocked, and returns what waits for its result.
+// waiting runs WaitFor until it is blocked, and returns what waits for its result. One that misses what it waits for fails after
+// an hour, of virtual time, or it would go on for ever.
 func (w *waitRig) waiting(ctx context.Context, cond client.Condition) func() (*ConfigMap, error) {
 	type result struct {
 		obj *ConfigMap
@@ -106,6 +107,8 @@ func (w *waitRig) waiting(ctx context.Context, cond client.Condition) func() (*C
 	}
 	done := make(chan result, 1)
 	go func() {
+		ctx, cancel := context.WithTimeoutCause(ctx, time.Hour, errors.New("the wait does not end"))
+		defer cancel()
 		obj, err := client.WaitFor(ctx, w.waits, w.key, cond)
 		done <- result{obj, err}
 	}()
@@ -238,6 +241,24 @@ func TestAForgottenVersionIsListedAgain(t *testing.T) {
 	}{
 		{"in the stream", func(w *waitRig) { w.server.FailWatches(meta.Status{Code: 410, Reason: "Expired"}) }},
 		{"on resuming", func(w *waitRig) { w.server.DropWatches(); w.server.Compact() }},
+		{"refused with 410", func(w *waitRig) {
+			w.fault(func(q clienttest.Request) http.HandlerFunc {
+				if lists, _ := w.calls(); q.Verb == "watch" && lists == 1 {
+					return clienttest.Answer(meta.Status{Code: 410, Reason: "Expired"})
+				}
+				return nil
+			})
+			w.server.DropWatches()
+		}},
+		{"refused with 404, as while a resource is defined anew", func(w *waitRig) {
+			w.fault(func(q clienttest.Request) http.HandlerFunc {
+				if lists, _ := w.calls(); q.Verb == "watch" && lists == 1 {
+					return clienttest.Answer(meta.Status{Code: 404, Reason: "NotFound"})
+				}
+				return nil
+			})
+			w.server.DropWatches()
+		}},
 		{"an event that cannot be read", func(w *waitRig) {
 			n := 0
 			w.fault(func(q clienttest.Request) http.HandlerFunc {
@@ -281,6 +302,81 @@ func TestAForgottenVersionIsListedAgain(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A bookmark says from where to go on where the object itself has no events, so that what others do to other objects for hours
+// does not make its version too old.
+func TestAWaitGoesOnFromABookmark(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWaitRig(t)
+		var seen []string
+		w.create("red")
+		wait := w.waiting(t.Context(), untilColor("green", &seen))
+		must[*ConfigMap](t)(w.maps.Create(t.Context(), &ConfigMap{ObjectMeta: meta.ObjectMeta{Namespace: w.key.Namespace, Name: "other"}}))
+		time.Sleep(90 * time.Second) // virtual; there is a bookmark every minute
+		w.server.Compact()
+		w.server.DropWatches()
+		w.paint("green")
+		if _, err := wait(); err != nil {
+			t.Fatal(err)
+		}
+		if lists, _ := w.calls(); lists != 1 {
+			t.Errorf("%d lists, want 1", lists)
+		}
+	})
+}
+
+// A watch that has brought something and ends is resumed soon, however often that happens: a wait is not slower for having
+// lasted.
+func TestAWaitIsSoonBackAfterWhatWorked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWaitRig(t)
+		var seen []string
+		w.create("red")
+		wait := w.waiting(t.Context(), untilColor("green", &seen))
+		start := time.Now()
+		const times = 30
+		for i := range times {
+			w.paint(fmt.Sprint(i))
+			synctest.Wait()
+			w.server.DropWatches()
+			time.Sleep(200 * time.Millisecond) // virtual; the longest pause
+			synctest.Wait()
+			if last := seen[len(seen)-1]; last != fmt.Sprint(i) {
+				t.Fatalf("%v after the start: seen %s, want %d", time.Since(start), last, i)
+			}
+		}
+		w.paint("green")
+		if _, err := wait(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// A list that makes progress is waited for, however long it takes: a server that ignores the selector may have much to say. It
+// was given up after 75 s, again and again.
+func TestAWaitForASlowList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWaitRig(t)
+		made := w.create("red")
+		w.fault(func(clienttest.Request) http.HandlerFunc {
+			return func(out http.ResponseWriter, r *http.Request) {
+				out.Header().Set("Content-Type", "application/json")
+				fmt.Fprint(out, `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[`)
+				for i := range 100 {
+					fmt.Fprintf(out, `{"metadata":{"namespace":"default","name":"other-%d","annotations":{"x":"%s"}}},`, i, strings.Repeat("x", 2000))
+					_ = http.NewResponseController(out).Flush()
+					time.Sleep(time.Second) // virtual
+				}
+				fmt.Fprintf(out, `{"metadata":{"namespace":"default","name":"a","uid":"%s","resourceVersion":"%s"}}]}`, made.UID, made.ResourceVersion)
+			}
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+		defer cancel()
+		if _, err := client.WaitFor(ctx, w.waits, w.key, client.UntilCreated()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // fault F3: a server that cannot be heard any more is noticed.

@@ -117,12 +117,7 @@ func (r Resource[T]) sendDelete(ctx context.Context, q request, o DeleteOptions)
 	if err != nil {
 		return q.fail(&UsageError{Err: err})
 	}
-	resp, err := r.send(ctx, q)
-	if err != nil {
-		return err
-	}
-	drain(resp)
-	return nil
+	return r.accepted(ctx, q)
 }
 
 // drain reads the rest of an answer that nobody wants, so that its connection can be used again. That it cannot be read

@@ -19,8 +19,8 @@ func TestConformanceOfExpiry(t *testing.T) {
 	conformance.RunExpired(t, server.Config(), server.Compact)
 }
 
-// The same calls go to a real kube-apiserver in internal/e2e. This server has no server-side apply.
+// The same calls go to a real kube-apiserver in internal/e2e. This server has no server-side apply, and no rules to list.
 func TestEveryCallIsAccepted(t *testing.T) {
 	server := clienttest.Start(t, clienttest.Options{})
-	wire.Run(t, server.Config(), "apply", "apply-options", "apply-unstructured", "status-apply")
+	wire.Run(t, server.Config(), "apply", "apply-options", "apply-unstructured", "status-apply", "rules")
 }

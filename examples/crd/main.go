@@ -94,11 +94,8 @@ func work(ctx context.Context, c *client.Client, out io.Writer) (err error) {
 	return nil
 }
 
-// fill does nothing: the server in the process knows the resource and has no objects.
-func fill(context.Context, *client.Client) error { return nil }
-
-// play gives work a client of the cluster of a kubeconfig, if one is named, and of a server in this process otherwise, which
-// it fills first.
+// play gives work a client of the cluster of a kubeconfig, if one is named, and otherwise of a server in this process, which
+// knows the resource and has no objects.
 func play(ctx context.Context, file, name string, work func(context.Context, *client.Client) error) error {
 	if file != "" || name != "" {
 		loaded, err := kubeconfig.Load(kubeconfig.Options{Path: file, Context: name})
@@ -120,9 +117,7 @@ func play(ctx context.Context, file, name string, work func(context.Context, *cl
 	go func() { served <- server.Run(ctx) }()
 	c, err := client.New(server.Config())
 	if err == nil {
-		if err = fill(ctx, c); err == nil {
-			err = work(ctx, c)
-		}
+		err = work(ctx, c)
 		c.Close()
 	}
 	stop()

@@ -22,7 +22,9 @@ type Call struct {
 }
 
 // Calls returns every call, in order. A client may make them again only where the server has been emptied.
-func Calls() []Call { return slices.Concat(writes(), reads(), subresources(), deletions()) }
+func Calls() []Call {
+	return slices.Concat(writes(), reads(), questions(), subresources(), deletions())
+}
 
 func drop[V any](_ V, err error) error { return err }
 

@@ -1,0 +1,64 @@
+package wire
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+)
+
+// of makes a call of a client that is not about a handle.
+func of(name string, f func(ctx context.Context, c *client.Client) error, refused ...apierrors.Reason) Call {
+	return Call{Name: name, Do: f, Refused: refused}
+}
+
+// questions are the calls for people and about people, and those to what is not an object.
+func questions() []Call {
+	type (
+		ctx  = context.Context
+		maps = client.Resource[*ConfigMap]
+	)
+	status := client.Access{Verb: "update", Resource: deployments.GVR(), Subresource: "status", Key: key("a")}
+	return []Call{
+		on("table", configMaps, func(ctx ctx, r maps) error {
+			return drop(r.Table(ctx, client.ListOptions{Namespace: Namespace, LabelSelector: "app=wire"}))
+		}),
+		on("table-of-one", configMaps, func(ctx ctx, r maps) error { return drop(r.TableOf(ctx, key("a"))) }),
+		of("can-i", func(ctx ctx, c *client.Client) error { return drop(client.CanI(ctx, c, status)) }),
+		of("can-i-path", func(ctx ctx, c *client.Client) error {
+			return drop(client.CanI(ctx, c, client.Access{Verb: "get", Path: "/metrics"}))
+		}),
+		of("can", func(ctx ctx, c *client.Client) error {
+			jane := client.Subject{User: "jane", UID: "7", Groups: []string{"dev"}, Extra: map[string][]string{"example.com/team": {"a", "b"}}}
+			return drop(client.Can(ctx, c, jane, client.Access{Verb: "*", Resource: meta.GVR{Group: "*", Resource: "*"}}))
+		}),
+		of("rules", func(ctx ctx, c *client.Client) error { return drop(client.Rules(ctx, c, Namespace)) }),
+		of("who-am-i", func(ctx ctx, c *client.Client) error { return drop(client.WhoAmI(ctx, c)) }),
+		of("raw", func(ctx ctx, c *client.Client) error {
+			resp, err := c.Raw(ctx, client.RawRequest{Path: "/version"})
+			if err != nil {
+				return err
+			}
+			return resp.Body.Close()
+		}),
+		of("proxy", func(ctx ctx, c *client.Client) error {
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://absent/a%2Fb?c=d", nil)
+			if err != nil {
+				return err
+			}
+			resp, err := c.Proxy(client.ProxyTarget{Resource: "services", Key: key("absent"), Scheme: "https", Port: "web"}).RoundTrip(r)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = resp.Body.Close() }()
+			body, err := io.ReadAll(resp.Body)
+			if err != nil {
+				return err
+			}
+			return apierrors.FromResponse(resp.StatusCode, resp.Header, body, r.Method)
+		}, apierrors.NotFound),
+	}
+}
