@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -30,8 +31,14 @@ type proxies struct {
 // choose implements http.Transport.Proxy.
 func (p *proxies) choose(r *http.Request) (*url.URL, error) {
 	u, err := p.next(r)
-	if err != nil || u == nil || !strings.EqualFold(u.Scheme, "https") {
-		return u, err
+	if err != nil {
+		for wrong := (*url.Error)(nil); errors.As(err, &wrong); { // it has the URL in it, with the password
+			err = wrong.Err
+		}
+		return nil, fmt.Errorf("choose a proxy: %w", err)
+	}
+	if u == nil || !strings.EqualFold(u.Scheme, "https") {
+		return u, nil
 	}
 	host, port := u.Hostname(), u.Port()
 	if port == "" {

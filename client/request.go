@@ -151,6 +151,9 @@ func (c *Client) send(ctx context.Context, r request, n int) (*http.Response, Re
 	if r.verb != "watch" {
 		if c.limiter != nil {
 			if err := c.limiter.Wait(ctx); err != nil {
+				if ctx.Err() != nil {
+					err = contextError(ctx)
+				}
 				return nil, info, fmt.Errorf("wait for Config.Limiter: %w", err)
 			}
 		}
@@ -224,7 +227,7 @@ func connectionError(ctx context.Context, err error) error {
 	if apierrors.NetworkOf(err) == apierrors.NetworkTimeout && strings.Contains(err.Error(), "timeout awaiting response headers") {
 		return &StallError{Waited: maxHeaderWait} // neither of net/http's two types has a name
 	}
-	return err
+	return shown(err)
 }
 
 // checkAnswer returns nil for a success in JSON, or why the answer to r is none. It does not close the body. That of an
@@ -238,7 +241,7 @@ func checkAnswer(resp *http.Response, r request) error {
 		status := apierrors.FromResponse(resp.StatusCode, resp.Header, body, r.method())
 		if err != nil && len(body) == 0 {
 			// Not wrapped: that the body was cut says nothing about whether the request may be sent again.
-			return fmt.Errorf("%w (its body: %v)", status, err)
+			return fmt.Errorf("%w (its body: %v)", status, shown(err))
 		}
 		return status
 	}
@@ -281,7 +284,7 @@ func publicError(err error) error {
 	if syntax := (*jsonstream.SyntaxError)(nil); errors.As(err, &syntax) {
 		return &SyntaxError{Offset: syntax.Offset, text: syntax.Error()}
 	}
-	return err
+	return shown(err)
 }
 
 // contextError says why ctx ended; both its error and its cause can be found in it.
