@@ -89,7 +89,6 @@ func (p *progress) stall() {
 
 // Close closes the body, and ends what the request holds.
 func (p *progress) Close() error {
-	err := p.body.Close()
-	p.cancel()
-	return err
+	p.cancel() // first, because net/http's Close waits for a Read that waits for the first bytes of what is compressed
+	return p.body.Close()
 }
