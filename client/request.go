@@ -221,6 +221,9 @@ func connectionError(ctx context.Context, err error) error {
 	for ue, ok := err.(*url.Error); ok; ue, ok = err.(*url.Error) {
 		err = ue.Err
 	}
+	if apierrors.NetworkOf(err) == apierrors.NetworkContext && errors.Is(err, context.DeadlineExceeded) {
+		return &limitPassed{show(err.Error())}
+	}
 	if err == io.EOF {
 		return fmt.Errorf("the server closed the connection without an answer: %w", io.ErrUnexpectedEOF)
 	}
@@ -229,6 +232,13 @@ func connectionError(ctx context.Context, err error) error {
 	}
 	return shown(err)
 }
+
+// limitPassed is the error of a time limit of the transport's own, such as that for a proxy's answer. It must not be taken for
+// the end of the caller's context, so it wraps nothing.
+type limitPassed struct{ text string }
+
+func (e *limitPassed) Error() string { return "a time limit of the transport passed: " + e.text }
+func (e *limitPassed) Timeout() bool { return true }
 
 // checkAnswer returns nil for a success in JSON, or why the answer to r is none. It does not close the body. That of an
 // error is read to its end, within reason, so that its connection can be used again.
