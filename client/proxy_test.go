@@ -102,6 +102,7 @@ func TestASOCKSProxy(t *testing.T) {
 				t.Errorf("the proxy was asked for %s, want %s", got, server)
 			}
 		}
+		time.Sleep(time.Minute) // what bounds the proxy does not bound the watch
 		if err := end(); err != nil {
 			t.Error(err)
 		}
