@@ -113,7 +113,9 @@ func TestACacheKeepsNoDataOfSecretsThatItDoesNotNeed(t *testing.T) {
 			})
 		},
 		"metadata": func(t *testing.T) int {
-			return inHeap(t, func(c *client.Client) informer.Source[*meta.Partial] { return client.Metadata(client.For(c, wholeSecrets)) })
+			return inHeap(t, func(c *client.Client) informer.Source[*meta.Partial] {
+				return client.Metadata(client.For(c, wholeSecrets))
+			})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
