@@ -95,8 +95,10 @@ func (a *authorizer) RoundTrip(r *http.Request) (*http.Response, error) {
 		return resp, nil
 	}
 	end := func() { _ = resp.Body.Close() }
-	rest := &progress{body: resp.Body, cancel: end, limit: a.transport.cfg.stallTimeout()}
-	_, _ = io.CopyN(io.Discard, rest, 64<<10) // so that its connection can be used again
+	if !resp.Uncompressed { // end would wait for the read that it is to end; see progress.Close
+		rest := &progress{body: resp.Body, cancel: end, limit: a.transport.cfg.stallTimeout()}
+		_, _ = io.CopyN(io.Discard, rest, 64<<10) // so that its connection can be used again
+	}
 	end()
 	return a.send(again, next.header)
 }

@@ -2,7 +2,12 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -158,5 +163,32 @@ func TestACredentialExpiresByEitherClock(t *testing.T) {
 		if expired, ending := test.l.expired(now), test.l.ending(now); expired != test.expired || ending != test.ending && !test.expired {
 			t.Errorf("%s: expired: %v, ending: %v", test.name, expired, ending)
 		}
+	}
+}
+
+// A request was sent again after an alert that a server may send when it has handled it.
+func TestOnlyAHandshakeThatFailedForACertificateIsRepeated(t *testing.T) {
+	for alert, want := range map[string]bool{
+		"tls: bad certificate":               true,
+		"tls: unknown certificate authority": true,
+		"tls: expired certificate":           true,
+		"tls: certificate required":          true,
+		"tls: handshake failure":             true,
+		"tls: access denied":                 true,
+		"tls: bad record MAC":                false,
+		"tls: internal error":                false,
+		"tls: unexpected message":            false,
+		"tls: user canceled":                 false,
+	} {
+		err := fmt.Errorf("read: %w", &net.OpError{Op: "remote error", Err: errors.New(alert)})
+		if got := aboutCertificates(err); got != want {
+			t.Errorf("%s: %t, want %t", alert, got, want)
+		}
+	}
+	if aboutCertificates(&net.OpError{Op: "read", Err: errors.New("tls: bad certificate")}) {
+		t.Error("what is no alert is taken for one")
+	}
+	if !aboutCertificates(&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}) {
+		t.Error("a server that is not trusted is not noticed")
 	}
 }

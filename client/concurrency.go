@@ -17,7 +17,8 @@ import (
 // grows slowly while it is what requests wait for.
 //
 // A request is under way until the headers of its answer are there, so that a caller may send another while it reads an answer.
-// Watches are not counted. Those who wait are let through in the order in which they came. It is safe for use by several
+// Watches are not counted, nor is what a [Credentials] sends for a new credential, since requests that wait for that one may
+// take up all that there is. Those who wait are let through in the order in which they came. It is safe for use by several
 // goroutines and clients at once, and holds no goroutine.
 type Concurrency struct {
 	err      error // why it cannot be used
@@ -96,7 +97,7 @@ type slot struct {
 
 // acquire waits for a slot.
 func (c *Concurrency) acquire(ctx context.Context) (*slot, error) {
-	if c == nil {
+	if c == nil || ctx.Value(fetching{}) != nil {
 		return nil, nil
 	}
 	c.mu.Lock()

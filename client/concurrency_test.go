@@ -211,3 +211,23 @@ func TestWhatTellsThatAServerIsBusy(t *testing.T) {
 		})
 	}
 }
+
+// Requests that waited for a token held every slot, and the request for the token waited for one of them.
+func TestAFetchDoesNotWaitForThoseThatWaitForIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared := client.NewConcurrency(client.ConcurrencyOptions{Max: 1})
+		issuer := serve(t, answers(answer{code: 201, body: `{"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1",` +
+			`"status":{"token":"t","expirationTimestamp":"2030-01-01T00:00:00Z"}}`}))
+		cfg := serve(t, says(object("a", "1")))
+		issuer.Concurrency, cfg.Concurrency = shared, shared
+		cfg.Credentials = client.TokenCredentials(client.For(dial(t, issuer), accounts), web, client.TokenOptions{})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := client.For(dial(t, cfg), slims).Get(ctx, web); err != nil {
+			t.Error(err)
+		}
+		if n := shared.InFlight(); n != 0 {
+			t.Errorf("%d are under way", n)
+		}
+	})
+}

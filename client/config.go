@@ -161,6 +161,16 @@ func (c Config) validate() (*url.URL, error) {
 	if hasCert != hasKey {
 		bad("a client certificate needs both TLS.CertFile or TLS.CertData and TLS.KeyFile or TLS.KeyData")
 	}
+	for _, file := range []struct{ field, path string }{
+		{"TLS.CAFile", c.TLS.CAFile},
+		{"TLS.CertFile", c.TLS.CertFile},
+		{"TLS.KeyFile", c.TLS.KeyFile},
+		{"BearerTokenFile", c.BearerTokenFile},
+	} {
+		if breaksHeader(file.path) { // a key in its place would be in the error of opening it
+			bad("%s must be a path, and has a control character in it", file.field)
+		}
+	}
 	c.validateIdentity(bad)
 	if breaksHeader(c.UserAgent) {
 		bad("UserAgent has a control character in it")

@@ -165,6 +165,20 @@ func TestEveryReasonWhyAConfigCannotBeUsedIsNamed(t *testing.T) {
 			[]string{"client.Config: Credentials has nothing to call; it must be made by NewCredentials with a function"},
 		},
 
+		// guarantee S2: the error of a file that cannot be opened has its name in it
+		{
+			"a key for a path",
+			client.Config{Server: ok, TLS: client.TLS{CertFile: "/c", KeyFile: "-----BEGIN PRIVATE KEY-----\nc2VjcmV0"}},
+			[]string{"client.Config: TLS.KeyFile must be a path, and has a control character in it"},
+		},
+		{
+			"line breaks in paths",
+			client.Config{Server: ok, BearerTokenFile: "/t\n", TLS: client.TLS{CAFile: "\n", CertFile: "\n", KeyFile: "\n"}},
+			[]string{
+				"TLS.CAFile must be a path", "TLS.CertFile must be a path", "TLS.KeyFile must be a path", "BearerTokenFile must be a path",
+			},
+		},
+
 		// guarantee S9: no header can be injected
 		{
 			"a token with a line break",

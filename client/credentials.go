@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	apierrors "github.com/bowline-go/bowline/errors"
 )
 
 // Credential is what a client shows to say who it is: a token, a certificate, or both. Printing it shows neither.
@@ -52,8 +54,14 @@ type CredentialError struct {
 // Error says why.
 func (e *CredentialError) Error() string { return "get a credential: " + e.Err.Error() }
 
-// Unwrap returns Err.
-func (e *CredentialError) Unwrap() error { return e.Err }
+// Unwrap returns Err, unless it is, or wraps, an answer of the API, such as that there is no such service account: whoever asks
+// whether an object is NotFound must not be told of another one.
+func (e *CredentialError) Unwrap() error {
+	if apierrors.ReasonOf(e.Err) != "" {
+		return nil
+	}
+	return e.Err
+}
 
 // lease is one credential and for how long it is good.
 type lease struct {

@@ -512,3 +512,18 @@ func TestBasicAuthentication(t *testing.T) {
 		t.Errorf("the answer's request has %v", got)
 	}
 }
+
+// A fetch that was told NotFound made a get that was never sent look as if its object were gone.
+func TestAnAnswerToAFetchIsNoneToTheRequest(t *testing.T) {
+	cfg := serve(t, says(object("a", "1")))
+	issuer := connect(t, answers(answer{code: 404, body: status(404, "NotFound", "no such account")}))
+	cfg.Credentials = client.TokenCredentials(client.For(issuer, accounts), web, client.TokenOptions{})
+	_, err := client.For(dial(t, cfg), slims).Get(t.Context(), web)
+	wantErr(t, err, `get configmaps "web/a": get a credential: create serviceaccounts/token "web/a": server said NotFound (404): no such account`)
+	if errors.Is(err, apierrors.NotFound) {
+		t.Error("the error says that the object is not there")
+	}
+	if cause := is[*client.CredentialError](t, err).Err; !errors.Is(cause, apierrors.NotFound) {
+		t.Errorf("the cause is %v", cause)
+	}
+}

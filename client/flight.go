@@ -53,6 +53,9 @@ type flight struct {
 	err   error
 }
 
+// fetching is the key of the context of fetches.
+type fetching struct{}
+
 // holder stands for one client.
 type holder struct {
 	stale func(context.Context, error)
@@ -204,7 +207,7 @@ func (c *credentials) leave(h *holder) {
 
 // start begins a fetch. mu is held, and no fetch is under way.
 func (c *credentials) start() {
-	timeout, end := context.WithTimeout(context.Background(), fetchTimeout)
+	timeout, end := context.WithTimeout(context.WithValue(context.Background(), fetching{}, true), fetchTimeout)
 	ctx, cancel := context.WithCancel(timeout)
 	f := &flight{
 		cancel: cancel, timeout: timeout, done: make(chan struct{}),

@@ -16,8 +16,10 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/bowline-go/bowline/client"
+	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/memnet"
 )
 
@@ -100,6 +102,7 @@ func TestASOCKSProxy(t *testing.T) {
 				t.Errorf("the proxy was asked for %s, want %s", got, server)
 			}
 		}
+		time.Sleep(time.Minute) // what bounds the proxy does not bound the watch
 		if err := end(); err != nil {
 			t.Error(err)
 		}
@@ -242,4 +245,36 @@ func TestAnHTTPSProxyWhoseHostIsNotASCII(t *testing.T) {
 	c := dial(t, client.Config{Server: "https://h", Proxy: func(*http.Request) (*url.URL, error) { return url.Parse("https://pröxy") }})
 	_, err := client.For(c, slims).Get(t.Context(), web)
 	wantErr(t, err, `the host of an https proxy must be ASCII, got "pröxy"`)
+}
+
+// A SOCKS proxy that said nothing held its callers for good, and the time that others are given looked like the end of the
+// caller's context.
+func TestAProxyThatSaysNothingIsGivenUp(t *testing.T) {
+	for scheme, test := range map[string]struct {
+		within time.Duration
+		want   string
+	}{
+		"http":   {time.Minute, "a time limit of the transport passed: context deadline exceeded"},
+		"https":  {10 * time.Second, "a time limit of the transport passed: proxyconnect tcp: connect to the proxy "},
+		"socks5": {10 * time.Second, "i/o timeout"},
+	} {
+		t.Run(scheme, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				over := make(chan struct{})
+				defer close(over)
+				cfg := serveRaw(t, func(net.Conn) { <-over })
+				proxy := &url.URL{Scheme: scheme, Host: strings.TrimPrefix(cfg.Server, "http://")}
+				cfg.Server, cfg.Proxy = "https://server.invalid", func(*http.Request) (*url.URL, error) { return proxy, nil }
+				start := time.Now()
+				_, err := client.For(dial(t, cfg), slims).Get(t.Context(), web)
+				wantErr(t, err, test.want)
+				if took := time.Since(start); took != test.within {
+					t.Errorf("it took %v, want %v", took, test.within)
+				}
+				if n := apierrors.NetworkOf(err); n != apierrors.NetworkTimeout {
+					t.Errorf("that is %q", n)
+				}
+			})
+		})
+	}
 }

@@ -42,11 +42,11 @@ type view struct {
 
 func (c Config) view() view {
 	v := view{
-		Server: redactURL(c.Server), CAFile: c.TLS.CAFile, CAData: redactBytes(c.TLS.CAData),
-		CertFile: c.TLS.CertFile, CertData: redactBytes(c.TLS.CertData),
-		KeyFile: c.TLS.KeyFile, KeyData: redactString(string(c.TLS.KeyData)),
+		Server: redactURL(c.Server), CAFile: showPath(c.TLS.CAFile), CAData: redactBytes(c.TLS.CAData),
+		CertFile: showPath(c.TLS.CertFile), CertData: redactBytes(c.TLS.CertData),
+		KeyFile: showPath(c.TLS.KeyFile), KeyData: redactString(string(c.TLS.KeyData)),
 		ServerName: c.TLS.ServerName, Insecure: c.TLS.Insecure,
-		BearerToken: redactString(c.BearerToken), BearerTokenFile: c.BearerTokenFile, UserAgent: c.UserAgent,
+		BearerToken: redactString(c.BearerToken), BearerTokenFile: showPath(c.BearerTokenFile), UserAgent: c.UserAgent,
 		Username: c.Username, Password: redactString(c.Password),
 	}
 	if c.Credentials != nil {
@@ -56,6 +56,14 @@ func (c Config) view() view {
 		v.Impersonate = fmt.Sprintf("%+v", i)
 	}
 	return v
+}
+
+// showPath returns a path, or what stands for what has been taken for one, such as a key.
+func showPath(s string) string {
+	if breaksHeader(s) {
+		return redacted
+	}
+	return s
 }
 
 func redactBytes(b []byte) string {

@@ -151,6 +151,9 @@ func (c *Client) send(ctx context.Context, r request, n int) (*http.Response, Re
 	if r.verb != "watch" {
 		if c.limiter != nil {
 			if err := c.limiter.Wait(ctx); err != nil {
+				if ctx.Err() != nil {
+					err = contextError(ctx)
+				}
 				return nil, info, fmt.Errorf("wait for Config.Limiter: %w", err)
 			}
 		}
@@ -194,7 +197,7 @@ func (c *Client) send(ctx context.Context, r request, n int) (*http.Response, Re
 		return nil, info, info.Err
 	}
 	info.Code = resp.StatusCode
-	resp.Body = &progress{body: resp.Body, cancel: cancel, limit: c.stall}
+	resp.Body = &progress{body: resp.Body, cancel: cancel, limit: c.stall, unpacked: resp.Uncompressed}
 	c.observe(ctx, info)
 	c.warn(ctx, resp.Header)
 	return resp, info, nil
@@ -218,14 +221,24 @@ func connectionError(ctx context.Context, err error) error {
 	for ue, ok := err.(*url.Error); ok; ue, ok = err.(*url.Error) {
 		err = ue.Err
 	}
+	if apierrors.NetworkOf(err) == apierrors.NetworkContext && errors.Is(err, context.DeadlineExceeded) {
+		return &limitPassed{show(err.Error())}
+	}
 	if err == io.EOF {
 		return fmt.Errorf("the server closed the connection without an answer: %w", io.ErrUnexpectedEOF)
 	}
 	if apierrors.NetworkOf(err) == apierrors.NetworkTimeout && strings.Contains(err.Error(), "timeout awaiting response headers") {
 		return &StallError{Waited: maxHeaderWait} // neither of net/http's two types has a name
 	}
-	return err
+	return shown(err)
 }
+
+// limitPassed is the error of a time limit of the transport's own, such as that for a proxy's answer. It must not be taken for
+// the end of the caller's context, so it wraps nothing.
+type limitPassed struct{ text string }
+
+func (e *limitPassed) Error() string { return "a time limit of the transport passed: " + e.text }
+func (e *limitPassed) Timeout() bool { return true }
 
 // checkAnswer returns nil for a success in JSON, or why the answer to r is none. It does not close the body. That of an
 // error is read to its end, within reason, so that its connection can be used again.
@@ -238,7 +251,7 @@ func checkAnswer(resp *http.Response, r request) error {
 		status := apierrors.FromResponse(resp.StatusCode, resp.Header, body, r.method())
 		if err != nil && len(body) == 0 {
 			// Not wrapped: that the body was cut says nothing about whether the request may be sent again.
-			return fmt.Errorf("%w (its body: %v)", status, err)
+			return fmt.Errorf("%w (its body: %v)", status, shown(err))
 		}
 		return status
 	}
@@ -281,7 +294,7 @@ func publicError(err error) error {
 	if syntax := (*jsonstream.SyntaxError)(nil); errors.As(err, &syntax) {
 		return &SyntaxError{Offset: syntax.Offset, text: syntax.Error()}
 	}
-	return err
+	return shown(err)
 }
 
 // contextError says why ctx ended; both its error and its cause can be found in it.

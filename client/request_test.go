@@ -562,3 +562,21 @@ func TestTheCallersObjectIsLeftAlone(t *testing.T) {
 		t.Errorf("got %+v", made)
 	}
 }
+
+// A wait for the limiter did not say why its context ended.
+func TestAWaitForTheLimiterSaysWhyItEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := serve(t, says(object("a", "1")))
+		cfg.Limiter = rate.NewLimiter(rate.Every(time.Minute), 1)
+		r := client.For(dial(t, cfg), slims)
+		must[*Slim](t)(r.Get(t.Context(), web))
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cause := errors.New("shutting down")
+		time.AfterFunc(time.Second, func() { cancel(cause) })
+		_, err := r.Get(ctx, web)
+		wantErr(t, err, `get configmaps "web/a": wait for Config.Limiter: context canceled: shutting down`)
+		if !errors.Is(err, cause) || !errors.Is(err, context.Canceled) {
+			t.Errorf("error is %v", err)
+		}
+	})
+}

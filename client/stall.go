@@ -51,6 +51,8 @@ type progress struct {
 	limit  time.Duration      // 0 = no bound
 	idle   bool               // the server need send nothing: a watch that has begun
 
+	unpacked bool // net/http decompresses it
+
 	timer   *time.Timer   // runs while a read waits; made by the first
 	waited  time.Duration // in reads, since stallBytes were reached
 	got     int           // in that time
@@ -89,7 +91,10 @@ func (p *progress) stall() {
 
 // Close closes the body, and ends what the request holds.
 func (p *progress) Close() error {
-	err := p.body.Close()
+	if p.unpacked { // net/http's Close would wait for a Read that waits for the first bytes
+		p.cancel()
+	}
+	err := p.body.Close() // before cancel, so that HTTP/2 has counted the stream out when it returns
 	p.cancel()
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -228,6 +229,45 @@ func TestARefusalThatDripsIsGivenUp(t *testing.T) {
 		must[*Slim](t)(client.For(dial(t, cfg), slims).Get(t.Context(), web))
 		if took := time.Since(start); took != 30*time.Second || requests != 2 {
 			t.Errorf("it took %v and %d requests", took, requests)
+		}
+	})
+}
+
+// withholds says that its answer is compressed, and then nothing.
+func withholds(w http.ResponseWriter, r *http.Request, code int) {
+	w.Header().Set("Content-Encoding", "gzip")
+	w.WriteHeader(code)
+	_ = http.NewResponseController(w).Flush()
+	<-r.Context().Done()
+}
+
+// A refusal whose compressed body did not come held its caller for good: net/http's Close waited for the Read that it was to
+// end.
+func TestACompressedRefusalThatStallsIsGivenUp(t *testing.T) {
+	overBoth(t, func(t *testing.T, p protocol) {
+		cfg, _ := serveOver(t, p, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Authorization") == "Bearer t1" {
+				withholds(w, r, http.StatusUnauthorized)
+				return
+			}
+			answer{body: object("a", "1")}.write(w)
+		}), nil)
+		cfg.Credentials = client.NewCredentials((&mint{}).fetch)
+		must[*Slim](t)(client.For(dial(t, cfg), slims).Get(t.Context(), web))
+	})
+}
+
+// Nor could such an answer be closed while somebody read it.
+func TestACompressedAnswerCanBeClosedBesideARead(t *testing.T) {
+	overBoth(t, func(t *testing.T, p protocol) {
+		cfg, _ := serveOver(t, p, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { withholds(w, r, http.StatusOK) }), nil)
+		resp := must[*http.Response](t)(dial(t, cfg).Raw(t.Context(), client.RawRequest{Path: "/x", Query: url.Values{"follow": {"true"}}}))
+		read := make(chan error)
+		go func() { read <- drop(resp.Body.Read(make([]byte, 1))) }()
+		synctest.Wait()
+		_ = resp.Body.Close()
+		if err := <-read; err == nil {
+			t.Error("the read went on")
 		}
 	})
 }

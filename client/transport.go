@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -86,13 +87,18 @@ func rewind(r *http.Request) (*http.Request, bool) {
 	return &again, true
 }
 
-// aboutCertificates reports whether a handshake failed because one side does not trust the other's certificate.
+// aboutCertificates reports whether a handshake failed because one side does not trust the other's certificate. Other alerts may
+// end a connection whose requests have been handled.
 func aboutCertificates(err error) bool {
 	if u := (x509.UnknownAuthorityError{}); errors.As(err, &u) {
 		return true
 	}
 	op := (*net.OpError)(nil)
-	return errors.As(err, &op) && op.Op == "remote error" // an alert
+	if !errors.As(err, &op) || op.Op != "remote error" {
+		return false
+	}
+	alert := op.Err.Error() // its type has no name
+	return strings.Contains(alert, "certificate") || alert == "tls: handshake failure" || alert == "tls: access denied"
 }
 
 // CloseIdleConnections closes the connections that no request uses, and makes the next request read the files again.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -59,10 +60,12 @@ type listed struct {
 	Module     *struct{ Path string }
 }
 
-func goList(t *testing.T, args ...string) []listed {
+// goList lists packages. env is what the environment has beside this process's, words apart.
+func goList(t *testing.T, env string, args ...string) []listed {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-json=ImportPath,Standard,Imports,Module"}, args...)...)
 	cmd.Dir = "../.."
+	cmd.Env = append(os.Environ(), strings.Fields(env)...)
 	out, err := cmd.Output()
 	if err != nil {
 		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
@@ -84,7 +87,7 @@ func goList(t *testing.T, args ...string) []listed {
 
 func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
 	found := make(map[string]bool)
-	for _, p := range goList(t, "./...") {
+	for _, p := range goList(t, "", "./...") {
 		name := strings.TrimPrefix(p.ImportPath, module+"/")
 		if strings.HasPrefix(name, "examples/") {
 			continue // checked below: they import what a user can
@@ -115,8 +118,8 @@ func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
 
 func TestExamplesImportOnlyTheModuleAndTheStandardLibrary(t *testing.T) {
 	standard := make(map[string]bool)
-	examples := goList(t, "./examples/...")
-	for _, p := range goList(t, "-deps", "./examples/...") {
+	examples := goList(t, "", "./examples/...")
+	for _, p := range goList(t, "", "-deps", "./examples/...") {
 		standard[p.ImportPath] = p.Standard
 	}
 	if len(examples) == 0 {
@@ -134,14 +137,43 @@ func TestExamplesImportOnlyTheModuleAndTheStandardLibrary(t *testing.T) {
 	}
 }
 
+// guarantee S21: a program that links every package of the module links these modules and no others, on every platform, and go.mod
+// asks for nothing else, tests included. So no flaw in another module is one of its users'.
 func TestLinkedModulesAreExactlyTheAllowedOnes(t *testing.T) {
-	linked := make(map[string]bool)
-	for _, p := range goList(t, "-deps", "./...") {
-		if p.Module != nil && p.Module.Path != module {
-			linked[p.Module.Path] = true
+	allowed := slices.Sorted(maps.Keys(doors))
+	for _, platform := range []string{"linux/amd64", "darwin/arm64", "windows/amd64"} {
+		system, machine, _ := strings.Cut(platform, "/")
+		linked := make(map[string]bool)
+		for _, p := range goList(t, "GOOS="+system+" GOARCH="+machine+" CGO_ENABLED=0", "-deps", "./...") {
+			if p.Module != nil && p.Module.Path != module {
+				linked[p.Module.Path] = true
+			}
+		}
+		if got := slices.Sorted(maps.Keys(linked)); !slices.Equal(got, allowed) {
+			t.Errorf("modules linked on %s are %q, want %q", platform, got, allowed)
 		}
 	}
-	if got, want := slices.Sorted(maps.Keys(linked)), slices.Sorted(maps.Keys(doors)); !slices.Equal(got, want) {
-		t.Errorf("linked modules are %q, want %q", got, want)
+	mod, err := exec.CommandContext(t.Context(), "go", "mod", "edit", "-json", "../../go.mod").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Require []struct {
+			Path     string
+			Indirect bool
+		}
+		Replace, Exclude, Tool []any
+	}
+	if err := json.Unmarshal(mod, &file); err != nil {
+		t.Fatal(err)
+	}
+	var required []string
+	for _, r := range file.Require {
+		required = append(required, r.Path)
+	}
+	slices.Sort(required)
+	if !slices.Equal(required, allowed) || len(file.Replace)+len(file.Exclude)+len(file.Tool) > 0 {
+		t.Errorf("go.mod requires %q and has %d replacements, %d exclusions and %d tools; want %q and none",
+			required, len(file.Replace), len(file.Exclude), len(file.Tool), allowed)
 	}
 }
