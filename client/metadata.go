@@ -17,6 +17,9 @@ const (
 // large objects costs what their metadata costs, on the wire too. A server that cannot do it, as some aggregated ones,
 // refuses with an error.
 //
+// Annotations are metadata: that of kubectl apply (last-applied-configuration) holds the whole object, the data of a Secret too.
+// informer.Transform can leave it out of a cache.
+//
 // Create, Update and Modify would write objects that have nothing but metadata, so they are a [*UsageError], the status
 // subresource's too. Use Patch for a change, or r for a whole object.
 func Metadata[T meta.Object](r Resource[T]) Resource[*meta.Partial] {

@@ -88,9 +88,9 @@ func (o *outcomes) count() int {
 }
 
 var (
-	reset    = &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)}
-	refused  = &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
-	goneAway = errors.New(`http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=NO_ERROR, debug=""`)
+	reset       = &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)}
+	refused     = &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+	errGoneAway = errors.New(`http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=NO_ERROR, debug=""`)
 )
 
 // busy is an answer that asks to come again.
@@ -214,7 +214,7 @@ func TestWhatIsSentAgain(t *testing.T) {
 		{"unexpected EOF", outcome{err: io.ErrUnexpectedEOF}, careful},
 		{"a broken pipe", outcome{err: &net.OpError{Op: "write", Err: syscall.EPIPE}}, careful},
 		{"a closed connection", outcome{err: net.ErrClosed}, careful},
-		{"GOAWAY", outcome{err: goneAway}, careful},
+		{"GOAWAY", outcome{err: errGoneAway}, careful},
 		{"a stream error", outcome{err: errors.New("stream error: stream ID 5; INTERNAL_ERROR; received from peer")}, careful},
 		{"a lost HTTP/2 connection", outcome{err: errors.New("http2: client connection lost")}, careful},
 
@@ -302,7 +302,7 @@ func TestEachPageIsAskedForAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg, o := through(
 			outcome{err: reset}, outcome{answer: answer{body: listOf("5", "c1", object("a", "1"))}},
-			outcome{err: goneAway}, busy(503, "1"), outcome{answer: answer{body: listOf("5", "", object("b", "1"))}},
+			outcome{err: errGoneAway}, busy(503, "1"), outcome{answer: answer{body: listOf("5", "", object("b", "1"))}},
 		)
 		list := must[meta.List[*Slim]](t)(client.For(dial(t, cfg), slims).List(t.Context(), client.ListOptions{}))
 		if len(list.Items) != 2 || o.count() != 5 {
@@ -330,9 +330,9 @@ func TestTheErrorSaysHowOftenAndWhatWasBefore(t *testing.T) {
 		{"nor one of the same kind", 2, []outcome{{err: &net.OpError{Op: "write", Net: "tcp", Err: syscall.ECONNRESET}}, {err: reset}}, `get configmaps "web/a": read tcp: read: connection reset by peer (attempt 2)`},
 		{
 			"each of several", 9,
-			[]outcome{{err: reset}, {err: reset}, {err: goneAway}, {err: reset}, gone},
+			[]outcome{{err: reset}, {err: reset}, {err: errGoneAway}, {err: reset}, gone},
 			`get configmaps "web/a": server said NotFound (404): gone (attempt 5; attempts 1 to 2: read tcp: read: connection reset by peer; attempt 3: ` +
-				goneAway.Error() + `; attempt 4: read tcp: read: connection reset by peer)`,
+				errGoneAway.Error() + `; attempt 4: read tcp: read: connection reset by peer)`,
 		},
 		{
 			"no error of net/http twice", 2, // which repeats the method and the URL
