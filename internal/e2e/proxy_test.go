@@ -18,9 +18,8 @@ import (
 )
 
 var (
-	nodes          = client.Type[object]{Version: "v1", Kind: "Node", Resource: "nodes", Scope: meta.Cluster}
-	endpointSlices = client.Type[object]{Group: "discovery.k8s.io", Version: "v1", Kind: "EndpointSlice", Resource: "endpointslices"}
-	endpoints      = client.Type[object]{Version: "v1", Kind: "Endpoints", Resource: "endpoints"}
+	nodes     = client.Type[object]{Version: "v1", Kind: "Node", Resource: "nodes", Scope: meta.Cluster}
+	endpoints = client.Type[object]{Version: "v1", Kind: "Endpoints", Resource: "endpoints"}
 )
 
 // serve serves HTTP at an address of the cluster's network: it says where it is and what it was asked.
