@@ -162,7 +162,7 @@ func (a *applier) find(pointer string) (*node, error) {
 		default:
 			i := b.find(name)
 			if i < 0 {
-				return nil, notFound("the object at %q has no member %q", walked, name)
+				return nil, notFound("the object at %s has no member %s", quote(walked), quote(name))
 			}
 			v = &b.members[i].value
 		}
@@ -172,17 +172,17 @@ func (a *applier) find(pointer string) (*node, error) {
 
 func errScalar(pointer string, v node) error {
 	what := map[byte]string{'"': "a string", '0': "a number", 't': "a boolean", 'f': "a boolean", 'n': "null"}[v.kind()]
-	return notFound("what is at %q is %s, not an object or a list", pointer, what)
+	return notFound("what is at %s is %s, not an object or a list", quote(pointer), what)
 }
 
 // element returns the index that name is, which must be less than end, in the list at pointer.
 func (b *branch) element(name, pointer string, end int) (int, error) {
 	i, err := index(name)
 	if err == nil && i >= end {
-		err = notFound("index %s is out of range: it has %d elements", name, len(b.items))
+		err = notFound("index %s is out of range: it has %d elements", clip(name), len(b.items))
 	}
 	if err != nil {
-		return 0, fmt.Errorf("in the list at %q: %w", pointer, err)
+		return 0, fmt.Errorf("in the list at %s: %w", quote(pointer), err)
 	}
 	return i, nil
 }
@@ -248,7 +248,7 @@ func (a *applier) remove(pointer string) (node, error) {
 	}
 	i := b.find(name)
 	if i < 0 {
-		return node{}, notFound("the object at %q has no member %q", above, name)
+		return node{}, notFound("the object at %s has no member %s", quote(above), quote(name))
 	}
 	v := b.members[i].value
 	b.remove(i)

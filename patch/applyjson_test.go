@@ -109,6 +109,8 @@ func TestOperationsApply(t *testing.T) {
 		{"a member named like an index", `{"0":1}`, `{"0":2,"-":3,"01":4}`, []patch.Op{
 			patch.Replace("/0", 2), patch.Add("/-", 3), patch.Add("/01", 4),
 		}},
+		{"a member named like a number", `{"1e0":1}`, `{"1e0":2}`, []patch.Op{patch.Replace("/1e0", 2)}},
+		{"a member becomes an element", `[{"a":1}]`, `[{},1]`, []patch.Op{patch.Move("/0/a", "/1")}},
 		{"the whole document by add", `{"a":1}`, `[1]`, []patch.Op{patch.Add("", []int{1})}},
 		{"the whole document by replace", `{"a":1}`, `"x"`, []patch.Op{patch.Replace("", "x")}},
 		{"the whole document by a move", `{"a":{"b":1}}`, `{"b":1}`, []patch.Op{patch.Move("/a", "")}},
@@ -204,7 +206,9 @@ func TestValuesAreComparedAsJSON(t *testing.T) {
 		{`1e99999999999999999999`, `1e99999999999999999998`, false},
 		{`1e-99999999999999999999`, `1e99999999999999999999`, false},
 		{`1e00000000000000000000000000001`, `10`, true},
+		{`1e1` + strings.Repeat("0", 2000), `1.0e1` + strings.Repeat("0", 2000), true},
 		{`1e1` + strings.Repeat("0", 2000), `10e1` + strings.Repeat("0", 2000), false},
+		{`1e1` + strings.Repeat("0", 2000), `10e` + strings.Repeat("9", 2000), false}, // too long to be computed
 	} {
 		for _, pair := range [][2]string{{test.a, test.b}, {test.b, test.a}} {
 			_, err := applyOps(t, pair[0], patch.Test("", raw(pair[1])))
@@ -230,6 +234,20 @@ func TestLargeObjectsAreComparedAndChangedByName(t *testing.T) {
 		patch.Remove("/m199"), patch.Add("/m199", 199),
 	)
 	if want := "{" + strings.Join(append(want[:len(want)-1], `"new":2`, `"m199":199`), ",") + "}"; err != nil || got != want {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+func TestAnObjectThatGrowsLosesNoMember(t *testing.T) {
+	ops := []patch.Op{patch.Remove("/b"), patch.Add("/b", 0), patch.Remove("/a")}
+	for i := range 30 {
+		ops = append(ops, patch.Add(fmt.Sprintf("/m%d", i), i))
+	}
+	ops = append(ops, patch.Test("/b", 0), patch.Remove("/m3"), patch.Add("/a", 9))
+	for i := range 29 {
+		ops = append(ops, patch.Remove(fmt.Sprintf("/m%d", (i+4)%30)))
+	}
+	if got, err := applyOps(t, `{"a":1,"b":2,"a":3}`, ops...); err != nil || got != `{"b":0,"a":9}` {
 		t.Errorf("got %s, %v", got, err)
 	}
 }
@@ -265,6 +283,10 @@ func TestOperationsThatDoNotFit(t *testing.T) {
 		{patch.Test("/a/b/١", 2), patch.ErrNotFound, `"١" is not the index of an element`},
 		{patch.Test("/a/b/x/y", 2), patch.ErrNotFound, `"x" is not the index of an element`},
 		{patch.Add("/a/b/18446744073709551616", 1), patch.ErrNotFound, `index 18446744073709551616 is out of range: it has 2 elements`},
+		{patch.Remove("/a/b/1e0"), patch.ErrNotFound, `"1e0" is not the index of an element`},
+		{patch.Move("/a/b/1e0", "/x"), patch.ErrNotFound, `patch: operation 1 (move "/a/b/1e0"): in the list at "/a/b": "1e0" is not the index of an element`},
+		{patch.Copy("/a/b/1e0", "/x"), patch.ErrNotFound, `patch: operation 1 (copy "/a/b/1e0"): in the list at "/a/b": "1e0" is not the index of an element`},
+		{patch.Add("/a/b/x", 1), patch.ErrNotFound, `"x" is not the index of an element`},
 		{patch.Move("/x", "/y"), patch.ErrNotFound, `patch: operation 1 (move "/x"): the object at "" has no member "x"`},
 		{patch.Move("/x", "/x"), patch.ErrNotFound, `patch: operation 1 (move "/x"): the object at "" has no member "x"`},
 		{patch.Move("/a/b", "/y/z"), patch.ErrNotFound, `patch: operation 1 (move "/y/z"): the object at "" has no member "y"`},
@@ -359,6 +381,12 @@ func TestWhatIsNotJSONIsNotPatched(t *testing.T) {
 		{"a bad escape", `{"a":"\x"}`, `[]`, `patch: the document is not JSON: unexpected 'x' at byte 7`},
 		{"a line break in a string", "\"a\nb\"", `[]`, `patch: the document is not JSON: unexpected '\n' at byte 2`},
 		{"a comma too many", `[1,]`, `[]`, `patch: the document is not JSON: unexpected ']' at byte 3`},
+		{"a number without digits behind the dot", `1.`, `[]`, `patch: the document is not JSON: it ends too early`},
+		{"a number without digits in the exponent", `[1e+]`, `[]`, `patch: the document is not JSON: unexpected ']' at byte 4`},
+		{"a word that is none", `[trve]`, `[]`, `patch: the document is not JSON: unexpected 'v' at byte 3`},
+		{"half an escape", `"\`, `[]`, `patch: the document is not JSON: it ends too early`},
+		{"a bad escape in hexadecimal", `"\u00fx"`, `[]`, `patch: the document is not JSON: unexpected 'x' at byte 6`},
+		{"half a name", `{"a`, `[]`, `patch: the document is not JSON: it ends too early`},
 		{"a name that is none", `{1:2}`, `[]`, `patch: the document is not JSON: unexpected '1' at byte 1`},
 		{"no colon", `{"a" 2}`, `[]`, `patch: the document is not JSON: unexpected '2' at byte 5`},
 		{"brackets that do not match", `[1}`, `[]`, `patch: the document is not JSON: unexpected '}' at byte 2`},

@@ -46,13 +46,21 @@ func TestThereIsABoundToDepth(t *testing.T) {
 				change := fmt.Appendf(nil, `[{"op":"add","path":"%s/-","value":%s}]`, strings.Repeat("/0", 4999), nested(depth-5000))
 				return patch.ApplyJSON([]byte(nested(5000)), change)
 			},
+			"a value like brackets in a deep place": func() ([]byte, error) {
+				change := fmt.Appendf(nil, `[{"op":"test","path":"","value":%s},{"op":"add","path":"%s/-","value":%s}]`,
+					nested(9000), strings.Repeat("/0", 8999), `["\"[[[[[[[[",{"]":{}}]`)
+				if deep {
+					change = append(change[:len(change)-1], fmt.Sprintf(`,{"op":"add","path":"%s/0/1/]/x","value":%s}]`, strings.Repeat("/0", 8999), nested(1000))...)
+				}
+				return patch.ApplyJSON([]byte(nested(9000)), change)
+			},
 			"depth step by step": func() ([]byte, error) {
 				var ops []patch.Op
 				for n := 2000; n <= 8000; n += 2000 {
 					ops = append(ops, patch.Add(strings.Repeat("/0", n-1)+"/-", raw(nested(2000))))
 				}
 				if deep {
-					ops = append(ops, patch.Add(strings.Repeat("/0", 9999)+"/-", raw(`[]`)))
+					ops = append(ops, patch.Add(strings.Repeat("/0", 9999)+"/-", raw(`[]`)), patch.Add(strings.Repeat("/0", 10_000)+"/-", 1))
 				}
 				body, err := patch.JSON(ops...).Body()
 				if err != nil {
@@ -100,5 +108,21 @@ func TestCopiesCannotExplode(t *testing.T) {
 	doc := `{"d":"` + strings.Repeat("x", 1<<20) + `"}`
 	if _, err := applyOps(t, doc, patch.Copy("/d", "/e"), patch.Copy("/d", "/f")); err != nil {
 		t.Errorf("two copies of a megabyte: %v", err)
+	}
+}
+
+func TestErrorsAreShortHoweverLongAPointerIs(t *testing.T) {
+	long := strings.Repeat("/a", 100_000)
+	for _, op := range []patch.Op{patch.Remove(long), patch.Remove("/b/" + long[1:]), patch.Remove("/c" + strings.ReplaceAll(long, "/", "~0")), patch.Add("/l/"+strings.Repeat("1", 100_000), 1)} {
+		_, err := applyOps(t, `{"b":[],"l":[]}`, op, patch.Test("", 1))
+		var failed *patch.OpError
+		if !errors.As(err, &failed) || len(failed.Path) < 100_000 || len(err.Error()) > 1000 {
+			t.Errorf("the error has %d bytes: %.200v", len(err.Error()), err)
+		}
+	}
+	for _, pointer := range []string{long[1:], long + "~", long + "\xff"} {
+		if _, err := patch.ParsePointer(pointer); err == nil || len(err.Error()) > 500 {
+			t.Errorf("the error is %.200v", err)
+		}
 	}
 }

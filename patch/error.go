@@ -3,6 +3,7 @@ package patch
 import (
 	"errors"
 	"fmt"
+	"strconv"
 )
 
 // What can be wrong with a patch, or between a patch and a document. Errors wrap them where they say so.
@@ -37,10 +38,21 @@ func (e *OpError) Error() string {
 	if e.Op == "" {
 		return fmt.Sprintf("patch: operation %d: %v", e.Index, e.Err)
 	}
-	return fmt.Sprintf("patch: operation %d (%s %q): %v", e.Index, e.Op, e.Path, e.Err)
+	return fmt.Sprintf("patch: operation %d (%s %s): %v", e.Index, clip(e.Op), quote(e.Path), e.Err)
 }
 
 func (e *OpError) Unwrap() error { return e.Err }
+
+// quote quotes a pointer or a name for an error's text, without its middle if it is long.
+func quote(text string) string { return strconv.Quote(clip(text)) }
+
+func clip(text string) string {
+	const most = 160
+	if len(text) <= most {
+		return text
+	}
+	return text[:most/2] + "..." + text[len(text)-most/2:]
+}
 
 // problem is an error with a text of its own, which is one of those above for errors.Is.
 type problem struct {

@@ -144,6 +144,7 @@ func TestAPatchCanHoldForOneResourceVersion(t *testing.T) {
 		},
 		{"an empty JSON patch", patch.JSON(), "41", `[{"op":"test","path":"/metadata/resourceVersion","value":"41"}]`, ""},
 		{"a version to be quoted", patch.Merge(raw(`{}`)), `"\`, `{"metadata":{"resourceVersion":"\"\\"}}`, ""},
+		{"a version that is not UTF-8", patch.JSON(), "4\xff1", `[{"op":"test","path":"/metadata/resourceVersion","value":"4` + "\ufffd" + `1"}]`, ""},
 		{"no version", patch.Merge(raw(`{}`)), "", "", "patch.WithResourceVersion: version must not be empty"},
 		{
 			"metadata that is removed", patch.Merge(raw(`{"metadata":null}`)), "41", "",

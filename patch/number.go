@@ -1,17 +1,13 @@
 package patch
 
 import (
-	"bytes"
 	"math/big"
 	"strings"
 )
 
-// sameNumber reports whether two numbers of JSON have the same value, however they are written. It is exact: nothing is
-// rounded. Only where an exponent has more than a thousand digits are numbers the same just if they are written alike.
+// sameNumber reports whether two numbers of JSON that are not written alike have the same value. It is exact: nothing is
+// rounded. Only exponents of more than a thousand digits are the same just if they are written alike.
 func sameNumber(a, b []byte) bool {
-	if bytes.Equal(a, b) {
-		return true
-	}
 	x, y := decimalOf(a), decimalOf(b)
 	if x.digits == "" || y.digits == "" { // zero, whatever its sign and exponent
 		return x.digits == y.digits

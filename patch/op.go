@@ -55,7 +55,7 @@ func (o Op) hasValue() bool { return o.op == "add" || o.op == "replace" || o.op 
 // check returns an *OpError if the operation cannot be right whatever the document is.
 func (o Op) check(i int) error {
 	if !o.hasFrom() && !o.hasValue() && o.op != "remove" {
-		return &OpError{Index: i, Err: malformed("op must be add, remove, replace, move, copy or test, got %q", o.op)}
+		return &OpError{Index: i, Err: malformed("op must be add, remove, replace, move, copy or test, got %s", quote(o.op))}
 	}
 	if err := checkPointer(o.path); err != nil {
 		return &OpError{i, o.op, o.path, err}
@@ -69,7 +69,7 @@ func (o Op) check(i int) error {
 	case o.op == "remove" && o.path == "":
 		return &OpError{i, o.op, o.path, malformed("the whole document cannot be removed")}
 	case o.op == "move" && leadsInto(o.path, o.from):
-		return &OpError{i, o.op, o.path, malformed("what is at %q cannot be moved into itself", o.from)}
+		return &OpError{i, o.op, o.path, malformed("what is at %s cannot be moved into itself", quote(o.from))}
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func (p Patch) WithResourceVersion(version string) Patch {
 	if version == "" {
 		err = errors.New("version must not be empty")
 	} else if p.mediaType == JSONType {
-		body, err = withTest(body, Test("/metadata/resourceVersion", version))
+		body = withVersionTest(body, version)
 	} else {
 		body, err = withVersion(body, version)
 	}
@@ -85,16 +85,14 @@ func (p Patch) WithResourceVersion(version string) Patch {
 	return p
 }
 
-// withTest returns the JSON patch with one more operation before the others.
-func withTest(body []byte, test Op) ([]byte, error) {
-	out, err := test.appendTo([]byte{'['}, 0)
-	if err != nil {
-		return nil, err
-	}
+// withVersionTest returns the JSON patch with one more operation before the others.
+func withVersionTest(body []byte, version string) []byte {
+	out := append([]byte(nil), `[{"op":"test","path":"/metadata/resourceVersion","value":`...)
+	out = append(appendQuoted(out, []byte(version)), '}')
 	if len(body) > len("[]") {
 		out = append(out, ',')
 	}
-	return append(out, body[1:]...), nil
+	return append(out, body[1:]...)
 }
 
 // withVersion returns the object with metadata.resourceVersion.
