@@ -20,8 +20,6 @@ func ApplyJSON(doc, jsonPatch []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer target.giveBack()
-	defer change.giveBack()
 	steps, err := parseSteps(change)
 	if err != nil {
 		return nil, err

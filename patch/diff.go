@@ -15,35 +15,33 @@ import (
 //
 // It is an error if metadata.name, metadata.namespace or metadata.uid is set in old and another in new, which no patch can do.
 func Diff(old, new any) Patch {
-	return diff("patch.Diff", MergeType, old, new, func(a, b *node) ([]byte, bool, error) {
-		body, changes := appendMergeDiff(nil, a.open(), b.open())
-		return body, !changes, nil
+	return diff("patch.Diff", MergeType, old, new, func(from, to *node) ([]byte, bool) {
+		return appendMergeDiff(nil, from.open(), to.open())
 	})
 }
 
-// diff encodes both objects, and has the patch computed unless they are of the same bytes.
-func diff(caller, mediaType string, old, new any, compute func(a, b *node) (body []byte, idle bool, err error)) Patch {
-	p := Patch{mediaType: mediaType}
-	a, err := readObject("old", old)
-	if err == nil {
-		defer a.giveBack()
-		var b *source
-		if b, err = readObject("new", new); err == nil {
-			defer b.giveBack()
-			from, to := a.root(), b.root()
-			if err = sameIdentity(&from, &to); err == nil {
-				p.body, p.idle, err = compute(&from, &to)
-			}
-		}
-	}
+// diff encodes both objects, and has the patch computed.
+func diff(caller, mediaType string, old, new any, compute func(from, to *node) (body []byte, changes bool)) Patch {
+	from, to, err := readObjects(old, new)
 	if err != nil {
 		return Patch{mediaType: mediaType, err: fmt.Errorf("%s: %w", caller, err)}
 	}
-	return p
+	body, changes := compute(from, to)
+	return Patch{mediaType: mediaType, body: body, idle: !changes}
+}
+
+// readObjects encodes and reads the two versions of one object.
+func readObjects(old, new any) (from, to *node, err error) {
+	if from, err = readObject("old", old); err == nil {
+		if to, err = readObject("new", new); err == nil {
+			err = sameIdentity(from, to)
+		}
+	}
+	return from, to, err
 }
 
 // readObject encodes v and reads what that is, without white space.
-func readObject(what string, v any) (*source, error) {
+func readObject(what string, v any) (*node, error) {
 	text, isJSON := v.(json.RawMessage)
 	if _, isBytes := v.([]byte); isBytes {
 		return nil, fmt.Errorf("%s is []byte, which does not encode to a JSON object; use json.RawMessage", what)
@@ -56,43 +54,16 @@ func readObject(what string, v any) (*source, error) {
 	}
 	s, err := read(what, text)
 	if err == nil && s.spaces {
-		s.giveBack()
 		s, err = read(what, appendCompact(make([]byte, 0, len(text)), text))
 	}
 	if err != nil {
 		return nil, err
 	}
-	if root := s.root(); root.kind() != '{' {
-		s.giveBack()
+	root := s.root()
+	if root.kind() != '{' {
 		return nil, fmt.Errorf("%s is %T, which does not encode to a JSON object", what, v)
 	}
-	return s, nil
-}
-
-// sameIdentity returns an error if the change is one of what makes the object this one.
-func sameIdentity(a, b *node) error {
-	i, j := a.open().find("metadata"), b.open().find("metadata")
-	if i < 0 || j < 0 {
-		return nil
-	}
-	was, is := &a.open().members[i].value, &b.open().members[j].value
-	if was.kind() != '{' || is.kind() != '{' || bytes.Equal(was.text(), is.text()) {
-		return nil
-	}
-	for _, name := range [...]string{"name", "namespace", "uid"} {
-		i, j := was.open().find(name), is.open().find(name)
-		if i < 0 {
-			continue
-		}
-		from := was.open().members[i].value
-		if text := string(from.text()); text == `""` || text == "null" {
-			continue
-		}
-		if j < 0 || !same(&from, &is.open().members[j].value) {
-			return malformed("metadata.%s is not the same in old and new, and no patch can change it", name)
-		}
-	}
-	return nil
+	return &root, nil
 }
 
 // appendMergeDiff appends the merge patch from one object to another, and reports whether there is anything in it.

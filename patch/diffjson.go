@@ -26,15 +26,15 @@ func DiffGuarded(old, new any) Patch {
 	return diff("patch.DiffGuarded", JSONType, old, new, diffJSON(true))
 }
 
-func diffJSON(guarded bool) func(a, b *node) ([]byte, bool, error) {
-	return func(a, b *node) ([]byte, bool, error) {
+func diffJSON(guarded bool) func(from, to *node) ([]byte, bool) {
+	return func(from, to *node) ([]byte, bool) {
 		d := scripter{out: []byte{'['}, guarded: guarded}
-		d.members(a.open(), b.open())
+		d.members(from.open(), to.open())
 		if d.ops > maxOps {
 			d = scripter{out: d.out[:1], guarded: guarded}
-			d.replace(a, b)
+			d.replace(from, to)
 		}
-		return append(d.out, ']'), d.ops == 0, nil
+		return append(d.out, ']'), d.ops > 0
 	}
 }
 

@@ -15,8 +15,6 @@ func ApplyMerge(doc, mergePatch []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer target.giveBack()
-	defer change.giveBack()
 	return merge(target.root(), change.root()).appendTo(make([]byte, 0, len(doc)+len(mergePatch)), 0)
 }
 
@@ -26,7 +24,6 @@ func readBoth(doc []byte, what string, patch []byte) (target, change *source, er
 		if change, err = read(what, patch); err == nil {
 			return target, change, nil
 		}
-		target.giveBack()
 	}
 	return nil, nil, fmt.Errorf("patch: %w", err)
 }

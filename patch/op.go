@@ -99,7 +99,6 @@ func ParseOps(jsonPatch []byte) ([]Op, error) {
 	if err != nil {
 		return nil, fmt.Errorf("patch: %w", err)
 	}
-	defer s.giveBack()
 	steps, err := parseSteps(s)
 	if err != nil {
 		return nil, err

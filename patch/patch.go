@@ -101,7 +101,6 @@ func withVersion(body []byte, version string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer s.giveBack()
 	root := s.root()
 	object := root.open()
 	if object == nil || object.list {
@@ -111,7 +110,6 @@ func withVersion(body []byte, version string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer quoted.giveBack()
 	at := object.find("metadata")
 	if at < 0 {
 		object.set("metadata", node{branch: &branch{}})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"sync"
 	"unicode/utf8"
 )
 
@@ -25,43 +24,22 @@ type source struct {
 	depth  int  // of its nesting
 }
 
-// tokenLists keeps the token lists of sources that are done with.
-var tokenLists = sync.Pool{New: func() any { return new([]token) }}
-
-// largestTokenList is how many tokens are kept for the next text.
-const largestTokenList = 1 << 15
-
-// read checks a JSON text. The source uses it, and must be given back. Errors start with what it is.
+// read checks a JSON text, which the source uses from then on. Errors start with what it is.
 func read(what string, text []byte) (*source, error) {
 	if len(text) > maxSize {
 		return nil, fmt.Errorf("%s is %w: it has %d bytes, and %d are allowed", what, ErrTooLarge, len(text), maxSize)
 	}
-	list := tokenLists.Get().(*[]token)
-	r := reader{text: text, tokens: (*list)[:0]}
-	err := r.read()
-	*list = r.tokens
-	s := &source{text: text, tokens: r.tokens, spaces: r.spaces > 0, depth: r.deepest}
-	if err == nil {
-		return s, nil
-	}
-	s.giveBack()
-	switch {
+	r := reader{text: text, tokens: make([]token, 0, len(text)/8+8)}
+	switch err := r.read(); {
+	case err == nil:
+		return &source{text: text, tokens: r.tokens, spaces: r.spaces > 0, depth: r.deepest}, nil
 	case errors.Is(err, errSecondValue):
 		return nil, fmt.Errorf("%s has %w", what, err)
 	case errors.Is(err, ErrTooLarge):
 		return nil, fmt.Errorf("%s is %w: it nests deeper than %d", what, ErrTooLarge, maxNesting)
+	default:
+		return nil, fmt.Errorf("%s is not JSON: %w", what, err)
 	}
-	return nil, fmt.Errorf("%s is not JSON: %w", what, err)
-}
-
-// giveBack ends the use of the source and of all nodes from it.
-func (s *source) giveBack() {
-	if s == nil || cap(s.tokens) > largestTokenList {
-		return
-	}
-	list := s.tokens[:0]
-	s.tokens = nil
-	tokenLists.Put(&list)
 }
 
 // raw returns the text of a value or name.
