@@ -75,7 +75,7 @@ func (r Resource[T]) Patch(ctx context.Context, key meta.Key, p patch.Patch) (T,
 
 func (r Resource[T]) sendPatch(ctx context.Context, q request, p patch.Patch) (T, error) {
 	body, err := p.Body()
-	if err == nil {
+	if err == nil && q.key.Name != "" {
 		err = p.CheckKey(q.key)
 	}
 	if err != nil {

@@ -30,7 +30,11 @@ func ApplyJSON(doc, jsonPatch []byte) ([]byte, error) {
 			return nil, &OpError{i, steps[i].op, a.at, err}
 		}
 	}
-	return a.root.appendTo(make([]byte, 0, len(doc)+len(jsonPatch)), 0)
+	out, err := a.root.appendTo(make([]byte, 0, len(doc)+len(jsonPatch)), 0)
+	if err != nil {
+		return nil, fmt.Errorf("patch: %w", err)
+	}
+	return out, nil
 }
 
 // step is an operation whose value is still JSON.
@@ -270,7 +274,11 @@ func (a *applier) copy(from, to string) error {
 	if err != nil {
 		return err
 	}
-	if a.copied += v.size(); a.copied > maxCopied {
+	size, err := v.size(0)
+	if err != nil {
+		return err
+	}
+	if a.copied += size; a.copied > maxCopied {
 		return tooLarge("the patch copies more than %d bytes, which is too large", maxCopied)
 	}
 	return a.add(to, v.clone())

@@ -68,6 +68,14 @@ func TestThereIsABoundToDepth(t *testing.T) {
 				}
 				return patch.ApplyJSON([]byte(nested(2000)), body)
 			},
+			"a copy of what has become too deep": func() ([]byte, error) {
+				ops := []patch.Op{patch.Add(strings.Repeat("/0", 4999)+"/-", raw(nested(depth-5000))), patch.Add(strings.Repeat("/0", depth-1)+"/-", 1)}
+				body, err := patch.JSON(append(ops, patch.Copy("", ""))...).Body()
+				if err != nil {
+					return nil, err
+				}
+				return patch.ApplyJSON([]byte(nested(5000)), body)
+			},
 		} {
 			got, err := apply()
 			if (err != nil) != deep || deep && !errors.Is(err, patch.ErrTooLarge) || deep != (got == nil) {

@@ -49,7 +49,7 @@ func TestDiffsOfMerge(t *testing.T) {
 				t.Errorf("media type is %q", p.MediaType())
 			}
 			got, err := patch.ApplyMerge([]byte(test.old), body)
-			if err != nil || !strings.Contains(test.name, "as good as") && !sameJSON(t, got, []byte(test.changed)) {
+			if err != nil || !strings.Contains(test.name, "as good as") && !isSame(t, got, []byte(test.changed)) {
 				t.Errorf("applied it makes %s, %v", got, err)
 			}
 		})
@@ -127,7 +127,7 @@ func TestDiffsOfJSON(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got, err := patch.ApplyJSON([]byte(test.old), body); err != nil || !sameJSON(t, got, []byte(test.changed)) {
+				if got, err := patch.ApplyJSON([]byte(test.old), body); err != nil || !isSame(t, got, []byte(test.changed)) {
 					t.Errorf("applied %s makes %s, %v", body, got, err)
 				}
 				if p.IsEmpty() != (test.want == nil) || p.MediaType() != patch.JSONType {
@@ -254,7 +254,7 @@ func TestAHugeDiffIsStillAPatch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := patch.ApplyJSON([]byte(docs[0]), body); err != nil || !sameJSON(t, got, []byte(docs[1])) {
+			if got, err := patch.ApplyJSON([]byte(docs[0]), body); err != nil || !isSame(t, got, []byte(docs[1])) {
 				t.Errorf("%s: got %d bytes, %v", name, len(got), err)
 			}
 		}
@@ -298,10 +298,10 @@ func checkDiffs(t *testing.T, old, changed []byte) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := patch.ApplyJSON(old, body); err != nil || !sameJSON(t, got, changed) {
+		if got, err := patch.ApplyJSON(old, body); err != nil || !isSame(t, got, changed) {
 			t.Errorf("%s of %s and %s is %s, which makes %s, %v", name, old, changed, body, got, err)
 		}
-		if p.IsEmpty() != sameJSON(t, old, changed) || p.IsEmpty() != (string(body) == "[]") {
+		if p.IsEmpty() != isSame(t, old, changed) || p.IsEmpty() != (string(body) == "[]") {
 			t.Errorf("%s of %s and %s is %s, empty %v", name, old, changed, body, p.IsEmpty())
 		}
 	}
@@ -314,13 +314,13 @@ func checkDiffs(t *testing.T, old, changed []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !sameJSON(t, marshal(t, withoutNulls(decode(t, got))), marshal(t, withoutNulls(decode(t, changed)))) {
+	if !isSame(t, marshal(t, withoutNulls(decode(t, got))), marshal(t, withoutNulls(decode(t, changed)))) {
 		t.Errorf("Diff of %s and %s is %s, which makes %s", old, changed, body, got)
 	}
-	if !strings.Contains(string(changed), "null") && !sameJSON(t, got, changed) {
+	if !strings.Contains(string(changed), "null") && !isSame(t, got, changed) {
 		t.Errorf("Diff of %s and %s is %s, which makes %s", old, changed, body, got)
 	}
-	if p.IsEmpty() != (string(body) == "{}") || sameJSON(t, old, changed) && !p.IsEmpty() {
+	if p.IsEmpty() != (string(body) == "{}") || isSame(t, old, changed) && !p.IsEmpty() {
 		t.Errorf("Diff of %s and %s is %s, empty %v", old, changed, body, p.IsEmpty())
 	}
 }

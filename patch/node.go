@@ -217,29 +217,43 @@ func (n node) clone() node {
 	return node{branch: c}
 }
 
-// size is about how many bytes the value takes; it is never less than what it takes in the memory of a document.
-func (n node) size() int {
+// size returns about how many bytes a value takes that lies within level objects and lists, and no less than it is written
+// with, or an error if it is too deep to be looked at.
+func (n node) size(level int) (int, error) {
 	b := n.branch
 	if b == nil {
-		return len(n.text())
+		return len(n.text()), nil
+	}
+	if level >= maxLevels {
+		return 0, errResultDepth
 	}
 	total := 2
 	for _, item := range b.items {
-		total += item.size() + 1
+		size, err := item.size(level + 1)
+		if err != nil {
+			return 0, err
+		}
+		total += size + 1
 	}
 	for i := range b.members {
-		if m := &b.members[i]; !m.gone {
-			total += len(m.name) + 4 + m.value.size()
+		m := &b.members[i]
+		if m.gone {
+			continue
 		}
+		size, err := m.value.size(level + 1)
+		if err != nil {
+			return 0, err
+		}
+		total += max(len(m.name), len(m.raw)) + 4 + size
 	}
-	return total
+	return total, nil
 }
 
 // appendTo appends the value, which lies within level objects and lists. Nothing else is written with white space.
 func (n node) appendTo(dst []byte, level int) ([]byte, error) {
 	b := n.branch
 	if b == nil {
-		if level+n.from.depth > maxNesting && level+depthOf(n.text()) > maxNesting {
+		if level+n.from.depth > maxLevels && level+depthOf(n.text()) > maxLevels {
 			return nil, errResultDepth
 		}
 		if n.from.spaces {
@@ -247,7 +261,7 @@ func (n node) appendTo(dst []byte, level int) ([]byte, error) {
 		}
 		return append(dst, n.text()...), nil
 	}
-	if level >= maxNesting {
+	if level >= maxLevels {
 		return nil, errResultDepth
 	}
 	var err error
@@ -281,7 +295,7 @@ func (n node) appendTo(dst []byte, level int) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-var errResultDepth = tooLarge("patch: the result nests deeper than %d", maxNesting)
+var errResultDepth = tooLarge("the result is too large: it nests deeper than %d", maxLevels)
 
 func (m *member) appendName(dst []byte) []byte {
 	if m.raw != nil {

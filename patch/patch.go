@@ -14,7 +14,7 @@ type Patch struct {
 	mediaType string
 	body      []byte
 	err       error
-	idle      bool // it asks for no change
+	idle      bool // it asks for no change, whatever its body is
 }
 
 // MediaType returns the media type, such as "application/merge-patch+json".
@@ -29,9 +29,9 @@ func (p Patch) Body() ([]byte, error) {
 }
 
 // IsEmpty reports whether the patch asks for no change, as that of [Diff] between equal objects: there is no reason to send
-// it. It is a merge patch without members, or a JSON patch without operations other than tests. What [Patch.WithResourceVersion]
+// it. It is a JSON patch without operations other than tests, or any other patch without members. What [Patch.WithResourceVersion]
 // adds does not count. A patch that could not be built is not empty, so that its error is seen where it is sent.
-func (p Patch) IsEmpty() bool { return p.idle }
+func (p Patch) IsEmpty() bool { return p.err == nil && (p.idle || string(p.body) == "{}") }
 
 // String returns the media type and the size; what a patch changes may be secret.
 func (p Patch) String() string {
@@ -58,7 +58,7 @@ func Merge(v any) Patch {
 	if err != nil {
 		return Patch{mediaType: MergeType, err: fmt.Errorf("patch.Merge: %w", err)}
 	}
-	return Patch{mediaType: MergeType, body: body, idle: string(body) == "{}"}
+	return Patch{mediaType: MergeType, body: body}
 }
 
 // WithResourceVersion returns a patch that changes the object only in the version that is given: the one that the change was
@@ -81,8 +81,7 @@ func (p Patch) WithResourceVersion(version string) Patch {
 	if err != nil {
 		return Patch{mediaType: p.mediaType, err: fmt.Errorf("patch.WithResourceVersion: %w", err)}
 	}
-	p.body = body
-	return p
+	return Patch{mediaType: p.mediaType, body: body, idle: p.IsEmpty()}
 }
 
 // withVersionTest returns the JSON patch with one more operation before the others.

@@ -127,8 +127,8 @@ func marshal(t *testing.T, v any) []byte {
 	return text
 }
 
-// sameJSON compares two documents by a test operation.
-func sameJSON(t *testing.T, a, b []byte) bool {
+// isSame compares two documents by a test operation.
+func isSame(t *testing.T, a, b []byte) bool {
 	t.Helper()
 	_, err := applyOps(t, string(a), patch.Test("", json.RawMessage(b)))
 	return err == nil

@@ -36,7 +36,7 @@ func read(what string, text []byte) (*source, error) {
 	case errors.Is(err, errSecondValue):
 		return nil, fmt.Errorf("%s has %w", what, err)
 	case errors.Is(err, ErrTooLarge):
-		return nil, fmt.Errorf("%s is %w: it nests deeper than %d", what, ErrTooLarge, maxNesting)
+		return nil, fmt.Errorf("%s is %w: it nests deeper than %d", what, ErrTooLarge, maxLevels)
 	default:
 		return nil, fmt.Errorf("%s is not JSON: %w", what, err)
 	}
@@ -92,7 +92,7 @@ func (r *reader) value() error {
 		if c != '{' && c != '[' {
 			return r.scalar(c)
 		}
-		if len(r.open) == maxNesting {
+		if len(r.open) == maxLevels {
 			return ErrTooLarge
 		}
 		r.open = append(r.open, uint32(len(r.tokens)))
