@@ -79,6 +79,15 @@ func (d *scripter) replace(was, is *node) {
 	d.op("replace", is)
 }
 
+// sizeOfReplace returns how many bytes replace writes, apart from what is escaped in the path.
+func (d *scripter) sizeOfReplace(was, is *node) int {
+	size := len(`,{"op":"replace","path":"","value":}`) + len(d.path) + len(is.text())
+	if d.guarded {
+		size += len(`,{"op":"test","path":"","value":}`) + len(d.path) + len(was.text())
+	}
+	return size
+}
+
 func (d *scripter) remove(was *node) {
 	d.guard(was)
 	d.op("remove", nil)
@@ -132,16 +141,7 @@ func (d *scripter) value(a, b *node) {
 	case kind == '[' && b.kind() == '[':
 		before := d.mark()
 		d.items(a, b)
-		if d.ops == before.ops {
-			return
-		}
-		// Is it shorter to replace the list?
-		script := len(d.out) - before.out
-		after := d.mark()
-		d.replace(a, b)
-		whole := len(d.out) - after.out
-		d.back(after)
-		if whole < script || d.ops-before.ops > manyOps {
+		if len(d.out)-before.out > d.sizeOfReplace(a, b) || d.ops-before.ops > manyOps {
 			d.back(before)
 			d.replace(a, b)
 		}
