@@ -3,6 +3,7 @@ package patch
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // ApplyJSON returns the document that doc becomes when the JSON patch is applied to it, exactly as RFC 6902 says. All
@@ -191,14 +192,9 @@ func (b *branch) element(name, pointer string, end int) (int, error) {
 
 // parent returns the object or list that has, or is to have, what a pointer leads to, and its name there.
 func (a *applier) parent(pointer string) (b *branch, above, name string, err error) {
-	names := pointer
-	for i := len(pointer) - 1; ; i-- {
-		if pointer[i] == '/' {
-			above, names = pointer[:i], pointer[i:]
-			break
-		}
-	}
-	name, _ = cutName(names)
+	i := strings.LastIndexByte(pointer, '/')
+	above = pointer[:i]
+	name, _ = cutName(pointer[i:])
 	v, err := a.find(above)
 	a.at = pointer
 	if err != nil {
