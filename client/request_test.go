@@ -101,6 +101,11 @@ func TestPathsThatCannotBeRightAreRefused(t *testing.T) {
 			"does not encode to a JSON object",
 		},
 		{
+			"a patch of another name",
+			drop(client.For(c, slims).Patch(t.Context(), web, patch.JSON(patch.Replace("/metadata/name", "api")))),
+			"metadata.name must stay",
+		},
+		{
 			"a change without a name", drop(client.For(c, slims).Modify(t.Context(), ns("web", ""), nil)),
 			`get configmaps in "web": name must not be empty`,
 		},

@@ -67,13 +67,17 @@ func (r Resource[T]) sendBody(ctx context.Context, q request, contentType string
 	return obj, err
 }
 
-// Patch changes the object as p says and returns it as the server stored it.
+// Patch changes the object as p says and returns it as the server stored it. It is a [*UsageError] if p could not be built, or
+// changes the object's name or namespace.
 func (r Resource[T]) Patch(ctx context.Context, key meta.Key, p patch.Patch) (T, error) {
 	return r.sendPatch(ctx, r.request("patch", key), p)
 }
 
 func (r Resource[T]) sendPatch(ctx context.Context, q request, p patch.Patch) (T, error) {
 	body, err := p.Body()
+	if err == nil && q.key.Name != "" {
+		err = p.CheckKey(q.key)
+	}
 	if err != nil {
 		var none T
 		return none, q.fail(&UsageError{Err: err})

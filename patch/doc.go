@@ -1,8 +1,30 @@
-// Package patch builds changes for a Patch request, and applies changes to JSON documents.
+// Package patch builds changes for a Patch request, finds out the change between two objects, and applies changes to JSON
+// documents.
 //
 // A [Patch] is a value: a media type and a body. It does nothing until it is sent. Building one never fails where it stands;
 // what is wrong with it shows when it is used, before anything is sent.
 //
-// Documents are handled as JSON values with numbers kept digit by digit, so that 2^53+1 stays what it is. Nothing here
-// changes the bytes that it is given.
+// # Which patch
+//
+// A merge patch ([Merge], [Diff]) has the shape of the object and says how members are to be. It is the short one, the same
+// however often it is applied, and every resource takes it. But a list is replaced whole, with what somebody else has added to
+// it, and null cannot be set.
+//
+// A JSON patch ([JSON], [DiffJSON]) is a list of operations on paths. It changes single elements of lists, sets null, and can
+// test what is there first, all or nothing: [DiffGuarded] and [Test]. But an element has no name there, only its index, and
+// what a path leads through must exist.
+//
+// Either can be made to hold only for the version that it was computed from: [Patch.WithResourceVersion].
+//
+// # Documents
+//
+// Documents are handled as JSON values with numbers kept digit by digit, so that 2^53+1 stays what it is. Names are compared
+// by code point; of members of one name in an object the last counts. Nothing here changes the bytes that it is given, or
+// keeps them.
+//
+// # Bounds
+//
+// A document or patch may have 64 MiB, and nest 10,000 deep, the result of a JSON patch too. A JSON patch may have 10,000
+// operations, and what its copies add is 3 MiB at most, both as on an API server. What is more is an error that is
+// [ErrTooLarge].
 package patch

@@ -1,19 +1,65 @@
 package patch
 
+import (
+	"bytes"
+	"fmt"
+)
+
 // ApplyMerge returns the document that doc becomes when the JSON merge patch is applied to it, exactly as RFC 7386 says:
-// null removes a member, lists are replaced whole, and a patch that is no object replaces the document. It is an error if
-// either is not JSON.
+// null removes a member, lists are replaced whole, with the nulls in them, and a patch that is no object replaces the
+// document. It is an error if either is not JSON, or beyond the bounds of this package.
+//
+// Members stay where they are, and new ones follow them. Everything is written as it was, without the white space between.
 func ApplyMerge(doc, mergePatch []byte) ([]byte, error) {
-	target, err := parse("the document", doc)
+	target, change, err := readBoth(doc, "the merge patch", mergePatch)
 	if err != nil {
 		return nil, err
 	}
-	change, err := parse("the merge patch", mergePatch)
-	if err != nil {
-		return nil, err
-	}
-	return format(MergeValue(target, change))
+	return merge(target.root(), change.root()).appendTo(make([]byte, 0, len(doc)+len(mergePatch)), 0)
 }
+
+// readBoth reads a document and a patch.
+func readBoth(doc []byte, what string, patch []byte) (target, change *source, err error) {
+	if target, err = read("the document", doc); err == nil {
+		if change, err = read(what, patch); err == nil {
+			return target, change, nil
+		}
+	}
+	return nil, nil, fmt.Errorf("patch: %w", err)
+}
+
+// merge changes target, if that is an object, or returns what replaces it.
+func merge(target, change node) node {
+	if change.kind() != '{' {
+		return change
+	}
+	if target.kind() != '{' {
+		if !bytes.Contains(change.text(), []byte("null")) {
+			return change
+		}
+		target = node{branch: &branch{}}
+	}
+	object, changes := target.open(), change.open()
+	for i := range changes.members {
+		m := &changes.members[i]
+		if m.gone {
+			continue
+		}
+		at := object.find(string(m.name))
+		switch null := m.value.kind() == 'n'; {
+		case at >= 0 && null:
+			object.remove(at)
+		case at >= 0:
+			object.members[at].value = merge(object.members[at].value, m.value)
+		case !null:
+			object.add(member{name: m.name, raw: m.raw, value: merge(absent, m.value)})
+		}
+	}
+	return target
+}
+
+// absent is what is merged into where there is nothing yet.
+var absent = (&source{text: []byte("null"), tokens: []token{{end: 4, next: 1}}}).root()
 
 // MergeValue is ApplyMerge for decoded documents, whose objects are map[string]any and whose lists are []any. target is
 // changed in place and must not be used afterwards; the result may share parts with both.

@@ -14,6 +14,7 @@ type Patch struct {
 	mediaType string
 	body      []byte
 	err       error
+	idle      bool // it asks for no change, whatever its body is
 }
 
 // MediaType returns the media type, such as "application/merge-patch+json".
@@ -27,6 +28,25 @@ func (p Patch) Body() ([]byte, error) {
 	return p.body, p.err
 }
 
+// IsEmpty reports whether the patch asks for no change, as that of [Diff] between equal objects: there is no reason to send
+// it. It is a JSON patch without operations other than tests, or any other patch without members. What [Patch.WithResourceVersion]
+// adds does not count. A patch that could not be built is not empty, so that its error is seen where it is sent.
+func (p Patch) IsEmpty() bool { return p.err == nil && (p.idle || string(p.body) == "{}") }
+
+// String returns the media type and the size; what a patch changes may be secret.
+func (p Patch) String() string {
+	switch {
+	case p.err != nil:
+		return p.err.Error()
+	case p.mediaType == "":
+		return "the zero Patch"
+	}
+	return fmt.Sprintf("%s (%d bytes)", p.mediaType, len(p.body))
+}
+
+// GoString returns the same as String, so that %#v does not show the body either.
+func (p Patch) GoString() string { return p.String() }
+
 // Merge returns the JSON merge patch (RFC 7386) that v encodes to: a member replaces the object's member of that name, null
 // removes it, an object is merged member by member, and a list replaces the whole list. v is usually a small struct or map
 // with just what is to change, or a json.RawMessage; it must encode to a JSON object.
@@ -39,4 +59,65 @@ func Merge(v any) Patch {
 		return Patch{mediaType: MergeType, err: fmt.Errorf("patch.Merge: %w", err)}
 	}
 	return Patch{mediaType: MergeType, body: body}
+}
+
+// WithResourceVersion returns a patch that changes the object only in the version that is given: the one that the change was
+// made from. If somebody else has written meanwhile, the server refuses it: of a JSON patch, which then starts with a test of
+// metadata.resourceVersion, it says Invalid, and of any other, which then has metadata.resourceVersion, Conflict.
+//
+// It is an error if version is empty.
+func (p Patch) WithResourceVersion(version string) Patch {
+	body, err := p.Body()
+	if err != nil {
+		return p
+	}
+	if version == "" {
+		err = errors.New("version must not be empty")
+	} else if p.mediaType == JSONType {
+		body = withVersionTest(body, version)
+	} else {
+		body, err = withVersion(body, version)
+	}
+	if err != nil {
+		return Patch{mediaType: p.mediaType, err: fmt.Errorf("patch.WithResourceVersion: %w", err)}
+	}
+	return Patch{mediaType: p.mediaType, body: body, idle: p.IsEmpty()}
+}
+
+// withVersionTest returns the JSON patch with one more operation before the others.
+func withVersionTest(body []byte, version string) []byte {
+	out := append([]byte(nil), `[{"op":"test","path":"/metadata/resourceVersion","value":`...)
+	out = append(appendQuoted(out, []byte(version)), '}')
+	if len(body) > len("[]") {
+		out = append(out, ',')
+	}
+	return append(out, body[1:]...)
+}
+
+// withVersion returns the object with metadata.resourceVersion.
+func withVersion(body []byte, version string) ([]byte, error) {
+	s, err := read("the patch", body)
+	if err != nil {
+		return nil, err
+	}
+	root := s.root()
+	object := root.open()
+	if object == nil || object.list {
+		return nil, errors.New("the patch must be a JSON object")
+	}
+	quoted, err := read("the version", appendQuoted(nil, []byte(version)))
+	if err != nil {
+		return nil, err
+	}
+	at := object.find("metadata")
+	if at < 0 {
+		object.set("metadata", node{branch: &branch{}})
+		at = object.find("metadata")
+	}
+	metadata := &object.members[at].value
+	if metadata.kind() != '{' {
+		return nil, errors.New("the patch's metadata must be an object")
+	}
+	metadata.open().set("resourceVersion", quoted.root())
+	return root.appendTo(make([]byte, 0, len(body)+len(version)+40), 0)
 }

@@ -1,0 +1,111 @@
+package patch
+
+import "bytes"
+
+// align returns which elements of b are, in their order, those of a: pairs of indices that both ascend.
+func align(a, b []node) [][2]int {
+	x := aligner{a: identities(a), b: identities(b), pairs: make([][2]int, 0, min(len(a), len(b))+1)}
+	start, endA, endB := 0, len(a), len(b)
+	for start < endA && start < endB && x.same(start, start) {
+		x.pair(start, start)
+		start++
+	}
+	for endA > start && endB > start && x.same(endA-1, endB-1) {
+		endA, endB = endA-1, endB-1
+	}
+	if n, m := endA-start, endB-start; n == 0 || m <= manyPairs/n {
+		x.most(start, endA, endB)
+	} else {
+		x.byPlace(start, start, endA, endB)
+	}
+	for i := endA; i < len(a); i++ {
+		x.pair(i, endB+i-endA)
+	}
+	return x.pairs
+}
+
+type aligner struct {
+	a, b  []identity
+	pairs [][2]int
+}
+
+func (x *aligner) pair(i, j int) { x.pairs = append(x.pairs, [2]int{i, j}) }
+
+func (x *aligner) same(i, j int) bool {
+	a, b := x.a[i], x.b[j]
+	return a.member == b.member && bytes.Equal(a.text, b.text)
+}
+
+// most pairs as many of the elements from start on as can be: a longest common subsequence.
+func (x *aligner) most(start, endA, endB int) {
+	n, m := endA-start, endB-start
+	if n == 0 || m == 0 {
+		return
+	}
+	// longest[i*(m+1)+j] is how many pairs the elements from i and from j on have.
+	longest := make([]int32, (n+1)*(m+1))
+	for i := n - 1; i >= 0; i-- {
+		for j := m - 1; j >= 0; j-- {
+			at := i*(m+1) + j
+			if x.same(start+i, start+j) {
+				longest[at] = longest[at+m+2] + 1
+			} else {
+				longest[at] = max(longest[at+m+1], longest[at+1])
+			}
+		}
+	}
+	i, j := start, start
+	doneA, doneB := i, j // where the gap starts that is not paired yet
+	for i < endA && j < endB {
+		at := (i-start)*(m+1) + j - start
+		switch {
+		case x.same(i, j):
+			x.byPlace(doneA, doneB, i, j)
+			x.pair(i, j)
+			i, j = i+1, j+1
+			doneA, doneB = i, j
+		case longest[at+m+1] >= longest[at+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	x.byPlace(doneA, doneB, endA, endB)
+}
+
+// byPlace pairs elements as they stand, unless one has a name that the other has not.
+func (x *aligner) byPlace(i, j, endA, endB int) {
+	for ; i < endA && j < endB; i, j = i+1, j+1 {
+		if x.same(i, j) || x.a[i].member == "" && x.b[j].member == "" {
+			x.pair(i, j)
+		}
+	}
+}
+
+// identity is what tells an element from the others of its list: the name of an object that has one, and of anything else the
+// whole text.
+type identity struct {
+	member string // that has the name
+	text   []byte
+}
+
+func identities(items []node) []identity {
+	all := make([]identity, len(items))
+	for i := range items {
+		all[i] = identityOf(&items[i])
+	}
+	return all
+}
+
+func identityOf(n *node) identity {
+	if n.kind() == '{' {
+		b := n.open()
+		for _, name := range [...]string{"name", "key", "type"} {
+			if i := b.find(name); i >= 0 && b.members[i].value.kind() == '"' {
+				v := b.members[i].value
+				return identity{name, v.from.string(v.at)}
+			}
+		}
+	}
+	return identity{"", n.text()}
+}

@@ -1,0 +1,281 @@
+package patch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ApplyJSON returns the document that doc becomes when the JSON patch is applied to it, exactly as RFC 6902 says. All
+// operations are applied, or none: doc is never changed, and there is no result if there is an error.
+//
+// A test compares values, not text: 1, 1.0 and 1e0 are one number, and 2^53 and 2^53+1 are two. Operations do not convert
+// what they do not change: everything is written as it was, numbers digit by digit, without the white space between. Members
+// of objects stay where they are, and new ones follow them; of members of one name the last counts.
+//
+// The error is an [*OpError] where an operation is wrong (see [ParseOps]), or does not fit the document: [ErrNotFound] if a
+// location does not exist, [ErrTestFailed] if a test fails. It is [ErrTooLarge] beyond the bounds of this package, one of
+// which is that the copies which a patch makes have 3 MiB together.
+func ApplyJSON(doc, jsonPatch []byte) ([]byte, error) {
+	target, change, err := readBoth(doc, "the JSON patch", jsonPatch)
+	if err != nil {
+		return nil, err
+	}
+	steps, err := parseSteps(change)
+	if err != nil {
+		return nil, err
+	}
+	a := applier{root: target.root()}
+	for i := range steps {
+		if err := a.step(&steps[i]); err != nil {
+			return nil, &OpError{i, steps[i].op, a.at, err}
+		}
+	}
+	out, err := a.root.appendTo(make([]byte, 0, len(doc)+len(jsonPatch)), 0)
+	if err != nil {
+		return nil, fmt.Errorf("patch: %w", err)
+	}
+	return out, nil
+}
+
+// step is an operation whose value is still JSON.
+type step struct {
+	Op
+	raw node
+}
+
+// parseSteps reads the operations of a JSON patch. They are right, as far as that depends on nothing else.
+func parseSteps(s *source) ([]step, error) {
+	root := s.root()
+	if root.kind() != '[' {
+		return nil, malformed("patch: the JSON patch must be a list of operations")
+	}
+	items := root.open().items
+	if len(items) > maxOps {
+		return nil, fmt.Errorf("patch: %w", tooManyOps(len(items)))
+	}
+	steps := make([]step, len(items))
+	for i, item := range items {
+		if err := steps[i].parse(item); err != nil {
+			return nil, &OpError{Index: i, Op: steps[i].op, Path: steps[i].path, Err: err}
+		}
+		if err := steps[i].check(i); err != nil {
+			return nil, err
+		}
+	}
+	return steps, nil
+}
+
+// parse reads the members of an operation.
+func (o *step) parse(item node) error {
+	if item.kind() != '{' {
+		return malformed("it must be an object")
+	}
+	var room [4]member
+	var found [4]bool // op, path, from, value
+	for _, m := range appendMembers(room[:0], item) {
+		k := slices.Index(opMembers[:], string(m.name))
+		if k < 0 {
+			continue
+		}
+		if found[k] {
+			return malformed("it has two members %q", m.name)
+		}
+		found[k] = true
+		if k == 3 {
+			o.raw = m.value
+			continue
+		}
+		if m.value.kind() != '"' {
+			if k == 2 {
+				found[k] = false // it matters only where it is needed
+				continue
+			}
+			return malformed("its member %q must be a string", m.name)
+		}
+		*[...]*string{&o.op, &o.path, &o.from}[k] = string(m.value.from.string(m.value.at))
+	}
+	switch {
+	case !found[0]:
+		return malformed(`it must have a member "op"`)
+	case !found[1]:
+		return malformed(`it must have a member "path"`)
+	case o.hasFrom() && !found[2]:
+		return malformed(`it must have a member "from" that is a string`)
+	case o.hasValue() && !found[3]:
+		return malformed(`it must have a member "value"`)
+	}
+	return nil
+}
+
+var opMembers = [...]string{"op", "path", "from", "value"}
+
+// applier applies operations to a document.
+type applier struct {
+	root   node
+	at     string // the pointer that was followed last
+	copied int
+}
+
+func (a *applier) step(o *step) error {
+	switch o.op {
+	case "add":
+		return a.add(o.path, o.raw)
+	case "remove":
+		_, err := a.remove(o.path)
+		return err
+	case "replace":
+		v, err := a.find(o.path)
+		if err == nil {
+			*v = o.raw
+		}
+		return err
+	case "move":
+		return a.move(o.from, o.path)
+	case "copy":
+		return a.copy(o.from, o.path)
+	}
+	v, err := a.find(o.path)
+	if err == nil && !same(v, &o.raw) {
+		err = errTest
+	}
+	return err
+}
+
+var errTest = &problem{ErrTestFailed, "the document has another value there"}
+
+// find returns the value that a pointer leads to, valid until the document changes.
+func (a *applier) find(pointer string) (*node, error) {
+	a.at = pointer
+	v := &a.root
+	for rest := pointer; rest != ""; {
+		walked := pointer[:len(pointer)-len(rest)]
+		var name string
+		name, rest = cutName(rest)
+		b := v.open()
+		switch {
+		case b == nil:
+			return nil, errScalar(walked, *v)
+		case b.list:
+			i, err := b.element(name, walked, len(b.items))
+			if err != nil {
+				return nil, err
+			}
+			v = &b.items[i]
+		default:
+			i := b.find(name)
+			if i < 0 {
+				return nil, notFound("the object at %s has no member %s", quote(walked), quote(name))
+			}
+			v = &b.members[i].value
+		}
+	}
+	return v, nil
+}
+
+func errScalar(pointer string, v node) error {
+	what := map[byte]string{'"': "a string", '0': "a number", 't': "a boolean", 'f': "a boolean", 'n': "null"}[v.kind()]
+	return notFound("what is at %s is %s, not an object or a list", quote(pointer), what)
+}
+
+// element returns the index that name is, which must be less than end, in the list at pointer.
+func (b *branch) element(name, pointer string, end int) (int, error) {
+	i, err := index(name)
+	if err == nil && i >= end {
+		err = notFound("index %s is out of range: it has %d elements", clip(name), len(b.items))
+	}
+	if err != nil {
+		return 0, fmt.Errorf("in the list at %s: %w", quote(pointer), err)
+	}
+	return i, nil
+}
+
+// parent returns the object or list that has, or is to have, what a pointer leads to, and its name there.
+func (a *applier) parent(pointer string) (b *branch, above, name string, err error) {
+	i := strings.LastIndexByte(pointer, '/')
+	above = pointer[:i]
+	name, _ = cutName(pointer[i:])
+	v, err := a.find(above)
+	a.at = pointer
+	if err != nil {
+		return nil, "", "", err
+	}
+	if b = v.open(); b == nil {
+		return nil, "", "", errScalar(above, *v)
+	}
+	return b, above, name, nil
+}
+
+func (a *applier) add(pointer string, value node) error {
+	if a.at = pointer; pointer == "" {
+		a.root = value
+		return nil
+	}
+	b, above, name, err := a.parent(pointer)
+	if err != nil {
+		return err
+	}
+	if !b.list {
+		b.set(name, value)
+		return nil
+	}
+	i := len(b.items)
+	if name != "-" {
+		if i, err = b.element(name, above, len(b.items)+1); err != nil {
+			return err
+		}
+	}
+	b.items = slices.Insert(b.items, i, value)
+	return nil
+}
+
+// remove takes out what a pointer leads to, which is not the whole document.
+func (a *applier) remove(pointer string) (node, error) {
+	b, above, name, err := a.parent(pointer)
+	if err != nil {
+		return node{}, err
+	}
+	if b.list {
+		i, err := b.element(name, above, len(b.items))
+		if err != nil {
+			return node{}, err
+		}
+		v := b.items[i]
+		b.items = slices.Delete(b.items, i, i+1)
+		return v, nil
+	}
+	i := b.find(name)
+	if i < 0 {
+		return node{}, notFound("the object at %s has no member %s", quote(above), quote(name))
+	}
+	v := b.members[i].value
+	b.remove(i)
+	return v, nil
+}
+
+func (a *applier) move(from, to string) error {
+	if from == to {
+		_, err := a.find(from)
+		return err
+	}
+	v, err := a.remove(from)
+	if err != nil {
+		return err
+	}
+	return a.add(to, v)
+}
+
+func (a *applier) copy(from, to string) error {
+	v, err := a.find(from)
+	if err != nil {
+		return err
+	}
+	size, err := v.size(0)
+	if err != nil {
+		return err
+	}
+	if a.copied += size; a.copied > maxCopied {
+		return tooLarge("the patch copies more than %d bytes, which is too large", maxCopied)
+	}
+	return a.add(to, v.clone())
+}

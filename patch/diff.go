@@ -1,0 +1,113 @@
+package patch
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Diff returns the JSON merge patch that changes old to new: what new adds or has otherwise, with lists whole, and null for
+// what it no longer has. It is empty ([Patch.IsEmpty]) if nothing differs. Both are encoded once, as they are in a write; a
+// json.RawMessage is taken as it is. They must encode to JSON objects.
+//
+// A merge patch cannot set null. Where a member is null in new it removes the member, which is the same to the Kubernetes API
+// unless a custom resource has declared the member nullable; for that there is [DiffJSON]. Nulls in lists are set.
+//
+// It is an error if metadata.name, metadata.namespace or metadata.uid is set in old and another in new, which no patch can do.
+func Diff(old, new any) Patch {
+	return diff("patch.Diff", MergeType, old, new, func(from, to *node) ([]byte, bool) {
+		return appendMergeDiff(nil, from.open(), to.open())
+	})
+}
+
+// diff encodes both objects, and has the patch computed.
+func diff(caller, mediaType string, old, new any, compute func(from, to *node) (body []byte, changes bool)) Patch {
+	from, to, err := readObjects(old, new)
+	if err != nil {
+		return Patch{mediaType: mediaType, err: fmt.Errorf("%s: %w", caller, err)}
+	}
+	body, changes := compute(from, to)
+	return Patch{mediaType: mediaType, body: body, idle: !changes}
+}
+
+// readObjects encodes and reads the two versions of one object.
+func readObjects(old, new any) (from, to *node, err error) {
+	if from, err = readObject("old", old); err == nil {
+		if to, err = readObject("new", new); err == nil {
+			err = sameIdentity(from, to)
+		}
+	}
+	return from, to, err
+}
+
+// readObject encodes v and reads what that is, without white space.
+func readObject(what string, v any) (*node, error) {
+	text, isJSON := v.(json.RawMessage)
+	if _, isBytes := v.([]byte); isBytes {
+		return nil, fmt.Errorf("%s is []byte, which does not encode to a JSON object; use json.RawMessage", what)
+	}
+	if !isJSON {
+		var err error
+		if text, err = json.Marshal(v); err != nil {
+			return nil, fmt.Errorf("encode %s: %w", what, err)
+		}
+	}
+	s, err := read(what, text)
+	if err == nil && s.spaces {
+		s, err = read(what, appendCompact(make([]byte, 0, len(text)), text))
+	}
+	if err != nil {
+		return nil, err
+	}
+	root := s.root()
+	if root.kind() != '{' {
+		return nil, fmt.Errorf("%s is %T, which does not encode to a JSON object", what, v)
+	}
+	return &root, nil
+}
+
+// appendMergeDiff appends the merge patch from one object to another, and reports whether there is anything in it.
+func appendMergeDiff(dst []byte, a, b *branch) (_ []byte, changes bool) {
+	start := len(dst)
+	dst = append(dst, '{')
+	begin := func(m *member) {
+		if len(dst) > start+1 {
+			dst = append(dst, ',')
+		}
+		dst = append(m.appendName(dst), ':')
+	}
+	for i := range a.members {
+		if m := &a.members[i]; !m.gone && b.findFrom(i, string(m.name)) < 0 {
+			begin(m)
+			dst = append(dst, "null"...)
+		}
+	}
+	for i := range b.members {
+		m := &b.members[i]
+		if m.gone {
+			continue
+		}
+		j := a.findFrom(i, string(m.name))
+		before := len(dst)
+		switch {
+		case j < 0:
+			if m.value.kind() == 'n' {
+				continue
+			}
+		case bytes.Equal(a.members[j].value.text(), m.value.text()):
+			continue
+		case a.members[j].value.kind() == '{' && m.value.kind() == '{':
+			begin(m)
+			was := &a.members[j].value
+			if dst, changes = appendMergeDiff(dst, was.open(), m.value.open()); !changes {
+				dst = dst[:before]
+			}
+			continue
+		case same(&a.members[j].value, &m.value):
+			continue
+		}
+		begin(m)
+		dst = append(dst, m.value.text()...)
+	}
+	return append(dst, '}'), len(dst) > start+1
+}

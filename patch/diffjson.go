@@ -1,0 +1,215 @@
+package patch
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+)
+
+// DiffJSON returns the JSON patch that changes old to new exactly, nulls too. It is empty ([Patch.IsEmpty]) if nothing differs.
+// What old and new may be, and which of their differences are errors, is as with [Diff].
+//
+// Objects are changed member by member. In lists, elements stay what they are if they are equal or have the same name (a
+// member "name", or else "key", or else "type"); a list is replaced if that is shorter, and so is an object with thousands of
+// changes. The cost is bounded: in a list where more than half a million pairs of elements would have to be compared, elements
+// stay what they are by their place.
+//
+// The patch changes elements by their index, whatever is there when it arrives; [DiffGuarded] looks first.
+func DiffJSON(old, new any) Patch {
+	return diff("patch.DiffJSON", JSONType, old, new, diffJSON(false))
+}
+
+// DiffGuarded is [DiffJSON] with a test before each operation, so that the patch fails if somebody else has changed the same
+// thing meanwhile: that what is replaced or removed is what it is in old, and that a list whose elements come, go or move is
+// the whole list of old. For a member that is new there is no such test.
+func DiffGuarded(old, new any) Patch {
+	return diff("patch.DiffGuarded", JSONType, old, new, diffJSON(true))
+}
+
+func diffJSON(guarded bool) func(from, to *node) ([]byte, bool) {
+	return func(from, to *node) ([]byte, bool) {
+		d := scripter{out: []byte{'['}, guarded: guarded}
+		d.members(from.open(), to.open())
+		if d.ops > maxOps {
+			d = scripter{out: d.out[:1], guarded: guarded}
+			d.replace(from, to)
+		}
+		return append(d.out, ']'), d.ops > 0
+	}
+}
+
+const (
+	// manyOps is how many operations may change one object, below the root; it is far below maxOps, so that a few such
+	// objects are no problem.
+	manyOps = 2000
+	// manyPairs is how many pairs of elements are compared in one list.
+	manyPairs = 1 << 19
+)
+
+// scripter writes the operations of a JSON patch.
+type scripter struct {
+	out     []byte
+	ops     int
+	path    []byte // of what is compared
+	guarded bool
+}
+
+// op writes an operation for the path. value is nil if it has none.
+func (d *scripter) op(name string, value *node) {
+	if d.ops > 0 {
+		d.out = append(d.out, ',')
+	}
+	d.ops++
+	d.out = append(append(append(d.out, `{"op":"`...), name...), `","path":`...)
+	d.out = appendQuoted(d.out, d.path)
+	if value != nil {
+		d.out = append(append(d.out, `,"value":`...), value.text()...)
+	}
+	d.out = append(d.out, '}')
+}
+
+func (d *scripter) guard(was *node) {
+	if d.guarded {
+		d.op("test", was)
+	}
+}
+
+func (d *scripter) replace(was, is *node) {
+	d.guard(was)
+	d.op("replace", is)
+}
+
+// sizeOfReplace returns how many bytes replace writes, apart from what is escaped in the path.
+func (d *scripter) sizeOfReplace(was, is *node) int {
+	size := len(`,{"op":"replace","path":"","value":}`) + len(d.path) + len(is.text())
+	if d.guarded {
+		size += len(`,{"op":"test","path":"","value":}`) + len(d.path) + len(was.text())
+	}
+	return size
+}
+
+func (d *scripter) remove(was *node) {
+	d.guard(was)
+	d.op("remove", nil)
+}
+
+// mark is a state of a scripter to go back to.
+type mark struct{ out, ops int }
+
+func (d *scripter) mark() mark { return mark{len(d.out), d.ops} }
+
+func (d *scripter) back(m mark) { d.out, d.ops = d.out[:m.out], m.ops }
+
+// down adds a name to the path, and returns its length before.
+func (d *scripter) down(name []byte) int {
+	n := len(d.path)
+	d.path = append(d.path, '/')
+	for _, c := range name {
+		switch c {
+		case '~':
+			d.path = append(d.path, "~0"...)
+		case '/':
+			d.path = append(d.path, "~1"...)
+		default:
+			d.path = append(d.path, c)
+		}
+	}
+	return n
+}
+
+// downTo adds an index to the path.
+func (d *scripter) downTo(i int) int {
+	n := len(d.path)
+	d.path = strconv.AppendInt(append(d.path, '/'), int64(i), 10)
+	return n
+}
+
+// value writes what changes one value to the other.
+func (d *scripter) value(a, b *node) {
+	if bytes.Equal(a.text(), b.text()) {
+		return
+	}
+	kind := a.kind()
+	switch {
+	case kind == '{' && b.kind() == '{':
+		before := d.mark()
+		d.members(a.open(), b.open())
+		if d.ops-before.ops > manyOps {
+			d.back(before)
+			d.replace(a, b)
+		}
+	case kind == '[' && b.kind() == '[':
+		before := d.mark()
+		d.items(a, b)
+		if len(d.out)-before.out > d.sizeOfReplace(a, b) || d.ops-before.ops > manyOps {
+			d.back(before)
+			d.replace(a, b)
+		}
+	case !same(a, b):
+		d.replace(a, b)
+	}
+}
+
+func (d *scripter) members(a, b *branch) {
+	for i := range a.members {
+		if m := &a.members[i]; !m.gone && b.findFrom(i, string(m.name)) < 0 {
+			n := d.down(m.name)
+			d.remove(&m.value)
+			d.path = d.path[:n]
+		}
+	}
+	for i := range b.members {
+		m := &b.members[i]
+		if m.gone {
+			continue
+		}
+		n := d.down(m.name)
+		if j := a.findFrom(i, string(m.name)); j < 0 {
+			d.op("add", &m.value)
+		} else {
+			d.value(&a.members[j].value, &m.value)
+		}
+		d.path = d.path[:n]
+	}
+}
+
+// items writes what changes one list to the other. The operations go through it from its start, so that everything before
+// the index of each is already as in b.
+func (d *scripter) items(list, with *node) {
+	a, b := list.open().items, with.open().items
+	pairs := align(a, b)
+	if moves(pairs, len(a), len(b)) {
+		d.guard(list)
+		defer func(was bool) { d.guarded = was }(d.guarded)
+		d.guarded = false
+	}
+	i, j := 0, 0
+	for _, p := range append(pairs, [2]int{len(a), len(b)}) {
+		for ; i < p[0] && j < p[1]; i, j = i+1, j+1 {
+			n := d.downTo(j)
+			d.replace(&a[i], &b[j])
+			d.path = d.path[:n]
+		}
+		for ; i < p[0]; i++ {
+			n := d.downTo(j)
+			d.remove(&a[i])
+			d.path = d.path[:n]
+		}
+		for ; j < p[1]; j++ {
+			n := d.downTo(j)
+			d.op("add", &b[j])
+			d.path = d.path[:n]
+		}
+		if i < len(a) && j < len(b) {
+			n := d.downTo(j)
+			d.value(&a[i], &b[j])
+			d.path = d.path[:n]
+			i, j = i+1, j+1
+		}
+	}
+}
+
+// moves reports whether elements come, go or move.
+func moves(pairs [][2]int, a, b int) bool {
+	return a != b || slices.ContainsFunc(pairs, func(p [2]int) bool { return p[0] != p[1] })
+}

@@ -1,0 +1,107 @@
+package patch
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// CheckKey returns an error, which is [ErrMalformed], if the patch cannot be meant for the object of that key: it gives
+// metadata.name or metadata.namespace another value, or removes the name. No patch can do that. A patch that could not be
+// built has the error of [Patch.Body]. What a JSON patch moves or copies to such a place is not known here and not an error.
+func (p Patch) CheckKey(key meta.Key) error {
+	body, err := p.Body()
+	if err != nil {
+		return err
+	}
+	s, err := read("the patch", body)
+	if err != nil {
+		return fmt.Errorf("patch: %w", err)
+	}
+	if p.mediaType != JSONType {
+		root := s.root()
+		if err := checkPart(&root, "", key); err != nil {
+			return fmt.Errorf("patch: %w", err)
+		}
+		return nil
+	}
+	steps, err := parseSteps(s)
+	if err != nil {
+		return err
+	}
+	for i := range steps {
+		o, gone := &steps[i], absent
+		switch o.op {
+		case "add", "replace":
+			err = checkPart(&o.raw, o.path, key)
+		case "remove":
+			err = checkPart(&gone, o.path, key)
+		case "move":
+			err = checkPart(&gone, o.from, key)
+		}
+		if err != nil {
+			return &OpError{i, o.op, o.path, err}
+		}
+	}
+	return nil
+}
+
+// checkPart checks what is to be at a place of the object; null is nothing.
+func checkPart(n *node, pointer string, key meta.Key) error {
+	switch pointer {
+	case "", "/metadata":
+		if n.kind() != '{' {
+			if pointer == "" {
+				return nil // no object at all; the server says so
+			}
+			return malformed("metadata must stay an object")
+		}
+		b := n.open()
+		for i := range b.members {
+			if m := &b.members[i]; !m.gone {
+				if err := checkPart(&m.value, pointer+Pointer(string(m.name)), key); err != nil {
+					return err
+				}
+			}
+		}
+	case "/metadata/name":
+		if n.kind() != '"' || string(n.from.string(n.at)) != key.Name {
+			return malformed("metadata.name must stay %s, which no patch can change", quote(key.Name))
+		}
+	case "/metadata/namespace":
+		if n.kind() == 'n' || n.kind() == '"' && len(n.from.string(n.at)) == 0 {
+			return nil // the server puts it there again
+		}
+		if n.kind() != '"' || string(n.from.string(n.at)) != key.Namespace {
+			return malformed("metadata.namespace must stay %s, which no patch can change", quote(key.Namespace))
+		}
+	}
+	return nil
+}
+
+// sameIdentity returns an error if the change is one of what makes the object this one.
+func sameIdentity(a, b *node) error {
+	i, j := a.open().find("metadata"), b.open().find("metadata")
+	if i < 0 || j < 0 {
+		return nil
+	}
+	was, is := &a.open().members[i].value, &b.open().members[j].value
+	if was.kind() != '{' || is.kind() != '{' || bytes.Equal(was.text(), is.text()) {
+		return nil
+	}
+	for _, name := range [...]string{"name", "namespace", "uid"} {
+		i, j := was.open().find(name), is.open().find(name)
+		if i < 0 {
+			continue
+		}
+		from := was.open().members[i].value
+		if text := string(from.text()); text == `""` || text == "null" {
+			continue
+		}
+		if j < 0 || !same(&from, &is.open().members[j].value) {
+			return malformed("metadata.%s is not the same in old and new, and no patch can change it", name)
+		}
+	}
+	return nil
+}

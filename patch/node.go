@@ -1,0 +1,325 @@
+package patch
+
+import "bytes"
+
+// node is a value of JSON: as it is written in a source, or, once it has to be looked into, as a branch that can change.
+type node struct {
+	from   *source
+	at     uint32
+	branch *branch
+}
+
+// branch is an object or a list, whose parts are nodes.
+type branch struct {
+	list    bool
+	members []member       // of an object, with those that are gone
+	places  map[string]int // of its members; nil while they are few
+	items   []node         // of a list
+}
+
+// member is a member of an object.
+type member struct {
+	name  []byte
+	raw   []byte // the name as it is written, if that is not the name between quotes
+	value node
+	gone  bool
+}
+
+// fewMembers is up to how many members an object is searched for a name from end to end.
+const fewMembers = 16
+
+func (s *source) root() node { return node{from: s} }
+
+// kind is the first byte of the value's text, with '0' for all numbers.
+func (n node) kind() byte {
+	if n.branch != nil {
+		if n.branch.list {
+			return '['
+		}
+		return '{'
+	}
+	c := n.from.text[n.from.tokens[n.at].start]
+	if c == '-' || isDigit(c) {
+		return '0'
+	}
+	return c
+}
+
+// text returns the value as it is written. It is not a branch.
+func (n node) text() []byte { return n.from.raw(n.at) }
+
+// open returns the object or list to look into or to change; nil for anything else. Of members with one name the last
+// counts.
+func (n *node) open() *branch {
+	if n.branch != nil {
+		return n.branch
+	}
+	s := n.from
+	end := s.tokens[n.at].next
+	switch s.text[s.tokens[n.at].start] {
+	case '[':
+		count := 0
+		for at := n.at + 1; at < end; at = s.tokens[at].next {
+			count++
+		}
+		b := &branch{list: true, items: make([]node, 0, count+1)}
+		for at := n.at + 1; at < end; at = s.tokens[at].next {
+			b.items = append(b.items, node{from: s, at: at})
+		}
+		n.branch = b
+	case '{':
+		count := 0
+		for at := n.at + 1; at < end; at = s.tokens[at+1].next {
+			count++
+		}
+		n.branch = &branch{members: appendMembers(make([]member, 0, count+1), *n)}
+		n.branch.unite()
+	}
+	return n.branch
+}
+
+// appendMembers appends the members of an object that is no branch.
+func appendMembers(members []member, n node) []member {
+	s := n.from
+	end := s.tokens[n.at].next
+	for at := n.at + 1; at < end; at = s.tokens[at+1].next {
+		m := member{name: s.string(at), value: node{from: s, at: at + 1}}
+		if !s.tokens[at].plain {
+			m.raw = s.raw(at)
+		}
+		members = append(members, m)
+	}
+	return members
+}
+
+// unite marks members as gone whose name a later one has.
+func (b *branch) unite() {
+	ascending := true
+	for i := 1; i < len(b.members) && ascending; i++ {
+		ascending = bytes.Compare(b.members[i-1].name, b.members[i].name) < 0
+	}
+	switch {
+	case ascending:
+	case len(b.members) > fewMembers:
+		b.locate()
+	default:
+		for i := range b.members {
+			for j := i + 1; j < len(b.members); j++ {
+				if bytes.Equal(b.members[i].name, b.members[j].name) {
+					b.members[i].gone = true
+					break
+				}
+			}
+		}
+	}
+}
+
+// locate notes the places of all members.
+func (b *branch) locate() {
+	b.places = make(map[string]int, len(b.members))
+	for i := range b.members {
+		m := &b.members[i]
+		if m.gone {
+			continue
+		}
+		if earlier, ok := b.places[string(m.name)]; ok {
+			b.members[earlier].gone = true
+		}
+		b.places[string(m.name)] = i
+	}
+}
+
+// find returns the place of a member, or -1.
+func (b *branch) find(name string) int { return b.findFrom(0, name) }
+
+// findFrom is find that looks at a likely place first.
+func (b *branch) findFrom(likely int, name string) int {
+	if likely < len(b.members) && string(b.members[likely].name) == name && !b.members[likely].gone {
+		return likely
+	}
+	if b.places == nil && len(b.members) > fewMembers {
+		b.locate()
+	}
+	if b.places != nil {
+		if i, ok := b.places[name]; ok {
+			return i
+		}
+		return -1
+	}
+	for i := range b.members {
+		if m := &b.members[i]; !m.gone && string(m.name) == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// remove takes out the member at a place that find returned.
+func (b *branch) remove(i int) {
+	b.members[i].gone = true
+	b.members[i].value = node{}
+	if b.places != nil {
+		delete(b.places, string(b.members[i].name))
+	}
+}
+
+// set gives a member its value, and adds it if it is not there.
+func (b *branch) set(name string, value node) {
+	if i := b.find(name); i >= 0 {
+		b.members[i].value = value
+		return
+	}
+	b.add(member{name: []byte(name), value: value})
+}
+
+// add adds a member that is not there.
+func (b *branch) add(m member) {
+	if m.raw == nil && needsQuoting(m.name) {
+		m.raw = appendQuoted(nil, m.name)
+	}
+	if b.places != nil {
+		b.places[string(m.name)] = len(b.members)
+	}
+	b.members = append(b.members, m)
+}
+
+// needsQuoting reports whether a name is written differently in JSON.
+func needsQuoting(name []byte) bool {
+	for _, c := range name {
+		if c < ' ' || c == '"' || c == '\\' || c > '~' {
+			return true
+		}
+	}
+	return false
+}
+
+// clone returns a copy that has nothing in common with n that can change.
+func (n node) clone() node {
+	b := n.branch
+	if b == nil {
+		return n
+	}
+	c := &branch{list: b.list}
+	if b.list {
+		c.items = make([]node, len(b.items))
+		for i, item := range b.items {
+			c.items[i] = item.clone()
+		}
+	} else {
+		c.members = make([]member, 0, len(b.members))
+		for _, m := range b.members {
+			if !m.gone {
+				m.value = m.value.clone()
+				c.members = append(c.members, m)
+			}
+		}
+	}
+	return node{branch: c}
+}
+
+// size returns about how many bytes a value takes that lies within level objects and lists, and no less than it is written
+// with, or an error if it is too deep to be looked at.
+func (n node) size(level int) (int, error) {
+	b := n.branch
+	if b == nil {
+		return len(n.text()), nil
+	}
+	if level >= maxLevels {
+		return 0, errResultDepth
+	}
+	total := 2
+	for _, item := range b.items {
+		size, err := item.size(level + 1)
+		if err != nil {
+			return 0, err
+		}
+		total += size + 1
+	}
+	for i := range b.members {
+		m := &b.members[i]
+		if m.gone {
+			continue
+		}
+		size, err := m.value.size(level + 1)
+		if err != nil {
+			return 0, err
+		}
+		total += max(len(m.name), len(m.raw)) + 4 + size
+	}
+	return total, nil
+}
+
+// appendTo appends the value, which lies within level objects and lists. Nothing else is written with white space.
+func (n node) appendTo(dst []byte, level int) ([]byte, error) {
+	b := n.branch
+	if b == nil {
+		if level+n.from.depth > maxLevels && level+depthOf(n.text()) > maxLevels {
+			return nil, errResultDepth
+		}
+		if n.from.spaces {
+			return appendCompact(dst, n.text()), nil
+		}
+		return append(dst, n.text()...), nil
+	}
+	if level >= maxLevels {
+		return nil, errResultDepth
+	}
+	var err error
+	if b.list {
+		dst = append(dst, '[')
+		for i, item := range b.items {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			if dst, err = item.appendTo(dst, level+1); err != nil {
+				return nil, err
+			}
+		}
+		return append(dst, ']'), nil
+	}
+	dst = append(dst, '{')
+	first := true
+	for i := range b.members {
+		m := &b.members[i]
+		if m.gone {
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		if dst, err = m.value.appendTo(append(m.appendName(dst), ':'), level+1); err != nil {
+			return nil, err
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+var errResultDepth = tooLarge("the result is too large: it nests deeper than %d", maxLevels)
+
+func (m *member) appendName(dst []byte) []byte {
+	if m.raw != nil {
+		return append(dst, m.raw...)
+	}
+	return append(append(append(dst, '"'), m.name...), '"')
+}
+
+// depthOf returns how deep a well-formed text nests.
+func depthOf(text []byte) int {
+	depth, deepest, inString := 0, 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			inString = !inString
+		case c == '\\':
+			i++
+		case inString:
+		case c == '{', c == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case c == '}', c == ']':
+			depth--
+		}
+	}
+	return deepest
+}

@@ -1,0 +1,114 @@
+package patch
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Op is one operation of a JSON patch (RFC 6902). Add, Remove, Replace, Move, Copy and Test make one; the zero Op is invalid.
+// Paths are JSON pointers (RFC 6901), as [Pointer] builds them. Values are encoded as encoding/json does, when the patch is
+// built.
+type Op struct {
+	op         string
+	path, from string
+	value      any
+}
+
+// Add returns the operation that adds value at path. In an object that is a member, which is replaced if it is there; in a
+// list it is an element before the one that is there, or with "-" behind the last. The object or list must exist. The path
+// "" replaces the whole document.
+func Add(path string, value any) Op { return Op{op: "add", path: path, value: value} }
+
+// Remove returns the operation that removes the member or element at path, which must exist and cannot be "", the whole
+// document.
+func Remove(path string) Op { return Op{op: "remove", path: path} }
+
+// Replace returns the operation that puts value in the place of the one at path, which must exist.
+func Replace(path string, value any) Op { return Op{op: "replace", path: path, value: value} }
+
+// Move returns the operation that removes the value at from and adds it at path, as [Add] does. A value cannot be moved into
+// itself.
+func Move(from, path string) Op { return Op{op: "move", from: from, path: path} }
+
+// Copy returns the operation that adds a copy of the value at from at path, as [Add] does.
+func Copy(from, path string) Op { return Op{op: "copy", from: from, path: path} }
+
+// Test returns the operation that makes the whole patch fail unless the value at path is there and is the given one: the same
+// number however written, the same object whatever the order of its members.
+func Test(path string, value any) Op { return Op{op: "test", path: path, value: value} }
+
+// String returns the operation without its value, such as `replace "/spec/replicas"`.
+func (o Op) String() string {
+	if o.hasFrom() {
+		return fmt.Sprintf("%s %q to %q", o.op, o.from, o.path)
+	}
+	return fmt.Sprintf("%s %q", o.op, o.path)
+}
+
+// GoString returns the same as String, so that %#v shows no value either.
+func (o Op) GoString() string { return o.String() }
+
+func (o Op) hasFrom() bool { return o.op == "move" || o.op == "copy" }
+
+func (o Op) hasValue() bool { return o.op == "add" || o.op == "replace" || o.op == "test" }
+
+// check returns an *OpError if the operation cannot be right whatever the document is.
+func (o Op) check(i int) error {
+	if !o.hasFrom() && !o.hasValue() && o.op != "remove" {
+		return &OpError{Index: i, Err: malformed("op must be add, remove, replace, move, copy or test, got %s", quote(o.op))}
+	}
+	if err := checkPointer(o.path); err != nil {
+		return &OpError{i, o.op, o.path, err}
+	}
+	if o.hasFrom() {
+		if err := checkPointer(o.from); err != nil {
+			return &OpError{i, o.op, o.from, err}
+		}
+	}
+	switch {
+	case o.op == "remove" && o.path == "":
+		return &OpError{i, o.op, o.path, malformed("the whole document cannot be removed")}
+	case o.op == "move" && leadsInto(o.path, o.from):
+		return &OpError{i, o.op, o.path, malformed("what is at %s cannot be moved into itself", quote(o.from))}
+	}
+	return nil
+}
+
+// appendTo appends the operation's JSON.
+func (o Op) appendTo(dst []byte, i int) ([]byte, error) {
+	dst = append(append(append(dst, `{"op":"`...), o.op...), '"')
+	if o.hasFrom() {
+		dst = appendQuoted(append(dst, `,"from":`...), []byte(o.from))
+	}
+	dst = appendQuoted(append(dst, `,"path":`...), []byte(o.path))
+	if o.hasValue() {
+		value, err := json.Marshal(o.value)
+		if err != nil {
+			return nil, &OpError{i, o.op, o.path, fmt.Errorf("encode the value: %w", err)}
+		}
+		dst = append(append(dst, `,"value":`...), value...)
+	}
+	return append(dst, '}'), nil
+}
+
+// ParseOps returns the operations of a JSON patch that is there as JSON, so that it can be sent: JSON(ops...). The error is
+// an [*OpError] if one of them is wrong: a member that it needs is missing or of the wrong type, a member that RFC 6902
+// defines is there twice, or what [JSON] refuses. Members that RFC 6902 does not define, or not for the operation, are ignored.
+func ParseOps(jsonPatch []byte) ([]Op, error) {
+	s, err := read("the JSON patch", jsonPatch)
+	if err != nil {
+		return nil, fmt.Errorf("patch: %w", err)
+	}
+	steps, err := parseSteps(s)
+	if err != nil {
+		return nil, err
+	}
+	ops := make([]Op, len(steps))
+	for i, step := range steps {
+		ops[i] = step.Op
+		if step.hasValue() {
+			ops[i].value = json.RawMessage(append([]byte(nil), step.raw.text()...))
+		}
+	}
+	return ops, nil
+}

@@ -1,0 +1,92 @@
+package patch
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Pointer returns the JSON pointer (RFC 6901) that leads through members and elements to a value: Pointer("metadata",
+// "annotations", "a/b") is "/metadata/annotations/a~1b". An element of a list is named by its index, and "-" is the one
+// behind the last. Without names the pointer is "", the whole document.
+func Pointer(names ...string) string {
+	var b strings.Builder
+	for _, name := range names {
+		b.WriteByte('/')
+		_, _ = nameEscapes.WriteString(&b, name) // a Builder has no errors
+	}
+	return b.String()
+}
+
+var (
+	nameEscapes   = strings.NewReplacer("~", "~0", "/", "~1")
+	nameUnescapes = strings.NewReplacer("~0", "~", "~1", "/")
+)
+
+// ParsePointer returns the names that a JSON pointer (RFC 6901) leads through; none for "", the whole document. The error is
+// [ErrMalformed] if the pointer does not start with a slash, has a ~ without 0 or 1 behind it, or is not UTF-8.
+func ParsePointer(pointer string) ([]string, error) {
+	if err := checkPointer(pointer); err != nil {
+		return nil, err
+	}
+	var names []string
+	for pointer != "" {
+		var name string
+		name, pointer = cutName(pointer)
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+func checkPointer(pointer string) error {
+	if pointer == "" {
+		return nil
+	}
+	if pointer[0] != '/' {
+		return malformed("pointer %s must be empty or start with a slash", quote(pointer))
+	}
+	for i := 0; i < len(pointer); i++ {
+		if pointer[i] == '~' && (i+1 == len(pointer) || pointer[i+1] != '0' && pointer[i+1] != '1') {
+			return malformed("pointer %s must have 0 or 1 behind each ~", quote(pointer))
+		}
+	}
+	if !utf8.ValidString(pointer) {
+		return malformed("pointer %s must be UTF-8", quote(pointer))
+	}
+	return nil
+}
+
+// cutName returns the first name of a valid pointer that is not empty, and the pointer behind it.
+func cutName(pointer string) (name, rest string) {
+	name = pointer[1:]
+	if i := strings.IndexByte(name, '/'); i >= 0 {
+		name, rest = name[:i], name[i:]
+	}
+	if strings.IndexByte(name, '~') >= 0 {
+		name = nameUnescapes.Replace(name)
+	}
+	return name, rest
+}
+
+// leadsInto reports whether a pointer leads to something within what the other leads to.
+func leadsInto(pointer, within string) bool {
+	return len(pointer) > len(within) && pointer[len(within)] == '/' && strings.HasPrefix(pointer, within)
+}
+
+// index returns which element of a list a name is; a number longer than any list if it is beyond that. "-" is none that is
+// there.
+func index(name string) (int, error) {
+	if len(name) > 1 && name[0] == '0' {
+		return 0, notFound("index %s must have no leading zeros", quote(name))
+	}
+	n := 0
+	for i := range len(name) {
+		if !isDigit(name[i]) {
+			return 0, notFound("%s is not the index of an element", quote(name))
+		}
+		n = min(n*10+int(name[i]-'0'), maxSize)
+	}
+	if name == "" {
+		return 0, notFound("%s is not the index of an element", quote(name))
+	}
+	return n, nil
+}

@@ -1,0 +1,64 @@
+package patch
+
+import "bytes"
+
+// same reports whether two values are the same value of JSON: numbers by what they amount to, strings by their code points,
+// objects whatever the order of their members.
+func same(a, b *node) bool {
+	if a.branch == nil && b.branch == nil && bytes.Equal(a.text(), b.text()) {
+		return true
+	}
+	kind := a.kind()
+	if kind != b.kind() {
+		return false
+	}
+	switch kind {
+	case '"':
+		return bytes.Equal(a.from.string(a.at), b.from.string(b.at))
+	case '0':
+		return sameNumber(a.text(), b.text())
+	case '[':
+		return sameItems(a.open(), b.open())
+	}
+	return sameMembers(a.open(), b.open()) // what is left is objects: true, false and null have but one spelling
+}
+
+func sameItems(a, b *branch) bool {
+	if len(a.items) != len(b.items) {
+		return false
+	}
+	for i := range a.items {
+		if !same(&a.items[i], &b.items[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameMembers(a, b *branch) bool {
+	if a.len() != b.len() {
+		return false
+	}
+	for i := range a.members {
+		m := &a.members[i]
+		if m.gone {
+			continue
+		}
+		j := b.findFrom(i, string(m.name))
+		if j < 0 || !same(&m.value, &b.members[j].value) {
+			return false
+		}
+	}
+	return true
+}
+
+// len returns the number of members.
+func (b *branch) len() int {
+	n := 0
+	for i := range b.members {
+		if !b.members[i].gone {
+			n++
+		}
+	}
+	return n
+}
