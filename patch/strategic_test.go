@@ -136,6 +136,7 @@ func TestApplyStrategicDoesWhatAServerDoes(t *testing.T) { // behaviours 321 and
 		{"the whole object is replaced", `{"replicas":1}`, `{"$patch":"replace","labels":{}}`, `{"labels":{}}`},
 		{"the whole object is emptied", `{"replicas":1}`, `{"$patch":"delete"}`, `{}`},
 		{"an object that is not there is replaced, which does nothing", `{}`, `{"plan":{"$patch":"replace","type":"b"}}`, `{}`},
+		{"an object with the strategy replace and the directive", `{"whole":{"type":"a","surge":1}}`, `{"whole":{"$patch":"replace","type":"b"}}`, `{"whole":{"type":"b"}}`},
 		{"an object with the strategy replace", `{"whole":{"type":"a","surge":1}}`, `{"whole":{"type":"b"}}`, `{"whole":{"type":"b"}}`},
 
 		{"what is not known is plain JSON", `{"other":{"a":[1],"b":{"c":1,"d":2}}}`, `{"other":{"a":[2],"b":{"c":null}}}`, `{"other":{"a":[2],"b":{"d":2}}}`},
@@ -216,6 +217,7 @@ func TestApplyStrategicSaysWhatIsWrongAndWhere(t *testing.T) { // behaviour 323
 		{"a directive in a merged list that is replaced", `{"items":[]}`, `{"items":[{"$patch":"replace"},{"name":"a","items":[{"$patch":"delete"}]}]}`, patch.ErrDirective, `patch: the patch at /items/1/items/0/$patch: no directive may stand here: the list around it replaces the whole one`},
 		{"a directive in an object that is replaced", `{"plan":{}}`, `{"plan":{"$patch":"replace","x":{"$retainKeys":[]}}}`, patch.ErrDirective, `patch: the patch at /plan/x/$retainKeys: no directive may stand here: the object around it replaces the whole one`},
 		{"a directive in an object with the strategy replace", `{"whole":{}}`, `{"whole":{"x":{"$patch":"delete"}}}`, patch.ErrDirective, `patch: the patch at /whole/x/$patch: no directive may stand here: the object is replaced whole`},
+		{"the deletion of an object with the strategy replace", `{"whole":{}}`, `{"whole":{"$patch":"delete"}}`, patch.ErrDirective, `patch: the patch at /whole/$patch: no directive may stand here: the object is replaced whole`},
 		{"a directive in an item that is new", `{"items":[]}`, `{"items":[{"name":"a","items":[{"name":"b","$patch":"delete"}]}]}`, patch.ErrDirective, `patch: the patch at /items/0/items/0/$patch: no directive may stand here: the item around it is not in the document's list`},
 
 		{"a list of two types", `{"marks":["a",1]}`, `{"marks":["b"]}`, patch.ErrMergedList, `patch: the document at /marks/1: the items of a merged list must all be of one type`},

@@ -99,7 +99,7 @@ func (m merger) member(doc map[string]any, name string, value any, f field, at *
 	switch value := value.(type) {
 	case map[string]any:
 		if old, ok := doc[name].(map[string]any); ok {
-			if _, marked := value[directivePatch]; f.replace && !marked {
+			if f.replace && value[directivePatch] != "replace" {
 				doc[name] = value
 				return refuseDirectives(thePatch, value, "the object is replaced whole", at)
 			}
