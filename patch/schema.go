@@ -74,10 +74,10 @@ func (s *shape) member(name string) field {
 	return field{shape: s.values}
 }
 
-// item is the shape of the items of the list that s is.
+// item is the shape of the items of the list that s is. A server takes a list where the schema has an object for a list of such.
 func (s *shape) item() *shape {
-	if s == nil {
-		return nil
+	if s == nil || s.items == nil {
+		return s
 	}
 	return s.items
 }

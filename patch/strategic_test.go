@@ -27,6 +27,7 @@ type workload struct {
 	Keyless   []item            `json:"keyless" patchStrategy:"merge"`
 	Anything  any               `json:"anything"`
 	Inner     *workload         `json:"inner"`
+	One       *item             `json:"one" patchStrategy:"merge" patchMergeKey:"name"`
 	Forgotten []item            `json:"-" patchStrategy:"merge" patchMergeKey:"name"`
 }
 
@@ -107,6 +108,7 @@ func TestApplyStrategicDoesWhatAServerDoes(t *testing.T) { // behaviours 321 and
 		{"a key that is a number", `{"ports":[{"port":80},{"port":9007199254740993}]}`, `{"ports":[{"port":9007199254740993,"protocol":"UDP"},{"port":9007199254740992}]}`, `{"ports":[{"port":80},{"port":9007199254740993,"protocol":"UDP"},{"port":9007199254740992}]}`},
 		{"an embedded struct", `{"owners":[{"name":"a"}]}`, `{"owners":[{"name":"b"}]}`, `{"owners":[{"name":"b"},{"name":"a"}]}`},
 		{"a type inside itself", `{"inner":{"inner":{"items":[{"name":"a"}]}}}`, `{"inner":{"inner":{"items":[{"name":"b"}]}}}`, `{"inner":{"inner":{"items":[{"name":"b"},{"name":"a"}]}}}`},
+		{"a list of a member that is no list by its type", `{"inner":[{"items":[{"name":"a"}]}],"one":[{"name":"a","items":[{"name":"x"}]}]}`, `{"inner":[],"one":[{"name":"a","items":[{"name":"y"}]}]}`, `{"inner":[],"one":[{"name":"a","items":[{"name":"y"},{"name":"x"}]}]}`},
 		{"a map of structs", `{"byName":{"x":{"marks":["a"]}}}`, `{"byName":{"x":{"marks":["b"]}}}`, `{"byName":{"x":{"marks":["b","a"]}}}`},
 
 		{"scalars are a set", `{"marks":["a","b"]}`, `{"marks":["c","b"]}`, `{"marks":["c","a","b"]}`},

@@ -184,10 +184,8 @@ func (d differ) items(patch map[string]any, name string, before, after []element
 		}
 	}
 	moved := !slices.EqualFunc(before, after, func(a, b element) bool { return a.key == b.key })
-	if ambiguous {
-		if len(changes) > 0 || moved && d.additions && d.deletions {
-			patch[name] = append(values(after), map[string]any{directivePatch: "replace"})
-		}
+	if ambiguous && len(changes) > 0 {
+		patch[name] = append(values(after), map[string]any{directivePatch: "replace"})
 		return nil
 	}
 	if len(changes) > 0 {
