@@ -1,7 +1,6 @@
 package patch
 
 import (
-	"maps"
 	"slices"
 	"strings"
 )
@@ -42,7 +41,7 @@ func checkDirectives(what string, v any, at *place) error {
 			}
 		}
 	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
+		for _, name := range names(v) {
 			kind, of, ok := directive(name)
 			err := error(nil)
 			if ok {
@@ -92,21 +91,54 @@ func checkDirective(what, kind, of string, v any, at *place) error {
 	return nil
 }
 
+// names returns the names of an object's members, sorted.
+func names(object map[string]any) []string {
+	out := make([]string, 0, len(object))
+	for name := range object {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// directs tells whether there is a directive anywhere in v.
+func directs(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		return slices.ContainsFunc(v, directs)
+	case map[string]any:
+		for name, value := range v {
+			if _, _, ok := directive(name); ok || directs(value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // refuseDirectives is for what is taken as it stands, where a server would obey no directive but keep what is around it.
 func refuseDirectives(what string, v any, why string, at *place) error {
+	if !directs(v) {
+		return nil
+	}
+	return refuseDirective(what, v, why, at)
+}
+
+// refuseDirective returns the error for the first directive.
+func refuseDirective(what string, v any, why string, at *place) error {
 	switch v := v.(type) {
 	case []any:
 		for i, item := range v {
-			if err := refuseDirectives(what, item, why, at.item(i)); err != nil {
+			if err := refuseDirective(what, item, why, at.item(i)); err != nil {
 				return err
 			}
 		}
 	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
+		for _, name := range names(v) {
 			if _, _, ok := directive(name); ok {
 				return at.member(name).fault(what, ErrDirective, "no directive may stand here: %s", why)
 			}
-			if err := refuseDirectives(what, v[name], why, at.member(name)); err != nil {
+			if err := refuseDirective(what, v[name], why, at.member(name)); err != nil {
 				return err
 			}
 		}

@@ -3,7 +3,6 @@ package patch
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -12,11 +11,11 @@ import (
 
 // What a document of a server may cost at most. The largest that a server has, of the core API, is a tenth of it.
 const (
-	maxOpenAPI  = 64 << 20 // bytes
-	maxShapes   = 200_000  // schemas inside one kind, each counted once
-	maxRefs     = 64       // $ref that lead to a $ref
-	maxNesting  = 500      // schemas inside a schema, without $ref
-	schemaStart = "#/components/schemas/"
+	maxOpenAPI     = 64 << 20 // bytes
+	maxShapes      = 200_000  // schemas inside one kind, each counted once
+	maxRefs        = 64       // $ref that lead to a $ref
+	maxSchemaDepth = 500      // schemas inside a schema, without $ref
+	schemaStart    = "#/components/schemas/"
 )
 
 // SchemaFromOpenAPI reads the schema of a kind from the OpenAPI v3 document that a server has of its group and version, under
@@ -35,7 +34,7 @@ func schemaFromOpenAPI(doc []byte, kind meta.GVK) (Schema, error) {
 	if len(doc) > maxOpenAPI {
 		return Schema{}, fmt.Errorf("the document has %d bytes; %d are allowed", len(doc), maxOpenAPI)
 	}
-	if err := checkDepth(doc, maxNesting*4); err != nil {
+	if err := checkDepth(doc, maxSchemaDepth*4); err != nil {
 		return Schema{}, fmt.Errorf("the document %w", err)
 	}
 	v, err := parse("the OpenAPI document", doc)
@@ -48,7 +47,7 @@ func schemaFromOpenAPI(doc []byte, kind meta.GVK) (Schema, error) {
 	if schemas == nil {
 		return Schema{}, errors.New("the document has no components.schemas")
 	}
-	for _, name := range slices.Sorted(maps.Keys(schemas)) {
+	for _, name := range names(schemas) {
 		schema, _ := schemas[name].(map[string]any)
 		if isKind(schema, kind) {
 			r := openAPIReader{schemas: schemas, known: make(map[string]*shape)}
@@ -86,8 +85,8 @@ func (r *openAPIReader) read(schema map[string]any, at string, depth int) (*shap
 		}
 		at, depth = "components.schemas."+name, 0
 	}
-	if depth > maxNesting {
-		return nil, fmt.Errorf("%s: schemas are nested more than %d deep", at, maxNesting)
+	if depth > maxSchemaDepth {
+		return nil, fmt.Errorf("%s: schemas are nested more than %d deep", at, maxSchemaDepth)
 	}
 	if r.shapes++; r.shapes > maxShapes {
 		return nil, fmt.Errorf("%s: the kind has more than %d schemas", at, maxShapes)
@@ -110,7 +109,7 @@ func (r *openAPIReader) read(schema map[string]any, at string, depth int) (*shap
 	if len(properties) > 0 {
 		s.members = make(map[string]field, len(properties))
 	}
-	for _, name := range slices.Sorted(maps.Keys(properties)) {
+	for _, name := range names(properties) {
 		property, _ := properties[name].(map[string]any)
 		f, err := r.property(property, at+"."+name, depth)
 		if err != nil {

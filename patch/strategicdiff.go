@@ -1,7 +1,6 @@
 package patch
 
 import (
-	"maps"
 	"slices"
 	"strings"
 )
@@ -24,7 +23,7 @@ const (
 func (d differ) object(old, new map[string]any, s *shape, retain bool, at *place) (map[string]any, error) {
 	patch := make(map[string]any)
 	var kept []any
-	for _, name := range slices.Sorted(maps.Keys(new)) {
+	for _, name := range names(new) {
 		value := new[name]
 		if retain && value != nil {
 			kept = append(kept, name)
@@ -80,6 +79,9 @@ func (d differ) member(patch map[string]any, name string, old, new any, f field,
 // list puts into the patch what leads from old to new, which are merged lists.
 func (d differ) list(patch map[string]any, name string, old, new []any, f field, at *place) error {
 	if len(old) == 0 && (len(new) == 0 || !d.additions) {
+		return nil
+	}
+	if equal(old, new) {
 		return nil
 	}
 	k, err := sameType(d.theOld, at, old)

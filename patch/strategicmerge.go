@@ -28,17 +28,20 @@ func (m merger) object(doc, patch map[string]any, s *shape, at *place) (map[stri
 	if err := m.retain(doc, patch, at); err != nil {
 		return nil, err
 	}
-	names := slices.Sorted(maps.Keys(patch))
-	ordered := make(map[string]bool)
-	for _, name := range names {
+	members := names(patch)
+	var ordered map[string]bool
+	for _, name := range members {
 		if kind, of, _ := directive(name); kind == directiveOrder {
+			if ordered == nil {
+				ordered = make(map[string]bool)
+			}
 			ordered[of] = true
 			if err := m.ordered(doc, patch, of, s.member(of), at); err != nil {
 				return nil, err
 			}
 		}
 	}
-	for _, name := range names {
+	for _, name := range members {
 		if _, _, ok := directive(name); ok || ordered[name] {
 			continue
 		}
@@ -46,7 +49,7 @@ func (m merger) object(doc, patch map[string]any, s *shape, at *place) (map[stri
 			return nil, err
 		}
 	}
-	for _, name := range names {
+	for _, name := range members {
 		kind, of, _ := directive(name)
 		if kind != directiveDelete {
 			continue
@@ -74,7 +77,7 @@ func (m merger) retain(doc, patch map[string]any, at *place) error {
 	for _, name := range list {
 		retained[name.(string)] = true
 	}
-	for _, name := range slices.Sorted(maps.Keys(patch)) {
+	for _, name := range names(patch) {
 		if _, _, ok := directive(name); !ok && patch[name] != nil && !retained[name] {
 			return at.member(name).fault(thePatch, ErrRetainKeys, "the patch sets it, and $retainKeys beside it does not list it")
 		}
@@ -240,10 +243,12 @@ func (m merger) newItem(e element, at *place) (element, error) {
 		e.value = maps.Clone(e.value.(map[string]any))
 		return e, nil
 	}
-	if err := refusePatch(e.value, at.item(e.from)); err != nil {
-		return e, err
+	if directs(e.value) {
+		if err := refusePatch(e.value, at.item(e.from)); err != nil {
+			return e, err
+		}
+		e.value, _ = stripDirectives(e.value)
 	}
-	e.value, _ = stripDirectives(e.value)
 	return e, nil
 }
 
@@ -260,7 +265,7 @@ func refusePatch(v any, at *place) error {
 		if _, ok := v[directivePatch]; ok {
 			return at.member(directivePatch).fault(thePatch, ErrDirective, "no directive may stand here: the item around it is not in the document's list")
 		}
-		for _, name := range slices.Sorted(maps.Keys(v)) {
+		for _, name := range names(v) {
 			if err := refusePatch(v[name], at.member(name)); err != nil {
 				return err
 			}

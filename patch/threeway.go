@@ -2,7 +2,6 @@ package patch
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -189,7 +188,7 @@ func (c *conflicts) objects(ours, theirs map[string]any, s *shape, at *place) {
 		c.add(at)
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(ours)) {
+	for _, name := range names(ours) {
 		if _, _, ok := directive(name); ok {
 			continue
 		}
