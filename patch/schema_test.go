@@ -72,17 +72,17 @@ type (
 		Shared []item
 		Right  []item `json:"right,omitempty" patchStrategy:"merge" patchMergeKey:"name"`
 	}
-	loop struct {
-		*loop
+	Loop struct {
+		*Loop
 		Items []item `patchStrategy:"merge" patchMergeKey:"name"`
 	}
-	loopA struct {
-		*loopA
-		*loopB
+	LoopA struct {
+		*LoopA
+		*LoopB
 	}
-	loopB struct {
-		*loopA
-		*loopB
+	LoopB struct {
+		*LoopA
+		*LoopB
 		Items []item `patchStrategy:"merge"`
 	}
 )
@@ -121,11 +121,11 @@ func TestFieldsHaveTheNamesThatJSONGivesThem(t *testing.T) {
 			right `json:"in"`
 		}](), "right", patch.Strategy{}, false},
 		{"a field that is not exported", patch.SchemaOf[struct {
-			items []item `patchStrategy:"merge"` //nolint:unused // it is there to be left out
+			items []item `patchStrategy:"merge"`
 		}](), "items", patch.Strategy{}, false},
 		{"an array", patch.SchemaOf[struct{ A [2]right }](), "A right", merged, true},
-		{"a struct inside itself", patch.SchemaOf[loop](), "Items", merged, true},
-		{"structs inside one another", patch.SchemaOf[loopA](), "Items", patch.Strategy{Merge: true}, true},
+		{"a struct inside itself", patch.SchemaOf[Loop](), "Items", merged, true},
+		{"structs inside one another", patch.SchemaOf[LoopA](), "Items", patch.Strategy{Merge: true}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got, ok := test.schema.Strategy(strings.Fields(test.path)...); got != test.want || ok != test.known {
