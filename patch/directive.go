@@ -13,7 +13,8 @@ const (
 	directiveDelete = "$deleteFromPrimitiveList"
 )
 
-// directive tells whether the member name is a directive, and of which field it speaks, if it speaks of one.
+// directive tells whether the member name is a directive, and of which field it speaks: of none also where it should speak of
+// one and does not.
 func directive(name string) (kind, of string, ok bool) {
 	if name == "" || name[0] != '$' {
 		return "", "", false
@@ -23,7 +24,10 @@ func directive(name string) (kind, of string, ok bool) {
 	}
 	for _, kind := range [...]string{directiveOrder, directiveDelete} {
 		if rest, ok := strings.CutPrefix(name, kind); ok {
-			of, _ := strings.CutPrefix(rest, "/")
+			of, ok := strings.CutPrefix(rest, "/")
+			if !ok {
+				of = ""
+			}
 			return kind, of, true
 		}
 	}

@@ -168,10 +168,14 @@ func TestAHostileDocumentIsAnError(t *testing.T) {
 	document := func(workload, others string) string {
 		return `{"components":{"schemas":{"W":{"x-kubernetes-group-version-kind":[{"group":"x","version":"v1","kind":"Workload"}],` + workload + `}` + others + `}}}`
 	}
-	deep := strings.Repeat(`{"items":`, 600) + `{}` + strings.Repeat(`}`, 600)
+	deep := strings.Repeat(`{"items":`, 1100) + `{}` + strings.Repeat(`}`, 1100)
 	var chain strings.Builder
 	for i := range 100 {
 		fmt.Fprintf(&chain, `,"R%d":{"$ref":"#/components/schemas/R%d"}`, i, i+1)
+	}
+	var way strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&way, `,"N%d":{"properties":{"n":{"$ref":"#/components/schemas/N%d"}}}`, i, i+1)
 	}
 	for _, test := range []struct{ name, doc, want string }{
 		{"no JSON", `{`, `patch.SchemaFromOpenAPI: patch: the OpenAPI document is not JSON: unexpected EOF`},
@@ -182,7 +186,8 @@ func TestAHostileDocumentIsAnError(t *testing.T) {
 		{"references in a circle", document(`"properties":{"a":{"$ref":"#/components/schemas/A"}}`, `,"A":{"allOf":[{"$ref":"#/components/schemas/B"}]},"B":{"$ref":"#/components/schemas/A"}`), `patch.SchemaFromOpenAPI: components.schemas.W.a: more than 64 references lead to one another`},
 		{"a chain of references", document(`"$ref":"#/components/schemas/R0"`, chain.String()), `patch.SchemaFromOpenAPI: components.schemas.W: more than 64 references lead to one another`},
 		{"a deep schema", document(`"properties":{"a":`+deep+`}`, ``), `: schemas are nested more than 500 deep`},
-		{"a deep document", strings.Repeat(`[`, 3000), `patch.SchemaFromOpenAPI: the document is nested more than 2000 deep`},
+		{"a long way through names", document(`"properties":{"a":{"$ref":"#/components/schemas/N0"}}`, way.String()), `: schemas are nested more than 500 deep`},
+		{"a deep document", strings.Repeat(`[`, 5000), `patch.SchemaFromOpenAPI: the document is nested more than 2000 deep`},
 		{"a strategy that is no string", document(`"properties":{"a":{"x-kubernetes-patch-strategy":7}}`, ``), `patch.SchemaFromOpenAPI: components.schemas.W.a: x-kubernetes-patch-strategy must be a string`},
 		{"a merge key that is no string", document(`"properties":{"a":{"x-kubernetes-patch-merge-key":{}}}`, ``), `patch.SchemaFromOpenAPI: components.schemas.W.a: x-kubernetes-patch-merge-key must be a string`},
 		{"an unknown strategy", document(`"properties":{"a":{"x-kubernetes-patch-strategy":"x"}}`, ``), `patch.SchemaFromOpenAPI: components.schemas.W.a: patch strategy "x" must be merge`},
@@ -202,4 +207,16 @@ func TestAHostileDocumentIsAnError(t *testing.T) {
 	if _, ok := s.Strategy("a", "a", "a", "b"); err != nil || !ok {
 		t.Errorf("a schema inside itself: %v", err)
 	}
+}
+
+func FuzzSchemaFromOpenAPI(f *testing.F) {
+	f.Add([]byte(workloadDocument))
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		s, err := patch.SchemaFromOpenAPI(doc, workloadKind)
+		s.Strategy("items", "items", "marks")
+		_, applyErr := patch.ApplyStrategic([]byte(`{"items":[{"name":"a"}]}`), []byte(`{"items":null,"labels":{"a":1}}`), s)
+		if (err == nil) != (applyErr == nil) {
+			t.Errorf("reading: %v; applying: %v", err, applyErr)
+		}
+	})
 }

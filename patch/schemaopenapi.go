@@ -14,7 +14,7 @@ const (
 	maxOpenAPI     = 64 << 20 // bytes
 	maxShapes      = 200_000  // schemas inside one kind, each counted once
 	maxRefs        = 64       // $ref that lead to a $ref
-	maxSchemaDepth = 500      // schemas inside a schema, without $ref
+	maxSchemaDepth = 500      // schemas inside one another, through references too
 	schemaStart    = "#/components/schemas/"
 )
 
@@ -34,7 +34,7 @@ func schemaFromOpenAPI(doc []byte, kind meta.GVK) (Schema, error) {
 	if len(doc) > maxOpenAPI {
 		return Schema{}, fmt.Errorf("the document has %d bytes; %d are allowed", len(doc), maxOpenAPI)
 	}
-	if err := checkDepth(doc, maxSchemaDepth*4); err != nil {
+	if err := checkDepth(doc, 4*maxSchemaDepth); err != nil {
 		return Schema{}, fmt.Errorf("the document %w", err)
 	}
 	v, err := parse("the OpenAPI document", doc)
@@ -83,10 +83,10 @@ func (r *openAPIReader) read(schema map[string]any, at string, depth int) (*shap
 		if s, ok := r.known[name]; ok {
 			return s, nil
 		}
-		at, depth = "components.schemas."+name, 0
+		at = "components.schemas." + name
 	}
 	if depth > maxSchemaDepth {
-		return nil, fmt.Errorf("%s: schemas are nested more than %d deep", at, maxSchemaDepth)
+		return nil, fmt.Errorf("%.200s: schemas are nested more than %d deep", at, maxSchemaDepth)
 	}
 	if r.shapes++; r.shapes > maxShapes {
 		return nil, fmt.Errorf("%s: the kind has more than %d schemas", at, maxShapes)

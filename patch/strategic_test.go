@@ -200,6 +200,7 @@ func TestApplyStrategicSaysWhatIsWrongAndWhere(t *testing.T) { // behaviour 323
 		{"members to retain that are no names", `{}`, `{"$retainKeys":["type",1]}`, patch.ErrDirective, `patch: the patch at /$retainKeys/1: it must be the name of a member, not a number`},
 		{"a member that is not retained", `{"plan":{}}`, `{"plan":{"$retainKeys":["type"],"surge":1}}`, patch.ErrRetainKeys, `patch: the patch at /plan/surge: the patch sets it, and $retainKeys beside it does not list it`},
 		{"an order of no list", `{}`, `{"$setElementOrder":[]}`, patch.ErrDirective, `patch: the patch at /$setElementOrder: $setElementOrder must be followed by a slash and the name of a list`},
+		{"an order without a slash", `{}`, `{"$setElementOrder.items":[]}`, patch.ErrDirective, `patch: the patch at /$setElementOrder.items: $setElementOrder must be followed by a slash and the name of a list`},
 		{"an order that is no list", `{}`, `{"$setElementOrder/items":{}}`, patch.ErrDirective, `patch: the patch at /$setElementOrder~1items: it must be a list, not an object`},
 		{"an order of lists", `{}`, `{"$setElementOrder/items":[[]]}`, patch.ErrDirective, `patch: the patch at /$setElementOrder~1items/0: it must be a scalar, not a list`},
 		{"a directive in an order", `{}`, `{"$setElementOrder/items":[{"name":"a","$patch":"delete"}]}`, patch.ErrDirective, `patch: the patch at /$setElementOrder~1items/0/$patch: no directive may stand in $setElementOrder`},

@@ -2,6 +2,7 @@ package patch
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -208,11 +209,8 @@ func numbered(list []element) []element {
 	out := slices.Clone(list)
 	count := make(map[string]int)
 	for i, e := range out {
-		n := count[e.key]
+		out[i].key = strconv.Itoa(count[e.key]) + e.key // which starts with a letter
 		count[e.key]++
-		for range n {
-			out[i].key += "\x00"
-		}
 	}
 	return out
 }

@@ -243,7 +243,7 @@ func randomWorkload(r *rand.Rand, depth int) map[string]any {
 		}
 		return list
 	}
-	put("replicas", func() any { return 1<<53 + r.IntN(3) })
+	put("replicas", func() any { return 1<<53 + r.Int64N(3) })
 	put("labels", func() any { return map[string]any{"a/" + fmt.Sprint(r.IntN(3)): word(), "b": word()} })
 	for _, name := range []string{"items", "rules", "volumes", "owners"} {
 		put(name, func() any { return items(depth) })
