@@ -14,7 +14,11 @@
 // test what is there first, all or nothing: [DiffGuarded] and [Test]. But an element has no name there, only its index, and
 // what a path leads through must exist.
 //
-// Either can be made to hold only for the version that it was computed from: [Patch.WithResourceVersion].
+// A strategic merge patch ([Strategic], [ApplyStrategic], [DiffStrategic], [ThreeWay]) is a merge patch that knows which lists
+// of a kind are merged, and by which member. A [Schema] tells it: from a Go type's tags, or from the server's OpenAPI document.
+// Custom resources do not take it.
+//
+// Any of them can be made to hold only for the version that it was computed from: [Patch.WithResourceVersion].
 //
 // # Documents
 //
@@ -24,7 +28,7 @@
 //
 // # Bounds
 //
-// A document or patch may have 64 MiB, and nest 10,000 deep, the result of a JSON patch too. A JSON patch may have 10,000
-// operations, and what its copies add is 3 MiB at most, both as on an API server. What is more is an error that is
-// [ErrTooLarge].
+// A document or patch may have 64 MiB, and nest 10,000 deep, the result of a JSON patch too; a strategic merge patch and its
+// document 1,000 deep. A JSON patch may have 10,000 operations, and what its copies add is 3 MiB at most, both as on an API
+// server. What is more is an error that is [ErrTooLarge].
 package patch

@@ -60,5 +60,5 @@ func ApplyStrategic(doc, strategicPatch []byte, s Schema) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return format(out)
+	return appendValue(make([]byte, 0, len(doc)+len(strategicPatch)), out), nil
 }

@@ -20,8 +20,6 @@ var (
 	ErrMergedList = errors.New("merged list")
 	// ErrRetainKeys: a patch sets a member that its $retainKeys does not list.
 	ErrRetainKeys = errors.New("retain keys")
-	// ErrBounds: a document is larger or deeper than this package takes.
-	ErrBounds = errors.New("bounds")
 )
 
 // StrategicError says why a strategic merge patch cannot be applied or made, and where. It shows no value of a document.
@@ -30,7 +28,7 @@ type StrategicError struct {
 	Document string
 	// Path is a JSON pointer (RFC 6901) to the place in it; empty is the whole document.
 	Path string
-	// Err is one of ErrMergeKey, ErrDirective, ErrElementOrder, ErrMergedList, ErrRetainKeys and ErrBounds.
+	// Err is one of ErrMergeKey, ErrDirective, ErrElementOrder, ErrMergedList, ErrRetainKeys and ErrTooLarge.
 	Err error
 	// Reason is a sentence about it, without the place.
 	Reason string
@@ -73,25 +71,19 @@ func (p *place) fault(document string, kind error, reason string, args ...any) e
 	return &StrategicError{Document: document, Path: p.String(), Err: kind, Reason: fmt.Sprintf(reason, args...)}
 }
 
-// What a document may be at most. A server takes 3 MiB.
-const (
-	maxStrategic = 64 << 20 // bytes
-	maxDepth     = 1000     // objects and lists in one another
-)
+// maxDepth is how deep objects and lists may lie in each other here, where places are kept on the way down.
+const maxDepth = 1000
 
 // parseObject reads a document that must be a JSON object, within bounds.
 func parseObject(what string, doc []byte) (map[string]any, error) {
-	if len(doc) > maxStrategic {
-		return nil, (*place)(nil).fault(what, ErrBounds, "it has %d bytes; %d are allowed", len(doc), maxStrategic)
-	}
-	if err := checkDepth(doc, maxDepth); err != nil {
-		return nil, (*place)(nil).fault(what, ErrBounds, "it %v", err)
-	}
-	v, err := parse(what, doc)
+	source, err := read(what, doc)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("patch: %w", err)
 	}
-	object, ok := v.(map[string]any)
+	if source.depth > maxDepth {
+		return nil, (*place)(nil).fault(what, ErrTooLarge, "it is nested more than %d deep", maxDepth)
+	}
+	object, ok := source.decoded().(map[string]any)
 	if !ok {
 		return nil, fmt.Errorf("patch: %s is not a JSON object", what)
 	}

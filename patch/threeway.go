@@ -111,10 +111,7 @@ func parseObjects(s Schema, inputs ...input) ([]map[string]any, error) {
 }
 
 func strategicPatch(change map[string]any, s Schema) (Patch, error) {
-	body, err := format(change)
-	if err != nil {
-		return Patch{}, err
-	}
+	body := appendValue(nil, change)
 	if s.root == nil {
 		return Patch{mediaType: MergeType, body: body}, nil
 	}

@@ -200,7 +200,7 @@ func TestDifferencesSayWhatIsWrongAndWhere(t *testing.T) { // behaviour 323
 		{"a directive", `{"plan":{"$patch":"delete"}}`, `{}`, patch.ErrDirective, `patch: the old document at /plan/$patch: no directive may stand here: this is a document, not a patch`},
 		{"a directive in the new one", `{}`, `{"$setElementOrder/items":[]}`, patch.ErrDirective, `patch: the new document at /$setElementOrder~1items: no directive may stand here: this is a document, not a patch`},
 		{"no object", `[]`, `{}`, nil, `patch: the old document is not a JSON object`},
-		{"no JSON", `{}`, ``, nil, `patch: the new document is not JSON: EOF`},
+		{"no JSON", `{}`, ``, nil, `patch: the new document is not JSON: it ends too early`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p, err := patch.DiffStrategic([]byte(test.old), []byte(test.new), ofWorkload)
