@@ -90,8 +90,10 @@
 // works. A call that cannot be right, and so was not sent, is a [*UsageError]; an object that does not decode is a
 // [*DecodeError], an answer of another kind a [*KindError], an answer that is not JSON at all, such as a proxy's HTML page, a
 // [*BodyError], and a watch event that cannot be used an [*EventError]. That is also what is around the server's status when it
-// ends a watch from within. What goes wrong after a list's first page is in a [*PageError], what stalled is a [*StallError], and
-// the error of what was sent more than once is in an [*AttemptsError].
+// ends a watch from within. What goes wrong after a list's first page is in a [*PageError], and a list that came at another
+// version than [Exact] asked for is a [*VersionError]. What stalled is a [*StallError], what is larger or deeper than allowed
+// a [*LimitError], and broken JSON a [*SyntaxError]. Where there is no credential to send, that is a [*CredentialError]; the
+// error of what was sent more than once is in an [*AttemptsError]; and that of [WaitFor] is a [*WaitError].
 //
 // An answer that is cut, whatever cut it and however it was encoded, is an error in which io.ErrUnexpectedEOF can be found
 // where net/http has it, and never a shorter object or list.
