@@ -10,6 +10,9 @@ type decoder struct {
 	data  []byte
 	depth int
 
+	metadata place // of the document's own metadata, while members without a place are looked for
+	lossy    bool  // there was one, or nobody asks
+
 	text    text
 	moments moments
 	unquote []byte
@@ -28,28 +31,34 @@ type decoder struct {
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
 // decodeFast decodes as the library would, or reports that the library has to. The kind and the apiVersion, unless both are
-// empty, are for members of those names that the document does not have.
-func decodeFast[T any](raw []byte, apiVersion, kind string) (v T, ok bool) {
+// empty, are for members of those names that the document does not have. With look it reports, too, whether the document has
+// members that have no place in v.
+func decodeFast[T any](raw []byte, apiVersion, kind string, look bool) (v T, lossy, ok bool) {
 	p := plans.of(reflect.TypeFor[T]())
 	typed := apiVersion != "" || kind != ""
 	if p.shape == shapePointer { // what it points to is allocated, the pointer is not
 		to := newPlace(p.elem.typ)
-		if typed && !p.elem.setType(to, apiVersion, kind) || !document(p.elem, to, raw) {
-			return v, false
+		if typed && !p.elem.setType(to, apiVersion, kind) {
+			return v, false, false
 		}
-		placeOf(&v).point(to)
-		return v, true
+		if lossy, ok = document(p.elem, to, raw, look); ok {
+			placeOf(&v).point(to)
+		}
+		return v, lossy, ok
 	}
 	whole := new(T)
-	if typed && p.shape != shapeAnyMap || !document(p, placeOf(whole), raw) {
-		return v, false
+	if typed && p.shape != shapeAnyMap {
+		return v, false, false
+	}
+	if lossy, ok = document(p, placeOf(whole), raw, look); !ok {
+		return v, false, false
 	}
 	if typed {
 		object := *as[map[string]any](placeOf(whole))
 		setAbsent(object, "kind", kind)
 		setAbsent(object, "apiVersion", apiVersion)
 	}
-	return *whole, true
+	return *whole, lossy, true
 }
 
 func setAbsent(object map[string]any, name, value string) {
@@ -80,14 +89,19 @@ func (p *plan) setField(to place, name, value string) bool {
 }
 
 // document decodes a whole document into a zero value.
-func document(p *plan, to place, raw []byte) (ok bool) {
+func document(p *plan, to place, raw []byte, look bool) (lossy, ok bool) {
 	if p.shape == shapeOther {
-		return false
+		return false, false
 	}
 	d := decoders.Get().(*decoder)
+	d.lossy, d.metadata = !look, place{}
+	if look {
+		d.metadata = p.metadata(to)
+	}
 	ok = d.document(p, to, raw)
+	lossy, d.metadata = look && d.lossy, place{}
 	decoders.Put(d) // not if a method has panicked: what is in d then is not known
-	return ok
+	return lossy, ok
 }
 
 func (d *decoder) document(p *plan, to place, raw []byte) (ok bool) {

@@ -54,6 +54,14 @@ var lenient = json.JoinOptions(
 	json.WithUnmarshalers(json.UnmarshalFromFunc(unmarshalNumber)),
 )
 
+// These refuse what has no place in the Go type. Members of a struct's fallback count as such, since encoding/json, which
+// encodes, knows of none. whole says where: it is fast but for the numbers, so that it takes nearly every type.
+var (
+	wholeFast    = json.JoinOptions(fast, json.RejectUnknownMembers(true))
+	wholeLenient = json.JoinOptions(lenient, json.RejectUnknownMembers(true))
+	whole        = json.JoinOptions(wholeFast, json.WithUnmarshalers(json.UnmarshalFromFunc(unmarshalNumber)))
+)
+
 // unmarshalNumber takes a JSON number as it is spelt. Everything else is for the type underneath, which is a string.
 func unmarshalNumber(d *jsontext.Decoder, n *stdjson.Number) error {
 	if d.PeekKind() != '0' {
@@ -67,9 +75,13 @@ func unmarshalNumber(d *jsontext.Decoder, n *stdjson.Number) error {
 	return nil
 }
 
-// unmarshalByLibrary is unmarshal without the fast way.
-func unmarshalByLibrary[T any](raw []byte, apiVersion, kind string) (T, error) {
+// unmarshalByLibrary is unmarshal without the fast way. With refuse it is an error, too, if T has no place for a member.
+func unmarshalByLibrary[T any](raw []byte, apiVersion, kind string, refuse bool) (T, error) {
 	var zero T
+	fast, lenient := fast, lenient
+	if refuse {
+		fast, lenient = wholeFast, wholeLenient
+	}
 	switch string(bytes.Trim(raw, " \t\r\n")) {
 	case "":
 		return zero, &Error{Type: reflect.TypeFor[T](), message: "the document is empty", cause: io.ErrUnexpectedEOF}
@@ -82,7 +94,7 @@ func unmarshalByLibrary[T any](raw []byte, apiVersion, kind string) (T, error) {
 		return v, nil
 	}
 	v = typed[T](apiVersion, kind)
-	lenientErr := unmarshalLenient(raw, &v)
+	lenientErr := unmarshalLenient(raw, &v, lenient)
 	if lenientErr == nil {
 		return v, nil
 	}
@@ -107,7 +119,7 @@ func typed[T any](apiVersion, kind string) (v T) {
 	return v
 }
 
-func unmarshalLenient(raw []byte, v any) error {
+func unmarshalLenient(raw []byte, v any, lenient json.Options) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(false), jsontext.AllowInvalidUTF8(true))
 	_, err := d.ReadValue()
 	if errors.Is(err, jsontext.ErrDuplicateName) {

@@ -25,6 +25,9 @@ func (d *decoder) structure(p *plan, to place, i int) int {
 				return giveUp
 			}
 			if at < 0 {
+				if !d.lossy {
+					d.lossy = d.loses(to, i, value)
+				}
 				if i = d.after(value); i >= 0 {
 					i, ended = afterComma(data, i, '}')
 				}
