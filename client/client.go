@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/bowline-go/bowline/internal/jsonstream"
@@ -33,6 +34,7 @@ type Client struct {
 	maxObject int
 	streaming features // streaming lists, by resource
 	decoders  decoders // how many goroutines decode
+	notes     sync.Map // noteKey -> *note
 }
 
 // New returns a client of the server that cfg names. It does no I/O: a server that cannot be reached, or a file that cannot

@@ -22,13 +22,19 @@ const conflictAttempts = 50
 // again, after a pause that grows with the attempts, until ctx ends or 50 attempts have failed. So mutate may be called
 // several times, each time with a fresh object that is its own; it must depend on nothing that an earlier call did.
 //
-// Nothing is sent if mutate changes nothing. An error of mutate, a Conflict too, ends Modify and is wrapped by its error.
-// A Conflict that may be with Modify's own write ends it, too: that is one after an attempt of the same write whose outcome is
-// not known, and its error says so (see [AttemptsError]). To go on could make the same change twice.
+// Nil means that the change has been written once. Nothing is sent if mutate changes nothing. An error of mutate, a Conflict too,
+// ends Modify and is wrapped by its error. Who gives up returns a [*ModifyError], which says how often it tried and who won. So
+// does who cannot know whether the change was written: after a connection that broke before the answer, or a Conflict that may
+// be with Modify's own write, because one attempt of it had no answer. To go on could make the same change twice. Of an answer
+// that says yes and breaks off, the object is read again, and returned as it is by then.
 //
 // What the server's object has and T does not name survives: the change is made to the server's JSON, as [patch.Carry] says.
 //
-// mutate must not change namespace, name, uid or resource version.
+// mutate must not change namespace, name, uid or resource version. Where a resource has a status subresource, a write to the
+// object changes everything but status: a change of status that the server has left out is an [*IgnoredError].
+//
+// key is a name. Where the object is deleted and created again while Modify runs, mutate is called with the new one, as if
+// Modify had begun later; whom that does not suit compares uids. An object that is being deleted is modified like any other.
 func (r Resource[T]) Modify(ctx context.Context, key meta.Key, mutate func(T) error) (T, error) {
 	return r.modify(ctx, key, "", mutate)
 }
@@ -40,67 +46,97 @@ func (r Resource[T]) modify(ctx context.Context, key meta.Key, subresource strin
 	if err := r.writesObjects(); err != nil {
 		return none, q.fail(err)
 	}
+	var (
+		quits ModifyError
+		lost  error           // the last Conflict
+		last  jsonstream.Item // what it was about
+	)
 	backoff := retry.New(retry.Policy{Base: 10 * time.Millisecond, Max: time.Second})
-	for attempt := 1; ; attempt++ {
-		obj, body, err := r.change(ctx, q, mutate)
+	for {
+		obj, live, err := r.get(ctx, q.key, q.subresource)
 		if err != nil {
-			return none, err
+			if lost == nil || ctx.Err() == nil {
+				return none, err
+			}
+			return none, q.fail(quits.because(after(lost, err)))
 		}
-		if body == nil {
+		if lost != nil {
+			quits.Won = wroteBetween(last, live)
+		}
+		c, err := r.change(obj, live, mutate)
+		switch {
+		case err != nil:
+			return none, q.fail(err)
+		case c.body == nil:
 			return obj, nil
+		case ctx.Err() != nil:
+			return none, q.fail(quits.because(after(lost, contextError(ctx))))
 		}
-		write := q
-		write.verb = "update"
-		obj, err = r.sendBody(ctx, write, jsonType, body)
-		if !errors.Is(err, apierrors.Conflict) || mayHaveWritten(err) {
+		quits.Attempts++
+		obj, err = r.writeChange(ctx, q, c)
+		switch conflict, left := errors.Is(err, apierrors.Conflict), (*IgnoredError)(nil); {
+		case err == nil || errors.As(err, &left):
 			return obj, err
+		case mayHaveWritten(err) || !refused(err):
+			quits.MayHaveWritten = true
+			if conflict {
+				quits.Won = r.winner(ctx, q, live)
+			}
+			return none, q.fail(quits.because(err))
+		case !conflict:
+			return none, err
+		case quits.Attempts == conflictAttempts:
+			quits.Won = r.winner(ctx, q, live)
+			return none, q.fail(quits.because(err))
 		}
-		if attempt == conflictAttempts {
-			return none, q.fail(fmt.Errorf("gave up after attempt %d: %w", attempt, err))
-		}
+		lost, last = err, live
 		if retry.Sleep(ctx, backoff.Next(0)) != nil {
-			return none, q.fail(fmt.Errorf("gave up after attempt %d: %w; before that: %w", attempt, contextError(ctx), err))
+			return none, q.fail(quits.because(after(lost, contextError(ctx))))
 		}
 	}
 }
 
-// change reads the object and has it changed. It returns the object as mutate left it, and what is to be sent: nil if that is
-// nothing.
-func (r Resource[T]) change(ctx context.Context, q request, mutate func(T) error) (T, []byte, error) {
-	var none T
-	obj, live, err := r.get(ctx, q.key, q.subresource)
-	if err != nil {
-		return none, nil, err
+// after returns err as what ended the attempts after a Conflict, if there was one.
+func after(conflict, err error) error {
+	if conflict == nil {
+		return err
 	}
+	return fmt.Errorf("%w; before that: %w", err, conflict)
+}
+
+// change is what mutate made of an object, and body what is to be sent for it: nil if that is nothing.
+type change struct {
+	live                jsonstream.Item
+	before, after, body []byte
+}
+
+// change has obj changed, as which live was decoded.
+func (r Resource[T]) change(obj T, live jsonstream.Item, mutate func(T) error) (change, error) {
+	c := change{live: live}
 	if live.ResourceVersion == "" {
-		return none, nil, q.fail(errors.New("server sent the object without a resource version, so that it cannot be written safely"))
+		return c, errors.New("server sent the object without a resource version, so that it cannot be written safely")
 	}
-	before, err := r.encode(obj)
-	if err != nil {
-		return none, nil, q.fail(err)
+	var err error
+	if c.before, err = r.encode(obj); err != nil {
+		return c, err
 	}
 	if err := mutate(obj); err != nil {
-		return none, nil, q.fail(err)
+		return c, err
 	}
-	after, err := r.encode(obj)
+	if c.after, err = r.encode(obj); err != nil {
+		return c, err
+	}
+	if bytes.Equal(c.before, c.after) {
+		return c, nil
+	}
+	if c.body, err = patch.Carry(live.Raw, c.before, c.after); err != nil {
+		return c, err
+	}
+	changed, err := jsonstream.ReadObject(bytes.NewReader(c.body), r.c.streamOptions(true))
 	if err != nil {
-		return none, nil, q.fail(err)
+		return c, publicError(err)
 	}
-	if bytes.Equal(before, after) {
-		return obj, nil, nil
-	}
-	body, err := patch.Carry(live.Raw, before, after)
-	if err != nil {
-		return none, nil, q.fail(err)
-	}
-	changed, err := jsonstream.ReadObject(bytes.NewReader(body), r.c.streamOptions(true))
-	if err == nil {
-		err = sameObject(live.Identity, changed.Identity)
-	}
-	if err != nil {
-		return none, nil, q.fail(publicError(err))
-	}
-	return obj, body, nil
+	return c, sameObject(live.Identity, changed.Identity)
 }
 
 // sameObject returns an error unless what is to be written is the object that was read.
@@ -116,4 +152,24 @@ func sameObject(was, is meta.Identity) error {
 		}
 	}
 	return nil
+}
+
+// writeChange sends c and returns the object as it is stored.
+func (r Resource[T]) writeChange(ctx context.Context, q request, c change) (T, error) {
+	var none T
+	write := q
+	write.verb, write.query, write.contentType, write.body = "update", r.write.query(), jsonType, c.body
+	obj, stored, err := r.exchange(ctx, write)
+	if cut := (*unreadError)(nil); errors.As(err, &cut) { // the server has said yes
+		if obj, now, again := r.get(ctx, q.key, q.subresource); again == nil && now.UID == c.live.UID {
+			return obj, nil
+		}
+	}
+	if err != nil {
+		return none, err
+	}
+	if ignored := r.ignored(ctx, q, c, stored.Raw); len(ignored) > 0 {
+		return none, q.fail(&IgnoredError{Fields: ignored, Subresource: q.subresource})
+	}
+	return obj, nil
 }

@@ -29,6 +29,8 @@ type Resource[T meta.Object] struct {
 	// own is set for a subresource that has a kind of its own, which is kind; an empty one is any.
 	own  bool
 	kind meta.GVK
+	// note is the client's about T and the resource; nil where the handle cannot be used.
+	note *note
 }
 
 // For binds a resource to a client. It does no I/O. A descriptor that cannot be right shows in the first call's error.
@@ -37,12 +39,13 @@ func For[T meta.Object](c *Client, t Type[T]) Resource[T] {
 	if c == nil {
 		r.err = errors.New("client.For: the client is nil")
 	}
+	r.note = noteOf[T](c, t.GVR())
 	return r
 }
 
 // retyped returns the handle with objects of another type. It has all that binds r, so that no way around leads out of that.
 func retyped[S, T meta.Object](r Resource[T]) Resource[S] {
-	return Resource[S]{c: r.c, t: Type[S](r.t), write: r.write, as: r.as, err: r.err, namespace: r.namespace}
+	return Resource[S]{c: r.c, t: Type[S](r.t), write: r.write, as: r.as, err: r.err, namespace: r.namespace, note: noteOf[S](r.c, r.GVR())}
 }
 
 // With returns a handle whose writes carry o instead of the options that r has.
@@ -97,7 +100,7 @@ func (r Resource[T]) exchange(ctx context.Context, q request) (obj T, item jsons
 	err = r.c.call(ctx, q, func(resp *http.Response) (err error) {
 		defer func() { _ = resp.Body.Close() }()
 		if item, err = jsonstream.ReadObject(resp.Body, r.c.streamOptions(true)); err != nil {
-			return readError(ctx, resp, err)
+			return unread(readError(ctx, resp, err))
 		}
 		if err = refusal(item.Raw, item.Kind); err != nil {
 			return err
@@ -179,7 +182,7 @@ func (r Resource[T]) decode(item jsonstream.Item) (T, error) {
 
 func (r Resource[T]) decodeUnchecked(item jsonstream.Item) (T, error) {
 	gvk := r.gvk()
-	obj, err := codec.Decode[T](item, gvk.APIVersion(), gvk.Kind) // the zero T where it fails
+	obj, err := codec.DecodeNoting[T](item, gvk.APIVersion(), gvk.Kind, r.note.lossyFlag()) // the zero T where it fails
 	if err != nil {
 		return obj, &DecodeError{Identity: item.Identity, Err: err}
 	}

@@ -73,7 +73,8 @@ func (s Sub[T]) Create(ctx context.Context, key meta.Key, obj T) (T, error) {
 	return s.r.sendObject(ctx, q, obj)
 }
 
-// Update replaces the subresource's part of the object with obj's; see [Resource.Update] for resource versions.
+// Update replaces the subresource's part of the object with obj's; see [Resource.Update] for resource versions, and for a T that
+// has no field for something. Of the status subresource only what it may write counts: status and metadata.
 func (s Sub[T]) Update(ctx context.Context, obj T) (T, error) {
 	return s.r.sendObject(ctx, s.request("update", meta.Key{}), obj)
 }

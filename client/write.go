@@ -24,7 +24,12 @@ func (r Resource[T]) Create(ctx context.Context, obj T) (T, error) {
 // server's is another, nothing is replaced and the error is a Conflict; without one, some resources are replaced whatever
 // they are, and others refuse.
 //
-// Update replaces all of it: what T does not name is gone afterwards. [Resource.Modify] keeps it.
+// Update replaces all of it, also what T has no field for. So where the client has decoded an object of this resource of which T
+// has lost something, Update reads the object first, and if T would lose any of it, nothing is written and the error is a
+// [*ProjectionError]: [Resource.Modify] and [Resource.Patch] keep what they do not name. A T that has all of what the server
+// sends costs no request, and a custom decoding method, a map, an any and a json.RawMessage are taken to keep everything.
+//
+// Without a resource version in obj it replaces what others add after that look, too.
 func (r Resource[T]) Update(ctx context.Context, obj T) (T, error) {
 	return r.sendObject(ctx, r.request("update", meta.Key{}), obj)
 }
@@ -52,6 +57,11 @@ func (r Resource[T]) sendObject(ctx context.Context, q request, obj T) (T, error
 	body, err := r.encode(obj)
 	if err != nil {
 		return none, q.fail(&UsageError{Err: err})
+	}
+	if q.verb == "update" {
+		if err := r.keepsAll(ctx, q, obj.GetResourceVersion()); err != nil {
+			return none, err
+		}
 	}
 	return r.sendBody(ctx, q, jsonType, body)
 }

@@ -1,0 +1,159 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// IgnoredError says that the server has accepted a write of [Resource.Modify] and left out a part of the change. The rest of it,
+// if there is more, has been written.
+type IgnoredError struct {
+	// Fields are what has been left as it was, such as "status", "spec" or "metadata.labels".
+	Fields []string
+	// Subresource is what was written, empty for the object itself.
+	Subresource string
+}
+
+// Error implements error.
+func (e *IgnoredError) Error() string {
+	text := "server has left out the change of " + strings.Join(e.Fields, ", ")
+	if e.Subresource == "" {
+		return text + ", which is written through Resource.Status"
+	}
+	return text + ", which is not a part of " + e.Subresource
+}
+
+// ignored returns which parts of c the server has left out of the object that it has stored for it: those that only the status
+// subresource writes, or that it does not write. Whatever else a server makes of them, they are another value than before.
+func (r Resource[T]) ignored(ctx context.Context, q request, c change, stored []byte) (fields []string) {
+	if r.own || q.subresource != "" && q.subresource != "status" {
+		return nil
+	}
+	before, after := parts(c.before), parts(c.after)
+	var was, sent, is map[string]json.RawMessage
+	for name := range union(before, after) {
+		if (name == "status") != (q.subresource == "") || bytes.Equal(before[name], after[name]) {
+			continue
+		}
+		if was == nil {
+			was, sent, is = parts(c.live.Raw), parts(c.body), parts(stored)
+		}
+		live := value(was[name])
+		if !sameValue(live, value(sent[name])) && sameValue(live, value(is[name])) {
+			fields = append(fields, name)
+		}
+	}
+	slices.Sort(fields)
+	if q.subresource == "" && len(fields) > 0 {
+		if has, known := r.hasStatus(ctx, q.key); known && !has { // what was sent means the same as what was there
+			return nil
+		}
+	}
+	return fields
+}
+
+// parts returns the members of an object that a write can change, by their names in an IgnoredError.
+func parts(object []byte) map[string]json.RawMessage {
+	var all, metadata map[string]json.RawMessage
+	if json.Unmarshal(object, &all) != nil {
+		return nil
+	}
+	_ = json.Unmarshal(all["metadata"], &metadata) // it may have none
+	for _, name := range [...]string{"labels", "annotations", "finalizers", "ownerReferences"} {
+		if part, ok := metadata[name]; ok {
+			all["metadata."+name] = part
+		}
+	}
+	for _, name := range [...]string{"metadata", "kind", "apiVersion"} {
+		delete(all, name)
+	}
+	return all
+}
+
+// union has the names of both.
+func union(a, b map[string]json.RawMessage) map[string]bool {
+	names := make(map[string]bool, len(a))
+	for name := range a {
+		names[name] = true
+	}
+	for name := range b {
+		names[name] = true
+	}
+	return names
+}
+
+// value decodes JSON and keeps its numbers as they are spelt; of nothing it is nil.
+func value(raw json.RawMessage) (v any) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	_ = d.Decode(&v)
+	return v
+}
+
+// sameValue compares JSON values; those that are zero or empty all the way down are the same as none, as servers see them.
+func sameValue(a, b any) bool {
+	switch x := a.(type) {
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		if !ok {
+			break
+		}
+		for name, v := range x {
+			if !sameValue(v, y[name]) {
+				return false
+			}
+		}
+		for name, v := range y {
+			if _, ok := x[name]; !ok && !isEmpty(v) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		y, ok := b.([]any)
+		if !ok || len(x) != len(y) {
+			break
+		}
+		for i := range x {
+			if !sameValue(x[i], y[i]) {
+				return false
+			}
+		}
+		return true
+	default:
+		switch b.(type) {
+		case map[string]any, []any:
+		default:
+			if a == b {
+				return true
+			}
+		}
+	}
+	return isEmpty(a) && isEmpty(b)
+}
+
+func isEmpty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case bool:
+		return !v
+	case string:
+		return v == ""
+	case json.Number:
+		return v == "0"
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		for _, member := range v {
+			if !isEmpty(member) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
