@@ -226,13 +226,18 @@ func testStatus(t *testing.T, s suite) {
 	equal(t, "spec after a status update", reported.Spec.Replicas, 0)
 	equal(t, "generation after a status update", reported.Generation, 1)
 
-	reported.Status.Replicas, reported.Spec.Replicas = 5, 2
-	changed := must[*Deployment](t)(s.deployments.Update(t.Context(), reported))
+	key := meta.KeyOf(made)
+	whole := client.For(s.client, client.Type[*meta.Unstructured]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"})
+	both := must[*meta.Unstructured](t)(whole.Get(t.Context(), key))
+	if err := errors.Join(meta.SetNested(both.Object, 5, "status", "replicas"), meta.SetNested(both.Object, 2, "spec", "replicas")); err != nil {
+		t.Fatal(err)
+	}
+	must[*meta.Unstructured](t)(whole.Update(t.Context(), both))
+	changed := must[*Deployment](t)(s.deployments.Get(t.Context(), key))
 	equal(t, "status after an update", changed.Status.Replicas, 3)
 	equal(t, "spec", changed.Spec.Replicas, 2)
 	equal(t, "generation after a change of spec", changed.Generation, 2)
 
-	key := meta.KeyOf(made)
 	patched := must[*Deployment](t)(s.deployments.Status().Patch(t.Context(), key, patch.Merge(map[string]any{
 		"status": map[string]any{"replicas": 4}, "spec": map[string]any{"replicas": 8},
 	})))
