@@ -4,6 +4,7 @@ import (
 	"bytes"
 	stdjson "encoding/json"
 	"os"
+	"sync/atomic"
 	"testing"
 
 	"github.com/bowline-go/bowline/client/meta"
@@ -181,6 +182,24 @@ func BenchmarkDecode(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := codec.Decode[*podView](item, "v1", "Pod"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkDecodeNoting looks for what is lost in every object, as for a type that has lost nothing yet.
+func BenchmarkDecodeNoting(b *testing.B) {
+	b.Run("FewFields", benchmarkNoting[*podView])
+	b.Run("MostFields", benchmarkNoting[*pod])
+}
+
+func benchmarkNoting[T any](b *testing.B) {
+	item := jsonstream.Item{Raw: readPod(b)}
+	b.SetBytes(int64(len(item.Raw)))
+	b.ReportAllocs()
+	for b.Loop() {
+		var lossy atomic.Bool
+		if _, err := codec.DecodeNoting[T](item, "", "", &lossy); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -25,6 +25,7 @@ func Run(t *testing.T, cfg client.Config) {
 		{"selectors", testSelectors},
 		{"update", testUpdate},
 		{"modify", testModify},
+		{"projection", testProjection},
 		{"patch", testPatch},
 		{"delete", testDelete},
 		{"finalizers", testFinalizers},

@@ -1,0 +1,101 @@
+package conformance
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// deploymentSpecs have all of a deployment but its status, and deploymentStatuses all that its status subresource writes.
+type (
+	deploymentSpec struct {
+		meta.ObjectMeta `json:"metadata"`
+		Spec            map[string]any `json:"spec"`
+	}
+	deploymentStatus struct {
+		meta.ObjectMeta `json:"metadata"`
+		Status          map[string]any `json:"status,omitempty"`
+	}
+)
+
+// What a server takes of a write depends on the resource: an update is refused if it would remove what the type does not name,
+// and a change that the server leaves out is an error.
+func testProjection(t *testing.T, s suite) {
+	ns := s.namespace(t)
+	made := newConfigMap(ns, "a", map[string]string{"l": "1"})
+	made.BinaryData = map[string][]byte{"unseen": {1}}
+	made = must[*ConfigMap](t)(s.configMaps.Create(t.Context(), made))
+	key := meta.KeyOf(made)
+	views := client.For(s.client, ConfigMapViews)
+	lost := func(err error) []string {
+		t.Helper()
+		projection := (*client.ProjectionError)(nil)
+		if !errors.As(err, &projection) {
+			t.Errorf("error is %v, want that something would be lost", err)
+			return nil
+		}
+		return projection.Lost
+	}
+	view := must[*ConfigMapNames](t)(views.Get(t.Context(), key))
+	view.Data["k"] = "changed"
+	_, err := views.Update(t.Context(), view)
+	if got := lost(err); !slices.Equal(got, []string{"/binaryData", "/metadata/labels"}) {
+		t.Errorf("lost are %v", got)
+	}
+	same := must[*ConfigMap](t)(s.configMaps.Get(t.Context(), key))
+	equal(t, "version after an update that was refused", same.ResourceVersion, made.ResourceVersion)
+	same.Labels, same.BinaryData = nil, nil
+	bare := must[*ConfigMap](t)(s.configMaps.Update(t.Context(), same))
+	view.ResourceVersion = bare.ResourceVersion
+	equal(t, "data of an object that has no more than the view", must[*ConfigMapNames](t)(views.Update(t.Context(), view)).Data["k"], "changed")
+
+	d := newDeployment(ns, "a")
+	d.Annotations = map[string]string{"a": "1"}
+	must[*Deployment](t)(s.deployments.Create(t.Context(), d))
+	key = meta.KeyOf(d)
+	whole := client.Type[*deploymentSpec]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"}
+	specs, statuses := client.For(s.client, whole), client.For(s.client, client.Type[*deploymentStatus](whole))
+	must[*deploymentStatus](t)(statuses.Status().Modify(t.Context(), key, func(d *deploymentStatus) error {
+		d.Status = map[string]any{"observedGeneration": 1, "replicas": 2}
+		return nil
+	}))
+	spec := must[*deploymentSpec](t)(specs.Get(t.Context(), key))
+	spec.Spec["replicas"] = 3
+	must[*deploymentSpec](t)(specs.Update(t.Context(), spec))
+	status := must[*deploymentStatus](t)(statuses.Get(t.Context(), key))
+	status.Status["replicas"] = 4
+	must[*deploymentStatus](t)(statuses.Status().Update(t.Context(), status))
+	got := must[*Deployment](t)(s.deployments.Get(t.Context(), key))
+	equal(t, "replicas after an update of all but the status", got.Spec.Replicas, 3)
+	equal(t, "replicas of the status after an update of it", got.Status.Replicas, 4)
+	_, err = statuses.Update(t.Context(), must[*deploymentStatus](t)(statuses.Get(t.Context(), key)))
+	if got := lost(err); !slices.Equal(got, []string{"/spec"}) {
+		t.Errorf("lost are %v", got)
+	}
+
+	_, err = s.deployments.Modify(t.Context(), key, func(d *Deployment) error {
+		d.Spec.Replicas, d.Status.Replicas = 5, 6
+		return nil
+	})
+	leftOut(t, err, "status")
+	_, err = s.deployments.Status().Modify(t.Context(), key, func(d *Deployment) error {
+		d.Spec.Replicas, d.Status.Replicas = 7, 8
+		return nil
+	})
+	leftOut(t, err, "spec")
+	got = must[*Deployment](t)(s.deployments.Get(t.Context(), key))
+	equal(t, "replicas", got.Spec.Replicas, 5)
+	equal(t, "replicas of the status", got.Status.Replicas, 8)
+}
+
+// leftOut fails the test unless err says that the server has left out that part of a change.
+func leftOut(t *testing.T, err error, part string) {
+	t.Helper()
+	ignored := (*client.IgnoredError)(nil)
+	if !errors.As(err, &ignored) || !slices.Equal(ignored.Fields, []string{part}) {
+		t.Errorf("error is %v, want that the server has left out the change of %s", err, part)
+	}
+}
