@@ -76,9 +76,10 @@
 //
 // # Less than the object
 //
-// A T that names few fields costs what those cost. [Metadata] makes a handle of which the server sends the metadata only;
-// [meta.Raw] as T has the metadata decoded and the rest as compact bytes, and [meta.Unstructured] is for those who need all
-// of an object without a struct for it.
+// A T that names few fields costs what those cost. It can be written, too: [Resource.Modify], [Resource.Patch] and
+// [Resource.Apply] keep what it does not name, and [Resource.Update], which replaces the whole object, refuses to remove that.
+// [Metadata] makes a handle of which the server sends the metadata only; [meta.Raw] as T has the metadata decoded and the rest
+// as compact bytes, and [meta.Unstructured] is for those who need all of an object without a struct for it.
 //
 // # Errors
 //
@@ -87,13 +88,15 @@
 //
 //	errors.Is(err, apierrors.NotFound)
 //
-// works. A call that cannot be right, and so was not sent, is a [*UsageError]; an object that does not decode is a
-// [*DecodeError], an answer of another kind a [*KindError], an answer that is not JSON at all, such as a proxy's HTML page, a
-// [*BodyError], and a watch event that cannot be used an [*EventError]. That is also what is around the server's status when it
-// ends a watch from within. What goes wrong after a list's first page is in a [*PageError], and a list that came at another
-// version than [Exact] asked for is a [*VersionError]. What stalled is a [*StallError], what is larger or deeper than allowed
-// a [*LimitError], and broken JSON a [*SyntaxError]. Where there is no credential to send, that is a [*CredentialError]; the
-// error of what was sent more than once is in an [*AttemptsError]; and that of [WaitFor] is a [*WaitError].
+// works. A call that cannot be right, and so was not sent, is a [*UsageError], and an update that would remove what its type
+// has no field for a [*ProjectionError]. An object that does not decode is a [*DecodeError], an answer of another kind a
+// [*KindError], an answer that is not JSON at all, such as a proxy's HTML page, a [*BodyError], and a watch event that cannot be
+// used an [*EventError]. That is also what is around the server's status when it ends a watch from within. What goes wrong after
+// a list's first page is in a [*PageError], and a list that came at another version than [Exact] asked for is a [*VersionError].
+// What stalled is a [*StallError], what is larger or deeper than allowed a [*LimitError], and broken JSON a [*SyntaxError]. Where
+// there is no credential to send, that is a [*CredentialError]. The error of what was sent more than once is in an
+// [*AttemptsError]; that of a Modify that gives up, or cannot know whether it has written, is a [*ModifyError], and an
+// [*IgnoredError] where the server has left out a part of its change. That of [WaitFor] is a [*WaitError].
 //
 // An answer that is cut, whatever cut it and however it was encoded, is an error in which io.ErrUnexpectedEOF can be found
 // where net/http has it, and never a shorter object or list.

@@ -172,6 +172,7 @@ func TestModifyOfAStatusGoesThroughIt(t *testing.T) {
 	}
 }
 
+// behaviour 328: a change of the name or the namespace, too
 func TestWhatEndsAModify(t *testing.T) {
 	errMine := errors.New("mine")
 	answered := func(a ...answer) func(t *testing.T) (http.Handler, func() int) {

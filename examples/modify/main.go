@@ -1,0 +1,142 @@
+// Modify has several clerks sell the seats of one show at the same time, and no seat is sold twice.
+//
+//	go run ./examples/modify               # with nothing but Go: the API server is in the process
+//	go run ./examples/modify -kubeconfig FILE -namespace NAME   # it makes a config map there, and deletes it
+//
+// The seats are in a config map. Resource.Modify reads it, has it changed and writes it back, and does all of that again when
+// somebody else was faster: so a clerk's function sees what is there now, and may be called several times for one seat. It says
+// no by returning an error. What Show does not name, as the labels, stays.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/kubeconfig"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Show is the part of a config map that a clerk needs.
+type Show struct {
+	meta.Identity `json:"metadata"`
+	Data          struct {
+		Free string `json:"free"` // the seats that are left, with spaces between them
+		Sold string `json:"sold"` // the others, each with its clerk
+	} `json:"data"`
+}
+
+// Shows are the config maps of a cluster, as Shows.
+var Shows = client.Type[*Show]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
+
+var errSoldOut = errors.New("the show is sold out")
+
+// sell sells the next free seat and returns it.
+func sell(ctx context.Context, shows client.Resource[*Show], key meta.Key, clerk string) (seat string, err error) {
+	_, err = shows.Modify(ctx, key, func(s *Show) error {
+		free := strings.Fields(s.Data.Free)
+		if len(free) == 0 {
+			return errSoldOut // nothing is written, and Modify returns it
+		}
+		seat = free[0] // of the last call, which is the one that was written
+		s.Data.Free = strings.Join(free[1:], " ")
+		s.Data.Sold = strings.TrimSpace(s.Data.Sold + " " + seat + ":" + clerk)
+		return nil
+	})
+	// After a connection that broke at the wrong moment nobody knows whether the seat is sold. To sell another one could be one
+	// too many: that is for a person to see to.
+	if lost := (*client.ModifyError)(nil); errors.As(err, &lost) && lost.MayHaveWritten {
+		return "", fmt.Errorf("look whether %s has sold %s: %w", clerk, seat, err)
+	}
+	return seat, err
+}
+
+// work has clerks sell until nothing is left, and prints what they have sold.
+func work(ctx context.Context, c *client.Client, namespace string, clerks []string, out io.Writer) error {
+	shows := client.For(c, Shows)
+	show := &Show{Identity: meta.Identity{Namespace: namespace, Name: "bowline-example-show"}}
+	show.Data.Free = "1a 1b 1c 2a 2b 2c 3a 3b 3c"
+	if _, err := shows.Create(ctx, show); err != nil {
+		return err
+	}
+	key := meta.KeyOf(show)
+	var (
+		all  sync.WaitGroup
+		mu   sync.Mutex // guards sold and errs
+		sold []string
+		errs []error
+	)
+	for _, clerk := range clerks {
+		all.Go(func() {
+			for {
+				seat, err := sell(ctx, shows, key, clerk)
+				mu.Lock()
+				switch {
+				case err == nil:
+					sold = append(sold, seat)
+				case !errors.Is(err, errSoldOut):
+					errs = append(errs, err)
+				}
+				mu.Unlock()
+				if err != nil {
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	slices.Sort(sold)
+	fmt.Fprintf(out, "%d clerks have sold %s\n", len(clerks), strings.Join(sold, " "))
+	return errors.Join(append(errs, shows.Delete(context.WithoutCancel(ctx), key, client.DeleteOptions{}))...)
+}
+
+// play gives work a client of the cluster of a kubeconfig, if one is named, and of a server in this process otherwise.
+func play(ctx context.Context, file, name string, work func(context.Context, *client.Client) error) error {
+	if file != "" || name != "" {
+		loaded, err := kubeconfig.Load(kubeconfig.Options{Path: file, Context: name})
+		if err != nil {
+			return err
+		}
+		c, err := client.New(loaded.Config)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		return work(ctx, c)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	server := clienttest.New(clienttest.Options{})
+	served := make(chan error, 1)
+	go func() { served <- server.Run(ctx) }()
+	c, err := client.New(server.Config())
+	if err == nil {
+		err = work(ctx, c)
+		c.Close()
+	}
+	stop()
+	return errors.Join(err, <-served)
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	file := flag.String("kubeconfig", "", "use the cluster of this `file` instead of a server in the process")
+	name := flag.String("context", "", "the kubeconfig's context; empty is its current one")
+	namespace := flag.String("namespace", "default", "where the config map is made")
+	flag.Parse()
+	if err := play(ctx, *file, *name, func(ctx context.Context, c *client.Client) error {
+		return work(ctx, c, *namespace, []string{"ann", "ben", "cem", "dot"}, os.Stdout)
+	}); err != nil && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "modify:", err)
+		os.Exit(1)
+	}
+}
