@@ -73,9 +73,8 @@ var schemaText []byte
 // builtinSchemas is what the built-in kinds are like. It is read once, by the first who asks, and does not change.
 var builtinSchemas = sync.OnceValue(func() *schemaTable {
 	t := &schemaTable{shapes: make(map[string]*shape), kinds: make(map[meta.GVK]string), strategies: make(map[meta.GVK]func() (patch.Schema, error))}
-	if err := json.Unmarshal(schemaText, &t.schemas); err != nil {
-		panic("clienttest: schemas.json: " + err.Error())
-	}
+	mustDecode(schemaText, &t.schemas)
+	mustDecode(schemaText, &t.texts)
 	for name, s := range t.schemas {
 		t.named(name)
 		for _, k := range s.Kinds {
@@ -86,9 +85,13 @@ var builtinSchemas = sync.OnceValue(func() *schemaTable {
 	return t
 })
 
+// refStart is what a reference has before the name of a schema.
+const refStart = "#/components/schemas/"
+
 // schemaTable is schemas that refer to each other by name.
 type schemaTable struct {
 	schemas map[string]*jsonSchema
+	texts   map[string]json.RawMessage // of the schemas
 	shapes  map[string]*shape
 	kinds   map[meta.GVK]string
 	// strategies says of each kind how a strategic merge patch changes it. It is read by the first who asks.
@@ -131,11 +134,11 @@ func (t *schemaTable) named(name string) *shape {
 func (t *schemaTable) shape(j *jsonSchema) *shape {
 	// An attribute beside a reference, as the map type of a selector, is of the one who refers.
 	if j.Ref != "" && j.MapType == "" {
-		return t.named(strings.TrimPrefix(j.Ref, "#/components/schemas/"))
+		return t.named(strings.TrimPrefix(j.Ref, refStart))
 	}
 	s := &shape{}
 	if j.Ref != "" {
-		*s = *t.named(strings.TrimPrefix(j.Ref, "#/components/schemas/"))
+		*s = *t.named(strings.TrimPrefix(j.Ref, refStart))
 	}
 	t.fill(s, j)
 	return s
