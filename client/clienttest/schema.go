@@ -22,6 +22,7 @@ type shape struct {
 	defaults map[string]any // of members that are such keys: what one is where it is not there
 	atomic   bool           // an object that is owned whole
 	open     bool           // unknown members stay
+	notNull  bool           // null is as good as nothing, and dropped
 }
 
 // listType is how a list is owned and merged.
@@ -46,6 +47,7 @@ type jsonSchema struct {
 	MapType              string                 `json:"x-kubernetes-map-type"`
 	PreserveUnknown      bool                   `json:"x-kubernetes-preserve-unknown-fields"`
 	EmbeddedResource     bool                   `json:"x-kubernetes-embedded-resource"`
+	Nullable             bool                   `json:"nullable"`
 	IntOrString          bool                   `json:"x-kubernetes-int-or-string"`
 	Kinds                []meta.GVK             `json:"x-kubernetes-group-version-kind"`
 }
@@ -176,6 +178,7 @@ func (t *schemaTable) fill(s *shape, j *jsonSchema) {
 	case "map":
 		s.list, s.keys = listMap, j.ListMapKeys
 	}
+	s.notNull = t.closed && !j.Nullable
 	s.atomic = s.atomic || j.MapType == "atomic"
 	s.open = s.open || j.PreserveUnknown
 }
