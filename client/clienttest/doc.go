@@ -55,9 +55,9 @@
 //
 // Where a test finds another difference from kube-apiserver than these, this package is wrong.
 //
-//   - Types are not checked, nor defaulted, beyond metadata, the data of config maps and secrets, and the conditions and the
-//     certificate of a certificate signing request: a pod without containers is a pod. The members of objects are those of
-//     kube-apiserver 1.36, and there are no descriptions of them.
+//   - Objects are neither defaulted nor validated beyond metadata, the types of their fields, and the conditions and the
+//     certificate of a certificate signing request: a pod without containers is a pod. The fields of built-in kinds are those
+//     of kube-apiserver 1.36, and have no descriptions. Those of custom resources are not even checked for their types.
 //   - What is wrong with a strategic merge patch is said in other words, and a list of scalars to delete that is no list is an
 //     error here.
 //   - Access is what [Options.Authorize] allows, which is everything without it: there are no roles. There are no admission

@@ -100,6 +100,9 @@ func (d *draft) normalize(r *resource) error {
 				delete(d.content, name)
 			}
 		}
+		if err := r.shape().mismatch(d.content, "", ""); err != nil {
+			return &decodeError{kind: d.kind, apiVersion: d.apiVersion, err: err}
+		}
 	}
 	d.meta.SelfLink = ""
 	if len(d.meta.Labels) == 0 {

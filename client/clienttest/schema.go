@@ -23,6 +23,9 @@ type shape struct {
 	atomic   bool           // an object that is owned whole
 	open     bool           // unknown members stay
 	notNull  bool           // null is as good as nothing, and dropped
+	json     string         // the type in JSON, of a built-in kind; empty may be several
+	format   string         // such as int32
+	name     string         // that of the schema, which ends in that of the Go type
 }
 
 // listType is how a list is owned and merged.
@@ -41,6 +44,7 @@ type jsonSchema struct {
 	Items                *jsonSchema            `json:"items"`
 	AdditionalProperties additional             `json:"additionalProperties"`
 	Type                 string                 `json:"type"`
+	Format               string                 `json:"format"`
 	Default              json.RawMessage        `json:"default"`
 	ListType             string                 `json:"x-kubernetes-list-type"`
 	ListMapKeys          []string               `json:"x-kubernetes-list-map-keys"`
@@ -127,7 +131,7 @@ func (t *schemaTable) named(name string) *shape {
 	if s := t.shapes[name]; s != nil {
 		return s
 	}
-	s := &shape{}
+	s := &shape{name: name}
 	t.shapes[name] = s // before it is complete: it may lead back to itself
 	t.fill(s, t.schemas[name])
 	return s
@@ -177,6 +181,9 @@ func (t *schemaTable) fill(s *shape, j *jsonSchema) {
 		s.list = listSet
 	case "map":
 		s.list, s.keys = listMap, j.ListMapKeys
+	}
+	if !t.closed && j.Type != "" {
+		s.json, s.format = j.Type, j.Format
 	}
 	s.notNull = t.closed && !j.Nullable
 	s.atomic = s.atomic || j.MapType == "atomic"

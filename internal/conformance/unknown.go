@@ -21,6 +21,9 @@ func testUnknownFields(t *testing.T, s suite) {
 	for _, e := range unknownFields() {
 		e.run(t, s, names)
 	}
+	for _, e := range wrongTypes() {
+		e.run(t, s, names)
+	}
 	for _, e := range strictFields() {
 		e.path += map[bool]string{true: "&", false: "?"}[strings.Contains(e.path, "?")] + "fieldValidation=Strict"
 		e.run(t, s, names)
@@ -121,6 +124,40 @@ func strictFields() []exchange {
 			"duplicate spec.color", "unknown metadata.foo", "unknown spec.x", "unknown status.x", "unknown zz"),
 		patched("JSON of a custom resource", widgetA, asJSON, `[{"op":"add","path":"/spec/x","value":1,"y":2}]`, "json patch unknown [0].y", "unknown spec.x"),
 		patched("merge of its status", "{widgets}/a/status?dryRun=All", asMerge, `{"status":{"x":1,"ok":true},"spec":{"y":1}}`, "unknown spec.y", "unknown status.x"),
+	}
+}
+
+// wrongTypes are values that a field cannot have.
+func wrongTypes() []exchange {
+	const labels = `"metadata":{"name":"b"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},`
+	of := func(name, path, media, body, why string) exchange {
+		return refused(name, path, media, body, 422, apierrors.Invalid, ` "" is invalid: patch: Invalid value: *: `+why)
+	}
+	deployment := func(spec, why string) exchange {
+		return refused("a deployment", "POST {apps}/deployments?dryRun=All", "", "{"+labels+spec+"}}", 400, apierrors.BadRequest,
+			`Deployment in version "v1" cannot be handled as a Deployment: json: cannot unmarshal `+why)
+	}
+	return []exchange{
+		deployment(`"spec":{"containers":{"name":"a"}}}`, `object into Go struct field PodSpec.spec.template.spec.containers of type []v1.Container`),
+		deployment(`"spec":{"containers":["a"]}}`, `string into Go struct field PodSpec.spec.template.spec.containers of type v1.Container`),
+		deployment(`"spec":"x"}`, `string into Go struct field PodTemplateSpec.spec.template.spec of type v1.PodSpec`),
+		deployment(`"spec":{}},"replicas":"x"`, `string into Go struct field DeploymentSpec.spec.replicas of type int32`),
+		deployment(`"spec":{}},"replicas":1.5`, `number 1.5 into Go struct field DeploymentSpec.spec.replicas of type int32`),
+		deployment(`"spec":{}},"replicas":3000000000`, `number 3000000000 into Go struct field DeploymentSpec.spec.replicas of type int32`),
+		deployment(`"spec":{}},"paused":[]`, `array into Go struct field DeploymentSpec.spec.paused of type bool`),
+		deployment(`"spec":{"nodeSelector":{"a":true}}}`, `bool into Go struct field PodSpec.spec.template.spec.nodeSelector of type string`),
+		deployment(`"spec":{"nodeSelector":"a"}}`, `string into Go struct field PodSpec.spec.template.spec.nodeSelector of type map[string]string`),
+		deployment(`"spec":{"containers":[{"args":[1]}]}}`, `number into Go struct field Container.spec.template.spec.containers.args of type string`),
+		refused("an update", "PUT "+deployA, "", `{"metadata":{"name":"a"},"spec":1}`, 400, apierrors.BadRequest,
+			`json: cannot unmarshal number into Go struct field Deployment.spec of type v1.DeploymentSpec`),
+		refused("what is no base64", "POST {core}/secrets?dryRun=All", "", `{"metadata":{"name":"b"},"data":{"a":"!!"}}`, 400, apierrors.BadRequest,
+			"illegal base64 data at input byte 0"),
+		of("merge", deployA, asMerge, `{"spec":{"replicas":"x"}}`, "json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32"),
+		of("JSON", deployA, asJSON, field("replace", "/spec/replicas", "true"), "json: cannot unmarshal bool into Go struct field DeploymentSpec.spec.replicas of type int32"),
+		refused("strategic", deployA, asStrategic, `{"spec":{"replicas":"x"}}`, 422, apierrors.Invalid, ""),
+		refused("strategic of an object", deployA, asStrategic, `{"spec":"x"}`, 422, apierrors.Invalid, ""),
+		refused("strategic of a list", podA, asStrategic, `{"spec":{"containers":{"name":"x"}}}`, 422, apierrors.Invalid, ""),
+		refused("strategic of a text", configMapA, asStrategic, `{"data":{"k":1}}`, 422, apierrors.Invalid, ""),
 	}
 }
 
