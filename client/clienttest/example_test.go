@@ -140,6 +140,7 @@ func ExampleResource() {
 		Schema: []byte(`{"type":"object","properties":{"spec":{"type":"object","properties":{"color":{"type":"string"}}}}}`),
 	}}})
 	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
 	done := make(chan error)
 	go func() { done <- server.Run(ctx) }()
 	c, err := client.New(server.Config())
