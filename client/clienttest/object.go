@@ -92,6 +92,8 @@ func (d *draft) normalize(r *resource) error {
 				delete(d.content, name)
 			}
 		}
+	} else {
+		r.declared.complete(d.content)
 	}
 	d.meta.SelfLink = ""
 	if len(d.meta.Labels) == 0 {

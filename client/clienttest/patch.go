@@ -10,7 +10,7 @@ import (
 )
 
 func (c *call) patch(w http.ResponseWriter) error {
-	body, _, err := readBody(c.r, mediaMergePatch)
+	body, media, err := readBody(c.r, mediaMergePatch, mediaApplyPatch)
 	if err != nil {
 		return err
 	}
@@ -21,6 +21,13 @@ func (c *call) patch(w http.ResponseWriter) error {
 	o, err := c.writeOptions("PatchOptions")
 	if err != nil {
 		return err
+	}
+	if media == mediaApplyPatch {
+		v, code, err := c.apply(w, body, o)
+		if err != nil {
+			return err
+		}
+		return c.writeObject(w, f, code, v)
 	}
 	v, err := c.merge(w, body, o)
 	if err != nil {

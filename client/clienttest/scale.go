@@ -84,7 +84,7 @@ func (c *call) putScale(w http.ResponseWriter) error {
 	if c.Verb == "patch" {
 		kind, media = "PatchOptions", mediaMergePatch
 	}
-	body, _, err := readBody(c.r, media)
+	body, media, err := readBody(c.r, media, mediaApplyPatch)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (c *call) putScale(w http.ResponseWriter) error {
 	if err != nil {
 		return err
 	}
-	v, err := c.rescale(w, body, o)
+	v, err := c.rescale(w, media, body, o)
 	if err != nil {
 		return err
 	}
@@ -104,19 +104,26 @@ func (c *call) putScale(w http.ResponseWriter) error {
 	return nil
 }
 
-func (c *call) rescale(w http.ResponseWriter, body []byte, o writeOptions) (*revision, error) {
+func (c *call) rescale(w http.ResponseWriter, media string, body []byte, o writeOptions) (*revision, error) {
 	c.s.store.mu.Lock()
 	defer c.s.store.mu.Unlock()
 	cur := c.res.objects.tree.get(pathOf(c.Key))
 	if cur == nil {
 		return nil, notFound(c.res, c.Key.Name)
 	}
-	if c.Verb == "patch" {
-		s, err := scaleOf(cur)
-		if err != nil {
+	was, err := scaleOf(cur)
+	if err != nil {
+		return nil, err
+	}
+	old := cur.draft()
+	s, entries := &scale{}, []meta.ManagedFields(nil)
+	if media == mediaApplyPatch {
+		if s, entries, err = c.appliedScale(w, body, old, was, o); err != nil {
 			return nil, err
 		}
-		whole, err := json.Marshal(s)
+		body = appendValue(nil, s.value())
+	} else if c.Verb == "patch" {
+		whole, err := json.Marshal(was)
 		if err != nil {
 			return nil, err
 		}
@@ -129,8 +136,8 @@ func (c *call) rescale(w http.ResponseWriter, body []byte, o writeOptions) (*rev
 		}
 		body = merged
 	}
-	var s scale
-	if err := c.decodeCall(w, body, &s, scaleType.APIVersion, scaleType.Kind); err != nil {
+	s = &scale{}
+	if err := c.decodeCall(w, body, s, scaleType.APIVersion, scaleType.Kind); err != nil {
 		return nil, err
 	}
 	switch {
@@ -148,7 +155,9 @@ func (c *call) rescale(w http.ResponseWriter, body []byte, o writeOptions) (*rev
 			invalidValue("spec.replicas", s.Spec.Replicas, "must be greater than or equal to 0"),
 		})
 	}
-	old := cur.draft()
+	if media != mediaApplyPatch {
+		entries = c.updatedScale(old, was, s, o.manager)
+	}
 	d := old.clone()
 	spec, _ := d.content["spec"].(members)
 	if spec = maps.Clone(spec); spec == nil {
@@ -157,5 +166,6 @@ func (c *call) rescale(w http.ResponseWriter, body []byte, o writeOptions) (*rev
 	spec["replicas"] = json.Number(strconv.FormatInt(s.Spec.Replicas, 10))
 	d.content["spec"] = spec
 	d.meta.ResourceVersion = s.ResourceVersion
+	d.meta.ManagedFields, o.owned = entries, true
 	return c.replace(cur, old, d, o)
 }

@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"cmp"
 	_ "embed" // for schemas.json
 	"encoding/json"
 	"fmt"
@@ -21,6 +22,10 @@ type shape struct {
 	defaults map[string]any // of members that are such keys: what one is where it is not there
 	atomic   bool           // an object that is owned whole
 	open     bool           // unknown members stay
+
+	typ       string // object, array, string, integer, number or boolean; empty where it can be any
+	anyScalar bool   // a string that a number may stand for
+	nullable  bool
 }
 
 // listType is how a list is owned and merged.
@@ -39,6 +44,8 @@ type jsonSchema struct {
 	Items                *jsonSchema            `json:"items"`
 	AdditionalProperties additional             `json:"additionalProperties"`
 	Type                 string                 `json:"type"`
+	Format               string                 `json:"format"`
+	Nullable             bool                   `json:"nullable"`
 	Default              json.RawMessage        `json:"default"`
 	ListType             string                 `json:"x-kubernetes-list-type"`
 	ListMapKeys          []string               `json:"x-kubernetes-list-map-keys"`
@@ -156,6 +163,11 @@ func (t *schemaTable) fill(s *shape, j *jsonSchema) {
 	case "map":
 		s.list, s.keys = listMap, j.ListMapKeys
 	}
+	if s.typ = cmp.Or(s.typ, j.Type); j.IntOrString {
+		s.typ = ""
+	}
+	s.nullable = j.Nullable
+	s.anyScalar = j.Type == "string" && j.Format != "" && j.Format != "byte"
 	s.atomic = s.atomic || j.MapType == "atomic"
 	s.open = s.open || j.PreserveUnknown
 }
@@ -229,4 +241,27 @@ func (s *shape) identify(metadata *shape) {
 	}
 	s.members["apiVersion"], s.members["kind"] = &shape{}, &shape{}
 	s.members["metadata"] = metadata
+}
+
+// complete adds the members that are not there and that the schema has a default for.
+func (s *shape) complete(v any) {
+	if s == nil {
+		return
+	}
+	switch v := v.(type) {
+	case members:
+		for name, value := range s.defaults {
+			if was, found := v[name]; !found || was == nil && !s.members[name].nullable {
+				v[name] = value
+			}
+		}
+		for name, m := range v {
+			inner, _ := s.field(name)
+			inner.complete(m)
+		}
+	case []any:
+		for _, e := range v {
+			s.elements.complete(e)
+		}
+	}
 }
