@@ -13,7 +13,7 @@ func merged(live, config any, s *shape) any {
 		out := make(members, len(liveObject)+len(object))
 		for name := range allKeys(liveObject, object) {
 			inner, _ := s.field(name)
-			out[name] = merged(s.valueOf(liveObject, name), s.valueOf(object, name), inner)
+			out[name] = merged(valueOf(liveObject, name), valueOf(object, name), inner)
 		}
 		return out
 	}

@@ -210,7 +210,7 @@ func (m management) known(all owners) owners {
 // management returns what decides about a request's write.
 func (c *call) management() management {
 	return management{
-		apiVersion: c.res.GVK().APIVersion(), subresource: c.Subresource, shape: c.res.shape(),
+		apiVersion: c.res.GVK().APIVersion(), subresource: c.Subresource, shape: c.res.fields(),
 		kept: writable(c.res, c.Subresource), now: now(),
 	}
 }

@@ -13,6 +13,16 @@ import (
 // with keys are fields, and so are the members of an object, of which those that the schema names are none themselves as long
 // as they have members of their own.
 
+// fields returns the shape of the resource's objects, which has metadata where nothing else is known.
+func (r *resource) fields() *shape {
+	if s := r.shape(); s != nil {
+		return s
+	}
+	s := &shape{typ: "object", open: true}
+	s.identify(builtinSchemas().metadata())
+	return s
+}
+
 // missing is the value of what is not there, which is something else than null.
 type missing struct{}
 
@@ -164,11 +174,11 @@ func (c changes) compare(old, now any, s *shape, path []string) {
 // inside compares the fields within two values, and returns false where they are one field. A list or an object that is empty
 // on both sides is one.
 func (c changes) inside(old, now any, s *shape, path []string) bool {
-	oldObject, nowObject := objectIn(old, s), objectIn(now, s)
+	oldObject, nowObject := s.written(objectIn(old, s)), s.written(objectIn(now, s))
 	if len(oldObject)+len(nowObject) > 0 {
 		for name := range allKeys(oldObject, nowObject) {
 			inner, _ := s.field(name)
-			c.compare(s.valueOf(oldObject, name), s.valueOf(nowObject, name), inner, append(path, fieldset.Field(name)))
+			c.compare(valueOf(oldObject, name), valueOf(nowObject, name), inner, append(path, fieldset.Field(name)))
 		}
 		return isObject(old) && isObject(now)
 	}
@@ -202,13 +212,26 @@ func (c changes) inside(old, now any, s *shape, path []string) bool {
 	return isList(old) && isList(now)
 }
 
-// valueOf returns a member, or that it is missing. What a compiled-in type always writes is never missing.
-func (s *shape) valueOf(m members, name string) any {
-	v, found := m[name]
-	if found {
+// valueOf returns a member, or that it is missing.
+func valueOf(m members, name string) any {
+	if v, found := m[name]; found {
 		return v
 	}
 	return missing{}
+}
+
+// written returns an object with the members that a compiled-in type always writes.
+func (s *shape) written(m members) members {
+	if m == nil || s == nil || len(s.always) == 0 {
+		return m
+	}
+	m = maps.Clone(m)
+	for name, empty := range s.always {
+		if _, found := m[name]; !found {
+			m[name] = empty
+		}
+	}
+	return m
 }
 
 // only returns the element of a list that has at most one.

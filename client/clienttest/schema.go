@@ -23,7 +23,8 @@ type shape struct {
 	atomic   bool           // an object that is owned whole
 	open     bool           // unknown members stay
 
-	typ       string // object, array, string, integer, number or boolean; empty where it can be any
+	always    map[string]any // of a compiled-in type: members that it always writes, and what they are when nothing is set
+	typ       string         // object, array, string, integer, number or boolean; empty where it can be any
 	anyScalar bool   // a string that a number may stand for
 	nullable  bool
 }
@@ -43,6 +44,7 @@ type jsonSchema struct {
 	Properties           map[string]*jsonSchema `json:"properties"`
 	Items                *jsonSchema            `json:"items"`
 	AdditionalProperties additional             `json:"additionalProperties"`
+	Required             []string               `json:"required"`
 	Type                 string                 `json:"type"`
 	Format               string                 `json:"format"`
 	Nullable             bool                   `json:"nullable"`
@@ -137,11 +139,20 @@ func (t *schemaTable) fill(s *shape, j *jsonSchema) {
 	}
 	for name, p := range j.Properties {
 		s.members[name] = t.shape(p)
-		if p.Default != nil {
+		switch {
+		case p.Default == nil:
+		case !t.closed && string(p.Default) == "{}":
+			s.write(name, members{})
+		default:
 			if s.defaults == nil {
 				s.defaults = make(map[string]any)
 			}
 			s.defaults[name], _ = parseJSON(p.Default) // it is valid: the document is
+		}
+	}
+	if !t.closed {
+		for _, name := range j.Required {
+			s.write(name, nil)
 		}
 	}
 	switch {
@@ -170,6 +181,14 @@ func (t *schemaTable) fill(s *shape, j *jsonSchema) {
 	s.anyScalar = j.Type == "string" && j.Format != "" && j.Format != "byte"
 	s.atomic = s.atomic || j.MapType == "atomic"
 	s.open = s.open || j.PreserveUnknown
+}
+
+// write notes that a member is always there.
+func (s *shape) write(name string, empty any) {
+	if s.always == nil {
+		s.always = make(map[string]any)
+	}
+	s.always[name] = empty
 }
 
 // shape returns what is known of the resource's objects. Nil is nothing, as of a custom resource without a Schema: its lists are
