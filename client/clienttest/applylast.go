@@ -52,9 +52,7 @@ func noteLastApplied(v any, config members) {
 		if annotations, ok := metadata["annotations"].(members); ok {
 			annotations = maps.Clone(annotations)
 			delete(annotations, lastApplied)
-			if metadata["annotations"] = annotations; len(annotations) == 0 {
-				delete(metadata, "annotations")
-			}
+			metadata["annotations"] = annotations
 		}
 	}
 	object := v.(members)

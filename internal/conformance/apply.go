@@ -78,6 +78,7 @@ type ownership struct {
 // paths of the collections that ownerships are in, and how their objects begin.
 var kinds = map[string]struct{ path, apiVersion string }{
 	"ConfigMap":  {"/api/v1/namespaces/%s/configmaps", "v1"},
+	"Secret":     {"/api/v1/namespaces/%s/secrets", "v1"},
 	"Deployment": {"/apis/apps/v1/namespaces/%s/deployments", "apps/v1"},
 	"Gadget":     {"/apis/conformance.bowline.example/v1/namespaces/%s/gadgets", "conformance.bowline.example/v1"},
 }
@@ -117,9 +118,39 @@ func (s suite) play(t *testing.T, test ownership) ownership {
 	}
 	test.object, test.owners = taken(t, raw)
 	if test.kind == "Deployment" { // which has defaults on a real server
-		test.object = ""
+		test.object = containersOf(t, raw)
 	}
 	return test
+}
+
+// containersOf returns the containers of a Deployment, as far as they have no defaults.
+func containersOf(t *testing.T, raw []byte) string {
+	t.Helper()
+	type variable struct {
+		Name  string `json:"name"`
+		Value string `json:"value,omitempty"`
+	}
+	var d struct {
+		Spec struct {
+			Template struct {
+				Spec struct {
+					Containers []struct {
+						Name  string     `json:"name"`
+						Image string     `json:"image"`
+						Env   []variable `json:"env,omitempty"`
+					}
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(raw, &d); err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(d.Spec.Template.Spec.Containers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }
 
 // request is a write as it goes to a collection.
