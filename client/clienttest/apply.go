@@ -16,12 +16,9 @@ import (
 // applied so far. What a writer leaves out goes, unless somebody else owns it, and what somebody else owns with another value is
 // a conflict, unless the writer forces it.
 
-// mediaApplyPatch is the type of a configuration to apply. JSON is YAML, too.
-const mediaApplyPatch = "application/apply-patch+yaml"
-
 // apply applies a configuration, and returns the object with the code of the answer.
 func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*revision, int, error) {
-	config, err := c.readConfig(body)
+	config, err := readConfig(body)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -91,10 +88,7 @@ func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*revis
 }
 
 // readConfig reads the request of an apply.
-func (c *call) readConfig(body []byte) (members, error) {
-	if c.query.Get("fieldManager") == "" {
-		return nil, invalidOptions("PatchOptions", requiredValue("fieldManager", "is required for apply patch"))
-	}
+func readConfig(body []byte) (members, error) {
 	v, err := parseYAML(body)
 	if err != nil {
 		return nil, badRequest("error decoding YAML: %v", err)

@@ -1,6 +1,7 @@
 package clienttest_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/bowline-go/bowline/client/clienttest"
@@ -10,7 +11,11 @@ import (
 
 // The same suite runs against a real kube-apiserver in internal/e2e.
 func TestConformance(t *testing.T) {
-	server := clienttest.Start(t, clienttest.Options{})
+	widgets := conformance.Widgets
+	server := clienttest.Start(t, clienttest.Options{Resources: []clienttest.Resource{{
+		Group: widgets.Group, Version: widgets.Version, Kind: widgets.Kind, Resource: widgets.Resource, Status: true,
+		Schema: json.RawMessage(conformance.WidgetSchema),
+	}}})
 	conformance.Run(t, server.Config())
 }
 

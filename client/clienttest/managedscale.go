@@ -92,7 +92,7 @@ func (c *call) updatedScale(old *draft, was, is *scale, manager string) []meta.M
 
 // appliedScale returns what applying a configuration makes of the scale of an object, and the object's managedFields then.
 func (c *call) appliedScale(w http.ResponseWriter, body []byte, old *draft, was *scale, o writeOptions) (*scale, []meta.ManagedFields, error) {
-	config, err := c.readConfig(body)
+	config, err := readConfig(body)
 	if err != nil {
 		return nil, nil, err
 	}

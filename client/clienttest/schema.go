@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/patch"
 )
 
 // shape says what a value of a kind may be, as its OpenAPI schema does. It may lead back to itself. Nil knows nothing.
@@ -25,7 +26,7 @@ type shape struct {
 
 	always    map[string]any // of a compiled-in type: members that it always writes, and what they are when nothing is set
 	typ       string         // object, array, string, integer, number or boolean; empty where it can be any
-	anyScalar bool   // a string that a number may stand for
+	anyScalar bool           // a string that a number may stand for
 	nullable  bool
 }
 
@@ -80,7 +81,7 @@ var schemaText []byte
 
 // builtinSchemas is what the built-in kinds are like. It is read once, by the first who asks, and does not change.
 var builtinSchemas = sync.OnceValue(func() *schemaTable {
-	t := &schemaTable{shapes: make(map[string]*shape), kinds: make(map[meta.GVK]string)}
+	t := &schemaTable{shapes: make(map[string]*shape), kinds: make(map[meta.GVK]string), strategies: make(map[meta.GVK]func() (patch.Schema, error))}
 	if err := json.Unmarshal(schemaText, &t.schemas); err != nil {
 		panic("clienttest: schemas.json: " + err.Error())
 	}
@@ -88,6 +89,7 @@ var builtinSchemas = sync.OnceValue(func() *schemaTable {
 		t.named(name)
 		for _, k := range s.Kinds {
 			t.kinds[k] = name
+			t.strategies[k] = sync.OnceValues(func() (patch.Schema, error) { return readStrategy(k) })
 		}
 	}
 	return t
@@ -98,12 +100,27 @@ type schemaTable struct {
 	schemas map[string]*jsonSchema
 	shapes  map[string]*shape
 	kinds   map[meta.GVK]string
-	closed  bool   // an object of which no members are known has none
-	objects *shape // the metadata of an object inside another
+	// strategies says of each kind how a strategic merge patch changes it. It is read by the first who asks.
+	strategies map[meta.GVK]func() (patch.Schema, error)
+	closed     bool   // an object of which no members are known has none
+	objects    *shape // the metadata of an object inside another
 }
 
 // ofKind returns the shape of a kind, or nil.
 func (t *schemaTable) ofKind(k meta.GVK) *shape { return t.shapes[t.kinds[k]] }
+
+// strategy returns how a strategic merge patch changes a kind.
+func (t *schemaTable) strategy(k meta.GVK) (patch.Schema, error) {
+	read := t.strategies[k]
+	if read == nil {
+		return patch.Schema{}, fmt.Errorf("clienttest: nothing is known of %v", k)
+	}
+	return read()
+}
+
+func readStrategy(kind meta.GVK) (patch.Schema, error) {
+	return patch.SchemaFromOpenAPI(slices.Concat([]byte(`{"components":{"schemas":`), schemaText, []byte(`}}`)), kind)
+}
 
 // metadata is the shape that the metadata of every object has.
 func (t *schemaTable) metadata() *shape {

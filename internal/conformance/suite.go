@@ -10,8 +10,8 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// Run runs the suite against the server of cfg, whose credentials may do everything. It leaves namespaces behind whose names
-// begin with "conformance-".
+// Run runs the suite against the server of cfg, which serves [Widgets], and whose credentials may do everything. It leaves
+// namespaces behind whose names begin with "conformance-".
 func Run(t *testing.T, cfg client.Config) {
 	s := newSuite(t, cfg)
 	for _, test := range []struct {
@@ -26,6 +26,7 @@ func Run(t *testing.T, cfg client.Config) {
 		{"update", testUpdate},
 		{"modify", testModify},
 		{"patch", testPatch},
+		{"patches", testPatches},
 		{"delete", testDelete},
 		{"finalizers", testFinalizers},
 		{"status", testStatus},
@@ -40,6 +41,7 @@ func Run(t *testing.T, cfg client.Config) {
 		{"approval", testApproval},
 		{"reviews", testReviews},
 		{"field validation", testFieldValidation},
+		{"unknown fields", testUnknownFields},
 		{"dry run", testDryRun},
 		{"managed fields", testManagedFields},
 		{"watch", testWatch},

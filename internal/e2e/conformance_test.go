@@ -2,22 +2,27 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/conformance"
 	"github.com/bowline-go/bowline/internal/e2e/controlplane"
 )
 
 // The same suite runs against the server in the process in client/clienttest.
 func TestConformance(t *testing.T) {
-	conformance.Run(t, client.Config{
-		Server:      plane.Server,
-		TLS:         client.TLS{CAData: plane.CA},
-		BearerToken: plane.Token,
-	})
+	c := open(t, adminConfig())
+	made := parse(t, conformance.WidgetDefinition)
+	if _, err := client.For(c, definitions).Create(t.Context(), made); err != nil && !errors.Is(err, apierrors.AlreadyExists) { // with -count
+		t.Fatal(err)
+	}
+	must(client.WaitFor(t.Context(), client.For(c, definitions), meta.KeyOf(made), client.UntilEstablished()))(t)
+	conformance.Run(t, adminConfig())
 }
 
 // A watch cache remembers more than etcd does, so this server has none.
