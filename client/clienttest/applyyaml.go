@@ -153,10 +153,12 @@ func (c *call) strictYAML(w http.ResponseWriter, body []byte) error {
 	if _, err := y.value(&n, 0); err != nil || len(y.twice) == 0 {
 		return nil
 	}
-	why := "error converting YAML to JSON: yaml: unmarshal errors:\n  " + strings.Join(y.twice, "\n  ")
 	if directive == "Strict" {
-		return badRequest("error strict decoding YAML: %s", why)
+		return badRequest("error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  %s",
+			strings.Join(y.twice, "\n  "))
 	}
-	w.Header().Add("Warning", fmt.Sprintf("299 - %q", why))
+	for _, text := range y.twice {
+		w.Header().Add("Warning", fmt.Sprintf("299 - %q", text))
+	}
 	return nil
 }

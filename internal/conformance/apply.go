@@ -17,7 +17,8 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// Gadgets is a custom resource with lists and maps of every kind, and with status. RunApply needs it to be served.
+// Gadgets is a custom resource with lists and maps of every kind. The server has it, with status and with GadgetSchema, before the
+// suite runs.
 var Gadgets = client.Type[*meta.Unstructured]{Group: "conformance.bowline.example", Version: "v1", Kind: "Gadget", Resource: "gadgets"}
 
 // GadgetSchema is the openAPIV3Schema of Gadgets.
@@ -47,10 +48,16 @@ const GadgetSchema = `{"type": "object", "properties": {
 		"conditions": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"], "items": {
 			"type": "object", "required": ["type"], "properties": {"type": {"type": "string"}, "status": {"type": "string"}}}}}}}}`
 
-// RunApply is the part of the suite that is about server-side apply and the ownership of fields. The server must have Gadgets.
-func RunApply(t *testing.T, cfg client.Config) {
-	s := newSuite(t, cfg)
-	for _, test := range ownerships {
+// GadgetDefinition is the CustomResourceDefinition of Gadgets, for a server that takes one.
+const GadgetDefinition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+	"metadata":{"name":"gadgets.conformance.bowline.example"},
+	"spec":{"group":"conformance.bowline.example","scope":"Namespaced","names":{"kind":"Gadget","plural":"gadgets"},
+		"versions":[{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},
+			"schema":{"openAPIV3Schema":` + GadgetSchema + `}}]}}`
+
+// testOwnership is about who owns which fields of an object, after whatever sequence of writes (behaviour 325).
+func testOwnership(t *testing.T, s suite) {
+	for _, test := range slices.Concat(ownershipsOfMaps, ownershipsOfTypes) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			s.ownership(t, test)
@@ -72,7 +79,7 @@ type ownership struct {
 	kind   string // ConfigMap, Deployment or Gadget
 	writes []write
 	object string   // the object, without what a server sets; of a Deployment only what is owned
-	owners []string // the managedFields, without times
+	owners []string // the managedFields, without times and sorted
 }
 
 // paths of the collections that ownerships are in, and how their objects begin.
@@ -244,6 +251,7 @@ func taken(t *testing.T, raw []byte) (object string, owners []string) {
 		}
 		owners = append(owners, who+": "+string(fields))
 	}
+	slices.Sort(owners) // their order is by time
 	for _, name := range []string{"managedFields", "uid", "resourceVersion", "creationTimestamp", "generation", "namespace", "name"} {
 		delete(metadata, name)
 	}
