@@ -1,6 +1,8 @@
 package errors
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,9 +18,10 @@ type FieldConflict struct {
 	Operation string
 	// Subresource is the one that the manager wrote through; empty for the object itself.
 	Subresource string
-	// APIVersion and Time are those of the manager's write, if that was an Update; zero otherwise.
+	// APIVersion is that of the manager's write, if it was an Update; empty otherwise.
 	APIVersion string
-	Time       time.Time
+	// Time is that of the write, if the server says it, which most do not.
+	Time time.Time
 	// Message is what the server said about it.
 	Message string
 }
@@ -29,8 +32,8 @@ func (c FieldConflict) String() string {
 }
 
 // FieldConflicts returns the fields of an apply that other managers own and have set to other values, as the answers say that err
-// wraps or joins; none if err is no such conflict, but a conflict of versions or something else. A field that several managers
-// own is there once for each. What can be done: take the value over from the object or leave the field out, so that it stays
+// wraps or joins; none if err is no such conflict, but a conflict of versions or something else. They are sorted
+// by field; one that several managers own is there once for each. What can be done: take the value over from the object or leave the field out, so that it stays
 // theirs, or apply again with ApplyOptions.Force, so that it becomes the caller's.
 func FieldConflicts(err error) []FieldConflict {
 	var found []FieldConflict
@@ -43,11 +46,14 @@ func FieldConflicts(err error) []FieldConflict {
 			}
 		}
 	}
+	slices.SortStableFunc(found, func(a, b FieldConflict) int {
+		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Manager, b.Manager))
+	})
 	return found
 }
 
-// read takes the server's words apart: conflict with "name" with subresource "status" using apps/v1 at 2006-01-02T15:04:05Z, of
-// which only the first part is always there, and the last two are of an update.
+// read takes the server's words apart: conflict with "name" with subresource "status" using apps/v1 at 2006-01-02T15:04:05Z. Only
+// the first part is always there. The last two are of an update, and new servers leave out the last.
 func (c *FieldConflict) read() {
 	rest, ok := strings.CutPrefix(c.Message, "conflict with ")
 	if !ok {

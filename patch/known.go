@@ -2,7 +2,6 @@ package patch
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/fieldset"
@@ -48,7 +47,7 @@ func (p Patch) IsApplied(obj any, m FieldManager) bool {
 	if err != nil {
 		return false
 	}
-	c := comparison{builtIn: isBuiltIn(version)}
+	c := comparison{version: version}
 	for _, names := range whichObject {
 		removeAt(&config, names)
 	}
@@ -72,7 +71,7 @@ func removeAt(n *node, names []string) {
 
 // comparison finds out whether a configuration is in an object, and whether what it names is exactly a set of fields.
 type comparison struct {
-	builtIn bool // the kind is one that Kubernetes itself defines
+	version string // the object's apiVersion
 }
 
 // same is for the value of a member, which is at a place called name.
@@ -89,7 +88,7 @@ func (c comparison) same(name string, config, obj *node, s *fieldset.Set) bool {
 		case config.open().len() == 0:
 			return same(config, obj)
 		default:
-			return c.builtIn && slices.Contains(ownedWhole, name) && same(config, obj)
+			return fieldset.OwnedWhole(c.version, name) && same(config, obj)
 		}
 	case '[':
 		if !leaf {
@@ -98,6 +97,12 @@ func (c comparison) same(name string, config, obj *node, s *fieldset.Set) bool {
 		return same(config, obj) // no list but one that is owned whole is in a set itself
 	}
 	return leaf && same(config, obj)
+}
+
+// isUnset reports whether a value is one that a server may leave out of what it writes. An empty object that is not there may have
+// been taken away with what was in it, although its owner still has it.
+func isUnset(n *node) bool {
+	return n.kind() == 'f' || n.kind() != '{' && isZero(n)
 }
 
 func (c comparison) members(config, obj *node, s *fieldset.Set) bool {
@@ -114,6 +119,9 @@ func (c comparison) members(config, obj *node, s *fieldset.Set) bool {
 			continue
 		}
 		at := to.find(string(m.name))
+		if part := s.Child(fieldset.Field(string(m.name))); at < 0 && part != nil && part.Self && len(part.Children) == 0 && isUnset(&m.value) {
+			continue // it is owned and not there: the server does not write it where it is zero
+		}
 		if at < 0 || !c.same(string(m.name), &m.value, &to.members[at].value, s.Child(fieldset.Field(string(m.name)))) {
 			return false
 		}
@@ -190,25 +198,4 @@ func withDefaults(item *node, s *fieldset.Set) (string, *fieldset.Set) {
 		}
 	}
 	return "", nil
-}
-
-// ownedWhole are the members that are objects which are owned whole, wherever they are in the kinds that Kubernetes itself defines.
-var ownedWhole = []string{
-	"configMapKeyRef", "dataSource", "fieldRef", "labelSelector", "namespaceSelector", "nodeSelector",
-	"podSelector", "resourceFieldRef", "roleRef", "scaleTargetRef", "secretKeyRef", "selector",
-}
-
-// isBuiltIn reports whether an apiVersion is of a group that Kubernetes itself serves, and nobody else.
-func isBuiltIn(apiVersion string) bool {
-	group, _, found := strings.Cut(apiVersion, "/")
-	if !found {
-		group = ""
-	}
-	return slices.Contains(builtInGroups, group)
-}
-
-var builtInGroups = []string{
-	"", "admissionregistration.k8s.io", "apps", "autoscaling", "batch", "certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io",
-	"events.k8s.io", "flowcontrol.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io", "policy", "rbac.authorization.k8s.io",
-	"resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io",
 }
