@@ -223,6 +223,17 @@ func TestKeysAreMadeOfValues(t *testing.T) {
 	}
 }
 
+func TestMembersThatAreOwnedWholeAreKnownOfBuiltInKinds(t *testing.T) {
+	for of, want := range map[[2]string]bool{
+		{"apps/v1", "selector"}: true, {"v1", "secretKeyRef"}: true, {"networking.k8s.io/v1", "podSelector"}: true,
+		{"apps/v1", "template"}: false, {"example.com/v1", "selector"}: false, {"apps.example.com/v1", "selector"}: false, {"", "selector"}: true,
+	} {
+		if got := fieldset.OwnedWhole(of[0], of[1]); got != want {
+			t.Errorf("%q is owned whole: %t", of, got)
+		}
+	}
+}
+
 func TestASetIsJSON(t *testing.T) {
 	var entry struct {
 		FieldsV1 *fieldset.Set `json:"fieldsV1"`
