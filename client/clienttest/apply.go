@@ -74,7 +74,7 @@ func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*revis
 	if err := c.checkNamespace(d); err != nil {
 		return nil, 0, err
 	}
-	if err := c.checkName(d); err != nil {
+	if err := c.checkName(d.meta.Name); err != nil {
 		return nil, 0, err
 	}
 	o.owned = true

@@ -144,7 +144,7 @@ func goValue(v any) any {
 func (s *shape) nulls(v any, path string) []meta.StatusCause {
 	var causes []meta.StatusCause
 	inside := func(s *shape, v any, path string) {
-		if v == nil && s != nil && s.typ != "" && !s.nullable {
+		if v == nil && s != nil && s.typ != "" && s.notNull {
 			cause := invalidValue(path, "null", fmt.Sprintf("%s in body must be of type %s: %q", path, s.typ, "null"))
 			cause.Reason = "FieldValueTypeInvalid"
 			causes = append(causes, cause)

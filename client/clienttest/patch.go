@@ -84,9 +84,10 @@ func (c *call) change(w http.ResponseWriter, media string, body []byte, o writeO
 	if err := c.checkNamespace(d); err != nil {
 		return nil, err
 	}
-	if err := c.checkName(d); err != nil {
+	if err := c.checkName(d.meta.Name); err != nil {
 		return nil, err
 	}
+	d.uniteOwners(w, "duplicate entries after mutating admission happens")
 	return c.replace(cur, cur.draft(), d, o)
 }
 
@@ -95,9 +96,7 @@ func (c *call) patchedDraft(w http.ResponseWriter, p applied) (*draft, error) {
 	d, err := parseDraft(p.doc)
 	known := c.res.shape()
 	if err == nil && c.res.builtin && d.apiVersion == "" {
-		// What a real server takes for it then has neither metadata nor anything else.
-		known = &shape{members: map[string]*shape{"kind": {}, "apiVersion": {}}}
-		d.meta = meta.ObjectMeta{}
+		known, d.meta = nameless(), meta.ObjectMeta{}
 	}
 	if err == nil {
 		err = c.checkKind(d, p.doc)
@@ -114,6 +113,10 @@ func (c *call) patchedDraft(w http.ResponseWriter, p applied) (*draft, error) {
 	}
 	return d, p.report(c, w, c.unknown(p.doc, d, known))
 }
+
+// nameless is the shape of what a real server takes a built-in kind for that says no version: it has no metadata, nor anything
+// else.
+func nameless() *shape { return &shape{members: map[string]*shape{"kind": {}, "apiVersion": {}}} }
 
 // applied is what a patch has made of a document.
 type applied struct {

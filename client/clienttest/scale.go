@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -136,7 +137,7 @@ func (c *call) changeScale(w http.ResponseWriter) (*revision, error) {
 	case s.Namespace != "" && s.Namespace != c.Key.Namespace:
 		return nil, badRequest("the namespace of the provided object does not match the namespace sent on the request")
 	case s.Name != c.Key.Name:
-		return nil, badRequest("the name of the object (%s) does not match the name on the URL (%s)", s.Name, c.Key.Name)
+		return nil, c.checkName(s.Name)
 	case s.UID != "" && s.UID != cur.uid:
 		name := dotted(c.res.Resource.Resource+"/scale", c.res.Group)
 		return nil, failure(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on %s %q: %s", name, c.Key.Name,
@@ -176,11 +177,18 @@ func (c *call) wantedScale(w http.ResponseWriter, media string, body []byte, pre
 	if err != nil {
 		return nil, err
 	}
-	if err = json.Unmarshal(p.doc, &s); err == nil && s.TypeMeta != scaleType {
+	err = json.Unmarshal(p.doc, &s)
+	known := builtinSchemas().ofKind(scaleType.GVK())
+	s.Kind = cmp.Or(s.Kind, scaleType.Kind)
+	switch {
+	case err != nil:
+	case s.APIVersion == "":
+		s, known = scale{}, nameless()
+	case s.TypeMeta != scaleType:
 		err = noKind(s.Kind, s.APIVersion)
 	}
 	if err != nil {
 		return nil, p.invalid(err)
 	}
-	return &s, p.report(c, w, fieldErrors(p.doc, builtinSchemas().ofKind(scaleType.GVK())))
+	return &s, p.report(c, w, fieldErrors(p.doc, known))
 }

@@ -23,11 +23,11 @@ type shape struct {
 	defaults map[string]any // of members that are such keys: what one is where it is not there
 	atomic   bool           // an object that is owned whole
 	open     bool           // unknown members stay
+	notNull  bool           // null is as good as nothing, and dropped
 
 	always    map[string]any // of a compiled-in type: members that it always writes, and what they are when nothing is set
 	typ       string         // object, array, string, integer, number or boolean; empty where it can be any
 	anyScalar bool           // a string that a number may stand for
-	nullable  bool
 }
 
 // listType is how a list is owned and merged.
@@ -82,9 +82,8 @@ var schemaText []byte
 // builtinSchemas is what the built-in kinds are like. It is read once, by the first who asks, and does not change.
 var builtinSchemas = sync.OnceValue(func() *schemaTable {
 	t := &schemaTable{shapes: make(map[string]*shape), kinds: make(map[meta.GVK]string), strategies: make(map[meta.GVK]func() (patch.Schema, error))}
-	if err := json.Unmarshal(schemaText, &t.schemas); err != nil {
-		panic("clienttest: schemas.json: " + err.Error())
-	}
+	mustDecode(schemaText, &t.schemas)
+	mustDecode(schemaText, &t.texts)
 	for name, s := range t.schemas {
 		t.named(name)
 		for _, k := range s.Kinds {
@@ -95,9 +94,13 @@ var builtinSchemas = sync.OnceValue(func() *schemaTable {
 	return t
 })
 
+// refStart is what a reference has before the name of a schema.
+const refStart = "#/components/schemas/"
+
 // schemaTable is schemas that refer to each other by name.
 type schemaTable struct {
 	schemas map[string]*jsonSchema
+	texts   map[string]json.RawMessage // of the schemas
 	shapes  map[string]*shape
 	kinds   map[meta.GVK]string
 	// strategies says of each kind how a strategic merge patch changes it. It is read by the first who asks.
@@ -140,11 +143,11 @@ func (t *schemaTable) named(name string) *shape {
 func (t *schemaTable) shape(j *jsonSchema) *shape {
 	// An attribute beside a reference, as the map type of a selector, is of the one who refers.
 	if j.Ref != "" && j.MapType == "" {
-		return t.named(strings.TrimPrefix(j.Ref, "#/components/schemas/"))
+		return t.named(strings.TrimPrefix(j.Ref, refStart))
 	}
 	s := &shape{}
 	if j.Ref != "" {
-		*s = *t.named(strings.TrimPrefix(j.Ref, "#/components/schemas/"))
+		*s = *t.named(strings.TrimPrefix(j.Ref, refStart))
 	}
 	t.fill(s, j)
 	return s
@@ -194,8 +197,8 @@ func (t *schemaTable) fill(s *shape, j *jsonSchema) {
 	if s.typ = cmp.Or(s.typ, j.Type); j.IntOrString {
 		s.typ = ""
 	}
-	s.nullable = j.Nullable
 	s.anyScalar = j.Type == "string" && j.Format != "" && j.Format != "byte"
+	s.notNull = t.closed && !j.Nullable
 	s.atomic = s.atomic || j.MapType == "atomic"
 	s.open = s.open || j.PreserveUnknown
 }
@@ -287,7 +290,7 @@ func (s *shape) complete(v any) {
 	switch v := v.(type) {
 	case members:
 		for name, value := range s.defaults {
-			if was, found := v[name]; !found || was == nil && !s.members[name].nullable {
+			if was, found := v[name]; !found || was == nil && s.members[name].notNull {
 				v[name] = value
 			}
 		}

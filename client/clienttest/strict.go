@@ -103,10 +103,11 @@ func (s *shape) prune(v any) {
 	switch v := v.(type) {
 	case members:
 		for k, e := range v {
-			if member, known := s.member(k); known {
-				member.prune(e)
-			} else {
+			member, known := s.member(k)
+			if !known || e == nil && member != nil && member.notNull {
 				delete(v, k)
+			} else {
+				member.prune(e)
 			}
 		}
 	case []any:

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode"
 
@@ -117,7 +119,29 @@ func (c *call) readDraft(w http.ResponseWriter) (*draft, error) {
 		return nil, badRequest("the object provided is unrecognized (must be of type %s): %v (%s)",
 			c.res.Kind, bad, summary(body))
 	}
+	if err == nil {
+		d.uniteOwners(w, "duplicate entries")
+	}
 	return d, err
+}
+
+// uniteOwners drops owners that are there twice, with a warning that says what there is of them.
+func (d *draft) uniteOwners(w http.ResponseWriter, what string) {
+	var twice []string
+	kept := []meta.OwnerReference{}
+	for _, o := range d.meta.OwnerReferences {
+		if slices.ContainsFunc(kept, func(k meta.OwnerReference) bool { return reflect.DeepEqual(k, o) }) {
+			twice = append(twice, o.UID)
+		} else {
+			kept = append(kept, o)
+		}
+	}
+	if len(twice) > 0 {
+		d.meta.OwnerReferences = kept
+		w.Header().Add("Warning", fmt.Sprintf("299 - %q", ".metadata.ownerReferences contains "+what+
+			"; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; "+
+			"duplicate UID(s) observed: "+strings.Join(twice, ", ")))
+	}
 }
 
 // checkKind compares what a body says it is with the resource. Compiled-in types need not say it.
@@ -187,14 +211,14 @@ func (c *call) checkNamespace(d *draft) error {
 }
 
 // checkName compares an object's name with that in the path.
-func (c *call) checkName(d *draft) error {
-	switch d.meta.Name {
+func (c *call) checkName(name string) error {
+	switch name {
 	case c.Key.Name:
 		return nil
 	case "":
 		return badRequest("the name of the object (%s based on URL) was undeterminable: name must be provided", c.Key.Name)
 	}
-	return badRequest("the name of the object (%s) does not match the name on the URL (%s)", d.meta.Name, c.Key.Name)
+	return badRequest("the name of the object (%s) does not match the name on the URL (%s)", name, c.Key.Name)
 }
 
 // now is the present time in the resolution of metadata.
@@ -337,7 +361,7 @@ func (c *call) update(w http.ResponseWriter) error {
 	if err := c.checkNamespace(d); err != nil {
 		return err
 	}
-	if err := c.checkName(d); err != nil {
+	if err := c.checkName(d.meta.Name); err != nil {
 		return err
 	}
 	v, code, err := c.put(d, o)

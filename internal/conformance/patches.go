@@ -224,6 +224,12 @@ func mergeExchanges() []exchange {
 		refused("a custom resource whatever the version", widgetA, asMerge, `{"metadata":{"resourceVersion":null}}`, 422, apierrors.Invalid,
 			"metadata.resourceVersion: Invalid value: 0: must be specified for an update"),
 		applied("no kind", configMapA, asMerge, `{"kind":null}`, "kind", `"ConfigMap"`),
+		applied("null where it is nothing", widgetA, asJSON, field("add", "/spec", `{"color":"x","size":null,"byName":{"a":null,"b":{}},"any":{"n":null}}`),
+			"spec", `{"any":{"n":null},"byName":{"b":{}},"color":"x"}`),
+		applied("owners that are there twice", podA, asMerge, `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"A","name":"b","uid":"u"},`+
+			`{"apiVersion":"v1","kind":"A","name":"b","uid":"u"}]}}`, "metadata.ownerReferences.uid", `["u"]`).
+			warned(".metadata.ownerReferences contains duplicate entries after mutating admission happens; API server dedups owner references " +
+				"in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: u"),
 		applied("nulls in a list that is new", widgetA, asMerge, `{"spec":{"list":[{"b":null,"c":{"d":null}}]}}`, "spec.list", `[{"c":{}}]`),
 		applied("an object for a list", widgetA, asMerge, `{"spec":{"any":{"x":{"y":null},"z":[{"n":null}]}}}`, "spec.any", `{"x":{},"z":[{}]}`),
 	}
@@ -306,6 +312,9 @@ func partExchanges() []exchange {
 			"the namespace of the provided object does not match the namespace sent on the request"),
 		refused("another kind", scaleA, asMerge, `{"kind":"X"}`, 422, apierrors.Invalid,
 			`no kind "X" is registered for version "autoscaling/v1" in scheme "pkg/runtime/scheme.go:111"`),
+		applied("no kind of a scale", scaleA, asMerge, `{"kind":null}`, "kind", `"Scale"`),
+		refused("no version of a scale", scaleA, asMerge, `{"apiVersion":null}`, 400, apierrors.BadRequest,
+			"the name of the object (a based on URL) was undeterminable: name must be provided"),
 		refused("another uid", scaleA, asMerge, `{"metadata":{"uid":"b"}}`, 409, apierrors.Conflict,
 			`Operation cannot be fulfilled on deployments/scale.apps "a": Precondition failed: UID in precondition: b*`).anyMessage(),
 		old("{core}/pods/a/status", asMerge), old("{core}/pods/a/resize", asStrategic), old("{core}/pods/a/ephemeralcontainers", asStrategic),
