@@ -34,6 +34,8 @@
 //   - JSON patches, merge patches and, of the built-in kinds, strategic merge patches, also of subresources. They do what
 //     kube-apiserver's do, not what the RFCs say: a JSON patch may replace a member that is not there, or count an index from
 //     the end, and its tests compare numbers and strings as they are written;
+//   - server-side apply, of status and scale as well: who owns which fields, conflicts and force, as managedFields say it, by the
+//     kinds of lists and maps of the schemas; configurations are JSON or YAML;
 //   - fieldValidation: a member that the kind does not have is dropped, and of two of one name the last counts, with a warning
 //     or an error for each. The schemas of the built-in kinds are in the package, that of a custom resource is [Resource.Schema];
 //   - subresources: status; the scale of deployments; binding, ephemeralcontainers, eviction and resize of pods; the token of
@@ -55,9 +57,10 @@
 //
 // Where a test finds another difference from kube-apiserver than these, this package is wrong.
 //
-//   - Objects are neither defaulted nor validated beyond metadata, the types of their fields, and the conditions and the
-//     certificate of a certificate signing request: a pod without containers is a pod. The fields of built-in kinds are those
-//     of kube-apiserver 1.36, and have no descriptions. Those of custom resources are not even checked for their types.
+//   - Objects are neither validated beyond metadata, the types of their fields, and the conditions and the certificate of a
+//     certificate signing request, nor, if they are of a built-in kind, defaulted: a pod without containers is a pod. So nobody
+//     owns the defaults of a built-in kind. The fields of those are the ones of kube-apiserver 1.36, without descriptions. The
+//     types of the fields of custom resources are checked in what is applied alone.
 //   - What is wrong with a strategic merge patch is said in other words, and a list of scalars to delete that is no list is an
 //     error here.
 //   - Access is what [Options.Authorize] allows, which is everything without it: there are no roles. There are no admission
@@ -68,8 +71,7 @@
 //     are neither served nor listed, and discovery has no hashes of storage versions.
 //   - There are no disruption budgets; [DisruptionBudget] is the answer of one. A token is signed by nobody, and does not end
 //     with the object that it is bound to. No signer writes the certificate of an approved request: a test does, to its status.
-//   - A server-side apply is answered with 415. Answers are JSON only; protobuf is read in the bodies that kubectl create,
-//     certificate and auth send.
+//   - Answers are JSON only; protobuf is read in the bodies that kubectl create, certificate and auth send.
 //   - A namespace is deleted with its contents in the request that deletes it; on a real cluster a controller does
 //     it, a little later. Owner references do nothing, and propagationPolicy changes nothing, because there is no
 //     garbage collector.

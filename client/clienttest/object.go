@@ -100,9 +100,11 @@ func (d *draft) normalize(r *resource) error {
 				delete(d.content, name)
 			}
 		}
-		if err := r.shape().mismatch(d.content, "", ""); err != nil {
+		if err := r.shape().misfit(d.content, "", ""); err != nil {
 			return &decodeError{kind: d.kind, apiVersion: d.apiVersion, err: err}
 		}
+	} else {
+		r.declared.complete(d.content)
 	}
 	d.meta.SelfLink = ""
 	if len(d.meta.Labels) == 0 {

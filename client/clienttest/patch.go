@@ -52,7 +52,11 @@ func (c *call) patch(w http.ResponseWriter) error {
 		return err
 	}
 	if media == mediaApply {
-		return unsupportedMediaType(patch.JSONType, patch.MergeType, patch.StrategicType)
+		v, code, err := c.apply(w, body, o)
+		if err != nil {
+			return err
+		}
+		return c.writeObject(w, f, code, v)
 	}
 	v, err := c.change(w, media, body, o)
 	if err != nil {
@@ -292,31 +296,6 @@ func strategicApplied(doc, body []byte, kind meta.GVK) (applied, error) {
 		}
 	}
 	return applied{
-		doc: appendValue(nil, object), wrong: duplicates(body), sorted: true, shown: fmt.Sprintf("%+v", plainNumbers(change)),
+		doc: appendValue(nil, object), wrong: duplicates(body), sorted: true, shown: fmt.Sprintf("%+v", goValue(change)),
 	}, nil
-}
-
-// plainNumbers returns a value with its numbers as a real server prints them.
-func plainNumbers(v any) any {
-	switch v := v.(type) {
-	case members:
-		plain := make(members, len(v))
-		for k, e := range v {
-			plain[k] = plainNumbers(e)
-		}
-		return plain
-	case []any:
-		plain := make([]any, 0, len(v))
-		for _, e := range v {
-			plain = append(plain, plainNumbers(e))
-		}
-		return plain
-	case json.Number:
-		if n, err := v.Int64(); err == nil {
-			return n
-		}
-		f, _ := v.Float64()
-		return f
-	}
-	return v
 }

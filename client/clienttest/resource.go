@@ -34,7 +34,7 @@ type Resource struct {
 	// Schema is the openAPIV3Schema of the resource's CustomResourceDefinition: of type object, with the extensions
 	// x-kubernetes-list-type, x-kubernetes-list-map-keys, x-kubernetes-map-type, x-kubernetes-embedded-resource and
 	// x-kubernetes-preserve-unknown-fields. With it, members that it does not have are dropped, and fieldValidation is heeded
-	// for them. Values are not checked against it, nor defaulted. Empty means that nothing is known: all members stay.
+	// for them. Defaults are filled in; values are not checked. Empty means that nothing is known: all members stay.
 	Schema json.RawMessage
 }
 

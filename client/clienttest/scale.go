@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/patch"
 )
 
 // scale is a Scale of autoscaling/v1.
@@ -113,16 +112,24 @@ func (c *call) changeScale(w http.ResponseWriter) (*revision, error) {
 	if err != nil {
 		return nil, err
 	}
-	if media == mediaApply {
-		return nil, unsupportedMediaType(patch.JSONType, patch.MergeType, patch.StrategicType)
-	}
 	c.s.store.mu.Lock()
 	defer c.s.store.mu.Unlock()
 	cur := c.res.objects.tree.get(pathOf(c.Key))
 	if cur == nil {
 		return nil, notFound(c.res, c.Key.Name)
 	}
-	s, err := c.wantedScale(w, media, body, cur)
+	was, err := scaleOf(cur)
+	if err != nil {
+		return nil, err
+	}
+	old := cur.draft()
+	var s *scale
+	var entries []meta.ManagedFields
+	if media == mediaApply {
+		s, entries, err = c.appliedScale(w, body, old, was, o)
+	} else {
+		s, err = c.wantedScale(w, media, body, was)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +148,9 @@ func (c *call) changeScale(w http.ResponseWriter) (*revision, error) {
 			invalidValue("spec.replicas", s.Spec.Replicas, "must be greater than or equal to 0"),
 		})
 	}
-	old := cur.draft()
+	if media != mediaApply {
+		entries = c.updatedScale(old, was, s, o.manager)
+	}
 	d := old.clone()
 	spec, _ := d.content["spec"].(members)
 	if spec = maps.Clone(spec); spec == nil {
@@ -150,18 +159,15 @@ func (c *call) changeScale(w http.ResponseWriter) (*revision, error) {
 	spec["replicas"] = json.Number(strconv.FormatInt(s.Spec.Replicas, 10))
 	d.content["spec"] = spec
 	d.meta.ResourceVersion = s.ResourceVersion
+	d.meta.ManagedFields, o.owned = entries, true
 	return c.replace(cur, old, d, o)
 }
 
 // wantedScale reads the scale in the body of an update, or what a patch makes of the present one.
-func (c *call) wantedScale(w http.ResponseWriter, media string, body []byte, cur *revision) (*scale, error) {
+func (c *call) wantedScale(w http.ResponseWriter, media string, body []byte, present *scale) (*scale, error) {
 	var s scale
 	if media == "" {
 		return &s, c.decodeCall(w, body, &s, scaleType.APIVersion, scaleType.Kind)
-	}
-	present, err := scaleOf(cur)
-	if err != nil {
-		return nil, err
 	}
 	whole, err := json.Marshal(present)
 	if err != nil {

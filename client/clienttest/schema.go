@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"cmp"
 	_ "embed" // for schemas.json
 	"encoding/json"
 	"fmt"
@@ -23,9 +24,12 @@ type shape struct {
 	atomic   bool           // an object that is owned whole
 	open     bool           // unknown members stay
 	notNull  bool           // null is as good as nothing, and dropped
-	json     string         // the type in JSON, of a built-in kind; empty may be several
 	format   string         // such as int32
 	name     string         // that of the schema, which ends in that of the Go type
+
+	always    map[string]any // of a compiled-in type: members that it always writes, and what they are when nothing is set
+	typ       string         // object, array, string, integer, number or boolean; empty where it can be any
+	anyScalar bool           // a string that a number may stand for
 }
 
 // listType is how a list is owned and merged.
@@ -43,15 +47,16 @@ type jsonSchema struct {
 	Properties           map[string]*jsonSchema `json:"properties"`
 	Items                *jsonSchema            `json:"items"`
 	AdditionalProperties additional             `json:"additionalProperties"`
+	Required             []string               `json:"required"`
 	Type                 string                 `json:"type"`
 	Format               string                 `json:"format"`
+	Nullable             bool                   `json:"nullable"`
 	Default              json.RawMessage        `json:"default"`
 	ListType             string                 `json:"x-kubernetes-list-type"`
 	ListMapKeys          []string               `json:"x-kubernetes-list-map-keys"`
 	MapType              string                 `json:"x-kubernetes-map-type"`
 	PreserveUnknown      bool                   `json:"x-kubernetes-preserve-unknown-fields"`
 	EmbeddedResource     bool                   `json:"x-kubernetes-embedded-resource"`
-	Nullable             bool                   `json:"nullable"`
 	IntOrString          bool                   `json:"x-kubernetes-int-or-string"`
 	Kinds                []meta.GVK             `json:"x-kubernetes-group-version-kind"`
 }
@@ -156,11 +161,20 @@ func (t *schemaTable) fill(s *shape, j *jsonSchema) {
 	}
 	for name, p := range j.Properties {
 		s.members[name] = t.shape(p)
-		if p.Default != nil {
+		switch {
+		case p.Default == nil:
+		case !t.closed && string(p.Default) == "{}":
+			s.write(name, members{})
+		default:
 			if s.defaults == nil {
 				s.defaults = make(map[string]any)
 			}
 			s.defaults[name], _ = parseJSON(p.Default) // it is valid: the document is
+		}
+	}
+	if !t.closed {
+		for _, name := range j.Required {
+			s.write(name, nil)
 		}
 	}
 	switch {
@@ -182,12 +196,22 @@ func (t *schemaTable) fill(s *shape, j *jsonSchema) {
 	case "map":
 		s.list, s.keys = listMap, j.ListMapKeys
 	}
-	if !t.closed && j.Type != "" {
-		s.json, s.format = j.Type, j.Format
+	s.format = cmp.Or(s.format, j.Format)
+	if s.typ = cmp.Or(s.typ, j.Type); j.IntOrString {
+		s.typ = ""
 	}
+	s.anyScalar = j.Type == "string" && j.Format != "" && j.Format != "byte"
 	s.notNull = t.closed && !j.Nullable
 	s.atomic = s.atomic || j.MapType == "atomic"
 	s.open = s.open || j.PreserveUnknown
+}
+
+// write notes that a member is always there.
+func (s *shape) write(name string, empty any) {
+	if s.always == nil {
+		s.always = make(map[string]any)
+	}
+	s.always[name] = empty
 }
 
 // shape returns what is known of the resource's objects. Nil is nothing, as of a custom resource without a Schema: its lists are
@@ -259,4 +283,27 @@ func (s *shape) identify(metadata *shape) {
 	}
 	s.members["apiVersion"], s.members["kind"] = &shape{}, &shape{}
 	s.members["metadata"] = metadata
+}
+
+// complete adds the members that are not there and that the schema has a default for.
+func (s *shape) complete(v any) {
+	if s == nil {
+		return
+	}
+	switch v := v.(type) {
+	case members:
+		for name, value := range s.defaults {
+			if was, found := v[name]; !found || was == nil && s.members[name].notNull {
+				v[name] = value
+			}
+		}
+		for name, m := range v {
+			inner, _ := s.field(name)
+			inner.complete(m)
+		}
+	case []any:
+		for _, e := range v {
+			s.elements.complete(e)
+		}
+	}
 }

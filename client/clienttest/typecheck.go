@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// mismatch returns why a value cannot be read as what the shape says, in the words of encoding/json, or nil. in is the struct
+// misfit returns why a value cannot be read as what the shape says, in the words of encoding/json, or nil. in is the struct
 // that has the field, and path the way to it from the whole object, without indices and the keys of maps. Null is anything.
-func (s *shape) mismatch(v any, in, path string) error {
+func (s *shape) misfit(v any, in, path string) error {
 	if s == nil || v == nil {
 		return nil
 	}
@@ -23,32 +23,32 @@ func (s *shape) mismatch(v any, in, path string) error {
 	switch v := v.(type) {
 	case members:
 		switch {
-		case s.json != "" && s.json != "object":
+		case s.typ != "" && s.typ != "object":
 			return bad("object")
 		case s.members == nil:
 			for _, k := range slices.Sorted(maps.Keys(v)) {
-				if err := s.elements.mismatch(v[k], in, path); err != nil {
+				if err := s.elements.misfit(v[k], in, path); err != nil {
 					return err
 				}
 			}
 			return nil
 		}
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			if err := s.members[k].mismatch(v[k], s.name[strings.LastIndex(s.name, ".")+1:], strings.TrimPrefix(path+"."+k, ".")); err != nil {
+			if err := s.members[k].misfit(v[k], s.name[strings.LastIndex(s.name, ".")+1:], strings.TrimPrefix(path+"."+k, ".")); err != nil {
 				return err
 			}
 		}
 	case []any:
-		if s.json != "" && s.json != "array" {
+		if s.typ != "" && s.typ != "array" {
 			return bad("array")
 		}
 		for _, e := range v {
-			if err := s.elements.mismatch(e, in, path); err != nil {
+			if err := s.elements.misfit(e, in, path); err != nil {
 				return err
 			}
 		}
 	case json.Number:
-		switch s.json {
+		switch s.typ {
 		case "", "number":
 		case "integer":
 			bits := 64
@@ -62,7 +62,7 @@ func (s *shape) mismatch(v any, in, path string) error {
 			return bad("number")
 		}
 	case string:
-		if s.json != "" && s.json != "string" {
+		if s.typ != "" && s.typ != "string" {
 			return bad("string")
 		}
 		var corrupt base64.CorruptInputError
@@ -70,7 +70,7 @@ func (s *shape) mismatch(v any, in, path string) error {
 			return err
 		}
 	case bool:
-		if s.json != "" && s.json != "boolean" {
+		if s.typ != "" && s.typ != "boolean" {
 			return bad("bool")
 		}
 	}
@@ -85,18 +85,18 @@ func (s *shape) goType() string {
 	case s.name != "":
 		parts := strings.Split(s.name, ".")
 		return strings.Join(parts[max(0, len(parts)-2):], ".")
-	case s.json == "array":
+	case s.typ == "array":
 		return "[]" + s.elements.goType()
-	case s.json == "object":
+	case s.typ == "object":
 		return "map[string]" + s.elements.goType()
-	case s.json == "boolean":
+	case s.typ == "boolean":
 		return "bool"
-	case s.json == "integer":
+	case s.typ == "integer":
 		if s.format == "" {
 			return "int64"
 		}
 		return s.format
-	case s.json == "number":
+	case s.typ == "number":
 		return "float64"
 	}
 	return "string"

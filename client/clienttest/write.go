@@ -22,6 +22,7 @@ type writeOptions struct {
 	dryRun  bool
 	force   bool // of an apply
 	manager string
+	owned   bool // managedFields are right as they are
 }
 
 // writeOptions reads the parameters. wrong is what is wrong with those that are the kind's own.
@@ -285,7 +286,9 @@ func (c *call) insert(d *draft, o writeOptions) (*revision, error) {
 	if c.res.objects.tree.get(pathOf(d.key())) != nil {
 		return nil, alreadyExists(c.res, d.meta.Name)
 	}
-	manage(c.res, d, nil, o.manager, "", now())
+	if !o.owned {
+		c.manage(d, nil, o.manager)
+	}
 	if o.dryRun {
 		return d.revision(c.res, 0), nil
 	}
@@ -394,8 +397,10 @@ func (c *call) replace(cur *revision, old, d *draft, o writeOptions) (*revision,
 	if err := c.checkVersion(cur, d.meta.ResourceVersion); err != nil {
 		return nil, err
 	}
+	entries := d.meta.ManagedFields
 	if sub := c.res.subresources[c.Subresource]; sub != nil && sub.part != nil {
 		d = sub.part(old, d)
+		d.meta.ManagedFields = entries
 	} else {
 		c.keep(old, d)
 	}
@@ -411,13 +416,15 @@ func (c *call) replace(cur *revision, old, d *draft, o writeOptions) (*revision,
 	if err := c.s.validator.update(c.res, &d.meta, &old.meta); err != nil {
 		return nil, err
 	}
-	if d.sameAs(old) {
+	if !o.owned {
+		c.manage(d, old, o.manager)
+	}
+	if d.sameAs(old) && sameOwners(d.meta.ManagedFields, old.meta.ManagedFields) {
 		return cur, nil // no new version, and no event
 	}
 	if c.res.generation && !d.sameSpec(old, c.res) {
 		d.meta.Generation++
 	}
-	manage(c.res, d, old, o.manager, c.Subresource, now())
 	if o.dryRun {
 		return d.revision(c.res, cur.version), nil
 	}

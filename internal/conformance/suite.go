@@ -44,6 +44,8 @@ func Run(t *testing.T, cfg client.Config) {
 		{"unknown fields", testUnknownFields},
 		{"dry run", testDryRun},
 		{"managed fields", testManagedFields},
+		{"ownership of fields", testOwnership},
+		{"apply", testApply},
 		{"watch", testWatch},
 		{"watch with a selector", testWatchSelector},
 		{"bookmarks", testBookmarks},

@@ -17,11 +17,13 @@ import (
 // The same suite runs against the server in the process in client/clienttest.
 func TestConformance(t *testing.T) {
 	c := open(t, adminConfig())
-	made := parse(t, conformance.WidgetDefinition)
-	if _, err := client.For(c, definitions).Create(t.Context(), made); err != nil && !errors.Is(err, apierrors.AlreadyExists) { // with -count
-		t.Fatal(err)
+	for _, definition := range []string{conformance.WidgetDefinition, conformance.GadgetDefinition} {
+		made := parse(t, definition)
+		if _, err := client.For(c, definitions).Create(t.Context(), made); err != nil && !errors.Is(err, apierrors.AlreadyExists) { // with -count
+			t.Fatal(err)
+		}
+		must(client.WaitFor(t.Context(), client.For(c, definitions), meta.KeyOf(made), client.UntilEstablished()))(t)
 	}
-	must(client.WaitFor(t.Context(), client.For(c, definitions), meta.KeyOf(made), client.UntilEstablished()))(t)
 	conformance.Run(t, adminConfig())
 }
 

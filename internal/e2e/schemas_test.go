@@ -180,12 +180,29 @@ func (t trimmer) schema(s anySchema) anySchema {
 				inner[name] = t.schema(p.(anySchema))
 			}
 			out[k] = inner
+		case "required":
+			if names := t.listsAndMaps(s, v.([]any)); len(names) > 0 {
+				out[k] = names
+			}
 		}
 	}
 	return out
 }
 
-// keepKeyDefaults drops every default but those of the members that are keys of a list.
+// listsAndMaps returns the names of the members that are lists or maps: of a Go type that writes null where they are empty.
+func (t trimmer) listsAndMaps(s anySchema, names []any) (out []any) {
+	properties, _ := s["properties"].(anySchema)
+	for _, name := range names {
+		p, _ := properties[name.(string)].(anySchema)
+		if p["type"] == "array" || p["additionalProperties"] != nil {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// keepKeyDefaults drops every default but those of the members that are keys of a list, and the empty objects, which say that a
+// Go type always writes the member.
 func keepKeyDefaults(all map[string]anySchema) {
 	keys := make(map[string][]any) // of the items of lists, by the reference to them
 	var walk func(s anySchema, visit func(anySchema))
@@ -214,7 +231,9 @@ func keepKeyDefaults(all map[string]anySchema) {
 		kept := make(map[string]any)
 		properties, _ := s["properties"].(anySchema)
 		for member, p := range properties {
-			if v, ok := p.(anySchema)["default"]; ok && slices.Contains(keys[name], any(member)) {
+			v, ok := p.(anySchema)["default"]
+			object, isObject := v.(anySchema)
+			if ok && (slices.Contains(keys[name], any(member)) || isObject && len(object) == 0) {
 				kept[member] = v
 			}
 		}
