@@ -3,11 +3,13 @@ package e2e
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/discovery"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/conformance"
@@ -24,6 +26,15 @@ func TestConformance(t *testing.T) {
 		}
 		must(client.WaitFor(t.Context(), client.For(c, definitions), meta.KeyOf(made), client.UntilEstablished()))(t)
 	}
+	// Discovery tells of them a little later, and the suite wants it to stay as it is.
+	eventually(t, func() error {
+		for _, kind := range []meta.GVK{conformance.Widgets.GVK(), conformance.Gadgets.GVK()} {
+			if has, err := discovery.New(c, discovery.Options{}).Has(t.Context(), kind); err != nil || !has {
+				return fmt.Errorf("discovery has %v: %t, %w", kind, has, err)
+			}
+		}
+		return nil
+	})
 	conformance.Run(t, adminConfig())
 }
 

@@ -58,7 +58,7 @@ func TestKubectlWorksWithClienttest(t *testing.T) {
 	contains(kubectl("patch", "cm", "a", "--type=json", "-p", `[{"op":"move","from":"/data/n","path":"/data/j"}]`), "configmap/a patched")
 	contains(kubectl("patch", "cm", "a", "-p", `{"data":{"j":null,"s":"2"}}`), "configmap/a patched")
 	contains(kubectl("get", "cm", "a", "-o", "jsonpath={.data}"), `{"k":"v","s":"2"}`)
-	applied(t, kubectl, contains)
+	applyDeployment(t, kubectl, contains)
 	contains(kubectl("get", "namespaces"), "default")
 	contains(kubectl("get", "all", "-A"), "")
 
@@ -101,8 +101,8 @@ func TestKubectlWorksWithClienttest(t *testing.T) {
 	}
 }
 
-// applied is what kubectl apply and others do to a deployment with strategic merge patches, whose schema they read from the server.
-func applied(t *testing.T, kubectl func(...string) string, contains func(string, ...string)) {
+// applyDeployment is what kubectl apply and others do to a deployment with strategic merge patches, whose schema they read from the server.
+func applyDeployment(t *testing.T, kubectl func(...string) string, contains func(string, ...string)) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "web.yaml")
 	write := func(args string) string {
@@ -120,6 +120,9 @@ func applied(t *testing.T, kubectl func(...string) string, contains func(string,
 	contains(kubectl("apply", "-f", write(", args: [a]")), "deployment.apps/web configured")
 	contains(kubectl("get", "deployment", "web", "-o", "jsonpath={.spec.template.spec.containers[0]}"),
 		`"args":["a"]`, `"name":"A"`, `"image":"example.invalid/web:1"`)
+	contains(kubectl("apply", "--server-side", "-f", write(", args: [b]")), "deployment.apps/web serverside-applied")
+	contains(kubectl("get", "deployment", "web", "-o", "jsonpath={.spec.template.spec.containers[0].args} {.metadata.managedFields[*].operation}"),
+		`["b"]`, "Apply")
 	contains(kubectl("scale", "deployment/web", "--replicas=3"), "deployment.apps/web scaled")
 	contains(kubectl("explain", "deployment.spec.strategy"), "rollingUpdate", "RollingUpdateDeployment")
 }
