@@ -177,8 +177,10 @@ func (c *call) wantedScale(w http.ResponseWriter, media string, body []byte, pre
 	if err != nil {
 		return nil, err
 	}
-	err = json.Unmarshal(p.doc, &s)
 	known := builtinSchemas().ofKind(scaleType.GVK())
+	if err = known.fits(p.doc); err == nil {
+		err = json.Unmarshal(p.doc, &s)
+	}
 	s.Kind = cmp.Or(s.Kind, scaleType.Kind)
 	switch {
 	case err != nil:

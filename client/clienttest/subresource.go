@@ -135,8 +135,10 @@ func (c *call) decodeCall(w http.ResponseWriter, body []byte, into any, apiVersi
 	var err error
 	if is.Kind != kind || is.APIVersion != apiVersion {
 		err = noKind(is.Kind, is.APIVersion)
-	} else if err = json.Unmarshal(body, into); err == nil {
-		err = c.report(w, fieldErrors(body, builtinSchemas().ofKind(is.GVK())))
+	} else if err = builtinSchemas().ofKind(is.GVK()).fits(body); err == nil {
+		if err = json.Unmarshal(body, into); err == nil {
+			err = c.report(w, fieldErrors(body, builtinSchemas().ofKind(is.GVK())))
+		}
 	}
 	if err != nil {
 		_, version := meta.SplitAPIVersion(is.APIVersion)

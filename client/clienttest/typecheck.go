@@ -11,6 +11,15 @@ import (
 	"strings"
 )
 
+// fits returns why a document cannot be read as an object of the shape, or nil.
+func (s *shape) fits(doc []byte) error {
+	v, err := parseJSON(doc)
+	if _, isObject := v.(members); err != nil || !isObject {
+		return err // something else reports that it is none
+	}
+	return s.misfit(v, "", "")
+}
+
 // misfit returns why a value cannot be read as what the shape says, in the words of encoding/json, or nil. in is the struct
 // that has the field, and path the way to it from the whole object, without indices and the keys of maps. Null is anything.
 func (s *shape) misfit(v any, in, path string) error {
