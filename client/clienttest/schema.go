@@ -230,10 +230,10 @@ func declaredShape(schema json.RawMessage) (*shape, error) {
 	}
 	var j jsonSchema
 	if err := json.Unmarshal(schema, &j); err != nil {
-		return nil, fmt.Errorf("Schema must be the openAPIV3Schema of a CustomResourceDefinition: %w", err)
+		return nil, fmt.Errorf("the Schema must be the openAPIV3Schema of a CustomResourceDefinition: %w", err)
 	}
 	if j.Type != "object" {
-		return nil, fmt.Errorf("Schema must be of type object, got %q", j.Type)
+		return nil, fmt.Errorf("the Schema must be of type object, got %q", j.Type)
 	}
 	if err := j.check("Schema"); err != nil {
 		return nil, err

@@ -386,8 +386,8 @@ func TestLargeAnswersAreCompressed(t *testing.T) {
 func TestASchemaThatNoDefinitionCanHaveIsRefused(t *testing.T) {
 	h := newHarness(t, clienttest.Options{})
 	for schema, want := range map[string]string{
-		`[`:                 `Schema must be the openAPIV3Schema of a CustomResourceDefinition: unexpected end of JSON input`,
-		`{"type":"string"}`: `Schema must be of type object, got "string"`,
+		`[`:                 `the Schema must be the openAPIV3Schema of a CustomResourceDefinition: unexpected end of JSON input`,
+		`{"type":"string"}`: `the Schema must be of type object, got "string"`,
 		`{"type":"object","properties":{"a":{"$ref":"#/b"}}}`:                              `Schema.a.$ref must not be set`,
 		`{"type":"object","properties":{"a":null}}`:                                        `Schema.a must be an object`,
 		`{"type":"object","properties":{"a":{}},"additionalProperties":{"type":"string"}}`: `Schema.additionalProperties must not be set beside properties`,
