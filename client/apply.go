@@ -1,23 +1,27 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/bowline-go/bowline/patch"
 )
-
-// applyType is the media type of a server-side apply. JSON is YAML too.
-const applyType = "application/apply-patch+yaml"
 
 // ApplyOptions choose what an apply does beside what its configuration says. The zero value changes nothing that another
 // field manager owns.
 type ApplyOptions struct {
 	// Force takes fields over that another manager owns and has set to another value. Without it such a field is a Conflict
-	// that names it; see apierrors.CauseFieldManagerConflict.
+	// that names it and the manager; see apierrors.FieldConflicts.
 	Force bool
+	// Known is the object as the caller knows it, with metadata.managedFields, such as from an informer with KeepManagedFields: a
+	// T, or any value that encodes to the object. If it proves that the apply would change nothing nothing is sent, and the apply
+	// returns a copy of it; see [patch.Patch.IsApplied] for what it proves. Nil, or an object that proves nothing, changes nothing.
+	Known any
 }
 
 // Apply makes the object have the fields of config, and returns it as the server stored it; it creates the object if there is
@@ -25,10 +29,13 @@ type ApplyOptions struct {
 // set, owns these fields, and those that it applied before and that config leaves out now are removed, unless somebody else
 // owns them too.
 //
-// So config has the fields that the caller has an opinion on, and no others. It may be a map, a json.RawMessage, or a struct
-// whose fields vanish from its JSON where they are not meant: a zero that does not is an opinion. It encodes to a JSON object,
-// to which apiVersion, kind, name and namespace are added where it leaves them out; where it says them they must be those of
-// the descriptor and of key. It must not have metadata.managedFields. What is not so is a [*UsageError], and nothing is sent.
+// So config has the fields that the caller has an opinion on, and no others. It is what [patch.Apply] takes: a struct, a map, a
+// meta.Unstructured, a json.RawMessage; or what that returns, where only some paths of a struct are meant. To it are added
+// apiVersion, kind, name and namespace where it leaves them out; where it says them they must be those of the descriptor and of
+// key. An apply of the object itself has no status, unless its paths name it; that of the status subresource does.
+//
+// A configuration that cannot be applied is a [*UsageError], and nothing is sent. Fields that are somebody else's are a Conflict;
+// see ApplyOptions.Force.
 func (r Resource[T]) Apply(ctx context.Context, key meta.Key, config any, o ApplyOptions) (T, error) {
 	return r.sendApply(ctx, r.request("apply", key), config, o)
 }
@@ -41,11 +48,24 @@ func (r Resource[T]) sendApply(ctx context.Context, q request, config any, o App
 	if r.write.FieldManager == "" {
 		return none, q.fail(&UsageError{Err: errors.New("client.WriteOptions: FieldManager must be set for an apply")})
 	}
-	body, err := r.applyBody(q.key, config)
+	p, err := configuration(config, q.subresource)
+	if err == nil {
+		q.body, err = r.applyBody(q.key, p)
+	}
 	if err != nil {
 		return none, q.fail(&UsageError{Err: err})
 	}
-	q.query, q.contentType, q.body = r.write.query(), applyType, body
+	if !isNil(o.Known) {
+		known, err := r.known(q.key, o.Known)
+		if err != nil {
+			return none, q.fail(&UsageError{Err: fmt.Errorf("client.ApplyOptions: Known: %w", err)})
+		}
+		if p.IsApplied(json.RawMessage(known.Raw), patch.FieldManager{Name: r.write.FieldManager, Subresource: q.subresource}) {
+			obj, err := r.decodeUnchecked(known)
+			return obj, q.fail(err)
+		}
+	}
+	q.query, q.contentType = r.write.query(), p.MediaType()
 	if o.Force {
 		q.query.Set("force", "true")
 	}
@@ -53,15 +73,30 @@ func (r Resource[T]) sendApply(ctx context.Context, q request, config any, o App
 	return obj, err
 }
 
-// applyBody returns config as it is sent: with its kind and its key.
-func (r Resource[T]) applyBody(key meta.Key, config any) ([]byte, error) {
-	body, err := r.encode(config)
+// configuration returns the patch of what is to be applied.
+func configuration(config any, subresource string) (patch.Patch, error) {
+	p, ok := config.(patch.Patch)
+	if !ok {
+		p = patch.Apply(config)
+	}
+	if _, err := p.Body(); err != nil {
+		return p, err
+	}
+	if p.MediaType() != patch.ApplyType {
+		return p, fmt.Errorf("the configuration must not be a patch other than that of patch.Apply, got %s", p.MediaType())
+	}
+	return p, p.CheckSubresource(subresource)
+}
+
+// applyBody returns what is sent: the configuration with its kind and its key.
+func (r Resource[T]) applyBody(key meta.Key, p patch.Patch) ([]byte, error) {
+	body, err := p.Body()
 	if err != nil {
 		return nil, err
 	}
 	var members, metadata map[string]json.RawMessage
 	if err := json.Unmarshal(body, &members); err != nil {
-		return nil, fmt.Errorf("encode %T: %w", config, err)
+		return nil, err
 	}
 	if err := decodeMember(members, "metadata", &metadata); err != nil {
 		return nil, err
@@ -69,20 +104,26 @@ func (r Resource[T]) applyBody(key meta.Key, config any) ([]byte, error) {
 	if metadata == nil {
 		metadata = map[string]json.RawMessage{}
 	}
-	if managed := string(metadata["managedFields"]); managed != "" && managed != "null" {
-		return nil, errors.New("metadata.managedFields must be left out of a configuration that is applied")
-	}
-	for _, f := range []struct{ name, want string }{{"name", key.Name}, {"namespace", key.Namespace}} {
+	gvk := r.gvk()
+	for _, f := range []struct {
+		in                    map[string]json.RawMessage
+		path, name, want, why string
+	}{
+		{members, "", "apiVersion", gvk.APIVersion(), "descriptor"},
+		{members, "", "kind", gvk.Kind, "descriptor"},
+		{metadata, "metadata.", "name", key.Name, "key"},
+		{metadata, "metadata.", "namespace", key.Namespace, "key"},
+	} {
 		var got string
-		if err := decodeMember(metadata, f.name, &got); err != nil {
-			return nil, fmt.Errorf("metadata.%w", err)
+		if err := decodeMember(f.in, f.name, &got); err != nil {
+			return nil, fmt.Errorf("%s%w", f.path, err)
 		}
 		switch {
-		case got == f.want:
+		case got == f.want || f.want == "" && f.why == "descriptor": // a subresource may be of any kind
 		case got != "":
-			return nil, fmt.Errorf("metadata.%s must be %q, as in the key, or be left out, got %q", f.name, f.want, got)
+			return nil, fmt.Errorf("%s%s must be %q, as in the %s, or be left out, got %q", f.path, f.name, f.want, f.why, got)
 		default:
-			if metadata[f.name], err = json.Marshal(f.want); err != nil {
+			if f.in[f.name], err = json.Marshal(f.want); err != nil {
 				return nil, err
 			}
 		}
@@ -103,4 +144,17 @@ func decodeMember(members map[string]json.RawMessage, name string, into any) err
 		return fmt.Errorf("%s must be of another JSON type: %w", name, err)
 	}
 	return nil
+}
+
+// known returns the JSON of the object that the caller knows.
+func (r Resource[T]) known(key meta.Key, obj any) (jsonstream.Item, error) {
+	body, err := r.encode(obj)
+	if err != nil {
+		return jsonstream.Item{}, err
+	}
+	item, err := jsonstream.ReadObject(bytes.NewReader(body), r.c.streamOptions(true))
+	if err == nil && item.Key() != key {
+		err = fmt.Errorf("the object must be %q, which is applied, got %q", key, item.Key())
+	}
+	return item, err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/patch"
 )
 
 // behaviour 13, for an apply.
@@ -22,15 +23,15 @@ func TestConfigurationsThatCannotBeAppliedAreRefused(t *testing.T) {
 		want   string
 	}{
 		{"no manager", r, map[string]any{}, "client.WriteOptions: FieldManager must be set for an apply"},
-		{"nil", named, nil, "encode <nil>: it is a JSON null, not an object"},
-		{"a nil pointer", named, (*ConfigMap)(nil), "encode *client_test.ConfigMap: it is a JSON null, not an object"},
-		{"bytes", named, []byte("{}"), "encode []uint8: it is a JSON string, not an object"},
-		{"no JSON", named, json.RawMessage("{"), "encode json.RawMessage: json: error calling MarshalJSON for type json.RawMessage: unexpected end of JSON input"},
-		{"another kind", named, map[string]any{"kind": "Secret"}, `encode map[string]interface {}: its kind is "Secret", not "ConfigMap"`},
+		{"nil", named, nil, "patch.Apply: the configuration is <nil>, which does not encode to a JSON object"},
+		{"a nil pointer", named, (*ConfigMap)(nil), "patch.Apply: the configuration is *client_test.ConfigMap, which does not encode to a JSON object"},
+		{"bytes", named, []byte("{}"), "patch.Apply: the configuration is []byte, which does not encode to a JSON object; use json.RawMessage"},
+		{"no JSON", named, json.RawMessage("{"), "patch.Apply: the configuration is not JSON: it ends too early"},
+		{"another kind", named, map[string]any{"kind": "Secret"}, `kind must be "ConfigMap", as in the descriptor, or be left out, got "Secret"`},
 		{
 			"another version", named,
 			map[string]any{"apiVersion": "v2"},
-			`encode map[string]interface {}: its apiVersion is "v2", not "v1"`,
+			`apiVersion must be "v1", as in the descriptor, or be left out, got "v2"`,
 		},
 		{"another name", named, in("name", "b"), `metadata.name must be "a", as in the key, or be left out, got "b"`},
 		{"another namespace", named, in("namespace", "b"), `metadata.namespace must be "web", as in the key, or be left out, got "b"`},
@@ -41,9 +42,18 @@ func TestConfigurationsThatCannotBeAppliedAreRefused(t *testing.T) {
 		{
 			"metadata that are none", named,
 			map[string]any{"metadata": "a"},
-			"metadata must be of another JSON type: json: cannot unmarshal string into Go value of type map[string]json.RawMessage",
+			"patch.Apply: metadata must be an object",
 		},
-		{"managed fields", named, managed, "metadata.managedFields must be left out of a configuration that is applied"},
+		{
+			"managed fields", named, managed,
+			"patch.Apply: metadata.managedFields must be left out of a configuration that is applied: only the server sets it",
+		},
+		{
+			"a patch of another kind", named, noChange,
+			"the configuration must not be a patch other than that of patch.Apply, got application/merge-patch+json",
+		},
+		{"a patch that could not be built", named, patch.Apply(map[string]any{}, "a"), `patch.Apply: pointer "a" must be empty or start with a slash`},
+		{"a patch that is none", named, patch.Patch{}, "patch: the zero Patch changes nothing and has no media type; use patch.Merge"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			want := `apply configmaps "web/a": ` + test.want
@@ -72,7 +82,7 @@ func TestAnAppliedConfigurationIsSentAsItIs(t *testing.T) {
 		jsonText(`{"spec":{"n":12345678901234567890,"f":1.10}}`): `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"web"},` +
 			`"spec":{"n":12345678901234567890,"f":1.10}}`,
 		jsonText(`{"metadata":{"labels":{"a":"b"},"name":"","managedFields":null},"kind":"ConfigMap"}`): `{"apiVersion":"v1","kind":"ConfigMap",` +
-			`"metadata":{"labels":{"a":"b"},"managedFields":null,"name":"a","namespace":"web"}}`,
+			`"metadata":{"labels":{"a":"b"},"name":"a","namespace":"web"}}`,
 		jsonText(`{"metadata":null}`): `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"web"}}`,
 	} {
 		before := len(srv.all())

@@ -78,12 +78,15 @@ func (r Resource[T]) sendBody(ctx context.Context, q request, contentType string
 }
 
 // Patch changes the object as p says and returns it as the server stored it. It is a [*UsageError] if p could not be built, or
-// changes the object's name or namespace.
+// changes the object's name or namespace. What [patch.Apply] returns is applied, as by [Resource.Apply] without options.
 func (r Resource[T]) Patch(ctx context.Context, key meta.Key, p patch.Patch) (T, error) {
 	return r.sendPatch(ctx, r.request("patch", key), p)
 }
 
 func (r Resource[T]) sendPatch(ctx context.Context, q request, p patch.Patch) (T, error) {
+	if p.MediaType() == patch.ApplyType {
+		return r.sendApply(ctx, q, p, ApplyOptions{})
+	}
 	body, err := p.Body()
 	if err == nil && q.key.Name != "" {
 		err = p.CheckKey(q.key)

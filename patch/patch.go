@@ -15,6 +15,7 @@ type Patch struct {
 	body      []byte
 	err       error
 	idle      bool // it asks for no change, whatever its body is
+	status    bool // of an apply: it has a status that is not empty and that no path names
 }
 
 // MediaType returns the media type, such as "application/merge-patch+json".
@@ -29,9 +30,12 @@ func (p Patch) Body() ([]byte, error) {
 }
 
 // IsEmpty reports whether the patch asks for no change, as that of [Diff] between equal objects: there is no reason to send
-// it. It is a JSON patch without operations other than tests, or any other patch without members. What [Patch.WithResourceVersion]
-// adds does not count. A patch that could not be built is not empty, so that its error is seen where it is sent.
-func (p Patch) IsEmpty() bool { return p.err == nil && (p.idle || string(p.body) == "{}") }
+// it. It is a JSON patch without operations other than tests, or any other patch without members, but never an [Apply], which
+// takes away what its manager applied before. What [Patch.WithResourceVersion] adds does not count. A patch that could not be
+// built is not empty, so that its error is seen where it is sent.
+func (p Patch) IsEmpty() bool {
+	return p.err == nil && (p.idle || p.mediaType != ApplyType && string(p.body) == "{}")
+}
 
 // String returns the media type and the size; what a patch changes may be secret.
 func (p Patch) String() string {
@@ -81,7 +85,7 @@ func (p Patch) WithResourceVersion(version string) Patch {
 	if err != nil {
 		return Patch{mediaType: p.mediaType, err: fmt.Errorf("patch.WithResourceVersion: %w", err)}
 	}
-	return Patch{mediaType: p.mediaType, body: body, idle: p.IsEmpty()}
+	return Patch{mediaType: p.mediaType, body: body, idle: p.IsEmpty(), status: p.status}
 }
 
 // withVersionTest returns the JSON patch with one more operation before the others.

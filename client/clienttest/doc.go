@@ -28,9 +28,16 @@
 // Core configmaps, events, namespaces, nodes, pods, secrets, serviceaccounts and services, apps deployments,
 // certificates.k8s.io certificatesigningrequests and coordination.k8s.io leases, and whatever [Options.Resources] or
 // [Server.Register] add, as custom resources. The namespaces default, kube-system and kube-public exist. All verbs work on
-// all resources: create (with generateName), get, list, watch, update, merge patch, delete and deletecollection (which, as on
+// all resources: create (with generateName), get, list, watch, update, patch, delete and deletecollection (which, as on
 // a real server, namespaces do not have); every write can be a dry run. So do
 //
+//   - JSON patches, merge patches and, of the built-in kinds, strategic merge patches, also of subresources. They do what
+//     kube-apiserver's do, not what the RFCs say: a JSON patch may replace a member that is not there, or count an index from
+//     the end, and its tests compare numbers and strings as they are written;
+//   - server-side apply, of status and scale as well: who owns which fields, conflicts and force, as managedFields say it, by the
+//     kinds of lists and maps of the schemas; configurations are JSON or YAML;
+//   - fieldValidation: a member that the kind does not have is dropped, and of two of one name the last counts, with a warning
+//     or an error for each. The schemas of the built-in kinds are in the package, that of a custom resource is [Resource.Schema];
 //   - subresources: status; the scale of deployments; binding, ephemeralcontainers, eviction and resize of pods; the token of
 //     service accounts, which is good for this server until it expires; the approval of certificate signing requests; finalize
 //     of namespaces;
@@ -38,7 +45,7 @@
 //   - list and watch at a resource version, by the rules of the Kubernetes documentation "API Concepts"; streaming lists
 //     (KEP-3157); bookmarks; timeoutSeconds; selectors for labels and for the fields that the resource allows;
 //   - optimistic concurrency, preconditions, finalizers, generation and managedFields;
-//   - discovery of all that in both forms, Tables and metadata alone: what kubectl needs;
+//   - discovery of all that in both forms, OpenAPI v3 documents with the schemas, Tables and metadata alone: what kubectl needs;
 //   - the users of tokens and client certificates, impersonation, and the reviews of access, of rules and of oneself.
 //
 // One counter, as on a real server, versions all resources. Errors are Status bodies in kube-apiserver's words.
@@ -50,9 +57,12 @@
 //
 // Where a test finds another difference from kube-apiserver than these, this package is wrong.
 //
-//   - Types are not checked, nor defaulted, beyond metadata, the data of config maps and secrets, and the conditions and the
-//     certificate of a certificate signing request: a pod without containers is a pod. Unknown fields stay, whatever
-//     fieldValidation says; it is heeded for duplicate ones.
+//   - Objects are neither validated beyond metadata, the types of their fields, and the conditions and the certificate of a
+//     certificate signing request, nor, if they are of a built-in kind, defaulted: a pod without containers is a pod. So nobody
+//     owns the defaults of a built-in kind. The fields of those are the ones of kube-apiserver 1.36, without descriptions. The
+//     types of the fields of custom resources are checked in what is applied alone.
+//   - What is wrong with a strategic merge patch is said in other words, and a list of scalars to delete that is no list is an
+//     error here.
 //   - Access is what [Options.Authorize] allows, which is everything without it: there are no roles. There are no admission
 //     plugins but the one for namespaces: whoever may write the approval of a request may approve it for any signer.
 //   - A function cannot be listed. With Authorize, a SelfSubjectRulesReview is answered as by a real server with a webhook for
@@ -61,8 +71,7 @@
 //     are neither served nor listed, and discovery has no hashes of storage versions.
 //   - There are no disruption budgets; [DisruptionBudget] is the answer of one. A token is signed by nobody, and does not end
 //     with the object that it is bound to. No signer writes the certificate of an approved request: a test does, to its status.
-//   - Only merge patches are supported; other types of patch are answered with 415. Answers are JSON only; protobuf
-//     is read in the bodies that kubectl create, certificate and auth send.
+//   - Answers are JSON only; protobuf is read in the bodies that kubectl create, certificate and auth send.
 //   - A namespace is deleted with its contents in the request that deletes it; on a real cluster a controller does
 //     it, a little later. Owner references do nothing, and propagationPolicy changes nothing, because there is no
 //     garbage collector.

@@ -131,3 +131,42 @@ func TestVirtualTime(t *testing.T) {
 		}
 	})
 }
+
+// With the schema of its definition, a custom resource is as strict as on a real server: a misspelled field is an error, or
+// dropped with a warning.
+func ExampleResource() {
+	server := clienttest.New(clienttest.Options{Resources: []clienttest.Resource{{
+		Group: "example.dev", Version: "v1", Kind: "Widget", Resource: "widgets",
+		Schema: []byte(`{"type":"object","properties":{"spec":{"type":"object","properties":{"color":{"type":"string"}}}}}`),
+	}}})
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	done := make(chan error)
+	go func() { done <- server.Run(ctx) }()
+	c, err := client.New(server.Config())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	widget := &meta.Unstructured{Object: map[string]any{"spec": map[string]any{"colour": "red"}}}
+	widget.SetNamespace("default")
+	widget.SetName("a")
+	widgets := client.For(c, client.Type[*meta.Unstructured]{Group: "example.dev", Version: "v1", Kind: "Widget", Resource: "widgets"})
+	_, err = widgets.With(client.WriteOptions{FieldValidation: client.ValidateStrict}).Create(ctx, widget)
+	fmt.Println(errors.Is(err, apierrors.BadRequest))
+	made, err := widgets.Create(ctx, widget)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(made.Object["spec"])
+
+	c.Close()
+	stop()
+	fmt.Println(<-done)
+	// Output:
+	// true
+	// map[]
+	// <nil>
+}

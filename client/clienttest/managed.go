@@ -3,245 +3,269 @@ package clienttest
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
-// fieldSet is a set of fields as FieldsV1 writes it: a tree whose keys are "f:name" for members, "v:value" for the
-// members of a set and "." for the thing itself.
-type fieldSet = map[string]any
-
-// fieldsOf returns the fields of an object that a writer can own: everything but what the server sets, and but status
-// where that is a subresource, which then is all that its writers own.
-func fieldsOf(r *resource, d *draft, subresource string) fieldSet {
-	set := fieldSet{}
-	if ofSpec(subresource) {
-		metadataFields(set, d)
-	}
-	for k, v := range d.content {
-		if r.Status && (k == "status") == ofSpec(subresource) {
-			continue
-		}
-		fields := fieldsOfValue(v)
-		if sub, ok := fields.(fieldSet); ok && r.builtin && (k == "spec" || k == "status") {
-			delete(sub, ".") // a struct of the API, not a map
-		}
-		set["f:"+k] = fields
-	}
-	return set
+// owner is one who owns fields of an object: an entry of managedFields, with its fields beside it.
+type owner struct {
+	meta.ManagedFields
+	set *fieldset.Set
 }
 
-// ofSpec reports whether a subresource writes something else than status.
-func ofSpec(subresource string) bool { return subresource != "status" && subresource != "approval" }
+const (
+	operationApply  = "Apply"
+	operationUpdate = "Update"
+	fieldsType      = "FieldsV1"
+)
 
-func metadataFields(set fieldSet, d *draft) {
-	m := fieldSet{}
-	texts := func(name string, values map[string]string) {
-		if len(values) == 0 {
-			return
-		}
-		sub := fieldSet{".": fieldSet{}}
-		for k, v := range values {
-			sub["f:"+k] = leaf(v)
-		}
-		m["f:"+name] = sub
-	}
-	texts("labels", d.meta.Labels)
-	texts("annotations", d.meta.Annotations)
-	if len(d.meta.Finalizers) > 0 {
-		sub := fieldSet{".": fieldSet{}}
-		for _, f := range d.meta.Finalizers {
-			sub["v:"+strconv.Quote(f)] = fieldSet{}
-		}
-		m["f:finalizers"] = sub
-	}
-	if len(d.meta.OwnerReferences) > 0 {
-		sub := fieldSet{".": fieldSet{}}
-		for _, o := range d.meta.OwnerReferences {
-			sub[`k:{"uid":`+strconv.Quote(o.UID)+`}`] = leaf(o)
-		}
-		m["f:ownerReferences"] = sub
-	}
-	if d.meta.GenerateName != "" {
-		m["f:generateName"] = leaf(d.meta.GenerateName)
-	}
-	if len(m) > 0 {
-		set["f:metadata"] = m
-	}
+// is reports whether two entries are of the same owner. One who applies stays the same with another version of the API.
+func (o owner) is(other owner) bool {
+	return o.Manager == other.Manager && o.Operation == other.Operation && o.Subresource == other.Subresource &&
+		(o.APIVersion == other.APIVersion || o.Operation == operationApply)
 }
 
-func fieldsOfValue(v any) any {
-	m, ok := v.(members)
-	if !ok || len(m) == 0 {
-		return leaf(v)
+// identity orders owners as the real server does in a conflict.
+func (o owner) identity() string {
+	m := meta.ManagedFields{Manager: o.Manager, Operation: o.Operation, APIVersion: o.APIVersion, Subresource: o.Subresource}
+	if o.Operation == operationApply {
+		m.APIVersion = ""
 	}
-	set := fieldSet{".": fieldSet{}}
-	for k, v := range m {
-		set["f:"+k] = fieldsOfValue(v)
-	}
-	return set
+	b, _ := json.Marshal(m) // strings can be encoded
+	return string(b)
 }
 
-// value is a leaf of the tree that remembers what the field's value is, for changed. It is written as {}.
-type value struct{ v any }
+// owners are those who own the fields of an object, each once.
+type owners []owner
 
-func leaf(v any) value { return value{v} }
-
-// MarshalJSON implements json.Marshaler.
-func (value) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
-
-// changed returns the fields of now that are not in old or have another value there.
-func changed(now, old fieldSet) fieldSet {
-	set := fieldSet{}
-	for k, v := range now {
-		was, found := old[k]
-		a, branch := v.(fieldSet)
-		b, branchBefore := was.(fieldSet)
-		switch {
-		case branch && branchBefore:
-			if sub := changed(a, b); len(sub) > 0 {
-				set[k] = sub
+// decodeOwners reads managedFields. Any entry that cannot be one makes the whole invalid.
+func decodeOwners(entries []meta.ManagedFields) (owners, bool) {
+	var all owners
+	for _, e := range entries {
+		if e.Operation != operationApply && e.Operation != operationUpdate || e.APIVersion == "" || e.FieldsType != fieldsType {
+			return nil, false
+		}
+		o := owner{ManagedFields: e, set: &fieldset.Set{}}
+		if o.FieldsV1 = nil; len(e.FieldsV1) > 0 && string(e.FieldsV1) != "null" {
+			var err error
+			if o.set, err = fieldset.Parse(e.FieldsV1); err != nil {
+				return nil, false
 			}
-		case found && sameLeaf(v, was):
-		default:
-			set[k] = v
 		}
+		all = all.with(o)
+	}
+	return all, true
+}
+
+// of returns one who owns fields, with those it has, which may be none.
+func (all owners) of(who owner) owner {
+	for _, o := range all {
+		if o.is(who) {
+			return o
+		}
+	}
+	who.set, who.Time = &fieldset.Set{}, nil
+	return who
+}
+
+// with returns the owners with one of them replaced or added, or without it if it owns nothing.
+func (all owners) with(o owner) owners {
+	out := slices.DeleteFunc(slices.Clone(all), o.is)
+	if !o.set.IsEmpty() {
+		out = append(out, o)
+	}
+	return out
+}
+
+// encode writes managedFields in the real server's order.
+func (all owners) encode() []meta.ManagedFields {
+	if len(all) == 0 {
+		return nil
+	}
+	seconds := func(o owner) int64 {
+		if o.Time == nil {
+			return 0
+		}
+		return o.Time.Unix()
+	}
+	sorted := slices.SortedFunc(slices.Values(all), func(a, b owner) int {
+		return cmp.Or(
+			strings.Compare(a.Operation, b.Operation), cmp.Compare(seconds(a), seconds(b)), strings.Compare(a.Manager, b.Manager),
+			strings.Compare(a.APIVersion, b.APIVersion), strings.Compare(a.Subresource, b.Subresource),
+		)
+	})
+	entries := make([]meta.ManagedFields, len(sorted))
+	for i, o := range sorted {
+		entries[i] = o.ManagedFields
+		entries[i].FieldsType, entries[i].FieldsV1 = fieldsType, o.set.Append(nil)
+	}
+	return entries
+}
+
+// union returns all fields that are owned.
+func (all owners) union() *fieldset.Set {
+	set := &fieldset.Set{}
+	for _, o := range all {
+		set = set.Union(o.set)
 	}
 	return set
 }
 
-func sameLeaf(a, b any) bool {
-	x, ok := a.(value)
-	y, okToo := b.(value)
-	if !ok || !okToo {
-		return false
-	}
-	if o, ok := x.v.(meta.OwnerReference); ok {
-		other, _ := y.v.(meta.OwnerReference)
-		j, _ := json.Marshal(o)
-		k, _ := json.Marshal(other)
-		return string(j) == string(k)
-	}
-	return equal(x.v, y.v)
-}
-
-// union, intersection and difference of sets. The members of a branch decide; a branch that is left without any goes.
-func union(a, b fieldSet) fieldSet {
-	set := maps.Clone(a)
-	for k, v := range b {
-		was, _ := set[k].(fieldSet)
-		if sub, ok := v.(fieldSet); ok && was != nil {
-			v = union(was, sub)
-		}
-		set[k] = v
-	}
-	return set
-}
-
-func intersection(a, b fieldSet) fieldSet {
-	set := fieldSet{}
-	for k, v := range a {
-		other, found := b[k]
-		if !found {
+// lose returns the owners without the fields that another one has changed or removed, and what each of them has lost by changes.
+func (all owners) lose(by owner, c changes) (left, lost owners) {
+	written := c.modified.Union(c.added)
+	for _, o := range all {
+		if o.is(by) {
+			left = append(left, o)
 			continue
 		}
-		sub, ok := v.(fieldSet)
-		otherSub, okToo := other.(fieldSet)
-		if !ok || !okToo || len(sub) == 0 {
-			set[k] = v
-		} else if sub = intersection(sub, otherSub); len(sub) > 0 {
-			set[k] = sub
+		if conflicts := o.set.Intersection(written); !conflicts.IsEmpty() {
+			lost = append(lost, owner{o.ManagedFields, conflicts})
+			o.set = o.set.Difference(conflicts)
+		}
+		if o.set = o.set.Difference(c.removed); !o.set.IsEmpty() {
+			left = append(left, o)
 		}
 	}
-	return set
+	return left, lost
 }
 
-func difference(a, b fieldSet) fieldSet {
-	set := fieldSet{}
-	for k, v := range a {
-		other, found := b[k]
-		if !found || k == "." {
-			set[k] = v
-			continue
-		}
-		sub, ok := v.(fieldSet)
-		otherSub, okToo := other.(fieldSet)
-		if !ok || !okToo || len(sub) == 0 {
-			continue
-		}
-		if sub = difference(sub, otherSub); len(sub) > 1 || len(sub) == 1 && sub["."] == nil {
-			set[k] = sub
-		}
+// ownedBefore is who owns what nobody was noted for, once somebody applies.
+const ownedBefore = "before-first-apply"
+
+// updated returns who owns the fields once old has become now by an update: who writes owns what changes. A time moves only with
+// that.
+func (m management) updated(old, now any, all owners, manager string) owners {
+	c := m.changes(old, now)
+	all, _ = all.lose(owner{}, c)
+	written := m.kept(c.added.Union(c.modified)).Difference(unowned())
+	if written.IsEmpty() {
+		return all
 	}
-	return set
+	who := all.of(m.owner(manager, operationUpdate))
+	who.set, who.Time = who.set.Union(written), &m.now
+	return all.with(who).capped()
 }
 
-// manage records in d who wrote what: manager owns what differs from old, on top of what it owned before, and nobody
-// owns what is not there any more. old is nil for a create. A manager's time moves only when its fields change
-// something.
-func manage(r *resource, d, old *draft, manager, subresource string, now meta.Time) {
-	fields := fieldsOf(r, d, subresource)
-	written := fields
+// capped joins the oldest of more than ten updaters into one, as the real server does so that they do not become ever more.
+func (all owners) capped() owners {
+	const limit, oldest = 10, "ancient-changes"
+	updaters := slices.DeleteFunc(slices.Clone(all), func(o owner) bool { return o.Operation != operationUpdate })
+	if len(updaters) <= limit {
+		return all
+	}
+	slices.SortFunc(updaters, func(a, b owner) int {
+		return cmp.Or(cmp.Compare(unix(a.Time), unix(b.Time)), strings.Compare(a.identity(), b.identity()))
+	})
+	bucket := all.of(owner{ManagedFields: meta.ManagedFields{
+		Manager: oldest, Operation: operationUpdate, APIVersion: updaters[0].APIVersion,
+	}})
+	for _, o := range updaters[:len(updaters)-limit+1] {
+		all = slices.DeleteFunc(slices.Clone(all), o.is)
+		bucket.set, bucket.Time = bucket.set.Union(o.set), o.Time
+	}
+	return all.with(bucket)
+}
+
+func unix(t *meta.Time) int64 {
+	if t == nil {
+		return 0
+	}
+	return t.Unix()
+}
+
+// management is what decides who owns what in one write.
+type management struct {
+	apiVersion, subresource string
+	shape                   *shape
+	kept                    fieldPart // what of a set the request can write
+	now                     meta.Time
+	versions                bool // entries of other versions of the API count as well
+}
+
+func (m management) owner(manager, operation string) owner {
+	return owner{ManagedFields: meta.ManagedFields{
+		Manager: manager, Operation: operation, APIVersion: m.apiVersion, Subresource: m.subresource,
+	}, set: &fieldset.Set{}}
+}
+
+// changes are those that the request can make.
+func (m management) changes(old, now any) changes {
+	c := changesOf(old, now, m.shape)
+	return changes{m.kept(c.added), m.kept(c.modified), m.kept(c.removed)}
+}
+
+// known returns the owners whose entries are of the version that the resource has. The others go.
+func (m management) known(all owners) owners {
+	if m.versions {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(o owner) bool { return o.APIVersion != m.apiVersion })
+}
+
+// management returns what decides about a request's write.
+func (c *call) management() management {
+	return management{
+		apiVersion: c.res.GVK().APIVersion(), subresource: c.Subresource, shape: c.res.fields(),
+		kept: writable(c.res, c.Subresource), now: now(),
+	}
+}
+
+// manage notes in d who owns its fields, once manager has made it of old by an update or a patch, or created it, where old is nil.
+// An update may bring managedFields along, unless it is of a subresource: those are then the ones that it changes, and an empty
+// entry alone drops them.
+func (c *call) manage(d, old *draft, manager string) {
+	m := c.management()
+	var before any = members{}
 	var entries []meta.ManagedFields
 	if old != nil {
-		written = changed(fields, fieldsOf(r, old, subresource))
-		entries = slices.Clone(old.meta.ManagedFields)
+		before, entries = old.value(), old.meta.ManagedFields
 	}
-	own := meta.ManagedFields{
-		Manager: manager, Operation: "Update", APIVersion: d.apiVersion, Time: &now,
-		FieldsType: "FieldsV1", Subresource: subresource,
-	}
-	var owned fieldSet
-	kept := entries[:0]
-	for _, e := range entries {
-		if ofSpec(e.Subresource) != ofSpec(subresource) {
-			kept = append(kept, e)
-			continue
-		}
-		var set fieldSet
-		if json.Unmarshal(e.FieldsV1, &set) != nil {
-			continue
-		}
-		if e.Manager == own.Manager && e.Subresource == own.Subresource && e.APIVersion == own.APIVersion {
-			owned = set
-			continue
-		}
-		set = difference(intersection(set, fields), written)
-		if len(set) > 0 {
-			e.FieldsV1 = encodeFields(set)
-			kept = append(kept, e)
+	sent := d.meta.ManagedFields
+	d.meta.ManagedFields = nil
+	all, _ := decodeOwners(entries)
+	if c.Subresource == "" && sent != nil {
+		reset := len(sent) == 0 || len(sent) == 1 && isZero(sent[0])
+		brought, valid := decodeOwners(sent)
+		if reset {
+			all = nil
+		} else if valid && len(brought) > 0 {
+			all = brought
 		}
 	}
-	if set := union(intersection(owned, fields), written); len(set) > 0 {
-		own.FieldsV1 = encodeFields(set)
-		kept = append(kept, own)
+	if old != nil && len(all) == 0 {
+		return // nobody is noted until somebody applies
 	}
-	slices.SortStableFunc(kept, func(a, b meta.ManagedFields) int {
-		return cmp.Or(a.Time.Compare(b.Time.Truncate(time.Second)), strings.Compare(a.Manager, b.Manager))
-	})
-	d.meta.ManagedFields = kept
+	d.meta.ManagedFields = m.updated(before, d.value(), m.known(all), manager).encode()
 }
 
-func encodeFields(set fieldSet) json.RawMessage {
-	b, err := json.Marshal(set)
-	if err != nil {
-		panic(err) // maps of maps can be encoded
-	}
-	return b
+func isZero(e meta.ManagedFields) bool {
+	return e.Manager == "" && e.Operation == "" && e.APIVersion == "" && e.Time == nil && e.FieldsType == "" &&
+		len(e.FieldsV1) == 0 && e.Subresource == ""
 }
+
+// sameOwners reports whether two managedFields differ in times alone.
+func sameOwners(a, b []meta.ManagedFields) bool {
+	return slices.EqualFunc(a, b, func(a, b meta.ManagedFields) bool {
+		a.Time, b.Time = nil, nil
+		x, errX := json.Marshal(a)
+		y, errY := json.Marshal(b)
+		return errX == nil && errY == nil && string(x) == string(y)
+	})
+}
+
+// managerMax is how long a manager's name may be.
+const managerMax = 128
 
 // managerOf returns a writer's name: what the request gives, or the user agent up to the first slash.
 func managerOf(fieldManager, userAgent string) string {
 	if fieldManager != "" {
 		return fieldManager
 	}
-	const limit = 128
 	name, _, _ := strings.Cut(userAgent, "/")
 	name = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -249,5 +273,5 @@ func managerOf(fieldManager, userAgent string) string {
 		}
 		return r
 	}, name)
-	return name[:min(len(name), limit)]
+	return name[:min(len(name), managerMax)]
 }

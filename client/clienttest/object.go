@@ -21,8 +21,16 @@ type draft struct {
 
 // parseDraft reads an object. The error is a *decodeError.
 func parseDraft(body []byte) (*draft, error) {
+	// A real server has the whole of this type in its error.
+	var is struct {
+		APIVersion string `json:"apiVersion,omitempty"`
+		Kind       string `json:"kind,omitempty"`
+	}
 	var m map[string]json.RawMessage
-	err := json.Unmarshal(body, &m)
+	err := json.Unmarshal(body, &is)
+	if err == nil {
+		err = json.Unmarshal(body, &m)
+	}
 	if err == nil && m == nil {
 		err = errors.New("json: cannot unmarshal null into an object")
 	}
@@ -92,6 +100,11 @@ func (d *draft) normalize(r *resource) error {
 				delete(d.content, name)
 			}
 		}
+		if err := r.shape().misfit(d.content, "", ""); err != nil {
+			return &decodeError{kind: d.kind, apiVersion: d.apiVersion, err: err}
+		}
+	} else {
+		r.declared.complete(d.content)
 	}
 	d.meta.SelfLink = ""
 	if len(d.meta.Labels) == 0 {

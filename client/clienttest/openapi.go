@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/bowline-go/bowline/client/meta"
@@ -12,7 +13,7 @@ import (
 
 // openapi answers /openapi/v3 with an index of documents, each with its hash, and below it with the documents. They have the
 // paths of objects, and of each only that a patch knows fieldValidation: that is what kubectl looks for before it sends an
-// object. There are no schemas. It reports whether there is such a document. That the index is text, and has no ETag where the
+// object. They have the schemas of the kinds, without descriptions. It reports whether there is such a document. That the index is text, and has no ETag where the
 // documents do, is as it is on a real server.
 func (s *Server) openapi(w http.ResponseWriter, r *http.Request, parts []string) bool {
 	versions, resources := s.inventory()
@@ -85,6 +86,77 @@ func openapiOf(v meta.GVR, resources []*resource) any {
 	}
 	return map[string]any{
 		"openapi": "3.0.0", "info": map[string]string{"title": "clienttest", "version": versionGit}, "paths": paths,
-		"components": map[string]any{},
+		"components": map[string]any{"schemas": schemasOf(v, resources)},
 	}
+}
+
+// schemasOf returns the schemas of the kinds of a group version, and of all that they refer to.
+func schemasOf(v meta.GVR, resources []*resource) map[string]json.RawMessage {
+	t := builtinSchemas()
+	all := make(map[string]json.RawMessage)
+	for _, r := range resources {
+		if !r.builtin {
+			all[schemaName(r)] = r.openAPISchema()
+			t.collect("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta", all)
+			continue
+		}
+		t.collect(t.kinds[r.GVK()], all)
+		for _, sub := range r.subresources {
+			k := sub.kind
+			if k.Version == "" {
+				k.Group, k.Version = v.Group, v.Version
+			}
+			t.collect(t.kinds[k], all)
+		}
+	}
+	return all
+}
+
+// collect adds a schema to those in a document, and all that it refers to. The empty name is none.
+func (t *schemaTable) collect(name string, into map[string]json.RawMessage) {
+	if name == "" || into[name] != nil {
+		return
+	}
+	into[name] = t.texts[name]
+	t.schemas[name].refs(func(name string) { t.collect(name, into) })
+}
+
+// refs calls visit with the name of every schema that j refers to.
+func (j *jsonSchema) refs(visit func(name string)) {
+	if j == nil {
+		return
+	}
+	if j.Ref != "" {
+		visit(strings.TrimPrefix(j.Ref, refStart))
+	}
+	for _, p := range j.Properties {
+		p.refs(visit)
+	}
+	j.Items.refs(visit)
+	j.AdditionalProperties.schema.refs(visit)
+}
+
+// schemaName is what the schema of a custom resource is called: its group from behind, its version and its kind.
+func schemaName(r *resource) string {
+	labels := strings.Split(r.Group, ".")
+	slices.Reverse(labels)
+	return strings.Join(append(labels, r.Version, r.Kind), ".")
+}
+
+// openAPISchema is the schema of a custom resource with the members that every object has.
+func (r *resource) openAPISchema() json.RawMessage {
+	schema := members{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
+	if len(r.Schema) > 0 {
+		v, _ := parseJSON(r.Schema) // it was read when the resource was registered
+		schema, _ = v.(members)
+	}
+	properties, _ := schema["properties"].(members)
+	if properties == nil {
+		properties = members{}
+	}
+	properties["apiVersion"], properties["kind"] = members{"type": "string"}, members{"type": "string"}
+	properties["metadata"] = members{"$ref": refStart + "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"}
+	schema["properties"] = properties
+	schema["x-kubernetes-group-version-kind"] = []any{members{"group": r.Group, "version": r.Version, "kind": r.Kind}}
+	return appendValue(nil, schema)
 }

@@ -7,8 +7,12 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"net/http"
+	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -16,32 +20,67 @@ import (
 // writeOptions are the parameters of a create, an update and a patch.
 type writeOptions struct {
 	dryRun  bool
+	force   bool // of an apply
 	manager string
+	owned   bool // managedFields are right as they are
 }
 
-func (c *call) writeOptions(kind string) (o writeOptions, err error) {
-	if o.dryRun, err = dryRun(kind, c.query["dryRun"]); err != nil {
-		return o, err
+// writeOptions reads the parameters. wrong is what is wrong with those that are the kind's own.
+func (c *call) writeOptions(kind string, wrong ...meta.StatusCause) (o writeOptions, _ error) {
+	manager := c.query.Get("fieldManager")
+	if len(manager) > managerMax {
+		wrong = append(wrong, meta.StatusCause{
+			Reason: "FieldValueTooLong", Field: "fieldManager",
+			Message: fmt.Sprintf("Too long: may not be more than %d bytes", managerMax),
+		})
+	}
+	for i, r := range manager {
+		if !unicode.IsPrint(r) {
+			wrong = append(wrong, invalidValue("fieldManager", manager, fmt.Sprintf("invalid character %#U (at position %d)", r, i)))
+		}
+	}
+	values := c.query["dryRun"]
+	var bad bool
+	if o.dryRun, bad = readDryRun(values); bad {
+		wrong = append(wrong, unsupportedValue("dryRun", values, "All"))
 	}
 	switch v := c.query.Get("fieldValidation"); v {
 	case "", "Ignore", "Warn", "Strict":
 	default:
-		return o, invalidOptions(kind, unsupportedValue("fieldValidation", v, "", "Ignore", "Strict", "Warn"))
+		wrong = append(wrong, unsupportedValue("fieldValidation", v, "", "Ignore", "Strict", "Warn"))
 	}
-	o.manager = managerOf(c.query.Get("fieldManager"), c.r.UserAgent())
+	if len(wrong) > 0 {
+		return o, invalidOptions(kind, wrong...)
+	}
+	o.force, o.manager = isTrue(c.query, "force"), managerOf(manager, c.r.UserAgent())
 	return o, nil
 }
 
+// patchOptions is writeOptions for a patch.
+func (c *call) patchOptions(media string) (writeOptions, error) {
+	var wrong []meta.StatusCause
+	switch {
+	case media == mediaApply && c.query.Get("fieldManager") == "":
+		wrong = append(wrong, requiredValue("fieldManager", "is required for apply patch"))
+	case media != mediaApply && c.query.Has("force"):
+		wrong = append(wrong, forbiddenValue("force", "may not be specified for non-apply patch"))
+	}
+	return c.writeOptions("PatchOptions", wrong...)
+}
+
 func dryRun(kind string, values []string) (bool, error) {
+	dry, bad := readDryRun(values)
+	if bad {
+		return false, invalidOptions(kind, unsupportedValue("dryRun", values, "All"))
+	}
+	return dry, nil
+}
+
+func readDryRun(values []string) (dry, bad bool) {
 	if len(values) == 0 || len(values) == 1 && values[0] == "" {
-		return false, nil
+		return false, false
 	}
-	for _, v := range values {
-		if v != "All" {
-			return false, invalidOptions(kind, unsupportedValue("dryRun", values, "All"))
-		}
-	}
-	return true, nil
+	return true, slices.ContainsFunc(values, func(v string) bool { return v != "All" })
 }
 
 // readDraft reads the object in the body of a create or an update.
@@ -67,8 +106,8 @@ func (c *call) readDraft(w http.ResponseWriter) (*draft, error) {
 		err = d.normalize(c.res)
 	}
 	if err == nil && media == mediaJSON {
-		if twice := c.strict(w, body); twice != nil {
-			err = &decodeError{d.apiVersion, d.kind, twice}
+		if wrong := c.report(w, c.fields(body, d)); wrong != nil {
+			err = &decodeError{d.apiVersion, d.kind, wrong}
 		}
 	}
 	var bad *decodeError
@@ -80,7 +119,29 @@ func (c *call) readDraft(w http.ResponseWriter) (*draft, error) {
 		return nil, badRequest("the object provided is unrecognized (must be of type %s): %v (%s)",
 			c.res.Kind, bad, summary(body))
 	}
+	if err == nil {
+		d.uniteOwners(w, "duplicate entries")
+	}
 	return d, err
+}
+
+// uniteOwners drops owners that are there twice, with a warning that says what there is of them.
+func (d *draft) uniteOwners(w http.ResponseWriter, what string) {
+	var twice []string
+	kept := []meta.OwnerReference{}
+	for _, o := range d.meta.OwnerReferences {
+		if slices.ContainsFunc(kept, func(k meta.OwnerReference) bool { return reflect.DeepEqual(k, o) }) {
+			twice = append(twice, o.UID)
+		} else {
+			kept = append(kept, o)
+		}
+	}
+	if len(twice) > 0 {
+		d.meta.OwnerReferences = kept
+		w.Header().Add("Warning", fmt.Sprintf("299 - %q", ".metadata.ownerReferences contains "+what+
+			"; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; "+
+			"duplicate UID(s) observed: "+strings.Join(twice, ", ")))
+	}
 }
 
 // checkKind compares what a body says it is with the resource. Compiled-in types need not say it.
@@ -94,8 +155,7 @@ func (c *call) checkKind(d *draft, body []byte) error {
 			d.apiVersion = want.APIVersion()
 		}
 		if d.kind != want.Kind || d.apiVersion != want.APIVersion() {
-			return &decodeError{kind: d.kind, apiVersion: d.apiVersion, err: fmt.Errorf(
-				"no kind %q is registered for version %q here", d.kind, d.apiVersion)}
+			return &decodeError{kind: d.kind, apiVersion: d.apiVersion, err: noKind(d.kind, d.apiVersion)}
 		}
 		return nil
 	}
@@ -114,6 +174,11 @@ func (c *call) checkKind(d *draft, body []byte) error {
 		return invalid(want.Group, d.kind, d.meta.Name, []meta.StatusCause{invalidValue("kind", d.kind, "must be "+want.Kind)})
 	}
 	return nil
+}
+
+// noKind is an object that says it is of a kind which it cannot be.
+func noKind(kind, apiVersion string) error {
+	return fmt.Errorf("no kind %q is registered for version %q in scheme %q", kind, apiVersion, "pkg/runtime/scheme.go:111")
 }
 
 // summary is the start of a body, for an error.
@@ -146,14 +211,14 @@ func (c *call) checkNamespace(d *draft) error {
 }
 
 // checkName compares an object's name with that in the path.
-func (c *call) checkName(d *draft) error {
-	switch d.meta.Name {
+func (c *call) checkName(name string) error {
+	switch name {
 	case c.Key.Name:
 		return nil
 	case "":
 		return badRequest("the name of the object (%s based on URL) was undeterminable: name must be provided", c.Key.Name)
 	}
-	return badRequest("the name of the object (%s) does not match the name on the URL (%s)", d.meta.Name, c.Key.Name)
+	return badRequest("the name of the object (%s) does not match the name on the URL (%s)", name, c.Key.Name)
 }
 
 // now is the present time in the resolution of metadata.
@@ -221,7 +286,9 @@ func (c *call) insert(d *draft, o writeOptions) (*revision, error) {
 	if c.res.objects.tree.get(pathOf(d.key())) != nil {
 		return nil, alreadyExists(c.res, d.meta.Name)
 	}
-	manage(c.res, d, nil, o.manager, "", now())
+	if !o.owned {
+		c.manage(d, nil, o.manager)
+	}
 	if o.dryRun {
 		return d.revision(c.res, 0), nil
 	}
@@ -294,7 +361,7 @@ func (c *call) update(w http.ResponseWriter) error {
 	if err := c.checkNamespace(d); err != nil {
 		return err
 	}
-	if err := c.checkName(d); err != nil {
+	if err := c.checkName(d.meta.Name); err != nil {
 		return err
 	}
 	v, code, err := c.put(d, o)
@@ -330,8 +397,10 @@ func (c *call) replace(cur *revision, old, d *draft, o writeOptions) (*revision,
 	if err := c.checkVersion(cur, d.meta.ResourceVersion); err != nil {
 		return nil, err
 	}
+	entries := d.meta.ManagedFields
 	if sub := c.res.subresources[c.Subresource]; sub != nil && sub.part != nil {
 		d = sub.part(old, d)
+		d.meta.ManagedFields = entries
 	} else {
 		c.keep(old, d)
 	}
@@ -347,13 +416,15 @@ func (c *call) replace(cur *revision, old, d *draft, o writeOptions) (*revision,
 	if err := c.s.validator.update(c.res, &d.meta, &old.meta); err != nil {
 		return nil, err
 	}
-	if d.sameAs(old) {
+	if !o.owned {
+		c.manage(d, old, o.manager)
+	}
+	if d.sameAs(old) && sameOwners(d.meta.ManagedFields, old.meta.ManagedFields) {
 		return cur, nil // no new version, and no event
 	}
 	if c.res.generation && !d.sameSpec(old, c.res) {
 		d.meta.Generation++
 	}
-	manage(c.res, d, old, o.manager, c.Subresource, now())
 	if o.dryRun {
 		return d.revision(c.res, cur.version), nil
 	}

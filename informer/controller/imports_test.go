@@ -20,10 +20,11 @@ const module = "github.com/bowline-go/bowline"
 var imports = map[string][]string{
 	"client/meta": {},
 	"errors":      {"client/meta"},
-	"patch":       {"client/meta"},
+	"patch":       {"client/meta", "internal/fieldset"},
 	"cache":       {"client/meta"},
 	"workqueue":   {},
 
+	"internal/fieldset":   {},
 	"internal/jsonstream": {"client/meta"},
 	"internal/codec":      {"client/meta", "internal/jsonstream"},
 	"internal/retry":      {},
@@ -32,7 +33,7 @@ var imports = map[string][]string{
 	"client":            {"client/meta", "errors", "patch", "internal/codec", "internal/jsonstream", "internal/retry"},
 	"client/discovery":  {"client", "client/meta", "errors"},
 	"client/kubeconfig": {"client", "client/meta", "errors"},
-	"client/clienttest": {"client", "client/meta", "errors", "patch", "internal/memnet"},
+	"client/clienttest": {"client", "client/meta", "errors", "patch", "internal/fieldset", "internal/memnet"},
 
 	"informer":            {"cache", "client", "client/meta", "errors", "internal/retry"},
 	"informer/controller": {"cache", "client/meta", "workqueue"},

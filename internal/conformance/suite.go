@@ -10,8 +10,8 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// Run runs the suite against the server of cfg, whose credentials may do everything. It leaves namespaces behind whose names
-// begin with "conformance-".
+// Run runs the suite against the server of cfg, which serves [Widgets], and whose credentials may do everything. It leaves
+// namespaces behind whose names begin with "conformance-".
 func Run(t *testing.T, cfg client.Config) {
 	s := newSuite(t, cfg)
 	for _, test := range []struct {
@@ -27,6 +27,7 @@ func Run(t *testing.T, cfg client.Config) {
 		{"modify", testModify},
 		{"projection", testProjection},
 		{"patch", testPatch},
+		{"patches", testPatches},
 		{"delete", testDelete},
 		{"finalizers", testFinalizers},
 		{"status", testStatus},
@@ -41,8 +42,11 @@ func Run(t *testing.T, cfg client.Config) {
 		{"approval", testApproval},
 		{"reviews", testReviews},
 		{"field validation", testFieldValidation},
+		{"unknown fields", testUnknownFields},
 		{"dry run", testDryRun},
 		{"managed fields", testManagedFields},
+		{"ownership of fields", testOwnership},
+		{"apply", testApply},
 		{"watch", testWatch},
 		{"watch with a selector", testWatchSelector},
 		{"bookmarks", testBookmarks},

@@ -2,22 +2,40 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/discovery"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/conformance"
 	"github.com/bowline-go/bowline/internal/e2e/controlplane"
 )
 
 // The same suite runs against the server in the process in client/clienttest.
 func TestConformance(t *testing.T) {
-	conformance.Run(t, client.Config{
-		Server:      plane.Server,
-		TLS:         client.TLS{CAData: plane.CA},
-		BearerToken: plane.Token,
+	c := open(t, adminConfig())
+	for _, definition := range []string{conformance.WidgetDefinition, conformance.GadgetDefinition} {
+		made := parse(t, definition)
+		if _, err := client.For(c, definitions).Create(t.Context(), made); err != nil && !errors.Is(err, apierrors.AlreadyExists) { // with -count
+			t.Fatal(err)
+		}
+		must(client.WaitFor(t.Context(), client.For(c, definitions), meta.KeyOf(made), client.UntilEstablished()))(t)
+	}
+	// Discovery tells of them a little later, and the suite wants it to stay as it is.
+	eventually(t, func() error {
+		for _, kind := range []meta.GVK{conformance.Widgets.GVK(), conformance.Gadgets.GVK()} {
+			if has, err := discovery.New(c, discovery.Options{}).Has(t.Context(), kind); err != nil || !has {
+				return fmt.Errorf("discovery has %v: %t, %w", kind, has, err)
+			}
+		}
+		return nil
 	})
+	conformance.Run(t, adminConfig())
 }
 
 // A watch cache remembers more than etcd does, so this server has none.

@@ -55,6 +55,10 @@ func TestKubectlWorksWithClienttest(t *testing.T) {
 	contains(kubectl("get", "cm", "a", "-o", "yaml"), "k: v", "uid:", "resourceVersion:")
 	contains(kubectl("patch", "cm", "a", "--type=merge", "-p", `{"data":{"n":"1"}}`), "configmap/a patched")
 	contains(kubectl("get", "cm", "a", "-o", "jsonpath={.data.n}"), "1")
+	contains(kubectl("patch", "cm", "a", "--type=json", "-p", `[{"op":"move","from":"/data/n","path":"/data/j"}]`), "configmap/a patched")
+	contains(kubectl("patch", "cm", "a", "-p", `{"data":{"j":null,"s":"2"}}`), "configmap/a patched")
+	contains(kubectl("get", "cm", "a", "-o", "jsonpath={.data}"), `{"k":"v","s":"2"}`)
+	applyDeployment(t, kubectl, contains)
 	contains(kubectl("get", "namespaces"), "default")
 	contains(kubectl("get", "all", "-A"), "")
 
@@ -95,4 +99,30 @@ func TestKubectlWorksWithClienttest(t *testing.T) {
 	if out, err := plane.Kubectl(t.Context(), "--server="+url, "get", "cm", "b"); err == nil || !strings.Contains(err.Error(), "NotFound") {
 		t.Errorf("kubectl get of a deleted object gives %q, %v; want NotFound", out, err)
 	}
+}
+
+// applyDeployment is what kubectl apply and others do to a deployment with strategic merge patches, whose schema they read from the server.
+func applyDeployment(t *testing.T, kubectl func(...string) string, contains func(string, ...string)) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "web.yaml")
+	write := func(args string) string {
+		manifest := "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  selector: {matchLabels: {app: web}}\n" +
+			"  template:\n    metadata: {labels: {app: web}}\n    spec:\n      containers:\n      - {name: web, image: \"example.invalid/web:1\"" + args + "}\n"
+		if err := os.WriteFile(file, []byte(manifest), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	contains(kubectl("apply", "-f", write("")), "deployment.apps/web created")
+	contains(kubectl("apply", "-f", file), "deployment.apps/web unchanged")
+	contains(kubectl("set", "image", "deployment/web", "web=example.invalid/web:2"), "image updated")
+	contains(kubectl("set", "env", "deployment/web", "A=1"), "env updated")
+	contains(kubectl("apply", "-f", write(", args: [a]")), "deployment.apps/web configured")
+	contains(kubectl("get", "deployment", "web", "-o", "jsonpath={.spec.template.spec.containers[0]}"),
+		`"args":["a"]`, `"name":"A"`, `"image":"example.invalid/web:1"`)
+	contains(kubectl("apply", "--server-side", "-f", write(", args: [b]")), "deployment.apps/web serverside-applied")
+	contains(kubectl("get", "deployment", "web", "-o", "jsonpath={.spec.template.spec.containers[0].args} {.metadata.managedFields[*].operation}"),
+		`["b"]`, "Apply")
+	contains(kubectl("scale", "deployment/web", "--replicas=3"), "deployment.apps/web scaled")
+	contains(kubectl("explain", "deployment.spec.strategy"), "rollingUpdate", "RollingUpdateDeployment")
 }

@@ -1,0 +1,248 @@
+package clienttest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/fieldset"
+)
+
+// Server-side apply (KEP-555): a configuration has the fields that its writer wants, and the server knows what each writer has
+// applied so far. What a writer leaves out goes, unless somebody else owns it, and what somebody else owns with another value is
+// a conflict, unless the writer forces it.
+
+// apply applies a configuration, and returns the object with the code of the answer.
+func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*revision, int, error) {
+	config, err := readConfig(body)
+	if err != nil {
+		return nil, 0, err
+	}
+	st := c.s.store
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	cur := c.res.objects.tree.get(pathOf(c.Key))
+	var old *draft
+	switch {
+	case cur != nil:
+		old = cur.draft()
+	case c.Subresource != "":
+		return nil, 0, notFound(c.res, c.Key.Name)
+	}
+	m := c.management()
+	live, all := c.bare(), owners(nil)
+	if old != nil {
+		var valid bool
+		if all, valid = decodeOwners(old.meta.ManagedFields); !valid {
+			return nil, 0, failure(http.StatusInternalServerError, "", "failed to decode managed fields")
+		}
+		live = old.value()
+	}
+	wanted, all, err := c.applyTo(m, live, all, config, o)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := c.strictYAML(w, body); err != nil {
+		return nil, 0, err
+	}
+	if c.res.builtin {
+		m.shape.dropNulls(wanted)
+	} else if causes := m.shape.nulls(wanted, ""); len(causes) > 0 {
+		return nil, 0, invalid(c.res.Group, c.res.Kind, c.Key.Name, causes)
+	}
+	raw := appendValue(nil, wanted)
+	d, err := parseDraft(raw)
+	if err == nil {
+		err = d.normalize(c.res)
+	}
+	var bad *decodeError
+	if errors.As(err, &bad) {
+		err = failure(http.StatusInternalServerError, "", "failed to convert new object (%s) to proper version: %v", nameText(config), bad)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	d.meta.ManagedFields = all.encode()
+	if cur == nil && d.meta.UID != "" {
+		return nil, 0, conflict(c.res, c.Key.Name, fmt.Sprintf(
+			"uid mismatch: the provided object specified uid %s, and no existing object was found", d.meta.UID))
+	}
+	if err := c.checkNamespace(d); err != nil {
+		return nil, 0, err
+	}
+	if err := c.checkName(d.meta.Name); err != nil {
+		return nil, 0, err
+	}
+	o.owned = true
+	if cur == nil {
+		d.meta.ResourceVersion = ""
+		v, err := c.insert(d, o)
+		return v, http.StatusCreated, err
+	}
+	v, err := c.replace(cur, old, d, o)
+	return v, http.StatusOK, err
+}
+
+// readConfig reads the request of an apply.
+func readConfig(body []byte) (members, error) {
+	v, err := parseYAML(body)
+	if err != nil {
+		return nil, badRequest("error decoding YAML: %v", err)
+	}
+	config, ok := v.(members)
+	if !ok && v != nil {
+		return nil, badRequest("error decoding YAML: error unmarshaling JSON: while decoding JSON: "+
+			"json: cannot unmarshal %s into Go value of type map[string]interface {}", jsonKind(v))
+	}
+	return config, nil
+}
+
+// bare is an object of the kind that is applied, without anything.
+func (c *call) bare() members {
+	kind := c.appliedKind()
+	return members{"apiVersion": kind.APIVersion(), "kind": kind.Kind}
+}
+
+// applyTo returns what applying a configuration makes of a live object, and who owns what then.
+func (c *call) applyTo(m management, live members, all owners, config members, o writeOptions) (any, owners, error) {
+	kind := gvkOf(config)
+	if kind != c.appliedKind() {
+		return nil, nil, badRequest("invalid object type: %s", gvkText(kind))
+	}
+	metadata, _ := config["metadata"].(members)
+	if _, found := metadata["managedFields"].([]any); found {
+		return nil, nil, badRequest("metadata.managedFields must be nil")
+	}
+	if wrong := m.shape.check(config, ""); len(wrong) > 0 {
+		text := wrong[0]
+		if len(wrong) > 1 {
+			text = "errors:\n  " + strings.Join(wrong, "\n  ")
+		}
+		return nil, nil, failure(http.StatusInternalServerError, "", "failed to create typed patch object (%s): %s", nameText(config), text)
+	}
+	if len(all) == 0 {
+		all = m.updated(c.bare(), live, nil, ownedBefore)
+	}
+	wanted, now, lost := m.applied(live, config, all, o.manager)
+	if len(lost) > 0 && !o.force {
+		if lost = m.disputed(live, lost, o.manager); len(lost) > 0 {
+			return nil, nil, conflictsOf(lost)
+		}
+	}
+	if o.manager == kubectl {
+		noteLastApplied(wanted, config)
+	}
+	return wanted, now, nil
+}
+
+// appliedKind returns the kind of what is applied.
+func (c *call) appliedKind() meta.GVK {
+	if sub := c.res.subresources[c.Subresource]; sub != nil && sub.kind.Kind != "" {
+		return sub.kind
+	}
+	return c.res.GVK()
+}
+
+// applied returns what a configuration makes of a live object, who owns what then, and what others lose by that.
+func (m management) applied(live any, config members, all owners, manager string) (wanted any, now, lost owners) {
+	who := m.owner(manager, operationApply)
+	all = m.known(all)
+	last := all.of(who)
+	who.set, who.Time = m.kept(fieldsOf(config, m.shape)), last.Time
+	now = all.with(who)
+	wanted = pruned(merged(live, config, m.shape), last.set, now.union(), m.shape)
+	now, lost = now.lose(who, m.changes(live, wanted))
+	if !sameValue(live, wanted) {
+		who.Time = &m.now
+	}
+	who.set = who.set.Difference(unowned())
+	return wanted, now.with(who), lost
+}
+
+// conflictsOf is the answer to one who would change what others own.
+func conflictsOf(lost owners) error {
+	slices.SortFunc(lost, func(a, b owner) int { return cmp.Compare(a.identity(), b.identity()) })
+	var causes []meta.StatusCause
+	var lines []string
+	for _, o := range lost {
+		who := fmt.Sprintf("%q", o.Manager)
+		if o.Subresource != "" {
+			who += fmt.Sprintf(" with subresource %q", o.Subresource)
+		}
+		if o.Operation == operationUpdate {
+			who += " using " + o.APIVersion
+		}
+		lines = append(lines, "conflicts with "+who+":")
+		for path := range o.set.Paths() {
+			causes = append(causes, meta.StatusCause{Reason: "FieldManagerConflict", Message: "conflict with " + who, Field: fieldset.Path(path)})
+			lines = append(lines, "- "+fieldset.Path(path))
+		}
+	}
+	text := fmt.Sprintf("Apply failed with %d conflicts: %s", len(causes), strings.Join(lines, "\n"))
+	if len(causes) == 1 {
+		text = fmt.Sprintf("Apply failed with 1 conflict: %s: %s", causes[0].Message, causes[0].Field)
+	}
+	return failure(http.StatusConflict, "Conflict", "%s", text).with(meta.StatusDetails{Causes: causes})
+}
+
+// gvkOf returns the kind that an object says it is. What cannot be one is none.
+func gvkOf(m members) meta.GVK {
+	apiVersion, _ := m["apiVersion"].(string)
+	kind, _ := m["kind"].(string)
+	if strings.Count(apiVersion, "/") > 1 {
+		return meta.GVK{}
+	}
+	group, version := meta.SplitAPIVersion(apiVersion)
+	return meta.GVK{Group: group, Version: version, Kind: kind}
+}
+
+// nameText names a configuration as the real server does in errors of an apply.
+func nameText(config members) string {
+	metadata, _ := config["metadata"].(members)
+	name, _ := metadata["name"].(string)
+	namespace, _ := metadata["namespace"].(string)
+	return namespace + "/" + name + "; " + gvkText(gvkOf(config))
+}
+
+// gvkText names a kind as the real server does in errors of an apply.
+func gvkText(k meta.GVK) string { return k.Group + "/" + k.Version + ", Kind=" + k.Kind }
+
+// dropNulls takes the null members away, which a compiled-in type does not keep. What is in a map or in a list is empty instead.
+func (s *shape) dropNulls(v any) {
+	switch v := v.(type) {
+	case members:
+		for name, m := range v {
+			inner, named := s.field(name)
+			switch {
+			case m != nil:
+				inner.dropNulls(m)
+			case named:
+				delete(v, name)
+			default:
+				v[name] = inner.empty()
+			}
+		}
+	case []any:
+		for i, e := range v {
+			if e == nil {
+				v[i] = s.item().empty()
+			}
+			s.item().dropNulls(e)
+		}
+	}
+}
+
+// empty is what null is where a compiled-in type must have a value.
+func (s *shape) empty() any {
+	switch {
+	case s != nil && s.typ == "string":
+		return ""
+	case s != nil && s.typ == "object" && s.members != nil:
+		return members{}
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package clienttest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/fieldset"
+)
+
+// check returns what is wrong with a configuration, in the real server's words: members that the schema does not have, values of the
+// wrong type, and elements that their list cannot tell apart.
+func (s *shape) check(v any, path string) []string {
+	if s == nil || v == nil {
+		return nil
+	}
+	wrong := func(format string, args ...any) []string {
+		return []string{path + ": " + fmt.Sprintf(format, args...)}
+	}
+	switch v := v.(type) {
+	case members:
+		if s.typ != "" && s.typ != "object" {
+			return wrong("%s", s.mismatch(v))
+		}
+		var all []string
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			inner, named := s.field(name)
+			if !named && inner == nil && s.members != nil && !s.open {
+				return append(all, path+"."+name+": field not declared in schema")
+			}
+			all = append(all, inner.check(v[name], path+"."+name)...)
+		}
+		return all
+	case []any:
+		if s.typ != "" && s.typ != "array" {
+			return wrong("%s", s.mismatch(v))
+		}
+		var all []string
+		seen := map[string]bool{}
+		for i, e := range v {
+			at := fieldset.Path([]string{fieldset.Index(i)})
+			if s.lists() != listAtomic {
+				key, ok := s.keyOf(e)
+				if !ok {
+					return append(all, wrong("element %d: %s", i, s.noKey(e))...)
+				}
+				at = fieldset.Path([]string{key})
+				if seen[key] {
+					all = append(all, wrong("duplicate entries for key %s", at)...)
+				}
+				seen[key] = true
+			}
+			all = append(all, s.item().check(e, path+at)...)
+		}
+		return all
+	case string:
+		if s.typ != "" && s.typ != "string" {
+			return wrong("%s", s.mismatch(v))
+		}
+	case json.Number:
+		if s.typ != "" && s.typ != "integer" && s.typ != "number" && !s.anyScalar {
+			return wrong("%s", s.mismatch(v))
+		}
+	case bool:
+		if s.typ != "" && s.typ != "boolean" && !s.anyScalar {
+			return wrong("%s", s.mismatch(v))
+		}
+	}
+	return nil
+}
+
+// mismatch says that a value is of another type than the schema's.
+func (s *shape) mismatch(v any) string {
+	switch s.typ {
+	case "object":
+		return fmt.Sprintf("expected map, got &{%s}", goText(v))
+	case "array":
+		return fmt.Sprintf("expected list, got &{%s}", goText(v))
+	case "boolean":
+		return fmt.Sprintf("expected boolean, got &{%s}", goText(v))
+	case "string":
+		return fmt.Sprintf("expected string, got &value.valueUnstructured{Value:%s}", goSyntax(v))
+	}
+	return "expected numeric (int or float), got " + goType(v)
+}
+
+// noKey says why an element of a list that is not atomic has no key.
+func (s *shape) noKey(e any) string {
+	if s.list == listSet {
+		switch e.(type) {
+		case members:
+			return "associative list without keys has an element that's a map type"
+		case []any:
+			return "not supported: associative list with lists as elements"
+		}
+		return "associative list without keys has an element that's an explicit null"
+	}
+	switch e.(type) {
+	case nil:
+		return "associative list with keys may not have a null element"
+	case members:
+		return fmt.Sprintf("associative list with keys has an element that omits all key fields %q "+
+			"(and doesn't have default values for any key fields)", s.keys)
+	}
+	return "associative list with keys may not have non-map elements"
+}
+
+// goType, goText and goSyntax are how the real server's language shows a value.
+func goType(v any) string { return fmt.Sprintf("%T", goValue(v)) }
+
+func goText(v any) string { return fmt.Sprint(goValue(v)) }
+
+func goSyntax(v any) string { return fmt.Sprintf("%#v", goValue(v)) }
+
+// goValue returns a value with its numbers as the real server has them.
+func goValue(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if i, err := v.Int64(); err == nil {
+			return i
+		}
+		f, _ := v.Float64() // what is out of range is infinite
+		return f
+	case members:
+		out := make(members, len(v))
+		for name, m := range v {
+			out[name] = goValue(m)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = goValue(e)
+		}
+		return out
+	}
+	return v
+}
+
+// nulls returns what is wrong with the null members of a custom resource: the schema must allow them.
+func (s *shape) nulls(v any, path string) []meta.StatusCause {
+	var causes []meta.StatusCause
+	inside := func(s *shape, v any, path string) {
+		if v == nil && s != nil && s.typ != "" && s.notNull {
+			cause := invalidValue(path, "null", fmt.Sprintf("%s in body must be of type %s: %q", path, s.typ, "null"))
+			cause.Reason = "FieldValueTypeInvalid"
+			causes = append(causes, cause)
+		}
+		causes = append(causes, s.nulls(v, path)...)
+	}
+	switch v := v.(type) {
+	case members:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			m, _ := s.field(name)
+			inside(m, v[name], strings.TrimPrefix(path+"."+name, "."))
+		}
+	case []any:
+		for i, e := range v {
+			inside(s.item(), e, fmt.Sprintf("%s[%d]", path, i))
+		}
+	}
+	return causes
+}

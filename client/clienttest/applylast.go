@@ -1,0 +1,64 @@
+package clienttest
+
+import "maps"
+
+// kubectl applied by itself before the server could, and noted in an annotation what. Where it goes over to the server's apply, which
+// it does under the name kubectl, the server reads and keeps that annotation.
+const (
+	kubectl     = "kubectl"
+	lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+)
+
+// disputed returns what of conflicts is left where the one who applies is kubectl and the fields are as it has applied them by
+// itself: those it takes over. It takes all or nothing.
+func (m management) disputed(live any, lost owners, manager string) owners {
+	if manager != kubectl {
+		return lost
+	}
+	v, err := parseJSON([]byte(annotation(live)))
+	config, ok := v.(members)
+	if err != nil || !ok || gvkOf(config).APIVersion() != m.apiVersion || len(m.shape.check(config, "")) > 0 {
+		return lost
+	}
+	changed := changesOf(config, live, m.shape)
+	own := fieldsOf(config, m.shape).Difference(changed.modified).Difference(changed.added).Difference(changed.removed)
+	var left owners
+	for _, o := range lost {
+		if o.set = o.set.Difference(own); !o.set.IsEmpty() {
+			left = append(left, o)
+		}
+	}
+	return left
+}
+
+// annotation returns kubectl's note in an object.
+func annotation(v any) string {
+	object, _ := v.(members)
+	metadata, _ := object["metadata"].(members)
+	annotations, _ := metadata["annotations"].(members)
+	text, _ := annotations[lastApplied].(string)
+	return text
+}
+
+// noteLastApplied brings kubectl's note in an object up to date, if it has one.
+func noteLastApplied(v any, config members) {
+	if annotation(v) == "" {
+		return
+	}
+	note := maps.Clone(config)
+	if metadata, ok := note["metadata"].(members); ok {
+		metadata = maps.Clone(metadata)
+		note["metadata"] = metadata
+		if annotations, ok := metadata["annotations"].(members); ok {
+			annotations = maps.Clone(annotations)
+			delete(annotations, lastApplied)
+			metadata["annotations"] = annotations
+		}
+	}
+	object := v.(members)
+	metadata := maps.Clone(object["metadata"].(members))
+	annotations := maps.Clone(metadata["annotations"].(members))
+	annotations[lastApplied] = string(append(appendValue(nil, note), '\n'))
+	metadata["annotations"] = annotations
+	object["metadata"] = metadata
+}

@@ -1,0 +1,101 @@
+package clienttest
+
+import "github.com/bowline-go/bowline/internal/fieldset"
+
+// merged returns live with what config says. Nothing that is not in config changes, so nothing goes; what goes is up to pruned.
+// Either may be missing.
+func merged(live, config any, s *shape) any {
+	if config == (missing{}) {
+		return live
+	}
+	liveObject, object := objectIn(live, s), objectIn(config, s)
+	if isObject(config) && len(liveObject)+len(object) > 0 {
+		out := make(members, len(liveObject)+len(object))
+		for name := range allKeys(liveObject, object) {
+			inner, _ := s.field(name)
+			out[name] = merged(valueOf(liveObject, name), valueOf(object, name), inner)
+		}
+		return out
+	}
+	liveList, list := listIn(live, s), listIn(config, s)
+	if isList(config) && len(liveList)+len(list) > 0 {
+		return mergedList(liveList, list, s)
+	}
+	return config
+}
+
+// mergedList merges two lists whose elements have keys. The elements of config come in its order. Those that only live has stay
+// before the next element that both have, and the others at the end.
+func mergedList(live, config []any, s *shape) any {
+	inLive, inConfig := s.index(live), s.index(config)
+	var shared []string // what both have and is not merged yet, in the order of config
+	for _, key := range inConfig.order {
+		if inLive.by[key] != nil {
+			shared = append(shared, key)
+		}
+	}
+	// What live has more than once is merged as if it had null there.
+	element := func(key string) any {
+		switch all := inLive.by[key]; len(all) {
+		case 0:
+			return missing{}
+		case 1:
+			return all[0]
+		}
+		return nil
+	}
+	var out []any
+	done := make(map[string]bool, len(inConfig.order))
+	take := func(key string) {
+		done[key] = true
+		out = append(out, merged(element(key), inConfig.by[key][0], s.item()))
+		if len(shared) > 0 && shared[0] == key {
+			shared = shared[1:]
+		}
+	}
+	l, c := 0, 0
+	for l < len(inLive.order) || c < len(inConfig.order) {
+		if l < len(inLive.order) {
+			key := inLive.order[l]
+			both := inConfig.by[key] != nil
+			switch {
+			case c < len(inConfig.order) && key == inConfig.order[c]:
+				take(key)
+				l, c = l+1, c+1
+				continue
+			case !both:
+				out = append(out, live[l])
+				l++
+				continue
+			case c < len(inConfig.order) && len(shared) > 0 && shared[0] != key:
+				l++ // config has it somewhere else
+				continue
+			case done[key]:
+				l++
+			}
+		}
+		if c < len(inConfig.order) {
+			take(inConfig.order[c])
+			c++
+		}
+	}
+	if len(out) == 0 {
+		return missing{}
+	}
+	return out
+}
+
+// pruned returns what a merge has made, without the fields that the one who applies had applied last time, and that neither the
+// new configuration nor anybody else has.
+func pruned(v any, last, owned *fieldset.Set, s *shape) any {
+	if last.IsEmpty() {
+		return v
+	}
+	all := named(fieldsOf(v, s), s)
+	fields := func(v any) *fieldset.Set { return named(fieldsOf(v, s), s) }
+	without := fields(remove(v, named(last, s), s))
+	// What goes with a field may be somebody's.
+	without = fields(remove(v, all.Difference(without.Union(named(owned, s))), s))
+	// What is nobody's stays, unless it goes with a field that was applied.
+	return remove(v, all.Difference(without).Intersection(named(last, s)), s)
+}

@@ -1,0 +1,391 @@
+package clienttest
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/bowline-go/bowline/internal/fieldset"
+)
+
+// What an object's fields are depends on its shape: an atomic list or object is one field, the elements of a set and of a list
+// with keys are fields, and so are the members of an object, of which those that the schema names are none themselves as long
+// as they have members of their own.
+
+// fields returns the shape of the resource's objects, which has metadata where nothing else is known.
+func (r *resource) fields() *shape {
+	if s := r.shape(); s != nil {
+		return s
+	}
+	s := &shape{typ: "object", open: true}
+	s.identify(builtinSchemas().metadata())
+	return s
+}
+
+// missing is the value of what is not there, which is something else than null.
+type missing struct{}
+
+// lists is how the lists of a shape are owned.
+func (s *shape) lists() listType {
+	if s == nil {
+		return listAtomic
+	}
+	return s.list
+}
+
+// whole reports whether an object of the shape is one field.
+func (s *shape) whole() bool { return s != nil && s.atomic }
+
+// field returns the shape of a member, and whether the schema names it.
+func (s *shape) field(name string) (m *shape, named bool) {
+	if s == nil {
+		return nil, false
+	}
+	if m, named = s.members[name]; named {
+		return m, true
+	}
+	return s.elements, false
+}
+
+// item returns the shape of the elements of a list.
+func (s *shape) item() *shape {
+	if s == nil {
+		return nil
+	}
+	return s.elements
+}
+
+// keyOf returns the key of an element in a list that is not atomic. There is none for what a valid list does not have.
+func (s *shape) keyOf(element any) (string, bool) {
+	if s.list == listSet {
+		switch element.(type) {
+		case nil, members, []any:
+			return "", false
+		}
+		key, err := fieldset.Value(element)
+		return key, err == nil
+	}
+	m, ok := element.(members)
+	if !ok {
+		return "", false
+	}
+	keys := members{}
+	for _, name := range s.keys {
+		if v, found := m[name]; found {
+			keys[name] = v
+		} else if item := s.item(); item != nil && item.defaults[name] != nil {
+			keys[name] = item.defaults[name]
+		}
+	}
+	key, err := fieldset.Key(keys)
+	return key, err == nil && len(keys) > 0
+}
+
+// elements are the elements of a list that is not atomic, by their keys.
+type elements struct {
+	order []string         // each key once for each element
+	by    map[string][]any // one element for each key, unless the list is not valid
+}
+
+func (s *shape) index(list []any) elements {
+	e := elements{by: make(map[string][]any, len(list))}
+	for _, v := range list {
+		if key, ok := s.keyOf(v); ok {
+			e.order = append(e.order, key)
+			e.by[key] = append(e.by[key], v)
+		}
+	}
+	return e
+}
+
+// fieldsOf returns the fields that a value has.
+func fieldsOf(v any, s *shape) *fieldset.Set {
+	set := &fieldset.Set{}
+	addFields(set, v, s, nil)
+	return set
+}
+
+func addFields(set *fieldset.Set, v any, s *shape, path []string) {
+	switch v := v.(type) {
+	case members:
+		if s.whole() {
+			set.Insert(path...)
+			return
+		}
+		for name, m := range v {
+			inner, named := s.field(name)
+			at := append(path, fieldset.Field(name))
+			addFields(set, m, inner, at)
+			if empty, ok := m.(members); !named || ok && len(empty) == 0 {
+				set.Insert(at...)
+			}
+		}
+	case []any:
+		if s.lists() == listAtomic {
+			set.Insert(path...)
+			return
+		}
+		e := s.index(v)
+		for key, all := range e.by {
+			at := append(path, key)
+			if len(all) == 1 {
+				addFields(set, all[0], s.item(), at)
+			}
+			set.Insert(at...)
+		}
+	default:
+		set.Insert(path...)
+	}
+}
+
+// changes are the fields by which two values differ. No field is in two of the sets.
+type changes struct{ added, modified, removed *fieldset.Set }
+
+func changesOf(old, now any, s *shape) changes {
+	c := changes{&fieldset.Set{}, &fieldset.Set{}, &fieldset.Set{}}
+	c.compare(old, now, s, nil)
+	return c
+}
+
+// compare adds how old became now, of which one may be missing.
+func (c changes) compare(old, now any, s *shape, path []string) {
+	if c.inside(old, now, s, path) {
+		switch {
+		case old == missing{}:
+			c.added.Insert(path...)
+		case now == missing{}:
+			c.removed.Insert(path...)
+		}
+		return
+	}
+	// It is one field. Where a value has become one of another type, the fields of the object or list that it was or is change
+	// as well.
+	switch {
+	case old == missing{}:
+		c.added.Insert(path...)
+	case now == missing{}:
+		c.removed.Insert(path...)
+	case !sameValue(old, now):
+		c.modified.Insert(path...)
+	}
+}
+
+// inside compares the fields within two values, and returns false where they are one field. A list or an object that is empty
+// on both sides is one.
+func (c changes) inside(old, now any, s *shape, path []string) bool {
+	oldObject, nowObject := s.written(objectIn(old, s)), s.written(objectIn(now, s))
+	if len(oldObject)+len(nowObject) > 0 {
+		for name := range allKeys(oldObject, nowObject) {
+			inner, _ := s.field(name)
+			c.compare(valueOf(oldObject, name), valueOf(nowObject, name), inner, append(path, fieldset.Field(name)))
+		}
+		return isObject(old) && isObject(now)
+	}
+	oldList, nowList := listIn(old, s), listIn(now, s)
+	if len(oldList)+len(nowList) == 0 {
+		return false
+	}
+	before, after := s.index(oldList), s.index(nowList)
+	for key := range allKeys(before.by, after.by) {
+		at := append(path, key)
+		was, is := before.by[key], after.by[key]
+		switch {
+		case len(was) <= 1 && len(is) <= 1:
+			c.compare(only(was), only(is), s.item(), at)
+		case len(was) > 1 && len(is) > 1:
+			if !slices.EqualFunc(was, is, sameValue) {
+				c.modified.Insert(at...)
+			}
+		case len(was) > 1:
+			if len(is) > 0 {
+				c.compare(missing{}, is[0], s.item(), at)
+			}
+			c.removed.Insert(at...)
+		default:
+			if len(was) > 0 {
+				c.compare(was[0], missing{}, s.item(), at)
+			}
+			c.added.Insert(at...)
+		}
+	}
+	return isList(old) && isList(now)
+}
+
+// valueOf returns a member, or that it is missing.
+func valueOf(m members, name string) any {
+	if v, found := m[name]; found {
+		return v
+	}
+	return missing{}
+}
+
+// written returns an object with the members that a compiled-in type always writes.
+func (s *shape) written(m members) members {
+	if m == nil || s == nil || len(s.always) == 0 {
+		return m
+	}
+	m = maps.Clone(m)
+	for name, empty := range s.always {
+		if _, found := m[name]; !found {
+			m[name] = empty
+		}
+	}
+	return m
+}
+
+// only returns the element of a list that has at most one.
+func only(list []any) any {
+	if len(list) == 0 {
+		return missing{}
+	}
+	return list[0]
+}
+
+// objectIn returns the members of an object that are fields of their own.
+func objectIn(v any, s *shape) members {
+	m, _ := v.(members)
+	if s.whole() {
+		return nil
+	}
+	return m
+}
+
+// listIn returns the elements of a list that are fields of their own.
+func listIn(v any, s *shape) []any {
+	list, _ := v.([]any)
+	if s.lists() == listAtomic {
+		return nil
+	}
+	return list
+}
+
+// isObject reports whether v can stand for an object: null and what is missing can.
+func isObject(v any) bool {
+	switch v.(type) {
+	case members, nil, missing:
+		return true
+	}
+	return false
+}
+
+func isList(v any) bool {
+	switch v.(type) {
+	case []any, nil, missing:
+		return true
+	}
+	return false
+}
+
+func allKeys[V any](a, b map[string]V) map[string]struct{} {
+	all := make(map[string]struct{}, len(a)+len(b))
+	for k := range a {
+		all[k] = struct{}{}
+	}
+	for k := range b {
+		all[k] = struct{}{}
+	}
+	return all
+}
+
+// sameValue is equal, but for numbers, of which it compares what they mean.
+func sameValue(a, b any) bool {
+	switch a := a.(type) {
+	case members:
+		b, ok := b.(members)
+		return ok && maps.EqualFunc(a, b, sameValue)
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, sameValue)
+	case json.Number:
+		b, ok := b.(json.Number)
+		return ok && (a == b || sameNumber(a, b))
+	}
+	return equal(a, b)
+}
+
+func sameNumber(a, b json.Number) bool {
+	_, wholeA := a.Int64()
+	_, wholeB := b.Int64()
+	if wholeA == nil && wholeB == nil {
+		x, _ := a.Int64()
+		y, _ := b.Int64()
+		return x == y
+	}
+	x, errX := strconv.ParseFloat(string(a), 64)
+	y, errY := strconv.ParseFloat(string(b), 64)
+	return errX == nil && errY == nil && x == y
+}
+
+// named returns a set with the members that a schema names and that have fields in the set: without them, they are taken away
+// with what they have.
+func named(set *fieldset.Set, s *shape) *fieldset.Set {
+	if set == nil {
+		return nil
+	}
+	out := &fieldset.Set{Self: set.Self, Children: make(map[string]*fieldset.Set, len(set.Children))}
+	for key, child := range set.Children {
+		var inner *shape
+		isNamed := false
+		switch key[0] {
+		case 'f':
+			inner, isNamed = s.field(key[len("f:"):])
+		case 'k':
+			inner = s.item()
+		}
+		child = named(child, inner)
+		child.Self = child.Self || isNamed && !child.IsEmpty()
+		out.Children[key] = child
+	}
+	return out
+}
+
+// remove returns a value without fields. An object or a list that is left without anything is null, and so is one that is a field
+// itself while the set has what is inside of it.
+func remove(v any, set *fieldset.Set, s *shape) any {
+	switch v := v.(type) {
+	case members:
+		if s.whole() {
+			return nil
+		}
+		out := make(members, len(v))
+		for name, m := range v {
+			gone := set.Child(fieldset.Field(name))
+			switch {
+			case gone == nil:
+			case gone.Self:
+				continue
+			case !gone.IsEmpty():
+				inner, _ := s.field(name)
+				m = remove(m, gone, inner)
+			}
+			out[name] = m
+		}
+		if len(out) > 0 {
+			return out
+		}
+		return nil
+	case []any:
+		if s.lists() == listAtomic {
+			return nil
+		}
+		var out []any
+		for _, e := range v {
+			key, _ := s.keyOf(e)
+			gone := set.Child(key)
+			switch {
+			case gone == nil:
+			case gone.Self:
+				continue
+			case !gone.IsEmpty():
+				e = remove(e, gone, s.item())
+			}
+			out = append(out, e)
+		}
+		if len(out) > 0 {
+			return out
+		}
+		return nil
+	}
+	return v
+}

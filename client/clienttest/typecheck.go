@@ -1,0 +1,112 @@
+package clienttest
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// fits returns why a document cannot be read as an object of the shape, or nil.
+func (s *shape) fits(doc []byte) error {
+	v, err := parseJSON(doc)
+	if _, isObject := v.(members); err != nil || !isObject {
+		return err // something else reports that it is none
+	}
+	return s.misfit(v, "", "")
+}
+
+// misfit returns why a value cannot be read as what the shape says, in the words of encoding/json, or nil. in is the struct
+// that has the field, and path the way to it from the whole object, without indices and the keys of maps. Null is anything.
+func (s *shape) misfit(v any, in, path string) error {
+	if s == nil || v == nil {
+		return nil
+	}
+	bad := func(what string) error {
+		return fmt.Errorf("json: cannot unmarshal %s into Go struct field %s.%s of type %s", what, in, path, s.goType())
+	}
+	switch v := v.(type) {
+	case members:
+		switch {
+		case s.typ != "" && s.typ != "object":
+			return bad("object")
+		case s.members == nil:
+			for _, k := range slices.Sorted(maps.Keys(v)) {
+				if err := s.elements.misfit(v[k], in, path); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			if err := s.members[k].misfit(v[k], s.name[strings.LastIndex(s.name, ".")+1:], strings.TrimPrefix(path+"."+k, ".")); err != nil {
+				return err
+			}
+		}
+	case []any:
+		if s.typ != "" && s.typ != "array" {
+			return bad("array")
+		}
+		for _, e := range v {
+			if err := s.elements.misfit(e, in, path); err != nil {
+				return err
+			}
+		}
+	case json.Number:
+		switch s.typ {
+		case "", "number":
+		case "integer":
+			bits := 64
+			if s.format == "int32" {
+				bits = 32
+			}
+			if _, err := strconv.ParseInt(v.String(), 10, bits); err != nil {
+				return bad("number " + v.String())
+			}
+		default:
+			return bad("number")
+		}
+	case string:
+		if s.typ != "" && s.typ != "string" {
+			return bad("string")
+		}
+		var corrupt base64.CorruptInputError
+		if _, err := base64.StdEncoding.DecodeString(v); s.format == "byte" && errors.As(err, &corrupt) {
+			return err
+		}
+	case bool:
+		if s.typ != "" && s.typ != "boolean" {
+			return bad("bool")
+		}
+	}
+	return nil
+}
+
+// goType is what the type of a field is called in Go, where that follows from the schema: strings may have a type of their own.
+func (s *shape) goType() string {
+	switch {
+	case s == nil:
+		return "interface {}"
+	case s.name != "":
+		parts := strings.Split(s.name, ".")
+		return strings.Join(parts[max(0, len(parts)-2):], ".")
+	case s.typ == "array":
+		return "[]" + s.elements.goType()
+	case s.typ == "object":
+		return "map[string]" + s.elements.goType()
+	case s.typ == "boolean":
+		return "bool"
+	case s.typ == "integer":
+		if s.format == "" {
+			return "int64"
+		}
+		return s.format
+	case s.typ == "number":
+		return "float64"
+	}
+	return "string"
+}

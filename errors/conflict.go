@@ -1,0 +1,87 @@
+package errors
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// FieldConflict is a field that an apply sets to another value than the manager which owns it.
+type FieldConflict struct {
+	// Field is the path as the server writes it, such as .spec.template.spec.containers[name="web"].image.
+	Field string
+	// Manager is the name of the field manager that owns it. It is empty if the server said so in words that are not known.
+	Manager string
+	// Operation is how the manager came to own it: "Apply", or "Update" for every other kind of write.
+	Operation string
+	// Subresource is the one that the manager wrote through; empty for the object itself.
+	Subresource string
+	// APIVersion is that of the manager's write, if it was an Update; empty otherwise.
+	APIVersion string
+	// Time is that of the write, if the server says it, which most do not.
+	Time time.Time
+	// Message is what the server said about it.
+	Message string
+}
+
+// String says which field is whose, on one line, cleaned as the texts of errors are.
+func (c FieldConflict) String() string {
+	return Clean(c.Field+": "+c.Message, MaxText)
+}
+
+// FieldConflicts returns the fields of an apply that other managers own and have set to other values, as the answers say that err
+// wraps or joins; none if err is no such conflict, but a conflict of versions or something else. They are sorted
+// by field; one that several managers own is there once for each. What can be done: take the value over from the object or leave the field out, so that it stays
+// theirs, or apply again with ApplyOptions.Force, so that it becomes the caller's.
+func FieldConflicts(err error) []FieldConflict {
+	var found []FieldConflict
+	for e := range all(err) {
+		for _, cause := range e.Causes() {
+			if cause.Reason == CauseFieldManagerConflict {
+				c := FieldConflict{Field: cause.Field, Message: cause.Message}
+				c.read()
+				found = append(found, c)
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b FieldConflict) int {
+		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Manager, b.Manager))
+	})
+	return found
+}
+
+// read takes the server's words apart: conflict with "name" with subresource "status" using apps/v1 at 2006-01-02T15:04:05Z. Only
+// the first part is always there. The last two are of an update, and new servers leave out the last.
+func (c *FieldConflict) read() {
+	rest, ok := strings.CutPrefix(c.Message, "conflict with ")
+	if !ok {
+		return
+	}
+	if c.Manager, rest, ok = cutQuoted(rest); !ok {
+		return
+	}
+	c.Operation = "Apply"
+	if after, ok := strings.CutPrefix(rest, " with subresource "); ok {
+		c.Subresource, rest, _ = cutQuoted(after)
+	}
+	if after, ok := strings.CutPrefix(rest, " using "); ok {
+		c.Operation = "Update"
+		version, at, _ := strings.Cut(after, " at ")
+		c.APIVersion = version
+		if t, err := time.Parse(time.RFC3339, at); err == nil {
+			c.Time = t
+		}
+	}
+}
+
+// cutQuoted returns what a quoted string at the start of a text says, and the text behind it.
+func cutQuoted(text string) (said, rest string, ok bool) {
+	quoted, err := strconv.QuotedPrefix(text)
+	if err != nil {
+		return "", text, false
+	}
+	said, err = strconv.Unquote(quoted)
+	return said, text[len(quoted):], err == nil
+}

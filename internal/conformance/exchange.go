@@ -1,0 +1,169 @@
+package conformance
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+)
+
+// exchange is one request as it is on the wire, and what has to come of it.
+type exchange struct {
+	name  string
+	path  string // and the query: method POST and PUT go before it, with a blank; else it is PATCH
+	media string // what is before its slash is application; for JSON it may be empty
+	body  string
+
+	code     int
+	reason   apierrors.Reason
+	message  string // the end of it; * stands for anything
+	at       string // a path in the answer, such as "spec.parts.0.name"
+	is       string // and the JSON of what is there; empty where nothing is asked
+	warnings string // with a ; between them
+}
+
+// The media types of patches, without what is before the slash.
+const (
+	asJSON      = "json-patch+json"
+	asMerge     = "merge-patch+json"
+	asStrategic = "strategic-merge-patch+json"
+)
+
+// applied makes the exchange that changes an object: is is what has to be at a path in it.
+func applied(name, path, media, body, at, is string) exchange {
+	return exchange{name: name, path: path, media: media, body: body, code: http.StatusOK, at: at, is: is}
+}
+
+// refused makes the exchange that is refused.
+func refused(name, path, media, body string, code int, reason apierrors.Reason, message string) exchange {
+	return exchange{name: name, path: path, media: media, body: body, code: code, reason: reason, message: message}
+}
+
+// warned adds the warnings that come with an answer, with a ; between them.
+func (e exchange) warned(text string) exchange {
+	e.warnings = text
+	return e
+}
+
+// run sends the request and looks at what is answered. names stand for paths, as in "{core}/configmaps".
+func (e exchange) run(t *testing.T, s suite, names *strings.Replacer) {
+	t.Helper()
+	where := names.Replace(e.path)
+	method, rest, found := strings.Cut(where, " ")
+	if !found {
+		method, rest = http.MethodPatch, where
+	}
+	path, query, _ := strings.Cut(rest, "?")
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	media := "application/" + e.media
+	if e.media == "" {
+		media += "json"
+	}
+	resp, err := s.client.Raw(t.Context(), client.RawRequest{
+		Method: method, Path: path, Query: values, Header: http.Header{"Content-Type": {media}}, Body: []byte(names.Replace(e.body)),
+	})
+	if e.code >= 300 {
+		e.failed(t, resp, err)
+		return
+	}
+	if err != nil {
+		t.Errorf("%s: %v", e.name, err)
+		return
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, e.name+": the code", resp.StatusCode, e.code)
+	var warnings []string
+	for _, w := range resp.Header["Warning"] {
+		text := strings.TrimPrefix(w, "299 - ")
+		_ = json.Unmarshal([]byte(text), &text)
+		warnings = append(warnings, text)
+	}
+	equal(t, e.name+": the warnings", strings.Join(warnings, "; "), e.warnings)
+	if e.is == "" {
+		return
+	}
+	var v any
+	if err := json.Unmarshal(b, &v); err != nil {
+		t.Fatalf("%s: %v in %s", e.name, err, b)
+	}
+	for name := range strings.SplitSeq(e.at, ".") {
+		switch outer := v.(type) {
+		case map[string]any:
+			v = outer[name]
+		case []any: // of each item that member
+			v = slices.Collect(func(yield func(any) bool) {
+				for _, item := range outer {
+					m, _ := item.(map[string]any)
+					if !yield(m[name]) {
+						return
+					}
+				}
+			})
+		default:
+			v = nil
+		}
+	}
+	got, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, e.name+": "+e.at, string(got), e.is)
+}
+
+func (e exchange) failed(t *testing.T, resp *http.Response, err error) {
+	t.Helper()
+	if err == nil {
+		_ = resp.Body.Close()
+	}
+	var status *apierrors.StatusError
+	if !errors.As(err, &status) || status.Status.Code != e.code || status.Status.Reason != string(e.reason) {
+		t.Errorf("%s: %v, want %s (%d)", e.name, err, e.reason, e.code)
+		return
+	}
+	start, end, open := strings.Cut(e.message, "*")
+	got := status.Status.Message
+	if !open {
+		start, end = "", start
+	}
+	if !strings.HasPrefix(got, start) || !strings.HasSuffix(got, end) {
+		t.Errorf("%s: the message is %q, want %q at its end", e.name, got, e.message)
+	}
+}
+
+// field is a JSON patch with one operation on a field.
+func field(op, path, value string) string {
+	return `[{"op":"` + op + `","path":"` + path + `","value":` + value + `}]`
+}
+
+// paths returns what the names in the paths of exchanges stand for.
+func paths(namespace string) *strings.Replacer {
+	return strings.NewReplacer(
+		"{ns}", namespace, "{core}", "/api/v1/namespaces/"+namespace, "{apps}", "/apis/apps/v1/namespaces/"+namespace,
+		"{widgets}", "/apis/conformance.bowline.example/v1/namespaces/"+namespace+"/widgets",
+	)
+}
+
+// widget makes a custom resource.
+func (s suite) widget(t *testing.T, namespace, name, spec string) *meta.Unstructured {
+	t.Helper()
+	w := new(meta.Unstructured)
+	if err := json.Unmarshal([]byte(`{"metadata":{"name":"`+name+`","namespace":"`+namespace+`"},"spec":`+spec+`}`), w); err != nil {
+		t.Fatal(err)
+	}
+	return must[*meta.Unstructured](t)(client.For(s.client, Widgets).Create(t.Context(), w))
+}

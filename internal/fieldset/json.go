@@ -1,0 +1,208 @@
+package fieldset
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+)
+
+// The bounds of what is read.
+const (
+	// maxSize is the size of a set, in bytes. An object of the API has 3 MiB at most.
+	maxSize = 16 << 20
+	// maxLevels is how deep fields may lie in each other.
+	maxLevels = 1000
+)
+
+// Parse reads a set. It is an error if it is not JSON, has a key of another form than those that the package names, says
+// anything about a field but which others lie within it, or is beyond 16 MiB or 1,000 levels. A key that is there twice has the
+// fields of both. fieldsV1 is not kept.
+func Parse(fieldsV1 []byte) (*Set, error) {
+	if len(fieldsV1) > maxSize {
+		return nil, fmt.Errorf("fieldset: the set has %d bytes, and %d are allowed", len(fieldsV1), maxSize)
+	}
+	p := parser{text: fieldsV1}
+	s, err := p.set(0)
+	if err == nil && p.peek() != 0 {
+		err = p.unexpected()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("fieldset: %w", err)
+	}
+	s.Self = false // nothing has the whole
+	return s, nil
+}
+
+// parser reads objects whose values are objects: there is nothing else in a set.
+type parser struct {
+	text []byte
+	at   int
+}
+
+// set reads the fields that lie within one.
+func (p *parser) set(level int) (*Set, error) {
+	if level > maxLevels {
+		return nil, fmt.Errorf("the set nests deeper than %d", maxLevels)
+	}
+	if err := p.take('{'); err != nil {
+		return nil, err
+	}
+	s := &Set{}
+	if p.peek() == '}' {
+		p.at++
+		s.Self = true
+		return s, nil
+	}
+	for {
+		key, err := p.string()
+		if err != nil {
+			return nil, err
+		}
+		if err := p.take(':'); err != nil {
+			return nil, err
+		}
+		if err := p.member(s, key, level); err != nil {
+			return nil, err
+		}
+		if p.peek() != ',' {
+			return s, p.take('}')
+		}
+		p.at++
+	}
+}
+
+// member reads what a key says.
+func (p *parser) member(s *Set, key string, level int) error {
+	if key != "." {
+		var err error
+		if key, err = canonicalKey(key); err != nil {
+			return err
+		}
+	}
+	c, err := p.set(level + 1)
+	if err != nil {
+		return err
+	}
+	if key == "." {
+		if len(c.Children) > 0 {
+			return errors.New(`key "." must have an empty object`)
+		}
+		s.Self = true
+		return nil
+	}
+	s.put(key, s.Child(key).Union(c))
+	return nil
+}
+
+// peek moves to the next token and returns its first byte; 0 at the end.
+func (p *parser) peek() byte {
+	for ; p.at < len(p.text); p.at++ {
+		switch c := p.text[p.at]; c {
+		case ' ', '\t', '\r', '\n':
+		case 0:
+			return 1 // no end
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+func (p *parser) take(c byte) error {
+	if p.peek() != c {
+		return p.unexpected()
+	}
+	p.at++
+	return nil
+}
+
+func (p *parser) unexpected() error {
+	if p.at >= len(p.text) {
+		return errors.New("the set ends too early")
+	}
+	return fmt.Errorf("unexpected %q at byte %d", p.text[p.at], p.at)
+}
+
+func (p *parser) string() (string, error) {
+	if p.peek() != '"' {
+		return "", p.unexpected()
+	}
+	start, plain := p.at, true
+	for p.at++; p.at < len(p.text); p.at++ {
+		switch c := p.text[p.at]; {
+		case c == '"':
+			p.at++
+			quoted := p.text[start:p.at]
+			if plain {
+				return string(quoted[1 : len(quoted)-1]), nil
+			}
+			var s string
+			if err := json.Unmarshal(quoted, &s); err != nil {
+				return "", fmt.Errorf("string at byte %d: %w", start, err)
+			}
+			return s, nil
+		case c == '\\':
+			plain = false
+			p.at++
+		case c < ' ':
+			return "", p.unexpected()
+		case c >= utf8.RuneSelf:
+			plain = false
+		}
+	}
+	return "", errors.New("the set ends too early")
+}
+
+// Append appends the set as a server writes it: without white space, in the order of [Set.Paths], with "." for a field that is
+// in the set as well as others within it. An empty set is {}.
+func (s *Set) Append(b []byte) []byte {
+	b = append(b, '{')
+	if s == nil {
+		return append(b, '}')
+	}
+	first := true
+	for _, key := range s.keys() {
+		c := s.Children[key]
+		if c.IsEmpty() {
+			continue
+		}
+		if first && s.Self {
+			b = append(b, `".":{},`...)
+		} else if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = c.Append(append(appendQuoted(b, key), ':'))
+	}
+	return append(b, '}')
+}
+
+// MarshalJSON returns what [Set.Append] appends.
+func (s *Set) MarshalJSON() ([]byte, error) { return s.Append(nil), nil }
+
+// UnmarshalJSON is [Parse].
+func (s *Set) UnmarshalJSON(b []byte) error {
+	read, err := Parse(b)
+	if err == nil {
+		*s = *read
+	}
+	return err
+}
+
+// appendQuoted appends text as a string of JSON.
+func appendQuoted(b []byte, text string) []byte {
+	b = append(b, '"')
+	for _, r := range text { // what is no UTF-8 becomes replacement characters
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r < ' ':
+			const hex = "0123456789abcdef"
+			b = append(b, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
+		default:
+			b = utf8.AppendRune(b, r)
+		}
+	}
+	return append(b, '"')
+}

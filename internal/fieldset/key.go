@@ -1,0 +1,341 @@
+package fieldset
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Field returns the key of a member of an object.
+func Field(name string) string { return "f:" + name }
+
+// Key returns the key of the element of a list whose members of these names have these values, which are decoded JSON. The error
+// says that they are no scalars.
+func Key(members map[string]any) (string, error) {
+	object := make(map[string]any, len(members))
+	for name, value := range members {
+		scalar, err := canonical(value)
+		if err != nil {
+			return "", err
+		}
+		switch scalar.(type) {
+		case map[string]any, []any:
+			return "", fmt.Errorf("key of an element must have scalars, and its %q is none", name)
+		}
+		object[name] = scalar
+	}
+	if len(object) == 0 {
+		return "", errors.New("key of an element must have a member")
+	}
+	text, err := json.Marshal(object)
+	return "k:" + string(text), err
+}
+
+// Value returns the key of the element of a set that is this value, which is decoded JSON.
+func Value(value any) (string, error) {
+	v, err := canonical(value)
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(v)
+	return "v:" + string(text), err
+}
+
+// Index returns the key of the element of a list at an index.
+func Index(i int) string { return "i:" + strconv.Itoa(i) }
+
+// Members returns what a key of the form k: says of the element's members. Numbers are json.Number.
+func Members(key string) (map[string]any, bool) {
+	text, ok := strings.CutPrefix(key, "k:")
+	if !ok {
+		return nil, false
+	}
+	v, err := decode(text)
+	members, ok := v.(map[string]any)
+	return members, err == nil && ok
+}
+
+// Element returns the value that a key of the form v: is about. Numbers are json.Number.
+func Element(key string) (any, bool) {
+	text, ok := strings.CutPrefix(key, "v:")
+	if !ok {
+		return nil, false
+	}
+	v, err := decode(text)
+	return v, err == nil
+}
+
+// canonicalKey returns a key with its JSON written in the one way.
+func canonicalKey(key string) (string, error) {
+	kind, rest, ok := strings.Cut(key, ":")
+	if !ok {
+		return "", fmt.Errorf("key %s must start with f:, k:, v: or i:", quote(key))
+	}
+	switch kind {
+	case "f":
+		return key, nil
+	case "i":
+		i, err := strconv.Atoi(rest)
+		if err != nil || i < 0 {
+			return "", fmt.Errorf("key %s must have the index of an element behind i:", quote(key))
+		}
+		return Index(i), nil
+	case "k", "v":
+		v, err := decode(rest)
+		if err != nil {
+			return "", fmt.Errorf("key %s must have JSON behind %s: %w", quote(key), kind+":", err)
+		}
+		if kind == "v" {
+			return Value(v)
+		}
+		members, ok := v.(map[string]any)
+		if !ok {
+			return "", fmt.Errorf("key %s must have a JSON object behind k:", quote(key))
+		}
+		if key, err := Key(members); err == nil {
+			return key, nil
+		}
+		return "", fmt.Errorf("key %s must have an object of scalars behind k:", quote(key))
+	}
+	return "", fmt.Errorf("key %s must start with f:, k:, v: or i:", quote(key))
+}
+
+// decode reads one JSON value, with numbers as json.Number.
+func decode(text string) (any, error) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is more than one value")
+	}
+	return v, nil
+}
+
+// canonical returns a decoded JSON value whose numbers are written in one way.
+func canonical(v any) (any, error) {
+	var err error
+	switch v := v.(type) {
+	case nil, bool, string:
+		return v, nil
+	case json.Number:
+		return number(v), nil
+	case float64:
+		text, err := json.Marshal(v)
+		return number(json.Number(text)), err
+	case int64:
+		return json.Number(strconv.FormatInt(v, 10)), nil
+	case int:
+		return json.Number(strconv.Itoa(v)), nil
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			if list[i], err = canonical(v[i]); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for name := range v {
+			if object[name], err = canonical(v[name]); err != nil {
+				return nil, err
+			}
+		}
+		return object, nil
+	}
+	return nil, fmt.Errorf("a %T is no decoded JSON", v)
+}
+
+// number returns a number as a server reads and writes it: as the nearest floating point number, unless it is an integer.
+func number(n json.Number) json.Number {
+	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
+		return json.Number(strconv.FormatInt(i, 10))
+	}
+	f, err := strconv.ParseFloat(string(n), 64)
+	if err != nil {
+		return n
+	}
+	if f == 0 {
+		return "0"
+	}
+	text, err := json.Marshal(f)
+	if err != nil {
+		return n
+	}
+	return json.Number(text)
+}
+
+// Path returns the field that the keys lead to as a server names it in a conflict, such as
+// .spec.template.spec.containers[name="web"].image.
+func Path(keys []string) string {
+	var b strings.Builder
+	for _, key := range keys {
+		kind, rest, _ := strings.Cut(key, ":")
+		switch kind {
+		case "f":
+			b.WriteString("." + rest)
+		case "i":
+			b.WriteString("[" + rest + "]")
+		case "v":
+			v, err := decode(rest)
+			if err != nil {
+				v = rest
+			}
+			b.WriteString("[=" + text(v) + "]")
+		case "k":
+			members, _ := Members(key)
+			b.WriteByte('[')
+			for i, name := range sortedNames(members) {
+				if i > 0 {
+					b.WriteByte(',')
+				}
+				b.WriteString(name + "=" + text(members[name]))
+			}
+			b.WriteByte(']')
+		}
+	}
+	return b.String()
+}
+
+// text writes a value as a server does in a path.
+func text(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return strconv.Quote(v)
+	case []any:
+		var parts []string
+		for _, e := range v {
+			parts = append(parts, text(e))
+		}
+		return "[" + strings.Join(parts, ",") + "]"
+	case map[string]any:
+		var parts []string
+		for _, name := range sortedNames(v) {
+			parts = append(parts, name+"="+text(v[name]))
+		}
+		return "{" + strings.Join(parts, ";") + "}"
+	}
+	return fmt.Sprint(v)
+}
+
+func sortedNames(object map[string]any) []string {
+	names := make([]string, 0, len(object))
+	for name := range object {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// keys returns the keys of the children in the order in which a server writes them.
+func (s *Set) keys() []string {
+	type entry struct {
+		key   string
+		value any // of k: and v:
+	}
+	entries := make([]entry, 0, len(s.Children))
+	for key := range s.Children {
+		e := entry{key: key}
+		if key[:min(1, len(key))] == "k" {
+			e.value, _ = Members(key)
+		} else {
+			e.value, _ = Element(key)
+		}
+		entries = append(entries, e)
+	}
+	slices.SortFunc(entries, func(a, b entry) int {
+		if c := cmp.Compare(rank(a.key), rank(b.key)); c != 0 {
+			return c
+		}
+		switch {
+		case strings.HasPrefix(a.key, "k:"), strings.HasPrefix(a.key, "v:"):
+			if c := compare(a.value, b.value); c != 0 {
+				return c
+			}
+		case strings.HasPrefix(a.key, "i:"):
+			if c := cmp.Or(cmp.Compare(len(a.key), len(b.key)), cmp.Compare(a.key, b.key)); c != 0 {
+				return c
+			}
+		}
+		return cmp.Compare(a.key, b.key)
+	})
+	keys := make([]string, len(entries))
+	for i, e := range entries {
+		keys[i] = e.key
+	}
+	return keys
+}
+
+// rank orders the forms of keys.
+func rank(key string) int {
+	kind, _, _ := strings.Cut(key, ":")
+	return slices.Index([]string{"f", "k", "v", "i"}, kind)
+}
+
+// compare orders values of JSON: numbers, strings, booleans, lists, objects, null.
+func compare(a, b any) int {
+	if c := cmp.Compare(order(a), order(b)); c != 0 {
+		return c
+	}
+	switch a := a.(type) {
+	case json.Number:
+		x, errA := a.Int64()
+		y, errB := b.(json.Number).Int64()
+		if errA == nil && errB == nil {
+			return cmp.Compare(x, y)
+		}
+		f, _ := a.Float64()
+		g, _ := b.(json.Number).Float64()
+		return cmp.Compare(f, g)
+	case string:
+		return cmp.Compare(a, b.(string))
+	case []any:
+		return slices.CompareFunc(a, b.([]any), compare)
+	case map[string]any:
+		b := b.(map[string]any)
+		namesA, namesB := sortedNames(a), sortedNames(b)
+		for i := range min(len(namesA), len(namesB)) {
+			if c := cmp.Or(cmp.Compare(namesA[i], namesB[i]), compare(a[namesA[i]], b[namesB[i]])); c != 0 {
+				return c
+			}
+		}
+		return cmp.Compare(len(namesA), len(namesB))
+	}
+	return bytes.Compare([]byte(text(a)), []byte(text(b)))
+}
+
+func order(v any) int {
+	switch v.(type) {
+	case json.Number:
+		return 0
+	case string:
+		return 1
+	case bool:
+		return 2
+	case []any:
+		return 3
+	case map[string]any:
+		return 4
+	}
+	return 5
+}
+
+// quote quotes a key for an error's text, without its middle if it is long.
+func quote(text string) string {
+	const most = 120
+	if len(text) > most {
+		text = text[:most/2] + "..." + text[len(text)-most/2:]
+	}
+	return strconv.Quote(text)
+}

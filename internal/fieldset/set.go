@@ -1,0 +1,189 @@
+package fieldset
+
+import (
+	"iter"
+	"slices"
+)
+
+// Set is a set of fields, or the part of one that lies within a field. The zero Set is empty.
+type Set struct {
+	// Self is true where the thing itself is in the set: the field of this name, with or without what lies within it. A set as a
+	// whole has none.
+	Self bool
+	// Children are the parts of the set that lie within members and elements, by key.
+	Children map[string]*Set
+}
+
+// IsEmpty reports whether nothing is in the set.
+func (s *Set) IsEmpty() bool {
+	if s == nil {
+		return true
+	}
+	if s.Self {
+		return false
+	}
+	for _, c := range s.Children {
+		if !c.IsEmpty() {
+			return false
+		}
+	}
+	return true
+}
+
+// Len returns how many fields are in the set.
+func (s *Set) Len() int {
+	if s == nil {
+		return 0
+	}
+	n := 0
+	if s.Self {
+		n = 1
+	}
+	for _, c := range s.Children {
+		n += c.Len()
+	}
+	return n
+}
+
+// Child returns what of the set lies within the field with that key, and the field itself; nil if nothing does.
+func (s *Set) Child(key string) *Set {
+	if s == nil {
+		return nil
+	}
+	return s.Children[key]
+}
+
+// Has reports whether the field that the keys lead to is in the set.
+func (s *Set) Has(keys ...string) bool {
+	for _, key := range keys {
+		s = s.Child(key)
+	}
+	return s != nil && s.Self
+}
+
+// Insert adds the field that the keys lead to. They must be canonical; see [Key] and [Value]. It changes s, and so what shares
+// parts with it.
+func (s *Set) Insert(keys ...string) {
+	for _, key := range keys {
+		c := s.Children[key]
+		if c == nil {
+			c = &Set{}
+			if s.Children == nil {
+				s.Children = make(map[string]*Set)
+			}
+			s.Children[key] = c
+		}
+		s = c
+	}
+	s.Self = true
+}
+
+// Equal reports whether both have the same fields.
+func (s *Set) Equal(o *Set) bool {
+	if s == o {
+		return true
+	}
+	if s == nil || o == nil {
+		return s.IsEmpty() && o.IsEmpty()
+	}
+	if s.Self != o.Self {
+		return false
+	}
+	for key, c := range s.Children {
+		if !c.Equal(o.Children[key]) {
+			return false
+		}
+	}
+	for key, c := range o.Children {
+		if _, both := s.Children[key]; !both && !c.IsEmpty() {
+			return false
+		}
+	}
+	return true
+}
+
+// Union returns the fields that s or o has.
+func (s *Set) Union(o *Set) *Set {
+	if s == nil {
+		return kept(o)
+	}
+	if o == nil || s == o {
+		return kept(s)
+	}
+	u := &Set{Self: s.Self || o.Self}
+	for key, c := range s.Children {
+		u.put(key, c.Union(o.Children[key]))
+	}
+	for key, c := range o.Children {
+		if _, both := s.Children[key]; !both {
+			u.put(key, c)
+		}
+	}
+	return u
+}
+
+// Difference returns the fields that s has and o has not. That o has a field says nothing about those within it.
+func (s *Set) Difference(o *Set) *Set {
+	if s == nil || o == nil {
+		return kept(s)
+	}
+	d := &Set{Self: s.Self && !o.Self}
+	for key, c := range s.Children {
+		d.put(key, c.Difference(o.Children[key]))
+	}
+	return d
+}
+
+// Intersection returns the fields that s and o have.
+func (s *Set) Intersection(o *Set) *Set {
+	n := &Set{}
+	if s == nil || o == nil {
+		return n
+	}
+	n.Self = s.Self && o.Self
+	for key, c := range s.Children {
+		n.put(key, c.Intersection(o.Children[key]))
+	}
+	return n
+}
+
+// kept returns s, or an empty set for none.
+func kept(s *Set) *Set {
+	if s == nil {
+		return &Set{}
+	}
+	return s
+}
+
+// put adds a part unless it is empty.
+func (s *Set) put(key string, c *Set) {
+	if c.IsEmpty() {
+		return
+	}
+	if s.Children == nil {
+		s.Children = make(map[string]*Set)
+	}
+	s.Children[key] = c
+}
+
+// Paths yields the keys that lead to each field of the set, in the order in which a server writes them: a field comes before
+// those within it, members are sorted by name and come before elements. Each slice is the caller's.
+func (s *Set) Paths() iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		if s != nil {
+			s.visit(nil, yield)
+		}
+	}
+}
+
+func (s *Set) visit(path []string, yield func([]string) bool) bool {
+	if s.Self && !yield(slices.Clone(path)) {
+		return false
+	}
+	for _, key := range s.keys() {
+		if c := s.Children[key]; c != nil && !c.visit(append(path, key), yield) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,384 @@
+package patch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// ApplyType is the media type of a server-side apply. Its body is JSON, which is YAML too.
+const ApplyType = "application/apply-patch+yaml"
+
+// Apply returns the server-side apply (KEP-555) of the configuration that v encodes to: the fields that a field manager has an
+// opinion on, and no others. The server remembers that they are the manager's, and removes those that it applied before and that
+// are left out now, unless somebody else owns them too. So a configuration that is empty is no empty patch.
+//
+// v encodes to a JSON object: a struct, a map, a meta.Unstructured, a json.RawMessage. Without paths all that it encodes to is
+// sent, so a zero that does not vanish from its JSON is an opinion. With paths, which are JSON pointers such as "/spec/replicas"
+// or "/spec/template/spec/containers/0/image", only what they lead to is sent, whatever else v has; zeros too, also those that
+// the tag omitempty hides. Nothing is added to an element of a list, so where its list is keyed, its key must be named as well.
+// It is an error if v does not have what a path leads to, or has null there.
+//
+// What v says about apiVersion, kind, metadata.name and metadata.namespace is sent always. Members that are null say nothing and
+// vanish, and so do objects that have nothing else; other empty objects, as in emptyDir: {}, stay. metadata.resourceVersion makes
+// it an apply to that version, as [Patch.WithResourceVersion] does.
+//
+// What only the server sets vanishes where it is empty and is an error where it is not: metadata.managedFields, uid, generation,
+// creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds and selfLink. A status that is empty throughout vanishes; one
+// that is not is sent, but the object itself must not be sent one: see [Patch.CheckSubresource].
+func Apply(v any, paths ...string) Patch {
+	p := Patch{mediaType: ApplyType}
+	root, err := readConfiguration(v, paths)
+	if err == nil {
+		if p.status, err = tidy(root, paths); err == nil {
+			p.body, err = root.appendTo(nil, 0)
+		}
+	}
+	if err != nil {
+		return Patch{mediaType: ApplyType, err: fmt.Errorf("patch.Apply: %w", err)}
+	}
+	return p
+}
+
+// CheckSubresource returns an error, which is [ErrMalformed], if the patch cannot be meant for that subresource, or for the
+// object itself where it is empty: it is an apply with a status that no path of [Apply] names, and that an object with a status
+// subresource would be sent in vain.
+func (p Patch) CheckSubresource(name string) error {
+	if name == "" && p.status {
+		return malformed("status must be left out of a configuration of the object itself; " +
+			"apply it to the subresource status, or name /status in the paths of patch.Apply")
+	}
+	return nil
+}
+
+// readConfiguration returns what v encodes to, or as much of it as the paths name.
+func readConfiguration(v any, paths []string) (*node, error) {
+	if _, ok := v.(Patch); ok {
+		return nil, errors.New("the configuration is a patch.Patch, which is one already")
+	}
+	root, err := readObject("the configuration", v)
+	if err != nil || len(paths) == 0 {
+		return root, err
+	}
+	named := selection{}
+	for _, path := range paths {
+		names, err := ParsePointer(path)
+		if err == nil && len(names) == 0 {
+			err = malformed("path %s must name a member", quote(path))
+		}
+		if err == nil {
+			err = complete(root, reflect.ValueOf(v), path, names)
+		}
+		if err != nil {
+			return nil, err
+		}
+		named.add(names)
+	}
+	for _, names := range whichObject {
+		if at, _ := locate(root, names); at != nil {
+			named.add(names)
+		}
+	}
+	chosen := named.of(root)
+	return &chosen, nil
+}
+
+// selection is the set of what paths lead to: by name, what of it is chosen. An empty one is all.
+type selection map[string]selection
+
+func (s selection) add(names []string) {
+	for i, name := range names {
+		next, ok := s[name]
+		switch {
+		case i == len(names)-1:
+			s[name] = selection{} // all, whatever parts of it were chosen
+		case !ok:
+			next = selection{}
+			s[name] = next
+		case len(next) == 0:
+			return // all is chosen
+		}
+		s = next
+	}
+}
+
+// of returns the chosen parts of an object or list, which has them.
+func (s selection) of(n *node) node {
+	from := n.open()
+	to := &branch{list: from.list}
+	for i := range from.items {
+		if part, ok := s[fmt.Sprint(i)]; ok {
+			to.items = append(to.items, part.part(&from.items[i]))
+		}
+	}
+	for i := range from.members {
+		m := from.members[i]
+		if part, ok := s[string(m.name)]; ok && !m.gone {
+			m.value = part.part(&m.value)
+			to.members = append(to.members, m)
+		}
+	}
+	return node{branch: to}
+}
+
+func (s selection) part(n *node) node {
+	if len(s) == 0 {
+		return *n
+	}
+	return s.of(n)
+}
+
+// locate returns the value that the names lead to; nil if it is not there. The error says that a name is no index.
+func locate(n *node, names []string) (*node, error) {
+	for _, name := range names {
+		b := n.open()
+		switch {
+		case b == nil:
+			return nil, nil
+		case b.list:
+			i, err := index(name)
+			if err != nil {
+				return nil, err
+			}
+			if i >= len(b.items) {
+				return nil, notFound("index %s is behind the last of %d elements", quote(name), len(b.items))
+			}
+			n = &b.items[i]
+		default:
+			i := b.find(name)
+			if i < 0 {
+				return nil, nil
+			}
+			n = &b.members[i].value
+		}
+	}
+	return n, nil
+}
+
+// complete makes sure that the configuration has what a path leads to: what the JSON of a struct leaves out because it is zero
+// is taken from the struct.
+func complete(root *node, v reflect.Value, path string, names []string) error {
+	at, err := locate(root, names)
+	if err != nil {
+		return fmt.Errorf("path %s: %w", quote(path), err)
+	}
+	if at == nil {
+		field, ok := fieldOf(v, names)
+		if !ok {
+			return fmt.Errorf("path %s: %w", quote(path), notFound("the configuration does not have it"))
+		}
+		text, err := json.Marshal(field.Interface())
+		if err != nil {
+			return fmt.Errorf("path %s: encode it: %w", quote(path), err)
+		}
+		s, err := read("it", text)
+		if err != nil {
+			return fmt.Errorf("path %s: %w", quote(path), err)
+		}
+		zero := s.root()
+		if at = &zero; zero.kind() != 'n' && !put(root, names, zero) {
+			return fmt.Errorf("path %s: %w", quote(path), notFound("the configuration does not have it"))
+		}
+	}
+	if at.kind() == 'n' {
+		return malformed("path %s leads to null, which says nothing; an empty object, list or string says that it is to be empty", quote(path))
+	}
+	return nil
+}
+
+// put sets a value that is not there, and the objects around it. It reports whether there can be one.
+func put(n *node, names []string, value node) bool {
+	for i, name := range names {
+		b := n.open()
+		if b == nil {
+			return false
+		}
+		if b.list {
+			at, err := index(name)
+			if err != nil || at >= len(b.items) {
+				return false
+			}
+			n = &b.items[at]
+			continue
+		}
+		at := b.find(name)
+		switch last := i == len(names)-1; {
+		case last:
+			b.set(name, value)
+			return true
+		case at < 0 || b.members[at].value.kind() == 'n':
+			b.set(name, node{branch: &branch{}})
+			at = b.find(name)
+		}
+		n = &b.members[at].value
+	}
+	return false
+}
+
+// fieldOf returns the value that names lead to in a Go value that encoding/json encodes by its fields.
+func fieldOf(v reflect.Value, names []string) (reflect.Value, bool) {
+	for {
+		for v.IsValid() && (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) && !v.IsNil() && !encodesItself(v) {
+			v = v.Elem()
+		}
+		if !v.IsValid() || len(names) == 0 {
+			return v, v.IsValid()
+		}
+		if encodesItself(v) {
+			return v, false
+		}
+		name := names[0]
+		names = names[1:]
+		switch v.Kind() {
+		case reflect.Struct:
+			v = structField(v, name)
+		case reflect.Map:
+			if v.Type().Key().Kind() != reflect.String {
+				return v, false
+			}
+			v = v.MapIndex(reflect.ValueOf(name).Convert(v.Type().Key()))
+		case reflect.Slice, reflect.Array:
+			i, err := index(name)
+			if err != nil || i >= v.Len() {
+				return v, false
+			}
+			v = v.Index(i)
+		default:
+			return v, false
+		}
+	}
+}
+
+func encodesItself(v reflect.Value) bool {
+	_, ok := v.Interface().(json.Marshaler)
+	return ok
+}
+
+// structField returns the field that encoding/json gives a name, or the zero Value.
+func structField(v reflect.Value, name string) reflect.Value {
+	var within []reflect.Value
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if embedded(f) != nil {
+			inner := v.Field(i)
+			if inner.Kind() == reflect.Pointer {
+				inner = inner.Elem()
+			}
+			if inner.IsValid() {
+				within = append(within, inner)
+			}
+			continue
+		}
+		tag := f.Tag.Get("json")
+		is, _, _ := strings.Cut(tag, ",")
+		if is == "" {
+			is = f.Name
+		}
+		if f.IsExported() && tag != "-" && is == name {
+			return v.Field(i)
+		}
+	}
+	for _, inner := range within {
+		if f := structField(inner, name); f.IsValid() {
+			return f
+		}
+	}
+	return reflect.Value{}
+}
+
+// onlyServer are the members of metadata that only a server sets.
+var onlyServer = []string{
+	"managedFields", "uid", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink",
+}
+
+// tidy takes out of a configuration what says nothing, and returns an error for what no configuration may say. It reports
+// whether there is a status that the paths do not name.
+func tidy(root *node, paths []string) (status bool, err error) {
+	dropUnsaid(root)
+	object := root.open()
+	for _, name := range []string{"apiVersion", "kind"} {
+		dropIf(object, name, isZero)
+	}
+	if at := object.find("metadata"); at >= 0 {
+		n := &object.members[at].value
+		if n.kind() != '{' {
+			return false, malformed("metadata must be an object")
+		}
+		metadata := n.open()
+		for _, name := range []string{"name", "namespace", "resourceVersion"} {
+			dropIf(metadata, name, isZero)
+		}
+		for _, name := range onlyServer {
+			dropIf(metadata, name, isZero)
+			if metadata.find(name) >= 0 {
+				return false, malformed("metadata.%s must be left out of a configuration that is applied: only the server sets it", name)
+			}
+		}
+	}
+	if slices.ContainsFunc(paths, func(p string) bool { return p == "/status" || leadsInto(p, "/status") }) {
+		return false, nil
+	}
+	dropIf(object, "status", isHollow)
+	return object.find("status") >= 0, nil
+}
+
+func dropIf(b *branch, name string, empty func(*node) bool) {
+	if at := b.find(name); at >= 0 && empty(&b.members[at].value) {
+		b.remove(at)
+	}
+}
+
+// isZero reports whether a value is what an unset field encodes to.
+func isZero(n *node) bool {
+	switch n.kind() {
+	case '{', '[':
+		b := n.open()
+		return b.len() == 0 && len(b.items) == 0
+	case '"':
+		return len(n.from.string(n.at)) == 0
+	case '0':
+		return string(n.text()) == "0"
+	}
+	return n.kind() == 'n'
+}
+
+// isHollow reports whether a value is an object that has nothing but such objects.
+func isHollow(n *node) bool {
+	if n.kind() != '{' {
+		return false
+	}
+	b := n.open()
+	for i := range b.members {
+		if m := &b.members[i]; !m.gone && !isHollow(&m.value) {
+			return false
+		}
+	}
+	return true
+}
+
+// dropUnsaid takes the members out that are null, and those that have had nothing else. It reports whether n has had nothing
+// else. Elements of lists stay.
+func dropUnsaid(n *node) (nothing bool) {
+	if n.branch == nil && !bytes.Contains(n.text(), []byte("null")) {
+		return false
+	}
+	b := n.open()
+	if b == nil {
+		return false
+	}
+	for i := range b.items {
+		dropUnsaid(&b.items[i])
+	}
+	dropped := false
+	for i := range b.members {
+		if m := &b.members[i]; !m.gone && (m.value.kind() == 'n' || dropUnsaid(&m.value)) {
+			b.remove(i)
+			dropped = true
+		}
+	}
+	return dropped && b.len() == 0
+}

@@ -1,0 +1,201 @@
+package patch
+
+import (
+	"slices"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/fieldset"
+)
+
+// IsApplied reports whether an object proves that this [Apply] by the manager changes nothing: the object has every value that
+// the configuration has, elements of lists in its order, and its metadata.managedFields say that the manager has applied these
+// fields and no others. So an apply can be left unsent. obj is the object as the server sent it, such as from a cache that keeps
+// managedFields: any value that encodes to it.
+//
+// True is right as long as the object is as obj says, and no admission webhook changes what it has let pass before. False says
+// nothing: the server may still find that nothing changes, as where it writes a value in another way ("0.5" for "500m"), where it
+// has filled an object that was applied empty, where an object that is owned whole is not one that Kubernetes itself defines, or
+// where the configuration names a version. It is false for a manager called kubectl, of whose applies the server keeps a copy in
+// an annotation.
+func (p Patch) IsApplied(obj any, m FieldManager) bool {
+	if p.err != nil || p.mediaType != ApplyType || m.Name == "" || m.Name == "kubectl" {
+		return false
+	}
+	s, err := read("the patch", p.body)
+	if err != nil {
+		return false
+	}
+	config := s.root()
+	root, entries, err := readManaged(obj)
+	if err != nil {
+		return false
+	}
+	for _, names := range whichObject {
+		if want := textAt(&config, names...); want != "" && want != textAt(root, names...) {
+			return false
+		}
+	}
+	if at, err := locate(&config, []string{"metadata", "resourceVersion"}); at != nil || err != nil {
+		return false
+	}
+	mine := slices.IndexFunc(entries, func(e meta.ManagedFields) bool { return m.owns(&e) })
+	version := textAt(root, "apiVersion")
+	if mine < 0 || entries[mine].APIVersion != version {
+		return false
+	}
+	set, err := fieldsOf(&entries[mine])
+	if err != nil {
+		return false
+	}
+	c := comparison{version: version}
+	for _, names := range whichObject {
+		removeAt(&config, names)
+	}
+	if at := config.open().find("metadata"); at >= 0 && config.open().members[at].value.open().len() == 0 {
+		config.open().remove(at)
+	}
+	return c.members(&config, root, set)
+}
+
+// removeAt takes a member out of an object, if it is there.
+func removeAt(n *node, names []string) {
+	last := len(names) - 1
+	at, err := locate(n, names[:last])
+	if err != nil || at == nil || at.kind() != '{' {
+		return
+	}
+	if i := at.open().find(names[last]); i >= 0 {
+		at.open().remove(i)
+	}
+}
+
+// comparison finds out whether a configuration is in an object, and whether what it names is exactly a set of fields.
+type comparison struct {
+	version string // the object's apiVersion
+}
+
+// same is for the value of a member, which is at a place called name.
+func (c comparison) same(name string, config, obj *node, s *fieldset.Set) bool {
+	if s == nil {
+		return false
+	}
+	leaf := s.Self && len(s.Children) == 0
+	switch config.kind() {
+	case '{':
+		switch {
+		case !leaf:
+			return !s.Self && c.members(config, obj, s)
+		case config.open().len() == 0:
+			return same(config, obj)
+		default:
+			return fieldset.OwnedWhole(c.version, name) && same(config, obj)
+		}
+	case '[':
+		if !leaf {
+			return !s.Self && c.elements(config, obj, s)
+		}
+		return same(config, obj) // no list but one that is owned whole is in a set itself
+	}
+	return leaf && same(config, obj)
+}
+
+// isUnset reports whether a value is one that a server may leave out of what it writes. An empty object that is not there may have
+// been taken away with what was in it, although its owner still has it.
+func isUnset(n *node) bool {
+	return n.kind() == 'f' || n.kind() != '{' && isZero(n)
+}
+
+func (c comparison) members(config, obj *node, s *fieldset.Set) bool {
+	if obj.kind() != '{' {
+		return false
+	}
+	from, to := config.open(), obj.open()
+	if from.len() != len(s.Children) {
+		return false
+	}
+	for i := range from.members {
+		m := &from.members[i]
+		if m.gone {
+			continue
+		}
+		at := to.find(string(m.name))
+		if part := s.Child(fieldset.Field(string(m.name))); at < 0 && part != nil && part.Self && len(part.Children) == 0 && isUnset(&m.value) {
+			continue // it is owned and not there: the server does not write it where it is zero
+		}
+		if at < 0 || !c.same(string(m.name), &m.value, &to.members[at].value, s.Child(fieldset.Field(string(m.name)))) {
+			return false
+		}
+	}
+	return true
+}
+
+// elements is for lists whose elements are owned one by one.
+func (c comparison) elements(config, obj *node, s *fieldset.Set) bool {
+	if obj.kind() != '[' {
+		return false
+	}
+	from, to := config.open().items, obj.open().items
+	names := namesIn(s)
+	if len(from) != len(s.Children) || names.index || names.value == (len(names.keys) > 0) || len(names.keys) > 1 {
+		return false
+	}
+	there := make(map[string]int, len(to)) // where the object has each element
+	for i := range to {
+		key, _ := names.find(s, &to[i], i)
+		if _, twice := there[key]; twice && key != "" {
+			return false
+		}
+		there[key] = i
+	}
+	last, used := -1, make(map[string]bool, len(from))
+	for i := range from {
+		key, part := names.find(s, &from[i], i)
+		if part == nil && len(names.keys) == 1 {
+			key, part = withDefaults(&from[i], s)
+		}
+		at, found := there[key]
+		if part == nil || !found || used[key] || at <= last || !part.Self {
+			return false
+		}
+		used[key], last = true, at
+		if !c.element(&from[i], &to[at], part) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c comparison) element(config, obj *node, s *fieldset.Set) bool {
+	if len(s.Children) == 0 || config.kind() != '{' {
+		return len(s.Children) == 0 && same(config, obj)
+	}
+	return c.members(config, obj, s)
+}
+
+// withDefaults finds an element of which the configuration does not say all of the key: the rest is a default. That it is the
+// same default as when the element was applied is known from the set, which has those members of the key that were applied.
+func withDefaults(item *node, s *fieldset.Set) (string, *fieldset.Set) {
+	if item.kind() != '{' {
+		return "", nil
+	}
+	b := item.open()
+	for key, c := range s.Children {
+		members, _ := fieldset.Members(key)
+		fits := true
+		for name, value := range members {
+			at := b.find(name)
+			said := at >= 0
+			if said != c.Has(fieldset.Field(name)) {
+				fits = false
+			} else if said {
+				a, errA := fieldset.Value(plain(&b.members[at].value))
+				z, errZ := fieldset.Value(value)
+				fits = fits && errA == nil && errZ == nil && a == z
+			}
+		}
+		if fits {
+			return key, c
+		}
+	}
+	return "", nil
+}

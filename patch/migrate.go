@@ -1,0 +1,91 @@
+package patch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/fieldset"
+)
+
+// MigrateFields returns the patch that makes the fields which the managers called from own by updates, as client-side apply does
+// (kubectl's is called kubectl-client-side-apply), fields that to has applied. Without it a server-side apply removes none of
+// them, as somebody else owns them still. Send it with a handle's Patch, and apply next: fields that the new configuration leaves
+// out then go. It changes who owns what, and nothing else.
+//
+// obj is the object as the server sent it, with its metadata.managedFields and its version. If somebody has written since, the
+// answer is a Conflict: read it again and make another patch. The patch is empty ([Patch.IsEmpty]) if none of the managers owns
+// anything, and so after it has been sent once. What from own in another version of the API than to has applied in becomes
+// nobody's, and of what they own through another subresource than to's nothing changes.
+//
+// client-side apply notes its configuration in the annotation kubectl.kubernetes.io/last-applied-configuration, which becomes to's
+// with the rest. So the first apply that leaves it out removes it, and it cannot go stale.
+func MigrateFields(obj any, to FieldManager, from ...string) Patch {
+	ops, err := migrate(obj, to, from)
+	if err != nil {
+		return Patch{mediaType: JSONType, err: fmt.Errorf("patch.MigrateFields: %w", err)}
+	}
+	return JSON(ops...)
+}
+
+func migrate(obj any, to FieldManager, from []string) ([]Op, error) {
+	if err := to.check(); err != nil {
+		return nil, err
+	}
+	if len(from) == 0 || slices.Contains(from, "") {
+		return nil, errors.New("from must name the managers whose fields are to be migrated")
+	}
+	root, entries, err := readManaged(obj)
+	if err != nil {
+		return nil, err
+	}
+	if len(entries) == 0 {
+		return nil, errUnmanaged
+	}
+	version := textAt(root, "metadata", "resourceVersion")
+	if version == "" {
+		return nil, errors.New("metadata.resourceVersion must not be empty: without it nothing tells that nobody has written since")
+	}
+	old := func(e meta.ManagedFields) bool {
+		return e.Operation == operationUpdate && e.Subresource == to.Subresource && slices.Contains(from, e.Manager)
+	}
+	if !slices.ContainsFunc(entries, old) {
+		return nil, nil
+	}
+	target := slices.IndexFunc(entries, func(e meta.ManagedFields) bool { return to.owns(&e) })
+	if target < 0 {
+		target = slices.IndexFunc(entries, func(e meta.ManagedFields) bool { return old(e) && e.APIVersion == textAt(root, "apiVersion") })
+	}
+	if target < 0 {
+		target = slices.IndexFunc(entries, old)
+	}
+	var migrated *fieldset.Set
+	for i := range entries {
+		if e := &entries[i]; i == target || old(*e) && e.APIVersion == entries[target].APIVersion {
+			s, err := fieldsOf(e)
+			if err != nil {
+				return nil, err
+			}
+			migrated = migrated.Union(s)
+		}
+	}
+	var left []meta.ManagedFields
+	for i, e := range entries {
+		switch {
+		case i == target:
+			e.Manager, e.Operation = to.Name, operationApply
+			e.FieldsType, e.FieldsV1 = "FieldsV1", migrated.Append(nil)
+			left = append(left, e)
+		case !old(e):
+			left = append(left, e)
+		}
+	}
+	value, err := json.Marshal(left)
+	if err != nil {
+		return nil, err
+	}
+	// A test that fails would be Invalid; that the version cannot be set is a Conflict.
+	return []Op{Replace("/metadata/managedFields", json.RawMessage(value)), Replace("/metadata/resourceVersion", version)}, nil
+}
