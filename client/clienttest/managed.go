@@ -236,12 +236,14 @@ func encodeFields(set fieldSet) json.RawMessage {
 	return b
 }
 
+// managerMax is how long a manager's name may be.
+const managerMax = 128
+
 // managerOf returns a writer's name: what the request gives, or the user agent up to the first slash.
 func managerOf(fieldManager, userAgent string) string {
 	if fieldManager != "" {
 		return fieldManager
 	}
-	const limit = 128
 	name, _, _ := strings.Cut(userAgent, "/")
 	name = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -249,5 +251,5 @@ func managerOf(fieldManager, userAgent string) string {
 		}
 		return r
 	}, name)
-	return name[:min(len(name), limit)]
+	return name[:min(len(name), managerMax)]
 }

@@ -11,9 +11,8 @@ import (
 )
 
 const (
-	mediaJSON       = "application/json"
-	mediaMergePatch = "application/merge-patch+json"
-	metaGroup       = "meta.k8s.io"
+	mediaJSON = "application/json"
+	metaGroup = "meta.k8s.io"
 )
 
 // form is the shape in which a client wants objects.
@@ -64,15 +63,21 @@ func readBody(r *http.Request, accepted ...string) ([]byte, string, error) {
 	}
 	for _, a := range accepted {
 		if a == media {
-			b, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
-			if err != nil {
-				return nil, "", failure(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge",
-					"Request entity is too large: limit is %d", maxBody)
-			}
-			return b, media, nil
+			b, err := bodyOf(r)
+			return b, media, err
 		}
 	}
 	return nil, "", unsupportedMediaType(accepted...)
+}
+
+// bodyOf reads a request's body, whatever its type.
+func bodyOf(r *http.Request) ([]byte, error) {
+	b, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
+	if err != nil {
+		return nil, failure(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge",
+			"Request entity is too large: limit is %d", maxBody)
+	}
+	return b, nil
 }
 
 // maxBody is how large the body of a request may be.

@@ -21,8 +21,16 @@ type draft struct {
 
 // parseDraft reads an object. The error is a *decodeError.
 func parseDraft(body []byte) (*draft, error) {
+	// A real server has the whole of this type in its error.
+	var is struct {
+		APIVersion string `json:"apiVersion,omitempty"`
+		Kind       string `json:"kind,omitempty"`
+	}
 	var m map[string]json.RawMessage
-	err := json.Unmarshal(body, &m)
+	err := json.Unmarshal(body, &is)
+	if err == nil {
+		err = json.Unmarshal(body, &m)
+	}
 	if err == nil && m == nil {
 		err = errors.New("json: cannot unmarshal null into an object")
 	}

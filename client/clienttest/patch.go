@@ -1,16 +1,41 @@
 package clienttest
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/patch"
 )
 
+// mediaApply is the media type of a server-side apply.
+const mediaApply = "application/apply-patch+yaml"
+
+// patchMedia returns the media type of a patch, which must be one that the resource takes.
+func (c *call) patchMedia() (string, error) {
+	media, _, _ := strings.Cut(c.r.Header.Get("Content-Type"), ";")
+	accepted := []string{patch.JSONType, patch.MergeType, patch.StrategicType, mediaApply}
+	if !c.res.builtin {
+		accepted = slices.Delete(accepted, 2, 3)
+	}
+	switch {
+	case slices.Contains(accepted, media):
+		return media, nil
+	case c.res.builtin:
+		return "", failure(http.StatusUnsupportedMediaType, "UnsupportedMediaType", "415: Unsupported Media Type").
+			with(meta.StatusDetails{})
+	}
+	return "", unsupportedMediaType(accepted...)
+}
+
+// patch answers a patch of an object, or of a part of it.
 func (c *call) patch(w http.ResponseWriter) error {
-	body, _, err := readBody(c.r, mediaMergePatch)
+	media, err := c.patchMedia()
 	if err != nil {
 		return err
 	}
@@ -18,66 +43,277 @@ func (c *call) patch(w http.ResponseWriter) error {
 	if err != nil {
 		return err
 	}
-	o, err := c.writeOptions("PatchOptions")
+	body, err := bodyOf(c.r)
 	if err != nil {
 		return err
 	}
-	v, err := c.merge(w, body, o)
+	o, err := c.patchOptions(media)
+	if err != nil {
+		return err
+	}
+	if media == mediaApply {
+		return unsupportedMediaType(patch.JSONType, patch.MergeType, patch.StrategicType)
+	}
+	v, err := c.change(w, media, body, o)
 	if err != nil {
 		return err
 	}
 	return c.writeObject(w, f, http.StatusOK, v)
 }
 
-// merge applies a merge patch to an object's present state. A resource version in the patch is a precondition.
-func (c *call) merge(w http.ResponseWriter, body []byte, o writeOptions) (*revision, error) {
-	p, err := parseJSON(body)
-	if err == nil {
-		if _, ok := p.(members); !ok {
-			err = fmt.Errorf("json: cannot unmarshal %s into an object", jsonKind(p))
-		}
-	}
-	if err != nil {
-		return nil, badRequest("error decoding patch: %v", err)
-	}
+// change applies a patch to an object's present state. A resource version in the result is a precondition.
+func (c *call) change(w http.ResponseWriter, media string, body []byte, o writeOptions) (*revision, error) {
 	c.s.store.mu.Lock()
 	defer c.s.store.mu.Unlock()
 	cur := c.res.objects.tree.get(pathOf(c.Key))
 	if cur == nil {
 		return nil, notFound(c.res, c.Key.Name)
 	}
-	whole, err := parseJSON(cur.raw)
+	p, err := c.applied(media, cur.raw, body, c.res.GVK())
 	if err != nil {
 		return nil, err
 	}
-	merged := appendValue(nil, patch.MergeValue(whole, p))
-	d, err := parseDraft(merged)
+	d, err := c.patchedDraft(w, p)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.checkNamespace(d); err != nil {
+		return nil, err
+	}
+	if err := c.checkName(d); err != nil {
+		return nil, err
+	}
+	return c.replace(cur, cur.draft(), d, o)
+}
+
+// patchedDraft reads the object that a patch makes.
+func (c *call) patchedDraft(w http.ResponseWriter, p applied) (*draft, error) {
+	d, err := parseDraft(p.doc)
+	known := c.res.shape()
+	if err == nil && c.res.builtin && d.apiVersion == "" {
+		// What a real server takes for it then has neither metadata nor anything else.
+		known = &shape{members: map[string]*shape{"kind": {}, "apiVersion": {}}}
+		d.meta = meta.ObjectMeta{}
+	}
 	if err == nil {
-		err = c.checkKind(d, body)
+		err = c.checkKind(d, p.doc)
 	}
 	if err == nil {
 		err = d.normalize(c.res)
 	}
 	var bad *decodeError
 	if errors.As(err, &bad) {
-		return nil, invalidPatch(merged, bad)
+		return nil, p.invalid(bad)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := c.strict(w, body); err != nil {
-		return nil, invalidPatch(merged, err)
-	}
-	if err := c.checkName(d); err != nil {
-		return nil, err
-	}
-	if err := c.checkNamespace(d); err != nil {
-		return nil, err
-	}
-	return c.replace(cur, cur.draft(), d, o)
+	return d, p.report(c, w, c.unknown(p.doc, d, known))
 }
 
-// invalidPatch is one that makes of an object what cannot be read.
-func invalidPatch(merged []byte, why error) error {
-	return invalid("", "", "", []meta.StatusCause{invalidValue("patch", string(merged), why.Error())})
+// applied is what a patch has made of a document.
+type applied struct {
+	doc    []byte
+	wrong  []string // what a strict server says about the members of the patch
+	sorted bool     // and whether it sorts what it says about those of the document
+	shown  string   // what it shows in an error
+}
+
+// invalid is a patch that makes of an object what cannot be read.
+func (p applied) invalid(why error) error {
+	return invalid("", "", "", []meta.StatusCause{invalidValue("patch", p.shown, why.Error())})
+}
+
+// report does what fieldValidation says about members: of the patch, and of what it has made.
+func (p applied) report(c *call, w http.ResponseWriter, unknown []string) error {
+	if p.sorted {
+		slices.Sort(unknown)
+	}
+	if err := c.report(w, slices.Concat(p.wrong, unknown)); err != nil {
+		return p.invalid(err)
+	}
+	return nil
+}
+
+// applied applies a patch to the JSON of an object of a kind.
+func (c *call) applied(media string, doc, body []byte, kind meta.GVK) (applied, error) {
+	lenient := c.query.Get("fieldValidation") == "Ignore"
+	switch media {
+	case patch.JSONType:
+		return jsonApplied(doc, body, lenient)
+	case patch.MergeType:
+		return mergeApplied(doc, body, lenient)
+	}
+	return strategicApplied(doc, body, kind)
+}
+
+func jsonApplied(doc, body []byte, lenient bool) (applied, error) {
+	// The names of the types are in the errors.
+	type jsonPatchOp struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		From  string `json:"from"`
+		Value any    `json:"value"`
+	}
+	var typed []jsonPatchOp
+	if err := json.Unmarshal(body, &typed); err != nil && !lenient {
+		text := strings.ReplaceAll(err.Error(), "clienttest.", "handlers.")
+		return applied{}, badRequest("error decoding patch: %s", text)
+	}
+	var loose []map[string]json.RawMessage
+	if err := json.Unmarshal(body, &loose); err != nil {
+		text := strings.ReplaceAll(err.Error(), "[]map[string]json.RawMessage", "jsonpatch.Patch")
+		return applied{}, badRequest("%s", strings.ReplaceAll(text, "map[string]json.RawMessage", "jsonpatch.Operation"))
+	}
+	if len(loose) > maxOperations {
+		return applied{}, failure(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge",
+			"Request entity too large: The allowed maximum operations in a JSON patch is %d, got %d", maxOperations, len(loose))
+	}
+	operations := make([]*operation, 0, len(loose))
+	for _, members := range loose {
+		o := &operation{Value: members["value"]}
+		for name, into := range map[string]**string{"op": &o.Op, "path": &o.Path, "from": &o.From} {
+			if json.Unmarshal(members[name], into) != nil {
+				*into = nil
+			}
+		}
+		operations = append(operations, o)
+	}
+	result, err := jsonPatched(doc, operations)
+	if err != nil {
+		return applied{}, failure(http.StatusUnprocessableEntity, "Invalid",
+			"the server rejected our request due to an error in our request").with(meta.StatusDetails{})
+	}
+	p := applied{doc: result, shown: string(result)}
+	of := &shape{elements: &shape{members: map[string]*shape{"op": {}, "path": {}, "from": {}, "value": nil}}}
+	for _, text := range fieldErrors(body, of) {
+		p.wrong = append(p.wrong, "json patch "+text)
+	}
+	return p, nil
+}
+
+func mergeApplied(doc, body []byte, lenient bool) (applied, error) {
+	v, err := parseJSON(body)
+	change, isObject := v.(members)
+	_, isList := v.([]any)
+	switch {
+	case isObject:
+	case lenient && isList:
+		return applied{doc: body, shown: string(body)}, nil // which cannot be read as an object
+	case lenient, err == nil && v == nil:
+		return applied{}, badRequest("Invalid JSON Patch")
+	default:
+		return applied{}, badRequest("error decoding patch: %v", notAnObject(v, err))
+	}
+	whole, err := parseJSON(doc)
+	if err != nil {
+		return applied{}, err
+	}
+	target, _ := whole.(members)
+	mergeMembers(target, change)
+	result := appendValue(nil, target)
+	return applied{doc: result, wrong: duplicates(body), shown: string(result)}, nil
+}
+
+// notAnObject says why a body that has to be an object is none.
+func notAnObject(v any, err error) error {
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("json: cannot unmarshal %s into Go value of type map[string]interface {}", jsonKind(v))
+}
+
+// mergeMembers applies a merge patch as a real server does, which drops nulls also from the objects in new lists.
+func mergeMembers(into, change members) {
+	for k, v := range change {
+		was, wasObject := into[k].(members)
+		now, isObject := v.(members)
+		switch {
+		case v == nil:
+			delete(into, k)
+		case wasObject && isObject:
+			mergeMembers(was, now)
+		case wasObject:
+			into[k] = v
+		default:
+			dropNulls(v)
+			into[k] = v
+		}
+	}
+}
+
+func dropNulls(v any) {
+	switch v := v.(type) {
+	case members:
+		maps.DeleteFunc(v, func(_ string, v any) bool { return v == nil })
+		for _, v := range v {
+			dropNulls(v)
+		}
+	case []any:
+		for _, v := range v {
+			dropNulls(v)
+		}
+	}
+}
+
+func strategicApplied(doc, body []byte, kind meta.GVK) (applied, error) {
+	v, err := parseJSON(body)
+	change, isObject := v.(members)
+	switch {
+	case err == nil && v == nil:
+		change, body = members{}, []byte("{}")
+	case !isObject:
+		return applied{}, badRequest("%v", notAnObject(v, err))
+	}
+	schema, err := builtinSchemas().strategy(kind)
+	if err != nil {
+		return applied{}, err
+	}
+	result, err := patch.ApplyStrategic(doc, body, schema)
+	var wrong *patch.StrategicError
+	switch {
+	case errors.As(err, &wrong) && (errors.Is(err, patch.ErrRetainKeys) || strings.HasSuffix(wrong.Path, "/$retainKeys")):
+		return applied{}, badRequest("invalid patch format of retainKeys")
+	case err != nil:
+		return applied{}, failure(http.StatusInternalServerError, "", "%v", err)
+	}
+	v, err = parseJSON(result)
+	object, isObject := v.(members)
+	if err != nil || !isObject {
+		return applied{}, failure(http.StatusInternalServerError, "", "a strategic merge patch makes %s", result)
+	}
+	// A real server reads the result as of this kind, whatever it says.
+	for name, is := range map[string]string{"kind": kind.Kind, "apiVersion": kind.APIVersion()} {
+		if v, isText := object[name].(string); v != is && (isText || object[name] == nil) {
+			object[name] = is
+		}
+	}
+	return applied{
+		doc: appendValue(nil, object), wrong: duplicates(body), sorted: true, shown: fmt.Sprintf("%+v", plainNumbers(change)),
+	}, nil
+}
+
+// plainNumbers returns a value with its numbers as a real server prints them.
+func plainNumbers(v any) any {
+	switch v := v.(type) {
+	case members:
+		plain := make(members, len(v))
+		for k, e := range v {
+			plain[k] = plainNumbers(e)
+		}
+		return plain
+	case []any:
+		plain := make([]any, 0, len(v))
+		for _, e := range v {
+			plain = append(plain, plainNumbers(e))
+		}
+		return plain
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n
+		}
+		f, _ := v.Float64()
+		return f
+	}
+	return v
 }

@@ -2,6 +2,7 @@ package clienttest
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -30,6 +31,11 @@ type Resource struct {
 	// SelectableFields are paths, such as "spec.color", that field selectors may use beside metadata.name and
 	// metadata.namespace. The fields must be scalars.
 	SelectableFields []string
+	// Schema is the openAPIV3Schema of the resource's CustomResourceDefinition: of type object, with the extensions
+	// x-kubernetes-list-type, x-kubernetes-list-map-keys, x-kubernetes-map-type, x-kubernetes-embedded-resource and
+	// x-kubernetes-preserve-unknown-fields. With it, members that it does not have are dropped, and fieldValidation is heeded
+	// for them. Values are not checked against it, nor defaulted. Empty means that nothing is known: all members stay.
+	Schema json.RawMessage
 }
 
 // GVR returns the resource's full name.
@@ -46,7 +52,8 @@ func (r Resource) GVK() meta.GVK {
 type resource struct {
 	Resource
 	builtinTraits
-	builtin bool // a compiled-in type: other member order, other errors, items of lists without kind and apiVersion
+	builtin  bool   // a compiled-in type: other member order, other errors, items of lists without kind and apiVersion
+	declared *shape // what Schema says
 
 	objects collection
 	since   uint64        // the version at which it was registered
@@ -134,6 +141,11 @@ func (g *registry) add(r *resource) error {
 	if err := r.validate(); err != nil {
 		return err
 	}
+	declared, err := declaredShape(r.Schema)
+	if err != nil {
+		return fmt.Errorf("clienttest.Resource %q: %w", r.Resource.Resource, err)
+	}
+	r.declared = declared
 	if r.Singular == "" {
 		r.Singular = strings.ToLower(r.Kind)
 	}

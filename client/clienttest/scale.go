@@ -80,19 +80,7 @@ func (c *call) getScale(w http.ResponseWriter) error {
 
 // putScale answers an update and a patch.
 func (c *call) putScale(w http.ResponseWriter) error {
-	kind, media := "UpdateOptions", mediaJSON
-	if c.Verb == "patch" {
-		kind, media = "PatchOptions", mediaMergePatch
-	}
-	body, _, err := readBody(c.r, media)
-	if err != nil {
-		return err
-	}
-	o, err := c.writeOptions(kind)
-	if err != nil {
-		return err
-	}
-	v, err := c.rescale(w, body, o)
+	v, err := c.changeScale(w)
 	if err != nil {
 		return err
 	}
@@ -104,40 +92,44 @@ func (c *call) putScale(w http.ResponseWriter) error {
 	return nil
 }
 
-func (c *call) rescale(w http.ResponseWriter, body []byte, o writeOptions) (*revision, error) {
+func (c *call) changeScale(w http.ResponseWriter) (*revision, error) {
+	media, body, err := "", []byte(nil), error(nil)
+	var o writeOptions
+	if c.Verb == "patch" {
+		if media, err = c.patchMedia(); err != nil {
+			return nil, err
+		}
+		if body, err = bodyOf(c.r); err != nil {
+			return nil, err
+		}
+		o, err = c.patchOptions(media)
+	} else {
+		if body, _, err = readBody(c.r, mediaJSON); err != nil {
+			return nil, err
+		}
+		o, err = c.writeOptions("UpdateOptions")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if media == mediaApply {
+		return nil, unsupportedMediaType(patch.JSONType, patch.MergeType, patch.StrategicType)
+	}
 	c.s.store.mu.Lock()
 	defer c.s.store.mu.Unlock()
 	cur := c.res.objects.tree.get(pathOf(c.Key))
 	if cur == nil {
 		return nil, notFound(c.res, c.Key.Name)
 	}
-	if c.Verb == "patch" {
-		s, err := scaleOf(cur)
-		if err != nil {
-			return nil, err
-		}
-		whole, err := json.Marshal(s)
-		if err != nil {
-			return nil, err
-		}
-		merged, err := patch.ApplyMerge(whole, body)
-		if err != nil {
-			return nil, badRequest("error decoding patch: %v", err)
-		}
-		if err := c.strict(w, body); err != nil {
-			return nil, invalidPatch(merged, err)
-		}
-		body = merged
-	}
-	var s scale
-	if err := c.decodeCall(w, body, &s, scaleType.APIVersion, scaleType.Kind); err != nil {
+	s, err := c.wantedScale(w, media, body, cur)
+	if err != nil {
 		return nil, err
 	}
 	switch {
-	case s.Name != c.Key.Name:
-		return nil, badRequest("the name of the object (%s) does not match the name on the URL (%s)", s.Name, c.Key.Name)
 	case s.Namespace != "" && s.Namespace != c.Key.Namespace:
 		return nil, badRequest("the namespace of the provided object does not match the namespace sent on the request")
+	case s.Name != c.Key.Name:
+		return nil, badRequest("the name of the object (%s) does not match the name on the URL (%s)", s.Name, c.Key.Name)
 	case s.UID != "" && s.UID != cur.uid:
 		name := dotted(c.res.Resource.Resource+"/scale", c.res.Group)
 		return nil, failure(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on %s %q: %s", name, c.Key.Name,
@@ -158,4 +150,31 @@ func (c *call) rescale(w http.ResponseWriter, body []byte, o writeOptions) (*rev
 	d.content["spec"] = spec
 	d.meta.ResourceVersion = s.ResourceVersion
 	return c.replace(cur, old, d, o)
+}
+
+// wantedScale reads the scale in the body of an update, or what a patch makes of the present one.
+func (c *call) wantedScale(w http.ResponseWriter, media string, body []byte, cur *revision) (*scale, error) {
+	var s scale
+	if media == "" {
+		return &s, c.decodeCall(w, body, &s, scaleType.APIVersion, scaleType.Kind)
+	}
+	present, err := scaleOf(cur)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := json.Marshal(present)
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.applied(media, whole, body, scaleType.GVK())
+	if err != nil {
+		return nil, err
+	}
+	if err = json.Unmarshal(p.doc, &s); err == nil && s.TypeMeta != scaleType {
+		err = noKind(s.Kind, s.APIVersion)
+	}
+	if err != nil {
+		return nil, p.invalid(err)
+	}
+	return &s, p.report(c, w, fieldErrors(p.doc, builtinSchemas().ofKind(scaleType.GVK())))
 }

@@ -2,6 +2,7 @@ package clienttest_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -379,5 +380,27 @@ func TestLargeAnswersAreCompressed(t *testing.T) {
 	// net/http asks for gzip by itself, and takes it away again.
 	if got := h.must(t, http.MethodGet, configMaps+"/big", ""); at(got, "data", "a") != big {
 		t.Error("the object is not the same after compression")
+	}
+}
+
+func TestASchemaThatNoDefinitionCanHaveIsRefused(t *testing.T) {
+	h := newHarness(t, clienttest.Options{})
+	for schema, want := range map[string]string{
+		`[`:                 `Schema must be the openAPIV3Schema of a CustomResourceDefinition: unexpected end of JSON input`,
+		`{"type":"string"}`: `Schema must be of type object, got "string"`,
+		`{"type":"object","properties":{"a":{"$ref":"#/b"}}}`:                              `Schema.a.$ref must not be set`,
+		`{"type":"object","properties":{"a":null}}`:                                        `Schema.a must be an object`,
+		`{"type":"object","properties":{"a":{}},"additionalProperties":{"type":"string"}}`: `Schema.additionalProperties must not be set beside properties`,
+		`{"type":"object","additionalProperties":{"x-kubernetes-map-type":"whole"}}`:       `Schema.additionalProperties.x-kubernetes-map-type must be atomic or granular, got "whole"`,
+		`{"type":"object","properties":{"a":{"items":{"x-kubernetes-list-type":"bag"}}}}`:  `Schema.a.items.x-kubernetes-list-type must be atomic, set or map, got "bag"`,
+		`{"type":"object","properties":{"a":{"x-kubernetes-list-type":"map"}}}`:            `Schema.a.x-kubernetes-list-map-keys must be set if, and only if, x-kubernetes-list-type is map`,
+		`{"type":"object","properties":{"a":{"x-kubernetes-list-map-keys":["name"]}}}`:     `Schema.a.x-kubernetes-list-map-keys must be set if, and only if, x-kubernetes-list-type is map`,
+	} {
+		r := widgets()
+		r.Schema = json.RawMessage(schema)
+		err := h.server.Register(r)
+		if want = `clienttest.Resource "widgets": ` + want; err == nil || err.Error() != want {
+			t.Errorf("%s: error is %v, want %s", schema, err, want)
+		}
 	}
 }

@@ -5,67 +5,159 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
-// duplicates returns the paths of the members of a JSON document that are there twice, each once, as a strict server names
-// them. A document that is no JSON has none: something else reports that.
-func duplicates(doc []byte) []string {
+// fieldErrors returns what a strict server says about the members of a JSON document, in the order in which they are there
+// and each once: that there are two of one name, and, as far as the shape knows what there may be, that there may be none of
+// it. What is in a member that may not be is passed over. A document that is no JSON has none: something else reports that.
+func fieldErrors(doc []byte, of *shape) []string {
 	if !json.Valid(doc) {
 		return nil
 	}
-	d := json.NewDecoder(bytes.NewReader(doc))
-	d.UseNumber()
-	var found []string
-	known := map[string]bool{}
-	var value func(path string)
-	value = func(path string) {
-		token, _ := d.Token() // the document is valid
-		switch token {
-		case json.Delim('{'):
-			seen := map[string]bool{}
-			for d.More() {
-				name, _ := d.Token()
-				key := name.(string)
-				inner := strings.TrimPrefix(path+"."+key, ".")
-				if seen[key] && !known[inner] {
-					known[inner] = true
-					found = append(found, inner)
-				}
-				seen[key] = true
-				value(inner)
+	w := fieldWalk{Decoder: json.NewDecoder(bytes.NewReader(doc)), said: map[string]bool{}}
+	w.UseNumber()
+	w.value("", of)
+	return w.found
+}
+
+// duplicates is fieldErrors for a document of which nothing is known.
+func duplicates(doc []byte) []string { return fieldErrors(doc, nil) }
+
+type fieldWalk struct {
+	*json.Decoder // of a document that is valid: its errors are none
+	found         []string
+	said          map[string]bool
+}
+
+func (w *fieldWalk) say(what, path string) {
+	if text := fmt.Sprintf("%s field %q", what, path); !w.said[text] {
+		w.said[text] = true
+		w.found = append(w.found, text)
+	}
+}
+
+func (w *fieldWalk) skip() {
+	var v json.RawMessage
+	_ = w.Decode(&v)
+}
+
+func (w *fieldWalk) value(path string, of *shape) {
+	if of != nil && of.members == nil && of.elements == nil && !of.open {
+		w.skip() // what reads it looks no further
+		return
+	}
+	token, _ := w.Token()
+	switch token {
+	case json.Delim('{'):
+		seen := map[string]bool{}
+		for w.More() {
+			name, _ := w.Token()
+			key := name.(string)
+			inner := strings.TrimPrefix(path+"."+key, ".")
+			member, known := of.member(key)
+			switch {
+			case !known:
+				w.say("unknown", inner)
+				w.skip()
+				continue
+			case seen[key]:
+				w.say("duplicate", inner)
 			}
-			_, _ = d.Token()
-		case json.Delim('['):
-			for i := 0; d.More(); i++ {
-				value(fmt.Sprintf("%s[%d]", path, i))
+			seen[key] = true
+			w.value(inner, member)
+		}
+		_, _ = w.Token()
+	case json.Delim('['):
+		var item *shape
+		if of != nil {
+			item = of.elements
+		}
+		for i := 0; w.More(); i++ {
+			w.value(fmt.Sprintf("%s[%d]", path, i), item)
+		}
+		_, _ = w.Token()
+	}
+}
+
+// member returns the shape of a member, and whether there may be one of that name.
+func (s *shape) member(name string) (_ *shape, known bool) {
+	if s == nil {
+		return nil, true
+	}
+	if m, known := s.members[name]; known {
+		return m, true // of which nothing may be known
+	}
+	if s.members == nil {
+		return s.elements, true
+	}
+	return nil, s.open
+}
+
+// prune drops what an object cannot have.
+func (s *shape) prune(v any) {
+	if s == nil {
+		return
+	}
+	switch v := v.(type) {
+	case members:
+		for k, e := range v {
+			if member, known := s.member(k); known {
+				member.prune(e)
+			} else {
+				delete(v, k)
 			}
-			_, _ = d.Token()
+		}
+	case []any:
+		for _, e := range v {
+			s.elements.prune(e)
 		}
 	}
-	value("")
+}
+
+// unknown returns what a strict server says about the members of an object that is read from doc, beside that there are two
+// of one name where those of a patch have been counted already, and drops from d those that its kind does not have.
+func (c *call) unknown(doc []byte, d *draft, of *shape) []string {
+	defer of.prune(d.content)
+	if c.res.builtin {
+		return fieldErrors(doc, of)
+	}
+	// A real server first reads the metadata, and then drops the rest. It has sorted all that.
+	v, err := parseJSON(doc)
+	whole, isObject := v.(members)
+	if err != nil || !isObject {
+		return nil
+	}
+	metadata := &shape{elements: &shape{}, members: map[string]*shape{"metadata": builtinSchemas().metadata()}, open: true}
+	found := fieldErrors(appendValue(nil, members{"metadata": whole["metadata"]}), metadata)
+	delete(whole, "metadata")
+	rest := fieldErrors(appendValue(nil, whole), of)
+	slices.Sort(rest)
+	return slices.Concat(found, rest)
+}
+
+// fields returns what a strict server says about the members of an object in the body of a request, and drops from d those
+// that its kind does not have.
+func (c *call) fields(body []byte, d *draft) []string {
+	found := c.unknown(body, d, c.res.shape())
+	if !c.res.builtin {
+		found = slices.Concat(duplicates(body), found)
+	}
 	return found
 }
 
-// strict does what the fieldValidation of a write says about members that are there twice: it returns them as one error, or
-// as warnings in the answer, or not at all. The server knows no types, and so not which members are unknown.
-func (c *call) strict(w http.ResponseWriter, body []byte) error {
-	directive := c.query.Get("fieldValidation")
-	if directive == "Ignore" {
-		return nil
-	}
-	var all []string
-	for _, path := range duplicates(body) {
-		all = append(all, fmt.Sprintf("duplicate field %q", path))
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	if directive == "Strict" {
-		return fmt.Errorf("strict decoding error: %s", strings.Join(all, ", "))
-	}
-	for _, text := range all {
-		w.Header().Add("Warning", fmt.Sprintf("299 - %q", text))
+// report does what the fieldValidation of a write says about members: it returns all that is wrong as one error, or as
+// warnings in the answer, or not at all.
+func (c *call) report(w http.ResponseWriter, wrong []string) error {
+	switch directive := c.query.Get("fieldValidation"); {
+	case directive == "Ignore" || len(wrong) == 0:
+	case directive == "Strict":
+		return fmt.Errorf("strict decoding error: %s", strings.Join(wrong, ", "))
+	default:
+		for _, text := range wrong {
+			w.Header().Add("Warning", fmt.Sprintf("299 - %q", text))
+		}
 	}
 	return nil
 }

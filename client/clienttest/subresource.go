@@ -3,7 +3,6 @@ package clienttest
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -135,9 +134,9 @@ func (c *call) decodeCall(w http.ResponseWriter, body []byte, into any, apiVersi
 	is.Kind, is.APIVersion = cmp.Or(is.Kind, kind), cmp.Or(is.APIVersion, apiVersion)
 	var err error
 	if is.Kind != kind || is.APIVersion != apiVersion {
-		err = fmt.Errorf("no kind %q is registered for version %q here", is.Kind, is.APIVersion)
+		err = noKind(is.Kind, is.APIVersion)
 	} else if err = json.Unmarshal(body, into); err == nil {
-		err = c.strict(w, body)
+		err = c.report(w, fieldErrors(body, builtinSchemas().ofKind(is.GVK())))
 	}
 	if err != nil {
 		_, version := meta.SplitAPIVersion(is.APIVersion)

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
+	"unicode"
 
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -16,32 +18,66 @@ import (
 // writeOptions are the parameters of a create, an update and a patch.
 type writeOptions struct {
 	dryRun  bool
+	force   bool // of an apply
 	manager string
 }
 
-func (c *call) writeOptions(kind string) (o writeOptions, err error) {
-	if o.dryRun, err = dryRun(kind, c.query["dryRun"]); err != nil {
-		return o, err
+// writeOptions reads the parameters. wrong is what is wrong with those that are the kind's own.
+func (c *call) writeOptions(kind string, wrong ...meta.StatusCause) (o writeOptions, _ error) {
+	manager := c.query.Get("fieldManager")
+	if len(manager) > managerMax {
+		wrong = append(wrong, meta.StatusCause{
+			Reason: "FieldValueTooLong", Field: "fieldManager",
+			Message: fmt.Sprintf("Too long: may not be more than %d bytes", managerMax),
+		})
+	}
+	for i, r := range manager {
+		if !unicode.IsPrint(r) {
+			wrong = append(wrong, invalidValue("fieldManager", manager, fmt.Sprintf("invalid character %#U (at position %d)", r, i)))
+		}
+	}
+	values := c.query["dryRun"]
+	var bad bool
+	if o.dryRun, bad = readDryRun(values); bad {
+		wrong = append(wrong, unsupportedValue("dryRun", values, "All"))
 	}
 	switch v := c.query.Get("fieldValidation"); v {
 	case "", "Ignore", "Warn", "Strict":
 	default:
-		return o, invalidOptions(kind, unsupportedValue("fieldValidation", v, "", "Ignore", "Strict", "Warn"))
+		wrong = append(wrong, unsupportedValue("fieldValidation", v, "", "Ignore", "Strict", "Warn"))
 	}
-	o.manager = managerOf(c.query.Get("fieldManager"), c.r.UserAgent())
+	if len(wrong) > 0 {
+		return o, invalidOptions(kind, wrong...)
+	}
+	o.force, o.manager = isTrue(c.query, "force"), managerOf(manager, c.r.UserAgent())
 	return o, nil
 }
 
+// patchOptions is writeOptions for a patch.
+func (c *call) patchOptions(media string) (writeOptions, error) {
+	var wrong []meta.StatusCause
+	switch {
+	case media == mediaApply && c.query.Get("fieldManager") == "":
+		wrong = append(wrong, requiredValue("fieldManager", "is required for apply patch"))
+	case media != mediaApply && c.query.Has("force"):
+		wrong = append(wrong, forbiddenValue("force", "may not be specified for non-apply patch"))
+	}
+	return c.writeOptions("PatchOptions", wrong...)
+}
+
 func dryRun(kind string, values []string) (bool, error) {
+	dry, bad := readDryRun(values)
+	if bad {
+		return false, invalidOptions(kind, unsupportedValue("dryRun", values, "All"))
+	}
+	return dry, nil
+}
+
+func readDryRun(values []string) (dry, bad bool) {
 	if len(values) == 0 || len(values) == 1 && values[0] == "" {
-		return false, nil
+		return false, false
 	}
-	for _, v := range values {
-		if v != "All" {
-			return false, invalidOptions(kind, unsupportedValue("dryRun", values, "All"))
-		}
-	}
-	return true, nil
+	return true, slices.ContainsFunc(values, func(v string) bool { return v != "All" })
 }
 
 // readDraft reads the object in the body of a create or an update.
@@ -67,8 +103,8 @@ func (c *call) readDraft(w http.ResponseWriter) (*draft, error) {
 		err = d.normalize(c.res)
 	}
 	if err == nil && media == mediaJSON {
-		if twice := c.strict(w, body); twice != nil {
-			err = &decodeError{d.apiVersion, d.kind, twice}
+		if wrong := c.report(w, c.fields(body, d)); wrong != nil {
+			err = &decodeError{d.apiVersion, d.kind, wrong}
 		}
 	}
 	var bad *decodeError
@@ -94,8 +130,7 @@ func (c *call) checkKind(d *draft, body []byte) error {
 			d.apiVersion = want.APIVersion()
 		}
 		if d.kind != want.Kind || d.apiVersion != want.APIVersion() {
-			return &decodeError{kind: d.kind, apiVersion: d.apiVersion, err: fmt.Errorf(
-				"no kind %q is registered for version %q here", d.kind, d.apiVersion)}
+			return &decodeError{kind: d.kind, apiVersion: d.apiVersion, err: noKind(d.kind, d.apiVersion)}
 		}
 		return nil
 	}
@@ -114,6 +149,11 @@ func (c *call) checkKind(d *draft, body []byte) error {
 		return invalid(want.Group, d.kind, d.meta.Name, []meta.StatusCause{invalidValue("kind", d.kind, "must be "+want.Kind)})
 	}
 	return nil
+}
+
+// noKind is an object that says it is of a kind which it cannot be.
+func noKind(kind, apiVersion string) error {
+	return fmt.Errorf("no kind %q is registered for version %q in scheme %q", kind, apiVersion, "pkg/runtime/scheme.go:111")
 }
 
 // summary is the start of a body, for an error.

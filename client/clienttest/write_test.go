@@ -281,9 +281,8 @@ func TestWritesThatAreRefused(t *testing.T) {
 			message: "error decoding patch: invalid character 'x' looking for beginning of value",
 		},
 		{
-			name: "patch of another type", method: patch, path: configMaps + "/a", body: `[]`, contentType: "application/json-patch+json",
-			code: 415, reason: "UnsupportedMediaType",
-			message: "the body of the request was in an unknown format - accepted media types include: application/merge-patch+json",
+			name: "patch of another type", method: patch, path: configMaps + "/a", body: `[]`, contentType: "application/json",
+			code: 415, reason: "UnsupportedMediaType", message: "415: Unsupported Media Type",
 		},
 		{
 			name: "a new finalizer on an object that is being deleted", method: patch, path: configMaps + "/leaving",

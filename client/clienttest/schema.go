@@ -1,0 +1,249 @@
+package clienttest
+
+import (
+	_ "embed" // for schemas.json
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/patch"
+)
+
+// shape says what a value of a kind may be, as its OpenAPI schema does. It may lead back to itself. Nil knows nothing.
+type shape struct {
+	members  map[string]*shape // of an object whose members are known; nil where any may be there
+	elements *shape            // of a list, or of the values of a map
+	list     listType
+	keys     []string       // the merge keys of a listMap, in the schema's order
+	defaults map[string]any // of members that are such keys: what one is where it is not there
+	atomic   bool           // an object that is owned whole
+	open     bool           // unknown members stay
+}
+
+// listType is how a list is owned and merged.
+type listType int
+
+const (
+	listAtomic listType = iota // as a whole
+	listSet                    // by its scalars
+	listMap                    // by the merge keys of its objects
+)
+
+// jsonSchema is as much of an OpenAPI schema as matters to a shape.
+type jsonSchema struct {
+	Ref                  string                 `json:"$ref"`
+	Properties           map[string]*jsonSchema `json:"properties"`
+	Items                *jsonSchema            `json:"items"`
+	AdditionalProperties additional             `json:"additionalProperties"`
+	Type                 string                 `json:"type"`
+	Default              json.RawMessage        `json:"default"`
+	ListType             string                 `json:"x-kubernetes-list-type"`
+	ListMapKeys          []string               `json:"x-kubernetes-list-map-keys"`
+	MapType              string                 `json:"x-kubernetes-map-type"`
+	PreserveUnknown      bool                   `json:"x-kubernetes-preserve-unknown-fields"`
+	EmbeddedResource     bool                   `json:"x-kubernetes-embedded-resource"`
+	IntOrString          bool                   `json:"x-kubernetes-int-or-string"`
+	Kinds                []meta.GVK             `json:"x-kubernetes-group-version-kind"`
+}
+
+// additional is the schema of members that are not named, or whether there may be any.
+type additional struct {
+	schema *jsonSchema
+	any    bool
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *additional) UnmarshalJSON(b []byte) error {
+	if json.Unmarshal(b, &a.any) == nil {
+		return nil
+	}
+	return json.Unmarshal(b, &a.schema)
+}
+
+// schemaText has the schemas of the built-in kinds, without what does not matter here, as kube-apiserver publishes them. A
+// test in internal/e2e compares it with that, and writes it.
+//
+//go:embed schemas.json
+var schemaText []byte
+
+// builtinSchemas is what the built-in kinds are like. It is read once, by the first who asks, and does not change.
+var builtinSchemas = sync.OnceValue(func() *schemaTable {
+	t := &schemaTable{shapes: make(map[string]*shape), kinds: make(map[meta.GVK]string), strategies: make(map[meta.GVK]func() (patch.Schema, error))}
+	if err := json.Unmarshal(schemaText, &t.schemas); err != nil {
+		panic("clienttest: schemas.json: " + err.Error())
+	}
+	for name, s := range t.schemas {
+		t.named(name)
+		for _, k := range s.Kinds {
+			t.kinds[k] = name
+			t.strategies[k] = sync.OnceValues(func() (patch.Schema, error) { return readStrategy(k) })
+		}
+	}
+	return t
+})
+
+// schemaTable is schemas that refer to each other by name.
+type schemaTable struct {
+	schemas map[string]*jsonSchema
+	shapes  map[string]*shape
+	kinds   map[meta.GVK]string
+	// strategies says of each kind how a strategic merge patch changes it. It is read by the first who asks.
+	strategies map[meta.GVK]func() (patch.Schema, error)
+	closed     bool   // an object of which no members are known has none
+	objects    *shape // the metadata of an object inside another
+}
+
+// ofKind returns the shape of a kind, or nil.
+func (t *schemaTable) ofKind(k meta.GVK) *shape { return t.shapes[t.kinds[k]] }
+
+// strategy returns how a strategic merge patch changes a kind.
+func (t *schemaTable) strategy(k meta.GVK) (patch.Schema, error) {
+	read := t.strategies[k]
+	if read == nil {
+		return patch.Schema{}, fmt.Errorf("clienttest: nothing is known of %v", k)
+	}
+	return read()
+}
+
+func readStrategy(kind meta.GVK) (patch.Schema, error) {
+	return patch.SchemaFromOpenAPI(slices.Concat([]byte(`{"components":{"schemas":`), schemaText, []byte(`}}`)), kind)
+}
+
+// metadata is the shape that the metadata of every object has.
+func (t *schemaTable) metadata() *shape {
+	return t.shapes["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"]
+}
+
+func (t *schemaTable) named(name string) *shape {
+	if s := t.shapes[name]; s != nil {
+		return s
+	}
+	s := &shape{}
+	t.shapes[name] = s // before it is complete: it may lead back to itself
+	t.fill(s, t.schemas[name])
+	return s
+}
+
+func (t *schemaTable) shape(j *jsonSchema) *shape {
+	// An attribute beside a reference, as the map type of a selector, is of the one who refers.
+	if j.Ref != "" && j.MapType == "" {
+		return t.named(strings.TrimPrefix(j.Ref, "#/components/schemas/"))
+	}
+	s := &shape{}
+	if j.Ref != "" {
+		*s = *t.named(strings.TrimPrefix(j.Ref, "#/components/schemas/"))
+	}
+	t.fill(s, j)
+	return s
+}
+
+func (t *schemaTable) fill(s *shape, j *jsonSchema) {
+	if len(j.Properties) > 0 {
+		s.members = make(map[string]*shape, len(j.Properties))
+	}
+	for name, p := range j.Properties {
+		s.members[name] = t.shape(p)
+		if p.Default != nil {
+			if s.defaults == nil {
+				s.defaults = make(map[string]any)
+			}
+			s.defaults[name], _ = parseJSON(p.Default) // it is valid: the document is
+		}
+	}
+	switch {
+	case j.Items != nil:
+		s.elements = t.shape(j.Items)
+	case j.AdditionalProperties.schema != nil:
+		s.elements = t.shape(j.AdditionalProperties.schema)
+	case j.AdditionalProperties.any && t.closed:
+		s.elements = &shape{members: map[string]*shape{}}
+	case j.Type == "object" && t.closed && s.members == nil:
+		s.members = map[string]*shape{}
+	}
+	if j.EmbeddedResource {
+		s.identify(t.objects)
+	}
+	switch j.ListType {
+	case "set":
+		s.list = listSet
+	case "map":
+		s.list, s.keys = listMap, j.ListMapKeys
+	}
+	s.atomic = s.atomic || j.MapType == "atomic"
+	s.open = s.open || j.PreserveUnknown
+}
+
+// shape returns what is known of the resource's objects. Nil is nothing, as of a custom resource without a Schema: its lists are
+// atomic, its objects are granular, and unknown members stay.
+func (r *resource) shape() *shape {
+	if r.builtin {
+		return builtinSchemas().ofKind(r.GVK())
+	}
+	return r.declared
+}
+
+// declaredShape reads the openAPIV3Schema of a custom resource; without one it is nil.
+func declaredShape(schema json.RawMessage) (*shape, error) {
+	if len(schema) == 0 {
+		return nil, nil
+	}
+	var j jsonSchema
+	if err := json.Unmarshal(schema, &j); err != nil {
+		return nil, fmt.Errorf("Schema must be the openAPIV3Schema of a CustomResourceDefinition: %w", err)
+	}
+	if j.Type != "object" {
+		return nil, fmt.Errorf("Schema must be of type object, got %q", j.Type)
+	}
+	if err := j.check("Schema"); err != nil {
+		return nil, err
+	}
+	metadata := builtinSchemas().metadata()
+	s := (&schemaTable{closed: true, objects: metadata}).shape(&j)
+	s.identify(metadata)
+	return s, nil
+}
+
+// check refuses what a CustomResourceDefinition cannot have, and this server would pass over in silence.
+func (j *jsonSchema) check(at string) error {
+	switch {
+	case j == nil:
+		return fmt.Errorf("%s must be an object", at)
+	case j.Ref != "":
+		return fmt.Errorf("%s.$ref must not be set", at)
+	case len(j.Properties) > 0 && (j.AdditionalProperties.schema != nil || j.AdditionalProperties.any):
+		return fmt.Errorf("%s.additionalProperties must not be set beside properties", at)
+	case !slices.Contains([]string{"", "atomic", "set", "map"}, j.ListType):
+		return fmt.Errorf("%s.x-kubernetes-list-type must be atomic, set or map, got %q", at, j.ListType)
+	case (j.ListType == "map") != (len(j.ListMapKeys) > 0):
+		return fmt.Errorf("%s.x-kubernetes-list-map-keys must be set if, and only if, x-kubernetes-list-type is map", at)
+	case !slices.Contains([]string{"", "atomic", "granular"}, j.MapType):
+		return fmt.Errorf("%s.x-kubernetes-map-type must be atomic or granular, got %q", at, j.MapType)
+	}
+	for _, name := range slices.Sorted(maps.Keys(j.Properties)) {
+		if err := j.Properties[name].check(at + "." + name); err != nil {
+			return err
+		}
+	}
+	if j.Items != nil {
+		if err := j.Items.check(at + ".items"); err != nil {
+			return err
+		}
+	}
+	if j.AdditionalProperties.schema != nil {
+		return j.AdditionalProperties.schema.check(at + ".additionalProperties")
+	}
+	return nil
+}
+
+// identify gives an object that is a whole resource the members that every such has.
+func (s *shape) identify(metadata *shape) {
+	if s.members == nil {
+		s.members = make(map[string]*shape)
+	}
+	s.members["apiVersion"], s.members["kind"] = &shape{}, &shape{}
+	s.members["metadata"] = metadata
+}
