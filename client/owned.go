@@ -138,6 +138,8 @@ type ControllerError struct {
 
 // Error implements error.
 func (e *ControllerError) Error() string {
-	name := func(o meta.OwnerReference) string { return fmt.Sprintf("%s %q (uid %q)", show(o.Kind), show(o.Name), show(o.UID)) }
+	name := func(o meta.OwnerReference) string {
+		return fmt.Sprintf("%s %q (uid %q)", show(o.Kind), show(o.Name), show(o.UID))
+	}
 	return fmt.Sprintf("%q is controlled by %s, and not by %s", show(e.Child.String()), name(e.Present), name(e.Refused))
 }

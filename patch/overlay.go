@@ -17,6 +17,8 @@ import (
 //     either. Any other value is to be there.
 //   - The zero value of a struct's field that is no pointer and has no omitempty is in want's JSON whether it is meant or not.
 //     It says nothing where live has no such member; and over one, only a number and a boolean do.
+//   - In the built-in kinds, where live has no such member, neither does the zero of one that the server leaves out while it is
+//     zero, such as readOnly: false.
 //   - A list says which elements there are, and in which order; one without elements is the same as none. An element has of
 //     live's what it does not say itself if it has the same name (its member "name", or where it has none "key", or else
 //     "type"). Without a name it is live's if it says nothing else, and otherwise as want has it.
@@ -246,7 +248,7 @@ func (o *overlay) adds(want *node, at *site) bool {
 			return false
 		}
 	}
-	return !o.isUnsaid(want)
+	return !o.isUnsaid(want) && !o.isDropped(want, at)
 }
 
 func (o *overlay) isUnsaid(want *node) bool { return want.from != nil && o.unsaid[want.at] }

@@ -34,6 +34,11 @@ func TestOverlayComparesWhatIsSaid(t *testing.T) {
 		{"labels", `{"metadata":{"labels":{"a":"1"}}}`, `{"metadata":{"labels":{"b":"2"}}}`, `{"metadata":{"labels":{"a":"1","b":"2"}}}`},
 		{"what only a server sets", `{"metadata":{"generation":2}}`, `{"metadata":{"generation":1,"creationTimestamp":"2020-01-01T00:00:00Z","resourceVersion":"7","managedFields":[{}],"selfLink":"x","generateName":"y"}}`, ""},
 		{"status", `{"status":{"a":1}}`, `{"status":{"a":2}}`, ""},
+		{"zeros that the built-in kinds leave out", `{"spec":{}}`, `{"spec":{"hostNetwork":false,"minReadySeconds":0,"schedulerName":""}}`, ""},
+		{"zeros of the same names where somebody chose them", `{"data":{},"spec":{"selector":{}}}`, `{"data":{"group":"","tty":false},"spec":{"selector":{"key":""}}}`, `{"data":{"group":"","tty":false},"spec":{"selector":{"key":""}}}`},
+		{"zeros of the same names in a custom resource", `{"apiVersion":"example.com/v1","spec":{}}`, `{"spec":{"paused":false}}`, `{"apiVersion":"example.com/v1","spec":{"paused":false}}`},
+		{"zeros that mean something", `{"spec":{}}`, `{"spec":{"automountServiceAccountToken":false,"storageClassName":"","replicas":0}}`, `{"spec":{"automountServiceAccountToken":false,"storageClassName":"","replicas":0}}`},
+		{"zeros over a value", `{"spec":{"hostNetwork":true,"subdomain":"x"}}`, `{"spec":{"hostNetwork":false,"subdomain":""}}`, `{"spec":{"hostNetwork":false,"subdomain":""}}`},
 		{"false is said", `{}`, `{"a":false,"b":0,"c":""}`, `{"a":false,"b":0,"c":""}`},
 		{"an escaped name", `{"é":1}`, `{"\u00e9":1}`, ""},
 
@@ -84,6 +89,7 @@ func TestOverlayComparesWhatIsSaid(t *testing.T) {
 		{"another source of a volume", `{"volumes":[{"name":"a","hostPath":{"path":"/x"},"other":1}]}`, `{"volumes":[{"name":"a","emptyDir":{}}]}`, `{"volumes":[{"name":"a","other":1,"emptyDir":{}}]}`},
 		{"a volume without a source", `{"volumes":[{"name":"a","hostPath":{"path":"/x"}}]}`, `{"volumes":[{"name":"a","hostPath":null}]}`, ""},
 		{"another source of a variable", `{"env":[{"name":"a","value":"x"}]}`, `{"env":[{"name":"a","valueFrom":{"fieldRef":{"fieldPath":"y"}}}]}`, `{"env":[{"name":"a","valueFrom":{"fieldRef":{"fieldPath":"y"}}}]}`},
+		{"no text for another source", `{"env":[{"name":"a","valueFrom":{}}]}`, `{"env":[{"name":"a","value":""}]}`, `{"env":[{"name":"a"}]}`},
 		{"another probe", `{"livenessProbe":{"exec":{},"periodSeconds":10}}`, `{"livenessProbe":{"httpGet":{"port":1}}}`, `{"livenessProbe":{"periodSeconds":10,"httpGet":{"port":1}}}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -167,7 +173,7 @@ func TestOverlayKnowsTheZerosOfFields(t *testing.T) {
 		{"in maps", `{"spec":{},"specs":{"a":{"path":"y"}}}`, &plainObject{Specs: map[string]*plainSpec{"a": {}}}, ""},
 		{"in any", `{"spec":{},"any":{"kind":"x"}}`, &plainObject{Any: &plainShape{Kind: "x"}}, ""},
 		{"embedded, where a shallower one counts", `{"deep":"x","path":"y"}`, &plainObject{Inner: &Inner{Path: "z"}, Path: "y"}, ""},
-		{"what a map says is meant", `{"spec":{}}`, map[string]any{"spec": map[string]any{"paused": false}}, `{"spec":{"paused":false}}`},
+		{"what a map says is meant", `{"spec":{}}`, map[string]any{"spec": map[string]any{"flag": false}}, `{"spec":{"flag":false}}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, changed, err := patch.Overlay(raw(test.live), test.want)
@@ -305,9 +311,25 @@ func TestQuantitiesAreComparedExactly(t *testing.T) {
 		}
 	}
 	for _, pair := range [][2]string{
-		{"1", "1m"}, {"1", "-1"}, {"1k", "1Ki"}, {"1M", "1m"}, {"123456789012345678901234567890", "123456789012345678901234567891"},
-		{"", "0"}, {"x", "X"}, {"1 ", "1"}, {"1e", "1"}, {"1ee1", "10"}, {"1e1000", "1e1001"}, {"1-", "1"}, {"1.0.0", "1"}, {".", "0"}, {"1K", "1k"},
-		{"1e-+1", "0.1"}, {"--1", "-1"}, {"1e0x1", "10"}, {strings.Repeat("0", 100) + "1", "1"},
+		{"1", "1m"},
+		{"1", "-1"},
+		{"1k", "1Ki"},
+		{"1M", "1m"},
+		{"123456789012345678901234567890", "123456789012345678901234567891"},
+		{"", "0"},
+		{"x", "X"},
+		{"1 ", "1"},
+		{"1e", "1"},
+		{"1ee1", "10"},
+		{"1e1000", "1e1001"},
+		{"1-", "1"},
+		{"1.0.0", "1"},
+		{".", "0"},
+		{"1K", "1k"},
+		{"1e-+1", "0.1"},
+		{"--1", "-1"},
+		{"1e0x1", "10"},
+		{strings.Repeat("0", 100) + "1", "1"},
 	} {
 		if equal(pair[0], pair[1]) {
 			t.Errorf("%s is %s", pair[0], pair[1])

@@ -35,6 +35,51 @@ func (p *site) isMap() bool {
 	return false
 }
 
+// isKey reports whether the member at the place is a key that somebody chose, whose value means what it is.
+func (p *site) isKey() bool {
+	switch p.parent(1) {
+	case "labels", "annotations", "deprecatedTopology", "userAnnotations", "matchLabels", "selector", "nodeSelector", "data", "binaryData", "stringData",
+		"parameters", "attributes", "volumeAttributes", "options", "extra", "counters", "nodeAllocatableResourceMappings":
+		return true
+	}
+	return false
+}
+
+// isDropped reports whether the value is the zero of a member that is no pointer in the types of the built-in kinds, so that it
+// is never stored. Names that have a pointer somewhere are not here: their zero may mean something.
+func (o *overlay) isDropped(want *node, at *site) bool {
+	if !o.isBuiltIn() || at.isKey() || want.from == nil {
+		return false
+	}
+	switch zero := string(want.text()); {
+	case zero == "false":
+		return slices.Contains(droppedFalse, at.name)
+	case zero == "0":
+		return slices.Contains(droppedZero, at.name)
+	case zero == `""`:
+		return slices.Contains(droppedEmpty, at.name) || at.name == "value" && (at.parent(1) == "env" || at.parent(1) == "tolerations")
+	}
+	return false
+}
+
+var (
+	droppedFalse = []string{
+		"chapAuthDiscovery", "chapAuthSession", "clusterScope", "globalDefault", "hostIPC", "hostNetwork", "hostPID", "paused",
+		"publishNotReadyAddresses", "sslEnabled", "stdin", "stdinOnce", "tty", "unschedulable", "readOnly",
+	}
+	droppedZero = []string{
+		"failureThreshold", "healthCheckNodePort", "hostPort", "initialDelaySeconds", "minReadySeconds", "nodePort", "periodSeconds",
+		"successThreshold",
+	}
+	droppedEmpty = []string{
+		"clusterIP", "component", "concurrencyPolicy", "description", "dnsPolicy", "effect", "externalID", "externalName",
+		"externalTrafficPolicy", "group", "host", "hostIP", "image", "imagePullPolicy", "iscsiInterface", "key", "loadBalancerIP", "medium",
+		"message", "operator", "persistentVolumeReclaimPolicy", "podManagementPolicy", "priorityClassName", "providerID", "pullPolicy",
+		"schedulerName", "scheme", "secretName", "serviceAccount", "serviceAccountName", "sessionAffinity", "subPath", "subPathExpr",
+		"subdomain", "terminationMessagePath", "terminationMessagePolicy", "volumeName", "whenDeleted", "whenScaled", "workingDir",
+	}
+)
+
 // alike reports whether two scalars are the same to the server.
 func (o *overlay) alike(live, want *node, at *site) bool {
 	if same(live, want) {
@@ -207,7 +252,7 @@ var oneOf = map[string][]string{
 func (o *overlay) excluded(live, want *branch, at *site) (places []int) {
 	says := func(name string) bool {
 		i := want.find(name)
-		return i >= 0 && o.adds(&want.members[i].value, &site{name: name, up: at})
+		return i >= 0 && want.members[i].value.kind() != 'n' && !o.isUnsaid(&want.members[i].value)
 	}
 	if at.name == "strategy" || at.name == "updateStrategy" {
 		i := want.find("type")

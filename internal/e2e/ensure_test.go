@@ -69,8 +69,8 @@ var wanted = []struct {
 		"podSelector":{},"ingress":[{"from":[{"podSelector":{"matchLabels":{"a":"b"}}}],"ports":[{"port":80}]}],"egress":[],"policyTypes":["Ingress"]}}`, []string{
 		`{"metadata":{"name":"a"},"spec":{"ingress":[{"from":[{"podSelector":{"matchLabels":{"a":"b"}},"namespaceSelector":{}}],"ports":[{"port":80}]}]}}`,
 	}},
-	{client.Type[object]{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease", Resource: "leases"}, `{"metadata":{"name":"a"},"spec":{"renewTime":"2026-01-02T04:04:05.1234567+01:00"}}`, []string{
-		`{"metadata":{"name":"a"},"spec":{"renewTime":"2026-01-02T04:04:05.1234577+01:00"}}`,
+	{client.Type[object]{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease", Resource: "leases"}, `{"metadata":{"name":"a"},"spec":{"renewTime":"2026-01-02T04:04:05.123456+01:00"}}`, []string{
+		`{"metadata":{"name":"a"},"spec":{"renewTime":"2026-01-02T04:04:05.123457+01:00"}}`,
 	}},
 	{roles, `{"metadata":{"name":"a"},"rules":[{"apiGroups":[""],"resources":["pods"],"verbs":["get"],"resourceNames":[]}]}`, []string{
 		`{"metadata":{"name":"a"},"rules":[{"apiGroups":[""],"resources":["pods"],"verbs":["get","list"]},{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]}`,
