@@ -93,7 +93,9 @@
 // ends a watch from within. What goes wrong after a list's first page is in a [*PageError], and a list that came at another
 // version than [Exact] asked for is a [*VersionError]. What stalled is a [*StallError], what is larger or deeper than allowed
 // a [*LimitError], and broken JSON a [*SyntaxError]. Where there is no credential to send, that is a [*CredentialError]; the
-// error of what was sent more than once is in an [*AttemptsError]; and that of [WaitFor] is a [*WaitError].
+// error of what was sent more than once is in an [*AttemptsError]; and that of [WaitFor] is a [*WaitError]. An object that is
+// not the one that [Resource.Ensure] was asked for is a [*PreconditionError], one that is on its way out a [*DeletingError], and
+// one that another controls is a [*ControllerError] of [Owned].
 //
 // An answer that is cut, whatever cut it and however it was encoded, is an error in which io.ErrUnexpectedEOF can be found
 // where net/http has it, and never a shorter object or list.
