@@ -14,8 +14,8 @@ import (
 // sent more than once, an [*AttemptsError] is around it.
 type OpError struct {
 	// Verb is the API's word: get, list, watch, create, update, patch, delete, deletecollection, and apply for the patch of
-	// [Resource.Apply]. It is modify for what [Resource.Modify] finds by itself; a request of its that fails is a get or an
-	// update.
+	// [Resource.Apply]. It is modify for what [Resource.Modify] finds by itself, and a request of its that fails is a get or an
+	// update; so it is with ensure, "add finalizer to" and "remove finalizer from".
 	Verb string
 	// Resource is what the call was about.
 	Resource meta.GVR

@@ -15,6 +15,7 @@ var globals = []string{
 	"client/meta.copyPlans",
 	"client/meta.labelWays",
 	"internal/codec.decoders",
+	"patch.structFields",
 }
 
 // guarantee S20: no package has a variable that another could set, or that changes.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 )
 
 // ApplyType is the media type of a server-side apply. Its body is JSON, which is YAML too.
@@ -222,13 +221,13 @@ func put(n *node, names []string, value node) bool {
 // fieldOf returns the value that names lead to in a Go value that encoding/json encodes by its fields.
 func fieldOf(v reflect.Value, names []string) (reflect.Value, bool) {
 	for {
-		for v.IsValid() && (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) && !v.IsNil() && !encodesItself(v) {
+		for v.IsValid() && (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) && !v.IsNil() && !encodesItself(v.Type()) {
 			v = v.Elem()
 		}
 		if !v.IsValid() || len(names) == 0 {
 			return v, v.IsValid()
 		}
-		if encodesItself(v) {
+		if encodesItself(v.Type()) {
 			return v, false
 		}
 		name := names[0]
@@ -253,38 +252,14 @@ func fieldOf(v reflect.Value, names []string) (reflect.Value, bool) {
 	}
 }
 
-func encodesItself(v reflect.Value) bool {
-	_, ok := v.Interface().(json.Marshaler)
-	return ok
-}
-
 // structField returns the field that encoding/json gives a name, or the zero Value.
 func structField(v reflect.Value, name string) reflect.Value {
-	var within []reflect.Value
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		if embedded(f) != nil {
-			inner := v.Field(i)
-			if inner.Kind() == reflect.Pointer {
-				inner = inner.Elem()
-			}
-			if inner.IsValid() {
-				within = append(within, inner)
-			}
+	for _, f := range jsonFields(v.Type()) {
+		if f.name != name {
 			continue
 		}
-		tag := f.Tag.Get("json")
-		is, _, _ := strings.Cut(tag, ",")
-		if is == "" {
-			is = f.Name
-		}
-		if f.IsExported() && tag != "-" && is == name {
-			return v.Field(i)
-		}
-	}
-	for _, inner := range within {
-		if f := structField(inner, name); f.IsValid() {
-			return f
+		if field, ok := follow(v, f.way); ok {
+			return field
 		}
 	}
 	return reflect.Value{}

@@ -20,6 +20,8 @@
 //
 // Any of them can be made to hold only for the version that it was computed from: [Patch.WithResourceVersion].
 //
+// [Overlay] is none that is sent: it tells whether an object that a server has is as a program wants it, and makes it so.
+//
 // # Documents
 //
 // Documents are handled as JSON values with numbers kept digit by digit, so that 2^53+1 stays what it is. Names are compared

@@ -64,17 +64,17 @@ func extract(obj any, m FieldManager) (json.RawMessage, error) {
 		}
 	}
 	if part, ok := owned(root, own, others); ok {
-		out = overlay(out, part)
+		out = combine(out, part)
 	}
 	return out.appendTo(nil, 0)
 }
 
-// overlay adds the members of one object to another.
-func overlay(to, from node) node {
+// combine adds the members of one object to another.
+func combine(to, from node) node {
 	for _, m := range from.branch.members {
 		at := to.branch.find(string(m.name))
 		if at >= 0 && m.value.branch != nil && to.branch.members[at].value.branch != nil {
-			overlay(to.branch.members[at].value, m.value)
+			combine(to.branch.members[at].value, m.value)
 		} else {
 			to.branch.set(string(m.name), m.value)
 		}
@@ -151,7 +151,7 @@ func withKey(part node, item *node, key map[string]any, s *fieldset.Set) node {
 			out.members = append(out.members, m)
 		}
 	}
-	return overlay(node{branch: out}, part)
+	return combine(node{branch: out}, part)
 }
 
 // hasParts reports whether one of the sets has anything within the place that they are about.

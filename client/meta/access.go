@@ -1,7 +1,10 @@
 package meta
 
 import (
+	"errors"
+	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -38,6 +41,63 @@ func Owners(obj Object) []OwnerReference {
 		plan.owner.read(list.Index(i), &out[i])
 	}
 	return out
+}
+
+// SetOwners replaces the references to the owners of obj, where [Owners] finds them. It sets them through a method
+// SetOwnerReferences of this package's type, and otherwise in the field ownerReferences of the field metadata. What a foreign
+// type of reference has beside the API's fields stays with the reference of the same uid. Neither owners nor what obj had before
+// is kept or changed.
+//
+// It is an error, and obj stays as it was, if its type has no such field, or the type of its references lacks one that is set.
+func SetOwners(obj Object, owners []OwnerReference) error {
+	if v := reflect.ValueOf(obj); !v.IsValid() || (v.Kind() == reflect.Pointer || v.Kind() == reflect.Map) && v.IsNil() {
+		return errors.New("set the owners of an object that is nil")
+	}
+	owners = slices.Clone(owners)
+	for i := range owners {
+		owners[i].Controller = cloneFlag(owners[i].Controller)
+		owners[i].BlockOwnerDeletion = cloneFlag(owners[i].BlockOwnerDeletion)
+	}
+	if o, ok := obj.(interface{ SetOwnerReferences([]OwnerReference) }); ok {
+		o.SetOwnerReferences(owners)
+		return nil
+	}
+	v, plan := accessOf(obj)
+	if plan.asMap {
+		u := Unstructured{Object: toMap(v)}
+		u.SetOwnerReferences(owners)
+		if v.IsNil() { // a pointer leads to it, or it would have been refused
+			v.Set(reflect.ValueOf(u.Object).Convert(v.Type()))
+		}
+		return nil
+	}
+	list, ok := reach(v, plan.owners)
+	if !ok {
+		return fmt.Errorf("set the owners of %T: it has no field metadata.ownerReferences", obj)
+	}
+	if list.Type() == reflect.TypeFor[[]OwnerReference]() {
+		list.Set(reflect.ValueOf(owners))
+		return nil
+	}
+	foreign := reflect.MakeSlice(list.Type(), len(owners), len(owners))
+	for i := range owners {
+		if j := plan.owner.find(list, owners[i].UID); j >= 0 {
+			foreign.Index(i).Set(list.Index(j))
+		}
+		if missing := plan.owner.write(foreign.Index(i), &owners[i]); missing != "" {
+			return fmt.Errorf("set the owners of %T: its references have no field %s", obj, missing)
+		}
+	}
+	list.Set(foreign)
+	return nil
+}
+
+func cloneFlag(flag *bool) *bool {
+	if flag == nil {
+		return nil
+	}
+	clone := *flag
+	return &clone
 }
 
 // ControllerOf returns the reference to the one owner that controls obj, the first that says controller: true.
@@ -178,6 +238,26 @@ func follow(v reflect.Value, way []int) (field reflect.Value, ok bool) {
 	return v, true
 }
 
+// reach is follow that makes what a nil pointer is to lead to; ok is false where there is no way, or nothing that can be set.
+func reach(v reflect.Value, way []int) (field reflect.Value, ok bool) {
+	if way == nil || !v.CanSet() {
+		return reflect.Value{}, false
+	}
+	for _, i := range way {
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				if !v.CanSet() {
+					return reflect.Value{}, false
+				}
+				v.Set(reflect.New(v.Type().Elem()))
+			}
+			v = v.Elem()
+		}
+		v = v.Field(i)
+	}
+	return v, v.CanSet()
+}
+
 // isSet reports whether a point in time, of whatever type, is there: a pointer that is not nil, and the time that it leads
 // to is not the zero one, which the wire knows as null.
 func isSet(v reflect.Value) bool {
@@ -237,6 +317,51 @@ func (p *ownerPlan) read(v reflect.Value, o *OwnerReference) {
 	o.UID = readText(v, p.uid)
 	o.Controller = readFlag(v, p.controller)
 	o.BlockOwnerDeletion = readFlag(v, p.block)
+}
+
+// find returns the place of the reference with that uid, or -1.
+func (p *ownerPlan) find(list reflect.Value, uid string) int {
+	for i := range list.Len() {
+		if uid != "" && readText(list.Index(i), p.uid) == uid {
+			return i
+		}
+	}
+	return -1
+}
+
+// write sets the fields of a reference. It returns the name of one that there is no place for.
+func (p *ownerPlan) write(v reflect.Value, o *OwnerReference) (missing string) {
+	for _, f := range []struct {
+		name, value string
+		way         []int
+	}{{"apiVersion", o.APIVersion, p.apiVersion}, {"kind", o.Kind, p.kind}, {"name", o.Name, p.name}, {"uid", o.UID, p.uid}} {
+		if to, ok := reach(v, f.way); ok {
+			to.SetString(f.value)
+		} else if f.value != "" {
+			return f.name
+		}
+	}
+	for _, f := range []struct {
+		name  string
+		value *bool
+		way   []int
+	}{{"controller", o.Controller, p.controller}, {"blockOwnerDeletion", o.BlockOwnerDeletion, p.block}} {
+		to, ok := reach(v, f.way)
+		switch {
+		case !ok && f.value != nil:
+			return f.name
+		case !ok:
+		case to.Kind() == reflect.Bool:
+			to.SetBool(f.value != nil && *f.value)
+		case f.value == nil:
+			to.SetZero()
+		default: // a new one: what it led to may be another reference's too
+			flag := reflect.New(to.Type().Elem())
+			flag.Elem().SetBool(*f.value)
+			to.Set(flag)
+		}
+	}
+	return ""
 }
 
 func readText(v reflect.Value, way []int) string {

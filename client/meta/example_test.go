@@ -156,3 +156,15 @@ func ExampleCompareVersions() {
 	// -1 true
 	// 0 false
 }
+
+// SetOwners writes what Owners reads, whatever the type keeps its references in.
+func ExampleSetOwners() {
+	obj := &meta.Unstructured{}
+	if err := meta.SetOwners(obj, []meta.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "a", UID: "0a1b"}}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(meta.Owners(obj)[0].Name, obj.Object["metadata"])
+	// Output:
+	// a map[ownerReferences:[map[apiVersion:v1 kind:Node name:a uid:0a1b]]]
+}

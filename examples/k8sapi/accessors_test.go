@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -129,6 +130,56 @@ func scribble(v reflect.Value) {
 			if v.CanInterface() {
 				v.SetMapIndex(k, value)
 			}
+		}
+	}
+}
+
+// Owned sets apimachinery's references on the API's types, with the kind that the owner's descriptor says.
+func TestOwnersOfTheTypesOfApimachinery(t *testing.T) {
+	deployments := client.Type[*appsv1.Deployment]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"}
+	owner := &appsv1.Deployment{ObjectMeta: metadata("owner")}
+	owner.UID = "0a1b"
+	pod := &corev1.Pod{ObjectMeta: metadata("a")}
+	pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "n", UID: "1"}}
+	before := pod.OwnerReferences
+	yes := true
+	want := []metav1.OwnerReference{before[0], {APIVersion: "apps/v1", Kind: "Deployment", Name: "owner", UID: "0a1b", Controller: &yes, BlockOwnerDeletion: &yes}}
+	for range 2 {
+		if err := client.Owned(pod, client.OwnerOf(deployments, owner)); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(pod.OwnerReferences, want) {
+			t.Errorf("owners are %+v, want %+v", pod.OwnerReferences, want)
+		}
+	}
+	if !metav1.IsControlledBy(pod, owner) || len(before) != 1 {
+		t.Errorf("apimachinery does not see it: %+v", pod.OwnerReferences)
+	}
+	other := &appsv1.Deployment{ObjectMeta: metadata("other")}
+	other.UID = "2c3d"
+	if err := client.Owned(pod, client.OwnerOf(deployments, other)); err == nil {
+		t.Error("a second controller is accepted")
+	}
+	if err := client.Disowned(pod, client.OwnerOf(deployments, owner)); err != nil || len(pod.OwnerReferences) != 1 {
+		t.Errorf("owners are %+v, %v", pod.OwnerReferences, err)
+	}
+}
+
+// The API's own types say much that nobody means, and it makes no difference.
+func TestEnsureOfTheTypesOfTheApi(t *testing.T) {
+	c, _ := connect(t)
+	deployments := client.For(c, client.Type[*appsv1.Deployment]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"})
+	want := &appsv1.Deployment{ObjectMeta: metadata("web")}
+	want.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+	want.Spec.Template.Labels = want.Spec.Selector.MatchLabels
+	want.Spec.Template.Spec = podSpec()
+	for i, outcome := range []client.Outcome{client.Created, client.Unchanged, client.Updated, client.Unchanged} {
+		if i == 2 {
+			want.Labels = map[string]string{"a": "b"}
+		}
+		_, got, err := deployments.Ensure(t.Context(), want)
+		if err != nil || got != outcome {
+			t.Errorf("call %d: %v, %v, want %v", i, got, err, outcome)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// Call is one call of the client, which sends one request.
+// Call is one call of the client, which sends one request, or begins with it.
 type Call struct {
 	// Name says what is called; it is the name of the file, too.
 	Name string
@@ -27,6 +27,8 @@ func Calls() []Call {
 }
 
 func drop[V any](_ V, err error) error { return err }
+
+func drop3[V, W any](_ V, _ W, err error) error { return err }
 
 // on makes a call of a handle on a resource.
 func on[T meta.Object](
@@ -83,6 +85,16 @@ func writes() []Call {
 			return drop(r.With(everyOption).Update(ctx, configMap("a", "x")))
 		}),
 		on("update-unstructured", dynamic, func(ctx ctx, r dyn) error { return drop(r.Update(ctx, object("2"))) }),
+		on("ensure", configMaps, func(ctx ctx, r maps) error { return drop3(r.Ensure(ctx, configMap("a", "x"))) }),
+		on("ensure-bound-namespace", dynamic, func(ctx ctx, r dyn) error {
+			u := object("3")
+			u.SetNamespace("")
+			return drop3(r.In(Namespace).Ensure(ctx, u))
+		}),
+		on("add-finalizer", configMaps, func(ctx ctx, r maps) error { return drop(r.AddFinalizer(ctx, key("a"), "example.com/wire")) }),
+		on("remove-finalizer-metadata", configMaps, func(ctx ctx, r maps) error {
+			return drop(client.Metadata(r).RemoveFinalizer(ctx, key("a"), "example.com/wire"))
+		}),
 		on("patch-merge", configMaps, func(ctx ctx, r maps) error { return drop(r.Patch(ctx, key("a"), relabel)) }),
 		on("patch-merge-options", configMaps, func(ctx ctx, r maps) error {
 			return drop(r.With(everyOption).Patch(ctx, key("a"), relabel))

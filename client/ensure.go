@@ -1,0 +1,265 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/bowline-go/bowline/patch"
+)
+
+// Outcome is what [Resource.Ensure] has done.
+type Outcome int
+
+const (
+	// Unchanged is the zero value: the server had it all, and has the object as it was.
+	Unchanged Outcome = iota
+	// Created says that there was no such object.
+	Created
+	// Updated says that the object has another resource version now.
+	Updated
+)
+
+// String returns "Unchanged", "Created" or "Updated".
+func (o Outcome) String() string {
+	switch o {
+	case Unchanged:
+		return "Unchanged"
+	case Created:
+		return "Created"
+	case Updated:
+		return "Updated"
+	}
+	return fmt.Sprintf("Outcome(%d)", int(o))
+}
+
+// Ensure makes the server have an object like want, and returns it as the server has it. Where there is none it is created.
+// Where there is one it gets what want says, and keeps all else: what the server has filled in, what others have set, and what T
+// does not name. Nothing is sent if it has all that want says, so that a program may call Ensure as often as it likes.
+// [patch.Overlay] tells what an object says, and which values are the same to a server.
+//
+// So Ensure sets, and does not remove: a label that is no longer in want stays, and so does a finalizer or an owner. But want has
+// all the elements of a list, which is the caller's. Where others are to add some, or fields are to vanish with the configuration
+// that had them, use [Resource.Apply].
+//
+// Who was faster loses nothing: an object that another creates first, or changes, is read again, after a pause that grows with
+// the attempts, until ctx ends or 50 attempts have failed. Many may ensure one object at once; one of them creates it.
+//
+// A uid or resource version in want is a precondition: if the object has another, or there is none, the error is a
+// [*PreconditionError]. An object that is being deleted cannot be ensured; the error is a [*DeletingError] until it is gone, and
+// then it is created. Both are a Conflict.
+//
+// Status is not Ensure's. An empty one says nothing, and any other is a [*UsageError], and so is an object without a name: with
+// a generateName each call would make one more. Nothing of want is changed.
+//
+// In a dry run, Outcome is what would have been done.
+func (r Resource[T]) Ensure(ctx context.Context, want T) (T, Outcome, error) {
+	var none T
+	q := r.request("ensure", meta.Key{})
+	if isNil(want) {
+		return none, Unchanged, q.fail(&UsageError{Err: errors.New("the object is nil")})
+	}
+	q.key = r.bind(meta.KeyOf(want))
+	body, asked, err := r.ensured(q, want)
+	if err != nil {
+		return none, Unchanged, q.fail(err)
+	}
+	tries := newAttempts()
+	for {
+		obj, outcome, err := r.ensure(ctx, q, want, asked, body)
+		if err == nil || !isOutrun(err) {
+			return obj, outcome, err
+		}
+		if err := tries.again(ctx, err); err != nil {
+			return none, Unchanged, q.fail(err)
+		}
+	}
+}
+
+// outrun is the error of an attempt that another writer was faster than.
+type outrun struct{ error }
+
+func (o *outrun) Unwrap() error { return o.error }
+
+func isOutrun(err error) bool {
+	_, is := err.(*outrun) // not one that is wrapped: it belongs to another call
+	return is
+}
+
+// ensured checks what is wanted and encodes it, and returns what it says of itself.
+func (r Resource[T]) ensured(q request, want T) (body []byte, asked meta.Identity, err error) {
+	if err := r.writesObjects(); err != nil {
+		return nil, asked, err
+	}
+	if err := r.usable(); err != nil {
+		return nil, asked, &UsageError{Err: err}
+	}
+	if q.key.Name == "" {
+		return nil, asked, &UsageError{Err: errors.New("metadata.name must be set; use Create for a name that the server makes up")}
+	}
+	if _, err := q.path(); err != nil {
+		return nil, asked, &UsageError{Err: err}
+	}
+	if body, err = r.encode(want); err != nil {
+		return nil, asked, &UsageError{Err: err}
+	}
+	item, err := jsonstream.ReadObject(bytes.NewReader(body), r.c.streamOptions(true))
+	if err != nil {
+		return nil, asked, &UsageError{Err: publicError(err)}
+	}
+	var parts struct{ Status any }
+	if err := json.Unmarshal(body, &parts); err != nil {
+		return nil, asked, &UsageError{Err: err}
+	}
+	if !isEmpty(parts.Status) {
+		return nil, asked, &UsageError{Err: errors.New("status must be empty, which Ensure does not write; use Status().Modify")}
+	}
+	return body, item.Identity, nil
+}
+
+// isEmpty reports whether a value of JSON has nothing in it but zeros.
+func isEmpty(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, member := range v {
+			if !isEmpty(member) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		return len(v) == 0
+	case string:
+		return v == ""
+	case float64:
+		return v == 0
+	case bool:
+		return !v
+	}
+	return v == nil
+}
+
+// ensure makes one attempt. Its error is an *outrun if there is to be another.
+func (r Resource[T]) ensure(ctx context.Context, q request, want T, asked meta.Identity, body []byte) (T, Outcome, error) {
+	var none T
+	was, live, err := r.get(ctx, q.key, "")
+	if errors.Is(err, apierrors.NotFound) {
+		if err := precondition(asked, meta.Identity{}); err != nil {
+			return none, Unchanged, q.fail(err)
+		}
+		write := q
+		write.verb, write.collection = "create", true
+		made, err := r.sendBody(ctx, write, jsonType, body)
+		if errors.Is(err, apierrors.AlreadyExists) {
+			return none, Unchanged, &outrun{err}
+		}
+		if err != nil {
+			return none, Unchanged, err
+		}
+		return made, Created, nil
+	}
+	if err != nil {
+		return none, Unchanged, err
+	}
+	if err := precondition(asked, live.Identity); err != nil {
+		return none, Unchanged, q.fail(err)
+	}
+	if _, err := readHold(live); err != nil {
+		return none, Unchanged, q.fail(err)
+	}
+	merged, changed, err := patch.Overlay(json.RawMessage(live.Raw), want)
+	if err != nil {
+		return none, Unchanged, q.fail(err)
+	}
+	if !changed {
+		return was, Unchanged, nil
+	}
+	write := q
+	write.verb, write.query, write.contentType, write.body = "update", r.write.query(), jsonType, merged
+	is, item, err := r.exchange(ctx, write)
+	switch {
+	case errors.Is(err, apierrors.Conflict), errors.Is(err, apierrors.NotFound):
+		return none, Unchanged, &outrun{err}
+	case err != nil:
+		return none, Unchanged, err
+	case item.ResourceVersion == live.ResourceVersion && (!r.write.DryRun || sameContents(live.Raw, item.Raw)):
+		return is, Unchanged, nil
+	}
+	return is, Updated, nil
+}
+
+var errNoVersion = errors.New("server sent the object without a uid or a resource version, so that it cannot be written safely")
+
+// sameContents compares two states of an object, apart from what a server writes anew with each.
+func sameContents(a, b []byte) bool {
+	contents := func(raw []byte) map[string]any {
+		var object map[string]any
+		if json.Unmarshal(raw, &object) != nil {
+			return nil
+		}
+		if metadata, ok := object["metadata"].(map[string]any); ok {
+			delete(metadata, "resourceVersion")
+			delete(metadata, "managedFields")
+			delete(metadata, "generation")
+		}
+		return object
+	}
+	return patch.Diff(contents(a), contents(b)).IsEmpty()
+}
+
+// PreconditionError says that the object is not the one, or not the state of it, that was asked for. It is a Conflict for
+// errors.Is; nothing was written.
+type PreconditionError struct {
+	// Field is "metadata.uid" or "metadata.resourceVersion".
+	Field string
+	// Want is what was asked for, and Live what the server has: empty if there is no object.
+	Want, Live string
+}
+
+// Error implements error.
+func (e *PreconditionError) Error() string {
+	if e.Live == "" {
+		return fmt.Sprintf("%s must be %q, and there is no such object", e.Field, show(e.Want))
+	}
+	return fmt.Sprintf("%s must be %q, and the object has %q", e.Field, show(e.Want), show(e.Live))
+}
+
+// Is reports whether target is apierrors.Conflict.
+func (e *PreconditionError) Is(target error) bool { return target == error(apierrors.Conflict) }
+
+func precondition(asked, live meta.Identity) error {
+	switch {
+	case asked.UID != "" && asked.UID != live.UID:
+		return &PreconditionError{Field: "metadata.uid", Want: asked.UID, Live: live.UID}
+	case asked.ResourceVersion != "" && asked.ResourceVersion != live.ResourceVersion:
+		return &PreconditionError{Field: "metadata.resourceVersion", Want: asked.ResourceVersion, Live: live.ResourceVersion}
+	}
+	return nil
+}
+
+// DeletingError says that an object is on its way out, so that it cannot be ensured, and gets no further finalizer. It is a
+// Conflict for errors.Is: it passes when the object is gone.
+type DeletingError struct {
+	// Since is when the deletion was asked for, or ends by itself where it has a grace period.
+	Since time.Time
+	// Finalizers are those that the object waits for.
+	Finalizers []string
+}
+
+// Error implements error.
+func (e *DeletingError) Error() string {
+	text := "the object is being deleted"
+	if len(e.Finalizers) > 0 {
+		text += fmt.Sprintf(", and waits for the finalizers %q", e.Finalizers)
+	}
+	return text
+}
+
+// Is reports whether target is apierrors.Conflict.
+func (e *DeletingError) Is(target error) bool { return target == error(apierrors.Conflict) }

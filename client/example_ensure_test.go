@@ -1,0 +1,94 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+)
+
+// Ensure says what it did. What others have set stays, and nothing is sent for what is there.
+func ExampleResource_Ensure() {
+	withServer(func(ctx context.Context, c *client.Client) error {
+		settings := client.For(c, AllSettings)
+		want := &Settings{Identity: meta.Identity{Namespace: "default", Name: "web"}, Data: map[string]string{"color": "green"}}
+		for _, color := range []string{"green", "green", "blue"} {
+			want.Data["color"] = color
+			got, outcome, err := settings.Ensure(ctx, want)
+			if err != nil {
+				return err
+			}
+			fmt.Println(outcome, got.Data)
+		}
+		want.UID = "of another object"
+		_, _, err := settings.Ensure(ctx, want)
+		fmt.Println(errors.Is(err, apierrors.Conflict))
+		return nil
+	})
+	// Output:
+	// Created map[color:green]
+	// Unchanged map[color:green]
+	// Updated map[color:blue]
+	// true
+}
+
+// While an object has a finalizer, it is not gone before its owner has cleaned up.
+func ExampleResource_AddFinalizer() {
+	const cleanup = "example.com/cleanup"
+	withServer(func(ctx context.Context, c *client.Client) error {
+		settings := client.For(c, AllSettings)
+		key := meta.Key{Namespace: "default", Name: "web"}
+		if _, err := settings.Create(ctx, &Settings{Identity: meta.Identity{Namespace: key.Namespace, Name: key.Name}}); err != nil {
+			return err
+		}
+		if _, err := settings.AddFinalizer(ctx, key, cleanup); err != nil {
+			return err
+		}
+		if err := settings.Delete(ctx, key, client.DeleteOptions{}); err != nil {
+			return err
+		}
+		_, err := settings.AddFinalizer(ctx, key, "example.com/late")
+		fmt.Println(err)
+		if _, err := settings.RemoveFinalizer(ctx, key, cleanup); err != nil { // when all is cleaned up
+			return err
+		}
+		_, err = settings.Get(ctx, key)
+		fmt.Println(errors.Is(err, apierrors.NotFound))
+		return nil
+	})
+	// Output:
+	// add finalizer to configmaps "default/web": the object is being deleted, and waits for the finalizers ["example.com/cleanup"]
+	// true
+}
+
+// Part is an object that another owns.
+type Part struct {
+	meta.ObjectMeta `json:"metadata"`
+}
+
+// The kind of the owner comes from its descriptor, so the owner need not know it.
+func ExampleOwned() {
+	owner := &Settings{Identity: meta.Identity{Namespace: "default", Name: "web", UID: "0a1b"}}
+	part := &Part{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "part"}}
+	if err := client.Owned(part, client.OwnerOf(AllSettings, owner)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	controller, _ := meta.ControllerOf(part)
+	fmt.Println(controller.Kind, controller.Name, controller.UID)
+
+	other := &Settings{Identity: meta.Identity{Namespace: "default", Name: "other", UID: "2c3d"}}
+	fmt.Println(client.Owned(part, client.OwnerOf(AllSettings, other)))
+	shared := client.OwnerOf(AllSettings, other)
+	shared.Shared = true // one owner of several, which does not control it
+	fmt.Println(client.Owned(part, shared), len(part.OwnerReferences))
+	fmt.Println(client.Disowned(part, shared), len(part.OwnerReferences))
+	// Output:
+	// ConfigMap web 0a1b
+	// client.Owned: "default/part" is controlled by ConfigMap "web" (uid "0a1b"), and not by ConfigMap "other" (uid "2c3d")
+	// <nil> 2
+	// <nil> 1
+}

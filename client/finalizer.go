@@ -1,0 +1,174 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/bowline-go/bowline/patch"
+)
+
+// AddFinalizer adds a finalizer to the object, and returns it as the server has it then: while it has the finalizer, a deletion
+// waits. Nothing is sent if it has it already. An object that is being deleted gets none any more, and the error is a
+// [*DeletingError].
+//
+// The object is read, and what is sent is a JSON patch that holds only for the uid and the finalizers that were read. So nobody
+// else's finalizer is lost, and whatever else is written meanwhile does not matter. If somebody else changes the finalizers
+// first, it begins again, after a pause that grows with the attempts, until ctx ends or 50 attempts have failed. On a handle
+// of [Metadata] both the read and the answer have the metadata alone.
+//
+// name is a domain, a slash, and a name, such as "example.com/cleanup"; or one of the API's own, "orphan" and
+// "foregroundDeletion". Anything else is a [*UsageError].
+func (r Resource[T]) AddFinalizer(ctx context.Context, key meta.Key, name string) (T, error) {
+	q := r.request("add finalizer to", key)
+	if err := validFinalizer(name); err != nil {
+		var none T
+		return none, q.fail(&UsageError{Err: err})
+	}
+	return r.finalizer(ctx, q, func(h hold) (patch.Patch, error) {
+		switch {
+		case slices.Contains(h.finalizers, name):
+			return patch.Patch{}, nil
+		case h.deleting:
+			return patch.Patch{}, h.error()
+		case len(h.finalizers) == 0: // a test of what is not there is not possible, and another list must not be overwritten
+			return patch.JSON(
+				patch.Test("/metadata/uid", h.uid), patch.Test("/metadata/resourceVersion", h.version),
+				patch.Add("/metadata/finalizers", []string{name})), nil
+		}
+		return patch.JSON(
+			patch.Test("/metadata/uid", h.uid), patch.Test("/metadata/finalizers", h.finalizers),
+			patch.Add("/metadata/finalizers/-", name)), nil
+	})
+}
+
+// RemoveFinalizer removes a finalizer from the object, and returns it as the server has it then; of one that is being deleted
+// and has no other, that was the last of it. Nothing is sent if it does not have the finalizer. An object that is not there is
+// no error, since it has none: what is returned is the zero T, nil.
+//
+// It is done as [Resource.AddFinalizer] does it. An object that another one takes the place of meanwhile is gone; the new one
+// keeps its finalizer.
+func (r Resource[T]) RemoveFinalizer(ctx context.Context, key meta.Key, name string) (T, error) {
+	var none T
+	q := r.request("remove finalizer from", key)
+	if name == "" {
+		return none, q.fail(&UsageError{Err: errors.New("the finalizer must not be empty")})
+	}
+	uid := ""
+	obj, err := r.finalizer(ctx, q, func(h hold) (patch.Patch, error) {
+		if uid != "" && uid != h.uid {
+			return patch.Patch{}, errReplaced
+		}
+		uid = h.uid
+		i := slices.Index(h.finalizers, name)
+		if i < 0 {
+			return patch.Patch{}, nil
+		}
+		path := patch.Pointer("metadata", "finalizers", strconv.Itoa(i))
+		return patch.JSON(patch.Test("/metadata/uid", h.uid), patch.Test(path, name), patch.Remove(path)), nil
+	})
+	if errors.Is(err, errReplaced) || isGone(err, q.key.Name) {
+		return none, nil
+	}
+	return obj, err
+}
+
+// isGone reports whether a server says that there is no object of that name. A path that leads nowhere is NotFound too.
+func isGone(err error, name string) bool {
+	s := (*apierrors.StatusError)(nil)
+	return errors.Is(err, apierrors.NotFound) && errors.As(err, &s) && s.Status.Details != nil && s.Status.Details.Name == name
+}
+
+// errReplaced says that there is another object of that name by now.
+var errReplaced = errors.New("the object has been replaced")
+
+// finalizer reads the object and sends what change makes of it, if that is anything, until no other writer is faster.
+func (r Resource[T]) finalizer(ctx context.Context, q request, change func(hold) (patch.Patch, error)) (T, error) {
+	var none T
+	var refused error // the last attempt
+	tries, version := newAttempts(), ""
+	for {
+		obj, live, err := r.get(ctx, q.key, "")
+		if err != nil {
+			return none, err
+		}
+		// The server says Invalid of a test that fails, too. It is one if somebody has written in between.
+		if refused != nil && live.ResourceVersion == version && !errors.Is(refused, apierrors.Conflict) {
+			return none, refused
+		}
+		version = live.ResourceVersion
+		h, err := readHold(live)
+		if deleting := (*DeletingError)(nil); err != nil && !errors.As(err, &deleting) {
+			return none, q.fail(err)
+		}
+		p, err := change(h)
+		if err != nil {
+			return none, q.fail(err)
+		}
+		if p.MediaType() == "" {
+			return obj, nil
+		}
+		write := q
+		write.verb = "patch"
+		obj, err = r.sendPatch(ctx, write, p)
+		if !errors.Is(err, apierrors.Invalid) && !errors.Is(err, apierrors.Conflict) {
+			return obj, err
+		}
+		refused = err
+		if err := tries.again(ctx, err); err != nil {
+			return none, q.fail(err)
+		}
+	}
+}
+
+// hold is what keeps an object, as it was read.
+type hold struct {
+	uid, version string
+	finalizers   []string
+	deleting     bool
+	since        meta.Time
+}
+
+func (h hold) error() *DeletingError {
+	return &DeletingError{Since: h.since.Time, Finalizers: h.finalizers}
+}
+
+// readHold returns what keeps an object. The error is a *DeletingError if it is being deleted.
+func readHold(live jsonstream.Item) (hold, error) {
+	var object struct {
+		Metadata struct {
+			Finalizers        []string   `json:"finalizers"`
+			DeletionTimestamp *meta.Time `json:"deletionTimestamp"`
+		} `json:"metadata"`
+	}
+	if err := json.Unmarshal(live.Raw, &object); err != nil {
+		return hold{}, &DecodeError{Identity: live.Identity, Err: err}
+	}
+	h := hold{uid: live.UID, version: live.ResourceVersion, finalizers: object.Metadata.Finalizers}
+	if h.uid == "" || h.version == "" {
+		return h, errNoVersion
+	}
+	if since := object.Metadata.DeletionTimestamp; since != nil {
+		h.deleting, h.since = true, *since
+		return h, h.error()
+	}
+	return h, nil
+}
+
+// validFinalizer checks a name as the API has it for its own kinds, and asks for it for the others.
+func validFinalizer(name string) error {
+	if name == "orphan" || name == "foregroundDeletion" {
+		return nil
+	}
+	if !strings.Contains(name, "/") || meta.ValidLabelKey(name) != nil {
+		return fmt.Errorf(`the finalizer must be a domain, a slash and a name of letters, digits, "-", "_" and ".", such as "example.com/cleanup", got %q`, show(name))
+	}
+	return nil
+}

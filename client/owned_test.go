@@ -1,0 +1,125 @@
+package client_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+func owning(namespace, name, uid string) *Slim {
+	return &Slim{Identity: meta.Identity{Namespace: namespace, Name: name, UID: uid}}
+}
+
+func TestOwnedNamesTheOwner(t *testing.T) {
+	yes := true
+	shared, early := client.OwnerOf(deployments, owning("web", "d", "1")), client.OwnerOf(deployments, owning("web", "d", "1"))
+	shared.Shared, early.MayGoFirst = true, true
+	for _, test := range []struct {
+		name  string
+		owner client.Owner
+		had   []meta.OwnerReference
+		want  []meta.OwnerReference
+	}{
+		{
+			"the controller", client.OwnerOf(deployments, owning("web", "d", "1")), nil,
+			[]meta.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: "d", UID: "1", Controller: &yes, BlockOwnerDeletion: &yes}},
+		},
+		{
+			"cluster-wide", client.OwnerOf(nodes, owning("", "n", "1")), nil,
+			[]meta.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "n", UID: "1", Controller: &yes, BlockOwnerDeletion: &yes}},
+		},
+		{
+			"one of several", shared,
+			[]meta.OwnerReference{{Kind: "X", UID: "2", Controller: &yes}},
+			[]meta.OwnerReference{{Kind: "X", UID: "2", Controller: &yes}, {APIVersion: "apps/v1", Kind: "Deployment", Name: "d", UID: "1", BlockOwnerDeletion: &yes}},
+		},
+		{
+			"one that may go first", early, nil,
+			[]meta.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: "d", UID: "1", Controller: &yes}},
+		},
+		{
+			"renewed in its place", early,
+			[]meta.OwnerReference{{UID: "0"}, {APIVersion: "apps/v1beta1", Kind: "Deployment", Name: "d", UID: "1"}, {UID: "2"}},
+			[]meta.OwnerReference{{UID: "0"}, {APIVersion: "apps/v1", Kind: "Deployment", Name: "d", UID: "1", Controller: &yes}, {UID: "2"}},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			child := &ConfigMap{ObjectMeta: meta.ObjectMeta{Namespace: "web", Name: "c", OwnerReferences: test.had}}
+			before := append([]meta.OwnerReference(nil), test.had...)
+			for range 2 {
+				if err := client.Owned(child, test.owner); err != nil {
+					t.Fatal(err)
+				}
+				if !reflect.DeepEqual(child.OwnerReferences, test.want) {
+					t.Errorf("owners are %+v, want %+v", child.OwnerReferences, test.want)
+				}
+			}
+			if !reflect.DeepEqual(before, test.had) {
+				t.Errorf("what the child had became %+v", test.had)
+			}
+			if err := client.Disowned(child, test.owner); err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range child.OwnerReferences {
+				if o.UID == "1" {
+					t.Errorf("still owned: %+v", child.OwnerReferences)
+				}
+			}
+			if err := client.Disowned(child, test.owner); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestWhatOwnedRefuses(t *testing.T) {
+	yes := true
+	owner := client.OwnerOf(deployments, owning("web", "d", "1"))
+	child := func(namespace string) *ConfigMap {
+		return &ConfigMap{ObjectMeta: meta.ObjectMeta{Namespace: namespace, Name: "c"}}
+	}
+	taken := child("web")
+	taken.OwnerReferences = []meta.OwnerReference{{Kind: "ReplicaSet", Name: "r", UID: "9", Controller: &yes}}
+	for _, test := range []struct {
+		name  string
+		child meta.Object
+		owner client.Owner
+		want  string
+	}{
+		{"no child", (*ConfigMap)(nil), owner, `client.Owned: the child is nil`},
+		{"no owner", child("web"), client.Owner{}, `client.Owned: the owner must have a kind and a version; use client.OwnerOf`},
+		{"a nil owner", child("web"), client.OwnerOf(deployments, (*Slim)(nil)), `client.Owned: the owner must have a name`},
+		{"no uid", child("web"), client.OwnerOf(deployments, owning("web", "d", "")), `client.Owned: the owner Deployment "d" must have a uid: it must have been created, or read, and its type must have metadata.uid`},
+		{"another namespace", child("db"), owner, `client.Owned: the child's namespace must be "web", that of its owner, got "db"`},
+		{"a cluster-wide child", child(""), owner, `client.Owned: the child's namespace must be "web", that of its owner, got ""`},
+		{"a namespaced owner without a namespace", child("web"), client.OwnerOf(deployments, owning("", "d", "1")), `client.Owned: the owner Deployment "d" must have a namespace`},
+		{"a cluster-wide owner with one", child("web"), client.OwnerOf(nodes, owning("web", "n", "1")), `client.Owned: the owner Node "n" must have no namespace, since it is cluster-wide, got "web"`},
+		{"a second controller", taken, owner, `client.Owned: "web/c" is controlled by ReplicaSet "r" (uid "9"), and not by Deployment "d" (uid "1")`},
+		{"a type without owners", &Slim{Identity: meta.Identity{Namespace: "web"}}, owner, `client.Owned: set the owners of *client_test.Slim: it has no field metadata.ownerReferences`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			err := client.Owned(test.child, test.owner)
+			if err == nil || err.Error() != test.want {
+				t.Errorf("error is %v, want %s", err, test.want)
+			}
+		})
+	}
+	e := is[*client.ControllerError](t, client.Owned(taken, owner))
+	if e.Present.UID != "9" || e.Refused.UID != "1" || e.Child.Name != "c" || len(taken.OwnerReferences) != 1 {
+		t.Errorf("the error is %+v, and the child %+v", e, taken)
+	}
+	for _, test := range []struct {
+		child meta.Object
+		owner client.Owner
+		want  string
+	}{
+		{(*ConfigMap)(nil), owner, "client.Disowned: the child is nil"},
+		{taken, client.Owner{}, "client.Disowned: the owner must have a uid"},
+	} {
+		if err := client.Disowned(test.child, test.owner); err == nil || err.Error() != test.want {
+			t.Errorf("error is %v, want %s", err, test.want)
+		}
+	}
+}

@@ -1,0 +1,349 @@
+package patch_test
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bowline-go/bowline/patch"
+)
+
+// pains 34
+func TestOverlayComparesWhatIsSaid(t *testing.T) {
+	for _, test := range []struct {
+		name             string
+		live, want, left string // left is empty where nothing changes
+	}{
+		{"nothing", `{"a":1}`, `{}`, ""},
+		{"what is so", `{"a":1,"b":[1,{"x":2}],"c":"d"}`, `{"c":"d","b":[1,{"x":2.0}]}`, ""},
+		{"a member", `{"a":1,"b":2}`, `{"a":3}`, `{"a":3,"b":2}`},
+		{"a new member", `{"a":1}`, `{"b":{"c":null,"d":1}}`, `{"a":1,"b":{"d":1}}`},
+		{"null", `{"a":1}`, `{"a":null,"b":null}`, ""},
+		{"null for something", `{"a":null}`, `{"a":0}`, `{"a":0}`},
+		{"nothing for null", `{"a":null}`, `{"a":[]}`, ""},
+		{"numbers to the digit", `{"a":9007199254740993}`, `{"a":9007199254740992}`, `{"a":9007199254740992}`},
+		{"a number otherwise written", `{"a":1.0,"b":10}`, `{"a":1,"b":1e1}`, ""},
+		{"within objects", `{"a":{"b":{"c":1,"d":2}}}`, `{"a":{"b":{"c":3}}}`, `{"a":{"b":{"c":3,"d":2}}}`},
+		{"an empty object over one", `{"a":{"b":1}}`, `{"a":{}}`, ""},
+		{"an empty object where there is none", `{"v":{}}`, `{"v":{"emptyDir":{}}}`, `{"v":{"emptyDir":{}}}`},
+		{"an object over a scalar", `{"a":1}`, `{"a":{}}`, `{"a":{}}`},
+		{"an empty map where there is none", `{"spec":{"selector":{}}}`, `{"spec":{"selector":{"matchLabels":{}},"template":{"metadata":{"labels":{}}}}}`, `{"spec":{"selector":{},"template":{"metadata":{"labels":{}}}}}`},
+		{"labels", `{"metadata":{"labels":{"a":"1"}}}`, `{"metadata":{"labels":{"b":"2"}}}`, `{"metadata":{"labels":{"a":"1","b":"2"}}}`},
+		{"what only a server sets", `{"metadata":{"generation":2}}`, `{"metadata":{"generation":1,"creationTimestamp":"2020-01-01T00:00:00Z","resourceVersion":"7","managedFields":[{}],"selfLink":"x","generateName":"y"}}`, ""},
+		{"status", `{"status":{"a":1}}`, `{"status":{"a":2}}`, ""},
+		{"zeros that the built-in kinds leave out", `{"spec":{}}`, `{"spec":{"hostNetwork":false,"minReadySeconds":0,"schedulerName":""}}`, ""},
+		{"zeros of the same names where somebody chose them", `{"data":{},"spec":{"selector":{}}}`, `{"data":{"group":"","tty":false},"spec":{"selector":{"key":""}}}`, `{"data":{"group":"","tty":false},"spec":{"selector":{"key":""}}}`},
+		{"zeros of the same names in a custom resource", `{"apiVersion":"example.com/v1","spec":{}}`, `{"spec":{"paused":false}}`, `{"apiVersion":"example.com/v1","spec":{"paused":false}}`},
+		{"zeros that mean something", `{"spec":{}}`, `{"spec":{"automountServiceAccountToken":false,"storageClassName":"","replicas":0}}`, `{"spec":{"automountServiceAccountToken":false,"storageClassName":"","replicas":0}}`},
+		{"zeros over a value", `{"spec":{"hostNetwork":true,"subdomain":"x"}}`, `{"spec":{"hostNetwork":false,"subdomain":""}}`, `{"spec":{"hostNetwork":false,"subdomain":""}}`},
+		{"false is said", `{}`, `{"a":false,"b":0,"c":""}`, `{"a":false,"b":0,"c":""}`},
+		{"an escaped name", `{"é":1}`, `{"\u00e9":1}`, ""},
+
+		{"a list without elements", `{"a":[1]}`, `{"a":[]}`, `{"a":[]}`},
+		{"a list without elements where there is none", `{}`, `{"a":[]}`, ""},
+		{"a list of scalars", `{"a":[1,2]}`, `{"a":[2,1]}`, `{"a":[2,1]}`},
+		{"an element by its name", `{"l":[{"name":"a","x":1,"y":2},{"name":"b"}]}`, `{"l":[{"name":"b"},{"name":"a","x":3}]}`, `{"l":[{"name":"b"},{"name":"a","x":3,"y":2}]}`},
+		{"an element less", `{"l":[{"name":"a","x":1},{"name":"b","x":2}]}`, `{"l":[{"name":"b"}]}`, `{"l":[{"name":"b","x":2}]}`},
+		{"an element more", `{"l":[{"name":"a","x":1}]}`, `{"l":[{"name":"n","z":null},{"name":"a"}]}`, `{"l":[{"name":"n"},{"name":"a","x":1}]}`},
+		{"an element by its key", `{"l":[{"key":"a","x":1}]}`, `{"l":[{"key":"a"}]}`, ""},
+		{"elements of one name", `{"l":[{"name":"v","at":"/a","ro":true},{"name":"v","at":"/b"}]}`, `{"l":[{"name":"v","at":"/b"},{"name":"v","at":"/a"}]}`, `{"l":[{"name":"v","at":"/b"},{"name":"v","at":"/a","ro":true}]}`},
+		{"elements without a name that say no more", `{"l":[{"port":80,"protocol":"TCP"}]}`, `{"l":[{"port":80}]}`, ""},
+		// A port that was filled in for another one must not stay.
+		{"an element without a name that is another", `{"l":[{"port":80,"targetPort":80}]}`, `{"l":[{"port":443}]}`, `{"l":[{"port":443}]}`},
+		{"elements without a name at another place", `{"l":[{"port":80,"targetPort":80},{"port":81}]}`, `{"l":[{"port":81},{"port":80}]}`, `{"l":[{"port":81},{"port":80,"targetPort":80}]}`},
+		{"lists in lists", `{"l":[[{"a":1,"b":2}],[1]]}`, `{"l":[[{"a":1}],[1]]}`, ""},
+		{"null in a list", `{"l":[null,1]}`, `{"l":[null,1]}`, ""},
+
+		{"finalizers", `{"metadata":{"finalizers":["a/a"]}}`, `{"metadata":{"finalizers":["b/b","a/a"]}}`, `{"metadata":{"finalizers":["a/a","b/b"]}}`},
+		{"no finalizers", `{"metadata":{"finalizers":["a/a"]}}`, `{"metadata":{"finalizers":[]}}`, ""},
+		{"owners", `{"metadata":{"ownerReferences":[{"uid":"1","kind":"A","controller":true}]}}`, `{"metadata":{"ownerReferences":[{"uid":"2","kind":"B"},{"uid":"1","kind":"A"}]}}`, `{"metadata":{"ownerReferences":[{"uid":"1","kind":"A","controller":true},{"uid":"2","kind":"B"}]}}`},
+		{"an owner otherwise", `{"metadata":{"ownerReferences":[{"uid":"1","kind":"A"}]}}`, `{"metadata":{"ownerReferences":[{"uid":"1","kind":"A","controller":true}]}}`, `{"metadata":{"ownerReferences":[{"uid":"1","kind":"A","controller":true}]}}`},
+		{"owners where there is none", `{"metadata":{}}`, `{"metadata":{"ownerReferences":[{"uid":"1"}]}}`, `{"metadata":{"ownerReferences":[{"uid":"1"}]}}`},
+
+		{"quantities", `{"r":{"limits":{"cpu":"1","memory":"1Gi","x":"500m"},"requests":{"cpu":"2"}}}`, `{"r":{"limits":{"cpu":"1000m","memory":"1024Mi","x":"0.5"},"requests":{"cpu":2}}}`, ""},
+		{"quantities that differ by the least", `{"r":{"limits":{"cpu":"1"}}}`, `{"r":{"limits":{"cpu":"1.000000001"}}}`, `{"r":{"limits":{"cpu":"1.000000001"}}}`},
+		{"not quantities", `{"data":{"cpu":"1"},"env":[{"name":"a","value":"1"}]}`, `{"data":{"cpu":"1000m"},"env":[{"name":"a","value":"1000m"}]}`, `{"data":{"cpu":"1000m"},"env":[{"name":"a","value":"1000m"}]}`},
+		{"quantities of a custom resource", `{"apiVersion":"example.com/v1","spec":{"limits":{"version":"1.0"},"resources":{"limits":{"cpu":"1"}}}}`, `{"spec":{"limits":{"version":"1"},"resources":{"limits":{"cpu":"1000m"}}}}`, `{"apiVersion":"example.com/v1","spec":{"limits":{"version":"1"},"resources":{"limits":{"cpu":"1"}}}}`},
+		{"a quota", `{"kind":"ResourceQuota","spec":{"hard":{"pods":"10"}}}`, `{"spec":{"hard":{"pods":"1e1"}}}`, ""},
+		{"a limit range", `{"kind":"LimitRange","spec":{"limits":[{"type":"Pod","max":{"cpu":"1"}}]}}`, `{"spec":{"limits":[{"type":"Pod","max":{"cpu":"1000m"}}]}}`, ""},
+		{"sizes", `{"volumes":[{"name":"a","emptyDir":{"sizeLimit":"1Gi"}}]}`, `{"volumes":[{"name":"a","emptyDir":{"sizeLimit":"1024Mi"}}]}`, ""},
+		{"a volume's capacity", `{"kind":"PersistentVolume","spec":{"capacity":{"storage":"1k"}}}`, `{"spec":{"capacity":{"storage":"1000"}}}`, ""},
+
+		{"a time", `{"spec":{"renewTime":"2026-01-02T03:04:05.000000Z"}}`, `{"spec":{"renewTime":"2026-01-02T04:04:05+01:00"}}`, ""},
+		{"a time too exact for the server", `{"spec":{"renewTime":"2026-01-02T03:04:05Z"}}`, `{"spec":{"renewTime":"2026-01-02T03:04:05.1Z"}}`, ""},
+		{"a time of a custom resource", `{"apiVersion":"example.com/v1","spec":{"atTime":"2026-01-02T03:04:05Z"}}`, `{"spec":{"atTime":"2026-01-02T03:04:05.1Z"}}`, `{"apiVersion":"example.com/v1","spec":{"atTime":"2026-01-02T03:04:05.1Z"}}`},
+		{"another time", `{"spec":{"renewTime":"2026-01-02T03:04:05.000000Z"}}`, `{"spec":{"renewTime":"2026-01-02T03:04:05.000001Z"}}`, `{"spec":{"renewTime":"2026-01-02T03:04:05.000001Z"}}`},
+		{"text that looks like a time", `{"data":{"aTime":"2026-01-02T03:04:05Z"}}`, `{"data":{"aTime":"2026-01-02T04:04:05+01:00"}}`, `{"data":{"aTime":"2026-01-02T04:04:05+01:00"}}`},
+
+		{"base64 in lines", `{"apiVersion":"v1","kind":"Secret","data":{"a":"YWI="}}`, `{"data":{"a":"YW\nI=\n"}}`, ""},
+		{"text in lines", `{"apiVersion":"v1","kind":"ConfigMap","data":{"a":"YWI="},"binaryData":{"b":"YWI="}}`, `{"data":{"a":"YWI=\n"},"binaryData":{"b":"YWI=\n"}}`, `{"apiVersion":"v1","kind":"ConfigMap","data":{"a":"YWI=\n"},"binaryData":{"b":"YWI="}}`},
+		{"the text of a secret", `{"apiVersion":"v1","kind":"Secret","data":{"a":"YWI="}}`, `{"stringData":{"a":"ab"}}`, ""},
+		{"other text of a secret", `{"apiVersion":"v1","kind":"Secret","data":{"a":"YWI=","b":"YQ=="}}`, `{"data":{"b":"YQ=="},"stringData":{"a":"","c":"ab","d":null}}`, `{"apiVersion":"v1","kind":"Secret","data":{"a":"","b":"YQ==","c":"YWI="}}`},
+		{"text of a secret without data", `{"apiVersion":"v1","kind":"Secret"}`, `{"stringData":{"c":"<é>"}}`, `{"apiVersion":"v1","kind":"Secret","data":{"c":"PMOpPg=="}}`},
+
+		{"another type of a strategy", `{"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1}}}`, `{"strategy":{"type":"Recreate"}}`, `{"strategy":{"type":"Recreate"}}`},
+		{"the same type of a strategy", `{"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1}}}`, `{"strategy":{"type":"RollingUpdate"}}`, ""},
+		{"another source of a volume", `{"volumes":[{"name":"a","hostPath":{"path":"/x"},"other":1}]}`, `{"volumes":[{"name":"a","emptyDir":{}}]}`, `{"volumes":[{"name":"a","other":1,"emptyDir":{}}]}`},
+		{"a volume without a source", `{"volumes":[{"name":"a","hostPath":{"path":"/x"}}]}`, `{"volumes":[{"name":"a","hostPath":null}]}`, ""},
+		{"another source of a variable", `{"env":[{"name":"a","value":"x"}]}`, `{"env":[{"name":"a","valueFrom":{"fieldRef":{"fieldPath":"y"}}}]}`, `{"env":[{"name":"a","valueFrom":{"fieldRef":{"fieldPath":"y"}}}]}`},
+		{"no text for another source", `{"env":[{"name":"a","valueFrom":{}}]}`, `{"env":[{"name":"a","value":""}]}`, `{"env":[{"name":"a"}]}`},
+		{"another probe", `{"livenessProbe":{"exec":{},"periodSeconds":10}}`, `{"livenessProbe":{"httpGet":{"port":1}}}`, `{"livenessProbe":{"periodSeconds":10,"httpGet":{"port":1}}}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			live := strings.Clone(test.live)
+			got, changed, err := patch.Overlay(raw(live), raw(test.want))
+			if err != nil {
+				t.Fatal(err)
+			}
+			left := test.left
+			if left == "" {
+				left = test.live
+			}
+			if !isSame(t, got, []byte(left)) || changed != (test.left != "") {
+				t.Errorf("got %s, changed %v, want %s", got, changed, left)
+			}
+			if live != test.live {
+				t.Errorf("live became %s", live)
+			}
+			if again, changed, err := patch.Overlay(got, raw(test.want)); err != nil || changed || !isSame(t, again, got) {
+				t.Errorf("a second time it is %s, changed %v, %v", again, changed, err)
+			}
+		})
+	}
+}
+
+type (
+	plainSpec struct {
+		Replicas int               `json:"replicas"`
+		Paused   bool              `json:"paused"`
+		Path     string            `json:"path"`
+		Shape    plainShape        `json:"shape"`
+		Flag     *bool             `json:"flag"`
+		Omitted  int               `json:"omitted,omitempty"`
+		When     plainTime         `json:"when"`
+		Labels   map[string]string `json:"anything"`
+		List     []plainShape      `json:"list"`
+	}
+	plainShape struct {
+		Kind string `json:"kind"`
+		N    int    `json:"n"`
+	}
+	plainTime struct{ time.Time }
+	Inner     struct {
+		Deep    string `json:"deep"`
+		Path    string `json:"path"`
+		Another int
+	}
+	plainObject struct {
+		*Inner
+		Path  string                `json:"path"`
+		Spec  plainSpec             `json:"spec"`
+		Specs map[string]*plainSpec `json:"specs,omitempty"`
+		Any   any                   `json:"any,omitempty"`
+	}
+)
+
+func (t plainTime) MarshalJSON() ([]byte, error) {
+	if t.IsZero() {
+		return []byte(`"never"`), nil
+	}
+	return t.Time.MarshalJSON()
+}
+
+// pains 34, 35: the zeros of fields without omitempty are not wanted only because they are there.
+func TestOverlayKnowsTheZerosOfFields(t *testing.T) {
+	no := false
+	for _, test := range []struct {
+		name string
+		live string
+		want any
+		left string
+	}{
+		{"all zero over nothing", `{"spec":{}}`, plainObject{}, ""},
+		{"all zero over nothing at all", `{}`, &plainObject{Inner: &Inner{}}, ""},
+		{"text and structs over a value", `{"spec":{"path":"/x","replicas":1,"shape":{"kind":"round","n":3},"when":"1"}}`, &plainObject{Spec: plainSpec{Replicas: 1}}, ""},
+		// A number or a boolean is meant where the server has another: nobody could scale to 0 otherwise.
+		{"numbers and booleans over a value", `{"spec":{"replicas":3,"paused":true}}`, &plainObject{Spec: plainSpec{Path: "x"}}, `{"spec":{"replicas":0,"paused":false,"path":"x"}}`},
+		{"what a pointer leads to is meant", `{"spec":{}}`, &plainObject{Spec: plainSpec{Flag: &no}}, `{"spec":{"flag":false}}`},
+		{"an empty map is nothing, and an empty list", `{"spec":{}}`, &plainObject{Spec: plainSpec{Labels: map[string]string{"a": ""}, List: []plainShape{}}}, `{"spec":{"anything":{"a":""}}}`},
+		{"in elements", `{"spec":{"list":[{"kind":"x"}]}}`, &plainObject{Spec: plainSpec{List: []plainShape{{Kind: "x"}}}}, ""},
+		{"in maps", `{"spec":{},"specs":{"a":{"path":"y"}}}`, &plainObject{Specs: map[string]*plainSpec{"a": {}}}, ""},
+		{"in any", `{"spec":{},"any":{"kind":"x"}}`, &plainObject{Any: &plainShape{Kind: "x"}}, ""},
+		{"embedded, where a shallower one counts", `{"deep":"x","path":"y"}`, &plainObject{Inner: &Inner{Path: "z"}, Path: "y"}, ""},
+		{"what a map says is meant", `{"spec":{}}`, map[string]any{"spec": map[string]any{"flag": false}}, `{"spec":{"flag":false}}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, changed, err := patch.Overlay(raw(test.live), test.want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			left := test.left
+			if left == "" {
+				left = test.live
+			}
+			if !isSame(t, got, []byte(left)) || changed != (test.left != "") {
+				t.Errorf("got %s, changed %v, want %s", got, changed, left)
+			}
+		})
+	}
+}
+
+func TestWhatOverlayRefuses(t *testing.T) {
+	const live = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"n","uid":"u"}}`
+	for _, test := range []struct {
+		name      string
+		live      string
+		want      any
+		text      string
+		malformed bool
+	}{
+		{"another name", live, raw(`{"metadata":{"name":"b"}}`), `patch.Overlay: metadata.name is "b" in want and "a" in live`, true},
+		{"another namespace", live, raw(`{"metadata":{"namespace":"b"}}`), `patch.Overlay: metadata.namespace is "b" in want and "n" in live`, true},
+		{"another uid", live, raw(`{"metadata":{"uid":"b"}}`), `patch.Overlay: metadata.uid is "b" in want and "u" in live`, true},
+		{"another kind", live, raw(`{"kind":"Secret"}`), `patch.Overlay: kind is "Secret" in want and "ConfigMap" in live`, true},
+		{"another version", live, raw(`{"apiVersion":"v2"}`), `patch.Overlay: apiVersion is "v2" in want and "v1" in live`, true},
+		{"no object", live, 7, `patch.Overlay: want is int, which does not encode to a JSON object`, false},
+		{"no live object", `[]`, raw(`{}`), `patch.Overlay: live is json.RawMessage, which does not encode to a JSON object`, false},
+		{"no JSON", `{`, raw(`{}`), `patch.Overlay: live is not JSON: it ends too early`, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, changed, err := patch.Overlay(raw(test.live), test.want)
+			if err == nil || err.Error() != test.text || changed || errors.Is(err, patch.ErrMalformed) != test.malformed {
+				t.Errorf("error is %v, want %s", err, test.text)
+			}
+		})
+	}
+	for _, fits := range []string{`{"metadata":{"name":"a","uid":""}}`, `{"kind":"","metadata":null}`, `{"metadata":7}`} {
+		if _, _, err := patch.Overlay(raw(live), raw(fits)); err != nil {
+			t.Errorf("%s: %v", fits, err)
+		}
+	}
+}
+
+// What is read keeps its order and its numbers where nothing is said about it.
+func TestOverlayKeepsTheRestAsItIsWritten(t *testing.T) {
+	const live = `{"z":1.50,"y":9007199254740993,"a":{"x":1e400,"w":"\u00e9"}}`
+	got, _, err := patch.Overlay(raw(live), raw(`{"a":{"b":2}}`))
+	if want := `{"z":1.50,"y":9007199254740993,"a":{"x":1e400,"w":"\u00e9","b":2}}`; err != nil || string(got) != want {
+		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+}
+
+// An overlay done is done: what comes of it has all that was wanted.
+func TestOverlayOfRandomDocumentsConverges(t *testing.T) {
+	for seed := range uint64(3000) {
+		r := newChance(seed)
+		live := r.object(4)
+		want := r.changeObject(live, 4)
+		converges(t, string(marshal(t, live)), string(marshal(t, want)))
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
+
+func converges(t *testing.T, live, want string) {
+	t.Helper()
+	got, changed, err := patch.Overlay(raw(live), raw(want))
+	if err != nil {
+		return
+	}
+	if !json.Valid(got) {
+		t.Fatalf("%s over %s gives %s", want, live, got)
+	}
+	if !changed && !isSame(t, got, []byte(live)) {
+		t.Errorf("%s over %s gives %s, and says that nothing changed", want, live, got)
+	}
+	again, changed, err := patch.Overlay(got, raw(want))
+	if err != nil || changed || !isSame(t, again, got) {
+		t.Errorf("%s over %s gives %s, and again %s, changed %v, %v", want, live, got, again, changed, err)
+	}
+	if self, changed, err := patch.Overlay(raw(live), raw(live)); err != nil || changed || !isSame(t, self, []byte(live)) {
+		t.Errorf("%s over itself gives %s, changed %v, %v", live, self, changed, err)
+	}
+}
+
+func FuzzOverlay(f *testing.F) {
+	for _, docs := range [][2]string{
+		{`{"a":1,"l":[{"name":"a","x":1},{"key":"b"}]}`, `{"a":null,"l":[{"key":"b","y":[]},{"name":"a"}]}`},
+		{`{"metadata":{"finalizers":["a"],"ownerReferences":[{"uid":"1"}]}}`, `{"metadata":{"finalizers":["b"],"ownerReferences":[{"uid":"1","x":2}]}}`},
+		{`{"apiVersion":"v1","kind":"Secret","data":{"a":"YQ=="}}`, `{"stringData":{"a":"b","c":""},"data":{"a":"\n"}}`},
+		{`{"limits":{"cpu":"1"},"renewTime":"2026-01-02T03:04:05Z"}`, `{"limits":{"cpu":"1000m"},"renewTime":"2026-01-02T03:04:05+00:00"}`},
+		{`{"strategy":{"type":"a","rollingUpdate":{}},"volumes":[{"name":"v","nfs":{}}]}`, `{"strategy":{"type":"b"},"volumes":[{"name":"v","emptyDir":{}}]}`},
+		{`{"l":[[1,{}],null]}`, `{"l":[null,[{"a":1}]]}`},
+	} {
+		f.Add(docs[0], docs[1])
+	}
+	f.Fuzz(converges)
+}
+
+func TestQuantitiesAreComparedExactly(t *testing.T) {
+	equal := func(a, b string) bool {
+		doc := func(q string) json.RawMessage {
+			return marshal(t, map[string]any{"limits": map[string]any{"x": q}})
+		}
+		_, changed, err := patch.Overlay(doc(a), doc(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return !changed
+	}
+	for _, group := range [][]string{
+		{"1", "1000m", "1.0", "+1", "1e0", "1E0", "0.001k", "1000000u", "1000000000n", ".001k", "1."},
+		{"1Ki", "1024", "1.024k", "0.0009765625Mi"},
+		{"1Gi", "1024Mi", "1048576Ki", "1073741824"},
+		{"1e3", "1k", "1000", "1E3", "1e+3"},
+		{"1E", "1000P", "1e18"},
+		{"1Ei", "1024Pi"},
+		{"0", "0m", "0.0", "-0", "0Gi"},
+		{"-1500m", "-1.5"},
+		{"123456789012345678901234567890", "123456789012345678901234567.890k"},
+	} {
+		for _, a := range group {
+			for _, b := range group {
+				if !equal(a, b) {
+					t.Errorf("%s is not %s", a, b)
+				}
+			}
+		}
+	}
+	for _, pair := range [][2]string{
+		{"1", "1m"},
+		{"1", "-1"},
+		{"1k", "1Ki"},
+		{"1M", "1m"},
+		{"123456789012345678901234567890", "123456789012345678901234567891"},
+		{"", "0"},
+		{"x", "X"},
+		{"1 ", "1"},
+		{"1e", "1"},
+		{"1ee1", "10"},
+		{"1e1000", "1e1001"},
+		{"1-", "1"},
+		{"1.0.0", "1"},
+		{".", "0"},
+		{"1K", "1k"},
+		{"1e-+1", "0.1"},
+		{"--1", "-1"},
+		{"1e0x1", "10"},
+		{strings.Repeat("0", 100) + "1", "1"},
+	} {
+		if equal(pair[0], pair[1]) {
+			t.Errorf("%s is %s", pair[0], pair[1])
+		}
+	}
+}
+
+func TestOverlayDoesNotChangeWhatItIsGiven(t *testing.T) {
+	live, want := raw(`{"a":[ {"name":"x", "y":1} ]}`), &plainObject{Spec: plainSpec{List: []plainShape{{}}}}
+	before := marshal(t, want)
+	if _, _, err := patch.Overlay(live, want); err != nil {
+		t.Fatal(err)
+	}
+	if string(live) != `{"a":[ {"name":"x", "y":1} ]}` || !reflect.DeepEqual(before, marshal(t, want)) {
+		t.Errorf("live is %s, want is %+v", live, want)
+	}
+}

@@ -1,0 +1,280 @@
+package patch
+
+import (
+	"bytes"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+)
+
+// site is where in an object a value is: the names of the members that lead there, the last first. Elements have the place of
+// their list.
+type site struct {
+	name string
+	up   *site
+}
+
+// parent returns the name of the member n levels up.
+func (p *site) parent(n int) string {
+	for ; n > 0 && p != nil; n-- {
+		p = p.up
+	}
+	if p == nil {
+		return ""
+	}
+	return p.name
+}
+
+// isMap reports whether the API has at the place a map, which is the same without entries as not at all.
+func (p *site) isMap() bool {
+	switch p.name {
+	case "labels", "annotations", "matchLabels", "nodeSelector", "data", "binaryData", "stringData", "requests", "limits":
+		return true
+	}
+	return false
+}
+
+// isKey reports whether the member at the place is a key that somebody chose, whose value means what it is.
+func (p *site) isKey() bool {
+	switch p.parent(1) {
+	case "labels", "annotations", "deprecatedTopology", "userAnnotations", "matchLabels", "selector", "nodeSelector", "data", "binaryData", "stringData",
+		"parameters", "attributes", "volumeAttributes", "options", "extra", "counters", "nodeAllocatableResourceMappings":
+		return true
+	}
+	return false
+}
+
+// isDropped reports whether the value is the zero of a member that is no pointer in the types of the built-in kinds, so that it
+// is never stored. Names that have a pointer somewhere are not here: their zero may mean something.
+func (o *overlay) isDropped(want *node, at *site) bool {
+	if !o.isBuiltIn() || at.isKey() || want.from == nil {
+		return false
+	}
+	switch zero := string(want.text()); {
+	case zero == "false":
+		return slices.Contains(droppedFalse, at.name)
+	case zero == "0":
+		return slices.Contains(droppedZero, at.name)
+	case zero == `""`:
+		return slices.Contains(droppedEmpty, at.name) || at.name == "value" && (at.parent(1) == "env" || at.parent(1) == "tolerations")
+	}
+	return false
+}
+
+var (
+	droppedFalse = []string{
+		"chapAuthDiscovery", "chapAuthSession", "clusterScope", "globalDefault", "hostIPC", "hostNetwork", "hostPID", "paused",
+		"publishNotReadyAddresses", "sslEnabled", "stdin", "stdinOnce", "tty", "unschedulable", "readOnly",
+	}
+	droppedZero = []string{
+		"failureThreshold", "healthCheckNodePort", "hostPort", "initialDelaySeconds", "minReadySeconds", "nodePort", "periodSeconds",
+		"successThreshold",
+	}
+	droppedEmpty = []string{
+		"clusterIP", "component", "concurrencyPolicy", "description", "dnsPolicy", "effect", "externalID", "externalName",
+		"externalTrafficPolicy", "group", "host", "hostIP", "image", "imagePullPolicy", "iscsiInterface", "key", "loadBalancerIP", "medium",
+		"message", "operator", "persistentVolumeReclaimPolicy", "podManagementPolicy", "priorityClassName", "providerID", "pullPolicy",
+		"schedulerName", "scheme", "secretName", "serviceAccount", "serviceAccountName", "sessionAffinity", "subPath", "subPathExpr",
+		"subdomain", "terminationMessagePath", "terminationMessagePolicy", "volumeName", "whenDeleted", "whenScaled", "workingDir",
+	}
+)
+
+// alike reports whether two scalars are the same to the server.
+func (o *overlay) alike(live, want *node, at *site) bool {
+	if same(live, want) {
+		return true
+	}
+	if live.kind() != '"' {
+		return false
+	}
+	was := live.from.string(live.at)
+	if want.kind() == '0' {
+		return o.isQuantity(at) && sameQuantity(string(was), string(want.text()))
+	}
+	if want.kind() != '"' {
+		return false
+	}
+	is := want.from.string(want.at)
+	switch {
+	case o.isQuantity(at):
+		return sameQuantity(string(was), string(is))
+	case at.isTime():
+		return o.sameTime(string(was), string(is))
+	case at.parent(1) == "binaryData" || at.parent(1) == "data" && at.parent(2) == "" && o.isSecret():
+		return bytes.Equal(withoutBreaks(was), withoutBreaks(is))
+	}
+	return false
+}
+
+func withoutBreaks(text []byte) []byte {
+	return bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("\n"), nil), []byte("\r"), nil)
+}
+
+// isBuiltIn reports whether the object is of an API that the server compiles in, which decodes and writes all of it itself. Of
+// a custom resource it keeps what it is sent.
+func (o *overlay) isBuiltIn() bool {
+	group, _, found := strings.Cut(o.apiVersion, "/")
+	return !found || !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")
+}
+
+// isQuantity reports whether the API has a quantity at the place.
+func (o *overlay) isQuantity(at *site) bool {
+	switch at.parent(1) {
+	case "requests", "limits":
+		return o.isBuiltIn() || at.parent(2) == "resources"
+	case "capacity", "overhead", "podFixed":
+		return o.isBuiltIn()
+	case "hard":
+		return o.kind == "ResourceQuota"
+	case "min", "max", "default", "defaultRequest", "maxLimitRequestRatio":
+		return o.kind == "LimitRange"
+	case "emptyDir":
+		return at.name == "sizeLimit"
+	case "resourceFieldRef":
+		return at.name == "divisor"
+	case "target":
+		return o.kind == "HorizontalPodAutoscaler" && (at.name == "value" || at.name == "averageValue")
+	}
+	return o.kind == "CSIStorageCapacity" && (at.name == "capacity" || at.name == "maximumVolumeSize")
+}
+
+// sameQuantity compares two quantities exactly: no digit is lost, so that two are the same only if they are.
+func sameQuantity(a, b string) bool {
+	x, ok1 := quantity(a)
+	y, ok2 := quantity(b)
+	return ok1 && ok2 && x.Cmp(y) == 0
+}
+
+// quantity reads a quantity of the API: a decimal number, and a suffix of SI, of IEC, or an exponent.
+func quantity(text string) (*big.Rat, bool) {
+	const longest = 64
+	if text == "" || len(text) > longest {
+		return nil, false
+	}
+	end := len(text) - len(strings.TrimLeft(text, "+-.0123456789"))
+	number, suffix := text[:end], text[end:]
+	if strings.LastIndexAny(number, "+-") > 0 || strings.Count(number, ".") > 1 || !strings.ContainsAny(number, "0123456789") {
+		return nil, false
+	}
+	value, ok := new(big.Rat).SetString(strings.TrimPrefix(number, "+"))
+	if !ok {
+		return nil, false
+	}
+	base, power := int64(10), int64(0)
+	switch i := slices.Index(binarySuffixes, suffix); {
+	case suffix == "":
+	case i >= 0:
+		base, power = 2, int64(10*(i+1))
+	case slices.Contains(decimalSuffixes, suffix):
+		power = int64(3 * (slices.Index(decimalSuffixes, suffix) - 3))
+	case suffix[0] == 'e' || suffix[0] == 'E':
+		if power, ok = exponent(suffix[1:]); !ok {
+			return nil, false
+		}
+	default:
+		return nil, false
+	}
+	scale := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(base), big.NewInt(max(power, -power)), nil))
+	if power < 0 {
+		return value.Quo(value, scale), true
+	}
+	return value.Mul(value, scale), true
+}
+
+var (
+	binarySuffixes  = []string{"Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}
+	decimalSuffixes = []string{"n", "u", "m", "", "k", "M", "G", "T", "P", "E"}
+)
+
+// exponent reads one of up to two digits; what is beyond is no quantity that a server takes.
+func exponent(text string) (power int64, ok bool) {
+	digits := strings.TrimPrefix(strings.TrimPrefix(text, "+"), "-")
+	if digits == "" || len(digits) > 2 || len(text)-len(digits) > 1 {
+		return 0, false
+	}
+	for _, c := range []byte(digits) {
+		if !isDigit(c) {
+			return 0, false
+		}
+		power = power*10 + int64(c-'0')
+	}
+	if text[0] == '-' {
+		power = -power
+	}
+	return power, true
+}
+
+// isTime reports whether the API has a time at the place.
+func (p *site) isTime() bool {
+	switch p.parent(1) {
+	case "labels", "annotations", "matchLabels", "nodeSelector", "data", "binaryData", "stringData":
+		return false
+	}
+	return strings.HasSuffix(p.name, "Time") || strings.HasSuffix(p.name, "Timestamp")
+}
+
+// sameTime compares two times of RFC 3339. A server keeps of one no more digits than it writes.
+func (o *overlay) sameTime(live, want string) bool {
+	was, err1 := time.Parse(time.RFC3339Nano, live)
+	is, err2 := time.Parse(time.RFC3339Nano, want)
+	if err1 != nil || err2 != nil {
+		return false
+	}
+	if o.isBuiltIn() {
+		precision := time.Second
+		if strings.Contains(live, ".") {
+			precision = time.Microsecond
+		}
+		is = is.Truncate(precision)
+	}
+	return was.Equal(is)
+}
+
+// handlers are the actions of probes and of the hooks of a container's life.
+var handlers = []string{"exec", "httpGet", "tcpSocket", "grpc", "sleep"}
+
+// oneOf are members of which an object has one, by the place of the object.
+var oneOf = map[string][]string{
+	"env":           {"value", "valueFrom"},
+	"valueFrom":     {"fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"},
+	"envFrom":       {"configMapRef", "secretRef"},
+	"livenessProbe": handlers, "readinessProbe": handlers, "startupProbe": handlers, "postStart": handlers, "preStop": handlers,
+	"volumes": {
+		"awsElasticBlockStore", "azureDisk", "azureFile", "cephfs", "cinder", "configMap", "csi", "downwardAPI", "emptyDir", "ephemeral",
+		"fc", "flexVolume", "flocker", "gcePersistentDisk", "gitRepo", "glusterfs", "hostPath", "image", "iscsi", "nfs",
+		"persistentVolumeClaim", "photonPersistentDisk", "portworxVolume", "projected", "quobyte", "rbd", "scaleIO", "secret",
+		"storageos", "vsphereVolume",
+	},
+}
+
+// excluded returns the members of live that cannot stay beside what want says.
+func (o *overlay) excluded(live, want *branch, at *site) (places []int) {
+	says := func(name string) bool {
+		i := want.find(name)
+		return i >= 0 && want.members[i].value.kind() != 'n' && !o.isUnsaid(&want.members[i].value)
+	}
+	if at.name == "strategy" || at.name == "updateStrategy" {
+		i := want.find("type")
+		if i < 0 || want.members[i].value.kind() != '"' || says("rollingUpdate") {
+			return nil
+		}
+		kind := want.members[i].value
+		if j := live.find("rollingUpdate"); j >= 0 && live.members[j].value.kind() != 'n' {
+			if name := string(kind.from.string(kind.at)); name != "" && name != "RollingUpdate" {
+				return []int{j}
+			}
+		}
+		return nil
+	}
+	names := oneOf[at.name]
+	if !slices.ContainsFunc(names, says) {
+		return nil
+	}
+	for _, name := range names {
+		if j := live.find(name); j >= 0 && live.members[j].value.kind() != 'n' && !says(name) {
+			places = append(places, j)
+		}
+	}
+	return places
+}
