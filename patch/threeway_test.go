@@ -123,6 +123,10 @@ func TestThreeWayKeepsWhatOthersHaveSet(t *testing.T) { // behaviours 320 and 32
 			`{"ports":[{"port":53},{"port":53,"protocol":"UDP"},{"$patch":"replace"}]}`, `{"ports":[{"port":53},{"port":53,"protocol":"UDP"}]}`,
 		},
 		{
+			"items of one key of which one has an empty list", `{"items":[{"name":"a"}]}`, `{"items":[{"name":"a","items":[]},{"name":"a"}]}`, `{"items":[{"name":"a","items":[{"name":"x"}]}]}`,
+			`{"items":[{"name":"a","items":[]},{"name":"a"},{"$patch":"replace"}]}`, `{"items":[{"name":"a","items":[]},{"name":"a"}]}`,
+		},
+		{
 			"items of one key that are no longer configured", `{"ports":[{"port":53},{"port":53,"protocol":"UDP"}]}`, `{"ports":[{"port":53}]}`, `{"ports":[{"port":53,"protocol":"TCP"},{"port":53,"protocol":"UDP"}]}`,
 			`{"ports":[{"port":53},{"$patch":"replace"}]}`, `{"ports":[{"port":53}]}`,
 		},

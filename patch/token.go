@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -29,10 +30,10 @@ func read(what string, text []byte) (*source, error) {
 	if len(text) > maxSize {
 		return nil, fmt.Errorf("%s is %w: it has %d bytes, and %d are allowed", what, ErrTooLarge, len(text), maxSize)
 	}
-	r := reader{text: text, tokens: make([]token, 0, len(text)/8+8)}
-	switch err := r.read(); {
+	s, err := tokenize(text)
+	switch {
 	case err == nil:
-		return &source{text: text, tokens: r.tokens, spaces: r.spaces > 0, depth: r.deepest}, nil
+		return s, nil
 	case errors.Is(err, errSecondValue):
 		return nil, fmt.Errorf("%s has %w", what, err)
 	case errors.Is(err, ErrTooLarge):
@@ -40,6 +41,20 @@ func read(what string, text []byte) (*source, error) {
 	default:
 		return nil, fmt.Errorf("%s is not JSON: %w", what, err)
 	}
+}
+
+// tokenize is read without bounds for the text.
+func tokenize(text []byte) (*source, error) {
+	// There is a colon behind each name, and before each value but the first a comma, a colon or the start of what it is in.
+	most := 1
+	for _, c := range [...]byte{':', ',', '{', '['} {
+		most += bytes.Count(text, []byte{c})
+	}
+	r := reader{text: text, tokens: make([]token, 0, min(most, len(text)/4+8))}
+	if err := r.read(); err != nil {
+		return nil, err
+	}
+	return &source{text: text, tokens: r.tokens, spaces: r.spaces > 0, depth: r.deepest}, nil
 }
 
 // raw returns the text of a value or name.
