@@ -332,6 +332,9 @@ func (m merger) ordered(doc, patch map[string]any, of string, f field, at *place
 		doc[of] = merged
 		return nil
 	}
+	if len(old) == 0 && len(add) == 0 && !m.join {
+		return orderAt.fault(thePatch, ErrElementOrder, "a server refuses it where the list has no items, neither in the document nor in the patch")
+	}
 	if _, err := sameType(theDocument, at, merged); err != nil {
 		return err
 	}

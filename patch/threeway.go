@@ -40,7 +40,8 @@ type ThreeWayOptions struct {
 // the configuration that was applied last, modified is the one to apply, and current is the live object. What modified has is
 // set where current differs, what original had and modified no longer has is removed, and everything else stays, such as what
 // the server and others have put there. original may be empty: then nothing is removed. The body is {} if there is nothing to
-// do; where current has more items in a merged list than modified, the patch still gives the order of modified's.
+// do; where current has more items in a merged list than modified, the patch still gives the order of modified's, and a member
+// that original had and modified has not is null in it whether or not current has it still.
 //
 // What [DiffStrategic] says of lists and of the zero Schema holds here too. A list with two items of one merge key that needs
 // a change is replaced with modified's whole.
@@ -118,45 +119,58 @@ func strategicPatch(change map[string]any, s Schema) (Patch, error) {
 	return Patch{mediaType: StrategicType, body: body}, nil
 }
 
-// prune takes out of a patch of deletions the items that the live object's lists do not have, if they delete items in turn.
-// Such an item is added whole, and a server would add what it should delete.
+// prune takes out of a patch of deletions what is about objects, lists and items that the live object does not have. What is
+// wanted of them is added whole, and in what is new a server keeps directives as members, and adds what it should delete.
 func prune(change, live map[string]any, s *shape) {
-	for name, value := range change {
+	for _, name := range names(change) {
+		if _, of, ok := directive(name); ok {
+			if _, isList := live[of].([]any); !isList && of != "" {
+				delete(change, name)
+			}
+			continue
+		}
 		f := s.member(name)
-		switch value := value.(type) {
+		switch value := change[name].(type) {
 		case map[string]any:
 			if live, ok := live[name].(map[string]any); ok {
 				prune(value, live, f.shape)
+			} else {
+				delete(change, name)
 			}
 		case []any:
-			live, ok := live[name].([]any)
-			if _, _, isDirective := directive(name); !ok || isDirective || !f.merge || f.mergeKey == "" {
-				continue
-			}
-			items := make(map[string]map[string]any, len(live))
-			for _, v := range live {
-				if object, ok := v.(map[string]any); ok {
-					key, _ := scalarKey(object[f.mergeKey])
-					items[key] = object
-				}
-			}
-			left := slices.DeleteFunc(value, func(v any) bool {
-				object, _ := v.(map[string]any)
-				if _, ok := object[directivePatch]; ok || object == nil {
-					return false
-				}
-				key, _ := scalarKey(object[f.mergeKey])
-				if items[key] == nil {
-					return refusePatch(object, nil) != nil
-				}
-				prune(object, items[key], f.shape.item())
-				return false
-			})
-			if change[name] = left; len(left) == 0 {
+			if live, ok := live[name].([]any); !ok {
 				delete(change, name)
+			} else if f.merge && f.mergeKey != "" && !replaces(value) {
+				if value = pruneItems(value, live, f); len(value) == 0 {
+					delete(change, name)
+				} else {
+					change[name] = value
+				}
 			}
 		}
 	}
+}
+
+func pruneItems(change, live []any, f field) []any {
+	items := make(map[string]map[string]any, len(live))
+	for _, v := range live {
+		if object, ok := v.(map[string]any); ok {
+			key, _ := scalarKey(object[f.mergeKey])
+			items[key] = object
+		}
+	}
+	return slices.DeleteFunc(change, func(v any) bool {
+		object, _ := v.(map[string]any)
+		if _, ok := object[directivePatch]; ok || object == nil {
+			return false
+		}
+		key, _ := scalarKey(object[f.mergeKey])
+		if items[key] == nil {
+			return true
+		}
+		prune(object, items[key], f.shape.item())
+		return false
+	})
 }
 
 // MergeConflictError says that someone else has changed what a configuration changes too. It shows no values.

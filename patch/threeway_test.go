@@ -107,7 +107,17 @@ func TestThreeWayKeepsWhatOthersHaveSet(t *testing.T) { // behaviours 320 and 32
 		},
 		{
 			"a list that someone has removed", `{"items":[{"name":"a"},{"name":"b"}]}`, `{"items":[{"name":"a"}]}`, `{}`,
-			`{"items":[{"name":"a"},{"name":"b","$patch":"delete"}],"$setElementOrder/items":[{"name":"a"}]}`, `{"items":[{"name":"a"}]}`,
+			`{"items":[{"name":"a"}]}`, `{"items":[{"name":"a"}]}`,
+		},
+		{ // what is new has no directives: a server would take them for members, and refuse them where it validates strictly
+			"an item of a list of unions that someone has removed", `{"volumes":[{"name":"a","value":"x","marks":["a","b"]},{"name":"b"}]}`,
+			`{"volumes":[{"name":"a","kind":"x","marks":["a"]},{"name":"b"}]}`, `{"volumes":[{"name":"b"}]}`,
+			`{"volumes":[{"name":"a","kind":"x","marks":["a"]}],"$setElementOrder/volumes":[{"name":"a"},{"name":"b"}]}`,
+			`{"volumes":[{"name":"a","kind":"x","marks":["a"]},{"name":"b"}]}`,
+		},
+		{
+			"a union that someone has removed", `{"plan":{"type":"a","surge":1}}`, `{"plan":{"type":"b"}}`, `{}`,
+			`{"plan":{"type":"b"}}`, `{"plan":{"type":"b"}}`,
 		},
 		{
 			"scalars", `{"marks":["a","b"]}`, `{"marks":["a","c"]}`, `{"marks":["a","b","x"]}`,
