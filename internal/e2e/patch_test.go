@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	patchSeeds = flag.Int("seeds", 40, "how many seeds each comparison of random patches tries")
+	patchSeeds = flag.Int("seeds", 100, "how many seeds each comparison of random patches tries")
 	patchFirst = flag.Uint64("first", 1, "the first seed that the comparisons of random patches try")
 )
 
@@ -54,7 +54,7 @@ func (s *specimen) send(t *testing.T, method, mediaType string, body []byte) ans
 	if err != nil {
 		var refused *apierrors.StatusError
 		if !errors.As(err, &refused) {
-			t.Fatal(err)
+			t.Fatalf("of %s\n%s returns %v", s.live, body, err)
 		}
 		return answer{err: err, status: refused.Status}
 	}
@@ -95,6 +95,7 @@ func (s *specimen) compare(t *testing.T, mediaType string, body, ours []byte) (r
 		return false
 	case a.err == nil || b.err == nil:
 		t.Errorf("of %s\nthe patch %s\nreturns %v\nand its result %s\nreturns %v", s.live, body, a.err, ours, b.err)
+	case strings.Contains(b.status.Message, "cannot unmarshal") || strings.Contains(b.status.Message, "cannot be handled"): // said in other words
 	case !slices.Equal(wordsOf(a.status), wordsOf(b.status)):
 		t.Errorf("of %s\nthe patch %s\nreturns %v,\nand its result %v", s.live, body, a.err, b.err)
 	}
@@ -184,7 +185,7 @@ func eachSeed(t *testing.T, test func(t *testing.T, r chance, w *workshop, name 
 				}
 			}
 			t.Logf("of %d patches the server refused %d", *patchSeeds, refusals)
-			if name == "deployments" && *patchSeeds > 10 && refusals > *patchSeeds*2/3 {
+			if *patchSeeds > 10 && refusals > *patchSeeds*2/3 {
 				t.Errorf("of %d patches the server refused %d, so that this says little", *patchSeeds, refusals)
 			}
 		})
@@ -261,6 +262,10 @@ func (r chance) rewritten(live, other map[string]any) map[string]any {
 		}
 	}
 	spec := asObject(live["spec"])
+	if spec["template"] == nil && !r.one(4) {
+		out["spec"] = r.changedPod(spec)
+		return out
+	}
 	out["spec"] = r.mix(spec, asObject(other["spec"]))
 	for _, name := range []string{"selector", "template", "nodeName"} {
 		if spec[name] != nil && asObject(out["spec"])[name] == nil {
@@ -312,7 +317,13 @@ func (r chance) directed(live, other map[string]any) map[string]any {
 		out["spec"] = deployment
 		return out
 	}
-	out["spec"] = r.directedPart(spec, theirs)
+	if out["spec"] = r.directedPart(spec, theirs); !r.one(4) {
+		changed := r.changedPod(map[string]any{"containers": spec["containers"], "schedulingGates": spec["schedulingGates"]})
+		change := map[string]any{}
+		r.directedList(change, "containers", "name", nil, asList(changed["containers"]))
+		r.directedList(change, "schedulingGates", "name", asList(spec["schedulingGates"]), asList(changed["schedulingGates"]))
+		out["spec"] = change
+	}
 	return out
 }
 
@@ -388,6 +399,9 @@ func (r chance) directedList(out map[string]any, name, key string, live, other [
 	for _, v := range live {
 		switch r.IntN(4) {
 		case 0:
+			if key == "" && slices.Contains(change, v) {
+				continue // a server adds or deletes it, by chance
+			}
 			if gone = append(gone, v); key != "" {
 				change = append(change, map[string]any{key: v.(map[string]any)[key], "$patch": "delete"})
 			}

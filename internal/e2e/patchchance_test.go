@@ -334,7 +334,28 @@ func (r chance) mixList(name, key string, a, b []any) any {
 
 // changed returns what a deployment or a pod becomes by somebody's work. It stays what a server accepts, as a rule.
 func (r chance) changed(doc, other map[string]any) map[string]any {
+	if asObject(doc["spec"])["template"] == nil && !r.one(4) {
+		out := clone(doc).(map[string]any)
+		out["metadata"] = r.mix(asObject(out["metadata"]), asObject(other["metadata"]))
+		out["spec"] = r.changedPod(asObject(out["spec"]))
+		return out
+	}
 	return repaired(r.mix(doc, other))
+}
+
+// changedPod returns the spec with changes such as a pod that exists may have.
+func (r chance) changedPod(spec map[string]any) map[string]any {
+	out := clone(spec).(map[string]any)
+	for _, c := range asList(out["containers"]) {
+		asObject(c)["image"] = "example.invalid/" + r.pick("a", "b", "c")
+	}
+	r.sometimes(out, "tolerations", func() any {
+		return append(asList(out["tolerations"]), map[string]any{"key": fmt.Sprint("new", r.IntN(3)), "operator": "Exists"})
+	})
+	if gates := asList(out["schedulingGates"]); len(gates) > 0 {
+		out["schedulingGates"] = gates[r.IntN(len(gates)):]
+	}
+	return out
 }
 
 // repaired sees to what a server demands of a deployment or a pod beyond its single fields.
