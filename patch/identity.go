@@ -8,8 +8,9 @@ import (
 )
 
 // CheckKey returns an error, which is [ErrMalformed], if the patch cannot be meant for the object of that key: it gives
-// metadata.name or metadata.namespace another value, or removes the name. No patch can do that. A patch that could not be
-// built has the error of [Patch.Body]. What a JSON patch moves or copies to such a place is not known here and not an error.
+// metadata.name or metadata.namespace another value, or removes the name, or gives metadata.uid one that is no string. No patch
+// can do that. A patch that could not be built has the error of [Patch.Body]. What a JSON patch moves or copies to such a place
+// is not known here and not an error, nor is a uid: of a patch that sets another one than the object has the server says Invalid.
 func (p Patch) CheckKey(key meta.Key) error {
 	body, err := p.Body()
 	if err != nil {
@@ -64,6 +65,10 @@ func checkPart(n *node, pointer string, key meta.Key) error {
 					return err
 				}
 			}
+		}
+	case "/metadata/uid":
+		if kind := n.kind(); kind != '"' && kind != 'n' { // null is nothing to the server, which puts it there again
+			return malformed("metadata.uid must stay what it is, a string, which no patch can change")
 		}
 	case "/metadata/name":
 		if n.kind() != '"' || string(n.from.string(n.at)) != key.Name {

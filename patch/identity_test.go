@@ -8,9 +8,10 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-func TestAPatchCannotChangeNameOrNamespace(t *testing.T) {
+func TestAPatchCannotChangeNameNamespaceOrUID(t *testing.T) {
 	const (
 		name      = `metadata.name must stay "web", which no patch can change`
+		uid       = `metadata.uid must stay what it is, a string, which no patch can change`
 		namespace = `metadata.namespace must stay "shop", which no patch can change`
 	)
 	merge := func(text string) patch.Patch { return patch.Merge(raw(text)) }
@@ -30,6 +31,12 @@ func TestAPatchCannotChangeNameOrNamespace(t *testing.T) {
 		{merge(`{"metadata":{"name":{}}}`), "patch: " + name},
 		{merge(`{"metadata":{"namespace":"prod"}}`), "patch: " + namespace},
 		{merge(`{"metadata":{"namespace":1}}`), "patch: " + namespace},
+		{merge(`{"metadata":{"uid":null}}`), ""},
+		{merge(`{"metadata":{"uid":7}}`), "patch: " + uid},
+		{merge(`{"metadata":{"uid":{}}}`), "patch: " + uid},
+		{patch.Strategic(raw(`{"metadata":{"uid":false}}`)), "patch: " + uid},
+		{patch.JSON(patch.Remove("/metadata/uid"), patch.Replace("/metadata/uid", "x")), ""},
+		{patch.JSON(patch.Replace("/metadata/uid", 7)), `patch: operation 0 (replace "/metadata/uid"): ` + uid},
 		{merge(`{"metadata":null}`), "patch: metadata must stay an object"},
 
 		{patch.JSON(patch.Replace("/metadata/name", "web"), patch.Remove("/metadata/namespace"), patch.Copy("/a", "/metadata/name")), ""},

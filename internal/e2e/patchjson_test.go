@@ -26,7 +26,9 @@ func TestRandomJSONPatchesAreTheServersOwn(t *testing.T) {
 		things(t, c, "json.e2e.bowline.example").In(ns),
 		specimen{c: c, path: "/apis/json.e2e.bowline.example/v1/namespaces/" + ns + "/things/"},
 		map[string]any{"apiVersion": "json.e2e.bowline.example/v1", "kind": "Thing"},
-		func(r chance) map[string]any { return map[string]any{"metadata": map[string]any{}, "spec": r.anything(4)} },
+		func(r chance) map[string]any {
+			return map[string]any{"metadata": map[string]any{}, "spec": r.anything(4)}
+		},
 	}
 	wrong := 0
 	for i := range uint64(*patchSeeds) {
@@ -64,17 +66,26 @@ func (r chance) anything(depth int) map[string]any {
 }
 
 func (r chance) value(depth int) any {
-	switch n := r.IntN(8); {
-	case n < 3 && depth > 0:
+	if n := r.IntN(8); n == 0 {
+		return nil
+	} else if n < 3 && depth > 0 {
 		return r.anything(depth)
-	case n < 6 && depth > 0:
+	}
+	return r.plain(depth)
+}
+
+// plain is a value without null, of which a server's JSON patch is not sure: a test of a list with null in it breaks the
+// connection off, and a null that the patch itself has put there is not null to a test.
+func (r chance) plain(depth int) any {
+	switch n := r.IntN(8); {
+	case n < 2 && depth > 0:
+		return map[string]any{r.pick("a", "b", ""): r.plain(depth - 1), "é": r.plain(depth - 1)}
+	case n < 5 && depth > 0:
 		list := make([]any, r.IntN(4))
 		for i := range list {
-			list[i] = r.value(depth - 1)
+			list[i] = r.plain(depth - 1)
 		}
 		return list
-	case n == 6:
-		return nil
 	}
 	return []any{true, "x", "", "<&>\u2028", "é\n", 0, 1, 1.5, 1<<53 + 1, -1 << 63}[r.IntN(10)]
 }
@@ -96,11 +107,11 @@ func (r chance) operations(t *testing.T, live []byte) (body, got []byte, err err
 		var op patch.Op
 		switch r.IntN(7) {
 		case 0, 1:
-			op = patch.Add(path, r.value(2))
+			op = patch.Add(path, r.plain(2))
 		case 2:
 			op = patch.Remove(path)
 		case 3:
-			if op = patch.Replace(path, r.value(2)); !found {
+			if op = patch.Replace(path, r.plain(2)); !found {
 				continue
 			}
 		case 4:
@@ -108,15 +119,15 @@ func (r chance) operations(t *testing.T, live []byte) (body, got []byte, err err
 				continue
 			}
 		case 5:
-			if _, ok := at(doc, from); !ok {
-				continue
+			if v, ok := at(doc, from); !ok || v == nil {
+				continue // the server adds null, and breaks off at a path through a null that was copied
 			}
 			op = patch.Copy(from, path)
 		case 6:
 			if op = patch.Test(path, here); !found {
 				continue
 			} else if r.one(6) {
-				op = patch.Test(path, r.value(1))
+				op = patch.Test(path, r.plain(1))
 			}
 		}
 		next, err := patch.ApplyJSON(got, must(patch.JSON(op).Body())(t))
@@ -144,10 +155,8 @@ func TestDifferencesInJSONPatchesAreTheServersOwn(t *testing.T) {
 		asObject(other["metadata"])["annotations"] = r.words("example.invalid/a", 5, "<", "x")
 		want := encoded(t, r.rewritten(decoded(t, s.live).(map[string]any), other))
 		s.compare(t, patch.JSONType, must(patch.DiffJSON(json.RawMessage(s.live), json.RawMessage(want)).Body())(t), want)
-		for _, live := range []any{json.RawMessage(s.live), json.RawMessage(unescaped.Replace(string(s.live))), parse(t, string(s.live))} {
-			s.compare(t, patch.JSONType, must(patch.DiffGuarded(live, json.RawMessage(want)).Body())(t), want)
-		}
-		return s.send(t, http.MethodPut, "application/json", want).err != nil
+		live := []any{json.RawMessage(s.live), json.RawMessage(unescaped.Replace(string(s.live))), parse(t, string(s.live))}[r.IntN(3)]
+		return s.compare(t, patch.JSONType, must(patch.DiffGuarded(live, json.RawMessage(want)).Body())(t), want)
 	})
 }
 
