@@ -1,7 +1,9 @@
 package patch_test
 
 import (
+	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/bowline-go/bowline/client/meta"
@@ -62,4 +64,83 @@ func TestAPatchCannotChangeNameNamespaceOrUID(t *testing.T) {
 			t.Errorf("got %v, want %v", err, want)
 		}
 	}
+}
+
+// What CheckKey lets pass leaves the object what it is, and a patch for one version does that or nothing.
+func FuzzCheckKey(f *testing.F) {
+	f.Add(`{"metadata":{"name":"web","uid":null},"a":1}`, false)
+	f.Add(`{"metadata":{"namespace":"prod"}}`, false)
+	f.Add(`{"metadata":{"name":null,"name":"web"},"metadata":{"namespace":""}}`, false)
+	f.Add(`[{"op":"replace","path":"/metadata","value":{"name":"web"}},{"op":"add","path":"/metadata/namespace","value":"shop"}]`, true)
+	f.Add(`[{"op":"remove","path":"/metadata/name"},{"op":"add","path":"","value":{"metadata":{"name":"web"}}}]`, true)
+	f.Fuzz(func(t *testing.T, body string, ops bool) {
+		live := []byte(`{"metadata":{"name":"web","namespace":"shop","uid":"1","resourceVersion":"41"}}`)
+		key := meta.Key{Namespace: "shop", Name: "web"}
+		p, apply := patch.Merge(raw(body)), patch.ApplyMerge
+		if ops {
+			parsed, err := patch.ParseOps([]byte(body))
+			if err != nil {
+				return
+			}
+			p, apply = patch.JSON(parsed...), patch.ApplyJSON
+		}
+		sent, err := p.Body()
+		if err != nil {
+			return
+		}
+		refused := p.CheckKey(key)
+		got, err := apply(live, sent)
+		if err == nil && strings.HasPrefix(string(got), "{") {
+			is, want := identityIn(t, got), identityIn(t, live)
+			if refused == nil && is != want && !strings.Contains(body, "move") && !strings.Contains(body, "copy") && !strings.Contains(body, `\u`) {
+				t.Errorf("%s is let pass, and makes %s", sent, got)
+			}
+			if refused != nil && is == want && !ops {
+				t.Errorf("%s is refused, and makes %s: %v", sent, got, refused)
+			}
+		}
+
+		versioned, versionErr := p.WithResourceVersion("41").Body()
+		if versionErr != nil {
+			if !strings.Contains(versionErr.Error(), "metadata must be an object") {
+				t.Error(versionErr)
+			}
+			return
+		}
+		again, againErr := apply(live, versioned)
+		if ops {
+			if (err == nil) != (againErr == nil) || string(again) != string(got) {
+				t.Errorf("in its version it makes %s, %v; without one %s, %v", again, againErr, got, err)
+			}
+			other, _ := p.WithResourceVersion("40").Body()
+			if _, err := apply(live, other); !errors.Is(err, patch.ErrTestFailed) {
+				t.Errorf("in another version: %v", err)
+			}
+			return
+		}
+		want, err := patch.ApplyMerge(got, []byte(`{"metadata":{"resourceVersion":"41"}}`))
+		if err != nil || againErr != nil || !isSame(t, again, want) {
+			t.Errorf("with a version it makes %s, %v; want %s, %v", again, againErr, want, err)
+		}
+	})
+}
+
+// identityIn returns the name and the namespace of an object, as the server takes them that puts the namespace there again,
+// and whether a uid is none.
+func identityIn(t *testing.T, doc []byte) (is struct{ name, namespace, uid string }) {
+	t.Helper()
+	object, _ := decode(t, doc).(map[string]any)
+	metadata, _ := object["metadata"].(map[string]any)
+	text := func(name string) string {
+		v, _ := json.Marshal(metadata[name])
+		return string(v)
+	}
+	is.name, is.namespace, is.uid = text("name"), text("namespace"), "none"
+	if is.namespace == "null" || is.namespace == `""` {
+		is.namespace = `"shop"`
+	}
+	if uid := text("uid"); uid == "null" || strings.HasPrefix(uid, `"`) {
+		is.uid = ""
+	}
+	return is
 }

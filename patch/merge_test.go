@@ -121,6 +121,9 @@ func FuzzApplyMerge(f *testing.F) {
 		if err != nil {
 			return
 		}
+		if want := patch.MergeValue(decode(t, []byte(doc)), decode(t, []byte(change))); !sameDecoded(decode(t, got), want) {
+			t.Errorf("got %s, want %s", got, marshal(t, want))
+		}
 		again, err := patch.ApplyMerge(got, []byte(change))
 		if err != nil || string(again) != string(got) {
 			t.Errorf("applied again it gives %s, %v, and not %s", again, err, got)
