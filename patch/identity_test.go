@@ -50,6 +50,9 @@ func TestAPatchCannotChangeNameNamespaceOrUID(t *testing.T) {
 		{patch.JSON(patch.Add("/metadata/namespace", "prod")), `patch: operation 0 (add "/metadata/namespace"): ` + namespace},
 		{patch.JSON(patch.Add("/metadata", raw(`{"name":"api"}`))), `patch: operation 0 (add "/metadata"): ` + name},
 		{patch.JSON(patch.Remove("/metadata")), `patch: operation 0 (remove "/metadata"): metadata must stay an object`},
+		{patch.JSON(patch.Add("/metadata", raw(`{"labels":{}}`))), `patch: operation 0 (add "/metadata"): ` + name},
+		{patch.JSON(patch.Replace("", raw(`{"spec":{}}`))), `patch: operation 0 (replace ""): ` + name},
+		{patch.JSON(patch.Replace("", raw(`{"metadata":{"name":"web"}}`))), ""},
 		{patch.JSON(patch.Replace("", raw(`{"metadata":{"name":"api"}}`))), `patch: operation 0 (replace ""): ` + name},
 	} {
 		body, _ := test.p.Body()
