@@ -10,6 +10,9 @@
 // The first run compiles the servers, which takes minutes and prints nothing meanwhile; the results stay in the Go build
 // cache, and later runs start in seconds. Hence go vet before it: it compiles the same once, where `go test ./...` alone
 // would do so for the packages and for the control plane at the same time. On a slow machine, -timeout also extends the
-// time that the start may take. Random patches are compared with what the server makes of them; more than each run does, with
-// `go test -count=1 -run 'Patch|Merge|Difference|Directive' . -first 1000 -seeds 500`. -count=1 because the go command cannot see that a cached result depended on a server.
+// time that the start may take. -count=1 because the go command cannot see that a cached result depended on a server.
+//
+// Random patches are compared with what the server makes of them, by a hundred seeds each. To try others:
+//
+//	go test -count=1 -run 'Patch|Merge|Difference|Directive' . -first 1000 -seeds 500
 package e2e

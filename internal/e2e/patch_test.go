@@ -132,7 +132,8 @@ func deploymentsAt(t *testing.T) *workshop {
 		specimen{c: c, path: "/apis/apps/v1/namespaces/" + ns + "/deployments/", schemas: []patch.Schema{
 			patch.SchemaOf[appsv1.Deployment](), served(t, c, "apis/apps/v1", meta.GVK{Group: "apps", Version: "v1", Kind: "Deployment"}),
 		}},
-		map[string]any{"apiVersion": "apps/v1", "kind": "Deployment"}, chance.deployment,
+		map[string]any{"apiVersion": "apps/v1", "kind": "Deployment"},
+		chance.deployment,
 	}
 }
 
@@ -143,7 +144,8 @@ func podsAt(t *testing.T) *workshop {
 		specimen{c: c, path: "/api/v1/namespaces/" + ns + "/pods/", schemas: []patch.Schema{
 			patch.SchemaOf[corev1.Pod](), served(t, c, "api/v1", meta.GVK{Version: "v1", Kind: "Pod"}),
 		}},
-		map[string]any{"apiVersion": "v1", "kind": "Pod"}, chance.pod,
+		map[string]any{"apiVersion": "v1", "kind": "Pod"},
+		chance.pod,
 	}
 }
 

@@ -24,7 +24,8 @@ func TestDirectivesOfStrategicPatches(t *testing.T) {
 		specimen{c: c, path: "/apis/apps/v1/namespaces/" + ns + "/deployments/", schemas: []patch.Schema{
 			patch.SchemaOf[appsv1.Deployment](), served(t, c, "apis/apps/v1", meta.GVK{Group: "apps", Version: "v1", Kind: "Deployment"}),
 		}},
-		map[string]any{"apiVersion": "apps/v1", "kind": "Deployment"}, nil,
+		map[string]any{"apiVersion": "apps/v1", "kind": "Deployment"},
+		nil,
 	}
 	s := w.create(t, "web", decoded(t, []byte(`{
 		"metadata": {"annotations": {"a": "1", "b": "2"}, "finalizers": ["example.invalid/a", "example.invalid/b", "example.invalid/c"]},
