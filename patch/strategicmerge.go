@@ -316,6 +316,7 @@ func (m merger) ordered(doc, changes *branch, order *member, of string, f field,
 	if err := matches(change, words, f.mergeKey, orderAt); err != nil {
 		return err
 	}
+	isNothing := (old == nil || len(old.open().items) == 0) && (add == nil || len(add.open().items) == 0)
 	var merged node
 	switch {
 	case old == nil && add == nil:
@@ -335,6 +336,9 @@ func (m merger) ordered(doc, changes *branch, order *member, of string, f field,
 	if m.join && replaces(&merged) {
 		doc.set(of, merged)
 		return nil
+	}
+	if isNothing && !m.join {
+		return orderAt.fault(thePatch, ErrElementOrder, "a server refuses it where the list has no items, neither in the document nor in the patch")
 	}
 	items := merged.open().items
 	if _, err := sameType(theDocument, at, items); err != nil {

@@ -40,7 +40,8 @@ type ThreeWayOptions struct {
 // the configuration that was applied last, modified is the one to apply, and current is the live object. What modified has is
 // set where current differs, what original had and modified no longer has is removed, and everything else stays, such as what
 // the server and others have put there. original may be empty: then nothing is removed. The body is {} if there is nothing to
-// do; where current has more items in a merged list than modified, the patch still gives the order of modified's.
+// do; where current has more items in a merged list than modified, the patch still gives the order of modified's, and a member
+// that original had and modified has not is null in it whether or not current has it still.
 //
 // What [DiffStrategic] says of lists and of the zero Schema holds here too. A list with two items of one merge key that needs
 // a change is replaced with modified's whole.
@@ -122,39 +123,52 @@ func strategicPatch(change node, s Schema) (Patch, error) {
 	return Patch{mediaType: StrategicType, body: body}, nil
 }
 
-// prune takes out of a patch of deletions the items that the live object's lists do not have, if they delete items in turn.
-// Such an item is added whole, and a server would add what it should delete.
+// prune takes out of a patch of deletions what is about objects, lists and items that the live object does not have. What is
+// wanted of them is added whole, and in what is new a server keeps directives as members, and adds what it should delete.
 func prune(change *branch, live *node, s *shape) {
 	there := live.open()
 	for i := range change.members {
 		m := &change.members[i]
-		j := there.find(string(m.name))
-		if m.gone || j < 0 {
+		if m.gone {
 			continue
 		}
-		f, live := s.member(m.name), &there.members[j].value
+		name := string(m.name)
+		_, of, directs := directive(m.name)
+		if directs {
+			name = of
+		}
+		live := absent
+		if j := there.find(name); j >= 0 {
+			live = there.members[j].value
+		}
+		f := s.member(m.name)
 		switch kind := m.value.kind(); {
-		case kind == '{' && live.kind() == '{':
-			prune(m.value.open(), live, f.shape)
-		case kind == '[' && live.kind() == '[' && f.merge && f.mergeKey != "" && !isDirective(m.name):
-			items := byID(live.open().items, f.mergeKey)
-			list := m.value.open()
-			list.items = slices.DeleteFunc(list.items, func(v node) bool {
-				if _, ok := v.lookup(directivePatch); ok || v.kind() != '{' {
-					return false
-				}
-				item := items[idOf(&v, f.mergeKey)]
-				if item == nil {
-					return refusePatch(&v, nil) != nil
-				}
-				prune(v.open(), item, f.shape.item())
-				return false
-			})
-			if len(list.items) == 0 {
+		case kind != '{' && kind != '[' || directs && of == "":
+		case kind != live.kind():
+			change.remove(i)
+		case directs:
+		case kind == '{':
+			prune(m.value.open(), &live, f.shape)
+		case f.merge && f.mergeKey != "" && !replaces(&m.value):
+			if pruneItems(m.value.open(), &live, f); len(m.value.open().items) == 0 {
 				change.remove(i)
 			}
 		}
 	}
+}
+
+func pruneItems(change *branch, live *node, f field) {
+	items := byID(live.open().items, f.mergeKey)
+	change.items = slices.DeleteFunc(change.items, func(v node) bool {
+		if _, ok := v.lookup(directivePatch); ok || v.kind() != '{' {
+			return false
+		}
+		item := items[idOf(&v, f.mergeKey)]
+		if item != nil {
+			prune(v.open(), item, f.shape.item())
+		}
+		return item == nil
+	})
 }
 
 // byID returns the objects of a list by their merge key.
