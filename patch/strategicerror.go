@@ -13,7 +13,7 @@ var (
 	ErrMergeKey = errors.New("merge key")
 	// ErrDirective: a directive has a value that it cannot have, or stands where it means nothing.
 	ErrDirective = errors.New("directive")
-	// ErrElementOrder: a $setElementOrder list does not have the items of the list that it is for, in their order.
+	// ErrElementOrder: a $setElementOrder list does not have the items of the list that it is for, in their order, or that list has none.
 	ErrElementOrder = errors.New("element order")
 	// ErrMergedList: a list cannot be merged, as its items are of different types, or null, or lists, or objects without a merge
 	// key in the schema.

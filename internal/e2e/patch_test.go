@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	patchSeeds = flag.Int("seeds", 100, "how many seeds each comparison of random patches tries")
+	patchSeeds = flag.Int("seeds", 60, "how many seeds each comparison of random patches tries")
 	patchFirst = flag.Uint64("first", 1, "the first seed that the comparisons of random patches try")
 )
 
