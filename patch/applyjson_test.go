@@ -438,6 +438,9 @@ func FuzzApplyJSON(f *testing.F) {
 			t.Fatal("the document has changed")
 		}
 		ops, malformed := patch.ParseOps([]byte(change))
+		if malformed == nil && json.Valid(before) {
+			checkModel(t, before, ops, got, err)
+		}
 		if err != nil {
 			if got != nil {
 				t.Errorf("there is a result beside the error: %s", got)

@@ -63,7 +63,12 @@ func (d *scripter) op(name string, value *node) {
 	d.out = append(append(append(d.out, `{"op":"`...), name...), `","path":`...)
 	d.out = appendQuoted(d.out, d.path)
 	if value != nil {
-		d.out = append(append(d.out, `,"value":`...), value.text()...)
+		d.out = append(d.out, `,"value":`...)
+		if name == "test" {
+			d.out = appendSpelled(d.out, value.text())
+		} else {
+			d.out = append(d.out, value.text()...)
+		}
 	}
 	d.out = append(d.out, '}')
 }

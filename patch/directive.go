@@ -1,7 +1,7 @@
 package patch
 
 import (
-	"slices"
+	"bytes"
 	"strings"
 )
 
@@ -15,15 +15,16 @@ const (
 
 // directive tells whether the member name is a directive, and of which field it speaks: of none also where it should speak of
 // one and does not.
-func directive(name string) (kind, of string, ok bool) {
-	if name == "" || name[0] != '$' {
+func directive(name []byte) (kind, of string, ok bool) {
+	if len(name) == 0 || name[0] != '$' {
 		return "", "", false
 	}
-	if name == directivePatch || name == directiveRetain {
-		return name, "", true
+	text := string(name)
+	if text == directivePatch || text == directiveRetain {
+		return text, "", true
 	}
 	for _, kind := range [...]string{directiveOrder, directiveDelete} {
-		if rest, ok := strings.CutPrefix(name, kind); ok {
+		if rest, ok := strings.CutPrefix(text, kind); ok {
 			of, ok := strings.CutPrefix(rest, "/")
 			if !ok {
 				of = ""
@@ -34,24 +35,35 @@ func directive(name string) (kind, of string, ok bool) {
 	return "", "", false
 }
 
+func isDirective(name []byte) bool {
+	_, _, ok := directive(name)
+	return ok
+}
+
+// mayDirect tells whether there may be a directive in a text of JSON: a string that starts with a dollar.
+func mayDirect(text []byte) bool {
+	return bytes.Contains(text, []byte(`"$`)) || bytes.Contains(text, []byte(`"\u0024`))
+}
+
 // checkDirectives tells whether every directive in a patch has a value of its type. What stays of a patch after it may be
 // taken for what it says without looking.
-func checkDirectives(what string, v any, at *place) error {
-	switch v := v.(type) {
-	case []any:
-		for i, item := range v {
-			if err := checkDirectives(what, item, at.item(i)); err != nil {
+func checkDirectives(what string, v *node, at *place) error {
+	switch v.kind() {
+	case '[':
+		items := v.open().items
+		for i := range items {
+			if err := checkDirectives(what, &items[i], at.item(i)); err != nil {
 				return err
 			}
 		}
-	case map[string]any:
-		for _, name := range names(v) {
-			kind, of, ok := directive(name)
+	case '{':
+		for m := range v.open().each {
+			kind, of, ok := directive(m.name)
 			err := error(nil)
 			if ok {
-				err = checkDirective(what, kind, of, v[name], at.member(name))
+				err = checkDirective(what, kind, of, &m.value, at.member(m.name))
 			} else {
-				err = checkDirectives(what, v[name], at.member(name))
+				err = checkDirectives(what, &m.value, at.member(m.name))
 			}
 			if err != nil {
 				return err
@@ -61,9 +73,13 @@ func checkDirectives(what string, v any, at *place) error {
 	return nil
 }
 
-func checkDirective(what, kind, of string, v any, at *place) error {
+func checkDirective(what, kind, of string, v *node, at *place) error {
 	if kind == directivePatch {
-		switch v {
+		word := ""
+		if v.kind() == '"' {
+			word = string(v.from.string(v.at))
+		}
+		switch word {
 		case "replace", "delete":
 			return nil
 		case "merge":
@@ -74,75 +90,48 @@ func checkDirective(what, kind, of string, v any, at *place) error {
 	if kind != directiveRetain && of == "" {
 		return at.fault(what, ErrDirective, "%s must be followed by a slash and the name of a list", kind)
 	}
-	list, ok := v.([]any)
-	if !ok {
+	if v.kind() != '[' {
 		return at.fault(what, ErrDirective, "it must be a list, not %s", typeName(v))
 	}
-	for i, item := range list {
-		switch k := kindOf(item); {
-		case kind == directiveRetain && k != kindString:
+	items := v.open().items
+	for i := range items {
+		item := &items[i]
+		switch k := item.kind(); {
+		case kind == directiveRetain && k != '"':
 			return at.item(i).fault(what, ErrDirective, "it must be the name of a member, not %s", typeName(item))
-		case kind == directiveOrder && k == kindObject:
-			for name := range item.(map[string]any) {
-				if _, _, ok := directive(name); ok {
-					return at.item(i).member(name).fault(what, ErrDirective, "no directive may stand in %s", kind)
+		case kind == directiveOrder && k == '{':
+			for m := range item.open().each {
+				if isDirective(m.name) {
+					return at.item(i).member(m.name).fault(what, ErrDirective, "no directive may stand in %s", kind)
 				}
 			}
-		case !k.scalar():
+		case !isScalar(k):
 			return at.item(i).fault(what, ErrDirective, "it must be a scalar, not %s", typeName(item))
 		}
 	}
 	return nil
 }
 
-// names returns the names of an object's members, sorted.
-func names(object map[string]any) []string {
-	out := make([]string, 0, len(object))
-	for name := range object {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
-}
-
-// directs tells whether there is a directive anywhere in v.
-func directs(v any) bool {
-	switch v := v.(type) {
-	case []any:
-		return slices.ContainsFunc(v, directs)
-	case map[string]any:
-		for name, value := range v {
-			if _, _, ok := directive(name); ok || directs(value) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// refuseDirectives is for what is taken as it stands, where a server would obey no directive but keep what is around it.
-func refuseDirectives(what string, v any, why string, at *place) error {
-	if !directs(v) {
+// refuseDirectives is for what is taken as it stands, where a server would obey no directive but keep what is around it. It
+// returns the error for the first one.
+func refuseDirectives(what string, v *node, why string, at *place) error {
+	if v.branch == nil && !mayDirect(v.text()) {
 		return nil
 	}
-	return refuseDirective(what, v, why, at)
-}
-
-// refuseDirective returns the error for the first directive.
-func refuseDirective(what string, v any, why string, at *place) error {
-	switch v := v.(type) {
-	case []any:
-		for i, item := range v {
-			if err := refuseDirective(what, item, why, at.item(i)); err != nil {
+	switch v.kind() {
+	case '[':
+		items := v.open().items
+		for i := range items {
+			if err := refuseDirectives(what, &items[i], why, at.item(i)); err != nil {
 				return err
 			}
 		}
-	case map[string]any:
-		for _, name := range names(v) {
-			if _, _, ok := directive(name); ok {
-				return at.member(name).fault(what, ErrDirective, "no directive may stand here: %s", why)
+	case '{':
+		for m := range v.open().each {
+			if isDirective(m.name) {
+				return at.member(m.name).fault(what, ErrDirective, "no directive may stand here: %s", why)
 			}
-			if err := refuseDirective(what, v[name], why, at.member(name)); err != nil {
+			if err := refuseDirectives(what, &m.value, why, at.member(m.name)); err != nil {
 				return err
 			}
 		}
@@ -150,50 +139,37 @@ func refuseDirective(what string, v any, why string, at *place) error {
 	return nil
 }
 
-// stripDirectives returns what a patch adds where the document has nothing: without directives, and without the objects that
-// one stands in with $patch, which is told by ok. It leaves v alone.
-func stripDirectives(v any) (_ any, ok bool) {
-	switch v := v.(type) {
-	case []any:
-		out := make([]any, 0, len(v))
-		for _, item := range v {
-			if item, ok := stripDirectives(item); ok {
+// stripped returns what a patch adds where the document has nothing: without directives, and without the objects that one
+// stands in with $patch, which is told by ok. Without nulls it has no member that is null either. It leaves v alone.
+func stripped(v *node, nulls bool) (_ node, ok bool) {
+	if v.branch == nil && !mayDirect(v.text()) && (nulls || !bytes.Contains(v.text(), []byte("null"))) {
+		return *v, true
+	}
+	switch v.kind() {
+	case '[':
+		items := v.open().items
+		out := make([]node, 0, len(items))
+		for i := range items {
+			if item, ok := stripped(&items[i], nulls); ok {
 				out = append(out, item)
 			}
 		}
-		return out, true
-	case map[string]any:
-		if _, ok := v[directivePatch]; ok {
-			return nil, false
+		return listOf(out), true
+	case '{':
+		if _, ok := v.lookup(directivePatch); ok {
+			return node{}, false
 		}
-		out := make(map[string]any, len(v))
-		for name, value := range v {
-			if _, _, ok := directive(name); ok {
+		b := v.open()
+		out := &branch{members: make([]member, 0, len(b.members))}
+		for m := range b.each {
+			if isDirective(m.name) || !nulls && m.value.kind() == 'n' {
 				continue
 			}
-			if value, ok := stripDirectives(value); ok {
-				out[name] = value
+			if value, ok := stripped(&m.value, nulls); ok {
+				out.members = append(out.members, member{name: m.name, raw: m.raw, value: value})
 			}
 		}
-		return out, true
+		return node{branch: out}, true
 	}
-	return v, true
-}
-
-// dropNulls removes the members of objects that are null, in place.
-func dropNulls(v any) {
-	switch v := v.(type) {
-	case []any:
-		for _, item := range v {
-			dropNulls(item)
-		}
-	case map[string]any:
-		for name, value := range v {
-			if value == nil {
-				delete(v, name)
-			} else {
-				dropNulls(value)
-			}
-		}
-	}
+	return *v, true
 }

@@ -28,6 +28,21 @@
 // by code point; of members of one name in an object the last counts. Nothing here changes the bytes that it is given, or
 // keeps them.
 //
+// # What a server does otherwise
+//
+// Applying a patch here is exact by its RFC. A Kubernetes API server takes more of some patches, and says less:
+//
+//   - Of a JSON patch it compares the value of a test letter by letter with its own text, so that 1.0 is not its 1; strings
+//     this package therefore writes as the server does. It adds what replace does not find, and copies null from where there
+//     is nothing. It counts a negative index from the end. A null it cannot test for in a list: it breaks the connection off.
+//     It replaces the whole document, but does not add, copy or move one. Whatever does not fit is Invalid to it, without a word
+//     about which operation that is.
+//   - Of a merge patch it drops the members that are null in objects inside lists.
+//   - In a strategic merge patch a directive where there is nothing to direct, as in an item that is new, is a member to it,
+//     which it drops, or refuses where it validates fields strictly. Here a $patch is an error there, and any other goes. A
+//     scalar that one patch both adds and deletes the server keeps or not, by chance. Here it goes.
+//   - A whole number beyond 64 bits it keeps with the precision of a float64 only, and 1.0 as 1.
+//
 // # Bounds
 //
 // A document or patch may have 64 MiB, and nest 10,000 deep, the result of a JSON patch too; a strategic merge patch and its

@@ -8,8 +8,11 @@ import (
 )
 
 // CheckKey returns an error, which is [ErrMalformed], if the patch cannot be meant for the object of that key: it gives
-// metadata.name or metadata.namespace another value, or removes the name. No patch can do that. A patch that could not be
-// built has the error of [Patch.Body]. What a JSON patch moves or copies to such a place is not known here and not an error.
+// metadata.name or metadata.namespace another value, or removes the name, alone or with what it is in, or gives metadata.uid a
+// value that is no string. No patch can do that. A patch that could not be built has the error of [Patch.Body].
+//
+// What a JSON patch moves or copies to such a place is not known here and not an error. Nor is a uid, as the key does not have
+// it: of a patch that sets another one than the object has the server says Invalid.
 func (p Patch) CheckKey(key meta.Key) error {
 	body, err := p.Body()
 	if err != nil {
@@ -21,7 +24,7 @@ func (p Patch) CheckKey(key meta.Key) error {
 	}
 	if p.mediaType != JSONType {
 		root := s.root()
-		if err := checkPart(&root, "", key); err != nil {
+		if err := checkPart(&root, "", key, false); err != nil {
 			return fmt.Errorf("patch: %w", err)
 		}
 		return nil
@@ -34,11 +37,11 @@ func (p Patch) CheckKey(key meta.Key) error {
 		o, gone := &steps[i], absent
 		switch o.op {
 		case "add", "replace":
-			err = checkPart(&o.raw, o.path, key)
+			err = checkPart(&o.raw, o.path, key, true)
 		case "remove":
-			err = checkPart(&gone, o.path, key)
+			err = checkPart(&gone, o.path, key, true)
 		case "move":
-			err = checkPart(&gone, o.from, key)
+			err = checkPart(&gone, o.from, key, true)
 		}
 		if err != nil {
 			return &OpError{i, o.op, o.path, err}
@@ -47,8 +50,9 @@ func (p Patch) CheckKey(key meta.Key) error {
 	return nil
 }
 
-// checkPart checks what is to be at a place of the object; null is nothing.
-func checkPart(n *node, pointer string, key meta.Key) error {
+// checkPart checks what is to be at a place of the object; null is nothing. With whole it takes the place of what is there, so
+// that the name must be in it.
+func checkPart(n *node, pointer string, key meta.Key, whole bool) error {
 	switch pointer {
 	case "", "/metadata":
 		if n.kind() != '{' {
@@ -58,12 +62,20 @@ func checkPart(n *node, pointer string, key meta.Key) error {
 			return malformed("metadata must stay an object")
 		}
 		b := n.open()
+		above := map[string]string{"": "metadata", "/metadata": "name"}[pointer]
+		if gone := absent; whole && b.find(above) < 0 {
+			return checkPart(&gone, "/metadata/name", key, whole)
+		}
 		for i := range b.members {
 			if m := &b.members[i]; !m.gone {
-				if err := checkPart(&m.value, pointer+Pointer(string(m.name)), key); err != nil {
+				if err := checkPart(&m.value, pointer+Pointer(string(m.name)), key, whole); err != nil {
 					return err
 				}
 			}
+		}
+	case "/metadata/uid":
+		if kind := n.kind(); kind != '"' && kind != 'n' { // null is nothing to the server, which puts it there again
+			return malformed("metadata.uid must stay what it is, a string, which no patch can change")
 		}
 	case "/metadata/name":
 		if n.kind() != '"' || string(n.from.string(n.at)) != key.Name {

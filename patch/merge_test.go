@@ -41,6 +41,25 @@ func TestTheExamplesOfRFC7386(t *testing.T) {
 	}
 }
 
+// behaviour 315: the examples of RFC 7386, sections 1 and 3.
+func TestTheExamplesInTheTextOfRFC7386(t *testing.T) {
+	for _, test := range []struct{ name, doc, patch, want string }{
+		{"section 1", `{"a":"b","c":{"d":"e","f":"g"}}`, `{"a":"z","c":{"f":null}}`, `{"a":"z","c":{"d":"e"}}`},
+		{
+			"section 3", `{"title":"Goodbye!","author":{"givenName":"John","familyName":"Doe"},"tags":["example","sample"],"content":"This will be unchanged"}`,
+			`{"title":"Hello!","phoneNumber":"+01-123-456-7890","author":{"familyName":null},"tags":["example"]}`,
+			`{"title":"Hello!","author":{"givenName":"John"},"tags":["example"],"content":"This will be unchanged","phoneNumber":"+01-123-456-7890"}`,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := patch.ApplyMerge([]byte(test.doc), []byte(test.patch))
+			if err != nil || string(got) != test.want {
+				t.Errorf("got %s, %v; want %s", got, err, test.want)
+			}
+		})
+	}
+}
+
 func TestMergingLosesNoDigit(t *testing.T) {
 	for _, test := range []struct{ name, doc, patch, want string }{
 		{"2^53+1", `{"a":9007199254740993}`, `{"b":9007199254740993}`, `{"a":9007199254740993,"b":9007199254740993}`},
@@ -120,6 +139,9 @@ func FuzzApplyMerge(f *testing.F) {
 		}
 		if err != nil {
 			return
+		}
+		if want := patch.MergeValue(decode(t, []byte(doc)), decode(t, []byte(change))); !sameDecoded(decode(t, got), want) {
+			t.Errorf("got %s, want %s", got, marshal(t, want))
 		}
 		again, err := patch.ApplyMerge(got, []byte(change))
 		if err != nil || string(again) != string(got) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -271,6 +272,102 @@ func TestOperationsDoWhatTheModelDoes(t *testing.T) {
 	if failed < 100 || failed > 1000 {
 		t.Errorf("%d of 1500 fail, so that this says little", failed)
 	}
+}
+
+// checkModel compares what a JSON patch made of a document, or why it made nothing, with what the model does.
+func checkModel(t *testing.T, doc []byte, ops []patch.Op, got []byte, err error) {
+	t.Helper()
+	if errors.Is(err, patch.ErrTooLarge) {
+		return
+	}
+	body, buildErr := patch.JSON(ops...).Body()
+	if buildErr != nil {
+		t.Fatal(buildErr)
+	}
+	m := model{decode(t, doc)}
+	for i, v := range decode(t, body).([]any) {
+		member := func(name string) string {
+			text, _ := v.(map[string]any)[name].(string)
+			return text
+		}
+		o := operation{member("op"), member("path"), member("from"), v.(map[string]any)["value"]}
+		kind := patch.ErrNotFound
+		var wrong error
+		if o.op == "test" {
+			var is any
+			if is, wrong = m.get(o.path); wrong == nil {
+				same, sure := isSameValue(is, o.value)
+				var at *patch.OpError
+				failed := errors.As(err, &at) && at.Index == i
+				if sure && failed == same {
+					t.Fatalf("operation %d of %s and %s: %v", i, doc, body, err)
+				}
+				if kind = patch.ErrTestFailed; failed {
+					wrong = errModel
+				}
+			}
+		} else {
+			wrong = m.apply(t, o)
+		}
+		if wrong != nil {
+			var at *patch.OpError
+			if !errors.As(err, &at) || at.Index != i || !errors.Is(err, kind) {
+				t.Fatalf("%s and %s make %s, %v; want that operation %d is %v", doc, body, got, err, i, kind)
+			}
+			return
+		}
+	}
+	if err != nil || !sameDecoded(decode(t, got), m.doc) {
+		t.Fatalf("%s and %s make %s, %v; want %s", doc, body, got, err, marshal(t, m.doc))
+	}
+}
+
+// isSameValue compares decoded documents. It is not sure of numbers that are not written alike and are one float64.
+func isSameValue(a, b any) (same, sure bool) {
+	sure = true
+	switch a := a.(type) {
+	case json.Number:
+		b, ok := b.(json.Number)
+		if !ok || a == b {
+			return ok, true
+		}
+		x, err := a.Float64()
+		y, err2 := b.Float64()
+		return false, err == nil && err2 == nil && x != y
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false, true
+		}
+		same = true
+		for name, v := range a {
+			w, ok := b[name]
+			if !ok {
+				return false, true
+			}
+			one, certain := isSameValue(v, w)
+			if !one && certain {
+				return false, true
+			}
+			same, sure = same && one, sure && certain
+		}
+		return same, sure
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return false, true
+		}
+		same = true
+		for i := range a {
+			one, certain := isSameValue(a[i], b[i])
+			if !one && certain {
+				return false, true
+			}
+			same, sure = same && one, sure && certain
+		}
+		return same, sure
+	}
+	return reflect.DeepEqual(a, b), true
 }
 
 // sameDecoded compares decoded documents, numbers by their spelling.

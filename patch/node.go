@@ -20,7 +20,7 @@ type branch struct {
 // member is a member of an object.
 type member struct {
 	name  []byte
-	raw   []byte // the name as it is written, if that is not the name between quotes
+	raw   string // the name as it is written, if that is not the name between quotes
 	value node
 	gone  bool
 }
@@ -84,8 +84,8 @@ func appendMembers(members []member, n node) []member {
 	end := s.tokens[n.at].next
 	for at := n.at + 1; at < end; at = s.tokens[at+1].next {
 		m := member{name: s.string(at), value: node{from: s, at: at + 1}}
-		if !s.tokens[at].plain {
-			m.raw = s.raw(at)
+		if !s.tokens[at].plain() {
+			m.raw = string(s.raw(at))
 		}
 		members = append(members, m)
 	}
@@ -174,8 +174,8 @@ func (b *branch) set(name string, value node) {
 
 // add adds a member that is not there.
 func (b *branch) add(m member) {
-	if m.raw == nil && needsQuoting(m.name) {
-		m.raw = appendQuoted(nil, m.name)
+	if m.raw == "" && needsQuoting(m.name) {
+		m.raw = string(appendQuoted(nil, m.name))
 	}
 	if b.places != nil {
 		b.places[string(m.name)] = len(b.members)
@@ -298,7 +298,7 @@ func (n node) appendTo(dst []byte, level int) ([]byte, error) {
 var errResultDepth = tooLarge("the result is too large: it nests deeper than %d", maxLevels)
 
 func (m *member) appendName(dst []byte) []byte {
-	if m.raw != nil {
+	if m.raw != "" {
 		return append(dst, m.raw...)
 	}
 	return append(append(append(dst, '"'), m.name...), '"')

@@ -86,7 +86,12 @@ func (o Op) appendTo(dst []byte, i int) ([]byte, error) {
 		if err != nil {
 			return nil, &OpError{i, o.op, o.path, fmt.Errorf("encode the value: %w", err)}
 		}
-		dst = append(append(dst, `,"value":`...), value...)
+		dst = append(dst, `,"value":`...)
+		if o.op == "test" {
+			dst = appendSpelled(dst, value)
+		} else {
+			dst = append(dst, value...)
+		}
 	}
 	return append(dst, '}'), nil
 }

@@ -4,7 +4,10 @@ import "bytes"
 
 // same reports whether two values are the same value of JSON: numbers by what they amount to, strings by their code points,
 // objects whatever the order of their members.
-func same(a, b *node) bool {
+func same(a, b *node) bool { return sameBy(a, b, sameNumber) }
+
+// sameBy is same with what tells whether numbers are the same that are written differently.
+func sameBy(a, b *node, number func(a, b []byte) bool) bool {
 	if a.branch == nil && b.branch == nil && bytes.Equal(a.text(), b.text()) {
 		return true
 	}
@@ -16,26 +19,26 @@ func same(a, b *node) bool {
 	case '"':
 		return bytes.Equal(a.from.string(a.at), b.from.string(b.at))
 	case '0':
-		return sameNumber(a.text(), b.text())
+		return number(a.text(), b.text())
 	case '[':
-		return sameItems(a.open(), b.open())
+		return sameItems(a.open(), b.open(), number)
 	}
-	return sameMembers(a.open(), b.open()) // what is left is objects: true, false and null have but one spelling
+	return sameMembers(a.open(), b.open(), number) // what is left is objects: true, false and null have but one spelling
 }
 
-func sameItems(a, b *branch) bool {
+func sameItems(a, b *branch, number func(a, b []byte) bool) bool {
 	if len(a.items) != len(b.items) {
 		return false
 	}
 	for i := range a.items {
-		if !same(&a.items[i], &b.items[i]) {
+		if !sameBy(&a.items[i], &b.items[i], number) {
 			return false
 		}
 	}
 	return true
 }
 
-func sameMembers(a, b *branch) bool {
+func sameMembers(a, b *branch, number func(a, b []byte) bool) bool {
 	if a.len() != b.len() {
 		return false
 	}
@@ -45,7 +48,7 @@ func sameMembers(a, b *branch) bool {
 			continue
 		}
 		j := b.findFrom(i, string(m.name))
-		if j < 0 || !same(&m.value, &b.members[j].value) {
+		if j < 0 || !sameBy(&m.value, &b.members[j].value, number) {
 			return false
 		}
 	}

@@ -64,11 +64,11 @@ type field struct {
 }
 
 // member returns how a member is changed. What is not known is plain JSON.
-func (s *shape) member(name string) field {
+func (s *shape) member(name []byte) field {
 	if s == nil {
 		return field{}
 	}
-	if f, ok := s.members[name]; ok {
+	if f, ok := s.members[string(name)]; ok {
 		return f
 	}
 	return field{shape: s.values}

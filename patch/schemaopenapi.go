@@ -3,6 +3,7 @@ package patch
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -166,3 +167,6 @@ func (r *openAPIReader) follow(schema map[string]any, at string) (name string, _
 	}
 	return "", nil, fmt.Errorf("%s: more than %d references lead to one another", at, maxRefs)
 }
+
+// names returns the names of an object's members, sorted.
+func names(object map[string]any) []string { return slices.Sorted(maps.Keys(object)) }

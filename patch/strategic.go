@@ -36,7 +36,8 @@ func Strategic(v any) Patch {
 }
 
 // ApplyStrategic returns the document that doc becomes when a server applies the strategic merge patch to it. Both must be
-// JSON objects. What the schema does not know is merged as plain JSON. Numbers stay as they are written.
+// JSON objects. What the schema does not know is merged as plain JSON. Members stay where they are, and new ones follow them;
+// everything is written as it was, without the white space between.
 //
 // The result is what a server makes of it before it decodes it: new members have no directives in them, and what the patch
 // replaces whole is taken as it stands, nulls included. Where a directive would be kept without being obeyed, as in an item
@@ -53,12 +54,13 @@ func ApplyStrategic(doc, strategicPatch []byte, s Schema) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkDirectives(thePatch, change, nil); err != nil {
+	if mayDirect(change.text()) {
+		if err := checkDirectives(thePatch, &change, nil); err != nil {
+			return nil, err
+		}
+	}
+	if err := (merger{}).object(&target, &change, s.root, nil); err != nil {
 		return nil, err
 	}
-	out, err := merger{}.object(target, change, s.root, nil)
-	if err != nil {
-		return nil, err
-	}
-	return appendValue(make([]byte, 0, len(doc)+len(strategicPatch)), out), nil
+	return target.appendTo(make([]byte, 0, len(doc)+len(strategicPatch)), 0)
 }

@@ -39,7 +39,7 @@ func ExampleApplyStrategic() {
 	_, err = patch.ApplyStrategic([]byte(live), []byte(`{"containers":[{"image":"web:2"}]}`), schema)
 	fmt.Println(err, errors.Is(err, patch.ErrMergeKey))
 	// Output:
-	// {"containers":[{"image":"web:2","name":"web"},{"image":"log:1","name":"log"}]} <nil>
+	// {"containers":[{"name":"web","image":"web:2"},{"name":"log","image":"log:1"}]} <nil>
 	// patch: the patch at /containers/0: the item has no "name", which tells the items of this list apart true
 }
 
@@ -54,7 +54,7 @@ func ExampleDiffStrategic() {
 	body, err := p.Body()
 	fmt.Println(string(body), err)
 	// Output:
-	// {"$deleteFromPrimitiveList/finalizers":["b"],"$setElementOrder/containers":[{"name":"log"}],"$setElementOrder/finalizers":["a"],"containers":[{"image":"log:2","name":"log"},{"$patch":"delete","name":"web"}]} <nil>
+	// {"containers":[{"image":"log:2","name":"log"},{"name":"web","$patch":"delete"}],"$setElementOrder/containers":[{"name":"log"}],"$deleteFromPrimitiveList/finalizers":["b"],"$setElementOrder/finalizers":["a"]} <nil>
 }
 
 // The configuration no longer has the container debug. The container proxy, which something else has put there, stays.
@@ -72,8 +72,8 @@ func ExampleThreeWay() {
 	doc, err := patch.ApplyStrategic([]byte(live), body, patch.SchemaOf[pod]())
 	fmt.Println(string(doc), err)
 	// Output:
-	// {"$setElementOrder/containers":[{"name":"web"}],"containers":[{"image":"web:2","name":"web"},{"$patch":"delete","name":"debug"}]} <nil>
-	// {"containers":[{"image":"web:2","name":"web"},{"name":"proxy"}]} <nil>
+	// {"containers":[{"image":"web:2","name":"web"},{"name":"debug","$patch":"delete"}],"$setElementOrder/containers":[{"name":"web"}]} <nil>
+	// {"containers":[{"name":"web","image":"web:2"},{"name":"proxy"}]} <nil>
 }
 
 func ExampleSchemaOf() {

@@ -1,9 +1,9 @@
 package patch
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // differ computes a strategic merge patch between two documents. It leaves both alone; the patch shares parts with new.
@@ -21,187 +21,241 @@ const (
 )
 
 // object returns the patch from old to new, empty if there is none. With retain it says which members stay.
-func (d differ) object(old, new map[string]any, s *shape, retain bool, at *place) (map[string]any, error) {
-	patch := make(map[string]any)
-	var kept []any
-	for _, name := range names(new) {
-		value := new[name]
-		if retain && value != nil {
-			kept = append(kept, name)
-		}
-		was, ok := old[name]
-		if !ok {
-			if d.additions {
-				patch[name] = value
-			}
+func (d differ) object(old, new *node, s *shape, retain bool, at *place) (*branch, error) {
+	a, b, patch := old.open(), new.open(), &branch{}
+	for i := range b.members {
+		m := &b.members[i]
+		if m.gone {
 			continue
 		}
-		if err := d.member(patch, name, was, value, s.member(name), at.member(name)); err != nil {
-			return nil, err
+		j := a.findFrom(i, string(m.name))
+		switch {
+		case j >= 0 && unchanged(&a.members[j].value, &m.value):
+		case j >= 0:
+			if err := d.member(patch, &a.members[j].value, m, s.member(m.name), at.member(m.name)); err != nil {
+				return nil, err
+			}
+		case d.additions:
+			patch.add(member{name: m.name, raw: m.raw, value: m.value.written()})
 		}
 	}
 	more := false
-	for name, value := range old {
-		if _, ok := new[name]; ok {
+	for i := range a.members {
+		m := &a.members[i]
+		if m.gone || b.findFrom(i, string(m.name)) >= 0 {
 			continue
 		}
-		more = more || value != nil
+		more = more || m.value.kind() != 'n'
 		if d.deletions {
-			patch[name] = nil
+			patch.add(member{name: m.name, raw: m.raw, value: absent})
 		}
 	}
-	if len(kept) > 0 && (len(patch) > 0 || more) {
-		patch[directiveRetain] = kept
+	if retain && (len(patch.members) > 0 || more) {
+		d.retain(patch, b)
 	}
 	return patch, nil
 }
 
-func (d differ) member(patch map[string]any, name string, old, new any, f field, at *place) error {
-	switch new := new.(type) {
-	case map[string]any:
-		if old, ok := old.(map[string]any); ok && !f.replace {
-			change, err := d.object(old, new, f.shape, f.retain, at)
-			if len(change) > 0 {
-				patch[name] = change
-			}
-			return err
-		}
-	case []any:
-		if old, ok := old.([]any); ok && f.merge {
-			return d.list(patch, name, old, new, f, at)
+// retain puts into the patch which members of an object stay.
+func (d differ) retain(patch, object *branch) {
+	var kept []*member
+	for m := range object.each {
+		if m.value.kind() != 'n' {
+			kept = append(kept, m)
 		}
 	}
-	if d.additions && !equal(old, new) {
-		patch[name] = new
+	if len(kept) == 0 {
+		return
+	}
+	slices.SortFunc(kept, func(a, b *member) int { return bytes.Compare(a.name, b.name) })
+	text := []byte{'['}
+	for _, m := range kept {
+		text = append(m.appendName(text), ',')
+	}
+	text[len(text)-1] = ']'
+	patch.set(directiveRetain, made(text))
+}
+
+func (d differ) member(patch *branch, old *node, new *member, f field, at *place) error {
+	switch kind := new.value.kind(); {
+	case kind == '{' && old.kind() == '{' && !f.replace:
+		change, err := d.object(old, &new.value, f.shape, f.retain, at)
+		if err == nil && len(change.members) > 0 {
+			patch.add(member{name: new.name, raw: new.raw, value: node{branch: change}})
+		}
+		return err
+	case kind == '[' && old.kind() == '[' && f.merge:
+		return d.list(patch, old, new, f, at)
+	}
+	if d.additions && !alike(old, &new.value) {
+		patch.add(member{name: new.name, raw: new.raw, value: new.value.written()})
 	}
 	return nil
 }
 
 // list puts into the patch what leads from old to new, which are merged lists.
-func (d differ) list(patch map[string]any, name string, old, new []any, f field, at *place) error {
-	if len(old) == 0 && (len(new) == 0 || !d.additions) {
+func (d differ) list(patch *branch, old *node, new *member, f field, at *place) error {
+	a, b := old.open().items, new.value.open().items
+	if len(a) == 0 && (len(b) == 0 || !d.additions) {
 		return nil
 	}
-	if equal(old, new) {
+	if alike(old, &new.value) {
 		return nil
 	}
-	k, err := sameType(d.theOld, at, old)
+	k, err := sameType(d.theOld, at, a)
 	if err != nil {
 		return err
 	}
-	if len(new) > 0 {
-		k2, err := sameType(d.theNew, at, new)
+	if len(b) > 0 {
+		k2, err := sameType(d.theNew, at, b)
 		if err != nil {
 			return err
 		}
-		if k != kindNone && k2 != k {
+		if k != 0 && k2 != k {
 			return at.fault(d.theNew, ErrMergedList, "its items are not of the type that they have in %s", d.theOld)
 		}
 		k = k2
 	}
-	if k == kindObject && f.mergeKey == "" {
+	if k == '{' && f.mergeKey == "" {
 		return at.fault(d.theNew, ErrMergedList, "the schema has no merge key for this list of objects")
 	}
-	before, err := elements(d.theOld, old, f.mergeKey, at)
+	before, err := elements(d.theOld, a, f.mergeKey, at)
 	if err != nil {
 		return err
 	}
-	after, err := elements(d.theNew, new, f.mergeKey, at)
+	after, err := elements(d.theNew, b, f.mergeKey, at)
 	if err != nil {
 		return err
 	}
-	if k == kindObject {
-		return d.items(patch, name, before, after, f, at)
+	l := listDiff{differ: d, patch: patch, member: new, before: before, after: after}
+	if k == '{' {
+		return l.items(f, at)
 	}
-	d.scalars(patch, name, before, after)
+	l.scalars()
 	return nil
 }
 
-func (d differ) scalars(patch map[string]any, name string, before, after []element) {
+// listDiff puts into a patch what leads from one merged list to another.
+type listDiff struct {
+	differ
+	patch         *branch
+	member        *member
+	before, after []element
+}
+
+func (l *listDiff) put(items node) {
+	l.patch.add(member{name: l.member.name, raw: l.member.raw, value: items})
+}
+
+// direct gives the list a directive.
+func (l *listDiff) direct(kind string, items node) {
+	l.patch.set(kind+"/"+string(l.member.name), items)
+}
+
+func (l *listDiff) moved() bool {
+	return !slices.EqualFunc(l.before, l.after, func(a, b element) bool { return bytes.Equal(a.key, b.key) })
+}
+
+func (l *listDiff) scalars() {
 	count := make(map[string]int)
-	for _, e := range before {
-		count[e.key]++
+	for i := range l.before {
+		count[string(l.before[i].key)]++
 	}
-	var added, gone []element
-	for _, e := range after {
-		if count[e.key]--; count[e.key] < 0 && d.additions {
+	var added, gone []*element
+	were, left := placesOf(l.before), placesOf(l.after)
+	for i := range l.after {
+		e := &l.after[i]
+		if count[string(e.key)]--; count[string(e.key)] < 0 && l.additions {
 			added = append(added, e)
 		}
 	}
-	left := places(after)
-	for key, i := range places(before) {
-		if _, ok := left[key]; !ok && d.deletions {
-			gone = append(gone, before[i])
+	for i := range l.before {
+		if e := &l.before[i]; l.deletions && were.find(e.key) == i && !left.has(e.key) {
+			gone = append(gone, e)
 		}
 	}
 	if len(added) > 0 {
-		patch[name] = values(arrangeBy(added, left))
+		l.put(values(arrangeBy(added, &left)))
 	}
 	if len(gone) > 0 {
-		patch[directiveDelete+"/"+name] = values(byKey(gone))
+		l.direct(directiveDelete, values(byKey(gone)))
 	}
-	moved := !slices.EqualFunc(before, after, func(a, b element) bool { return a.key == b.key })
-	if d.order && len(before) > 0 && len(after) > 0 && (len(gone) > 0 || d.additions && moved) {
-		patch[directiveOrder+"/"+name] = values(after)
+	if l.order && len(l.before) > 0 && len(l.after) > 0 && (len(gone) > 0 || l.additions && l.moved()) {
+		l.direct(directiveOrder, l.member.value.written())
 	}
 }
 
 // byKey sorts items as a server's own patches have what they delete.
-func byKey(list []element) []element {
-	slices.SortFunc(list, func(a, b element) int { return strings.Compare(a.key[1:], b.key[1:]) })
+func byKey(list []*element) []*element {
+	slices.SortFunc(list, func(a, b *element) int { return bytes.Compare(a.text(), b.text()) })
 	return list
 }
 
-func (d differ) items(patch map[string]any, name string, before, after []element, f field, at *place) error {
+func (l *listDiff) items(f field, at *place) error {
 	// The items of one key are told apart by their order; a patch cannot do that, but the list may not need one.
-	ambiguous := twice(before) || twice(after)
+	ambiguous := twice(l.before) || twice(l.after)
 	if ambiguous {
-		before, after = numbered(before), numbered(after)
+		l.before, l.after = numbered(l.before), numbered(l.after)
 	}
-	were := places(before)
-	var changes []any
-	for _, e := range after {
-		i, ok := were[e.key]
-		if !ok {
-			if d.additions {
-				changes = append(changes, e.value)
-			}
+	were := placesOf(l.before)
+	var changes []node
+	for i := range l.after {
+		e := &l.after[i]
+		j := were.find(e.key)
+		if j < 0 && l.additions {
+			changes = append(changes, e.value.written())
+		}
+		if j < 0 || unchanged(&l.before[j].value, &e.value) {
 			continue
 		}
-		object := e.value.(map[string]any)
-		change, err := d.object(before[i].value.(map[string]any), object, f.shape.item(), f.retain, at.item(e.from))
+		change, err := l.object(&l.before[j].value, &e.value, f.shape.item(), f.retain, at.item(e.from))
 		if err != nil {
 			return err
 		}
-		if len(change) > 0 {
-			change[f.mergeKey] = object[f.mergeKey]
-			changes = append(changes, change)
+		if len(change.members) > 0 {
+			id, _ := e.value.lookup(f.mergeKey)
+			change.set(f.mergeKey, id)
+			changes = append(changes, node{branch: change})
 		}
 	}
-	if d.deletions {
-		left := places(after)
-		gone := slices.DeleteFunc(slices.Clone(before), func(e element) bool { _, ok := left[e.key]; return ok })
+	if l.deletions {
+		left := placesOf(l.after)
+		var gone []*element
+		for i := range l.before {
+			if e := &l.before[i]; !left.has(e.key) {
+				gone = append(gone, e)
+			}
+		}
 		for _, e := range byKey(gone) {
-			id := e.value.(map[string]any)[f.mergeKey]
-			changes = append(changes, map[string]any{f.mergeKey: id, directivePatch: "delete"})
+			changes = append(changes, made(append(appendID(nil, &e.value, f.mergeKey), `,"$patch":"delete"}`...)))
 		}
 	}
-	moved := !slices.EqualFunc(before, after, func(a, b element) bool { return a.key == b.key })
 	if ambiguous && len(changes) > 0 {
-		patch[name] = append(values(after), map[string]any{directivePatch: "replace"})
+		whole := make([]node, 0, len(l.after)+1)
+		for i := range l.after {
+			whole = append(whole, l.after[i].value.written())
+		}
+		l.put(listOf(append(whole, made([]byte(`{"$patch":"replace"}`)))))
 		return nil
 	}
 	if len(changes) > 0 {
-		patch[name] = changes
+		l.put(listOf(changes))
 	}
-	if d.order && len(before) > 0 && len(after) > 0 && (len(changes) > 0 || d.additions && moved) {
-		order := make([]any, len(after))
-		for i, e := range after {
-			order[i] = map[string]any{f.mergeKey: e.value.(map[string]any)[f.mergeKey]}
+	if l.order && len(l.before) > 0 && len(l.after) > 0 && (len(changes) > 0 || l.additions && l.moved()) {
+		text := []byte{'['}
+		for i := range l.after {
+			text = append(appendID(text, &l.after[i].value, f.mergeKey), '}', ',')
 		}
-		patch[directiveOrder+"/"+name] = order
+		text[len(text)-1] = ']'
+		l.direct(directiveOrder, made(text))
 	}
 	return nil
+}
+
+// appendID appends an object with the merge key of another, and without its end.
+func appendID(dst []byte, item *node, mergeKey string) []byte {
+	id, _ := item.lookup(mergeKey)
+	return append(append(appendQuoted(append(dst, '{'), []byte(mergeKey)), ':'), id.text()...)
 }
 
 // numbered tells the items of one key apart by how many were before them.
@@ -209,8 +263,9 @@ func numbered(list []element) []element {
 	out := slices.Clone(list)
 	count := make(map[string]int)
 	for i, e := range out {
-		out[i].key = strconv.Itoa(count[e.key]) + e.key // which starts with a letter
-		count[e.key]++
+		out[i].key = append(strconv.AppendInt(nil, int64(count[string(e.key)]), 10), ':')
+		out[i].key = append(out[i].key, e.key...)
+		count[string(e.key)]++
 	}
 	return out
 }

@@ -13,7 +13,7 @@ var (
 	ErrMergeKey = errors.New("merge key")
 	// ErrDirective: a directive has a value that it cannot have, or stands where it means nothing.
 	ErrDirective = errors.New("directive")
-	// ErrElementOrder: a $setElementOrder list does not have the items of the list that it is for, in their order.
+	// ErrElementOrder: a $setElementOrder list does not have the items of the list that it is for, in their order, or that list has none.
 	ErrElementOrder = errors.New("element order")
 	// ErrMergedList: a list cannot be merged, as its items are of different types, or null, or lists, or objects without a merge
 	// key in the schema.
@@ -46,12 +46,12 @@ func (e *StrategicError) Unwrap() error { return e.Err }
 // place is a place in a document, as the way up from it. Nil is the top.
 type place struct {
 	up    *place
-	name  string
+	name  []byte
 	index int // of an item, where name is empty and list is true
 	list  bool
 }
 
-func (p *place) member(name string) *place { return &place{up: p, name: name} }
+func (p *place) member(name []byte) *place { return &place{up: p, name: name} }
 
 func (p *place) item(i int) *place { return &place{up: p, index: i, list: true} }
 
@@ -64,7 +64,7 @@ func (p *place) String() string {
 	if p.list {
 		return p.up.String() + "/" + strconv.Itoa(p.index)
 	}
-	return p.up.String() + "/" + pointerEscapes.Replace(p.name)
+	return p.up.String() + "/" + pointerEscapes.Replace(string(p.name))
 }
 
 func (p *place) fault(document string, kind error, reason string, args ...any) error {
@@ -75,19 +75,19 @@ func (p *place) fault(document string, kind error, reason string, args ...any) e
 const maxDepth = 1000
 
 // parseObject reads a document that must be a JSON object, within bounds.
-func parseObject(what string, doc []byte) (map[string]any, error) {
+func parseObject(what string, doc []byte) (node, error) {
 	source, err := read(what, doc)
 	if err != nil {
-		return nil, fmt.Errorf("patch: %w", err)
+		return node{}, fmt.Errorf("patch: %w", err)
 	}
 	if source.depth > maxDepth {
-		return nil, (*place)(nil).fault(what, ErrTooLarge, "it is nested more than %d deep", maxDepth)
+		return node{}, (*place)(nil).fault(what, ErrTooLarge, "it is nested more than %d deep", maxDepth)
 	}
-	object, ok := source.decoded().(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("patch: %s is not a JSON object", what)
+	root := source.root()
+	if root.kind() != '{' {
+		return node{}, fmt.Errorf("patch: %s is not a JSON object", what)
 	}
-	return object, nil
+	return root, nil
 }
 
 // checkDepth counts brackets, without looking whether doc is JSON.

@@ -1,200 +1,241 @@
 package patch
 
 import (
-	"encoding/json"
+	"bytes"
 	"slices"
-	"sort"
 	"strconv"
 )
 
-// kind is a type of JSON value.
-type kind int
-
-const (
-	kindNone kind = iota // nothing is known, as of an empty list
-	kindNull
-	kindBool
-	kindNumber
-	kindString
-	kindList
-	kindObject
-)
-
-func kindOf(v any) kind {
-	switch v.(type) {
-	case bool:
-		return kindBool
-	case json.Number:
-		return kindNumber
-	case string:
-		return kindString
-	case []any:
-		return kindList
-	case map[string]any:
-		return kindObject
+// typeName says of which type of JSON a value is.
+func typeName(v *node) string {
+	switch v.kind() {
+	case 'n':
+		return "null"
+	case 't', 'f':
+		return "a boolean"
+	case '0':
+		return "a number"
+	case '"':
+		return "a string"
+	case '[':
+		return "a list"
 	}
-	return kindNull
+	return "an object"
 }
 
-func (k kind) scalar() bool { return k == kindBool || k == kindNumber || k == kindString }
+func isScalar(kind byte) bool { return kind != 'n' && kind != '[' && kind != '{' }
 
-func typeName(v any) string {
-	return [...]string{"nothing", "null", "a boolean", "a number", "a string", "a list", "an object"}[kindOf(v)]
-}
-
-// scalarKey returns a text that is the same for scalars that are the same value, and its rest without the first byte is how
-// the value is sorted. Whole numbers are told apart digit by digit as far as int64 goes.
-func scalarKey(v any) (string, bool) {
-	switch v := v.(type) {
-	case string:
-		return "s" + v, true
-	case bool:
-		return "b" + strconv.FormatBool(v), true
-	case json.Number:
-		if i, err := strconv.ParseInt(v.String(), 10, 64); err == nil {
-			return "n" + strconv.FormatInt(i, 10), true
+// scalarKey returns a text that is the same for scalars that are the same value. It is what a string says behind a quote, and
+// anything else as it is written; a number in one way, whole ones digit by digit as far as int64 goes.
+func scalarKey(v *node) (key []byte, ok bool) {
+	switch v.kind() {
+	case '"':
+		if raw := v.text(); v.from.tokens[v.at].plain() {
+			return raw[:len(raw)-1], true
 		}
-		if f, err := v.Float64(); err == nil && !wholeDigits(v.String()) {
-			return "n" + strconv.FormatFloat(f, 'g', -1, 64), true
-		}
-		return "n" + v.String(), true
+		return append([]byte{'"'}, v.from.string(v.at)...), true
+	case '0':
+		return numberKey(v.text()), true
+	case 't', 'f':
+		return v.text(), true
 	}
-	return "", false
+	return nil, false
 }
 
-func wholeDigits(s string) bool {
-	return !slices.ContainsFunc([]byte(s), func(c byte) bool { return c == '.' || c == 'e' || c == 'E' })
+func numberKey(text []byte) []byte {
+	whole := !bytes.ContainsAny(text, ".eE")
+	if whole && len(text) < 19 && text[0] != '-' {
+		return text
+	}
+	if i, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+		return strconv.AppendInt(nil, i, 10)
+	}
+	if f, err := strconv.ParseFloat(string(text), 64); err == nil && !whole {
+		return strconv.AppendFloat(nil, f, 'g', -1, 64)
+	}
+	return text
 }
 
 // element is an item of a merged list with what tells it from the others.
 type element struct {
-	key   string
-	value any
-	from  int // where it stood
+	key    []byte
+	value  node
+	from   int    // where it stood
+	marked string // its $patch directive, or nothing
 }
 
-// marked returns the item's $patch directive, or nothing.
-func (e element) marked() string {
-	object, _ := e.value.(map[string]any)
-	word, _ := object[directivePatch].(string)
-	return word
-}
+// text is what the key is sorted by.
+func (e *element) text() []byte { return bytes.TrimPrefix(e.key, []byte{'"'}) }
 
 // elements takes a list apart. The items are objects with the merge key, unless it is empty: then they are scalars. Only
 // {"$patch": "replace"} needs no key.
-func elements(what string, list []any, mergeKey string, at *place) ([]element, error) {
+func elements(what string, list []node, mergeKey string, at *place) ([]element, error) {
 	out := make([]element, len(list))
-	for i, v := range list {
-		e := element{value: v, from: i}
-		id := v
-		if object, ok := v.(map[string]any); ok && mergeKey != "" {
-			if e.marked() == "replace" {
+	for i := range list {
+		e := element{value: list[i], from: i}
+		id := e.value
+		if mergeKey != "" {
+			if id.kind() != '{' {
+				return nil, at.item(i).fault(what, ErrMergedList, "it must be an object with %q, not %s", mergeKey, typeName(&id))
+			}
+			if e.marked = id.word(directivePatch); e.marked == "replace" {
 				out[i] = e
 				continue
 			}
-			if id, ok = object[mergeKey]; !ok || id == nil {
+			var ok bool
+			if id, ok = id.lookup(mergeKey); !ok || id.kind() == 'n' {
 				return nil, at.item(i).fault(what, ErrMergeKey, "the item has no %q, which tells the items of this list apart", mergeKey)
 			}
-		} else if mergeKey != "" {
-			return nil, at.item(i).fault(what, ErrMergedList, "it must be an object with %q, not %s", mergeKey, typeName(v))
 		}
 		var ok bool
-		if e.key, ok = scalarKey(id); !ok {
+		if e.key, ok = scalarKey(&id); !ok {
 			if mergeKey != "" {
-				return nil, at.item(i).member(mergeKey).fault(what, ErrMergeKey, "a merge key must be a scalar, not %s", typeName(id))
+				return nil, at.item(i).member([]byte(mergeKey)).fault(what, ErrMergeKey, "a merge key must be a scalar, not %s", typeName(&id))
 			}
-			return nil, at.item(i).fault(what, ErrMergedList, "it must be a scalar, not %s", typeName(id))
+			return nil, at.item(i).fault(what, ErrMergedList, "it must be a scalar, not %s", typeName(&id))
 		}
 		out[i] = e
 	}
 	return out, nil
 }
 
-func values(list []element) []any {
-	out := make([]any, len(list))
+// values makes a list of elements.
+func values(list []*element) node {
+	out := make([]node, len(list))
 	for i, e := range list {
 		out[i] = e.value
 	}
-	return out
+	return listOf(out)
 }
 
-// places returns where each key stands first.
-func places(list []element) map[string]int {
-	out := make(map[string]int, len(list))
-	for i, e := range list {
-		if _, ok := out[e.key]; !ok {
-			out[e.key] = i
+// places is a list of elements that are found by their keys.
+type places struct {
+	list []element
+	by   map[string]int // where each key stands first; nil while the list is short
+}
+
+func placesOf(list []element) places {
+	p := places{list: list}
+	p.locate(0)
+	return p
+}
+
+// locate notes the places from one on, if the list is long.
+func (p *places) locate(from int) {
+	if len(p.list) <= fewMembers {
+		return
+	}
+	if p.by == nil {
+		p.by, from = make(map[string]int, len(p.list)), 0
+	}
+	for i := from; i < len(p.list); i++ {
+		if _, ok := p.by[string(p.list[i].key)]; !ok {
+			p.by[string(p.list[i].key)] = i
 		}
 	}
-	return out
+}
+
+// find returns where a key stands first, or -1.
+func (p *places) find(key []byte) int {
+	if p.by != nil {
+		if i, ok := p.by[string(key)]; ok {
+			return i
+		}
+		return -1
+	}
+	for i := range p.list {
+		if bytes.Equal(p.list[i].key, key) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (p *places) has(key []byte) bool { return p.find(key) >= 0 }
+
+func (p *places) add(e element) {
+	p.list = append(p.list, e)
+	p.locate(len(p.list) - 1)
 }
 
 // twice tells whether two items cannot be told apart.
-func twice(list []element) bool { return len(places(list)) != len(list) }
-
-// sameType returns the kind of all items of the lists, which must be scalars or objects.
-func sameType(what string, at *place, lists ...[]any) (kind, error) {
-	all := kindNone
-	for _, list := range lists {
-		for i, v := range list {
-			k := kindOf(v)
-			if k == kindNull || k == kindList {
-				return k, at.item(i).fault(what, ErrMergedList, "%s cannot be merged with other items", typeName(v))
-			}
-			if all != kindNone && k != all {
-				return k, at.item(i).fault(what, ErrMergedList, "the items of a merged list must all be of one type")
-			}
-			all = k
+func twice(list []element) bool {
+	p := placesOf(list)
+	for i := range list {
+		if p.find(list[i].key) != i {
+			return true
 		}
 	}
-	return all, nil
+	return false
 }
 
-// arrange puts a merged list into the order that a server gives it. The items that order names come as it says; the others
+// sameType returns the kind of all items of the lists, which must be scalars or objects: that of true for booleans, and 0 if
+// there are none.
+func sameType(what string, at *place, lists ...[]node) (kind byte, err error) {
+	for _, list := range lists {
+		for i := range list {
+			k := list[i].kind()
+			if k == 'f' {
+				k = 't'
+			}
+			if k == 'n' || k == '[' {
+				return k, at.item(i).fault(what, ErrMergedList, "%s cannot be merged with other items", typeName(&list[i]))
+			}
+			if kind != 0 && k != kind {
+				return k, at.item(i).fault(what, ErrMergedList, "the items of a merged list must all be of one type")
+			}
+			kind = k
+		}
+	}
+	return kind, nil
+}
+
+// arrange makes a merged list in the order that a server gives it. The items that order names come as it says; the others
 // keep their order in the live list. Of one of each, the other goes first if it did so in the live list.
-func arrange(list, order, live []element) []element {
-	ordered, lived := places(order), places(live)
-	var named, rest []element
-	for _, e := range list {
-		if _, ok := ordered[e.key]; ok {
+func arrange(list, order, live []element) node {
+	ordered, lived := placesOf(order), placesOf(live)
+	room := make([]*element, 2*len(list))
+	named, rest := room[:0:len(list)], room[len(list):len(list)]
+	for i := range list {
+		if e := &list[i]; ordered.has(e.key) {
 			named = append(named, e)
 		} else {
 			rest = append(rest, e)
 		}
 	}
-	named, rest = arrangeBy(named, ordered), arrangeBy(rest, lived)
-	out := make([]element, 0, len(list))
+	named, rest = arrangeBy(named, &ordered), arrangeBy(rest, &lived)
+	out := make([]node, 0, len(list))
 	for len(named) > 0 && len(rest) > 0 {
-		a, ok1 := lived[rest[0].key]
-		b, ok2 := lived[named[0].key]
-		if ok1 && ok2 && a < b {
-			out, rest = append(out, rest[0]), rest[1:]
+		a, b := lived.find(rest[0].key), lived.find(named[0].key)
+		if a >= 0 && a < b {
+			out, rest = append(out, rest[0].value), rest[1:]
 		} else {
-			out, named = append(out, named[0]), named[1:]
+			out, named = append(out, named[0].value), named[1:]
 		}
 	}
-	return append(append(out, named...), rest...)
+	for _, e := range slices.Concat(named, rest) {
+		out = append(out, e.value)
+	}
+	return listOf(out)
 }
 
 // arrangeBy sorts a list by the place of its keys. Items to delete go last. What has no place goes before what stands left of
 // it, which is no order, but the one that servers have.
-func arrangeBy(list []element, place map[string]int) []element {
-	out := make([]element, 0, len(list))
-	var last []element
-	for _, e := range list {
-		if e.marked() == "delete" {
-			last = append(last, e)
-		} else {
-			out = append(out, e)
+func arrangeBy(list []*element, by *places) []*element {
+	var last []*element
+	list = slices.DeleteFunc(list, func(e *element) bool {
+		if e.marked != "delete" {
+			return false
 		}
-	}
-	sort.SliceStable(out, func(i, j int) bool {
-		if a, ok := place[out[i].key]; ok {
-			if b, ok := place[out[j].key]; ok {
-				return a < b
-			}
-		}
+		last = append(last, e)
 		return true
 	})
-	return append(out, last...)
+	slices.SortStableFunc(list, func(x, y *element) int {
+		a, b := by.find(x.key), by.find(y.key)
+		if a >= 0 && b >= 0 {
+			return a - b
+		}
+		return -1
+	})
+	return append(list, last...)
 }

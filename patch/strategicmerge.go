@@ -1,9 +1,6 @@
 package patch
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 // merger applies a strategic merge patch to a document, which it changes in place. With join it applies it to another patch
 // instead, and the result is a patch that does what both do: then directives and nulls are kept. It leaves the patch alone.
@@ -16,189 +13,192 @@ const (
 	theDocument = "the document"
 )
 
-func (m merger) object(doc, patch map[string]any, s *shape, at *place) (map[string]any, error) {
-	switch patch[directivePatch] {
+// object changes one object as another says.
+func (m merger) object(object, patch *node, s *shape, at *place) error {
+	switch patch.word(directivePatch) {
 	case "delete":
-		return map[string]any{}, nil
+		*object = node{branch: &branch{}}
+		return nil
 	case "replace":
-		out := maps.Clone(patch)
-		delete(out, directivePatch)
-		return out, refuseDirectives(thePatch, out, "the object around it replaces the whole one", at)
+		out := patch.open().copied()
+		out.remove(out.find(directivePatch))
+		*object = node{branch: out}
+		return refuseDirectives(thePatch, object, "the object around it replaces the whole one", at)
 	}
-	if err := m.retain(doc, patch, at); err != nil {
-		return nil, err
+	doc, changes := object.open(), patch.open()
+	if err := m.retain(doc, changes, at); err != nil {
+		return err
 	}
-	members := names(patch)
 	var ordered map[string]bool
-	for _, name := range members {
-		if kind, of, _ := directive(name); kind == directiveOrder {
+	for change := range changes.each {
+		if kind, of, _ := directive(change.name); kind == directiveOrder {
 			if ordered == nil {
 				ordered = make(map[string]bool)
 			}
 			ordered[of] = true
-			if err := m.ordered(doc, patch, of, s.member(of), at); err != nil {
-				return nil, err
+			if err := m.ordered(doc, changes, change, of, s.member([]byte(of)), at); err != nil {
+				return err
 			}
 		}
 	}
-	for _, name := range members {
-		if _, _, ok := directive(name); ok || ordered[name] {
+	for change := range changes.each {
+		if isDirective(change.name) || ordered[string(change.name)] {
 			continue
 		}
-		if err := m.member(doc, name, patch[name], s.member(name), at.member(name)); err != nil {
-			return nil, err
+		if err := m.member(doc, change, s.member(change.name), at.member(change.name)); err != nil {
+			return err
 		}
 	}
-	for _, name := range members {
-		kind, of, _ := directive(name)
+	for change := range changes.each {
+		kind, of, _ := directive(change.name)
 		if kind != directiveDelete {
 			continue
 		}
 		if m.join {
-			doc[name] = patch[name]
-		} else if err := remove(doc, of, patch[name].([]any), at.member(name)); err != nil {
-			return nil, err
+			doc.put(change, change.value)
+		} else if err := remove(doc, of, change.value.open().items, at.member(change.name)); err != nil {
+			return err
 		}
 	}
-	return doc, nil
+	return nil
 }
 
 // retain obeys $retainKeys: the members that it does not list go.
-func (m merger) retain(doc, patch map[string]any, at *place) error {
-	list, ok := patch[directiveRetain].([]any)
-	if !ok {
+func (m merger) retain(doc, changes *branch, at *place) error {
+	i := changes.find(directiveRetain)
+	if i < 0 {
 		return nil
 	}
+	list := &changes.members[i]
 	if m.join {
-		doc[directiveRetain] = list
+		doc.put(list, list.value)
 		return nil
 	}
-	retained := make(map[string]bool, len(list))
-	for _, name := range list {
-		retained[name.(string)] = true
+	retained := make(map[string]bool)
+	for _, name := range list.value.open().items {
+		retained[string(name.from.string(name.at))] = true
 	}
-	for _, name := range names(patch) {
-		if _, _, ok := directive(name); !ok && patch[name] != nil && !retained[name] {
-			return at.member(name).fault(thePatch, ErrRetainKeys, "the patch sets it, and $retainKeys beside it does not list it")
+	for change := range changes.each {
+		if !isDirective(change.name) && change.value.kind() != 'n' && !retained[string(change.name)] {
+			return at.member(change.name).fault(thePatch, ErrRetainKeys, "the patch sets it, and $retainKeys beside it does not list it")
 		}
 	}
-	for name := range doc {
-		if !retained[name] {
-			delete(doc, name)
+	for i := range doc.members {
+		if b := &doc.members[i]; !b.gone && !retained[string(b.name)] {
+			doc.remove(i)
 		}
 	}
 	return nil
 }
 
 // member changes one member of a document.
-func (m merger) member(doc map[string]any, name string, value any, f field, at *place) error {
-	if value == nil {
-		delete(doc, name)
-		if m.join {
-			doc[name] = nil
+func (m merger) member(doc *branch, change *member, f field, at *place) error {
+	value, i := &change.value, doc.find(string(change.name))
+	old := &absent
+	if i >= 0 {
+		old = &doc.members[i].value
+	}
+	switch kind := value.kind(); {
+	case kind == 'n' && m.join:
+		doc.put(change, *value)
+		return nil
+	case kind == 'n':
+		if i >= 0 {
+			doc.remove(i)
 		}
 		return nil
-	}
-	switch value := value.(type) {
-	case map[string]any:
-		if old, ok := doc[name].(map[string]any); ok {
-			if f.replace && value[directivePatch] != "replace" {
-				doc[name] = value
-				return refuseDirectives(thePatch, value, "the object is replaced whole", at)
-			}
-			merged, err := m.object(old, value, f.shape, at)
-			doc[name] = merged
-			return err
+	case kind == '{' && old.kind() == '{':
+		if f.replace && value.word(directivePatch) != "replace" {
+			*old = value.written()
+			return refuseDirectives(thePatch, value, "the object is replaced whole", at)
 		}
-	case []any:
-		if m.join && replaces(value) {
-			delete(doc, directiveOrder+"/"+name) // it was for a list that is not replaced
+		return m.object(old, value, f.shape, at)
+	case kind == '[':
+		if order := directiveOrder + "/" + string(change.name); m.join && replaces(value) && doc.find(order) >= 0 {
+			doc.remove(doc.find(order)) // it was for a list that is not replaced
 		}
-		if old, ok := doc[name].([]any); ok {
-			merged, err := m.list(old, value, f, at)
-			doc[name] = merged
-			return err
+		if old.kind() == '[' {
+			return m.list(old, value, f, at)
 		}
 	}
 	if m.join {
-		doc[name] = value
+		doc.put(change, *value)
 		return nil
 	}
-	added, ok := stripDirectives(value)
-	if !ok {
-		delete(doc, name)
-		return nil
+	if added, ok := stripped(value, false); ok {
+		doc.put(change, added)
+	} else if i >= 0 {
+		doc.remove(i)
 	}
-	dropNulls(added)
-	doc[name] = added
 	return nil
 }
 
-// list returns what a list becomes.
-func (m merger) list(old, add []any, f field, at *place) ([]any, error) {
+// list changes a list.
+func (m merger) list(list, change *node, f field, at *place) error {
 	if !f.merge {
+		*list = change.written()
 		if m.join {
-			return add, nil
+			return nil
 		}
-		return add, refuseDirectives(thePatch, add, "the list is replaced whole", at)
+		return refuseDirectives(thePatch, change, "the list is replaced whole", at)
 	}
+	old, add := list.open().items, change.open().items
 	if len(old) == 0 && len(add) == 0 {
-		return old, nil
+		return nil
 	}
-	if m.join && (replaces(old) || replaces(add)) {
-		if replaces(add) {
-			return add, nil
+	if m.join && (replaces(list) || replaces(change)) {
+		if replaces(change) {
+			*list = *change
 		}
-		return old, nil
+		return nil
 	}
 	k, err := sameType(theDocument, at, old)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if len(add) > 0 {
 		k2, err := sameType(thePatch, at, add)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if k != kindNone && k2 != k {
-			return nil, at.fault(thePatch, ErrMergedList, "its items are not of the type of the list's in the document")
+		if k != 0 && k2 != k {
+			return at.fault(thePatch, ErrMergedList, "its items are not of the type of the list's in the document")
 		}
 		k = k2
 	}
-	if k == kindObject && f.mergeKey == "" {
-		return nil, at.fault(thePatch, ErrMergedList, "the schema has no merge key for this list of objects")
+	if k == '{' && f.mergeKey == "" {
+		return at.fault(thePatch, ErrMergedList, "the schema has no merge key for this list of objects")
 	}
 	live, err := elements(theDocument, old, f.mergeKey, at)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	change, err := elements(thePatch, add, f.mergeKey, at)
+	changes, err := elements(thePatch, add, f.mergeKey, at)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if k != kindObject {
-		known := make(map[string]bool, len(live)+len(change))
-		var union []element
-		for _, e := range slices.Concat(live, change) {
-			if !known[e.key] {
-				known[e.key] = true
-				union = append(union, e)
-			}
+	if k == '{' {
+		*list, err = m.items(live, changes, f.shape.item(), at)
+		return err
+	}
+	union := placesOf(nil)
+	for _, e := range slices.Concat(live, changes) {
+		if !union.has(e.key) {
+			union.add(e)
 		}
-		return values(arrange(union, change, live)), nil
 	}
-	return m.items(live, change, f.shape.item(), at)
+	*list = arrange(union.list, changes, live)
+	return nil
 }
 
 // items merges lists of objects.
-func (m merger) items(live, change []element, s *shape, at *place) ([]any, error) {
-	var plain []element
-	gone := make(map[string]bool)
+func (m merger) items(live, changes []element, s *shape, at *place) (node, error) {
+	plain, gone := make([]element, 0, len(changes)), placesOf(nil)
 	replaced := false
-	for _, e := range change {
-		switch e.marked() {
+	for _, e := range changes {
+		switch e.marked {
 		case "delete":
-			gone[e.key] = true
+			gone.add(e)
 		case "replace":
 			replaced = true
 		default:
@@ -206,67 +206,71 @@ func (m merger) items(live, change []element, s *shape, at *place) ([]any, error
 		}
 	}
 	if replaced {
-		for _, e := range plain {
-			if err := refuseDirectives(thePatch, e.value, "the list around it replaces the whole one", at.item(e.from)); err != nil {
-				return nil, err
+		for i := range plain {
+			e := &plain[i]
+			if err := refuseDirectives(thePatch, &e.value, "the list around it replaces the whole one", at.item(e.from)); err != nil {
+				return node{}, err
 			}
+			e.value = e.value.written()
 		}
-		return values(arrange(plain, nil, plain)), nil
+		return arrange(plain, nil, plain), nil
 	}
-	live = slices.DeleteFunc(live, func(e element) bool { return gone[e.key] })
-	merged := slices.Clone(live)
-	where := places(merged)
-	for _, e := range plain {
-		i, ok := where[e.key]
-		if !ok {
+	live = slices.DeleteFunc(live, func(e element) bool { return gone.has(e.key) })
+	merged := placesOf(slices.Clip(live)) // of live the keys are used from here on
+	for i := range plain {
+		e := &plain[i]
+		j := merged.find(e.key)
+		if j < 0 {
 			added, err := m.newItem(e, at)
 			if err != nil {
-				return nil, err
+				return node{}, err
 			}
-			where[e.key] = len(merged)
-			merged = append(merged, added)
+			merged.add(added)
 			continue
 		}
-		object, err := m.object(merged[i].value.(map[string]any), e.value.(map[string]any), s, at.item(e.from))
-		if err != nil {
-			return nil, err
+		item := &merged.list[j]
+		if err := m.object(&item.value, &e.value, s, at.item(e.from)); err != nil {
+			return node{}, err
 		}
-		merged[i].value = object
+		item.marked = item.value.word(directivePatch)
 	}
-	return values(arrange(merged, plain, live)), nil
+	return arrange(merged.list, plain, live), nil
 }
 
 // newItem returns an item that the list in the document does not have. A server takes it as it stands: what a $patch in it
 // should delete it would add.
-func (m merger) newItem(e element, at *place) (element, error) {
+func (m merger) newItem(e *element, at *place) (element, error) {
+	added := *e
 	if m.join {
-		e.value = maps.Clone(e.value.(map[string]any))
-		return e, nil
+		added.value = node{branch: e.value.open().copied()}
+		return added, nil
 	}
-	if directs(e.value) {
-		if err := refusePatch(e.value, at.item(e.from)); err != nil {
-			return e, err
-		}
-		e.value, _ = stripDirectives(e.value)
+	if err := refusePatch(&e.value, at.item(e.from)); err != nil {
+		return added, err
 	}
-	return e, nil
+	added.value, _ = stripped(&e.value, true)
+	return added, nil
 }
 
 // refusePatch refuses $patch in an item that is new.
-func refusePatch(v any, at *place) error {
-	switch v := v.(type) {
-	case []any:
-		for i, item := range v {
-			if err := refusePatch(item, at.item(i)); err != nil {
+func refusePatch(v *node, at *place) error {
+	if v.branch == nil && !mayDirect(v.text()) {
+		return nil
+	}
+	switch v.kind() {
+	case '[':
+		items := v.open().items
+		for i := range items {
+			if err := refusePatch(&items[i], at.item(i)); err != nil {
 				return err
 			}
 		}
-	case map[string]any:
-		if _, ok := v[directivePatch]; ok {
-			return at.member(directivePatch).fault(thePatch, ErrDirective, "no directive may stand here: the item around it is not in the document's list")
+	case '{':
+		if _, ok := v.lookup(directivePatch); ok {
+			return at.member([]byte(directivePatch)).fault(thePatch, ErrDirective, "no directive may stand here: the item around it is not in the document's list")
 		}
-		for _, name := range names(v) {
-			if err := refusePatch(v[name], at.member(name)); err != nil {
+		for m := range v.open().each {
+			if err := refusePatch(&m.value, at.member(m.name)); err != nil {
 				return err
 			}
 		}
@@ -275,111 +279,116 @@ func refusePatch(v any, at *place) error {
 }
 
 // replaces tells whether a list has the item {"$patch": "replace"}.
-func replaces(list []any) bool {
-	return slices.ContainsFunc(list, func(v any) bool { return element{value: v}.marked() == "replace" })
+func replaces(list *node) bool {
+	return slices.ContainsFunc(list.open().items, func(v node) bool { return v.word(directivePatch) == "replace" })
 }
 
 // ordered obeys $setElementOrder of the list named of, together with what the patch has for that list.
-func (m merger) ordered(doc, patch map[string]any, of string, f field, at *place) error {
-	directive := directiveOrder + "/" + of
-	orderAt, at := at.member(directive), at.member(of)
-	words := patch[directive].([]any)
+func (m merger) ordered(doc, changes *branch, order *member, of string, f field, at *place) error {
+	orderAt, at := at.member(order.name), at.member([]byte(of))
 	if m.join {
-		doc[directive] = words
+		doc.put(order, order.value)
 	}
-	old, err := listOrNone(theDocument, doc[of], at)
+	old, err := listOrNone(theDocument, doc, of, at)
 	if err != nil {
 		return err
 	}
-	add, err := listOrNone(thePatch, patch[of], at)
+	add, err := listOrNone(thePatch, changes, of, at)
 	if err != nil {
 		return err
 	}
-	if _, ok := patch[of]; ok && add == nil {
-		return at.fault(thePatch, ErrDirective, "it must be a list, as %s is beside it, not null", directive)
+	if add == nil && changes.find(of) >= 0 {
+		return at.fault(thePatch, ErrDirective, "it must be a list, as %s is beside it, not null", order.name)
 	}
-	if m.join && (replaces(old) || replaces(add)) {
-		delete(doc, directive)
+	if m.join && (old != nil && replaces(old) || add != nil && replaces(add)) {
+		doc.remove(doc.find(string(order.name)))
 	}
-	order, err := elements(thePatch, words, f.mergeKey, orderAt)
+	words, err := elements(thePatch, order.value.open().items, f.mergeKey, orderAt)
 	if err != nil {
 		return err
 	}
-	change, err := elements(thePatch, add, f.mergeKey, at)
-	if err != nil {
+	var live, change []element
+	if add != nil {
+		if change, err = elements(thePatch, add.open().items, f.mergeKey, at); err != nil {
+			return err
+		}
+	}
+	if err := matches(change, words, f.mergeKey, orderAt); err != nil {
 		return err
 	}
-	if err := matches(change, order, f.mergeKey, orderAt); err != nil {
-		return err
-	}
-	var merged []any
+	isNothing := (old == nil || len(old.open().items) == 0) && (add == nil || len(add.open().items) == 0)
+	var merged node
 	switch {
 	case old == nil && add == nil:
 		return nil
 	case add == nil:
-		merged = old
+		merged = *old
 	case old == nil && m.join:
-		merged = add
+		merged = *add
 	case old == nil:
-		added, _ := stripDirectives(add)
-		merged = added.([]any)
+		merged, _ = stripped(add, true)
 	default:
-		if merged, err = m.list(old, add, f, at); err != nil {
+		merged = *old
+		if err := m.list(&merged, add, f, at); err != nil {
 			return err
 		}
 	}
-	if m.join && replaces(merged) {
-		doc[of] = merged
+	if m.join && replaces(&merged) {
+		doc.set(of, merged)
 		return nil
 	}
-	if _, err := sameType(theDocument, at, merged); err != nil {
+	if isNothing && !m.join {
+		return orderAt.fault(thePatch, ErrElementOrder, "a server refuses it where the list has no items, neither in the document nor in the patch")
+	}
+	items := merged.open().items
+	if _, err := sameType(theDocument, at, items); err != nil {
 		return err
 	}
-	list, err := elements(theDocument, merged, f.mergeKey, at)
+	list, err := elements(theDocument, items, f.mergeKey, at)
 	if err != nil {
 		return err
 	}
-	live, err := elements(theDocument, old, f.mergeKey, at)
-	if err != nil {
-		return err
+	if old != nil {
+		if live, err = elements(theDocument, old.open().items, f.mergeKey, at); err != nil {
+			return err
+		}
 	}
-	doc[of] = values(arrange(list, order, takePlaces(live, change)))
+	doc.set(of, arrange(list, words, takePlaces(live, change)))
 	return nil
 }
 
 // takePlaces returns the live order that $setElementOrder goes by. On a server a merge happens in the live list itself, so
 // that new items take the places that deleted ones leave, and count as items of the live list; only those past its end do not.
 func takePlaces(live, change []element) []element {
-	if slices.ContainsFunc(change, func(e element) bool { return e.marked() == "replace" }) {
+	if slices.ContainsFunc(change, func(e element) bool { return e.marked == "replace" }) {
 		return live
 	}
-	gone, known := make(map[string]bool), places(live)
+	gone := placesOf(nil)
 	for _, e := range change {
-		if e.marked() == "delete" {
-			gone[e.key] = true
-			delete(known, e.key)
+		if e.marked == "delete" {
+			gone.add(e)
 		}
 	}
-	out := slices.DeleteFunc(slices.Clone(live), func(e element) bool { return gone[e.key] })
+	left := placesOf(slices.DeleteFunc(slices.Clone(live), func(e element) bool { return gone.has(e.key) }))
 	for _, e := range change {
-		if _, ok := known[e.key]; !ok && e.marked() == "" && len(out) < len(live) {
-			known[e.key] = len(out)
-			out = append(out, e)
+		if e.marked == "" && len(left.list) < len(live) && !left.has(e.key) {
+			left.add(e)
 		}
 	}
-	return out
+	return left.list
 }
 
-// listOrNone returns a list, which is nil only if there is nothing or null.
-func listOrNone(what string, v any, at *place) ([]any, error) {
-	list, ok := v.([]any)
-	if v != nil && !ok {
+// listOrNone returns a member that is a list, and nil only if there is nothing or null.
+func listOrNone(what string, b *branch, name string, at *place) (*node, error) {
+	i := b.find(name)
+	if i < 0 || b.members[i].value.kind() == 'n' {
+		return nil, nil
+	}
+	v := &b.members[i].value
+	if v.kind() != '[' {
 		return nil, at.fault(what, ErrDirective, "it must be a list, as the patch has %s for it, not %s", directiveOrder, typeName(v))
 	}
-	if ok && list == nil {
-		list = []any{}
-	}
-	return list, nil
+	return v, nil
 }
 
 // matches tells whether the items that a patch has for a list stand in its $setElementOrder, in the same order. An empty one
@@ -390,15 +399,15 @@ func matches(change, order []element, mergeKey string, at *place) error {
 	}
 	left := change
 	if mergeKey != "" {
-		left = slices.DeleteFunc(slices.Clone(change), func(e element) bool { return e.marked() == "delete" })
+		left = slices.DeleteFunc(slices.Clone(change), func(e element) bool { return e.marked == "delete" })
 	}
 	i, j := 0, 0
 	for i < len(left) && j < len(order) {
-		if left[i].marked() != "" {
+		if left[i].marked != "" {
 			i++
 			continue
 		}
-		if left[i].key == order[j].key {
+		if string(left[i].key) == string(order[j].key) {
 			i++
 		}
 		j++
@@ -410,27 +419,28 @@ func matches(change, order []element, mergeKey string, at *place) error {
 }
 
 // remove obeys $deleteFromPrimitiveList. Where the document has no list there is nothing to remove.
-func remove(doc map[string]any, of string, gone []any, at *place) error {
-	list, ok := doc[of].([]any)
-	if !ok || len(list) == 0 || len(gone) == 0 {
+func remove(doc *branch, of string, gone []node, at *place) error {
+	i := doc.find(of)
+	if i < 0 || doc.members[i].value.kind() != '[' {
+		return nil
+	}
+	list := doc.members[i].value.open().items
+	if len(list) == 0 || len(gone) == 0 {
 		return nil
 	}
 	if k, err := sameType(theDocument, at, list); err != nil {
 		return err
-	} else if _, err := sameType(thePatch, at, list, gone); err != nil || !k.scalar() {
+	} else if _, err := sameType(thePatch, at, list, gone); err != nil || !isScalar(k) {
 		return at.fault(thePatch, ErrDirective, "it must have the type of the items of the list %q, which are scalars", of)
 	}
-	out := make([]any, 0, len(list))
-	dead := make(map[string]bool, len(gone))
-	for _, v := range gone {
-		key, _ := scalarKey(v)
-		dead[key] = true
+	dead := placesOf(nil)
+	for i := range gone {
+		key, _ := scalarKey(&gone[i])
+		dead.add(element{key: key})
 	}
-	for _, v := range list {
-		if key, _ := scalarKey(v); !dead[key] {
-			out = append(out, v)
-		}
-	}
-	doc[of] = out
+	doc.members[i].value = listOf(slices.DeleteFunc(slices.Clone(list), func(v node) bool {
+		key, _ := scalarKey(&v)
+		return dead.has(key)
+	}))
 	return nil
 }

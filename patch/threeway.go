@@ -22,11 +22,11 @@ func DiffStrategic(old, new []byte, s Schema) (Patch, error) {
 		return Patch{}, err
 	}
 	d := differ{additions: true, deletions: true, order: true, theOld: theOld, theNew: theNew}
-	change, err := d.object(docs[0], docs[1], s.root, false, nil)
+	change, err := d.object(&docs[0], &docs[1], s.root, false, nil)
 	if err != nil {
 		return Patch{}, err
 	}
-	return strategicPatch(change, s)
+	return strategicPatch(node{branch: change}, s)
 }
 
 // ThreeWayOptions says how [ThreeWay] merges.
@@ -40,7 +40,8 @@ type ThreeWayOptions struct {
 // the configuration that was applied last, modified is the one to apply, and current is the live object. What modified has is
 // set where current differs, what original had and modified no longer has is removed, and everything else stays, such as what
 // the server and others have put there. original may be empty: then nothing is removed. The body is {} if there is nothing to
-// do; where current has more items in a merged list than modified, the patch still gives the order of modified's.
+// do; where current has more items in a merged list than modified, the patch still gives the order of modified's, and a member
+// that original had and modified has not is null in it whether or not current has it still.
 //
 // What [DiffStrategic] says of lists and of the zero Schema holds here too. A list with two items of one merge key that needs
 // a change is replaced with modified's whole.
@@ -52,7 +53,7 @@ func ThreeWay(original, modified, current []byte, s Schema, o ThreeWayOptions) (
 	if err != nil {
 		return Patch{}, err
 	}
-	was, want, live := docs[0], docs[1], docs[2]
+	was, want, live := &docs[0], &docs[1], &docs[2]
 	change, err := differ{deletions: true, order: true, theOld: theOriginal, theNew: theModified}.object(was, want, s.root, false, nil)
 	if err != nil {
 		return Patch{}, err
@@ -62,7 +63,8 @@ func ThreeWay(original, modified, current []byte, s Schema, o ThreeWayOptions) (
 	if err != nil {
 		return Patch{}, err
 	}
-	if change, err = (merger{join: true}).object(change, delta, s.root, nil); err != nil {
+	joined := node{branch: change}
+	if err := (merger{join: true}).object(&joined, &node{branch: delta}, s.root, nil); err != nil {
 		return Patch{}, err
 	}
 	if o.RefuseConflicts {
@@ -71,12 +73,12 @@ func ThreeWay(original, modified, current []byte, s Schema, o ThreeWayOptions) (
 			return Patch{}, err
 		}
 		var c conflicts
-		c.objects(change, theirs, s.root, nil)
+		c.objects(&joined, &node{branch: theirs}, s.root, nil)
 		if len(c.paths) > 0 {
 			return Patch{}, &MergeConflictError{Paths: c.paths}
 		}
 	}
-	return strategicPatch(change, s)
+	return strategicPatch(joined, s)
 }
 
 const (
@@ -92,17 +94,17 @@ type input struct {
 }
 
 // parseObjects reads documents, and refuses directives in them.
-func parseObjects(s Schema, inputs ...input) ([]map[string]any, error) {
+func parseObjects(s Schema, inputs ...input) ([]node, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	var docs []map[string]any
+	docs := make([]node, 0, len(inputs))
 	for _, in := range inputs {
 		doc, err := parseObject(in.what, in.doc)
 		if err != nil {
 			return nil, err
 		}
-		if err := refuseDirectives(in.what, doc, "this is a document, not a patch", nil); err != nil {
+		if err := refuseDirectives(in.what, &doc, "this is a document, not a patch", nil); err != nil {
 			return nil, err
 		}
 		docs = append(docs, doc)
@@ -110,53 +112,84 @@ func parseObjects(s Schema, inputs ...input) ([]map[string]any, error) {
 	return docs, nil
 }
 
-func strategicPatch(change map[string]any, s Schema) (Patch, error) {
-	body := appendValue(nil, change)
+func strategicPatch(change node, s Schema) (Patch, error) {
+	body, err := change.appendTo(nil, 0)
+	if err != nil {
+		return Patch{}, fmt.Errorf("patch: %w", err)
+	}
 	if s.root == nil {
 		return Patch{mediaType: MergeType, body: body}, nil
 	}
 	return Patch{mediaType: StrategicType, body: body}, nil
 }
 
-// prune takes out of a patch of deletions the items that the live object's lists do not have, if they delete items in turn.
-// Such an item is added whole, and a server would add what it should delete.
-func prune(change, live map[string]any, s *shape) {
-	for name, value := range change {
-		f := s.member(name)
-		switch value := value.(type) {
-		case map[string]any:
-			if live, ok := live[name].(map[string]any); ok {
-				prune(value, live, f.shape)
-			}
-		case []any:
-			live, ok := live[name].([]any)
-			if _, _, isDirective := directive(name); !ok || isDirective || !f.merge || f.mergeKey == "" {
-				continue
-			}
-			items := make(map[string]map[string]any, len(live))
-			for _, v := range live {
-				if object, ok := v.(map[string]any); ok {
-					key, _ := scalarKey(object[f.mergeKey])
-					items[key] = object
-				}
-			}
-			left := slices.DeleteFunc(value, func(v any) bool {
-				object, _ := v.(map[string]any)
-				if _, ok := object[directivePatch]; ok || object == nil {
-					return false
-				}
-				key, _ := scalarKey(object[f.mergeKey])
-				if items[key] == nil {
-					return refusePatch(object, nil) != nil
-				}
-				prune(object, items[key], f.shape.item())
-				return false
-			})
-			if change[name] = left; len(left) == 0 {
-				delete(change, name)
+// prune takes out of a patch of deletions what is about objects, lists and items that the live object does not have. What is
+// wanted of them is added whole, and in what is new a server keeps directives as members, and adds what it should delete.
+func prune(change *branch, live *node, s *shape) {
+	there := live.open()
+	for i := range change.members {
+		m := &change.members[i]
+		if m.gone {
+			continue
+		}
+		name := string(m.name)
+		_, of, directs := directive(m.name)
+		if directs {
+			name = of
+		}
+		live := absent
+		if j := there.find(name); j >= 0 {
+			live = there.members[j].value
+		}
+		f := s.member(m.name)
+		switch kind := m.value.kind(); {
+		case kind != '{' && kind != '[' || directs && of == "":
+		case kind != live.kind():
+			change.remove(i)
+		case directs:
+		case kind == '{':
+			prune(m.value.open(), &live, f.shape)
+		case f.merge && f.mergeKey != "" && !replaces(&m.value):
+			if pruneItems(m.value.open(), &live, f); len(m.value.open().items) == 0 {
+				change.remove(i)
 			}
 		}
 	}
+}
+
+func pruneItems(change *branch, live *node, f field) {
+	items := byID(live.open().items, f.mergeKey)
+	change.items = slices.DeleteFunc(change.items, func(v node) bool {
+		if _, ok := v.lookup(directivePatch); ok || v.kind() != '{' {
+			return false
+		}
+		item := items[idOf(&v, f.mergeKey)]
+		if item != nil {
+			prune(v.open(), item, f.shape.item())
+		}
+		return item == nil
+	})
+}
+
+// byID returns the objects of a list by their merge key.
+func byID(list []node, mergeKey string) map[string]*node {
+	items := make(map[string]*node, len(list))
+	for i := range list {
+		if list[i].kind() == '{' {
+			items[idOf(&list[i], mergeKey)] = &list[i]
+		}
+	}
+	return items
+}
+
+// idOf returns the merge key of an item, and nothing if it has none.
+func idOf(v *node, mergeKey string) string {
+	id, ok := v.lookup(mergeKey)
+	if !ok {
+		return ""
+	}
+	key, _ := scalarKey(&id)
+	return string(key)
 }
 
 // MergeConflictError says that someone else has changed what a configuration changes too. It shows no values.
@@ -180,68 +213,47 @@ type conflicts struct {
 
 func (c *conflicts) add(at *place) { c.paths = append(c.paths, at.String()) }
 
-func (c *conflicts) objects(ours, theirs map[string]any, s *shape, at *place) {
-	if ours[directivePatch] != theirs[directivePatch] {
+func (c *conflicts) objects(ours, theirs *node, s *shape, at *place) {
+	if ours.word(directivePatch) != theirs.word(directivePatch) {
 		c.add(at)
 		return
 	}
-	for _, name := range names(ours) {
-		if _, _, ok := directive(name); ok {
+	b := theirs.open()
+	for m := range ours.open().each {
+		if i := b.find(string(m.name)); i >= 0 && !isDirective(m.name) {
+			c.values(&m.value, &b.members[i].value, s.member(m.name), at.member(m.name))
+		}
+	}
+}
+
+func (c *conflicts) values(ours, theirs *node, f field, at *place) {
+	switch kind := ours.kind(); {
+	case kind != theirs.kind():
+	case kind == '{':
+		if !f.replace {
+			c.objects(ours, theirs, f.shape, at)
+		}
+		return
+	case kind == '[' && f.merge && !replaces(ours) && !replaces(theirs):
+		if f.mergeKey != "" { // or they are sets, which add to one another
+			c.items(ours, theirs, f, at)
+		}
+		return
+	}
+	if !alike(ours, theirs) {
+		c.add(at)
+	}
+}
+
+func (c *conflicts) items(ours, theirs *node, f field, at *place) {
+	items, list := byID(theirs.open().items, f.mergeKey), ours.open().items
+	for i := range list {
+		v := &list[i]
+		if v.kind() != '{' {
 			continue
 		}
-		if value, ok := theirs[name]; ok {
-			c.values(ours[name], value, s.member(name), at.member(name))
+		if other := items[idOf(v, f.mergeKey)]; other != nil {
+			c.objects(v, other, f.shape.item(), at.item(i))
 		}
-	}
-}
-
-func (c *conflicts) values(ours, theirs any, f field, at *place) {
-	switch a := ours.(type) {
-	case map[string]any:
-		if b, ok := theirs.(map[string]any); ok {
-			if !f.replace {
-				c.objects(a, b, f.shape, at)
-			}
-			return
-		}
-	case []any:
-		if b, ok := theirs.([]any); ok {
-			c.lists(a, b, f, at)
-			return
-		}
-	}
-	if !equal(ours, theirs) {
-		c.add(at)
-	}
-}
-
-func (c *conflicts) lists(ours, theirs []any, f field, at *place) {
-	if f.merge && (replaces(ours) || replaces(theirs)) {
-		if !equal(ours, theirs) {
-			c.add(at)
-		}
-		return
-	}
-	if f.merge && f.mergeKey == "" {
-		return // sets, which add to one another
-	}
-	if f.merge {
-		items := make(map[string]map[string]any, len(theirs))
-		for _, v := range theirs {
-			object, _ := v.(map[string]any)
-			key, _ := scalarKey(object[f.mergeKey])
-			items[key] = object
-		}
-		for i, v := range ours {
-			object, _ := v.(map[string]any)
-			key, _ := scalarKey(object[f.mergeKey])
-			if other := items[key]; object != nil && other != nil {
-				c.objects(object, other, f.shape.item(), at.item(i))
-			}
-		}
-		return
-	}
-	if !equal(ours, theirs) {
-		c.add(at)
 	}
 }

@@ -107,7 +107,17 @@ func TestThreeWayKeepsWhatOthersHaveSet(t *testing.T) { // behaviours 320 and 32
 		},
 		{
 			"a list that someone has removed", `{"items":[{"name":"a"},{"name":"b"}]}`, `{"items":[{"name":"a"}]}`, `{}`,
-			`{"items":[{"name":"a"},{"name":"b","$patch":"delete"}],"$setElementOrder/items":[{"name":"a"}]}`, `{"items":[{"name":"a"}]}`,
+			`{"items":[{"name":"a"}]}`, `{"items":[{"name":"a"}]}`,
+		},
+		{ // what is new has no directives: a server would take them for members, and refuse them where it validates strictly
+			"an item of a list of unions that someone has removed", `{"volumes":[{"name":"a","value":"x","marks":["a","b"]},{"name":"b"}]}`,
+			`{"volumes":[{"name":"a","kind":"x","marks":["a"]},{"name":"b"}]}`, `{"volumes":[{"name":"b"}]}`,
+			`{"volumes":[{"name":"a","kind":"x","marks":["a"]}],"$setElementOrder/volumes":[{"name":"a"},{"name":"b"}]}`,
+			`{"volumes":[{"name":"a","kind":"x","marks":["a"]},{"name":"b"}]}`,
+		},
+		{
+			"a union that someone has removed", `{"plan":{"type":"a","surge":1}}`, `{"plan":{"type":"b"}}`, `{}`,
+			`{"plan":{"type":"b"}}`, `{"plan":{"type":"b"}}`,
 		},
 		{
 			"scalars", `{"marks":["a","b"]}`, `{"marks":["a","c"]}`, `{"marks":["a","b","x"]}`,
@@ -121,6 +131,10 @@ func TestThreeWayKeepsWhatOthersHaveSet(t *testing.T) { // behaviours 320 and 32
 		{
 			"items of one key that lack what is configured", `{"ports":[{"port":53}]}`, `{"ports":[{"port":53},{"port":53,"protocol":"UDP"}]}`, `{"ports":[{"port":53,"protocol":"TCP"}]}`,
 			`{"ports":[{"port":53},{"port":53,"protocol":"UDP"},{"$patch":"replace"}]}`, `{"ports":[{"port":53},{"port":53,"protocol":"UDP"}]}`,
+		},
+		{
+			"items of one key of which one has an empty list", `{"items":[{"name":"a"}]}`, `{"items":[{"name":"a","items":[]},{"name":"a"}]}`, `{"items":[{"name":"a","items":[{"name":"x"}]}]}`,
+			`{"items":[{"name":"a","items":[]},{"name":"a"},{"$patch":"replace"}]}`, `{"items":[{"name":"a","items":[]},{"name":"a"}]}`,
 		},
 		{
 			"items of one key that are no longer configured", `{"ports":[{"port":53},{"port":53,"protocol":"UDP"}]}`, `{"ports":[{"port":53}]}`, `{"ports":[{"port":53,"protocol":"TCP"},{"port":53,"protocol":"UDP"}]}`,
@@ -326,6 +340,7 @@ func FuzzStrategic(f *testing.F) {
 		f.Add([]byte(seed[0]), []byte(seed[1]), []byte(seed[0]))
 	}
 	f.Fuzz(func(t *testing.T, a, b, c []byte) {
+		before := [3]string{string(a), string(b), string(c)}
 		// As a patch b is obeyed or refused, and what comes of it is a document.
 		if out, err := patch.ApplyStrategic(a, b, ofWorkload); err == nil && !json.Valid(out) {
 			t.Fatalf("%s is no JSON", out)
@@ -334,6 +349,10 @@ func FuzzStrategic(f *testing.F) {
 			if body, err := p.Body(); err != nil || !json.Valid(body) {
 				t.Fatalf("%s, %v", body, err)
 			}
+		}
+		checkMerged(t, a, b, c)
+		if string(a) != before[0] || string(b) != before[1] || string(c) != before[2] {
+			t.Fatal("a document has changed")
 		}
 		p, err := patch.DiffStrategic(a, b, ofWorkload)
 		if err != nil {
@@ -359,6 +378,33 @@ func FuzzStrategic(f *testing.F) {
 			t.Fatalf("of %s and %s came %s, not %s: %s is left, %v", a, body, got, b, left, err)
 		}
 	})
+}
+
+// checkMerged checks that after a three-way merge nothing is left to set, up to nulls and scalars that stand twice in a set.
+func checkMerged(t *testing.T, original, modified, live []byte) {
+	t.Helper()
+	p, err := patch.ThreeWay(original, modified, live, ofWorkload, patch.ThreeWayOptions{})
+	if err != nil {
+		return
+	}
+	body, err := p.Body()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := patch.ApplyStrategic(live, body, ofWorkload)
+	if err != nil {
+		t.Fatalf("%s, %s and %s make %s, which cannot be applied: %v", original, modified, live, body, err)
+	}
+	p, err = patch.ThreeWay(nil, modified, got, ofWorkload, patch.ThreeWayOptions{})
+	if errors.Is(err, patch.ErrMergeKey) || errors.Is(err, patch.ErrMergedList) {
+		return // modified has a list that live has not, and that can be added but not be changed
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, err := p.Body(); err != nil || !onlyNullsAndSets(left) {
+		t.Fatalf("%s, %s and %s make %s, and so %s: %s is left, %v", original, modified, live, body, got, left, err)
+	}
 }
 
 // onlyNullsAndSets tells whether a patch has nothing in it but null and what is in marks.

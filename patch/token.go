@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,10 +12,17 @@ import (
 // token is where a value, or the name of a member, stands in a JSON text. The tokens of a text are in its order: behind that
 // of an object stand, for each member, the name's and those of the value.
 type token struct {
-	start, end uint32
-	next       uint32 // the first token behind the value
-	plain      bool   // of a string: it says what is written between its quotes
+	start uint32
+	stop  uint32 // the end, with the bit plain if that is set
+	next  uint32 // the first token behind the value
 }
+
+// plain is set of a string that says what is written between its quotes. No text is so long that its end had the bit.
+const plain = 1 << 31
+
+func (t token) end() uint32 { return t.stop &^ plain }
+
+func (t token) plain() bool { return t.stop&plain != 0 }
 
 // source is a JSON text that has been checked, and its tokens. Values are taken from it as they are written.
 type source struct {
@@ -29,10 +37,10 @@ func read(what string, text []byte) (*source, error) {
 	if len(text) > maxSize {
 		return nil, fmt.Errorf("%s is %w: it has %d bytes, and %d are allowed", what, ErrTooLarge, len(text), maxSize)
 	}
-	r := reader{text: text, tokens: make([]token, 0, len(text)/8+8)}
-	switch err := r.read(); {
+	s, err := tokenize(text)
+	switch {
 	case err == nil:
-		return &source{text: text, tokens: r.tokens, spaces: r.spaces > 0, depth: r.deepest}, nil
+		return s, nil
 	case errors.Is(err, errSecondValue):
 		return nil, fmt.Errorf("%s has %w", what, err)
 	case errors.Is(err, ErrTooLarge):
@@ -42,16 +50,30 @@ func read(what string, text []byte) (*source, error) {
 	}
 }
 
+// tokenize is read without bounds for the text.
+func tokenize(text []byte) (*source, error) {
+	// There is a colon behind each name, and before each value but the first a comma, a colon or the start of what it is in.
+	most := 1
+	for _, c := range [...]byte{':', ',', '{', '['} {
+		most += bytes.Count(text, []byte{c})
+	}
+	r := reader{text: text, tokens: make([]token, 0, min(most, len(text)/4+8))}
+	if err := r.read(); err != nil {
+		return nil, err
+	}
+	return &source{text: text, tokens: r.tokens, spaces: r.spaces > 0, depth: r.deepest}, nil
+}
+
 // raw returns the text of a value or name.
 func (s *source) raw(at uint32) []byte {
 	t := s.tokens[at]
-	return s.text[t.start:t.end]
+	return s.text[t.start:t.end()]
 }
 
 // string returns what a string says. It must not be changed: it may be part of the text.
 func (s *source) string(at uint32) []byte {
 	raw := s.raw(at)
-	if s.tokens[at].plain {
+	if s.tokens[at].plain() {
 		return raw[1 : len(raw)-1]
 	}
 	return unquote(raw)
@@ -118,7 +140,7 @@ func (r *reader) behindValue() (done bool, err error) {
 		switch r.peek() {
 		case opening + 2:
 			r.at++
-			t.end, t.next = uint32(r.at), uint32(len(r.tokens))
+			t.stop, t.next = uint32(r.at), uint32(len(r.tokens))
 			r.open = r.open[:len(r.open)-1]
 			continue
 		case ',':
@@ -159,9 +181,9 @@ func (r *reader) unexpected() error {
 	return fmt.Errorf("unexpected %q at byte %d", r.text[r.at], r.at)
 }
 
-func (r *reader) push(start int, plain bool) {
-	next := uint32(len(r.tokens) + 1)
-	r.tokens = append(r.tokens, token{start: uint32(start), end: uint32(r.at), next: next, plain: plain})
+// push adds the token of a scalar or name that ends here; bits is plain or nothing.
+func (r *reader) push(start int, bits uint32) {
+	r.tokens = append(r.tokens, token{start: uint32(start), stop: uint32(r.at) | bits, next: uint32(len(r.tokens) + 1)})
 }
 
 // name reads the name of a member and the colon.
@@ -201,7 +223,7 @@ func (r *reader) word(w string) error {
 		}
 		r.at++
 	}
-	r.push(start, false)
+	r.push(start, 0)
 	return nil
 }
 
@@ -223,7 +245,11 @@ func (r *reader) string() error {
 		switch c := b[i]; {
 		case c == '"':
 			r.at = i + 1
-			r.push(start, !escapes && (ascii || utf8.Valid(b[start+1:i])))
+			bits := uint32(0)
+			if !escapes && (ascii || utf8.Valid(b[start+1:i])) {
+				bits = plain
+			}
+			r.push(start, bits)
 			return nil
 		case c == '\\':
 			escapes = true
@@ -293,7 +319,7 @@ func (r *reader) number() error {
 			return r.unexpected()
 		}
 	}
-	r.push(start, false)
+	r.push(start, 0)
 	return nil
 }
 

@@ -11,4 +11,8 @@
 // cache, and later runs start in seconds. Hence go vet before it: it compiles the same once, where `go test ./...` alone
 // would do so for the packages and for the control plane at the same time. On a slow machine, -timeout also extends the
 // time that the start may take. -count=1 because the go command cannot see that a cached result depended on a server.
+//
+// Random patches are compared with what the server makes of them, by sixty seeds each. To try others:
+//
+//	go test -count=1 -run 'Patch|Merge|Difference|Directive' . -first 1000 -seeds 500
 package e2e
