@@ -22,5 +22,5 @@ func TestConformanceOfExpiry(t *testing.T) {
 // The same calls go to a real kube-apiserver in internal/e2e. This server has no server-side apply, and no rules to list.
 func TestEveryCallIsAccepted(t *testing.T) {
 	server := clienttest.Start(t, clienttest.Options{})
-	wire.Run(t, server.Config(), "apply", "apply-options", "apply-unstructured", "status-apply", "rules")
+	wire.Run(t, server.Config(), "apply", "apply-options", "apply-paths", "apply-unstructured", "patch-apply", "patch-migrate", "status-apply", "rules")
 }
