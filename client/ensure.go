@@ -123,28 +123,6 @@ func (r Resource[T]) ensured(q request, want T) (body []byte, asked meta.Identit
 	return body, item.Identity, nil
 }
 
-// isEmpty reports whether a value of JSON has nothing in it but zeros.
-func isEmpty(v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, member := range v {
-			if !isEmpty(member) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		return len(v) == 0
-	case string:
-		return v == ""
-	case float64:
-		return v == 0
-	case bool:
-		return !v
-	}
-	return v == nil
-}
-
 // ensure makes one attempt. Its error is an *outrun if there is to be another.
 func (r Resource[T]) ensure(ctx context.Context, q request, want T, asked meta.Identity, body []byte) (T, Outcome, error) {
 	var none T

@@ -135,6 +135,7 @@ func sameValue(a, b any) bool {
 	return isEmpty(a) && isEmpty(b)
 }
 
+// isEmpty reports whether a value of JSON has nothing in it but zeros.
 func isEmpty(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -143,6 +144,8 @@ func isEmpty(v any) bool {
 		return !v
 	case string:
 		return v == ""
+	case float64:
+		return v == 0
 	case json.Number:
 		return v == "0"
 	case []any:

@@ -94,7 +94,8 @@ func (m merger) retain(doc, changes *branch, at *place) error {
 // member changes one member of a document.
 func (m merger) member(doc *branch, change *member, f field, at *place) error {
 	value, i := &change.value, doc.find(string(change.name))
-	old := &absent
+	none := absent
+	old := &none
 	if i >= 0 {
 		old = &doc.members[i].value
 	}
