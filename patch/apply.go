@@ -293,6 +293,7 @@ func tidy(root *node, paths []string) (status bool, err error) {
 				return false, malformed("metadata.%s must be left out of a configuration that is applied: only the server sets it", name)
 			}
 		}
+		dropIf(object, "metadata", isZero)
 	}
 	if slices.ContainsFunc(paths, func(p string) bool { return p == "/status" || leadsInto(p, "/status") }) {
 		return false, nil

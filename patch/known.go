@@ -48,13 +48,19 @@ func (p Patch) IsApplied(obj any, m FieldManager) bool {
 		return false
 	}
 	c := comparison{version: version}
+	var others []*fieldset.Set
+	for i := range entries {
+		if other, err := fieldsOf(&entries[i]); err == nil && i != mine && entries[i].APIVersion == version {
+			others = append(others, other)
+		}
+	}
 	for _, names := range whichObject {
 		removeAt(&config, names)
 	}
-	if at := config.open().find("metadata"); at >= 0 && config.open().members[at].value.open().len() == 0 {
+	if at := config.open().find("metadata"); at >= 0 && isZero(&config.open().members[at].value) {
 		config.open().remove(at)
 	}
-	return c.members(&config, root, set)
+	return c.members(&config, root, set, others)
 }
 
 // removeAt takes a member out of an object, if it is there.
@@ -74,8 +80,8 @@ type comparison struct {
 	version string // the object's apiVersion
 }
 
-// same is for the value of a member, which is at a place called name.
-func (c comparison) same(name string, config, obj *node, s *fieldset.Set) bool {
+// same is for the value of a member, which is at a place called name. others is what everybody else owns there.
+func (c comparison) same(name string, config, obj *node, s *fieldset.Set, others []*fieldset.Set) bool {
 	if s == nil {
 		return false
 	}
@@ -84,15 +90,15 @@ func (c comparison) same(name string, config, obj *node, s *fieldset.Set) bool {
 	case '{':
 		switch {
 		case !leaf:
-			return !s.Self && c.members(config, obj, s)
+			return !s.Self && c.members(config, obj, s, others)
 		case config.open().len() == 0:
-			return same(config, obj)
+			return same(config, obj) || obj.kind() == '{' && hasParts(others) // of what is owned whole nobody owns a part
 		default:
 			return fieldset.OwnedWhole(c.version, name) && same(config, obj)
 		}
 	case '[':
 		if !leaf {
-			return !s.Self && c.elements(config, obj, s)
+			return !s.Self && c.elements(config, obj, s, others)
 		}
 		return same(config, obj) // no list but one that is owned whole is in a set itself
 	}
@@ -105,7 +111,7 @@ func isUnset(n *node) bool {
 	return n.kind() == 'f' || n.kind() != '{' && isZero(n)
 }
 
-func (c comparison) members(config, obj *node, s *fieldset.Set) bool {
+func (c comparison) members(config, obj *node, s *fieldset.Set, others []*fieldset.Set) bool {
 	if obj.kind() != '{' {
 		return false
 	}
@@ -119,10 +125,12 @@ func (c comparison) members(config, obj *node, s *fieldset.Set) bool {
 			continue
 		}
 		at := to.find(string(m.name))
-		if part := s.Child(fieldset.Field(string(m.name))); at < 0 && part != nil && part.Self && len(part.Children) == 0 && isUnset(&m.value) {
+		key := fieldset.Field(string(m.name))
+		part := s.Child(key)
+		if at < 0 && part != nil && part.Self && len(part.Children) == 0 && isUnset(&m.value) {
 			continue // it is owned and not there: the server does not write it where it is zero
 		}
-		if at < 0 || !c.same(string(m.name), &m.value, &to.members[at].value, s.Child(fieldset.Field(string(m.name)))) {
+		if at < 0 || !c.same(string(m.name), &m.value, &to.members[at].value, part, parts(others, key)) {
 			return false
 		}
 	}
@@ -130,7 +138,7 @@ func (c comparison) members(config, obj *node, s *fieldset.Set) bool {
 }
 
 // elements is for lists whose elements are owned one by one.
-func (c comparison) elements(config, obj *node, s *fieldset.Set) bool {
+func (c comparison) elements(config, obj *node, s *fieldset.Set, others []*fieldset.Set) bool {
 	if obj.kind() != '[' {
 		return false
 	}
@@ -158,18 +166,18 @@ func (c comparison) elements(config, obj *node, s *fieldset.Set) bool {
 			return false
 		}
 		used[key], last = true, at
-		if !c.element(&from[i], &to[at], part) {
+		if !c.element(&from[i], &to[at], part, parts(others, key)) {
 			return false
 		}
 	}
 	return true
 }
 
-func (c comparison) element(config, obj *node, s *fieldset.Set) bool {
+func (c comparison) element(config, obj *node, s *fieldset.Set, others []*fieldset.Set) bool {
 	if len(s.Children) == 0 || config.kind() != '{' {
 		return len(s.Children) == 0 && same(config, obj)
 	}
-	return c.members(config, obj, s)
+	return c.members(config, obj, s, others)
 }
 
 // withDefaults finds an element of which the configuration does not say all of the key: the rest is a default. That it is the
