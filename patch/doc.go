@@ -1,5 +1,5 @@
-// Package patch builds changes for a Patch request, finds out the change between two objects, and applies changes to JSON
-// documents.
+// Package patch builds changes for a Patch request, finds out the change between two objects, applies changes to JSON documents,
+// and reads who owns which fields.
 //
 // A [Patch] is a value: a media type and a body. It does nothing until it is sent. Building one never fails where it stands;
 // what is wrong with it shows when it is used, before anything is sent.
@@ -17,6 +17,13 @@
 // A strategic merge patch ([Strategic], [ApplyStrategic], [DiffStrategic], [ThreeWay]) is a merge patch that knows which lists
 // of a kind are merged, and by which member. A [Schema] tells it: from a Go type's tags, or from the server's OpenAPI document.
 // Custom resources do not take it.
+//
+// An apply ([Apply]) has the shape of the object, too, but says who wants it: all that its field manager wants to be so, and
+// nothing else. The server notes whose each field is, removes what the manager no longer names, and refuses to change what is
+// somebody else's, unless it is told to. So a program that wants some fields of an object to be so, whatever they are now and
+// whether the object is there or not, applies them, again and again; a program that changes what it has read sends one of the
+// others. [Extract] gives back what a manager has applied, [Patch.IsApplied] says that there is nothing to do, and
+// [MigrateFields] makes an applier the owner of what kubectl has applied the old way.
 //
 // Any of them can be made to hold only for the version that it was computed from: [Patch.WithResourceVersion].
 //

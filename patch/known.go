@@ -47,7 +47,7 @@ func (p Patch) IsApplied(obj any, m FieldManager) bool {
 	if err != nil {
 		return false
 	}
-	c := comparison{version: version}
+	c := comparison{version: version, last: !slices.ContainsFunc(entries[mine+1:], func(e meta.ManagedFields) bool { return e.Operation == operationApply })}
 	var others []*fieldset.Set
 	for i := range entries {
 		if other, err := fieldsOf(&entries[i]); err == nil && i != mine && entries[i].APIVersion == version {
@@ -78,6 +78,7 @@ func removeAt(n *node, names []string) {
 // comparison finds out whether a configuration is in an object, and whether what it names is exactly a set of fields.
 type comparison struct {
 	version string // the object's apiVersion
+	last    bool   // nobody has applied since
 }
 
 // same is for the value of a member, which is at a place called name. others is what everybody else owns there.
@@ -127,8 +128,10 @@ func (c comparison) members(config, obj *node, s *fieldset.Set, others []*fields
 		at := to.find(string(m.name))
 		key := fieldset.Field(string(m.name))
 		part := s.Child(key)
-		if at < 0 && part != nil && part.Self && len(part.Children) == 0 && isUnset(&m.value) {
-			continue // it is owned and not there: the server does not write it where it is zero
+		if at < 0 && c.last && part != nil && part.Self && len(part.Children) == 0 && isUnset(&m.value) {
+			// It is owned and not there, as the server does not write it where it is zero. So it finds a change at first, and at last
+			// none but the time in the manager's entry, which it takes back unless the entry has to go behind a later one.
+			continue
 		}
 		if at < 0 || !c.same(string(m.name), &m.value, &to.members[at].value, part, parts(others, key)) {
 			return false

@@ -74,6 +74,8 @@ func TestAnObjectProvesThatAConfigurationIsApplied(t *testing.T) {
 		"an object in another":   patch.Apply(raw(`{"a":{"b":1}}`)).IsApplied(managed(`"a":{"b":1}`, `{"f:a":{}}`), patch.FieldManager{Name: "m"}),
 		"a set of two kinds":     patch.Apply(raw(`{"l":["a"]}`)).IsApplied(managed(`"l":["a"]`, `{"f:l":{"v:\"a\"":{},"i:0":{}}}`), patch.FieldManager{Name: "m"}),
 		"an owned list in parts": patch.Apply(raw(`{"l":["a"]}`)).IsApplied(managed(`"l":["a"]`, `{"f:l":{".":{},"v:\"a\"":{}}}`), patch.FieldManager{Name: "m"}),
+		"a zero that nobody writes, where somebody has applied since": patch.Apply(raw(`{"s":{"off":false}}`)).IsApplied(
+			managed(`"s":{}`, `{"f:s":{"f:off":{}}}`, `{}`), patch.FieldManager{Name: "m"}),
 		"a removed empty object": patch.Apply(raw(`{"s":{"e":{}}}`)).IsApplied(managed(`"s":{}`, `{"f:s":{"f:e":{}}}`), patch.FieldManager{Name: "m"}),
 	} {
 		if known {

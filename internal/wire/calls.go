@@ -49,6 +49,12 @@ func writes() []Call {
 		return u
 	}
 	applied := map[string]any{"data": map[string]any{"applied": "yes"}}
+	read := configMap("applied", "<v>") // as if it had been read and changed
+	read.UID, read.ResourceVersion, read.Labels = "u", "1", map[string]string{"l": "", "m": "x"}
+	read.ManagedFields = []meta.ManagedFields{{
+		Manager: "kubectl-client-side-apply", Operation: "Update", APIVersion: "v1", FieldsType: "FieldsV1",
+		FieldsV1: []byte(`{"f:data":{"f:k":{}}}`),
+	}}
 	var calls []Call
 	add := func(c ...Call) { calls = append(calls, c...) }
 	type (
@@ -111,6 +117,18 @@ func writes() []Call {
 		on("apply-options", configMaps, func(ctx ctx, r maps) error {
 			return drop(r.With(everyOption).Apply(ctx, key("applied"), applied, client.ApplyOptions{Force: true}))
 		}),
+		on("apply-paths", configMaps, func(ctx ctx, r maps) error {
+			p := patch.Apply(read, "/metadata/labels/l", "/data")
+			return drop(r.With(client.WriteOptions{FieldManager: "wire"}).Apply(ctx, key("applied"), p, client.ApplyOptions{}))
+		}),
+		on("patch-apply", configMaps, func(ctx ctx, r maps) error {
+			p := patch.Apply(read, "/data").WithResourceVersion("1")
+			return drop(r.With(client.WriteOptions{FieldManager: "wire"}).Patch(ctx, key("applied"), p))
+		}, apierrors.Conflict),
+		on("patch-migrate", configMaps, func(ctx ctx, r maps) error {
+			p := patch.MigrateFields(read, patch.FieldManager{Name: "wire"}, "kubectl-client-side-apply")
+			return drop(r.With(client.WriteOptions{FieldManager: "wire"}).Patch(ctx, key("applied"), p))
+		}, apierrors.Conflict),
 		on("apply-unstructured", dynamic, func(ctx ctx, r dyn) error {
 			return drop(r.With(client.WriteOptions{FieldManager: "wire"}).Apply(ctx, key("dynamic"), object("2"), client.ApplyOptions{Force: true}))
 		}),
