@@ -31,10 +31,12 @@ func (c FieldConflict) String() string {
 	return Clean(c.Field+": "+c.Message, MaxText)
 }
 
-// FieldConflicts returns the fields of an apply that other managers own and have set to other values, as the answers say that err
-// wraps or joins; none if err is no such conflict, but a conflict of versions or something else. They are sorted
-// by field; one that several managers own is there once for each. What can be done: take the value over from the object or leave the field out, so that it stays
-// theirs, or apply again with ApplyOptions.Force, so that it becomes the caller's.
+// FieldConflicts returns the fields of an apply that other managers own and have set to other values, as the answers say that
+// err wraps or joins; none if err is something else, such as a conflict of versions. They are sorted by field, and a field that
+// several managers own is there once for each.
+//
+// What can be done: take the value over from the object, or leave the field out, so that it stays theirs; or apply again with
+// ApplyOptions.Force, so that it becomes the caller's.
 func FieldConflicts(err error) []FieldConflict {
 	var found []FieldConflict
 	for e := range all(err) {

@@ -9,7 +9,7 @@
 //
 // which works on the reason that the server gave, on the HTTP code where it gave none, and through every wrapping and
 // joining. The other questions are functions: [ReasonOf], [RetryAfter], [SafeToRetry], [Cause],
-// [IsTooLargeResourceVersion], and [NetworkOf] for failures without any answer. Each of them takes any error, and says no
+// [FieldConflicts], [IsTooLargeResourceVersion], and [NetworkOf] for failures without any answer. Each of them takes any error, and says no
 // to nil and to errors that have nothing to do with the API.
 //
 // The package does no I/O and keeps no state. Text that came from a server is cleaned of control characters and terminal

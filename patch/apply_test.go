@@ -60,7 +60,7 @@ func TestAConfigurationIsWhatItsValueEncodesTo(t *testing.T) {
 		want string
 	}{
 		"a struct, with the zeros that do not vanish": {w, `{"spec":{"replicas":0,"labels":{"a":""},"items":[{"name":"x"}]}}`},
-		"a map":                {map[string]any{"spec": map[string]any{"n": 9007199254740993}}, `{"spec":{"n":9007199254740993}}`},
+		"a map":                {map[string]any{"spec": map[string]any{"n": int64(9007199254740993)}}, `{"spec":{"n":9007199254740993}}`},
 		"JSON, digit by digit": {raw(` { "a" : 1.10, "b": [ null, {"c": null, "d": 1} ] } `), `{"a":1.10,"b":[null,{"d":1}]}`},
 		"unstructured":         {&meta.Unstructured{Object: map[string]any{"kind": "A", "spec": map[string]any{"a": "b"}}}, `{"kind":"A","spec":{"a":"b"}}`},
 		"nothing":              {map[string]any{}, `{}`},

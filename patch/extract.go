@@ -13,9 +13,10 @@ import (
 // apiVersion, kind, name and namespace, ready to be changed and applied again. If the manager has applied nothing, there is
 // nothing else in it. obj is the object as the server sent it: any value that encodes to it, with its metadata.managedFields.
 //
-// No schema is needed: what the server noted tells how the fields are owned. Elements come in the object's order. One thing is not
-// noted: an object that was applied empty, and that the server has filled since with defaults, looks like one that is owned whole,
-// and is given back as it is now unless somebody else owns a part of it.
+// No schema is needed: what the server noted tells how the fields are owned. Elements come in the object's order. Two things are
+// not noted. A zero that the server does not write, such as false for hostNetwork, is not given back. And an object that was applied
+// empty, and that the server has filled since with defaults, looks like one that is owned whole, and is given back as it is now
+// unless somebody else owns a part of it.
 //
 // It is an error if obj has no managedFields, and if the manager has applied in another version of the API than obj is of.
 func Extract(obj any, m FieldManager) (json.RawMessage, error) {

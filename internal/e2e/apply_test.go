@@ -450,7 +450,8 @@ func randomConfig(t *testing.T, r *rand.Rand, last json.RawMessage) json.RawMess
 		"selector": map[string]any{"matchLabels": map[string]any{"app": "web"}},
 		"template": map[string]any{"metadata": map[string]any{"labels": map[string]any{"app": "web"}}, "spec": pod},
 	}
-	some(spec, "strategy", rarely(r, map[string]any{}, nil), map[string]any{"type": "RollingUpdate"}, map[string]any{"type": "RollingUpdate", "rollingUpdate": map[string]any{"maxSurge": "25%", "maxUnavailable": "25%"}})
+	some(spec, "strategy", rarely(r, map[string]any{}, nil), map[string]any{"type": "RollingUpdate"},
+		map[string]any{"type": "RollingUpdate", "rollingUpdate": map[string]any{"maxSurge": "25%", "maxUnavailable": "25%"}})
 	some(spec, "replicas", 1, 0, 2)
 	some(spec, "paused", false, true)
 	metadata := map[string]any{}

@@ -47,7 +47,8 @@ func (p Patch) IsApplied(obj any, m FieldManager) bool {
 	if err != nil {
 		return false
 	}
-	c := comparison{version: version, last: !slices.ContainsFunc(entries[mine+1:], func(e meta.ManagedFields) bool { return e.Operation == operationApply })}
+	since := slices.ContainsFunc(entries[mine+1:], func(e meta.ManagedFields) bool { return e.Operation == operationApply })
+	c := comparison{version: version, last: !since}
 	var others []*fieldset.Set
 	for i := range entries {
 		if other, err := fieldsOf(&entries[i]); err == nil && i != mine && entries[i].APIVersion == version {
