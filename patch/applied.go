@@ -200,7 +200,7 @@ func withDefaults(item *node, s *fieldset.Set) (string, *fieldset.Set) {
 			if said != c.Has(fieldset.Field(name)) {
 				fits = false
 			} else if said {
-				a, errA := fieldset.Value(plain(&b.members[at].value))
+				a, errA := fieldset.Value(decoded(&b.members[at].value))
 				z, errZ := fieldset.Value(value)
 				fits = fits && errA == nil && errZ == nil && a == z
 			}

@@ -209,7 +209,7 @@ func namesIn(s *fieldset.Set) naming {
 // find returns what a set has within an element of a list, and the element's key in it; nil if it has nothing.
 func (n naming) find(s *fieldset.Set, item *node, i int) (string, *fieldset.Set) {
 	if n.value {
-		if key, err := fieldset.Value(plain(item)); err == nil && s.Child(key) != nil {
+		if key, err := fieldset.Value(decoded(item)); err == nil && s.Child(key) != nil {
 			return key, s.Child(key)
 		}
 	}
@@ -236,14 +236,14 @@ func keyOf(item *node, names []string) (string, bool) {
 		if at < 0 {
 			return "", false
 		}
-		members[name] = plain(&b.members[at].value)
+		members[name] = decoded(&b.members[at].value)
 	}
 	key, err := fieldset.Key(members)
 	return key, err == nil
 }
 
-// plain returns a value as a decoder has it, with numbers as json.Number.
-func plain(n *node) any {
+// decoded returns a value as a decoder has it, with numbers as json.Number.
+func decoded(n *node) any {
 	switch n.kind() {
 	case '"':
 		return string(n.from.string(n.at))
