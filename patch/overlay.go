@@ -220,7 +220,7 @@ func textAsData(want *branch) *branch {
 func encodedNode(text []byte) node {
 	quoted := append([]byte{'"'}, base64.StdEncoding.EncodeToString(text)...)
 	quoted = append(quoted, '"')
-	return (&source{text: quoted, tokens: []token{{end: uint32(len(quoted)), next: 1, plain: true}}}).root()
+	return (&source{text: quoted, tokens: []token{{stop: uint32(len(quoted)) | plain, next: 1}}}).root()
 }
 
 // member puts a member over that of live, if there is one. Its place is at.
