@@ -1,0 +1,142 @@
+// Apply keeps a deployment as its configuration says, and leaves to others what is theirs.
+//
+//	go run ./examples/apply                       # with nothing but Go: the API server is in the process
+//	go run ./examples/apply -kubeconfig FILE -namespace web
+//
+// The struct is one of this program's own, with the fields that it reads. Which of them it wants to be so, it says with paths: the
+// server remembers that these are its own, and refuses to change what has become somebody else's, here an autoscaler's.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/kubeconfig"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/patch"
+)
+
+// Deployment has what this program reads. That a zero does not vanish from its JSON does no harm: paths say what is meant.
+type Deployment struct {
+	meta.ObjectMeta `json:"metadata"`
+	Spec            struct {
+		Replicas int      `json:"replicas"`
+		Selector Labels   `json:"selector"`
+		Template Template `json:"template"`
+	} `json:"spec"`
+}
+
+type Labels struct {
+	MatchLabels map[string]string `json:"matchLabels"`
+}
+
+type Template struct {
+	Metadata struct {
+		Labels map[string]string `json:"labels"`
+	} `json:"metadata"`
+	Spec struct {
+		Containers []Container `json:"containers"`
+	} `json:"spec"`
+}
+
+type Container struct {
+	Name  string `json:"name"`
+	Image string `json:"image"`
+}
+
+// Deployments says where the server has them.
+var Deployments = client.Type[*Deployment]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"}
+
+// run applies a configuration, meets somebody else who writes the same object, and gives way.
+func run(ctx context.Context, c *client.Client, namespace string, out io.Writer) error {
+	key := meta.Key{Namespace: namespace, Name: "web"}
+	mine := client.For(c, Deployments).With(client.WriteOptions{FieldManager: "apply-example"})
+
+	var want Deployment
+	labels := map[string]string{"app": key.Name}
+	want.Spec.Replicas, want.Spec.Selector.MatchLabels = 2, labels
+	want.Spec.Template.Metadata.Labels = labels
+	want.Spec.Template.Spec.Containers = []Container{{Name: "web", Image: "web:1"}}
+
+	// The same call creates the object and changes it.
+	pods := []string{"/spec/selector", "/spec/template"}
+	all := append([]string{"/spec/replicas"}, pods...)
+	if _, err := mine.Apply(ctx, key, patch.Apply(want, all...), client.ApplyOptions{}); err != nil {
+		return err
+	}
+
+	// Somebody else knows better how many replicas there should be.
+	autoscaler := client.For(c, Deployments).With(client.WriteOptions{FieldManager: "autoscaler"})
+	if _, err := autoscaler.Patch(ctx, key, patch.Merge(map[string]any{"spec": map[string]any{"replicas": 5}})); err != nil {
+		return err
+	}
+	want.Spec.Template.Spec.Containers[0].Image = "web:2"
+	_, err := mine.Apply(ctx, key, patch.Apply(want, all...), client.ApplyOptions{})
+	for _, conflict := range apierrors.FieldConflicts(err) {
+		fmt.Fprintf(out, "%s is owned by %s\n", conflict.Field, conflict.Manager)
+	}
+	if !errors.Is(err, apierrors.Conflict) {
+		return fmt.Errorf("an apply of the replicas, which are the autoscaler's: %w", err)
+	}
+
+	// Without an opinion on the replicas there is no conflict. ApplyOptions.Force would take them back.
+	got, err := mine.Apply(ctx, key, patch.Apply(want, pods...), client.ApplyOptions{})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%d replicas of %s\n", got.Spec.Replicas, got.Spec.Template.Spec.Containers[0].Image)
+
+	// What is known to be applied already costs no request. A controller takes Known from its cache (informer.Options.KeepManagedFields).
+	again, err := mine.Apply(ctx, key, patch.Apply(want, pods...), client.ApplyOptions{Known: got})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "unchanged:", again.ResourceVersion == got.ResourceVersion)
+	return nil
+}
+
+// demo runs against a server in the process.
+func demo(ctx context.Context, out io.Writer) error {
+	ctx, stop := context.WithCancel(ctx)
+	server := clienttest.New(clienttest.Options{})
+	served := make(chan error, 1)
+	go func() { served <- server.Run(ctx) }()
+	c, err := client.New(server.Config())
+	if err == nil {
+		err = run(ctx, c, "default", out)
+		c.Close()
+	}
+	stop()
+	return errors.Join(err, <-served)
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	file := flag.String("kubeconfig", "", "use the cluster of this `file` instead of a server in the process")
+	name := flag.String("context", "", "the kubeconfig's context; empty is its current one")
+	namespace := flag.String("namespace", "default", "where the deployment is")
+	flag.Parse()
+	var err error
+	if *file == "" && *name == "" {
+		err = demo(ctx, os.Stdout)
+	} else if loaded, e := kubeconfig.Load(kubeconfig.Options{Path: *file, Context: *name}); e != nil {
+		err = e
+	} else if c, e := client.New(loaded.Config); e != nil {
+		err = e
+	} else {
+		err = run(ctx, c, *namespace, os.Stdout)
+	}
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "apply:", err)
+		os.Exit(1)
+	}
+}
