@@ -47,10 +47,12 @@ func extract(obj any, m FieldManager) (json.RawMessage, error) {
 		e := &entries[i]
 		s, err := fieldsOf(e)
 		switch version := textAt(root, "apiVersion"); {
+		case !m.owns(e):
+			if err == nil { // what cannot be read says nothing about what is the manager's
+				others = append(others, s)
+			}
 		case err != nil:
 			return nil, err
-		case !m.owns(e):
-			others = append(others, s)
 		case e.APIVersion != version:
 			return nil, fmt.Errorf("the manager has applied it as %s, and the object was read as %s; read it as it was applied",
 				quote(e.APIVersion), quote(version))

@@ -130,7 +130,7 @@ func TestWhatCannotBeExtracted(t *testing.T) {
 		{raw(`{"metadata":{"managedFields":[]}}`), m, none},
 		{raw(`{"metadata":{"managedFields":{}}}`), m, "metadata.managedFields: json: cannot unmarshal object into Go value of type []meta.ManagedFields"},
 		{raw(entry), m, `the manager has applied it as "v1", and the object was read as "v2"; read it as it was applied`},
-		{managed(`"a":1`, `{"a":{}}`), m, `metadata.managedFields of "m": fieldset: key "a" must start with f:, k:, v: or i:`},
+		{managed(`"a":1`, `{"a":{}}`), m, `metadata.managedFields of "m": fieldset: key "a" must start with i:, k:, v: or f: and a name`},
 		{raw(strings.Replace(entry, "FieldsV1", "FieldsV2", 1)), m, `metadata.managedFields: fieldsType must be FieldsV1, got "FieldsV2"`},
 	} {
 		got, err := patch.Extract(test.obj, test.m)

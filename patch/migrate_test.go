@@ -181,7 +181,7 @@ func TestMigrationsThatCannotBe(t *testing.T) {
 			[]string{"csa"},
 			"metadata.resourceVersion must not be empty: without it nothing tells that nobody has written since",
 		},
-		{owners(owner("csa", "Update", "", "v1", `{"a":{}}`)), mine, []string{"csa"}, `metadata.managedFields of "csa": fieldset: key "a" must start with f:, k:, v: or i:`},
+		{owners(owner("csa", "Update", "", "v1", `{"a":{}}`)), mine, []string{"csa"}, `metadata.managedFields of "csa": fieldset: key "a" must start with i:, k:, v: or f: and a name`},
 	} {
 		p := patch.MigrateFields(test.obj, test.to, test.from...)
 		if _, err := p.Body(); err == nil || err.Error() != "patch.MigrateFields: "+test.want || p.IsEmpty() {

@@ -75,7 +75,7 @@ func Element(key string) (any, bool) {
 func canonicalKey(key string) (string, error) {
 	kind, rest, ok := strings.Cut(key, ":")
 	if !ok {
-		return "", fmt.Errorf("key %s must start with f:, k:, v: or i:", quote(key))
+		return "", fmt.Errorf("key %s must start with i:, k:, v: or f: and a name", quote(key))
 	}
 	switch kind {
 	case "f":
@@ -83,27 +83,27 @@ func canonicalKey(key string) (string, error) {
 	case "i":
 		i, err := strconv.Atoi(rest)
 		if err != nil || i < 0 {
-			return "", fmt.Errorf("key %s must have the index of an element behind i:", quote(key))
+			return "", fmt.Errorf("key %s must be i: and the index of an element", quote(key))
 		}
 		return Index(i), nil
 	case "k", "v":
 		v, err := decode(rest)
 		if err != nil {
-			return "", fmt.Errorf("key %s must have JSON behind %s: %w", quote(key), kind+":", err)
+			return "", fmt.Errorf("key %s must be %s and JSON: %w", quote(key), kind+":", err)
 		}
 		if kind == "v" {
 			return Value(v)
 		}
 		members, ok := v.(map[string]any)
 		if !ok {
-			return "", fmt.Errorf("key %s must have a JSON object behind k:", quote(key))
+			return "", fmt.Errorf("key %s must be k: and a JSON object", quote(key))
 		}
 		if key, err := Key(members); err == nil {
 			return key, nil
 		}
-		return "", fmt.Errorf("key %s must have an object of scalars behind k:", quote(key))
+		return "", fmt.Errorf("key %s must be k: and a JSON object of scalars", quote(key))
 	}
-	return "", fmt.Errorf("key %s must start with f:, k:, v: or i:", quote(key))
+	return "", fmt.Errorf("key %s must start with i:, k:, v: or f: and a name", quote(key))
 }
 
 // decode reads one JSON value, with numbers as json.Number.
