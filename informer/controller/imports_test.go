@@ -50,7 +50,7 @@ var doors = map[string][]string{
 	"github.com/cenkalti/backoff/v4":     {"internal/retry"},
 	"github.com/go-json-experiment/json": {"internal/codec", "internal/jsonstream"},
 	"github.com/go-logr/logr":            {"client", "informer", "informer/controller"},
-	"go.yaml.in/yaml/v3":                 {"client/kubeconfig"},
+	"go.yaml.in/yaml/v3":                 {"client/kubeconfig", "client/clienttest"},
 	"golang.org/x/time":                  {"client", "workqueue"},
 }
 
