@@ -61,16 +61,19 @@ func (s *shape) check(v any, path string) []string {
 			return wrong("%s", s.mismatch(v))
 		}
 	case json.Number:
-		if s.typ != "" && s.typ != "integer" && s.typ != "number" && !s.anyScalar {
+		if s.typ != "" && s.typ != "integer" && s.typ != "number" && !s.anyScalar() {
 			return wrong("%s", s.mismatch(v))
 		}
 	case bool:
-		if s.typ != "" && s.typ != "boolean" && !s.anyScalar {
+		if s.typ != "" && s.typ != "boolean" && !s.anyScalar() {
 			return wrong("%s", s.mismatch(v))
 		}
 	}
 	return nil
 }
+
+// anyScalar reports whether a string may be a number or a boolean as well, as one may that has a format.
+func (s *shape) anyScalar() bool { return s.typ == "string" && s.format != "" && s.format != "byte" }
 
 // mismatch says that a value is of another type than the schema's.
 func (s *shape) mismatch(v any) string {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -35,6 +36,8 @@ const (
 	maxYAMLDepth = 1000
 )
 
+var errExplodes = errors.New("yaml: document contains excessive aliasing")
+
 // yamlReader makes values of nodes.
 type yamlReader struct {
 	left  int
@@ -43,7 +46,7 @@ type yamlReader struct {
 
 func (y *yamlReader) value(n *yaml.Node, depth int) (any, error) {
 	if y.left--; y.left < 0 || depth > maxYAMLDepth {
-		return nil, errors.New("yaml: document contains excessive aliasing")
+		return nil, errExplodes
 	}
 	switch n.Kind {
 	case yaml.DocumentNode:
@@ -51,26 +54,7 @@ func (y *yamlReader) value(n *yaml.Node, depth int) (any, error) {
 	case yaml.AliasNode:
 		return y.value(n.Alias, depth+1)
 	case yaml.MappingNode:
-		out := make(members, len(n.Content)/2)
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key := n.Content[i]
-			v, err := y.value(n.Content[i+1], depth+1)
-			if err != nil {
-				return nil, err
-			}
-			if key.Tag == "!!merge" {
-				y.merge(out, v)
-				continue
-			}
-			if key.Kind != yaml.ScalarNode {
-				return nil, fmt.Errorf("yaml: line %d: unsupported map key", key.Line)
-			}
-			if _, found := out[key.Value]; found {
-				y.twice = append(y.twice, fmt.Sprintf("line %d: key %q already set in map", key.Line, key.Value))
-			}
-			out[key.Value] = v
-		}
-		return out, nil
+		return y.object(n, depth)
 	case yaml.SequenceNode:
 		out := make([]any, len(n.Content))
 		for i, e := range n.Content {
@@ -86,20 +70,67 @@ func (y *yamlReader) value(n *yaml.Node, depth int) (any, error) {
 	return nil, nil // an empty document
 }
 
-// merge adds the members of what "<<" names, one object or several, that are not there yet.
-func (y *yamlReader) merge(into members, from any) {
-	list, ok := from.([]any)
-	if !ok {
-		list = []any{from}
+func (y *yamlReader) object(n *yaml.Node, depth int) (any, error) {
+	out := make(members, len(n.Content)/2)
+	set := func(name string, v any, line int) {
+		if _, found := out[name]; found {
+			y.twice = append(y.twice, fmt.Sprintf("line %d: key %q already set in map", line, name))
+		}
+		out[name] = v
 	}
-	for _, e := range list {
-		m, _ := e.(members)
-		for k, v := range m {
-			if _, found := into[k]; !found {
-				into[k] = v
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		v, err := y.value(n.Content[i+1], depth+1)
+		if err != nil {
+			return nil, err
+		}
+		if key.Tag == "!!merge" {
+			// What "<<" names takes the place of what is there before it, and of several the first counts.
+			from, isList := v.([]any)
+			if !isList {
+				from = []any{v}
 			}
+			for _, e := range slices.Backward(from) {
+				m, ok := e.(members)
+				if !ok {
+					return nil, errors.New("yaml: map merge requires map or sequence of maps as the value")
+				}
+				if y.left -= len(m); y.left < 0 {
+					return nil, errExplodes
+				}
+				for _, name := range slices.Sorted(maps.Keys(m)) {
+					set(name, m[name], key.Line)
+				}
+			}
+			continue
+		}
+		name, err := y.key(key)
+		if err != nil {
+			return nil, err
+		}
+		set(name, v, key.Line)
+	}
+	return out, nil
+}
+
+// key returns a key as JSON has it.
+func (y *yamlReader) key(n *yaml.Node) (string, error) {
+	for range maxYAMLDepth {
+		if n.Kind != yaml.AliasNode {
+			break
+		}
+		n = n.Alias
+	}
+	if n.Kind == yaml.ScalarNode {
+		v, err := scalarOf(n)
+		switch v := v.(type) {
+		case string:
+			return v, err
+		case bool, json.Number:
+			return fmt.Sprint(v), err
 		}
 	}
+	return "", fmt.Errorf("yaml: line %d: unsupported map key", n.Line)
 }
 
 // scalarOf reads a scalar by the rules of YAML 1.1, as the real server does: yes and on are true.
@@ -124,6 +155,10 @@ func scalarOf(n *yaml.Node) (any, error) {
 		}
 		b, err := json.Marshal(f)
 		return json.Number(b), err
+	case "!!binary":
+		var text string
+		err := n.Decode(&text)
+		return string([]rune(text)), err // as JSON has it: valid text
 	case "!!str":
 		if n.Style == 0 {
 			switch lower := strings.ToLower(n.Value); {

@@ -27,9 +27,8 @@ type shape struct {
 	format   string         // such as int32
 	name     string         // that of the schema, which ends in that of the Go type
 
-	always    map[string]any // of a compiled-in type: members that it always writes, and what they are when nothing is set
-	typ       string         // object, array, string, integer, number or boolean; empty where it can be any
-	anyScalar bool           // a string that a number may stand for
+	always map[string]any // of a compiled-in type: members that it always writes, and what they are when nothing is set
+	typ    string         // object, array, string, integer, number or boolean; empty where it can be any
 }
 
 // listType is how a list is owned and merged.
@@ -200,7 +199,6 @@ func (t *schemaTable) fill(s *shape, j *jsonSchema) {
 	if s.typ = cmp.Or(s.typ, j.Type); j.IntOrString {
 		s.typ = ""
 	}
-	s.anyScalar = j.Type == "string" && j.Format != "" && j.Format != "byte"
 	s.notNull = t.closed && !j.Nullable
 	s.atomic = s.atomic || j.MapType == "atomic"
 	s.open = s.open || j.PreserveUnknown

@@ -562,4 +562,22 @@ var ownershipsOfMaps = []ownership{
 			`a Apply: {"f:binaryData":{"f:x":{}},"f:data":{"f:A_B":{},"f:a-b":{},"f:a.b":{}},"f:metadata":{"f:annotations":{"f:A.b/c":{}}}}`,
 		},
 	},
+	{
+		name: "scalars and keys of YAML become those of JSON", kind: "ConfigMap",
+		writes: []write{
+			{"a", "apply", "as it is: apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: On}\n", "500 InternalError: failed to create typed patch object (/a; /v1, Kind=ConfigMap): .data.k: expected string, got &value.valueUnstructured{Value:true}"},
+			{"a", "apply", "as it is: apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: 0o14}\n", "500 InternalError: failed to create typed patch object (/a; /v1, Kind=ConfigMap): .data.k: expected string, got &value.valueUnstructured{Value:12}"},
+			{"a", "apply", "as it is: apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: 014}\n", "500 InternalError: failed to create typed patch object (/a; /v1, Kind=ConfigMap): .data.k: expected string, got &value.valueUnstructured{Value:12}"},
+			{"a", "apply", "as it is: apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: 1_000}\n", "500 InternalError: failed to create typed patch object (/a; /v1, Kind=ConfigMap): .data.k: expected string, got &value.valueUnstructured{Value:1000}"},
+			{"a", "apply", "as it is: apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: 1e3}\n", "500 InternalError: failed to create typed patch object (/a; /v1, Kind=ConfigMap): .data.k: expected string, got &value.valueUnstructured{Value:1000}"},
+			{"a", "apply", "as it is: apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: 0b11}\n", "500 InternalError: failed to create typed patch object (/a; /v1, Kind=ConfigMap): .data.k: expected string, got &value.valueUnstructured{Value:3}"},
+			{"a", "apply", "as it is: apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: NULL, l: y}\n", "500 InternalError: failed to create typed patch object (/a; /v1, Kind=ConfigMap): .data.l: expected string, got &value.valueUnstructured{Value:true}"},
+			{"a", "apply", "as it is: apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {l: 1:30}\n", ""},
+			{"a", "apply", "as it is: apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: !!binary aGk=, t: 2020-01-01, yes: 'x', 1: 'y', 1.50: 'z', 0x10: 'h', <<: {m: 'n', k: 'no'}, o: \"\\u00e9\", p: ~, q: '', r: 'yes', s: Yes-no, u: !!str 5}\n", ""},
+		},
+		object: `{"data":{"1":"y","1.5":"z","16":"h","k":"no","m":"n","o":"é","p":"","q":"","r":"yes","s":"Yes-no","t":"2020-01-01","true":"x","u":"5"}}`,
+		owners: []string{
+			`a Apply: {"f:data":{"f:1":{},"f:1.5":{},"f:16":{},"f:k":{},"f:m":{},"f:o":{},"f:p":{},"f:q":{},"f:r":{},"f:s":{},"f:t":{},"f:true":{},"f:u":{}}}`,
+		},
+	},
 }
