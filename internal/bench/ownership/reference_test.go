@@ -107,7 +107,7 @@ func entriesOf(entries []metav1.ManagedFieldsEntry) []string {
 	for _, e := range entries {
 		fields := "{}"
 		if e.FieldsV1 != nil {
-			fields = string(e.FieldsV1.Raw)
+			fields = e.FieldsV1.GetRawString()
 		}
 		out = append(out, fmt.Sprintf("%s %s %s, time %t: %s", e.Manager, e.Operation, e.APIVersion, e.Time != nil, fields))
 	}
