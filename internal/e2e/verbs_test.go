@@ -405,10 +405,18 @@ func TestSubresourcesChangeTheirOwnPart(t *testing.T) {
 	replicas := func(o object) [2]int64 {
 		return [2]int64{nested[int64](t, o, "spec", "replicas"), nested[int64](t, o, "status", "replicas")}
 	}
-	got := must(r.Status().Modify(t.Context(), key, func(o object) error { return set(o, 4) }))(t)
-	equal(t, "after a write of the status", replicas(got), [2]int64{1, 4})
-	got = must(r.Modify(t.Context(), key, func(o object) error { return set(o, 6) }))(t)
-	equal(t, "after a write of the rest", replicas(got), [2]int64{6, 4})
+	leavesOut := func(err error, field string) {
+		t.Helper()
+		if ignored := (*client.IgnoredError)(nil); !errors.As(err, &ignored) || !slices.Equal(ignored.Fields, []string{field}) {
+			t.Errorf("error is %v, want that %s has been left out", err, field)
+		}
+	}
+	_, err := r.Status().Modify(t.Context(), key, func(o object) error { return set(o, 4) })
+	leavesOut(err, "spec")
+	equal(t, "after a write of the status", replicas(must(r.Get(t.Context(), key))(t)), [2]int64{1, 4})
+	_, err = r.Modify(t.Context(), key, func(o object) error { return set(o, 6) })
+	leavesOut(err, "status")
+	equal(t, "after a write of the rest", replicas(must(r.Get(t.Context(), key))(t)), [2]int64{6, 4})
 	equal(t, "through the subresource", replicas(must(r.Status().Get(t.Context(), key))(t)), [2]int64{6, 4})
 
 	scale := must(client.ScaleOf(r).Get(t.Context(), key))(t)
@@ -421,7 +429,7 @@ func TestSubresourcesChangeTheirOwnPart(t *testing.T) {
 	stale := *scale
 	stale.ResourceVersion = obj.GetResourceVersion()
 	stale.Spec.Replicas = 3
-	_, err := client.ScaleOf(r).Update(t.Context(), &stale)
+	_, err = client.ScaleOf(r).Update(t.Context(), &stale)
 	wantReason(t, err, apierrors.Conflict)
 	scale = must(client.ScaleOf(r).Patch(t.Context(), key, patch.Merge(map[string]any{"spec": map[string]any{"replicas": 8}})))(t)
 	equal(t, "replicas after a patch", scale.Spec.Replicas, 8)
