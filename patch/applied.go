@@ -49,10 +49,10 @@ func (p Patch) IsApplied(obj any, m FieldManager) bool {
 	}
 	since := slices.ContainsFunc(entries[mine+1:], func(e meta.ManagedFields) bool { return e.Operation == operationApply })
 	c := comparison{version: version, last: !since}
-	var others []*fieldset.Set
+	others := &fieldset.Set{}
 	for i := range entries {
 		if other, err := fieldsOf(&entries[i]); err == nil && i != mine && entries[i].APIVersion == version {
-			others = append(others, other)
+			others.Add(other)
 		}
 	}
 	for _, names := range whichObject {
@@ -83,7 +83,7 @@ type comparison struct {
 }
 
 // same is for the value of a member, which is at a place called name. others is what everybody else owns there.
-func (c comparison) same(name string, config, obj *node, s *fieldset.Set, others []*fieldset.Set) bool {
+func (c comparison) same(name string, config, obj *node, s *fieldset.Set, others *fieldset.Set) bool {
 	if s == nil {
 		return false
 	}
@@ -113,7 +113,7 @@ func isUnset(n *node) bool {
 	return n.kind() == 'f' || n.kind() != '{' && isZero(n)
 }
 
-func (c comparison) members(config, obj *node, s *fieldset.Set, others []*fieldset.Set) bool {
+func (c comparison) members(config, obj *node, s *fieldset.Set, others *fieldset.Set) bool {
 	if obj.kind() != '{' {
 		return false
 	}
@@ -134,7 +134,7 @@ func (c comparison) members(config, obj *node, s *fieldset.Set, others []*fields
 			// none but the time in the manager's entry, which it takes back unless the entry has to go behind a later one.
 			continue
 		}
-		if at < 0 || !c.same(string(m.name), &m.value, &to.members[at].value, part, parts(others, key)) {
+		if at < 0 || !c.same(string(m.name), &m.value, &to.members[at].value, part, others.Child(key)) {
 			return false
 		}
 	}
@@ -142,13 +142,13 @@ func (c comparison) members(config, obj *node, s *fieldset.Set, others []*fields
 }
 
 // elements is for lists whose elements are owned one by one.
-func (c comparison) elements(config, obj *node, s *fieldset.Set, others []*fieldset.Set) bool {
+func (c comparison) elements(config, obj *node, s *fieldset.Set, others *fieldset.Set) bool {
 	if obj.kind() != '[' {
 		return false
 	}
 	from, to := config.open().items, obj.open().items
 	names := namesIn(s)
-	if len(from) != len(s.Children) || names.index || names.value == (len(names.keys) > 0) || len(names.keys) > 1 {
+	if len(from) != len(s.Children) || names.index || names.value == (len(names.keys) > 0) {
 		return false
 	}
 	there := make(map[string]int, len(to)) // where the object has each element
@@ -162,52 +162,21 @@ func (c comparison) elements(config, obj *node, s *fieldset.Set, others []*field
 	last, used := -1, make(map[string]bool, len(from))
 	for i := range from {
 		key, part := names.find(s, &from[i], i)
-		if part == nil && len(names.keys) == 1 {
-			key, part = withDefaults(&from[i], s)
-		}
 		at, found := there[key]
 		if part == nil || !found || used[key] || at <= last || !part.Self {
 			return false
 		}
 		used[key], last = true, at
-		if !c.element(&from[i], &to[at], part, parts(others, key)) {
+		if !c.element(&from[i], &to[at], part, others.Child(key)) {
 			return false
 		}
 	}
 	return true
 }
 
-func (c comparison) element(config, obj *node, s *fieldset.Set, others []*fieldset.Set) bool {
+func (c comparison) element(config, obj *node, s *fieldset.Set, others *fieldset.Set) bool {
 	if len(s.Children) == 0 || config.kind() != '{' {
 		return len(s.Children) == 0 && same(config, obj)
 	}
 	return c.members(config, obj, s, others)
-}
-
-// withDefaults finds an element of which the configuration does not say all of the key: the rest is a default. That it is the
-// same default as when the element was applied is known from the set, which has those members of the key that were applied.
-func withDefaults(item *node, s *fieldset.Set) (string, *fieldset.Set) {
-	if item.kind() != '{' {
-		return "", nil
-	}
-	b := item.open()
-	for key, c := range s.Children {
-		members, _ := fieldset.Members(key)
-		fits := true
-		for name, value := range members {
-			at := b.find(name)
-			said := at >= 0
-			if said != c.Has(fieldset.Field(name)) {
-				fits = false
-			} else if said {
-				a, errA := fieldset.Value(decoded(&b.members[at].value))
-				z, errZ := fieldset.Value(value)
-				fits = fits && errA == nil && errZ == nil && a == z
-			}
-		}
-		if fits {
-			return key, c
-		}
-	}
-	return "", nil
 }

@@ -41,15 +41,14 @@ func extract(obj any, m FieldManager) (json.RawMessage, error) {
 	if len(entries) == 0 {
 		return nil, errUnmanaged
 	}
-	var own *fieldset.Set
-	var others []*fieldset.Set
+	own, others := &fieldset.Set{}, &fieldset.Set{}
 	for i := range entries {
 		e := &entries[i]
 		s, err := fieldsOf(e)
 		switch version := textAt(root, "apiVersion"); {
 		case !m.owns(e):
 			if err == nil { // what cannot be read says nothing about what is the manager's
-				others = append(others, s)
+				others.Add(s)
 			}
 		case err != nil:
 			return nil, err
@@ -57,7 +56,7 @@ func extract(obj any, m FieldManager) (json.RawMessage, error) {
 			return nil, fmt.Errorf("the manager has applied it as %s, and the object was read as %s; read it as it was applied",
 				quote(e.APIVersion), quote(version))
 		default:
-			own = own.Union(s)
+			own.Add(s)
 		}
 	}
 	out := node{branch: &branch{}}
@@ -85,8 +84,8 @@ func combine(to, from node) node {
 	return to
 }
 
-// owned returns the parts of a value that are in a set, and whether there are any. others are the sets of everybody else.
-func owned(n *node, s *fieldset.Set, others []*fieldset.Set) (part node, found bool) {
+// owned returns the parts of a value that are in a set, and whether there are any. others is what everybody else owns there.
+func owned(n *node, s *fieldset.Set, others *fieldset.Set) (part node, found bool) {
 	switch {
 	case s == nil:
 		return node{}, false
@@ -105,7 +104,7 @@ func owned(n *node, s *fieldset.Set, others []*fieldset.Set) (part node, found b
 	return *n, s.Self
 }
 
-func ownedMembers(b *branch, s *fieldset.Set, others []*fieldset.Set) (part node, found bool) {
+func ownedMembers(b *branch, s *fieldset.Set, others *fieldset.Set) (part node, found bool) {
 	out := &branch{}
 	for i := range b.members {
 		m := b.members[i]
@@ -113,20 +112,20 @@ func ownedMembers(b *branch, s *fieldset.Set, others []*fieldset.Set) (part node
 			continue
 		}
 		key := fieldset.Field(string(m.name))
-		if m.value, found = owned(&m.value, s.Child(key), parts(others, key)); found {
+		if m.value, found = owned(&m.value, s.Child(key), others.Child(key)); found {
 			out.members = append(out.members, m)
 		}
 	}
 	return node{branch: out}, s.Self || len(out.members) > 0
 }
 
-func ownedElements(b *branch, s *fieldset.Set, others []*fieldset.Set) (part node, found bool) {
+func ownedElements(b *branch, s *fieldset.Set, others *fieldset.Set) (part node, found bool) {
 	out := &branch{list: true}
 	names := namesIn(s)
 	for i := range b.items {
 		item := &b.items[i]
 		key, c := names.find(s, item, i)
-		part, found := owned(item, c, parts(others, key))
+		part, found := owned(item, c, others.Child(key))
 		if !found {
 			continue
 		}
@@ -138,11 +137,11 @@ func ownedElements(b *branch, s *fieldset.Set, others []*fieldset.Set) (part nod
 	return node{branch: out}, s.Self || len(out.items) > 0
 }
 
-// withKey adds the members that make up an element's key, if the part of it that is owned has none of them. Where it has some,
-// the others are defaults.
+// withKey adds the members that make up an element's key, without which there is no such element. Where the element was applied
+// with some of them, the others are defaults.
 func withKey(part node, item *node, key map[string]any, s *fieldset.Set) node {
 	for name := range key {
-		if s.Has(fieldset.Field(name)) || part.open().find(name) >= 0 {
+		if s.Self && s.Has(fieldset.Field(name)) {
 			return part
 		}
 	}
@@ -157,38 +156,21 @@ func withKey(part node, item *node, key map[string]any, s *fieldset.Set) node {
 	return combine(node{branch: out}, part)
 }
 
-// hasParts reports whether one of the sets has anything within the place that they are about.
-func hasParts(sets []*fieldset.Set) bool {
-	for _, s := range sets {
-		if len(s.Children) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// parts returns what the sets have within a field.
-func parts(sets []*fieldset.Set, key string) []*fieldset.Set {
-	var within []*fieldset.Set
-	for _, s := range sets {
-		if c := s.Child(key); c != nil {
-			within = append(within, c)
-		}
-	}
-	return within
-}
+// hasParts reports whether a set has anything within the place that it is about.
+func hasParts(s *fieldset.Set) bool { return s != nil && len(s.Children) > 0 }
 
 // naming is how a set names the elements of a list.
 type naming struct {
-	keys  [][]string // by the values of the members with each of these names
-	value bool       // by what they are
-	index bool       // by where they are
+	keys   []string          // by the values of the members with these names, as far as they have them
+	filled map[string]string // the key of what was applied of a key, where the rest of it is a default
+	value  bool              // by what they are
+	index  bool              // by where they are
 }
 
 func namesIn(s *fieldset.Set) naming {
-	var n naming
-	seen := make(map[string]bool)
-	for key := range s.Children {
+	n := naming{filled: make(map[string]string)}
+	names := make(map[string]bool)
+	for key, c := range s.Children {
 		switch key[:2] {
 		case "v:":
 			n.value = true
@@ -196,13 +178,18 @@ func namesIn(s *fieldset.Set) naming {
 			n.index = true
 		case "k:":
 			members, _ := fieldset.Members(key)
-			names := slices.Sorted(maps.Keys(members))
-			if id := fmt.Sprintf("%q", names); !seen[id] {
-				seen[id] = true
-				n.keys = append(n.keys, names)
+			for name := range members {
+				names[name] = true
+				if c.Self && !c.Has(fieldset.Field(name)) {
+					delete(members, name)
+				}
+			}
+			if applied, err := fieldset.Key(members); err == nil && applied != key {
+				n.filled[applied] = max(key, n.filled[applied])
 			}
 		}
 	}
+	n.keys = slices.Sorted(maps.Keys(names))
 	return n
 }
 
@@ -213,9 +200,13 @@ func (n naming) find(s *fieldset.Set, item *node, i int) (string, *fieldset.Set)
 			return key, s.Child(key)
 		}
 	}
-	for _, names := range n.keys {
-		if key, ok := keyOf(item, names); ok && s.Child(key) != nil {
-			return key, s.Child(key)
+	if len(n.keys) > 0 && item.kind() == '{' {
+		key := n.keyOf(item.open())
+		if s.Child(key) == nil {
+			key = n.filled[key]
+		}
+		if c := s.Child(key); c != nil {
+			return key, c
 		}
 	}
 	if n.index {
@@ -224,22 +215,19 @@ func (n naming) find(s *fieldset.Set, item *node, i int) (string, *fieldset.Set)
 	return "", nil
 }
 
-// keyOf returns the key of an element of a list whose elements are told apart by these members, all of which it must have.
-func keyOf(item *node, names []string) (string, bool) {
-	if item.kind() != '{' {
-		return "", false
-	}
-	b := item.open()
-	members := make(map[string]any, len(names))
-	for _, name := range names {
-		at := b.find(name)
-		if at < 0 {
-			return "", false
+// keyOf returns the key that an element of a list has by itself, empty if it has none.
+func (n naming) keyOf(item *branch) string {
+	members := make(map[string]any, len(n.keys))
+	for _, name := range n.keys {
+		if at := item.find(name); at >= 0 {
+			members[name] = decoded(&item.members[at].value)
 		}
-		members[name] = decoded(&b.members[at].value)
 	}
 	key, err := fieldset.Key(members)
-	return key, err == nil
+	if err != nil {
+		return ""
+	}
+	return key
 }
 
 // decoded returns a value as a decoder has it, with numbers as json.Number.

@@ -61,14 +61,14 @@ func migrate(obj any, to FieldManager, from []string) ([]Op, error) {
 	if target < 0 {
 		target = slices.IndexFunc(entries, old)
 	}
-	var migrated *fieldset.Set
+	migrated := &fieldset.Set{}
 	for i := range entries {
 		if e := &entries[i]; i == target || old(*e) && e.APIVersion == entries[target].APIVersion {
 			s, err := fieldsOf(e)
 			if err != nil {
 				return nil, err
 			}
-			migrated = migrated.Union(s)
+			migrated.Add(s)
 		}
 	}
 	var left []meta.ManagedFields

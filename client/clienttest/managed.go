@@ -110,7 +110,7 @@ func (all owners) encode() []meta.ManagedFields {
 func (all owners) union() *fieldset.Set {
 	set := &fieldset.Set{}
 	for _, o := range all {
-		set = set.Union(o.set)
+		set.Add(o.set)
 	}
 	return set
 }

@@ -6,6 +6,6 @@
 // in k: and v: is canonical in every Set that this package makes, so that keys are equal where they mean the same: members are
 // sorted, numbers are written in one way, and nothing is written with white space.
 //
-// A Set is not changed by what reads or combines it; only [Set.Insert] changes one. A result may share parts with the arguments.
+// A Set is not changed by what reads or combines it; only [Set.Insert] and [Set.Add] change one. A result may share parts with the arguments.
 // The nil Set is empty.
 package fieldset

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
@@ -132,7 +133,7 @@ func TestNoSetIsAnEmptySet(t *testing.T) {
 	some := parse(t, `{"f:a":{}}`)
 	hollow := &fieldset.Set{Children: map[string]*fieldset.Set{"f:a": {Children: map[string]*fieldset.Set{"f:b": nil}}}}
 	for _, s := range []*fieldset.Set{none, {}, hollow} {
-		if !s.IsEmpty() || s.Len() != 0 || !s.Equal(none) || !none.Equal(s) || s.Equal(some) || some.Equal(s) || s.Has("f:a", "f:b") || s.Child("f:b") != nil {
+		if !s.IsEmpty() || length(s) != 0 || !s.Equal(none) || !none.Equal(s) || s.Equal(some) || some.Equal(s) || s.Has("f:a", "f:b") || s.Child("f:b") != nil {
 			t.Errorf("%v is not empty", s)
 		}
 		if got := string(s.Append(nil)); got != "{}" {
@@ -163,8 +164,8 @@ func TestFieldsAreNamedAsInConflicts(t *testing.T) {
 		web + `.ports[containerPort=80,protocol="TCP"]`, web + `.ports[containerPort=80,protocol="TCP"].containerPort`,
 		web + `.ports[containerPort=443,protocol="TCP"]`, web + `.ports[containerPort=443,protocol="TCP"].containerPort`,
 	}
-	if !slices.Equal(got, want) || s.Len() != len(want) {
-		t.Errorf("the %d fields are %q", s.Len(), got)
+	if !slices.Equal(got, want) || length(s) != len(want) {
+		t.Errorf("the %d fields are %q", length(s), got)
 	}
 	for range s.Paths() {
 		break
@@ -234,19 +235,35 @@ func TestMembersThatAreOwnedWholeAreKnownOfBuiltInKinds(t *testing.T) {
 	}
 }
 
-func TestASetIsJSON(t *testing.T) {
-	var entry struct {
-		FieldsV1 *fieldset.Set `json:"fieldsV1"`
+// length returns how many fields are in a set.
+func length(s *fieldset.Set) (n int) {
+	for range s.Paths() {
+		n++
 	}
-	text := `{"fieldsV1":{"f:a":{"f:b":{}}}}`
-	if err := json.Unmarshal([]byte(text), &entry); err != nil {
-		t.Fatal(err)
+	return n
+}
+
+// What a server may send takes a time in proportion to its size: a name that is there again and again took its square, and so did
+// fields that lie deep.
+func TestLargeSetsAreReadInTime(t *testing.T) {
+	var twice, deep bytes.Buffer
+	for i := range 60_000 {
+		fmt.Fprintf(&twice, `,"f:a":{"f:%d":{}}`, i)
 	}
-	if got, err := json.Marshal(entry); err != nil || string(got) != text {
-		t.Errorf("the entry is %s, %v", got, err)
+	for i := range 100 {
+		fmt.Fprintf(&deep, `,"f:%d":%s{}%s`, i, strings.Repeat(`{"f:":`, 998), strings.Repeat("}", 998))
 	}
-	if err := json.Unmarshal([]byte(`{"fieldsV1":{"a":{}}}`), &entry); err == nil {
-		t.Error("a key without form is read")
+	for what, text := range map[string]string{"the same name": twice.String(), "deep fields": deep.String()} {
+		began := time.Now()
+		s := parse(t, "{"+text[1:]+"}")
+		all := &fieldset.Set{}
+		all.Add(s)
+		if !all.Equal(s) || string(all.Append(nil)) != string(s.Append(nil)) || !s.Union(all).Equal(s) {
+			t.Errorf("%s: a set is not what it was made of", what)
+		}
+		if took := time.Since(began); took > 30*time.Second {
+			t.Errorf("%s: it took %v", what, took)
+		}
 	}
 }
 
@@ -275,8 +292,8 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%q is no path of %s", keys, text)
 			}
 		}
-		if n != a.Len() || a.IsEmpty() != (n == 0) {
-			t.Fatalf("%s has %d fields, not %d", text, n, a.Len())
+		if n != length(a) || a.IsEmpty() != (n == 0) {
+			t.Fatalf("%s has %d fields, not %d", text, n, length(a))
 		}
 		b, err := fieldset.Parse(two)
 		if err != nil {
@@ -285,7 +302,7 @@ func FuzzParse(f *testing.F) {
 		union, both := a.Union(b), a.Intersection(b)
 		onlyA, onlyB := a.Difference(b), b.Difference(a)
 		switch {
-		case union.Len() != a.Len()+b.Len()-both.Len(), !union.Equal(b.Union(a)), !both.Equal(b.Intersection(a)),
+		case length(union) != length(a)+length(b)-length(both), !union.Equal(b.Union(a)), !both.Equal(b.Intersection(a)),
 			!onlyA.Union(both).Union(onlyB).Equal(union), !onlyA.Intersection(onlyB).IsEmpty(),
 			!bytes.Equal(a.Append(nil), text), a.Equal(b) != (onlyA.IsEmpty() && onlyB.IsEmpty()):
 			t.Fatalf("%s and %s give %s, %s, %s, %s", text, b.Append(nil), union.Append(nil), both.Append(nil), onlyA.Append(nil), onlyB.Append(nil))

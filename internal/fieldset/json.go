@@ -22,8 +22,8 @@ func Parse(fieldsV1 []byte) (*Set, error) {
 	if len(fieldsV1) > maxSize {
 		return nil, fmt.Errorf("fieldset: the set has %d bytes, and %d are allowed", len(fieldsV1), maxSize)
 	}
-	p := parser{text: fieldsV1}
-	s, err := p.set(0)
+	p, s := parser{text: fieldsV1}, &Set{}
+	err := p.set(s, 0)
 	if err == nil && p.peek() != 0 {
 		err = p.unexpected()
 	}
@@ -40,59 +40,55 @@ type parser struct {
 	at   int
 }
 
-// set reads the fields that lie within one.
-func (p *parser) set(level int) (*Set, error) {
+// set adds the fields that lie within one to s.
+func (p *parser) set(s *Set, level int) error {
 	if level > maxLevels {
-		return nil, fmt.Errorf("the set nests deeper than %d", maxLevels)
+		return fmt.Errorf("the set nests deeper than %d", maxLevels)
 	}
 	if err := p.take('{'); err != nil {
-		return nil, err
+		return err
 	}
-	s := &Set{}
 	if p.peek() == '}' {
 		p.at++
 		s.Self = true
-		return s, nil
+		return nil
 	}
 	for {
 		key, err := p.string()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if err := p.take(':'); err != nil {
-			return nil, err
+			return err
 		}
 		if err := p.member(s, key, level); err != nil {
-			return nil, err
+			return err
 		}
 		if p.peek() != ',' {
-			return s, p.take('}')
+			return p.take('}')
 		}
 		p.at++
 	}
 }
 
-// member reads what a key says.
+// member adds what a key says to s.
 func (p *parser) member(s *Set, key string, level int) error {
-	if key != "." {
-		var err error
-		if key, err = canonicalKey(key); err != nil {
+	if key == "." {
+		var c Set
+		if err := p.set(&c, level+1); err != nil {
 			return err
 		}
-	}
-	c, err := p.set(level + 1)
-	if err != nil {
-		return err
-	}
-	if key == "." {
 		if len(c.Children) > 0 {
 			return errors.New(`key "." must have an empty object`)
 		}
 		s.Self = true
 		return nil
 	}
-	s.put(key, s.Child(key).Union(c))
-	return nil
+	key, err := canonicalKey(key)
+	if err != nil {
+		return err
+	}
+	return p.set(s.child(key), level+1)
 }
 
 // peek moves to the next token and returns its first byte; 0 at the end.
@@ -161,33 +157,22 @@ func (s *Set) Append(b []byte) []byte {
 	if s == nil {
 		return append(b, '}')
 	}
-	first := true
+	start := len(b)
 	for _, key := range s.keys() {
-		c := s.Children[key]
-		if c.IsEmpty() {
-			continue
+		before := len(b)
+		if before == start && s.Self {
+			b = append(b, `".":{}`...)
 		}
-		if first && s.Self {
-			b = append(b, `".":{},`...)
-		} else if !first {
+		if len(b) > start {
 			b = append(b, ',')
 		}
-		first = false
-		b = c.Append(append(appendQuoted(b, key), ':'))
+		b = append(appendQuoted(b, key), ':')
+		at, c := len(b), s.Children[key]
+		if b = c.Append(b); len(b) == at+len("{}") && (c == nil || !c.Self) {
+			b = b[:before] // it is empty
+		}
 	}
 	return append(b, '}')
-}
-
-// MarshalJSON returns what [Set.Append] appends.
-func (s *Set) MarshalJSON() ([]byte, error) { return s.Append(nil), nil }
-
-// UnmarshalJSON is [Parse].
-func (s *Set) UnmarshalJSON(b []byte) error {
-	read, err := Parse(b)
-	if err == nil {
-		*s = *read
-	}
-	return err
 }
 
 // appendQuoted appends text as a string of JSON.

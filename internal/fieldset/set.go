@@ -30,21 +30,6 @@ func (s *Set) IsEmpty() bool {
 	return true
 }
 
-// Len returns how many fields are in the set.
-func (s *Set) Len() int {
-	if s == nil {
-		return 0
-	}
-	n := 0
-	if s.Self {
-		n = 1
-	}
-	for _, c := range s.Children {
-		n += c.Len()
-	}
-	return n
-}
-
 // Child returns what of the set lies within the field with that key, and the field itself; nil if nothing does.
 func (s *Set) Child(key string) *Set {
 	if s == nil {
@@ -65,17 +50,33 @@ func (s *Set) Has(keys ...string) bool {
 // parts with it.
 func (s *Set) Insert(keys ...string) {
 	for _, key := range keys {
-		c := s.Children[key]
-		if c == nil {
-			c = &Set{}
-			if s.Children == nil {
-				s.Children = make(map[string]*Set)
-			}
-			s.Children[key] = c
-		}
-		s = c
+		s = s.child(key)
 	}
 	s.Self = true
+}
+
+// child returns what lies within a field, which it adds, empty, where nothing does.
+func (s *Set) child(key string) *Set {
+	c := s.Children[key]
+	if c == nil {
+		c = &Set{}
+		if s.Children == nil {
+			s.Children = make(map[string]*Set)
+		}
+		s.Children[key] = c
+	}
+	return c
+}
+
+// Add adds the fields of o to s. It changes s, and so what shares parts with it, but never o.
+func (s *Set) Add(o *Set) {
+	if o == nil {
+		return
+	}
+	s.Self = s.Self || o.Self
+	for key, c := range o.Children {
+		s.child(key).Add(c)
+	}
 }
 
 // Equal reports whether both have the same fields.
@@ -155,9 +156,9 @@ func kept(s *Set) *Set {
 	return s
 }
 
-// put adds a part unless it is empty.
+// put adds a part unless nothing is in it.
 func (s *Set) put(key string, c *Set) {
-	if c.IsEmpty() {
+	if c == nil || !c.Self && len(c.Children) == 0 {
 		return
 	}
 	if s.Children == nil {
