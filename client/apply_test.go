@@ -47,13 +47,19 @@ func TestConfigurationsThatCannotBeAppliedAreRefused(t *testing.T) {
 		},
 		{
 			"managed fields", named, managed,
-			"patch.Apply: metadata.managedFields must be left out of a configuration that is applied: only the server sets it",
+			"patch.Apply: metadata.managedFields must be left out of a configuration that is applied: only the server sets it; " +
+				"of an object that was read, apply what patch.Extract returns, or name in the paths of patch.Apply what is meant",
 		},
 		{
 			"a patch of another kind", named, noChange,
 			"the configuration must not be a patch other than that of patch.Apply, got application/merge-patch+json",
 		},
 		{"a patch that could not be built", named, patch.Apply(map[string]any{}, "a"), `patch.Apply: pointer "a" must be empty or start with a slash`},
+		{
+			"a pointer to a patch", named, new(patch.Patch),
+			"patch.Apply: encode the configuration: json: error calling MarshalJSON for type *patch.Patch: " +
+				"a patch.Patch must be passed itself, not as a value or behind a pointer",
+		},
 		{"a patch that is none", named, patch.Patch{}, "patch: the zero Patch changes nothing and has no media type; use patch.Merge"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

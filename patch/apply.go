@@ -3,7 +3,6 @@ package patch
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -24,7 +23,8 @@ const ApplyType = "application/apply-patch+yaml"
 //
 // What v says about apiVersion, kind, metadata.name and metadata.namespace is sent always. Members that are null say nothing and
 // vanish, and so do objects that have nothing else; other empty objects, as in emptyDir: {}, stay. metadata.resourceVersion makes
-// it an apply to that version, as [Patch.WithResourceVersion] does.
+// it an apply to that version, as [Patch.WithResourceVersion] does; where there is no object any more, a server creates one, whatever
+// the version is.
 //
 // What only the server sets vanishes where it is empty and is an error where it is not: metadata.managedFields, uid, generation,
 // creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds and selfLink. A status that is empty throughout vanishes; one
@@ -56,9 +56,6 @@ func (p Patch) CheckSubresource(name string) error {
 
 // readConfiguration returns what v encodes to, or as much of it as the paths name.
 func readConfiguration(v any, paths []string) (*node, error) {
-	if _, ok := v.(Patch); ok {
-		return nil, errors.New("the configuration is a patch.Patch, which is one already")
-	}
 	root, err := readObject("the configuration", v)
 	if err != nil || len(paths) == 0 {
 		return root, err
@@ -290,7 +287,8 @@ func tidy(root *node, paths []string) (status bool, err error) {
 		for _, name := range onlyServer {
 			dropIf(metadata, name, isZero)
 			if metadata.find(name) >= 0 {
-				return false, malformed("metadata.%s must be left out of a configuration that is applied: only the server sets it", name)
+				return false, malformed("metadata.%s must be left out of a configuration that is applied: only the server sets it; "+
+					"of an object that was read, apply what patch.Extract returns, or name in the paths of patch.Apply what is meant", name)
 			}
 		}
 		dropIf(object, "metadata", isZero)

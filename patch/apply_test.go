@@ -147,7 +147,12 @@ func decodeAny(t *testing.T, text string) string {
 func TestConfigurationsThatCannotBe(t *testing.T) {
 	meta1 := func(field, value string) json.RawMessage { return raw(`{"metadata":{"` + field + `":` + value + `}}`) }
 	only := func(field string) string {
-		return "metadata." + field + " must be left out of a configuration that is applied: only the server sets it"
+		return "metadata." + field + " must be left out of a configuration that is applied: only the server sets it; " +
+			"of an object that was read, apply what patch.Extract returns, or name in the paths of patch.Apply what is meant"
+	}
+	value := func(of string) string {
+		return "encode the configuration: json: error calling MarshalJSON for type " + of +
+			": a patch.Patch must be passed itself, not as a value or behind a pointer"
 	}
 	for _, test := range []struct {
 		v     any
@@ -159,7 +164,9 @@ func TestConfigurationsThatCannotBe(t *testing.T) {
 		{"s3cr3t", nil, "the configuration is string, which does not encode to a JSON object", nil},
 		{[]byte("{}"), nil, "the configuration is []byte, which does not encode to a JSON object; use json.RawMessage", nil},
 		{raw("{"), nil, "the configuration is not JSON: it ends too early", nil},
-		{patch.Apply(nil), nil, "the configuration is a patch.Patch, which is one already", nil},
+		{patch.Merge(nil), nil, value("patch.Patch"), nil},
+		{&patch.Patch{}, nil, value("*patch.Patch"), nil},
+		{map[string]any{"spec": patch.Patch{}}, nil, value("patch.Patch"), nil},
 		{func() {}, nil, "encode the configuration: json: unsupported type: func()", nil},
 		{raw(`{"metadata":"a"}`), nil, "metadata must be an object", patch.ErrMalformed},
 		{meta1("managedFields", `[{"manager":"a"}]`), nil, only("managedFields"), patch.ErrMalformed},

@@ -163,3 +163,18 @@ func FuzzExtract(f *testing.F) {
 		_, _ = patch.MigrateFields(raw(string(obj)), m, "one").Body()
 	})
 }
+
+// An element was left out whose key has a default that the object does not have, and an element was given back without all of its
+// key if the manager had taken over a part of it. Applying what was extracted removed the one, and added an element beside the other.
+func TestElementsAreExtractedWithTheirKeys(t *testing.T) {
+	const fields = `{"f:ports":{"k:{\"port\":1,\"protocol\":\"TCP\"}":{".":{},"f:port":{}},"k:{\"port\":1,\"protocol\":\"UDP\"}":{"f:protocol":{}},` +
+		`"k:{\"port\":2}":{".":{},"f:port":{}}}}`
+	obj := json.RawMessage(`{"apiVersion":"v1","metadata":{"name":"a","managedFields":[{"manager":"m","operation":"Apply","apiVersion":"v1",` +
+		`"fieldsType":"FieldsV1","fieldsV1":` + fields + `}]},` +
+		`"ports":[{"port":2,"note":"x"},{"port":1},{"protocol":"UDP","port":1,"note":"x"},{"port":2,"protocol":"UDP"}]}`)
+	got, err := patch.Extract(obj, patch.FieldManager{Name: "m"})
+	const want = `{"apiVersion":"v1","metadata":{"name":"a"},"ports":[{"port":2},{"port":1},{"protocol":"UDP","port":1}]}`
+	if err != nil || string(got) != want {
+		t.Errorf("what is extracted is\n%s, %v\nwant\n%s", got, err, want)
+	}
+}

@@ -51,6 +51,12 @@ func (p Patch) String() string {
 // GoString returns the same as String, so that %#v does not show the body either.
 func (p Patch) GoString() string { return p.String() }
 
+// MarshalJSON returns an error. A patch is sent, and is no value that one is made of: taken for one it would be an empty object,
+// of which an apply takes away all that was applied before.
+func (p Patch) MarshalJSON() ([]byte, error) {
+	return nil, errors.New("a patch.Patch must be passed itself, not as a value or behind a pointer")
+}
+
 // Merge returns the JSON merge patch (RFC 7386) that v encodes to: a member replaces the object's member of that name, null
 // removes it, an object is merged member by member, and a list replaces the whole list. v is usually a small struct or map
 // with just what is to change, or a json.RawMessage; it must encode to a JSON object.
