@@ -14,9 +14,9 @@ import (
 //
 // True is right as long as the object is as obj says, and no admission webhook changes what it has let pass before. False says
 // nothing: the server may still find that nothing changes, as where it writes a value in another way ("0.5" for "500m"), where it
-// has filled an object that was applied empty, where an object that is owned whole is not one that Kubernetes itself defines, or
-// where the configuration names a version. It is false for a manager called kubectl, of whose applies the server keeps a copy in
-// an annotation.
+// has filled an object that was applied empty, where an object that is owned whole is not one that Kubernetes itself defines, where
+// an object is a member that the schema does not name (of a map, of a custom resource that keeps unknown fields), or where the
+// configuration names a version. It is false for a manager called kubectl, of whose applies the server keeps a copy in an annotation.
 func (p Patch) IsApplied(obj any, m FieldManager) bool {
 	if p.err != nil || p.mediaType != ApplyType || m.Name == "" || m.Name == "kubectl" {
 		return false
