@@ -317,8 +317,8 @@ func (a *appliers) step(t *testing.T) {
 			a.tally["conflict"]++
 			conflicts := apierrors.FieldConflicts(err)
 			for _, c := range conflicts {
-				known := c.Manager == "before-first-apply" || slices.Contains(managers, c.Manager)
-				if !known || c.Manager == m.Name && c.Operation == "Apply" || c.Field == "" {
+				writes := c.Manager == "before-first-apply" || slices.Contains(managers, c.Manager)
+				if !writes || c.Manager == m.Name && c.Operation == "Apply" || c.Field == "" {
 					t.Errorf("%v has the conflict %+v", err, c)
 				}
 			}
