@@ -19,7 +19,7 @@ type ApplyOptions struct {
 	// that names it and the manager; see apierrors.FieldConflicts.
 	Force bool
 	// Known is the object as the caller knows it, with metadata.managedFields, such as from an informer with KeepManagedFields: a
-	// T, or any value that encodes to the object. If it proves that the apply would change nothing nothing is sent, and the apply
+	// T, or any value that encodes to the object. If it proves that the apply would change nothing, nothing is sent, and the apply
 	// returns a copy of it; see [patch.Patch.IsApplied] for what it proves. Nil, or an object that proves nothing, changes nothing.
 	Known any
 }

@@ -15,8 +15,10 @@
 //	list, err := pods.List(ctx, client.ListOptions{Namespace: "web", LabelSelector: "app=a"}) // All streams instead
 //	pod, err := pods.Create(ctx, &Pod{...})
 //	pod, err := pods.Modify(ctx, key, func(p *Pod) error { ... }) // reads, changes, writes; again after a conflict
+//	pod, did, err := pods.Ensure(ctx, &Pod{...})                  // creates it, or changes what it says and the server has otherwise
 //	pod, err := pods.Patch(ctx, key, patch.Merge(...))            // sends the change without reading
 //	pod, err := pods.With(client.WriteOptions{FieldManager: "me"}).Apply(ctx, key, config, client.ApplyOptions{})
+//	pod, err := pods.AddFinalizer(ctx, key, "example.com/cleanup") // and RemoveFinalizer
 //	err := pods.Delete(ctx, key, client.DeleteOptions{})          // DeleteCollection for what a selector selects
 //	for event, err := range pods.Watch(ctx, client.WatchOptions{Namespace: "web"}) { ... }
 //	table, err := pods.Table(ctx, client.ListOptions{})           // the columns that kubectl prints
@@ -39,6 +41,7 @@
 //	token, err := client.RequestToken(ctx, serviceAccounts, key, client.TokenOptions{})
 //	pod, err := client.WaitFor(ctx, pods, key, client.UntilPodReady())
 //	answer, err := client.CanI(ctx, c, client.Access{Verb: "list", Resource: Pods.GVR()}) // and Can, Rules, WhoAmI
+//	err := client.Owned(pod, client.OwnerOf(Jobs, job)) // a reference in pod, before it is written
 //
 // HTTP that is not about objects is the Client's: [Client.Proxy] reaches services and pods through the API server, and
 // [Client.Raw] every other path.
@@ -47,6 +50,23 @@
 // which there are, and package client/kubeconfig finds the Config:
 //
 //	things := client.For(c, client.Type[*meta.Unstructured]{Group: "example.com", Version: "v1", Kind: "Thing", Resource: "things"})
+//
+// # Which write
+//
+// [Resource.Modify] is for a change that depends on what is there, such as one more element of a list, or a counter's next
+// value. It is for status, too: r.Status().Modify.
+//
+// [Resource.Ensure] is for an object that is to be as the program says, whether it is there or not: what a controller makes of
+// its own resource. It sets what its argument says, and leaves everything else, so it takes nothing away.
+//
+// [Resource.Apply] is for the same where fields are to vanish when the program no longer names them, or where others have a say
+// in the same lists. The server notes whose each field is, so every writer needs a name (WriteOptions.FieldManager).
+//
+// [Resource.Patch] is for a change that is known without looking, such as a label; package patch says which patch for what.
+// It can also hold for one version only.
+//
+// [Resource.Create] and [Resource.Update] send an object as it stands. Update is for who has read all of it, with a type that
+// has all of it, and wants a Conflict if it has changed since.
 //
 // # Guarantees
 //

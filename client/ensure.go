@@ -118,7 +118,7 @@ func (r Resource[T]) ensured(q request, want T) (body []byte, asked meta.Identit
 		return nil, asked, &UsageError{Err: err}
 	}
 	if !isEmpty(parts.Status) {
-		return nil, asked, &UsageError{Err: errors.New("status must be empty, which Ensure does not write; use Status().Modify")}
+		return nil, asked, &UsageError{Err: errors.New("status must be empty, since Ensure does not write it; use Status().Modify")}
 	}
 	return body, item.Identity, nil
 }

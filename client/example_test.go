@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"sync"
 	"time"
 
 	"github.com/bowline-go/bowline/client"
@@ -155,29 +157,36 @@ func ExampleMetadata() {
 	// create configmaps "default/empty": a handle of client.Metadata cannot write whole objects: use Patch, or the Resource that Metadata was called with
 }
 
-// Modify reads, changes and writes until nobody else has written in between.
+// Modify reads, changes and writes until nobody else has written in between, so that each of these is counted.
 func ExampleResource_Modify() {
 	withServer(func(ctx context.Context, c *client.Client) error {
 		settings := client.For(c, AllSettings)
 		key := meta.Key{Namespace: "default", Name: "counter"}
-		if _, err := settings.Create(ctx, &Settings{Identity: meta.Identity{Namespace: key.Namespace, Name: key.Name}}); err != nil {
+		zero := &Settings{Identity: meta.Identity{Namespace: key.Namespace, Name: key.Name}, Data: map[string]string{"count": "0"}}
+		if _, err := settings.Create(ctx, zero); err != nil {
 			return err
 		}
-		got, err := settings.Modify(ctx, key, func(s *Settings) error {
-			if s.Data == nil {
-				s.Data = make(map[string]string)
-			}
-			s.Data["state"] = "ready"
-			return nil
-		})
-		if err != nil {
+		var all sync.WaitGroup
+		errs := make([]error, 10)
+		for i := range errs {
+			all.Go(func() {
+				_, errs[i] = settings.Modify(ctx, key, func(s *Settings) error {
+					n, err := strconv.Atoi(s.Data["count"])
+					s.Data["count"] = strconv.Itoa(n + 1)
+					return err // had there been one, nothing would be written
+				})
+			})
+		}
+		all.Wait()
+		got, err := settings.Get(ctx, key)
+		if err := errors.Join(append(errs, err)...); err != nil {
 			return err
 		}
 		fmt.Println(got.Data)
 		return nil
 	})
 	// Output:
-	// map[state:ready]
+	// map[count:10]
 }
 
 // A configuration can be printed and logged.

@@ -10,6 +10,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/patch"
 )
 
 // A handle of one namespace: keys and objects need not say it, and none that say another get anywhere.
@@ -56,25 +57,62 @@ func ExampleResource_DeleteCollection() {
 // The fields that one program has an opinion on, applied under its name. Where another program owns one of them, the server
 // says which.
 func ExampleResource_Apply() {
-	apply := func(ctx context.Context, settings client.Resource[*Settings]) error {
-		_, err := settings.With(client.WriteOptions{FieldManager: "painter"}).Apply(ctx, meta.Key{Namespace: "default", Name: "web"},
-			map[string]any{"data": map[string]any{"color": "green"}}, client.ApplyOptions{})
-		if cause, found := apierrors.Cause(err, apierrors.CauseFieldManagerConflict); found {
-			fmt.Println("not painted:", cause.Message, cause.Field)
-			return nil
+	withServer(func(ctx context.Context, c *client.Client) error {
+		settings := client.For(c, AllSettings)
+		key := meta.Key{Namespace: "default", Name: "web"}
+		as := func(manager, color string, o client.ApplyOptions) error {
+			config := map[string]any{"data": map[string]any{"color": color}}
+			_, err := settings.With(client.WriteOptions{FieldManager: manager}).Apply(ctx, key, config, o)
+			return err
 		}
-		return err
-	}
-	withServerOf(clienttest.Options{}, func(ctx context.Context, c *client.Client, srv *clienttest.Server) error {
-		srv.Intercept(func(*http.Request) http.HandlerFunc { // so it answers where somebody else is the owner
-			return clienttest.Answer(meta.Status{Code: 409, Reason: "Conflict", Details: &meta.StatusDetails{Causes: []meta.StatusCause{
-				{Reason: "FieldManagerConflict", Message: `conflict with "decorator"`, Field: ".data.color"},
-			}}})
-		})
-		return apply(ctx, client.For(c, AllSettings))
+		fmt.Println(as("decorator", "red", client.ApplyOptions{}))
+		for _, conflict := range apierrors.FieldConflicts(as("painter", "green", client.ApplyOptions{})) {
+			fmt.Println(conflict.Field, "is of", conflict.Manager)
+		}
+		fmt.Println(as("painter", "green", client.ApplyOptions{Force: true}))
+		return nil
 	})
 	// Output:
-	// not painted: conflict with "decorator" .data.color
+	// <nil>
+	// .data.color is of decorator
+	// <nil>
+}
+
+// A patch is sent without reading first. One that tests what is there, or that holds for one version, changes all or nothing.
+func ExampleResource_Patch() {
+	withServer(func(ctx context.Context, c *client.Client) error {
+		settings := client.For(c, AllSettings)
+		key := meta.Key{Namespace: "default", Name: "web"}
+		first, err := settings.Create(ctx, &Settings{
+			Identity: meta.Identity{Namespace: key.Namespace, Name: key.Name}, Data: map[string]string{"color": "green"},
+		})
+		if err != nil {
+			return err
+		}
+		red := patch.Merge(map[string]any{"data": map[string]any{"color": "red"}})
+		for _, p := range []patch.Patch{
+			patch.JSON(patch.Test("/data/color", "green"), patch.Replace("/data/color", "blue")),
+			patch.JSON(patch.Test("/data/color", "green"), patch.Replace("/data/color", "black")),
+			red.WithResourceVersion(first.ResourceVersion),
+			red,
+		} {
+			got, err := settings.Patch(ctx, key, p)
+			if err != nil {
+				fmt.Println(apierrors.ReasonOf(err))
+				continue
+			}
+			fmt.Println(got.Data["color"])
+		}
+		_, err = settings.Patch(ctx, key, patch.JSON(patch.Remove("data/color")))
+		fmt.Println(err)
+		return nil
+	})
+	// Output:
+	// blue
+	// Invalid
+	// Conflict
+	// red
+	// patch configmaps "default/web": patch: operation 0 (remove "data/color"): pointer "data/color" must be empty or start with a slash
 }
 
 // Deployment has nothing but its identity here: its scale says the rest.

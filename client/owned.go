@@ -52,7 +52,8 @@ func (o Owner) Reference() meta.OwnerReference {
 
 // Owned makes child say that owner owns it, so that the server's garbage collector deletes it with the owner. It changes child,
 // and sends nothing; it is for what is about to be created or ensured, and for [Resource.Modify]. A child that names the owner
-// already, by its uid, gets that reference renewed in its place, and keeps all others.
+// already, by its uid, gets that reference renewed in its place, and keeps all others. It must have its namespace by then, also
+// where the handle that it is written with has one ([Resource.In]).
 //
 // It is an error, and child stays as it was, if the owner has no kind, name or uid, or lies in another namespace: the owner of an
 // object is in the object's namespace, or cluster-wide. And it is a [*ControllerError] if another object controls the child.

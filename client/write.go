@@ -78,7 +78,8 @@ func (r Resource[T]) sendBody(ctx context.Context, q request, contentType string
 }
 
 // Patch changes the object as p says and returns it as the server stored it. It is a [*UsageError] if p could not be built, or
-// changes the object's name or namespace. What [patch.Apply] returns is applied, as by [Resource.Apply] without options.
+// changes the object's name or namespace. What [patch.Apply] returns is applied, as by [Resource.Apply] without options. A patch
+// that is empty ([patch.Patch.IsEmpty]) is sent, too, and answered with the object as it is.
 func (r Resource[T]) Patch(ctx context.Context, key meta.Key, p patch.Patch) (T, error) {
 	return r.sendPatch(ctx, r.request("patch", key), p)
 }

@@ -3,6 +3,7 @@ package patch
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -24,7 +25,11 @@ func (p Patch) CheckKey(key meta.Key) error {
 	}
 	if p.mediaType != JSONType {
 		root := s.root()
-		if err := checkPart(&root, "", key, false); err != nil {
+		err := checkPart(&root, "", key, false)
+		if err == nil && p.mediaType == StrategicType && directsNameAway(&root) {
+			err = nameMustStay(key)
+		}
+		if err != nil {
 			return fmt.Errorf("patch: %w", err)
 		}
 		return nil
@@ -79,7 +84,7 @@ func checkPart(n *node, pointer string, key meta.Key, whole bool) error {
 		}
 	case "/metadata/name":
 		if n.kind() != '"' || string(n.from.string(n.at)) != key.Name {
-			return malformed("metadata.name must stay %s, which no patch can change", quote(key.Name))
+			return nameMustStay(key)
 		}
 	case "/metadata/namespace":
 		if n.kind() == 'n' || n.kind() == '"' && len(n.from.string(n.at)) == 0 {
@@ -90,6 +95,34 @@ func checkPart(n *node, pointer string, key meta.Key, whole bool) error {
 		}
 	}
 	return nil
+}
+
+func nameMustStay(key meta.Key) error {
+	return malformed("metadata.name must stay %s, which no patch can change", quote(key.Name))
+}
+
+// directsNameAway reports whether directives of a strategic merge patch remove metadata.name: $patch, with all that the name is
+// in and that the patch does not say itself, or $retainKeys, which leaves it out.
+func directsNameAway(n *node) bool {
+	whole := false
+	for _, name := range [...]string{"metadata", "name"} {
+		next, said := n.lookup(name)
+		if word, ok := n.lookup(directivePatch); ok {
+			if whole = true; string(word.from.string(word.at)) == "delete" {
+				return true
+			}
+		}
+		if names, ok := n.lookup(directiveRetain); ok && !slices.ContainsFunc(names.open().items, func(item node) bool {
+			return string(item.from.string(item.at)) == name
+		}) {
+			return true
+		}
+		if !said || next.kind() != '{' {
+			return whole && !said
+		}
+		n = &next
+	}
+	return false
 }
 
 // sameIdentity returns an error if the change is one of what makes the object this one.

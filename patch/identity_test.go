@@ -69,6 +69,41 @@ func TestAPatchCannotChangeNameNamespaceOrUID(t *testing.T) {
 	}
 }
 
+// A directive took the name away, alone or with what it is in, and CheckKey let it pass.
+func TestNoDirectiveTakesTheNameAway(t *testing.T) {
+	const live = `{"metadata":{"name":"web","namespace":"shop","labels":{"a":"b"}},"data":{"k":"v"}}`
+	for text, keeps := range map[string]bool{
+		`{"$patch":"delete"}`:                                                                 false,
+		`{"$patch":"replace","data":{}}`:                                                      false,
+		`{"$patch":"replace","metadata":{"labels":{}}}`:                                       false,
+		`{"$patch":"replace","metadata":{"name":"web","namespace":"shop"}}`:                   true,
+		`{"metadata":{"$patch":"delete"}}`:                                                    false,
+		`{"metadata":{"$patch":"delete","name":"web"}}`:                                       false,
+		`{"metadata":{"$patch":"replace","labels":{}}}`:                                       false,
+		`{"metadata":{"$patch":"replace","name":"web","namespace":"shop"}}`:                   true,
+		`{"metadata":{"labels":{"$patch":"delete"}},"data":{"$patch":"replace","x":"y"}}`:     true,
+		`{"$retainKeys":["data"]}`:                                                            false,
+		`{"$retainKeys":["data","metadata"]}`:                                                 true,
+		`{"metadata":{"$retainKeys":["labels"],"labels":{"a":"c"}}}`:                          false,
+		`{"metadata":{"$retainKeys":["name","namespace"]}}`:                                   true,
+		`{"metadata":{"$setElementOrder/finalizers":[],"labels":{"c":"d"}},"data":{"x":"y"}}`: true,
+	} {
+		p := patch.Strategic(raw(text))
+		body, err := p.Body()
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = p.CheckKey(meta.Key{Namespace: "shop", Name: "web"})
+		if want := `patch: metadata.name must stay "web", which no patch can change`; (err == nil) != keeps || err != nil && err.Error() != want {
+			t.Errorf("%s: the error is %v", text, err)
+		}
+		got, err := patch.ApplyStrategic([]byte(live), body, patch.Schema{})
+		if err != nil || strings.Contains(string(got), `"name":"web"`) != keeps {
+			t.Errorf("%s makes %s, %v", text, got, err)
+		}
+	}
+}
+
 // What CheckKey lets pass leaves the object what it is, and a patch for one version does that or nothing.
 func FuzzCheckKey(f *testing.F) {
 	f.Add(`{"metadata":{"name":"web","uid":null},"a":1}`, false)

@@ -23,7 +23,8 @@ const StrategicType = "application/strategic-merge-patch+json"
 //	"$setElementOrder/ports": [...]          puts the items of the merged list "ports" in this order
 //	"$deleteFromPrimitiveList/finalizers": [...]  removes these scalars from the list "finalizers"
 //
-// What is wrong with them [ApplyStrategic] finds; Strategic does not look.
+// A value that such a member cannot have is a [*StrategicError] with its path, before anything is sent. What depends on the kind,
+// as whether a list is merged, [ApplyStrategic] finds, or the server.
 func Strategic(v any) Patch {
 	body, err := json.Marshal(v)
 	if err == nil && (len(body) == 0 || body[0] != '{') {
@@ -32,7 +33,19 @@ func Strategic(v any) Patch {
 	if err != nil {
 		return Patch{mediaType: StrategicType, err: fmt.Errorf("patch.Strategic: %w", err)}
 	}
+	if _, err := parseStrategic(body); err != nil {
+		return Patch{mediaType: StrategicType, err: err}
+	}
 	return Patch{mediaType: StrategicType, body: body}
+}
+
+// parseStrategic reads a strategic merge patch, whose directives have values that they can have.
+func parseStrategic(strategicPatch []byte) (node, error) {
+	change, err := parseObject(thePatch, strategicPatch)
+	if err == nil && mayDirect(change.text()) {
+		err = checkDirectives(thePatch, &change, nil)
+	}
+	return change, err
 }
 
 // ApplyStrategic returns the document that doc becomes when a server applies the strategic merge patch to it. Both must be
@@ -50,14 +63,9 @@ func ApplyStrategic(doc, strategicPatch []byte, s Schema) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	change, err := parseObject(thePatch, strategicPatch)
+	change, err := parseStrategic(strategicPatch)
 	if err != nil {
 		return nil, err
-	}
-	if mayDirect(change.text()) {
-		if err := checkDirectives(thePatch, &change, nil); err != nil {
-			return nil, err
-		}
 	}
 	if err := (merger{}).object(&target, &change, s.root, nil); err != nil {
 		return nil, err

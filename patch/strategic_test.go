@@ -71,6 +71,13 @@ func TestStrategicEncodesWhatItIsGiven(t *testing.T) {
 		{"text, which the error does not show", "s3cr3t", "", "patch.Strategic: string does not encode to a JSON object"},
 		{"a list", []int{1}, "", "does not encode to a JSON object"},
 		{"a function", func() {}, "", "patch.Strategic: json: unsupported type"},
+
+		// behaviour 323: what no kind gives a meaning is not sent
+		{"an unknown directive", json.RawMessage(`{"a":{"$patch":"s3cr3t"}}`), "", `patch: the patch at /a/$patch: it must be "replace" or "delete"`},
+		{"an order of no list", map[string]any{"$setElementOrder": []string{"a"}}, "", `patch: the patch at /$setElementOrder: $setElementOrder must be followed by a slash and the name of a list`},
+		{"members to retain that are no list", map[string]any{"a": map[string]any{"$retainKeys": "b"}}, "", `patch: the patch at /a/$retainKeys: it must be a list, not a string`},
+		{"too deep", json.RawMessage(strings.Repeat(`{"a":`, 1000) + "{}" + strings.Repeat("}", 1000)), "", "patch: the patch: it is nested more than 1000 deep"},
+		{"a member with a dollar", map[string]any{"$ref": map[string]any{"$type": 1}}, `{"$ref":{"$type":1}}`, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := patch.Strategic(test.v)

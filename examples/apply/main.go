@@ -1,7 +1,7 @@
 // Apply keeps a deployment as its configuration says, and leaves to others what is theirs.
 //
 //	go run ./examples/apply                       # with nothing but Go: the API server is in the process
-//	go run ./examples/apply -kubeconfig FILE -namespace web
+//	go run ./examples/apply -kubeconfig FILE -namespace web   # it makes a deployment there, and deletes it
 //
 // The struct is one of this program's own, with the fields that it reads. Which of them it wants to be so, it says with paths: the
 // server remembers that these are its own, and refuses to change what has become somebody else's, here an autoscaler's.
@@ -56,8 +56,8 @@ type Container struct {
 var Deployments = client.Type[*Deployment]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"}
 
 // run applies a configuration, meets somebody else who writes the same object, and gives way.
-func run(ctx context.Context, c *client.Client, namespace string, out io.Writer) error {
-	key := meta.Key{Namespace: namespace, Name: "web"}
+func run(ctx context.Context, c *client.Client, namespace string, out io.Writer) (err error) {
+	key := meta.Key{Namespace: namespace, Name: "bowline-example-web"}
 	mine := client.For(c, Deployments).With(client.WriteOptions{FieldManager: "apply-example"})
 
 	var want Deployment
@@ -69,9 +69,13 @@ func run(ctx context.Context, c *client.Client, namespace string, out io.Writer)
 	// The same call creates the object and changes it.
 	pods := []string{"/spec/selector", "/spec/template"}
 	all := append([]string{"/spec/replicas"}, pods...)
-	if _, err := mine.Apply(ctx, key, patch.Apply(want, all...), client.ApplyOptions{}); err != nil {
+	made, err := mine.Apply(ctx, key, patch.Apply(want, all...), client.ApplyOptions{})
+	if err != nil {
 		return err
 	}
+	defer func() {
+		err = errors.Join(err, mine.Delete(context.WithoutCancel(ctx), key, client.DeleteOptions{UID: made.UID}))
+	}()
 
 	// Somebody else knows better how many replicas there should be.
 	autoscaler := client.For(c, Deployments).With(client.WriteOptions{FieldManager: "autoscaler"})
@@ -79,7 +83,7 @@ func run(ctx context.Context, c *client.Client, namespace string, out io.Writer)
 		return err
 	}
 	want.Spec.Template.Spec.Containers[0].Image = "web:2"
-	_, err := mine.Apply(ctx, key, patch.Apply(want, all...), client.ApplyOptions{})
+	_, err = mine.Apply(ctx, key, patch.Apply(want, all...), client.ApplyOptions{})
 	for _, conflict := range apierrors.FieldConflicts(err) {
 		fmt.Fprintf(out, "%s is owned by %s\n", conflict.Field, conflict.Manager)
 	}

@@ -1,11 +1,11 @@
-// Ensure keeps a Deployment and its Service as one ConfigMap says, from two copies of the program at once.
+// Ensure keeps a Deployment as a ConfigMap says, from two copies of the program at once.
 //
 //	go run ./examples/ensure                       # with nothing but Go: the API server is in the process
-//	go run ./examples/ensure -kubeconfig FILE -namespace web -name shop
+//	go run ./examples/ensure -kubeconfig FILE -namespace web   # it makes a config map there, and deletes it
 //
 // Ensure creates what is not there and changes what is otherwise, and says which. It compares only what these small types say, so
-// that what the server fills in causes no second write, and what others have set stays. The parts are owned by the ConfigMap:
-// they go with it.
+// that what the server fills in causes no second write, and what others have set stays. The Deployment is owned by the
+// ConfigMap: it goes with it.
 package main
 
 import (
@@ -16,7 +16,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strconv"
 	"sync"
 
 	"github.com/bowline-go/bowline/client"
@@ -25,118 +24,77 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-type (
-	// Shop is the ConfigMap that says what there should be.
-	Shop struct {
-		meta.ObjectMeta `json:"metadata"`
-		Data            struct {
-			Image    string `json:"image,omitempty"`
-			Replicas string `json:"replicas,omitempty"`
-		} `json:"data"`
-	}
-	// Deployment has what this program sets.
-	Deployment struct {
-		meta.ObjectMeta `json:"metadata"`
-		Spec            struct {
-			Replicas int                `json:"replicas"`
-			Selector meta.LabelSelector `json:"selector"`
-			Template struct {
-				meta.ObjectMeta `json:"metadata"`
-				Spec            struct {
-					Containers []Container `json:"containers"`
-				} `json:"spec"`
-			} `json:"template"`
-		} `json:"spec"`
-	}
-	// Container is a container.
-	Container struct {
-		Name  string `json:"name"`
-		Image string `json:"image"`
-	}
-	// Service has what this program sets.
-	Service struct {
-		meta.ObjectMeta `json:"metadata"`
-		Spec            struct {
-			Selector map[string]string `json:"selector"`
-			Ports    []Port            `json:"ports"`
-		} `json:"spec"`
-	}
-	// Port is a port of a service.
-	Port struct {
-		Port int `json:"port"`
-	}
-)
+// Shop is the ConfigMap that says what there should be.
+type Shop struct {
+	meta.ObjectMeta `json:"metadata"`
+	Data            map[string]string `json:"data"`
+}
+
+// Deployment has what this program sets.
+type Deployment struct {
+	meta.ObjectMeta `json:"metadata"`
+	Spec            struct {
+		Replicas int                `json:"replicas"`
+		Selector meta.LabelSelector `json:"selector"`
+		Template Template           `json:"template"`
+	} `json:"spec"`
+}
+
+type Template struct {
+	meta.ObjectMeta `json:"metadata"`
+	Spec            struct {
+		Containers []Container `json:"containers"`
+	} `json:"spec"`
+}
+
+type Container struct {
+	Name  string `json:"name"`
+	Image string `json:"image"`
+}
 
 // Where the server has them.
 var (
 	Shops       = client.Type[*Shop]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
 	Deployments = client.Type[*Deployment]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"}
-	Services    = client.Type[*Service]{Version: "v1", Kind: "Service", Resource: "services"}
 )
 
-// ensure makes the parts of a shop what they should be, and returns what had to be done.
-func ensure(ctx context.Context, c *client.Client, key meta.Key) (deployed, served client.Outcome, err error) {
+// ensure makes the deployment of a shop what it should be, and returns it and what had to be done. A controller's reconcile has this form.
+func ensure(ctx context.Context, c *client.Client, key meta.Key) (*Deployment, client.Outcome, error) {
 	shop, err := client.For(c, Shops).Get(ctx, key)
 	if err != nil {
-		return deployed, served, err
+		return nil, client.Unchanged, err
 	}
-	replicas, err := strconv.Atoi(shop.Data.Replicas)
-	if err != nil {
-		return deployed, served, fmt.Errorf("replicas of %s: %w", key, err)
+	labels := map[string]string{"shop": key.Name}
+	want := &Deployment{ObjectMeta: meta.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Labels: labels}}
+	want.Spec.Replicas = 2
+	want.Spec.Selector.MatchLabels, want.Spec.Template.Labels = labels, labels
+	want.Spec.Template.Spec.Containers = []Container{{Name: "shop", Image: shop.Data["image"]}}
+	if err := client.Owned(want, client.OwnerOf(Shops, shop)); err != nil {
+		return nil, client.Unchanged, err
 	}
-	part := meta.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Labels: map[string]string{"shop": key.Name}}
-	deployment, service := &Deployment{ObjectMeta: part}, &Service{ObjectMeta: part}
-	deployment.Spec.Replicas = replicas
-	deployment.Spec.Selector.MatchLabels = part.Labels
-	deployment.Spec.Template.Labels = part.Labels
-	deployment.Spec.Template.Spec.Containers = []Container{{Name: "shop", Image: shop.Data.Image}}
-	service.Spec.Selector, service.Spec.Ports = part.Labels, []Port{{80}}
-	owner := client.OwnerOf(Shops, shop)
-	if err := errors.Join(client.Owned(deployment, owner), client.Owned(service, owner)); err != nil {
-		return deployed, served, err
-	}
-	if _, deployed, err = client.For(c, Deployments).Ensure(ctx, deployment); err == nil {
-		_, served, err = client.For(c, Services).Ensure(ctx, service)
-	}
-	return deployed, served, err
+	return client.For(c, Deployments).Ensure(ctx, want)
 }
 
-// demo runs two copies of the program, and lets others write in between.
-func demo(ctx context.Context, out io.Writer) error {
-	ctx, stop := context.WithCancel(ctx)
-	server := clienttest.New(clienttest.Options{})
-	served := make(chan error, 1)
-	go func() { served <- server.Run(ctx) }()
-	c, err := client.New(server.Config())
-	if err == nil {
-		err = play(ctx, c, out)
-		c.Close()
-	}
-	stop()
-	return errors.Join(err, <-served)
-}
-
-func play(ctx context.Context, c *client.Client, out io.Writer) error {
-	key := meta.Key{Namespace: "default", Name: "shop"}
-	shop := &Shop{ObjectMeta: meta.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
-	shop.Data.Image, shop.Data.Replicas = "shop:1", "2"
-	if _, err := client.For(c, Shops).Create(ctx, shop); err != nil {
+// work makes a shop, has two copies of the program keep it, and lets somebody else write in between.
+func work(ctx context.Context, c *client.Client, namespace string, out io.Writer) (err error) {
+	shop := &Shop{Data: map[string]string{"image": "shop:1"}}
+	shop.Namespace, shop.Name = namespace, "bowline-example-shop"
+	if shop, err = client.For(c, Shops).Create(ctx, shop); err != nil {
 		return err
 	}
+	key := meta.KeyOf(shop)
+	defer func() { // the server's garbage collector deletes the deployment
+		err = errors.Join(err, client.For(c, Shops).Delete(context.WithoutCancel(ctx), key, client.DeleteOptions{UID: shop.UID}))
+	}()
+	var did [2]client.Outcome
 	var errs [2]error
-	var created [2]bool
 	var copies sync.WaitGroup
-	for i := range errs {
-		copies.Go(func() {
-			deployed, _, err := ensure(ctx, c, key)
-			errs[i], created[i] = err, deployed == client.Created
-		})
+	for i := range did {
+		copies.Go(func() { _, did[i], errs[i] = ensure(ctx, c, key) })
 	}
 	copies.Wait()
-	fmt.Fprintln(out, "one of two created it:", created[0] != created[1])
-
-	deployments := client.For(c, Deployments)
-	scaled, err := deployments.Modify(ctx, key, func(d *Deployment) error {
+	fmt.Fprintln(out, "one of two created it:", (did[0] == client.Created) != (did[1] == client.Created))
+	scaled, err := client.For(c, Deployments).Modify(ctx, key, func(d *Deployment) error {
 		d.Labels["seen-by"], d.Spec.Replicas = "somebody", 5
 		return nil
 	})
@@ -145,40 +103,45 @@ func play(ctx context.Context, c *client.Client, out io.Writer) error {
 	}
 	fmt.Fprintln(out, "somebody scales it to", scaled.Spec.Replicas)
 	for range 2 {
-		deployed, served, err := ensure(ctx, c, key)
+		d, did, err := ensure(ctx, c, key)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintln(out, "deployment:", deployed, "service:", served)
+		fmt.Fprintf(out, "%s: %d replicas with labels %v, owned by %s\n", did, d.Spec.Replicas, d.Labels, d.OwnerReferences[0].Kind)
 	}
-	got, err := deployments.Get(ctx, key)
+	return nil
+}
+
+// demo runs against a server in the process.
+func demo(ctx context.Context, out io.Writer) error {
+	ctx, stop := context.WithCancel(ctx)
+	server := clienttest.New(clienttest.Options{})
+	served := make(chan error, 1)
+	go func() { served <- server.Run(ctx) }()
+	c, err := client.New(server.Config())
 	if err == nil {
-		fmt.Fprintln(out, got.Spec.Replicas, "replicas, owned by", got.OwnerReferences[0].Kind, got.OwnerReferences[0].Name, "with labels", got.Labels)
+		err = work(ctx, c, "default", out)
+		c.Close()
 	}
-	return err
+	stop()
+	return errors.Join(err, <-served)
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	file := flag.String("kubeconfig", "", "use the cluster of this `file` instead of a server in the process")
-	name := flag.String("context", "", "the kubeconfig's context; empty is its current one")
-	var key meta.Key
-	flag.StringVar(&key.Namespace, "namespace", "default", "the ConfigMap's namespace")
-	flag.StringVar(&key.Name, "name", "shop", "the ConfigMap's name; its data has image and replicas")
+	namespace := flag.String("namespace", "default", "where the config map is made")
 	flag.Parse()
 	var err error
-	if *file == "" && *name == "" {
+	if *file == "" {
 		err = demo(ctx, os.Stdout)
-	} else if loaded, e := kubeconfig.Load(kubeconfig.Options{Path: *file, Context: *name}); e != nil {
+	} else if loaded, e := kubeconfig.Load(kubeconfig.Options{Path: *file}); e != nil {
 		err = e
 	} else if c, e := client.New(loaded.Config); e != nil {
 		err = e
 	} else {
-		var deployed, served client.Outcome
-		if deployed, served, err = ensure(ctx, c, key); err == nil {
-			fmt.Println("deployment:", deployed, "service:", served)
-		}
+		err = work(ctx, c, *namespace, os.Stdout)
 	}
 	if err != nil && ctx.Err() == nil {
 		fmt.Fprintln(os.Stderr, "ensure:", err)

@@ -1,13 +1,11 @@
 package conformance
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
@@ -19,16 +17,7 @@ import (
 func testApply(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	path := "/api/v1/namespaces/" + ns + "/configmaps/"
-	var mu sync.Mutex
-	var warnings []string
-	cfg := s.cfg
-	cfg.Hooks.Warning = func(_ context.Context, w client.Warning) {
-		mu.Lock()
-		defer mu.Unlock()
-		warnings = append(warnings, w.Text)
-	}
-	c := must[*client.Client](t)(client.New(cfg))
-	t.Cleanup(c.Close)
+	c, warnings := s.warned(t)
 	apply := func(name, body string, query ...string) (int, error) {
 		t.Helper()
 		q := url.Values{"fieldManager": {"a"}}
@@ -84,8 +73,8 @@ func testApply(t *testing.T, s suite) {
 	const words = `line 1: key "k" already set in map`
 	must[int](t)(apply("a", twice))
 	must[int](t)(apply("a", twice, "fieldValidation=Ignore"))
-	if want := []string{words}; !slices.Equal(warnings, want) {
-		t.Errorf("the warnings are %q, want %q", warnings, want)
+	if got, want := warnings(), []string{words}; !slices.Equal(got, want) {
+		t.Errorf("the warnings are %q, want %q", got, want)
 	}
 	_, err = apply("a", twice, "fieldValidation=Strict")
 	wantReason(t, err, apierrors.BadRequest, 400)

@@ -1,8 +1,11 @@
 package conformance
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
@@ -108,6 +111,26 @@ func (s suite) namespace(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return ns.Name
+}
+
+// warned returns a client of its own, and what the server has warned it of so far.
+func (s suite) warned(t *testing.T) (c *client.Client, warnings func() []string) {
+	t.Helper()
+	var mu sync.Mutex
+	var texts []string
+	cfg := s.cfg
+	cfg.Hooks.Warning = func(_ context.Context, w client.Warning) {
+		mu.Lock()
+		defer mu.Unlock()
+		texts = append(texts, w.Text)
+	}
+	c = must[*client.Client](t)(client.New(cfg))
+	t.Cleanup(c.Close)
+	return c, func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(texts)
+	}
 }
 
 // configMap makes one.

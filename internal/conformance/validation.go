@@ -1,12 +1,10 @@
 package conformance
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
@@ -30,16 +28,7 @@ func (d *Doubled) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &d.Co
 
 func testFieldValidation(t *testing.T, s suite) {
 	ns := s.namespace(t)
-	var mu sync.Mutex
-	var warnings []string
-	cfg := s.cfg
-	cfg.Hooks.Warning = func(_ context.Context, w client.Warning) {
-		mu.Lock()
-		defer mu.Unlock()
-		warnings = append(warnings, w.Text)
-	}
-	c := must[*client.Client](t)(client.New(cfg))
-	t.Cleanup(c.Close)
+	c, warnings := s.warned(t)
 	r := client.For(c, client.Type[*Doubled](ConfigMaps))
 	create := func(name string, v client.FieldValidation) error {
 		_, err := r.With(client.WriteOptions{FieldValidation: v}).Create(t.Context(),
@@ -49,7 +38,7 @@ func testFieldValidation(t *testing.T, s suite) {
 	if err := create("ignored", client.ValidateIgnore); err != nil {
 		t.Error(err)
 	}
-	equal(t, "warnings", strings.Join(warnings, "; "), "")
+	equal(t, "warnings", strings.Join(warnings(), "; "), "")
 	err := create("strict", client.ValidateStrict)
 	wantReason(t, err, apierrors.BadRequest, 400)
 	const twice = `duplicate field "data.k"`
@@ -59,7 +48,7 @@ func testFieldValidation(t *testing.T, s suite) {
 	if err := create("warned", client.ValidateWarn); err != nil {
 		t.Error(err)
 	}
-	equal(t, "warnings", strings.Join(warnings, "; "), twice)
+	equal(t, "warnings", strings.Join(warnings(), "; "), twice)
 	equal(t, "what counts", must[*Doubled](t)(r.Get(t.Context(), meta.Key{Namespace: ns, Name: "warned"})).Data["k"], "2")
 
 	twofold := patch.Merge(json.RawMessage(`{"data":{"p":"1","p":"2"}}`))
@@ -69,7 +58,7 @@ func testFieldValidation(t *testing.T, s suite) {
 		t.Errorf("error is %v, want it to be Invalid and to say why", err)
 	}
 	must[*Doubled](t)(r.Patch(t.Context(), key, twofold))
-	equal(t, "warnings", strings.Join(warnings, "; "), twice+`; duplicate field "data.p"`)
+	equal(t, "warnings", strings.Join(warnings(), "; "), twice+`; duplicate field "data.p"`)
 
 	t.Run("the words", func(t *testing.T) { testStrictWords(t, s, ns) })
 }
