@@ -153,6 +153,15 @@ func (p *pairing) inPlace() {
 
 // moved takes what is unchanged at another place; of equal elements the first was the first.
 func (p *pairing) moved() {
+	left := 0
+	for _, j := range p.from {
+		if j < 0 {
+			left++
+		}
+	}
+	if left == 1 && len(p.before) == len(p.after) {
+		return // the only one that is left was looked at in its place
+	}
 	text := func(v *node) string { return string(v.appendSorted(nil)) }
 	places := p.left(text)
 	for i := range p.after {

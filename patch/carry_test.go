@@ -375,6 +375,7 @@ func TestCarryOfLargeDocuments(t *testing.T) {
 		return `{"l":[` + strings.Join(parts, ",") + `]}`
 	}
 	const n = 5_000
+	long := `"` + strings.Repeat("z", 1<<19) + `"`
 	for _, test := range []struct{ name, before, after string }{
 		{
 			"many elements in reverse order", list(n, func(i int) string { return fmt.Sprintf(`{"p":%d}`, i) }),
@@ -404,6 +405,10 @@ func TestCarryOfLargeDocuments(t *testing.T) {
 		{
 			"deep lists", `{"a":` + strings.Repeat(`[`, 1000) + "1" + strings.Repeat("]", 1000) + "}",
 			`{"a":` + strings.Repeat(`[`, 1000) + "2" + strings.Repeat("]", 1000) + "}",
+		},
+		{ // whose text was compared for each list, and for each list in that
+			"deep lists that differ behind a long text", `{"a":` + strings.Repeat(`[`, 2000) + long + ",1" + strings.Repeat("]", 2000) + "}",
+			`{"a":` + strings.Repeat(`[`, 2000) + long + ",2" + strings.Repeat("]", 2000) + "}",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
