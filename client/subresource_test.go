@@ -66,13 +66,13 @@ func TestASubresourceOfItsOwnKind(t *testing.T) {
 
 func sameJSON(t *testing.T, a, b string) bool {
 	t.Helper()
-	var x, y any
-	for s, v := range map[string]*any{a: &x, b: &y} {
-		if err := json.Unmarshal([]byte(s), v); err != nil {
+	var docs [2]any
+	for i, s := range [...]string{a, b} {
+		if err := json.Unmarshal([]byte(s), &docs[i]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return fmt.Sprint(x) == fmt.Sprint(y)
+	return fmt.Sprint(docs[0]) == fmt.Sprint(docs[1])
 }
 
 // behaviour 25: what the server says of a subresource is of the type and the reason that it is of anywhere else.

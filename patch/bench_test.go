@@ -76,3 +76,14 @@ func BenchmarkDiff(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkCarry(b *testing.B) {
+	old, changed := readPods(b)
+	b.SetBytes(int64(len(old)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := patch.Carry(old, old, changed); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

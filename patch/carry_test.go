@@ -15,7 +15,7 @@ func TestCarry(t *testing.T) {
 	for _, test := range []struct{ name, live, before, after, want string }{
 		{"no change", `{"a":1,"x":2}`, `{"a":1}`, `{"a":1}`, `{"a":1,"x":2}`},
 		{"a changed member", `{"a":1,"x":2}`, `{"a":1}`, `{"a":3}`, `{"a":3,"x":2}`},
-		{"a new member", `{"x":2}`, `{}`, `{"a":3}`, `{"a":3,"x":2}`},
+		{"a new member", `{"x":2}`, `{}`, `{"a":3}`, `{"x":2,"a":3}`},
 		{"a removed member", `{"a":1,"x":2}`, `{"a":1}`, `{}`, `{"x":2}`},
 		{"a removed object with what is in it", `{"a":{"b":1,"x":2}}`, `{"a":{"b":1}}`, `{}`, `{}`},
 		{
@@ -28,10 +28,10 @@ func TestCarry(t *testing.T) {
 		{"a member that becomes null", `{"a":1}`, `{"a":1}`, `{"a":null}`, `{"a":null}`},
 		{"a new member that is null", `{"a":1}`, `{}`, `{"a":null}`, `{"a":null}`},
 		{"a null that goes", `{"a":null}`, `{"a":null}`, `{}`, `{}`},
-		{"names are case-sensitive", `{"a":1,"A":2}`, `{"a":1}`, `{"a":3}`, `{"A":2,"a":3}`},
+		{"names are case-sensitive", `{"a":1,"A":2}`, `{"a":1}`, `{"a":3}`, `{"a":3,"A":2}`},
 		{
 			"2^53+1, untouched and written", `{"x":9007199254740993,"a":1}`, `{"a":1}`, `{"a":9007199254740995}`,
-			`{"a":9007199254740995,"x":9007199254740993}`,
+			`{"x":9007199254740993,"a":9007199254740995}`,
 		},
 		{
 			"a number that the program spells otherwise", `{"a":1.50,"b":1}`, `{"a":1.5,"b":1}`, `{"a":1.5,"b":2}`,
@@ -83,18 +83,18 @@ func TestCarry(t *testing.T) {
 			"conditions, which have a type: one changed, one new",
 			`{"l":[{"type":"Ready","status":"False","since":"1"}]}`, `{"l":[{"type":"Ready","status":"False"}]}`,
 			`{"l":[{"type":"New","status":"True"},{"type":"Ready","status":"True"}]}`,
-			`{"l":[{"status":"True","type":"New"},{"since":"1","status":"True","type":"Ready"}]}`,
+			`{"l":[{"type":"New","status":"True"},{"type":"Ready","status":"True","since":"1"}]}`,
 		},
 		{
 			"tolerations, which have a key",
 			`{"l":[{"key":"a","effect":"e","x":1},{"key":"b","effect":"e","x":2}]}`, `{"l":[{"key":"a","effect":"e"},{"key":"b","effect":"e"}]}`,
-			`{"l":[{"key":"b","effect":"f"}]}`, `{"l":[{"effect":"f","key":"b","x":2}]}`,
+			`{"l":[{"key":"b","effect":"f"}]}`, `{"l":[{"key":"b","effect":"f","x":2}]}`,
 		},
 		{
 			// By the first of the same name it would get the path within another mount.
 			"mounts of one volume: one goes and the other changes",
 			`{"l":[{"name":"v","path":"/a","sub":"a"},{"name":"v","path":"/b","sub":"b"}]}`, `{"l":[{"name":"v","path":"/a"},{"name":"v","path":"/b"}]}`,
-			`{"l":[{"name":"v","path":"/b","ro":true}]}`, `{"l":[{"name":"v","path":"/b","ro":true,"sub":"b"}]}`,
+			`{"l":[{"name":"v","path":"/b","ro":true}]}`, `{"l":[{"name":"v","path":"/b","sub":"b","ro":true}]}`,
 		},
 		{
 			"mounts of one volume: both change where they are",
@@ -375,6 +375,7 @@ func TestCarryOfLargeDocuments(t *testing.T) {
 		return `{"l":[` + strings.Join(parts, ",") + `]}`
 	}
 	const n = 5_000
+	long := `"` + strings.Repeat("z", 1<<19) + `"`
 	for _, test := range []struct{ name, before, after string }{
 		{
 			"many elements in reverse order", list(n, func(i int) string { return fmt.Sprintf(`{"p":%d}`, i) }),
@@ -404,6 +405,10 @@ func TestCarryOfLargeDocuments(t *testing.T) {
 		{
 			"deep lists", `{"a":` + strings.Repeat(`[`, 1000) + "1" + strings.Repeat("]", 1000) + "}",
 			`{"a":` + strings.Repeat(`[`, 1000) + "2" + strings.Repeat("]", 1000) + "}",
+		},
+		{ // whose text was compared for each list, and for each list in that
+			"deep lists that differ behind a long text", `{"a":` + strings.Repeat(`[`, 2000) + long + ",1" + strings.Repeat("]", 2000) + "}",
+			`{"a":` + strings.Repeat(`[`, 2000) + long + ",2" + strings.Repeat("]", 2000) + "}",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -102,5 +102,5 @@ func ExampleCarry() {
 	doc, err := patch.Carry([]byte(live), []byte(before), []byte(after))
 	fmt.Println(string(doc), err)
 	// Output:
-	// {"containers":[{"image":"log:1","name":"log"},{"image":"web:2","name":"web","ports":[{"containerPort":80}]}],"hostNetwork":true} <nil>
+	// {"containers":[{"name":"log","image":"log:1"},{"name":"web","image":"web:2","ports":[{"containerPort":80}]}],"hostNetwork":true} <nil>
 }

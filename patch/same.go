@@ -8,9 +8,23 @@ func same(a, b *node) bool { return sameBy(a, b, sameNumber) }
 
 // sameBy is same with what tells whether numbers are the same that are written differently.
 func sameBy(a, b *node, number func(a, b []byte) bool) bool {
-	if a.branch == nil && b.branch == nil && bytes.Equal(a.text(), b.text()) {
-		return true
+	return a.branch == nil && b.branch == nil && unchanged(a, b) || sameInside(a, b, number)
+}
+
+// shortText is up to how many bytes the texts of parts are compared before the parts of these are: that of everything would be
+// compared once for each object and list around it.
+const shortText = 4096
+
+// samePart is sameBy for a part of what is not written alike.
+func samePart(a, b *node, number func(a, b []byte) bool) bool {
+	if a.branch == nil && len(a.text()) <= shortText {
+		return sameBy(a, b, number)
 	}
+	return sameInside(a, b, number)
+}
+
+// sameInside is sameBy for what is not written alike, or too long to look.
+func sameInside(a, b *node, number func(a, b []byte) bool) bool {
 	kind := a.kind()
 	if kind != b.kind() {
 		return false
@@ -22,8 +36,10 @@ func sameBy(a, b *node, number func(a, b []byte) bool) bool {
 		return number(a.text(), b.text())
 	case '[':
 		return sameItems(a.open(), b.open(), number)
+	case '{':
+		return sameMembers(a.open(), b.open(), number)
 	}
-	return sameMembers(a.open(), b.open(), number) // what is left is objects: true, false and null have but one spelling
+	return true // true, false and null have but one spelling, and their kinds tell them apart
 }
 
 func sameItems(a, b *branch, number func(a, b []byte) bool) bool {
@@ -31,7 +47,7 @@ func sameItems(a, b *branch, number func(a, b []byte) bool) bool {
 		return false
 	}
 	for i := range a.items {
-		if !sameBy(&a.items[i], &b.items[i], number) {
+		if !samePart(&a.items[i], &b.items[i], number) {
 			return false
 		}
 	}
@@ -48,7 +64,7 @@ func sameMembers(a, b *branch, number func(a, b []byte) bool) bool {
 			continue
 		}
 		j := b.findFrom(i, string(m.name))
-		if j < 0 || !sameBy(&m.value, &b.members[j].value, number) {
+		if j < 0 || !samePart(&m.value, &b.members[j].value, number) {
 			return false
 		}
 	}

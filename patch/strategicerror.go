@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 )
 
 // What a [StrategicError] can be about; errors.Is finds it.
@@ -55,8 +54,6 @@ func (p *place) member(name []byte) *place { return &place{up: p, name: name} }
 
 func (p *place) item(i int) *place { return &place{up: p, index: i, list: true} }
 
-var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
-
 func (p *place) String() string {
 	if p == nil {
 		return ""
@@ -64,7 +61,7 @@ func (p *place) String() string {
 	if p.list {
 		return p.up.String() + "/" + strconv.Itoa(p.index)
 	}
-	return p.up.String() + "/" + pointerEscapes.Replace(string(p.name))
+	return p.up.String() + "/" + nameEscapes.Replace(string(p.name))
 }
 
 func (p *place) fault(document string, kind error, reason string, args ...any) error {

@@ -52,9 +52,10 @@ func read(what string, text []byte) (*source, error) {
 
 // tokenize is read without bounds for the text.
 func tokenize(text []byte) (*source, error) {
-	// There is a colon behind each name, and before each value but the first a comma, a colon or the start of what it is in.
-	most := 1
-	for _, c := range [...]byte{':', ',', '{', '['} {
+	// Behind each name is a colon, as a rule at once, and before each value but the first a comma, a colon or the start of what
+	// it is in. Where nothing is in it there is none.
+	most := 1 - bytes.Count(text, []byte("{}")) + bytes.Count(text, []byte(`":`))
+	for _, c := range [...]byte{',', '{', '['} {
 		most += bytes.Count(text, []byte{c})
 	}
 	r := reader{text: text, tokens: make([]token, 0, min(most, len(text)/4+8))}

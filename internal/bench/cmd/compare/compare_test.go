@@ -48,7 +48,8 @@ func TestEveryRowIsMeasured(t *testing.T) {
 	}
 	for _, name := range []string{
 		"sync: wall", "sync: CPU", "projection: wall", "projection: live heap an object", "heap: an object", "watch: events a second",
-		"watch: allocations an event", "micro: Replace, 2 indexes", "contention: write p99", "hello: linked modules",
+		"watch: allocations an event", "micro: Replace, 2 indexes", "contention: write p99",
+		"patch: apply a JSON patch: CPU", "patch: three-way merge: CPU", "hello: linked modules",
 	} {
 		if l := figures[name]; l.ClientGo <= 0 || l.Bowline <= 0 || l.Ratio <= 0 {
 			t.Errorf("%s: got %+v", name, l)
@@ -183,7 +184,7 @@ func TestFiguresArePrintedInTheUnitThatSuitsThem(t *testing.T) {
 		"5.70 s": duration(5.7), "12.3 ms": duration(0.01234), "304 µs": duration(304e-6), "79.0 ns": nanoseconds(79),
 		"800 B": bytes(800), "12,400 B": bytes(12_400), "26.8 MB": bytes(26.8e6), "-0.2 MB": bytes(-2e5), "-5,000 B": bytes(-5000),
 		"313,000": count(313_000), "3,700": count(3700.4), "-100": count(-100), "1,000,000": count(1e6), "7.3": count(7.3), "0": count(0),
-		"1.25": ratio(1.25),
+		"1.25": ratio(1.25), "46.5 kB": kilobytes(46_464), "1,886": rounded(1885.6),
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -19,7 +19,7 @@
 // managedFields, from bytes that it has ready, not compressed. It runs on the same machine, and does for one side what it
 // does for the other: copying bytes.
 //
-// How each figure is measured is in package sample: Sync, Relist, Watch, Slow, Micro, Contention. Wall times are taken in
+// How each figure is measured is in package sample: Sync, Relist, Watch, Slow, Micro, Contention, Patch. Wall times are taken in
 // the process. CPU time is that of the process from getrusage, so that garbage collection counts, and the server does not.
 // Allocations are runtime.MemStats.Mallocs. Live heap is HeapAlloc after two collections, less what it was before the client
 // was made. Memory is VmRSS and VmHWM: the peak of a relist is read after the kernel was told to forget the one before (5
@@ -53,6 +53,11 @@
 //     from the wire; client-go's key function reads it from the object.
 //   - The readers and the writer have rates, which are printed as they were reached: a side that does not reach them is
 //     measured under less load than the other. A write's time is that of its call.
+//   - Patches are compared as functions from bytes to bytes, on a pod of 7 KB that is edited in six places (package edits).
+//     client-go has none for JSON and merge patches: its side uses evanphx/json-patch/v5, and gomodules.xyz/jsonpatch/v2 for
+//     the difference as a JSON patch, as controller-runtime does, and apimachinery's strategicpatch with its schema at hand.
+//     That all make the same of the pod is checked in each sample before anything is measured. The pod before and after was
+//     encoded by one program, as it is when a controller compares, so that what has not changed is written alike.
 //   - hello is a program that reads a kubeconfig and lists pods, as each side's documentation has it. Modules are those
 //     linked that are not the program's own. A cold build is one with an empty build cache, the standard library included.
 package main

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/bowline-go/bowline/internal/bench/report"
 )
@@ -105,11 +106,30 @@ var rows = []row{
 		{"writes a second", "writes", count, true, target{}},
 		{"lists a second", "lists", count, true, target{}},
 	}, ""},
+	{"patch", "patch of a pod of 7 KB", "patch", patchFigures(), ""},
 	{"hello", "hello (list pods)", "hello", []figure{
 		{"linked modules", "modules", count, false, atMost(10, "at most 10")},
 		{"stripped binary", "binary", bytes, false, atMost(9e6, "at most 9 MB")},
 		{"cold build", "build", duration, false, atMost(20, "at most 20 s")},
 	}, ""},
+}
+
+func patchFigures() []figure {
+	var all []figure
+	for _, o := range []struct{ name, key string }{
+		{"apply a JSON patch", "apply json"},
+		{"apply a merge patch", "apply merge"},
+		{"apply a strategic merge patch", "apply strategic"},
+		{"difference as JSON patch", "diff json"},
+		{"difference as merge patch", "diff merge"},
+		{"difference as strategic merge patch", "diff strategic"},
+		{"three-way merge", "three-way"},
+	} {
+		all = append(all, figure{o.name + ": CPU", o.key + " cpu", duration, false, half},
+			figure{"its allocations", o.key + " allocs", rounded, false, half},
+			figure{"their size", o.key + " bytes", kilobytes, false, half})
+	}
+	return all
 }
 
 func duration(seconds float64) string { return nanoseconds(seconds * 1e9) }
@@ -132,6 +152,10 @@ func bytes(n float64) string {
 	}
 	return report.Megabytes(n)
 }
+
+func kilobytes(n float64) string { return digits(n/1e3) + " kB" }
+
+func rounded(n float64) string { return count(math.Round(n)) }
 
 func ratio(n float64) string { return fmt.Sprintf("%.2f", n) }
 

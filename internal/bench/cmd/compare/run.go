@@ -46,6 +46,7 @@ var contenders = map[string][]contender{
 	"slow":       pair(),
 	"micro":      pair(),
 	"contention": pair(),
+	"patch":      pair(),
 }
 
 // lists are the sides with each way to read a list.
@@ -82,6 +83,8 @@ func want(job string, p sample.Params) map[string]int {
 		return map[string]int{"final": p.Keys}
 	case "contention":
 		return map[string]int{"wrong lists": 0}
+	case "patch":
+		return map[string]int{"checked": 7}
 	}
 	return nil
 }

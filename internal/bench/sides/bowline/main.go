@@ -23,6 +23,7 @@ func main() {
 		"slow":       sample.Slow(feed),
 		"micro":      sample.Micro("cache.Store and cache.Index; Get is cache.Reader.Get", benches),
 		"contention": sample.Contention(contended),
+		"patch":      sample.Patch(patches),
 	})
 }
 

@@ -32,6 +32,7 @@ func main() {
 		"slow":       sample.Slow(feed),
 		"micro":      sample.Micro("cache.Indexer with index functions; Get is Lister.Pods(namespace).Get(name), and Indexer.GetByKey where a key is at hand", benches),
 		"contention": sample.Contention(contended),
+		"patch":      sample.Patch(patches),
 	})
 }
 
