@@ -115,6 +115,28 @@ func (s *shape) member(name string) (_ *shape, known bool) {
 	return nil, s.open
 }
 
+// knows reports whether a value has no members but those that there may be.
+func (s *shape) knows(v any) bool {
+	if s == nil {
+		return true
+	}
+	switch v := v.(type) {
+	case members:
+		for k, e := range v {
+			if member, known := s.member(k); !known || !member.knows(e) {
+				return false
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if !s.elements.knows(e) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // prune drops what an object cannot have.
 func (s *shape) prune(v any) {
 	if s == nil {
