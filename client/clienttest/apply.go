@@ -18,7 +18,7 @@ import (
 
 // apply applies a configuration, and returns the object with the code of the answer.
 func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*revision, int, error) {
-	config, err := readConfig(body)
+	config, twice, err := readConfig(body)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -46,13 +46,13 @@ func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*revis
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := c.strictYAML(w, body); err != nil {
+	if err := c.reportTwice(w, twice); err != nil {
 		return nil, 0, err
 	}
-	if c.res.builtin {
-		m.shape.dropNulls(wanted)
-	} else if causes := m.shape.nulls(wanted, ""); len(causes) > 0 {
-		return nil, 0, invalid(c.res.Group, c.res.Kind, c.Key.Name, causes)
+	if !c.res.builtin {
+		if causes := m.shape.nulls(wanted, ""); len(causes) > 0 {
+			return nil, 0, invalid(c.res.Group, c.res.Kind, c.Key.Name, causes)
+		}
 	}
 	raw := appendValue(nil, wanted)
 	d, err := parseDraft(raw)
@@ -87,18 +87,18 @@ func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*revis
 	return v, http.StatusOK, err
 }
 
-// readConfig reads the request of an apply.
-func readConfig(body []byte) (members, error) {
-	v, err := parseYAML(body)
+// readConfig reads the request of an apply, and says which members are there twice.
+func readConfig(body []byte) (_ members, twice []string, _ error) {
+	v, twice, err := parseYAML(body)
 	if err != nil {
-		return nil, badRequest("error decoding YAML: %v", err)
+		return nil, nil, badRequest("error decoding YAML: %v", err)
 	}
 	config, ok := v.(members)
 	if !ok && v != nil {
-		return nil, badRequest("error decoding YAML: error unmarshaling JSON: while decoding JSON: "+
+		return nil, nil, badRequest("error decoding YAML: error unmarshaling JSON: while decoding JSON: "+
 			"json: cannot unmarshal %s into Go value of type map[string]interface {}", jsonKind(v))
 	}
-	return config, nil
+	return config, twice, nil
 }
 
 // bare is an object of the kind that is applied, without anything.

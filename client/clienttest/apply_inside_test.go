@@ -14,7 +14,7 @@ func FuzzParseYAML(f *testing.F) {
 		f.Add([]byte(doc))
 	}
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		v, err := parseYAML(doc)
+		v, _, err := parseYAML(doc)
 		if err != nil {
 			return
 		}
@@ -22,7 +22,7 @@ func FuzzParseYAML(f *testing.F) {
 		if !json.Valid(b) {
 			t.Fatalf("%q becomes %q", doc, b)
 		}
-		if again, err := parseYAML(b); err != nil || !equal(again, v) {
+		if again, _, err := parseYAML(b); err != nil || !equal(again, v) {
 			t.Fatalf("%q becomes %s, and that %v, %v", doc, b, again, err)
 		}
 		if j, err := parseJSON(doc); err == nil && !equal(j, v) {

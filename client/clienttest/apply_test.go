@@ -84,3 +84,15 @@ func TestAnApplyDoesNotExplode(t *testing.T) {
 		}
 	}
 }
+
+// An apply to a list that has an element without a key lost another one instead of it.
+func TestApplyBesideAnElementWithoutAKey(t *testing.T) {
+	h := newHarness(t, clienttest.Options{Resources: []clienttest.Resource{fuzzWidget}})
+	path := fuzzKinds[5].path
+	const widget = `{"apiVersion":"bowline.dev/v1","kind":"Widget","metadata":{"name":"x"},"spec":{"parts":[%s]}}`
+	h.must(t, http.MethodPost, path, fmt.Sprintf(widget, `null,{"name":"a"}`))
+	got := h.must(t, http.MethodPatch, path+"/x?fieldManager=m", fmt.Sprintf(widget, `{"name":"b"}`), "Content-Type", fuzzMedia[3])
+	if parts := at(got, "spec", "parts"); parts != `[{"name":"a"},{"name":"b","side":"left"}]` && parts != `[{"name":"a","side":"left"},{"name":"b","side":"left"}]` {
+		t.Errorf("parts are %s", parts)
+	}
+}

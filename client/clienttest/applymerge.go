@@ -64,7 +64,7 @@ func mergedList(live, config []any, s *shape) any {
 				l, c = l+1, c+1
 				continue
 			case !both:
-				out = append(out, live[l])
+				out = append(out, inLive.list[l])
 				l++
 				continue
 			case c < len(inConfig.order) && len(shared) > 0 && shared[0] != key:

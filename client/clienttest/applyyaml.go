@@ -14,21 +14,27 @@ import (
 )
 
 // parseYAML reads one document of YAML, which JSON is as well, as parseJSON reads JSON: numbers stay text, and of members that are
-// there twice the last counts.
-func parseYAML(doc []byte) (any, error) {
-	if v, err := parseJSON(doc); err == nil {
-		return v, nil
+// there twice the last counts. twice says which those are.
+func parseYAML(doc []byte) (v any, twice []string, _ error) {
+	v, wrong := parseJSON(doc)
+	isJSON := wrong == nil
+	if isJSON && len(duplicates(doc)) == 0 {
+		return v, nil, nil
 	}
 	var n yaml.Node
-	if err := yaml.Unmarshal(doc, &n); err != nil {
-		return nil, fmt.Errorf("error converting YAML to JSON: %w", err)
-	}
 	y := yamlReader{left: maxYAML}
-	v, err := y.value(&n, 0)
-	if err != nil {
-		return nil, fmt.Errorf("error converting YAML to JSON: %w", err)
+	err := yaml.Unmarshal(doc, &n)
+	var read any
+	if err == nil {
+		read, err = y.value(&n, 0)
 	}
-	return v, nil
+	switch {
+	case isJSON:
+		return v, y.twice, nil
+	case err != nil:
+		return nil, nil, fmt.Errorf("error converting YAML to JSON: %w", err)
+	}
+	return read, y.twice, nil
 }
 
 const (
@@ -173,27 +179,18 @@ func scalarOf(n *yaml.Node) (any, error) {
 	return n.Value, nil
 }
 
-// strictYAML does what the fieldValidation of an apply says about members that are there twice. Those that the schema does not
+// reportTwice does what the fieldValidation of an apply says about members that are there twice. Those that the schema does not
 // have are refused whatever it says.
-func (c *call) strictYAML(w http.ResponseWriter, body []byte) error {
-	directive := c.query.Get("fieldValidation")
-	if directive == "Ignore" {
-		return nil
-	}
-	var n yaml.Node
-	y := yamlReader{left: maxYAML}
-	if yaml.Unmarshal(body, &n) != nil {
-		return nil // it was read as JSON
-	}
-	if _, err := y.value(&n, 0); err != nil || len(y.twice) == 0 {
-		return nil
-	}
-	if directive == "Strict" {
+func (c *call) reportTwice(w http.ResponseWriter, twice []string) error {
+	switch directive := c.query.Get("fieldValidation"); {
+	case directive == "Ignore" || len(twice) == 0:
+	case directive == "Strict":
 		return badRequest("error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  %s",
-			strings.Join(y.twice, "\n  "))
-	}
-	for _, text := range y.twice {
-		w.Header().Add("Warning", fmt.Sprintf("299 - %q", text))
+			strings.Join(twice, "\n  "))
+	default:
+		for _, text := range twice {
+			w.Header().Add("Warning", fmt.Sprintf("299 - %q", text))
+		}
 	}
 	return nil
 }

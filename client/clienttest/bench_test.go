@@ -64,3 +64,32 @@ func BenchmarkList(b *testing.B) {
 		}
 	}
 }
+
+const benchPod = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":%q,"namespace":"default","labels":{"app":"web","tier":"front"},` +
+	`"annotations":{"a":"0123456789abcdef"}},"spec":{"nodeName":"node-1","restartPolicy":"Always","containers":[` +
+	`{"name":"web","image":"nginx:1","ports":[{"containerPort":80,"protocol":"TCP"}],"env":[{"name":"A","value":"b"},{"name":"C","value":"d"}],` +
+	`"resources":{"requests":{"cpu":"100m","memory":"64Mi"},"limits":{"cpu":"1","memory":"128Mi"}},"volumeMounts":[{"name":"data","mountPath":"/data"}]},` +
+	`{"name":"side","image":"side:1","args":["--x","--y"]}],"volumes":[{"name":"data","emptyDir":{}}],` +
+	`"tolerations":[{"key":"a","operator":"Exists","effect":"NoSchedule"}]},"status":{}}`
+
+// BenchmarkStart measures a server that starts, takes one object and ends.
+func BenchmarkStart(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		h := newHarness(b, clienttest.Options{})
+		h.must(b, http.MethodPost, "/api/v1/namespaces/default/configmaps", fmt.Sprintf(benchBody, "cm", 0))
+	}
+}
+
+// BenchmarkPatch measures a merge patch of a pod, with the ownership of its fields.
+func BenchmarkPatch(b *testing.B) {
+	h := newHarness(b, clienttest.Options{})
+	const path = "/api/v1/namespaces/default/pods"
+	h.must(b, http.MethodPost, path, fmt.Sprintf(benchPod, "p"))
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		i++
+		h.must(b, http.MethodPatch, path+"/p", fmt.Sprintf(`{"metadata":{"annotations":{"a":"%d"}}}`, i))
+	}
+}

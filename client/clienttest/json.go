@@ -103,6 +103,25 @@ func appendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
+// clone returns a copy that shares nothing with v.
+func clone(v any) any {
+	switch v := v.(type) {
+	case members:
+		out := make(members, len(v))
+		for k, e := range v {
+			out[k] = clone(e)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = clone(e)
+		}
+		return out
+	}
+	return v
+}
+
 // equal reports whether two decoded values are the same.
 func equal(a, b any) bool {
 	switch a := a.(type) {

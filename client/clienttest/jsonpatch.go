@@ -213,28 +213,45 @@ func (n *jsonNode) equal(o *jsonNode) bool {
 
 // parseNode reads a document that is known to be JSON; nothing is null.
 func parseNode(doc []byte) *jsonNode {
-	doc = bytes.TrimSpace(doc)
-	if len(doc) == 0 || string(doc) == "null" {
+	if len(doc) == 0 {
 		return nil
 	}
+	r := nodeReader{json.NewDecoder(bytes.NewReader(doc)), doc}
+	r.UseNumber()
+	return r.value()
+}
+
+// nodeReader reads each byte once, however deep the document is.
+type nodeReader struct {
+	*json.Decoder
+	doc []byte
+}
+
+func (r nodeReader) value() *jsonNode {
+	start := r.InputOffset()
+	token, err := r.Token()
+	if err != nil {
+		panic(fmt.Sprintf("clienttest: decode what is known to be JSON: %v", err))
+	}
 	n := &jsonNode{}
-	switch doc[0] {
-	case '{':
-		var raw map[string]json.RawMessage
-		mustDecode(doc, &raw)
-		n.members = make(map[string]*jsonNode, len(raw))
-		for k, v := range raw {
-			n.members[k] = parseNode(v)
+	switch token {
+	case nil:
+		return nil
+	case json.Delim('{'):
+		n.members = make(map[string]*jsonNode)
+		for r.More() {
+			name, _ := r.Token()
+			n.members[name.(string)] = r.value()
 		}
-	case '[':
-		var raw []json.RawMessage
-		mustDecode(doc, &raw)
+		_, _ = r.Token()
+	case json.Delim('['):
 		n.list = true
-		for _, v := range raw {
-			n.items = append(n.items, parseNode(v))
+		for r.More() {
+			n.items = append(n.items, r.value())
 		}
+		_, _ = r.Token()
 	default:
-		n.text = string(doc)
+		n.text = string(bytes.TrimLeft(r.doc[start:r.InputOffset()], " \t\r\n,:")) // as it is written
 	}
 	return n
 }

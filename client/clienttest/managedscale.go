@@ -92,7 +92,7 @@ func (c *call) updatedScale(old *draft, was, is *scale, manager string) []meta.M
 
 // appliedScale returns what applying a configuration makes of the scale of an object, and the object's managedFields then.
 func (c *call) appliedScale(w http.ResponseWriter, body []byte, old *draft, was *scale, o writeOptions) (*scale, []meta.ManagedFields, error) {
-	config, err := readConfig(body)
+	config, twice, err := readConfig(body)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,7 +101,7 @@ func (c *call) appliedScale(w http.ResponseWriter, body []byte, old *draft, was 
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := c.strictYAML(w, body); err != nil {
+	if err := c.reportTwice(w, twice); err != nil {
 		return nil, nil, err
 	}
 	m := scaleManagement()

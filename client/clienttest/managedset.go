@@ -84,7 +84,8 @@ func (s *shape) keyOf(element any) (string, bool) {
 
 // elements are the elements of a list that is not atomic, by their keys.
 type elements struct {
-	order []string         // each key once for each element
+	list  []any            // those that have a key
+	order []string         // the key of each
 	by    map[string][]any // one element for each key, unless the list is not valid
 }
 
@@ -92,7 +93,7 @@ func (s *shape) index(list []any) elements {
 	e := elements{by: make(map[string][]any, len(list))}
 	for _, v := range list {
 		if key, ok := s.keyOf(v); ok {
-			e.order = append(e.order, key)
+			e.list, e.order = append(e.list, v), append(e.order, key)
 			e.by[key] = append(e.by[key], v)
 		}
 	}
@@ -102,41 +103,48 @@ func (s *shape) index(list []any) elements {
 // fieldsOf returns the fields that a value has.
 func fieldsOf(v any, s *shape) *fieldset.Set {
 	set := &fieldset.Set{}
-	addFields(set, v, s, nil)
-	return set
-}
-
-func addFields(set *fieldset.Set, v any, s *shape, path []string) {
 	switch v := v.(type) {
 	case members:
 		if s.whole() {
-			set.Insert(path...)
-			return
+			set.Self = true
+			return set
 		}
 		for name, m := range v {
 			inner, named := s.field(name)
-			at := append(path, fieldset.Field(name))
-			addFields(set, m, inner, at)
+			c := fieldsOf(m, inner)
 			if empty, ok := m.(members); !named || ok && len(empty) == 0 {
-				set.Insert(at...)
+				c.Self = true
 			}
+			put(set, fieldset.Field(name), c)
 		}
 	case []any:
 		if s.lists() == listAtomic {
-			set.Insert(path...)
-			return
+			set.Self = true
+			return set
 		}
-		e := s.index(v)
-		for key, all := range e.by {
-			at := append(path, key)
+		for key, all := range s.index(v).by {
+			c := &fieldset.Set{}
 			if len(all) == 1 {
-				addFields(set, all[0], s.item(), at)
+				c = fieldsOf(all[0], s.item())
 			}
-			set.Insert(at...)
+			c.Self = true
+			put(set, key, c)
 		}
 	default:
-		set.Insert(path...)
+		set.Self = true
 	}
+	return set
+}
+
+// put adds what of a set lies within the field with that key.
+func put(set *fieldset.Set, key string, c *fieldset.Set) {
+	if c.IsEmpty() {
+		return
+	}
+	if set.Children == nil {
+		set.Children = make(map[string]*fieldset.Set)
+	}
+	set.Children[key] = c
 }
 
 // changes are the fields by which two values differ. No field is in two of the sets.
@@ -150,6 +158,9 @@ func changesOf(old, now any, s *shape) changes {
 
 // compare adds how old became now, of which one may be missing.
 func (c changes) compare(old, now any, s *shape, path []string) {
+	if len(path) == 1 && sameValue(old, now) {
+		return // as most of what a write does not mean is: nothing below has to be looked at
+	}
 	if c.inside(old, now, s, path) {
 		switch {
 		case old == missing{}:

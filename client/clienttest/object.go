@@ -78,11 +78,11 @@ func (d *draft) clone() *draft {
 	return &c
 }
 
-// normalize drops what the real server does not keep: the nulls of a compiled-in type's members and empty maps of
-// them, and empty metadata. So objects that mean the same are the same.
+// normalize drops what the real server does not keep: the nulls in a compiled-in type and empty maps of its members, and
+// empty metadata. So objects that mean the same are the same.
 func (d *draft) normalize(r *resource) error {
 	if r.builtin {
-		maps.DeleteFunc(d.content, func(_ string, v any) bool { return v == nil })
+		r.shape().dropNulls(d.content)
 		for _, name := range r.textMaps {
 			m, ok := d.content[name].(members)
 			if v, found := d.content[name]; found && !ok {
@@ -106,6 +106,12 @@ func (d *draft) normalize(r *resource) error {
 	} else {
 		r.declared.complete(d.content)
 	}
+	d.dropEmpty()
+	return nil
+}
+
+// dropEmpty drops empty metadata.
+func (d *draft) dropEmpty() {
 	d.meta.SelfLink = ""
 	if len(d.meta.Labels) == 0 {
 		d.meta.Labels = nil
@@ -119,7 +125,17 @@ func (d *draft) normalize(r *resource) error {
 	if len(d.meta.OwnerReferences) == 0 {
 		d.meta.OwnerReferences = nil
 	}
-	return nil
+}
+
+// readMetadata reads the metadata of a document again, without the members that it cannot have: encoding/json takes Labels
+// for labels, which a real server does not.
+func (d *draft) readMetadata(doc []byte) {
+	v, _ := parseJSON(doc) // it was read before
+	whole, _ := v.(members)
+	builtinSchemas().metadata().prune(whole["metadata"])
+	d.meta = meta.ObjectMeta{}
+	_ = json.Unmarshal(appendValue(nil, whole["metadata"]), &d.meta)
+	d.dropEmpty()
 }
 
 func (d *draft) mismatch(v any, r *resource, name, want string) error {

@@ -13,8 +13,8 @@ import (
 
 // openapi answers /openapi/v3 with an index of documents, each with its hash, and below it with the documents. They have the
 // paths of objects, and of each only that a patch knows fieldValidation: that is what kubectl looks for before it sends an
-// object. They have the schemas of the kinds, without descriptions. It reports whether there is such a document. That the index is text, and has no ETag where the
-// documents do, is as it is on a real server.
+// object. They have the schemas of the kinds, without descriptions. That the index is text, and has no ETag where the documents
+// do, is as it is on a real server. It reports whether there is such a document.
 func (s *Server) openapi(w http.ResponseWriter, r *http.Request, parts []string) bool {
 	versions, resources := s.inventory()
 	for _, v := range versions {

@@ -111,6 +111,10 @@ func (c *call) patchedDraft(w http.ResponseWriter, p applied) (*draft, error) {
 	if err != nil {
 		return nil, err
 	}
+	if known != nil && p.value != nil && known.knows(p.value) {
+		known.prune(d.content)
+		return d, p.report(c, w, nil)
+	}
 	return d, p.report(c, w, c.unknown(p.doc, d, known))
 }
 
@@ -121,6 +125,7 @@ func nameless() *shape { return &shape{members: map[string]*shape{"kind": {}, "a
 // applied is what a patch has made of a document.
 type applied struct {
 	doc    []byte
+	value  any      // the same, where it is at hand; no member is there twice
 	wrong  []string // what a strict server says about the members of the patch
 	sorted bool     // and whether it sorts what it says about those of the document
 	shown  string   // what it shows in an error
@@ -219,7 +224,7 @@ func mergeApplied(doc, body []byte, lenient bool) (applied, error) {
 	target, _ := whole.(members)
 	mergeMembers(target, change)
 	result := appendValue(nil, target)
-	return applied{doc: result, wrong: duplicates(body), shown: string(result)}, nil
+	return applied{doc: result, value: target, wrong: duplicates(body), shown: string(result)}, nil
 }
 
 // notAnObject says why a body that has to be an object is none.
@@ -296,6 +301,6 @@ func strategicApplied(doc, body []byte, kind meta.GVK) (applied, error) {
 		}
 	}
 	return applied{
-		doc: appendValue(nil, object), wrong: duplicates(body), sorted: true, shown: fmt.Sprintf("%+v", goValue(change)),
+		doc: appendValue(nil, object), value: object, wrong: duplicates(body), sorted: true, shown: fmt.Sprintf("%+v", goValue(change)),
 	}, nil
 }

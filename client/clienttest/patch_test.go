@@ -72,3 +72,14 @@ func TestManagedFieldsSayWhoWroteWhat(t *testing.T) {
 		}
 	})
 }
+
+// A resize of a pod that has no containers, or null for one, was a panic.
+func TestResizeOfNothing(t *testing.T) {
+	h := newHarness(t, clienttest.Options{})
+	const pods = "/api/v1/namespaces/default/pods"
+	for name, spec := range map[string]string{"none": "", "null": `,"spec":{"containers":[null]}`} {
+		h.must(t, http.MethodPost, pods, `{"metadata":{"name":"`+name+`"}`+spec+`}`)
+		h.must(t, http.MethodPut, pods+"/"+name+"/resize",
+			`{"metadata":{"name":"`+name+`"},"spec":{"containers":[{"resources":{"limits":{"cpu":"1"}}}]}}`)
+	}
+}

@@ -292,7 +292,7 @@ func (s *shape) complete(v any) {
 	case members:
 		for name, value := range s.defaults {
 			if was, found := v[name]; !found || was == nil && s.members[name].notNull {
-				v[name] = value
+				v[name] = clone(value) // which gets members of its own below
 			}
 		}
 		for name, m := range v {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -123,5 +124,48 @@ func TestCustomResourcesAreAsTheirSchemasSay(t *testing.T) {
 	}
 	if s, err := declaredShape(nil); s != nil || err != nil {
 		t.Errorf("of no schema %v, %v is known", s, err)
+	}
+}
+
+// A default that is an object was the same map in every object that it completed, and in the schema: the first to come wrote the
+// defaults inside of it while others read them.
+func TestDefaultsAreNotShared(t *testing.T) {
+	s, err := declaredShape([]byte(`{"type":"object","properties":{"spec":{"type":"object","default":{},"properties":{"color":{"type":"string","default":"red"}}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := members{}, members{}
+	s.complete(a)
+	a["spec"].(members)["color"] = "blue"
+	s.complete(b)
+	if got := string(appendValue(nil, b)); got != `{"spec":{"color":"red"}}` {
+		t.Errorf("another object has %s", got)
+	}
+}
+
+// A JSON patch of a deep document took minutes, with the store locked, because each level was read once for each level above.
+func TestDeepDocumentIsReadOnce(t *testing.T) {
+	const depth = 9_000
+	doc := []byte(strings.Repeat(`{"a":[`, depth/2) + `1.50` + strings.Repeat(`]}`, depth/2))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	n := parseNode(doc)
+	runtime.ReadMemStats(&after)
+	if got := string(n.append(nil)); got != string(doc) {
+		t.Errorf("it became %.100s", got)
+	}
+	if got := after.TotalAlloc - before.TotalAlloc; got > 16<<20 {
+		t.Errorf("it took %d bytes to read %d", got, len(doc))
+	}
+}
+
+// What is wrong with a document was as long as the document, in as many warnings.
+func TestWarningsAreBounded(t *testing.T) {
+	var doc strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&doc, `"k%d":1,"k%d":2,`, i, i)
+	}
+	if got := len(duplicates([]byte("{" + strings.TrimSuffix(doc.String(), ",") + "}"))); got != 100 {
+		t.Errorf("%d are wrong", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -18,7 +19,7 @@ func fieldErrors(doc []byte, of *shape) []string {
 	}
 	w := fieldWalk{Decoder: json.NewDecoder(bytes.NewReader(doc)), said: map[string]bool{}}
 	w.UseNumber()
-	w.value("", of)
+	w.value(of)
 	return w.found
 }
 
@@ -26,12 +27,19 @@ func fieldErrors(doc []byte, of *shape) []string {
 func duplicates(doc []byte) []string { return fieldErrors(doc, nil) }
 
 type fieldWalk struct {
-	*json.Decoder // of a document that is valid: its errors are none
+	*json.Decoder          // of a document that is valid: its errors are none
+	path          []string // what leads to the value: names, and indices in brackets
 	found         []string
 	said          map[string]bool
 }
 
-func (w *fieldWalk) say(what, path string) {
+// say notes what is wrong with the last member of the path.
+func (w *fieldWalk) say(what string) {
+	const limit = 100 // a real server says no more either
+	if len(w.found) == limit {
+		return
+	}
+	path := strings.TrimPrefix(strings.Join(w.path, ""), ".")
 	if text := fmt.Sprintf("%s field %q", what, path); !w.said[text] {
 		w.said[text] = true
 		w.found = append(w.found, text)
@@ -39,34 +47,45 @@ func (w *fieldWalk) say(what, path string) {
 }
 
 func (w *fieldWalk) skip() {
-	var v json.RawMessage
-	_ = w.Decode(&v)
+	for depth := 0; ; {
+		token, _ := w.Token()
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth == 0 {
+			return
+		}
+	}
 }
 
-func (w *fieldWalk) value(path string, of *shape) {
+func (w *fieldWalk) value(of *shape) {
 	if of != nil && of.members == nil && of.elements == nil && !of.open {
 		w.skip() // what reads it looks no further
 		return
 	}
 	token, _ := w.Token()
+	depth := len(w.path)
 	switch token {
 	case json.Delim('{'):
 		seen := map[string]bool{}
 		for w.More() {
 			name, _ := w.Token()
 			key := name.(string)
-			inner := strings.TrimPrefix(path+"."+key, ".")
+			w.path = append(w.path[:depth], "."+key)
 			member, known := of.member(key)
 			switch {
 			case !known:
-				w.say("unknown", inner)
+				w.say("unknown")
 				w.skip()
 				continue
 			case seen[key]:
-				w.say("duplicate", inner)
+				w.say("duplicate")
 			}
 			seen[key] = true
-			w.value(inner, member)
+			w.value(member)
 		}
 		_, _ = w.Token()
 	case json.Delim('['):
@@ -75,7 +94,8 @@ func (w *fieldWalk) value(path string, of *shape) {
 			item = of.elements
 		}
 		for i := 0; w.More(); i++ {
-			w.value(fmt.Sprintf("%s[%d]", path, i), item)
+			w.path = append(w.path[:depth], "["+strconv.Itoa(i)+"]")
+			w.value(item)
 		}
 		_, _ = w.Token()
 	}
@@ -93,6 +113,28 @@ func (s *shape) member(name string) (_ *shape, known bool) {
 		return s.elements, true
 	}
 	return nil, s.open
+}
+
+// knows reports whether a value has no members but those that there may be.
+func (s *shape) knows(v any) bool {
+	if s == nil {
+		return true
+	}
+	switch v := v.(type) {
+	case members:
+		for k, e := range v {
+			if member, known := s.member(k); !known || !member.knows(e) {
+				return false
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if !s.elements.knows(e) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // prune drops what an object cannot have.
@@ -120,7 +162,15 @@ func (s *shape) prune(v any) {
 // unknown returns what a strict server says about the members of an object that is read from doc, beside that there are two
 // of one name where those of a patch have been counted already, and drops from d those that its kind does not have.
 func (c *call) unknown(doc []byte, d *draft, of *shape) []string {
-	defer of.prune(d.content)
+	found := c.unknownIn(doc, of)
+	if slices.ContainsFunc(found, func(text string) bool { return strings.HasPrefix(text, `unknown field "metadata.`) }) {
+		d.readMetadata(doc)
+	}
+	of.prune(d.content)
+	return found
+}
+
+func (c *call) unknownIn(doc []byte, of *shape) []string {
 	if c.res.builtin {
 		return fieldErrors(doc, of)
 	}

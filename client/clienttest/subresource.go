@@ -74,17 +74,19 @@ func resizePart(old, d *draft) *draft {
 			wanted[m["name"]] = m["resources"]
 		}
 	}
-	var list []any
-	for _, v := range containers(old) {
+	list := slices.Clone(containers(old))
+	for i, v := range list {
 		m, _ := v.(members)
-		m = maps.Clone(m)
-		if resources := wanted[m["name"]]; resources != nil {
+		if resources := wanted[m["name"]]; m != nil && resources != nil {
+			m = maps.Clone(m)
 			m["resources"] = resources
+			list[i] = m
 		}
-		list = append(list, m)
 	}
-	spec, _ := old.content["spec"].(members)
-	spec = maps.Clone(spec)
+	if len(list) == 0 {
+		return old.clone()
+	}
+	spec := maps.Clone(old.content["spec"].(members))
 	spec["containers"] = list
 	d = old.clone()
 	d.content["spec"] = spec
