@@ -92,18 +92,16 @@ var errReplaced = errors.New("the object has been replaced")
 // finalizer reads the object and sends what change makes of it, if that is anything, until no other writer is faster.
 func (r Resource[T]) finalizer(ctx context.Context, q request, change func(hold) (patch.Patch, error)) (T, error) {
 	var none T
-	var refused error // the last attempt
-	tries, version := newAttempts(), ""
+	tries := newAttempts()
 	for {
-		obj, live, err := r.get(ctx, q.key, "")
+		obj, live, err := r.readAgain(ctx, q, tries)
 		if err != nil {
 			return none, err
 		}
 		// The server says Invalid of a test that fails, too. It is one if somebody has written in between.
-		if refused != nil && live.ResourceVersion == version && !errors.Is(refused, apierrors.Conflict) {
-			return none, refused
+		if tries.lost != nil && live.ResourceVersion == tries.last.ResourceVersion && !errors.Is(tries.lost, apierrors.Conflict) {
+			return none, tries.lost
 		}
-		version = live.ResourceVersion
 		h, err := readHold(live)
 		if deleting := (*DeletingError)(nil); err != nil && !errors.As(err, &deleting) {
 			return none, q.fail(err)
@@ -116,14 +114,17 @@ func (r Resource[T]) finalizer(ctx context.Context, q request, change func(hold)
 			return obj, nil
 		}
 		write := q
-		write.verb = "patch"
+		write.verb, write.settles = "patch", true
+		tries.quits.Attempts++
 		obj, err = r.sendPatch(ctx, write, p)
 		if !errors.Is(err, apierrors.Invalid) && !errors.Is(err, apierrors.Conflict) {
 			return obj, err
 		}
-		refused = err
-		if err := tries.again(ctx, err); err != nil {
-			return none, q.fail(err)
+		if mayHaveWritten(err) && !r.write.DryRun {
+			tries.quits.MayHaveWritten = true
+		}
+		if err := r.again(ctx, q, tries, live, err); err != nil {
+			return none, err
 		}
 	}
 }
