@@ -53,7 +53,7 @@ func (r Resource[T]) readAgain(ctx context.Context, q request, a *attempts) (T, 
 		a.saw(live)
 		return obj, live, nil
 	}
-	if a.lost != nil && ctx.Err() != nil {
+	if a.quits.MayHaveWritten || a.lost != nil && ctx.Err() != nil {
 		err = q.fail(a.ended(err))
 	}
 	return obj, jsonstream.Item{}, err

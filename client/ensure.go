@@ -80,8 +80,15 @@ func (r Resource[T]) Ensure(ctx context.Context, want T) (T, Outcome, error) {
 		if err != nil && !errors.Is(err, apierrors.NotFound) {
 			return none, Unchanged, err
 		}
-		write, err := r.ensuring(q, want, asked, body, live)
+		write, err := r.ensuring(q, want, body, live)
+		if found := err == nil && write.body == nil && mine.uid != "" && mine.uid == live.UID; !found { // or the version may be mine
+			if other := precondition(asked, live.Identity); other != nil {
+				err = other
+			}
+		}
 		switch {
+		case err != nil && tries.quits.MayHaveWritten:
+			return none, Unchanged, q.fail(tries.because(err))
 		case err != nil:
 			return none, Unchanged, q.fail(err)
 		case write.body == nil:
@@ -151,10 +158,7 @@ func (r Resource[T]) ensured(q request, want T) (body []byte, asked meta.Identit
 }
 
 // ensuring returns what makes the object that is live have what is wanted: a request without a body if it has.
-func (r Resource[T]) ensuring(q request, want T, asked meta.Identity, body []byte, live jsonstream.Item) (request, error) {
-	if err := precondition(asked, live.Identity); err != nil {
-		return q, err
-	}
+func (r Resource[T]) ensuring(q request, want T, body []byte, live jsonstream.Item) (request, error) {
 	q.query, q.contentType, q.settles = r.write.query(), jsonType, true
 	if live.Raw == nil {
 		q.verb, q.collection, q.body = "create", true, body
@@ -201,7 +205,7 @@ func sameContents(a, b []byte) bool {
 }
 
 // PreconditionError says that the object is not the one, or not the state of it, that was asked for. It is a Conflict for
-// errors.Is; nothing was written.
+// errors.Is; nothing was written, unless a [*ModifyError] around it says that something may have been.
 type PreconditionError struct {
 	// Field is "metadata.uid" or "metadata.resourceVersion".
 	Field string

@@ -2,11 +2,17 @@ package client_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
@@ -51,6 +57,90 @@ func TestEnsureSettlesAWriteWithoutAnAnswer(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The version that was asked for is gone once it has been written. That was a PreconditionError, of which nothing is written.
+func TestAPreconditionAndAWriteWithoutAnAnswer(t *testing.T) {
+	conflict := outcome{answer: answer{code: 409, body: status(409, "Conflict", "no")}}
+	live, mine, theirs := outcome{answer: answer{body: object("a", "1")}}, outcome{answer: answer{body: object("a", "2", "k")}}, outcome{answer: answer{body: object("a", "3")}}
+	replaced := outcome{answer: answer{body: strings.Replace(object("a", "9", "k"), "u-a", "u-b", 1)}}
+	for _, test := range []struct {
+		name string
+		last outcome
+		want string
+	}{
+		{"and was made", mine, ""},
+		{"and was undone, or not made", theirs, `ensure configmaps "web/a": gave up after attempt 1, lost against another write (resource version "3"), which may have been written: metadata.resourceVersion must be "1", and the object has "3"`},
+		{"and another object", replaced, `which may have been written: metadata.resourceVersion must be "1", and the object has "9"`},
+		{"and nothing to see", outcome{answer: answer{code: 403, body: status(403, "Forbidden", "no")}}, `gave up after attempt 1, which may have been written: get configmaps "web/a": server said Forbidden (403)`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cfg, _ := through(live, outcome{err: reset}, conflict, test.last)
+				want := &Slim{Identity: at(web), Data: map[string]string{"k": "k"}}
+				want.ResourceVersion = "1"
+				_, outcome, err := client.For(dial(t, cfg), slims).Ensure(t.Context(), want)
+				if test.want == "" {
+					if err != nil || outcome != client.Updated {
+						t.Errorf("got %v, %v", outcome, err)
+					}
+					return
+				}
+				wantErr(t, err, test.want)
+				if e := is[*client.ModifyError](t, err); !e.MayHaveWritten || outcome != client.Unchanged {
+					t.Errorf("got %v, %+v", outcome, *e)
+				}
+			})
+		})
+	}
+}
+
+// Each creation is some call's, and no call says that it created what another did, whatever is deleted meanwhile.
+func TestEnsuresCountWhatTheyCreate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := clienttest.Start(t, clienttest.Options{})
+		maps := client.For(dial(t, server.Config()), configMaps)
+		key := meta.Key{Namespace: "default", Name: "a"}
+		var all sync.WaitGroup
+		var created, deleted atomic.Int64
+		for i := range 64 {
+			label := fmt.Sprint("l", i)
+			all.Go(func() {
+				for range 3 {
+					got, outcome, err := maps.Ensure(t.Context(), &ConfigMap{
+						ObjectMeta: meta.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Labels: map[string]string{label: "x"}},
+					})
+					if err != nil || got.Labels[label] != "x" {
+						t.Errorf("got %+v, %v", got, err)
+					}
+					if outcome == client.Created {
+						created.Add(1)
+					}
+				}
+			})
+		}
+		for range 4 {
+			all.Go(func() {
+				for range 20 {
+					switch err := maps.Delete(t.Context(), key, client.DeleteOptions{}); {
+					case err == nil:
+						deleted.Add(1)
+					case !errors.Is(err, apierrors.NotFound):
+						t.Error(err)
+					}
+					time.Sleep(time.Millisecond)
+				}
+			})
+		}
+		all.Wait()
+		left := int64(1)
+		if _, err := maps.Get(t.Context(), key); err != nil {
+			left = 0
+		}
+		if c, d := created.Load(), deleted.Load(); c != d+left || d == 0 {
+			t.Errorf("%d were created, %d deleted, and %d is left", c, d, left)
+		}
+	})
 }
 
 // A dry run that was refused has not written before either.
