@@ -261,6 +261,11 @@ func TestOverlayOfRandomDocumentsConverges(t *testing.T) {
 		live := r.object(4)
 		want := r.changeObject(live, 4)
 		converges(t, string(marshal(t, live)), string(marshal(t, want)))
+		if got, _, err := patch.Overlay(live, want); err == nil {
+			if missing := unsaid(decode(t, got), decode(t, marshal(t, want)), ""); missing != "" {
+				t.Errorf("%s over %s gives %s, without %s", marshal(t, want), marshal(t, live), got, missing)
+			}
+		}
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
@@ -286,6 +291,46 @@ func converges(t *testing.T, live, want string) {
 	if self, changed, err := patch.Overlay(raw(live), raw(live)); err != nil || changed || !isSame(t, self, []byte(live)) {
 		t.Errorf("%s over itself gives %s, changed %v, %v", live, self, changed, err)
 	}
+}
+
+// unsaid returns where a random document does not have what is wanted.
+func unsaid(is, want any, at string) string {
+	if want == nil || is == nil && want == "" && strings.Contains(at, "/key") { // an empty key is none
+		return ""
+	}
+	switch want := want.(type) {
+	case map[string]any:
+		object, ok := is.(map[string]any)
+		if !ok {
+			return at
+		}
+		for name, v := range want {
+			if missing := unsaid(object[name], v, at+"/"+name); missing != "" {
+				return missing
+			}
+		}
+		return ""
+	case []any:
+		list, ok := is.([]any)
+		if is == nil && len(want) == 0 {
+			return ""
+		}
+		if !ok || len(list) != len(want) {
+			return at
+		}
+		for i := range want {
+			if missing := unsaid(list[i], want[i], at+"/0"); missing != "" {
+				return missing
+			}
+		}
+		return ""
+	}
+	a, _ := json.Marshal(is)
+	b, _ := json.Marshal(want)
+	if _, err := patch.ApplyJSON([]byte(`{"v":`+string(a)+`}`), []byte(`[{"op":"test","path":"/v","value":`+string(b)+`}]`)); err != nil {
+		return at
+	}
+	return ""
 }
 
 func FuzzOverlay(f *testing.F) {
