@@ -2,9 +2,11 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/jsonstream"
 	"github.com/bowline-go/bowline/internal/retry"
 )
@@ -46,17 +48,12 @@ func (a *attempts) ended(err error) *ModifyError {
 	return a.because(err)
 }
 
-// readAgain reads what the next attempt is to be made from.
-func (r Resource[T]) readAgain(ctx context.Context, q request, a *attempts) (T, jsonstream.Item, error) {
-	obj, live, err := r.get(ctx, q.key, q.subresource)
-	if err == nil {
-		a.saw(live)
-		return obj, live, nil
+// failed returns err, with which a read has failed, as the error of the call. Of an object that is gone there is no more to say.
+func (r Resource[T]) failed(ctx context.Context, q request, a *attempts, err error) error {
+	if errors.Is(err, apierrors.NotFound) || !a.quits.MayHaveWritten && (a.lost == nil || ctx.Err() == nil) {
+		return err
 	}
-	if a.quits.MayHaveWritten || a.lost != nil && ctx.Err() != nil {
-		err = q.fail(a.ended(err))
-	}
-	return obj, jsonstream.Item{}, err
+	return q.fail(a.ended(err))
 }
 
 // again waits before the next attempt, after one that was made from live and refused with err. It returns why there is none:

@@ -33,7 +33,9 @@ func TestNothingIsWrittenOnceTheContextHasEnded(t *testing.T) {
 		{"ensure", func(ctx context.Context, r client.Resource[*Slim]) error {
 			return drop3(r.Ensure(ctx, &Slim{Identity: at(web), Data: map[string]string{"k": "k"}}))
 		}, `update configmaps "web/a": context canceled`},
-		{"add finalizer", func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.AddFinalizer(ctx, web, "e.x/a")) }, `patch configmaps "web/a": context canceled`},
+		{"add finalizer", func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.AddFinalizer(ctx, web, "e.x/a"))
+		}, `patch configmaps "web/a": context canceled`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			cfg, net := through(outcome{answer: answer{body: object("a", "1")}})

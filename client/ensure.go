@@ -50,9 +50,10 @@ func (o Outcome) String() string {
 //
 // Who was faster loses nothing: an object that another creates first, or changes, is read again, after a pause that grows with
 // the attempts, until ctx ends or 50 attempts have failed; then the error is a [*ModifyError], which says who won. Many may
-// ensure one object at once; one of them creates it. So it is read again after a write whose answer was lost with its connection
-// and which, sent again, is refused: if the object has all that want says by then, Outcome is that of the write, although it may
-// have been another who wrote the same.
+// ensure one object at once; one of them creates it.
+//
+// A write whose connection broke is sent again, as [Retry] says, and what became of it is read. If the object has all that want
+// says by then, Outcome is what that write was to be, Created or Updated, although another may have written the same.
 //
 // A uid or resource version in want is a precondition: if the object has another, or there is none, the error is a
 // [*PreconditionError]. An object that is being deleted cannot be ensured; the error is a [*DeletingError] until it is gone, and
@@ -76,15 +77,18 @@ func (r Resource[T]) Ensure(ctx context.Context, want T) (T, Outcome, error) {
 	var mine unanswered
 	tries := newAttempts()
 	for {
-		was, live, err := r.readAgain(ctx, q, tries)
-		if err != nil && !errors.Is(err, apierrors.NotFound) {
-			return none, Unchanged, err
+		was, live, err := r.get(ctx, q.key, "")
+		switch {
+		case errors.Is(err, apierrors.NotFound):
+			live = jsonstream.Item{}
+		case err != nil:
+			return none, Unchanged, r.failed(ctx, q, tries, err)
 		}
+		tries.saw(live)
 		write, err := r.ensuring(q, want, body, live)
-		if found := err == nil && write.body == nil && mine.uid != "" && mine.uid == live.UID; !found { // or the version may be mine
-			if other := precondition(asked, live.Identity); other != nil {
-				err = other
-			}
+		settled := err == nil && write.body == nil && mine.uid != "" && mine.uid == live.UID
+		if other := precondition(asked, live.Identity); other != nil && !settled { // its version may be that of the write
+			err = other
 		}
 		switch {
 		case err != nil && tries.quits.MayHaveWritten:

@@ -21,8 +21,9 @@ import (
 //
 // The object is read, and what is sent is a JSON patch that holds only for the uid and the finalizers that were read. So nobody
 // else's finalizer is lost, and whatever else is written meanwhile does not matter. If somebody else changes the finalizers
-// first, it begins again, after a pause that grows with the attempts, until ctx ends or 50 attempts have failed. On a handle
-// of [Metadata] both the read and the answer have the metadata alone.
+// first, it begins again, after a pause that grows with the attempts, until ctx ends or 50 attempts have failed; then the error is
+// a [*ModifyError]. A patch whose connection broke is sent again, and what became of it is read. On a handle of [Metadata] both
+// the read and the answer have the metadata alone.
 //
 // name is a domain, a slash, and a name, such as "example.com/cleanup"; or one of the API's own, "orphan" and
 // "foregroundDeletion". Anything else is a [*UsageError].
@@ -94,10 +95,11 @@ func (r Resource[T]) finalizer(ctx context.Context, q request, change func(hold)
 	var none T
 	tries := newAttempts()
 	for {
-		obj, live, err := r.readAgain(ctx, q, tries)
+		obj, live, err := r.get(ctx, q.key, "")
 		if err != nil {
-			return none, err
+			return none, r.failed(ctx, q, tries, err)
 		}
+		tries.saw(live)
 		// The server says Invalid of a test that fails, too. It is one if somebody has written in between.
 		if tries.lost != nil && live.ResourceVersion == tries.last.ResourceVersion && !errors.Is(tries.lost, apierrors.Conflict) {
 			return none, tries.lost

@@ -43,10 +43,11 @@ func (r Resource[T]) modify(ctx context.Context, key meta.Key, subresource strin
 	}
 	tries := newAttempts()
 	for {
-		obj, live, err := r.readAgain(ctx, q, tries)
+		obj, live, err := r.get(ctx, q.key, q.subresource)
 		if err != nil {
-			return none, err
+			return none, r.failed(ctx, q, tries, err)
 		}
+		tries.saw(live)
 		c, err := r.change(obj, live, mutate)
 		switch {
 		case err != nil:

@@ -73,6 +73,7 @@ func TestAPreconditionAndAWriteWithoutAnAnswer(t *testing.T) {
 		{"and was undone, or not made", theirs, `ensure configmaps "web/a": gave up after attempt 1, lost against another write (resource version "3"), which may have been written: metadata.resourceVersion must be "1", and the object has "3"`},
 		{"and another object", replaced, `which may have been written: metadata.resourceVersion must be "1", and the object has "9"`},
 		{"and nothing to see", outcome{answer: answer{code: 403, body: status(403, "Forbidden", "no")}}, `gave up after attempt 1, which may have been written: get configmaps "web/a": server said Forbidden (403)`},
+		{"and a server that does not answer", outcome{err: refused}, `which may have been written: get configmaps "web/a": `},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -139,6 +140,19 @@ func TestEnsuresCountWhatTheyCreate(t *testing.T) {
 		}
 		if c, d := created.Load(), deleted.Load(); c != d+left || d == 0 {
 			t.Errorf("%d were created, %d deleted, and %d is left", c, d, left)
+		}
+	})
+}
+
+// That an update found nothing does not say that a later read did: what was there all the time was created.
+func TestEnsureCreatesOnlyWhatItHasNotFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		absent := outcome{answer: answer{code: 404, body: status(404, "NotFound", "no")}}
+		cfg, net := through(outcome{answer: answer{body: object("a", "1")}}, outcome{err: reset}, absent, outcome{answer: answer{code: 403, body: status(403, "Forbidden", "no")}})
+		_, _, err := client.For(dial(t, cfg), slims).Ensure(t.Context(), &Slim{Identity: at(web), Data: map[string]string{"k": "k"}})
+		wantErr(t, err, `ensure configmaps "web/a": gave up after attempt 1, which may have been written: get configmaps "web/a": server said Forbidden (403)`)
+		if sent := net.methods(); sent != "GET PUT PUT GET" || !errors.Is(err, apierrors.Forbidden) {
+			t.Errorf("sent %s", sent)
 		}
 	})
 }
