@@ -2,15 +2,24 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/jsonstream"
 	"github.com/bowline-go/bowline/internal/retry"
 )
 
-// attempts counts and paces those of one call that writes what it has read, and lost against another write.
+// conflictAttempts bounds how often one call writes what it has read; with the pauses between them it is about 20 s of a storm on
+// one object.
+const conflictAttempts = 50
+
+// attempts are those of one call that reads an object and writes what it makes of it, again while somebody else is faster.
 type attempts struct {
-	done    int
+	quits   ModifyError     // what the call says when it gives up
+	lost    error           // the refusal of the last attempt, if there was one
+	last    jsonstream.Item // the object that it was made from; nothing where there was none
 	backoff *retry.Backoff
 }
 
@@ -18,13 +27,45 @@ func newAttempts() *attempts {
 	return &attempts{backoff: retry.New(retry.Policy{Base: 10 * time.Millisecond, Max: time.Second})}
 }
 
-// again waits before the next attempt. It returns why there is none: ctx has ended, or the last failed with err.
-func (a *attempts) again(ctx context.Context, err error) error {
-	if a.done++; a.done == conflictAttempts {
-		return fmt.Errorf("gave up after attempt %d: %w", a.done, err)
+// saw takes note of the object that the next attempt is made from.
+func (a *attempts) saw(live jsonstream.Item) {
+	if a.lost != nil {
+		a.quits.Won = wroteBetween(a.last, live)
 	}
+}
+
+// because returns the error of a call that gives up.
+func (a *attempts) because(err error) *ModifyError {
+	a.quits.Err = err
+	return &a.quits
+}
+
+// ended returns err, which is about ctx if that has ended, with the refusal of the attempt before.
+func (a *attempts) ended(err error) *ModifyError {
+	if a.lost != nil {
+		err = fmt.Errorf("%w; before that: %w", err, a.lost)
+	}
+	return a.because(err)
+}
+
+// failed returns err, with which a read has failed, as the error of the call. Of an object that is gone there is no more to say.
+func (r Resource[T]) failed(ctx context.Context, q request, a *attempts, err error) error {
+	if errors.Is(err, apierrors.NotFound) || !a.quits.MayHaveWritten && (a.lost == nil || ctx.Err() == nil) {
+		return err
+	}
+	return q.fail(a.ended(err))
+}
+
+// again waits before the next attempt, after one that was made from live and refused with err. It returns why there is none:
+// there have been enough, or ctx has ended.
+func (r Resource[T]) again(ctx context.Context, q request, a *attempts, live jsonstream.Item, err error) error {
+	if a.quits.Attempts == conflictAttempts {
+		a.quits.Won = r.winner(ctx, q, live)
+		return q.fail(a.because(err))
+	}
+	a.lost, a.last = err, live
 	if retry.Sleep(ctx, a.backoff.Next(0)) != nil {
-		return fmt.Errorf("gave up after attempt %d: %w; before that: %w", a.done, contextError(ctx), err)
+		return q.fail(a.ended(contextError(ctx)))
 	}
 	return nil
 }

@@ -49,7 +49,11 @@ func (o Outcome) String() string {
 // that had them, use [Resource.Apply].
 //
 // Who was faster loses nothing: an object that another creates first, or changes, is read again, after a pause that grows with
-// the attempts, until ctx ends or 50 attempts have failed. Many may ensure one object at once; one of them creates it.
+// the attempts, until ctx ends or 50 attempts have failed; then the error is a [*ModifyError], which says who won. Many may
+// ensure one object at once; one of them creates it.
+//
+// A write whose connection broke is sent again, as [Retry] says, and what became of it is read. If the object has all that want
+// says by then, Outcome is what that write was to be, Created or Updated, although another may have written the same.
 //
 // A uid or resource version in want is a precondition: if the object has another, or there is none, the error is a
 // [*PreconditionError]. An object that is being deleted cannot be ensured; the error is a [*DeletingError] until it is gone, and
@@ -70,26 +74,60 @@ func (r Resource[T]) Ensure(ctx context.Context, want T) (T, Outcome, error) {
 	if err != nil {
 		return none, Unchanged, q.fail(err)
 	}
+	var mine unanswered
 	tries := newAttempts()
 	for {
-		obj, outcome, err := r.ensure(ctx, q, want, asked, body)
-		if err == nil || !isOutrun(err) {
-			return obj, outcome, err
+		was, live, err := r.get(ctx, q.key, "")
+		switch {
+		case errors.Is(err, apierrors.NotFound):
+			live = jsonstream.Item{}
+		case err != nil:
+			return none, Unchanged, r.failed(ctx, q, tries, err)
 		}
-		if err := tries.again(ctx, err); err != nil {
+		tries.saw(live)
+		write, err := r.ensuring(q, want, body, live)
+		settled := err == nil && write.body == nil && mine.uid != "" && mine.uid == live.UID
+		if other := precondition(asked, live.Identity); other != nil && !settled { // its version may be that of the write
+			err = other
+		}
+		switch {
+		case err != nil && tries.quits.MayHaveWritten:
+			return none, Unchanged, q.fail(tries.because(err))
+		case err != nil:
 			return none, Unchanged, q.fail(err)
+		case write.body == nil:
+			return was, mine.found(live), nil
+		}
+		tries.quits.Attempts++
+		is, item, err := r.exchange(ctx, write)
+		switch {
+		case err == nil:
+			return is, r.outcome(live, item), nil
+		case errors.Is(err, apierrors.Conflict), errors.Is(err, apierrors.AlreadyExists) && write.collection, errors.Is(err, apierrors.NotFound) && !write.collection:
+		default:
+			return none, Unchanged, err
+		}
+		if mayHaveWritten(err) && !r.write.DryRun {
+			mine, tries.quits.MayHaveWritten = unanswered{to: r.outcome(live, jsonstream.Item{}), uid: live.UID}, true
+		}
+		if err := r.again(ctx, q, tries, live, err); err != nil {
+			return none, Unchanged, err
 		}
 	}
 }
 
-// outrun is the error of an attempt that another writer was faster than.
-type outrun struct{ error }
+// unanswered is a write that may have been made although its answer was lost. The zero value is none.
+type unanswered struct {
+	to  Outcome
+	uid string // of what it was made from; empty for a creation
+}
 
-func (o *outrun) Unwrap() error { return o.error }
-
-func isOutrun(err error) bool {
-	_, is := err.(*outrun) // not one that is wrapped: it belongs to another call
-	return is
+// found returns the outcome of a call that finds the object as it should be.
+func (u unanswered) found(live jsonstream.Item) Outcome {
+	if u.uid != "" && u.uid != live.UID {
+		return Unchanged
+	}
+	return u.to
 }
 
 // ensured checks what is wanted and encodes it, and returns what it says of itself.
@@ -123,53 +161,32 @@ func (r Resource[T]) ensured(q request, want T) (body []byte, asked meta.Identit
 	return body, item.Identity, nil
 }
 
-// ensure makes one attempt. Its error is an *outrun if there is to be another.
-func (r Resource[T]) ensure(ctx context.Context, q request, want T, asked meta.Identity, body []byte) (T, Outcome, error) {
-	var none T
-	was, live, err := r.get(ctx, q.key, "")
-	if errors.Is(err, apierrors.NotFound) {
-		if err := precondition(asked, meta.Identity{}); err != nil {
-			return none, Unchanged, q.fail(err)
-		}
-		write := q
-		write.verb, write.collection = "create", true
-		made, err := r.sendBody(ctx, write, jsonType, body)
-		if errors.Is(err, apierrors.AlreadyExists) {
-			return none, Unchanged, &outrun{err}
-		}
-		if err != nil {
-			return none, Unchanged, err
-		}
-		return made, Created, nil
-	}
-	if err != nil {
-		return none, Unchanged, err
-	}
-	if err := precondition(asked, live.Identity); err != nil {
-		return none, Unchanged, q.fail(err)
+// ensuring returns what makes the object that is live have what is wanted: a request without a body if it has.
+func (r Resource[T]) ensuring(q request, want T, body []byte, live jsonstream.Item) (request, error) {
+	q.query, q.contentType, q.settles = r.write.query(), jsonType, true
+	if live.Raw == nil {
+		q.verb, q.collection, q.body = "create", true, body
+		return q, nil
 	}
 	if _, err := readHold(live); err != nil {
-		return none, Unchanged, q.fail(err)
+		return q, err
 	}
 	merged, changed, err := patch.Overlay(json.RawMessage(live.Raw), want)
-	if err != nil {
-		return none, Unchanged, q.fail(err)
+	if changed {
+		q.verb, q.body = "update", merged
 	}
-	if !changed {
-		return was, Unchanged, nil
-	}
-	write := q
-	write.verb, write.query, write.contentType, write.body = "update", r.write.query(), jsonType, merged
-	is, item, err := r.exchange(ctx, write)
+	return q, err
+}
+
+// outcome returns what a write has made of an object.
+func (r Resource[T]) outcome(was, is jsonstream.Item) Outcome {
 	switch {
-	case errors.Is(err, apierrors.Conflict), errors.Is(err, apierrors.NotFound):
-		return none, Unchanged, &outrun{err}
-	case err != nil:
-		return none, Unchanged, err
-	case item.ResourceVersion == live.ResourceVersion && (!r.write.DryRun || sameContents(live.Raw, item.Raw)):
-		return is, Unchanged, nil
+	case was.Raw == nil:
+		return Created
+	case is.ResourceVersion == was.ResourceVersion && (!r.write.DryRun || sameContents(was.Raw, is.Raw)):
+		return Unchanged
 	}
-	return is, Updated, nil
+	return Updated
 }
 
 var errNoVersion = errors.New("server sent the object without a uid or a resource version, so that it cannot be written safely")
@@ -177,8 +194,8 @@ var errNoVersion = errors.New("server sent the object without a uid or a resourc
 // sameContents compares two states of an object, apart from what a server writes anew with each.
 func sameContents(a, b []byte) bool {
 	contents := func(raw []byte) map[string]any {
-		var object map[string]any
-		if json.Unmarshal(raw, &object) != nil {
+		object, err := readNumbers(raw)
+		if err != nil {
 			return nil
 		}
 		if metadata, ok := object["metadata"].(map[string]any); ok {
@@ -192,7 +209,7 @@ func sameContents(a, b []byte) bool {
 }
 
 // PreconditionError says that the object is not the one, or not the state of it, that was asked for. It is a Conflict for
-// errors.Is; nothing was written.
+// errors.Is; nothing was written, unless a [*ModifyError] around it says that something may have been.
 type PreconditionError struct {
 	// Field is "metadata.uid" or "metadata.resourceVersion".
 	Field string

@@ -101,7 +101,7 @@ func TestEnsureGivesUp(t *testing.T) {
 		r := client.For(connect(t, srv), slims)
 		want := &Slim{Identity: at(web), Data: map[string]string{"k": "new"}}
 		got, outcome, err := r.Ensure(t.Context(), want)
-		wantErr(t, err, `ensure configmaps "web/a": gave up after attempt 50: update configmaps "web/a": server said Conflict (409): the object has been modified`)
+		wantErr(t, err, `ensure configmaps "web/a": gave up after attempt 50, lost against "m" (resource version "51"): update configmaps "web/a": server said Conflict (409): the object has been modified`)
 		if got != nil || outcome != client.Unchanged || len(srv.puts) != 50 || !errors.Is(err, apierrors.Conflict) {
 			t.Errorf("got %+v, %v after %d writes", got, outcome, len(srv.puts))
 		}

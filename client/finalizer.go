@@ -21,8 +21,9 @@ import (
 //
 // The object is read, and what is sent is a JSON patch that holds only for the uid and the finalizers that were read. So nobody
 // else's finalizer is lost, and whatever else is written meanwhile does not matter. If somebody else changes the finalizers
-// first, it begins again, after a pause that grows with the attempts, until ctx ends or 50 attempts have failed. On a handle
-// of [Metadata] both the read and the answer have the metadata alone.
+// first, it begins again, after a pause that grows with the attempts, until ctx ends or 50 attempts have failed; then the error is
+// a [*ModifyError]. A patch whose connection broke is sent again, and what became of it is read. On a handle of [Metadata] both
+// the read and the answer have the metadata alone.
 //
 // name is a domain, a slash, and a name, such as "example.com/cleanup"; or one of the API's own, "orphan" and
 // "foregroundDeletion". Anything else is a [*UsageError].
@@ -92,18 +93,17 @@ var errReplaced = errors.New("the object has been replaced")
 // finalizer reads the object and sends what change makes of it, if that is anything, until no other writer is faster.
 func (r Resource[T]) finalizer(ctx context.Context, q request, change func(hold) (patch.Patch, error)) (T, error) {
 	var none T
-	var refused error // the last attempt
-	tries, version := newAttempts(), ""
+	tries := newAttempts()
 	for {
 		obj, live, err := r.get(ctx, q.key, "")
 		if err != nil {
-			return none, err
+			return none, r.failed(ctx, q, tries, err)
 		}
+		tries.saw(live)
 		// The server says Invalid of a test that fails, too. It is one if somebody has written in between.
-		if refused != nil && live.ResourceVersion == version && !errors.Is(refused, apierrors.Conflict) {
-			return none, refused
+		if tries.lost != nil && live.ResourceVersion == tries.last.ResourceVersion && !errors.Is(tries.lost, apierrors.Conflict) {
+			return none, tries.lost
 		}
-		version = live.ResourceVersion
 		h, err := readHold(live)
 		if deleting := (*DeletingError)(nil); err != nil && !errors.As(err, &deleting) {
 			return none, q.fail(err)
@@ -116,14 +116,17 @@ func (r Resource[T]) finalizer(ctx context.Context, q request, change func(hold)
 			return obj, nil
 		}
 		write := q
-		write.verb = "patch"
+		write.verb, write.settles = "patch", true
+		tries.quits.Attempts++
 		obj, err = r.sendPatch(ctx, write, p)
 		if !errors.Is(err, apierrors.Invalid) && !errors.Is(err, apierrors.Conflict) {
 			return obj, err
 		}
-		refused = err
-		if err := tries.again(ctx, err); err != nil {
-			return none, q.fail(err)
+		if mayHaveWritten(err) && !r.write.DryRun {
+			tries.quits.MayHaveWritten = true
+		}
+		if err := r.again(ctx, q, tries, live, err); err != nil {
+			return none, err
 		}
 	}
 }

@@ -155,7 +155,7 @@ func TestAFinalizerGivesUp(t *testing.T) {
 		srv, h := jsonPatched(t, unknownFields, func(s *row) { s.setFinalizers(fmt.Sprint("o", s.version)) })
 		r := client.For(connect(t, h), slims)
 		_, err := r.AddFinalizer(t.Context(), web, "e.x/a")
-		wantErr(t, err, `add finalizer to configmaps "web/a": gave up after attempt 50: patch configmaps "web/a": server said Invalid (422): no`)
+		wantErr(t, err, `add finalizer to configmaps "web/a": gave up after attempt 50, lost against "m" (resource version "51"): patch configmaps "web/a": server said Invalid (422): no`)
 		if len(srv.puts) != 50 {
 			t.Errorf("%d patches", len(srv.puts))
 		}

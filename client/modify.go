@@ -5,17 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/jsonstream"
-	"github.com/bowline-go/bowline/internal/retry"
 	"github.com/bowline-go/bowline/patch"
 )
-
-// conflictAttempts bounds how often Modify tries; with the pauses between them it is about 20 s of a storm on one object.
-const conflictAttempts = 50
 
 // Modify changes one object safely: it reads it from the server, calls mutate with it, and writes it back with the resource
 // version that it read. If somebody else wrote in between, the server says Conflict, and Modify reads again and calls mutate
@@ -46,23 +41,13 @@ func (r Resource[T]) modify(ctx context.Context, key meta.Key, subresource strin
 	if err := r.writesObjects(); err != nil {
 		return none, q.fail(err)
 	}
-	var (
-		quits ModifyError
-		lost  error           // the last Conflict
-		last  jsonstream.Item // what it was about
-	)
-	backoff := retry.New(retry.Policy{Base: 10 * time.Millisecond, Max: time.Second})
+	tries := newAttempts()
 	for {
 		obj, live, err := r.get(ctx, q.key, q.subresource)
 		if err != nil {
-			if lost == nil || ctx.Err() == nil {
-				return none, err
-			}
-			return none, q.fail(quits.because(after(lost, err)))
+			return none, r.failed(ctx, q, tries, err)
 		}
-		if lost != nil {
-			quits.Won = wroteBetween(last, live)
-		}
+		tries.saw(live)
 		c, err := r.change(obj, live, mutate)
 		switch {
 		case err != nil:
@@ -70,38 +55,26 @@ func (r Resource[T]) modify(ctx context.Context, key meta.Key, subresource strin
 		case c.body == nil:
 			return obj, nil
 		case ctx.Err() != nil:
-			return none, q.fail(quits.because(after(lost, contextError(ctx))))
+			return none, q.fail(tries.ended(contextError(ctx)))
 		}
-		quits.Attempts++
+		tries.quits.Attempts++
 		obj, err = r.writeChange(ctx, q, c)
 		switch conflict, left := errors.Is(err, apierrors.Conflict), (*IgnoredError)(nil); {
 		case err == nil || errors.As(err, &left):
 			return obj, err
 		case mayHaveWritten(err) || !refused(err):
-			quits.MayHaveWritten = true
+			tries.quits.MayHaveWritten = true
 			if conflict {
-				quits.Won = r.winner(ctx, q, live)
+				tries.quits.Won = r.winner(ctx, q, live)
 			}
-			return none, q.fail(quits.because(err))
+			return none, q.fail(tries.because(err))
 		case !conflict:
 			return none, err
-		case quits.Attempts == conflictAttempts:
-			quits.Won = r.winner(ctx, q, live)
-			return none, q.fail(quits.because(err))
 		}
-		lost, last = err, live
-		if retry.Sleep(ctx, backoff.Next(0)) != nil {
-			return none, q.fail(quits.because(after(lost, contextError(ctx))))
+		if err := r.again(ctx, q, tries, live, err); err != nil {
+			return none, err
 		}
 	}
-}
-
-// after returns err as what ended the attempts after a Conflict, if there was one.
-func after(conflict, err error) error {
-	if conflict == nil {
-		return err
-	}
-	return fmt.Errorf("%w; before that: %w", err, conflict)
 }
 
 // change is what mutate made of an object, and body what is to be sent for it: nil if that is nothing.

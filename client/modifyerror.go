@@ -15,13 +15,14 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonstream"
 )
 
-// ModifyError is the error of [Resource.Modify] when it gives up: after 50 attempts, because the context has ended, or because
-// it cannot know whether it has written.
+// ModifyError is the error of a call that reads an object and writes it changed, when it gives up: [Resource.Modify],
+// [Resource.Ensure], [Resource.AddFinalizer] and [Resource.RemoveFinalizer] after 50 attempts or because the context has ended,
+// and Modify where it cannot know whether it has written.
 type ModifyError struct {
-	// Attempts is how many times the change was sent.
+	// Attempts is how many times the change was sent, apart from what Config.Retry sends again.
 	Attempts int
-	// MayHaveWritten is set where the change may have taken effect all the same. To make it again could make it twice. While it
-	// is not set nothing has been written, and Err has the last Conflict if there was one.
+	// MayHaveWritten is set where the change may have taken effect all the same. To Modify again could make it twice; the other
+	// calls may be repeated. While it is not set nothing has been written, and Err has the last refusal if there was one.
 	MayHaveWritten bool
 	// Won is the write that the last attempt lost against, as far as that is known.
 	Won Winner
@@ -65,7 +66,10 @@ func (w Winner) String() string {
 
 // Error says how many attempts there were, who won the last, and why there is no other.
 func (e *ModifyError) Error() string {
-	text := fmt.Sprintf("gave up after attempt %d", e.Attempts)
+	text := "gave up before the first attempt"
+	if e.Attempts > 0 {
+		text = fmt.Sprintf("gave up after attempt %d", e.Attempts)
+	}
 	if e.Won != (Winner{}) {
 		text += ", lost against " + e.Won.String()
 	}
@@ -77,12 +81,6 @@ func (e *ModifyError) Error() string {
 
 // Unwrap returns why it ends.
 func (e *ModifyError) Unwrap() error { return e.Err }
-
-// because returns e with its cause.
-func (e *ModifyError) because(err error) error {
-	e.Err = err
-	return e
-}
 
 // refused reports whether err says for certain that a write, which was sent once or whose other attempts had no effect, has not
 // been made.

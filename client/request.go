@@ -42,6 +42,7 @@ type request struct {
 	raw         *RawRequest   // a request that is not about a resource; only verb is set beside it
 	as          Impersonation // in place of the client's, where it names a user
 	once        bool          // not to be sent again, whatever Config.Retry says
+	settles     bool          // its caller reads what became of it, so that it may be sent twice
 }
 
 // method returns the HTTP method of the request's verb.

@@ -26,6 +26,8 @@ import (
 //     an update with a resource version, a deletion with a uid or a resource version, a merge patch that sets
 //     metadata.resourceVersion, a JSON patch that begins with a test of it.
 //   - The connection broke, and the call is a dry run or an apply. To apply the same twice is to apply it once, later.
+//   - The connection broke, and the call is one that says what is to be, and reads what became of an attempt: [Resource.Ensure],
+//     [Resource.AddFinalizer], [Resource.RemoveFinalizer].
 //   - The connection could not be made, so that nothing was received, whatever the verb. A refused connection and a name that
 //     does not exist are the exceptions: they seldom pass within one call.
 //   - A network timeout passed while a watch was to be opened. Nothing else is sent again after a timeout.
@@ -246,9 +248,9 @@ func (r request) repeats(code int, err error) bool {
 	switch apierrors.NetworkOf(err) {
 	case apierrors.NetworkReset, apierrors.NetworkClosed:
 		if code != 0 { // the server has said yes: that a write has a precondition would turn its success into a Conflict
-			return r.isRead() || r.isIdempotent()
+			return r.isRead() || r.isIdempotent() || r.settles
 		}
-		return r.isRead() || r.isIdempotent() || r.isPinned() || apierrors.SafeToRetry(err)
+		return r.isRead() || r.isIdempotent() || r.settles || r.isPinned() || apierrors.SafeToRetry(err)
 	case apierrors.NetworkTimeout:
 		return r.verb == "watch"
 	case apierrors.NetworkLookup, apierrors.NetworkUnreachable:

@@ -18,14 +18,17 @@ import (
 //   - The zero value of a struct's field that is no pointer and has no omitempty is in want's JSON whether it is meant or not.
 //     It says nothing where live has no such member; and over one, only a number and a boolean do.
 //   - In the built-in kinds, where live has no such member, neither does the zero of one that the server leaves out while it is
-//     zero, such as readOnly: false.
+//     zero, such as readOnly: false, nor a map without entries, such as nodeSelector.
 //   - A list says which elements there are, and in which order; one without elements is the same as none. An element has of
-//     live's what it does not say itself if it has the same name (its member "name", or where it has none "key", or else
-//     "type"). Without a name it is live's if it says nothing else, and otherwise as want has it.
+//     live's what it does not say itself if it has the same name: its member "name", but of ports the number and protocol, of
+//     volumeMounts and volumeDevices the path, and subjects have none. Without a name it is live's if it says nothing else, and
+//     otherwise as want has it.
 //   - Labels and annotations are merged as all objects are; and metadata.finalizers and metadata.ownerReferences, by uid, are
 //     united with live's. So an overlay removes neither.
 //   - Of members that exclude each other, those that live has go if want says another: the sources of a volume and of an
-//     environment variable, the actions of a probe or hook, and rollingUpdate beside another type of a strategy.
+//     environment variable, the actions of a probe or hook, minAvailable and maxUnavailable, the backends and port of an Ingress,
+//     the url and service of a webhook; and beside another type, the rollingUpdate of a strategy, the localhostProfile of a
+//     seccomp or AppArmor profile, and the queuing of a priority level.
 //   - What only a server sets in metadata, and status, say nothing.
 //
 // A server writes some values in a way of its own. These are no difference: quantities of resources (as in requests and
@@ -96,7 +99,7 @@ type overlay struct {
 
 // object puts the whole wanted object over live.
 func (o *overlay) object(live, want *branch) (changed bool) {
-	if o.isSecret() {
+	if o.is("Secret") {
 		want = textAsData(want)
 	}
 	for i := range want.members {
@@ -115,7 +118,8 @@ func (o *overlay) object(live, want *branch) (changed bool) {
 	return changed
 }
 
-func (o *overlay) isSecret() bool { return o.kind == "Secret" && o.apiVersion == "v1" }
+// is reports whether the object is of that kind of the core group.
+func (o *overlay) is(kind string) bool { return o.kind == kind && o.apiVersion == "v1" }
 
 // serverOwned are the members of metadata that a write cannot change, or that are a precondition of it.
 var serverOwned = map[string]bool{
@@ -244,7 +248,7 @@ func (o *overlay) adds(want *node, at *site) bool {
 	case '[':
 		return len(want.open().items) > 0
 	case '{':
-		if at.isMap() && want.open().len() == 0 {
+		if o.isMap(at) && want.open().len() == 0 {
 			return false
 		}
 	}
@@ -321,34 +325,26 @@ func (o *overlay) pair(live, want []node, at *site) []int {
 	if left == 0 {
 		return from
 	}
-	names := identities(live)
 	places := make(map[string][]int) // of what is left of live, by name; those without one are under ""
 	for j := range live {
 		if !used[j] {
-			places[names[j].name()] = append(places[names[j].name()], j)
+			name := elementName(&live[j], at)
+			places[name] = append(places[name], j)
 		}
 	}
 	for i := range want {
 		if from[i] >= 0 {
 			continue
 		}
-		id := identityOf(&want[i])
-		at := o.likeliest(live, &want[i], i, places[id.name()], id.member != "", at)
-		if at < 0 {
+		name := elementName(&want[i], at)
+		k := o.likeliest(live, &want[i], i, places[name], name != "", at)
+		if k < 0 {
 			continue
 		}
-		from[i] = places[id.name()][at]
-		places[id.name()] = append(places[id.name()][:at:at], places[id.name()][at+1:]...)
+		from[i] = places[name][k]
+		places[name] = append(places[name][:k:k], places[name][k+1:]...)
 	}
 	return from
-}
-
-// name returns the name of an element that has one, and nothing for any other.
-func (id identity) name() string {
-	if id.member == "" {
-		return ""
-	}
-	return id.member + " " + string(id.text)
 }
 
 // likeliest returns which of the candidates, places in live, the element is: one that has all that it says, or else, if they

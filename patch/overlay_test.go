@@ -37,6 +37,9 @@ func TestOverlayComparesWhatIsSaid(t *testing.T) {
 		{"zeros that the built-in kinds leave out", `{"spec":{}}`, `{"spec":{"hostNetwork":false,"minReadySeconds":0,"schedulerName":""}}`, ""},
 		{"zeros of the same names where somebody chose them", `{"data":{},"spec":{"selector":{}}}`, `{"data":{"group":"","tty":false},"spec":{"selector":{"key":""}}}`, `{"data":{"group":"","tty":false},"spec":{"selector":{"key":""}}}`},
 		{"zeros of the same names in a custom resource", `{"apiVersion":"example.com/v1","spec":{}}`, `{"spec":{"paused":false}}`, `{"apiVersion":"example.com/v1","spec":{"paused":false}}`},
+		{"zeros of a custom resource whose group ends in k8s.io", `{"apiVersion":"gateway.networking.k8s.io/v1","spec":{}}`, `{"spec":{"group":""}}`, `{"apiVersion":"gateway.networking.k8s.io/v1","spec":{"group":""}}`},
+		{"zeros within what somebody made up", `{"kind":"ControllerRevision","apiVersion":"apps/v1","data":{"spec":{}}}`, `{"data":{"spec":{"paused":false}}}`, `{"kind":"ControllerRevision","apiVersion":"apps/v1","data":{"spec":{"paused":false}}}`},
+		{"an empty map of a custom resource", `{"apiVersion":"example.com/v1","metadata":{},"spec":{}}`, `{"metadata":{"labels":{}},"spec":{"limits":{},"labels":{}}}`, `{"apiVersion":"example.com/v1","metadata":{},"spec":{"limits":{},"labels":{}}}`},
 		{"zeros that mean something", `{"spec":{}}`, `{"spec":{"automountServiceAccountToken":false,"storageClassName":"","replicas":0}}`, `{"spec":{"automountServiceAccountToken":false,"storageClassName":"","replicas":0}}`},
 		{"zeros over a value", `{"spec":{"hostNetwork":true,"subdomain":"x"}}`, `{"spec":{"hostNetwork":false,"subdomain":""}}`, `{"spec":{"hostNetwork":false,"subdomain":""}}`},
 		{"false is said", `{}`, `{"a":false,"b":0,"c":""}`, `{"a":false,"b":0,"c":""}`},
@@ -54,6 +57,16 @@ func TestOverlayComparesWhatIsSaid(t *testing.T) {
 		// A port that was filled in for another one must not stay.
 		{"an element without a name that is another", `{"l":[{"port":80,"targetPort":80}]}`, `{"l":[{"port":443}]}`, `{"l":[{"port":443}]}`},
 		{"elements without a name at another place", `{"l":[{"port":80,"targetPort":80},{"port":81}]}`, `{"l":[{"port":81},{"port":80}]}`, `{"l":[{"port":81},{"port":80,"targetPort":80}]}`},
+		// What was filled in, or set, for one element and stayed in another made an object that no server takes.
+		{"a toleration of the same key", `{"tolerations":[{"key":"a","operator":"Equal","value":"v","effect":"NoSchedule"}]}`, `{"tolerations":[{"key":"a","operator":"Exists"}]}`, `{"tolerations":[{"key":"a","operator":"Exists"}]}`},
+		{"an expression of the same key", `{"matchExpressions":[{"key":"a","operator":"In","values":["x"]}]}`, `{"matchExpressions":[{"key":"a","operator":"Exists"}]}`, `{"matchExpressions":[{"key":"a","operator":"Exists"}]}`},
+		{"a metric of the same type", `{"metrics":[{"type":"Resource","resource":{"name":"cpu","target":{"averageUtilization":50}}}]}`, `{"metrics":[{"type":"Resource","resource":{"name":"memory","target":{"averageValue":"1Gi"}}}]}`, `{"metrics":[{"type":"Resource","resource":{"name":"memory","target":{"averageValue":"1Gi"}}}]}`},
+		{"a subject of the same name", `{"subjects":[{"kind":"ServiceAccount","name":"a","namespace":"n"}]}`, `{"subjects":[{"kind":"User","name":"a"}]}`, `{"subjects":[{"kind":"User","name":"a"}]}`},
+		{"another port of the same name", `{"ports":[{"name":"http","port":80,"targetPort":80,"protocol":"TCP"}]}`, `{"ports":[{"name":"http","port":8080}]}`, `{"ports":[{"name":"http","port":8080}]}`},
+		{"a port by its number", `{"ports":[{"port":53,"protocol":"UDP","nodePort":1},{"port":53,"protocol":"TCP","nodePort":2}]}`, `{"ports":[{"name":"t","port":53},{"name":"u","port":53,"protocol":"UDP"}]}`, `{"ports":[{"name":"t","port":53,"protocol":"TCP","nodePort":2},{"name":"u","port":53,"protocol":"UDP","nodePort":1}]}`},
+		{"a container's port by its number", `{"ports":[{"name":"a","containerPort":80,"hostPort":80}]}`, `{"ports":[{"name":"a","containerPort":81}]}`, `{"ports":[{"name":"a","containerPort":81}]}`},
+		{"a mount of the same volume", `{"volumeMounts":[{"name":"v","mountPath":"/a","readOnly":true}]}`, `{"volumeMounts":[{"name":"v","mountPath":"/b"}]}`, `{"volumeMounts":[{"name":"v","mountPath":"/b"}]}`},
+		{"a mount by its path", `{"volumeMounts":[{"name":"v","mountPath":"/a","readOnly":true}]}`, `{"volumeMounts":[{"name":"w","mountPath":"/a"}]}`, `{"volumeMounts":[{"name":"w","mountPath":"/a","readOnly":true}]}`},
 		{"lists in lists", `{"l":[[{"a":1,"b":2}],[1]]}`, `{"l":[[{"a":1}],[1]]}`, ""},
 		{"null in a list", `{"l":[null,1]}`, `{"l":[null,1]}`, ""},
 
@@ -63,9 +76,10 @@ func TestOverlayComparesWhatIsSaid(t *testing.T) {
 		{"an owner otherwise", `{"metadata":{"ownerReferences":[{"uid":"1","kind":"A"}]}}`, `{"metadata":{"ownerReferences":[{"uid":"1","kind":"A","controller":true}]}}`, `{"metadata":{"ownerReferences":[{"uid":"1","kind":"A","controller":true}]}}`},
 		{"owners where there is none", `{"metadata":{}}`, `{"metadata":{"ownerReferences":[{"uid":"1"}]}}`, `{"metadata":{"ownerReferences":[{"uid":"1"}]}}`},
 
-		{"quantities", `{"r":{"limits":{"cpu":"1","memory":"1Gi","x":"500m"},"requests":{"cpu":"2"}}}`, `{"r":{"limits":{"cpu":"1000m","memory":"1024Mi","x":"0.5"},"requests":{"cpu":2}}}`, ""},
-		{"quantities that differ by the least", `{"r":{"limits":{"cpu":"1"}}}`, `{"r":{"limits":{"cpu":"1.000000001"}}}`, `{"r":{"limits":{"cpu":"1.000000001"}}}`},
+		{"quantities", `{"resources":{"limits":{"cpu":"1","memory":"1Gi","x":"500m"},"requests":{"cpu":"2"}}}`, `{"resources":{"limits":{"cpu":"1000m","memory":"1024Mi","x":"0.5"},"requests":{"cpu":2}}}`, ""},
+		{"quantities that differ by the least", `{"resources":{"limits":{"cpu":"1"}}}`, `{"resources":{"limits":{"cpu":"1.000000001"}}}`, `{"resources":{"limits":{"cpu":"1.000000001"}}}`},
 		{"not quantities", `{"data":{"cpu":"1"},"env":[{"name":"a","value":"1"}]}`, `{"data":{"cpu":"1000m"},"env":[{"name":"a","value":"1000m"}]}`, `{"data":{"cpu":"1000m"},"env":[{"name":"a","value":"1000m"}]}`},
+		{"the names of requested devices", `{"apiVersion":"resource.k8s.io/v1","spec":{"devices":{"requests":[{"deviceClassName":"1.0"}]}}}`, `{"spec":{"devices":{"requests":[{"deviceClassName":"1"}]}}}`, `{"apiVersion":"resource.k8s.io/v1","spec":{"devices":{"requests":[{"deviceClassName":"1"}]}}}`},
 		{"quantities of a custom resource", `{"apiVersion":"example.com/v1","spec":{"limits":{"version":"1.0"},"resources":{"limits":{"cpu":"1"}}}}`, `{"spec":{"limits":{"version":"1"},"resources":{"limits":{"cpu":"1000m"}}}}`, `{"apiVersion":"example.com/v1","spec":{"limits":{"version":"1"},"resources":{"limits":{"cpu":"1"}}}}`},
 		{"a quota", `{"kind":"ResourceQuota","spec":{"hard":{"pods":"10"}}}`, `{"spec":{"hard":{"pods":"1e1"}}}`, ""},
 		{"a limit range", `{"kind":"LimitRange","spec":{"limits":[{"type":"Pod","max":{"cpu":"1"}}]}}`, `{"spec":{"limits":[{"type":"Pod","max":{"cpu":"1000m"}}]}}`, ""},
@@ -80,6 +94,7 @@ func TestOverlayComparesWhatIsSaid(t *testing.T) {
 
 		{"base64 in lines", `{"apiVersion":"v1","kind":"Secret","data":{"a":"YWI="}}`, `{"data":{"a":"YW\nI=\n"}}`, ""},
 		{"text in lines", `{"apiVersion":"v1","kind":"ConfigMap","data":{"a":"YWI="},"binaryData":{"b":"YWI="}}`, `{"data":{"a":"YWI=\n"},"binaryData":{"b":"YWI=\n"}}`, `{"apiVersion":"v1","kind":"ConfigMap","data":{"a":"YWI=\n"},"binaryData":{"b":"YWI="}}`},
+		{"text in lines of a custom resource", `{"apiVersion":"example.com/v1","kind":"Blob","binaryData":{"a":"ab"}}`, `{"binaryData":{"a":"a\nb"}}`, `{"apiVersion":"example.com/v1","kind":"Blob","binaryData":{"a":"a\nb"}}`},
 		{"the text of a secret", `{"apiVersion":"v1","kind":"Secret","data":{"a":"YWI="}}`, `{"stringData":{"a":"ab"}}`, ""},
 		{"other text of a secret", `{"apiVersion":"v1","kind":"Secret","data":{"a":"YWI=","b":"YQ=="}}`, `{"data":{"b":"YQ=="},"stringData":{"a":"","c":"ab","d":null}}`, `{"apiVersion":"v1","kind":"Secret","data":{"a":"","b":"YQ==","c":"YWI="}}`},
 		{"text of a secret without data", `{"apiVersion":"v1","kind":"Secret"}`, `{"stringData":{"c":"<é>"}}`, `{"apiVersion":"v1","kind":"Secret","data":{"c":"PMOpPg=="}}`},
@@ -90,6 +105,13 @@ func TestOverlayComparesWhatIsSaid(t *testing.T) {
 		{"a volume without a source", `{"volumes":[{"name":"a","hostPath":{"path":"/x"}}]}`, `{"volumes":[{"name":"a","hostPath":null}]}`, ""},
 		{"another source of a variable", `{"env":[{"name":"a","value":"x"}]}`, `{"env":[{"name":"a","valueFrom":{"fieldRef":{"fieldPath":"y"}}}]}`, `{"env":[{"name":"a","valueFrom":{"fieldRef":{"fieldPath":"y"}}}]}`},
 		{"no text for another source", `{"env":[{"name":"a","valueFrom":{}}]}`, `{"env":[{"name":"a","value":""}]}`, `{"env":[{"name":"a"}]}`},
+		{"another bound of a disruption budget", `{"kind":"PodDisruptionBudget","apiVersion":"policy/v1","spec":{"minAvailable":1,"x":2}}`, `{"spec":{"maxUnavailable":"50%"}}`, `{"kind":"PodDisruptionBudget","apiVersion":"policy/v1","spec":{"x":2,"maxUnavailable":"50%"}}`},
+		{"a port of an ingress by its name", `{"kind":"Ingress","spec":{"defaultBackend":{"service":{"name":"s","port":{"number":80}}}}}`, `{"spec":{"defaultBackend":{"service":{"port":{"name":"http"}}}}}`, `{"kind":"Ingress","spec":{"defaultBackend":{"service":{"name":"s","port":{"name":"http"}}}}}`},
+		{"another backend of an ingress", `{"kind":"Ingress","spec":{"defaultBackend":{"service":{"name":"s"}}}}`, `{"spec":{"defaultBackend":{"resource":{"name":"r"}}}}`, `{"kind":"Ingress","spec":{"defaultBackend":{"resource":{"name":"r"}}}}`},
+		{"a port that has a name and a number elsewhere", `{"apiVersion":"example.com/v1","kind":"Gateway","spec":{"port":{"number":80,"name":"a"}}}`, `{"spec":{"port":{"number":81}}}`, `{"apiVersion":"example.com/v1","kind":"Gateway","spec":{"port":{"number":81,"name":"a"}}}`},
+		{"a webhook that becomes a service", `{"webhooks":[{"name":"w","clientConfig":{"url":"u","caBundle":"x"}}]}`, `{"webhooks":[{"name":"w","clientConfig":{"service":{"name":"s"}}}]}`, `{"webhooks":[{"name":"w","clientConfig":{"caBundle":"x","service":{"name":"s"}}}]}`},
+		{"another type of a profile", `{"seccompProfile":{"type":"Localhost","localhostProfile":"x"}}`, `{"seccompProfile":{"type":"RuntimeDefault"}}`, `{"seccompProfile":{"type":"RuntimeDefault"}}`},
+		{"the same type of a profile", `{"seccompProfile":{"type":"Localhost","localhostProfile":"x"}}`, `{"seccompProfile":{"type":"Localhost"}}`, ""},
 		{"another probe", `{"livenessProbe":{"exec":{},"periodSeconds":10}}`, `{"livenessProbe":{"httpGet":{"port":1}}}`, `{"livenessProbe":{"periodSeconds":10,"httpGet":{"port":1}}}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -239,6 +261,11 @@ func TestOverlayOfRandomDocumentsConverges(t *testing.T) {
 		live := r.object(4)
 		want := r.changeObject(live, 4)
 		converges(t, string(marshal(t, live)), string(marshal(t, want)))
+		if got, _, err := patch.Overlay(live, want); err == nil {
+			if missing := unsaid(decode(t, got), decode(t, marshal(t, want)), ""); missing != "" {
+				t.Errorf("%s over %s gives %s, without %s", marshal(t, want), marshal(t, live), got, missing)
+			}
+		}
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
@@ -266,12 +293,52 @@ func converges(t *testing.T, live, want string) {
 	}
 }
 
+// unsaid returns where a random document does not have what is wanted.
+func unsaid(is, want any, at string) string {
+	if want == nil || is == nil && want == "" && strings.Contains(at, "/key") { // an empty key is none
+		return ""
+	}
+	switch want := want.(type) {
+	case map[string]any:
+		object, ok := is.(map[string]any)
+		if !ok {
+			return at
+		}
+		for name, v := range want {
+			if missing := unsaid(object[name], v, at+"/"+name); missing != "" {
+				return missing
+			}
+		}
+		return ""
+	case []any:
+		list, ok := is.([]any)
+		if is == nil && len(want) == 0 {
+			return ""
+		}
+		if !ok || len(list) != len(want) {
+			return at
+		}
+		for i := range want {
+			if missing := unsaid(list[i], want[i], at+"/0"); missing != "" {
+				return missing
+			}
+		}
+		return ""
+	}
+	a, _ := json.Marshal(is)
+	b, _ := json.Marshal(want)
+	if _, err := patch.ApplyJSON([]byte(`{"v":`+string(a)+`}`), []byte(`[{"op":"test","path":"/v","value":`+string(b)+`}]`)); err != nil {
+		return at
+	}
+	return ""
+}
+
 func FuzzOverlay(f *testing.F) {
 	for _, docs := range [][2]string{
 		{`{"a":1,"l":[{"name":"a","x":1},{"key":"b"}]}`, `{"a":null,"l":[{"key":"b","y":[]},{"name":"a"}]}`},
 		{`{"metadata":{"finalizers":["a"],"ownerReferences":[{"uid":"1"}]}}`, `{"metadata":{"finalizers":["b"],"ownerReferences":[{"uid":"1","x":2}]}}`},
 		{`{"apiVersion":"v1","kind":"Secret","data":{"a":"YQ=="}}`, `{"stringData":{"a":"b","c":""},"data":{"a":"\n"}}`},
-		{`{"limits":{"cpu":"1"},"renewTime":"2026-01-02T03:04:05Z"}`, `{"limits":{"cpu":"1000m"},"renewTime":"2026-01-02T03:04:05+00:00"}`},
+		{`{"resources":{"limits":{"cpu":"1"}},"renewTime":"2026-01-02T03:04:05Z"}`, `{"resources":{"limits":{"cpu":"1000m"}},"renewTime":"2026-01-02T03:04:05+00:00"}`},
 		{`{"strategy":{"type":"a","rollingUpdate":{}},"volumes":[{"name":"v","nfs":{}}]}`, `{"strategy":{"type":"b"},"volumes":[{"name":"v","emptyDir":{}}]}`},
 		{`{"l":[[1,{}],null]}`, `{"l":[null,[{"a":1}]]}`},
 	} {
@@ -283,7 +350,7 @@ func FuzzOverlay(f *testing.F) {
 func TestQuantitiesAreComparedExactly(t *testing.T) {
 	equal := func(a, b string) bool {
 		doc := func(q string) json.RawMessage {
-			return marshal(t, map[string]any{"limits": map[string]any{"x": q}})
+			return marshal(t, map[string]any{"resources": map[string]any{"limits": map[string]any{"x": q}}})
 		}
 		_, changed, err := patch.Overlay(doc(a), doc(b))
 		if err != nil {

@@ -2,6 +2,7 @@ package patch
 
 import (
 	"bytes"
+	"cmp"
 	"math/big"
 	"slices"
 	"strings"
@@ -27,20 +28,24 @@ func (p *site) parent(n int) string {
 }
 
 // isMap reports whether the API has at the place a map, which is the same without entries as not at all.
-func (p *site) isMap() bool {
-	switch p.name {
-	case "labels", "annotations", "matchLabels", "nodeSelector", "data", "binaryData", "stringData", "requests", "limits":
-		return true
+func (o *overlay) isMap(at *site) bool {
+	switch at.name {
+	case "labels", "annotations":
+		return o.isBuiltIn() || at.parent(1) == "metadata" && at.up.up == nil
+	case "matchLabels", "nodeSelector", "data", "binaryData", "stringData", "requests", "limits":
+		return o.isBuiltIn()
 	}
 	return false
 }
 
-// isKey reports whether the member at the place is a key that somebody chose, whose value means what it is.
+// isKey reports whether the place is within a member whose names somebody chose, so that a value means what it is.
 func (p *site) isKey() bool {
-	switch p.parent(1) {
-	case "labels", "annotations", "deprecatedTopology", "userAnnotations", "matchLabels", "selector", "nodeSelector", "data", "binaryData", "stringData",
-		"parameters", "attributes", "volumeAttributes", "options", "extra", "counters", "nodeAllocatableResourceMappings":
-		return true
+	for up := p.up; up != nil; up = up.up {
+		switch up.name {
+		case "labels", "annotations", "deprecatedTopology", "userAnnotations", "matchLabels", "selector", "nodeSelector", "data", "binaryData",
+			"stringData", "parameters", "attributes", "volumeAttributes", "options", "extra", "counters", "nodeAllocatableResourceMappings":
+			return true
+		}
 	}
 	return false
 }
@@ -101,7 +106,7 @@ func (o *overlay) alike(live, want *node, at *site) bool {
 		return sameQuantity(string(was), string(is))
 	case at.isTime():
 		return o.sameTime(string(was), string(is))
-	case at.parent(1) == "binaryData" || at.parent(1) == "data" && at.parent(2) == "" && o.isSecret():
+	case at.up != nil && at.up.up == nil && (at.up.name == "binaryData" && o.is("ConfigMap") || at.up.name == "data" && o.is("Secret")):
 		return bytes.Equal(withoutBreaks(was), withoutBreaks(is))
 	}
 	return false
@@ -112,17 +117,25 @@ func withoutBreaks(text []byte) []byte {
 }
 
 // isBuiltIn reports whether the object is of an API that the server compiles in, which decodes and writes all of it itself. Of
-// a custom resource it keeps what it is sent.
+// a custom resource, whose group may end in k8s.io too, it keeps what it is sent; and of a CustomResourceDefinition, where that has
+// JSON of its own.
 func (o *overlay) isBuiltIn() bool {
 	group, _, found := strings.Cut(o.apiVersion, "/")
-	return !found || !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")
+	return !found || !strings.Contains(group, ".") || slices.Contains(builtInGroups, group)
+}
+
+var builtInGroups = []string{
+	"admissionregistration.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io", "authorization.k8s.io", "certificates.k8s.io",
+	"coordination.k8s.io", "discovery.k8s.io", "events.k8s.io", "flowcontrol.apiserver.k8s.io", "internal.apiserver.k8s.io",
+	"networking.k8s.io", "node.k8s.io", "rbac.authorization.k8s.io", "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io",
+	"storagemigration.k8s.io",
 }
 
 // isQuantity reports whether the API has a quantity at the place.
 func (o *overlay) isQuantity(at *site) bool {
 	switch at.parent(1) {
 	case "requests", "limits":
-		return o.isBuiltIn() || at.parent(2) == "resources"
+		return at.parent(2) == "resources" || at.parent(2) == "capacity" && o.isBuiltIn()
 	case "capacity", "overhead", "podFixed":
 		return o.isBuiltIn()
 	case "hard":
@@ -239,6 +252,7 @@ var oneOf = map[string][]string{
 	"env":           {"value", "valueFrom"},
 	"valueFrom":     {"fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"},
 	"envFrom":       {"configMapRef", "secretRef"},
+	"clientConfig":  {"url", "service"},
 	"livenessProbe": handlers, "readinessProbe": handlers, "startupProbe": handlers, "postStart": handlers, "preStop": handlers,
 	"volumes": {
 		"awsElasticBlockStore", "azureDisk", "azureFile", "cephfs", "cinder", "configMap", "csi", "downwardAPI", "emptyDir", "ephemeral",
@@ -248,33 +262,74 @@ var oneOf = map[string][]string{
 	},
 }
 
+// oneOf returns the members of which the object at the place has one.
+func (o *overlay) oneOf(at *site) []string {
+	switch {
+	case o.kind == "PodDisruptionBudget" && at.name == "spec" && at.up == nil:
+		return []string{"minAvailable", "maxUnavailable"}
+	case o.kind == "Ingress" && at.name == "port":
+		return []string{"name", "number"}
+	case o.kind == "Ingress" && (at.name == "backend" || at.name == "defaultBackend"):
+		return []string{"service", "resource"}
+	}
+	return oneOf[at.name]
+}
+
+// ofType are members that an object has only while its type is the one beside them, by the place of the object.
+var ofType = map[string]struct{ member, of string }{
+	"strategy": {"rollingUpdate", "RollingUpdate"}, "updateStrategy": {"rollingUpdate", "RollingUpdate"},
+	"seccompProfile": {"localhostProfile", "Localhost"}, "appArmorProfile": {"localhostProfile", "Localhost"},
+	"limitResponse": {"queuing", "Queue"},
+}
+
 // excluded returns the members of live that cannot stay beside what want says.
 func (o *overlay) excluded(live, want *branch, at *site) (places []int) {
 	says := func(name string) bool {
 		i := want.find(name)
 		return i >= 0 && want.members[i].value.kind() != 'n' && !o.isUnsaid(&want.members[i].value)
 	}
-	if at.name == "strategy" || at.name == "updateStrategy" {
-		i := want.find("type")
-		if i < 0 || want.members[i].value.kind() != '"' || says("rollingUpdate") {
-			return nil
-		}
-		kind := want.members[i].value
-		if j := live.find("rollingUpdate"); j >= 0 && live.members[j].value.kind() != 'n' {
-			if name := string(kind.from.string(kind.at)); name != "" && name != "RollingUpdate" {
-				return []int{j}
-			}
-		}
-		return nil
-	}
-	names := oneOf[at.name]
-	if !slices.ContainsFunc(names, says) {
-		return nil
-	}
-	for _, name := range names {
+	had := func(name string) {
 		if j := live.find(name); j >= 0 && live.members[j].value.kind() != 'n' && !says(name) {
 			places = append(places, j)
 		}
 	}
+	if m, ok := ofType[at.name]; ok {
+		if i := want.find("type"); i >= 0 && want.members[i].value.kind() == '"' {
+			if is := want.members[i].value; !slices.Contains([]string{"", m.of}, string(is.from.string(is.at))) {
+				had(m.member)
+			}
+		}
+		return places
+	}
+	names := o.oneOf(at)
+	if slices.ContainsFunc(names, says) {
+		for _, name := range names {
+			had(name)
+		}
+	}
 	return places
+}
+
+// elementName returns what tells an element of the list at the place from the others, if it has that: its name, and what the API has in
+// place of it in a list whose elements may share a name, or where the server fills in what depends on it.
+func elementName(n *node, at *site) string {
+	if n.kind() != '{' {
+		return ""
+	}
+	switch at.name {
+	case "subjects":
+		return ""
+	case "volumeMounts":
+		return text(n, "mountPath")
+	case "volumeDevices":
+		return text(n, "devicePath")
+	case "ports":
+		b := n.open()
+		for _, name := range [...]string{"port", "containerPort"} {
+			if i := b.find(name); i >= 0 && b.members[i].value.kind() != 'n' {
+				return string(b.members[i].value.text()) + "/" + cmp.Or(text(n, "protocol"), "TCP")
+			}
+		}
+	}
+	return text(n, "name")
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -34,6 +35,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/codec"
+	"github.com/bowline-go/bowline/internal/jsonstream"
 )
 
 // An animal is a kind of the zoo: what encoding/json does with its type, and what Bowline does.
@@ -43,6 +45,7 @@ type animal struct {
 	random     func(seed int64) meta.Object
 	stdlib     func(raw []byte) (any, error)
 	bowline    func(raw []byte) (any, error)
+	lost       func(raw []byte) (noted bool, lost []string, err error)
 	setVersion func(obj meta.Object, apiVersion, kind string)
 }
 
@@ -60,6 +63,20 @@ func of[T meta.Object](group, version string) animal {
 			return obj, err
 		},
 		bowline: func(raw []byte) (any, error) { return codec.Unmarshal[T](raw) },
+		lost: func(raw []byte) (bool, []string, error) {
+			var noted atomic.Bool
+			if _, err := codec.DecodeNoting[T](jsonstream.Item{Raw: raw}, "", "", &noted); err != nil {
+				return false, nil, err
+			}
+			var object map[string]any
+			d := json.NewDecoder(bytes.NewReader(raw))
+			d.UseNumber()
+			if err := d.Decode(&object); err != nil {
+				return false, nil, err
+			}
+			lost, err := codec.Lost[T](object, 10)
+			return noted.Load(), lost, err
+		},
 		setVersion: func(obj meta.Object, apiVersion, kind string) {
 			typeMeta := reflect.ValueOf(obj).Elem().FieldByName("TypeMeta")
 			typeMeta.FieldByName("APIVersion").SetString(apiVersion)
@@ -215,5 +232,21 @@ func (a animal) compare(t *testing.T, raw []byte) {
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Fatalf("decode %s: got\n%+v\nwant\n%+v", raw, got, want)
+	}
+}
+
+// A type that has all of the API's fields loses nothing, so that an update of it asks nothing before.
+func TestWholeTypesLoseNothing(t *testing.T) {
+	for _, a := range zoo {
+		for seed := range int64(10) {
+			raw, err := json.Marshal(a.random(seed))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if noted, lost, err := a.lost(raw); noted || len(lost) > 0 || err != nil {
+				t.Errorf("%s, seed %d: noted %v, lost %v, %v", a.kind, seed, noted, lost, err)
+				break
+			}
+		}
 	}
 }

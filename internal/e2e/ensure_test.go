@@ -43,12 +43,23 @@ var wanted = []struct {
 		`{"metadata":{"name":"web"},"spec":{"template":{"spec":{"volumes":[{"name":"tmp","emptyDir":{}},{"name":"etc","secret":{"secretName":"etc"}},{"name":"api"}]}}}}`,
 		`{"metadata":{"name":"web"},"spec":{"template":{"spec":{"containers":[{"name":"side"},{"name":"main","env":[{"name":"B","value":"x"},{"name":"C","value":""}],
 			"livenessProbe":{"exec":{"command":["true"]}},"resources":{"limits":{"cpu":"1001m"}}}]}}}}`,
+		`{"metadata":{"name":"web"},"spec":{"template":{"spec":{"tolerations":[{"key":"b","operator":"Equal","value":"v","effect":"NoSchedule"}],"securityContext":{"seccompProfile":{"type":"Localhost","localhostProfile":"x"}}}}}}`,
+		`{"metadata":{"name":"web"},"spec":{"template":{"spec":{"tolerations":[{"key":"b","operator":"Exists"}],"securityContext":{"seccompProfile":{"type":"RuntimeDefault"}}}}}}`,
 		`{"metadata":{"name":"web"},"spec":{"template":{"spec":{"automountServiceAccountToken":false,"containers":[{"name":"main"}]}}}}`,
 	}},
 	{services, `{"metadata":{"name":"web"},"status":{"loadBalancer":{}},"spec":{"selector":{"app":"web"},"ports":[{"port":80}]}}`, []string{
 		`{"metadata":{"name":"web"},"spec":{"ports":[{"name":"a","port":80,"targetPort":"http"},{"name":"b","port":443}]}}`,
 		`{"metadata":{"name":"web"},"spec":{"type":"NodePort","ports":[{"name":"b","port":443},{"name":"a","port":80,"protocol":"TCP"}]}}`,
+		`{"metadata":{"name":"web"},"spec":{"ports":[{"name":"a","port":81},{"name":"b","port":443}]}}`,
 		`{"metadata":{"name":"web"},"spec":{"type":"ClusterIP"}}`,
+	}},
+	{client.Type[object]{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget", Resource: "poddisruptionbudgets"}, `{"metadata":{"name":"a"},"spec":{"minAvailable":1,"selector":{"matchLabels":{"a":"b"}}}}`, []string{
+		`{"metadata":{"name":"a"},"spec":{"maxUnavailable":"50%"}}`, `{"metadata":{"name":"a"},"spec":{"selector":{"matchExpressions":[{"key":"c","operator":"In","values":["d"]}]}}}`,
+		`{"metadata":{"name":"a"},"spec":{"minAvailable":0,"selector":{"matchExpressions":[{"key":"c","operator":"Exists"}]}}}`,
+	}},
+	{client.Type[object]{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress", Resource: "ingresses"}, `{"metadata":{"name":"a"},"spec":{"defaultBackend":{"service":{"name":"s","port":{"number":80}}}}}`, []string{
+		`{"metadata":{"name":"a"},"spec":{"defaultBackend":{"service":{"port":{"name":"http"}}}}}`,
+		`{"metadata":{"name":"a"},"spec":{"defaultBackend":{"resource":{"apiGroup":"example.com","kind":"Bucket","name":"b"}}}}`,
 	}},
 	{client.Type[object]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}, `{"metadata":{"name":"a"},"data":{"a":"1000m","empty":""},"binaryData":{"b":"YW\nI="}}`, []string{
 		`{"metadata":{"name":"a"},"data":{"a":"1"}}`, `{"metadata":{"name":"a"},"data":{"empty":"full"},"immutable":false}`,
