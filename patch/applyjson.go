@@ -15,7 +15,8 @@ import (
 //
 // The error is an [*OpError] where an operation is wrong (see [ParseOps]), or does not fit the document: [ErrNotFound] if a
 // location does not exist, [ErrTestFailed] if a test fails. It is [ErrTooLarge] beyond the bounds of this package, one of
-// which is that the copies which a patch makes have 3 MiB together.
+// which is that the copies which a patch makes have 3 MiB together. An operation on a list costs time in proportion to its
+// length.
 func ApplyJSON(doc, jsonPatch []byte) ([]byte, error) {
 	target, change, err := readBoth(doc, "the JSON patch", jsonPatch)
 	if err != nil {
@@ -182,7 +183,7 @@ func errScalar(pointer string, v node) error {
 func (b *branch) element(name, pointer string, end int) (int, error) {
 	i, err := index(name)
 	if err == nil && i >= end {
-		err = notFound("index %s is out of range: it has %d elements", clip(name), len(b.items))
+		err = notFound("index %s is out of range: the list has %d", clip(name), len(b.items))
 	}
 	if err != nil {
 		return 0, fmt.Errorf("in the list at %s: %w", quote(pointer), err)

@@ -6,6 +6,9 @@
 //
 // # Which patch
 //
+// Who wants some fields of an object to be so, whatever they are, applies them: [Apply]. Who changes what it has read sends the
+// difference: [Diff]. The others are for what these cannot say.
+//
 // A merge patch ([Merge], [Diff]) has the shape of the object and says how members are to be. It is the short one, the same
 // however often it is applied, and every resource takes it. But a list is replaced whole, with what somebody else has added to
 // it, and null cannot be set.
@@ -20,9 +23,7 @@
 //
 // An apply ([Apply]) has the shape of the object, too, but says who wants it: all that its field manager wants to be so, and
 // nothing else. The server notes whose each field is, removes what the manager no longer names, and refuses to change what is
-// somebody else's, unless it is told to. So a program that wants some fields of an object to be so, whatever they are now and
-// whether the object is there or not, applies them, again and again; a program that changes what it has read sends one of the
-// others. [Extract] gives back what a manager has applied, [Patch.IsApplied] says that there is nothing to do, and
+// somebody else's, unless it is told to. It may be sent again and again, whether the object is there or not. [Extract] gives back what a manager has applied, [Patch.IsApplied] says that there is nothing to do, and
 // [MigrateFields] makes an applier the owner of what kubectl has applied the old way.
 //
 // Any of them can be made to hold only for the version that it was computed from: [Patch.WithResourceVersion].
