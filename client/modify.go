@@ -38,6 +38,9 @@ func (r Resource[T]) modify(ctx context.Context, key meta.Key, subresource strin
 	var none T
 	q := r.request("modify", key)
 	q.subresource = subresource
+	if mutate == nil {
+		return none, q.fail(&UsageError{Err: errors.New("mutate must be set")})
+	}
 	if err := r.writesObjects(); err != nil {
 		return none, q.fail(err)
 	}

@@ -354,6 +354,12 @@ func TestModifyRefusesWhatCannotBeEncoded(t *testing.T) {
 	}
 }
 
+// It used to panic.
+func TestModifyNeedsAChange(t *testing.T) {
+	_, err := client.For(connect(t, newRow(t, unknownFields)), configMaps).Modify(t.Context(), web, nil)
+	wantErr(t, err, `modify configmaps "web/a": mutate must be set`)
+}
+
 // A full type changes through its own fields, and what it does not know still survives.
 func TestModifyWithAFullType(t *testing.T) {
 	srv := newRow(t, unknownFields)
