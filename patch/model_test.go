@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -204,11 +205,11 @@ func (r chance) write(t *testing.T, v any) string {
 	switch v := v.(type) {
 	case map[string]any:
 		var members []string
-		for name, value := range v {
+		for _, name := range slices.Sorted(maps.Keys(v)) { // or a seed would not say all
 			if r.IntN(10) == 0 {
 				members = append(members, r.write(t, name)+":"+r.write(t, r.value(1)))
 			}
-			members = append(members, r.write(t, name)+space()+":"+r.write(t, value))
+			members = append(members, r.write(t, name)+space()+":"+r.write(t, v[name]))
 		}
 		return space() + "{" + strings.Join(members, space()+",") + "}" + space()
 	case []any:

@@ -3,7 +3,9 @@ package patch_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/bowline-go/bowline/patch"
@@ -81,9 +83,9 @@ func (r chance) change(v any, depth int) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any)
-		for name, value := range v {
+		for _, name := range slices.Sorted(maps.Keys(v)) { // or a seed would not say all
 			if r.IntN(8) > 0 {
-				out[name] = r.change(value, depth-1)
+				out[name] = r.change(v[name], depth-1)
 			}
 		}
 		if r.IntN(3) == 0 {
