@@ -106,7 +106,7 @@ func TestPathsThatCannotBeRightAreRefused(t *testing.T) {
 			"metadata.name must stay",
 		},
 		{
-			"a change without a name", drop(client.For(c, slims).Modify(t.Context(), ns("web", ""), nil)),
+			"a change without a name", drop(client.For(c, slims).Modify(t.Context(), ns("web", ""), func(*Slim) error { return nil })),
 			`get configmaps in "web": name must not be empty`,
 		},
 		{
