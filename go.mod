@@ -4,7 +4,6 @@ go 1.25
 
 require (
 	github.com/cenkalti/backoff/v4 v4.3.0
-	github.com/go-json-experiment/json v0.0.0-20251027170946-4849db3c2f7e
 	github.com/go-logr/logr v1.4.4
 	go.yaml.in/yaml/v3 v3.0.6
 	golang.org/x/time v0.14.0

@@ -66,7 +66,7 @@ func TestConditions(t *testing.T) {
 		},
 		{
 			"conditions that are none", client.UntilTrue("Synced"), status(`{"conditions":7}`),
-			false, "its conditions cannot be read: read status.conditions: decode into []client.statusCondition: a JSON number does not fit", "",
+			false, "its conditions cannot be read: read status.conditions: decode into []client.statusCondition: a JSON number does not fit (byte 0)", "",
 		},
 		{"a status that is none", client.UntilTrue("Synced"), status(`"fine"`), false, "its conditions cannot be read: read status.conditions: status is a string, not an object", ""},
 
@@ -129,7 +129,7 @@ func TestConditions(t *testing.T) {
 		{"a function that gives up", client.Until("green", func(*Slim) (bool, error) { return false, errors.New("never") }), exists, false, "", "never"},
 		{
 			"what does not fit", client.Until("green", func(*Slim) (bool, error) { panic("asked") }), `{"metadata":{"name":"a","resourceVersion":"7"},"data":7}`, false, "",
-			`decode "a" (resource version "7"): decode into map[string]string: a JSON number does not fit at "/data"`,
+			`decode "a" (resource version "7"): decode into map[string]string: a JSON number does not fit at data (byte 54)`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

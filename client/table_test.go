@@ -192,7 +192,7 @@ func TestATableThatFails(t *testing.T) {
 		{
 			"what is no table",
 			[]answer{{body: `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},"rows":7}`}},
-			`list configmaps: decode a table: decode into []client.tableRow: a JSON number does not fit at "/rows"`, nil,
+			`list configmaps: decode a table: decode into []client.tableRow: a JSON number does not fit at rows (byte 67)`, nil,
 		},
 		{"an object that is null", []answer{{body: listOf("7", "", "null")}}, "list configmaps: server sent a list with an object that is null", nil},
 	} {

@@ -4,7 +4,7 @@ package codec
 func (d *decoder) any(i int) (any, int) {
 	data := d.data
 	if i >= len(data) {
-		return nil, giveUp
+		return nil, broken
 	}
 	switch data[i] {
 	case '"':
@@ -22,35 +22,39 @@ func (d *decoder) any(i int) (any, int) {
 	case 'n':
 		return nil, afterLiteral(data, i, "null")
 	}
-	v, next := d.float(i, 64)
+	v, next := d.float(float64Type, i, 64)
 	return v, next
 }
 
 func (d *decoder) anyMap(i int) (map[string]any, int) {
 	if d.depth++; d.depth > maxDepth {
-		return nil, giveUp
+		return nil, broken
 	}
 	names, values := len(d.strings), len(d.anys)
+	var failed []failure
 	i, ended := afterOpen(d.data, i, '}')
 	for i >= 0 && !ended {
 		var name string
 		if name, i = d.name(i); i < 0 {
-			return nil, giveUp
+			return nil, broken
 		}
 		d.strings = append(d.strings, name)
-		if i = d.pushAny(i); i >= 0 {
-			i, ended = afterComma(d.data, i, '}')
+		if i = d.pushAny(i); i < 0 {
+			if i = d.memberFails(&failed, len(d.anys)-values-1, step{name: name, kind: stepKey}, i); i < 0 {
+				return nil, broken
+			}
 		}
+		i, ended = afterComma(d.data, i, '}')
 	}
 	if i < 0 {
-		return nil, giveUp
+		return nil, broken
+	}
+	if failed != nil && d.entryFails(failed, d.strings[names:], 1) {
+		i = ^i
 	}
 	m := make(map[string]any, len(d.anys)-values)
 	for n, name := range d.strings[names:] {
 		m[name] = d.anys[values+n]
-	}
-	if len(m) < len(d.anys)-values { // a name is there twice
-		return nil, giveUp
 	}
 	d.popStrings(names)
 	d.popAnys(values)
@@ -60,17 +64,21 @@ func (d *decoder) anyMap(i int) (map[string]any, int) {
 
 func (d *decoder) anySlice(i int) (any, int) {
 	if d.depth++; d.depth > maxDepth {
-		return nil, giveUp
+		return nil, broken
 	}
 	first := len(d.anys)
 	i, ended := afterOpen(d.data, i, ']')
 	for i >= 0 && !ended {
-		if i = d.pushAny(i); i >= 0 {
-			i, ended = afterComma(d.data, i, ']')
+		if i = d.pushAny(i); i < 0 {
+			if i = d.elementFails(len(d.anys)-first-1, i); i == broken {
+				return nil, broken
+			}
+			break
 		}
+		i, ended = afterComma(d.data, i, ']')
 	}
-	if i < 0 {
-		return nil, giveUp
+	if i == broken {
+		return nil, broken
 	}
 	all := make([]any, len(d.anys)-first)
 	copy(all, d.anys[first:])

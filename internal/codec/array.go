@@ -53,20 +53,22 @@ func (d *decoder) giveBack(p *plan, s scratch) {
 // slice decodes an array into a slice.
 func (d *decoder) slice(p *plan, to place, i int) int {
 	if d.data[i] != '[' {
-		return giveUp
+		return d.mismatch(p.typ, i)
 	}
 	if d.depth++; d.depth > maxDepth {
-		return giveUp
+		return broken
 	}
 	s := d.borrow(p)
 	i, ended := afterOpen(d.data, i+1, ']')
 	for i >= 0 && !ended {
-		if i = d.value(p.elem, s.next(p), i); i >= 0 {
-			i, ended = afterComma(d.data, i, ']')
+		if i = d.value(p.elem, s.next(p), i); i < 0 {
+			d.depth--
+			return d.elementFails(s.used-1, i) // the scratch is not given back
 		}
+		i, ended = afterComma(d.data, i, ']')
 	}
 	if i < 0 {
-		return giveUp
+		return broken
 	}
 	if s.used == 0 {
 		s.result.Set(p.empty)
@@ -83,9 +85,12 @@ func (d *decoder) slice(p *plan, to place, i int) int {
 }
 
 // stringSlice decodes an array into a []string.
-func (d *decoder) stringSlice(to place, i int) int {
+func (d *decoder) stringSlice(p *plan, to place, i int) int {
 	if d.data[i] != '[' {
-		return giveUp
+		return d.mismatch(p.typ, i)
+	}
+	if d.depth++; d.depth > maxDepth {
+		return broken
 	}
 	first := len(d.strings)
 	i, ended := afterOpen(d.data, i+1, ']')
@@ -97,19 +102,52 @@ func (d *decoder) stringSlice(to place, i int) int {
 		case 'n':
 			i = afterLiteral(d.data, i, "null")
 		default:
-			return giveUp
+			i = d.mismatch(stringType, i)
+		}
+		if i < 0 {
+			n := len(d.strings) - first
+			d.popStrings(first)
+			d.depth--
+			return d.elementFails(n, i)
 		}
 		d.strings = append(d.strings, s)
-		if i >= 0 {
-			i, ended = afterComma(d.data, i, ']')
-		}
+		i, ended = afterComma(d.data, i, ']')
 	}
 	if i < 0 {
-		return giveUp
+		return broken
 	}
 	all := make([]string, len(d.strings)-first)
 	copy(all, d.strings[first:])
 	*as[[]string](to) = all
 	d.popStrings(first)
+	d.depth--
+	return i
+}
+
+// array decodes an array into one of Go, whose length says how many elements are decoded. Others are checked.
+func (d *decoder) array(p *plan, to place, i int) int {
+	if d.data[i] != '[' {
+		return d.mismatch(p.typ, i)
+	}
+	if d.depth++; d.depth > maxDepth {
+		return broken
+	}
+	i, ended := afterOpen(d.data, i+1, ']')
+	for n := 0; i >= 0 && !ended; n++ {
+		if n >= p.length {
+			i = d.after(i)
+		} else {
+			i = d.value(p.elem, to.field(uintptr(n)*p.elem.size), i)
+		}
+		if i < 0 {
+			d.depth--
+			return d.elementFails(n, i)
+		}
+		i, ended = afterComma(d.data, i, ']')
+	}
+	if i < 0 {
+		return broken
+	}
+	d.depth--
 	return i
 }

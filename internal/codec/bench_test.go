@@ -3,7 +3,9 @@ package codec_test
 import (
 	"bytes"
 	stdjson "encoding/json"
+	"fmt"
 	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -205,22 +207,35 @@ func benchmarkNoting[T any](b *testing.B) {
 	}
 }
 
-// BenchmarkByLibrary is what Unmarshal does with what it cannot decode by plan.
-func BenchmarkByLibrary(b *testing.B) {
-	b.Run("FewFields", benchmarkByLibrary[*podView])
-	b.Run("MostFields", benchmarkByLibrary[*pod])
-	b.Run("Map", benchmarkByLibrary[map[string]any])
-	b.Run("Raw", benchmarkByLibrary[map[string]stdjson.RawMessage])
-}
-
-func benchmarkByLibrary[T any](b *testing.B) {
-	raw := readPod(b)
-	b.SetBytes(int64(len(raw)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := codec.DecodeByLibrary[T](raw, "", ""); err != nil {
-			b.Fatal(err)
-		}
+// BenchmarkWrong has a large array or object of which nothing fits the Go type.
+func BenchmarkWrong(b *testing.B) {
+	type wrong struct {
+		Ints    []int             `json:"ints"`
+		Map     map[string]int    `json:"map"`
+		Structs []struct{ A int } `json:"structs"`
+		Int     int               `json:"int"`
+	}
+	var members strings.Builder
+	for i := 0; members.Len() < 1<<20; i++ {
+		fmt.Fprintf(&members, `"%d":"x",`, i)
+	}
+	for _, body := range []struct{ name, raw string }{
+		{"Elements", `{"ints":[` + strings.Repeat(`"x",`, 1<<18) + `"x"]}`},
+		{"Members", `{"map":{` + members.String() + `"":"x"}}`},
+		{"Structs", `{"structs":[` + strings.Repeat(`{"A":"x"},`, 1<<20/10) + `{}]}`},
+		{"Duplicates", `{` + strings.Repeat(`"int":"x",`, 1<<20/10) + `"int":"x"}`},
+		{"Last", `{"ints":[` + strings.Repeat(`1,`, 1<<19) + `"x"]}`},
+	} {
+		b.Run(body.name, func(b *testing.B) {
+			raw := []byte(body.raw)
+			b.SetBytes(int64(len(raw)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := codec.Unmarshal[*wrong](raw); err == nil {
+					b.Fatal("it fits")
+				}
+			}
+		})
 	}
 }
 

@@ -161,56 +161,56 @@ func TestErrorsSayWhereAndHideTheValue(t *testing.T) {
 	for _, test := range []struct{ name, raw, want string }{
 		{
 			"a string for a number", `{"spec":{"replicas":"hunter2"}}`,
-			`decode into int: a JSON string does not fit at "/spec/replicas"`,
+			`decode into int: a JSON string does not fit at spec.replicas (byte 20)`,
 		},
 		{
 			"a number for a string", `{"metadata":{"name":4711}}`,
-			`decode into string: a JSON number does not fit at "/metadata/name"`,
+			`decode into string: a JSON number does not fit at metadata.name (byte 20)`,
 		},
 		{
 			"a number out of range", `{"spec":{"ports":[{"port":1},{"port":4711471147}]}}`,
-			`decode into int32: a JSON number does not fit: value out of range at "/spec/ports/1/port"`,
+			`decode into int32: a JSON number does not fit: value out of range at spec.ports[1].port (byte 37)`,
 		},
 		{
 			"a fraction", `{"spec":{"replicas":47.11}}`,
-			`decode into int: a JSON number does not fit: invalid syntax at "/spec/replicas"`,
+			`decode into int: a JSON number does not fit: invalid syntax at spec.replicas (byte 20)`,
 		},
 		{
 			"an array for an object", `{"metadata":["hunter2"]}`,
-			`decode into meta.Identity: a JSON array does not fit at "/metadata"`,
+			`decode into meta.Identity: a JSON array does not fit at metadata (byte 12)`,
 		},
 		{
 			"an object for a boolean", `{"spec":{"paused":{"hunter2":1}}}`,
-			`decode into bool: a JSON object does not fit at "/spec/paused"`,
+			`decode into bool: a JSON object does not fit at spec.paused (byte 18)`,
 		},
 		{
 			"a boolean for a slice", `{"spec":{"ports":true}}`,
-			`decode into []codec_test.port: a JSON boolean does not fit at "/spec/ports"`,
+			`decode into []codec_test.port: a JSON boolean does not fit at spec.ports (byte 17)`,
 		},
 		{
 			"bad base64", `{"spec":{"data":{"password":"hunter2!"}}}`,
-			`decode into []uint8: a JSON string does not fit at "/spec/data/password"`,
+			`decode into []uint8: a JSON string does not fit at spec.data["password"] (byte 28)`,
 		},
 		{
 			"a method that refuses", `{"spec":{"at":"hunter2"}}`,
-			`decode into meta.Time: a JSON string does not fit at "/spec/at"`,
+			`decode into meta.Time: a JSON string does not fit at spec.at (byte 14)`,
 		},
 		{
 			"a broken escape", `{"spec":{"labels":{"a":"hunter2\q"}}}`,
-			`decode into *codec_test.document: invalid JSON at byte 31 at "/spec/labels/a"`,
+			`decode into *codec_test.document: invalid JSON at spec.labels["a"] (byte 31)`,
 		},
 		{
 			"a cut document", `{"spec":{"labels":{"a":"hunter2`,
-			`decode into *codec_test.document: invalid JSON at byte 31 at "/spec/labels/a"`,
+			`decode into *codec_test.document: invalid JSON at spec.labels["a"] (byte 31)`,
 		},
-		{"text behind the document", `{} hunter2`, `decode into *codec_test.document: invalid JSON at byte 3`},
-		{"a string for the document", `"hunter2"`, `decode into codec_test.document: a JSON string does not fit`},
+		{"text behind the document", `{} hunter2`, `decode into *codec_test.document: invalid JSON (byte 3)`},
+		{"a string for the document", `"hunter2"`, `decode into codec_test.document: a JSON string does not fit (byte 0)`},
 		{"nothing", ``, `decode into *codec_test.document: the document is empty`},
 		{"white space", " \n", `decode into *codec_test.document: the document is empty`},
-		{"two documents", `{} {}`, `decode into *codec_test.document: invalid JSON at byte 3`},
+		{"two documents", `{} {}`, `decode into *codec_test.document: invalid JSON (byte 3)`},
 		{
 			"text that is not Unicode elsewhere", "{\"kind\":\"\xff\",\"spec\":{\"replicas\":\"hunter2\"}}",
-			`decode into int: a JSON string does not fit at "/spec/replicas"`,
+			`decode into int: a JSON string does not fit at spec.replicas (byte 31)`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -230,10 +230,10 @@ func TestErrorsSayWhereAndHideTheValue(t *testing.T) {
 
 func TestErrorsOfMalformedTypesSayWhere(t *testing.T) {
 	for _, test := range []struct{ raw, want string }{
-		{`{"nested":{"c":[4711]}}`, `decode into int: a JSON array does not fit at "/nested/c"`},
-		{`{"nested":{"d":[1,"hunter2"]}}`, `decode into int: a JSON string does not fit at "/nested/d/1"`},
-		{`{"odd":4711}`, `decode into string: a JSON number does not fit at "/odd"`},
-		{`[]`, `decode into codec_test.sloppy: a JSON array does not fit`},
+		{`{"nested":{"c":[4711]}}`, `decode into int: a JSON array does not fit at nested.c (byte 15)`},
+		{`{"nested":{"d":[1,"hunter2"]}}`, `decode into int: a JSON string does not fit at nested.d[1] (byte 18)`},
+		{`{"odd":4711}`, `decode into string: a JSON number does not fit at odd (byte 7)`},
+		{`[]`, `decode into codec_test.sloppy: a JSON array does not fit (byte 0)`},
 	} {
 		if _, err := codec.Unmarshal[*sloppy]([]byte(test.raw)); err == nil || err.Error() != test.want {
 			t.Errorf("%s: got %v, want %s", test.raw, err, test.want)

@@ -1,126 +1,150 @@
 package codec
 
 import (
+	"bytes"
+	"io"
 	"reflect"
+	"strconv"
 	"sync"
 )
 
 // decoder decodes one document after another, and keeps what the next one can use. It is not safe for concurrent use.
+//
+// Each method that decodes a value takes the position where the value begins and returns the position behind it. There are
+// two other results:
+//
+//   - broken: the document is not JSON. Decoding ends.
+//   - ^next, which is below broken: the value does not fit its Go type, and ends at next. fault says why. The object or
+//     array around it goes on, because a later member of the same name may take the place of the value (failure).
 type decoder struct {
-	data  []byte
-	depth int
+	skimmer
 
-	metadata place // of the document's own metadata, while members without a place are looked for
-	lossy    bool  // there was one, or nobody asks
+	fault fault
+
+	typed    typeMeta // put into the members of the document's own struct before it was decoded
+	strict   bool     // a member without a place is an error
+	metadata place    // of the document's own metadata, while members without a place are looked for
+	lossy    bool     // there was one, or nobody asks
 
 	text    text
 	moments moments
 	unquote []byte
-	hashes  []uint64
 
 	// Stacks of what belongs to slices and maps that are not made yet, because their size is not known yet.
 	strings []string
 	anys    []any
 	scratch []scratch // by plan.id
 
-	guesses []uint8 // which field comes after which, as it was the last time; by structPlan.guesses
+	guesses []uint16 // which field comes after which, as it was the last time; by structPlan.guesses
 }
 
 // decoders is process-wide, like plans, because what is in a decoder is of use to any client, and a program has as many of
 // them as goroutines that decode at the same time. The garbage collector takes those that are not used.
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
-// decodeFast decodes as the library would, or reports that the library has to. The kind and the apiVersion, unless both are
-// empty, are for members of those names that the document does not have. With look it reports, too, whether the document has
-// members that have no place in v.
-func decodeFast[T any](raw []byte, apiVersion, kind string, look bool) (v T, lossy, ok bool) {
+// request says how to decode a document.
+type request struct {
+	typed  typeMeta // for members of those names that the document does not have
+	look   bool     // report whether the document has members that have no place in the Go value
+	strict bool     // refuse them
+}
+
+// typeMeta is the kind and the apiVersion of an object. Both may be empty.
+type typeMeta struct{ apiVersion, kind string }
+
+func (t typeMeta) isEmpty() bool { return t == typeMeta{} }
+
+// document is t as JSON.
+func (t typeMeta) document() []byte {
+	raw := append(make([]byte, 0, 96), `{"kind":`...)
+	raw = append(raw, quote(t.kind)...)
+	raw = append(raw, `,"apiVersion":`...)
+	raw = append(raw, quote(t.apiVersion)...)
+	return append(raw, '}')
+}
+
+// decode decodes raw into a new T.
+func decode[T any](raw []byte, r request) (v T, lossy bool, err error) {
 	p := plans.of(reflect.TypeFor[T]())
-	typed := apiVersion != "" || kind != ""
-	if p.shape == shapePointer { // what it points to is allocated, the pointer is not
-		to := newPlace(p.elem.typ)
-		if typed && !p.elem.setType(to, apiVersion, kind) {
-			return v, false, false
+	if p.shape != shapePointer {
+		whole := new(T)
+		lossy, wrong := r.document(p, placeOf(whole), raw)
+		if wrong != nil {
+			wrong.whole(p.typ)
+			return v, false, wrong
 		}
-		if lossy, ok = document(p.elem, to, raw, look); ok {
-			placeOf(&v).point(to)
-		}
-		return v, lossy, ok
+		return *whole, lossy, nil
 	}
-	whole := new(T)
-	if typed && p.shape != shapeAnyMap {
-		return v, false, false
+	to := newPlace(p.elem.typ) // what it points to is allocated, the pointer is not
+	lossy, wrong := r.document(p.elem, to, raw)
+	if wrong != nil {
+		wrong.whole(p.typ)
+		return v, false, wrong
 	}
-	if lossy, ok = document(p, placeOf(whole), raw, look); !ok {
-		return v, false, false
-	}
-	if typed {
-		object := *as[map[string]any](placeOf(whole))
-		setAbsent(object, "kind", kind)
-		setAbsent(object, "apiVersion", apiVersion)
-	}
-	return *whole, lossy, true
-}
-
-func setAbsent(object map[string]any, name, value string) {
-	if _, ok := object[name]; !ok {
-		object[name] = value
-	}
-}
-
-// setType sets the fields kind and apiVersion, if they are strings or not there.
-func (p *plan) setType(to place, apiVersion, kind string) bool {
-	if p.shape != shapeStruct {
-		return false
-	}
-	return p.setField(to, "kind", kind) && p.setField(to, "apiVersion", apiVersion)
-}
-
-func (p *plan) setField(to place, name, value string) bool {
-	at := p.find([]byte(name))
-	if at < 0 {
-		return true
-	}
-	f := &p.fields[at]
-	if f.plan.shape != shapeString {
-		return false
-	}
-	*as[string](to.field(f.offset)) = value
-	return true
+	placeOf(&v).point(to)
+	return v, lossy, nil
 }
 
 // document decodes a whole document into a zero value.
-func document(p *plan, to place, raw []byte, look bool) (lossy, ok bool) {
-	if p.shape == shapeOther {
-		return false, false
+func (r request) document(p *plan, to place, raw []byte) (lossy bool, err *Error) {
+	if p.shape == shapeStruct && !r.typed.isEmpty() {
+		p.setType(to, r.typed)
 	}
 	d := decoders.Get().(*decoder)
-	d.lossy, d.metadata = !look, place{}
-	if look {
+	d.typed, d.strict, d.lossy, d.metadata = r.typed, r.strict, !r.look, place{}
+	if r.look {
 		d.metadata = p.metadata(to)
 	}
-	ok = d.document(p, to, raw)
-	lossy, d.metadata = look && d.lossy, place{}
+	err = d.document(p, to, raw)
+	lossy, d.metadata = r.look && d.lossy, place{}
 	decoders.Put(d) // not if a method has panicked: what is in d then is not known
-	return lossy, ok
+	if err == nil && !r.typed.isEmpty() {
+		p.addType(to, r.typed)
+	}
+	return lossy, err
 }
 
-func (d *decoder) document(p *plan, to place, raw []byte) (ok bool) {
-	d.data, d.depth = raw, 0
+func (d *decoder) document(p *plan, to place, raw []byte) (err *Error) {
+	d.data, d.depth, d.fault = raw, 0, fault{}
 	d.text.begin(len(raw), &p.text)
-	i := afterSpace(raw, 0)
-	if i < len(raw) && raw[i] != 'n' { // null is no document
-		if i = d.value(p, to, i); i >= 0 {
-			ok = afterSpace(raw, i) == len(raw)
+	next := broken
+	if i := afterSpace(raw, 0); i < len(raw) && raw[i] != 'n' { // null is no document
+		if next = d.value(p, to, i); next != broken && afterSpace(raw, max(next, ^next)) != len(raw) {
+			next, d.fault = broken, fault{}
 		}
 	}
 	d.text.end(&p.text)
-	d.data = nil
-	if !ok {
+	if next < 0 {
+		err = d.wrong(next)
 		d.scratch = nil // it may have what is in the middle of being decoded
 	}
+	d.data, d.fault = nil, fault{}
 	d.strings, d.anys = emptied(d.strings), emptied(d.anys)
 	d.hashes, d.unquote = emptied(d.hashes), emptied(d.unquote)
-	return ok
+	return err
+}
+
+// wrong is the error for a document that did not decode.
+func (d *decoder) wrong(next int) *Error {
+	if next != broken || d.fault.typ != nil {
+		return d.fault.error(d.data)
+	}
+	switch string(bytes.Trim(d.data, " \t\r\n")) {
+	case "":
+		return &Error{message: "the document is empty", cause: io.ErrUnexpectedEOF}
+	case "null":
+		return &Error{message: "the document is null"}
+	}
+	e := &Error{Path: pathOf(d.fault.steps()), message: "invalid JSON", hasOffset: true}
+	switch at, why := brokenAt(d.data); why {
+	case tooDeep:
+		e.Offset, e.message = at, "JSON that nests deeper than "+strconv.Itoa(maxDepth)+" levels"
+	case tooShort:
+		e.Offset, e.cause = at, io.ErrUnexpectedEOF
+	default:
+		e.Offset = at
+	}
+	return e
 }
 
 // emptied is a stack without what a document that did not fit has left there, and not larger than what is worth keeping.

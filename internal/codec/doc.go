@@ -4,38 +4,56 @@
 //
 // [Unmarshal] and [Decode] fill a T as encoding/json would fill it: the same tags, the same formats (durations in
 // nanoseconds, []byte in base64, [N]byte as an array of numbers), the same methods called, the same values in an any. So
-// the types of k8s.io/api and any struct written for encoding/json fit as they are. Only what T names is built; the rest
-// of the object is passed over without an allocation. The differences, all deliberate:
+// the types of k8s.io/api and any struct written for encoding/json fit as they are. Only the members that T names are built;
+// the rest of the object is checked and passed over without an allocation. Text that is not Unicode becomes the replacement
+// character. A document may nest 10,000 levels deep.
+//
+// The differences from encoding/json are deliberate:
 //
 //   - Names are case-sensitive: "Name" does not fill a field called "name".
-//   - Of members with the same name the last one counts, at every level and for every T. encoding/json merges them into
-//     structs, mixes them in slices and replaces them in maps.
+//   - Of members with the same name the last one counts, at every level and for every T, and nothing is left of the earlier
+//     ones. encoding/json merges them into structs, mixes them in slices and replaces them in maps. Methods and
+//     json.RawMessage get the text without the earlier ones.
 //   - null is not an object: as the whole document it is an error.
-//   - The tag options inline, unknown, format and case mean what they mean to github.com/go-json-experiment/json, "the
-//     library" below; encoding/json ignores them. On an embedded struct, where the Kubernetes API has it, inline changes
-//     nothing.
-//   - A json.Number accepts any string, and a string with the tag option string does not accept "null".
+//   - T is the zero value after an error. encoding/json fills what fits.
+//   - A struct is an error if it has a tag that depends on the version of encoding/json: the option format, or the option embed
+//     on a field that is a struct or a map.
 //
-// # Two ways to decode
+// # Versions of encoding/json
 //
-// What the API server sends into the types that people write is decoded by plans, one for each Go type, which say where in
-// the struct each member goes. It gives exactly what the library gives, or it gives up, and the library decodes the
-// document anew: so what is refused, and what an error says, is always the library's word. A method of a type may therefore
-// be called again, for a new value.
+// From Go 1.27 on, encoding/json is built on encoding/json/v2, and differs in corners from that of Go 1.26. This package does
+// the same with every version of Go:
 //
-// For the library, in about three times the time, are
+//	                                                          Go 1.26        Go 1.27         here
+//	a key of a map with UnmarshalText and UnmarshalJSON       UnmarshalJSON  UnmarshalText   as 1.27
+//	a map whose keys are floats, interfaces or pointers       refused        accepted        as 1.26
+//	UnmarshalJSON of T for a field of type P, type P *T       not called     called          as 1.27
+//	methods that an unnamed struct has from what it embeds    not called     called          as 1.27
+//	the option string on a type with methods                  half of it     passed over     as 1.27
+//	the option string on a json.Number that is "01" or null   accepted       refused         as 1.27
+//	the option string on a number that is "+1" or "NaN"       refused        accepted        as 1.26
+//	escapes in the text of a time.Time                        refused        accepted        as 1.27
+//	a name in a tag with quotes, backslashes or controls      passed over    cut or taken    as 1.26
+//	a struct embedded with a name, unexported, with methods   by its fields  passed over     as 1.26
+//	UnmarshalJSONFrom                                         there is none  called          as the Go that compiles
 //
-//   - documents that do not fit or are not JSON, that nest deeper than 1000 levels, that have text that is not Unicode,
-//     the same member of a struct or key of a map twice, an escape in the name of a member of a struct, an array of
-//     numbers for a []byte, or a time.Time that is not quite RFC 3339;
-//   - structs that have the tag options string, format, case, unknown, or inline elsewhere than on an embedded struct,
-//     tags that the library calls malformed, such as `json:"a, omitempty"`, embedded pointers, or more than 128 members;
-//   - values of type json.Number, of arrays, of maps whose keys are not strings or have methods, of interfaces with
-//     methods, and of types with an UnmarshalJSONFrom. A struct that has a field of such a type is decoded by plan as long
-//     as a document does not have that member.
+// Go 1.27 knows the option case; here it is passed over.
 //
-// Of a type that holds a time.Time and nothing else, such as metav1.Time, UnmarshalJSON is not called again for a text that
-// it has just decoded, if it made of it what RFC 3339 says, in UTC or the local time zone; that time is remembered.
+// # Errors
+//
+// An [Error] says where the value is, as a path and an offset, which kind of JSON it is and which Go type was wanted, and
+// never the value. Decoding goes on to the end of the document all the same, because a later member of the same name may take
+// the place of the one that does not fit; but the rest of an array is only checked. So a document costs time in proportion to
+// its size, whatever is wrong with it.
+//
+// # How it works
+//
+// Each Go type is compiled, when it is met for the first time, to a plan that says where in memory each member goes. One
+// decoder goes through the document once. It keeps nothing for errors while there are none: the path is put together while the
+// objects around the value are left. Only the offset of a document that is not JSON is found by a second look at it.
+//
+// UnmarshalJSON of a type that holds a time.Time and nothing else, such as metav1.Time, is not called again for a text that it
+// has just decoded, if it made of it what RFC 3339 says, in UTC or the local time zone; that time is remembered.
 //
 // # Memory
 //

@@ -1,74 +1,71 @@
 package codec
 
 import (
-	"bytes"
 	"cmp"
-	"io"
 	"slices"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // span is a part of a document.
 type span struct{ from, to int }
 
-// scope is an open object. Its members are known from the start of their name to the start of the next one's: a member
-// that a later one replaces is never the last, so the comma behind it goes with it.
-type scope struct {
-	members map[string]span
-	name    string // the member that is open
-	start   int
-}
-
-// lastOfEach returns raw without the members that a later one of the same name, in the same object, replaces. It takes
-// one pass, however deep the objects nest. Names are compared as they read, not as they are spelt.
+// lastOfEach returns raw, which is JSON, without the members that a later one of the same name, in the same object, replaces.
+// It takes one pass, however deep the objects nest. Names are compared as they read, not as they are spelt. It returns raw
+// itself if there is none.
 //
-// It returns raw itself if there is none, and a *jsontext.SyntacticError for what is not JSON.
-func lastOfEach(raw []byte) ([]byte, error) {
-	d := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	var scopes []*scope // nil for an array
-	var cuts []span
-	for {
-		kind := d.PeekKind()
-		if within, tokens := d.StackIndex(d.StackDepth()); within == '{' && tokens%2 == 0 && kind == '"' {
-			quoted, err := d.ReadValue()
-			if err != nil {
-				return nil, err
-			}
-			// Text that is not Unicode is replaced, which is the only error that is possible here.
-			name, _ := jsontext.AppendUnquote(nil, quoted)
-			cuts = scopes[len(scopes)-1].enter(string(name), int(d.InputOffset())-len(quoted), cuts)
-			continue
-		}
-		if _, err := d.ReadToken(); err == io.EOF {
-			return without(raw, cuts), nil
-		} else if err != nil {
-			return nil, err
-		}
-		switch kind {
-		case '{':
-			scopes = append(scopes, &scope{start: -1})
-		case '[':
-			scopes = append(scopes, nil)
-		case '}', ']':
-			scopes = scopes[:len(scopes)-1]
-		}
-	}
+// It is for what a method of a type gets, or what stays as text; everything else meets each name in turn.
+func lastOfEach(raw []byte) []byte {
+	c := cutter{data: raw}
+	c.value(0)
+	return without(raw, c.cuts)
 }
 
-// enter notes that a member starts, and adds to the cuts the one that it replaces.
-func (s *scope) enter(name string, start int, cuts []span) []span {
-	if s.start >= 0 {
-		if s.members == nil {
-			s.members = map[string]span{}
+// cutter collects what is replaced in a document that is known to be JSON.
+type cutter struct {
+	data []byte
+	cuts []span
+}
+
+// value returns the position behind the value at i.
+func (c *cutter) value(i int) int {
+	switch c.data[i] {
+	case '{':
+		return c.object(i + 1)
+	case '[':
+		i, ended := afterOpen(c.data, i+1, ']')
+		for !ended && i >= 0 {
+			i, ended = afterComma(c.data, c.value(i), ']')
 		}
-		s.members[s.name] = span{s.start, start}
+		return i
 	}
-	if replaced, ok := s.members[name]; ok {
-		cuts = append(cuts, replaced)
+	s := skimmer{data: c.data}
+	return s.after(i)
+}
+
+// object goes through the members of an object. One is known from the start of its name to the start of the next one's: a
+// member that a later one replaces is never the last, so the comma behind it goes with it.
+func (c *cutter) object(i int) int {
+	var members map[string]span
+	var name string
+	start := broken
+	i, ended := afterOpen(c.data, i, '}')
+	for !ended && i >= 0 {
+		if start >= 0 {
+			if members == nil {
+				members = map[string]span{}
+			}
+			members[name] = span{start, i}
+		}
+		end, escaped := stringEnd(c.data, i+1)
+		name, start = string(c.data[i+1:end]), i
+		if escaped {
+			name = string(appendUnquoted(nil, c.data[i+1:end]))
+		}
+		if replaced, ok := members[name]; ok {
+			c.cuts = append(c.cuts, replaced)
+		}
+		i, ended = afterComma(c.data, c.value(afterColon(c.data, end+1)), '}')
 	}
-	s.name, s.start = name, start
-	return cuts
+	return i
 }
 
 // without returns raw without the cuts, of which some may lie inside of others.

@@ -1,11 +1,9 @@
 package codec
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Marshal returns the JSON of an object as encoding/json has it, with its kind and apiVersion. Where v leaves them out or
@@ -34,31 +32,34 @@ type typeField struct {
 // withTypeMeta puts what is missing before the members of raw, and leaves out those that are empty.
 func withTypeMeta(raw []byte, apiVersion, kind string) ([]byte, error) {
 	fields := [...]typeField{{name: "kind", want: kind}, {name: "apiVersion", want: apiVersion}}
-	d := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if k := d.PeekKind(); k != '{' {
-		return nil, fmt.Errorf("it is a JSON %s, not an object", kindName(k))
+	if raw[0] != '{' {
+		return nil, fmt.Errorf("it is a JSON %s, not an object", kindName(raw[0]))
 	}
-	if _, err := d.ReadToken(); err != nil {
-		return nil, err
-	}
+	s := skimmer{data: raw}
 	var kept []byte // the members that stay, each with a comma before it
 	dropped := false
-	for d.PeekKind() != '}' {
-		quoted, err := d.ReadValue()
-		if err != nil {
-			return nil, err
+	i, ended := afterOpen(raw, 1, '}')
+	for i >= 0 && !ended {
+		start := i
+		end, escaped := stringEnd(raw, i+1)
+		if end < 0 {
+			return nil, errNoJSON
 		}
-		// Only text that is not Unicode is an error here, and then the name is not one of ours.
-		name, _ := jsontext.AppendUnquote(nil, quoted)
-		start := int(d.InputOffset()) - len(quoted)
-		value, err := d.ReadValue()
-		if err != nil {
-			return nil, err
+		name := raw[i+1 : end]
+		if escaped {
+			name = appendUnquoted(nil, name)
 		}
-		empty := false
-		for i := range fields {
-			if f := &fields[i]; f.want != "" && f.name == string(name) {
-				if empty, err = f.check(value); err != nil {
+		at := afterColon(raw, end+1)
+		if at < 0 {
+			return nil, errNoJSON
+		}
+		if i = s.after(at); i < 0 {
+			return nil, errNoJSON
+		}
+		empty, err := false, error(nil)
+		for n := range fields {
+			if f := &fields[n]; f.want != "" && f.name == string(name) {
+				if empty, err = f.check(raw[at:i]); err != nil {
 					return nil, err
 				}
 			}
@@ -66,14 +67,18 @@ func withTypeMeta(raw []byte, apiVersion, kind string) ([]byte, error) {
 		if empty {
 			dropped = true
 		} else {
-			kept = append(append(kept, ','), raw[start:d.InputOffset()]...)
+			kept = append(append(kept, ','), raw[start:i]...)
 		}
+		i, ended = afterComma(raw, i, '}')
+	}
+	if i < 0 {
+		return nil, errNoJSON
 	}
 	var missing []byte
 	for _, f := range fields {
 		if f.want != "" && !f.found {
 			missing = fmt.Appendf(missing, ",%q:", f.name)
-			missing, _ = jsontext.AppendQuote(missing, f.want)
+			missing = append(missing, quote(f.want)...)
 		}
 	}
 	if len(missing) == 0 && !dropped {
@@ -84,19 +89,28 @@ func withTypeMeta(raw []byte, apiVersion, kind string) ([]byte, error) {
 	return append(object, '}'), nil
 }
 
+// errNoJSON is for what encoding/json never makes.
+var errNoJSON = errors.New("it is not JSON")
+
+// quote returns a string as JSON has it.
+func quote(s string) []byte {
+	quoted, _ := json.Marshal(s) // there is no error for a string
+	return quoted
+}
+
 // check reports whether the value is empty, and thus to be replaced, and refuses one that is not the wanted one.
-func (f *typeField) check(value jsontext.Value) (empty bool, err error) {
-	switch k := value.Kind(); k {
+func (f *typeField) check(value []byte) (empty bool, err error) {
+	switch value[0] {
 	case 'n':
 		return true, nil
 	case '"':
-		text, _ := jsontext.AppendUnquote(nil, value)
-		if len(text) > 0 && string(text) != f.want {
+		text := string(appendUnquoted(nil, value[1:len(value)-1]))
+		if text != "" && text != f.want {
 			return false, fmt.Errorf("its %s is %q, not %q", f.name, text, f.want)
 		}
-		f.found = f.found || len(text) > 0
-		return len(text) == 0, nil
+		f.found = f.found || text != ""
+		return text == "", nil
 	default:
-		return false, fmt.Errorf("its %s is a JSON %s, not a string", f.name, kindName(k))
+		return false, fmt.Errorf("its %s is a JSON %s, not a string", f.name, kindName(value[0]))
 	}
 }

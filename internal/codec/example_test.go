@@ -48,5 +48,5 @@ func ExampleUnmarshal_error() {
 	}
 	_, err := codec.Unmarshal[*Scale]([]byte(`{"spec":{"replicas":"many"}}`))
 	fmt.Println(err)
-	// Output: decode into int32: a JSON string does not fit at "/spec/replicas"
+	// Output: decode into int32: a JSON string does not fit at spec.replicas (byte 20)
 }

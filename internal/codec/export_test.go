@@ -2,22 +2,12 @@ package codec
 
 import "reflect"
 
-// DecodeFast is the first of the two ways to decode. It reports false where it leaves a document to the second.
-func DecodeFast[T any](raw []byte, apiVersion, kind string) (T, bool) {
-	v, _, ok := decodeFast[T](raw, apiVersion, kind, false)
-	return v, ok
-}
-
-// DecodeByLibrary is the second way.
-func DecodeByLibrary[T any](raw []byte, apiVersion, kind string) (T, error) {
-	return unmarshalByLibrary[T](raw, apiVersion, kind, false)
-}
-
-// IsFast reports whether there is a fast way for any document at all.
-func IsFast(t reflect.Type) bool {
-	p := plans.of(t)
-	for p.shape == shapePointer {
-		p = p.elem
+// UnmarshalType is Unmarshal into a new value of a type that is known at run time only. It returns the pointer to it.
+func UnmarshalType(t reflect.Type, raw []byte) (any, error) {
+	to := newPlace(t)
+	if _, err := (request{}).document(plans.of(t), to, raw); err != nil {
+		err.whole(t)
+		return nil, err
 	}
-	return p.shape != shapeOther
+	return to.method(t), nil
 }

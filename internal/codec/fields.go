@@ -2,18 +2,19 @@ package codec
 
 import (
 	"cmp"
+	stdjson "encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // structPlan says which member of an object goes where in a struct.
 type structPlan struct {
 	fields  []field
-	byName  []uint8 // open addressing by the hash of the name: 0, or a field's index plus 1
-	guesses int     // where this struct's part of decoder.guesses begins; it has one for each field, and one before them
+	byName  []uint32 // open addressing by the hash of the name: 0, or a field's index plus 1
+	guesses int      // where this struct's part of decoder.guesses begins; it has one for each field, and one before them
 }
 
 // field is a field of a struct, its own or one of an embedded struct.
@@ -21,18 +22,46 @@ type field struct {
 	name   string
 	member string // how the name and the colon stand in a document
 	offset uintptr
+	hops   []hop // from the offset on, for a field behind embedded pointers
 	plan   *plan
 }
 
-// maxFields is how many fields fit into a fieldSet.
-const maxFields = 128
+// hop leads through an embedded pointer.
+type hop struct {
+	typ    reflect.Type // of what it points to
+	offset uintptr      // in that
+	hidden bool         // it is not exported, so that it cannot be set
+}
+
+var errHidden = &tagError{"it embeds a pointer to a struct that is not exported, which cannot be set"}
+
+// tagError says why a Go type cannot be decoded.
+type tagError struct{ text string }
+
+func (e *tagError) Error() string { return e.text }
 
 // fieldSet tells which fields an object has had.
-type fieldSet [maxFields / 64]uint64
+type fieldSet struct {
+	first [2]uint64
+	more  []uint64 // from the 128th field on
+}
 
 // add reports whether the field is new to the set.
 func (s *fieldSet) add(index int) bool {
-	word, bit := &s[index/64%len(s)], uint64(1)<<(index%64)
+	if index >= 64*len(s.first) {
+		return s.addMore(index - 64*len(s.first))
+	}
+	word, bit := &s.first[index/64], uint64(1)<<(index%64)
+	fresh := *word&bit == 0
+	*word |= bit
+	return fresh
+}
+
+func (s *fieldSet) addMore(index int) bool {
+	for index/64 >= len(s.more) {
+		s.more = append(s.more, 0)
+	}
+	word, bit := &s.more[index/64], uint64(1)<<(index%64)
 	fresh := *word&bit == 0
 	*word |= bit
 	return fresh
@@ -49,113 +78,165 @@ func (s *structPlan) find(name []byte) int {
 	}
 }
 
-// structPlan returns nil for a struct that has anything in its tags, or in what it embeds, that the two JSON packages see
-// differently or that is rare. A field of a type that is for the library is no reason: most objects may not have it.
-func (c *compiler) structPlan(t reflect.Type) *structPlan {
-	all, ok := appendFields(nil, t, 0, 0, map[reflect.Type]bool{})
-	if !ok {
-		return nil
+// structPlan returns an error for a struct with a tag that does not mean the same to every encoding/json.
+func (c *compiler) structPlan(t reflect.Type) (*structPlan, error) {
+	all, err := collect(t)
+	if err != nil {
+		return nil, err
 	}
 	all = dominant(all)
-	if len(all) > maxFields {
-		return nil
-	}
 	size := 4
 	for size < 4*len(all) {
 		size *= 2
 	}
-	s := &structPlan{byName: make([]uint8, size), fields: make([]field, len(all)), guesses: c.cache.guesses}
+	s := &structPlan{byName: make([]uint32, size), fields: make([]field, len(all)), guesses: c.cache.guesses}
 	c.cache.guesses += len(all) + 1
 	for i, f := range all {
-		s.fields[i] = field{name: f.name, member: `"` + f.name + `":`, offset: f.offset, plan: c.plan(f.typ)}
+		s.fields[i] = field{name: f.name, member: `"` + f.name + `":`, offset: f.offset, hops: f.hops, plan: c.fieldPlan(f)}
 		at := int(hash([]byte(f.name)) & uint64(size-1))
 		for s.byName[at] != 0 {
 			at = (at + 1) % size
 		}
-		s.byName[at] = uint8(i + 1)
+		s.byName[at] = uint32(i + 1)
 	}
-	return s
+	return s, nil
+}
+
+// fieldPlan is the plan of a field, which may be another one than that of its type.
+func (c *compiler) fieldPlan(f candidate) *plan {
+	p := &plan{typ: f.typ, size: f.typ.Size(), null: nullKeeps}
+	switch {
+	case f.hidden && f.typ.Kind() == reflect.Pointer:
+		p.wrong = errHidden
+	case f.hidden && hasMethods(f.typ): // they cannot be called
+		c.fillStruct(p)
+	case f.quoted && isQuotable(f.typ):
+		p.shape, p.elem = shapeQuoted, c.plan(indirect(f.typ))
+		if f.typ.Kind() == reflect.Pointer {
+			p.null = nullEmpties
+		}
+	default:
+		return c.plan(f.typ)
+	}
+	return p
+}
+
+// isQuotable reports whether the tag option string is for a type: a boolean, a number or a string, or a pointer to one, that
+// has no methods.
+func isQuotable(t reflect.Type) bool {
+	t = indirect(t)
+	return (reflect.Bool <= t.Kind() && t.Kind() <= reflect.Float64 || t.Kind() == reflect.String) && !hasMethods(t)
+}
+
+// indirect is what a pointer without a name of its own points to.
+func indirect(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer && t.Name() == "" {
+		return t.Elem()
+	}
+	return t
 }
 
 // candidate is a field that may be hidden by others.
 type candidate struct {
 	name   string
 	offset uintptr
+	hops   []hop
 	typ    reflect.Type
-	depth  int // in how many embedded structs it is
-	tagged bool
+	depth  int  // in how many embedded structs it is
+	tagged bool // it has its name from its tag
+	hidden bool // it is an embedded struct that is not exported
+	quoted bool
 }
 
-// appendFields collects the fields of t, those that others hide included.
-func appendFields(
-	all []candidate, t reflect.Type, offset uintptr, depth int, seen map[reflect.Type]bool,
-) ([]candidate, bool) {
-	if seen[t] { // embedded twice
-		return nil, false
-	}
-	seen[t] = true
-	own := map[string]bool{}
-	ignored := 0
-	for i := range t.NumField() {
-		sf := t.Field(i)
-		tag, hasTag := sf.Tag.Lookup("json")
-		if tag == "-" {
-			ignored++
-			continue
-		}
-		if !sf.IsExported() && !sf.Anonymous {
-			if hasTag {
-				return nil, false
-			}
-			ignored++
-			continue
-		}
-		name, inline, ok := parseTag(tag)
-		if !ok {
-			return nil, false
-		}
-		if sf.Anonymous && name == "" {
-			if sf.Type.Kind() != reflect.Struct || hasMethods(sf.Type) || strings.Contains(tag, "omit") {
-				return nil, false
-			}
-			if all, ok = appendFields(all, sf.Type, offset+sf.Offset, depth+1, seen); !ok {
-				return nil, false
-			}
-			continue
-		}
-		if inline || !sf.IsExported() {
-			return nil, false
-		}
-		f := candidate{
-			name: cmp.Or(name, sf.Name), offset: offset + sf.Offset, typ: sf.Type, depth: depth, tagged: name != "",
-		}
-		if own[f.name] {
-			return nil, false
-		}
-		own[f.name] = true
-		all = append(all, f)
-	}
-	// The library refuses some structs without any field that can be decoded.
-	return all, ignored < t.NumField() || t.NumField() == 0
+// embedded is a struct whose fields are collected.
+type embedded struct {
+	typ    reflect.Type
+	offset uintptr
+	hops   []hop
 }
 
-// parseTag takes a tag apart, if it is of the kind that nobody could misread.
-func parseTag(tag string) (name string, inline, ok bool) {
-	name, options, more := strings.Cut(tag, ",")
-	if name == "-" || strings.ContainsAny(name, "\\'\"`") || strings.ContainsFunc(name, unicode.IsControl) ||
-		!utf8.ValidString(name) {
-		return "", false, false
+// in is the place of something at an offset in e.
+func (e embedded) in(offset uintptr) (uintptr, []hop) {
+	if len(e.hops) == 0 {
+		return e.offset + offset, nil
 	}
-	seen := map[string]bool{}
-	for more {
-		var option string
-		option, options, more = strings.Cut(options, ",")
-		if seen[option] || option != "omitempty" && option != "omitzero" && option != "inline" {
-			return "", false, false
+	hops := slices.Clone(e.hops)
+	hops[len(hops)-1].offset += offset
+	return e.offset, hops
+}
+
+// collect returns the fields of t, and of what it embeds, level by level. Those of a struct that is embedded twice at the same
+// level are there twice, so that none of them dominates; deeper down it does not count again.
+func collect(t reflect.Type) (all []candidate, err error) {
+	seen := map[reflect.Type]bool{}
+	level := []embedded{{typ: t}}
+	for depth := 0; len(level) > 0; depth++ {
+		times := map[reflect.Type]int{}
+		for _, e := range level {
+			times[e.typ]++
 		}
-		seen[option] = true
+		var next []embedded
+		for _, e := range level {
+			if seen[e.typ] {
+				continue
+			}
+			seen[e.typ] = true
+			for i := range e.typ.NumField() {
+				sf := e.typ.Field(i)
+				tag := sf.Tag.Get("json")
+				isStruct := indirect(sf.Type).Kind() == reflect.Struct
+				if tag == "-" || !sf.IsExported() && !(sf.Anonymous && isStruct) {
+					continue
+				}
+				name, options, _ := strings.Cut(tag, ",")
+				if !isName(name) {
+					name = ""
+				}
+				offset, hops := e.in(sf.Offset)
+				if sf.Anonymous && isStruct && name == "" {
+					inner := embedded{typ: indirect(sf.Type), offset: offset, hops: hops}
+					if sf.Type.Kind() == reflect.Pointer {
+						inner.hops = append(hops, hop{typ: inner.typ, hidden: !sf.IsExported()})
+					}
+					next = append(next, inner)
+					continue
+				}
+				f := candidate{
+					name: cmp.Or(name, sf.Name), offset: offset, hops: hops, typ: sf.Type, depth: depth,
+					tagged: name != "", hidden: !sf.IsExported(),
+				}
+				for option := range strings.SplitSeq(options, ",") {
+					f.quoted = f.quoted || option == "string"
+					if strings.HasPrefix(option, "format:") || option == "embed" && name == "" && isEmbeddable(sf.Type) {
+						return nil, &tagError{fmt.Sprintf("the tag option %s of the field %s.%s means something to some "+
+							"versions of encoding/json and nothing to others", strings.TrimSuffix(option, ":"), e.typ, sf.Name)}
+					}
+				}
+				all = append(all, f)
+				if times[e.typ] > 1 {
+					all = append(all, f)
+				}
+			}
+		}
+		level = next
 	}
-	return name, seen["inline"], true
+	return all, nil
+}
+
+// isEmbeddable reports whether Go 1.27 spreads the members of such a field, with the tag option embed, over those of its struct.
+func isEmbeddable(t reflect.Type) bool {
+	t = indirect(t)
+	return t.Kind() == reflect.Struct || t.Kind() == reflect.Map || t == reflect.TypeFor[stdjson.RawMessage]()
+}
+
+// isName reports whether a tag can give such a name; any other one is passed over, and the field has the name that it has in Go.
+func isName(s string) bool {
+	for _, r := range s {
+		if !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return false
+		}
+	}
+	return s != ""
 }
 
 // dominant chooses, of the fields with the same name, the one in the fewest embedded structs, or the only one there whose

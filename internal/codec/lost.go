@@ -4,10 +4,6 @@ import (
 	stdjson "encoding/json"
 	"errors"
 	"slices"
-	"strconv"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // This file is about what a Go type has no place for. Decoding passes it over, so that it is gone from what is encoded later.
@@ -22,8 +18,8 @@ var serverSet = [...]string{
 // loses reports whether the member at i of the object that goes to the place, and that has no field for it, counts as lost.
 // Its value is at value.
 func (d *decoder) loses(to place, i, value int) bool {
-	end, _ := stringEnd(d.data, i+1)
-	name := string(d.data[i+1 : end])
+	quoted, _ := d.quoted(i)
+	name := string(quoted)
 	switch {
 	case d.data[value] == 'n': // null
 		return false
@@ -35,6 +31,14 @@ func (d *decoder) loses(to place, i, value int) bool {
 	return true
 }
 
+// unknown ends decoding at the name at i, which has no place in the type of the plan.
+func (d *decoder) unknown(p *plan, i int) int {
+	name, _ := d.quoted(i)
+	d.fault = fault{typ: p.typ, at: i, more: &details{cause: errUnknown}}
+	d.within(step{name: string(name), kind: stepKey})
+	return broken
+}
+
 // metadata is the place of the object's own metadata, of which nothing else can be in: a struct that is neither empty nor
 // behind a pointer. There may be none.
 func (p *plan) metadata(to place) place {
@@ -42,7 +46,7 @@ func (p *plan) metadata(to place) place {
 		return place{}
 	}
 	at := p.find([]byte("metadata"))
-	if at < 0 || p.fields[at].plan.shape != shapeStruct || p.fields[at].plan.size == 0 {
+	if at < 0 || p.fields[at].hops != nil || p.fields[at].plan.shape != shapeStruct || p.fields[at].plan.size == 0 {
 		return place{}
 	}
 	return to.field(p.fields[at].offset)
@@ -67,17 +71,16 @@ func Lost[T any](object map[string]any, most int) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		var v T
-		err = json.Unmarshal(raw, &v, whole)
-		where := (*json.SemanticError)(nil)
+		_, _, err = decode[T](raw, request{strict: true})
+		var wrong *Error
 		switch {
 		case err == nil:
 			return lost, nil
-		case !errors.Is(err, json.ErrUnknownName) || !errors.As(err, &where) || !remove(object, where.JSONPointer):
-			var v T
-			return lost, json.Unmarshal(raw, &v, wholeLenient) // there are types that only that takes
+		case !errors.Is(err, errUnknown) || !errors.As(err, &wrong):
+			return lost, err
 		}
-		lost = append(lost, string(where.JSONPointer))
+		lost = append(lost, pointerOf(wrong.steps))
+		remove(object, wrong.steps)
 	}
 	return lost, nil
 }
@@ -100,23 +103,15 @@ func withoutNull(v any) {
 	}
 }
 
-// remove takes a member out, and reports whether it was there.
-func remove(v any, at jsontext.Pointer) bool {
-	name := at.LastToken()
-	for token := range at.Parent().Tokens() {
+// remove takes a member out. The steps to it begin with the innermost.
+func remove(v any, steps []step) {
+	for _, s := range slices.Backward(steps[1:]) {
 		switch parent := v.(type) {
 		case map[string]any:
-			v = parent[token]
+			v = parent[s.name]
 		case []any:
-			index, err := strconv.Atoi(token)
-			if err != nil || index < 0 || index >= len(parent) {
-				return false
-			}
-			v = parent[index]
+			v = parent[s.index]
 		}
 	}
-	object, _ := v.(map[string]any)
-	_, ok := object[name]
-	delete(object, name)
-	return ok
+	delete(v.(map[string]any), steps[0].name)
 }

@@ -1,7 +1,6 @@
 package codec
 
 import (
-	stdjson "encoding/json"
 	"reflect"
 	"time"
 )
@@ -36,19 +35,18 @@ func isMoment(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t.NumField() == 1 && t.Field(0).Type == reflect.TypeFor[time.Time]()
 }
 
-// moment decodes a string at i, which ends at next, into a type that isMoment.
-func (d *decoder) moment(p *plan, to place, i, next int) int {
-	text := d.data[i:next:next]
+// moment decodes a value from i to next, which reads text, into a type that isMoment.
+func (d *decoder) moment(p *plan, to place, text []byte, i, next int) int {
 	if len(text) > longestMoment || text[0] != '"' || !as[time.Time](to).IsZero() {
-		return d.method(p, to, i, next)
+		return d.method(p, to, text, i, next)
 	}
 	m := &d.moments[hash(text)>>(64-momentBits)]
 	if m.plan == p && m.local == time.Local && string(m.text[:m.size]) == string(text) {
 		*as[time.Time](to) = m.time
 		return next
 	}
-	if d.method(p, to, i, next) < 0 {
-		return giveUp
+	if after := d.method(p, to, text, i, next); after < 0 {
+		return after
 	}
 	if made := *as[time.Time](to); isPlain(made, text[1:len(text)-1]) {
 		m.plan, m.local, m.size, m.time = p, time.Local, uint8(copy(m.text[:], text)), made
@@ -61,12 +59,4 @@ func isPlain(t time.Time, text []byte) bool {
 	var want time.Time
 	zone := t.Location()
 	return (zone == time.UTC || zone == time.Local) && want.UnmarshalText(text) == nil && t.Equal(want)
-}
-
-// method calls UnmarshalJSON for the value from i to next.
-func (d *decoder) method(p *plan, to place, i, next int) int {
-	if to.method(p.typ).(stdjson.Unmarshaler).UnmarshalJSON(d.data[i:next:next]) != nil {
-		return giveUp
-	}
-	return next
 }

@@ -6,21 +6,22 @@ import (
 	"reflect"
 	"sync"
 	"time"
-
-	"github.com/go-json-experiment/json"
 )
 
 // plan says how to decode into one Go type. Once it can be found it never changes, apart from the hint.
 type plan struct {
-	shape shape
-	null  null
-	typ   reflect.Type
-	size  uintptr
-	elem  *plan         // of a pointer, slice or map
-	slice reflect.Type  // of the scratch: a slice of the elements of a slice or map
-	empty reflect.Value // a slice without elements
-	id    int           // of the scratch
-	text  hint          // of a document of this type
+	shape  shape
+	null   null
+	key    keyShape // of a map
+	typ    reflect.Type
+	size   uintptr
+	length int           // of an array
+	elem   *plan         // of a pointer, slice, array or map, or of what is quoted
+	slice  reflect.Type  // of the scratch: a slice of the elements of a slice or map
+	empty  reflect.Value // a slice without elements
+	id     int           // of the scratch
+	text   hint          // of a document of this type
+	wrong  error         // why nothing but null can be decoded, if it is not just that JSON has no such thing
 	*structPlan
 }
 
@@ -28,9 +29,10 @@ type plan struct {
 type shape uint8
 
 const (
-	shapeOther shape = iota // for the library
+	shapeNone shape = iota // takes null only, and keeps nothing: a function, a channel, an interface with methods
 	shapeBool
 	shapeString
+	shapeNumber // json.Number
 	shapeInt
 	shapeUint
 	shapeFloat32
@@ -38,37 +40,56 @@ const (
 	shapePointer
 	shapeStruct
 	shapeSlice
+	shapeArray
 	shapeStrings // []string
 	shapeBytes   // []byte and slices of other bytes
 	shapeMap
 	shapeStringMap // map[string]string
-	shapeAny
-	shapeAnyMap // map[string]any
-	shapeRaw    // json.RawMessage
-	shapeJSON   // it has UnmarshalJSON
-	shapeMoment // it has too, and holds only a time.Time
-	shapeText   // it has UnmarshalText, and no UnmarshalJSON
-	shapeTime   // time.Time, for whose UnmarshalJSON the library has its own
+	shapeAny       // an interface without methods
+	shapeAnyMap    // map[string]any
+	shapeRaw       // json.RawMessage
+	shapeFrom      // it has UnmarshalJSONFrom, which Go has from 1.27 on
+	shapeJSON      // it has UnmarshalJSON
+	shapeMoment    // it has too, and holds only a time.Time
+	shapeText      // it has UnmarshalText, and no UnmarshalJSON
+	shapeTime      // time.Time
+	shapeQuoted    // a field with the tag option string
+)
+
+// keyShape says what the names of an object are to the keys of a map.
+type keyShape uint8
+
+const (
+	keyNone keyShape = iota // nothing that could be made of them
+	keyString
+	keyInt
+	keyUint
+	keyText // they have UnmarshalText
 )
 
 // null is what null does.
 type null uint8
 
 const (
-	nullIsDecoded null = iota // what any other value does: it is for a method, kept as text, or for the library
+	nullIsDecoded null = iota // what any other value does: it is for a method, or kept as text
 	nullKeeps                 // nothing
 	nullEmpties               // it makes the value zero
 )
 
 func (s shape) null() null {
 	switch s {
-	case shapeBool, shapeString, shapeInt, shapeUint, shapeFloat32, shapeFloat64, shapeStruct, shapeText, shapeTime:
-		return nullKeeps
+	case shapeFrom, shapeJSON, shapeMoment, shapeRaw:
+		return nullIsDecoded
 	case shapePointer, shapeSlice, shapeStrings, shapeBytes, shapeMap, shapeStringMap, shapeAny, shapeAnyMap:
 		return nullEmpties
 	}
-	return nullIsDecoded
+	return nullKeeps
 }
+
+var (
+	stringType  = reflect.TypeFor[string]()
+	float64Type = reflect.TypeFor[float64]()
+)
 
 // plans keeps the plan of every type that has been decoded into. It is process-wide because it holds nothing that could be
 // set, is bounded by the types of the program, and would otherwise be built again for every client.
@@ -117,7 +138,7 @@ func (c *compiler) plan(t reflect.Type) *plan {
 	return p
 }
 
-// fill chooses the shape. What it does not know stays shapeOther: of such a value the library decides, with its document.
+// fill chooses the shape.
 func (c *compiler) fill(p *plan) {
 	t := p.typ
 	switch t {
@@ -125,17 +146,16 @@ func (c *compiler) fill(p *plan) {
 		p.shape = shapeRaw
 		return
 	case reflect.TypeFor[stdjson.Number]():
-		return // unmarshalNumber knows what it is
+		p.shape = shapeNumber
+		return
 	case reflect.TypeFor[time.Time]():
 		p.shape = shapeTime
 		return
-	case reflect.TypeFor[any]():
-		p.shape = shapeAny
-		return
 	}
-	if t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface { // the library looks at what they point to
+	if t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface { // what they point to has the methods
 		switch {
-		case implements[json.UnmarshalerFrom](t):
+		case decodesFrom(t):
+			p.shape = shapeFrom
 			return
 		case implements[stdjson.Unmarshaler](t):
 			p.shape = shapeJSON
@@ -155,23 +175,48 @@ func (c *compiler) fill(p *plan) {
 		p.shape = shapeString
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		p.shape = shapeInt
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
 		p.shape = shapeUint
 	case reflect.Float32:
 		p.shape = shapeFloat32
 	case reflect.Float64:
 		p.shape = shapeFloat64
 	case reflect.Pointer:
+		if !endless(t) {
+			p.elem = c.plan(t.Elem())
+			p.shape = shapePointer
+		}
+	case reflect.Interface:
+		if t.NumMethod() == 0 {
+			p.shape = shapeAny
+		}
+	case reflect.Array:
 		p.elem = c.plan(t.Elem())
-		p.shape = shapePointer
+		p.length = t.Len()
+		p.shape = shapeArray
 	case reflect.Slice:
 		c.fillSlice(p)
 	case reflect.Map:
 		c.fillMap(p)
 	case reflect.Struct:
-		if p.structPlan = c.structPlan(t); p.structPlan != nil {
-			p.shape = shapeStruct
+		c.fillStruct(p)
+	}
+}
+
+// endless reports whether a pointer leads to nothing but pointers, as that of type P *P.
+func endless(t reflect.Type) bool {
+	for seen := map[reflect.Type]bool{}; t.Kind() == reflect.Pointer; t = t.Elem() {
+		if seen[t] {
+			return true
 		}
+		seen[t] = true
+	}
+	return false
+}
+
+func (c *compiler) fillStruct(p *plan) {
+	if p.structPlan, p.wrong = c.structPlan(p.typ); p.wrong == nil {
+		p.shape = shapeStruct
 	}
 }
 
@@ -179,31 +224,35 @@ func (c *compiler) fillSlice(p *plan) {
 	switch e := p.typ.Elem(); {
 	case e.Kind() == reflect.Uint8:
 		p.shape = shapeBytes
-	case e == reflect.TypeFor[string]():
+		c.withElements(p)
+	case e == stringType:
 		p.shape = shapeStrings
 	default:
 		p.shape = shapeSlice
 		c.withElements(p)
-		p.empty = reflect.MakeSlice(p.slice, 0, 0)
 	}
 }
 
-// fillMap takes only maps whose keys are what the names are.
 func (c *compiler) fillMap(p *plan) {
 	key, e := p.typ.Key(), p.typ.Elem()
-	if key.Kind() != reflect.String || key == reflect.TypeFor[stdjson.Number]() || hasMethods(key) {
-		return
-	}
-	plain := key == reflect.TypeFor[string]()
 	switch {
-	case plain && e == reflect.TypeFor[string]():
+	case key == stringType && e == stringType:
 		p.shape = shapeStringMap
-	case plain && e == reflect.TypeFor[any]():
+		return
+	case key == stringType && e == reflect.TypeFor[any]():
 		p.shape = shapeAnyMap
-	default:
-		p.shape = shapeMap
-		c.withElements(p)
+		return
+	case key.Kind() != reflect.Pointer && key.Kind() != reflect.Interface && implements[encoding.TextUnmarshaler](key):
+		p.key = keyText
+	case key.Kind() == reflect.String:
+		p.key = keyString
+	case reflect.Int <= key.Kind() && key.Kind() <= reflect.Int64:
+		p.key = keyInt
+	case reflect.Uint <= key.Kind() && key.Kind() <= reflect.Uintptr:
+		p.key = keyUint
 	}
+	p.shape = shapeMap
+	c.withElements(p)
 }
 
 // withElements prepares a plan for elements that go through a scratch.
@@ -211,6 +260,7 @@ func (c *compiler) withElements(p *plan) {
 	p.slice = reflect.SliceOf(p.typ.Elem())
 	p.id = c.cache.scratch
 	c.cache.scratch++
+	p.empty = reflect.MakeSlice(p.slice, 0, 0)
 	p.elem = c.plan(p.typ.Elem())
 }
 
@@ -219,10 +269,7 @@ func implements[I any](t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[I]())
 }
 
-// hasMethods reports whether a t has any method that concerns its JSON.
+// hasMethods reports whether a t in memory decodes itself.
 func hasMethods(t reflect.Type) bool {
-	return implements[json.UnmarshalerFrom](t) || implements[json.MarshalerTo](t) ||
-		implements[stdjson.Unmarshaler](t) || implements[stdjson.Marshaler](t) ||
-		implements[encoding.TextUnmarshaler](t) || implements[encoding.TextMarshaler](t) ||
-		implements[encoding.TextAppender](t)
+	return decodesFrom(t) || implements[stdjson.Unmarshaler](t) || implements[encoding.TextUnmarshaler](t)
 }

@@ -7,12 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// The functions of this file find where the parts of a JSON text end, and check them on the way, as
-// github.com/go-json-experiment/json does with text that has to be Unicode. A negative position means: not JSON, or not in
-// a way that is worth the speed, so that the library decides.
+// The functions of this file find where the parts of a JSON text end, and check them on the way. Text that is not Unicode is
+// JSON all the same, as for encoding/json: the replacement character stands for it.
 
-// giveUp is the position after something that the library has to decide about.
-const giveUp = -1
+// broken is the position behind something that is not JSON.
+const broken = -1
 
 // afterSpace returns the first position from i on that is not white space.
 func afterSpace(data []byte, i int) int {
@@ -33,11 +32,11 @@ func afterColon(data []byte, i int) int {
 func afterSpacedColon(data []byte, i int) int {
 	i = afterSpace(data, i)
 	if i >= len(data) || data[i] != ':' {
-		return giveUp
+		return broken
 	}
 	i = afterSpace(data, i+1)
 	if i >= len(data) {
-		return giveUp
+		return broken
 	}
 	return i
 }
@@ -54,17 +53,17 @@ func afterComma(data []byte, i int, shut byte) (next int, ended bool) {
 func afterSpacedComma(data []byte, i int, shut byte) (next int, ended bool) {
 	i = afterSpace(data, i)
 	if i >= len(data) {
-		return giveUp, false
+		return broken, false
 	}
 	if data[i] == shut {
 		return i + 1, true
 	}
 	if data[i] != ',' {
-		return giveUp, false
+		return broken, false
 	}
 	i = afterSpace(data, i+1)
 	if i >= len(data) {
-		return giveUp, false
+		return broken, false
 	}
 	return i, false
 }
@@ -73,7 +72,7 @@ func afterSpacedComma(data []byte, i int, shut byte) (next int, ended bool) {
 func afterOpen(data []byte, i int, shut byte) (next int, ended bool) {
 	i = afterSpace(data, i)
 	if i >= len(data) {
-		return giveUp, false
+		return broken, false
 	}
 	if data[i] == shut {
 		return i + 1, true
@@ -86,11 +85,11 @@ func afterLiteral(data []byte, i int, literal string) int {
 	if end := i + len(literal); end <= len(data) && string(data[i:end]) == literal {
 		return end
 	}
-	return giveUp
+	return broken
 }
 
-// stringEnd returns the position of the closing quote of a string whose first character is at i, and whether there are
-// escapes before it. It looks at eight bytes at a time.
+// stringEnd returns the position of the closing quote of a string whose first character is at i, and whether it reads otherwise
+// than its bytes: because there are escapes before it, or bytes that are not Unicode. It looks at eight bytes at a time.
 func stringEnd(data []byte, i int) (end int, escaped bool) {
 	for {
 		if i+8 <= len(data) {
@@ -101,25 +100,23 @@ func stringEnd(data []byte, i int) (end int, escaped bool) {
 			}
 			i += bits.TrailingZeros64(found) / 8
 		} else if i >= len(data) {
-			return giveUp, false
+			return broken, false
 		}
 		switch c := data[i]; {
 		case c == '"':
 			return i, escaped
 		case c == '\\':
 			if _, i = escape(data, i); i < 0 {
-				return giveUp, false
+				return broken, false
 			}
 			escaped = true
 		case c < ' ':
-			return giveUp, false
+			return broken, false
 		case c < utf8.RuneSelf: // only in the last bytes of the document
 			i++
 		default:
 			_, n := utf8.DecodeRune(data[i:])
-			if n == 1 {
-				return giveUp, false
-			}
+			escaped = escaped || n == 1
 			i += n
 		}
 	}
@@ -138,7 +135,7 @@ func special(x uint64) uint64 {
 // escape returns the character that the escape at i stands for, and the position behind it.
 func escape(data []byte, i int) (r rune, next int) {
 	if i+1 >= len(data) {
-		return 0, giveUp
+		return 0, broken
 	}
 	switch c := data[i+1]; c {
 	case '"', '\\', '/':
@@ -158,21 +155,20 @@ func escape(data []byte, i int) (r rune, next int) {
 		if r < 0 || !utf16.IsSurrogate(r) {
 			return r, positive(r, i+6)
 		}
-		if i+8 > len(data) || data[i+6] != '\\' || data[i+7] != 'u' {
-			return 0, giveUp
+		if i+8 <= len(data) && data[i+6] == '\\' && data[i+7] == 'u' {
+			if r := utf16.DecodeRune(r, hex4(data, i+8)); r != utf8.RuneError {
+				return r, i + 12
+			}
 		}
-		if r = utf16.DecodeRune(r, hex4(data, i+8)); r == utf8.RuneError {
-			return 0, giveUp
-		}
-		return r, i + 12
+		return utf8.RuneError, i + 6 // half of a pair
 	}
-	return 0, giveUp
+	return 0, broken
 }
 
 // positive is next, unless r says that there is none.
 func positive(r rune, next int) int {
 	if r < 0 {
-		return giveUp
+		return broken
 	}
 	return next
 }
@@ -201,9 +197,16 @@ func hex4(data []byte, i int) (r rune) {
 // appendUnquoted appends what a string without its quotes reads. The string was checked by stringEnd.
 func appendUnquoted(dst, quoted []byte) []byte {
 	for i := 0; i < len(quoted); {
-		if c := quoted[i]; c != '\\' {
+		c := quoted[i]
+		if c != '\\' && c < utf8.RuneSelf {
 			dst = append(dst, c)
 			i++
+			continue
+		}
+		if c != '\\' {
+			r, n := utf8.DecodeRune(quoted[i:])
+			dst = utf8.AppendRune(dst, r)
+			i += n
 			continue
 		}
 		var r rune
@@ -222,12 +225,12 @@ func numberEnd(data []byte, i int) int {
 	}
 	start := i
 	if i = digitsEnd(data, i); i == start || data[start] == '0' && i > start+1 {
-		return giveUp
+		return broken
 	}
 	if i < len(data) && data[i] == '.' {
 		start = i + 1
 		if i = digitsEnd(data, start); i == start {
-			return giveUp
+			return broken
 		}
 	}
 	if i < len(data) && data[i]|' ' == 'e' {
@@ -237,7 +240,7 @@ func numberEnd(data []byte, i int) int {
 		}
 		start = i
 		if i = digitsEnd(data, start); i == start {
-			return giveUp
+			return broken
 		}
 	}
 	return i
@@ -262,10 +265,10 @@ func integer(data []byte, i int) (v uint64, negative bool, next int) {
 		i++
 	}
 	if n := i - start; n == 0 || n > 19 || n > 1 && data[start] == '0' {
-		return 0, false, giveUp
+		return 0, false, broken
 	}
 	if i < len(data) && (data[i] == '.' || data[i]|' ' == 'e') {
-		return 0, false, giveUp
+		return 0, false, broken
 	}
 	return v, negative, i
 }

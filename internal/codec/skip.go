@@ -2,32 +2,48 @@ package codec
 
 import "slices"
 
-// maxDepth is how deep a document may nest; deeper ones are for the library, which has a bound of its own.
-const maxDepth = 1000
+// maxDepth is how deep a document may nest, as for encoding/json.
+const maxDepth = 10000
 
-// after returns the position behind the value at i, which it checks as thoroughly as if it were decoded.
-func (d *decoder) after(i int) int { return d.afterValue(i, 0, false) }
+// skimmer passes over values that are not decoded, and checks them as thoroughly as if they were.
+type skimmer struct {
+	data  []byte
+	depth int // of what is open around the value
 
-// afterUnique is after, but gives up if an object within the value has two members of the same name, or perhaps has: it
-// compares hashes. The library takes the earlier ones out of what a method or a json.RawMessage gets.
-func (d *decoder) afterUnique(i int) int {
-	d.hashes = d.hashes[:0]
-	return d.afterValue(i, 0, true)
+	// For afterUnique.
+	hashes  []uint64 // of the names in the objects that are open
+	repeats bool     // two names of one object may be the same
 }
 
-func (d *decoder) afterValue(i, depth int, unique bool) int {
-	data := d.data
+// after returns the position behind the value at i.
+func (s *skimmer) after(i int) int { return s.afterValue(i, 0, false) }
+
+// afterUnique is after, and returns the value without the members that a later one of the same name replaces.
+func (s *skimmer) afterUnique(i int) (value []byte, next int) {
+	s.hashes, s.repeats = s.hashes[:0], false
+	if next = s.afterValue(i, 0, true); next < 0 {
+		return nil, broken
+	}
+	value = s.data[i:next:next]
+	if s.repeats {
+		value = lastOfEach(value)
+	}
+	return value, next
+}
+
+func (s *skimmer) afterValue(i, depth int, unique bool) int {
+	data := s.data
 	if i >= len(data) {
-		return giveUp
+		return broken
 	}
 	switch data[i] {
 	case '"':
 		end, _ := stringEnd(data, i+1)
 		return behind(end)
 	case '{':
-		return d.afterObject(i+1, depth+1, unique)
+		return s.afterObject(i+1, depth+1, unique)
 	case '[':
-		return d.afterArray(i+1, depth+1, unique)
+		return s.afterArray(i+1, depth+1, unique)
 	case 't':
 		return afterLiteral(data, i, "true")
 	case 'f':
@@ -38,64 +54,63 @@ func (d *decoder) afterValue(i, depth int, unique bool) int {
 	return numberEnd(data, i)
 }
 
-// behind is the position after a closing quote, or giveUp.
+// behind is the position after a closing quote, or broken.
 func behind(end int) int {
 	if end < 0 {
-		return giveUp
+		return broken
 	}
 	return end + 1
 }
 
-func (d *decoder) afterArray(i, depth int, unique bool) int {
-	data := d.data
-	if depth+d.depth > maxDepth {
-		return giveUp
+func (s *skimmer) afterArray(i, depth int, unique bool) int {
+	data := s.data
+	if depth+s.depth > maxDepth {
+		return broken
 	}
 	i, ended := afterOpen(data, i, ']')
 	for i >= 0 && !ended {
-		if i = d.afterValue(i, depth, unique); i >= 0 {
+		if i = s.afterValue(i, depth, unique); i >= 0 {
 			i, ended = afterComma(data, i, ']')
 		}
 	}
 	return i
 }
 
-func (d *decoder) afterObject(i, depth int, unique bool) int {
-	data := d.data
-	if depth+d.depth > maxDepth {
-		return giveUp
+func (s *skimmer) afterObject(i, depth int, unique bool) int {
+	data := s.data
+	if depth+s.depth > maxDepth {
+		return broken
 	}
-	first := len(d.hashes) // those of this object are from here on
+	first := len(s.hashes) // those of this object are from here on
 	i, ended := afterOpen(data, i, '}')
 	for i >= 0 && !ended {
 		if data[i] != '"' {
-			return giveUp
+			return broken
 		}
 		end, escaped := stringEnd(data, i+1)
-		if end < 0 || escaped && unique {
-			return giveUp
+		if end < 0 {
+			return broken
 		}
 		if unique {
-			d.hashes = append(d.hashes, hash(data[i+1:end]))
+			s.repeats = s.repeats || escaped
+			s.hashes = append(s.hashes, hash(data[i+1:end]))
 		}
 		if i = afterColon(data, end+1); i < 0 {
-			return giveUp
+			return broken
 		}
 		if data[i] == '"' { // most are strings
 			end, _ := stringEnd(data, i+1)
 			i = behind(end)
 		} else {
-			i = d.afterValue(i, depth, unique)
+			i = s.afterValue(i, depth, unique)
 		}
 		if i >= 0 {
 			i, ended = afterComma(data, i, '}')
 		}
 	}
 	if unique {
-		if repeats(d.hashes[first:]) {
-			return giveUp
-		}
-		d.hashes = d.hashes[:first]
+		s.repeats = s.repeats || repeats(s.hashes[first:])
+		s.hashes = s.hashes[:first]
 	}
 	return i
 }

@@ -4,18 +4,20 @@ import (
 	"encoding"
 	"encoding/base64"
 	stdjson "encoding/json"
+	"errors"
+	"reflect"
 	"strconv"
 	"time"
 )
 
-// value decodes the value at i into a place for the plan's type, and returns the position behind it, or giveUp.
+// value decodes the value at i into a place for the plan's type, and returns the position behind it, broken, or ^next.
 //
 // The place is zero, except for the kind and apiVersion that Decode may have put there. As in encoding/json, null leaves
-// booleans, numbers, strings and structs as they are, and makes the others nil.
+// booleans, numbers, strings, arrays and structs as they are, and makes the others nil.
 func (d *decoder) value(p *plan, to place, i int) int {
 	data := d.data
 	if uint(i) >= uint(len(data)) {
-		return giveUp
+		return broken
 	}
 	c := data[i]
 	if c == 'n' && p.null != nullIsDecoded {
@@ -27,33 +29,45 @@ func (d *decoder) value(p *plan, to place, i int) int {
 	switch p.shape {
 	case shapeString:
 		if c != '"' {
-			return giveUp
+			return d.mismatch(p.typ, i)
 		}
 		s, next := d.string(i + 1)
 		*as[string](to) = s
 		return next
 	case shapeBool:
-		if c == 't' {
+		switch c {
+		case 't':
 			*as[bool](to) = true
 			return afterLiteral(data, i, "true")
+		case 'f':
+			*as[bool](to) = false
+			return afterLiteral(data, i, "false")
 		}
-		*as[bool](to) = false
-		return afterLiteral(data, i, "false")
+		return d.mismatch(p.typ, i)
 	case shapeInt:
-		return d.int(p, to, i)
+		v, negative, next := integer(data, i)
+		limit := uint64(1) << (8*p.size - 1) // of negative numbers; others end one below
+		if next < 0 || v > limit || v == limit && !negative {
+			return d.unfitNumber(p, i)
+		}
+		if negative {
+			v = -v
+		}
+		to.setInt(p.size, v)
+		return next
 	case shapeUint:
 		v, negative, next := integer(data, i)
 		if next < 0 || negative || p.size < 8 && v>>(8*p.size) != 0 {
-			return giveUp
+			return d.uint(p, to, i)
 		}
 		to.setInt(p.size, v)
 		return next
 	case shapeFloat64:
-		v, next := d.float(i, 64)
+		v, next := d.float(p.typ, i, 64)
 		*as[float64](to) = v
 		return next
 	case shapeFloat32:
-		v, next := d.float(i, 32)
+		v, next := d.float(p.typ, i, 32)
 		*as[float32](to) = float32(v)
 		return next
 	case shapePointer:
@@ -65,69 +79,103 @@ func (d *decoder) value(p *plan, to place, i int) int {
 		return d.value(p.elem, target, i)
 	case shapeStruct:
 		if c != '{' {
-			return giveUp
+			return d.mismatch(p.typ, i)
 		}
 		return d.structure(p, to, i+1)
 	case shapeSlice:
 		return d.slice(p, to, i)
 	case shapeStrings:
-		return d.stringSlice(to, i)
-	case shapeBytes:
-		return d.bytes(p, to, i)
+		return d.stringSlice(p, to, i)
 	case shapeMap:
 		return d.mapping(p, to, i)
 	case shapeStringMap:
-		return d.stringMap(to, i)
+		return d.stringMap(p, to, i)
 	case shapeAny:
 		v, next := d.any(i)
 		*as[any](to) = v
 		return next
 	case shapeAnyMap:
 		if c != '{' {
-			return giveUp
+			return d.mismatch(p.typ, i)
 		}
 		v, next := d.anyMap(i + 1)
 		*as[map[string]any](to) = v
 		return next
+	}
+	return d.rare(p, to, i)
+}
+
+// rare is value for the other shapes.
+func (d *decoder) rare(p *plan, to place, i int) int {
+	switch p.shape {
+	case shapeBytes:
+		return d.bytes(p, to, i)
+	case shapeArray:
+		return d.array(p, to, i)
+	case shapeNumber:
+		return d.number(p, to, i)
+	case shapeQuoted:
+		return d.quotedValue(p, to, i)
 	case shapeRaw:
-		next := d.afterUnique(i)
+		raw, next := d.afterUnique(i)
 		if next >= 0 {
-			*as[stdjson.RawMessage](to) = append(stdjson.RawMessage(nil), data[i:next]...)
+			*as[stdjson.RawMessage](to) = append(stdjson.RawMessage(nil), raw...)
 		}
 		return next
-	case shapeJSON:
-		next := d.afterUnique(i)
-		if next < 0 {
-			return giveUp
+	case shapeJSON, shapeMoment, shapeFrom:
+		raw, next := d.afterUnique(i)
+		switch {
+		case next < 0:
+			return broken
+		case p.shape == shapeMoment:
+			return d.moment(p, to, raw, i, next)
 		}
-		return d.method(p, to, i, next)
-	case shapeMoment:
-		next := d.afterUnique(i)
-		if next < 0 {
-			return giveUp
+		return d.method(p, to, raw, i, next)
+	case shapeText, shapeTime:
+		if d.data[i] != '"' {
+			return d.mismatch(p.typ, i)
 		}
-		return d.moment(p, to, i, next)
-	case shapeText:
 		s, next := d.quoted(i)
-		if next < 0 || to.method(p.typ).(encoding.TextUnmarshaler).UnmarshalText(s) != nil {
-			return giveUp
+		if next < 0 {
+			return broken
 		}
-		return next
-	case shapeTime:
-		s, next := d.quoted(i)
-		if next < 0 || as[time.Time](to).UnmarshalText(s) != nil { // the library accepts more
-			return giveUp
+		var err error
+		if p.shape == shapeTime {
+			err = as[time.Time](to).UnmarshalText(s)
+		} else {
+			err = to.method(p.typ).(encoding.TextUnmarshaler).UnmarshalText(s)
+		}
+		if err != nil {
+			return d.refuse(p.typ, i, next, err)
 		}
 		return next
 	}
-	return giveUp
+	next := d.after(i)
+	if next >= 0 && p.wrong != nil {
+		return d.refuse(p.typ, i, next, p.wrong)
+	}
+	return d.mismatch(p.typ, i)
+}
+
+// method calls UnmarshalJSON for the value from i to next, which reads raw.
+func (d *decoder) method(p *plan, to place, raw []byte, i, next int) int {
+	var err error
+	if p.shape == shapeFrom {
+		err = unmarshalFrom(to.method(p.typ), raw)
+	} else {
+		err = to.method(p.typ).(stdjson.Unmarshaler).UnmarshalJSON(raw)
+	}
+	if err != nil {
+		return d.refuse(p.typ, i, next, err)
+	}
+	return next
 }
 
 // string decodes a string whose first character is at i.
 func (d *decoder) string(i int) (string, int) {
 	end, escaped := stringEnd(d.data, i)
 	if end < 0 {
-		return "", giveUp
+		return "", broken
 	}
 	s := d.data[i:end]
 	if escaped {
@@ -139,12 +187,9 @@ func (d *decoder) string(i int) (string, int) {
 
 // quoted returns what the string at i reads; of one without escapes it is part of the document.
 func (d *decoder) quoted(i int) ([]byte, int) {
-	if d.data[i] != '"' {
-		return nil, giveUp
-	}
 	end, escaped := stringEnd(d.data, i+1)
 	if end < 0 {
-		return nil, giveUp
+		return nil, broken
 	}
 	s := d.data[i+1 : end : end]
 	if escaped {
@@ -153,42 +198,173 @@ func (d *decoder) quoted(i int) ([]byte, int) {
 	return s, end + 1
 }
 
-func (d *decoder) int(p *plan, to place, i int) int {
-	v, negative, next := integer(d.data, i)
-	limit := uint64(1) << (8*p.size - 1) // of negative numbers; others end one below
-	if next < 0 || v > limit || v == limit && !negative {
-		return giveUp
-	}
-	if negative {
-		v = -v
-	}
-	to.setInt(p.size, v)
-	return next
-}
+// isNumber reports whether a value that begins with c is a number.
+func isNumber(c byte) bool { return c-'0' <= 9 || c == '-' }
 
-func (d *decoder) float(i, bits int) (float64, int) {
+// unfitNumber refuses the value at i, which is not in the range of an integer type, or no integer.
+func (d *decoder) unfitNumber(p *plan, i int) int {
+	if !isNumber(d.data[i]) {
+		return d.mismatch(p.typ, i)
+	}
 	end := numberEnd(d.data, i)
 	if end < 0 {
-		return 0, giveUp
+		return broken
+	}
+	cause := strconv.ErrRange
+	if _, _, next := integer(d.data, i); next < 0 && digitsEnd(d.data, i+1) != end {
+		cause = strconv.ErrSyntax // a fraction or an exponent
+	}
+	if p.shape == shapeUint && d.data[i] == '-' {
+		cause = strconv.ErrSyntax
+	}
+	return d.refuse(p.typ, i, end, cause)
+}
+
+// uint decodes an integer that may have 20 digits.
+func (d *decoder) uint(p *plan, to place, i int) int {
+	if end := digitsEnd(d.data, i); p.size == 8 && end == i+20 && numberEnd(d.data, i) == end {
+		if v, err := strconv.ParseUint(string(d.data[i:end]), 10, 64); err == nil {
+			to.setInt(p.size, v)
+			return end
+		}
+	}
+	return d.unfitNumber(p, i)
+}
+
+func (d *decoder) float(t reflect.Type, i, bits int) (float64, int) {
+	end := numberEnd(d.data, i)
+	if end < 0 {
+		if isNumber(d.data[i]) {
+			return 0, broken
+		}
+		return 0, d.mismatch(t, i)
 	}
 	v, err := strconv.ParseFloat(string(d.data[i:end]), bits)
 	if err != nil {
-		return 0, giveUp
+		return 0, d.refuse(t, i, end, numberError(err))
 	}
 	return v, end
 }
 
-// bytes decodes base64. An array of numbers, which is possible too, is for the library.
-func (d *decoder) bytes(p *plan, to place, i int) int {
+// numberError is the cause that strconv gives, without the text.
+func numberError(err error) error {
+	if number := (*strconv.NumError)(nil); errors.As(err, &number) {
+		return number.Err
+	}
+	return err
+}
+
+// number decodes a json.Number as it is spelt. A string may have a number in it.
+func (d *decoder) number(p *plan, to place, i int) int {
+	data, end := d.data, numberEnd(d.data, i)
+	if end >= 0 {
+		*as[string](to) = d.text.string(data[i:end])
+		return end
+	}
+	if data[i] != '"' {
+		return d.mismatch(p.typ, i)
+	}
 	s, next := d.quoted(i)
-	if next < 0 || !to.value(p.typ).IsNil() {
-		return giveUp
+	switch {
+	case next < 0:
+		return broken
+	case numberEnd(s, 0) != len(s) || len(s) == 0:
+		return d.refuse(p.typ, i, next, strconv.ErrSyntax)
+	}
+	*as[string](to) = d.text.string(s)
+	return next
+}
+
+// bytes decodes base64, in which line breaks are passed over, or an array of numbers.
+func (d *decoder) bytes(p *plan, to place, i int) int {
+	switch d.data[i] {
+	case '"':
+	case '[':
+		return d.slice(p, to, i)
+	default:
+		return d.mismatch(p.typ, i)
+	}
+	s, next := d.quoted(i)
+	if next < 0 {
+		return broken
 	}
 	b := make([]byte, base64.StdEncoding.DecodedLen(len(s)))
 	n, err := base64.StdEncoding.Decode(b, s)
 	if err != nil {
-		return giveUp
+		return d.refuse(p.typ, i, next, err)
 	}
 	to.value(p.typ).SetBytes(b[:n])
 	return next
+}
+
+// quotedValue decodes a field with the tag option string: a JSON value in a string. What is in the string is less strict than
+// JSON, as for encoding/json: "01" is a number, and null is null.
+func (d *decoder) quotedValue(p *plan, to place, i int) int {
+	if d.data[i] != '"' {
+		return d.mismatch(p.typ, i)
+	}
+	s, next := d.quoted(i)
+	if next < 0 {
+		return broken
+	}
+	q := p.elem
+	if string(s) == "null" && q.shape != shapeNumber {
+		if p.null == nullEmpties {
+			to.value(p.typ).SetZero()
+		}
+		return next
+	}
+	if p.null == nullEmpties {
+		target := newPlace(q.typ)
+		to.point(target)
+		to = target
+	}
+	if err := d.unquoted(q, to, s); err != nil {
+		return d.refuse(p.typ, i, next, err)
+	}
+	return next
+}
+
+// unquoted decodes what stands in a string.
+func (d *decoder) unquoted(p *plan, to place, s []byte) (err error) {
+	if len(s) == 0 {
+		return strconv.ErrSyntax
+	}
+	v, bits := to.value(p.typ), int(8*p.size)
+	switch {
+	case p.shape == shapeBool && string(s) == "true", p.shape == shapeBool && string(s) == "false":
+		v.SetBool(s[0] == 't')
+		return nil
+	case p.shape == shapeString && s[0] == '"':
+		end, escaped := stringEnd(s, 1)
+		if end != len(s)-1 {
+			return strconv.ErrSyntax
+		}
+		s = s[1:end]
+		if escaped {
+			s = appendUnquoted(nil, s)
+		}
+		v.SetString(d.text.string(s))
+		return nil
+	case !isNumber(s[0]):
+		return strconv.ErrSyntax
+	case p.shape == shapeNumber && numberEnd(s, 0) == len(s):
+		v.SetString(d.text.string(s))
+		return nil
+	case p.shape == shapeInt:
+		var n int64
+		n, err = strconv.ParseInt(string(s), 10, bits)
+		v.SetInt(n)
+	case p.shape == shapeUint:
+		var n uint64
+		n, err = strconv.ParseUint(string(s), 10, bits)
+		v.SetUint(n)
+	case p.shape == shapeFloat32, p.shape == shapeFloat64:
+		var n float64
+		n, err = strconv.ParseFloat(string(s), bits)
+		v.SetFloat(n)
+	default:
+		return strconv.ErrSyntax
+	}
+	return numberError(err)
 }

@@ -3,9 +3,8 @@ package jsonstream
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"math/bits"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // skipValue moves past the value that starts at pos, inside the given number of open brackets. This loop sees nearly
@@ -201,12 +200,11 @@ func isScalar(c byte) bool {
 // like, it is like.
 func unquote(quoted []byte, like string) string {
 	if !isPlain(quoted) {
-		d := jsontext.NewDecoder(bytes.NewReader(quoted), jsontext.AllowInvalidUTF8(true))
-		t, err := d.ReadToken()
-		if err != nil {
+		var text string
+		if json.Unmarshal(quoted, &text) != nil {
 			return ""
 		}
-		return t.String()
+		return text
 	}
 	inner := quoted[1 : len(quoted)-1]
 	if string(inner) == like {

@@ -1,0 +1,205 @@
+package codec
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// fault says why a value does not fit. It is made where that is found, and gets its path, step by step, while the objects and
+// arrays around it are left. So nothing is kept for it while all is well, and no document is decoded twice.
+type fault struct {
+	typ  reflect.Type // nil for a document that is not JSON
+	at   int          // where the value is
+	more *details
+}
+
+// details are what most faults of a large map with wrong values do not have.
+type details struct {
+	cause error
+	path  []step // the innermost first
+}
+
+// step is a part of a path: an element of an array, or a member of an object.
+type step struct {
+	name  string
+	index int
+	kind  stepKind
+}
+
+type stepKind uint8
+
+const (
+	stepElement stepKind = iota
+	stepField            // of a struct
+	stepKey              // of a map
+)
+
+// failure is a member that does not fit. It is forgotten if a later member of the same name takes its place.
+type failure struct {
+	fault
+	n int // of a struct's field, or of a map's entry
+}
+
+// errUnknown is the cause of a fault where a member has no place.
+var errUnknown = errors.New("a member that the type has no place for")
+
+func (f *fault) details() *details {
+	if f.more == nil {
+		f.more = new(details)
+	}
+	return f.more
+}
+
+func (f *fault) steps() []step {
+	if f.more == nil {
+		return nil
+	}
+	return f.more.path
+}
+
+// within adds a step to the path of the fault.
+func (d *decoder) within(s step) {
+	m := d.fault.details()
+	m.path = append(m.path, s)
+}
+
+// mismatch refuses the value at i because of its kind, and passes it over.
+func (d *decoder) mismatch(t reflect.Type, i int) int {
+	next := d.after(i)
+	if next < 0 {
+		return broken
+	}
+	d.fault = fault{typ: t, at: i}
+	return ^next
+}
+
+// refuse refuses the value from i to next for another reason.
+func (d *decoder) refuse(t reflect.Type, i, next int, cause error) int {
+	d.fault = fault{typ: t, at: i, more: &details{cause: cause}}
+	return ^next
+}
+
+// memberFails notes that a member has failed, and returns where decoding goes on, or broken.
+func (d *decoder) memberFails(failed *[]failure, n int, s step, next int) int {
+	if next == broken {
+		d.within(s)
+		return broken
+	}
+	*failed = append(*failed, failure{d.fault, n})
+	d.fault = fault{}
+	return ^next
+}
+
+// fieldFails makes the fault of a struct from that of its first member that has failed.
+func (d *decoder) fieldFails(p *structPlan, failed []failure, next int) int {
+	d.fault = failed[0].fault
+	d.within(step{name: p.fields[failed[0].n].name, kind: stepField})
+	return ^next
+}
+
+// forget removes the failures of a field, because a later member of its name counts.
+func forget(failed []failure, n int) []failure {
+	return slices.DeleteFunc(failed, func(f failure) bool { return f.n == n })
+}
+
+// entryFails reports whether an entry of a map has failed that counts, and makes the fault of the map from the first. names
+// has the name of each entry; there are stride strings for one.
+func (d *decoder) entryFails(failed []failure, names []string, stride int) bool {
+	var last map[string]int // made only if the first is not the last of its name
+	for _, f := range failed {
+		name := names[f.n*stride]
+		if last == nil && isLast(names[f.n*stride:], stride) || last != nil && last[name] == f.n {
+			d.fault = f.fault
+			d.within(step{name: strings.Clone(name), kind: stepKey})
+			return true
+		}
+		if last == nil {
+			last = make(map[string]int, len(names)/stride)
+			for i := 0; i < len(names); i += stride {
+				last[names[i]] = i / stride
+			}
+		}
+	}
+	return false
+}
+
+// isLast reports whether the first name is not there again.
+func isLast(names []string, stride int) bool {
+	for i := stride; i < len(names); i += stride {
+		if names[i] == names[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// elementFails makes the fault of an array from that of an element, and passes over the elements behind it.
+func (d *decoder) elementFails(n, next int) int {
+	d.within(step{index: n})
+	if next == broken {
+		return broken
+	}
+	i, ended := afterComma(d.data, ^next, ']')
+	for i >= 0 && !ended {
+		if i = d.after(i); i >= 0 {
+			i, ended = afterComma(d.data, i, ']')
+		}
+	}
+	if i < 0 {
+		d.fault = fault{}
+		return broken
+	}
+	return ^i
+}
+
+// error is the fault as users of the package see it.
+func (f *fault) error(data []byte) *Error {
+	e := &Error{
+		Path: pathOf(f.steps()), Offset: f.at, Type: f.typ, hasOffset: true,
+		message: "a JSON " + kindName(data[f.at]) + " does not fit",
+	}
+	if f.more != nil {
+		e.cause = f.more.cause
+		e.steps = f.more.path
+		e.message += reason(e.cause)
+	}
+	return e
+}
+
+// pathOf spells a path as Go and CEL would: spec.ports[1].port, metadata.labels["app"].
+func pathOf(steps []step) string {
+	var b strings.Builder
+	for _, s := range slices.Backward(steps) {
+		switch {
+		case s.kind == stepElement:
+			b.WriteString("[" + strconv.Itoa(s.index) + "]")
+		case s.kind == stepKey || strings.ContainsAny(s.name, ".[]\"' "):
+			b.WriteString("[" + strconv.Quote(s.name) + "]")
+		default:
+			if b.Len() > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(s.name)
+		}
+	}
+	return b.String()
+}
+
+// pointerOf spells a path as a JSON Pointer (RFC 6901).
+func pointerOf(steps []step) string {
+	var b strings.Builder
+	for _, s := range slices.Backward(steps) {
+		b.WriteByte('/')
+		if s.kind == stepElement {
+			b.WriteString(strconv.Itoa(s.index))
+		} else {
+			b.WriteString(pointerEscapes.Replace(s.name))
+		}
+	}
+	return b.String()
+}
+
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")

@@ -1,0 +1,70 @@
+package codec
+
+// The items of a list do not say their kind and apiVersion, which the list says. This file puts them into the Go value: into
+// a struct before it is decoded, so that the document may replace them, and into a map afterwards.
+
+// setType sets the fields kind and apiVersion of a zero struct, as far as it has them and they can hold the text.
+func (p *plan) setType(to place, t typeMeta) {
+	if p.setString(to, "kind", t.kind) && p.setString(to, "apiVersion", t.apiVersion) {
+		return
+	}
+	// They are something else than strings. If they do not take the text, the object itself will tell.
+	if _, err := (request{}).document(p, to, t.document()); err != nil {
+		to.value(p.typ).SetZero()
+	}
+}
+
+// setString reports false for a field that is not a plain string.
+func (p *plan) setString(to place, name, value string) bool {
+	at := p.find([]byte(name))
+	if at < 0 {
+		return true
+	}
+	f := &p.fields[at]
+	if f.plan.shape != shapeString || f.hops != nil {
+		return false
+	}
+	*as[string](to.field(f.offset)) = value
+	return true
+}
+
+// addType puts the members kind and apiVersion into a map that does not have them, if its values can hold the text.
+func (p *plan) addType(to place, t typeMeta) {
+	switch p.shape {
+	case shapeAnyMap:
+		object := *as[map[string]any](to)
+		setAbsent(object, "kind", t.kind)
+		setAbsent(object, "apiVersion", t.apiVersion)
+	case shapeMap, shapeStringMap:
+		more := newPlace(p.typ)
+		if _, err := (request{}).document(p, more, t.document()); err != nil {
+			return
+		}
+		object := to.value(p.typ)
+		for name, value := range more.value(p.typ).Seq2() {
+			if !object.MapIndex(name).IsValid() {
+				object.SetMapIndex(name, value)
+			}
+		}
+	}
+}
+
+func setAbsent(object map[string]any, name, value string) {
+	if _, ok := object[name]; !ok {
+		object[name] = value
+	}
+}
+
+// reset makes a field zero again, because a later member of its name counts, apart from the kind and apiVersion.
+func (d *decoder) reset(f *field, to place) {
+	to.value(f.plan.typ).SetZero()
+	if d.depth > 1 || f.plan.shape != shapeString || f.hops != nil || d.typed.isEmpty() {
+		return
+	}
+	switch f.name {
+	case "kind":
+		*as[string](to) = d.typed.kind
+	case "apiVersion":
+		*as[string](to) = d.typed.apiVersion
+	}
+}
