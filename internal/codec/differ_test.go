@@ -25,6 +25,12 @@ type (
 	}
 	hiddenJSON struct{ Name string }
 	plainInner struct{ A int }
+
+	oneWay   struct{ shared }
+	otherWay struct{ shared }
+	shared   struct {
+		Deep string `json:"deep"`
+	}
 )
 
 func (b *bothWays) UnmarshalJSON(raw []byte) error { *b = bothWays("json " + string(raw)); return nil }
@@ -153,6 +159,10 @@ func TestCornersOfTypes(t *testing.T) {
 				jsonValue
 			}
 		}](), `{"X":{"Name":"a"}}`}, // both have the method, so that neither is that of the struct
+		{reflect.TypeFor[struct {
+			oneWay
+			otherWay
+		}](), `{"deep":"x"}`}, // there are two, of the same type
 		{reflect.TypeFor[struct{ textKey }](), `{"textKey":"a"}`},
 		{reflect.TypeFor[struct{ fmt.Stringer }](), `{"Stringer":null}`},
 		{reflect.TypeFor[struct{ fmt.Stringer }](), `{"Stringer":"a"}`},
