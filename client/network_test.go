@@ -107,6 +107,7 @@ func serveOver(t testing.TB, p protocol, h http.Handler, configure func(*http.Se
 		configure(srv)
 	}
 	var served sync.WaitGroup
+	srv.ConnState = countConns(&served)
 	served.Go(func() {
 		if p == http2 {
 			_ = srv.ServeTLS(n.listener, "", "")
