@@ -1,6 +1,6 @@
 module github.com/bowline-go/bowline
 
-go 1.25
+go 1.26
 
 require (
 	github.com/cenkalti/backoff/v4 v4.3.0
