@@ -91,11 +91,11 @@ func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*revis
 func readConfig(body []byte) (_ members, twice []string, _ error) {
 	v, twice, err := parseYAML(body)
 	if err != nil {
-		return nil, nil, badRequest("error decoding YAML: %v", err)
+		return nil, nil, badRequest("error decoding patch: error converting YAML to JSON: %v", err)
 	}
 	config, ok := v.(members)
 	if !ok && v != nil {
-		return nil, nil, badRequest("error decoding YAML: error unmarshaling JSON: while decoding JSON: "+
+		return nil, nil, badRequest("error decoding patch: error unmarshaling JSON: while decoding JSON: "+
 			"json: cannot unmarshal %s into Go value of type map[string]interface {}", jsonKind(v))
 	}
 	return config, twice, nil

@@ -79,7 +79,7 @@ func TestAnApplyDoesNotExplode(t *testing.T) {
 	}
 	for _, body := range []string{bomb.String(), "a: &a [*a]\n", "a: &a {b: *a}\n"} {
 		a := h.do(t, http.MethodPatch, "/api/v1/namespaces/default/configmaps/a?fieldManager=a", body, "Content-Type", "application/apply-patch+yaml")
-		if status := a.status(t); a.code != http.StatusBadRequest || !strings.HasPrefix(status.Message, "error decoding YAML: ") {
+		if status := a.status(t); a.code != http.StatusBadRequest || !strings.HasPrefix(status.Message, "error encoding patch: ") {
 			t.Errorf("%.40q is answered with %d: %s", body, a.code, status.Message)
 		}
 	}

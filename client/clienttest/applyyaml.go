@@ -32,7 +32,7 @@ func parseYAML(doc []byte) (v any, twice []string, _ error) {
 	case isJSON:
 		return v, y.twice, nil
 	case err != nil:
-		return nil, nil, fmt.Errorf("error converting YAML to JSON: %w", err)
+		return nil, nil, err
 	}
 	return read, y.twice, nil
 }
@@ -185,7 +185,7 @@ func (c *call) reportTwice(w http.ResponseWriter, twice []string) error {
 	switch directive := c.query.Get("fieldValidation"); {
 	case directive == "Ignore" || len(twice) == 0:
 	case directive == "Strict":
-		return badRequest("error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  %s",
+		return badRequest("error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n  %s",
 			strings.Join(twice, "\n  "))
 	default:
 		for _, text := range twice {

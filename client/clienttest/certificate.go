@@ -165,6 +165,7 @@ func checkRequest(old, d *draft, subresource string) []meta.StatusCause {
 }
 
 func checkConditions(field string, conditions []members) (causes []meta.StatusCause) {
+	const yes, no = `conditions[{"type": "Approved"}]`, `conditions[{"type": "Denied"}]`
 	seen := map[any]bool{}
 	for i, c := range conditions {
 		at := fmt.Sprintf("%s[%d]", field, i)
@@ -184,7 +185,7 @@ func checkConditions(field string, conditions []members) (causes []meta.StatusCa
 			causes = append(causes, unsupportedValue(at+".status", status, allowed...))
 		}
 		if name == approved && seen[denied] || name == denied && seen[approved] {
-			causes = append(causes, invalidValue(field, name, "Approved and Denied conditions are mutually exclusive"))
+			causes = append(causes, invalidValue(field, "{"+yes+", "+no+"}", "must specify at most one of: `"+yes+"`, `"+no+"`"))
 		}
 		if seen[name] {
 			causes = append(causes, meta.StatusCause{

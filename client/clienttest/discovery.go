@@ -19,8 +19,8 @@ import (
 
 // version is the release that the server says to be: the one that it was compared with.
 const (
-	versionMajor, versionMinor = "1", "36"
-	versionGit                 = "v1.36.3"
+	versionMajor, versionMinor = "1", "37"
+	versionGit                 = "v1.37.1"
 )
 
 // discover answers the paths that are not a resource's: what there is, and whether the server is well.

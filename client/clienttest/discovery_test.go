@@ -18,7 +18,7 @@ func TestTheFormOfDiscovery(t *testing.T) {
 	h := newHarness(t, clienttest.Options{})
 	for _, test := range []struct{ name, accept, contentType, kind string }{
 		{"v2", aggregatedV2 + "," + aggregatedV2beta1 + ",application/json", aggregatedV2, `"apiVersion":"apidiscovery.k8s.io/v2",`},
-		{"the beta, which 1.36 has no more", aggregatedV2beta1 + ",application/json", "application/json", `"kind":"APIGroupList"`},
+		{"the beta, which 1.37 no longer has", aggregatedV2beta1 + ",application/json", "application/json", `"kind":"APIGroupList"`},
 		{"the old form first", "application/json," + aggregatedV2, "application/json", `"kind":"APIGroupList"`},
 		{"a version that it does not have", strings.Replace(aggregatedV2, "v=v2", "v=v3", 1) + ",application/json", "application/json", `"kind":"APIGroupList"`},
 		{"no wish", "", "application/json", `"kind":"APIGroupList"`},
@@ -129,7 +129,7 @@ func TestTheHashesOfOpenAPI(t *testing.T) {
 	}
 }
 
-// The bytes are those of kube-apiserver 1.36.3, but for the storage versions.
+// The bytes are those of kube-apiserver 1.37.1, but for the storage versions.
 func TestTheOldFormOfDiscovery(t *testing.T) {
 	h := newHarness(t, clienttest.Options{})
 	for path, wants := range map[string][]string{

@@ -59,7 +59,7 @@
 //
 //   - Objects are neither validated beyond metadata, the types of their fields, and the conditions and the certificate of a
 //     certificate signing request, nor, if they are of a built-in kind, defaulted: a pod without containers is a pod. So nobody
-//     owns the defaults of a built-in kind. The fields of those are the ones of kube-apiserver 1.36, without descriptions. The
+//     owns the defaults of a built-in kind. The fields of those are the ones of kube-apiserver 1.37, without descriptions. The
 //     types of the fields of custom resources are checked in what is applied alone.
 //   - What is wrong with a strategic merge patch is said in other words, and a list of scalars to delete that is no list is an
 //     error here.
@@ -81,7 +81,7 @@
 //   - A resource has one version. It comes and goes by [Server.Register] and [Server.Unregister], not by an object of kind
 //     CustomResourceDefinition.
 //   - Bookmarks come by the clock, also where nothing has happened since the last. The one that ends the initial events comes
-//     at once, as from kube-apiserver 1.36, unless [Options.EndBookmarkAfter] says otherwise.
+//     at once, as from kube-apiserver 1.37, unless [Options.EndBookmarkAfter] says otherwise.
 //   - A list that must be current is answered from the store at once; a real server first waits for its watch cache.
 //   - 410 comes from [Server.Compact], [Options.HistoryAge] and [Options.HistoryLength]; on a real server, lists and
 //     watches have different memories.

@@ -96,7 +96,7 @@ func TestDiscovery(t *testing.T) {
 			`{"metadata":{"name":"example.dev"},"versions":[{"version":"v1","resources":[{"resource":"widgets",` +
 				`"responseKind":{"group":"example.dev","version":"v1","kind":"Widget"},"scope":"Namespaced"`,
 		},
-		{"the version", "/version", "", `"gitVersion":"v1.36.3"`},
+		{"the version", "/version", "", `"gitVersion":"v1.37.1"`},
 		{"that a patch knows fieldValidation", "/openapi/v3/apis/example.dev/v1", "", `"name":"fieldValidation"`},
 		{"health", "/healthz", "", "ok"},
 		{"readiness", "/readyz", "", "ok"},

@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/patch"
@@ -47,7 +49,7 @@ func (c *call) patch(w http.ResponseWriter) error {
 	if err != nil {
 		return err
 	}
-	o, err := c.patchOptions(media)
+	o, err := c.patchOptions(media, body)
 	if err != nil {
 		return err
 	}
@@ -63,6 +65,20 @@ func (c *call) patch(w http.ResponseWriter) error {
 		return err
 	}
 	return c.writeObject(w, f, http.StatusOK, v)
+}
+
+// checkSyntax refuses a patch that cannot be written to an audit log, which is JSON. A real server does so before it looks for the
+// object. It takes an apply that begins with a brace for JSON without looking further.
+func checkSyntax(media string, body []byte) error {
+	switch {
+	case media != mediaApply && !json.Valid(body):
+		return badRequest("invalid JSON patch")
+	case media == mediaApply && !bytes.HasPrefix(bytes.TrimLeftFunc(body, unicode.IsSpace), []byte("{")):
+		if _, _, err := parseYAML(body); err != nil {
+			return badRequest("error encoding patch: %v", err)
+		}
+	}
+	return nil
 }
 
 // change applies a patch to an object's present state. A resource version in the result is a precondition.

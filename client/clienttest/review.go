@@ -124,18 +124,18 @@ func reviewAccess(c *call, b *reviewBody) error {
 
 // check returns what is wrong with a review of an access.
 func (b *reviewBody) check() (causes []meta.StatusCause) {
-	const path = "spec.nonResourceAttributes"
 	add := func(field string, value any, why string) { causes = append(causes, invalidValue(field, value, why)) }
 	r, p := b.Spec.ResourceAttributes, b.Spec.NonResourceAttributes
 	var shown struct{ Path, Verb string } // a real server shows it under these names
 	if p != nil {
 		shown.Path, shown.Verb = p.Path, p.Verb
 	}
+	const union = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
 	switch {
 	case r != nil && p != nil:
-		add(path, shown, "cannot be specified in combination with resourceAttributes")
+		add("spec", shown, union)
 	case r == nil && p == nil:
-		add("spec.resourceAttributes", nil, "exactly one of nonResourceAttributes or resourceAttributes must be specified")
+		add("spec", nil, union)
 	}
 	if !strings.HasPrefix(b.Kind, "Self") && b.Spec.User == "" && len(b.Spec.Groups) == 0 {
 		add("spec.user", "", "at least one of user or group must be specified")
@@ -153,7 +153,7 @@ func (b *reviewBody) check() (causes []meta.StatusCause) {
 			add("spec.resourceAttributes.namespace", r.Namespace, "must match metadata.namespace")
 		}
 		if p != nil {
-			add(path, shown, "disallowed on this kind of request")
+			add("spec.nonResourceAttributes", shown, "disallowed on this kind of request")
 		}
 	}
 	return causes

@@ -102,7 +102,7 @@ func (c *call) changeScale(w http.ResponseWriter) (*revision, error) {
 		if body, err = bodyOf(c.r); err != nil {
 			return nil, err
 		}
-		o, err = c.patchOptions(media)
+		o, err = c.patchOptions(media, body)
 	} else {
 		if body, _, err = readBody(c.r, mediaJSON); err != nil {
 			return nil, err

@@ -96,15 +96,16 @@ func (v validator) metadata(r *resource, m *meta.ObjectMeta) []meta.StatusCause 
 		})
 	}
 	controllers := 0
-	for _, o := range m.OwnerReferences {
-		for _, f := range []struct{ name, value, why string }{
-			{"apiVersion", o.APIVersion, "version must not be empty"},
-			{"kind", o.Kind, "must not be empty"},
-			{"name", o.Name, "must not be empty"},
-			{"uid", o.UID, "must not be empty"},
+	for i, o := range m.OwnerReferences {
+		at := fmt.Sprintf("metadata.ownerReferences[%d].", i)
+		if _, version, found := strings.Cut(o.APIVersion, "/"); o.APIVersion != "" && found && (version == "" || strings.Contains(version, "/")) {
+			causes = append(causes, invalidValue(at+"apiVersion", o.APIVersion, "must be <group>/<version> or <version>"))
+		}
+		for _, f := range []struct{ name, value string }{
+			{"apiVersion", o.APIVersion}, {"kind", o.Kind}, {"name", o.Name}, {"uid", o.UID},
 		} {
 			if f.value == "" {
-				causes = append(causes, invalidValue("metadata.ownerReferences."+f.name, "", f.why))
+				causes = append(causes, requiredValue(at+f.name, "must not be empty"))
 			}
 		}
 		if o.Controller != nil && *o.Controller {

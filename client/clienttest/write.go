@@ -56,8 +56,8 @@ func (c *call) writeOptions(kind string, wrong ...meta.StatusCause) (o writeOpti
 	return o, nil
 }
 
-// patchOptions is writeOptions for a patch.
-func (c *call) patchOptions(media string) (writeOptions, error) {
+// patchOptions is writeOptions for a patch, which must be well-formed too.
+func (c *call) patchOptions(media string, body []byte) (writeOptions, error) {
 	var wrong []meta.StatusCause
 	switch {
 	case media == mediaApply && c.query.Get("fieldManager") == "":
@@ -65,7 +65,11 @@ func (c *call) patchOptions(media string) (writeOptions, error) {
 	case media != mediaApply && c.query.Has("force"):
 		wrong = append(wrong, forbiddenValue("force", "may not be specified for non-apply patch"))
 	}
-	return c.writeOptions("PatchOptions", wrong...)
+	o, err := c.writeOptions("PatchOptions", wrong...)
+	if err != nil {
+		return o, err
+	}
+	return o, checkSyntax(media, body)
 }
 
 func dryRun(kind string, values []string) (bool, error) {

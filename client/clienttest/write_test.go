@@ -11,7 +11,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 )
 
-// refusal is a request that the server must refuse. The words were taken from kube-apiserver v1.36.3.
+// refusal is a request that the server must refuse. The words are those of kube-apiserver v1.37.1.
 type refusal struct {
 	name         string
 	method, path string
@@ -110,7 +110,7 @@ func TestWritesThatAreRefused(t *testing.T) {
 			message: `ConfigMap "b" is invalid: [metadata.labels: Invalid value: "a b": name part must consist of...`,
 			causes: []string{
 				"metadata.labels: FieldValueInvalid", "metadata.labels: FieldValueInvalid", "metadata.annotations: FieldValueInvalid",
-				"metadata.ownerReferences.name: FieldValueInvalid", "metadata.finalizers[0]: FieldValueInvalid",
+				"metadata.ownerReferences[0].name: FieldValueRequired", "metadata.finalizers[0]: FieldValueInvalid",
 			},
 		},
 		{
@@ -278,7 +278,7 @@ func TestWritesThatAreRefused(t *testing.T) {
 		},
 		{
 			name: "patch that is no JSON", method: patch, path: configMaps + "/a", body: `xx`, code: 400, reason: "BadRequest",
-			message: "error decoding patch: invalid character 'x' looking for beginning of value",
+			message: "invalid JSON patch",
 		},
 		{
 			name: "patch of another type", method: patch, path: configMaps + "/a", body: `[]`, contentType: "application/json",

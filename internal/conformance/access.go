@@ -138,12 +138,14 @@ func testWrongReviews(t *testing.T, s suite) {
 		resource = `"resourceAttributes":{"verb":"get","resource":"pods"}`
 		path     = `"nonResourceAttributes":{"path":"/"}`
 		invalid  = `.authorization.k8s.io "" is invalid: `
-		both     = `spec.nonResourceAttributes: Invalid value: {"Path":"/","Verb":""}: cannot be specified in combination with resourceAttributes`
-		neither  = `spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified`
+		oneOf    = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
 		nobody   = `spec.user: Invalid value: "": at least one of user or group must be specified`
 		notFound = "the server could not find the requested resource"
 		notThis  = "the server does not allow this method on the requested resource"
 	)
+	both := s.words(in136(`spec: Invalid value: {"Path":"/","Verb":""}: `+oneOf,
+		`spec.nonResourceAttributes: Invalid value: {"Path":"/","Verb":""}: cannot be specified in combination with resourceAttributes`))
+	neither := s.words(in136(`spec: Invalid value: null: `+oneOf, `spec.resourceAttributes: Invalid value: null: `+oneOf))
 	for _, test := range []struct {
 		method, path, body string
 		code               int

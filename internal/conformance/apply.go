@@ -70,7 +70,7 @@ type write struct {
 	by   string // the field manager
 	how  string // apply, force, create, update, merge or json, and a subresource
 	body string // without apiVersion, kind and name, which are added
-	want string // what the answer is, unless it is success
+	want string // what the answer is, unless it is success; or of in136
 }
 
 // ownership is a sequence of writes to one object, and what has become of it and of its managedFields.
@@ -80,6 +80,29 @@ type ownership struct {
 	writes []write
 	object string   // the object, without what a server sets; of a Deployment only what is owned
 	owners []string // the managedFields, without times and sorted
+}
+
+// What is said of a configuration that is not the object it should be, of one that is not YAML, and of an owner without fields.
+func notDecoded(why string) string {
+	return in136("400 BadRequest: error decoding patch: "+why, "400 BadRequest: error decoding YAML: "+why)
+}
+
+func notYAML(why string) string {
+	return in136("400 BadRequest: error encoding patch: "+why, "400 BadRequest: error decoding YAML: error converting YAML to JSON: "+why)
+}
+
+func emptyOwner(fields ...string) string {
+	var today, then []string
+	for _, name := range fields {
+		today = append(today, "metadata.ownerReferences[0]."+name+": Required value: must not be empty")
+		what := ""
+		if name == "apiVersion" {
+			what = "version "
+		}
+		then = append(then, "metadata.ownerReferences."+name+`: Invalid value: "": `+what+"must not be empty")
+	}
+	const refusal = `422 Invalid: ConfigMap "a" is invalid: [%s]`
+	return in136(fmt.Sprintf(refusal, strings.Join(today, ", ")), fmt.Sprintf(refusal, strings.Join(then, ", ")))
 }
 
 // paths of the collections that ownerships are in, and how their objects begin.
@@ -93,8 +116,8 @@ var kinds = map[string]struct{ path, apiVersion string }{
 func (s suite) ownership(t *testing.T, test ownership) {
 	got := s.play(t, test)
 	for i, w := range test.writes {
-		if answer := got.writes[i].want; answer != w.want {
-			t.Errorf("write %d, %s by %s, is answered %q\n  want %q", i, w.how, w.by, answer, w.want)
+		if answer, want := got.writes[i].want, s.words(w.want); answer != want {
+			t.Errorf("write %d, %s by %s, is answered %q\n  want %q", i, w.how, w.by, answer, want)
 		}
 	}
 	if got.object != test.object {

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -78,8 +79,9 @@ func testApply(t *testing.T, s suite) {
 	}
 	_, err = apply("a", twice, "fieldValidation=Strict")
 	wantReason(t, err, apierrors.BadRequest, 400)
-	want := "400 BadRequest: error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  " + words
-	equal(t, "what a strict apply is told", told(err), want)
+	const refusal = "400 BadRequest: error strict decoding %s: error converting YAML to JSON: yaml: unmarshal errors:\n  %s"
+	want := in136(fmt.Sprintf(refusal, "patch", words), fmt.Sprintf(refusal, "YAML", words))
+	equal(t, "what a strict apply is told", told(err), s.words(want))
 	for _, v := range []string{"Ignore", "Warn", "Strict"} {
 		_, err = apply("a", `{"nope":1}`, "fieldValidation="+v)
 		wantStatus(t, err, 500)

@@ -105,7 +105,10 @@ func testApproval(t *testing.T, s suite) {
 	equal(t, "version by approval", must[*SigningRequest](t)(approval.Get(t.Context(), key)).ResourceVersion, got.ResourceVersion)
 
 	_, err = approval.Modify(t.Context(), key, approve(SigningCondition{Type: "Denied", Status: "True"}))
-	wantMessage(t, err, `status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive`)
+	wantMessage(t, err, s.words(in136(
+		`status.conditions: Invalid value: "{conditions[{\"type\": \"Approved\"}], conditions[{\"type\": \"Denied\"}]}": `+
+			"must specify at most one of: `"+`conditions[{"type": "Approved"}]`+"`, `"+`conditions[{"type": "Denied"}]`+"`",
+		`status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive`)))
 	_, err = approval.Modify(t.Context(), key, approve(yes))
 	wantMessage(t, err, `status.conditions[1].type: Duplicate value: "Approved"`)
 	_, err = approval.Modify(t.Context(), key, func(o *SigningRequest) error { o.Status.Conditions = nil; return nil })

@@ -63,6 +63,11 @@ const (
 	widgetA    = "{widgets}/a?dryRun=All"
 )
 
+// malformed makes the exchange of a patch that is not JSON, which is refused before anything else is looked at.
+func malformed(name, path, media, body string) exchange {
+	return refused(name, path, media, body, 400, apierrors.BadRequest, "invalid JSON patch")
+}
+
 // mediaExchanges are about the type of a patch and its parameters. behaviours 325 and 327
 func mediaExchanges() []exchange {
 	const none, some = "415: Unsupported Media Type", "the body of the request was in an unknown format - accepted media types include: " +
@@ -78,9 +83,13 @@ func mediaExchanges() []exchange {
 		refused("strategic of its status", "{widgets}/a/status", asStrategic, `{}`, 415, "UnsupportedMediaType", some),
 		refused("strategic of one that is not there", "{widgets}/none", asStrategic, `{}`, 415, "UnsupportedMediaType", some),
 		applied("with a charset", configMapA, asMerge+"; charset=utf-8", `{}`, "data.k", `"v"`),
-		refused("nothing to patch, and no patch", "{core}/configmaps/none", asJSON, `{`, 404, apierrors.NotFound, `configmaps "none" not found`),
+		malformed("nothing to patch, and no patch", "{core}/configmaps/none", asJSON, `{`).
+			in136(404, apierrors.NotFound, `configmaps "none" not found`),
+		refused("nothing to patch", "{core}/configmaps/none", asJSON, `{}`, 404, apierrors.NotFound, `configmaps "none" not found`),
 		refused("a status of nothing", "{core}/pods/none/status", asJSON, `[]`, 404, apierrors.NotFound, `pods "none" not found`),
-		refused("a scale of nothing", "{apps}/deployments/none/scale", asStrategic, `{`, 404, apierrors.NotFound, `deployments.apps "none" not found`),
+		malformed("a scale of nothing, and no patch", "{apps}/deployments/none/scale", asStrategic, `{`).
+			in136(404, apierrors.NotFound, `deployments.apps "none" not found`),
+		refused("a scale of nothing", "{apps}/deployments/none/scale", asStrategic, `{}`, 404, apierrors.NotFound, `deployments.apps "none" not found`),
 		refused("of a collection", "{core}/configmaps", asMerge, `{}`, 405, apierrors.MethodNotAllowed, ""),
 		refused("of an eviction", "{core}/pods/a/eviction", asJSON, `[]`, 405, apierrors.MethodNotAllowed, ""),
 		refused("force without an apply", configMapA+"&force=true", asMerge, `{}`, 422, apierrors.Invalid,
@@ -116,8 +125,8 @@ func jsonExchanges() []exchange {
 		fits("no operations", `[]`, "data.k", `"v"`),
 		fits("null", `null`, "data.k", `"v"`),
 		bad("an object", `{}`, "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp"),
-		bad("half a list", `[`, "error decoding patch: unexpected end of JSON input"),
-		bad("nothing", ``, "error decoding patch: unexpected end of JSON input"),
+		malformed("half a list", configMapA, asJSON, `[`).in136(400, apierrors.BadRequest, "error decoding patch: unexpected end of JSON input"),
+		malformed("nothing", configMapA, asJSON, ``).in136(400, apierrors.BadRequest, "error decoding patch: unexpected end of JSON input"),
 		bad("a number for an operation", `[1]`, "error decoding patch: json: cannot unmarshal number into Go value of type handlers.jsonPatchOp"),
 		bad("a number for a name", `[{"op":1,"path":"/data/x"}]`, "json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string"),
 		refused("an object, leniently", configMapA+"&fieldValidation=Ignore", asJSON, `{}`, 400, apierrors.BadRequest,
@@ -200,11 +209,13 @@ func mergeExchanges() []exchange {
 	of := func(kind string) string { return strings.ReplaceAll(object, "%s", kind) }
 	return []exchange{
 		applied("add and remove", configMapA, asMerge, `{"data":{"k":null,"x":"1"}}`, "data", `{"html":"\u003cb\u003e","x":"1"}`),
-		bad("half an object", `{`, "error decoding patch: unexpected end of JSON input"),
-		bad("nothing", ``, "error decoding patch: unexpected end of JSON input"),
+		malformed("half an object", configMapA, asMerge, `{`).in136(400, apierrors.BadRequest, "error decoding patch: unexpected end of JSON input"),
+		malformed("nothing", configMapA, asMerge, ``).in136(400, apierrors.BadRequest, "error decoding patch: unexpected end of JSON input"),
 		bad("a list", `[]`, of("array")), bad("a text", `"s"`, of("string")), bad("a number", `1`, of("number")),
 		bad("null", `null`, "Invalid JSON Patch"),
-		lenient("half an object, leniently", `{`), lenient("null, leniently", `null`), lenient("a text, leniently", `"s"`),
+		malformed("half an object, leniently", configMapA+"&fieldValidation=Ignore", asMerge, `{`).
+			in136(400, apierrors.BadRequest, "Invalid JSON Patch"),
+		lenient("null, leniently", `null`), lenient("a text, leniently", `"s"`),
 		refused("a list, leniently", configMapA+"&fieldValidation=Ignore", asMerge, `[1]`, 422, apierrors.Invalid,
 			`patch: Invalid value: "[1]": couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type `+
 				`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`),
@@ -242,8 +253,8 @@ func strategicExchanges() []exchange {
 	return []exchange{
 		applied("add and remove", configMapA, asStrategic, `{"data":{"k":null,"x":"1"}}`, "data", `{"html":"\u003cb\u003e","x":"1"}`),
 		applied("null", configMapA, asStrategic, `null`, "data.k", `"v"`),
-		bad("half an object", `{`, "unexpected end of JSON input"),
-		bad("nothing", ``, "unexpected end of JSON input"),
+		malformed("half an object", configMapA, asStrategic, `{`).in136(400, apierrors.BadRequest, "unexpected end of JSON input"),
+		malformed("nothing", configMapA, asStrategic, ``).in136(400, apierrors.BadRequest, "unexpected end of JSON input"),
 		bad("a list", `[]`, "json: cannot unmarshal array into Go value of type map[string]interface {}"),
 		applied("replace", configMapA, asStrategic, `{"data":{"$patch":"replace","z":"1"}}`, "data", `{"z":"1"}`),
 		applied("delete", configMapA, asStrategic, `{"data":{"$patch":"delete"}}`, "data", `null`),

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/discovery"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 )
@@ -87,8 +89,12 @@ func newSuite(t *testing.T, cfg client.Config) suite {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
+	version, err := discovery.New(c, discovery.Options{}).Version(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	return suite{
-		cfg: cfg, client: c,
+		cfg: cfg, client: c, is136: !version.AtLeast(1, 37),
 		namespaces: client.For(c, Namespaces), configMaps: client.For(c, ConfigMaps),
 		deployments: client.For(c, Deployments), leases: client.For(c, Leases),
 	}
@@ -97,10 +103,25 @@ func newSuite(t *testing.T, cfg client.Config) suite {
 type suite struct {
 	cfg         client.Config
 	client      *client.Client
+	is136       bool // the server is of Kubernetes 1.36, which words some of its errors in another way
 	namespaces  client.Resource[*Namespace]
 	configMaps  client.Resource[*ConfigMap]
 	deployments client.Resource[*Deployment]
 	leases      client.Resource[*Lease]
+}
+
+// in136 makes a text of two: what a server of today says, and what one of Kubernetes 1.36 says instead.
+func in136(today, then string) string { return today + separator136 + then }
+
+const separator136 = "\x00in 1.36: "
+
+// words returns what this server has to say: text itself unless in136 has made it.
+func (s suite) words(text string) string {
+	today, then, found := strings.Cut(text, separator136)
+	if found && s.is136 {
+		return then
+	}
+	return today
 }
 
 // namespace makes a namespace for one test.

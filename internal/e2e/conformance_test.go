@@ -40,7 +40,7 @@ func TestConformance(t *testing.T) {
 
 // A watch cache remembers more than etcd does, so this server has none.
 func TestConformanceOfExpiry(t *testing.T) {
-	p, err := controlplane.Start(t.Context(), controlplane.Options{ServerFlags: []string{"--watch-cache=false"}})
+	p, err := controlplane.Start(t.Context(), servers("--watch-cache=false"))
 	if err != nil {
 		t.Fatal(err)
 	}

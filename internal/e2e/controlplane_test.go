@@ -27,7 +27,7 @@ func failToStart(t *testing.T, ctx context.Context, o controlplane.Options) erro
 }
 
 func TestAControlPlaneThatRefusesItsFlagsSaysSo(t *testing.T) {
-	err := failToStart(t, t.Context(), controlplane.Options{ServerFlags: []string{"--no-such-flag"}})
+	err := failToStart(t, t.Context(), servers("--no-such-flag"))
 	for _, want := range []string{
 		"start control plane: kube-apiserver ended by itself: exit status 1; end of its log:\n",
 		"unknown flag: --no-such-flag",
@@ -42,13 +42,13 @@ func TestAStartEndsWithItsContext(t *testing.T) {
 	// Enough for etcd, and not for the API server; whatever it is at by then, it has to end.
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if err := failToStart(t, ctx, controlplane.Options{}); !errors.Is(err, context.DeadlineExceeded) {
+	if err := failToStart(t, ctx, servers()); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error is %v, want that the deadline was exceeded", err)
 	}
 }
 
 func TestControlPlanesRunSideBySide(t *testing.T) {
-	p, err := controlplane.Start(t.Context(), controlplane.Options{})
+	p, err := controlplane.Start(t.Context(), servers())
 	if err != nil {
 		t.Fatal(err)
 	}

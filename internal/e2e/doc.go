@@ -12,6 +12,33 @@
 // would do so for the packages and for the control plane at the same time. On a slow machine, -timeout also extends the
 // time that the start may take. -count=1 because the go command cannot see that a cached result depended on a server.
 //
+// The servers are those of Kubernetes 1.37.1 (go.mod). v1.37.2 was not available from the Go module proxy when this was
+// written. The same tests run the servers of Kubernetes 1.36.3 (go-1.36.mod) with
+//
+//	go test -count=1 . -kubernetes 1.36
+//
+// Package clienttest follows 1.37. The tests know these differences between the two:
+//
+//	                                     1.36                                  1.37
+//	the proxy of a service reads         Endpoints                             EndpointSlices
+//	a proxied service does not exist     404 NotFound                          503 ServiceUnavailable
+//	a patch that is not JSON             404 if the object does not exist,     400 "invalid JSON patch", before
+//	                                     else 400 with the parser's error      the object is looked up
+//	an apply that is not YAML            "error decoding YAML: error           "error encoding patch: yaml: ...", or
+//	                                     converting YAML to JSON: yaml: ..."   "error decoding patch: error converting
+//	                                                                           YAML to JSON: yaml: ..." if it begins with {
+//	an apply that is not an object,      "error decoding YAML: ...",           "error decoding patch: ...",
+//	or repeats a key (Strict)            "error strict decoding YAML: ..."     "error strict decoding patch: ..."
+//	an owner reference without a kind    "metadata.ownerReferences.kind:       "metadata.ownerReferences[0].kind:
+//	                                     Invalid value: ..."                   Required value: ..."
+//	an access review with both kinds     "spec.nonResourceAttributes:          "spec: Invalid value: ...: exactly one of
+//	of attributes, or with neither       Invalid value: ...", or               nonResourceAttributes or
+//	                                     "spec.resourceAttributes: ..."        resourceAttributes must be specified"
+//	a certificate signing request,       "Approved and Denied conditions       "must specify at most one of: ..."
+//	approved and denied                  are mutually exclusive"
+//	the published schemas                without them                          attestations of a token request, modes and
+//	                                                                           users of files in volumes, and others
+//
 // Random patches are compared with what the server makes of them, by sixty seeds each. To try others:
 //
 //	go test -count=1 -run 'Patch|Merge|Difference|Directive' . -first 1000 -seeds 500

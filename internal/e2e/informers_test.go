@@ -93,7 +93,7 @@ func newSubject[T meta.Object](name string, src informer.Source[T], o informer.O
 // Informers of every kind follow a server whose etcd is compacted and which crashes and starts again, with writes going
 // on all the while; in the end each holds what the server has.
 func TestInformersSurviveACompactionAndARestart(t *testing.T) {
-	p, err := controlplane.Start(t.Context(), controlplane.Options{})
+	p, err := controlplane.Start(t.Context(), servers())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -175,7 +175,7 @@ func TestATableHasTheColumnsOfTheServer(t *testing.T) {
 // from, are all too old then. What is only a floor is not. behaviour 81, 82
 func TestListsOfACompactedHistory(t *testing.T) {
 	t.Parallel()
-	p, err := controlplane.Start(t.Context(), controlplane.Options{ServerFlags: []string{"--watch-cache=false"}})
+	p, err := controlplane.Start(t.Context(), servers("--watch-cache=false"))
 	if err != nil {
 		t.Fatal(err)
 	}

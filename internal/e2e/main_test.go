@@ -13,6 +13,13 @@ import (
 	"github.com/bowline-go/bowline/internal/e2e/controlplane"
 )
 
+var kubernetes = flag.String("kubernetes", controlplane.Releases()[0], fmt.Sprintf("the release of the servers, one of %q", controlplane.Releases()))
+
+// servers returns the options of a control plane of the release that the tests are run against.
+func servers(flags ...string) controlplane.Options {
+	return controlplane.Options{Kubernetes: *kubernetes, ServerFlags: flags}
+}
+
 // plane is the control plane of all tests in this package. They share it, so each makes its own namespace or names.
 var plane *controlplane.ControlPlane
 
@@ -40,7 +47,7 @@ func run(m *testing.M) (code int) {
 		defer cancel()
 	}
 	var err error
-	if plane, err = controlplane.Start(starting, controlplane.Options{}); err != nil {
+	if plane, err = controlplane.Start(starting, servers()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

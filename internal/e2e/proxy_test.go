@@ -18,8 +18,9 @@ import (
 )
 
 var (
-	nodes     = client.Type[object]{Version: "v1", Kind: "Node", Resource: "nodes", Scope: meta.Cluster}
-	endpoints = client.Type[object]{Version: "v1", Kind: "Endpoints", Resource: "endpoints"}
+	nodes          = client.Type[object]{Version: "v1", Kind: "Node", Resource: "nodes", Scope: meta.Cluster}
+	endpoints      = client.Type[object]{Version: "v1", Kind: "Endpoints", Resource: "endpoints"}
+	endpointSlices = client.Type[object]{Group: "discovery.k8s.io", Version: "v1", Kind: "EndpointSlice", Resource: "endpointslices"}
 )
 
 // serve serves HTTP at an address of the cluster's network: it says where it is and what it was asked.
@@ -78,11 +79,22 @@ func TestRequestsArePassedOnToPodsServicesAndNodes(t *testing.T) {
 	create(t, client.For(c, services), ns, `{"metadata": {"name": "web"}, "spec": {"selector": {"app": "web"}, "ports": [
 		{"name": "plain", "port": 80, "targetPort": 8080}, {"name": "secure", "port": 443, "targetPort": 8443}
 	]}}`)
-	// The controller manager would write this one and the slice that is of the same.
+	// The controller manager would write both. kube-apiserver reads the endpoints until 1.36, and the slice since.
 	create(t, client.For(c, endpoints), ns, `{"metadata": {"name": "web"}, "subsets": [{
 		"addresses": [{"ip": "`+podIP+`", "targetRef": {"kind": "Pod", "namespace": "`+ns+`", "name": "web"}}],
 		"ports": [{"name": "plain", "port": 8080}, {"name": "secure", "port": 8443}]
 	}]}`)
+	create(t, client.For(c, endpointSlices), ns, `{"metadata": {"name": "web", "labels": {"kubernetes.io/service-name": "web"}}, "addressType": "IPv4",
+		"endpoints": [{"addresses": ["`+podIP+`"], "targetRef": {"kind": "Pod", "namespace": "`+ns+`", "name": "web"}}],
+		"ports": [{"name": "plain", "port": 8080}, {"name": "secure", "port": 8443}]
+	}`)
+	eventually(t, func() error { // the slice comes to the server by a watch
+		through := c.Proxy(client.ProxyTarget{Resource: "services", Key: key, Port: "plain"})
+		if code, got := answerOf(t, through, http.MethodGet, "http://any/", ""); code != http.StatusOK {
+			return fmt.Errorf("the answer is %d, %s", code, got)
+		}
+		return nil
+	})
 	node := create(t, client.For(c, nodes), "", `{"metadata": {"generateName": "e2e-"}}`)
 	must(client.For(c, nodes).Status().Patch(t.Context(), meta.KeyOf(node), patch.Merge(map[string]any{"status": map[string]any{
 		"addresses":       []any{map[string]any{"type": "InternalIP", "address": nodeIP}},

@@ -59,6 +59,6 @@ func questions() []Call {
 				return err
 			}
 			return apierrors.FromResponse(resp.StatusCode, resp.Header, body, r.Method)
-		}, apierrors.NotFound),
+		}, apierrors.NotFound, apierrors.ServiceUnavailable), // NotFound until Kubernetes 1.36, "no endpoints" since 1.37
 	}
 }

@@ -1,24 +1,34 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 )
 
 // Options says how a control plane differs from the usual one. The zero value is a good default.
 type Options struct {
+	// Kubernetes is the release of the servers and of kubectl, one of Releases. Empty means the first of them.
+	Kubernetes string
 	// ServerFlags are further flags of kube-apiserver, such as "--event-ttl=1m". They come last, and of a flag given
 	// twice the last one counts.
 	ServerFlags []string
 }
 
+// Releases returns the releases of Kubernetes that Start knows, the usual one first. Each is a file of modules: go.mod, or
+// go-1.36.mod for "1.36".
+func Releases() []string { return []string{"1.37", "1.36"} }
+
 // ControlPlane is a running etcd and kube-apiserver. Its fields are set by Start and do not change; its methods may be
 // called from several goroutines, except RestartServer.
 type ControlPlane struct {
+	// Kubernetes is the release of the server, such as "1.37".
+	Kubernetes string
 	// Server is the URL of the API server: "https://127.0.0.1:" and a port.
 	Server string
 	// Etcd is the URL of etcd, plain HTTP without authentication. Etcd's JSON gateway answers there too.
@@ -54,7 +64,7 @@ type ControlPlane struct {
 // The context bounds the start only. When it ends early, or anything else fails, Start leaves nothing running and nothing
 // on disk; the error says what it was waiting for and ends in the last lines that the process in question wrote.
 func Start(ctx context.Context, o Options) (*ControlPlane, error) {
-	p := &ControlPlane{}
+	p := &ControlPlane{Kubernetes: cmp.Or(o.Kubernetes, Releases()[0])}
 	if err := p.start(ctx, o); err != nil {
 		return nil, fmt.Errorf("start control plane: %w", errors.Join(err, p.Stop()))
 	}
@@ -62,13 +72,16 @@ func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 }
 
 func (p *ControlPlane) start(ctx context.Context, o Options) error {
+	if !slices.Contains(Releases(), p.Kubernetes) {
+		return fmt.Errorf("Options.Kubernetes must be one of %q, got %q", Releases(), p.Kubernetes)
+	}
 	var err error
 	if p.dir, err = os.MkdirTemp("", "bowline-e2e-"); err != nil {
 		return fmt.Errorf("make the directory of the run: %w", err)
 	}
 	paths := map[string]string{}
 	for _, name := range []string{"etcd", "kube-apiserver", "kubectl"} {
-		path, err := executable(ctx, name, p.dir)
+		path, err := executable(ctx, name, p.Kubernetes, p.dir)
 		if err != nil {
 			return err
 		}

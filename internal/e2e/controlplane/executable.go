@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 )
 
@@ -13,9 +14,19 @@ import (
 // `go tool -n` builds a tool, keeps the linked executable in the build cache and prints its path. `go build -o` would
 // link again for every run, which for kube-apiserver takes longer than all the rest.
 //
+// The usual release is what go.mod says; another one has a file of modules of its own beside it.
+//
 // The build works in dir, the directory of the run: a go command that is killed cannot tidy up.
-func executable(ctx context.Context, name, dir string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", "tool", "-n", "github.com/bowline-go/bowline/internal/e2e/cmd/"+name)
+func executable(ctx context.Context, name, release, dir string) (string, error) {
+	args := []string{"tool"}
+	if release != Releases()[0] {
+		modules, err := run(ctx, exec.CommandContext(ctx, "go", "env", "GOMOD"))
+		if err != nil {
+			return "", fmt.Errorf("build %s: %w", name, err)
+		}
+		args = append(args, "-modfile="+filepath.Join(filepath.Dir(strings.TrimSpace(modules)), "go-"+release+".mod"))
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, "-n", "github.com/bowline-go/bowline/internal/e2e/cmd/"+name)...)
 	cmd.Env = append(os.Environ(), "GOTMPDIR="+dir)
 	out, err := run(ctx, cmd)
 	if err != nil {
