@@ -48,7 +48,7 @@ func (p Patch) IsApplied(obj any, m FieldManager) bool {
 		return false
 	}
 	since := slices.ContainsFunc(entries[mine+1:], func(e meta.ManagedFields) bool { return e.Operation == operationApply })
-	c := comparison{version: version, last: !since}
+	c := comparison{version: version, last: !since, names: &namings{}}
 	others := &fieldset.Set{}
 	for i := range entries {
 		if other, err := fieldsOf(&entries[i]); err == nil && i != mine && entries[i].APIVersion == version {
@@ -80,6 +80,7 @@ func removeAt(n *node, names []string) {
 type comparison struct {
 	version string // the object's apiVersion
 	last    bool   // nobody has applied since
+	names   *namings
 }
 
 // same is for the value of a member, which is at a place called name. others is what everybody else owns there.
@@ -147,27 +148,27 @@ func (c comparison) elements(config, obj *node, s *fieldset.Set, others *fieldse
 		return false
 	}
 	from, to := config.open().items, obj.open().items
-	names := namesIn(s)
-	if len(from) != len(s.Children) || names.index || names.value == (len(names.keys) > 0) {
+	names := c.names.in(s, others)
+	if len(from) != len(s.Children) || names.index || names.value == (len(names.names) > 0) {
 		return false
 	}
-	there := make(map[string]int, len(to)) // where the object has each element
+	there := make(map[*namedElement]int, min(len(to), len(from))) // where the object has each element
 	for i := range to {
-		key, _ := names.find(s, &to[i], i)
-		if _, twice := there[key]; twice && key != "" {
+		e := names.find(&to[i], i)
+		if _, twice := there[e]; twice && e != nil {
 			return false
 		}
-		there[key] = i
+		there[e] = i
 	}
-	last, used := -1, make(map[string]bool, len(from))
+	last, used := -1, make(map[*namedElement]bool, len(from))
 	for i := range from {
-		key, part := names.find(s, &from[i], i)
-		at, found := there[key]
-		if part == nil || !found || used[key] || at <= last || !part.Self {
+		e := names.find(&from[i], i)
+		at, found := there[e]
+		if e == nil || !found || used[e] || at <= last || !e.own.Self {
 			return false
 		}
-		used[key], last = true, at
-		if !c.element(&from[i], &to[at], part, others.Child(key)) {
+		used[e], last = true, at
+		if !c.element(&from[i], &to[at], e.own, e.others) {
 			return false
 		}
 	}

@@ -3,8 +3,6 @@ package patch
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
@@ -65,7 +63,7 @@ func extract(obj any, m FieldManager) (json.RawMessage, error) {
 			put(&out, names, *at)
 		}
 	}
-	if part, ok := owned(root, own, others); ok {
+	if part, ok := (&namings{}).owned(root, own, others); ok {
 		out = combine(out, part)
 	}
 	return out.appendTo(nil, 0)
@@ -85,7 +83,7 @@ func combine(to, from node) node {
 }
 
 // owned returns the parts of a value that are in a set, and whether there are any. others is what everybody else owns there.
-func owned(n *node, s *fieldset.Set, others *fieldset.Set) (part node, found bool) {
+func (k *namings) owned(n *node, s *fieldset.Set, others *fieldset.Set) (part node, found bool) {
 	switch {
 	case s == nil:
 		return node{}, false
@@ -94,9 +92,9 @@ func owned(n *node, s *fieldset.Set, others *fieldset.Set) (part node, found boo
 		case b == nil:
 			return node{}, false // it was an object or a list when it was applied
 		case b.list:
-			return ownedElements(b, s, others)
+			return k.ownedElements(b, s, others)
 		default:
-			return ownedMembers(b, s, others)
+			return k.ownedMembers(b, s, others)
 		}
 	case n.kind() == '{' && hasParts(others):
 		return node{branch: &branch{}}, s.Self // it is not owned whole, and so was empty
@@ -104,7 +102,7 @@ func owned(n *node, s *fieldset.Set, others *fieldset.Set) (part node, found boo
 	return *n, s.Self
 }
 
-func ownedMembers(b *branch, s *fieldset.Set, others *fieldset.Set) (part node, found bool) {
+func (k *namings) ownedMembers(b *branch, s *fieldset.Set, others *fieldset.Set) (part node, found bool) {
 	out := &branch{}
 	for i := range b.members {
 		m := b.members[i]
@@ -112,39 +110,36 @@ func ownedMembers(b *branch, s *fieldset.Set, others *fieldset.Set) (part node, 
 			continue
 		}
 		key := fieldset.Field(string(m.name))
-		if m.value, found = owned(&m.value, s.Child(key), others.Child(key)); found {
+		if m.value, found = k.owned(&m.value, s.Child(key), others.Child(key)); found {
 			out.members = append(out.members, m)
 		}
 	}
 	return node{branch: out}, s.Self || len(out.members) > 0
 }
 
-func ownedElements(b *branch, s *fieldset.Set, others *fieldset.Set) (part node, found bool) {
+func (k *namings) ownedElements(b *branch, s *fieldset.Set, others *fieldset.Set) (part node, found bool) {
 	out := &branch{list: true}
-	names := namesIn(s)
+	names := k.in(s, others)
 	for i := range b.items {
 		item := &b.items[i]
-		key, c := names.find(s, item, i)
-		part, found := owned(item, c, others.Child(key))
+		e := names.find(item, i)
+		if e == nil {
+			continue
+		}
+		part, found := k.owned(item, e.own, e.others)
 		if !found {
 			continue
 		}
-		if members, keyed := fieldset.Members(key); keyed && part.kind() == '{' {
-			part = withKey(part, item, members, c)
+		if e.addKey && part.kind() == '{' {
+			part = withKey(part, item, e.members)
 		}
 		out.items = append(out.items, part)
 	}
 	return node{branch: out}, s.Self || len(out.items) > 0
 }
 
-// withKey adds the members that make up an element's key, without which there is no such element. Where the element was applied
-// with some of them, the others are defaults.
-func withKey(part node, item *node, key map[string]any, s *fieldset.Set) node {
-	for name := range key {
-		if s.Self && s.Has(fieldset.Field(name)) {
-			return part
-		}
-	}
+// withKey adds the members that make up an element's key, without which there is no such element.
+func withKey(part node, item *node, key map[string]any) node {
 	from := item.open()
 	out := &branch{}
 	for i := range from.members { // in the order of the element
@@ -158,77 +153,6 @@ func withKey(part node, item *node, key map[string]any, s *fieldset.Set) node {
 
 // hasParts reports whether a set has anything within the place that it is about.
 func hasParts(s *fieldset.Set) bool { return s != nil && len(s.Children) > 0 }
-
-// naming is how a set names the elements of a list.
-type naming struct {
-	keys   []string          // by the values of the members with these names, as far as they have them
-	filled map[string]string // the key of what was applied of a key, where the rest of it is a default
-	value  bool              // by what they are
-	index  bool              // by where they are
-}
-
-func namesIn(s *fieldset.Set) naming {
-	n := naming{filled: make(map[string]string)}
-	names := make(map[string]bool)
-	for key, c := range s.Children {
-		switch key[:2] {
-		case "v:":
-			n.value = true
-		case "i:":
-			n.index = true
-		case "k:":
-			members, _ := fieldset.Members(key)
-			for name := range members {
-				names[name] = true
-				if c.Self && !c.Has(fieldset.Field(name)) {
-					delete(members, name)
-				}
-			}
-			if applied, err := fieldset.Key(members); err == nil && applied != key {
-				n.filled[applied] = max(key, n.filled[applied])
-			}
-		}
-	}
-	n.keys = slices.Sorted(maps.Keys(names))
-	return n
-}
-
-// find returns what a set has within an element of a list, and the element's key in it; nil if it has nothing.
-func (n naming) find(s *fieldset.Set, item *node, i int) (string, *fieldset.Set) {
-	if n.value {
-		if key, err := fieldset.Value(decoded(item)); err == nil && s.Child(key) != nil {
-			return key, s.Child(key)
-		}
-	}
-	if len(n.keys) > 0 && item.kind() == '{' {
-		key := n.keyOf(item.open())
-		if s.Child(key) == nil {
-			key = n.filled[key]
-		}
-		if c := s.Child(key); c != nil {
-			return key, c
-		}
-	}
-	if n.index {
-		return fieldset.Index(i), s.Child(fieldset.Index(i))
-	}
-	return "", nil
-}
-
-// keyOf returns the key that an element of a list has by itself, empty if it has none.
-func (n naming) keyOf(item *branch) string {
-	members := make(map[string]any, len(n.keys))
-	for _, name := range n.keys {
-		if at := item.find(name); at >= 0 {
-			members[name] = decoded(&item.members[at].value)
-		}
-	}
-	key, err := fieldset.Key(members)
-	if err != nil {
-		return ""
-	}
-	return key
-}
 
 // decoded returns a value as a decoder has it, with numbers as json.Number.
 func decoded(n *node) any {
@@ -244,10 +168,6 @@ func decoded(n *node) any {
 	case 'n':
 		return nil
 	}
-	text, err := n.appendTo(nil, 0)
-	if err != nil {
-		return nil
-	}
-	v, _ := parse("it", text)
+	v, _ := parse("it", n.text())
 	return v
 }

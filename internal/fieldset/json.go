@@ -16,7 +16,8 @@ const (
 )
 
 // Parse reads a set. It is an error if it is not JSON, has a key of another form than those that the package names, says
-// anything about a field but which others lie within it, or is beyond 16 MiB or 1,000 levels. A key that is there twice has the
+// anything about a field but which others lie within it, has a k: of more than [MaxKeyMembers] members, or is beyond 16 MiB or
+// 1,000 levels. A key that is there twice has the
 // fields of both. fieldsV1 is not kept.
 func Parse(fieldsV1 []byte) (*Set, error) {
 	if len(fieldsV1) > maxSize {

@@ -12,6 +12,9 @@ import (
 	"strings"
 )
 
+// MaxKeyMembers is how many members of an element of a list its key may have. A schema of the API has three at most.
+const MaxKeyMembers = 64
+
 // Field returns the key of a member of an object.
 func Field(name string) string { return "f:" + name }
 
@@ -97,6 +100,9 @@ func canonicalKey(key string) (string, error) {
 		members, ok := v.(map[string]any)
 		if !ok {
 			return "", fmt.Errorf("key %s must be k: and a JSON object", quote(key))
+		}
+		if len(members) > MaxKeyMembers {
+			return "", fmt.Errorf("key %s has %d members, and %d are allowed", quote(key), len(members), MaxKeyMembers)
 		}
 		if key, err := Key(members); err == nil {
 			return key, nil

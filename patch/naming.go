@@ -1,0 +1,143 @@
+package patch
+
+import (
+	"maps"
+
+	"github.com/bowline-go/bowline/internal/fieldset"
+)
+
+// This file finds the elements of lists in what the server has noted about them. An object and its managedFields come from
+// whoever may write it, so each step here costs in proportion to the text that it is about: nothing that a set says is
+// looked at once for each element of a list.
+
+// namings keeps how each set names the elements of its list: of a list in which many elements have one key, the lists within
+// these elements all go by one set.
+type namings struct {
+	known map[*fieldset.Set]*naming
+	looks int // how many names and members were looked up; a test counts them
+}
+
+// naming is how a set names the elements of a list.
+type naming struct {
+	all      *namings
+	elements map[string]*namedElement // by key
+	applied  map[string]*namedElement // by what was applied of a key, where the rest of it is a default
+	names    map[string]bool          // of the members that are in the keys
+	value    bool                     // elements are named by what they are
+	index    bool                     // elements are named by where they are
+}
+
+// namedElement is an element of a list as a set names it.
+type namedElement struct {
+	own, others *fieldset.Set  // what the set, and what everybody else, has within it
+	members     map[string]any // of its key
+	// addKey says that none of the key's members was applied in its own right. Where the element was applied with some of them,
+	// the others are defaults.
+	addKey bool
+}
+
+// in returns how a set names elements. others is what everybody else owns in the same list, always the same for one set.
+func (k *namings) in(s, others *fieldset.Set) *naming {
+	if n := k.known[s]; n != nil {
+		return n
+	}
+	n := &naming{
+		all: k, elements: make(map[string]*namedElement, len(s.Children)), applied: make(map[string]*namedElement),
+		names: make(map[string]bool),
+	}
+	filled := make(map[string]string) // the key that applied has the element of
+	for key, c := range s.Children {
+		e := &namedElement{own: c, others: others.Child(key)}
+		n.elements[key] = e
+		switch key[:2] {
+		case "v:":
+			n.value = true
+		case "i:":
+			n.index = true
+		case "k:":
+			e.members, _ = fieldset.Members(key)
+			e.addKey = true
+			applied := maps.Clone(e.members)
+			for name := range e.members {
+				k.looks++
+				n.names[name] = true
+				switch has := c.Has(fieldset.Field(name)); {
+				case c.Self && has:
+					e.addKey = false
+				case c.Self:
+					delete(applied, name)
+				}
+			}
+			if short, err := fieldset.Key(applied); err == nil && short != key && key > filled[short] {
+				filled[short], n.applied[short] = key, e
+			}
+		}
+	}
+	if k.known == nil {
+		k.known = make(map[*fieldset.Set]*naming)
+	}
+	k.known[s] = n
+	return n
+}
+
+// shortElement is up to how many bytes an object or list may have that is named by what it is: long ones would be decoded once
+// for each list around them. No server names them so at all; it does so with scalars.
+const shortElement = 256
+
+// find returns an element of a list as the set names it; nil if the set has nothing of it.
+func (n *naming) find(item *node, i int) *namedElement {
+	kind := item.kind()
+	if n.value && (kind != '{' && kind != '[' || item.from != nil && len(item.text()) <= shortElement) {
+		if key, err := fieldset.Value(decoded(item)); err == nil && n.elements[key] != nil {
+			return n.elements[key]
+		}
+	}
+	if len(n.names) > 0 && kind == '{' {
+		key := n.keyOf(item.open())
+		if e := n.elements[key]; e != nil {
+			return e
+		}
+		if e := n.applied[key]; e != nil {
+			return e
+		}
+	}
+	if n.index {
+		return n.elements[fieldset.Index(i)]
+	}
+	return nil
+}
+
+// keyOf returns the key that an element of a list has by itself, empty if it has none.
+func (n *naming) keyOf(item *branch) string {
+	var key []*member
+	if len(n.names) > len(item.members) {
+		for m := range item.each {
+			n.all.looks++
+			if n.names[string(m.name)] {
+				key = append(key, m)
+			}
+		}
+	} else {
+		for name := range n.names {
+			n.all.looks++
+			if at := item.find(name); at >= 0 {
+				key = append(key, &item.members[at])
+			}
+		}
+	}
+	if len(key) > fieldset.MaxKeyMembers {
+		return ""
+	}
+	members := make(map[string]any, len(key))
+	for _, m := range key {
+		if kind := m.value.kind(); kind == '{' || kind == '[' {
+			return ""
+		}
+		members[string(m.name)] = decoded(&m.value)
+	}
+	text, err := fieldset.Key(members)
+	if err != nil {
+		return ""
+	}
+	return text
+}
