@@ -2,6 +2,7 @@ package cache
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -37,13 +38,24 @@ func (e *MutationError) Error() string {
 // A type whose DeepCopy is not faithful, so that the copy differs from the start, is not checked. report is called after
 // the write that has found the mutation, with nothing locked, from the goroutine of that writer.
 func (s *Store[T]) CheckMutations(oneIn int, report func(*MutationError)) {
+	s.checkMutations(oneIn, math.MaxInt, report)
+}
+
+// SampleMutations is [Store.CheckMutations] with a bound on its cost: it checks every state, but keeps no more than most of
+// them at a time. While it has that many it leaves new states unchecked, until one that it has is replaced or deleted. A most
+// of 0 or less, or a nil report, ends the check.
+func (s *Store[T]) SampleMutations(most int, report func(*MutationError)) {
+	s.checkMutations(min(most, 1), most, report)
+}
+
+func (s *Store[T]) checkMutations(oneIn, most int, report func(*MutationError)) {
 	s.write.Lock()
 	defer s.unlock()
 	s.mutations = nil
 	if oneIn <= 0 || report == nil {
 		return
 	}
-	s.mutations = &mutations[T]{oneIn: oneIn, report: report, clones: make(map[*entry[T]]T)}
+	s.mutations = &mutations[T]{oneIn: oneIn, most: most, report: report, clones: make(map[*entry[T]]T)}
 	s.each("", s.mutations.sample)
 }
 
@@ -63,6 +75,7 @@ func (s *Store[T]) Sweep() {
 // mutations is the state of the check. It is guarded by Store.write.
 type mutations[T any] struct {
 	oneIn  int
+	most   int // clones at a time
 	report func(*MutationError)
 	count  int // of states, since the last that was sampled
 	clones map[*entry[T]]T
@@ -83,7 +96,7 @@ func (m *mutations[T]) follow(deltas []delta[T]) {
 }
 
 func (m *mutations[T]) sample(e *entry[T]) {
-	if m.count++; m.count < m.oneIn {
+	if m.count++; m.count < m.oneIn || len(m.clones) >= m.most {
 		return
 	}
 	m.count = 0

@@ -2,6 +2,7 @@ package cache_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -194,4 +195,31 @@ func TestCheckMutationsOfMapsAndValues(t *testing.T) {
 	p.Set(id("ns/a u@1"), plain{id("ns/a u@1")})
 	p.Sweep()
 	expect(t, "fields", fields, `["x"]`)
+}
+
+// The sample of SampleMutations is bounded, and what leaves it makes room.
+func TestSampleMutationsKeepsNoMoreThanItMay(t *testing.T) {
+	s := cache.NewStore[*deep]()
+	set := func(name string) *deep {
+		o := newDeep("1")
+		o.Name = name
+		s.Set(meta.Identity{Namespace: "ns", Name: name, UID: name, ResourceVersion: "1"}, o)
+		return o
+	}
+	var found []string
+	s.SampleMutations(2, func(err *cache.MutationError) { found = append(found, err.Key.Name) })
+	objects := []*deep{set("a"), set("b"), set("c")}
+	for _, o := range objects {
+		o.Spec.Flag = true
+	}
+	s.Delete(meta.Identity{Namespace: "ns", Name: "a", UID: "a", ResourceVersion: "2"}, nil)
+	set("d").Spec.Flag = true // in the place of a
+	s.Sweep()
+	slices.Sort(found)
+	if !slices.Equal(found, []string{"a", "b", "d"}) {
+		t.Errorf("found %q, want a, b and d", found)
+	}
+	s.SampleMutations(0, func(err *cache.MutationError) { t.Errorf("%v, and the check is off", err) })
+	set("e").Spec.Flag = true
+	s.Sweep()
 }

@@ -7,15 +7,19 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Reader reads a [Store]: it is the side of a cache that is handed out. It is a small value; copies read the same
-// store. All methods may be called from any goroutine, also from handlers and from the body of a loop over the cache.
+// Reader reads a [Store]: it is the side of a cache that is handed out. Its objects are shared with every other reader and
+// handler, and must not be changed. Change a clone:
 //
-// The objects are shared: clone one before changing it. The zero Reader is an empty cache that stays empty.
+//	obj, found := reader.Get(key)
+//	obj = meta.Clone(obj)
+//
+// A Reader is a small value; copies read the same store. All methods may be called from any goroutine, also from handlers and
+// from the body of a loop over the cache. The zero Reader is an empty cache that stays empty.
 type Reader[T meta.Object] struct {
 	s *Store[T]
 }
 
-// Get returns the object at k, and whether there is one.
+// Get returns the object at k, and whether there is one. The object is shared: use [meta.Clone] before changing it.
 func (r Reader[T]) Get(k meta.Key) (obj T, found bool) {
 	if r.s == nil {
 		return obj, false

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/bowline-go/bowline/internal/undertest"
 	"github.com/go-logr/logr"
 	"golang.org/x/time/rate"
 )
@@ -35,6 +36,7 @@ type Client struct {
 	streaming features // streaming lists, by resource
 	decoders  decoders // how many goroutines decode
 	notes     sync.Map // noteKey -> *note
+	test      *undertest.Test
 }
 
 // New returns a client of the server that cfg names. It does no I/O: a server that cannot be reached, or a file that cannot
@@ -72,6 +74,7 @@ func New(cfg Config) (*Client, error) {
 		hooks:     cfg.Hooks,
 		log:       cfg.Logger,
 		maxObject: cfg.MaxObject,
+		test:      cfg.test,
 
 		retry:       cfg.Retry.withDefaults(),
 		budget:      newBudget(cfg.Retry.withDefaults().Burst),

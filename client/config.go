@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bowline-go/bowline/internal/undertest"
 	"github.com/go-logr/logr"
 	"golang.org/x/time/rate"
 )
@@ -93,6 +94,8 @@ type Config struct {
 
 	// Logger gets one line for each request at V(6), and nothing else. The zero value discards it.
 	Logger logr.Logger
+
+	test *undertest.Test // that the client is used in, or nil; see UnderTest
 }
 
 // TLS says which servers to trust and which certificate to show. Data wins over a file of the same purpose. Files are

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/undertest"
 )
 
 // Informer keeps a cache equal to what a source holds. Make it with [New]; it does nothing until Run. Its methods are safe
@@ -17,6 +18,8 @@ type Informer[T meta.Object] struct {
 	source Source[T]
 	o      Options
 	store  *cache.Store[T]
+	test   *undertest.Test // that the source is used in; nil in all other programs
+	checks bool            // whether the store looks for changed objects
 
 	// shape is held while scopes change, and their parts of the store with them. While Run is under way only Run does that,
 	// and otherwise New and SetNamespaces. It comes before mu, and before the locks of the store.
@@ -48,10 +51,14 @@ type span struct {
 
 func newSpan() *span { return &span{ended: make(chan struct{})} }
 
+// sampledInTests is how many objects an informer checks at a time where clienttest has a test to fail. It bounds the cost in
+// tests with large caches.
+const sampledInTests = 1000
+
 // New returns an informer of the objects of src. Options that cannot be right are reported by Run.
 func New[T meta.Object](src Source[T], o Options) *Informer[T] {
 	i := &Informer[T]{
-		source: src, o: o, store: cache.NewStore[T](),
+		source: src, o: o, store: cache.NewStore[T](), test: undertest.Of(src),
 		span: newSpan(), want: []string{o.Namespace}, listed: make(map[string]bool),
 		synced: make(chan struct{}), changed: make(chan struct{}, 1),
 	}
@@ -59,8 +66,12 @@ func New[T meta.Object](src Source[T], o Options) *Informer[T] {
 		i.o.Namespaces = slices.Clone(o.Namespaces)
 		i.want = slices.Sorted(slices.Values(o.Namespaces))
 	}
-	if o.CheckMutations > 0 {
+	i.checks = o.CheckMutations > 0 || i.test != nil
+	switch {
+	case o.CheckMutations > 0:
 		i.store.CheckMutations(o.CheckMutations, func(m *cache.MutationError) { i.mutated(m) })
+	case i.test != nil:
+		i.store.SampleMutations(sampledInTests, func(m *cache.MutationError) { i.test.Misused(fmt.Errorf("%s: %w", i, m)) })
 	}
 	i.arrange(nil)
 	return i
@@ -74,6 +85,9 @@ func (i *Informer[T]) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { i.end(err) }()
+	if i.checks {
+		defer i.store.Sweep() // for what has been changed since the last one
+	}
 	if any(i.source) == nil {
 		return errors.New("run informer: the source is nil")
 	}
@@ -142,8 +156,11 @@ func (i *Informer[T]) leave(err error) bool {
 	return true
 }
 
-// Reader returns the cache. It can be used at any time; before the first list it is empty. Objects in it are shared: use
-// meta.Clone before changing one.
+// Reader returns the cache. It can be used at any time; before the first list it is empty. The objects in it are shared with
+// every reader and handler. Change a clone:
+//
+//	site, found := inf.Reader().Get(key)
+//	site = meta.Clone(site)
 func (i *Informer[T]) Reader() cache.Reader[T] { return i.store.Reader() }
 
 // Subscribe has h called with every change from now on, beginning with the objects that the cache holds; see package cache

@@ -275,7 +275,7 @@ func (i *Informer[T]) follow(ctx context.Context) error {
 		f.halt(slices.Collect(maps.Keys(f.pursuits)))
 	}()
 	var sweep <-chan time.Time // never, unless asked for
-	if i.o.CheckMutations > 0 {
+	if i.checks {
 		ticker := time.NewTicker(sweepEvery)
 		defer ticker.Stop()
 		sweep = ticker.C
@@ -347,7 +347,7 @@ func (i *Informer[T]) reflector(s *scope[T]) *reflector[T] {
 		source: i.source, o: i.o, namespace: s.namespace, part: s.part, record: &s.record,
 		synced: func() {
 			i.wasListed(names)
-			if i.o.CheckMutations > 0 {
+			if i.checks {
 				i.store.Sweep()
 			}
 		},

@@ -38,7 +38,8 @@ type Options struct {
 	// CheckMutations looks for handlers and readers that change objects of the cache, which nobody may: one object in so many
 	// is remembered as it came, by its uid, and compared every minute, at every list, and when it is replaced. OnError is
 	// given a *cache.MutationError that names the object and the field. It costs a second copy of the objects that are
-	// remembered, and is meant for tests and staging. 1 checks every object; 0 none.
+	// remembered, and is meant for tests and staging. 1 checks every object. 0 checks none, except that an informer whose
+	// client has the Config of a server from clienttest.Start checks up to 1000 objects at a time, and fails the test.
 	CheckMutations int
 	// OnError is called with every error: of lists and watches, which are tried again; a *client.DecodeError for an object
 	// that does not decode, once per change of it; a *cache.PanicError for a handler that panicked; a *cache.MutationError. It

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/internal/memnet"
+	"github.com/bowline-go/bowline/internal/undertest"
 )
 
 // Options say what a server serves and how. The zero value is a server in memory with the built-in resources.
@@ -116,6 +117,8 @@ type Server struct {
 
 	catalog catalog
 
+	test *undertest.Test // set by Start before anybody has the server; nil otherwise
+
 	callsMu sync.Mutex
 	calls   map[Call]int
 }
@@ -175,7 +178,7 @@ func (s *Server) Config() client.Config {
 	if s.authority != nil {
 		config.Server, config.TLS.CAData = "https://"+address, s.authority.pem()
 	}
-	return config
+	return config.UnderTest(s.test)
 }
 
 // Run serves until ctx ends. Requests that are under way then are answered, watches end cleanly, every connection is
@@ -318,16 +321,24 @@ type TB interface {
 }
 
 // Start returns a server that runs until the end of the test, which fails if the server does.
+//
+// The test also fails if it changes an object of the cache of an informer whose client has the server's Config; the error
+// names the object and the field. Each informer looks at up to 1000 of its objects at a time: when one is replaced or deleted,
+// at each list, every minute, and when the informer's Run ends. A benchmark is not checked.
 func Start(tb TB, o Options) *Server {
 	tb.Helper()
 	s := New(o)
 	if s.invalid != nil {
 		tb.Fatalf("start the server: %v", s.invalid)
 	}
+	if _, measures := tb.(interface{ Loop() bool }); !measures { // as testing.B does
+		s.test = undertest.New(tb.Errorf)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
 	tb.Cleanup(func() {
+		s.test.End()
 		cancel()
 		if err := <-done; err != nil {
 			tb.Errorf("run the server: %v", err)

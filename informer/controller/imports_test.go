@@ -29,13 +29,14 @@ var imports = map[string][]string{
 	"internal/codec":      {"client/meta", "internal/jsonstream"},
 	"internal/retry":      {},
 	"internal/memnet":     {},
+	"internal/undertest":  {},
 
-	"client":            {"client/meta", "errors", "patch", "internal/codec", "internal/jsonstream", "internal/retry"},
+	"client":            {"client/meta", "errors", "patch", "internal/codec", "internal/jsonstream", "internal/retry", "internal/undertest"},
 	"client/discovery":  {"client", "client/meta", "errors"},
 	"client/kubeconfig": {"client", "client/meta", "errors"},
-	"client/clienttest": {"client", "client/meta", "errors", "patch", "internal/fieldset", "internal/memnet"},
+	"client/clienttest": {"client", "client/meta", "errors", "patch", "internal/fieldset", "internal/memnet", "internal/undertest"},
 
-	"informer":            {"cache", "client", "client/meta", "errors", "internal/retry"},
+	"informer":            {"cache", "client", "client/meta", "errors", "internal/retry", "internal/undertest"},
 	"informer/controller": {"cache", "client/meta", "workqueue"},
 
 	// For tests only: the suite that the server in the process and the real one have to pass.

@@ -1,0 +1,54 @@
+// Package undertest tells a test of the mistakes that an informer sees its program make.
+//
+// clienttest puts a [Test] into the configuration of the clients of a server that it starts for a test. The client hands it on
+// through its resources, and an informer asks its source for it with [Of]. No program outside of this module can make one, so
+// production code never has one.
+package undertest
+
+import "sync"
+
+// Test is the test that a client is used in. It is safe for use by several goroutines at once; a nil Test does nothing.
+type Test struct {
+	// mu guards fail, and is held while it is called, so that End waits for it.
+	mu   sync.Mutex
+	fail func(format string, args ...any) // nil after End
+}
+
+// New returns a Test that fails by calling fail, as with testing.T.Errorf.
+func New(fail func(format string, args ...any)) *Test { return &Test{fail: fail} }
+
+// Misused fails the test with err. After End it does nothing.
+func (t *Test) Misused(err error) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.fail != nil {
+		t.fail("%v", err)
+	}
+}
+
+// End ends the test: testing panics where a test fails that is over.
+func (t *Test) End() {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.fail = nil
+}
+
+// Carrier is a source of objects that knows the test that it is used in.
+type Carrier interface {
+	// UnderTest returns the test, or nil if there is none.
+	UnderTest() *Test
+}
+
+// Of returns the test that a source is used in, or nil.
+func Of(source any) *Test {
+	if c, ok := source.(Carrier); ok {
+		return c.UnderTest()
+	}
+	return nil
+}
