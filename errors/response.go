@@ -13,10 +13,10 @@ import (
 )
 
 // FromResponse returns the error for an answer that is no success, from its code, its header, its body and the method of
-// the request. A body that is a Status, whatever its content type says, is taken as it is. For any other the reason is
-// derived from the code (409 to a POST is AlreadyExists, to others Conflict), and the message says what came instead:
-// nothing, an HTML page with its title, or the text, of which an excerpt of at most [MaxText] bytes, cleaned, is kept,
-// also as the message of a cause [CauseUnexpectedServerResponse].
+// the request. A body that is a Status, whatever its content type says, is taken as it is: a JSON object that names the kind
+// Status and does not claim success. For any other the reason is derived from the code (409 to a POST is AlreadyExists, to
+// others Conflict), and the message says what came instead: nothing, an HTML page with its title, or the text, of which an
+// excerpt of at most [MaxText] bytes, cleaned, is kept, also as the message of a cause [CauseUnexpectedServerResponse].
 //
 // RetryAfter is the larger of the Retry-After header (RFC 9110, section 10.2.3) and the Status's retryAfterSeconds. A date
 // in the header is taken relative to the Date header where there is one, so it does not depend on this machine's clock.
@@ -35,6 +35,7 @@ func FromResponse(code int, header http.Header, body []byte, method string) *Sta
 const (
 	statusKind    = "Status"
 	statusFailure = "Failure"
+	statusSuccess = "Success"
 )
 
 // statusOf returns the Status in the body, with the answer's code where it has none; or one without a kind that tells of
@@ -44,8 +45,7 @@ func statusOf(code int, header http.Header, body []byte) meta.Status {
 	var mistyped *json.UnmarshalTypeError // the other fields are filled all the same
 	err := json.Unmarshal(body, &s)
 	read := err == nil || stderrors.As(err, &mistyped)
-	if read && (s.Kind == statusKind || s.Kind == "" && s.Status == statusFailure) {
-		s.Kind = statusKind
+	if read && s.Kind == statusKind && s.Status != statusSuccess {
 		if s.Code < 400 { // the answer was no success, whatever its body says
 			s.Code = code
 		}

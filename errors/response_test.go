@@ -56,7 +56,19 @@ func TestFromResponse(t *testing.T) {
 		},
 		{
 			"a Status without its kind", 403, jsonType, `{"status":"Failure","reason":"Forbidden"}`,
-			"GET", apierrors.Forbidden, 403, true, "server said Forbidden (403)",
+			"GET", apierrors.Forbidden, 403, false,
+			`server said Forbidden (403): the answer is no Status but application/json: {"status":"Failure","reason":"Forbidden"}`,
+		},
+		{
+			"a reason of something that is no Status", 400, jsonType, `{"status":"Failure","reason":"NotFound","code":404}`,
+			"GET", apierrors.BadRequest, 400, false,
+			`server said BadRequest (400): the answer is no Status but application/json: {"status":"Failure","reason":"NotFound","code":404}`,
+		},
+		{
+			"a Status of another answer", 400, jsonType, `{"kind":"Status","status":"Success","reason":"NotFound","code":404}`,
+			"GET", apierrors.BadRequest, 400, false,
+			`server said BadRequest (400): the answer is no Status but application/json: ` +
+				`{"kind":"Status","status":"Success","reason":"NotFound","code":404}`,
 		},
 		{
 			"a Status with its own code", 502, jsonType, `{"kind":"Status","reason":"ServiceUnavailable","code":503}`,
@@ -64,7 +76,8 @@ func TestFromResponse(t *testing.T) {
 		},
 		{
 			"a Status that claims success", 404, jsonType, `{"kind":"Status","status":"Success","code":200}`,
-			"GET", apierrors.NotFound, 404, true, "server said NotFound (404)",
+			"GET", apierrors.NotFound, 404, false,
+			`server said NotFound (404): the answer is no Status but application/json: {"kind":"Status","status":"Success","code":200}`,
 		},
 		{
 			"a Status with a field of the wrong type", 404, jsonType,
