@@ -207,10 +207,16 @@ func (c *Client) send(ctx context.Context, r request, n int) (*http.Response, Re
 // url returns the URL of a path below the server's own, which may have escapes of its own that mean something to a proxy.
 func (c *Client) url(path string, query url.Values) string {
 	u := *c.server
-	u.RawPath = strings.TrimSuffix(u.EscapedPath(), "/") + (&url.URL{Path: path}).EscapedPath()
+	u.RawPath = strings.TrimSuffix(u.EscapedPath(), "/") + escapePath(path)
 	u.Path, _ = url.PathUnescape(u.RawPath) // what EscapedPath returns can be unescaped
 	u.RawQuery = query.Encode()
 	return u.String()
+}
+
+// escapePath escapes a path for a URL. It also escapes the semicolon, which is allowed there: some servers and proxies take a
+// segment to end at it (RFC 3986, section 3.3), and would see another name.
+func escapePath(path string) string {
+	return strings.ReplaceAll((&url.URL{Path: path}).EscapedPath(), ";", "%3B")
 }
 
 // connectionError says why there was no answer.

@@ -141,7 +141,7 @@ func TestHowURLsAreJoined(t *testing.T) {
 		{"a name with a hash", "", "a#b", "/api/v1/namespaces/web/configmaps/a%23b"},
 		{
 			"a name with spaces and other marks", "", ` a "b" <c>;d,e@f&g=h\i|j`,
-			"/api/v1/namespaces/web/configmaps/%20a%20%22b%22%20%3Cc%3E;d,e@f&g=h%5Ci%7Cj",
+			"/api/v1/namespaces/web/configmaps/%20a%20%22b%22%20%3Cc%3E%3Bd,e@f&g=h%5Ci%7Cj",
 		},
 		// fault F38
 		{

@@ -189,7 +189,7 @@ func (p *proxy) url(u *url.URL) (*url.URL, error) {
 		return nil, errors.New("the query has a space or a control character in it, which must be escaped")
 	}
 	out := *p.c.server
-	prefix := (&url.URL{Path: p.prefix}).EscapedPath()
+	prefix := escapePath(p.prefix)
 	base := strings.TrimSuffix(out.EscapedPath(), "/") + prefix
 	path := u.EscapedPath()
 	// The API server writes its own path into what the target redirects to, and into the links of its HTML, but no host.
