@@ -10,7 +10,7 @@ func (c Config) Anonymous() Config {
 	c.BearerToken, c.BearerTokenFile = "", ""
 	c.Username, c.Password = "", ""
 	c.Credentials = nil
-	c.Impersonate = Impersonation{}
+	c.Impersonate = nil
 	c.Wrap = nil
 	c.TLS.CertFile, c.TLS.CertData = "", nil
 	c.TLS.KeyFile, c.TLS.KeyData = "", nil

@@ -32,7 +32,7 @@ func TestTheTokenIsForItsServerOnly(t *testing.T) {
 		{"https://evil/https://api:443", false},
 		{"https://api@evil/", false},
 	} {
-		act := Impersonation{User: "jane"}.header()
+		act := (&Impersonation{User: "jane"}).header()
 		a := &authorizer{server: server, source: fixed("Bearer t0k3n"), act: act, transport: &transport{}}
 		a.next = next(func(r *http.Request) (*http.Response, error) {
 			for _, name := range []string{"Authorization", "Impersonate-User"} {

@@ -43,8 +43,9 @@ type Config struct {
 	// above, and the certificate of TLS.
 	Credentials *Credentials
 
-	// Impersonate is whom the client acts for, unless a handle says otherwise; see [Resource.As].
-	Impersonate Impersonation
+	// Impersonate is whom the client acts for, unless a handle says otherwise; see [Resource.As]. Nil means nobody: the client
+	// acts for itself. An Impersonation without a User is refused.
+	Impersonate *Impersonation
 
 	// UserAgent is sent with each request; empty means "bowline/v0 (os/architecture)". The server takes what stands before
 	// the first slash as the field manager of writes that name none.
@@ -219,8 +220,10 @@ func (c Config) validateIdentity(bad func(format string, args ...any)) {
 			bad("Credentials excludes TLS.CertFile and TLS.CertData")
 		}
 	}
-	for _, reason := range c.Impersonate.validate() {
-		bad("Impersonate: %s", reason)
+	if c.Impersonate != nil {
+		for _, reason := range c.Impersonate.validate() {
+			bad("Impersonate: %s", reason)
+		}
 	}
 }
 

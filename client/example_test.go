@@ -223,7 +223,7 @@ func ExampleResource_As() {
 		return nil
 	})
 	// Output:
-	// <nil> list configmaps: client.Impersonation: User is empty, and the other fields need it
+	// <nil> list configmaps: client.Impersonation: User is empty; it must name a user
 }
 
 // What anybody may ask needs no credentials, and so should not have them.

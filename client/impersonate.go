@@ -9,9 +9,11 @@ import (
 )
 
 // Impersonation is somebody else on whose behalf requests are made (user impersonation in the Kubernetes documentation,
-// "Authenticating"). The client's own identity needs the permission to impersonate. The zero value impersonates nobody.
+// "Authenticating"). The client's own identity needs the permission to impersonate. An Impersonation without a User is refused
+// wherever one is given: it would act with the client's own rights, which are mostly greater. A nil pointer to one impersonates
+// nobody.
 type Impersonation struct {
-	// User is the user's name. The other fields need it.
+	// User is the user's name; it must not be empty.
 	User string
 	// UID is the user's id.
 	UID string
@@ -22,17 +24,22 @@ type Impersonation struct {
 	Extra map[string][]string
 }
 
-// As returns a handle whose requests, reads and watches too, are made on behalf of i instead of Config.Impersonate. The
-// zero Impersonation is whom Config.Impersonate names.
+// As returns a handle whose requests, reads and watches too, are made on behalf of i instead of Config.Impersonate. If i cannot
+// be sent, because its User is empty for instance, every call of the handle, and of handles made from it, fails with a
+// [*UsageError], and nothing is sent. AsSelf is the way back.
 func (r Resource[T]) As(i Impersonation) Resource[T] {
-	r.as = nil
-	if i.User != "" {
-		i = i.clone()
-		r.as = &i
-	}
+	i = i.clone()
+	r.as = &i
 	if reasons := i.validate(); len(reasons) > 0 && r.err == nil {
 		r.err = fmt.Errorf("client.Impersonation: %s", strings.Join(reasons, "; "))
 	}
+	return r
+}
+
+// AsSelf returns a handle whose requests are made as the client makes them: on behalf of Config.Impersonate, or as the client
+// itself if that is nil. It takes back an As, but not the error of one that was refused.
+func (r Resource[T]) AsSelf() Resource[T] {
+	r.as = nil
 	return r
 }
 
@@ -47,8 +54,8 @@ func (i Impersonation) clone() Impersonation {
 
 // validate returns every reason why i cannot be sent, naming the field. HTTP drops spaces around a value, which would make it another.
 func (i Impersonation) validate() (reasons []string) {
-	if i.User == "" && (i.UID != "" || len(i.Groups) > 0 || len(i.Extra) > 0) {
-		reasons = append(reasons, "User is empty, and the other fields need it")
+	if i.User == "" {
+		reasons = append(reasons, "User is empty; it must name a user")
 	}
 	check := func(field, value string) {
 		switch {
@@ -80,9 +87,9 @@ func (i Impersonation) validate() (reasons []string) {
 
 const impersonate = "Impersonate-"
 
-// header returns what the server is told, nil for nobody.
-func (i Impersonation) header() http.Header {
-	if i.User == "" {
+// header returns what the server is told; nil for nobody, which is a nil i.
+func (i *Impersonation) header() http.Header {
+	if i == nil {
 		return nil
 	}
 	h := http.Header{impersonate + "User": {i.User}}

@@ -58,7 +58,7 @@ func TestImpersonationArrivesAsItIs(t *testing.T) {
 	} {
 		srv := says(object("a", "1"))
 		cfg := serve(t, srv)
-		cfg.Impersonate = i
+		cfg.Impersonate = &i
 		must[*Slim](t)(client.For(dial(t, cfg), slims).Get(t.Context(), web))
 		if got := understood(t, srv.one(t).header); !reflect.DeepEqual(got, i) {
 			t.Errorf("the server understood %+v, want %+v", got, i)
@@ -95,19 +95,81 @@ func TestEveryRequestOfAHandleActsForItsUser(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			srv := answers(answer{body: object("a", "1")})
 			cfg := serve(t, srv)
-			cfg.Impersonate = client.Impersonation{User: "anybody", UID: "7", Groups: []string{"all"}}
+			cfg.Impersonate = &client.Impersonation{User: "anybody", UID: "7", Groups: []string{"all"}}
 			r := client.For(dial(t, cfg), slims)
 			_ = do(t.Context(), r)
 			_ = do(t.Context(), r.As(jane))
-			_ = do(t.Context(), r.As(jane).As(client.Impersonation{}))
+			_ = do(t.Context(), r.As(jane).AsSelf())
 			calls := srv.all()
 			if len(calls) != 3 {
 				t.Fatalf("the server got %v", calls)
 			}
-			for n, want := range []client.Impersonation{cfg.Impersonate, jane, cfg.Impersonate} {
+			for n, want := range []client.Impersonation{*cfg.Impersonate, jane, *cfg.Impersonate} {
 				if got := understood(t, calls[n].header); !reflect.DeepEqual(got, want) {
 					t.Errorf("request %d was for %+v, want %+v", n, got, want)
 				}
+			}
+		})
+	}
+}
+
+// A tenant whose name is empty made the client act with its own rights: As(Impersonation{}) was the client itself, and took back
+// the user before it.
+func TestAnEmptyUserIsNotTheClientItself(t *testing.T) {
+	jane := client.Impersonation{User: "jane"}
+	for name, do := range map[string]func(ctx context.Context, r client.Resource[*Slim]) error{
+		"get": func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.Get(ctx, web)) },
+		"list": func(ctx context.Context, r client.Resource[*Slim]) error {
+			_, err := r.List(ctx, client.ListOptions{})
+			return err
+		},
+		"all": func(ctx context.Context, r client.Resource[*Slim]) (err error) {
+			for _, err = range r.All(ctx, client.ListOptions{}) {
+				break
+			}
+			return err
+		},
+		"watch": func(ctx context.Context, r client.Resource[*Slim]) error { return watch(ctx, r, client.WatchOptions{}) },
+		"create": func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.Create(ctx, &Slim{Identity: at(web)}))
+		},
+		"update": func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.Update(ctx, &Slim{Identity: at(web)}))
+		},
+		"patch": func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.Patch(ctx, web, patch.Merge(map[string]any{})))
+		},
+		"apply": func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.With(client.WriteOptions{FieldManager: "m"}).Apply(ctx, web, map[string]any{}, client.ApplyOptions{}))
+		},
+		"modify": func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.Modify(ctx, web, func(*Slim) error { return nil }))
+		},
+		"delete": func(ctx context.Context, r client.Resource[*Slim]) error {
+			return r.Delete(ctx, web, client.DeleteOptions{})
+		},
+		"status": func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.Status().Update(ctx, &Slim{Identity: at(web)}))
+		},
+		"metadata": func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(client.Metadata(r).Get(ctx, web))
+		},
+		"in": func(ctx context.Context, r client.Resource[*Slim]) error {
+			return drop(r.In(web.Namespace).Get(ctx, web))
+		},
+		"as again": func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.As(jane).Get(ctx, web)) },
+		"as self":  func(ctx context.Context, r client.Resource[*Slim]) error { return drop(r.AsSelf().Get(ctx, web)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := says(object("a", "1"))
+			r := client.For(connect(t, srv), slims)
+			for _, r := range []client.Resource[*Slim]{r.As(client.Impersonation{}), r.As(jane).As(client.Impersonation{})} {
+				err := do(t.Context(), r)
+				wantErr(t, err, "client.Impersonation: User is empty; it must name a user")
+				is[*client.UsageError](t, err)
+			}
+			if calls := srv.all(); len(calls) != 0 {
+				t.Errorf("the server got %v", calls)
 			}
 		})
 	}
@@ -132,9 +194,9 @@ func TestAHandleHasNothingInCommonWithItsImpersonation(t *testing.T) {
 	cfg := serve(t, srv)
 	i := client.Impersonation{User: "jane", Groups: []string{"dev"}, Extra: map[string][]string{"k": {"v"}}}
 	want := client.Impersonation{User: "jane", Groups: []string{"dev"}, Extra: map[string][]string{"k": {"v"}}}
-	cfg.Impersonate = i
+	cfg.Impersonate = &i
 	r := client.For(dial(t, cfg), slims)
-	cfg.Impersonate = client.Impersonation{}
+	cfg.Impersonate = nil
 	as := client.For(dial(t, cfg), slims).As(i)
 	i.Groups[0], i.Extra["k"][0], i.Extra["other"] = "admin", "admin", []string{"admin"}
 	must[*Slim](t)(r.Get(t.Context(), web))
@@ -153,12 +215,13 @@ func TestAnImpersonationThatCannotBeSent(t *testing.T) {
 		i    client.Impersonation
 		want []string
 	}{
-		{"no user, and a group", client.Impersonation{Groups: []string{"a"}}, []string{"User is empty, and the other fields need it"}},
-		{"no user, and a uid", client.Impersonation{UID: "a"}, []string{"User is empty, and the other fields need it"}},
+		{"nobody at all", client.Impersonation{}, []string{"User is empty; it must name a user"}},
+		{"no user, and a group", client.Impersonation{Groups: []string{"a"}}, []string{"User is empty; it must name a user"}},
+		{"no user, and a uid", client.Impersonation{UID: "a"}, []string{"User is empty; it must name a user"}},
 		{
 			"no user, and something else",
 			client.Impersonation{Extra: map[string][]string{"a": nil}},
-			[]string{"User is empty, and the other fields need it"},
+			[]string{"User is empty; it must name a user"},
 		},
 		{"a line break in the user", client.Impersonation{User: "a\r\nX: y"}, []string{"User has a control character in it"}},
 		{"a line break in the uid", client.Impersonation{User: "a", UID: "b\n"}, []string{"UID has a control character in it"}},
@@ -174,11 +237,11 @@ func TestAnImpersonationThatCannotBeSent(t *testing.T) {
 		{
 			"several at once",
 			client.Impersonation{UID: "\n", Groups: []string{""}},
-			[]string{"User is empty, and the other fields need it", "UID has a control character in it", "Groups has an empty name in it"},
+			[]string{"User is empty; it must name a user", "UID has a control character in it", "Groups has an empty name in it"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := client.New(client.Config{Server: "http://h", Impersonate: test.i})
+			_, err := client.New(client.Config{Server: "http://h", Impersonate: &test.i})
 			if want := "client.Config: Impersonate: " + strings.Join(test.want, "\nclient.Config: Impersonate: "); err == nil || err.Error() != want {
 				t.Errorf("error is %v, want %s", err, want)
 			}
@@ -196,7 +259,7 @@ func TestAnImpersonationThatCannotBeSent(t *testing.T) {
 func TestHandlesForTheSameUserCanBeCompared(t *testing.T) {
 	r := client.For(connect(t, says("{}")), slims)
 	as := r.As(client.Impersonation{User: "a", Extra: map[string][]string{"k": nil}})
-	if other := as; as == r || as != other || as.As(client.Impersonation{}) != r {
+	if other := as; as == r || as != other || as.AsSelf() != r {
 		t.Error("they are not what they are")
 	}
 }

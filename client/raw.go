@@ -30,8 +30,9 @@ type RawRequest struct {
 	Header http.Header
 	// Body is the body; nil sends none. Header says what it is.
 	Body []byte
-	// As is whom to act for, in place of the client's Config.Impersonate, where it names a user.
-	As Impersonation
+	// As is whom to act for, in place of the client's Config.Impersonate; nil means that one. An Impersonation without a User is
+	// a [*UsageError].
+	As *Impersonation
 }
 
 // Raw sends a request to any path of the server, with the client's credentials, retries and limits, and returns the answer if
@@ -91,8 +92,10 @@ func (r RawRequest) validate() error {
 			errs = append(errs, fmt.Errorf("client.RawRequest: the value of %s in Header has a control character in it", name))
 		}
 	}
-	for _, reason := range r.As.validate() {
-		errs = append(errs, errors.New("client.RawRequest: As: "+reason))
+	if r.As != nil {
+		for _, reason := range r.As.validate() {
+			errs = append(errs, errors.New("client.RawRequest: As: "+reason))
+		}
 	}
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(errs...)

@@ -52,8 +52,8 @@ func (c Config) view() view {
 	if c.Credentials != nil {
 		v.Credentials = c.Credentials.String()
 	}
-	if i := c.Impersonate; i.User != "" || i.UID != "" || len(i.Groups) > 0 || len(i.Extra) > 0 {
-		v.Impersonate = fmt.Sprintf("%+v", i)
+	if c.Impersonate != nil {
+		v.Impersonate = fmt.Sprintf("%+v", *c.Impersonate)
 	}
 	return v
 }

@@ -39,10 +39,10 @@ type request struct {
 	accept      string
 	contentType string
 	body        []byte
-	raw         *RawRequest   // a request that is not about a resource; only verb is set beside it
-	as          Impersonation // in place of the client's, where it names a user
-	once        bool          // not to be sent again, whatever Config.Retry says
-	settles     bool          // its caller reads what became of it, so that it may be sent twice
+	raw         *RawRequest    // a request that is not about a resource; only verb is set beside it
+	as          *Impersonation // in place of the client's; nil for that one
+	once        bool           // not to be sent again, whatever Config.Retry says
+	settles     bool           // its caller reads what became of it, so that it may be sent twice
 }
 
 // method returns the HTTP method of the request's verb.
@@ -171,7 +171,7 @@ func (c *Client) send(ctx context.Context, r request, n int) (*http.Response, Re
 	if r.verb == "watch" {
 		sending = context.WithValue(sending, watching{}, true)
 	}
-	if r.as.User != "" {
+	if r.as != nil {
 		sending = context.WithValue(sending, acting{}, r.as.header())
 	}
 	sending, cancel := context.WithCancel(sending)

@@ -139,10 +139,7 @@ func refusal(object []byte, kind string) error {
 // request returns a request about one object of the resource, or about the collection where key has no name.
 func (r Resource[T]) request(verb string, key meta.Key) request {
 	q := request{
-		verb: verb, resource: r.t.GVR(), scope: r.t.Scope, key: r.bind(key), bound: r.namespace, accept: r.accept(verb),
-	}
-	if r.as != nil {
-		q.as = *r.as
+		verb: verb, resource: r.t.GVR(), scope: r.t.Scope, key: r.bind(key), bound: r.namespace, accept: r.accept(verb), as: r.as,
 	}
 	return q
 }

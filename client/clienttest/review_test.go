@@ -48,7 +48,7 @@ func rulesOf(t *testing.T, cfg client.Config) client.SubjectRules {
 func TestWhoMayAsk(t *testing.T) {
 	server := clienttest.Start(t, clienttest.Options{Authorize: func(a clienttest.Access) (bool, string) { return a.Verb == "impersonate", "" }})
 	cfg := server.Config()
-	cfg.Impersonate = client.Impersonation{User: "jane"}
+	cfg.Impersonate = &client.Impersonation{User: "jane"}
 	c, err := client.New(cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -223,7 +223,7 @@ func (s *stanza) user(c *client.Config, cluster *stanza) {
 		s.fail("token", errors.New("has a space or a control character in it"))
 	}
 	s.password(c)
-	s.impersonation(&c.Impersonate)
+	s.impersonation(c)
 	t := &c.TLS
 	t.CertData, t.CertFile = s.either("client-certificate")
 	t.KeyData, t.KeyFile = s.either("client-key")
@@ -269,7 +269,9 @@ var errNotText = errors.New("has a control character in it")
 
 // impersonation sets on whose behalf the user acts. All of it travels in headers of HTTP, which end at a line's end and
 // lose the space around them: what is refused here would be somebody else at the server.
-func (s *stanza) impersonation(i *client.Impersonation) {
+// A file that a program wrote may have as with an empty text, which means nobody there as in other clients.
+func (s *stanza) impersonation(c *client.Config) {
+	var i client.Impersonation
 	i.User, i.UID = s.text("as"), s.text("as-uid")
 	i.Groups, i.Extra = s.list("as-groups"), s.lists("as-user-extra")
 	for _, field := range []string{"as-uid", "as-groups", "as-user-extra"} {
@@ -293,5 +295,8 @@ func (s *stanza) impersonation(i *client.Impersonation) {
 	for _, key := range slices.Sorted(maps.Keys(i.Extra)) {
 		check("as-user-extra", key)
 		check("as-user-extra", i.Extra[key]...)
+	}
+	if i.User != "" {
+		c.Impersonate = &i
 	}
 }

@@ -496,19 +496,19 @@ func TestPasswordImpersonationAndCompressionReachTheConfig(t *testing.T) {
 		{"compression", `disable-compression: false`, ``, client.Config{}},
 		{
 			"impersonation of a user", ``, `token: abc, as: "system:serviceaccount:web:a"`,
-			client.Config{BearerToken: "abc", Impersonate: client.Impersonation{User: "system:serviceaccount:web:a"}},
+			client.Config{BearerToken: "abc", Impersonate: &client.Impersonation{User: "system:serviceaccount:web:a"}},
 		},
 		{
 			"all of impersonation", ``,
 			`as: anna, as-uid: 17, as-groups: [devs, "system:masters"], as-user-extra: {scopes: [a, 2], Empty: [], none: null}`,
-			client.Config{Impersonate: client.Impersonation{
+			client.Config{Impersonate: &client.Impersonation{
 				User: "anna", UID: "17", Groups: []string{"devs", "system:masters"},
 				Extra: map[string][]string{"scopes": {"a", "2"}, "Empty": {}, "none": {}},
 			}},
 		},
 		{
 			"what is empty impersonates nobody", ``, `as: "", as-uid: null, as-groups: [], as-user-extra: {}`,
-			client.Config{Impersonate: client.Impersonation{Extra: map[string][]string{}}},
+			client.Config{},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

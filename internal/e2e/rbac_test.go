@@ -97,7 +97,7 @@ func TestTheServerSeesWhoIsImpersonated(t *testing.T) {
 	}
 	t.Run("by a client", func(t *testing.T) {
 		cfg := adminConfig()
-		cfg.Impersonate = somebody
+		cfg.Impersonate = &somebody
 		check(t, client.For(open(t, cfg), selfReviews))
 	})
 	t.Run("by a handle", func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestTheServerSeesWhoIsImpersonated(t *testing.T) {
 	})
 	t.Run("by a handle of a client that impersonates somebody else", func(t *testing.T) {
 		cfg := adminConfig()
-		cfg.Impersonate = client.Impersonation{User: "carol", UID: "7", Groups: []string{"others"}}
+		cfg.Impersonate = &client.Impersonation{User: "carol", UID: "7", Groups: []string{"others"}}
 		check(t, client.For(open(t, cfg), selfReviews).As(somebody))
 	})
 }
@@ -153,7 +153,7 @@ func TestWhoMayNotImpersonateIsToldSo(t *testing.T) {
 func TestAnAnonymousClientIsAnonymous(t *testing.T) {
 	t.Parallel()
 	cfg := userConfig(t, "alice", "system:masters")
-	cfg.Impersonate = client.Impersonation{User: "bob"}
+	cfg.Impersonate = &client.Impersonation{User: "bob"}
 	_, err := client.For(open(t, cfg.Anonymous()), conformance.Namespaces).Get(t.Context(), meta.Key{Name: "default"})
 	wantReason(t, err, apierrors.Forbidden)
 	if err == nil || !strings.Contains(err.Error(), `User "system:anonymous" cannot get`) {
