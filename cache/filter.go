@@ -38,6 +38,9 @@ func (f Filtered[T]) Subscribe(h Handler[T]) *Subscription {
 	return f.r.s.subscribe(h, f.match)
 }
 
+// Runner returns what fills the store, or nil if the reader that the view was made of does not know.
+func (f Filtered[T]) Runner() Runner { return f.r.runner }
+
 // tellFiltered makes the calls that take a handler of a filtered view from what it knows to what is there.
 func (q *subscriber[T]) tellFiltered(c *change[T], report func(*PanicError)) {
 	_, known := q.known.m[c.key]

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"context"
 	"iter"
 	"slices"
 
@@ -16,8 +17,21 @@ import (
 // A Reader is a small value; copies read the same store. All methods may be called from any goroutine, also from handlers and
 // from the body of a loop over the cache. The zero Reader is an empty cache that stays empty.
 type Reader[T meta.Object] struct {
-	s *Store[T]
+	s      *Store[T]
+	runner Runner
 }
+
+// Runner fills a store while its Run is under way, as an informer does.
+type Runner interface {
+	Run(ctx context.Context) error
+}
+
+// WithRunner returns a reader of the same store that names r as what fills it. Informers name themselves in the readers that
+// they return, so that whoever is given a reader can find out what has to run.
+func (r Reader[T]) WithRunner(runner Runner) Reader[T] { return Reader[T]{r.s, runner} }
+
+// Runner returns what fills the store, or nil if the reader does not know.
+func (r Reader[T]) Runner() Runner { return r.runner }
 
 // Get returns the object at k, and whether there is one. The object is shared: use [meta.Clone] before changing it.
 func (r Reader[T]) Get(k meta.Key) (obj T, found bool) {

@@ -111,7 +111,7 @@ func NewStore[T meta.Object]() *Store[T] {
 }
 
 // Reader returns the view of the store that everybody but its writer has.
-func (s *Store[T]) Reader() Reader[T] { return Reader[T]{s} }
+func (s *Store[T]) Reader() Reader[T] { return Reader[T]{s: s} }
 
 // Set is [Part.Set] of the part of everything.
 func (s *Store[T]) Set(id meta.Identity, obj T) {

@@ -69,7 +69,8 @@
 // Nothing runs until [Informer.Run], and nothing when it has returned, whatever the reason. Run takes one goroutine beside its
 // own to deliver, one for each collection that is watched (one, or one for each namespace), and one for each subscription;
 // the client adds those of its requests. [Shared.Run] takes one more for each informer that has users. Run may be called
-// again, and resumes each watch where it was. A function of an index that panics does so in Run, that of Shared for shared
+// again, and resumes each watch where it was. The function [Run] runs the informers that controllers watch or read, each once,
+// and stops them after the controllers. A function of an index that panics does so in Run, that of Shared for shared
 // informers; what runs beside has returned then.
 //
 // Every error is handed to Options.OnError, and the last one of a list or a watch is visible in [Informer.Status], also for

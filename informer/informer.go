@@ -118,7 +118,7 @@ func (i *Informer[T]) begin() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.running {
-		return fmt.Errorf("run informer of %s: it is running already", i.name())
+		return &runningError{i, i.span.ended}
 	}
 	select {
 	case <-i.span.ended:
@@ -161,7 +161,7 @@ func (i *Informer[T]) leave(err error) bool {
 //
 //	site, found := inf.Reader().Get(key)
 //	site = meta.Clone(site)
-func (i *Informer[T]) Reader() cache.Reader[T] { return i.store.Reader() }
+func (i *Informer[T]) Reader() cache.Reader[T] { return i.store.Reader().WithRunner(i) }
 
 // Subscribe has h called with every change from now on, beginning with the objects that the cache holds; see package cache
 // for what is guaranteed. Handlers are called while Run runs.

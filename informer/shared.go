@@ -26,6 +26,7 @@ type Shared struct {
 	// mu guards the rest, and the users and lives of all informers. Nothing else is locked, and nothing is called, under it.
 	mu       sync.Mutex
 	running  bool
+	ended    chan struct{}                // closed at the end of the Run that is under way
 	commons  map[any]weak.Pointer[common] // by what they share; one that nobody refers to any more is forgotten
 	starting []*common                    // those for which Run has to start a goroutine
 
@@ -44,8 +45,8 @@ func (s *Shared) Run(ctx context.Context) error {
 	if s.o.Grace < 0 {
 		return fmt.Errorf("run Shared: informer.SharedOptions: Grace must be 0 or more, got %v", s.o.Grace)
 	}
-	if !s.begin() {
-		return errors.New("run Shared: it is running already")
+	if err := s.begin(); err != nil {
+		return err
 	}
 	defer s.end()
 	ctx, cancel := context.WithCancel(ctx)
@@ -81,21 +82,25 @@ func (s *Shared) Run(ctx context.Context) error {
 	}
 }
 
-func (s *Shared) begin() bool {
+func (s *Shared) begin() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running {
-		return false
+		return &runningError{s, s.ended}
 	}
-	s.running = true
-	return true
+	s.running, s.ended = true, make(chan struct{})
+	return nil
 }
 
 func (s *Shared) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running = false
+	close(s.ended)
 }
+
+// String names the Shared in errors.
+func (s *Shared) String() string { return "Shared" }
 
 func (s *Shared) isRunning() bool {
 	s.mu.Lock()

@@ -67,7 +67,7 @@ func TestSharedFollowsItsUsers(t *testing.T) {
 			r.Error(err)
 		}
 		r.watches(1)
-		if one.Reader() != two.Reader() || byName.Len("a") != 1 {
+		if one.Reader().WithRunner(nil) != two.Reader().WithRunner(nil) || byName.Len("a") != 1 {
 			r.Error("they do not share a cache")
 		}
 		first.stop()

@@ -89,8 +89,8 @@ func sharingOf[T meta.Object](src Source[T], o Options) sharing {
 //
 // When Run ends so do the subscriptions that [User.Subscribe] has made: who runs it again subscribes again.
 func (u *User[T]) Run(ctx context.Context) (err error) {
-	if !u.begin() {
-		return fmt.Errorf("run %v: it is running already", u)
+	if err := u.begin(); err != nil {
+		return err
 	}
 	defer func() { u.end(err) }()
 	if any(u.informer.source) == nil {
@@ -115,11 +115,11 @@ func (u *User[T]) Run(ctx context.Context) (err error) {
 	return fmt.Errorf("run %v: %w", u, l.err)
 }
 
-func (u *User[T]) begin() bool {
+func (u *User[T]) begin() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.running {
-		return false
+		return &runningError{u, u.span.ended}
 	}
 	select {
 	case <-u.span.ended:
@@ -127,7 +127,7 @@ func (u *User[T]) begin() bool {
 	default: // this is the first Run
 	}
 	u.running = true
-	return true
+	return nil
 }
 
 // attach notes the life that the user is part of.
@@ -206,6 +206,33 @@ func (u *User[T]) WaitSynced(ctx context.Context) error {
 	return u.informer.waitSynced(ctx, span)
 }
 
+// Unsynced returns nil when the cache holds a complete list, and otherwise why it does not; see [Informer.Unsynced].
+func (u *User[T]) Unsynced() error {
+	u.mu.Lock()
+	running, l, span := u.running, u.life, u.span
+	u.mu.Unlock()
+	switch {
+	case !running:
+		select {
+		case <-span.ended:
+			return fmt.Errorf("its Run has ended: %w", span.err)
+		default:
+			return errNotRun
+		}
+	case l == nil:
+		return errors.New("its Run is about to begin")
+	}
+	select {
+	case <-l.begun:
+		return u.informer.Unsynced()
+	default:
+	}
+	if !u.c.s.isRunning() {
+		return errors.New("its Shared does not run")
+	}
+	return errors.New("it is being started")
+}
+
 // WaitFor waits until the cache has seen a write; see [Informer.WaitFor].
 func (u *User[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion string) error {
 	return u.informer.waitFor(ctx, key, resourceVersion, u.o.OnWaited)
@@ -213,7 +240,7 @@ func (u *User[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion str
 
 // Reader returns the cache. It can be used at any time, and always reads the same one; while the informer has no users it is
 // empty. Objects in it are shared: use meta.Clone before changing one.
-func (u *User[T]) Reader() cache.Reader[T] { return u.informer.Reader() }
+func (u *User[T]) Reader() cache.Reader[T] { return u.informer.store.Reader().WithRunner(u) }
 
 // Subscribe has h called with every change from now on, beginning with the objects that the cache holds, until Run ends; see
 // package cache for what is guaranteed. One that is made before Run hears of what the informer does for other users already.

@@ -51,6 +51,35 @@ func (i *Informer[T]) waitSynced(ctx context.Context, user *span) error {
 	return fmt.Errorf("sync %s: %w", i.name(), why)
 }
 
+// Unsynced returns nil when the cache holds a complete list, and otherwise why it does not: the last error of the server, for
+// each namespace that is missing, or how far the list is, or that nobody runs the informer. It does not wait.
+func (i *Informer[T]) Unsynced() error {
+	i.mu.Lock()
+	done, running, span := i.allListed(), i.running, i.span
+	i.mu.Unlock()
+	if done {
+		return nil
+	}
+	if !running {
+		select {
+		case <-span.ended:
+			return fmt.Errorf("its Run has ended: %w", span.err)
+		default:
+			return errNotRun
+		}
+	}
+	if i.o.Namespaces != nil {
+		return i.missing()
+	}
+	status := i.Status()
+	if status.Err != nil {
+		return status.Err
+	}
+	return fmt.Errorf("it is %s, with %d objects so far", status.State, status.Progress.Items)
+}
+
+var errNotRun = errors.New("nobody has called its Run")
+
 // named is how many namespaces an error names.
 const named = 5
 

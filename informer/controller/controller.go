@@ -6,9 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -52,6 +52,35 @@ func New[K comparable](name string, o Options, fn Func[K], from ...Source[K]) *C
 		timeout: fmt.Errorf("ran longer than Options.Timeout (%v)", o.Timeout),
 		status:  Status{Name: name},
 	}
+}
+
+// Runners returns what has to run for the controller: the informers that its sources watch or read, each once. informer.Run
+// asks for them and runs them; [Controller.Run] does not.
+func (c *Controller[K]) Runners() []interface {
+	Run(ctx context.Context) error
+} {
+	var all []runner
+	for _, s := range c.sources {
+		n, ok := s.(interface {
+			Runners() []interface {
+				Run(ctx context.Context) error
+			}
+		})
+		if !ok {
+			continue
+		}
+		for _, r := range n.Runners() {
+			if !has(all, r) {
+				all = append(all, r)
+			}
+		}
+	}
+	return all
+}
+
+// has reports whether rs has r. A runner that cannot be compared is only itself.
+func has(rs []runner, r runner) bool {
+	return r != nil && reflect.ValueOf(r).Comparable() && slices.Contains(rs, r)
 }
 
 // Run runs the sources, and, once all of them have delivered what was there at the start, the workers, until ctx ends. It
@@ -203,8 +232,7 @@ func (c *Controller[K]) waitSynced(ctx context.Context, all <-chan struct{}, fai
 	case <-all:
 	case <-ctx.Done():
 	case <-late:
-		fail(fmt.Errorf("sources have not delivered after %v: %s",
-			c.options.SyncTimeout, strings.Join(c.Status().Unsynced, ", ")))
+		fail(&SyncError{Controller: c.name, After: c.options.SyncTimeout, Unsynced: c.Status().Unsynced})
 	}
 	return ctx.Err() == nil
 }

@@ -3,7 +3,7 @@
 //	ctl := controller.New("mirror", controller.Options{Workers: 4}, reconcile,
 //		controller.Watch(configMaps),
 //		controller.Owned(mirrors, meta.GVK{Version: "v1", Kind: "ConfigMap"}, meta.Namespaced))
-//	return informer.Run(ctx, configMaps, mirrors, ctl)
+//	return informer.Run(ctx, ctl)
 //
 // The function is told a key, not what happened to it. It reads the present state, from a cache or a server, and brings
 // the world nearer to what it should be; it must therefore be safe to call once too often. What it returns decides what
@@ -31,8 +31,9 @@
 //
 // # What is not guaranteed
 //
-// A controller does not run the informers that it watches: one that nobody runs delivers nothing, and the workers wait for it.
-// [Status] names what they wait for, and Options.SyncTimeout makes an error of it.
+// informer.Run runs the informers that a controller watches, or declares with [Reads], and stops them after it.
+// [Controller.Run] does not run them. An informer that nobody runs delivers nothing, and the workers wait for it. [Status]
+// names what they wait for, and why, and Options.SyncTimeout makes an error of it.
 //
 // Keys that wait when Run ends are forgotten; the sources name what is there at the next start. There is no order between
 // keys beyond that of the queue (package workqueue), whose memory is bounded by the number of distinct keys.

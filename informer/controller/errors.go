@@ -2,7 +2,10 @@
 
 package controller
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // ReconcileError is a failure of one reconcile, as Options.OnError and [Status] tell it. The function's own error is
 // within: errors.As finds a *PanicError, a *TerminalError or a server's error in it.
@@ -24,6 +27,32 @@ func (e *ReconcileError) Error() string {
 
 // Unwrap returns the function's error.
 func (e *ReconcileError) Unwrap() error { return e.Err }
+
+// SyncError says that a controller waits for sources, and why they have not delivered: its workers have not started.
+type SyncError struct {
+	// Controller is the name of the controller.
+	Controller string
+	// After is how long it has waited.
+	After time.Duration
+	// Unsynced are the sources that it waits for.
+	Unsynced []Unsynced
+}
+
+// Error names the sources and the reasons.
+func (e *SyncError) Error() string {
+	return fmt.Sprintf("sources have not delivered after %v: %s", e.After, join(e.Unsynced))
+}
+
+// Unwrap returns the reasons.
+func (e *SyncError) Unwrap() []error {
+	var all []error
+	for _, u := range e.Unsynced {
+		if u.Err != nil {
+			all = append(all, u.Err)
+		}
+	}
+	return all
+}
 
 // PanicError is a recovered panic, of a reconcile or of a source.
 type PanicError struct {

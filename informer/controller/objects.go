@@ -13,7 +13,9 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Subscriber is what has objects to follow: *informer.Informer[T], *informer.User[T] and cache.Reader[T].
+// Subscriber is what has objects to follow: *informer.Informer[T], *informer.User[T], cache.Reader[T] and cache.Filtered[T].
+// A reader that an informer returned leads back to the informer, so informer.Run runs that, whichever of them is watched. What
+// fills the reader of a store of one's own has to be run by oneself.
 type Subscriber[T meta.Object] interface {
 	Subscribe(h cache.Handler[T]) *cache.Subscription
 }
@@ -75,6 +77,9 @@ func subject[T meta.Object](s Subscriber[T]) string {
 	if named, ok := s.(fmt.Stringer); ok {
 		return named.String()
 	}
+	if named, ok := fillerOf(s).(fmt.Stringer); ok {
+		return named.String()
+	}
 	return reflect.TypeFor[T]().String()
 }
 
@@ -86,6 +91,28 @@ type objects[K comparable, T meta.Object] struct {
 }
 
 func (o *objects[K, T]) String() string { return o.name }
+
+// fillerOf returns what has to run for there to be objects, or nil if that is not known.
+func fillerOf(from any) runner {
+	switch from := from.(type) {
+	case runner:
+		if !isNil(from) {
+			return from
+		}
+	case interface{ Runner() cache.Runner }:
+		return from.Runner()
+	}
+	return nil
+}
+
+func (o *objects[K, T]) Runners() []runner {
+	if r := fillerOf(o.from); r != nil {
+		return []runner{r}
+	}
+	return nil
+}
+
+func (o *objects[K, T]) Unsynced() error { return whyUnsynced(fillerOf(o.from)) }
 
 func (o *objects[K, T]) Run(ctx context.Context, add func(K), synced func()) error {
 	if o.from == nil {

@@ -346,8 +346,8 @@ func TestSourcesAreNamedAfterWhatTheyFollow(t *testing.T) {
 			controller.Chan(make(chan meta.Key)),
 		)
 		err := c.Run(t.Context())
-		want := `run controller "c": sources have not delivered after 1m0s: Watch(*controller_test.pod), ` +
-			`Watch(informer of pods.v1), Map(*controller_test.pod), Owned(informer of pods.v1, Deployment.apps/v1)`
+		want := `run controller "c": sources have not delivered after 1m0s: Watch(*controller_test.pod); ` +
+			`Watch(informer of pods.v1); Map(*controller_test.pod); Owned(informer of pods.v1, Deployment.apps/v1)`
 		if err == nil || err.Error() != want {
 			t.Errorf("Run returned\n\t%v\nwant\n\t%s", err, want)
 		}

@@ -4,14 +4,16 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 )
 
-// Source names keys that need work. This package has [Watch], [Map] and [Owned] for the objects of a cache, and [Every]
-// and [Chan]; anything else that satisfies the interface will do.
+// Source names keys that need work. This package has [Watch], [Map] and [Owned] for the objects of a cache, and [Every],
+// [Chan] and [Reads]; anything else that satisfies the interface will do.
 type Source[K comparable] interface {
 	// Run calls add for every key that needs work until ctx ends, and calls synced once it has named all that needed work
 	// when it started: no reconcile runs before. A source without such a beginning calls synced at once.
@@ -20,7 +22,14 @@ type Source[K comparable] interface {
 	// returns an error before, the controller ends with that error. When it has returned, nothing of it runs, and it does
 	// not call add or synced again. Both may be called from any goroutine and do not block.
 	//
-	// A source that has a method String is called by that name in errors and in the status.
+	// A source may have further methods:
+	//
+	//	String() string
+	//		what it is called in errors and in the status
+	//	Unsynced() error
+	//		why it has not called synced yet, for the status and for errors; nil if there is nothing to say
+	//	Runners() []interface{ Run(ctx context.Context) error }
+	//		what has to run for it, such as an informer; informer.Run runs that with the controller
 	Run(ctx context.Context, add func(K), synced func()) error
 }
 
@@ -29,6 +38,100 @@ func nameOf[K comparable](s Source[K]) string {
 		return named.String()
 	}
 	return fmt.Sprintf("%T", s)
+}
+
+// runner is what has to run for a source; informer.Runner is the same interface.
+type runner = interface {
+	Run(ctx context.Context) error
+}
+
+// Reads declares that the reconcile function reads caches that the controller does not watch. It names no key. The workers
+// wait until each of them holds a complete list, and informer.Run runs them, as it does those that are watched.
+//
+//	controller.New("sites", controller.Options{}, reconcile, controller.Watch(sites), controller.Reads[meta.Key](certificates))
+//
+// *informer.Informer and *informer.User are such caches. It ends the controller with an error if one of them ends before it
+// has a list.
+func Reads[K comparable](caches ...Cache) Source[K] {
+	names := make([]any, len(caches))
+	for i, c := range caches {
+		names[i] = c
+		if _, named := c.(fmt.Stringer); !named || isNil(c) {
+			names[i] = fmt.Sprintf("%T", c)
+		}
+	}
+	return &reads[K]{caches: slices.Clone(caches), name: describe("Reads", names...)}
+}
+
+// Cache is what becomes complete some time after it is run, as an informer does.
+type Cache interface {
+	// Run fills the cache until ctx ends.
+	Run(ctx context.Context) error
+	// WaitSynced returns nil when the cache is complete, and an error if that cannot be or ctx ends before.
+	WaitSynced(ctx context.Context) error
+}
+
+type reads[K comparable] struct {
+	caches []Cache
+	name   string
+}
+
+func (r *reads[K]) String() string { return r.name }
+
+func (r *reads[K]) Runners() []runner {
+	var all []runner
+	for _, c := range r.caches {
+		if !isNil(c) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func (r *reads[K]) Unsynced() error {
+	var missing []error
+	for _, c := range r.caches {
+		if isNil(c) {
+			continue
+		}
+		if err := whyUnsynced(c); err != nil {
+			missing = append(missing, err)
+		}
+	}
+	return errors.Join(missing...)
+}
+
+func (r *reads[K]) Run(ctx context.Context, _ func(K), synced func()) error {
+	for i, c := range r.caches {
+		if isNil(c) {
+			return fmt.Errorf("cache %d must not be nil", i)
+		}
+	}
+	for _, c := range r.caches {
+		if err := c.WaitSynced(ctx); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+	}
+	synced()
+	<-ctx.Done()
+	return nil
+}
+
+// isNil reports whether there is nothing to call: nil, or a nil pointer.
+func isNil(what any) bool {
+	v := reflect.ValueOf(what)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+// whyUnsynced returns why something that may say so is not synced.
+func whyUnsynced(what any) error {
+	if u, ok := what.(interface{ Unsynced() error }); ok {
+		return u.Unsynced()
+	}
+	return nil
 }
 
 // Every names keys when it starts, and again each time that period has passed, so that they are reconciled even if nothing

@@ -41,8 +41,8 @@ type Status struct {
 	Name string
 	// State is where it is in its life.
 	State State
-	// Unsynced names the sources that the workers wait for, or have waited for in vain.
-	Unsynced []string
+	// Unsynced are the sources that the workers wait for, or have waited for in vain, and why they have not delivered.
+	Unsynced []Unsynced
 	// Reconciles is how many reconciles have ended, whatever their outcome, since the controller was made.
 	Reconciles int
 	// Errors is how many of them failed, by an error or a panic. Those that the end of the controller interrupted did not.
@@ -57,12 +57,36 @@ type Status struct {
 	Queue workqueue.Stats
 }
 
+// Unsynced is a source that has not delivered what was there at the start.
+type Unsynced struct {
+	// Source is the name of the source.
+	Source string
+	// Err is why, such as the last error of the server; nil if the source does not say.
+	Err error
+}
+
+// String names the source, and says why.
+func (u Unsynced) String() string {
+	if u.Err == nil {
+		return u.Source
+	}
+	return fmt.Sprintf("%s: %v", u.Source, u.Err)
+}
+
+func join(all []Unsynced) string {
+	parts := make([]string, len(all))
+	for i, u := range all {
+		parts[i] = u.String()
+	}
+	return strings.Join(parts, "; ")
+}
+
 // String returns the status in one line for people. Its form is no promise.
 func (s Status) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "controller %q: %v", s.Name, s.State)
 	if len(s.Unsynced) > 0 {
-		fmt.Fprintf(&b, " (waiting for %s)", strings.Join(s.Unsynced, ", "))
+		fmt.Fprintf(&b, " (waiting for %s)", join(s.Unsynced))
 	}
 	fmt.Fprintf(&b, ", %d reconciles, %d errors", s.Reconciles, s.Errors)
 	for _, part := range []struct {
@@ -94,7 +118,7 @@ func (c *Controller[K]) Status() Status {
 	c.mu.Unlock()
 	for i, waiting := range unsynced {
 		if waiting {
-			s.Unsynced = append(s.Unsynced, nameOf(c.sources[i]))
+			s.Unsynced = append(s.Unsynced, Unsynced{Source: nameOf(c.sources[i]), Err: whyUnsynced(c.sources[i])})
 		}
 	}
 	if queue != nil {
