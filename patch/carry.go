@@ -1,7 +1,6 @@
 package patch
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,7 +29,7 @@ func Carry(live, before, after []byte) ([]byte, error) {
 			return nil, errors.New("patch: " + doc.what + " is not a JSON object")
 		}
 	}
-	carry(&docs[0], &docs[1], &docs[2])
+	newCarrier().carry(&docs[0], &docs[1], &docs[2])
 	out, err := docs[0].appendTo(make([]byte, 0, len(live)+len(after)), 0)
 	if err != nil {
 		return nil, fmt.Errorf("patch: %w", err)
@@ -38,25 +37,35 @@ func Carry(live, before, after []byte) ([]byte, error) {
 	return out, nil
 }
 
+// carrier carries a change. It goes through before and after once: fingerprints tell which elements are the same, and run which
+// texts are.
+type carrier struct {
+	run        textRun
+	prints     *fingerprints
+	candidates int // elements of one name that were compared; a test counts them
+}
+
+func newCarrier() *carrier { return &carrier{prints: newFingerprints()} }
+
 // carry changes live, or returns what is to replace it. What is not replaced stays, also if it is not there at all, as nil: a
 // program often writes the zero value of what it has not read. Objects are looked at once, however deep they are.
-func carry(live, before, after *node) (_ node, replaced bool) {
-	if unchanged(before, after) {
+func (c *carrier) carry(live, before, after *node) (_ node, replaced bool) {
+	if c.run.unchanged(before, after) {
 		return node{}, false
 	}
 	if kind := after.kind(); live != nil && live.kind() == kind && before.kind() == kind {
 		if kind == '{' {
-			carryMembers(live.open(), before.open(), after.open())
+			c.members(live.open(), before.open(), after.open())
 			return node{}, false
 		}
 		if kind == '[' && len(live.open().items) == len(before.open().items) {
-			return carryList(live.branch.items, before.branch.items, after.open().items)
+			return c.list(live.branch.items, before.branch.items, after.open().items)
 		}
 	}
-	return after.written(), !alike(before, after)
+	return after.written(), !c.prints.alike(before, after)
 }
 
-func carryMembers(live, before, after *branch) {
+func (c *carrier) members(live, before, after *branch) {
 	for i := range before.members {
 		if m := &before.members[i]; !m.gone && after.findFrom(i, string(m.name)) < 0 {
 			if at := live.find(string(m.name)); at >= 0 {
@@ -72,10 +81,10 @@ func carryMembers(live, before, after *branch) {
 		value, replaced := m.value.written(), true
 		if was := before.findFrom(i, string(m.name)); was >= 0 {
 			var there *node
-			if at := live.find(string(m.name)); at >= 0 {
+			if at := live.findFrom(i, string(m.name)); at >= 0 {
 				there = &live.members[at].value
 			}
-			value, replaced = carry(there, &before.members[was].value, &m.value)
+			value, replaced = c.carry(there, &before.members[was].value, &m.value)
 		}
 		if replaced {
 			live.put(m, value)
@@ -83,27 +92,35 @@ func carryMembers(live, before, after *branch) {
 	}
 }
 
-// carryList makes a list of after's elements, each with what live has of the element of before that it was.
-func carryList(live, before, after []node) (_ node, replaced bool) {
+// list makes a list of after's elements, each with what live has of the element of before that it was.
+func (c *carrier) list(live, before, after []node) (_ node, replaced bool) {
 	out := make([]node, len(after))
 	replaced = len(before) != len(after)
-	for i, j := range pair(before, after) {
+	p := c.pair(before, after)
+	for i, j := range p.from {
 		if j < 0 {
 			out[i], replaced = after[i].written(), true
 			continue
 		}
-		value, isNew := carry(&live[j], &before[j], &after[i])
-		if !isNew {
-			value = live[j]
+		out[i], replaced = live[j], replaced || i != j
+		if p.same[i] {
+			continue
 		}
-		out[i], replaced = value, replaced || isNew || i != j
+		if value, isNew := c.carry(&live[j], &before[j], &after[i]); isNew {
+			out[i], replaced = value, true
+		} else {
+			out[i] = live[j]
+		}
 	}
 	return listOf(out), replaced
 }
 
-// pair says of each element of after which element of before it was, or -1.
-func pair(before, after []node) []int {
-	p := pairing{before: before, after: after, from: make([]int, len(after)), used: make([]bool, len(before))}
+// pair says of each element of after which element of before it was.
+func (c *carrier) pair(before, after []node) *pairing {
+	p := &pairing{
+		carrier: c, before: before, after: after,
+		from: make([]int, len(after)), same: make([]bool, len(after)), used: make([]bool, len(before)),
+	}
 	for i := range p.from {
 		p.from[i] = -1
 	}
@@ -117,106 +134,119 @@ func pair(before, after []node) []int {
 			}
 		}
 	}
-	return p.from
+	return p
 }
 
-// pairing is a pair that is being made: from is its result so far, and used tells which elements of before are in it.
+// pairing is a pair that is being made.
 type pairing struct {
+	*carrier
 	before, after []node
-	from          []int
-	used          []bool
+	from          []int  // for each element of after, which one of before it was; -1 if none
+	same          []bool // of after, that are unchanged
+	used          []bool // of before, that are in from
 }
 
 func (p *pairing) take(i, j int) { p.from[i], p.used[j] = j, true }
+
+// takeSame takes a pair if it is unchanged.
+func (p *pairing) takeSame(i, j int) bool {
+	if p.from[i] >= 0 || p.used[j] || !p.prints.alike(&p.before[j], &p.after[i]) {
+		return false
+	}
+	p.take(i, j)
+	p.same[i] = true
+	return true
+}
 
 // inPlace takes what is unchanged at the start, at the end, and, if no element came or went, in between.
 func (p *pairing) inPlace() {
 	b, a := len(p.before), len(p.after)
 	start := 0
-	for start < min(a, b) && alike(&p.before[start], &p.after[start]) {
-		p.take(start, start)
+	for start < min(a, b) && p.takeSame(start, start) {
 		start++
 	}
-	for b > start && a > start && alike(&p.before[b-1], &p.after[a-1]) {
+	for b > start && a > start && p.takeSame(a-1, b-1) {
 		b, a = b-1, a-1
-		p.take(a, b)
 	}
 	if a != b {
 		return
 	}
 	for i := start; i < a; i++ {
-		if alike(&p.before[i], &p.after[i]) {
-			p.take(i, i)
-		}
+		p.takeSame(i, i)
 	}
 }
 
 // moved takes what is unchanged at another place; of equal elements the first was the first.
 func (p *pairing) moved() {
-	left := 0
-	for _, j := range p.from {
-		if j < 0 {
-			left++
+	if !slices.Contains(p.from, -1) {
+		return
+	}
+	places := make(map[uint64][]int)
+	for j := range p.before {
+		if !p.used[j] {
+			print := p.prints.of(&p.before[j])
+			places[print] = append(places[print], j)
 		}
 	}
-	if left == 1 && len(p.before) == len(p.after) {
-		return // the only one that is left was looked at in its place
-	}
-	text := func(v *node) string { return string(v.appendSorted(nil)) }
-	places := p.left(text)
 	for i := range p.after {
 		if p.from[i] >= 0 || len(places) == 0 {
 			continue
 		}
-		key := text(&p.after[i])
-		if at := places[key]; len(at) > 0 {
-			p.take(i, at[0])
-			places[key] = at[1:]
+		print := p.prints.of(&p.after[i])
+		if at := places[print]; len(at) > 0 && p.takeSame(i, at[0]) {
+			places[print] = at[1:]
 		}
 	}
 }
 
 // byName takes what has the same name. Where several have it, as the mounts of one volume, it is the one at the same place
-// if no element came or went, and otherwise the one that has most in common, among the first hundred.
+// if no element came or went, and otherwise the one that has most in common, among the first ones.
 func (p *pairing) byName() {
-	places := p.left(nameOf)
+	if !slices.Contains(p.from, -1) {
+		return
+	}
+	left := keyElements(len(p.before), func(j int) (string, bool) {
+		if p.used[j] {
+			return "", false
+		}
+		name := nameOf(&p.before[j])
+		return name, name != ""
+	})
 	for i := range p.after {
-		v := &p.after[i]
-		name := nameOf(v)
-		at := places[name]
-		if p.from[i] >= 0 || name == "" || len(at) == 0 {
+		if p.from[i] >= 0 {
 			continue
 		}
-		best, ok := slices.BinarySearch(at, i)
-		if !ok || len(p.before) != len(p.after) {
-			best = 0
-			for k, most := 0, -1; k < min(len(at), 100); k++ {
-				if n := common(&p.before[at[k]], v); n > most {
-					best, most = k, n
-				}
-			}
+		name := nameOf(&p.after[i])
+		if name == "" {
+			continue
 		}
-		p.take(i, at[best])
-		places[name] = slices.Delete(at, best, best+1)
+		best := -1
+		if len(p.before) == len(p.after) && left.has(i, name) {
+			best = i
+		} else {
+			best = p.closest(&p.after[i], left, name)
+		}
+		if best >= 0 {
+			p.take(i, best)
+			left.take(best)
+		}
 	}
 }
 
-// left returns the places of the elements of before that are not taken, by what key says of them, unless that is empty. It
-// is nil if none of after's is left either.
-func (p *pairing) left(key func(*node) string) map[string][]int {
-	if !slices.Contains(p.from, -1) {
-		return nil
-	}
-	places := make(map[string][]int)
-	for j := range p.before {
-		if p.used[j] {
-			continue
+// closest returns which of the elements of a name that are left has most in common with v; -1 if there are none. It looks at a
+// hundred, and in long lists at fewer.
+func (p *pairing) closest(v *node, left *keyed, name string) int {
+	best, most, look := -1, -1, min(100, max(8, 100_000/len(p.after)))
+	for j := range left.of(name) {
+		p.candidates++
+		if n := p.common(&p.before[j], v); n > most {
+			best, most = j, n
 		}
-		if k := key(&p.before[j]); k != "" {
-			places[k] = append(places[k], j)
+		if look--; look == 0 {
+			break
 		}
 	}
-	return places
+	return best
 }
 
 // nameOf returns what tells an element from the others in most of the API's lists of objects, or nothing.
@@ -230,43 +260,20 @@ func nameOf(v *node) string {
 }
 
 // common counts the members that two objects agree on.
-func common(a, b *node) int {
+func (p *pairing) common(a, b *node) int {
 	n := 0
 	if a.kind() != '{' || b.kind() != '{' {
 		return n
 	}
-	other := b.open()
-	for m := range a.open().each {
-		if i := other.find(string(m.name)); i >= 0 && alike(&m.value, &other.members[i].value) {
+	mine, other := a.open(), b.open()
+	for i := range mine.members {
+		m := &mine.members[i]
+		if m.gone {
+			continue
+		}
+		if at := other.findFrom(i, string(m.name)); at >= 0 && p.prints.same(&m.value, &other.members[at].value) {
 			n++
 		}
 	}
 	return n
-}
-
-// appendSorted appends a value in one way, whatever the order of members and the spelling of strings.
-func (n *node) appendSorted(dst []byte) []byte {
-	switch n.kind() {
-	case '{':
-		var members []*member
-		for m := range n.open().each {
-			members = append(members, m)
-		}
-		slices.SortFunc(members, func(a, b *member) int { return bytes.Compare(a.name, b.name) })
-		dst = append(dst, '{')
-		for _, m := range members {
-			dst = append(m.value.appendSorted(append(appendQuoted(dst, m.name), ':')), ',')
-		}
-		return append(dst, '}')
-	case '[':
-		dst = append(dst, '[')
-		items := n.open().items
-		for i := range items {
-			dst = append(items[i].appendSorted(dst), ',')
-		}
-		return append(dst, ']')
-	case '"':
-		return appendQuoted(dst, n.from.string(n.at))
-	}
-	return append(dst, n.text()...)
 }

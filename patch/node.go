@@ -48,6 +48,9 @@ func (n node) kind() byte {
 // text returns the value as it is written. It is not a branch.
 func (n node) text() []byte { return n.from.raw(n.at) }
 
+// span returns the text, and where it starts in its source.
+func (n node) span() (start int, text []byte) { return int(n.from.tokens[n.at].start), n.text() }
+
 // open returns the object or list to look into or to change; nil for anything else. Of members with one name the last
 // counts.
 func (n *node) open() *branch {

@@ -1,0 +1,49 @@
+package patch
+
+import "bytes"
+
+// textRun tells whether values of two sources are written alike. Where two objects differ so do those of their members that
+// hold the difference, down to a scalar; to compare the text of each would cost the depth times the length. So it keeps up to
+// where two texts were found to agree, and compares nothing twice if it is asked about values before those within them.
+type textRun struct {
+	a, b           *source
+	startA, startB int  // from here the texts agree,
+	length         int  // for so many bytes
+	ends           bool // and no further
+	compared       int  // how many bytes were compared; a test counts them
+}
+
+// unchanged is what unchanged tells of two values from sources.
+func (r *textRun) unchanged(a, b *node) bool {
+	startA, x := a.span()
+	startB, y := b.span()
+	if len(x) != len(y) {
+		return false
+	}
+	if at := startA - r.startA; r.a == a.from && r.b == b.from && at == startB-r.startB && at >= 0 {
+		if at+len(x) <= r.length {
+			return true
+		}
+		if r.ends && at <= r.length {
+			return false
+		}
+	}
+	r.a, r.b, r.startA, r.startB = a.from, b.from, startA, startB
+	r.length = agreement(x, y)
+	r.ends = r.length < len(x)
+	r.compared += r.length
+	return !r.ends
+}
+
+// agreement returns up to where two texts of one length agree.
+func agreement(x, y []byte) int {
+	const block = 512
+	at := 0
+	for at+block <= len(x) && bytes.Equal(x[at:at+block], y[at:at+block]) {
+		at += block
+	}
+	for at < len(x) && x[at] == y[at] {
+		at++
+	}
+	return at
+}

@@ -1,0 +1,90 @@
+package patch
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// These tests count steps, not time: work on hostile documents grows as they do.
+
+// grows fails if a document that is eight times as large costs more than nine times the work.
+func grows(t *testing.T, work func(n int) int) {
+	t.Helper()
+	few, many := work(500), work(4000)
+	if few == 0 || many > 9*few {
+		t.Errorf("%d steps became %d for 8 times as much", few, many)
+	}
+}
+
+func listOfText(n int, element func(i int) string) string {
+	return `{"l":[` + joined(n, element) + `]}`
+}
+
+func rootOf(t *testing.T, text string) *node {
+	t.Helper()
+	s, err := read("it", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := s.root()
+	return &root
+}
+
+// hostileChanges are documents before and after a change, of n of whatever makes them slow.
+var hostileChanges = map[string]func(n int) (before, after string){
+	"deep lists": func(n int) (string, string) {
+		return `{"a":` + strings.Repeat(`[`, n) + "1" + strings.Repeat("]", n) + "}",
+			`{"a":` + strings.Repeat(`[`, n) + "2" + strings.Repeat("]", n) + "}"
+	},
+	"deep lists of two": func(n int) (string, string) {
+		return `{"a":` + strings.Repeat(`[0,`, n) + "1" + strings.Repeat(",1]", n) + "}",
+			`{"a":` + strings.Repeat(`[2,`, n) + "2" + strings.Repeat(",3]", n) + "}"
+	},
+	"deep objects in lists, that are spelt otherwise": func(n int) (string, string) {
+		return `{"a":1,"b":` + strings.Repeat(`[{"a":1,"b":`, n/2) + "1" + strings.Repeat("}]", n/2) + "}",
+			`{"a":2,"b":` + strings.Repeat(`[{"\u0061":1,"b":`, n/2) + "1" + strings.Repeat("}]", n/2) + "}"
+	},
+	"deep objects that differ behind a long text": func(n int) (string, string) {
+		long := `"` + strings.Repeat("z", 8*n) + `"`
+		return strings.Repeat(`{"a":`, n) + `{"a":` + long + `,"b":1}` + strings.Repeat("}", n),
+			strings.Repeat(`{"a":`, n) + `{"a":` + long + `,"b":2}` + strings.Repeat("}", n)
+	},
+	"one name many times, and all of it changed": func(n int) (string, string) {
+		return listOfText(n, func(i int) string { return fmt.Sprintf(`{"name":"a","v":%d}`, i) }),
+			listOfText(n-1, func(i int) string { return fmt.Sprintf(`{"name":"a","v":%d}`, -1-i) })
+	},
+}
+
+// Security: Carry took 4 to 6 s for a document 9,000 deep, and 2 to 5 s for 60,000 elements of one name.
+func TestCarryingAHostileChangeCostsNoMoreThanItsLength(t *testing.T) {
+	for name, hostile := range hostileChanges {
+		t.Run(name, func(t *testing.T) {
+			grows(t, func(n int) int {
+				before, after := hostile(n)
+				c := newCarrier()
+				c.carry(rootOf(t, before), rootOf(t, before), rootOf(t, after))
+				return c.prints.looked + c.run.compared + c.candidates
+			})
+		})
+	}
+}
+
+func BenchmarkHostileCarry(b *testing.B) {
+	for name, hostile := range hostileChanges {
+		n := 9_000
+		if strings.HasPrefix(name, "one name") {
+			n = 60_000
+		}
+		before, after := hostile(n)
+		b.Run(strings.ReplaceAll(name, " ", "-"), func(b *testing.B) {
+			b.SetBytes(int64(len(before)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Carry([]byte(before), []byte(before), []byte(after)); err != nil && len(before) < 1<<20 {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
