@@ -21,7 +21,8 @@ func DiffJSON(old, new any) Patch {
 
 // DiffGuarded is [DiffJSON] with a test before each operation, so that the patch fails if somebody else has changed the same
 // thing meanwhile: that what is replaced or removed is what it is in old, and that a list whose elements come, go or move is
-// the whole list of old. For a member that is new there is no such test.
+// the whole list of old. For a member that is new there is no such test, and none for a value that has a list with null in it:
+// an API server breaks the connection off at such a test. [Patch.WithResourceVersion] guards those too.
 func DiffGuarded(old, new any) Patch {
 	return diff("patch.DiffGuarded", JSONType, old, new, diffJSON(true))
 }
@@ -74,7 +75,7 @@ func (d *scripter) op(name string, value *node) {
 }
 
 func (d *scripter) guard(was *node) {
-	if d.guarded {
+	if d.guarded && !hasNullItem(was) {
 		d.op("test", was)
 	}
 }
@@ -87,7 +88,7 @@ func (d *scripter) replace(was, is *node) {
 // sizeOfReplace returns how many bytes replace writes, apart from what is escaped in the path.
 func (d *scripter) sizeOfReplace(was, is *node) int {
 	size := len(`,{"op":"replace","path":"","value":}`) + len(d.path) + len(is.text())
-	if d.guarded {
+	if d.guarded && !hasNullItem(was) {
 		size += len(`,{"op":"test","path":"","value":}`) + len(d.path) + len(was.text())
 	}
 	return size
@@ -217,4 +218,27 @@ func (d *scripter) items(list, with *node) {
 // moves reports whether elements come, go or move.
 func moves(pairs [][2]int, a, b int) bool {
 	return a != b || slices.ContainsFunc(pairs, func(p [2]int) bool { return p[0] != p[1] })
+}
+
+// hasNullItem reports whether there is a list with null in a value.
+func hasNullItem(n *node) bool {
+	return bytes.Contains(n.text(), []byte("null")) && isNullInList(n)
+}
+
+func isNullInList(n *node) bool {
+	b := n.open()
+	if b == nil {
+		return false
+	}
+	for i := range b.items {
+		if b.items[i].kind() == 'n' || isNullInList(&b.items[i]) {
+			return true
+		}
+	}
+	for m := range b.each {
+		if isNullInList(&m.value) {
+			return true
+		}
+	}
+	return false
 }

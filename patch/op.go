@@ -34,7 +34,8 @@ func Move(from, path string) Op { return Op{op: "move", from: from, path: path} 
 func Copy(from, path string) Op { return Op{op: "copy", from: from, path: path} }
 
 // Test returns the operation that makes the whole patch fail unless the value at path is there and is the given one: the same
-// number however written, the same object whatever the order of its members.
+// number however written, the same object whatever the order of its members. An API server breaks the connection off where the
+// value at path, or the given one, has a list with null in it.
 func Test(path string, value any) Op { return Op{op: "test", path: path, value: value} }
 
 // String returns the operation without its value, such as `replace "/spec/replicas"`.

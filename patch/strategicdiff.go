@@ -152,25 +152,43 @@ func (l *listDiff) direct(kind string, items node) {
 	l.patch.set(kind+"/"+string(l.member.name), items)
 }
 
-func (l *listDiff) moved() bool {
-	return !slices.EqualFunc(l.before, l.after, func(a, b element) bool { return bytes.Equal(a.key, b.key) })
+// moved tells whether lists have other elements, or the same in another order.
+func moved(before, after []element) bool {
+	return !slices.EqualFunc(before, after, func(a, b element) bool { return bytes.Equal(a.key, b.key) })
 }
 
-func (l *listDiff) scalars() {
-	count := make(map[string]int)
-	for i := range l.before {
-		count[string(l.before[i].key)]++
+// once returns the elements of a list without those whose key an earlier one has.
+func once(list []element) []element {
+	p := placesOf(list)
+	out := make([]element, 0, len(list))
+	for i := range list {
+		if p.find(list[i].key) == i {
+			out = append(out, list[i])
+		}
 	}
-	var added, gone []*element
-	were, left := placesOf(l.before), placesOf(l.after)
+	return out
+}
+
+// scalars is for lists that are sets: a server drops what stands in one twice when it merges anything into it.
+func (l *listDiff) scalars() {
+	surplus := make(map[string]int) // how many more old has than new
+	for i := range l.before {
+		surplus[string(l.before[i].key)]++
+	}
 	for i := range l.after {
-		e := &l.after[i]
-		if count[string(e.key)]--; count[string(e.key)] < 0 && l.additions {
+		surplus[string(l.after[i].key)]--
+	}
+	had, has := once(l.before), once(l.after)
+	var added, gone []*element
+	were, left := placesOf(had), placesOf(has)
+	for i := range has {
+		// One that old has more often than new goes into the patch too, or nothing would be merged and it would stay.
+		if e := &has[i]; l.additions && (!were.has(e.key) || surplus[string(e.key)] > 0) {
 			added = append(added, e)
 		}
 	}
-	for i := range l.before {
-		if e := &l.before[i]; l.deletions && were.find(e.key) == i && !left.has(e.key) {
+	for i := range had {
+		if e := &had[i]; l.deletions && !left.has(e.key) {
 			gone = append(gone, e)
 		}
 	}
@@ -180,8 +198,12 @@ func (l *listDiff) scalars() {
 	if len(gone) > 0 {
 		l.direct(directiveDelete, values(byKey(gone)))
 	}
-	if l.order && len(l.before) > 0 && len(l.after) > 0 && (len(gone) > 0 || l.additions && l.moved()) {
-		l.direct(directiveOrder, l.member.value.written())
+	if l.order && len(had) > 0 && len(has) > 0 && (len(gone) > 0 || l.additions && (len(added) > 0 || moved(had, has))) {
+		list := make([]*element, len(has))
+		for i := range has {
+			list[i] = &has[i]
+		}
+		l.direct(directiveOrder, values(list))
 	}
 }
 
@@ -193,9 +215,12 @@ func byKey(list []*element) []*element {
 
 func (l *listDiff) items(f field, at *place) error {
 	// The items of one key are told apart by their order; a patch cannot do that, but the list may not need one.
-	ambiguous := twice(l.before) || twice(l.after)
+	ambiguous, after := twice(l.before) || twice(l.after), l.after
 	if ambiguous {
 		l.before, l.after = numbered(l.before), numbered(l.after)
+		if after = l.after; moved(l.before, after) {
+			after = together(after, f.mergeKey) // as a server puts them, whatever the order that it is given
+		}
 	}
 	were := placesOf(l.before)
 	var changes []node
@@ -241,7 +266,7 @@ func (l *listDiff) items(f field, at *place) error {
 	if len(changes) > 0 {
 		l.put(listOf(changes))
 	}
-	if l.order && len(l.before) > 0 && len(l.after) > 0 && (len(changes) > 0 || l.additions && l.moved()) {
+	if l.order && len(l.before) > 0 && len(l.after) > 0 && (len(changes) > 0 || l.additions && moved(l.before, after)) {
 		text := []byte{'['}
 		for i := range l.after {
 			text = append(appendID(text, &l.after[i].value, f.mergeKey), '}', ',')
@@ -267,5 +292,21 @@ func numbered(list []element) []element {
 		out[i].key = append(out[i].key, e.key...)
 		count[string(e.key)]++
 	}
+	return out
+}
+
+// together returns a list with the items of one key behind each other, where the first of them stands.
+func together(list []element, mergeKey string) []element {
+	out := slices.Clone(list)
+	first := make(map[string]int)
+	place := make([]int, len(list)) // by where an item came from
+	for i := range out {
+		key := idOf(&out[i].value, mergeKey)
+		if _, ok := first[key]; !ok {
+			first[key] = i
+		}
+		place[out[i].from] = first[key]
+	}
+	slices.SortStableFunc(out, func(a, b element) int { return place[a.from] - place[b.from] })
 	return out
 }
