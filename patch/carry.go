@@ -117,13 +117,8 @@ func (c *carrier) list(live, before, after []node) (_ node, replaced bool) {
 
 // pair says of each element of after which element of before it was.
 func (c *carrier) pair(before, after []node) *pairing {
-	p := &pairing{
-		carrier: c, before: before, after: after,
-		from: make([]int, len(after)), same: make([]bool, len(after)), used: make([]bool, len(before)),
-	}
-	for i := range p.from {
-		p.from[i] = -1
-	}
+	p := c.pairing(before, after)
+	p.name, p.inOrder = nameOf, len(before) == len(after)
 	p.inPlace()
 	p.moved()
 	p.byName()
@@ -137,13 +132,27 @@ func (c *carrier) pair(before, after []node) *pairing {
 	return p
 }
 
+// pairing returns a pairing that has no pair yet.
+func (c *carrier) pairing(before, after []node) *pairing {
+	p := &pairing{
+		carrier: c, before: before, after: after,
+		from: make([]int, len(after)), same: make([]bool, len(after)), used: make([]bool, len(before)),
+	}
+	for i := range p.from {
+		p.from[i] = -1
+	}
+	return p
+}
+
 // pairing is a pair that is being made.
 type pairing struct {
 	*carrier
 	before, after []node
-	from          []int  // for each element of after, which one of before it was; -1 if none
-	same          []bool // of after, that are unchanged
-	used          []bool // of before, that are in from
+	name          func(*node) string // of an element; empty if it has none
+	inOrder       bool               // of elements of one name those at the same place are taken
+	from          []int              // for each element of after, which one of before it was; -1 if none
+	same          []bool             // of after, that are unchanged
+	used          []bool             // of before, that are in from
 }
 
 func (p *pairing) take(i, j int) { p.from[i], p.used[j] = j, true }
@@ -209,19 +218,19 @@ func (p *pairing) byName() {
 		if p.used[j] {
 			return "", false
 		}
-		name := nameOf(&p.before[j])
+		name := p.name(&p.before[j])
 		return name, name != ""
 	})
 	for i := range p.after {
 		if p.from[i] >= 0 {
 			continue
 		}
-		name := nameOf(&p.after[i])
+		name := p.name(&p.after[i])
 		if name == "" {
 			continue
 		}
 		best := -1
-		if len(p.before) == len(p.after) && left.has(i, name) {
+		if p.inOrder && left.has(i, name) {
 			best = i
 		} else {
 			best = p.closest(&p.after[i], left, name)

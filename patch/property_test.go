@@ -50,6 +50,45 @@ func isTwice(list string, v any) bool {
 	return false
 }
 
+// twinFaults is threeWayFaults for a list with items of one key: there must be an item for each that is wanted, none that had to
+// go, and all those that others have put there.
+func twinFaults(list string, was, want, live, got any) (faults []string) {
+	byKey := func(v any) map[string][]any {
+		out := make(map[string][]any)
+		items, _ := v.([]any)
+		for _, item := range items {
+			id := fmt.Sprint(item.(map[string]any)[keyOf(list)])
+			out[id] = append(out[id], item)
+		}
+		return out
+	}
+	had, wanted, there, made := byKey(was), byKey(want), byKey(live), byKey(got)
+	for id := range wanted {
+		if len(made[id]) < len(wanted[id]) {
+			faults = append(faults, "it lacks one of "+id)
+		}
+	}
+	for id := range made {
+		most := len(wanted[id]) + max(0, len(there[id])-min(len(wanted[id]), len(there[id])))
+		if len(made[id]) > most {
+			faults = append(faults, "it has too many of "+id)
+		}
+		if len(wanted[id]) == 0 && len(there[id]) <= len(had[id]) {
+			faults = append(faults, "it still has "+id)
+		}
+	}
+	for id := range there {
+		others := len(there[id]) - len(had[id]) // at least
+		if len(wanted[id]) == 0 && len(made[id]) < others {
+			faults = append(faults, "it has lost one of "+id)
+		}
+		if len(wanted[id]) == 0 && len(had[id]) == 0 && !sameDecoded(there[id], made[id]) {
+			faults = append(faults, "it has not kept "+id)
+		}
+	}
+	return faults
+}
+
 // threeWayFaults returns where a result is not as it has to be. name is of the member that the values are of.
 func threeWayFaults(at, name string, was, want, live, got any) (faults []string) {
 	fault := func(text string, v any) {
@@ -70,8 +109,11 @@ func threeWayFaults(at, name string, was, want, live, got any) (faults []string)
 		_, okD = got.([]any)
 		d = byID(name, got)
 		_, isObject = live.([]any)
-		if isTwice(name, want) || isTwice(name, live) || isTwice(name, was) {
-			c, isObject = nil, false // such a list may be replaced whole
+		if okD && (isTwice(name, want) || isTwice(name, live) || isTwice(name, was)) {
+			for _, text := range twinFaults(name, was, want, live, got) {
+				fault(text, "")
+			}
+			return faults
 		}
 	}
 	if !okD {

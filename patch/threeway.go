@@ -40,11 +40,13 @@ type ThreeWayOptions struct {
 // the configuration that was applied last, modified is the one to apply, and current is the live object. What modified has is
 // set where current differs, what original had and modified no longer has is removed, and everything else stays, such as what
 // the server and others have put there. original may be empty: then nothing is removed. The body is {} if there is nothing to
-// do; where current has more items in a merged list than modified, the patch still gives the order of modified's, and a member
-// that original had and modified has not is null in it whether or not current has it still.
+// do; where current has more items in a merged list than modified, the patch still gives the order of modified's. A member that
+// original had and modified does not have is null in the patch, whether or not current still has it. If current does not have the
+// object around that member, there is nothing to remove: the patch does not name the member, and adds that object as modified has it.
 //
-// What [DiffStrategic] says of lists and of the zero Schema holds here too. A list with two items of one merge key that needs
-// a change is replaced with modified's whole.
+// What [DiffStrategic] says of lists and of the zero Schema holds here too. A list that needs a change, and in which two items have
+// one merge key, is replaced whole: by modified's items, each with what current has of it besides, and by the items that others
+// have put into current's list. Of items with one key those are taken for the same that have most in common.
 func ThreeWay(original, modified, current []byte, s Schema, o ThreeWayOptions) (Patch, error) {
 	if len(original) == 0 {
 		original = []byte("{}")
@@ -54,7 +56,13 @@ func ThreeWay(original, modified, current []byte, s Schema, o ThreeWayOptions) (
 		return Patch{}, err
 	}
 	was, want, live := &docs[0], &docs[1], &docs[2]
-	change, err := differ{deletions: true, order: true, theOld: theOriginal, theNew: theModified}.object(was, want, s.root, false, nil)
+	configured := was
+	if o, m, changed := (twins{newCarrier()}).objects(was, want, live, s.root); changed {
+		if configured, want, err = readAgain(o, m); err != nil {
+			return Patch{}, err
+		}
+	}
+	change, err := differ{deletions: true, order: true, theOld: theOriginal, theNew: theModified}.object(configured, want, s.root, false, nil)
 	if err != nil {
 		return Patch{}, err
 	}
@@ -79,6 +87,24 @@ func ThreeWay(original, modified, current []byte, s Schema, o ThreeWayOptions) (
 		}
 	}
 	return strategicPatch(joined, s)
+}
+
+// readAgain writes and reads an original and a modified configuration that have been changed.
+func readAgain(original, modified node) (*node, *node, error) {
+	var docs [2]node
+	for i, doc := range [...]struct {
+		what string
+		node
+	}{{theOriginal, original}, {theModified, modified}} {
+		text, err := doc.appendTo(nil, 0)
+		if err == nil {
+			docs[i], err = parseObject(doc.what, text)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return &docs[0], &docs[1], nil
 }
 
 const (

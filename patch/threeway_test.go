@@ -130,15 +130,34 @@ func TestThreeWayKeepsWhatOthersHaveSet(t *testing.T) { // behaviours 320 and 32
 		},
 		{
 			"items of one key that lack what is configured", `{"ports":[{"port":53}]}`, `{"ports":[{"port":53},{"port":53,"protocol":"UDP"}]}`, `{"ports":[{"port":53,"protocol":"TCP"}]}`,
-			`{"ports":[{"port":53},{"port":53,"protocol":"UDP"},{"$patch":"replace"}]}`, `{"ports":[{"port":53},{"port":53,"protocol":"UDP"}]}`,
+			`{"ports":[{"port":53,"protocol":"TCP"},{"port":53,"protocol":"UDP"},{"$patch":"replace"}]}`, `{"ports":[{"port":53,"protocol":"TCP"},{"port":53,"protocol":"UDP"}]}`,
 		},
 		{
 			"items of one key of which one has an empty list", `{"items":[{"name":"a"}]}`, `{"items":[{"name":"a","items":[]},{"name":"a"}]}`, `{"items":[{"name":"a","items":[{"name":"x"}]}]}`,
-			`{"items":[{"name":"a","items":[]},{"name":"a"},{"$patch":"replace"}]}`, `{"items":[{"name":"a","items":[]},{"name":"a"}]}`,
+			`{"items":[{"name":"a","items":[{"name":"x"}]},{"name":"a"},{"$patch":"replace"}]}`, `{"items":[{"name":"a","items":[{"name":"x"}]},{"name":"a"}]}`,
 		},
 		{
 			"items of one key that are no longer configured", `{"ports":[{"port":53},{"port":53,"protocol":"UDP"}]}`, `{"ports":[{"port":53}]}`, `{"ports":[{"port":53,"protocol":"TCP"},{"port":53,"protocol":"UDP"}]}`,
-			`{"ports":[{"port":53},{"$patch":"replace"}]}`, `{"ports":[{"port":53}]}`,
+			`{"ports":[{"port":53,"protocol":"TCP"},{"$patch":"replace"}]}`, `{"ports":[{"port":53,"protocol":"TCP"}]}`,
+		},
+		{
+			"items that others have put there beside some of one key", `{"ports":[{"port":53,"protocol":"TCP"},{"port":53,"protocol":"UDP"}]}`,
+			`{"ports":[{"port":53,"protocol":"TCP","name":"t"},{"port":53,"protocol":"UDP"}]}`,
+			`{"ports":[{"port":80},{"port":53,"protocol":"TCP","node":7},{"port":53,"protocol":"UDP"}]}`,
+			`{"ports":[{"port":80},{"port":53,"protocol":"TCP","node":7,"name":"t"},{"port":53,"protocol":"UDP"},{"$patch":"replace"}]}`,
+			`{"ports":[{"port":80},{"port":53,"protocol":"TCP","node":7,"name":"t"},{"port":53,"protocol":"UDP"}]}`,
+		},
+		{
+			"an item of the same key that others have put there", `{"ports":[{"port":53,"protocol":"TCP"}]}`,
+			`{"ports":[{"port":53,"protocol":"TCP","name":"t"}]}`, `{"ports":[{"port":53,"protocol":"UDP"},{"port":53,"protocol":"TCP"}]}`,
+			`{"ports":[{"port":53,"protocol":"UDP"},{"port":53,"protocol":"TCP","name":"t"},{"$patch":"replace"}]}`,
+			`{"ports":[{"port":53,"protocol":"UDP"},{"port":53,"protocol":"TCP","name":"t"}]}`,
+		},
+		{
+			"items of one key in an item", `{}`, `{"items":[{"name":"a","items":[{"name":"x","value":"1"},{"name":"x","value":"2"}]}]}`,
+			`{"items":[{"name":"a","items":[{"name":"y"},{"name":"x","value":"1"}]}]}`,
+			`{"items":[{"name":"a","items":[{"name":"y"},{"name":"x","value":"1"},{"name":"x","value":"2"},{"$patch":"replace"}]}],"$setElementOrder/items":[{"name":"a"}]}`,
+			`{"items":[{"name":"a","items":[{"name":"y"},{"name":"x","value":"1"},{"name":"x","value":"2"}]}]}`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

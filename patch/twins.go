@@ -1,0 +1,192 @@
+package patch
+
+import (
+	"slices"
+	"strconv"
+)
+
+// This file is about lists in which several items have one merge key, as the ports 53 of TCP and of UDP. A patch by key cannot tell
+// them apart, so such a list is merged here, and sent whole. Otherwise what others have put into it would be lost.
+
+// twins merges the lists with such items three ways.
+type twins struct {
+	carrier *carrier
+}
+
+// objects returns documents to compute the patch from instead of original and modified: where a list has items of one key, in any
+// of the three, modified has the merged list, and original the live one. changed is false where there is no such list. What is
+// wrong with a list is left to be found by what computes the patch.
+func (t twins) objects(was, want, live *node, s *shape) (original, modified node, changed bool) {
+	original, modified = *was, *want
+	for m := range want.open().each {
+		there, ok := live.lookup(string(m.name))
+		if !ok || there.kind() != m.value.kind() {
+			continue
+		}
+		f := s.member(m.name)
+		had, ok := was.lookup(string(m.name))
+		if !ok || had.kind() != m.value.kind() {
+			had = made([]byte{m.value.kind(), m.value.kind() + 2}) // an empty one
+		}
+		var o, w node
+		isChanged := false
+		switch kind := there.kind(); {
+		case kind == '{' && !f.replace:
+			o, w, isChanged = t.objects(&had, &m.value, &there, f.shape)
+		case kind == '[' && f.merge && f.mergeKey != "":
+			o, w, isChanged = t.lists(&had, &m.value, &there, f)
+		}
+		if !isChanged {
+			continue
+		}
+		if !changed {
+			original, modified, changed = node{branch: was.open().copied()}, node{branch: want.open().copied()}, true
+		}
+		original.branch.put(m, o)
+		modified.branch.put(m, w)
+	}
+	return original, modified, changed
+}
+
+func (t twins) lists(was, want, live *node, f field) (original, modified node, changed bool) {
+	var lists [3][]element
+	ambiguous := false
+	for i, list := range [...]*node{was, want, live} {
+		items := list.open().items
+		var err error
+		if lists[i], err = elements("", items, f.mergeKey, nil); err != nil {
+			return original, modified, false
+		}
+		ambiguous = ambiguous || twice(lists[i])
+	}
+	if ambiguous {
+		merged, err := t.merge(lists[0], lists[1], lists[2], f)
+		return live.written(), merged, err == nil
+	}
+	had, there := placesOf(lists[0]), placesOf(lists[2])
+	before, after := values(pointers(lists[0])), values(pointers(lists[1]))
+	for i := range lists[1] {
+		e := &lists[1][i]
+		k := there.find(e.key)
+		if k < 0 {
+			continue
+		}
+		j := had.find(e.key)
+		item := made(append(appendID(nil, &e.value, f.mergeKey), '}'))
+		if j >= 0 {
+			item = lists[0][j].value
+		}
+		o, w, isChanged := t.objects(&item, &e.value, &lists[2][k].value, f.shape.item())
+		if !isChanged {
+			continue
+		}
+		changed = true
+		after.branch.items[i] = w
+		if j >= 0 {
+			before.branch.items[j] = o
+		} else {
+			before.branch.items = append(before.branch.items, o)
+		}
+	}
+	return before, after, changed
+}
+
+// merge returns the list that is to be: what is wanted, each item with what the live one has besides, and the items that others
+// have put into the live list.
+func (t twins) merge(was, want, live []element, f field) (node, error) {
+	there := t.pair(live, want, f.mergeKey)
+	had := t.pair(was, want, f.mergeKey)
+	lost := t.pair(except(live, there), except(was, had), f.mergeKey) // what was configured, and is not any more
+	left := make([]element, 0, len(live))
+	gone := except(live, there)
+	for j, e := range gone {
+		if !slices.Contains(lost, j) {
+			left = append(left, e)
+		}
+	}
+	var list, order, lived []element
+	named := make([]string, len(live)) // of the live items, the key that is theirs alone
+	for j := range live {
+		named[j] = "l" + strconv.Itoa(j)
+	}
+	for i := range want {
+		e := element{key: []byte("w" + strconv.Itoa(i)), value: want[i].value}
+		if j := there[i]; j >= 0 {
+			named[j] = string(e.key)
+			original := made(append(appendID(nil, &e.value, f.mergeKey), '}'))
+			if had[i] >= 0 {
+				original = was[had[i]].value
+			}
+			var err error
+			if e.value, err = merged(&original, &e.value, &live[j].value, f.shape.item()); err != nil {
+				return node{}, err
+			}
+		}
+		list, order = append(list, e), append(order, e)
+	}
+	for _, e := range left {
+		list = append(list, element{key: []byte(named[e.from]), value: e.value})
+	}
+	for j := range live {
+		lived = append(lived, element{key: []byte(named[j])})
+	}
+	out := arrange(list, order, lived)
+	items := make([]node, len(live))
+	for j := range live {
+		items[j] = live[j].value
+	}
+	if isAsLive := listOf(items); alike(&out, &isAsLive) {
+		return out, nil
+	}
+	grouped, err := elements("", out.branch.items, f.mergeKey, nil)
+	return values(pointers(together(grouped, f.mergeKey))), err
+}
+
+// merged returns a live item with what leads from original to modified.
+func merged(original, modified, live *node, s *shape) (node, error) {
+	schema := Schema{root: s}
+	p, err := ThreeWay(original.text(), modified.text(), live.text(), schema, ThreeWayOptions{})
+	if err != nil {
+		return node{}, err
+	}
+	text, err := ApplyStrategic(live.text(), p.body, schema)
+	if err != nil {
+		return node{}, err
+	}
+	return made(text), nil
+}
+
+// pair says of each element of after which of before it is, or -1: of those with its merge key the one that is alike, or else the
+// one that has most in common.
+func (t twins) pair(before, after []element, mergeKey string) []int {
+	p := t.carrier.pairing(values(pointers(before)).branch.items, values(pointers(after)).branch.items)
+	p.name = func(v *node) string { return idOf(v, mergeKey) }
+	p.moved()
+	p.byName()
+	return p.from
+}
+
+// except returns the elements whose places are not in from.
+func except(list []element, from []int) []element {
+	used := make([]bool, len(list))
+	for _, j := range from {
+		if j >= 0 {
+			used[j] = true
+		}
+	}
+	out := make([]element, 0, len(list))
+	for j, e := range list {
+		if !used[j] {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func pointers(list []element) []*element {
+	out := make([]*element, len(list))
+	for i := range list {
+		out[i] = &list[i]
+	}
+	return out
+}
