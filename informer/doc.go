@@ -73,6 +73,6 @@
 // and stops them after the controllers. A function of an index that panics does so in Run, that of Shared for shared
 // informers; what runs beside has returned then.
 //
-// Every error is handed to Options.OnError, and the last one of a list or a watch is visible in [Informer.Status], also for
+// Every error is handed to Options.OnError, or said to a logger where there is none (Options.Logger), and the last one of a list or a watch is visible in [Informer.Status], also for
 // each namespace; [Informer.WaitSynced] returns the reason when there is no cache to read yet.
 package informer

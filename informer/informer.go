@@ -9,6 +9,7 @@ import (
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/report"
 	"github.com/bowline-go/bowline/internal/undertest"
 )
 
@@ -18,8 +19,10 @@ type Informer[T meta.Object] struct {
 	source Source[T]
 	o      Options
 	store  *cache.Store[T]
-	test   *undertest.Test // that the source is used in; nil in all other programs
-	checks bool            // whether the store looks for changed objects
+	test   *undertest.Test  // that the source is used in; nil in all other programs
+	checks bool             // whether the store looks for changed objects
+	log    *report.Log      // for what no hook takes
+	hook   func(error) bool // instead of Options.OnError, of a shared informer; see hand
 
 	// shape is held while scopes change, and their parts of the store with them. While Run is under way only Run does that,
 	// and otherwise New and SetNamespaces. It comes before mu, and before the locks of the store.
@@ -58,7 +61,7 @@ const sampledInTests = 1000
 // New returns an informer of the objects of src. Options that cannot be right are reported by Run.
 func New[T meta.Object](src Source[T], o Options) *Informer[T] {
 	i := &Informer[T]{
-		source: src, o: o, store: cache.NewStore[T](), test: undertest.Of(src),
+		source: src, o: o, store: cache.NewStore[T](), test: undertest.Of(src), log: report.New(o.Logger),
 		span: newSpan(), want: []string{o.Namespace}, listed: make(map[string]bool),
 		synced: make(chan struct{}), changed: make(chan struct{}, 1),
 	}
@@ -85,6 +88,8 @@ func (i *Informer[T]) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { i.end(err) }()
+	i.log.Start(ctx)
+	defer i.log.Stop()
 	if i.checks {
 		defer i.store.Sweep() // for what has been changed since the last one
 	}
@@ -214,14 +219,6 @@ func (i *Informer[T]) mutated(err error) {
 	i.mu.Unlock()
 	if !later {
 		i.report(err)
-	}
-}
-
-// report hands an error that is not about the server to the hooks.
-func (i *Informer[T]) report(err error) {
-	i.o.Logger.V(1).Info("informer", "resource", i.name(), "error", err.Error())
-	if i.o.OnError != nil {
-		i.o.OnError(err)
 	}
 }
 

@@ -343,8 +343,10 @@ func (f *following[T]) start(ctx context.Context, s *scope[T]) {
 // reflector returns what makes the part of s equal to what the source has for it.
 func (i *Informer[T]) reflector(s *scope[T]) *reflector[T] {
 	names := s.names()
+	s.record.works = func() { i.log.Works(aboutServer + s.namespace) }
+	s.record.decodes = func() { i.log.Works(aboutObjects + s.namespace) }
 	r := &reflector[T]{
-		source: i.source, o: i.o, namespace: s.namespace, part: s.part, record: &s.record,
+		informer: i, source: i.source, o: i.o, namespace: s.namespace, part: s.part, record: &s.record,
 		synced: func() {
 			i.wasListed(names)
 			if i.checks {

@@ -45,11 +45,15 @@ type Options struct {
 	// that does not decode, once per change of it; a *cache.PanicError for a handler that panicked; a *cache.MutationError. It
 	// is called by several goroutines at once, and should return soon: the list, the watch or the handler waits for it. It
 	// may call any method of the informer that does not wait.
+	//
+	// Nil has errors logged, while Run runs, until what failed works again: each at once, and while it repeats at growing
+	// intervals of up to a quarter of an hour. A function that does nothing silences them.
 	OnError func(error)
 	// OnWaited is called at the end of each [Informer.WaitFor] that found the cache up to the version that it asked for, with
 	// the time that it took; it is called in the goroutine that has waited.
 	OnWaited func(key meta.Key, waited time.Duration)
-	// Logger gets the changes of state at V(4) and errors at V(1). The zero value discards them.
+	// Logger gets the errors that OnError is not there to take, and changes of state at V(4). Where it is the zero Logger, as
+	// logr.Discard() is too, the logger of Run's context is used (logr.NewContext), and where that has none, slog.Default().
 	Logger logr.Logger
 }
 

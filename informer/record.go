@@ -24,12 +24,25 @@ type record struct {
 	mu  sync.Mutex
 	s   Status
 	bad map[meta.Key]Undecodable
+
+	// Set before the reflector runs; nil until then. They are called by the reflector only.
+	works   func() // called when Status.Err has become nil
+	decodes func() // called when there is no object any more that does not decode
 }
 
 func (r *record) update(f func(*Status)) {
+	if r.updated(f) && r.works != nil {
+		r.works()
+	}
+}
+
+// updated changes the status. It reports whether the error in it has gone.
+func (r *record) updated(f func(*Status)) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	failed := r.s.Err != nil
 	f(&r.s)
+	return failed && r.s.Err == nil
 }
 
 // listing notes that a list begins, how it is read and why so.
@@ -72,12 +85,12 @@ func (r *record) page(remaining *int64) {
 
 // event notes that a watch has brought something that could be used: an event, or a bookmark.
 func (r *record) event(bookmark bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.s.Err, r.s.LastEvent = nil, time.Now()
-	if !bookmark {
-		r.s.Events++
-	}
+	r.update(func(s *Status) {
+		s.Err, s.LastEvent = nil, time.Now()
+		if !bookmark {
+			s.Events++
+		}
+	})
 }
 
 // undecodable notes an object that does not decode. It returns false if this state of it is known already.
@@ -96,16 +109,26 @@ func (r *record) undecodable(id meta.Identity, err error) bool {
 
 // decodable notes that the object of a key decodes, or is gone.
 func (r *record) decodable(key meta.Key) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.bad, key)
+	r.forget(func(bad map[meta.Key]Undecodable) { delete(bad, key) })
 }
 
 // keepUndecodable forgets the objects that do not decode, except those for which keep is true.
 func (r *record) keepUndecodable(keep func(meta.Key) bool) {
+	r.forget(func(bad map[meta.Key]Undecodable) {
+		maps.DeleteFunc(bad, func(k meta.Key, _ Undecodable) bool { return !keep(k) })
+	})
+}
+
+// forget takes objects out of those that do not decode.
+func (r *record) forget(f func(bad map[meta.Key]Undecodable)) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	maps.DeleteFunc(r.bad, func(k meta.Key, _ Undecodable) bool { return !keep(k) })
+	had := len(r.bad)
+	f(r.bad)
+	last := had > 0 && len(r.bad) == 0
+	r.mu.Unlock()
+	if last && r.decodes != nil {
+		r.decodes()
+	}
 }
 
 func (r *record) copy() Status {

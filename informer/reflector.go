@@ -31,6 +31,7 @@ var errStalled = fmt.Errorf("server sent nothing for %v", stalled)
 // reports what came of them. One goroutine uses it. This file has the loop and the paged list, stream.go the watch and the
 // streaming list.
 type reflector[T meta.Object] struct {
+	informer  *Informer[T]
 	source    Source[T]
 	o         Options
 	namespace string // instead of that of o
@@ -97,7 +98,7 @@ func (r *reflector[T]) streams() answer {
 // enter shows the state that the reflector is in.
 func (r *reflector[T]) enter(s state) {
 	r.record.update(func(st *Status) { st.State = s.phase })
-	r.o.Logger.V(4).Info("informer", "resource", r.source.GVR().String(), "namespace", r.namespace,
+	r.informer.log.Logger().V(4).Info("informer", "resource", r.source.GVR().String(), "namespace", r.namespace,
 		"state", s.phase.String(), "version", s.version)
 }
 
@@ -186,26 +187,23 @@ func (r *reflector[T]) failed(ctx context.Context, err error) input {
 	}
 	in := input{outcome: classify(err)}
 	in.floor, _ = apierrors.RetryAfter(err)
+	verb := "watch"
 	r.record.update(func(st *Status) {
 		st.Err, st.Since = err, time.Now()
 		if in.outcome == older {
 			st.Resets++
 		}
+		if st.State == Listing {
+			verb = "list"
+		}
 	})
-	r.report(err)
+	r.failedTo(verb, err)
 	return in
 }
 
 func (r *reflector[T]) undecodable(id meta.Identity, err error) {
 	if r.record.undecodable(id, err) {
-		r.report(err)
-	}
-}
-
-func (r *reflector[T]) report(err error) {
-	r.o.Logger.V(1).Info("informer", "resource", r.source.GVR().String(), "error", err.Error())
-	if r.o.OnError != nil {
-		r.o.OnError(err)
+		r.badObject(id.Key().String(), err)
 	}
 }
 

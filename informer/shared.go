@@ -158,7 +158,7 @@ type life struct {
 }
 
 // user is a User without its type of objects.
-type user interface{ report(error) }
+type user interface{ report(error) bool }
 
 func newLife() *life {
 	return &life{begun: make(chan struct{}), ended: make(chan struct{}), users: make(map[user]bool)}
@@ -276,15 +276,17 @@ func (c *common) fall(l *life) {
 	l.cancel()
 }
 
-// report hands an error to all users.
-func (c *common) report(err error) {
+// report hands an error to all users. It returns true if all of them have taken it: a user without a hook is to read of it.
+func (c *common) report(err error) bool {
 	c.s.mu.Lock()
 	users := make([]user, 0, len(c.life.users))
 	for u := range c.life.users {
 		users = append(users, u)
 	}
 	c.s.mu.Unlock()
+	taken := len(users) > 0
 	for _, u := range users {
-		u.report(err)
+		taken = u.report(err) && taken
 	}
+	return taken
 }

@@ -237,7 +237,7 @@ func (r *reflector[T]) apply(e client.Event[T]) {
 		if e.Err != nil {
 			var none T
 			e.Object = none // the last good state stands in for the final one
-			r.report(e.Err)
+			r.badObject(id.Key().String(), e.Err)
 		}
 		r.part.Delete(id, e.Object)
 		r.record.decodable(id.Key())

@@ -56,8 +56,9 @@ func Share[T meta.Object](s *Shared, src Source[T], o Options) *User[T] {
 
 func newCommon[T meta.Object](s *Shared, src Source[T], o Options) *common {
 	c := &common{s: s, life: newLife()}
-	o.OnError, o.OnWaited = c.report, nil
+	o.OnError, o.OnWaited = nil, nil
 	i := New(src, o)
+	i.hook = c.report
 	c.informer, c.run, c.renew = i, i.Run, i.renew
 	return c
 }
@@ -267,8 +268,11 @@ func (u *User[T]) Status() Status { return u.informer.Status() }
 // String names the informer.
 func (u *User[T]) String() string { return "shared " + u.informer.String() }
 
-func (u *User[T]) report(err error) {
-	if u.o.OnError != nil {
-		u.o.OnError(err)
+// report hands an error to the user's hook, if there is one.
+func (u *User[T]) report(err error) bool {
+	if u.o.OnError == nil {
+		return false
 	}
+	u.o.OnError(err)
+	return true
 }

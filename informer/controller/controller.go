@@ -10,8 +10,10 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/bowline-go/bowline/internal/report"
 	"github.com/bowline-go/bowline/workqueue"
 )
 
@@ -32,7 +34,11 @@ type Controller[K comparable] struct {
 	options Options
 	fn      Func[K]
 	sources []Source[K]
-	timeout error // the cause of a context that Options.Timeout ended
+	log     *report.Log // for errors that no hook takes
+	timeout error       // the cause of a context that Options.Timeout ended
+
+	// failing is how many keys of the queue have failed and not succeeded since.
+	failing atomic.Int64
 
 	// mu protects what Status returns. In status, Unsynced and Queue are not filled in; they come from the two below.
 	mu       sync.Mutex
@@ -49,6 +55,7 @@ func New[K comparable](name string, o Options, fn Func[K], from ...Source[K]) *C
 		options: o,
 		fn:      fn,
 		sources: from,
+		log:     report.New(o.Logger),
 		timeout: fmt.Errorf("ran longer than Options.Timeout (%v)", o.Timeout),
 		status:  Status{Name: name},
 	}
@@ -119,6 +126,8 @@ func (c *Controller[K]) run(outer context.Context) error {
 		return err
 	}
 	defer c.setState(Stopped)
+	c.log.Start(outer)
+	defer c.log.Stop()
 	// Both the sources and the workers are ended by ctx, which outer or a failure ends, and waited for here.
 	ctx, fail := context.WithCancelCause(outer)
 	defer fail(nil)
@@ -129,7 +138,7 @@ func (c *Controller[K]) run(outer context.Context) error {
 	synced := c.startSources(ctx, &running, queue, fail)
 	if c.waitSynced(ctx, synced, fail) {
 		c.setState(Running)
-		c.options.Logger.V(1).Info("sources have delivered, workers start", "controller", c.name)
+		c.log.Logger().V(1).Info("sources have delivered, workers start", "controller", c.name)
 		for range max(1, c.options.Workers) {
 			running.Go(func() {
 				for queue.Do(ctx, func(_ context.Context, key K) error { return c.reconcile(work, queue, key) }) == nil {
@@ -145,7 +154,7 @@ func (c *Controller[K]) run(outer context.Context) error {
 		defer timer.Stop()
 	}
 	running.Wait()
-	c.options.Logger.V(1).Info("stopped", "controller", c.name)
+	c.log.Logger().V(1).Info("stopped", "controller", c.name)
 	if outer.Err() != nil {
 		return nil
 	}
@@ -169,6 +178,7 @@ func (c *Controller[K]) begin() (*workqueue.Queue[K], error) {
 		return nil, errors.New("it is running already")
 	}
 	c.status.State = Syncing
+	c.failing.Store(0)
 	c.unsynced = slices.Repeat([]bool{true}, len(c.sources))
 	c.queue = workqueue.New(workqueue.Options[K]{
 		MinBackoff: c.options.MinBackoff,
@@ -228,13 +238,29 @@ func (c *Controller[K]) waitSynced(ctx context.Context, all <-chan struct{}, fai
 		defer timer.Stop()
 		late = timer.C
 	}
-	select {
-	case <-all:
-	case <-ctx.Done():
-	case <-late:
-		fail(&SyncError{Controller: c.name, After: c.options.SyncTimeout, Unsynced: c.Status().Unsynced})
+	began, pause := time.Now(), report.Next(0)
+	impatient := time.NewTimer(pause)
+	defer impatient.Stop()
+	for said := false; ; {
+		select {
+		case <-all:
+			if said && ctx.Err() == nil {
+				c.log.Logger().Info(fmt.Sprintf("%v: workers start after %v", c, time.Since(began).Round(time.Second)))
+			}
+		case <-ctx.Done():
+		case <-late:
+			fail(&SyncError{Controller: c.name, After: c.options.SyncTimeout, Unsynced: c.Status().Unsynced})
+		case <-impatient.C:
+			if c.options.OnError == nil {
+				said = true
+				c.log.Logger().Info(fmt.Sprintf("%v: workers wait for sources", c), "since", began, "sources", join(c.Status().Unsynced))
+			}
+			pause = report.Next(pause)
+			impatient.Reset(pause)
+			continue
+		}
+		return ctx.Err() == nil
 	}
-	return ctx.Err() == nil
 }
 
 func (c *Controller[K]) setState(s State) {

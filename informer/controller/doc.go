@@ -23,7 +23,7 @@
 //     after it. Many names of a waiting key are one reconcile. After the last change, a reconcile runs that had not begun
 //     before that change was delivered.
 //   - Only a reconcile without an error ends a row of failures.
-//   - Every error and every panic of a reconcile goes to Options.OnError, to Options.Logger and into [Status]. The failure
+//   - Every error and every panic of a reconcile goes to Options.OnError, or else to a logger, and into [Status]. The failure
 //     of a source ends Run, which returns it.
 //   - When ctx ends, no further reconcile starts; those in progress have Options.Grace to finish before their context ends
 //     too. Run returns when they and the sources have, and then nothing of the controller runs: it waits for a reconcile

@@ -27,6 +27,7 @@ var imports = map[string][]string{
 	"internal/fieldset":   {},
 	"internal/jsonstream": {"client/meta"},
 	"internal/codec":      {"client/meta", "internal/jsonstream"},
+	"internal/report":     {},
 	"internal/retry":      {},
 	"internal/memnet":     {},
 	"internal/undertest":  {},
@@ -36,8 +37,8 @@ var imports = map[string][]string{
 	"client/kubeconfig": {"client", "client/meta", "errors"},
 	"client/clienttest": {"client", "client/meta", "errors", "patch", "internal/fieldset", "internal/memnet", "internal/undertest"},
 
-	"informer":            {"cache", "client", "client/meta", "errors", "internal/retry", "internal/undertest"},
-	"informer/controller": {"cache", "client/meta", "workqueue"},
+	"informer":            {"cache", "client", "client/meta", "errors", "internal/report", "internal/retry", "internal/undertest"},
+	"informer/controller": {"cache", "client/meta", "internal/report", "workqueue"},
 
 	// For tests only: the suite that the server in the process and the real one have to pass.
 	"internal/conformance": {"client", "client/discovery", "client/meta", "errors", "patch"},
@@ -49,7 +50,7 @@ var imports = map[string][]string{
 // CONTRIBUTING.md says what for.
 var doors = map[string][]string{
 	"github.com/cenkalti/backoff/v4": {"internal/retry"},
-	"github.com/go-logr/logr":        {"client", "informer", "informer/controller"},
+	"github.com/go-logr/logr":        {"client", "informer", "informer/controller", "internal/report"},
 	"go.yaml.in/yaml/v3":             {"client/kubeconfig", "client/clienttest"},
 	"golang.org/x/time":              {"client", "workqueue"},
 }

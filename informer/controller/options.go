@@ -35,10 +35,15 @@ type Options struct {
 
 	// OnError, if set, is called with a *ReconcileError for every reconcile that failed or panicked, by the worker that
 	// ran it: from several goroutines. It should return soon, and must not panic.
+	//
+	// Nil has them logged: each at once, and while it repeats at growing intervals of up to a quarter of an hour, until the
+	// keys that failed succeed; and so is what the workers wait for, if that takes longer than 5 s. A function that does
+	// nothing silences all of that.
 	OnError func(error)
 	// CrashOnPanic lets a panic of a reconcile or of a source end the program, instead of making an error of it.
 	CrashOnPanic bool
-	// Logger is told of failed reconciles, and at level 1 of start and end. The zero Logger is silent.
+	// Logger gets what OnError is not there to take, and at level 1 start and end. Where it is the zero Logger, as
+	// logr.Discard() is too, the logger of Run's context is used (logr.NewContext), and where that has none, slog.Default().
 	Logger logr.Logger
 }
 

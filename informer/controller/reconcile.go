@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/bowline-go/bowline/internal/report"
 	"github.com/bowline-go/bowline/workqueue"
 )
 
@@ -29,6 +30,7 @@ func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K
 	}
 	if err == nil {
 		c.record(timedOut, nil)
+		c.mended(queue, key)
 		if result.RequeueAfter > 0 {
 			queue.AddAfter(key, result.RequeueAfter)
 		}
@@ -38,11 +40,24 @@ func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K
 		c.record(timedOut, nil)
 		return err
 	}
-	c.failed(timedOut, &ReconcileError{Controller: c.name, Key: key, Failures: queue.Failures(key) + 1, Err: err})
-	if isTerminal(err) {
-		return nil // for the queue, the key is done
+	failures := queue.Failures(key) + 1
+	switch terminal := isTerminal(err); {
+	case terminal: // for the queue, the key is done
+		c.mended(queue, key)
+		c.failed(timedOut, &ReconcileError{Controller: c.name, Key: key, Failures: failures, Err: err})
+		return nil
+	case failures == 1:
+		c.failing.Add(1)
 	}
+	c.failed(timedOut, &ReconcileError{Controller: c.name, Key: key, Failures: failures, Err: err})
 	return err
+}
+
+// mended notes that a key does not fail any more, and says so if it was the last one that did.
+func (c *Controller[K]) mended(queue *workqueue.Queue[K], key K) {
+	if c.failing.Load() > 0 && queue.Failures(key) > 0 && c.failing.Add(-1) == 0 {
+		c.log.Works(reconciling)
+	}
 }
 
 // call calls the function and makes an error of its panic.
@@ -60,16 +75,24 @@ func (c *Controller[K]) call(ctx context.Context, key K) (result Result, err err
 // failed tells everybody who wants to know.
 func (c *Controller[K]) failed(timedOut bool, err *ReconcileError) {
 	c.record(timedOut, err)
+	if c.options.OnError != nil {
+		c.options.OnError(err)
+		return
+	}
 	about := []any{"controller", err.Controller, "key", err.Key, "failures", err.Failures}
 	var panicked *PanicError
 	if errors.As(err, &panicked) {
 		about = append(about, "stack", string(panicked.Stack))
 	}
-	c.options.Logger.Error(err.Err, "reconcile failed", about...)
-	if c.options.OnError != nil {
-		c.options.OnError(err)
+	topic := report.Topic{Key: reconciling, Fails: c.String() + ": reconcile fails", Works: c.String() + ": reconciles work again"}
+	if isTerminal(err) { // no success follows
+		topic = report.Topic{Key: "terminal", Fails: topic.Fails}
 	}
+	c.log.Failed(topic, err.Err, []string{fmt.Sprint(err.Key)}, about...)
 }
+
+// reconciling is the key of the topic of errors that are tried again.
+const reconciling = "reconcile"
 
 // record counts one reconcile in the status; err is nil unless it failed.
 func (c *Controller[K]) record(timedOut bool, err *ReconcileError) {

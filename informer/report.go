@@ -1,0 +1,82 @@
+package informer
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/internal/report"
+)
+
+// This file says to whom errors go: to Options.OnError, or to the users of a shared informer, and what nobody takes to a
+// logger, with what works again afterwards. None of it is called with a lock held.
+
+// hand gives err to the hooks. It returns false if nobody has taken it.
+func (i *Informer[T]) hand(err error) bool {
+	switch {
+	case i.hook != nil:
+		return i.hook(err)
+	case i.o.OnError != nil:
+		i.o.OnError(err)
+		return true
+	}
+	return false
+}
+
+// report reports an error that is not about the server.
+func (i *Informer[T]) report(err error) {
+	if i.hand(err) {
+		return
+	}
+	var (
+		panicked *cache.PanicError
+		mutation *cache.MutationError
+	)
+	switch {
+	case errors.As(err, &panicked):
+		t := report.Topic{Key: "handler", Fails: i.name() + ": handler fails"}
+		i.log.Failed(t, err, []string{panicked.Key.String()}, "stack", string(panicked.Stack))
+	case errors.As(err, &mutation):
+		t := report.Topic{Key: "mutation", Fails: i.name() + ": an object in the cache has been changed"}
+		i.log.Failed(t, err, nil)
+	default:
+		i.log.Failed(report.Topic{Key: "informer", Fails: i.name() + ": error"}, err, nil)
+	}
+}
+
+// where names a scope to people.
+func (i *Informer[T]) where(namespace string) string {
+	if namespace == "" {
+		return i.name()
+	}
+	return fmt.Sprintf("%s in %s", i.name(), namespace)
+}
+
+// Keys of topics. Each namespace has its own.
+const (
+	aboutServer  = "server/"
+	aboutObjects = "objects/"
+)
+
+// verbs do not tell errors apart: a streaming list is a watch to the server, and where it is refused a paged one follows.
+var verbs = []string{"list ", "watch "}
+
+// failedTo reports that a list or a watch of a scope has failed.
+func (r *reflector[T]) failedTo(verb string, err error) {
+	if r.informer.hand(err) {
+		return
+	}
+	what := r.informer.where(r.namespace) + ": " + verb
+	r.informer.log.Failed(report.Topic{Key: aboutServer + r.namespace, Fails: what + " fails", Works: what + " works again"}, err, verbs)
+}
+
+// badObject reports an object that does not decode.
+func (r *reflector[T]) badObject(name string, err error) {
+	if r.informer.hand(err) {
+		return
+	}
+	where := r.informer.where(r.namespace)
+	r.informer.log.Failed(report.Topic{
+		Key: aboutObjects + r.namespace, Fails: where + ": object does not decode", Works: where + ": all objects decode again",
+	}, err, []string{name})
+}

@@ -1,0 +1,271 @@
+package informer_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
+)
+
+// said is what has been logged, each line with the time since the logger was made.
+type said struct {
+	mu    sync.Mutex
+	start time.Time
+	lines []string
+}
+
+func (s *said) logger() logr.Logger {
+	s.start = time.Now()
+	return funcr.New(func(_, args string) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.lines = append(s.lines, fmt.Sprint(time.Since(s.start).Round(time.Second), " ", strings.ReplaceAll(args, `\"`, `"`)))
+	}, funcr.Options{})
+}
+
+// with returns the lines that have a text.
+func (s *said) with(text string) (lines []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, line := range s.lines {
+		if strings.Contains(line, text) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// has fails unless the lines that there are begin with these times and contain these texts.
+func (s *said) has(r *rig, want ...string) {
+	r.Helper()
+	got := s.with("")
+	ok := len(got) == len(want)
+	for n := range min(len(got), len(want)) {
+		at, text, _ := strings.Cut(want[n], " ")
+		ok = ok && strings.HasPrefix(got[n], at+" ") && strings.Contains(got[n], text)
+	}
+	if !ok {
+		r.Errorf("logged\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
+	}
+}
+
+// An informer without a hook said nothing of a server that is gone, of a 403 and of a resource that is missing.
+func TestAnErrorThatNoHookTakesIsLogged(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		fault http.HandlerFunc
+		text  string
+	}{
+		{"forbidden", failure(403, "Forbidden", "not you"), "Forbidden (403): not you"},
+		{"not found", failure(404, "NotFound", "no such resource"), "NotFound (404): no such resource"},
+		{"dead", nil, "refused"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				if test.fault == nil {
+					r.server.Refuse(syscall.ECONNREFUSED)
+				} else {
+					r.on("collection", test.fault)
+				}
+				var got said
+				i := r.running(informer.New(r.things, informer.Options{Logger: got.logger(), Namespace: "web"}))
+				r.pass(10 * time.Minute)
+				r.heal()
+				r.server.Refuse(nil)
+				r.pass(time.Minute)
+				i.stop()
+				lines := got.with("")
+				if n := len(lines); n < 5 || n > 9 {
+					r.Errorf("%d lines in 10 minutes:\n%s", n, strings.Join(lines, "\n"))
+				}
+				if first := lines[0]; !strings.HasPrefix(first, "0s ") || !strings.Contains(first, "configmaps.v1 in web: list fails") || !strings.Contains(first, test.text) {
+					r.Errorf("the first line is %s", first)
+				}
+				if second := lines[1]; !strings.Contains(second, " time") || !strings.Contains(second, `"since"=`) {
+					r.Errorf("the second line is %s", second)
+				}
+				if last := lines[len(lines)-1]; !strings.Contains(last, "configmaps.v1 in web: list works again after 10m") || !strings.Contains(last, "attempts") {
+					r.Errorf("the last line is %s", last)
+				}
+			})
+		})
+	}
+}
+
+func TestAWatchThatFailsIsLogged(t *testing.T) {
+	bubble(t, func(r *rig) {
+		var got said
+		i := r.running(informer.New(r.things, informer.Options{Logger: got.logger()}))
+		r.on("watch", failure(500, "InternalError", "no luck"))
+		r.server.DropWatches()
+		r.pass(3 * time.Minute)
+		r.heal()
+		r.put("a")
+		r.pass(time.Minute)
+		i.stop()
+		if lines := got.with("watch fails"); len(lines) < 3 || len(lines) > 7 {
+			r.Errorf("logged %q", lines)
+		}
+		if lines := got.with("configmaps.v1: watch works again after 3m"); len(lines) != 1 {
+			r.Errorf("logged %q", got.lines)
+		}
+	})
+}
+
+// Poison of a thousand names is two lines, and one more when it is mended.
+func TestObjectsThatDoNotDecodeMakeFewLines(t *testing.T) {
+	bubble(t, func(r *rig) {
+		for n := range 100 {
+			r.put(fmt.Sprintf("x%d", n), "bad", "yes")
+		}
+		var got said
+		i := r.running(informer.New(r.things, informer.Options{Logger: got.logger()}))
+		r.pass(time.Minute)
+		for n := range 100 {
+			r.put(fmt.Sprintf("x%d", n))
+		}
+		r.pass(time.Minute)
+		i.stop()
+		got.has(r, "0s configmaps.v1: object does not decode", "5s object does not decode, 99 times in 5s", "1m0s configmaps.v1: all objects decode again after 1m0s")
+	})
+}
+
+func TestAHandlerThatPanicsIsLogged(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("a")
+		var got said
+		inf := informer.New(r.things, informer.Options{Logger: got.logger()})
+		inf.Subscribe(cache.HandlerFuncs[*Thing]{Add: func(*Thing) { panic("oh") }})
+		i := r.running(inf)
+		r.pass(time.Minute)
+		i.stop()
+		got.has(r, "0s configmaps.v1: handler fails")
+		if len(got.with("goroutine")) != 1 {
+			r.Errorf("the line has no stack: %q", got.lines)
+		}
+	})
+}
+
+func TestAHookThatDiscardsSilencesAnInformer(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("x", "bad", "yes")
+		var got said
+		ctx, cancel := context.WithTimeout(logr.NewContext(r.Context(), got.logger()), time.Hour)
+		defer cancel()
+		r.on("watch", failure(500, "InternalError", "no luck"))
+		inf := informer.New(r.things, informer.Options{OnError: func(error) {}, Logger: got.logger()})
+		if err := inf.Run(ctx); err != nil {
+			r.Error(err)
+		}
+		got.has(r)
+	})
+}
+
+// The logger of the context that informer.Run is given is that of all that it runs.
+func TestTheLoggerOfRunsContextIsUsed(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.on("collection", failure(403, "Forbidden", "not you"))
+		var got said
+		ctx, cancel := context.WithTimeout(logr.NewContext(r.Context(), got.logger()), time.Second)
+		defer cancel()
+		ctl := controller.New("c", controller.Options{}, newReconciled().reconcile, controller.Watch(informer.New(r.things, informer.Options{})))
+		if err := informer.Run(ctx, ctl); err != nil {
+			r.Error(err)
+		}
+		if len(got.with("list fails")) == 0 {
+			r.Errorf("logged %q", got.lines)
+		}
+	})
+}
+
+// A logger that asks the informer must not wait for itself.
+func TestALoggerMayAskTheInformer(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("x", "bad", "yes")
+		var inf *informer.Informer[*Thing]
+		var asked int
+		inf = informer.New(r.things, informer.Options{Namespaces: []string{"default"}, Logger: funcr.New(func(_, _ string) {
+			asked++
+			_, _ = inf.Status(), inf.Unsynced()
+			inf.Subscribe(nil).Close()
+			if err := inf.SetNamespaces([]string{"default"}); err != nil {
+				r.Error(err)
+			}
+		}, funcr.Options{Verbosity: 9})})
+		i := r.running(inf)
+		r.pass(time.Minute)
+		i.stop()
+		if asked == 0 {
+			r.Error("nothing was logged")
+		}
+	})
+}
+
+// Namespaces by the hundred that are refused make a bounded number of lines.
+func TestManyNamespacesMakeFewLines(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.on("collection", failure(403, "Forbidden", "not you"))
+		var names []string
+		for n := range 200 {
+			names = append(names, fmt.Sprintf("n%d", n))
+		}
+		var got said
+		i := r.running(informer.New(r.things, informer.Options{Namespaces: names, Logger: got.logger()}))
+		r.pass(time.Minute)
+		i.stop()
+		if n := len(got.lines); n < 2 || n > 40 {
+			r.Errorf("%d lines in a minute for 200 namespaces", n)
+		}
+	})
+}
+
+// Whoever has a hook hears of errors by it; the others read of them.
+func TestErrorsOfASharedInformerAreLoggedForUsersWithoutAHook(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		hooks []bool
+		want  bool
+	}{
+		{"all have hooks", []bool{true, true}, false},
+		{"one has none", []bool{true, false}, true},
+		{"none has one", []bool{false, false}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				r.on("collection", failure(403, "Forbidden", "not you"))
+				var got said
+				shared := informer.NewShared(informer.SharedOptions{})
+				all := []informer.Runner{shared}
+				told := make([]int, len(test.hooks))
+				for n, hook := range test.hooks {
+					o := informer.Options{Logger: got.logger()}
+					if hook {
+						o.OnError = func(error) { told[n]++ }
+					}
+					all = append(all, informer.Share(shared, r.things, o))
+				}
+				i := r.together(all...)
+				r.pass(time.Second)
+				i.stop()
+				if len(got.lines) > 0 != test.want {
+					r.Errorf("logged %q", got.lines)
+				}
+				for n, hook := range test.hooks {
+					if told[n] > 0 != hook {
+						r.Errorf("hook %d was called %d times", n, told[n])
+					}
+				}
+			})
+		})
+	}
+}
