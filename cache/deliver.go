@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+
+	"github.com/bowline-go/bowline/client/meta"
 )
 
 // Deliver calls the handlers of all subscriptions, those that are made while it runs included, until ctx ends. It
@@ -15,7 +17,8 @@ import (
 //
 // A handler that panics has been told nevertheless: the panic is handed to report, and the next change follows.
 // report is called from the goroutines of the handlers, from several at once. If report is nil, panics are not
-// recovered and end the program, as panics do.
+// recovered and end the program, as panics do. A handler that ends its goroutine (runtime.Goexit, as t.FailNow of a test
+// does) is treated alike: it is reported, and the next change follows, in another goroutine.
 func (s *Store[T]) Deliver(ctx context.Context, report func(*PanicError)) error {
 	if !s.startDelivering() {
 		return errors.New("deliver the changes of a store: another Deliver of it is running")
@@ -29,7 +32,7 @@ func (s *Store[T]) Deliver(ctx context.Context, report func(*PanicError)) error 
 		// read after the token was received. So a subscription made at any moment is in this list or in the next.
 		for _, q := range s.subscribers() {
 			if q.claim() {
-				running.Go(func() { q.run(ctx, report) })
+				q.start(ctx, &running, report)
 			}
 		}
 		select {
@@ -73,17 +76,46 @@ func (q *subscriber[T]) claim() bool {
 	return true
 }
 
+// start runs the subscription's goroutine, and another one if a handler ends it in the middle of a call. running counts the
+// one that ends until the next is counted.
+func (q *subscriber[T]) start(ctx context.Context, running *sync.WaitGroup, report func(*PanicError)) {
+	running.Go(func() {
+		exited := true
+		defer func() {
+			if exited { // or it panics, and the program ends
+				q.start(ctx, running, report)
+			}
+		}()
+		q.resume(report)
+		q.run(ctx, report)
+		q.release()
+		exited = false
+	})
+}
+
 func (q *subscriber[T]) release() {
-	q.finish() // the handler has ended this goroutine (runtime.Goexit) in the middle of a call
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.running = false
 }
 
+// resume does what was to follow the call in which a handler has ended the goroutine before this one.
+func (q *subscriber[T]) resume(report func(*PanicError)) {
+	c, unmatched := q.rest, q.unmatched
+	q.rest, q.unmatched = nil, nil
+	switch {
+	case q.isClosed():
+	case c != nil:
+		q.call("OnAdd", c, report)
+	case unmatched != nil:
+		q.tellMatched(unmatched, false, report)
+	}
+	q.finish()
+}
+
 // run delivers until ctx ends or the subscription is closed. It looks at ctx between changes, so that a long backlog
 // does not delay the end.
 func (q *subscriber[T]) run(ctx context.Context, report func(*PanicError)) {
-	defer q.release()
 	for ctx.Err() == nil {
 		c, open := q.take()
 		if !open {
@@ -120,7 +152,9 @@ func (q *subscriber[T]) tellAll(c *change[T], report func(*PanicError)) {
 	case c.old.uid == c.now.uid:
 		q.call("OnUpdate", c, report)
 	default:
+		q.rest = c
 		q.call("OnDelete", c, report)
+		q.rest = nil
 		if !q.isClosed() {
 			q.call("OnAdd", c, report)
 		}
@@ -128,10 +162,11 @@ func (q *subscriber[T]) tellAll(c *change[T], report func(*PanicError)) {
 }
 
 func (q *subscriber[T]) call(op string, c *change[T], report func(*PanicError)) {
+	returned := false
 	if report != nil {
 		defer func() {
-			if value := recover(); value != nil {
-				report(&PanicError{Value: value, Stack: debug.Stack(), Key: c.key, Op: op})
+			if !returned {
+				report(panicError(recover(), c.key, op))
 			}
 		}()
 	}
@@ -143,4 +178,16 @@ func (q *subscriber[T]) call(op string, c *change[T], report func(*PanicError)) 
 	case "OnDelete":
 		q.handler.OnDelete(c.last.obj)
 	}
+	returned = true
+}
+
+// errExited is how a call has ended that neither returned nor panicked.
+var errExited = errors.New("it has ended its goroutine (runtime.Goexit)")
+
+// panicError is the report of a call that has not returned.
+func panicError(recovered any, key meta.Key, op string) *PanicError {
+	if recovered == nil {
+		recovered = errExited
+	}
+	return &PanicError{Value: recovered, Stack: debug.Stack(), Key: key, Op: op}
 }

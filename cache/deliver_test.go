@@ -350,7 +350,9 @@ func TestDeliverSurvivesGoexit(t *testing.T) {
 			runtime.Goexit()
 		}})
 		set(s, "ns/a u@1")
-		stop := deliver(t, s)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- s.Deliver(ctx, nil) }()
 		<-inner
 		synctest.Wait()
 		if sub.Pending() != 0 {
@@ -358,7 +360,10 @@ func TestDeliverSurvivesGoexit(t *testing.T) {
 		}
 		sub.Close()
 		<-sub.Done()
-		stop()
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
 	})
 }
 

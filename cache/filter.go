@@ -1,8 +1,6 @@
 package cache
 
 import (
-	"runtime/debug"
-
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -43,11 +41,17 @@ func (f Filtered[T]) Runner() Runner { return f.r.runner }
 
 // tellFiltered makes the calls that take a handler of a filtered view from what it knows to what is there.
 func (q *subscriber[T]) tellFiltered(c *change[T], report func(*PanicError)) {
-	_, known := q.known.m[c.key]
+	q.unmatched = c
 	matches := c.now != nil && q.matches(c, report)
-	if q.isClosed() {
-		return
+	q.unmatched = nil
+	if !q.isClosed() {
+		q.tellMatched(c, matches, report)
 	}
+}
+
+// tellMatched makes the calls when it is known whether the present state matches.
+func (q *subscriber[T]) tellMatched(c *change[T], matches bool, report func(*PanicError)) {
+	_, known := q.known.m[c.key]
 	if matches {
 		q.known.put(c.now.key, struct{}{}) // whose strings are those of the state that the store keeps
 	} else {
@@ -68,13 +72,16 @@ func (q *subscriber[T]) tellFiltered(c *change[T], report func(*PanicError)) {
 }
 
 func (q *subscriber[T]) matches(c *change[T], report func(*PanicError)) (matches bool) {
+	returned := false
 	if report != nil {
 		defer func() {
-			if value := recover(); value != nil {
+			if !returned {
 				matches = false
-				report(&PanicError{Value: value, Stack: debug.Stack(), Key: c.key, Op: "match"})
+				report(panicError(recover(), c.key, "match"))
 			}
 		}()
 	}
-	return q.match(c.now.obj)
+	matches = q.match(c.now.obj)
+	returned = true
+	return matches
 }

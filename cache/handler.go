@@ -45,9 +45,10 @@ func (h HandlerFuncs[T]) OnDelete(obj T) {
 	}
 }
 
-// PanicError is a panic of a handler, or of the function of a filtered view, recovered by [Store.Deliver].
+// PanicError is a panic of a handler, or of the function of a filtered view, recovered by [Store.Deliver]; or the end of its
+// goroutine by runtime.Goexit.
 type PanicError struct {
-	// Value is what the handler panicked with.
+	// Value is what the handler panicked with, or an error that says that it has ended its goroutine.
 	Value any
 	// Stack is the stack of the goroutine that panicked.
 	Stack []byte
@@ -62,6 +63,9 @@ func (e *PanicError) Error() string {
 	who := "handler"
 	if e.Op == "match" {
 		who = "function"
+	}
+	if e.Value == errExited {
+		return fmt.Sprintf("deliver %s of %q: %s: %v", e.Op, e.Key, who, e.Value)
 	}
 	return fmt.Sprintf("deliver %s of %q: %s panicked: %v", e.Op, e.Key, who, e.Value)
 }

@@ -22,6 +22,10 @@ type subscriber[T meta.Object] struct {
 	match func(T) bool
 	known table[meta.Key, struct{}]
 
+	// While a call is under way that may end the goroutine: the change of which OnAdd is still to be called after OnDelete,
+	// and the one that match has not answered. Used by the goroutine that delivers.
+	rest, unmatched *change[T]
+
 	// wake holds one token, which says: look at the backlog again.
 	//
 	// No wake-up is lost. The goroutine sleeps on wake only after take has found the backlog empty, and the writer

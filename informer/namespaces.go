@@ -324,9 +324,14 @@ func (f *following[T]) start(ctx context.Context, s *scope[T]) {
 	r := f.i.reflector(s)
 	go func() {
 		defer close(p.ended)
+		returned := false
 		defer func() {
-			if value := recover(); value != nil {
+			switch value := recover(); {
+			case value != nil:
 				p.panicked = &relayed{value, debug.Stack()}
+				f.cancel()
+			case !returned: // a function of an index, of a Filter or OnError has called runtime.Goexit
+				p.err = fmt.Errorf("follow %s: %w", f.i.where(s.namespace), errExited)
 				f.cancel()
 			}
 		}()
@@ -337,6 +342,7 @@ func (f *following[T]) start(ctx context.Context, s *scope[T]) {
 		if s.at, p.err = r.run(ctx, from); p.err != nil {
 			f.cancel()
 		}
+		returned = true
 	}()
 }
 

@@ -56,13 +56,13 @@ func Run(ctx context.Context, rs ...Runner) error {
 	end := ending{cancel: cancel}
 	var top, named, rest sync.WaitGroup
 	for _, r := range only {
-		rest.Go(func() { end.after(outer, func() error { return join(needed, r) }) })
+		rest.Go(func() { end.after(outer, r, func() error { return join(needed, r) }) })
 	}
 	for _, r := range last {
-		named.Go(func() { end.after(outer, func() error { return join(needed, r) }) })
+		named.Go(func() { end.after(outer, r, func() error { return join(needed, r) }) })
 	}
 	for _, r := range first {
-		top.Go(func() { end.after(outer, func() error { return r.Run(ctx) }) })
+		top.Go(func() { end.after(outer, r, func() error { return r.Run(ctx) }) })
 	}
 	top.Wait()
 	// Informers that were named run until ctx ends, or until each has ended by itself.
@@ -140,9 +140,9 @@ type ending struct {
 	err    error // read when all have returned
 }
 
-// after notes how f has ended.
-func (e *ending) after(outer context.Context, f func() error) {
-	err := errExited // unless f returns, or panics, and then nobody will read the error
+// after notes how f has ended, which runs r.
+func (e *ending) after(outer context.Context, r Runner, f func() error) {
+	err := fmt.Errorf("run %T: %w", r, errExited) // unless f returns, or panics, and then nobody reads the error
 	defer func() {
 		if err == nil || errors.Is(err, errSharedStopped) && outer.Err() != nil {
 			return // a Shared that runs elsewhere has ended with the context that is its and ours

@@ -140,10 +140,7 @@ func (c *Controller[K]) run(outer context.Context) error {
 		c.setState(Running)
 		c.log.Logger().V(1).Info("sources have delivered, workers start", "controller", c.name)
 		for range max(1, c.options.Workers) {
-			running.Go(func() {
-				for queue.Do(ctx, func(_ context.Context, key K) error { return c.reconcile(work, queue, key) }) == nil {
-				}
-			})
+			c.startWorker(ctx, work, &running, queue)
 		}
 		<-ctx.Done()
 	}
@@ -159,6 +156,38 @@ func (c *Controller[K]) run(outer context.Context) error {
 		return nil
 	}
 	return context.Cause(ctx)
+}
+
+// startWorker runs a worker, and another one if a reconcile ends it (runtime.Goexit, as t.FailNow of a test does). By then the
+// queue has counted that as a failure of the key.
+func (c *Controller[K]) startWorker(ctx, work context.Context, running *sync.WaitGroup, queue *workqueue.Queue[K]) {
+	running.Go(func() {
+		var left *ReconcileError // of the reconcile that has ended the worker
+		exited := true
+		defer func() {
+			if exited { // or it panics, and the program ends
+				running.Go(func() {
+					c.startWorker(ctx, work, running, queue)
+					if left != nil {
+						c.failed(false, left)
+					}
+				})
+			}
+		}()
+		for queue.Do(ctx, func(_ context.Context, key K) error {
+			returned := false
+			defer func() {
+				if !returned {
+					left = c.exited(queue, key)
+				}
+			}()
+			err := c.reconcile(work, queue, key)
+			returned = true
+			return err
+		}) == nil {
+		}
+		exited = false
+	})
 }
 
 // workContext returns the context of the reconciles, and what ends it. It ends with ctx, or, if there is a grace period,
@@ -196,11 +225,18 @@ func (c *Controller[K]) startSources(
 	all := make(chan struct{})
 	for i, s := range c.sources {
 		running.Go(func() {
+			exited := true
+			defer func() {
+				if exited { // or it panics, and the program ends
+					fail(fmt.Errorf("%s: %w", nameOf(s), errExited))
+				}
+			}()
 			if err := c.runSource(ctx, s, queue.Add, func() { c.synced(i, all) }); err != nil {
 				fail(fmt.Errorf("%s: %w", nameOf(s), err))
-				return
+			} else {
+				c.synced(i, all) // a source that is over has nothing more to deliver
 			}
-			c.synced(i, all) // a source that is over has nothing more to deliver
+			exited = false
 		})
 	}
 	return all

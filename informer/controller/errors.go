@@ -3,6 +3,7 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -70,6 +71,9 @@ func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
+
+// errExited is the end of a reconcile or a source that has neither returned nor panicked.
+var errExited = errors.New("it has ended its goroutine (runtime.Goexit)")
 
 // TerminalError says that trying again is of no use until something changes; [Terminal] makes one.
 type TerminalError struct {

@@ -72,6 +72,15 @@ func (c *Controller[K]) call(ctx context.Context, key K) (result Result, err err
 	return c.fn(ctx, key)
 }
 
+// exited counts a reconcile that has ended its goroutine, and returns its error. The queue has not counted it yet.
+func (c *Controller[K]) exited(queue *workqueue.Queue[K], key K) *ReconcileError {
+	failures := queue.Failures(key) + 1
+	if failures == 1 {
+		c.failing.Add(1)
+	}
+	return &ReconcileError{Controller: c.name, Key: key, Failures: failures, Err: errExited}
+}
+
 // failed tells everybody who wants to know.
 func (c *Controller[K]) failed(timedOut bool, err *ReconcileError) {
 	c.record(timedOut, err)

@@ -1,0 +1,35 @@
+package informer_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/informer"
+)
+
+// A function that ended the goroutine which follows a collection left an informer that ran and followed nothing.
+func TestAFunctionThatEndsItsGoroutineEndsTheInformer(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("a")
+		inf := informer.New(r.things, informer.Options{Namespace: "default"})
+		cache.NewIndex(inf.Reader(), func(*Thing) []string {
+			runtime.Goexit()
+			return nil
+		})
+		ctx, cancel := timeout(r, time.Hour)
+		defer cancel()
+		r.says(inf.Run(ctx), "follow configmaps.v1 in default: it has ended its goroutine (runtime.Goexit)")
+	})
+}
+
+func TestARunnerThatEndsItsGoroutineEndsTheOthers(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.says(informer.Run(r.Context(), informer.New(r.things, informer.Options{}), informer.RunnerFunc(func(context.Context) error {
+			runtime.Goexit()
+			return nil
+		})), "informer.RunnerFunc", "it has ended its goroutine (runtime.Goexit)")
+	})
+}
