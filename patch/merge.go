@@ -59,7 +59,7 @@ func merge(target, change node) node {
 }
 
 // absent is what is merged into where there is nothing yet.
-var absent = (&source{text: []byte("null"), tokens: []token{{stop: 4, next: 1}}}).root()
+var absent = (&source{text: []byte("null"), end: 4}).root()
 
 // MergeValue is ApplyMerge for decoded documents, whose objects are map[string]any and whose lists are []any. target is
 // changed in place and must not be used afterwards; the result may share parts with both.

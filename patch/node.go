@@ -4,16 +4,17 @@ import "bytes"
 
 // node is a value of JSON: as it is written in a source, or, once it has to be looked into, as a branch that can change.
 type node struct {
-	from   *source
-	at     uint32
-	branch *branch
+	from    *source
+	at, end uint32 // where it is written in the source
+	branch  *branch
 }
 
 // branch is an object or a list, whose parts are nodes.
 type branch struct {
 	list    bool
 	members []member       // of an object, with those that are gone
-	places  map[string]int // of its members; nil while they are few
+	places  map[string]int // of its members; nil while they are few, or have been searched seldom
+	asked   int            // how often members that are not few were searched from end to end
 	items   []node         // of a list
 }
 
@@ -28,7 +29,10 @@ type member struct {
 // fewMembers is up to how many members an object is searched for a name from end to end.
 const fewMembers = 16
 
-func (s *source) root() node { return node{from: s} }
+// fewSearches is how many names are searched so among many members: their places take more room than the members do.
+const fewSearches = 4
+
+func (s *source) root() node { return node{from: s, at: s.start, end: s.end} }
 
 // kind is the first byte of the value's text, with '0' for all numbers.
 func (n node) kind() byte {
@@ -38,7 +42,7 @@ func (n node) kind() byte {
 		}
 		return '{'
 	}
-	c := n.from.text[n.from.tokens[n.at].start]
+	c := n.from.text[n.at]
 	if c == '-' || isDigit(c) {
 		return '0'
 	}
@@ -46,10 +50,10 @@ func (n node) kind() byte {
 }
 
 // text returns the value as it is written. It is not a branch.
-func (n node) text() []byte { return n.from.raw(n.at) }
+func (n node) text() []byte { return n.from.text[n.at:n.end:n.end] }
 
 // span returns the text, and where it starts in its source.
-func (n node) span() (start int, text []byte) { return int(n.from.tokens[n.at].start), n.text() }
+func (n node) span() (start int, text []byte) { return int(n.at), n.text() }
 
 // open returns the object or list to look into or to change; nil for anything else. Of members with one name the last
 // counts.
@@ -57,42 +61,49 @@ func (n *node) open() *branch {
 	if n.branch != nil {
 		return n.branch
 	}
-	s := n.from
-	end := s.tokens[n.at].next
-	switch s.text[s.tokens[n.at].start] {
-	case '[':
-		count := 0
-		for at := n.at + 1; at < end; at = s.tokens[at].next {
-			count++
-		}
-		b := &branch{list: true, items: make([]node, 0, count+1)}
-		for at := n.at + 1; at < end; at = s.tokens[at].next {
-			b.items = append(b.items, node{from: s, at: at})
-		}
-		n.branch = b
-	case '{':
-		count := 0
-		for at := n.at + 1; at < end; at = s.tokens[at+1].next {
-			count++
-		}
-		n.branch = &branch{members: appendMembers(make([]member, 0, count+1), *n)}
-		n.branch.unite()
+	kind := n.from.text[n.at]
+	if kind != '[' && kind != '{' {
+		return nil
 	}
-	return n.branch
+	count := 0
+	for c := n.parts(); ; count++ {
+		if _, ok := c.next(); !ok {
+			break
+		}
+	}
+	if kind == '{' {
+		n.branch = &branch{members: appendMembers(make([]member, 0, count/2+1), *n)}
+		n.branch.unite()
+		return n.branch
+	}
+	b := &branch{list: true, items: make([]node, 0, count+1)}
+	for c := n.parts(); ; {
+		item, ok := c.next()
+		if !ok {
+			break
+		}
+		b.items = append(b.items, item)
+	}
+	n.branch = b
+	return b
 }
 
 // appendMembers appends the members of an object that is no branch.
 func appendMembers(members []member, n node) []member {
-	s := n.from
-	end := s.tokens[n.at].next
-	for at := n.at + 1; at < end; at = s.tokens[at+1].next {
-		m := member{name: s.string(at), value: node{from: s, at: at + 1}}
-		if !s.tokens[at].plain() {
-			m.raw = string(s.raw(at))
+	for c := n.parts(); ; {
+		name, ok := c.next()
+		if !ok {
+			return members
+		}
+		value, _ := c.next()
+		m := member{value: value}
+		if raw := name.text(); isPlainString(raw) {
+			m.name = raw[1 : len(raw)-1]
+		} else {
+			m.name, m.raw = unquote(raw), string(raw)
 		}
 		members = append(members, m)
 	}
-	return members
 }
 
 // unite marks members as gone whose name a later one has.
@@ -141,7 +152,9 @@ func (b *branch) findFrom(likely int, name string) int {
 		return likely
 	}
 	if b.places == nil && len(b.members) > fewMembers {
-		b.locate()
+		if b.asked++; b.asked > fewSearches {
+			b.locate()
+		}
 	}
 	if b.places != nil {
 		if i, ok := b.places[name]; ok {

@@ -224,7 +224,7 @@ func textAsData(want *branch) *branch {
 func encodedNode(text []byte) node {
 	quoted := append([]byte{'"'}, base64.StdEncoding.EncodeToString(text)...)
 	quoted = append(quoted, '"')
-	return (&source{text: quoted, tokens: []token{{stop: uint32(len(quoted)) | plain, next: 1}}}).root()
+	return made(quoted)
 }
 
 // member puts a member over that of live, if there is one. Its place is at.
@@ -413,7 +413,7 @@ func said(want *node) node {
 	switch want.kind() {
 	case '{':
 		if want.isPlain() {
-			return node{from: want.from, at: want.at}
+			return want.written()
 		}
 		b := want.open()
 		out := &branch{members: make([]member, 0, len(b.members))}
@@ -426,7 +426,7 @@ func said(want *node) node {
 		return node{branch: out}
 	case '[':
 		if want.isPlain() {
-			return node{from: want.from, at: want.at}
+			return want.written()
 		}
 		b := want.open()
 		out := &branch{list: true, items: make([]node, len(b.items))}

@@ -4,7 +4,7 @@ import (
 	"reflect"
 )
 
-// zeroFields returns the values in the JSON of v, by their tokens, that are the zero values of fields of structs which are no
+// zeroFields returns the values in the JSON of v, by where they start, that are the zero values of fields of structs which are no
 // pointers and have no omitempty: whoever made v may have meant them or not. What encodes itself is not looked into.
 func zeroFields(v any, encoded *node) map[uint32]bool {
 	z := zeros{found: make(map[uint32]bool)}

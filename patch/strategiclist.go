@@ -30,7 +30,7 @@ func isScalar(kind byte) bool { return kind != 'n' && kind != '[' && kind != '{'
 func scalarKey(v *node) (key []byte, ok bool) {
 	switch v.kind() {
 	case '"':
-		if raw := v.text(); v.from.tokens[v.at].plain() {
+		if raw := v.text(); isPlainString(raw) {
 			return raw[:len(raw)-1], true
 		}
 		return append([]byte{'"'}, v.from.string(v.at)...), true

@@ -30,13 +30,17 @@ func (n *node) lookup(name string) (node, bool) {
 	case n.kind() != '{':
 		return node{}, false
 	}
-	s, found := n.from, uint32(0)
-	for at := n.at + 1; at < s.tokens[n.at].next; at = s.tokens[at+1].next {
-		if string(s.string(at)) == name {
-			found = at + 1
+	var found node
+	for c := n.parts(); ; {
+		member, ok := c.next()
+		if !ok {
+			return found, found.from != nil
+		}
+		value, _ := c.next()
+		if string(n.from.string(member.at)) == name {
+			found = value
 		}
 	}
-	return node{from: s, at: found}, found > 0
 }
 
 // word returns what a member says that is a string, and nothing for any other and where there is none.

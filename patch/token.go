@@ -6,31 +6,27 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"sort"
 	"unicode/utf8"
 )
 
-// token is where a value, or the name of a member, stands in a JSON text. The tokens of a text are in its order: behind that
-// of an object stand, for each member, the name's and those of the value.
-type token struct {
-	start uint32
-	stop  uint32 // the end, with the bit plain if that is set
-	next  uint32 // the first token behind the value
-}
-
-// plain is set of a string that says what is written between its quotes. No text is so long that its end had the bit.
-const plain = 1 << 31
-
-func (t token) end() uint32 { return t.stop &^ plain }
-
-func (t token) plain() bool { return t.stop&plain != 0 }
-
-// source is a JSON text that has been checked, and its tokens. Values are taken from it as they are written.
+// source is a JSON text that has been checked. Values are taken from it as they are written. Where they end is found in the text,
+// and for objects and lists that are not short in an index of them: it is small next to the text, and makes them be skipped at
+// once, however much lies in them.
 type source struct {
-	text   []byte
-	tokens []token
-	spaces bool // there is white space between tokens
-	depth  int  // of its nesting
+	text       []byte
+	start, end uint32 // of the value
+	nests      []nest // in the order of the text
+	spaces     bool   // there is white space between tokens
+	depth      int    // of its nesting
 }
+
+// nest is an object or list of at least shortNest bytes.
+type nest struct {
+	start, end uint32
+}
+
+const shortNest = 64
 
 // read checks a JSON text, which the source uses from then on. Errors start with what it is.
 func read(what string, text []byte) (*source, error) {
@@ -52,32 +48,104 @@ func read(what string, text []byte) (*source, error) {
 
 // tokenize is read without bounds for the text.
 func tokenize(text []byte) (*source, error) {
-	// Behind each name is a colon, as a rule at once, and before each value but the first a comma, a colon or the start of what
-	// it is in. Where nothing is in it there is none.
-	most := 1 - bytes.Count(text, []byte("{}")) + bytes.Count(text, []byte(`":`))
-	for _, c := range [...]byte{',', '{', '['} {
-		most += bytes.Count(text, []byte{c})
-	}
-	r := reader{text: text, tokens: make([]token, 0, min(most, len(text)/4+8))}
+	r := reader{text: text}
+	r.peek()
+	start := r.at
 	if err := r.read(); err != nil {
 		return nil, err
 	}
-	return &source{text: text, tokens: r.tokens, spaces: r.spaces > 0, depth: r.deepest}, nil
+	return &source{text: text, start: uint32(start), end: uint32(r.end), nests: r.nests, spaces: r.spaces > 0, depth: r.deepest}, nil
 }
 
-// raw returns the text of a value or name.
-func (s *source) raw(at uint32) []byte {
-	t := s.tokens[at]
-	return s.text[t.start:t.end()]
-}
-
-// string returns what a string says. It must not be changed: it may be part of the text.
+// string returns what a string says that starts there. It must not be changed: it may be part of the text.
 func (s *source) string(at uint32) []byte {
-	raw := s.raw(at)
-	if s.tokens[at].plain() {
+	raw := s.text[at:stringEnd(s.text, at)]
+	if isPlainString(raw) {
 		return raw[1 : len(raw)-1]
 	}
 	return unquote(raw)
+}
+
+// isPlainString reports whether a string says what is written between its quotes.
+func isPlainString(raw []byte) bool { return bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) }
+
+// stringEnd returns where a string ends.
+func stringEnd(text []byte, at uint32) uint32 {
+	for i := int(at) + 1; ; {
+		n := bytes.IndexByte(text[i:], '"')
+		backslash := bytes.IndexByte(text[i:i+n], '\\')
+		if backslash < 0 {
+			return uint32(i + n + 1)
+		}
+		i += backslash + 2
+	}
+}
+
+// cursor goes through the parts of an object, its names and values in turn, or of a list.
+type cursor struct {
+	s       *source
+	at, end uint32
+	nest    int // in the index, none before it is ahead
+}
+
+// parts returns a cursor before the first part of an object or list.
+func (n node) parts() cursor {
+	nests := n.from.nests
+	return cursor{n.from, n.at + 1, n.end - 1, sort.Search(len(nests), func(i int) bool { return nests[i].start > n.at })}
+}
+
+// next moves behind the next part, and returns it.
+func (c *cursor) next() (part node, ok bool) {
+	for text := c.s.text; c.at < c.end; c.at++ {
+		switch text[c.at] {
+		case ' ', '\t', '\r', '\n', ',', ':':
+			continue
+		case '"':
+			part = node{from: c.s, at: c.at, end: stringEnd(text, c.at)}
+		case '{', '[':
+			part = node{from: c.s, at: c.at, end: c.nestEnd()}
+		default:
+			end := c.at + 1
+			for end < c.end && text[end] > ' ' && text[end] != ',' {
+				end++
+			}
+			part = node{from: c.s, at: c.at, end: end}
+		}
+		c.at = part.end
+		return part, true
+	}
+	return node{}, false
+}
+
+// nestEnd returns where the object or list ends at which the cursor stands.
+func (c *cursor) nestEnd() uint32 {
+	left := c.s.nests[c.nest:]
+	if len(left) > 0 && left[0].start < c.at { // what lies in a part that was passed
+		step := 1
+		for step < len(left) && left[step].start < c.at {
+			step *= 2
+		}
+		from := step / 2
+		some := left[from:min(step+1, len(left))]
+		skip := from + sort.Search(len(some), func(i int) bool { return some[i].start >= c.at })
+		c.nest, left = c.nest+skip, left[skip:]
+	}
+	if len(left) > 0 && left[0].start == c.at {
+		return left[0].end
+	}
+	text, depth := c.s.text, 0
+	for i := c.at; ; i++ {
+		switch text[i] {
+		case '"':
+			i = stringEnd(text, i) - 1
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
 }
 
 var (
@@ -85,12 +153,13 @@ var (
 	errSecondValue = errors.New("more than one JSON value")
 )
 
-// reader makes the tokens of a text, in one pass.
+// reader checks a text and makes the index, in one pass.
 type reader struct {
 	text    []byte
 	at      int
-	tokens  []token
-	open    []uint32 // the objects and lists around the place
+	end     int // of the value
+	nests   []nest
+	open    []uint32 // the objects and lists around the place, in the index
 	spaces  int
 	deepest int
 }
@@ -118,9 +187,9 @@ func (r *reader) value() error {
 		if len(r.open) == maxLevels {
 			return ErrTooLarge
 		}
-		r.open = append(r.open, uint32(len(r.tokens)))
+		r.open = append(r.open, uint32(len(r.nests)))
 		r.deepest = max(r.deepest, len(r.open))
-		r.tokens = append(r.tokens, token{start: uint32(r.at)})
+		r.nests = append(r.nests, nest{start: uint32(r.at)})
 		r.at++
 		if r.peek() == c+2 { // the closing bracket
 			return nil
@@ -136,12 +205,15 @@ func (r *reader) value() error {
 // behindValue closes what ends here, and goes on to the next value if there is one.
 func (r *reader) behindValue() (done bool, err error) {
 	for len(r.open) > 0 {
-		t := &r.tokens[r.open[len(r.open)-1]]
-		opening := r.text[t.start]
+		last := r.open[len(r.open)-1]
+		n := &r.nests[last]
+		opening := r.text[n.start]
 		switch r.peek() {
 		case opening + 2:
 			r.at++
-			t.stop, t.next = uint32(r.at), uint32(len(r.tokens))
+			if n.end = uint32(r.at); n.end-n.start < shortNest {
+				r.nests = r.nests[:last] // nor is anything in it long
+			}
 			r.open = r.open[:len(r.open)-1]
 			continue
 		case ',':
@@ -154,6 +226,7 @@ func (r *reader) behindValue() (done bool, err error) {
 		}
 		return false, r.unexpected()
 	}
+	r.end = r.at
 	r.peek()
 	if r.at < len(r.text) {
 		return false, errSecondValue
@@ -180,11 +253,6 @@ func (r *reader) unexpected() error {
 		return errEnd
 	}
 	return fmt.Errorf("unexpected %q at byte %d", r.text[r.at], r.at)
-}
-
-// push adds the token of a scalar or name that ends here; bits is plain or nothing.
-func (r *reader) push(start int, bits uint32) {
-	r.tokens = append(r.tokens, token{start: uint32(start), stop: uint32(r.at) | bits, next: uint32(len(r.tokens) + 1)})
 }
 
 // name reads the name of a member and the colon.
@@ -217,20 +285,17 @@ func (r *reader) scalar(c byte) error {
 }
 
 func (r *reader) word(w string) error {
-	start := r.at
 	for i := range len(w) {
 		if r.at >= len(r.text) || r.text[r.at] != w[i] {
 			return r.unexpected()
 		}
 		r.at++
 	}
-	r.push(start, 0)
 	return nil
 }
 
 func (r *reader) string() error {
-	start, b, i := r.at, r.text, r.at+1
-	ascii, escapes := true, false
+	b, i := r.text, r.at+1
 	for {
 		// Eight bytes at a time, as long as there is nothing in them to look at.
 		for i+8 <= len(b) {
@@ -246,14 +311,8 @@ func (r *reader) string() error {
 		switch c := b[i]; {
 		case c == '"':
 			r.at = i + 1
-			bits := uint32(0)
-			if !escapes && (ascii || utf8.Valid(b[start+1:i])) {
-				bits = plain
-			}
-			r.push(start, bits)
 			return nil
 		case c == '\\':
-			escapes = true
 			r.at = i + 1
 			if err := r.escape(); err != nil {
 				return err
@@ -262,8 +321,6 @@ func (r *reader) string() error {
 		case c < ' ':
 			r.at = i
 			return r.unexpected()
-		case c >= utf8.RuneSelf:
-			ascii = false
 		}
 		i++
 	}
@@ -304,7 +361,6 @@ func isHex(c byte) bool {
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 func (r *reader) number() error {
-	start := r.at
 	r.pass('-')
 	if !r.pass('0') && !r.digits() {
 		return r.unexpected()
@@ -320,7 +376,6 @@ func (r *reader) number() error {
 			return r.unexpected()
 		}
 	}
-	r.push(start, 0)
 	return nil
 }
 

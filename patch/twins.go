@@ -19,18 +19,19 @@ type twins struct {
 func (t twins) objects(was, want, live *node, s *shape) (original, modified node, changed bool) {
 	original, modified = *was, *want
 	for m := range want.open().each {
+		kind := m.value.kind()
 		there, ok := live.lookup(string(m.name))
-		if !ok || there.kind() != m.value.kind() {
+		if kind != '{' && kind != '[' || !ok || there.kind() != kind {
 			continue
 		}
 		f := s.member(m.name)
 		had, ok := was.lookup(string(m.name))
-		if !ok || had.kind() != m.value.kind() {
-			had = made([]byte{m.value.kind(), m.value.kind() + 2}) // an empty one
+		if !ok || had.kind() != kind {
+			had = made([]byte{kind, kind + 2}) // an empty one
 		}
 		var o, w node
 		isChanged := false
-		switch kind := there.kind(); {
+		switch {
 		case kind == '{' && !f.replace:
 			o, w, isChanged = t.objects(&had, &m.value, &there, f.shape)
 		case kind == '[' && f.merge && f.mergeKey != "":
