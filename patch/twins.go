@@ -1,9 +1,6 @@
 package patch
 
-import (
-	"slices"
-	"strconv"
-)
+import "strconv"
 
 // This file is about lists in which several items have one merge key, as the ports 53 of TCP and of UDP. A patch by key cannot tell
 // them apart, so such a list is merged here, and sent whole. Otherwise what others have put into it would be lost.
@@ -97,14 +94,9 @@ func (t twins) lists(was, want, live *node, f field) (original, modified node, c
 func (t twins) merge(was, want, live []element, f field) (node, error) {
 	there := t.pair(live, want, f.mergeKey)
 	had := t.pair(was, want, f.mergeKey)
-	lost := t.pair(except(live, there), except(was, had), f.mergeKey) // what was configured, and is not any more
-	left := make([]element, 0, len(live))
-	gone := except(live, there)
-	for j, e := range gone {
-		if !slices.Contains(lost, j) {
-			left = append(left, e)
-		}
-	}
+	rest := except(live, there)
+	lost := t.pair(rest, except(was, had), f.mergeKey) // what was configured, and is not any more
+	left := except(rest, lost)
 	var list, order, lived []element
 	named := make([]string, len(live)) // of the live items, the key that is theirs alone
 	for j := range live {
