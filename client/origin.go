@@ -5,12 +5,18 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
-// An origin is a scheme, a host and a port. Credentials are for one of them.
+// An origin is a scheme, a host and a port. Credentials are for one of them, and for what is below the path of Config.Server: an
+// ingress may serve other programs beside the API server, which must not see them. What the API server passes on to a
+// service, a pod or a node is not the API server's own answer, so that its redirects lead no further than to the same target.
 
-// stayOnOrigin follows redirects within the server's origin, for reads only: credentials never reach another origin
+// maxRedirects is how many redirects one request follows.
+const maxRedirects = 10
+
+// stayOnOrigin follows redirects below the server's URL, for reads only: credentials never reach another origin
 // (CVE-2022-3172), and a write is never sent twice.
 func stayOnOrigin(server *url.URL) func(*http.Request, []*http.Request) error {
 	return func(r *http.Request, via []*http.Request) error {
@@ -18,13 +24,80 @@ func stayOnOrigin(server *url.URL) func(*http.Request, []*http.Request) error {
 		case !sameOrigin(r.URL, server):
 			return fmt.Errorf("server redirects to %q, which is not its own origin %q",
 				r.URL.Scheme+"://"+r.URL.Host, server.Scheme+"://"+server.Host)
+		case r.URL.User != nil: // net/http would send that in place of the client's credentials
+			return errors.New("server redirects to a URL with a user in it, which would take the place of the client's credentials")
 		case via[0].Method != http.MethodGet:
 			return fmt.Errorf("server redirects a %s request", via[0].Method)
-		case len(via) >= 10:
-			return errors.New("server redirects more than 10 times")
+		case len(via) >= maxRedirects:
+			return fmt.Errorf("server redirects more than %d times", maxRedirects)
+		}
+		base := segments(server)
+		if !below(r.URL, base) {
+			return fmt.Errorf("server redirects to %q, which is not below the path of Config.Server, %q", show(r.URL.EscapedPath()), server.EscapedPath())
+		}
+		if target := proxyTarget(segments(via[len(via)-1].URL), len(base)); target != nil && !below(r.URL, target) {
+			return fmt.Errorf("what the request was passed on to redirects to %q, which is not below its own path %q",
+				show(r.URL.EscapedPath()), show("/"+strings.Join(target, "/")))
 		}
 		return nil
 	}
+}
+
+// segments returns the segments of a URL's path, unescaped; a slash at the end makes none.
+func segments(u *url.URL) []string {
+	path := strings.Trim(u.EscapedPath(), "/")
+	if path == "" {
+		return nil
+	}
+	all := strings.Split(path, "/")
+	for i := range all {
+		if plain, err := url.PathUnescape(all[i]); err == nil {
+			all[i] = plain
+		}
+	}
+	return all
+}
+
+// below reports whether a path begins with the segments of prefix, and stays below them for whoever reads it: neither ".." nor
+// what may be taken for it follows.
+func below(u *url.URL, prefix []string) bool {
+	path := segments(u)
+	if len(path) < len(prefix) || !slices.Equal(path[:len(prefix)], prefix) {
+		return false
+	}
+	escaped := u.EscapedPath()
+	return !strings.HasPrefix(escaped, "//") && checkDots(escaped) == nil
+}
+
+// proxyTarget returns the beginning of a path that names what an API server passes requests on to: up to the subresource proxy
+// of an object. It is nil if the path has none. The first base segments are those of the server itself. Where the path is not one of
+// an object, the last segment of that name counts, so that nothing leads out of a path that might be one.
+func proxyTarget(path []string, base int) []string {
+	end := -1
+	for i := base; i < len(path); i++ {
+		if path[i] == "proxy" {
+			end = i + 1
+		}
+	}
+	if end < 0 {
+		return nil
+	}
+	at := base // of the resource
+	switch {
+	case at < len(path) && path[at] == "api":
+		at += 2
+	case at < len(path) && path[at] == "apis":
+		at += 3
+	default:
+		return path[:end]
+	}
+	if at+2 < len(path) && path[at] == "namespaces" && path[at+2] != "proxy" {
+		at += 2
+	}
+	if at+2 < len(path) && path[at+2] == "proxy" {
+		return path[:at+3]
+	}
+	return path[:end]
 }
 
 func sameOrigin(a, b *url.URL) bool {

@@ -38,7 +38,9 @@ type RawRequest struct {
 // Raw sends a request to any path of the server, with the client's credentials, retries and limits, and returns the answer if
 // it is a success; its body is the caller's to close, and nothing bounds its size. An answer that is none is an [*OpError]
 // with Path, and an *errors.StatusError in it. 304 Not Modified is returned as an answer where the request has a header
-// If-None-Match. Redirects are followed within the server's origin, for GET only.
+// If-None-Match. Redirects are followed for GET only, and only below Config.Server: to its origin, below its path, without a user
+// in the URL. Where the path leads through a proxy subresource, of a service, a pod or a node, the answer is not the API server's
+// own, and a redirect is followed only if it stays below that target.
 func (c *Client) Raw(ctx context.Context, r RawRequest) (*http.Response, error) {
 	r.Header, r.Body = canonicalHeader(r.Header), slices.Clone(r.Body)
 	q := request{

@@ -208,6 +208,8 @@ func TestRedirectsOfATarget(t *testing.T) {
 		{"to something else of the API server", "http://SERVER/api/v1/secrets", prefix + "/api/v1/secrets"},
 		{"to another target of the name", "http://SERVER" + prefix + "x/y", prefix + prefix + "x/y"},
 		{"elsewhere", "http://other/x", prefix + "/x"},
+		{"upwards", "../../../../secrets/s", prefix + "/secrets/s"},
+		{"upwards from its own path", prefix + "/../../../secrets/s", prefix + "/api/v1/namespaces/web/secrets/s"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &script{}

@@ -264,6 +264,13 @@ func TestRedirectsStayWithinTheOrigin(t *testing.T) {
 			return err
 		}, ""},
 		{
+			"a user of the server's choice",
+			func(_ *testing.T, self string) string {
+				return strings.Replace(self, "https://", "https://admin:pass@", 1) + "/elsewhere"
+			}, 302,
+			get, "server redirects to a URL with a user in it",
+		},
+		{
 			"another port", func(t *testing.T, _ string) string { return startTLS(t, ca, foreign(t), nil).URL }, 302,
 			get, "is not its own origin",
 		},
