@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/bowline-go/bowline/internal/directive"
 )
 
 // parseYAML reads one document of YAML, which JSON is as well, as parseJSON reads JSON: numbers stay text, and of members that are
@@ -23,7 +25,10 @@ func parseYAML(doc []byte) (v any, twice []string, _ error) {
 	}
 	var n yaml.Node
 	y := yamlReader{left: maxYAML}
-	err := yaml.Unmarshal(doc, &n)
+	err := directive.Check(doc)
+	if err == nil {
+		err = yaml.Unmarshal(doc, &n)
+	}
 	var read any
 	if err == nil {
 		read, err = y.value(&n, 0)

@@ -27,10 +27,11 @@
 //
 // kubeconfig v1, as YAML or JSON, in UTF-8 or in UTF-16 with a byte order mark, at most 16 MiB. A file may hold several
 // documents, which unite. Unknown fields are ignored, with a line in Loaded.Warnings where the stanza is used, and null is the
-// same as absent. A name or a token is taken as it is written, also where YAML would make a number of it.
+// same as absent. YAML directives other than %YAML are refused. A name or a token is taken as it is written, also where YAML would make a number of it.
 //
 // Among several files the first value wins: contexts, clusters and users are united by name, each taken whole from the
-// first file that has it, and the first current-context counts. Within one file a name that is declared twice is an error.
+// first file that has it, and the first current-context counts. Within one file a name that is declared twice is an error. An
+// entry without a name is ignored, with a line in Loaded.Warnings.
 // A relative path in a file starts at the folder of that file. There is no expansion of ~ or of environment variables.
 //
 // Data wins over a file of the same purpose, and tokenFile over token. A context without a user is used without
@@ -47,7 +48,8 @@
 // do not run it: Config.Credentials does, when the client needs a credential. Whoever copies a Config shares the credential,
 // and a second Load has one of its own. A token, a certificate or a password beside exec is an error.
 //
-// Options.Plugins says which plugins may run, for how long, and what they may read from and write to. They are run without
+// Options.Plugins says which plugins may run, with which variables of the kubeconfig's, for how long, and what they may read from
+// and write to. They are run without
 // a shell; a command with a folder in it starts at the folder of the file, and another is looked up in PATH, but never in
 // the current directory. What one prints is bounded, and it does not outlive the context or its time. A plugin that fails
 // is a [*PluginError]. It is told of the cluster (provideClusterInfo) what the file says, whatever becomes of the Config.

@@ -39,11 +39,17 @@ type NotFoundError struct {
 
 	// Stanza is the part of File that refers to it: "current-context" or contexts["..."]; empty for Options.Context.
 	Stanza string
+
+	// Ignored says which entries have no name, as one of them may be what is meant; empty where there is none.
+	Ignored string
 }
 
 // Error implements error.
 func (e *NotFoundError) Error() string {
 	text := fmt.Sprintf("%s %q not found", e.What, e.Name)
+	if e.Ignored != "" {
+		text += " (" + e.Ignored + ")"
+	}
 	if e.File == "" && e.Stanza == "" {
 		return text
 	}

@@ -36,9 +36,18 @@ type Plugins struct {
 	// executed, as the kubeconfig or PATH names it: an entry allows no symbolic link to its file, and an entry that is a
 	// link allows what it leads to. Letters of other case are other letters, on every system.
 	//
-	// What the kubeconfig gives a plugin that may run, its arguments and its environment, is not looked at. So allow no
-	// program that these can make run another, such as a shell, an interpreter or a script in their language.
+	// The variables that the kubeconfig adds to a plugin's environment are listed too, in AllowedEnv. The arguments that it gives
+	// are not looked at. So allow no program that these can make run another, such as a shell or an interpreter. The
+	// environment of this process, which all plugins get, with its PATH, is trusted.
 	Allowed []string
+
+	// AllowedEnv are the names of the variables that a kubeconfig may set for a plugin (env) where Policy is Allowlist, such as
+	// "AWS_PROFILE", whatever their values. Nil means none: a kubeconfig that sets any other is refused when it is loaded. Many
+	// a variable makes a program run something else, so allow only those of which you know that they do not, and never one
+	// that the loader, a language or the program takes a file or an option from: LD_PRELOAD and the others of LD_ and DYLD_,
+	// PATH, HOME, BASH_ENV, PYTHONPATH, PYTHONSTARTUP, NODE_OPTIONS, JAVA_TOOL_OPTIONS, PERL5OPT, RUBYOPT, AWS_CONFIG_FILE.
+	// Upper and lower case are the same on Windows only.
+	AllowedEnv []string
 
 	// Timeout bounds each run; 0 means a minute, or ten minutes for a plugin that is passed Stdin. A client waits for a
 	// credential no longer than 15 minutes, whatever is here.
@@ -122,11 +131,11 @@ func (s *stanza) exec(c *client.Config, cluster *stanza, o Plugins) {
 func (s *stanza) plugin(o Plugins) *plugin {
 	p := &plugin{
 		file: s.src.name, stanza: s.path, plugins: o, terminal: isTerminal,
-		version: s.apiVersion(), command: s.command(), args: s.arguments(), env: s.environment(),
+		version: s.apiVersion(), command: s.command(), args: s.arguments(), env: s.environment(o),
 		hint: apierrors.Clean(s.text("installHint"), maxShown),
 		mode: s.interactiveMode(),
 	}
-	p.plugins.Allowed = slices.Clone(o.Allowed)
+	p.plugins.Allowed, p.plugins.AllowedEnv = slices.Clone(o.Allowed), slices.Clone(o.AllowedEnv)
 	if s.flag("provideClusterInfo") {
 		p.cluster = &clusterInfo{}
 	}
@@ -195,7 +204,8 @@ func (s *stanza) arguments() []string {
 	return args
 }
 
-func (s *stanza) environment() []string {
+// environment returns the variables of a plugin, of which each must be one that o permits.
+func (s *stanza) environment(o Plugins) []string {
 	var env []string
 	for i, n := range s.sequence("env") {
 		entry := &stanza{src: s.src, path: fmt.Sprintf("%s.env[%d]", s.path, i)}
@@ -209,6 +219,10 @@ func (s *stanza) environment() []string {
 			entry.fail("name", errors.New("must not have = or a NUL character in it"))
 		case strings.ContainsRune(value, 0):
 			entry.fail("value", errNUL)
+		default:
+			if err := o.permitsEnv(name); err != nil {
+				entry.fail("name", err)
+			}
 		}
 		if entry.err != nil {
 			if s.err == nil {

@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/internal/directive"
 )
 
 // maxOutput bounds what a plugin may print, in bytes.
@@ -111,6 +112,9 @@ func outputNode(printed []byte) (*yaml.Node, error) {
 	}
 	if json.Valid(text) {
 		return decodeJSON(text)
+	}
+	if err := directive.Check(text); err != nil {
+		return nil, fmt.Errorf("printed what cannot be read: %w", err)
 	}
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	var doc, more yaml.Node

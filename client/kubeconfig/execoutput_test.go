@@ -124,6 +124,10 @@ func TestWhatIsNoCredentialIsRefusedWithoutShowingIt(t *testing.T) {
 		{"too many values", []byte(strings.Repeat("[", maxMarks+1)), noDocument},
 		{"a bomb", []byte(bomb(9)), noDocument},
 		{
+			"many tag directives", []byte(tagDirectives(1 << 15)),
+			"printed what cannot be read: line 1 has a YAML directive other than %YAML, which is not allowed",
+		},
+		{
 			"no version", []byte(`{"kind":"ExecCredential","status":{"token":"` + secret + `"}}`),
 			unfit + "apiVersion is not set; it must be client.authentication.k8s.io/v1",
 		},

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -19,7 +20,7 @@ const (
 	AllowAll PluginPolicy = iota
 	// DenyAll runs no plugin.
 	DenyAll
-	// Allowlist runs the plugins of Plugins.Allowed.
+	// Allowlist runs the plugins of Plugins.Allowed, with the variables of Plugins.AllowedEnv.
 	Allowlist
 )
 
@@ -49,6 +50,8 @@ func (o Plugins) validate() error {
 		return bad("Allowed is empty; Allowlist needs an entry, and DenyAll is the policy that allows none")
 	case o.Policy != Allowlist && o.Allowed != nil:
 		return bad("Allowed needs the policy Allowlist, got %v", o.Policy)
+	case o.Policy != Allowlist && o.AllowedEnv != nil:
+		return bad("AllowedEnv needs the policy Allowlist, got %v", o.Policy)
 	case o.Timeout < 0:
 		return bad("Timeout must not be negative, got %v", o.Timeout)
 	}
@@ -59,6 +62,11 @@ func (o Plugins) validate() error {
 		case isBare(entry):
 		case !filepath.IsAbs(entry) || filepath.Clean(entry) != entry:
 			return bad("Allowed[%d] must be a name or an absolute path that is clean, got %q", i, entry)
+		}
+	}
+	for i, name := range o.AllowedEnv {
+		if name == "" || strings.ContainsAny(name, "=\x00*") {
+			return bad("AllowedEnv[%d] must be the name of a variable, got %q", i, name)
 		}
 	}
 	return nil
@@ -91,6 +99,16 @@ func (o Plugins) permits(command string) error {
 		return notListed(command)
 	}
 	return errDenied
+}
+
+// permitsEnv returns why a kubeconfig may not set a variable of this name for a plugin.
+func (o Plugins) permitsEnv(name string) error {
+	if o.Policy != Allowlist || slices.ContainsFunc(o.AllowedEnv, func(entry string) bool {
+		return entry == name || runtime.GOOS == "windows" && strings.EqualFold(entry, name)
+	}) {
+		return nil
+	}
+	return refused(fmt.Sprintf("%q is not allowed: Options.Plugins.AllowedEnv has no such variable", name))
 }
 
 // program returns the name of a program without its folder, and without the extension that Windows may add.

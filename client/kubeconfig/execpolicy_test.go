@@ -2,9 +2,11 @@ package kubeconfig
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +53,26 @@ func TestAPolicyThatCannotBeMeantIsAnError(t *testing.T) {
 			Plugins{Policy: Allowlist, Allowed: []string{"/usr/bin/../bin/aws"}},
 			`Allowed[0] must be a name or an absolute path that is clean, got "/usr/bin/../bin/aws"`,
 		},
+		{
+			"variables without the policy",
+			Plugins{AllowedEnv: []string{"A"}},
+			"AllowedEnv needs the policy Allowlist, got AllowAll",
+		},
+		{
+			"a variable without a name",
+			Plugins{Policy: Allowlist, Allowed: []string{"aws"}, AllowedEnv: []string{"A", ""}},
+			`AllowedEnv[1] must be the name of a variable, got ""`,
+		},
+		{
+			"a variable with its value",
+			Plugins{Policy: Allowlist, Allowed: []string{"aws"}, AllowedEnv: []string{"A=b"}},
+			`AllowedEnv[0] must be the name of a variable, got "A=b"`,
+		},
+		{
+			"a pattern",
+			Plugins{Policy: Allowlist, Allowed: []string{"aws"}, AllowedEnv: []string{"AWS_*"}},
+			`AllowedEnv[0] must be the name of a variable, got "AWS_*"`,
+		},
 		{"a negative timeout", Plugins{Timeout: -time.Second}, "Timeout must not be negative, got -1s"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -64,6 +86,35 @@ func TestAPolicyThatCannotBeMeantIsAnError(t *testing.T) {
 				t.Errorf("Load: error is\n%v, want\n%v", err, want)
 			}
 		})
+	}
+}
+
+// Under an allow-list, a kubeconfig could make the program that is allowed run anything: with LD_PRELOAD, for instance.
+func TestAnAllowlistIsAlsoOneOfVariables(t *testing.T) {
+	const plugin = "exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: aws, env: [{name: AWS_PROFILE, value: a}, {name: %s, value: s3cr3t}]}"
+	some := Plugins{Policy: Allowlist, Allowed: []string{"aws"}, AllowedEnv: []string{"AWS_PROFILE"}}
+	for _, name := range []string{
+		"LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "PATH", "PYTHONPATH", "PYTHONSTARTUP", "NODE_OPTIONS", "BASH_ENV", "HOME",
+		"AWS_CONFIG_FILE", "AWS_PROFILE2", "AWS_PROFIL", "aws_profile", "KUBERNETES_EXEC_INFO",
+	} {
+		if runtime.GOOS == "windows" && name == "aws_profile" { // where that is the one that is allowed
+			continue
+		}
+		data := []byte(one(someServer, fmt.Sprintf(plugin, name)))
+		l, err := Parse(data, Options{Path: "/c", Plugins: some})
+		want := fmt.Sprintf(`kubeconfig /c: users["u"].exec.env[1]: name %q is not allowed: Options.Plugins.AllowedEnv has no such variable`, name)
+		if err == nil || err.Error() != want || !errors.Is(err, fs.ErrPermission) || l.Config.Credentials != nil {
+			t.Errorf("loaded %v, %v, want %s", l, err, want)
+		}
+		for _, all := range []Plugins{{}, {Policy: Allowlist, Allowed: []string{"aws"}, AllowedEnv: []string{name, "AWS_PROFILE"}}} {
+			if l, err := Parse(data, Options{Path: "/c", Plugins: all}); err != nil || l.Config.Credentials == nil {
+				t.Errorf("with %+v loaded %v, %v", all, l, err)
+			}
+		}
+		all := Plugins{Policy: Allowlist, Allowed: []string{"aws"}} // the zero value admits none
+		if _, err := Parse(data, Options{Path: "/c", Plugins: all}); err == nil || !strings.Contains(err.Error(), `env[0]: name "AWS_PROFILE" is not allowed`) {
+			t.Errorf("without AllowedEnv the error is %v", err)
+		}
 	}
 }
 

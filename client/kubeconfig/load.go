@@ -47,7 +47,7 @@ type Loaded struct {
 
 	// Warnings say, each in one line without credentials, what is no error and should be looked at: a field that nobody
 	// knows, such as a misspelt one, in what was used (at most 20 of a stanza), a file with a credential that others than its owner may read (not
-	// on Windows), and a pod without a CA file.
+	// on Windows), an entry without a name, which nothing can refer to (at most 20 of a file), and a pod without a CA file.
 	Warnings []string
 }
 

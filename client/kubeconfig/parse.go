@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/bowline-go/bowline/internal/directive"
 )
 
 // A file becomes a merged configuration of its own: YAML nodes, of which the names are known and the rest is looked at when
@@ -87,6 +89,9 @@ func documents(src *source, data []byte) (docs []*yaml.Node, isJSON bool, err er
 			return bad(err)
 		}
 		return []*yaml.Node{{Kind: yaml.DocumentNode, Content: []*yaml.Node{doc}}}, true, nil
+	}
+	if err := directive.Check(data); err != nil {
+		return bad(fmt.Errorf("cannot be read: %w", err))
 	}
 	budget := maxValues
 	for d := yaml.NewDecoder(bytes.NewReader(data)); ; {
@@ -192,7 +197,20 @@ func (m *merged) document(src *source, doc *yaml.Node) error {
 	return top.err
 }
 
-// entries adds the entries of one list, which top has, to those that the file has already.
+// unusable notes that an entry has no name. Nothing can refer to it, so that it is in nobody's way.
+func (m *merged) unusable(entry, named *stanza) {
+	if len(m.lost) == maxOther {
+		return
+	}
+	err := entry.err
+	if named.err != nil {
+		err = named.err
+	}
+	m.lost = append(m.lost, err.Error()+", and was ignored")
+}
+
+// entries adds the entries of one list, which top has, to those that the file has already. One that has a name and is wrong
+// otherwise is an error for whoever uses it.
 func (m *merged) entries(top *stanza, l list, to *map[string]*stanza) {
 	n := top.value(l.plural)
 	if n == nil {
@@ -209,27 +227,28 @@ func (m *merged) entries(top *stanza, l list, to *map[string]*stanza) {
 		}
 		entry := &stanza{src: top.src, path: fmt.Sprintf("%s[%d]", l.plural, i)}
 		entry.read(item, "name", l.body)
-		name := entry.text("name")
+		named := entry.clone()
+		named.err = nil // so that an entry that is wrong is known by its name
+		name := named.text("name")
 		switch {
-		case entry.err != nil:
 		case name == "":
 			entry.fail("name", errors.New("is not set"))
+			m.unusable(entry, named)
+			continue
 		case (*to)[name] != nil:
+			entry.err = nil
 			entry.fail("name", fmt.Errorf("%q is used twice", name))
-		default:
-			body := &stanza{src: top.src, path: fmt.Sprintf("%s[%q]", l.plural, name), place: len(*to)}
-			if n := entry.value(l.body); n != nil {
-				body.read(n, l.known...)
-			}
-			body.other = append(entry.other, body.other...)
-			if *to == nil {
-				*to = map[string]*stanza{}
-			}
-			(*to)[name] = body
-		}
-		if entry.err != nil {
 			top.err = entry.err
 			return
 		}
+		body := &stanza{src: top.src, path: fmt.Sprintf("%s[%q]", l.plural, name), place: len(*to), err: entry.err}
+		if n := entry.value(l.body); n != nil {
+			body.read(n, l.known...)
+		}
+		body.other = append(entry.other, body.other...)
+		if *to == nil {
+			*to = map[string]*stanza{}
+		}
+		(*to)[name] = body
 	}
 }

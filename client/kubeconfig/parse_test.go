@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -127,12 +129,13 @@ func TestAFileOfTheWrongShapeIsAnErrorThatSaysWhere(t *testing.T) {
 		{"another version", "apiVersion: v2\nkind: Config", `apiVersion must be v1, got "v2"`},
 		{"a second document of another kind", simple("a") + "---\nkind: Secret", `kind must be Config, got "Secret"`},
 		{"clusters that are a mapping", "clusters: {a: b}", "clusters must be a list"},
-		{"an entry that is a text", "users: [a]", "users[0]: must be a mapping"},
-		{"an entry without a name", "users: [{name: a}, {user: {}}]", "users[1]: name is not set"},
-		{"a name that is a list", "users: [{name: [a]}]", "users[0]: name must be a string"},
 		{
-			"a field that is set twice in JSON", `{"users": [{"name": "a", "user": 1, "name": "a"}]}`,
-			"users[0]: name is set twice",
+			"a field that is set twice in JSON", `{"current-context": "a", "contexts": [{"name": "a", "context": {}, "name": "a"}]}`,
+			"contexts[0]: name is set twice",
+		},
+		{
+			"a body that is set twice", "current-context: a\ncontexts: [{name: a, context: {}, context: {}}]",
+			"contexts[0]: context is set twice",
 		},
 		{"a list in JSON", `[{}]`, "must be a mapping"},
 		{"JSON that is cut", `{"users": [{"name": "a"`, "is not YAML: line 1: did not find expected ',' or '}'"},
@@ -181,6 +184,75 @@ func mergeBomb(links int) string {
 	return b.String()
 }
 
+// One entry without a name, which nobody can use, made every Load fail, of other files too.
+func TestAnEntryWithoutANameIsAWarning(t *testing.T) {
+	for _, test := range []struct{ name, data, want string }{
+		{"a text", "users: [a]", "users[0]: must be a mapping"},
+		{"no name", "users: [{name: a}, {user: {token: s3cr3t}}]", "users[1]: name is not set"},
+		{"an empty name", `clusters: [{name: ""}]`, "clusters[0]: name is not set"},
+		{"a name that is null", `contexts: [{name: null}]`, "contexts[0]: name is not set"},
+		{"a name that is a list", "users: [{name: [a]}]", "users[0]: name must be a string"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			first, second := write(t, filepath.Join(dir, "1"), test.data), write(t, filepath.Join(dir, "2"), simple("a"))
+			t.Setenv("KUBECONFIG", first+string(filepath.ListSeparator)+second)
+			l, err := Load(Options{})
+			want := []string{"kubeconfig " + first + ": " + test.want + ", and was ignored"}
+			if err != nil || !slices.Equal(l.Warnings, want) {
+				t.Errorf("loaded %v, %v, want the warning %q", l, err, want)
+			}
+			_, err = Load(Options{Path: first})
+			if err == nil || !strings.HasPrefix(err.Error(), "kubeconfig "+first+": current-context is not set") {
+				t.Errorf("the file alone gives %v", err)
+			}
+			err = Write(t.Context(), Options{Path: first}, Change{Clusters: map[string]*Cluster{"new": {Server: "https://s"}}})
+			if err != nil || !strings.Contains(contentOf(t, first), "https://s") {
+				t.Errorf("it was changed to %q, %v", contentOf(t, first), err)
+			}
+		})
+	}
+}
+
+// A misspelt name is most probably that of the one that is not there.
+func TestWhoRefersToAnEntryWithoutANameIsToldOfIt(t *testing.T) {
+	data := "current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n" +
+		"clusters: [{name: c, cluster: {server: https://s}}]\nusers: [{Name: u, user: {token: s3cr3t}}]"
+	_, err := Parse([]byte(data), Options{Path: "/c"})
+	want := `kubeconfig /c: contexts["x"]: user "u" not found (kubeconfig /c: users[0]: name is not set, and was ignored)`
+	if err == nil || err.Error() != want {
+		t.Errorf("error is\n%v, want\n%v", err, want)
+	}
+}
+
+// Of many entries without a name, some are named.
+func TestOfManyEntriesWithoutANameAFewAreNamed(t *testing.T) {
+	l, err := Parse([]byte(simple("a")+"---\nusers: ["+strings.Repeat("{},", 1000)+"]"), Options{Path: "/c"})
+	if err != nil || len(l.Warnings) != maxOther {
+		t.Errorf("%d warnings, %v", len(l.Warnings), err)
+	}
+}
+
+// tagDirectives returns a document with n directives, of which each is another one.
+func tagDirectives(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%%TAG !%d! x\n", i)
+	}
+	return b.String() + "---\na: b\n"
+}
+
+// A line that begins with a percent sign is content within a text, and %YAML is allowed.
+func TestOnlyDirectivesAreRefused(t *testing.T) {
+	const data = "%YAML 1.1\n---\n" +
+		"current-context: \"a\n%TAG !x! y\"\ncontexts:\n- name: \"a %TAG !x! y\"\n  context: {cluster: c}\n" +
+		"clusters:\n- name: c\n  cluster:\n    server: https://s\n    certificate-authority-data: |\n      %TAG !x! y\n"
+	_, err := Parse([]byte(data), Options{Path: "/c"})
+	if want := `kubeconfig /c: clusters["c"]: certificate-authority-data is not base64: `; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("error is %v, want %s", err, want)
+	}
+}
+
 // behaviour 109, guarantee S7 (CVE-2019-11253)
 func TestWhatWouldTakeTooMuchTimeOrMemoryIsRefused(t *testing.T) {
 	const few, many = "has too many values in it, or aliases that expand to too many", 1 << 20
@@ -201,6 +273,12 @@ func TestWhatWouldTakeTooMuchTimeOrMemoryIsRefused(t *testing.T) {
 		},
 		{"many small values in JSON", "[" + strings.Repeat("1,", many) + "1]", few},
 		{"deep nesting", strings.Repeat("[", 1<<17), "is not YAML: exceeded max depth of 10000"},
+		// The library compares each with all that come before it.
+		{"many tag directives", tagDirectives(1 << 16), "cannot be read: line 1 has a YAML directive other than %YAML, which is not allowed"},
+		{
+			"many tag directives in a later document", "a: b\r\n...\r\n" + tagDirectives(1<<16),
+			"cannot be read: line 3 has a YAML directive other than %YAML, which is not allowed",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var before, after runtime.MemStats

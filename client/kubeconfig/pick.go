@@ -23,6 +23,7 @@ type merged struct {
 	current       string
 	currentSource *source
 	ignored       []string // warnings about unknown fields outside the stanzas
+	lost          []string // warnings about entries without a name, at most maxOther of a file
 	contexts      map[string]*stanza
 	clusters      map[string]*stanza
 	users         map[string]*stanza
@@ -34,7 +35,7 @@ func (m *merged) add(next *merged) {
 	if m.current == "" {
 		m.current, m.currentSource = next.current, next.currentSource
 	}
-	m.ignored = append(m.ignored, next.ignored...)
+	m.ignored, m.lost = append(m.ignored, next.ignored...), append(m.lost, next.lost...)
 	m.contexts = unite(m.contexts, next.contexts)
 	m.clusters = unite(m.clusters, next.clusters)
 	m.users = unite(m.users, next.users)
@@ -61,7 +62,7 @@ func (m *merged) copied() *merged {
 
 // empty tells whether nothing is configured.
 func (m *merged) empty() bool {
-	return m.current == "" && len(m.contexts) == 0 && len(m.clusters) == 0 && len(m.users) == 0
+	return m.current == "" && len(m.contexts) == 0 && len(m.clusters) == 0 && len(m.users) == 0 && len(m.lost) == 0
 }
 
 // files names the files.
@@ -80,14 +81,14 @@ func (m *merged) pick(name string, o Plugins) (Loaded, error) {
 	if m.empty() {
 		return Loaded{}, &EmptyError{Files: m.files()}
 	}
-	missing := &NotFoundError{What: "context", Name: name, File: strings.Join(m.files(), ", ")}
+	missing := &NotFoundError{What: "context", Name: name, File: strings.Join(m.files(), ", "), Ignored: strings.Join(m.lost, "; ")}
 	if name == "" {
 		if m.current == "" {
 			err := errors.New("is not set, and no context was asked for")
 			return Loaded{}, &FieldError{File: missing.File, Field: "current-context", Err: err}
 		}
 		name = m.current
-		missing = &NotFoundError{What: "context", Name: name, File: m.currentSource.name, Stanza: "current-context"}
+		missing = &NotFoundError{What: "context", Name: name, File: m.currentSource.name, Stanza: "current-context", Ignored: strings.Join(m.lost, "; ")}
 	}
 	context := m.contexts[name].clone()
 	if context == nil {
@@ -105,7 +106,7 @@ func (m *merged) pick(name string, o Plugins) (Loaded, error) {
 	if context.err != nil {
 		return Loaded{}, context.err
 	}
-	refers := NotFoundError{File: context.src.name, Stanza: context.path}
+	refers := NotFoundError{File: context.src.name, Stanza: context.path, Ignored: strings.Join(m.lost, "; ")}
 	cluster := m.clusters[clusterName].clone()
 	if cluster == nil {
 		refers.What, refers.Name = "cluster", clusterName
@@ -115,7 +116,7 @@ func (m *merged) pick(name string, o Plugins) (Loaded, error) {
 	if cluster.err != nil {
 		return Loaded{}, cluster.err
 	}
-	l.Warnings = slices.Concat(m.ignored, context.ignored(), cluster.ignored())
+	l.Warnings = slices.Concat(m.lost, m.ignored, context.ignored(), cluster.ignored())
 	if userName == "" {
 		return l, nil
 	}

@@ -154,22 +154,22 @@ users: [{name: u, user: {token: abc}}]
 	}{
 		{
 			"the current context", "current-context: x", "",
-			NotFoundError{"context", "x", "/c", "current-context"},
+			NotFoundError{"context", "x", "/c", "current-context", ""},
 			`kubeconfig /c: current-context: context "x" not found`,
 		},
 		{
 			"the context that was asked for", "current-context: no-user", "y",
-			NotFoundError{"context", "y", "/c", ""},
+			NotFoundError{"context", "y", "/c", "", ""},
 			`kubeconfig /c: context "y" not found`,
 		},
 		{
 			"the cluster", "", "no-cluster",
-			NotFoundError{"cluster", "c1", "/c", `contexts["no-cluster"]`},
+			NotFoundError{"cluster", "c1", "/c", `contexts["no-cluster"]`, ""},
 			`kubeconfig /c: contexts["no-cluster"]: cluster "c1" not found`,
 		},
 		{
 			"the user", "", "no-user",
-			NotFoundError{"user", "u1", "/c", `contexts["no-user"]`},
+			NotFoundError{"user", "u1", "/c", `contexts["no-user"]`, ""},
 			`kubeconfig /c: contexts["no-user"]: user "u1" not found`,
 		},
 	} {

@@ -167,7 +167,7 @@ func TestWhereOneFileCannotBeWrittenNoneIs(t *testing.T) {
 // What Write writes is what Load reads.
 func TestAPluginThatIsWrittenIsLoaded(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config")
-	o := Options{Path: file, Plugins: Plugins{Policy: Allowlist, Allowed: []string{"get-token"}}}
+	o := Options{Path: file, Plugins: Plugins{Policy: Allowlist, Allowed: []string{"get-token"}, AllowedEnv: []string{"B", "A"}}}
 	err := Write(t.Context(), o, Change{
 		Clusters: map[string]*Cluster{"c": {Server: "https://s"}},
 		Users: map[string]*User{"u": {As: "anna", Exec: &Exec{

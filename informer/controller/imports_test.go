@@ -31,11 +31,12 @@ var imports = map[string][]string{
 	"internal/retry":      {},
 	"internal/memnet":     {},
 	"internal/undertest":  {},
+	"internal/directive":  {},
 
 	"client":            {"client/meta", "errors", "patch", "internal/codec", "internal/jsonstream", "internal/retry", "internal/undertest"},
 	"client/discovery":  {"client", "client/meta", "errors"},
-	"client/kubeconfig": {"client", "client/meta", "errors"},
-	"client/clienttest": {"client", "client/meta", "errors", "patch", "internal/fieldset", "internal/memnet", "internal/undertest"},
+	"client/kubeconfig": {"client", "client/meta", "errors", "internal/directive"},
+	"client/clienttest": {"client", "client/meta", "errors", "patch", "internal/directive", "internal/fieldset", "internal/memnet", "internal/undertest"},
 
 	"informer":            {"cache", "client", "client/meta", "errors", "internal/report", "internal/retry", "internal/undertest"},
 	"informer/controller": {"cache", "client/meta", "internal/report", "workqueue"},
@@ -51,7 +52,7 @@ var imports = map[string][]string{
 var doors = map[string][]string{
 	"github.com/cenkalti/backoff/v4": {"internal/retry"},
 	"github.com/go-logr/logr":        {"client", "informer", "informer/controller", "internal/report"},
-	"go.yaml.in/yaml/v3":             {"client/kubeconfig", "client/clienttest"},
+	"go.yaml.in/yaml/v3":             {"client/kubeconfig", "client/clienttest", "internal/directive"},
 	"golang.org/x/time":              {"client", "workqueue"},
 }
 
