@@ -184,10 +184,10 @@ func (e *BodyError) Error() string {
 	return text
 }
 
-// LimitError says that an object, or another member of a list, is larger or nested deeper than the client takes. It is noticed
-// while the answer is read.
+// LimitError says that an object, or another member of a list, is larger or nested deeper than the client takes, or that the
+// headers of an answer are. It is noticed while the answer is read.
 type LimitError struct {
-	// Limit is "MaxObject", the field of Config, or "MaxDepth", which is fixed.
+	// Limit is "MaxObject", the field of Config, or "MaxDepth" or "MaxHeaders", which are fixed.
 	Limit string
 	// Max is the limit's value, in bytes or levels.
 	Max int

@@ -88,10 +88,15 @@ func (c Config) newTransport(tlsConfig *tls.Config, proxy func(*http.Request) (*
 		ForceAttemptHTTP2:   true,
 		MaxIdleConnsPerHost: 25,
 		IdleConnTimeout:     90 * time.Second,
+
+		MaxResponseHeaderBytes: maxHeaders,
 		// A connection whose other end has gone without a word is noticed within 45 s.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 	}
 }
+
+// maxHeaders bounds the headers of an answer, in bytes. An API server's have a few KiB.
+const maxHeaders = 1 << 20
 
 type dialer = func(ctx context.Context, network, address string) (net.Conn, error)
 

@@ -231,6 +231,9 @@ func connectionError(ctx context.Context, err error) error {
 	if apierrors.NetworkOf(err) == apierrors.NetworkContext && errors.Is(err, context.DeadlineExceeded) {
 		return &limitPassed{show(err.Error())}
 	}
+	if limit := headersError(err); limit != nil {
+		return limit
+	}
 	if err == io.EOF {
 		return fmt.Errorf("the server closed the connection without an answer: %w", io.ErrUnexpectedEOF)
 	}
@@ -238,6 +241,20 @@ func connectionError(ctx context.Context, err error) error {
 		return &StallError{Waited: maxHeaderWait} // neither of net/http's two types has a name
 	}
 	return shown(err)
+}
+
+// headersError returns the error for headers that are too large, in place of those of net/http and its HTTP/2, which have no
+// type; nil for any other.
+func headersError(err error) error {
+	text := fmt.Sprintf("the headers of the answer are larger than %d MiB", maxHeaders>>20)
+	switch said := err.Error(); {
+	case strings.Contains(said, "server response headers exceeded"), strings.Contains(said, "response header list larger than advertised"):
+		return &LimitError{Limit: "MaxHeaders", Max: maxHeaders, text: text}
+	case strings.HasSuffix(said, "connection error: COMPRESSION_ERROR"), strings.HasSuffix(said, "connection error: PROTOCOL_ERROR"):
+		// HTTP/2 gives up early where they are much larger, and has the same words for what is no HTTP/2.
+		return fmt.Errorf("%w: the server breaks HTTP/2, or %s", shown(err), text)
+	}
+	return nil
 }
 
 // limitPassed is the error of a time limit of the transport's own, such as that for a proxy's answer. It must not be taken for

@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"fmt"
+	"iter"
 	"mime"
 	"net/http"
 	"strings"
@@ -16,7 +18,13 @@ type Warning struct {
 	Text string
 	// Malformed says that the header is not well-formed: Agent is empty, and Text is the rest of it.
 	Malformed bool
+	// LeftOut is not 0 in the last warning of an answer that has too many: it is the number of those that are not reported.
+	// Text says the same then.
+	LeftOut int
 }
+
+// maxAnswerWarnings bounds how many warnings of one answer are reported. An API server adds a few, of 4 KiB in all.
+const maxAnswerWarnings = 100
 
 // maxWarnings bounds how many distinct texts are remembered; a server that makes up more is heard again from the start.
 const maxWarnings = 1000
@@ -44,54 +52,73 @@ func (c *Client) warn(ctx context.Context, h http.Header) {
 	if c.hooks.Warning == nil {
 		return
 	}
+	told, left := 0, 0
 	for _, line := range h.Values("Warning") {
-		for _, w := range parseWarnings(line) {
-			if w.Text != "" && c.warnings.first(w.Text) {
+		for w := range parseWarnings(line) {
+			switch {
+			case w.Text == "":
+			case told == maxAnswerWarnings:
+				left++
+			case c.warnings.first(w.Text):
+				told++
 				c.hooks.Warning(ctx, w)
+			}
+		}
+	}
+	if left > 0 {
+		c.hooks.Warning(ctx, Warning{Agent: "-", Text: fmt.Sprintf("%d further warnings of the same answer are left out", left), LeftOut: left})
+	}
+}
+
+// parseWarnings yields the warnings with code 299 from one Warning header line (RFC 7234, section 5.5):
+//
+//	299 agent "text" ["date"], ...
+//
+// What is malformed is one warning, with the rest of the line; what was read before it counts.
+func parseWarnings(line string) iter.Seq[Warning] {
+	return func(yield func(Warning) bool) {
+		for rest := line; ; {
+			rest = strings.Trim(rest, " \t,")
+			if rest == "" {
+				return
+			}
+			w, r, ok := cutWarning(rest)
+			if ok && w != (Warning{}) && !yield(w) {
+				return
+			}
+			if rest = r; !ok || rest != "" && rest[0] != ',' {
+				yield(Warning{Text: show(rest), Malformed: true})
+				return
 			}
 		}
 	}
 }
 
-// parseWarnings reads the warnings with code 299 from one Warning header line (RFC 7234, section 5.5):
-//
-//	299 agent "text" ["date"], ...
-//
-// What is malformed is one warning, with the rest of the line; what was read before it counts.
-func parseWarnings(line string) []Warning {
-	var out []Warning
-	for rest := line; ; {
-		rest = strings.Trim(rest, " \t,")
-		if rest == "" {
-			return out
-		}
-		malformed := func() []Warning { return append(out, Warning{Text: show(rest), Malformed: true}) }
-		code, r, ok := strings.Cut(rest, " ")
-		if !ok || len(code) != 3 {
-			return malformed()
-		}
-		agent, r, ok := strings.Cut(r, " ")
-		if !ok || agent == "" {
-			return malformed()
-		}
-		text, r, ok := cutQuoted(r)
-		if !ok {
-			return malformed()
-		}
-		if code == "299" {
-			out = append(out, Warning{Agent: show(agent), Text: show(decodeWords(text))})
-		}
-		r = strings.TrimLeft(r, " \t")
-		if strings.HasPrefix(r, `"`) { // the date
-			if _, after, ok := cutQuoted(r); ok {
-				r = after
-			}
-		}
-		rest = strings.TrimLeft(r, " \t")
-		if rest != "" && rest[0] != ',' {
-			return malformed()
+// cutWarning reads one warning from the start of s, and returns what follows; s itself if there is none. The warning is the zero
+// Warning if its code is another.
+func cutWarning(s string) (w Warning, rest string, ok bool) {
+	code, r, ok := strings.Cut(s, " ")
+	if !ok || len(code) != 3 {
+		return Warning{}, s, false
+	}
+	agent, r, ok := strings.Cut(r, " ")
+	if !ok || agent == "" {
+		return Warning{}, s, false
+	}
+	text, r, ok := cutQuoted(r)
+	if !ok {
+		return Warning{}, s, false
+	}
+	if code == "299" {
+		w = Warning{Agent: show(agent), Text: show(decodeWords(text))}
+	}
+	r = strings.TrimLeft(r, " \t")
+	if strings.HasPrefix(r, `"`) { // the date
+		if _, after, ok := cutQuoted(r); ok {
+			r = after
 		}
 	}
+	return w, strings.TrimLeft(r, " \t"), true
 }
 
 // cutQuoted reads a quoted-string (RFC 7230, section 3.2.6) from the start of s.

@@ -110,13 +110,67 @@ func TestAWarningIsHeardOncePerText(t *testing.T) {
 }
 
 func TestAServerThatMakesUpWarningsFillsNoMemory(t *testing.T) {
-	var lines []string
+	var answers [][]string
 	for i := range 1001 {
-		lines = append(lines, fmt.Sprintf(`299 - "%d"`, i))
+		if i%100 == 0 {
+			answers = append(answers, nil)
+		}
+		answers[i/100] = append(answers[i/100], fmt.Sprintf(`299 - "%d"`, i))
 	}
-	got := warned(t, lines, []string{`299 - "1000"`, `299 - "0"`})
+	got := warned(t, append(answers, []string{`299 - "1000"`, `299 - "0"`})...)
 	if len(got) != 1002 || got[1001].Text != "0" {
 		t.Errorf("got %d warnings, the last %v; want the first text again after 1000 others", len(got), got[len(got)-1])
+	}
+}
+
+// One header of 9 MB made 596,769 calls of the hook.
+func TestAnAnswerWithManyWarningsIsCutShort(t *testing.T) {
+	var line strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintf(&line, `299 - "%d",`, i)
+	}
+	got := warned(t, []string{line.String(), `299 - "50000"`}, []string{`299 - "0"`, `299 - "new"`, `299 - "50000"`})
+	if len(got) != 103 || got[99].Text != "99" {
+		t.Fatalf("%d warnings", len(got))
+	}
+	last := client.Warning{Agent: "-", Text: "49901 further warnings of the same answer are left out", LeftOut: 49901}
+	if got[100] != last || got[101].Text != "new" || got[102].Text != "50000" {
+		t.Errorf("the last of the answer is %+v, and those of the next %+v", got[100], got[101:])
+	}
+}
+
+// An answer whose headers have no end was read up to 10 MB.
+func TestHeadersThatAreTooLargeAreAnError(t *testing.T) {
+	ca := newAuthority(t)
+	for _, test := range []struct {
+		http2 bool
+		lines int
+	}{{false, 1}, {false, 100}, {true, 1}, {true, 100}} {
+		calls, http2, lines := 0, test.http2, test.lines
+		h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if calls++; (r.ProtoMajor == 2) != http2 {
+				t.Errorf("it came by %s", r.Proto)
+			}
+			for i := range lines {
+				w.Header().Set(fmt.Sprintf("X-Long-%d", i), strings.Repeat("x", 1100<<10/lines))
+			}
+			answer{body: object("a", "1")}.write(w)
+		})
+		cfg := serve(t, h)
+		if http2 {
+			cfg = client.Config{Server: startTLS(t, ca, h, nil).URL, TLS: client.TLS{CAData: ca.pem}, Proxy: noProxy}
+		}
+		_, err := client.For(dial(t, cfg), slims).Get(t.Context(), web)
+		wantErr(t, err, "the headers of the answer are larger than 1 MiB")
+		if calls != 1 {
+			t.Errorf("%d calls", calls)
+		}
+		if http2 { // where nothing tells it from what breaks the protocol
+			continue
+		}
+		if limit := is[*client.LimitError](t, err); limit.Limit != "MaxHeaders" || limit.Max != 1<<20 {
+			t.Errorf("error is %+v", limit)
+		}
 	}
 }
 
