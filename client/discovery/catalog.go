@@ -230,14 +230,22 @@ func (c *Catalog) listing(ctx context.Context, path string, maxAge time.Duration
 	doc, err := c.load(ctx, page{path: path, accept: accepted, parse: parseListing}, func(d *document) bool {
 		return c.fresh(d, maxAge)
 	})
-	if errors.Is(err, apierrors.NotFound) { // a server may have nothing in the core group, or nothing beside it
+	switch {
+	case err == nil:
+		return doc.value.(*listing), nil
+	case !errors.Is(err, apierrors.NotFound):
+		return nil, err
+	case path == corePath: // an extension's server has no core group, but the others it must have
+		if _, err := c.listing(ctx, groupsPath, maxAge); err != nil {
+			return nil, err
+		}
 		return &listing{}, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	return doc.value.(*listing), nil
+	return nil, &NoAPIError{Server: c.server(), Path: path, Err: err}
 }
+
+// server names the server in errors.
+func (c *Catalog) server() string { return strings.TrimPrefix(c.client.String(), "client of ") }
 
 // walk returns the group versions of a scope, those of each group with its preferred version first, and at the end those whose
 // names cannot be. An error means that nothing can be said at all.

@@ -85,6 +85,20 @@ func (e *NoMatchError) Is(target error) bool {
 // Unwrap returns a *PartialError where some group versions could not be asked.
 func (e *NoMatchError) Unwrap() error { return partial(e.Failed) }
 
+// NoAPIError says that the server answered 404 where every API server lists its groups: it is none, or its URL has a wrong path, or
+// something else answers in its place. What the server has is not known then, so that it is no apierrors.NotFound.
+type NoAPIError struct {
+	// Server is the server's URL, and Path what was asked for below it.
+	Server, Path string
+	// Err is the answer. It is not wrapped.
+	Err error
+}
+
+// Error names the server.
+func (e *NoAPIError) Error() string {
+	return fmt.Sprintf("there is no Kubernetes API at %s: is its path right? %v", e.Server, e.Err)
+}
+
 // DocumentError says that what the server answered is not the document that was asked for, or too large. Asking again soon
 // would not help, so it is kept as long as the answer would have been.
 type DocumentError struct {
