@@ -46,6 +46,15 @@ func NewCredentials(fetch func(ctx context.Context) (Credential, error)) *Creden
 	return &Credentials{state: &credentials{fetch: fetch}}
 }
 
+// Named gives c a name and returns c: where its credentials come from, as errors say it of a call whose context ends while fetch
+// runs, such as `the plugin "aws" of the kubeconfig /home/a/.kube/config`. It must be called before c is used.
+func (c *Credentials) Named(name string) *Credentials {
+	if c != nil && c.state != nil {
+		c.state.name = name
+	}
+	return c
+}
+
 // CredentialError says why there is no credential. The request was not sent.
 type CredentialError struct {
 	Err error

@@ -26,6 +26,7 @@ const (
 // the result for later, and Client.Close waits for it then.
 type credentials struct {
 	fetch func(context.Context) (Credential, error)
+	name  string // see Credentials.Named; does not change any more
 
 	mu       sync.Mutex // guards the rest; not held while fetch or a hook runs
 	now      *lease     // nil before the first
@@ -120,6 +121,8 @@ func (c *credentials) lease(ctx context.Context, h *holder) (*lease, error) {
 		f.waiting--
 		f.leave()
 		switch {
+		case ctx.Err() != nil && err != nil && c.name != "":
+			return nil, &CredentialError{Err: fmt.Errorf("wait for %s: %w", c.name, err)}
 		case ctx.Err() != nil && err != nil:
 			return nil, err
 		case err == nil && cancelled:

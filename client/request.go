@@ -221,6 +221,9 @@ func escapePath(path string) string {
 
 // connectionError says why there was no answer.
 func connectionError(ctx context.Context, err error) error {
+	if waited := (*CredentialError)(nil); errors.As(err, &waited) {
+		return waited // which says what was waited for, also where ctx has ended
+	}
 	if ctx.Err() != nil {
 		return contextError(ctx)
 	}

@@ -124,7 +124,12 @@ func (s *stanza) exec(c *client.Config, cluster *stanza, o Plugins) {
 		s.err = x.err
 		return
 	}
-	c.Credentials = client.NewCredentials(p.fetch)
+	c.Credentials = client.NewCredentials(p.fetch).Named(p.name())
+}
+
+// name says which plugin it is, for those who wait for it.
+func (p *plugin) name() string {
+	return fmt.Sprintf("the plugin %q of %s", p.command, where(p.file, p.stanza))
 }
 
 // plugin returns the plugin of an exec stanza; it is of use only if s has no error then.

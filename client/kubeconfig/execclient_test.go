@@ -1,6 +1,7 @@
 package kubeconfig
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -150,6 +151,54 @@ func TestAClientUsesTheCertificateOfTheLatestRun(t *testing.T) {
 		together(t, r)
 		if seen.Load() != "berta" || runs() != 2 {
 			t.Errorf("server saw %v after %d runs", seen.Load(), runs())
+		}
+	})
+}
+
+// The error of a call that ended while a plugin ran was that of its context, and named nothing; one of a credential that had
+// expired did not say whose it was.
+func TestWhatAPluginHoldsUpIsNamed(t *testing.T) {
+	server := clienttest.Start(t, clienttest.Options{TLS: true})
+	t.Run("a context that ends", func(t *testing.T) {
+		config := server.Config()
+		data := one(fmt.Sprintf("server: %q, certificate-authority-data: %s", config.Server, base(config.TLS.CAData)),
+			"exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: /opt/get-token}")
+		l, err := Parse([]byte(data), Options{Path: "/c"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Config.Dial = config.Dial
+		begun, release := make(chan struct{}), make(chan struct{})
+		held := (&plugin{file: "/c", stanza: `users["u"].exec`, command: "/opt/get-token"}).name()
+		l.Config.Credentials = client.NewCredentials(func(context.Context) (client.Credential, error) {
+			close(begun)
+			<-release
+			return client.Credential{}, errors.New("too late")
+		}).Named(held)
+		c, err := client.New(l.Config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		defer close(release)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			<-begun
+			cancel()
+		}()
+		_, err = client.For(c, namespaces).Get(ctx, meta.Key{Name: "default"})
+		want := `get namespaces "default": get a credential: wait for the plugin "/opt/get-token" of kubeconfig /c: users["u"].exec: context canceled`
+		if err == nil || err.Error() != want || !errors.Is(err, context.Canceled) {
+			t.Errorf("error is\n%v, want\n%s", err, want)
+		}
+	})
+	t.Run("a credential that has expired", func(t *testing.T) {
+		r, _ := signIn(t, server, printed(v1, status{"token": "old", "expirationTimestamp": "2020-01-02T03:04:05Z"}))
+		_, err := r.Get(t.Context(), meta.Key{Name: "default"})
+		plugin := (*PluginError)(nil)
+		if !errors.As(err, &plugin) || plugin.File == "" || plugin.Stanza != `users["u"].exec` || plugin.Command == "" ||
+			!strings.Contains(err.Error(), "printed a credential that has expired at 2020-01-02T03:04:05Z, and the time here is ") {
+			t.Errorf("error is %v", err)
 		}
 	})
 }
