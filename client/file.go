@@ -2,22 +2,17 @@ package client
 
 import (
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
+
+	"github.com/bowline-go/bowline/internal/regular"
 )
 
 // maxFile bounds a file that a Config names, in bytes. A kubeconfig of somebody else may name one without an end.
 const maxFile = 16 << 20
 
-// readFile is os.ReadFile for a file of at most maxFile.
+// readFile is os.ReadFile for a regular file of at most maxFile. Anything else, such as a pipe, is an error at once.
 func readFile(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	b, _, err := regular.Read(name, maxFile)
 	if err == nil && len(b) > maxFile {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("it is larger than %d MiB", maxFile>>20)}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/internal/regular"
 )
 
 // serviceAccount is where the kubelet puts the credentials of a pod's service account.
@@ -58,7 +59,7 @@ func inCluster(account string) (Loaded, error) {
 		return Loaded{}, fmt.Errorf("in-cluster: read the cluster's CA %s: %w", ca, err)
 	}
 	namespace := filepath.Join(account, "namespace")
-	switch b, err := os.ReadFile(namespace); {
+	switch b, _, err := regular.Read(namespace, maxSize); {
 	case err == nil && len(strings.TrimSpace(string(b))) > 0:
 		l.Namespace = strings.TrimSpace(string(b))
 	case err != nil && !errors.Is(err, fs.ErrNotExist):

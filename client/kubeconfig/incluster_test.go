@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/bowline-go/bowline/internal/regular"
 )
 
 // behaviour 108
@@ -89,11 +91,11 @@ func TestABrokenServiceAccountIsAnErrorThatNamesTheFile(t *testing.T) {
 		{"no token", func(*testing.T, string) {}, "read the service account's token $token: ", fs.ErrNotExist},
 		{"a token that is a folder", func(t *testing.T, dir string) {
 			mkdir(t, dir, "token")
-		}, "read the service account's token $token: is a directory", errIsDir},
+		}, "read the service account's token $token: is a directory", regular.ErrDirectory},
 		{"a CA that is a folder", func(t *testing.T, dir string) {
 			write(t, filepath.Join(dir, "token"), "abc")
 			mkdir(t, dir, "ca.crt")
-		}, "read the cluster's CA $ca.crt: is a directory", errIsDir},
+		}, "read the cluster's CA $ca.crt: is a directory", regular.ErrDirectory},
 		{"a namespace that is a folder", func(t *testing.T, dir string) {
 			write(t, filepath.Join(dir, "token"), "abc")
 			mkdir(t, dir, "namespace")

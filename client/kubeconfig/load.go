@@ -3,13 +3,13 @@ package kubeconfig
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/internal/regular"
 )
 
 // Options says what to load. The zero value loads the current context of whatever [Load] finds.
@@ -194,43 +194,13 @@ func readFile(file string) (*merged, error) {
 	return parse(src, data)
 }
 
-// readAll reads a file, which may be a pipe or without end, as far as it may be long and one byte more.
-func readAll(file string) ([]byte, fs.FileInfo, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case info.IsDir():
-		return nil, nil, errIsDir
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxSize+1))
-	return data, info, err
-}
+// readAll reads a regular file, as far as it may be long and one byte more.
+func readAll(file string) ([]byte, fs.FileInfo, error) { return regular.Read(file, maxSize) }
 
-// errIsDir is what is wrong with a folder in the place of a file; systems have different words for it, or none.
-var errIsDir = errors.New("is a directory")
-
-// readable returns why a file cannot be read; nil if it can. Only regular files are opened: to open a pipe may wait.
+// readable returns why a file cannot be read; nil if it can.
 func readable(file string) error {
-	info, err := os.Stat(file)
-	switch {
-	case err != nil:
-		return withoutPath(err)
-	case info.IsDir():
-		return errIsDir
-	case !info.Mode().IsRegular():
-		return nil
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return withoutPath(err)
-	}
-	return f.Close()
+	_, _, err := regular.Read(file, 0)
+	return withoutPath(err)
 }
 
 // withoutPath returns the cause of an error of package os, for messages that name the file themselves.

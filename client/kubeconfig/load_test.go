@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/bowline-go/bowline/internal/regular"
 )
 
 // account makes the folder of a service account and pretends that the test runs in a pod.
@@ -121,11 +123,11 @@ func TestAFileThatCannotBeReadIsAnErrorThatNamesIt(t *testing.T) {
 		}, "cannot be read: ", fs.ErrNotExist},
 		{
 			"an explicit directory", true, func(_ *testing.T, dir string) string { return dir },
-			"cannot be read: is a directory", errIsDir,
+			"cannot be read: is a directory", regular.ErrDirectory,
 		},
 		{
 			"a directory in KUBECONFIG", false, func(_ *testing.T, dir string) string { return dir },
-			"cannot be read: is a directory", errIsDir,
+			"cannot be read: is a directory", regular.ErrDirectory,
 		},
 		{"a link to itself in KUBECONFIG", false, func(t *testing.T, dir string) string {
 			link := filepath.Join(dir, "link")

@@ -32,10 +32,11 @@ var imports = map[string][]string{
 	"internal/memnet":     {},
 	"internal/undertest":  {},
 	"internal/directive":  {},
+	"internal/regular":    {},
 
-	"client":            {"client/meta", "errors", "patch", "internal/codec", "internal/jsonstream", "internal/retry", "internal/undertest"},
+	"client":            {"client/meta", "errors", "patch", "internal/codec", "internal/jsonstream", "internal/regular", "internal/retry", "internal/undertest"},
 	"client/discovery":  {"client", "client/meta", "errors"},
-	"client/kubeconfig": {"client", "client/meta", "errors", "internal/directive"},
+	"client/kubeconfig": {"client", "client/meta", "errors", "internal/directive", "internal/regular"},
 	"client/clienttest": {"client", "client/meta", "errors", "patch", "internal/directive", "internal/fieldset", "internal/memnet", "internal/undertest"},
 
 	"informer":            {"cache", "client", "client/meta", "errors", "internal/report", "internal/retry", "internal/undertest"},
