@@ -22,6 +22,7 @@ import (
 type disk struct {
 	dir    string
 	server string
+	trust  func() (string, error) // by what the server is known
 	max    int
 	fail   func(error)
 }
@@ -29,6 +30,7 @@ type disk struct {
 // stored is the line of JSON.
 type stored struct {
 	Server      string `json:"server"`
+	Trust       string `json:"trust"`
 	Path        string `json:"path"`
 	ETag        string `json:"etag"`
 	Hash        string `json:"hash"`
@@ -85,14 +87,23 @@ func (d disk) open(p page) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	if is.Server != d.server {
-		return nil, os.ErrNotExist // that of another server is replaced, as one that is old
+	switch mine, err := d.mine(is); {
+	case err != nil:
+		return nil, err
+	case !mine: // it is replaced, as one that is old
+		return nil, os.ErrNotExist
 	}
 	value, err := p.parse(is.ContentType, body)
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", d.file(p), err)
 	}
 	return &document{value: value, etag: is.ETag, hash: is.Hash, at: at, short: shortLived(value)}, nil
+}
+
+// mine reports whether an answer is of the same server, and was believed for the same reason.
+func (d disk) mine(is stored) (bool, error) {
+	trust, err := d.trust()
+	return is.Server == d.server && is.Trust == trust, err
 }
 
 // load returns what is in the file of p and when that was last known to be true.
@@ -116,6 +127,9 @@ func (d disk) load(p page) (at time.Time, is stored, body []byte, err error) {
 	defer func() { _ = f.Close() }()
 	if info, err = f.Stat(); err != nil {
 		return fail(err)
+	}
+	if mode := info.Mode(); !mode.IsRegular() || runtime.GOOS != "windows" && mode.Perm()&0o022 != 0 || !own(info) {
+		return fail(fmt.Errorf("%q must be a file of the user's own that others cannot write, its mode is %o", name, mode.Perm()))
 	}
 	all, err := io.ReadAll(io.LimitReader(f, int64(d.max)+1<<20))
 	if err != nil {
@@ -149,7 +163,11 @@ func (d disk) replace(p page, doc *document, contentType string, body []byte) (e
 	if err := d.private(); err != nil {
 		return err
 	}
-	line, err := json.Marshal(stored{Server: d.server, Path: p.path, ETag: doc.etag, Hash: doc.hash, ContentType: contentType})
+	trust, err := d.trust()
+	if err != nil {
+		return err
+	}
+	line, err := json.Marshal(stored{Server: d.server, Trust: trust, Path: p.path, ETag: doc.etag, Hash: doc.hash, ContentType: contentType})
 	if err != nil {
 		return err
 	}
@@ -180,8 +198,11 @@ func (d disk) touch(p page, doc *document) {
 		return
 	}
 	_, is, _, err := d.load(p)
-	if err == nil && (is.Server != d.server || is.ETag != doc.etag) {
-		return
+	if err == nil {
+		var mine bool
+		if mine, err = d.mine(is); err == nil && (!mine || is.ETag != doc.etag) {
+			return
+		}
 	}
 	if err == nil {
 		err = os.Chtimes(d.file(p), time.Time{}, doc.at)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/discovery"
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -257,4 +258,57 @@ func TestAFolderThatOthersCanWriteIsNotUsed(t *testing.T) {
 			t.Errorf("files are %v, %v", files, err)
 		}
 	})
+}
+
+// What one client had read without verifying the server was believed by another that verifies it.
+func TestWhatWasReadWithoutVerificationIsNotBelieved(t *testing.T) {
+	r := &rig{server: clienttest.Start(t, clienttest.Options{TLS: true, Resources: []clienttest.Resource{widgets("v1")}})}
+	o := discovery.Options{Dir: filepath.Join(t.TempDir(), "cache"), DirError: func(err error) { t.Error(err) }}
+	verified := r.server.Config()
+	for _, step := range []struct {
+		name   string
+		change func(*client.TLS)
+		want   int // how often the server is asked
+	}{
+		{"unverified", func(c *client.TLS) { *c = client.TLS{Insecure: true} }, 1},
+		{"unverified again", func(c *client.TLS) { *c = client.TLS{Insecure: true} }, 0},
+		{"verified", func(*client.TLS) {}, 1},
+		{"verified again", func(*client.TLS) {}, 0},
+		{"by other authorities", func(c *client.TLS) { c.CAData = append([]byte("# another\n"), c.CAData...) }, 1},
+		{"unverified once more", func(c *client.TLS) { *c = client.TLS{Insecure: true} }, 1},
+	} {
+		cfg, asked := verified, 0
+		step.change(&cfg.TLS)
+		cfg.Wrap = func(next http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(q *http.Request) (*http.Response, error) {
+				asked++
+				return next.RoundTrip(q)
+			})
+		}
+		c := must[*client.Client](t)(client.New(cfg))
+		if _, err := discovery.New(c, o).Resource(t.Context(), widget); err != nil || asked != step.want {
+			t.Errorf("%s: %d requests, %v, want %d", step.name, asked, err, step.want)
+		}
+		c.Close()
+	}
+}
+
+// What others can write must not be believed either.
+func TestAFileThatOthersCanWriteIsNotBelieved(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("its modes say nothing")
+	}
+	var errs []error
+	o := discovery.Options{Dir: filepath.Join(t.TempDir(), "cache"), DirError: func(err error) { errs = append(errs, err) }}
+	r := newRig(t, o, widgets("v1"))
+	must[discovery.Resource](t)(r.catalog.Resource(t.Context(), widget))
+	if err := os.Chmod(kept(t, o.Dir, "apis"), 0o622); err != nil {
+		t.Fatal(err)
+	}
+	r.connect(t, o)
+	r.requests()
+	must[discovery.Resource](t)(r.catalog.Resource(t.Context(), widget))
+	if r.wantRequests(t, "/apis"); len(errs) != 1 || !strings.Contains(errs[0].Error(), "that others cannot write, its mode is 622") {
+		t.Errorf("errors are %v", errs)
+	}
 }

@@ -1,0 +1,33 @@
+package client
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// Trust says by what c knows its server: "plain" for a server without TLS, "unverified" with TLS.Insecure, and otherwise the name that
+// the server's certificate must have, and the system's authorities or a digest of those that TLS names. Two clients that say
+// the same believe the same answers of one server. So what a program keeps of answers, on a disk for instance, is to be kept
+// with it: a client that verifies must not believe what another one has read without. It has no secret in it.
+//
+// It reads TLS.CAFile, if there is one; the error says why that cannot be used.
+func (c *Client) Trust() (string, error) {
+	t := c.transport.cfg.TLS
+	switch {
+	case c.server.Scheme == "http":
+		return "plain", nil
+	case t.Insecure:
+		return "unverified", nil
+	}
+	ca, err := t.ca()
+	if err != nil {
+		return "", err
+	}
+	name := cmp.Or(t.ServerName, c.server.Hostname())
+	if ca == nil {
+		return name + " by the system's authorities", nil
+	}
+	sum := sha256.Sum256(ca)
+	return name + " by authorities " + hex.EncodeToString(sum[:]), nil
+}
