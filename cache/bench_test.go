@@ -145,7 +145,7 @@ func BenchmarkSelect(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				n := 0
-				for range s.Reader().Select(sel) {
+				for range cache.Select(s.Reader(), sel) {
 					n++
 				}
 				if n != 100 {

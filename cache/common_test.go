@@ -25,6 +25,9 @@ func (o *thing) GetNamespace() string       { return o.id.Namespace }
 func (o *thing) GetName() string            { return o.id.Name }
 func (o *thing) GetResourceVersion() string { return o.id.ResourceVersion }
 
+// GetLabels returns none: a thing has no labels.
+func (o *thing) GetLabels() map[string]string { return nil }
+
 // String prints "ns/name uid@version".
 func (o *thing) String() string {
 	return fmt.Sprintf("%s %s@%s", o.id.Key(), o.id.UID, o.id.ResourceVersion)

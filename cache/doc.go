@@ -7,14 +7,14 @@
 //
 //   - A read is answered from memory at once. It never waits for a handler, and for the writer only while a change that
 //     is already computed is put in place.
-//   - A loop over [Reader.All], [Reader.Namespace], [Reader.Select], [Reader.Sorted] or [Index.Get] runs over the objects
+//   - A loop over [Reader.All], [Reader.Namespace], [Select], [Reader.Sorted] or [Index.Get] runs over the objects
 //     of one moment: not over half of a relist, and not over an index that disagrees with the objects. The moment is when
 //     the loop starts. No lock is held while its body runs, so the body may take its time, leave early, read, subscribe
 //     or write.
 //   - Two reads are two moments.
 //   - Loops have no particular order, but that of Reader.Sorted is that of the keys.
 //   - Indexes are made and closed while the cache is in use: [NewValueIndex] where each object has one value, [NewIndex]
-//     where it has any number of them. A [NewLabelIndex] makes Reader.Select fast.
+//     where it has any number of them. A [NewLabelIndex] makes Select fast.
 //   - Who has written to the server reads what they have written after [Reader.WaitFor].
 //
 // Objects are shared between the cache, all readers and all handlers. Whoever wants to change one clones it first;

@@ -170,7 +170,7 @@ func ExampleReader_Where() {
 	// <nil>
 }
 
-func ExampleReader_Select() {
+func ExampleSelect() {
 	store := cache.NewStore[*meta.Unstructured]()
 	cache.NewLabelIndex(store.Reader(), "app") // makes it fast
 	for i, app := range []string{"web", "db", "web"} {
@@ -184,7 +184,7 @@ func ExampleReader_Select() {
 	if err != nil {
 		fmt.Println(err)
 	}
-	for o := range store.Reader().Select(web) {
+	for o := range cache.Select(store.Reader(), web) {
 		fmt.Println(o.GetName())
 	}
 	// Unordered output:

@@ -183,7 +183,7 @@ func TestReadersGoOnDuringARelist(t *testing.T) {
 			expect(t, "All", states(r.All()), want...)
 			expect(t, "Sorted", states(r.Sorted()), want...)
 			expect(t, "Namespace", states(r.Namespace("ns")), want...)
-			expect(t, "Select", states(r.Select(meta.Selector{})), want...)
+			expect(t, "Select", states(cache.Select(r, meta.Selector{})), want...)
 			expect(t, "Index", states(tags.Get("x")))
 			if r.Len() != 2 || r.ResourceVersion() != "1" || tags.Len("x")+label.Len("x") != 0 {
 				t.Errorf("%d objects at %s", r.Len(), r.ResourceVersion())

@@ -287,14 +287,14 @@ func TestStoreGivesMemoryBack(t *testing.T) {
 
 // A closed subscription leaves nothing behind in the store, nor does a closed index or a WaitFor that has returned.
 func TestCloseDetaches(t *testing.T) {
-	s := NewStore[meta.Object]()
+	s := NewStore[meta.Labelled]()
 	first, second := s.Reader().Subscribe(nil), s.Reader().Subscribe(nil)
 	first.Close()
 	if len(s.subs) != 1 {
 		t.Errorf("%d subscriptions, want 1", len(s.subs))
 	}
 	second.Close()
-	ix, labels := NewIndex(s.Reader(), func(meta.Object) []int { return nil }), NewLabelIndex(s.Reader(), "app")
+	ix, labels := NewIndex(s.Reader(), func(meta.Labelled) []int { return nil }), NewLabelIndex(s.Reader(), "app")
 	ix.Close()
 	labels.Close()
 	if len(s.subs) != 0 || len(s.indexes) != 0 || len(s.labelled) != 0 {

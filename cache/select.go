@@ -7,10 +7,11 @@ import (
 )
 
 // NewLabelIndex indexes the objects of r by their value of one label, as [NewIndex] does; an object without the label is
-// under none. [Reader.Select] uses it. Labels are read as [meta.Labels] does.
-func NewLabelIndex[T meta.Object](r Reader[T], label string) *Index[string, T] {
+// under none. [Select] uses it. T must have a method GetLabels, as every struct has that embeds [meta.ObjectMeta] or
+// [meta.LabelMeta].
+func NewLabelIndex[T meta.Labelled](r Reader[T], label string) *Index[string, T] {
 	ix := &Index[string, T]{s: r.s, label: label, by: func(obj T, values []string) []string {
-		if value, found := meta.Labels(obj)[label]; found {
+		if value, found := obj.GetLabels()[label]; found {
 			values = append(values, value)
 		}
 		return values
@@ -28,14 +29,16 @@ func NewLabelIndex[T meta.Object](r Reader[T], label string) *Index[string, T] {
 	return ix
 }
 
-// Select loops over the objects whose labels the selector matches, in no particular order. Each loop runs over the objects
+// Select loops over the objects of r whose labels the selector matches, in no particular order. Each loop runs over the objects
 // that are there when it starts, without holding a lock.
 //
 // Where the selector wants a label to be equal to a value, or to one of several, and there is a [NewLabelIndex] of that
 // label, only the objects that it names are looked at; of several such labels, those of the one with the fewest. Otherwise
-// all objects are. Labels are read as [meta.Labels] does: where T is a projection that leaves them out, its objects are
-// selected as if they had none, so let T name metadata.labels.
-func (r Reader[T]) Select(sel meta.Selector) iter.Seq[T] {
+// all objects are.
+//
+// T must have a method GetLabels, as every struct has that embeds [meta.ObjectMeta] or [meta.LabelMeta]. That is why Select is a
+// function: a method could not refuse a type without labels, and would match nothing.
+func Select[T meta.Labelled](r Reader[T], sel meta.Selector) iter.Seq[T] {
 	var wanted []meta.Requirement // those that an index can answer
 	for _, req := range sel.Requirements() {
 		if req.Operator == meta.OpIn {
@@ -45,7 +48,7 @@ func (r Reader[T]) Select(sel meta.Selector) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		views := r.viewSelected(wanted)
 		for i := range views {
-			if !views[i].each(func(obj T) bool { return !sel.Matches(meta.Labels(obj)) || yield(obj) }) {
+			if !views[i].each(func(obj T) bool { return !sel.Matches(obj.GetLabels()) || yield(obj) }) {
 				return
 			}
 		}

@@ -81,7 +81,7 @@ func TestSelect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seq := r.Select(web)
+	seq := cache.Select(r, web)
 	for range seq {
 		break
 	}
@@ -104,21 +104,21 @@ func TestSelect(t *testing.T) {
 
 func selected(r cache.Reader[*labelled], sel meta.Selector) string {
 	var found []string
-	for o := range r.Select(sel) {
+	for o := range cache.Select(r, sel) {
 		found = append(found, o.Name)
 	}
 	slices.Sort(found)
 	return strings.Join(found, "")
 }
 
-// A projection that leaves the labels out is selected as if there were none.
+// A selector that wants no label matches objects that have none.
 func TestSelectWithoutLabels(t *testing.T) {
 	s := cache.NewStore[*thing]()
 	set(s, "ns/a u@1")
 	none, _ := meta.ParseSelector("!app")
 	some, _ := meta.ParseSelector("app=web")
-	expect(t, "!app", states(s.Reader().Select(none)), "ns/a u@1")
-	expect(t, "app=web", states(s.Reader().Select(some)))
+	expect(t, "!app", states(cache.Select(s.Reader(), none)), "ns/a u@1")
+	expect(t, "app=web", states(cache.Select(s.Reader(), some)))
 	if ix := cache.NewLabelIndex(s.Reader(), "app"); slices.Collect(ix.Keys()) != nil {
 		t.Error("the index has values")
 	}

@@ -11,9 +11,8 @@ import (
 // globals are the variables of packages that are written to. Plans are of types, and so bounded by the program and nothing
 // that somebody could set; pools hold nothing that has a meaning.
 var globals = []string{
-	"client/meta.accessPlans",
 	"client/meta.copyPlans",
-	"client/meta.labelWays",
+	"client/meta.ownerPlans",
 	"internal/codec.decoders",
 	"patch.structFields",
 }

@@ -57,15 +57,24 @@ func (o Owner) Reference() meta.OwnerReference {
 //
 // It is an error, and child stays as it was, if the owner has no kind, name or uid, or lies in another namespace: the owner of an
 // object is in the object's namespace, or cluster-wide. And it is a [*ControllerError] if another object controls the child.
-// The child's type must have metadata.ownerReferences; any struct and map will do, as for [meta.SetOwners].
-func Owned(child meta.Object, owner Owner) error {
+// The child's type must have the methods GetOwnerReferences and SetOwnerReferences, as the types of k8s.io/api have and every
+// struct that embeds [meta.ObjectMeta] or [meta.OwnerMeta]. R is the type of its references.
+func Owned[T interface {
+	meta.Object
+	GetOwnerReferences() []R
+	SetOwnerReferences(owners []R)
+}, R any](child T, owner Owner) error {
 	if err := owned(child, owner); err != nil {
 		return fmt.Errorf("client.Owned: %w", err)
 	}
 	return nil
 }
 
-func owned(child meta.Object, owner Owner) error {
+func owned[T interface {
+	meta.Object
+	GetOwnerReferences() []R
+	SetOwnerReferences(owners []R)
+}, R any](child T, owner Owner) error {
 	if isNil(child) {
 		return errors.New("the child is nil")
 	}
@@ -95,7 +104,11 @@ func owned(child meta.Object, owner Owner) error {
 
 // Disowned is the way back of [Owned]: it takes the reference to owner, found by its uid, from child. That there is none is no
 // error.
-func Disowned(child meta.Object, owner Owner) error {
+func Disowned[T interface {
+	meta.Object
+	GetOwnerReferences() []R
+	SetOwnerReferences(owners []R)
+}, R any](child T, owner Owner) error {
 	switch {
 	case isNil(child):
 		return errors.New("client.Disowned: the child is nil")

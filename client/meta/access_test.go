@@ -38,14 +38,15 @@ type (
 	}
 )
 
-func (t *foreignTime) IsZero() bool                           { return t == nil || t.Time.IsZero() }
-func (m *ForeignMeta) GetNamespace() string                   { return "" }
-func (m *ForeignMeta) GetName() string                        { return m.Name }
-func (m *ForeignMeta) GetUID() foreignUID                     { return m.UID }
-func (m *ForeignMeta) GetResourceVersion() string             { return "" }
-func (m *ForeignMeta) GetOwnerReferences() []foreignOwner     { return m.OwnerReferences }
-func (m *ForeignMeta) GetDeletionTimestamp() *foreignTime     { return m.DeletionTimestamp }
-func (m *ForeignMeta) SetDeletionTimestamp(when *foreignTime) { m.DeletionTimestamp = when }
+func (t *foreignTime) IsZero() bool                             { return t == nil || t.Time.IsZero() }
+func (m *ForeignMeta) GetNamespace() string                     { return "" }
+func (m *ForeignMeta) GetName() string                          { return m.Name }
+func (m *ForeignMeta) GetUID() foreignUID                       { return m.UID }
+func (m *ForeignMeta) GetResourceVersion() string               { return "" }
+func (m *ForeignMeta) GetOwnerReferences() []foreignOwner       { return m.OwnerReferences }
+func (m *ForeignMeta) SetOwnerReferences(owners []foreignOwner) { m.OwnerReferences = owners }
+func (m *ForeignMeta) GetDeletionTimestamp() *foreignTime       { return m.DeletionTimestamp }
+func (m *ForeignMeta) SetDeletionTimestamp(when *foreignTime)   { m.DeletionTimestamp = when }
 
 // The shapes of a user's own objects.
 type (
@@ -55,48 +56,54 @@ type (
 	smallPod struct {
 		meta.Identity `json:"metadata"`
 	}
-	beside struct {
+	leanMeta struct {
 		meta.Identity
-		Labels            map[string]string     `json:"labels"`
-		OwnerReferences   []meta.OwnerReference `json:"ownerReferences"`
-		DeletionTimestamp *meta.Time            `json:"deletionTimestamp"`
+		meta.OwnerMeta
+		meta.DeletionMeta
+		meta.LabelMeta
 	}
-	besidePod struct {
-		beside `json:"metadata"`
+	leanPod struct {
+		leanMeta `json:"metadata"`
 	}
-	named struct {
-		meta.Identity `json:"-"`
-		Metadata      *struct {
-			Deleted string `json:"deletionTimestamp"`
-			Owners  []struct {
-				Name       string `json:"name"`
-				UID        string `json:"uid"`
-				Controller bool   `json:"controller"`
-			} `json:"ownerReferences"`
-		} `json:"metadata"`
+	shortOwner struct {
+		Name       string `json:"name"`
+		UID        string `json:"uid"`
+		Controller bool   `json:"controller"`
+	}
+	shortPod struct {
+		smallPod
+		owners []shortOwner
 	}
 	valueTime struct {
-		meta.Identity `json:"-"`
-		Metadata      struct {
-			Deleted time.Time `json:"deletionTimestamp"`
-		} `json:"metadata"`
+		smallPod
+		when meta.Time
 	}
-	mapPod    map[string]any
-	anyTime   struct{ smallPod }
-	untagged  struct{ inner }
-	inner     struct{ besidePod }
-	wrongKind struct {
-		meta.Identity `json:"-"`
-		Metadata      struct {
-			Owners  string `json:"ownerReferences"`
-			Deleted any    `json:"deletionTimestamp"`
-		} `json:"metadata"`
-	}
+	mapPod  map[string]any
+	anyTime struct{ smallPod }
 )
 
-func (m mapPod) GetNamespace() string       { return "" }
-func (m mapPod) GetName() string            { return "map" }
-func (m mapPod) GetResourceVersion() string { return "" }
+func (p *shortPod) GetOwnerReferences() []shortOwner       { return p.owners }
+func (p *shortPod) SetOwnerReferences(owners []shortOwner) { p.owners = owners }
+func (p *valueTime) GetDeletionTimestamp() meta.Time       { return p.when }
+func (m mapPod) object() *meta.Unstructured                { return &meta.Unstructured{Object: m} }
+func (m mapPod) GetNamespace() string                      { return "" }
+func (m mapPod) GetName() string                           { return "map" }
+func (m mapPod) GetResourceVersion() string                { return "" }
+func (m mapPod) GetDeletionTimestamp() *meta.Time          { return m.object().GetDeletionTimestamp() }
+
+func (m mapPod) GetOwnerReferences() []meta.OwnerReference { return m.object().GetOwnerReferences() }
+
+func (m mapPod) SetOwnerReferences(owners []meta.OwnerReference) {
+	m.object().SetOwnerReferences(owners)
+}
+
+// reading is Owners and ControllerOf of one object.
+func reading[T interface{ GetOwnerReferences() []R }, R any](obj T) func() ([]meta.OwnerReference, meta.OwnerReference, bool) {
+	return func() ([]meta.OwnerReference, meta.OwnerReference, bool) {
+		controller, found := meta.ControllerOf(obj)
+		return meta.Owners(obj), controller, found
+	}
+}
 
 func TestOwners(t *testing.T) {
 	yes, no := true, false
@@ -110,54 +117,39 @@ func TestOwners(t *testing.T) {
 			o.APIVersion, o.Kind, o.Name, foreignUID(o.UID), o.Controller, o.BlockOwnerDeletion,
 		})
 	}
-	var short named
-	short.Metadata = new(struct {
-		Deleted string `json:"deletionTimestamp"`
-		Owners  []struct {
-			Name       string `json:"name"`
-			UID        string `json:"uid"`
-			Controller bool   `json:"controller"`
-		} `json:"ownerReferences"`
-	})
-	short.Metadata.Owners = append(short.Metadata.Owners, struct {
-		Name       string `json:"name"`
-		UID        string `json:"uid"`
-		Controller bool   `json:"controller"`
-	}{"b", "u2", true})
 	unstructured := &meta.Unstructured{}
 	unstructured.SetOwnerReferences(want)
+	lean := &leanPod{}
+	lean.OwnerReferences = want
 
-	tests := []struct {
+	for _, test := range []struct {
 		name string
-		obj  meta.Object
+		read func() ([]meta.OwnerReference, meta.OwnerReference, bool)
 		want []meta.OwnerReference
 	}{
-		{"no object", nil, nil},
-		{"an ObjectMeta", &ownPod{meta.ObjectMeta{OwnerReferences: want}}, want},
-		{"an Unstructured", unstructured, want},
-		{"a type like those of k8s.io/api", foreign, want},
-		{"a type like those of k8s.io/api without owners", &foreignPod{}, nil},
-		{"a nil pointer of such a type", (*foreignPod)(nil), nil},
-		{"a field beside an Identity", &besidePod{beside{OwnerReferences: want}}, want},
-		{"a field beside an Identity, as a value", besidePod{beside{OwnerReferences: want}}, want},
-		{"a field in an embedded struct without a tag", &untagged{inner{besidePod{beside{OwnerReferences: want}}}}, want},
-		{"a named field with a smaller owner", &short, []meta.OwnerReference{{Name: "b", UID: "u2", Controller: &yes}}},
-		{"a nil pointer on the way", &named{}, nil},
-		{"a map", mapPod(unstructured.Object), want},
-		{"a pointer to a map", &mapPod{"metadata": unstructured.Object["metadata"]}, want},
-		{"a nil map", mapPod(nil), nil},
-		{"a struct without such a field", &smallPod{}, nil},
-		{"a struct whose field is something else", &wrongKind{}, nil},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
+		{"an ObjectMeta", reading(&ownPod{meta.ObjectMeta{OwnerReferences: want}}), want},
+		{"an ObjectMeta without owners", reading(&ownPod{}), nil},
+		{"an Unstructured", reading(unstructured), want},
+		{"a type like those of k8s.io/api", reading(foreign), want},
+		{"a type like those of k8s.io/api without owners", reading(&foreignPod{}), nil},
+		{"a nil pointer of such a type", reading((*foreignPod)(nil)), nil},
+		{"an OwnerMeta beside an Identity", reading(lean), want},
+		{
+			"a smaller owner", reading(&shortPod{owners: []shortOwner{{"b", "u2", true}}}),
+			[]meta.OwnerReference{{Name: "b", UID: "u2", Controller: &yes}},
+		},
+		{"a map", reading(mapPod(unstructured.Object)), want},
+		{"a nil map", reading(mapPod(nil)), nil},
+		{"a Raw", reading(&meta.Raw{ObjectMeta: meta.ObjectMeta{OwnerReferences: want}}), want},
+		{"a Partial", reading(&meta.Partial{ObjectMeta: meta.ObjectMeta{OwnerReferences: want}}), want},
+	} {
+		t.Run(test.name, func(t *testing.T) {
 			for range 2 { // the second time from the kept plan
-				got := meta.Owners(tt.obj)
-				if len(got) != len(tt.want) || len(got) > 0 && !reflect.DeepEqual(got, tt.want) {
-					t.Fatalf("Owners = %v, want %v", got, tt.want)
+				got, controller, found := test.read()
+				if len(got) != len(test.want) || len(got) > 0 && !reflect.DeepEqual(got, test.want) {
+					t.Fatalf("Owners = %v, want %v", got, test.want)
 				}
-				controller, found := meta.ControllerOf(tt.obj)
-				if found != (len(tt.want) > 0) || found && controller.UID != "u2" {
+				if found != (len(test.want) > 0) || found && controller.UID != "u2" {
 					t.Errorf("ControllerOf = %v, %v", controller, found)
 				}
 			}
@@ -165,72 +157,74 @@ func TestOwners(t *testing.T) {
 	}
 }
 
+// IsDeleting was false for ever for a struct whose metadata has no deletionTimestamp. Such a struct does not compile now
+// (TestAProgramThatAsksATypeForWhatItLacksDoesNotCompile in informer/controller).
 func TestIsDeleting(t *testing.T) {
 	when := meta.Time{Time: time.Unix(1, 0)}
-	full := &named{}
-	full.Metadata = new(struct {
-		Deleted string `json:"deletionTimestamp"`
-		Owners  []struct {
-			Name       string `json:"name"`
-			UID        string `json:"uid"`
-			Controller bool   `json:"controller"`
-		} `json:"ownerReferences"`
-	})
-	full.Metadata.Deleted = "2024-05-06T07:08:09Z"
-	timed := &valueTime{}
-	timed.Metadata.Deleted = time.Unix(1, 0)
-	anyDeleted, anyZero := &wrongKind{}, &wrongKind{}
-	anyDeleted.Metadata.Deleted, anyZero.Metadata.Deleted = &when, ""
 	unstructured := &meta.Unstructured{}
 	unstructured.SetDeletionTimestamp(&when)
-
-	tests := []struct {
-		name string
-		obj  meta.Object
-		want bool
+	odd := &meta.Unstructured{Object: map[string]any{"metadata": map[string]any{"deletionTimestamp": "soon"}}}
+	lean := &leanPod{}
+	lean.DeletionTimestamp = &when
+	for _, test := range []struct {
+		name      string
+		got, want bool
 	}{
-		{"no object", nil, false},
-		{"an ObjectMeta", &ownPod{meta.ObjectMeta{DeletionTimestamp: &when}}, true},
-		{"an ObjectMeta without it", &ownPod{}, false},
+		{"an ObjectMeta", meta.IsDeleting(&ownPod{meta.ObjectMeta{DeletionTimestamp: &when}}), true},
+		{"an ObjectMeta without it", meta.IsDeleting(&ownPod{}), false},
 		{
 			"an ObjectMeta with the zero time, which the wire knows as null",
-			&ownPod{meta.ObjectMeta{DeletionTimestamp: &meta.Time{}}}, false,
+			meta.IsDeleting(&ownPod{meta.ObjectMeta{DeletionTimestamp: &meta.Time{}}}), false,
 		},
-		{"an Unstructured", unstructured, true},
-		{"an Unstructured without it", &meta.Unstructured{}, false},
+		{"an Unstructured", meta.IsDeleting(unstructured), true},
+		{"an Unstructured whose time is none", meta.IsDeleting(odd), true},
+		{"an Unstructured without it", meta.IsDeleting(&meta.Unstructured{}), false},
 		{
 			"a type like those of k8s.io/api",
-			&foreignPod{ForeignMeta: ForeignMeta{DeletionTimestamp: &foreignTime{time.Unix(1, 0)}}}, true,
+			meta.IsDeleting(&foreignPod{ForeignMeta: ForeignMeta{DeletionTimestamp: &foreignTime{time.Unix(1, 0)}}}), true,
 		},
 		{
 			"a type like those of k8s.io/api with the zero time",
-			&foreignPod{ForeignMeta: ForeignMeta{DeletionTimestamp: &foreignTime{}}}, false,
+			meta.IsDeleting(&foreignPod{ForeignMeta: ForeignMeta{DeletionTimestamp: &foreignTime{}}}), false,
 		},
-		{"a type like those of k8s.io/api without it", &foreignPod{}, false},
-		{"a nil pointer of such a type", (*foreignPod)(nil), false},
-		{"a field beside an Identity", &besidePod{beside{DeletionTimestamp: &when}}, true},
-		{"a field beside an Identity, as a value", besidePod{beside{DeletionTimestamp: &when}}, true},
-		{"a field beside an Identity without it", &besidePod{}, false},
-		{"a string", full, true},
-		{"a nil pointer on the way", &named{}, false},
-		{"a time by value", timed, true},
-		{"a time by value in a value", *timed, true},
-		{"the zero time by value", &valueTime{}, false},
-		{"a pointer in an interface", anyDeleted, true},
-		{"nothing in an interface", &wrongKind{}, false},
-		{"the empty string in an interface", anyZero, false},
-		{"a map", mapPod(unstructured.Object), true},
-		{"a nil map", mapPod(nil), false},
-		{"a struct without such a field", &smallPod{}, false},
+		{"a type like those of k8s.io/api without it", meta.IsDeleting(&foreignPod{}), false},
+		{"a nil pointer of such a type", meta.IsDeleting((*foreignPod)(nil)), false},
+		{"a DeletionMeta beside an Identity", meta.IsDeleting(lean), true},
+		{"a DeletionMeta without it", meta.IsDeleting(&leanPod{}), false},
+		{"a time by value", meta.IsDeleting(&valueTime{when: when}), true},
+		{"the zero time by value", meta.IsDeleting(&valueTime{}), false},
+		{"a map", meta.IsDeleting(mapPod(unstructured.Object)), true},
+		{"a nil map", meta.IsDeleting(mapPod(nil)), false},
+		{"a Raw", meta.IsDeleting(&meta.Raw{ObjectMeta: meta.ObjectMeta{DeletionTimestamp: &when}}), true},
+		{"a Partial", meta.IsDeleting(&meta.Partial{ObjectMeta: meta.ObjectMeta{DeletionTimestamp: &when}}), true},
+	} {
+		if test.got != test.want {
+			t.Errorf("%s: IsDeleting = %v, want %v", test.name, test.got, test.want)
+		}
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			for range 2 {
-				if got := meta.IsDeleting(tt.obj); got != tt.want {
-					t.Errorf("IsDeleting = %v, want %v", got, tt.want)
-				}
-			}
-		})
+}
+
+func TestTheLeanPartsHaveTheMethodsOfObjectMeta(t *testing.T) {
+	type parts interface {
+		meta.Labelled
+		SetLabels(labels map[string]string)
+		GetFinalizers() []string
+		SetFinalizers(finalizers []string)
+		GetDeletionTimestamp() *meta.Time
+		GetOwnerReferences() []meta.OwnerReference
+		SetOwnerReferences(owners []meta.OwnerReference)
+	}
+	for _, obj := range []parts{&leanPod{}, &ownPod{}} {
+		obj.SetLabels(map[string]string{"a": "1"})
+		obj.SetFinalizers([]string{"f"})
+		obj.SetOwnerReferences([]meta.OwnerReference{{UID: "u"}})
+		if obj.GetLabels()["a"] != "1" || obj.GetFinalizers()[0] != "f" || obj.GetOwnerReferences()[0].UID != "u" {
+			t.Errorf("%T is %+v", obj, obj)
+		}
+	}
+	key := meta.Key{Namespace: "web", Name: "a"}
+	if got := (&ownPod{ObjectMeta: key.ObjectMeta()}); meta.KeyOf(got) != key {
+		t.Errorf("an object made of a key is %+v", got)
 	}
 }
 
@@ -255,26 +249,32 @@ func BenchmarkOwners(b *testing.B) {
 	own.OwnerReferences = []meta.OwnerReference{{Kind: "ReplicaSet", Name: "a", UID: "u", Controller: &yes}}
 	foreign := &foreignPod{}
 	foreign.OwnerReferences = []foreignOwner{{"apps/v1", "ReplicaSet", "a", "u", &yes, &yes}}
-	for name, obj := range map[string]meta.Object{"own": own, "foreign": foreign} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				meta.Owners(obj)
-			}
-		})
-	}
+	b.Run("own", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			meta.Owners(own)
+		}
+	})
+	b.Run("foreign", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			meta.Owners(foreign)
+		}
+	})
 }
 
 func BenchmarkIsDeleting(b *testing.B) {
-	for name, obj := range map[string]meta.Object{
-		"own":     &ownPod{},
-		"foreign": &foreignPod{ForeignMeta: ForeignMeta{DeletionTimestamp: &foreignTime{time.Unix(1, 0)}}},
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				meta.IsDeleting(obj)
-			}
-		})
-	}
+	own, foreign := &ownPod{}, &foreignPod{ForeignMeta: ForeignMeta{DeletionTimestamp: &foreignTime{time.Unix(1, 0)}}}
+	b.Run("own", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			meta.IsDeleting(own)
+		}
+	})
+	b.Run("foreign", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			meta.IsDeleting(foreign)
+		}
+	})
 }

@@ -15,6 +15,11 @@ type Key struct {
 // KeyOf returns the key of o.
 func KeyOf(o Object) Key { return Key{Namespace: o.GetNamespace(), Name: o.GetName()} }
 
+// ObjectMeta returns the metadata of a new object of that key, for a literal:
+//
+//	site := &Site{ObjectMeta: key.ObjectMeta()}
+func (k Key) ObjectMeta() ObjectMeta { return ObjectMeta{Namespace: k.Namespace, Name: k.Name} }
+
 // String returns "namespace/name", or the name alone for an object without a namespace. It is for people: nothing in
 // this module parses it.
 func (k Key) String() string {

@@ -11,8 +11,16 @@ type Object interface {
 	GetResourceVersion() string
 }
 
+// Labelled is an [Object] that can say its labels. The types of k8s.io/api do, [Unstructured], and any struct that embeds
+// [ObjectMeta] or [LabelMeta].
+type Labelled interface {
+	Object
+	GetLabels() map[string]string
+}
+
 // Identity is the part of an object's metadata that tells it from every other object, and one state of it from another.
-// Embed it in a small struct of your own as `json:"metadata"`; [ObjectMeta] is the full set.
+// Embed it as `json:"metadata"` in a struct that is to take little memory, and beside it the parts that the program needs:
+// [DeletionMeta], [OwnerMeta], [LabelMeta]. [ObjectMeta] is the full set.
 //
 // Namespace and Name say where the object is, UID which of the objects that have been there it is, ResourceVersion which
 // state of it. A resource version is opaque: compare it for equality only.

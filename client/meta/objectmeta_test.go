@@ -99,7 +99,7 @@ func TestIdentityOnTheWire(t *testing.T) {
 
 // A type that is embedded under a tag decodes, and its methods promote, also where its own name is not exported.
 func TestFieldsBesideAnIdentity(t *testing.T) {
-	var pod besidePod
+	var pod leanPod
 	if err := json.Unmarshal([]byte(`{"metadata":`+fullMeta+`}`), &pod); err != nil {
 		t.Fatal(err)
 	}

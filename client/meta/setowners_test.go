@@ -20,12 +20,23 @@ type (
 	}
 	optionalBool bool
 	richPod      struct {
-		meta.Identity `json:"-"`
-		Metadata      *struct {
-			Owners []richOwner `json:"ownerReferences"`
-		} `json:"metadata"`
+		smallPod
+		owners []richOwner
 	}
 )
+
+func (p *richPod) GetOwnerReferences() []richOwner       { return p.owners }
+func (p *richPod) SetOwnerReferences(owners []richOwner) { p.owners = owners }
+
+func writing[T interface {
+	GetOwnerReferences() []R
+	SetOwnerReferences(owners []R)
+}, R any](obj T) func(owners []meta.OwnerReference) ([]meta.OwnerReference, error) {
+	return func(owners []meta.OwnerReference) ([]meta.OwnerReference, error) {
+		err := meta.SetOwners(obj, owners)
+		return meta.Owners(obj), err
+	}
+}
 
 func TestSetOwners(t *testing.T) {
 	yes, no := true, false
@@ -33,40 +44,39 @@ func TestSetOwners(t *testing.T) {
 		{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "a", UID: "u1", Controller: &yes, BlockOwnerDeletion: &no},
 		{APIVersion: "v1", Kind: "Pod", Name: "b", UID: "u2", BlockOwnerDeletion: &yes},
 	}
-	emptyMap := mapPod(nil)
 	for _, test := range []struct {
 		name string
-		obj  meta.Object
+		set  func(owners []meta.OwnerReference) ([]meta.OwnerReference, error)
 	}{
-		{"an ObjectMeta", &ownPod{}},
-		{"an Unstructured", &meta.Unstructured{}},
-		{"a type like those of k8s.io/api", &foreignPod{}},
-		{"a field beside an Identity", &besidePod{}},
-		{"a field in an embedded struct without a tag", &untagged{}},
-		{"a map", mapPod{}},
-		{"a pointer to a nil map", &emptyMap},
+		{"an ObjectMeta", writing(&ownPod{})},
+		{"an Unstructured", writing(&meta.Unstructured{})},
+		{"a type like those of k8s.io/api", writing(&foreignPod{})},
+		{"an OwnerMeta beside an Identity", writing(&leanPod{})},
+		{"a map", writing(mapPod{})},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for range 2 {
-				if err := meta.SetOwners(test.obj, owners); err != nil {
+				got, err := test.set(owners)
+				if err != nil {
 					t.Fatal(err)
 				}
-				got := meta.Owners(test.obj)
 				if !reflect.DeepEqual(got, owners) {
 					t.Errorf("owners are %+v, want %+v", got, owners)
 				}
-				if len(got) > 0 && got[0].Controller == owners[0].Controller {
-					t.Error("a flag is shared with what was set")
+				for i := range got {
+					if got[i].Controller != nil && got[i].Controller == owners[i].Controller {
+						t.Error("the object shares memory with the argument")
+					}
 				}
 			}
-			if err := meta.SetOwners(test.obj, nil); err != nil || len(meta.Owners(test.obj)) != 0 {
-				t.Errorf("without any it has %+v, %v", meta.Owners(test.obj), err)
+			if got, err := test.set(nil); err != nil || len(got) != 0 {
+				t.Errorf("without any it has %+v, %v", got, err)
 			}
 		})
 	}
 }
 
-// What a foreign reference has beside the API's fields goes with its uid.
+// Fields of a foreign reference that the API does not have stay with its uid.
 func TestSetOwnersKeepsWhatItDoesNotKnow(t *testing.T) {
 	yes, no := true, false
 	block := optionalBool(true)
@@ -74,43 +84,38 @@ func TestSetOwnersKeepsWhatItDoesNotKnow(t *testing.T) {
 	if err := meta.SetOwners(pod, []meta.OwnerReference{{UID: "u1", Name: "a"}, {UID: "u2", Name: "b", Controller: &yes}}); err != nil {
 		t.Fatal(err)
 	}
-	pod.Metadata.Owners[1].Extra, pod.Metadata.Owners[1].Block = "x", &block
-	before := pod.Metadata.Owners
+	pod.owners[1].Extra, pod.owners[1].Block = "x", &block
+	before := pod.owners
 	if err := meta.SetOwners(pod, []meta.OwnerReference{{UID: "u2", Name: "c", Kind: "K", BlockOwnerDeletion: &no}}); err != nil {
 		t.Fatal(err)
 	}
-	got := pod.Metadata.Owners
+	got := pod.owners
 	if len(got) != 1 || got[0].Extra != "x" || got[0].NameTag != "c" || got[0].KindTag != "K" || got[0].Controller || bool(*got[0].Block) {
 		t.Errorf("got %+v", got)
 	}
 	if before[1].NameTag != "b" || !block || len(before) != 2 {
-		t.Errorf("what it had became %+v", before)
+		t.Errorf("the references that it had became %+v", before)
 	}
 }
 
 func TestWhatSetOwnersRefuses(t *testing.T) {
 	yes := true
-	short := &named{}
 	for _, test := range []struct {
 		name string
-		obj  meta.Object
+		set  func(owners []meta.OwnerReference) ([]meta.OwnerReference, error)
 		want string
 	}{
-		{"nil", nil, "set the owners of an object that is nil"},
-		{"a nil pointer", (*foreignPod)(nil), "set the owners of an object that is nil"},
-		{"a nil map", mapPod(nil), "set the owners of an object that is nil"},
-		{"no such field", &smallPod{}, "set the owners of *meta_test.smallPod: it has no field metadata.ownerReferences"},
-		{"a field of another kind", &wrongKind{}, "set the owners of *meta_test.wrongKind: it has no field metadata.ownerReferences"},
-		{"a value", besidePod{}, "set the owners of meta_test.besidePod: it has no field metadata.ownerReferences"},
-		{"references that lack a field", short, "set the owners of *meta_test.named: its references have no field apiVersion"},
+		{"a nil pointer", writing((*foreignPod)(nil)), "set the owners of an object that is nil"},
+		{"a nil map", writing(mapPod(nil)), "set the owners of an object that is nil"},
+		{"references that lack a field", writing(&shortPod{}), "set the owners of *meta_test.shortPod: its references have no field apiVersion"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			err := meta.SetOwners(test.obj, []meta.OwnerReference{{APIVersion: "v1", UID: "u", Controller: &yes}})
+			owners, err := test.set([]meta.OwnerReference{{APIVersion: "v1", UID: "u", Controller: &yes}})
 			if err == nil || err.Error() != test.want {
 				t.Errorf("error is %v, want %s", err, test.want)
 			}
-			if test.obj != nil && len(meta.Owners(test.obj)) != 0 {
-				t.Errorf("owners are %v", meta.Owners(test.obj))
+			if len(owners) != 0 {
+				t.Errorf("owners are %v", owners)
 			}
 		})
 	}

@@ -130,8 +130,14 @@ func TestEveryVerbOnSecrets(t *testing.T) {
 	})
 }
 
+// deletable is an object that can be asked for its deletion, as every type of k8s.io/api can.
+type deletable interface {
+	meta.Object
+	GetDeletionTimestamp() *metav1.Time
+}
+
 // testVerbs uses every verb on one resource; each step starts where the one before has ended.
-func testVerbs[T meta.Object](t *testing.T, s subject[T]) {
+func testVerbs[T deletable](t *testing.T, s subject[T]) {
 	c, _ := connect(t)
 	ctx := t.Context()
 	r := client.For(c, s.resource)
@@ -215,7 +221,7 @@ func testStatus[T meta.Object](t *testing.T, r client.Resource[T], s subject[T])
 }
 
 // testWatch replays what happened after version, deletes "b", and wants the events and their objects.
-func testWatch[T meta.Object](t *testing.T, r client.Resource[T], s subject[T], version string) {
+func testWatch[T deletable](t *testing.T, r client.Resource[T], s subject[T], version string) {
 	if err := r.Delete(t.Context(), key("b"), client.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,13 @@ func Map[K comparable, T meta.Object](s Subscriber[T], by func(obj T) []K) Sourc
 // the version does not count, as it changes without the owner being another. The owner's namespace is that of the object,
 // or none if scope, which is the owner's, is Cluster. References of owners that do not control the object are left out:
 // Map and meta.Owners serve who wants them.
-func Owned[T meta.Object](s Subscriber[T], owner meta.GVK, scope meta.Scope) Source[meta.Key] {
+//
+// T must have a method GetOwnerReferences, as the types of k8s.io/api have and every struct that embeds meta.ObjectMeta or
+// meta.OwnerMeta. R is the type of its references.
+func Owned[T interface {
+	meta.Object
+	GetOwnerReferences() []R
+}, R any](s Subscriber[T], owner meta.GVK, scope meta.Scope) Source[meta.Key] {
 	return &objects[meta.Key, T]{
 		from: s, name: describe("Owned", subject(s), owner),
 		keys: func(obj T, to []meta.Key) ([]meta.Key, error) {
