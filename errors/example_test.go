@@ -46,3 +46,12 @@ func ExampleStatusError_Causes() {
 	}
 	// Output: spec.containers[0].image Required value
 }
+
+func ExampleIgnore() {
+	gone := fmt.Errorf("delete pod: %w", apierrors.FromStatus(meta.Status{Reason: "NotFound"}))
+	fmt.Println(apierrors.Ignore(gone, apierrors.NotFound, apierrors.Gone))
+	fmt.Println(apierrors.Ignore(gone, apierrors.Conflict) == gone)
+	// Output:
+	// <nil>
+	// true
+}
