@@ -168,3 +168,13 @@ func ExampleSetOwners() {
 	// Output:
 	// a map[ownerReferences:[map[apiVersion:v1 kind:Node name:a uid:0a1b]]]
 }
+
+func ExampleSetCondition() {
+	var conditions []meta.Condition
+	generation := int64(3) // of the object that has been looked at
+	err := meta.SetCondition(&conditions, generation, meta.Condition{
+		Type: "Ready", Status: meta.ConditionFalse, Reason: "NoDomain", Message: "spec.domain is empty",
+	})
+	fmt.Println(err, conditions[0].ObservedGeneration, meta.IsConditionTrue(conditions, "Ready"))
+	// Output: <nil> 3 false
+}

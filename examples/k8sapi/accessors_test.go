@@ -183,3 +183,21 @@ func TestEnsureOfTheTypesOfTheApi(t *testing.T) {
 		}
 	}
 }
+
+// A condition of the API's own type is set as one of meta's: its time stays while its status does.
+func TestConditionsOfTheAPI(t *testing.T) {
+	var conditions []metav1.Condition
+	for range 2 {
+		if err := meta.SetCondition(&conditions, 3, metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Done"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(conditions) != 1 || conditions[0].ObservedGeneration != 3 || conditions[0].LastTransitionTime.IsZero() || !meta.IsConditionTrue(conditions, "Ready") {
+		t.Errorf("conditions are %+v", conditions)
+	}
+	pod := &corev1.Pod{}
+	if err := meta.SetCondition(&pod.Status.Conditions, 1, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue}); err != nil ||
+		!meta.IsConditionTrue(pod.Status.Conditions, "Ready") || pod.Status.Conditions[0].LastTransitionTime.IsZero() {
+		t.Errorf("conditions of the pod are %+v, %v", pod.Status.Conditions, err)
+	}
+}

@@ -1,0 +1,207 @@
+package meta
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// ConditionStatus is whether a condition holds.
+type ConditionStatus string
+
+// The statuses of a condition, from the Kubernetes API conventions ("Typical status properties").
+const (
+	ConditionTrue    ConditionStatus = "True"
+	ConditionFalse   ConditionStatus = "False"
+	ConditionUnknown ConditionStatus = "Unknown"
+)
+
+// Condition is one aspect of an object's state, as an element of status.conditions. Its fields are those of the API's own
+// Condition (metav1.Condition). Set one with [SetCondition].
+type Condition struct {
+	// Type names the aspect, such as "Ready", and is unique in a list.
+	Type   string          `json:"type"`
+	Status ConditionStatus `json:"status"`
+	// ObservedGeneration is the metadata.generation that the condition is about.
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// LastTransitionTime is when Status changed last.
+	LastTransitionTime Time `json:"lastTransitionTime"`
+	// Reason says in one word why, for programs, and Message in a sentence, for people.
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+// SetCondition puts c into conditions, in the place of the one of the same type, or at the end. generation is the object's
+// metadata.generation, which the caller has looked at; c gets it as observedGeneration. lastTransitionTime stays as it was if
+// the status does, and otherwise becomes the one that c has, or the present time. So a condition that says the same again
+// changes nothing, and neither does a Modify that sets it:
+//
+//	_, err := sites.Status().Modify(ctx, key, func(s *Site) error {
+//		return meta.SetCondition(&s.Status.Conditions, s.Generation, meta.Condition{
+//			Type: "Ready", Status: meta.ConditionTrue, Reason: "Served",
+//		})
+//	})
+//
+// C is [Condition], or any other struct whose fields have the same names in JSON: metav1.Condition, and the conditions of the
+// built-in kinds. A field that C does not have is not set; type and status it must have.
+//
+// It is an error, and conditions stay as they were, if c has no type, a status that is none of the three, or no reason where C
+// must have one (its tag says no omitempty), because the server would refuse the object.
+func SetCondition[C any](conditions *[]C, generation int64, c C) error {
+	p := conditionPlanOf(reflect.TypeFor[C]())
+	if err := p.validate(reflect.ValueOf(&c).Elem()); err != nil {
+		return fmt.Errorf("set a condition: %w", err)
+	}
+	now := reflect.ValueOf(&c).Elem()
+	kind := readText(now, p.kind)
+	if generation != 0 && p.generation != nil {
+		now.FieldByIndex(p.generation).SetInt(generation)
+	}
+	at := slices.IndexFunc(*conditions, func(had C) bool { return readText(reflect.ValueOf(&had).Elem(), p.kind) == kind })
+	if at < 0 {
+		p.transition(now, reflect.Value{})
+		*conditions = append(*conditions, c)
+		return nil
+	}
+	had := reflect.ValueOf(&(*conditions)[at]).Elem()
+	if readText(had, p.status) == readText(now, p.status) {
+		p.transition(now, had)
+	} else {
+		p.transition(now, reflect.Value{})
+	}
+	(*conditions)[at] = c
+	return nil
+}
+
+// FindCondition returns the condition of a type, nil if there is none. It points into conditions. C is as for [SetCondition].
+func FindCondition[C any](conditions []C, kind string) *C {
+	p := conditionPlanOf(reflect.TypeFor[C]())
+	for i := range conditions {
+		if p.err == nil && readText(reflect.ValueOf(&conditions[i]).Elem(), p.kind) == kind {
+			return &conditions[i]
+		}
+	}
+	return nil
+}
+
+// IsConditionTrue reports whether there is a condition of a type and its status is True. C is as for [SetCondition]. It does not
+// look at observedGeneration; client.UntilTrue does.
+func IsConditionTrue[C any](conditions []C, kind string) bool {
+	c := FindCondition(conditions, kind)
+	return c != nil && readText(reflect.ValueOf(c).Elem(), conditionPlanOf(reflect.TypeFor[C]()).status) == string(ConditionTrue)
+}
+
+// conditionPlan says where a type of condition keeps its fields; a way that is nil is to a field that it does not have.
+type conditionPlan struct {
+	kind, status, generation, transitionTime, reason []int
+
+	needsReason bool
+	err         error // why it is no condition
+}
+
+// conditionPlans keeps the plan of each type, which never changes. What it can hold is bounded by the types of the program.
+var conditionPlans sync.Map // reflect.Type -> *conditionPlan
+
+func conditionPlanOf(t reflect.Type) *conditionPlan {
+	if p, ok := conditionPlans.Load(t); ok {
+		return p.(*conditionPlan)
+	}
+	p, _ := conditionPlans.LoadOrStore(t, compileCondition(t))
+	return p.(*conditionPlan)
+}
+
+func compileCondition(t reflect.Type) *conditionPlan {
+	field := func(name string, fits func(t reflect.Type) bool) []int {
+		if t.Kind() != reflect.Struct {
+			return nil
+		}
+		way, found := jsonField(t, name)
+		if way == nil || !fits(found) {
+			return nil
+		}
+		for i := 1; i < len(way); i++ {
+			if t.FieldByIndex(way[:i]).Type.Kind() == reflect.Pointer {
+				return nil
+			}
+		}
+		return way
+	}
+	text := func(t reflect.Type) bool { return t.Kind() == reflect.String }
+	p := &conditionPlan{
+		kind: field("type", text), status: field("status", text), reason: field("reason", text),
+		generation:     field("observedGeneration", func(t reflect.Type) bool { return t.Kind() == reflect.Int64 }),
+		transitionTime: field("lastTransitionTime", func(t reflect.Type) bool { return timeIn(t) != nil }),
+	}
+	if p.kind == nil || p.status == nil {
+		p.err = fmt.Errorf("%v has no fields type and status", t)
+	}
+	if p.reason != nil {
+		_, options, _ := strings.Cut(t.FieldByIndex(p.reason).Tag.Get("json"), ",")
+		p.needsReason = !strings.Contains(","+options+",", ",omitempty,") && !strings.Contains(","+options+",", ",omitzero,")
+	}
+	return p
+}
+
+func (p *conditionPlan) validate(c reflect.Value) error {
+	if p.err != nil {
+		return p.err
+	}
+	kind, status := readText(c, p.kind), ConditionStatus(readText(c, p.status))
+	switch {
+	case kind == "":
+		return fmt.Errorf("%v must have a type", c.Type())
+	case status != ConditionTrue && status != ConditionFalse && status != ConditionUnknown:
+		return fmt.Errorf("the status of the condition %q must be True, False or Unknown, got %q", kind, status)
+	case p.needsReason && readText(c, p.reason) == "":
+		return fmt.Errorf("the condition %q must have a reason", kind)
+	}
+	return nil
+}
+
+// transition sets the time of the last transition: to that of had, if it is valid, and otherwise to the present, unless now has
+// one.
+func (p *conditionPlan) transition(now, had reflect.Value) {
+	if p.transitionTime == nil {
+		return
+	}
+	field := now.FieldByIndex(p.transitionTime)
+	if had.IsValid() && !timeOf(had.FieldByIndex(p.transitionTime)).IsZero() {
+		field.Set(had.FieldByIndex(p.transitionTime))
+		return
+	}
+	if at := timeOf(field); at.IsZero() {
+		if field.Kind() == reflect.Pointer {
+			field.Set(reflect.New(field.Type().Elem()))
+			field = field.Elem()
+		}
+		field.FieldByIndex(timeIn(field.Type())).Set(reflect.ValueOf(time.Now().Truncate(time.Second)))
+	}
+}
+
+// timeIn returns the way to the time.Time in a type of time: one like [Time], or a pointer to it. It is nil if there is none.
+func timeIn(t reflect.Type) []int {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t == reflect.TypeFor[time.Time]() || t.Kind() != reflect.Struct {
+		return nil
+	}
+	if f, ok := t.FieldByName("Time"); ok && f.Type == reflect.TypeFor[time.Time]() {
+		return f.Index
+	}
+	return nil
+}
+
+// timeOf returns the time in a value of a type that timeIn knows.
+func timeOf(v reflect.Value) time.Time {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return time.Time{}
+		}
+		v = v.Elem()
+	}
+	return v.FieldByIndex(timeIn(v.Type())).Interface().(time.Time)
+}
