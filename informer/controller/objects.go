@@ -29,7 +29,7 @@ func Watch[T meta.Object](s Subscriber[T]) Source[meta.Key] {
 		keys: func(obj T, to []meta.Key) ([]meta.Key, error) {
 			k := meta.KeyOf(obj)
 			if k.Name == "" {
-				return to, fmt.Errorf("an object has no name in %T: embed meta.Identity as its metadata", obj)
+				return to, noName(obj)
 			}
 			return append(to, k), nil
 		},
@@ -38,8 +38,17 @@ func Watch[T meta.Object](s Subscriber[T]) Source[meta.Key] {
 
 // Map names the keys that by returns for an object of s when the object is added or deleted, and, when it changes, those
 // of its old and of its new state, each key once: what the object has left needs work as well as what it has come to. by
-// must be quick, must depend on nothing but the object, and must not change it. It is called from one goroutine at a time.
-// If it panics, the cache reports that as it does for every handler, and no key is named.
+// must be quick, and must not change the object. It is called from one goroutine at a time. If it panics, the cache reports
+// that as it does for every handler, and no key is named.
+//
+// by may read caches and indexes as well:
+//
+//   - An index of the store that s follows has the object's new state already, or a newer one. For the old state by is called
+//     with the same, present, index: it does not find what the index held before.
+//   - An index of another store is as far as its informer is, which may be behind: objects that belong to obj may be missing.
+//     by is not called again when they come. So watch the other store too, by a Map from its objects to the same keys.
+//   - Before the other store holds a complete list, an index of it has little or nothing. The keys that its own Map names when
+//     it has been listed make up for that.
 func Map[K comparable, T meta.Object](s Subscriber[T], by func(obj T) []K) Source[K] {
 	o := &objects[K, T]{from: s, name: describe("Map", subject(s))}
 	if by != nil {

@@ -271,7 +271,7 @@ func TestASourceThatCannotWorkEndsTheController(t *testing.T) {
 			s.Set(meta.Identity{Name: "b", UID: "2"}, &nameless{})
 			return controller.Watch(s.Reader())
 		}, "Watch(*controller_test.nameless): an object has no name in *controller_test.nameless: " +
-			"embed meta.Identity as its metadata"},
+			"embed meta.ObjectMeta or meta.Identity as its metadata, with the tag `json:\"metadata\"`"},
 		{"a cache that is none", func(*testing.T) controller.Source[meta.Key] {
 			return controller.Watch(cache.Reader[*pod]{})
 		}, "Watch(*controller_test.pod): wait for a subscription to sync: it is closed"},

@@ -13,7 +13,7 @@ import (
 )
 
 // Source names keys that need work. This package has [Watch], [Map] and [Owned] for the objects of a cache, and [Every],
-// [Chan] and [Reads]; anything else that satisfies the interface will do.
+// [EveryObject], [Chan] and [Reads], and [Changed] leaves out updates; anything else that satisfies the interface will do.
 type Source[K comparable] interface {
 	// Run calls add for every key that needs work until ctx ends, and calls synced once it has named all that needed work
 	// when it started: no reconcile runs before. A source without such a beginning calls synced at once.
@@ -135,7 +135,7 @@ func whyUnsynced(what any) error {
 }
 
 // Every names keys when it starts, and again each time that period has passed, so that they are reconciled even if nothing
-// is known to have changed. A period of 0 or less is an error of Run.
+// is known to have changed. [EveryObject] does so for the objects of a cache. A period of 0 or less is an error of Run.
 func Every[K comparable](period time.Duration, keys ...K) Source[K] {
 	return every[K]{period, slices.Clone(keys)}
 }

@@ -1,0 +1,93 @@
+// Looking at each object again from time to time.
+
+package controller
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"time"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// everySlots is into how many parts EveryObject divides its period, at most. A part takes at least everySlot.
+const (
+	everySlots = 100
+	everySlot  = time.Second
+)
+
+// EveryObject names the key of each object that r holds once in each period, for work that the objects do not show, such as a
+// comparison with something outside of the cluster:
+//
+//	controller.EveryObject(sites.Reader(), 10*time.Hour)
+//
+// Each object has a time of its own within the period, which stays the same while the source runs, so the work is spread and not
+// done at once. A new object is named for the first time within one period; [Watch] names it at once. The source waits until r
+// holds a complete list. A period of 0 or less is an error of Run, and so is an object without a name.
+//
+// A period of 100 s or more is divided into 100 parts, and a shorter one into parts of a second; in each of them the source goes
+// once over all objects.
+func EveryObject[T meta.Object](r cache.Reader[T], period time.Duration) Source[meta.Key] {
+	return everyObject[T]{r, period}
+}
+
+type everyObject[T meta.Object] struct {
+	r      cache.Reader[T]
+	period time.Duration
+}
+
+func (e everyObject[T]) String() string {
+	return fmt.Sprintf("EveryObject(%s, %v)", subject[T](e.r), e.period)
+}
+
+func (e everyObject[T]) Runners() []runner {
+	if r := fillerOf(e.r); r != nil {
+		return []runner{r}
+	}
+	return nil
+}
+
+func (e everyObject[T]) Unsynced() error { return whyUnsynced(fillerOf(e.r)) }
+
+func (e everyObject[T]) Run(ctx context.Context, add func(meta.Key), synced func()) error {
+	if e.period <= 0 {
+		return fmt.Errorf("the period must be above 0, got %v", e.period)
+	}
+	sub := e.r.Subscribe(nil)
+	err := sub.WaitSynced(ctx)
+	sub.Close()
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil:
+		return err
+	}
+	synced()
+	slots := min(max(uint64(e.period/everySlot), 1), everySlots)
+	seed := maphash.MakeSeed()
+	ticker := time.NewTicker(e.period / time.Duration(slots))
+	defer ticker.Stop()
+	for slot := uint64(0); ; slot = (slot + 1) % slots {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return nil
+		}
+		for obj := range e.r.All() {
+			k := meta.KeyOf(obj)
+			if k.Name == "" {
+				return noName(obj)
+			}
+			if slots == 1 || maphash.Comparable(seed, k)%slots == slot {
+				add(k)
+			}
+		}
+	}
+}
+
+// noName is the error of an object whose key is needed.
+func noName[T meta.Object](obj T) error {
+	return fmt.Errorf("an object has no name in %T: embed meta.ObjectMeta or meta.Identity as its metadata, with the tag `json:\"metadata\"`", obj)
+}
