@@ -7,16 +7,8 @@ import (
 
 // ConfigMap names just the fields that this program reads and writes. The decoder skips everything else.
 type ConfigMap struct {
-	Metadata `json:"metadata"`
-	Data     map[string]string `json:"data,omitempty"`
-}
-
-// Metadata is the part of an object's metadata that this program needs.
-type Metadata struct {
-	meta.Identity
-	Labels          map[string]string     `json:"labels,omitempty"`
-	Annotations     map[string]string     `json:"annotations,omitempty"`
-	OwnerReferences []meta.OwnerReference `json:"ownerReferences,omitempty"`
+	meta.ObjectMeta `json:"metadata"`
+	Data            map[string]string `json:"data,omitempty"`
 }
 
 // ConfigMaps says where the server has them.

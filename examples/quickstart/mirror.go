@@ -40,15 +40,18 @@ func NewMirrors(c *client.Client, namespaces []string, workers int, onError func
 		informer:   informer.New(configMaps, informer.Options{Namespaces: namespaces, OnError: onError}),
 	}
 	m.controller = controller.New("mirror", controller.Options{Workers: workers, OnError: onError}, m.reconcile,
-		controller.Map(m.informer, sourceKeys))
+		controller.Map(m.informer, sourceKeys),
+		controller.Owned(m.informer, ConfigMaps.GVK(), meta.Namespaced))
 	return m
 }
 
 // Run runs the informer and the controller until ctx ends.
-func (m *Mirrors) Run(ctx context.Context) error { return informer.Run(ctx, m.informer, m.controller) }
+func (m *Mirrors) Run(ctx context.Context) error { return informer.Run(ctx, m.controller) }
 
 // sourceKeys says which sources have to be looked at when c changes: c itself if it is one, and the one whose mirror has
-// c's name. A change has two states, and it is called with both, so a label that is taken away counts too.
+// c's name. A change has two states, and it is called with both, so a label that is taken away counts too. Mostly a mirror names
+// its source by its owner reference, and controller.Owned finds it; the name serves where somebody takes that reference away
+// before the cache has seen it.
 func sourceKeys(c *ConfigMap) []meta.Key {
 	var keys []meta.Key
 	if c.Labels[mirrorLabel] == "true" {
@@ -71,12 +74,14 @@ func (m *Mirrors) reconcile(ctx context.Context, key meta.Key) (controller.Resul
 		return done, nil
 	case !wanted && exists && isMirror(mirror):
 		err := m.configMaps.Delete(ctx, at, client.DeleteOptions{UID: mirror.UID, ResourceVersion: mirror.ResourceVersion})
-		return done, ignore(err, apierrors.NotFound) // after a Conflict it is tried again, with what is there then
+		return done, apierrors.Ignore(err, apierrors.NotFound) // after a Conflict it is tried again, with what is there then
 	case !wanted:
 		return done, nil
 	case !exists:
-		fresh := &ConfigMap{Metadata: Metadata{Identity: meta.Identity{Namespace: at.Namespace, Name: at.Name}}}
-		makeMirrorOf(fresh, source)
+		fresh := &ConfigMap{ObjectMeta: at.ObjectMeta()}
+		if err := makeMirrorOf(fresh, source); err != nil {
+			return done, err
+		}
 		if _, err := m.configMaps.Create(ctx, fresh); !errors.Is(err, apierrors.AlreadyExists) {
 			return done, err
 		}
@@ -86,44 +91,38 @@ func (m *Mirrors) reconcile(ctx context.Context, key meta.Key) (controller.Resul
 		if live.Labels[mirrorLabel] == "true" {
 			return controller.Terminal(fmt.Errorf("%s is a source itself and cannot be the mirror of %s", at, key))
 		}
-		makeMirrorOf(live, source)
-		return nil
+		return makeMirrorOf(live, source)
 	})
-	return done, ignore(err, apierrors.NotFound) // it has just been deleted: that event leads here again
-}
-
-func ignore(err error, reason apierrors.Reason) error {
-	if errors.Is(err, reason) {
-		return nil
-	}
-	return err
+	return done, apierrors.Ignore(err, apierrors.NotFound) // it has just been deleted: that event leads here again
 }
 
 func mirrorKey(source meta.Key) meta.Key {
 	return meta.Key{Namespace: source.Namespace, Name: source.Name + mirrorSuffix}
 }
 
-func makeMirrorOf(mirror, source *ConfigMap) {
-	controls := true
+// makeMirrorOf fails if somebody else controls the object. The reference to an earlier source of the name is replaced.
+func makeMirrorOf(mirror, source *ConfigMap) error {
 	mirror.Data = maps.Clone(source.Data)
 	mirror.Annotations = map[string]string{hashAnnotation: hash(source.Data)}
-	mirror.OwnerReferences = []meta.OwnerReference{
-		{APIVersion: "v1", Kind: "ConfigMap", Name: source.Name, UID: source.UID, Controller: &controls},
-	}
+	mirror.OwnerReferences = slices.DeleteFunc(mirror.OwnerReferences, func(o meta.OwnerReference) bool {
+		return isSource(o, source.Name) && o.UID != source.UID
+	})
+	return client.Owned(mirror, client.OwnerOf(ConfigMaps, source))
 }
 
 func isMirrorOf(mirror, source *ConfigMap) bool {
-	return maps.Equal(mirror.Data, source.Data) &&
-		mirror.Annotations[hashAnnotation] == hash(source.Data) &&
-		len(mirror.OwnerReferences) == 1 && mirror.OwnerReferences[0].UID == source.UID
+	owner, _ := meta.ControllerOf(mirror)
+	return maps.Equal(mirror.Data, source.Data) && mirror.Annotations[hashAnnotation] == hash(source.Data) && owner.UID == source.UID
 }
 
 // isMirror reports whether c was made here, and is not somebody else's that just has such a name.
 func isMirror(c *ConfigMap) bool {
-	owner := strings.TrimSuffix(c.Name, mirrorSuffix)
-	return c.Annotations[hashAnnotation] != "" || slices.ContainsFunc(c.OwnerReferences, func(o meta.OwnerReference) bool {
-		return o.APIVersion == "v1" && o.Kind == "ConfigMap" && o.Name == owner
-	})
+	owner, _ := meta.ControllerOf(c)
+	return c.Annotations[hashAnnotation] != "" || isSource(owner, strings.TrimSuffix(c.Name, mirrorSuffix))
+}
+
+func isSource(o meta.OwnerReference, name string) bool {
+	return o.APIVersion == "v1" && o.Kind == "ConfigMap" && o.Name == name
 }
 
 // hash identifies data: encoding/json sorts the members of a map.

@@ -34,7 +34,7 @@ func TestMirrors(t *testing.T) {
 			remove(t, c, mirrorKey(source))
 		}, map[string]string{"k": "v"}},
 		{"a mirror that is spoilt is restored", func(t *testing.T, c client.Resource[*ConfigMap]) {
-			change(t, c, mirrorKey(source), func(c *ConfigMap) { *c = ConfigMap{Metadata: Metadata{Identity: c.Identity}} })
+			change(t, c, mirrorKey(source), func(c *ConfigMap) { c.Data, c.Labels, c.Annotations, c.OwnerReferences = nil, nil, nil, nil })
 		}, map[string]string{"k": "v"}},
 		{"the mirror of a source that is deleted goes", func(t *testing.T, c client.Resource[*ConfigMap]) {
 			remove(t, c, source)
@@ -100,7 +100,7 @@ func TestAStrangersObjectWithTheNameOfAMirrorStays(t *testing.T) {
 		configMaps := client.For(c, ConfigMaps)
 		stranger := meta.Key{Namespace: "default", Name: "b-mirror"}
 		if _, err := configMaps.Create(t.Context(), &ConfigMap{
-			Metadata: Metadata{Identity: meta.Identity{Namespace: stranger.Namespace, Name: stranger.Name}},
+			ObjectMeta: stranger.ObjectMeta(),
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -187,11 +187,8 @@ func start(t *testing.T, r informer.Runner) (stop func()) {
 
 func newSource(key meta.Key) *ConfigMap {
 	return &ConfigMap{
-		Metadata: Metadata{
-			Identity: meta.Identity{Namespace: key.Namespace, Name: key.Name},
-			Labels:   map[string]string{mirrorLabel: "true"},
-		},
-		Data: map[string]string{"k": "v"},
+		ObjectMeta: meta.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Labels: map[string]string{mirrorLabel: "true"}},
+		Data:       map[string]string{"k": "v"},
 	}
 }
 

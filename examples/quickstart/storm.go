@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -45,9 +44,8 @@ func (s *storm) seed(ctx context.Context, n int, p *progress) error {
 		s.want[key] = data
 		tasks[i] = func(ctx context.Context) error {
 			_, err := s.configMaps.Create(ctx, &ConfigMap{
-				Metadata: Metadata{
-					Identity: meta.Identity{Namespace: key.Namespace, Name: key.Name},
-					Labels:   map[string]string{mirrorLabel: "true"},
+				ObjectMeta: meta.ObjectMeta{
+					Namespace: key.Namespace, Name: key.Name, Labels: map[string]string{mirrorLabel: "true"},
 				},
 				Data: data,
 			})
@@ -164,10 +162,7 @@ func (s *storm) unwant(key meta.Key) {
 
 // missing forgives that an object is not there: another part of the storm was faster.
 func missing(err error) error {
-	if errors.Is(err, apierrors.NotFound) {
-		return nil
-	}
-	return err
+	return apierrors.Ignore(err, apierrors.NotFound)
 }
 
 // task is one thing to do.

@@ -109,7 +109,7 @@ func (w *world) cleanUp(ctx context.Context) error {
 	)
 	for _, name := range w.namespaces {
 		wg.Go(func() {
-			err := ignore(namespaces.Delete(ctx, meta.Key{Name: name}, client.DeleteOptions{}), apierrors.NotFound)
+			err := apierrors.Ignore(namespaces.Delete(ctx, meta.Key{Name: name}, client.DeleteOptions{}), apierrors.NotFound)
 			if err != nil {
 				mu.Lock()
 				defer mu.Unlock()
