@@ -10,14 +10,15 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/kubeconfig"
 	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
 )
 
 // Site names the fields that this program uses; the decoder skips the others, and a Modify keeps them.
 type Site struct {
-	meta.Identity `json:"metadata"`
-	Spec          struct {
+	meta.ObjectMeta `json:"metadata"`
+	Spec            struct {
 		Domain string `json:"domain"`
 	} `json:"spec"`
 	Status struct {
@@ -37,16 +38,17 @@ func run(ctx context.Context, cfg client.Config) error {
 	inf := informer.New(sites, informer.Options{})
 	ctl := controller.New("sites", controller.Options{Workers: 4},
 		func(ctx context.Context, key meta.Key) (controller.Result, error) {
-			if _, ok := inf.Reader().Get(key); !ok {
-				return controller.Result{}, nil // it has gone
+			site, found := inf.Reader().Get(key) // shared with everybody: meta.Clone it before a change
+			if !found || meta.IsDeleting(site) {
+				return controller.Result{}, nil
 			}
 			_, err := sites.Status().Modify(ctx, key, func(s *Site) error {
 				s.Status.URL = "https://" + s.Spec.Domain + "/"
 				return nil
 			})
-			return controller.Result{}, err
+			return controller.Result{}, apierrors.Ignore(err, apierrors.NotFound) // it has gone meanwhile
 		}, controller.Watch(inf))
-	return informer.Run(ctx, inf, ctl)
+	return informer.Run(ctx, ctl)
 }
 
 func main() {

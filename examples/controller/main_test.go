@@ -28,7 +28,7 @@ func TestTheControllerWritesTheStatus(t *testing.T) {
 		}
 		defer c.Close()
 		sites, key := client.For(c, Sites), meta.Key{Namespace: "default", Name: "a"}
-		made := &Site{Identity: meta.Identity{Namespace: key.Namespace, Name: key.Name}}
+		made := &Site{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}
 		made.Spec.Domain = "example.com"
 		if _, err := sites.Create(t.Context(), made); err != nil {
 			t.Fatal(err)
