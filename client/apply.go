@@ -30,7 +30,8 @@ type ApplyOptions struct {
 // owns them too.
 //
 // So config has the fields that the caller has an opinion on, and no others. It is what [patch.Apply] takes: a struct, a map, a
-// meta.Unstructured, a json.RawMessage; or what that returns, where only some paths of a struct are meant. To it are added
+// meta.Unstructured, a json.RawMessage; or what that returns, where only some paths of a struct are meant. What encoding/json
+// writes is wanted, except null, and except the zero of a field tagged omitempty or omitzero, as in Ensure. To it are added
 // apiVersion, kind, name and namespace where it leaves them out; where it says them they must be those of the descriptor and of
 // key. An apply of the object itself has no status, unless its paths name it; that of the status subresource does.
 //
@@ -154,7 +155,7 @@ func (r Resource[T]) known(key meta.Key, obj any) (jsonstream.Item, error) {
 	}
 	item, err := jsonstream.ReadObject(bytes.NewReader(body), r.c.streamOptions(true))
 	if err == nil && item.Key() != key {
-		err = fmt.Errorf("the object must be %q, which is applied, got %q", key, item.Key())
+		err = fmt.Errorf("the object must be %q, got %q", key, item.Key())
 	}
 	return item, err
 }

@@ -218,7 +218,7 @@ func TestAnApplyThatIsKnownToChangeNothingIsNotSent(t *testing.T) {
 		known any
 		want  string
 	}{
-		{&ConfigMap{ObjectMeta: meta.ObjectMeta{Namespace: "web", Name: "b"}}, `the object must be "web/a", which is applied, got "web/b"`},
+		{&ConfigMap{ObjectMeta: meta.ObjectMeta{Namespace: "web", Name: "b"}}, `the object must be "web/a", got "web/b"`},
 		{map[string]any{"kind": "Secret"}, `encode map[string]interface {}: its kind is "Secret", not "ConfigMap"`},
 		{"text", "encode string: it is a JSON string, not an object"},
 	} {

@@ -14,39 +14,23 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// Outcome is what [Resource.Ensure] has done.
-type Outcome int
-
-const (
-	// Unchanged is the zero value: the server had it all, and has the object as it was.
-	Unchanged Outcome = iota
-	// Created says that there was no such object.
-	Created
-	// Updated says that the object has another resource version now.
-	Updated
-)
-
-// String returns "Unchanged", "Created" or "Updated".
-func (o Outcome) String() string {
-	switch o {
-	case Unchanged:
-		return "Unchanged"
-	case Created:
-		return "Created"
-	case Updated:
-		return "Updated"
-	}
-	return fmt.Sprintf("Outcome(%d)", int(o))
-}
-
-// Ensure makes the server have an object like want, and returns it as the server has it. Where there is none it is created.
-// Where there is one it gets what want says, and keeps all else: what the server has filled in, what others have set, and what T
-// does not name. Nothing is sent if it has all that want says, so that a program may call Ensure as often as it likes.
-// [patch.Overlay] tells what an object says, and which values are the same to a server.
+// Ensure makes the server have an object like want, and returns it as the server has it. If there is none it is created. If
+// there is one it gets what want says, and keeps all else: what the server has filled in, what others have set, and what T does not
+// name. Nothing is sent if it has all that want says, so that a program may call Ensure as often as it likes.
 //
-// So Ensure sets, and does not remove: a label that is no longer in want stays, and so does a finalizer or an owner. But want has
-// all the elements of a list, which is the caller's. Where others are to add some, or fields are to vanish with the configuration
-// that had them, use [Resource.Apply].
+// What encoding/json writes is wanted, except null, and except the zero of a field tagged omitempty or omitzero; [patch.Overlay]
+// tells the rest: which objects are replaced whole, which lists are merged, and which values are the same to a server.
+//
+// So Ensure sets, and does not remove: a label that is no longer in want stays, and so does a finalizer or an owner. EnsureOptions
+// has what must not be there. An element of a list with keys, such as a container, goes when want no longer has it if nobody
+// but this field manager (WriteOptions.FieldManager, or the one that the server makes of Config.UserAgent) has set it; what an
+// admission plugin has added stays. Where fields are to vanish with the configuration that had them, use [Resource.Apply].
+//
+// Ensured says what has become of it, and names what the server does not keep; a controller that gets NotKept each time fights
+// somebody. There may be one EnsureOptions.
+//
+// If want names a controller (see [Owned]) and another object controls the one that is there, the error is a [*ControllerError] and
+// nothing is written. One without a controller is adopted, which Ensured says.
 //
 // Who was faster loses nothing: an object that another creates first, or changes, is read again, after a pause that grows with
 // the attempts, until ctx ends or 50 attempts have failed; then the error is a [*ModifyError], which says who won. Many may
@@ -59,20 +43,23 @@ func (o Outcome) String() string {
 // [*PreconditionError]. An object that is being deleted cannot be ensured; the error is a [*DeletingError] until it is gone, and
 // then it is created. Both are a Conflict.
 //
-// Status is not Ensure's. An empty one says nothing, and any other is a [*UsageError], and so is an object without a name: with
-// a generateName each call would make one more. Nothing of want is changed.
+// Status is not Ensure's: it is written through [Resource.Status]. An empty one is not sent, and any other is a [*UsageError], and so
+// is an object without a name: with a generateName each call would make one more. Nothing of want is changed.
 //
-// In a dry run, Outcome is what would have been done.
-func (r Resource[T]) Ensure(ctx context.Context, want T) (T, Outcome, error) {
+// In a dry run, Ensured is what would have been done.
+func (r Resource[T]) Ensure(ctx context.Context, want T, o ...EnsureOptions) (T, Ensured, error) {
 	var none T
 	q := r.request("ensure", meta.Key{})
 	if isNil(want) {
-		return none, Unchanged, q.fail(&UsageError{Err: errors.New("the object is nil")})
+		return none, Ensured{}, q.fail(&UsageError{Err: errors.New("the object is nil")})
 	}
 	q.key = r.bind(meta.KeyOf(want))
-	body, asked, err := r.ensured(q, want)
+	w, options, err := r.wish(q, want, o)
 	if err != nil {
-		return none, Unchanged, q.fail(err)
+		return none, Ensured{}, q.fail(err)
+	}
+	if obj, proved, err := r.unneeded(w, options.Known); err != nil || proved {
+		return obj, Ensured{}, q.fail(err)
 	}
 	var mine unanswered
 	tries := newAttempts()
@@ -82,44 +69,48 @@ func (r Resource[T]) Ensure(ctx context.Context, want T) (T, Outcome, error) {
 		case errors.Is(err, apierrors.NotFound):
 			live = jsonstream.Item{}
 		case err != nil:
-			return none, Unchanged, r.failed(ctx, q, tries, err)
+			return none, Ensured{}, r.failed(ctx, q, tries, err)
 		}
 		tries.saw(live)
-		write, err := r.ensuring(q, want, body, live)
+		write, err := r.ensuring(q, w, live)
 		settled := err == nil && write.body == nil && mine.uid != "" && mine.uid == live.UID
-		if other := precondition(asked, live.Identity); other != nil && !settled { // its version may be that of the write
+		if other := precondition(w.asked, live.Identity); other != nil && !settled { // its version may be that of the write
 			err = other
 		}
 		switch {
 		case err != nil && tries.quits.MayHaveWritten:
-			return none, Unchanged, q.fail(tries.because(err))
+			return none, Ensured{}, q.fail(tries.because(err))
 		case err != nil:
-			return none, Unchanged, q.fail(err)
+			return none, Ensured{}, q.fail(err)
 		case write.body == nil:
-			return was, mine.found(live), nil
+			done := mine.found(live)
+			return was, Ensured{Outcome: done, New: done == Created, Adopted: done == Updated && mine.adopts}, nil
 		}
 		tries.quits.Attempts++
 		is, item, err := r.exchange(ctx, write)
 		switch {
 		case err == nil:
-			return is, r.outcome(live, item), nil
+			done, err := r.ensured(w, live, item)
+			return is, done, q.fail(err)
 		case errors.Is(err, apierrors.Conflict), errors.Is(err, apierrors.AlreadyExists) && write.collection, errors.Is(err, apierrors.NotFound) && !write.collection:
 		default:
-			return none, Unchanged, err
+			return none, Ensured{}, err
 		}
 		if mayHaveWritten(err) && !r.write.DryRun {
-			mine, tries.quits.MayHaveWritten = unanswered{to: r.outcome(live, jsonstream.Item{}), uid: live.UID}, true
+			mine = unanswered{to: r.outcome(live, jsonstream.Item{}), uid: live.UID, adopts: w.owner != nil && controllerIn(live.Raw) == nil}
+			tries.quits.MayHaveWritten = true
 		}
 		if err := r.again(ctx, q, tries, live, err); err != nil {
-			return none, Unchanged, err
+			return none, Ensured{}, err
 		}
 	}
 }
 
 // unanswered is a write that may have been made although its answer was lost. The zero value is none.
 type unanswered struct {
-	to  Outcome
-	uid string // of what it was made from; empty for a creation
+	to     Outcome
+	uid    string // of what it was made from; empty for a creation
+	adopts bool   // it gave the object a controller
 }
 
 // found returns the outcome of a call that finds the object as it should be.
@@ -130,49 +121,67 @@ func (u unanswered) found(live jsonstream.Item) Outcome {
 	return u.to
 }
 
-// ensured checks what is wanted and encodes it, and returns what it says of itself.
-func (r Resource[T]) ensured(q request, want T) (body []byte, asked meta.Identity, err error) {
+// wish checks what is wanted and encodes it.
+func (r Resource[T]) wish(q request, want T, o []EnsureOptions) (*wish[T], EnsureOptions, error) {
+	options, err := only(o)
+	if err != nil {
+		return nil, options, err
+	}
+	w := &wish[T]{want: want, key: q.key}
 	if err := r.writesObjects(); err != nil {
-		return nil, asked, err
+		return nil, options, err
 	}
 	if err := r.usable(); err != nil {
-		return nil, asked, &UsageError{Err: err}
+		return nil, options, &UsageError{Err: err}
 	}
 	if q.key.Name == "" {
-		return nil, asked, &UsageError{Err: errors.New("metadata.name must be set; use Create for a name that the server makes up")}
+		return nil, options, &UsageError{Err: errors.New("metadata.name must be set; use Create for a name that the server makes up")}
 	}
 	if _, err := q.path(); err != nil {
-		return nil, asked, &UsageError{Err: err}
+		return nil, options, &UsageError{Err: err}
 	}
-	if body, err = r.encode(want); err != nil {
-		return nil, asked, &UsageError{Err: err}
+	body, err := r.encode(want)
+	if err != nil {
+		return nil, options, &UsageError{Err: err}
 	}
 	item, err := jsonstream.ReadObject(bytes.NewReader(body), r.c.streamOptions(true))
 	if err != nil {
-		return nil, asked, &UsageError{Err: publicError(err)}
+		return nil, options, &UsageError{Err: publicError(err)}
 	}
 	var parts struct{ Status any }
 	if err := json.Unmarshal(body, &parts); err != nil {
-		return nil, asked, &UsageError{Err: err}
+		return nil, options, &UsageError{Err: err}
 	}
 	if !isEmpty(parts.Status) {
-		return nil, asked, &UsageError{Err: errors.New("status must be empty, since Ensure does not write it; use Status().Modify")}
+		return nil, options, &UsageError{Err: errStatus}
 	}
-	return body, item.Identity, nil
+	w.asked, w.owner = item.Identity, controllerIn(body)
+	w.overlay = patch.OverlayOptions{Absent: options.Absent, Manager: r.manager()}
+	created, _, err := patch.Overlay(nil, want, w.overlay)
+	if err == nil {
+		w.body, err = r.encode(created)
+	}
+	if err != nil {
+		return nil, options, &UsageError{Err: err}
+	}
+	return w, options, nil
 }
 
 // ensuring returns what makes the object that is live have what is wanted: a request without a body if it has.
-func (r Resource[T]) ensuring(q request, want T, body []byte, live jsonstream.Item) (request, error) {
+func (r Resource[T]) ensuring(q request, w *wish[T], live jsonstream.Item) (request, error) {
 	q.query, q.contentType, q.settles = r.write.query(), jsonType, true
 	if live.Raw == nil {
-		q.verb, q.collection, q.body = "create", true, body
+		q.verb, q.collection, q.body = "create", true, w.body
 		return q, nil
 	}
 	if _, err := readHold(live); err != nil {
 		return q, err
 	}
-	merged, changed, err := patch.Overlay(json.RawMessage(live.Raw), want)
-	if changed {
+	if err := w.controlled(live); err != nil {
+		return q, err
+	}
+	merged, missing, err := w.over(live)
+	if len(missing) > 0 {
 		q.verb, q.body = "update", merged
 	}
 	return q, err

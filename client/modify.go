@@ -28,13 +28,24 @@ import (
 // mutate must not change namespace, name, uid or resource version. Where a resource has a status subresource, a write to the
 // object changes everything but status: a change of status that the server has left out is an [*IgnoredError].
 //
+// With ModifyOptions.Known, a change that changes nothing costs no request. There may be one ModifyOptions.
+//
 // key is a name. Where the object is deleted and created again while Modify runs, mutate is called with the new one, as if
 // Modify had begun later; whom that does not suit compares uids. An object that is being deleted is modified like any other.
-func (r Resource[T]) Modify(ctx context.Context, key meta.Key, mutate func(T) error) (T, error) {
-	return r.modify(ctx, key, "", mutate)
+func (r Resource[T]) Modify(ctx context.Context, key meta.Key, mutate func(T) error, o ...ModifyOptions) (T, error) {
+	return r.modify(ctx, key, "", mutate, o)
 }
 
-func (r Resource[T]) modify(ctx context.Context, key meta.Key, subresource string, mutate func(T) error) (T, error) {
+// ModifyOptions choose how a Modify begins. The zero value reads the object from the server.
+type ModifyOptions struct {
+	// Known is the object as the caller knows it, such as from a cache: a T, or any value that encodes to the object. mutate is called
+	// with a copy of it first. If it changes nothing, nothing is sent, and Modify returns the copy. If it changes something, or fails,
+	// the object is read from the server and mutate is called with that, because the write is made from the server's JSON: so a Known
+	// that is out of date, or lacks fields, loses nothing. Nil changes nothing.
+	Known any
+}
+
+func (r Resource[T]) modify(ctx context.Context, key meta.Key, subresource string, mutate func(T) error, o []ModifyOptions) (T, error) {
 	var none T
 	q := r.request("modify", key)
 	q.subresource = subresource
@@ -43,6 +54,13 @@ func (r Resource[T]) modify(ctx context.Context, key meta.Key, subresource strin
 	}
 	if err := r.writesObjects(); err != nil {
 		return none, q.fail(err)
+	}
+	options, err := only(o)
+	if err != nil {
+		return none, q.fail(err)
+	}
+	if obj, proved, err := r.unmodified(q.key, mutate, options.Known); err != nil || proved {
+		return obj, q.fail(err)
 	}
 	tries := newAttempts()
 	for {
@@ -78,6 +96,30 @@ func (r Resource[T]) modify(ctx context.Context, key meta.Key, subresource strin
 			return none, err
 		}
 	}
+}
+
+// unmodified returns a copy of the object that the caller knows if mutate changes nothing of it.
+func (r Resource[T]) unmodified(key meta.Key, mutate func(T) error, known any) (obj T, proved bool, err error) {
+	var none T
+	if isNil(known) {
+		return none, false, nil
+	}
+	item, err := r.known(key, known)
+	if err != nil {
+		return none, false, &UsageError{Err: fmt.Errorf("client.ModifyOptions: Known: %w", err)}
+	}
+	if obj, err = r.decodeUnchecked(item); err != nil {
+		return none, false, &UsageError{Err: fmt.Errorf("client.ModifyOptions: Known: %w", err)}
+	}
+	before, err := r.encode(obj)
+	if err != nil || mutate(obj) != nil {
+		return none, false, nil // on what the server has, it may go otherwise
+	}
+	after, err := r.encode(obj)
+	if err != nil || !bytes.Equal(before, after) {
+		return none, false, nil
+	}
+	return obj, true, nil
 }
 
 // change is what mutate made of an object, and body what is to be sent for it: nil if that is nothing.

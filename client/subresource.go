@@ -85,8 +85,8 @@ func (s Sub[T]) Patch(ctx context.Context, key meta.Key, p patch.Patch) (T, erro
 }
 
 // Modify is [Resource.Modify] for the subresource.
-func (s Sub[T]) Modify(ctx context.Context, key meta.Key, mutate func(T) error) (T, error) {
-	return s.r.modify(ctx, key, s.name, mutate)
+func (s Sub[T]) Modify(ctx context.Context, key meta.Key, mutate func(T) error, o ...ModifyOptions) (T, error) {
+	return s.r.modify(ctx, key, s.name, mutate, o)
 }
 
 // Apply is [Resource.Apply] for the subresource.

@@ -48,7 +48,7 @@ func TestEnsureSettlesAWriteWithoutAnAnswer(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				cfg, net := through(test.list...)
 				got, outcome, err := client.For(dial(t, cfg), slims).Ensure(t.Context(), &Slim{Identity: at(web), Data: map[string]string{"k": "k"}})
-				if err != nil || outcome != test.outcome || got.Data["k"] != "k" {
+				if err != nil || outcome.Outcome != test.outcome || got.Data["k"] != "k" {
 					t.Errorf("got %+v, %v, %v, want %v", got, outcome, err, test.outcome)
 				}
 				if sent := net.methods(); sent != test.calls {
@@ -82,13 +82,13 @@ func TestAPreconditionAndAWriteWithoutAnAnswer(t *testing.T) {
 				want.ResourceVersion = "1"
 				_, outcome, err := client.For(dial(t, cfg), slims).Ensure(t.Context(), want)
 				if test.want == "" {
-					if err != nil || outcome != client.Updated {
+					if err != nil || outcome.Outcome != client.Updated {
 						t.Errorf("got %v, %v", outcome, err)
 					}
 					return
 				}
 				wantErr(t, err, test.want)
-				if e := is[*client.ModifyError](t, err); !e.MayHaveWritten || outcome != client.Unchanged {
+				if e := is[*client.ModifyError](t, err); !e.MayHaveWritten || outcome.Outcome != client.Unchanged {
 					t.Errorf("got %v, %+v", outcome, *e)
 				}
 			})
@@ -114,7 +114,7 @@ func TestEnsuresCountWhatTheyCreate(t *testing.T) {
 					if err != nil || got.Labels[label] != "x" {
 						t.Errorf("got %+v, %v", got, err)
 					}
-					if outcome == client.Created {
+					if outcome.Outcome == client.Created {
 						created.Add(1)
 					}
 				}
@@ -164,7 +164,7 @@ func TestADryRunHasNoUnansweredWrite(t *testing.T) {
 			outcome{answer: answer{code: 404, body: status(404, "NotFound", "no")}}, outcome{err: reset},
 			outcome{answer: answer{code: 409, body: status(409, "AlreadyExists", "no")}}, outcome{answer: answer{body: object("a", "2", "k")}})
 		r := client.For(dial(t, cfg), slims).With(client.WriteOptions{DryRun: true})
-		if _, outcome, err := r.Ensure(t.Context(), &Slim{Identity: at(web), Data: map[string]string{"k": "k"}}); err != nil || outcome != client.Unchanged {
+		if _, outcome, err := r.Ensure(t.Context(), &Slim{Identity: at(web), Data: map[string]string{"k": "k"}}); err != nil || outcome.Outcome != client.Unchanged {
 			t.Errorf("got %v, %v", outcome, err)
 		}
 	})
@@ -174,9 +174,10 @@ func TestADryRunHasNoUnansweredWrite(t *testing.T) {
 func TestTheOutcomeOfADryRunIsExact(t *testing.T) {
 	was, is := strings.Replace(unknownFields, `"uid"`, `"resourceVersion":"1","uid"`, 1), ""
 	is = strings.Replace(was, "9007199254740993", "9007199254740992", 1)
+	is = strings.Replace(is, `"k":"v"`, `"k":"v","new":"x"`, 1)
 	srv := says(was, is)
 	r := client.For(connect(t, srv), slims).With(client.WriteOptions{DryRun: true})
-	if _, outcome, err := r.Ensure(t.Context(), &Slim{Identity: at(web), Data: map[string]string{"new": "x"}}); err != nil || outcome != client.Updated {
+	if _, outcome, err := r.Ensure(t.Context(), &Slim{Identity: at(web), Data: map[string]string{"new": "x"}}); err != nil || outcome.Outcome != client.Updated {
 		t.Errorf("got %v, %v", outcome, err)
 	}
 }

@@ -15,14 +15,14 @@ const ApplyType = "application/apply-patch+yaml"
 // opinion on, and no others. The server remembers that they are the manager's, and removes those that it applied before and that
 // are left out now, unless somebody else owns them too. So a configuration that is empty is no empty patch.
 //
-// v encodes to a JSON object: a struct, a map, a meta.Unstructured, a json.RawMessage. Without paths all that it encodes to is
-// sent, so a zero that does not vanish from its JSON is an opinion. With paths, which are JSON pointers such as "/spec/replicas"
-// or "/spec/template/spec/containers/0/image", only what they lead to is sent, whatever else v has; zeros too, also those that
-// the tag omitempty hides. Nothing is added to an element of a list, so where its list is keyed, its key must be named as well.
-// It is an error if v does not have what a path leads to, or has null there.
+// v encodes to a JSON object: a struct, a map, a meta.Unstructured, a json.RawMessage. What encoding/json writes is wanted, except
+// null, and except the zero of a field tagged omitempty or omitzero; [Overlay] says more about that rule. With paths, which are
+// JSON pointers such as "/spec/replicas" or "/spec/template/spec/containers/0/image", only what they lead to is sent, whatever
+// else v has; and a path leads to a zero too, also to one that the tag omitempty hides. Nothing is added to an element of a list,
+// so where its list is keyed, its key must be named as well. It is an error if v does not have what a path leads to, or has null
+// there.
 //
-// What v says about apiVersion, kind, metadata.name and metadata.namespace is sent always. Members that are null say nothing and
-// vanish, and so do objects that have nothing else; other empty objects, as in emptyDir: {}, stay. metadata.resourceVersion makes
+// What v says about apiVersion, kind, metadata.name and metadata.namespace is sent always. metadata.resourceVersion makes
 // it an apply to that version, as [Patch.WithResourceVersion] does; where there is no object any more, a server creates one, whatever
 // the version is.
 //
@@ -57,8 +57,12 @@ func (p Patch) CheckSubresource(name string) error {
 // readConfiguration returns what v encodes to, or as much of it as the paths name.
 func readConfiguration(v any, paths []string) (*node, error) {
 	root, err := readObject("the configuration", v)
-	if err != nil || len(paths) == 0 {
-		return root, err
+	if err != nil {
+		return nil, err
+	}
+	dropZeros(root, root.from, readTags(v, root), paths)
+	if len(paths) == 0 {
+		return root, nil
 	}
 	named := selection{}
 	for _, path := range paths {
@@ -270,7 +274,7 @@ var onlyServer = []string{
 // tidy takes out of a configuration what says nothing, and returns an error for what no configuration may say. It reports
 // whether there is a status that the paths do not name.
 func tidy(root *node, paths []string) (status bool, err error) {
-	dropUnsaid(root)
+	dropNulls(root)
 	object := root.open()
 	for _, name := range []string{"apiVersion", "kind"} {
 		dropIf(object, name, isZero)
@@ -334,25 +338,61 @@ func isHollow(n *node) bool {
 	return true
 }
 
-// dropUnsaid takes the members out that are null, and those that have had nothing else. It reports whether n has had nothing
-// else. Elements of lists stay.
-func dropUnsaid(n *node) (nothing bool) {
+// dropNulls takes the members out that are null. Elements of lists stay.
+func dropNulls(n *node) {
 	if n.branch == nil && !bytes.Contains(n.text(), []byte("null")) {
-		return false
+		return
 	}
 	b := n.open()
 	if b == nil {
-		return false
+		return
 	}
 	for i := range b.items {
-		dropUnsaid(&b.items[i])
+		dropNulls(&b.items[i])
 	}
-	dropped := false
 	for i := range b.members {
-		if m := &b.members[i]; !m.gone && (m.value.kind() == 'n' || dropUnsaid(&m.value)) {
+		if m := &b.members[i]; m.gone {
+			continue
+		} else if m.value.kind() == 'n' {
 			b.remove(i)
-			dropped = true
+		} else {
+			dropNulls(&m.value)
 		}
 	}
-	return dropped && b.len() == 0
+}
+
+// dropZeros takes the zeros of fields out that leave zeros out, although encoding/json has written them, unless a path leads to them.
+func dropZeros(root *node, from *source, hints map[uint32]hint, paths []string) {
+	for _, path := range paths {
+		if names, err := ParsePointer(path); err == nil {
+			if at, err := locate(root, names); err == nil && at != nil && at.from == from {
+				delete(hints, at.at)
+			}
+		}
+	}
+	var drop func(n *node)
+	drop = func(n *node) {
+		b := n.open()
+		if b == nil {
+			return
+		}
+		for i := range b.items {
+			drop(&b.items[i])
+		}
+		for i := range b.members {
+			if m := &b.members[i]; m.gone {
+				continue
+			} else if hints[m.value.at].unsaid {
+				b.remove(i)
+			} else {
+				drop(&m.value)
+			}
+		}
+	}
+	for _, h := range hints {
+		if h.unsaid {
+			drop(root)
+			return
+		}
+	}
 }

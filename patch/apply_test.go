@@ -64,9 +64,9 @@ func TestAConfigurationIsWhatItsValueEncodesTo(t *testing.T) {
 		"JSON, digit by digit": {raw(` { "a" : 1.10, "b": [ null, {"c": null, "d": 1} ] } `), `{"a":1.10,"b":[null,{"d":1}]}`},
 		"unstructured":         {&meta.Unstructured{Object: map[string]any{"kind": "A", "spec": map[string]any{"a": "b"}}}, `{"kind":"A","spec":{"a":"b"}}`},
 		"nothing":              {map[string]any{}, `{}`},
-		"nulls, which say nothing, and objects that have nothing else": {
+		"nulls, which say nothing, and objects that have nothing else, which are wanted": {
 			raw(`{"a":null,"metadata":{"creationTimestamp":null},"spec":{"template":{"metadata":{"creationTimestamp":null}},"strategy":{},"n":{"m":{"o":null}}}}`),
-			`{"spec":{"strategy":{}}}`,
+			`{"spec":{"template":{"metadata":{}},"strategy":{},"n":{"m":{}}}}`,
 		},
 		"what only a server sets, empty": {
 			raw(`{"apiVersion":"","kind":"","metadata":{"name":"","namespace":"","uid":"","resourceVersion":"","generation":0,"managedFields":[],

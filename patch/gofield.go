@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -26,14 +27,18 @@ func follow(v reflect.Value, way []int) (_ reflect.Value, ok bool) {
 
 // jsonField is a field of a struct, and the way to it through those that are embedded.
 type jsonField struct {
-	name string
-	way  []int
+	name               string
+	way                []int
+	omits              bool   // the tag has omitempty or omitzero
+	strategy, mergeKey string // the tags patchStrategy and patchMergeKey
+	tagged             bool   // the name is the tag's
 }
 
 // structFields keeps the fields of each type, which never change. What it can hold is bounded by the types of the program.
 var structFields sync.Map // reflect.Type -> []jsonField
 
-// jsonFields returns the fields of a struct under their names in JSON. Of fields of one name it has the one that lies least deep.
+// jsonFields returns the fields of a struct under their names in JSON, as encoding/json chooses them: of several with one name the one
+// that lies least deep, of those the one whose tag has the name, and if there are still several, none.
 func jsonFields(t reflect.Type) []jsonField {
 	if fields, ok := structFields.Load(t); ok {
 		return fields.([]jsonField)
@@ -43,36 +48,73 @@ func jsonFields(t reflect.Type) []jsonField {
 		typ reflect.Type
 	}
 	var fields []jsonField
-	seen, named := map[reflect.Type]bool{}, map[string]bool{}
+	seen, taken := map[reflect.Type]bool{}, map[string]bool{}
 	for todo := []level{{nil, t}}; len(todo) > 0; {
 		var next []level
+		var names []string // of this level, in order
+		found := make(map[string][]jsonField)
 		for _, l := range todo {
-			if seen[l.typ] {
-				continue
-			}
 			seen[l.typ] = true
+		}
+		for _, l := range todo {
 			for i := range l.typ.NumField() {
 				f := l.typ.Field(i)
 				way := append(append([]int(nil), l.way...), i)
-				tag := f.Tag.Get("json")
-				name, _, _ := strings.Cut(tag, ",")
 				if inner := embedded(f); inner != nil {
-					next = append(next, level{way, inner})
+					if !seen[inner] {
+						next = append(next, level{way, inner})
+					}
 					continue
 				}
-				if name == "" {
-					name = f.Name
+				field, ok := jsonFieldOf(f, way)
+				if !ok || taken[field.name] {
+					continue
 				}
-				if tag != "-" && f.IsExported() && !named[name] {
-					named[name] = true
-					fields = append(fields, jsonField{name, way})
+				if found[field.name] == nil {
+					names = append(names, field.name)
 				}
+				found[field.name] = append(found[field.name], field)
+			}
+		}
+		for _, name := range names {
+			taken[name] = true
+			if f, ok := dominant(found[name]); ok {
+				fields = append(fields, f)
 			}
 		}
 		todo = next
 	}
 	kept, _ := structFields.LoadOrStore(t, fields)
 	return kept.([]jsonField)
+}
+
+// jsonFieldOf returns a field that is not embedded; ok is false if it is not in JSON.
+func jsonFieldOf(f reflect.StructField, way []int) (_ jsonField, ok bool) {
+	tag := f.Tag.Get("json")
+	if tag == "-" || !f.IsExported() {
+		return jsonField{}, false
+	}
+	name, options, _ := strings.Cut(tag, ",")
+	field := jsonField{name: name, way: way, tagged: name != "", strategy: f.Tag.Get("patchStrategy"), mergeKey: f.Tag.Get("patchMergeKey")}
+	if name == "" {
+		field.name = f.Name
+	}
+	for option := range strings.SplitSeq(options, ",") {
+		field.omits = field.omits || option == "omitempty" || option == "omitzero"
+	}
+	return field, true
+}
+
+// dominant returns the field that counts of those of one name and level.
+func dominant(all []jsonField) (_ jsonField, ok bool) {
+	tagged := slices.DeleteFunc(slices.Clone(all), func(f jsonField) bool { return !f.tagged })
+	switch {
+	case len(tagged) == 1:
+		return tagged[0], true
+	case len(tagged) == 0 && len(all) == 1:
+		return all[0], true
+	}
+	return jsonField{}, false
 }
 
 var (

@@ -1,61 +1,121 @@
 package patch
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 )
 
-// Overlay makes live have what want says, and returns the whole result and whether it differs from live. live is the object as
-// the server has it, want is what a program wants of it; each is a json.RawMessage, or a value that is encoded once, as in a
-// write. Whatever want does not say stays as it is in live: what the server has filled in, and what others have set. Where
-// nothing is to be changed the result is live's value.
+// OverlayOptions choose what an overlay does beside what want says. The zero value only sets.
+type OverlayOptions struct {
+	// Absent are places where nothing is to be: JSON pointers (RFC 6901), such as "/metadata/labels/old". An element of a list is
+	// named by what its members are, "/spec/template/spec/containers/name=proxy" or "/spec/ports/port=80,protocol=TCP", and one that
+	// is a scalar by "=" and its value, "/metadata/finalizers/=example.com~1old"; an index is an error. A place that is not there is
+	// none. It is an error if want says something at such a place.
+	Absent []string
+	// Manager is the field manager as whom the result is written. If it is set, an element of a list with keys that want does not have
+	// goes if live's metadata.managedFields say that this manager has set it, by an update, and no other one has. Empty removes
+	// no element of such a list.
+	Manager string
+	// Cached says that live may lack managedFields, as objects of a cache do. Then an element that may have to go because of Manager
+	// does, so that an overlay without a change proves that there is nothing to do, and one with changes nothing.
+	Cached bool
+}
+
+// Overlay makes live have what want says. It returns the whole result, and JSON pointers to what is not the same there as in
+// live, none if live has it all; elements are named as in OverlayOptions.Absent. There are at most 100 of them. live is the object
+// as the server has it, or nil if there is none; want is what a program wants of it. Each is a json.RawMessage, or a value that is
+// encoded once, as in a write. There may be one OverlayOptions. Whatever want does not say stays as it is in live: what the server
+// has filled in, and what others have set.
 //
-// What want says:
-//   - A null says nothing. Objects are merged member by member, so that one without members over an object says nothing
-//     either. Any other value is to be there.
-//   - The zero value of a struct's field that is no pointer and has no omitempty is in want's JSON whether it is meant or not.
-//     It says nothing where live has no such member; and over one, only a number and a boolean do.
-//   - In the built-in kinds, where live has no such member, neither does the zero of one that the server leaves out while it is
-//     zero, such as readOnly: false, nor a map without entries, such as nodeSelector.
-//   - A list says which elements there are, and in which order; one without elements is the same as none. An element has of
-//     live's what it does not say itself if it has the same name: its member "name", but of ports the number and protocol, of
-//     volumeMounts and volumeDevices the path, and subjects have none. Without a name it is live's if it says nothing else, and
-//     otherwise as want has it.
-//   - Labels and annotations are merged as all objects are; and metadata.finalizers and metadata.ownerReferences, by uid, are
-//     united with live's. So an overlay removes neither.
+// What encoding/json writes is wanted, except null, and except the zero of a field tagged omitempty or omitzero. It does not
+// matter that encoding/json writes such a zero all the same, as it does for a struct; a pointer to a zero is no zero. So the value
+// 0 of a field `json:"replicas"` is wanted, and that of `json:"replicas,omitempty"` is not. A map and a json.RawMessage have no
+// tags: all that is in them is wanted, except null.
+//
+// How a wanted value meets live's:
+//   - Objects are merged member by member, maps such as labels too. An object that the API calls atomic is replaced whole: the
+//     selectors and references of the built-in kinds. Of another kind no schema is known here: there an object with matchLabels and
+//     matchExpressions and nothing else is a selector, and so replaced, and so is what want's Go type tags `patchStrategy:"replace"`.
+//   - A list with keys, such as containers by name, is merged by them: an element gets what want says and keeps the rest, wanted
+//     elements have want's order, and an element that want does not have stays, because an admission plugin may have added it; see
+//     Manager and Absent for what removes it. Of another kind a list has keys if want's Go type tags it
+//     `patchStrategy:"merge" patchMergeKey:"name"`.
+//   - Any other list is as wanted. Of an element that has all that is wanted, at its place, live's other members stay; of another
+//     kind, so do those of an element with the same name, if no two have one.
+//   - metadata.finalizers and metadata.ownerReferences, by uid, are united with live's.
 //   - Of members that exclude each other, those that live has go if want says another: the sources of a volume and of an
 //     environment variable, the actions of a probe or hook, minAvailable and maxUnavailable, the backends and port of an Ingress,
 //     the url and service of a webhook; and beside another type, the rollingUpdate of a strategy, the localhostProfile of a
 //     seccomp or AppArmor profile, and the queuing of a priority level.
-//   - What only a server sets in metadata, and status, say nothing.
+//   - What only a server sets in metadata, and status, are not wanted: a status is written through its subresource.
 //
 // A server writes some values in a way of its own. These are no difference: quantities of resources (as in requests and
 // limits, a resource quota, a volume's capacity) that are the same number, exactly; times that are the same moment, in members
 // whose names end in Time or Timestamp; line breaks in the base64 of a Secret's data and of binaryData. The stringData of a
-// Secret is compared with its data, and written there.
+// Secret is compared with its data, and written there. In the built-in kinds, a zero that the server does not write is the same
+// as nothing (readOnly: false, an empty nodeSelector, an empty list), and one that it replaces is the same as its default
+// (roleRef.apiGroup, a strategy's type). Of other kinds, a server that replaces a zero that is wanted undoes it each time.
 //
 // It is an error, which is [ErrMalformed], if want says another apiVersion, kind, name, namespace or uid than live.
-func Overlay(live, want any) (result json.RawMessage, changed bool, err error) {
-	base, err := readObject("live", live)
+func Overlay(live, want any, o ...OverlayOptions) (result json.RawMessage, changed []string, err error) {
+	result, changed, err = overlaid(live, want, o)
 	if err != nil {
-		return nil, false, fmt.Errorf("patch.Overlay: %w", err)
+		return nil, nil, fmt.Errorf("patch.Overlay: %w", err)
+	}
+	return result, changed, nil
+}
+
+func overlaid(live, want any, options []OverlayOptions) (json.RawMessage, []string, error) {
+	if len(options) > 1 {
+		return nil, nil, fmt.Errorf("there may be one OverlayOptions, got %d", len(options))
 	}
 	wanted, err := readObject("want", want)
 	if err != nil {
-		return nil, false, fmt.Errorf("patch.Overlay: %w", err)
+		return nil, nil, err
 	}
-	o := overlay{kind: text(base, "kind"), apiVersion: text(base, "apiVersion"), unsaid: zeroFields(want, wanted)}
-	if err := checkSameObject(base, wanted); err != nil {
-		return nil, false, fmt.Errorf("patch.Overlay: %w", err)
+	o := &overlay{want: wanted.from, hints: readTags(want, wanted)}
+	o.findNothing()
+	for _, chosen := range options {
+		if o.absent, err = readAbsent(chosen.Absent, wanted); err != nil {
+			return nil, nil, err
+		}
+		o.manager, o.cached = chosen.Manager, chosen.Cached
 	}
-	changed = o.object(base.open(), wanted.open())
-	result, err = base.appendTo(nil, 0)
+	if live == nil {
+		result, err := o.created(wanted)
+		return result, nil, err
+	}
+	base, err := readObject("live", live)
 	if err != nil {
-		return nil, false, fmt.Errorf("patch.Overlay: %w", err)
+		return nil, nil, err
 	}
-	return result, changed, nil
+	if err := checkSameObject(base, wanted); err != nil {
+		return nil, nil, err
+	}
+	o.live, o.kind, o.apiVersion = base, text(base, "kind"), text(base, "apiVersion")
+	if group, _, found := strings.Cut(o.apiVersion, "/"); !found || !strings.Contains(group, ".") || slices.Contains(builtInGroups, group) {
+		o.builtIn = true
+	}
+	for _, place := range o.absent {
+		if err := o.takeOut(base, place); err != nil {
+			return nil, nil, err
+		}
+	}
+	o.object(base.open(), wanted.open())
+	result, err := base.appendTo(nil, 0)
+	return result, o.changed, err
+}
+
+// created returns what is sent where there is no object: all that is wanted, but for a status.
+func (o *overlay) created(want *node) (json.RawMessage, error) {
+	all := o.said(want)
+	if b := all.open(); b.find("status") >= 0 {
+		b.remove(b.find("status"))
+	}
+	return all.appendTo(nil, 0)
 }
 
 // text returns what a member of an object says, if that is a string.
@@ -94,11 +154,33 @@ func checkSameObject(live, want *node) error {
 // overlay is an Overlay that is being made.
 type overlay struct {
 	kind, apiVersion string
-	unsaid           map[uint32]bool // values of want that are the zeros of fields; see zeroFields
+	builtIn          bool // the server compiles the kind in
+	live             *node
+	want             *source
+	hints            map[uint32]hint // what the tags of want's Go type say of its values
+	nothing          []uint32        // the values of want that say nothing, in order
+	absent           []absentPlace
+	manager          string
+	cached           bool       // live may lack managedFields
+	owned            *ownership // what it owns of live; nil until it is asked for
+	changed          []string
+}
+
+// maxChanged bounds what an overlay names.
+const maxChanged = 100
+
+// note says that the value at a place is another one than live's.
+func (o *overlay) note(at *site) bool {
+	if len(o.changed) < maxChanged {
+		if pointer := at.pointer(); !slices.Contains(o.changed, pointer) {
+			o.changed = append(o.changed, pointer)
+		}
+	}
+	return true
 }
 
 // object puts the whole wanted object over live.
-func (o *overlay) object(live, want *branch) (changed bool) {
+func (o *overlay) object(live, want *branch) {
 	if o.is("Secret") {
 		want = textAsData(want)
 	}
@@ -109,13 +191,13 @@ func (o *overlay) object(live, want *branch) (changed bool) {
 		}
 		switch name := string(m.name); {
 		case name == "status":
+		case (name == "kind" || name == "apiVersion") && live.find(name) >= 0: // it is the same, or want does not say it
 		case name == "metadata" && m.value.kind() == '{':
-			changed = o.metadata(live, m) || changed
+			o.metadata(live, m)
 		default:
-			changed = o.member(live, m, &site{name: name}) || changed
+			o.member(live, m, (*site)(nil).member(name))
 		}
 	}
-	return changed
 }
 
 // is reports whether the object is of that kind of the core group.
@@ -127,68 +209,34 @@ var serverOwned = map[string]bool{
 	"creationTimestamp": true, "deletionTimestamp": true, "deletionGracePeriodSeconds": true, "managedFields": true,
 }
 
-func (o *overlay) metadata(live *branch, want *member) (changed bool) {
+func (o *overlay) metadata(live *branch, want *member) {
 	metadata := &branch{}
 	if i := live.find("metadata"); i >= 0 && live.members[i].value.kind() == '{' {
 		metadata = live.members[i].value.open()
 	} else {
 		defer func() {
-			if changed {
+			if metadata.len() > 0 {
 				live.set("metadata", node{branch: metadata})
 			}
 		}()
 	}
 	wanted := want.value.open()
+	top := (*site)(nil).member("metadata")
 	for i := range wanted.members {
 		m := &wanted.members[i]
 		name := string(m.name)
 		if m.gone || serverOwned[name] {
 			continue
 		}
-		at := &site{name: name, up: &site{name: "metadata"}}
+		at := top.member(name)
 		j := metadata.find(name)
 		united := name == "finalizers" || name == "ownerReferences"
 		if united && j >= 0 && m.value.kind() == '[' && metadata.members[j].value.kind() == '[' {
-			changed = o.unite(&metadata.members[j].value, m.value.open(), at) || changed
+			o.unite(&metadata.members[j].value, m.value.open(), at)
 			continue
 		}
-		changed = o.member(metadata, m, at) || changed
+		o.member(metadata, m, at)
 	}
-	return changed
-}
-
-// unite adds what a list lacks; an element is there if it is the same text, or has the same uid.
-func (o *overlay) unite(live *node, want *branch, at *site) (changed bool) {
-	list := live.open()
-	places := make(map[string]int, len(list.items))
-	for i := range list.items {
-		places[ownerOrText(&list.items[i])] = i
-	}
-	for i := range want.items {
-		item := &want.items[i]
-		id := ownerOrText(item)
-		if j, ok := places[id]; ok {
-			changed = o.put(&list.items[j], item, at) || changed
-			continue
-		}
-		if item.kind() == 'n' {
-			continue
-		}
-		places[id] = len(list.items)
-		list.items = append(list.items, said(item))
-		changed = true
-	}
-	return changed
-}
-
-func ownerOrText(n *node) string {
-	if uid := text(n, "uid"); uid != "" {
-		return "uid " + uid
-	}
-	if n.kind() == '"' {
-		return string(n.from.string(n.at))
-	}
-	return ""
 }
 
 // textAsData returns the wanted secret with its stringData in data, where the server puts it.
@@ -234,209 +282,97 @@ func (o *overlay) member(live *branch, want *member, at *site) (changed bool) {
 		if !o.adds(&want.value, at) {
 			return false
 		}
-		live.add(member{name: want.name, raw: want.raw, value: said(&want.value)})
-		return true
+		live.add(member{name: want.name, raw: want.raw, value: o.said(&want.value)})
+		return o.note(at)
 	}
 	return o.put(&live.members[i].value, &want.value, at)
 }
 
 // adds reports whether a value is to be there where live has none.
-func (o *overlay) adds(want *node, at *site) bool {
-	switch want.kind() {
-	case 'n':
-		return false
-	case '[':
-		return len(want.open().items) > 0
-	case '{':
-		if o.isMap(at) && want.open().len() == 0 {
-			return false
-		}
-	}
-	return !o.isUnsaid(want) && !o.isDropped(want, at)
-}
+func (o *overlay) adds(want *node, at *site) bool { return !o.isUnsaid(want) && !o.isDropped(want, at) }
 
-func (o *overlay) isUnsaid(want *node) bool { return want.from != nil && o.unsaid[want.at] }
+// isUnsaid reports whether a value says nothing: it is null, or the zero of a field that leaves zeros out.
+func (o *overlay) isUnsaid(want *node) bool {
+	return want.kind() == 'n' || want.from == o.want && o.hints[want.at].unsaid
+}
 
 // put puts a value over live's at the same place.
 func (o *overlay) put(live, want *node, at *site) (changed bool) {
-	kind := want.kind()
-	if live.kind() == 'n' {
-		if changed = o.adds(want, at); changed {
-			*live = said(want)
-		}
-		return changed
-	}
-	switch {
-	case kind == 'n' || o.isUnsaid(want) && (kind == '"' || kind == '{'):
+	if o.isUnsaid(want) || live.kind() == 'n' && !o.adds(want, at) {
 		return false
+	}
+	switch kind := want.kind(); {
+	case live.kind() == 'n':
 	case kind == '{' && live.kind() == '{':
-		return o.members(live.open(), want.open(), at)
+		if !o.isWhole(live, want, at) {
+			return o.members(live.open(), want.open(), at)
+		}
+		if o.hasMembers(live.open(), want.open(), at, true) {
+			return false
+		}
 	case kind == '[' && live.kind() == '[':
 		return o.list(live, want, at)
 	case kind != '{' && kind != '[' && o.alike(live, want, at):
 		return false
 	}
-	*live = said(want)
-	return true
+	*live = o.said(want)
+	return o.note(at)
 }
 
 func (o *overlay) members(live, want *branch, at *site) (changed bool) {
 	for _, i := range o.excluded(live, want, at) {
+		changed = o.note(at.member(string(live.members[i].name)))
 		live.remove(i)
-		changed = true
 	}
 	for i := range want.members {
 		if m := &want.members[i]; !m.gone {
-			changed = o.member(live, m, &site{name: string(m.name), up: at}) || changed
+			changed = o.member(live, m, at.member(string(m.name))) || changed
 		}
 	}
 	return changed
 }
 
-func (o *overlay) list(live, want *node, at *site) (changed bool) {
-	had, wanted := live.open().items, want.open().items
-	items := make([]node, len(wanted))
-	changed = len(had) != len(wanted)
-	for i, j := range o.pair(had, wanted, at) {
-		if j < 0 {
-			items[i], changed = said(&wanted[i]), true
-			continue
-		}
-		items[i] = had[j]
-		changed = o.put(&items[i], &wanted[i], at) || changed || i != j
-	}
-	if changed {
-		*live = node{branch: &branch{list: true, items: items}}
-	}
-	return changed
-}
-
-// pair says of each wanted element which of live's it is, or -1.
-func (o *overlay) pair(live, want []node, at *site) []int {
-	from, used := make([]int, len(want)), make([]bool, len(live))
-	left := 0
-	for i := range want {
-		if from[i] = -1; i < len(live) && o.has(&live[i], &want[i], at) {
-			from[i], used[i] = i, true
-			continue
-		}
-		left++
-	}
-	if left == 0 {
-		return from
-	}
-	places := make(map[string][]int) // of what is left of live, by name; those without one are under ""
-	for j := range live {
-		if !used[j] {
-			name := elementName(&live[j], at)
-			places[name] = append(places[name], j)
+// findNothing notes where want says nothing.
+func (o *overlay) findNothing() {
+	inString := false
+	for i := 0; i < len(o.want.text); i++ {
+		switch c := o.want.text[i]; {
+		case c == '"':
+			inString = !inString
+		case c == '\\':
+			i++ // within a string; what follows is no end of it
+		case c == 'n' && !inString:
+			o.nothing = append(o.nothing, uint32(i))
 		}
 	}
-	for i := range want {
-		if from[i] >= 0 {
-			continue
-		}
-		name := elementName(&want[i], at)
-		k := o.likeliest(live, &want[i], i, places[name], name != "", at)
-		if k < 0 {
-			continue
-		}
-		from[i] = places[name][k]
-		places[name] = append(places[name][:k:k], places[name][k+1:]...)
-	}
-	return from
-}
-
-// likeliest returns which of the candidates, places in live, the element is: one that has all that it says, or else, if they
-// have its name, the one at the same place, or the first. It looks at a hundred.
-func (o *overlay) likeliest(live []node, want *node, i int, candidates []int, named bool, at *site) int {
-	best := -1
-	for k, j := range candidates[:min(len(candidates), 100)] {
-		if o.has(&live[j], want, at) {
-			return k
-		}
-		if named && (best < 0 || j == i) {
-			best = k
+	for at, h := range o.hints {
+		if h.unsaid {
+			o.nothing = append(o.nothing, at)
 		}
 	}
-	return best
-}
-
-// has reports whether put would change nothing.
-func (o *overlay) has(live, want *node, at *site) bool {
-	kind := want.kind()
-	if live.kind() == 'n' {
-		return !o.adds(want, at)
-	}
-	switch {
-	case kind == 'n' || o.isUnsaid(want) && (kind == '"' || kind == '{'):
-		return true
-	case kind != live.kind() && (kind == '{' || kind == '['):
-		return false
-	case kind == '{':
-		return o.hasMembers(live.open(), want.open(), at)
-	case kind == '[':
-		had, wanted := live.open().items, want.open().items
-		if len(had) != len(wanted) {
-			return false
-		}
-		for i := range wanted {
-			if !o.has(&had[i], &wanted[i], at) {
-				return false
-			}
-		}
-		return true
-	}
-	return o.alike(live, want, at)
-}
-
-func (o *overlay) hasMembers(live, want *branch, at *site) bool {
-	if len(o.excluded(live, want, at)) > 0 {
-		return false
-	}
-	for i := range want.members {
-		m := &want.members[i]
-		if m.gone {
-			continue
-		}
-		at := &site{name: string(m.name), up: at}
-		j := live.findFrom(i, string(m.name))
-		if j < 0 && o.adds(&m.value, at) || j >= 0 && !o.has(&live.members[j].value, &m.value, at) {
-			return false
-		}
-	}
-	return true
+	slices.Sort(o.nothing)
 }
 
 // said returns a value without the members that say nothing.
-func said(want *node) node {
-	switch want.kind() {
-	case '{':
-		if want.isPlain() {
-			return want.written()
-		}
-		b := want.open()
-		out := &branch{members: make([]member, 0, len(b.members))}
-		for _, m := range b.members {
-			if !m.gone && m.value.kind() != 'n' {
-				m.value = said(&m.value)
-				out.members = append(out.members, m)
-			}
-		}
-		return node{branch: out}
-	case '[':
-		if want.isPlain() {
-			return want.written()
-		}
-		b := want.open()
-		out := &branch{list: true, items: make([]node, len(b.items))}
-		for i := range b.items {
-			out.items[i] = said(&b.items[i])
-		}
-		return node{branch: out}
+func (o *overlay) said(want *node) node {
+	if want.from != nil && want.from != o.want || want.from == o.want && want.kind() != '{' && want.kind() != '[' {
+		return want.written()
 	}
-	return *want
+	if want.from == o.want {
+		if i, _ := slices.BinarySearch(o.nothing, want.at+1); i == len(o.nothing) || o.nothing[i] >= want.end {
+			return want.written()
+		}
+	}
+	from := want.open()
+	to := &branch{list: from.list}
+	for i := range from.items {
+		to.items = append(to.items, o.said(&from.items[i]))
+	}
+	for _, m := range from.members {
+		if !m.gone && !o.isUnsaid(&m.value) {
+			m.value = o.said(&m.value)
+			to.members = append(to.members, m)
+		}
+	}
+	return node{branch: to}
 }
-
-// isPlain reports whether a value is written somewhere, and has no null in it.
-func (n *node) isPlain() bool { return n.from != nil && !bytes.Contains(n.text(), []byte("null")) }

@@ -17,8 +17,13 @@ func ExampleOverlay() {
 	result, changed, err := patch.Overlay(live, json.RawMessage(`{"spec":{"containers":[{"name":"web","image":"web:2"}]}}`))
 	fmt.Println(changed, err)
 	fmt.Println(string(result))
+
+	// What is to go is said, as an overlay only sets.
+	_, changed, err = patch.Overlay(live, want, patch.OverlayOptions{Absent: []string{"/spec/replicas", "/spec/containers/name=proxy"}})
+	fmt.Println(changed, err)
 	// Output:
-	// false <nil>
-	// true <nil>
+	// [] <nil>
+	// [/spec/containers/name=web/image] <nil>
 	// {"spec":{"replicas":1,"containers":[{"name":"web","image":"web:2","imagePullPolicy":"Always","resources":{"limits":{"cpu":"1"}}}]}}
+	// [/spec/replicas] <nil>
 }

@@ -2,18 +2,30 @@ package patch
 
 import (
 	"bytes"
-	"cmp"
 	"math/big"
 	"slices"
 	"strings"
 	"time"
 )
 
-// site is where in an object a value is: the names of the members that lead there, the last first. Elements have the place of
-// their list.
+// site is where in an object a value is: the names of the members that lead there, the last first. An element has the place of
+// its list, with the element.
 type site struct {
-	name string
-	up   *site
+	name   string
+	up     *site
+	chosen bool     // within a member whose names somebody chose, so that a value means what it is
+	item   *node    // the element, and the members that tell it from the others
+	keys   []string // nil where the place is that of a member
+}
+
+func (p *site) member(name string) *site {
+	chosen := p != nil && (p.chosen || p.hasChosenNames() && (p.name != "selector" || name != "matchLabels" && name != "matchExpressions") &&
+		(p.name != "options" || p.item == nil)) // the options of a resolver are a list
+	return &site{name: name, up: p, chosen: chosen}
+}
+
+func (p *site) element(item *node, keys []string) *site {
+	return &site{name: p.name, up: p.up, chosen: p.chosen, item: item, keys: keys}
 }
 
 // parent returns the name of the member n levels up.
@@ -27,67 +39,48 @@ func (p *site) parent(n int) string {
 	return p.name
 }
 
-// isMap reports whether the API has at the place a map, which is the same without entries as not at all.
-func (o *overlay) isMap(at *site) bool {
-	switch at.name {
-	case "labels", "annotations":
-		return o.isBuiltIn() || at.parent(1) == "metadata" && at.up.up == nil
-	case "matchLabels", "nodeSelector", "data", "binaryData", "stringData", "requests", "limits":
-		return o.isBuiltIn()
+func (p *site) hasChosenNames() bool {
+	switch p.name {
+	case "labels", "annotations", "deprecatedTopology", "userAnnotations", "matchLabels", "selector", "nodeSelector", "data", "binaryData",
+		"stringData", "parameters", "attributes", "volumeAttributes", "options", "extra", "counters", "nodeAllocatableResourceMappings":
+		return true
 	}
 	return false
 }
 
-// isKey reports whether the place is within a member whose names somebody chose, so that a value means what it is.
-func (p *site) isKey() bool {
-	for up := p.up; up != nil; up = up.up {
-		switch up.name {
-		case "labels", "annotations", "deprecatedTopology", "userAnnotations", "matchLabels", "selector", "nodeSelector", "data", "binaryData",
-			"stringData", "parameters", "attributes", "volumeAttributes", "options", "extra", "counters", "nodeAllocatableResourceMappings":
-			return true
+// pointer returns the JSON pointer to the place, with elements as in [OverlayOptions].
+func (p *site) pointer() string {
+	var names []string
+	for ; p != nil; p = p.up {
+		if len(p.keys) > 0 {
+			var parts []string
+			for _, key := range p.keys {
+				if v, ok := p.item.lookup(key); ok {
+					parts = append(parts, key+"="+v.scalar())
+				}
+			}
+			names = append(names, strings.Join(parts, ","))
 		}
+		names = append(names, p.name)
 	}
-	return false
+	slices.Reverse(names)
+	return Pointer(names...)
 }
 
-// isDropped reports whether the value is the zero of a member that is no pointer in the types of the built-in kinds, so that it
-// is never stored. Names that have a pointer somewhere are not here: their zero may mean something.
-func (o *overlay) isDropped(want *node, at *site) bool {
-	if !o.isBuiltIn() || at.isKey() || want.from == nil {
-		return false
+// scalar returns the text of a string, and any other value as it is written.
+func (n *node) scalar() string {
+	switch n.kind() {
+	case '"':
+		return string(n.from.string(n.at))
+	case '{', '[':
+		return string(n.appendSorted(nil))
 	}
-	switch zero := string(want.text()); {
-	case zero == "false":
-		return slices.Contains(droppedFalse, at.name)
-	case zero == "0":
-		return slices.Contains(droppedZero, at.name)
-	case zero == `""`:
-		return slices.Contains(droppedEmpty, at.name) || at.name == "value" && (at.parent(1) == "env" || at.parent(1) == "tolerations")
-	}
-	return false
+	return string(n.text())
 }
-
-var (
-	droppedFalse = []string{
-		"chapAuthDiscovery", "chapAuthSession", "clusterScope", "globalDefault", "hostIPC", "hostNetwork", "hostPID", "paused",
-		"publishNotReadyAddresses", "sslEnabled", "stdin", "stdinOnce", "tty", "unschedulable", "readOnly",
-	}
-	droppedZero = []string{
-		"failureThreshold", "healthCheckNodePort", "hostPort", "initialDelaySeconds", "minReadySeconds", "nodePort", "periodSeconds",
-		"successThreshold",
-	}
-	droppedEmpty = []string{
-		"clusterIP", "component", "concurrencyPolicy", "description", "dnsPolicy", "effect", "externalID", "externalName",
-		"externalTrafficPolicy", "group", "host", "hostIP", "image", "imagePullPolicy", "iscsiInterface", "key", "loadBalancerIP", "medium",
-		"message", "operator", "persistentVolumeReclaimPolicy", "podManagementPolicy", "priorityClassName", "providerID", "pullPolicy",
-		"schedulerName", "scheme", "secretName", "serviceAccount", "serviceAccountName", "sessionAffinity", "subPath", "subPathExpr",
-		"subdomain", "terminationMessagePath", "terminationMessagePolicy", "volumeName", "whenDeleted", "whenScaled", "workingDir",
-	}
-)
 
 // alike reports whether two scalars are the same to the server.
 func (o *overlay) alike(live, want *node, at *site) bool {
-	if same(live, want) {
+	if same(live, want) || o.isDefault(live, want, at) {
 		return true
 	}
 	if live.kind() != '"' {
@@ -105,7 +98,7 @@ func (o *overlay) alike(live, want *node, at *site) bool {
 	case o.isQuantity(at):
 		return sameQuantity(string(was), string(is))
 	case at.isTime():
-		return o.sameTime(string(was), string(is))
+		return o.sameTime(string(was), string(is), at)
 	case at.up != nil && at.up.up == nil && (at.up.name == "binaryData" && o.is("ConfigMap") || at.up.name == "data" && o.is("Secret")):
 		return bytes.Equal(withoutBreaks(was), withoutBreaks(is))
 	}
@@ -116,12 +109,14 @@ func withoutBreaks(text []byte) []byte {
 	return bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("\n"), nil), []byte("\r"), nil)
 }
 
-// isBuiltIn reports whether the object is of an API that the server compiles in, which decodes and writes all of it itself. Of
-// a custom resource, whose group may end in k8s.io too, it keeps what it is sent; and of a CustomResourceDefinition, where that has
-// JSON of its own.
-func (o *overlay) isBuiltIn() bool {
-	group, _, found := strings.Cut(o.apiVersion, "/")
-	return !found || !strings.Contains(group, ".") || slices.Contains(builtInGroups, group)
+// isBuiltIn reports whether the place is in an object of an API that the server compiles in, which decodes and writes all of it
+// itself, or in the metadata of any object. Of a custom resource, whose group may end in k8s.io too, it keeps what it is sent; and
+// of a CustomResourceDefinition, where that has JSON of its own.
+func (o *overlay) isBuiltIn(at *site) bool {
+	if at.up != nil && at.up.up == nil && at.up.name == "metadata" {
+		return true
+	}
+	return o.builtIn
 }
 
 var builtInGroups = []string{
@@ -135,9 +130,9 @@ var builtInGroups = []string{
 func (o *overlay) isQuantity(at *site) bool {
 	switch at.parent(1) {
 	case "requests", "limits":
-		return at.parent(2) == "resources" || at.parent(2) == "capacity" && o.isBuiltIn()
+		return at.parent(2) == "resources" || at.parent(2) == "capacity" && o.isBuiltIn(at)
 	case "capacity", "overhead", "podFixed":
-		return o.isBuiltIn()
+		return o.isBuiltIn(at)
 	case "hard":
 		return o.kind == "ResourceQuota"
 	case "min", "max", "default", "defaultRequest", "maxLimitRequestRatio":
@@ -228,13 +223,13 @@ func (p *site) isTime() bool {
 }
 
 // sameTime compares two times of RFC 3339. A server keeps of one no more digits than it writes.
-func (o *overlay) sameTime(live, want string) bool {
+func (o *overlay) sameTime(live, want string, at *site) bool {
 	was, err1 := time.Parse(time.RFC3339Nano, live)
 	is, err2 := time.Parse(time.RFC3339Nano, want)
 	if err1 != nil || err2 != nil {
 		return false
 	}
-	if o.isBuiltIn() {
+	if o.isBuiltIn(at) {
 		precision := time.Second
 		if strings.Contains(live, ".") {
 			precision = time.Microsecond
@@ -286,7 +281,7 @@ var ofType = map[string]struct{ member, of string }{
 func (o *overlay) excluded(live, want *branch, at *site) (places []int) {
 	says := func(name string) bool {
 		i := want.find(name)
-		return i >= 0 && want.members[i].value.kind() != 'n' && !o.isUnsaid(&want.members[i].value)
+		return i >= 0 && !o.isUnsaid(&want.members[i].value)
 	}
 	had := func(name string) {
 		if j := live.find(name); j >= 0 && live.members[j].value.kind() != 'n' && !says(name) {
@@ -308,28 +303,4 @@ func (o *overlay) excluded(live, want *branch, at *site) (places []int) {
 		}
 	}
 	return places
-}
-
-// elementName returns what tells an element of the list at the place from the others, if it has that: its name, and what the API has in
-// place of it in a list whose elements may share a name, or where the server fills in what depends on it.
-func elementName(n *node, at *site) string {
-	if n.kind() != '{' {
-		return ""
-	}
-	switch at.name {
-	case "subjects":
-		return ""
-	case "volumeMounts":
-		return text(n, "mountPath")
-	case "volumeDevices":
-		return text(n, "devicePath")
-	case "ports":
-		b := n.open()
-		for _, name := range [...]string{"port", "containerPort"} {
-			if i := b.find(name); i >= 0 && b.members[i].value.kind() != 'n' {
-				return string(b.members[i].value.text()) + "/" + cmp.Or(text(n, "protocol"), "TCP")
-			}
-		}
-	}
-	return text(n, "name")
 }

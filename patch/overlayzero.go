@@ -1,22 +1,31 @@
 package patch
 
 import (
+	"encoding"
+	"fmt"
 	"reflect"
+	"strings"
 )
 
-// zeroFields returns the values in the JSON of v, by where they start, that are the zero values of fields of structs which are no
-// pointers and have no omitempty: whoever made v may have meant them or not. What encodes itself is not looked into.
-func zeroFields(v any, encoded *node) map[uint32]bool {
-	z := zeros{found: make(map[uint32]bool)}
-	z.visit(reflect.ValueOf(v), encoded)
-	return z.found
+// hint is what the tags of a Go type say of one value.
+type hint struct {
+	unsaid bool   // it is the zero of a field that leaves zeros out: it is not wanted
+	whole  bool   // it is an object that is replaced whole
+	key    string // the member that tells the elements of the list apart
 }
 
-type zeros struct{ found map[uint32]bool }
+// readTags returns what the tags of v's type say of the values in its JSON, by where they start. What encodes itself is not looked into.
+func readTags(v any, encoded *node) map[uint32]hint {
+	t := tagReader{found: make(map[uint32]hint)}
+	t.visit(reflect.ValueOf(v), encoded)
+	return t.found
+}
 
-func (z *zeros) visit(v reflect.Value, n *node) {
+type tagReader struct{ found map[uint32]hint }
+
+func (t *tagReader) visit(v reflect.Value, n *node) {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
-		if v.IsNil() || encodesItself(v.Type()) {
+		if v.IsNil() || v.Kind() == reflect.Pointer && encodesItself(v.Type()) {
 			return
 		}
 		v = v.Elem()
@@ -26,25 +35,56 @@ func (z *zeros) visit(v reflect.Value, n *node) {
 	}
 	switch kind := n.kind(); {
 	case v.Kind() == reflect.Struct && kind == '{':
-		z.fields(v, n.open())
-	case v.Kind() == reflect.Map && kind == '{' && v.Type().Key().Kind() == reflect.String:
+		t.fields(v, n.open())
+	case v.Kind() == reflect.Map && kind == '{':
+		if !mayHaveTags(v.Type().Elem()) {
+			return
+		}
 		b := n.open()
-		for i := range b.members {
-			m := &b.members[i]
-			if value := v.MapIndex(reflect.ValueOf(string(m.name)).Convert(v.Type().Key())); !m.gone && value.IsValid() {
-				z.visit(value, &m.value)
+		for entries := v.MapRange(); entries.Next(); {
+			if i := b.find(nameOfKey(entries.Key())); i >= 0 {
+				t.visit(entries.Value(), &b.members[i].value)
 			}
 		}
 	case (v.Kind() == reflect.Slice || v.Kind() == reflect.Array) && kind == '[':
+		if !mayHaveTags(v.Type().Elem()) {
+			return
+		}
 		if items := n.open().items; len(items) == v.Len() {
 			for i := range items {
-				z.visit(v.Index(i), &items[i])
+				t.visit(v.Index(i), &items[i])
 			}
 		}
 	}
 }
 
-func (z *zeros) fields(v reflect.Value, object *branch) {
+// mayHaveTags reports whether there may be a struct in a value of the type.
+func mayHaveTags(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Struct, reflect.Interface, reflect.Map:
+		return true
+	case reflect.Pointer, reflect.Slice, reflect.Array:
+		return t.Name() != "" || mayHaveTags(t.Elem())
+	}
+	return false
+}
+
+// nameOfKey returns the name that encoding/json gives an entry of a map.
+func nameOfKey(key reflect.Value) string {
+	if key.Kind() == reflect.String {
+		return key.String()
+	}
+	if m, ok := key.Interface().(encoding.TextMarshaler); ok {
+		text, err := m.MarshalText()
+		if err != nil {
+			return ""
+		}
+		return string(text)
+	}
+	return fmt.Sprint(key.Interface())
+}
+
+func (t *tagReader) fields(v reflect.Value, object *branch) {
 	for _, f := range jsonFields(v.Type()) {
 		i := object.find(f.name)
 		if i < 0 {
@@ -54,11 +94,16 @@ func (z *zeros) fields(v reflect.Value, object *branch) {
 		if !ok {
 			continue
 		}
-		m := &object.members[i]
-		if kind := value.Kind(); kind != reflect.Pointer && kind != reflect.Interface && kind != reflect.Map && kind != reflect.Slice && value.IsZero() {
-			z.found[m.value.at] = true
+		at := &object.members[i].value
+		if f.omits && value.IsZero() {
+			t.found[at.at] = hint{unsaid: true}
 			continue
 		}
-		z.visit(value, &m.value)
+		if strings.Contains(f.strategy, "replace") {
+			t.found[at.at] = hint{whole: true}
+		} else if strings.Contains(f.strategy, "merge") && f.mergeKey != "" {
+			t.found[at.at] = hint{key: f.mergeKey}
+		}
+		t.visit(value, at)
 	}
 }

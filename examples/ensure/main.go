@@ -59,10 +59,10 @@ var (
 )
 
 // ensure makes the deployment of a shop what it should be, and returns it and what had to be done. A controller's reconcile has this form.
-func ensure(ctx context.Context, c *client.Client, key meta.Key) (*Deployment, client.Outcome, error) {
+func ensure(ctx context.Context, c *client.Client, key meta.Key) (*Deployment, client.Ensured, error) {
 	shop, err := client.For(c, Shops).Get(ctx, key)
 	if err != nil {
-		return nil, client.Unchanged, err
+		return nil, client.Ensured{}, err
 	}
 	labels := map[string]string{"shop": key.Name}
 	want := &Deployment{ObjectMeta: meta.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Labels: labels}}
@@ -70,7 +70,7 @@ func ensure(ctx context.Context, c *client.Client, key meta.Key) (*Deployment, c
 	want.Spec.Selector.MatchLabels, want.Spec.Template.Labels = labels, labels
 	want.Spec.Template.Spec.Containers = []Container{{Name: "shop", Image: shop.Data["image"]}}
 	if err := client.Owned(want, client.OwnerOf(Shops, shop)); err != nil {
-		return nil, client.Unchanged, err
+		return nil, client.Ensured{}, err
 	}
 	return client.For(c, Deployments).Ensure(ctx, want)
 }
@@ -86,14 +86,14 @@ func work(ctx context.Context, c *client.Client, namespace string, out io.Writer
 	defer func() { // the server's garbage collector deletes the deployment
 		err = errors.Join(err, client.For(c, Shops).Delete(context.WithoutCancel(ctx), key, client.DeleteOptions{UID: shop.UID}))
 	}()
-	var did [2]client.Outcome
+	var did [2]client.Ensured
 	var errs [2]error
 	var copies sync.WaitGroup
 	for i := range did {
 		copies.Go(func() { _, did[i], errs[i] = ensure(ctx, c, key) })
 	}
 	copies.Wait()
-	fmt.Fprintln(out, "one of two created it:", (did[0] == client.Created) != (did[1] == client.Created))
+	fmt.Fprintln(out, "one of two created it:", did[0].New != did[1].New)
 	scaled, err := client.For(c, Deployments).Modify(ctx, key, func(d *Deployment) error {
 		d.Labels["seen-by"], d.Spec.Replicas = "somebody", 5
 		return nil

@@ -178,7 +178,7 @@ func TestEnsureOfTheTypesOfTheApi(t *testing.T) {
 			want.Labels = map[string]string{"a": "b"}
 		}
 		_, got, err := deployments.Ensure(t.Context(), want)
-		if err != nil || got != outcome {
+		if err != nil || got.Outcome != outcome {
 			t.Errorf("call %d: %v, %v, want %v", i, got, err, outcome)
 		}
 	}

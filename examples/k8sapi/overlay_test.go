@@ -17,6 +17,7 @@ type scalar struct {
 	apiVersion, kind string
 	path             []string // "" is an element
 	typ              reflect.Type
+	omits            bool // its zero is not in JSON
 }
 
 // scalars finds those of a type. Types that contain themselves are looked into once.
@@ -32,7 +33,7 @@ func scalars(a animal, t reflect.Type, path []string, within []reflect.Type, fou
 	case reflect.Struct:
 		for i := range t.NumField() {
 			f := t.Field(i)
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if name == "" && f.Anonymous {
 				scalars(a, f.Type, path, append(within, t), found)
 				continue
@@ -47,7 +48,7 @@ func scalars(a animal, t reflect.Type, path []string, within []reflect.Type, fou
 			}
 			switch inner.Kind() {
 			case reflect.String, reflect.Bool, reflect.Int32, reflect.Int64, reflect.Float64, reflect.Map:
-				found(scalar{a.apiVersion(), a.kind, way, f.Type})
+				found(scalar{a.apiVersion(), a.kind, way, f.Type, strings.Contains(options, "omit")})
 			}
 			scalars(a, f.Type, way, append(within, t), found)
 		}
@@ -84,11 +85,22 @@ func TestOverlaysKnowTheZerosOfTheApi(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s.typ.Kind() == reflect.Pointer && !changed && !same[name] {
+			switch pointer := s.typ.Kind() == reflect.Pointer; {
+			case pointer && len(changed) == 0 && !same[name]:
 				t.Errorf("%s %s: %s says nothing, and the field is a pointer", s.kind, strings.Join(s.path, "."), zero)
+			case !pointer && s.omits && len(changed) > 0 && !unlike(s):
+				t.Errorf("%s %s: %s is wanted, and the server never writes it", s.kind, strings.Join(s.path, "."), zero)
 			}
 		})
 	}
+}
+
+// unlike reports whether a zero is wanted although the type leaves it out: the replicas of a Scale, which has nothing else, the
+// instance that one of two kinds of Event always writes, and what nobody ensures, in a status or in managedFields.
+func unlike(s scalar) bool {
+	at := s.kind + " " + strings.Join(s.path, ".")
+	return at == "Scale spec.replicas" || at == "Event reportingInstance" || slices.Contains(s.path, "status") ||
+		slices.Contains(s.path, "managedFields")
 }
 
 // document returns an object that has the member, if there is one, at the place of the scalar.

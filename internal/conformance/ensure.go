@@ -103,7 +103,7 @@ func ensure[T meta.Object](t *testing.T, c *counter, r client.Resource[T], want 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sent := c.writes.Load() - before; got != outcome || sent != writes {
+	if sent := c.writes.Load() - before; got.Outcome != outcome || sent != writes {
 		t.Errorf("ensured: %v by %d writes, want %v by %d", got, sent, outcome, writes)
 	}
 	return obj
@@ -170,13 +170,49 @@ func testEnsure(t *testing.T, s suite) {
 	t.Run("refused", func(t *testing.T) {
 		_, outcome, err := configMaps.Ensure(t.Context(), newConfigMap("conformance-absent", "a", nil))
 		wantReason(t, err, apierrors.NotFound, 404)
-		equal(t, "outcome", outcome, client.Unchanged)
+		equal(t, "outcome", outcome.Outcome, client.Unchanged)
 		bad := newConfigMap(ns, "a", map[string]string{"a b": "c"})
 		_, _, err = configMaps.Ensure(t.Context(), bad)
 		wantReason(t, err, apierrors.Invalid, 422)
 	})
 	t.Run("an object that is being deleted", func(t *testing.T) { testEnsureDeleting(t, s, ns) })
 	t.Run("preconditions", func(t *testing.T) { testEnsurePreconditions(t, s, ns) })
+	t.Run("lists with keys", func(t *testing.T) { testEnsureKeyed(t, s, c, ns) })
+}
+
+// A container that is no longer wanted goes if it was ours, and stays if somebody else has added it. It went in any case, so that an
+// injected one came and went with each Ensure.
+func testEnsureKeyed(t *testing.T, s suite, c *counter, ns string) {
+	r := client.For(c.Client, client.Type[*PlainDeployment](Deployments)).With(client.WriteOptions{FieldManager: "conformance-ensure"})
+	want := newPlainDeployment(ns, "keyed")
+	main := want.Spec.Template.Spec.Containers[0]
+	side := PlainContainer{Name: "side", Image: "example.invalid/side:1"}
+	want.Spec.Template.Spec.Containers = []PlainContainer{main, side}
+	made := ensure(t, c, r, want, client.Created, 1)
+	theirs := client.For(c.Client, client.Type[*PlainDeployment](Deployments)).With(client.WriteOptions{FieldManager: "conformance-injector"})
+	must[*PlainDeployment](t)(theirs.Modify(t.Context(), meta.KeyOf(made), func(d *PlainDeployment) error {
+		d.Spec.Template.Spec.Containers = append(d.Spec.Template.Spec.Containers, PlainContainer{Name: "injected", Image: "example.invalid/injected:1"})
+		return nil
+	}))
+	names := func(d *PlainDeployment) (names []string) {
+		for _, c := range d.Spec.Template.Spec.Containers {
+			names = append(names, c.Name)
+		}
+		return names
+	}
+	equal(t, "containers", fmt.Sprint(names(ensure(t, c, r, want, client.Unchanged, 0))), "[main side injected]")
+	want.Spec.Template.Spec.Containers = []PlainContainer{main}
+	got := ensure(t, c, r, want, client.Updated, 1)
+	equal(t, "containers after one is no longer wanted", fmt.Sprint(names(got)), "[main injected]")
+	ensure(t, c, r, want, client.Unchanged, 0)
+
+	// What a cache has proves as much if it has managedFields, and otherwise it takes a look.
+	_, done, err := r.Ensure(t.Context(), want, client.EnsureOptions{Known: got, Absent: []string{"/spec/template/spec/containers/name=injected"}})
+	if err != nil || done.Outcome != client.Updated {
+		t.Errorf("without the injected one: %v, %v", done, err)
+	}
+	last := must[*PlainDeployment](t)(r.Get(t.Context(), meta.KeyOf(made)))
+	equal(t, "containers at last", fmt.Sprint(names(last)), "[main]")
 }
 
 func testEnsureDeleting(t *testing.T, s suite, ns string) {
@@ -197,7 +233,7 @@ func testEnsureDeleting(t *testing.T, s suite, ns string) {
 		return nil
 	}))
 	got, outcome, err := s.configMaps.Ensure(t.Context(), want)
-	if err != nil || outcome != client.Created || got.UID == made.UID {
+	if err != nil || outcome.Outcome != client.Created || got.UID == made.UID {
 		t.Errorf("after it has gone: %v, %v, %+v", outcome, err, got)
 	}
 }
@@ -218,7 +254,7 @@ func testEnsurePreconditions(t *testing.T, s suite, ns string) {
 			want := newConfigMap(ns, test.key, nil)
 			want.UID, want.ResourceVersion = test.uid, test.version
 			_, outcome, err := s.configMaps.Ensure(t.Context(), want)
-			got := outcome.String()
+			got := outcome.Outcome.String()
 			if precondition := (*client.PreconditionError)(nil); errors.As(err, &precondition) && errors.Is(err, apierrors.Conflict) {
 				got = precondition.Field
 			} else if err != nil {
@@ -232,7 +268,7 @@ func testEnsurePreconditions(t *testing.T, s suite, ns string) {
 	want := newConfigMap(ns, "guarded", map[string]string{"x": "y"})
 	want.UID, want.ResourceVersion = made.UID, made.ResourceVersion
 	_, outcome, err := s.configMaps.Ensure(t.Context(), want)
-	if err != nil || outcome != client.Updated {
+	if err != nil || outcome.Outcome != client.Updated {
 		t.Errorf("with both preconditions: %v, %v", outcome, err)
 	}
 }
@@ -253,7 +289,7 @@ func testEnsureTogether(t *testing.T, s suite) {
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				outcomes[outcome]++
+				outcomes[outcome.Outcome]++
 			})
 		}
 		all.Wait()

@@ -116,7 +116,7 @@ func TestEnsureSendsNothingTwice(t *testing.T) {
 				_, got, err := r.Ensure(t.Context(), parse(t, text))
 				if err != nil {
 					t.Errorf("%v of %s", err, text)
-				} else if n := writes.Load() - before; got != outcome || n != sent {
+				} else if n := writes.Load() - before; got.Outcome != outcome || n != sent {
 					t.Errorf("%v by %d writes, want %v by %d, of %s", got, n, outcome, sent, text)
 				}
 			}

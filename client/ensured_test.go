@@ -1,0 +1,303 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// site is an object whose type has a status without omitempty, and a zero that means something.
+type site struct {
+	meta.Identity `json:"metadata"`
+	Spec          siteSpec `json:"spec"`
+	Status        struct {
+		URL string `json:"url"`
+	} `json:"status"`
+}
+
+type siteSpec struct {
+	N int `json:"n"`
+}
+
+var sites = client.Type[*site]{Group: "example.com", Version: "v1", Kind: "Site", Resource: "sites"}
+
+func siteText(version, rest string) string {
+	return fmt.Sprintf(`{"apiVersion":"example.com/v1","kind":"Site","metadata":{"namespace":"web","name":"a","uid":"u","resourceVersion":"%s"},%s}`, version, rest)
+}
+
+// With a field alone in its struct, live 3 and wanted 0, Ensure said Unchanged; beside another field it wrote.
+func TestEnsureWritesAZero(t *testing.T) {
+	srv := says(siteText("1", `"spec":{"n":3},"status":{"url":"x"}`), siteText("2", `"spec":{"n":0},"status":{"url":"x"}`))
+	_, done, err := client.For(connect(t, srv), sites).Ensure(t.Context(), &site{Identity: at(web)})
+	if err != nil || done.String() != "Updated" {
+		t.Fatalf("got %v, %v", done, err)
+	}
+	if body := srv.all()[1].body; !strings.Contains(body, `"spec":{"n":0}`) || !strings.Contains(body, `"status":{"url":"x"}`) {
+		t.Errorf("sent %s", body)
+	}
+}
+
+// An empty status of a type without omitempty is not wanted, and not sent with a creation either.
+func TestEnsureSendsNoStatus(t *testing.T) {
+	srv := answers(answer{code: 404, body: status(404, "NotFound", "no")}, answer{code: 201, body: siteText("1", `"spec":{"n":0}`)})
+	_, done, err := client.For(connect(t, srv), sites).Ensure(t.Context(), &site{Identity: at(web)})
+	if err != nil || done.Outcome != client.Created || !done.New {
+		t.Fatalf("got %v, %v", done, err)
+	}
+	if body := srv.all()[1].body; strings.Contains(body, "status") || !strings.Contains(body, `"n":0`) || !strings.Contains(body, `"kind":"Site"`) {
+		t.Errorf("sent %s", body)
+	}
+}
+
+// A default, an admission plugin or an immutable field that has the last word was Updated each time, or Unchanged.
+func TestEnsureSaysWhatTheServerDoesNotKeep(t *testing.T) {
+	absent := answer{code: 404, body: status(404, "NotFound", "no")}
+	for _, test := range []struct {
+		name    string
+		answers []answer
+		want    string
+		isNew   bool
+	}{
+		{"another value", []answer{{body: siteText("1", `"spec":{"n":1}`)}, {body: siteText("2", `"spec":{"n":5}`)}}, "NotKept: /spec/n", false},
+		{"the same value", []answer{{body: siteText("1", `"spec":{"n":1}`)}, {body: siteText("1", `"spec":{"n":1}`)}}, "NotKept: /spec/n", false},
+		{"no value", []answer{{body: siteText("1", `"spec":{"n":1}`)}, {body: siteText("2", `"spec":{}`)}}, "NotKept: /spec/n", false},
+		{"another value of a new object", []answer{absent, {code: 201, body: siteText("1", `"spec":{"n":5}`)}}, "NotKept: /spec/n", true},
+		{"all of a new object", []answer{absent, {code: 201, body: siteText("1", `"spec":{"n":7,"more":1}`)}}, "Created", true},
+		{"all", []answer{{body: siteText("1", `"spec":{"n":1}`)}, {body: siteText("2", `"spec":{"n":7}`)}}, "Updated", false},
+		{"all, which is no change to the server", []answer{{body: siteText("1", `"spec":{"n":1}`)}, {body: siteText("1", `"spec":{"n":7}`)}}, "Unchanged", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			srv := answers(test.answers...)
+			_, done, err := client.For(connect(t, srv), sites).Ensure(t.Context(), &site{Identity: at(web), Spec: siteSpec{N: 7}})
+			if err != nil || done.String() != test.want || done.New != test.isNew || len(srv.all()) != 2 {
+				t.Errorf("got %v, new %v, %v, want %s", done, done.New, err, test.want)
+			}
+		})
+	}
+}
+
+func owner(uid string) []meta.OwnerReference {
+	yes := true
+	return []meta.OwnerReference{{APIVersion: "v1", Kind: "Boss", Name: "b" + uid, UID: uid, Controller: &yes}}
+}
+
+// Two controllers that want one object each made it their own, or one wrote into what was the other's.
+func TestEnsureOfWhatAnotherControls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := clienttest.Start(t, clienttest.Options{})
+		maps := client.For(dial(t, server.Config()), configMaps)
+		object := func(owners []meta.OwnerReference) *ConfigMap {
+			return &ConfigMap{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a", OwnerReferences: owners}, Data: map[string]string{"k": "v"}}
+		}
+		made := must[*ConfigMap](t)(maps.Create(t.Context(), object(nil)))
+		_, done, err := maps.Ensure(t.Context(), object(owner("1")))
+		if err != nil || done.String() != "Updated, adopted" || !done.Adopted {
+			t.Fatalf("an object without an owner: %v, %v", done, err)
+		}
+		if _, done, err = maps.Ensure(t.Context(), object(owner("1"))); err != nil || done.Outcome != client.Unchanged || done.Adopted {
+			t.Errorf("again: %v, %v", done, err)
+		}
+		other := object(owner("2"))
+		other.Data["k"] = "other"
+		for _, o := range []client.EnsureOptions{{}, {Known: made}, {Known: other}} {
+			_, done, err = maps.Ensure(t.Context(), other, o)
+			var refused *client.ControllerError
+			if !errors.As(err, &refused) || refused.Present.UID != "1" || refused.Refused.UID != "2" || done.Outcome != client.Unchanged {
+				t.Errorf("of another's: %v, %v", done, err)
+			}
+		}
+		wantErr(t, err, `ensure configmaps "default/a": "default/a" is controlled by Boss "b1" (uid "1"), and not by Boss "b2" (uid "2")`)
+		if got := must[*ConfigMap](t)(maps.Get(t.Context(), meta.KeyOf(made))); got.Data["k"] != "v" || len(got.OwnerReferences) != 1 {
+			t.Errorf("it became %+v", got)
+		}
+		// Who names no controller may write.
+		if _, done, err = maps.Ensure(t.Context(), &ConfigMap{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}, Data: map[string]string{"k": "w"}}); err != nil || done.Outcome != client.Updated {
+			t.Errorf("without a controller: %v, %v", done, err)
+		}
+	})
+}
+
+// counted returns a client and the number of requests that it has sent.
+func counted(t *testing.T, cfg client.Config) (*client.Client, *atomic.Int64) {
+	t.Helper()
+	var sent atomic.Int64
+	cfg.Hooks.Request = func(context.Context, client.RequestInfo) { sent.Add(1) }
+	return dial(t, cfg), &sent
+}
+
+// A resync of objects that are as they should be read each of them.
+func TestAResyncFromACacheSendsNothing(t *testing.T) {
+	const many = 10_000
+	server := clienttest.Start(t, clienttest.Options{})
+	c, sent := counted(t, server.Config())
+	maps := client.For(c, configMaps)
+	want := make([]*ConfigMap, many)
+	cached := make([]*ConfigMap, many)
+	for i := range want {
+		want[i] = &ConfigMap{
+			ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: fmt.Sprint("m", i), Labels: map[string]string{"i": fmt.Sprint(i)}, OwnerReferences: owner("1")},
+			Data:       map[string]string{"k": fmt.Sprint(i)},
+		}
+		cached[i] = meta.Clone(want[i])
+		cached[i].UID, cached[i].ResourceVersion, cached[i].Data["other"] = fmt.Sprint("u", i), fmt.Sprint(i+1), "x"
+	}
+	for i := range want {
+		got, done, err := maps.Ensure(t.Context(), want[i], client.EnsureOptions{Known: cached[i]})
+		if err != nil || done.Outcome != client.Unchanged || got == cached[i] || got.UID != cached[i].UID || got.Data["other"] != "x" {
+			t.Fatalf("got %+v, %v, %v", got, done, err)
+		}
+		m, err := maps.Modify(t.Context(), meta.KeyOf(want[i]), func(m *ConfigMap) error {
+			m.Labels["i"] = fmt.Sprint(i)
+			return nil
+		}, client.ModifyOptions{Known: cached[i]})
+		if err != nil || m == cached[i] || m.UID != cached[i].UID {
+			t.Fatalf("modified to %+v, %v", m, err)
+		}
+	}
+	if n := sent.Load(); n != 0 {
+		t.Errorf("sent %d requests", n)
+	}
+}
+
+// A cached object that is out of date, or proves nothing, changes nothing.
+func TestEnsureOfWhatIsOutOfDateReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := clienttest.Start(t, clienttest.Options{})
+		c, sent := counted(t, server.Config())
+		maps := client.For(c, configMaps)
+		object := func(value string) *ConfigMap {
+			return &ConfigMap{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}, Data: map[string]string{"k": value}}
+		}
+		old, _, err := maps.Ensure(t.Context(), object("1"), client.EnsureOptions{Known: (*ConfigMap)(nil)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		live := must[*ConfigMap](t)(maps.Modify(t.Context(), meta.KeyOf(old), func(m *ConfigMap) error {
+			m.Data["k"], m.Data["other"] = "2", "x"
+			return nil
+		}))
+		deleting, unversioned, elsewhere := meta.Clone(live), meta.Clone(live), object("2")
+		now := meta.Time{Time: time.Now()}
+		deleting.DeletionTimestamp, unversioned.ResourceVersion = &now, ""
+		for _, test := range []struct {
+			name  string
+			value string
+			uid   string
+			known any
+			want  string
+			sent  int64
+		}{
+			{"what the cache has", "2", live.UID, live, "Unchanged", 0},
+			{"what the cache does not have yet", "2", "", old, "Unchanged", 1},
+			{"an object on its way out", "2", "", deleting, "Unchanged", 1},
+			{"an object without a version", "2", "", unversioned, "Unchanged", 1},
+			{"an object that was never read", "2", "", elsewhere, "Unchanged", 1},
+			{"what nobody has", "3", "", old, "Updated", 2},
+		} {
+			want := object(test.value)
+			want.UID = test.uid
+			before := sent.Load()
+			got, done, err := maps.Ensure(t.Context(), want, client.EnsureOptions{Known: test.known})
+			if n := sent.Load() - before; err != nil || done.String() != test.want || n != test.sent || got.Data["other"] != "x" {
+				t.Errorf("%s: %v by %d requests, %v, %+v, want %s by %d", test.name, done, n, err, got, test.want, test.sent)
+			}
+		}
+		other := object("2")
+		other.Name = "b"
+		_, _, err = maps.Ensure(t.Context(), other, client.EnsureOptions{Known: live})
+		wantErr(t, err, `ensure configmaps "default/b": client.EnsureOptions: Known: the object must be "default/b", got "default/a"`)
+		is[*client.UsageError](t, err)
+		_, _, err = maps.Ensure(t.Context(), other, client.EnsureOptions{}, client.EnsureOptions{})
+		wantErr(t, err, `there may be one client.EnsureOptions, got 2`)
+	})
+}
+
+// A change to a cached object is made to what the server has, also to what the cache has no field for.
+func TestModifyOfWhatIsKnownReadsBeforeItWrites(t *testing.T) {
+	srv := newRow(t, unknownFields)
+	r := client.For(connect(t, srv), slims)
+	known := &Slim{Identity: meta.Identity{Namespace: "web", Name: "a", UID: "u", ResourceVersion: "0"}, Data: map[string]string{"k": "old"}}
+	var saw []string
+	got, err := r.Modify(t.Context(), web, func(s *Slim) error {
+		saw = append(saw, s.Data["k"])
+		if s.Data["k"] == "refused" {
+			return errors.New("not that")
+		}
+		s.Data["k"] = "new"
+		return nil
+	}, client.ModifyOptions{Known: known})
+	if err != nil || got.Data["k"] != "new" || fmt.Sprint(saw) != "[old v]" || srv.gets != 1 || len(srv.puts) != 1 || known.Data["k"] != "old" {
+		t.Fatalf("got %+v, %v, by %d reads and %v, having seen %v", got, err, srv.gets, srv.puts, saw)
+	}
+	for _, part := range []string{`"finalizers":["f"]`, `"binaryData":{"b":"AA=="}`, `"resourceVersion":"1"`} {
+		if !strings.Contains(srv.puts[0], part) {
+			t.Errorf("sent %s, without %s", srv.puts[0], part)
+		}
+	}
+	// An error about what is known may be about what is no more.
+	known.Data["k"] = "refused"
+	if _, err := r.Modify(t.Context(), web, func(s *Slim) error {
+		if s.Data["k"] == "refused" {
+			return errors.New("not that")
+		}
+		return nil
+	}, client.ModifyOptions{Known: known}); err != nil || srv.gets != 2 || len(srv.puts) != 1 {
+		t.Errorf("error is %v, after %d reads", err, srv.gets)
+	}
+	_, err = r.Modify(t.Context(), web, func(*Slim) error { return nil }, client.ModifyOptions{Known: 7})
+	wantErr(t, err, `client.ModifyOptions: Known: `)
+	is[*client.UsageError](t, err)
+	_, err = r.Modify(t.Context(), web, func(*Slim) error { return nil }, client.ModifyOptions{}, client.ModifyOptions{})
+	wantErr(t, err, `there may be one client.ModifyOptions, got 2`)
+}
+
+// There was no way to say that something is to go.
+func TestEnsureTakesOutWhatIsToBeAbsent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := clienttest.Start(t, clienttest.Options{})
+		c, sent := counted(t, server.Config())
+		maps := client.For(c, configMaps)
+		made := must[*ConfigMap](t)(maps.Create(t.Context(), &ConfigMap{
+			ObjectMeta: meta.ObjectMeta{
+				Namespace: "default", Name: "a", Labels: map[string]string{"old": "1", "theirs": "1"}, Finalizers: []string{"example.com/a", "example.com/b"},
+				OwnerReferences: []meta.OwnerReference{{APIVersion: "v1", Kind: "A", Name: "a", UID: "1"}, {APIVersion: "v1", Kind: "B", Name: "b", UID: "2"}},
+			},
+			Data: map[string]string{"k": "v", "old": "x"},
+		}))
+		o := client.EnsureOptions{Absent: []string{"/metadata/labels/old", "/data/old", "/metadata/finalizers/=example.com~1a", "/metadata/ownerReferences/uid=1", "/data/never"}}
+		want := &ConfigMap{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}, Data: map[string]string{"k": "v"}}
+		got, done, err := maps.Ensure(t.Context(), want, o)
+		if err != nil || done.String() != "Updated" || fmt.Sprintf("%v %v %v %d", got.Labels, got.Data, got.Finalizers, len(got.OwnerReferences)) != "map[theirs:1] map[k:v] [example.com/b] 1" {
+			t.Fatalf("got %+v, %v, %v", got, done, err)
+		}
+		before := sent.Load()
+		o.Known = got
+		if _, done, err = maps.Ensure(t.Context(), want, o); err != nil || done.Outcome != client.Unchanged || sent.Load() != before {
+			t.Errorf("again: %v, %v", done, err)
+		}
+		o.Known = made
+		if _, done, err = maps.Ensure(t.Context(), want, o); err != nil || done.Outcome != client.Unchanged || sent.Load() != before+1 {
+			t.Errorf("with an old object: %v, %v", done, err)
+		}
+		o.Absent = []string{"/data/k"}
+		_, _, err = maps.Ensure(t.Context(), want, o)
+		wantErr(t, err, `ensure configmaps "default/a": patch.Overlay: absent path "/data/k" must not be wanted too`)
+		is[*client.UsageError](t, err)
+	})
+	// What comes back is not kept.
+	srv := says(object("a", "1", "k", "old"), object("a", "2", "k", "old"))
+	_, done, err := client.For(connect(t, srv), slims).Ensure(t.Context(), &Slim{Identity: at(web), Data: map[string]string{"k": "k"}}, client.EnsureOptions{Absent: []string{"/data/old"}})
+	if err != nil || done.String() != "NotKept: /data/old" || srv.all()[1].method != http.MethodPut {
+		t.Errorf("got %v, %v", done, err)
+	}
+}

@@ -1,0 +1,227 @@
+package patch
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/fieldset"
+)
+
+// This file takes out of live what an overlay wants to be absent, and tells which elements of lists are the manager's own.
+
+// absentPlace is a place where nothing is to be.
+type absentPlace struct {
+	pointer string
+	names   []string
+}
+
+// readAbsent reads the places, of which want must say nothing.
+func readAbsent(pointers []string, want *node) ([]absentPlace, error) {
+	places := make([]absentPlace, 0, len(pointers))
+	for _, pointer := range pointers {
+		names, err := ParsePointer(pointer)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(names) == 0:
+			return nil, malformed("an absent path must name a member of the object")
+		case slices.Contains([]string{"apiVersion", "kind", "status"}, names[0]), names[0] == "metadata" && (len(names) == 1 || serverOwned[names[1]]):
+			return nil, malformed("absent path %s must name what an update of the object can take away", quote(pointer))
+		}
+		p := absentPlace{pointer, names}
+		said, err := p.find(want)
+		switch {
+		case err != nil:
+			return nil, err
+		case slices.ContainsFunc(said, func(at *node) bool { return at.kind() != 'n' }):
+			return nil, malformed("absent path %s must not be wanted too", quote(pointer))
+		}
+		places = append(places, p)
+	}
+	return places, nil
+}
+
+// find returns what is at the place; in a list there may be several.
+func (p absentPlace) find(root *node) ([]*node, error) {
+	found := []*node{root}
+	for _, name := range p.names {
+		var next []*node
+		for _, n := range found {
+			switch n.kind() {
+			case '{':
+				if i := n.open().find(name); i >= 0 {
+					next = append(next, &n.open().members[i].value)
+				}
+			case '[':
+				fits, err := elementsCalled(name, p.pointer)
+				if err != nil {
+					return nil, err
+				}
+				items := n.open().items
+				for i := range items {
+					if fits(&items[i]) {
+						next = append(next, &items[i])
+					}
+				}
+			}
+		}
+		found = next
+	}
+	return found, nil
+}
+
+// elementsCalled returns what tells whether an element of a list has a name such as "name=web", "port=80,protocol=TCP" or "=text".
+func elementsCalled(name, pointer string) (func(*node) bool, error) {
+	if value, ok := strings.CutPrefix(name, "="); ok {
+		return func(n *node) bool { return n.kind() != '{' && n.kind() != '[' && n.scalar() == value }, nil
+	}
+	type pair struct{ key, value string }
+	var pairs []pair
+	for part := range strings.SplitSeq(name, ",") {
+		key, value, ok := strings.Cut(part, "=")
+		switch {
+		case ok:
+			pairs = append(pairs, pair{key, value})
+		case len(pairs) > 0: // a comma in a value
+			pairs[len(pairs)-1].value += "," + part
+		default:
+			if _, err := strconv.Atoi(name); err == nil || name == "-" {
+				return nil, malformed("absent path %s must name the element of a list by its members, such as name=web, and not by an index", quote(pointer))
+			}
+			return nil, malformed("absent path %s must name the element of a list by its members, such as name=web, got %s", quote(pointer), quote(name))
+		}
+	}
+	return func(n *node) bool {
+		if n.kind() != '{' {
+			return false
+		}
+		for _, p := range pairs {
+			if v, ok := n.lookup(p.key); !ok || v.kind() == 'n' || v.scalar() != p.value {
+				return false
+			}
+		}
+		return true
+	}, nil
+}
+
+// takeOut takes what is at a place out of live. An index is an error where live has a list there.
+func (o *overlay) takeOut(root *node, place absentPlace) error {
+	above := absentPlace{place.pointer, place.names[:len(place.names)-1]}
+	last := place.names[len(place.names)-1]
+	parents, err := above.find(root)
+	if err != nil {
+		return err
+	}
+	taken := false
+	for _, n := range parents {
+		switch n.kind() {
+		case '{':
+			b := n.open()
+			if i := b.find(last); i >= 0 {
+				taken = taken || b.members[i].value.kind() != 'n'
+				b.remove(i)
+			}
+		case '[':
+			fits, err := elementsCalled(last, place.pointer)
+			if err != nil {
+				return err
+			}
+			b := n.open()
+			had := len(b.items)
+			b.items = slices.DeleteFunc(b.items, func(item node) bool { return fits(&item) })
+			taken = taken || len(b.items) < had
+		}
+	}
+	if taken && len(o.changed) < maxChanged {
+		o.changed = append(o.changed, place.pointer)
+	}
+	return nil
+}
+
+// ownership is what one manager owns of an object, and what all others do.
+type ownership struct {
+	own, others *fieldset.Set
+	unknown     bool // live does not tell
+}
+
+// isOwn reports whether the manager has set the element of live at the place, by an update, and nobody else has.
+func (o *overlay) isOwn(place *site) bool {
+	if o.manager == "" {
+		return false
+	}
+	if o.owned == nil {
+		o.owned = o.ownership()
+	}
+	if o.cached && o.owned.unknown {
+		return true
+	}
+	own, others := o.owned.own, o.owned.others
+	for _, key := range place.fields() {
+		own, others = own.Child(key), others.Child(key)
+	}
+	return own != nil && others == nil
+}
+
+// ownership reads live's managedFields. If one of them cannot be read, nobody owns anything.
+func (o *overlay) ownership() *ownership {
+	nobody, owned := &ownership{unknown: true}, &ownership{own: &fieldset.Set{}, others: &fieldset.Set{}}
+	at, err := locate(o.live, []string{"metadata", "managedFields"})
+	if err != nil || at == nil {
+		return nobody
+	}
+	var entries []meta.ManagedFields
+	if json.Unmarshal(at.text(), &entries) != nil {
+		return nobody
+	}
+	for i := range entries {
+		e := &entries[i]
+		set, err := fieldsOf(e)
+		switch {
+		case err != nil || e.APIVersion != o.apiVersion:
+			return nobody
+		case e.Manager == o.manager && e.Operation == operationUpdate && e.Subresource == "":
+			owned.own.Add(set)
+		default:
+			owned.others.Add(set)
+		}
+	}
+	return owned
+}
+
+// fields returns the keys that lead to the place in a set of fields.
+func (p *site) fields() []string {
+	if p == nil {
+		return nil
+	}
+	keys := append(p.up.fields(), fieldset.Field(p.name))
+	if p.item == nil {
+		return keys
+	}
+	members := make(map[string]any, len(p.keys))
+	for _, name := range p.keys {
+		if v, ok := p.item.lookup(name); ok {
+			members[name] = decodedScalar(&v)
+		}
+	}
+	key, err := fieldset.Key(members)
+	if err != nil {
+		key = "" // no field has it
+	}
+	return append(keys, key)
+}
+
+// decodedScalar returns a string, a number or a boolean as encoding/json decodes it.
+func decodedScalar(n *node) any {
+	switch n.kind() {
+	case '"':
+		return n.scalar()
+	case '0':
+		return json.Number(n.scalar())
+	case 't', 'f':
+		return n.kind() == 't'
+	}
+	return nil
+}

@@ -1,0 +1,315 @@
+package patch
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// This file is about lists in an overlay: those whose elements are told apart by keys, those that are as wanted, and the two in
+// metadata that are united. Each element is looked at once, whatever is in it.
+
+func (o *overlay) list(live, want *node, at *site) (changed bool) {
+	if keys := o.keysAt(at, want); keys != nil {
+		if pairs, ok := o.pair(live.open().items, want.open().items, at, keys); ok {
+			return o.keyed(live, want, at, keys, pairs)
+		}
+	}
+	had, wanted := live.open().items, want.open().items
+	named := o.named(had, wanted, at)
+	items := make([]node, len(wanted))
+	moved := len(had) != len(wanted)
+	for i := range wanted {
+		w := &wanted[i]
+		if j, ok := named[i]; ok {
+			items[i], moved = had[j], moved || i != j
+			changed = o.put(&items[i], w, at.element(w, nameKey)) || changed
+			continue
+		}
+		if i < len(had) && o.hasItem(&had[i], w, at, false) {
+			items[i] = had[i]
+			continue
+		}
+		items[i], moved = o.said(w), true
+	}
+	if !moved && !changed {
+		return false
+	}
+	if moved {
+		o.note(at)
+	}
+	*live = listOf(items)
+	return true
+}
+
+var nameKey = []string{"name"}
+
+// named says which of live's elements has the name of each wanted one, of kinds whose lists are not known, if no two have one.
+func (o *overlay) named(live, want []node, at *site) map[int]int {
+	if o.isBuiltIn(at) {
+		return nil
+	}
+	pairs, ok := o.pair(live, want, at, nameKey)
+	if !ok {
+		return nil
+	}
+	named := make(map[int]int, len(pairs))
+	for i, j := range pairs {
+		if j >= 0 {
+			named[i] = j
+		}
+	}
+	return named
+}
+
+// pair says of each wanted element which of live's has its keys, or -1. It is not ok if an element lacks a key, or two have the
+// same.
+func (o *overlay) pair(live, want []node, at *site, keys []string) (pairs []int, ok bool) {
+	places := make(map[string]int, len(live))
+	for j := range live {
+		id, ok := o.identity(&live[j], at, keys)
+		if _, twice := places[id]; twice || !ok {
+			return nil, false
+		}
+		places[id] = j
+	}
+	pairs, used := make([]int, len(want)), make(map[string]bool, len(want))
+	for i := range want {
+		id, ok := o.identity(&want[i], at, keys)
+		if used[id] || !ok {
+			return nil, false
+		}
+		used[id], pairs[i] = true, -1
+		if j, ok := places[id]; ok {
+			pairs[i] = j
+		}
+	}
+	return pairs, true
+}
+
+// identity returns what tells an element of a list from the others; of a key that is left out that is its default.
+func (o *overlay) identity(item *node, at *site, keys []string) (string, bool) {
+	if item.kind() != '{' {
+		return "", false
+	}
+	var id strings.Builder
+	for _, key := range keys {
+		v, ok := item.lookup(key)
+		if !ok || v.kind() == 'n' || v.kind() == '"' && len(v.scalar()) == 0 {
+			value := o.defaultAt(at.element(item, keys).member(key))
+			if value == "" {
+				return "", false
+			}
+			id.WriteString(value)
+		} else {
+			id.Write(v.appendSorted(nil))
+		}
+		id.WriteByte('/')
+	}
+	return id.String(), true
+}
+
+// keyed merges a list by its keys. Elements that are not wanted stay behind those that they follow in live.
+func (o *overlay) keyed(live, want *node, at *site, keys []string, pairs []int) (changed bool) {
+	had, wanted := live.open().items, want.open().items
+	paired := make([]bool, len(had))
+	for _, j := range pairs {
+		if j >= 0 {
+			paired[j] = true
+		}
+	}
+	items, order := make([]node, 0, len(had)+len(wanted)), make([]int, 0, len(had)+len(wanted))
+	keepFrom := func(j int) { // the elements from j on that are not wanted
+		for ; j < len(had) && !paired[j]; j++ {
+			if place := at.element(&had[j], keys); o.isOwn(place) {
+				changed = o.note(place)
+				continue
+			}
+			items, order = append(items, had[j]), append(order, j)
+		}
+	}
+	keepFrom(0)
+	for i, j := range pairs {
+		place := at.element(&wanted[i], keys)
+		if j < 0 {
+			changed = o.note(place)
+			items, order = append(items, o.said(&wanted[i])), append(order, -1)
+			continue
+		}
+		changed = o.put(&had[j], &wanted[i], place) || changed
+		items, order = append(items, had[j]), append(order, j)
+		keepFrom(j + 1)
+	}
+	last := -1
+	for _, j := range order {
+		if j >= 0 && j < last {
+			changed = o.note(at)
+			break
+		}
+		last = max(last, j)
+	}
+	if changed {
+		*live = listOf(items)
+	}
+	return changed
+}
+
+// unite adds what a list lacks; an element is there if it is the same value, or has the same uid. Of those that want has twice the
+// last counts.
+func (o *overlay) unite(live *node, want *branch, at *site) {
+	list := live.open()
+	places := make(map[string]int, len(list.items))
+	for i := range list.items {
+		places[ownerOrValue(&list.items[i])] = i
+	}
+	last := make(map[string]int, len(want.items))
+	for i := range want.items {
+		item := o.said(&want.items[i])
+		last[ownerOrValue(&item)] = i
+	}
+	for i := range want.items {
+		item := o.said(&want.items[i])
+		id := ownerOrValue(&item)
+		if item.kind() == 'n' || last[id] != i {
+			continue
+		}
+		if j, ok := places[id]; ok {
+			if item.kind() == '{' {
+				o.put(&list.items[j], &want.items[i], at.element(&want.items[i], []string{"uid"}))
+			}
+			continue
+		}
+		places[id] = len(list.items)
+		list.items = append(list.items, item)
+		o.note(at)
+	}
+}
+
+// ownerOrValue returns what tells an owner or a finalizer from the others. A value of another type, which no server takes, is told by
+// what it is.
+func ownerOrValue(n *node) string {
+	if uid := text(n, "uid"); uid != "" {
+		return "uid " + uid
+	}
+	return string(n.appendSorted(nil))
+}
+
+// has reports whether put would change nothing; with whole, live has nothing else either, apart from what a server fills in.
+func (o *overlay) has(live, want *node, at *site, whole bool) bool {
+	if o.isUnsaid(want) {
+		return !whole || live.kind() == 'n'
+	}
+	if live.kind() == 'n' {
+		return !o.adds(want, at)
+	}
+	kind := want.kind()
+	switch {
+	case kind != live.kind() && (kind == '{' || kind == '['):
+		return false
+	case kind == '{':
+		return o.hasMembers(live.open(), want.open(), at, whole || o.isWhole(live, want, at))
+	case kind == '[':
+		return o.hasItems(live, want, at, whole)
+	}
+	return o.alike(live, want, at)
+}
+
+func (o *overlay) hasItems(live, want *node, at *site, whole bool) bool {
+	had, wanted := live.open().items, want.open().items
+	if keys := o.keysAt(at, want); keys != nil && !whole {
+		if pairs, ok := o.pair(had, wanted, at, keys); ok {
+			last := -1
+			for i, j := range pairs {
+				if j <= last || !o.has(&had[j], &wanted[i], at.element(&wanted[i], keys), false) {
+					return false
+				}
+				last = j
+			}
+			return true
+		}
+	}
+	if len(had) != len(wanted) {
+		return false
+	}
+	for i := range wanted {
+		if !o.hasItem(&had[i], &wanted[i], at, whole) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasItem is has for an element of a list, which is no member: a null is one, and a zero is what it is.
+func (o *overlay) hasItem(live, want *node, list *site, whole bool) bool {
+	if live.kind() == 'n' || want.kind() == 'n' {
+		return live.kind() == want.kind()
+	}
+	return o.has(live, want, list.element(want, nil), whole)
+}
+
+func (o *overlay) hasMembers(live, want *branch, at *site, whole bool) bool {
+	if len(o.excluded(live, want, at)) > 0 {
+		return false
+	}
+	for i := range want.members {
+		m := &want.members[i]
+		if m.gone || o.isUnsaid(&m.value) {
+			continue
+		}
+		at := at.member(string(m.name))
+		j := live.findFrom(i, string(m.name))
+		if j < 0 && o.adds(&m.value, at) || j >= 0 && !o.has(&live.members[j].value, &m.value, at, whole) {
+			return false
+		}
+	}
+	if !whole {
+		return true
+	}
+	for m := range live.each {
+		if i := want.find(string(m.name)); i >= 0 && !o.isUnsaid(&want.members[i].value) {
+			continue
+		}
+		if !o.isNothing(&m.value, at.member(string(m.name))) {
+			return false
+		}
+	}
+	return true
+}
+
+// isNothing reports whether a value in an object that is replaced whole is the same as none: it is what the server has filled in, or empty.
+func (o *overlay) isNothing(live *node, at *site) bool {
+	switch kind := live.kind(); {
+	case kind == 'n':
+		return true
+	case (kind == '{' || kind == '[') && isZero(live):
+		return o.isBuiltIn(at) || at.name == "matchLabels" || at.name == "matchExpressions"
+	}
+	return o.isDefaultValue(live, at)
+}
+
+// appendSorted appends a value in one way, whatever the order of members and the spelling of strings.
+func (n *node) appendSorted(dst []byte) []byte {
+	switch n.kind() {
+	case '{':
+		var members []*member
+		for m := range n.open().each {
+			members = append(members, m)
+		}
+		slices.SortFunc(members, func(a, b *member) int { return bytes.Compare(a.name, b.name) })
+		dst = append(dst, '{')
+		for _, m := range members {
+			dst = append(m.value.appendSorted(append(appendQuoted(dst, m.name), ':')), ',')
+		}
+		return append(dst, '}')
+	case '[':
+		dst = append(dst, '[')
+		items := n.open().items
+		for i := range items {
+			dst = append(items[i].appendSorted(dst), ',')
+		}
+		return append(dst, ']')
+	case '"':
+		return appendQuoted(dst, n.from.string(n.at))
+	}
+	return append(dst, n.text()...)
+}

@@ -1,0 +1,239 @@
+package patch
+
+import "strings"
+
+// This file is what an overlay knows of the built-in kinds: which zeros their server does not keep, what it makes of them, which
+// objects it replaces whole and by which members it tells the elements of lists apart. Tests in examples/k8sapi compare the first
+// with the types of k8s.io/api, and tests in internal/e2e the others with the server.
+//
+// A place is a name, or up to three with slashes between, the last of which is the member's; one that starts with a slash is at the
+// top of the object, and one with a colon in a kind.
+
+// Zeros of members that are no pointers in the types of k8s.io/api and have omitempty: the server never writes them. A name, or an
+// end of a path, is here if that is so wherever it occurs.
+const (
+	droppedFalse = " awsElasticBlockStore/readOnly azureFile/readOnly cephfs/readOnly chapAuthDiscovery chapAuthSession cinder/readOnly clusterScope " +
+		"fc/readOnly flexVolume/readOnly gcePersistentDisk/readOnly globalDefault glusterfs/readOnly hostIPC hostNetwork hostPID " +
+		"inlineVolumeSpec/csi/readOnly iscsi/readOnly nfs/readOnly paused persistentVolumeClaim/readOnly portworxVolume/readOnly " +
+		"publishNotReadyAddresses quobyte/readOnly rbd/readOnly scaleIO/readOnly spec/csi/readOnly sslEnabled stdin stdinOnce " +
+		"storageos/readOnly tty unschedulable volumeMounts/readOnly "
+	droppedZero = " /count metadata/generation series/count awsElasticBlockStore/partition deprecatedCount exactly/count failureThreshold firstAvailable/count " +
+		"gcePersistentDisk/partition healthCheckNodePort hostPort initialDelaySeconds livenessProbe/periodSeconds " +
+		"livenessProbe/timeoutSeconds minReadySeconds nodePort number readinessProbe/periodSeconds readinessProbe/timeoutSeconds " +
+		"startupProbe/periodSeconds startupProbe/timeoutSeconds successThreshold "
+	droppedEmpty = " generateName selfLink metadata/uid metadata/resourceVersion /action /reason /type PersistentVolume:spec/storageClassName Pod:spec/nodeName Service:spec/type addresses/hostname allocationMode " +
+		"awsElasticBlockStore/fsType boundObjectRef/apiVersion boundObjectRef/kind boundObjectRef/name boundObjectRef/uid cephfs/path " +
+		"certificateChainPath cinder/fsType claimRef/apiVersion claimRef/fieldPath claimRef/kind claimRef/name claimRef/namespace " +
+		"claimRef/resourceVersion claimRef/uid clusterIP component concurrencyPolicy conditions/reason configMap/resourceVersion " +
+		"configMap/uid configMapKeyRef/name configMapRef/name containers/image containers/ports/name containers/ports/protocol controller " +
+		"controllerExpandSecretRef/name controllerExpandSecretRef/namespace controllerPublishSecretRef/name " +
+		"controllerPublishSecretRef/namespace credentialBundlePath datasetName datasetUUID deleteOptions/apiVersion deleteOptions/kind " +
+		"describedObject/apiVersion description directory dnsPolicy env/value ephemeralContainers/image ephemeralContainers/ports/name " +
+		"ephemeralContainers/ports/protocol exitCodes/operator externalID externalName externalTrafficPolicy fc/fsType fieldRef/apiVersion " +
+		"flexVolume/fsType gcePersistentDisk/fsType group host hostIP httpGet/path imagePullPolicy imagePullSecrets/name " +
+		"initContainers/image initContainers/ports/name initContainers/ports/protocol inlineVolumeSpec/csi/fsType " +
+		"inlineVolumeSpec/storageClassName involvedObject/apiVersion involvedObject/fieldPath involvedObject/kind involvedObject/name " +
+		"involvedObject/namespace involvedObject/resourceVersion involvedObject/uid iscsi/fsType iscsiInterface keyPath keyType keyring " +
+		"level loadBalancerIP medium message messageExpression metadata/name metadata/namespace nodeExpandSecretRef/name " +
+		"nodeExpandSecretRef/namespace nodePublishSecretRef/name nodePublishSecretRef/namespace nodeStageSecretRef/name " +
+		"nodeStageSecretRef/namespace nonResourceAttributes/path notReadyAddresses/hostname note options/name paramKind/apiVersion " +
+		"paramKind/kind paramRef/name paramRef/namespace paths/path persistentVolumeReclaimPolicy phase photonPersistentDisk/fsType podCIDR " +
+		"podCertificate/signerName podManagementPolicy policyName pool port/name portworxVolume/fsType prefix priorityClassName " +
+		"protectionDomain providerID pullPolicy rawSelector rbd/fsType reference regarding/apiVersion regarding/fieldPath regarding/kind " +
+		"regarding/name regarding/namespace regarding/resourceVersion regarding/uid related/apiVersion related/fieldPath related/kind " +
+		"related/name related/namespace related/resourceVersion related/uid reportingController request resourceAttributes/name " +
+		"resourceAttributes/namespace resourceAttributes/resource resourceAttributes/version resourceFieldRef/containerName " +
+		"restartPolicyRules/action revision role scaleIO/fsType scaleIO/volumeName scaleTargetRef/apiVersion schedulerName scheme " +
+		"seLinuxOptions/type secret/name secret/secretName secretFile secretKeyRef/name secretRef/apiVersion secretRef/fieldPath " +
+		"secretRef/kind secretRef/name secretRef/namespace secretRef/resourceVersion secretRef/uid secrets/apiVersion secrets/fieldPath " +
+		"secrets/kind secrets/name secrets/namespace secrets/resourceVersion secrets/uid serviceAccount serviceAccountName " +
+		"serviceAccountToken/audience sessionAffinity sources/configMap/name spec/csi/fsType spec/hostname spec/ports/name " +
+		"spec/ports/protocol spec/restartPolicy spec/uid spec/volumeName storageMode storagePolicyID storagePolicyName storagePool " +
+		"storageos/fsType storageos/volumeName strategy/type subPath subPathExpr subdomain subjects/apiGroup subjects/namespace subresource " +
+		"subsets/ports/name subsets/ports/protocol taints/value target/apiVersion target/fieldPath target/kind target/name target/namespace " +
+		"target/resourceVersion target/uid targetContainerName targetRef/apiVersion targetRef/fieldPath targetRef/kind targetRef/name " +
+		"targetRef/namespace targetRef/resourceVersion targetRef/uid targetVolumeAttributesClassName template/spec/nodeName tenant " +
+		"terminationMessagePath terminationMessagePolicy tls/secretName token tolerations/effect tolerations/key tolerations/operator " +
+		"tolerations/value updateStrategy/type user username verb volumeClaimTemplates/apiVersion volumeClaimTemplates/kind volumeNamespace " +
+		"volumes/configMap/name vsphereVolume/fsType whenDeleted whenScaled workingDir "
+	droppedMaps = " /parameters ConfigMap:/data Pod:spec/nodeSelector ReplicationController:/spec/selector Secret:/data Service:spec/selector " +
+		"annotations attributes binaryData counters default defaultRequest deprecatedTopology devices/capacity extra hard " +
+		"inlineVolumeSpec/capacity labels limits matchLabels max maxLimitRequestRatio min nodeAllocatableResourceMappings options podFixed " +
+		"requests scheduling/nodeSelector spec/capacity spec/overhead stringData template/spec/nodeSelector userAnnotations " +
+		"volumeAttributes "
+)
+
+// defaults are what the server makes of a member that is left out, or is the zero of its type.
+var defaults = map[string]string{
+	"strategy/type": `"RollingUpdate"`, "updateStrategy/type": `"RollingUpdate"`, "podManagementPolicy": `"OrderedReady"`,
+	"whenDeleted": `"Retain"`, "whenScaled": `"Retain"`, "concurrencyPolicy": `"Allow"`, "completionMode": `"NonIndexed"`,
+	"spec/restartPolicy": `"Always"`, "dnsPolicy": `"ClusterFirst"`, "schedulerName": `"default-scheduler"`,
+	"terminationMessagePath": `"/dev/termination-log"`, "terminationMessagePolicy": `"File"`, "ports/protocol": `"TCP"`,
+	"livenessProbe/periodSeconds": "10", "readinessProbe/periodSeconds": "10", "startupProbe/periodSeconds": "10",
+	"livenessProbe/timeoutSeconds": "1", "readinessProbe/timeoutSeconds": "1", "startupProbe/timeoutSeconds": "1",
+	"successThreshold": "1", "failureThreshold": "3", "httpGet/path": `"/"`, "httpGet/scheme": `"HTTP"`,
+	"fieldRef/apiVersion": `"v1"`, "resourceFieldRef/divisor": `"0"`, "persistentVolumeReclaimPolicy": `"Retain"`,
+	"iscsi/iscsiInterface": `"default"`, "rbd/pool": `"rbd"`, "rbd/user": `"admin"`, "rbd/keyring": `"/etc/ceph/keyring"`,
+	"scaleIO/storageMode": `"ThinProvisioned"`, "scaleIO/fsType": `"xfs"`, "Service:spec/type": `"ClusterIP"`,
+	"sessionAffinity": `"None"`, "externalTrafficPolicy": `"Cluster"`, "Secret:/type": `"Opaque"`,
+	"roleRef/apiGroup": `"rbac.authorization.k8s.io"`, "subjects/apiGroup": `"rbac.authorization.k8s.io"`,
+	"conversion/strategy": `"None"`, "matchingPrecedence": "1000", "exactly/allocationMode": `"ExactCount"`,
+	"firstAvailable/allocationMode": `"ExactCount"`, "exactly/count": "1", "firstAvailable/count": "1",
+	"exactly/tolerations/operator": `"Equal"`, "firstAvailable/tolerations/operator": `"Equal"`,
+	"matchConstraints/matchPolicy": `"Equivalent"`, "matchResources/matchPolicy": `"Equivalent"`,
+	"matchConstraints/namespaceSelector": "{}", "matchResources/namespaceSelector": "{}",
+	"matchConstraints/objectSelector": "{}", "matchResources/objectSelector": "{}",
+	"resourceRules/scope": `"*"`, "excludeResourceRules/scope": `"*"`,
+}
+
+// Members that the server fills in where they are zero, with what depends on others, so that a zero is not wanted.
+const filledIn = " Service:spec/clusterIP nodePort healthCheckNodePort ports/targetPort imagePullPolicy Pod:spec/serviceAccountName " +
+	"Pod:spec/serviceAccount Pod:spec/nodeName Pod:spec/priorityClassName spec/volumeName names/singular names/listKind "
+
+// Objects that the API replaces whole (x-kubernetes-map-type: atomic): selectors and references.
+const atomicObjects = " configMapKeyRef controllerExpandSecretRef controllerPublishSecretRef dataSource fieldRef fileKeyRef involvedObject " +
+	"labelSelector matchConstraints matchResources namespaceSelector nodeExpandSecretRef nodePublishSecretRef nodeSelector " +
+	"nodeStageSecretRef nodeTopology objectSelector paramKind paramRef podSelector port preference regarding related " +
+	"nodeAffinity/required nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution resourceFieldRef roleRef scaleTargetRef " +
+	"scopeSelector secretKeyRef secretRef selector Binding:/target targetRef Ingress:defaultBackend/resource Ingress:backend/resource "
+
+// keysOfLists are the members that tell the elements of a list apart (x-kubernetes-list-map-keys), by the place of the list.
+var keysOfLists = map[string][]string{
+	"claims": {"name"}, "compositePodGroupTemplates": {"name"}, "containers": {"name"}, "drivers": {"name"}, "env": {"name"},
+	"ephemeralContainers": {"name"}, "evictionResponders": {"name"}, "hostAliases": {"ip"}, "spec/imagePullSecrets": {"name"},
+	"initContainers": {"name"}, "matchConditions": {"name"}, "podGroupTemplates": {"name"}, "resourceClaims": {"name"},
+	"schedulingGates": {"name"}, "ServiceAccount:/secrets": {"name"}, "ValidatingAdmissionPolicy:spec/variables": {"name"},
+	"volumeDevices": {"devicePath"}, "volumeMounts": {"mountPath"}, "volumes": {"name"}, "webhooks": {"name"},
+	"topologySpreadConstraints": {"topologyKey", "whenUnsatisfiable"}, "Service:spec/ports": {"port", "protocol"},
+	"containers/ports": {"containerPort", "protocol"}, "initContainers/ports": {"containerPort", "protocol"},
+	"ephemeralContainers/ports": {"containerPort", "protocol"},
+}
+
+// places calls known with the names that a place has in the tables, the shortest first, until it returns true.
+func (o *overlay) places(at *site, known func(place string) bool) bool {
+	if strings.Contains(at.name, " ") {
+		return false
+	}
+	is := func(place string) bool { return known(place) || known(o.kind+":"+place) }
+	place, up := at.name, at.up
+	for names := 1; ; names++ {
+		switch {
+		case is(place):
+			return true
+		case names == 3:
+			return false
+		case up == nil:
+			return is("/" + place)
+		}
+		place, up = up.name+"/"+place, up.up
+	}
+}
+
+// among reports whether a place is in one of the lists of the built-in kinds.
+func (o *overlay) among(list string, at *site) bool {
+	return !at.chosen && o.isBuiltIn(at) && endsAPlace(list, at.name) &&
+		o.places(at, func(place string) bool { return strings.Contains(list, " "+place+" ") })
+}
+
+// endsAPlace reports whether a list has a place that ends in the name. It allocates nothing, as most values are in no list.
+func endsAPlace(list, name string) bool {
+	for from := 0; ; {
+		i := strings.Index(list[from:], name)
+		if i < 0 || name == "" {
+			return false
+		}
+		start, end := from+i, from+i+len(name)
+		if end < len(list) && list[end] == ' ' && start > 0 && strings.IndexByte(" /:", list[start-1]) >= 0 {
+			return true
+		}
+		from = end
+	}
+}
+
+// defaultAt returns what the server makes of a member that is left out, empty where it has no default.
+func (o *overlay) defaultAt(at *site) (value string) {
+	if !at.chosen && o.isBuiltIn(at) {
+		o.places(at, func(place string) (found bool) {
+			value, found = defaults[place]
+			return found
+		})
+	}
+	return value
+}
+
+// keysAt returns the members that tell the elements of the list at the place apart, nil where nothing does.
+func (o *overlay) keysAt(at *site, list *node) (keys []string) {
+	if h, ok := o.hints[list.at]; ok && list.from == o.want && h.key != "" && !o.isBuiltIn(at) {
+		return []string{h.key}
+	}
+	if !at.chosen && o.isBuiltIn(at) {
+		o.places(at, func(place string) (found bool) {
+			keys, found = keysOfLists[place]
+			return found
+		})
+	}
+	return keys
+}
+
+// isWhole reports whether the object at the place is replaced whole.
+func (o *overlay) isWhole(live, want *node, at *site) bool {
+	if o.isBuiltIn(at) {
+		return o.among(atomicObjects, at)
+	}
+	return o.hints[want.at].whole && want.from == o.want || isSelector(live.open()) && isSelector(want.open())
+}
+
+// isSelector reports whether an object has no members but those of a label selector.
+func isSelector(b *branch) bool {
+	for m := range b.each {
+		if name := string(m.name); name != "matchLabels" && name != "matchExpressions" {
+			return false
+		}
+	}
+	return true
+}
+
+// isDropped reports whether the value is the zero of a member that the server does not write where it is zero.
+func (o *overlay) isDropped(want *node, at *site) bool {
+	switch want.kind() {
+	case '[':
+		return len(want.open().items) == 0 && o.isBuiltIn(at)
+	case '{':
+		return want.open().len() == 0 && o.among(droppedMaps, at)
+	}
+	switch string(want.text()) {
+	case "false":
+		return o.among(droppedFalse, at)
+	case "0":
+		return o.among(droppedZero, at) || o.among(filledIn, at)
+	case `""`:
+		return o.among(droppedEmpty, at) || o.among(filledIn, at)
+	}
+	return false
+}
+
+// isDefault reports whether live has what the server makes of the zero that is wanted.
+func (o *overlay) isDefault(live, want *node, at *site) bool {
+	if at.item != nil {
+		return false
+	}
+	switch string(want.text()) {
+	case "false", "0", `""`:
+		return o.among(filledIn, at) || o.isDefaultValue(live, at)
+	}
+	return false
+}
+
+// isDefaultValue reports whether a value of live is the default at its place.
+func (o *overlay) isDefaultValue(live *node, at *site) bool {
+	value := o.defaultAt(at)
+	if value == "" {
+		return false
+	}
+	s, err := read("a default", []byte(value))
+	if err != nil {
+		return false
+	}
+	n := s.root()
+	return same(live, &n)
+}
