@@ -15,6 +15,7 @@
 //   - Loops have no particular order, but that of Reader.Sorted is that of the keys.
 //   - Indexes are made and closed while the cache is in use: [NewValueIndex] where each object has one value, [NewIndex]
 //     where it has any number of them. A [NewLabelIndex] makes Select fast.
+//   - A cache that is not filled yet says of everything that it is not there. Informers report the first such read.
 //   - Who has written to the server reads what they have written after [Reader.WaitFor].
 //
 // Objects are shared between the cache, all readers and all handlers. Whoever wants to change one clones it first;

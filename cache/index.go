@@ -113,6 +113,7 @@ func (ix *Index[K, T]) Len(k K) int {
 	if ix.s == nil {
 		return 0
 	}
+	ix.s.reading("Index.Len", meta.Key{})
 	ix.s.mu.RLock()
 	defer ix.s.mu.RUnlock()
 	in := ix.buckets.rows(k)
@@ -134,6 +135,7 @@ func (ix *Index[K, T]) keys() []K {
 	if ix.s == nil {
 		return nil
 	}
+	ix.s.reading("Index.Keys", meta.Key{})
 	ix.s.mu.RLock()
 	defer ix.s.mu.RUnlock()
 	return slices.AppendSeq(make([]K, 0, ix.buckets.len()), maps.Keys(ix.buckets.m))
@@ -143,6 +145,7 @@ func (ix *Index[K, T]) view(k K) view[T] {
 	if ix.s == nil {
 		return view[T]{}
 	}
+	ix.s.reading("Index.Get", meta.Key{})
 	ix.s.mu.RLock()
 	defer ix.s.mu.RUnlock()
 	ix.s.touch()

@@ -40,6 +40,7 @@ func (r Reader[T]) Get(k meta.Key) (obj T, found bool) {
 	}
 	e := r.s.get(k)
 	if e == nil {
+		r.s.reading("Get", k)
 		return obj, false
 	}
 	return e.obj, true
@@ -63,7 +64,7 @@ func (s *Store[T]) get(k meta.Key) *entry[T] {
 // without holding a lock; starting one takes constant time and no memory.
 func (r Reader[T]) All() iter.Seq[T] {
 	return func(yield func(T) bool) {
-		v := r.viewAll()
+		v := r.viewAll("All")
 		v.each(yield)
 	}
 }
@@ -83,7 +84,7 @@ func (r Reader[T]) Namespace(ns string) iter.Seq[T] {
 // 100,000, by how far from sorted they came.
 func (r Reader[T]) Sorted() iter.Seq[T] {
 	return func(yield func(T) bool) {
-		v := r.viewAll()
+		v := r.viewAll("Sorted")
 		entries := v.entries()
 		slices.SortFunc(entries, func(a, b *entry[T]) int { return a.key.Compare(b.key) })
 		eachOf(entries, yield)
@@ -95,6 +96,7 @@ func (r Reader[T]) Len() int {
 	if r.s == nil {
 		return 0
 	}
+	r.s.reading("Len", meta.Key{})
 	r.s.mu.RLock()
 	defer r.s.mu.RUnlock()
 	return r.s.all.n
@@ -124,10 +126,11 @@ func (r Reader[T]) Subscribe(h Handler[T]) *Subscription {
 	return r.s.subscribe(h, nil)
 }
 
-func (r Reader[T]) viewAll() view[T] {
+func (r Reader[T]) viewAll(op string) view[T] {
 	if r.s == nil {
 		return view[T]{}
 	}
+	r.s.reading(op, meta.Key{})
 	r.s.mu.RLock()
 	defer r.s.mu.RUnlock()
 	r.s.touch()
@@ -138,6 +141,7 @@ func (r Reader[T]) viewNamespace(ns string) view[T] {
 	if r.s == nil {
 		return view[T]{}
 	}
+	r.s.reading("Namespace", meta.Key{Namespace: ns})
 	r.s.mu.RLock()
 	defer r.s.mu.RUnlock()
 	r.s.touch()

@@ -60,6 +60,7 @@ func (r Reader[T]) viewSelected(wanted []meta.Requirement) []view[T] {
 	if r.s == nil {
 		return nil
 	}
+	r.s.reading("Select", meta.Key{})
 	r.s.mu.RLock()
 	defer r.s.mu.RUnlock()
 	r.s.touch()

@@ -42,6 +42,8 @@ type Store[T meta.Object] struct {
 	spaces   buckets[string]
 	labelled []*Index[string, T] // the indexes that Select may use
 
+	onRead atomic.Pointer[func(Read)] // see OnRead
+
 	// viewed is set under mu.RLock by who takes a view of the rows, and makes the next write start a new generation: see
 	// rows.
 	viewed atomic.Bool

@@ -12,6 +12,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/informer/controller"
 )
 
 // Pod is a pod as this program sees it: nothing else of it is decoded or kept.
@@ -138,4 +139,41 @@ func ExampleShare() {
 	}
 	// Output:
 	// watches: 1
+}
+
+// A controller names the informers that it watches and reads. Run runs them, and stops them after the controller.
+func ExampleRun() {
+	server := clienttest.New(clienttest.Options{})
+	c, err := client.New(server.Config())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Close()
+	pods := informer.New(client.For(c, Pods), informer.Options{})
+	namespaces := informer.New(client.For(c, client.Type[*meta.Partial]{
+		Version: "v1", Kind: "Namespace", Resource: "namespaces", Scope: meta.Cluster,
+	}), informer.Options{})
+
+	errDone, reconciled := errors.New("done"), make(chan struct{})
+	ctl := controller.New("pods", controller.Options{},
+		func(_ context.Context, key meta.Key) (controller.Result, error) {
+			_, found := namespaces.Reader().Get(meta.Key{Name: key.Namespace}) // complete: the controller reads it
+			fmt.Println(key, "is in a namespace that exists:", found)
+			close(reconciled)
+			return controller.Result{}, nil
+		},
+		controller.Watch(pods), controller.Reads[meta.Key](namespaces))
+	work := func(ctx context.Context) error {
+		if _, err := client.For(c, Pods).Create(ctx, pod("a", "one")); err != nil {
+			return err
+		}
+		<-reconciled
+		return errDone
+	}
+	if err := informer.Run(context.Background(), informer.RunnerFunc(server.Run), ctl, informer.RunnerFunc(work)); err != errDone {
+		fmt.Println(err)
+	}
+	// Output:
+	// default/a is in a namespace that exists: true
 }

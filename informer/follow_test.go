@@ -248,7 +248,7 @@ func TestOnErrorMayAskTheInformer(t *testing.T) {
 		r.put("good")
 		var i *informer.Informer[*Thing]
 		var seen []string
-		i = informer.New(r.things, informer.Options{OnError: func(err error) {
+		i = informer.New(r.things, informer.Options{AllowEarlyReads: true, OnError: func(err error) {
 			seen = append(seen, err.Error())
 			_, _, _ = i.Status().String(), i.Reader().Len(), i.String()
 			i.Subscribe(cache.HandlerFuncs[*Thing]{}).Close()

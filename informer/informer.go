@@ -39,6 +39,8 @@ type Informer[T meta.Object] struct {
 
 	// leaving are the namespaces that are about to leave the cache, ordered: a list of one that is complete now is too late.
 	leaving []string
+	warned  bool // an early read has been reported
+
 	// withhold keeps errors in withheld, because shape is held without a Run: OnError may call SetNamespaces.
 	withhold bool
 	withheld []error
@@ -189,20 +191,14 @@ func (i *Informer[T]) Status() Status {
 	parts := make(map[string]Status, len(scopes))
 	for _, s := range scopes {
 		part := s.record.copy()
-		part.Objects, part.ResourceVersion = r.Len(), s.part.ResourceVersion()
-		if s.namespace != "" {
-			part.Objects = 0
-			for range r.Namespace(s.namespace) {
-				part.Objects++
-			}
-		}
+		part.Objects, part.ResourceVersion = i.store.Count(s.namespace), s.part.ResourceVersion()
 		parts[s.namespace] = part
 	}
 	if i.o.Namespaces == nil {
 		return parts[i.o.Namespace]
 	}
 	all := summary(parts)
-	all.Objects, all.ResourceVersion, all.Synced = r.Len(), r.ResourceVersion(), synced
+	all.Objects, all.ResourceVersion, all.Synced = i.store.Count(""), r.ResourceVersion(), synced
 	if len(parts) == 0 && running {
 		all.State = Watching // of nothing
 	}

@@ -199,6 +199,11 @@ func (i *Informer[T]) split(want []string) []string {
 // settle makes the signal for those who wait what is true. The caller holds mu.
 func (i *Informer[T]) settle() {
 	all := i.allListed()
+	if all || i.warned || i.o.AllowEarlyReads {
+		i.store.OnRead(nil)
+	} else {
+		i.store.OnRead(i.early)
+	}
 	select {
 	case <-i.synced:
 		if !all {

@@ -41,8 +41,13 @@ type Options struct {
 	// remembered, and is meant for tests and staging. 1 checks every object. 0 checks none, except that an informer whose
 	// client has the Config of a server from clienttest.Start checks up to 1000 objects at a time, and fails the test.
 	CheckMutations int
+	// AllowEarlyReads lets the cache be read before it holds a complete list, when it lacks objects that the server has. Without it
+	// the first read that is too early is reported as an *EarlyReadError, and fails a test whose client is of clienttest.Start.
+	// Such reads are Get where it finds nothing, loops, Select, Len, and those of indexes; Subscribe and Status are not. Where
+	// some namespaces have been listed, it is too early for the others, and for reads of all.
+	AllowEarlyReads bool
 	// OnError is called with every error: of lists and watches, which are tried again; a *client.DecodeError for an object
-	// that does not decode, once per change of it; a *cache.PanicError for a handler that panicked; a *cache.MutationError. It
+	// that does not decode, once per change of it; a *cache.PanicError for a handler that panicked; a *cache.MutationError; an *EarlyReadError. It
 	// is called by several goroutines at once, and should return soon: the list, the watch or the handler waits for it. It
 	// may call any method of the informer that does not wait.
 	//

@@ -197,7 +197,11 @@ func (r *reflector[T]) failed(ctx context.Context, err error) input {
 			verb = "list"
 		}
 	})
-	r.failedTo(verb, err)
+	if in.outcome == unusable { // Run returns it
+		r.informer.hand(err)
+	} else {
+		r.failedTo(verb, err)
+	}
 	return in
 }
 

@@ -31,6 +31,7 @@ func (i *Informer[T]) report(err error) {
 	var (
 		panicked *cache.PanicError
 		mutation *cache.MutationError
+		early    *EarlyReadError
 	)
 	switch {
 	case errors.As(err, &panicked):
@@ -39,6 +40,8 @@ func (i *Informer[T]) report(err error) {
 	case errors.As(err, &mutation):
 		t := report.Topic{Key: "mutation", Fails: i.name() + ": an object in the cache has been changed"}
 		i.log.Failed(t, err, nil)
+	case errors.As(err, &early):
+		i.log.Failed(report.Topic{Key: "early", Fails: i.name() + ": the cache has been read too early"}, err, nil)
 	default:
 		i.log.Failed(report.Topic{Key: "informer", Fails: i.name() + ": error"}, err, nil)
 	}

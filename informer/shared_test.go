@@ -53,7 +53,7 @@ func TestSharedFollowsItsUsers(t *testing.T) {
 		r.put("a")
 		s := informer.NewShared(informer.SharedOptions{Grace: time.Minute})
 		shared := r.running(s)
-		one := informer.Share(s, r.things, informer.Options{})
+		one := informer.Share(s, r.things, informer.Options{AllowEarlyReads: true})
 		two := informer.Share(s, r.things.With(client.WriteOptions{FieldManager: "me"}), informer.Options{PageSize: 7})
 		byName := cache.NewIndex(one.Reader(), func(obj *Thing) []string { return []string{obj.Name} })
 		r.watches(0)

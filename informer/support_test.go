@@ -225,6 +225,7 @@ type informed struct {
 // informer makes an informer; it does not run yet.
 func (r *rig) informer(o informer.Options) *informed {
 	i := &informed{r: r, o: o}
+	o.AllowEarlyReads = true // held may be asked for at any time
 	o.OnError = func(err error) {
 		i.mu.Lock()
 		defer i.mu.Unlock()

@@ -325,6 +325,9 @@ type TB interface {
 // The test also fails if it changes an object of the cache of an informer whose client has the server's Config; the error
 // names the object and the field. Each informer looks at up to 1000 of its objects at a time: when one is replaced or deleted,
 // at each list, every minute, and when the informer's Run ends. A benchmark is not checked.
+//
+// Likewise the test fails if it reads the cache of such an informer before that holds a complete list; see
+// informer.Options.AllowEarlyReads.
 func Start(tb TB, o Options) *Server {
 	tb.Helper()
 	s := New(o)

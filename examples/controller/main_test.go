@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
+	"net/http"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,6 +47,54 @@ func TestTheControllerWritesTheStatus(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// The program said nothing of a server that is gone, of a resource that is not installed, and of a 403.
+func TestTheProgramSaysWhyItDoesNothing(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		fault func(s *clienttest.Server)
+		want  []string
+	}{
+		{"a dead server", func(s *clienttest.Server) { s.Refuse(syscall.ECONNREFUSED) }, []string{"connection refused"}},
+		{"a missing resource", func(s *clienttest.Server) {
+			if err := s.Unregister(meta.GVR{Group: "example.com", Version: "v1", Resource: "sites"}); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{"NotFound (404)"}},
+		{"no permission", func(s *clienttest.Server) {
+			s.Intercept(func(*http.Request) http.HandlerFunc {
+				return clienttest.Answer(meta.Status{Code: 403, Reason: "Forbidden", Message: "not you"})
+			})
+		}, []string{"Forbidden (403): not you"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var said bytes.Buffer
+				before := slog.Default()
+				defer slog.SetDefault(before)
+				slog.SetDefault(slog.New(slog.NewTextHandler(&said, nil)))
+				server := clienttest.Start(t, clienttest.Options{Resources: []clienttest.Resource{
+					{Group: "example.com", Version: "v1", Kind: "Site", Resource: "sites", Status: true},
+				}})
+				test.fault(server)
+				ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute)
+				defer stop()
+				if err := run(ctx, server.Config()); err != nil {
+					t.Error(err)
+				}
+				text := said.String()
+				for _, want := range append(test.want, "sites.example.com/v1: list fails", `workers wait for sources`) {
+					if !strings.Contains(text, want) {
+						t.Errorf("the log lacks %q:\n%s", want, text)
+					}
+				}
+				if n := strings.Count(text, "\n"); n > 20 {
+					t.Errorf("%d lines in ten minutes:\n%s", n, text)
+				}
+			})
+		})
+	}
 }
 
 // The README shows this program. It must be the one that compiles.

@@ -1,0 +1,98 @@
+package informer
+
+import (
+	"fmt"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// A cache that has never held a complete list says of everything that it is not there. A controller that believes it creates
+// objects that exist, or deletes what refers to them. So the first such read is reported.
+
+// EarlyReadError says that the cache of an informer was read before it held a complete list, so the answer may lack objects
+// that the server has. It is reported once for each informer; see [Options.AllowEarlyReads].
+type EarlyReadError struct {
+	// Resource is what the informer follows.
+	Resource meta.GVR
+	// Read is what was read.
+	Read cache.Read
+	// At is the file and the line of the program that read, or empty if it is not known.
+	At string
+	// Err is why the cache was not complete.
+	Err error
+}
+
+// Error names the read, its place and the reason, and says what to do.
+func (e *EarlyReadError) Error() string {
+	what := e.Read.Op
+	if e.Read.Key != (meta.Key{}) {
+		what = fmt.Sprintf("%s %q", what, e.Read.Key)
+	}
+	at := ""
+	if e.At != "" {
+		at = " at " + e.At
+	}
+	return fmt.Sprintf("read the cache of %s too early (%s%s), objects may be missing: %v; "+
+		"declare the cache with controller.Reads, or call WaitSynced first", e.Resource, what, at, e.Err)
+}
+
+// Unwrap returns why the cache was not complete.
+func (e *EarlyReadError) Unwrap() error { return e.Err }
+
+// early reports a read if what was asked for has not been listed, and is the informer's. The store calls it while anything
+// is missing.
+func (i *Informer[T]) early(read cache.Read) {
+	if !i.isEarly(read) {
+		return
+	}
+	err := &EarlyReadError{Read: read, At: reader(), Err: i.Unsynced()}
+	if err.Err == nil { // it has come this moment
+		return
+	}
+	if any(i.source) != nil {
+		err.Resource = i.source.GVR()
+	}
+	i.report(err)
+	i.test.Misused(err)
+}
+
+// isEarly reports whether a read is too early, and the first that is.
+func (i *Informer[T]) isEarly(read cache.Read) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.warned || i.allListed() {
+		return false
+	}
+	if ns := read.Key.Namespace; ns != "" && !among(i.want, "") && (!among(i.want, ns) || i.listed[ns]) {
+		return false // it is not the informer's, or it has come
+	}
+	i.warned = true
+	i.store.OnRead(nil)
+	return true
+}
+
+// reader returns the place of the program that reads: the first that is neither in this package nor in package cache. Files
+// tell, because a loop's body is a function of the package that has the loop.
+func reader() string {
+	_, self, _, _ := runtime.Caller(0)
+	here := path.Dir(self)
+	pcs := make([]uintptr, 32)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	for {
+		frame, more := frames.Next()
+		dir := path.Dir(frame.File)
+		ours := (dir == here || dir == path.Join(path.Dir(here), "cache")) && !strings.HasSuffix(frame.File, "_test.go")
+		library := slices.ContainsFunc([]string{"iter.", "slices.", "maps."}, func(p string) bool { return strings.HasPrefix(frame.Function, p) })
+		if frame.File != "" && !ours && !library {
+			return fmt.Sprintf("%s:%d", frame.File, frame.Line)
+		}
+		if !more {
+			return ""
+		}
+	}
+}
