@@ -106,6 +106,12 @@ func TestAFailureThatComesAndGoesMakesFewLines(t *testing.T) {
 		if len(got.all) != before+1 || strings.Contains(got.all[before], "times") {
 			t.Errorf("after an hour of health: %q", got.all[before:])
 		}
+		time.Sleep(time.Second)
+		l.Failed(list, errors.New("reset"), nil)
+		time.Sleep(5 * time.Second)
+		if len(got.all) != before+2 || !strings.Contains(got.all[before+1], "1 time in 5s") {
+			t.Errorf("the intervals do not begin anew: %q", got.all[before:])
+		}
 	})
 }
 
@@ -268,6 +274,10 @@ func TestEachClassIsSaidWhenItIsDue(t *testing.T) {
 		l.Failed(list, errors.New("y"), nil)
 		time.Sleep(6 * time.Second)
 		if n := len(got.all); !strings.HasPrefix(got.all[n-1], "1m45s ") || !strings.Contains(got.all[n-1], "1 time in") {
+			t.Errorf("the last line is %q", got.all[n-1])
+		}
+		time.Sleep(5 * time.Minute) // and the late one is not forgotten
+		if n := len(got.all); !strings.Contains(got.all[n-1], `"msg"="old, `) {
 			t.Errorf("the last line is %q", got.all[n-1])
 		}
 	})
