@@ -19,7 +19,9 @@ type Part[T meta.Object] struct {
 	s         *Store[T]
 	namespace string // "" is all
 
-	version string // guarded by s.mu
+	// Guarded by s.mu for readers, and changed under s.write too.
+	version string
+	about   map[string]bool // see Restrict; nil is every namespace
 
 	// Guarded by s.write.
 	committed bool
@@ -90,6 +92,35 @@ func (p *Part[T]) Bookmark(resourceVersion string) {
 	if !p.ended {
 		p.s.move(p, resourceVersion)
 	}
+}
+
+// Restrict limits the part's resource version to these namespaces, for WaitFor: it says nothing about the others, even if
+// the part covers them. It is for a part of everything whose writer leaves out the objects of other namespaces: the
+// version goes on with their events, but the part does not hold what they changed. When the writer has listed a further
+// namespace it calls Restrict again, after the Commit. Nil lifts the limit.
+func (p *Part[T]) Restrict(namespaces []string) {
+	s := p.s
+	s.write.Lock()
+	defer s.unlock()
+	if p.ended {
+		return
+	}
+	var about map[string]bool
+	if namespaces != nil {
+		about = make(map[string]bool, len(namespaces))
+		for _, ns := range namespaces {
+			about[ns] = true
+		}
+	}
+	s.mu.Lock()
+	p.about = about
+	s.mu.Unlock()
+	s.wake()
+}
+
+// isAbout reports whether the part's version says how far it is with a namespace.
+func (p *Part[T]) isAbout(namespace string) bool {
+	return p.covers(namespace) && (p.about == nil || p.about[namespace])
 }
 
 // Relist starts to stage a full list of the part. It ends a Relist of this part that was started before and not

@@ -46,6 +46,19 @@ func TestWaitFor(t *testing.T) {
 			`wait for version 6 of "ns/a": the cache is at 4: context deadline exceeded`,
 		},
 		{
+			"by a part that is restricted to its namespace", func(s store) { s.Part("").Restrict([]string{"ns", "more"}) }, "6",
+			func(s store) { s.Bookmark("6") }, time.Second, "",
+		},
+		{
+			"by a part that is not restricted any more", func(s store) { s.Part("").Restrict([]string{}); s.Bookmark("6") }, "6",
+			func(s store) { s.Part("").Restrict(nil) }, time.Second, "",
+		},
+		{
+			"not by a part that is restricted to others", func(s store) { s.Part("").Restrict([]string{"other"}) }, "6",
+			func(s store) { s.Bookmark("7") }, time.Minute,
+			`wait for version 6 of "ns/a": the cache is not filled yet: context deadline exceeded`,
+		},
+		{
 			"nor before the first list", func(s store) { s.Part("ns") }, "6", nil, time.Minute,
 			`wait for version 6 of "ns/a": the cache is not filled yet: context deadline exceeded`,
 		},

@@ -127,6 +127,7 @@ func (i *Informer[T]) rearrange(halt func([]*scope[T])) {
 			s.at = state{cause: Extended, seen: s.at.seen}
 		}
 		s.covers = want
+		s.part.Restrict(i.listedOf(want)) // what is new is not in the cache, however far the version is
 		s.record.keepUndecodable(func(k meta.Key) bool { return among(want, k.Namespace) })
 	}
 	i.beVacant(len(want) == 0)
@@ -219,6 +220,13 @@ func (i *Informer[T]) settle() {
 // allListed reports whether the cache has a complete list of every wanted namespace. The caller holds mu.
 func (i *Informer[T]) allListed() bool {
 	return !slices.ContainsFunc(i.want, func(ns string) bool { return !i.listed[ns] })
+}
+
+// listedOf returns those of these namespaces of which the cache has held a complete list; it is never nil.
+func (i *Informer[T]) listedOf(namespaces []string) []string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(namespaces), func(ns string) bool { return !i.listed[ns] })
 }
 
 // wasListed notes that the cache holds a complete list of these namespaces. Those that are about to leave it do not count,
@@ -359,6 +367,9 @@ func (i *Informer[T]) reflector(s *scope[T]) *reflector[T] {
 	r := &reflector[T]{
 		informer: i, source: i.source, o: i.o, namespace: s.namespace, part: s.part, record: &s.record,
 		synced: func() {
+			if s.covers != nil {
+				s.part.Restrict(names)
+			}
 			i.wasListed(names)
 			if i.checks {
 				i.store.Sweep()

@@ -77,6 +77,46 @@ func TestWaitForAWrite(t *testing.T) {
 	})
 }
 
+// A wide watch moves on with the events of namespaces that nobody wants yet. That it has passed a write there does not mean
+// that the cache has it once the namespace is wanted.
+func TestWaitForInANamespaceThatWasAddedToAWideWatch(t *testing.T) {
+	modes(t, func(t *testing.T, mode informer.Mode) {
+		bubble(t, func(r *rig) {
+			r.putIn("default", "old")
+			i := r.start(informer.Options{Namespaces: []string{"default", "kube-system"}, WideAbove: 1, Mode: mode})
+			for n := range 2 { // also when it has left and comes back
+				r.putIn("kube-public", fmt.Sprint("x", n))
+				wrote, err := r.raw.Get(r.Context(), meta.Key{Namespace: "kube-public", Name: fmt.Sprint("x", n)})
+				if err != nil {
+					r.Fatal(err)
+				}
+				r.putIn("default", fmt.Sprint("later", n))
+				synctest.Wait() // the wide watch has passed the version of x
+				old, ok := i.Reader().Get(key("old"))
+				if !ok {
+					r.Fatal("the cache lacks an object")
+				}
+				if err := i.SetNamespaces([]string{"default", "kube-system", "kube-public"}); err != nil {
+					r.Fatal(err)
+				}
+				began := time.Now()
+				if err := i.WaitFor(r.Context(), key("old"), old.ResourceVersion); err != nil || time.Since(began) > 0 {
+					r.Errorf("a namespace that was there before is waited for: %v, %v", time.Since(began), err)
+				}
+				ctx, cancel := timeout(r, time.Minute)
+				defer cancel()
+				if err := i.WaitFor(ctx, meta.KeyOf(wrote), wrote.GetResourceVersion()); err != nil {
+					r.Fatal(err)
+				}
+				if _, ok := i.Reader().Get(meta.KeyOf(wrote)); !ok {
+					r.Errorf("WaitFor has returned, and the cache does not have %v", meta.KeyOf(wrote))
+				}
+				i.set("default", "kube-system")
+			}
+		})
+	})
+}
+
 func TestWaitForWhatIsNotCovered(t *testing.T) {
 	bubble(t, func(r *rig) {
 		elsewhere := meta.Key{Namespace: "kube-public", Name: "x"}
