@@ -498,9 +498,10 @@ func TestWhatIsHeldOfAListIsBounded(t *testing.T) {
 	}
 }
 
-// An object that is larger than the bound ends the list, and names itself; those before it have been handed on.
+// An object that is larger than the bound ended the list, each time that it was read. It is one that does not decode, and the
+// others come.
 // fault F37, guarantee S11
-func TestAnObjectLargerThanTheBoundEndsALongList(t *testing.T) {
+func TestAnObjectLargerThanTheBoundCostsNoOther(t *testing.T) {
 	const limit = 1 << 20
 	small := object("a", "1", strings.Repeat("x", 1000))
 	for _, extra := range []int{0, 1} {
@@ -515,8 +516,12 @@ func TestAnObjectLargerThanTheBoundEndsALongList(t *testing.T) {
 			}
 			continue
 		}
-		if limit := is[*client.LimitError](t, err); len(names) != 300 || limit.Key.Name != "big" {
-			t.Errorf("over the limit: %d objects, %v", len(names), err)
+		if err != nil || len(names) != 301 || len(bad) != 1 {
+			t.Fatalf("over the limit: %d objects, %d bad ones, %v", len(names), len(bad), err)
+		}
+		decode := is[*client.DecodeError](t, bad[0])
+		if limit := is[*client.LimitError](t, bad[0]); limit.Key.Name != "big" || decode.Identity.ResourceVersion != "2" {
+			t.Errorf("over the limit: %v", bad[0])
 		}
 	}
 }

@@ -69,8 +69,8 @@ func (e *UsageError) Error() string { return e.Err.Error() }
 // Unwrap returns what is wrong.
 func (e *UsageError) Unwrap() error { return e.Err }
 
-// DecodeError says that one object of the server's does not fit the type that it is decoded into. In an iteration it is the
-// one error that is not final: the other objects follow.
+// DecodeError says that one object of the server's does not fit the type that it is decoded into, or exceeds a limit: then a
+// [*LimitError] is in it. In an iteration it is the one error that is not final: the other objects follow.
 type DecodeError struct {
 	// Identity is the object's, as far as it could be read.
 	Identity meta.Identity
@@ -136,7 +136,7 @@ func (e *VersionError) Error() string {
 }
 
 // EventError says that a watch brought something that is not a usable event: of an unknown type, of another kind, without a
-// resource version or a name, too large, or broken JSON. It ends the watch, before the event has been applied.
+// resource version or a name, or broken JSON. It ends the watch, before the event has been applied.
 //
 // It also stands for the event by which a server says why it ends a watch that had begun. Its Type then is ERROR, and Err an
 // *errors.StatusError; the same refusal before the watch began has no EventError around it.
@@ -185,7 +185,9 @@ func (e *BodyError) Error() string {
 }
 
 // LimitError says that an object, or another member of a list, is larger or nested deeper than the client takes, or that the
-// headers of an answer are. It is noticed while the answer is read.
+// headers of an answer are. It is noticed while the answer is read. An object of a list or a watch is then skipped, and the
+// error is the [*DecodeError] of this object alone; one that goes on for more than 32 MiB and 16 times MaxObject ends the list
+// or the watch.
 type LimitError struct {
 	// Limit is "MaxObject", the field of Config, or "MaxDepth" or "MaxHeaders", which are fixed.
 	Limit string

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -37,17 +38,18 @@ func (r Resource[T]) events(
 	}
 	defer pipe.stop()
 	frames := jsonstream.NewWatch(drained[Event[T]]{resp.Body, pipe}, r.c.streamOptions(o.KeepManagedFields))
-	for {
+	for begun := false; ; {
 		var event Event[T]
 		var decode bool
 		frame, err := frames.Next()
 		switch {
 		case err == nil:
+			begun = true
 			if event, decode, err = r.event(frame, reuse); err != nil {
 				err = q.fail(err)
 			}
 		case err != io.EOF:
-			err = q.fail(streamError(ctx, resp, err))
+			err = q.fail(r.streamError(ctx, resp, begun, err))
 		}
 		switch {
 		case pipe.err != nil:
@@ -96,13 +98,16 @@ func (d drained[E]) Read(p []byte) (int, error) {
 }
 
 // streamError tells why a watch could not be read on: its context ended, what came is no event or no watch at all, or the
-// connection failed.
-func streamError(ctx context.Context, resp *http.Response, err error) error {
+// connection failed. begun says that an event has come before.
+func (r Resource[T]) streamError(ctx context.Context, resp *http.Response, begun bool, err error) error {
 	var (
 		syntax *jsonstream.SyntaxError
 		limit  *jsonstream.LimitError
+		bare   *jsonstream.BareError
 	)
 	switch {
+	case errors.As(err, &bare):
+		return r.bareError(bare, begun)
 	case errors.As(err, &limit):
 		return &EventError{Identity: meta.Identity{Namespace: limit.Key.Namespace, Name: limit.Key.Name}, Err: publicError(err)}
 	case errors.As(err, &syntax):
@@ -125,19 +130,24 @@ func (r Resource[T]) event(f jsonstream.Frame, reuse func(meta.Identity) (T, boo
 	default:
 		return unusable(errors.New("its type is unknown"))
 	}
+	kindless := f.APIVersion == "" && f.Kind == ""
+	// A bookmark need not say its kind, and is believed then; nor need an object whose kind may have been skipped. The kind
+	// comes first: an object of another kind lacks more than that.
+	if !kindless || e.Type != Bookmark && f.Limit == nil {
+		if err := r.checkKind(f.APIVersion, f.Kind); err != nil {
+			return unusable(err)
+		}
+	}
 	switch {
+	case f.Limit != nil: // it is said although nobody may know of which object, and the next event says where to go on
+		e.Err = &DecodeError{Identity: f.Identity, Err: publicError(f.Limit)}
+		return e, false, nil
 	case f.ResourceVersion == "":
-		return unusable(errors.New("it has no resource version"))
-	case e.Type == Bookmark && f.APIVersion == "" && f.Kind == "": // it need not say them, and is believed then
+		return unusable(lacks(f.Raw, "resourceVersion"))
+	case e.Type == Bookmark:
 		return e, false, nil
-	case e.Type != Bookmark && f.Name == "":
-		return unusable(errors.New("it has no name"))
-	}
-	if err := r.checkKind(f.APIVersion, f.Kind); err != nil {
-		return unusable(err)
-	}
-	if e.Type == Bookmark {
-		return e, false, nil
+	case f.Name == "":
+		return unusable(lacks(f.Raw, "name"))
 	}
 	if e.Type == Added && reuse != nil {
 		if e.Object, e.Reused = reuse(f.Identity); e.Reused {
@@ -149,6 +159,9 @@ func (r Resource[T]) event(f jsonstream.Frame, reuse func(meta.Identity) (T, boo
 
 // watchError returns what an ERROR event says.
 func watchError(f jsonstream.Frame) error {
+	if f.Limit != nil {
+		return &EventError{Type: errorEvent, Err: publicError(f.Limit)}
+	}
 	if f.Kind == "Status" {
 		if status, err := codec.Unmarshal[*meta.Status](f.Raw); err == nil {
 			return &EventError{Type: errorEvent, Err: apierrors.FromStatus(*status)}
@@ -156,4 +169,71 @@ func watchError(f jsonstream.Frame) error {
 	}
 	excerpt := f.Raw[:min(len(f.Raw), maxExcerpt)]
 	return &EventError{Type: errorEvent, Err: fmt.Errorf("its object is no Status: %s", show(string(excerpt)))}
+}
+
+// bareError returns what a watch that brought an object in place of an event says by that. A server or a proxy that answers with a
+// Status, although with the code of a success, means what the Status says.
+func (r Resource[T]) bareError(bare *jsonstream.BareError, begun bool) error {
+	if status, ok := failure(bare.Raw, bare.Kind); ok {
+		if begun {
+			return &EventError{Type: errorEvent, Err: status}
+		}
+		return status
+	}
+	e := &KindError{APIVersion: bare.APIVersion, Kind: bare.Kind}
+	e.WantAPIVersion, e.WantKind = r.wireKind()
+	if begun {
+		return &EventError{Err: fmt.Errorf("it is an object: %w", e)}
+	}
+	return fmt.Errorf("the answer is not a watch: %w", e)
+}
+
+// failure returns the error that a Status says; false for what is none, or says that all is well.
+func failure(object []byte, kind string) (error, bool) {
+	if kind != "Status" {
+		return nil, false
+	}
+	status, err := codec.Unmarshal[*meta.Status](object)
+	if err != nil || status.Status == "Success" {
+		return nil, false
+	}
+	return apierrors.FromStatus(*status), true
+}
+
+// lacks says that an object has no such field in its metadata, or what it has there in place of a string.
+func lacks(object []byte, field string) error {
+	var o struct {
+		Metadata json.RawMessage `json:"metadata"`
+	}
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(object, &o) // what cannot be read is not there
+	if kind := kindOfJSON(o.Metadata); kind != "" && json.Unmarshal(o.Metadata, &fields) != nil {
+		return fmt.Errorf("metadata is %s, and must be an object", kind)
+	}
+	switch kind := kindOfJSON(fields[field]); kind {
+	case "", "a string":
+		return fmt.Errorf("metadata.%s is empty", field)
+	default:
+		return fmt.Errorf("metadata.%s is %s, and must be a string", field, kind)
+	}
+}
+
+// kindOfJSON returns what a value is, with its article; empty where there is none.
+func kindOfJSON(value []byte) string {
+	if len(value) == 0 {
+		return ""
+	}
+	switch value[0] {
+	case '"':
+		return "a string"
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	}
+	return "a number"
 }

@@ -21,7 +21,8 @@ type Item[T meta.Object] struct {
 	Object T
 	// Reused says that Object came from reuse and was not decoded.
 	Reused bool
-	// Err is a *DecodeError when this one object does not fit T.
+	// Err is a *DecodeError when this one object does not fit T or exceeds a limit of the client's; of the latter Identity has
+	// what could be read.
 	Err error
 }
 
@@ -77,6 +78,9 @@ func (r Resource[T]) All(ctx context.Context, o ListOptions) iter.Seq2[T, error]
 // Nothing bounds the number of objects: a page is never held as a whole, so a server that sends everything at once, which
 // it may do whatever PageSize says, costs no more than one that sends pages.
 //
+// A server that goes on with continue tokens, but not with objects, ends the list with an error: when a token comes again, or
+// when 100 pages in a row are empty or begin with an object that an earlier page began with.
+//
 // An error of fn ends the list and is returned as it is. The error of a list that was cut short is never io.EOF, and the
 // objects before it have been handed on by then; on a later page than the first it is a *PageError. The metadata is returned
 // only for a list that was read to its end; its resource version is that of the first page, so that a watch from there
@@ -95,7 +99,7 @@ func (r Resource[T]) Each(
 func (r Resource[T]) each(
 	ctx context.Context, q request, o ListOptions, reuse func(meta.Identity) (T, bool), fn func(Item[T]) error,
 ) (meta.ListMeta, error) {
-	l := &listing[T]{r: r, q: q, o: o, reuse: reuse, number: 1}
+	l := &listing[T]{r: r, q: q, o: o, reuse: reuse, number: 1, pages: newPages()}
 	if err := o.validate(); err != nil {
 		return meta.ListMeta{}, l.q.fail(&UsageError{Err: err})
 	}
@@ -119,13 +123,11 @@ func (r Resource[T]) each(
 		return fn(item)
 	}}
 	var version string
-	tokens := make(map[string]bool)
 	for ; ; l.number++ {
 		m, err := l.page(ctx, resp, func(token string) error {
-			if tokens[token] {
-				return errors.New("server sent a continue token that leads back to a page that has been read")
+			if err := l.pages.follow(token); err != nil {
+				return err
 			}
-			tokens[token] = true
 			l.next = l.fetch(fetching, o.nextQuery(token))
 			return nil
 		})
@@ -183,7 +185,10 @@ type listing[T meta.Object] struct {
 	body   io.ReadCloser // of the page that is being read
 	read   int           // how many bytes have been read of all pages
 	number int           // of the page, from 1
+	first  meta.Key      // of the page's objects
+	empty  bool          // the page has had none so far
 	next   *nextPage     // the page that has been asked for
+	pages  *pages
 }
 
 // shortList is how many bytes of a list are read and decoded by the calling goroutine alone: a list that ends within them
@@ -227,7 +232,7 @@ func (l *listing[T]) end() {
 // page sends the objects of one page down the pipeline. It calls more once, with the continue token, if there is a further
 // page.
 func (l *listing[T]) page(ctx context.Context, resp *http.Response, more func(token string) error) (meta.ListMeta, error) {
-	l.body = resp.Body
+	l.body, l.first, l.empty = resp.Body, meta.Key{}, true
 	if l.frames == nil {
 		l.frames = jsonstream.NewList(l, l.r.c.streamOptions(l.o.KeepManagedFields))
 	} else {
@@ -264,6 +269,11 @@ func (l *listing[T]) page(ctx context.Context, resp *http.Response, more func(to
 	}
 	l.body = nil
 	_ = resp.Body.Close()
+	if h.Continue != "" {
+		if err := l.pages.end(l.first, l.empty); err != nil {
+			return meta.ListMeta{}, err
+		}
+	}
 	return h.ListMeta, nil
 }
 
@@ -312,9 +322,16 @@ func (l *listing[T]) start(h jsonstream.Header, more func(token string) error) e
 
 // item sends one object down the pipeline.
 func (l *listing[T]) item(raw jsonstream.Item) error {
+	if l.empty {
+		l.first, l.empty = raw.Identity.Key(), false
+	}
 	it := Item[T]{Identity: raw.Identity}
-	if raw.Name == "" {
-		it.Err = &DecodeError{Identity: raw.Identity, Err: errors.New("metadata.name is empty")}
+	switch {
+	case raw.Limit != nil:
+		it.Err = &DecodeError{Identity: raw.Identity, Err: publicError(raw.Limit)}
+		return l.pipe.pass(it)
+	case raw.Name == "":
+		it.Err = &DecodeError{Identity: raw.Identity, Err: lacks(raw.Raw, "name")}
 		return l.pipe.pass(it)
 	}
 	if l.reuse != nil {

@@ -280,13 +280,6 @@ func TestAListThatIsNotCompleteIsAnError(t *testing.T) {
 		{"something after the list", []answer{{body: whole + "x"}}, "a b", "body at byte", nil},
 		{"an item that is no object", []answer{{body: listOf("5", "", a, "7")}}, "a", "body at byte", nil},
 		{
-			"an item larger than the bound",
-			[]answer{{body: listOf("5", "", a, object("b", "2", strings.Repeat("x", 5000)))}},
-			"a",
-			`object "web/b"`,
-			func(t *testing.T, err error) { is[*client.LimitError](t, err) },
-		},
-		{
 			// A server that does not know continue sends the first page for ever.
 			"a token that leads nowhere",
 			[]answer{{body: page1}},

@@ -60,8 +60,9 @@ func (r Resource[T]) Table(ctx context.Context, o ListOptions) (Table, error) {
 	}
 	q.query = o.query()
 	var t Table
-	tokens := make(map[string]bool)
+	pages := newPages()
 	for number := 1; ; number++ {
+		from := len(t.Rows)
 		m, err := r.tablePage(ctx, q, o.KeepManagedFields, &t)
 		if number == 1 && o.isFloor() && isTooOld(err) { // as in Each
 			q.query = o.pageQuery()
@@ -70,8 +71,10 @@ func (r Resource[T]) Table(ctx context.Context, o ListOptions) (Table, error) {
 		if err == nil && number == 1 {
 			err = o.checkVersion(m.ResourceVersion)
 		}
-		if err == nil && tokens[m.Continue] {
-			err = errors.New("server sent a continue token that leads back to a page that has been read")
+		if err == nil && m.Continue != "" {
+			if err = pages.follow(m.Continue); err == nil {
+				err = pages.end(t.firstFrom(from))
+			}
 		}
 		if err != nil {
 			if number > 1 {
@@ -88,9 +91,16 @@ func (r Resource[T]) Table(ctx context.Context, o ListOptions) (Table, error) {
 		if m.Continue == "" {
 			return t, nil
 		}
-		tokens[m.Continue] = true
 		q.query = o.nextQuery(m.Continue)
 	}
+}
+
+// firstFrom returns the key of a row, and whether there is none.
+func (t *Table) firstFrom(n int) (first meta.Key, empty bool) {
+	if n >= len(t.Rows) {
+		return meta.Key{}, true
+	}
+	return meta.KeyOf(t.Rows[n].Object), false
 }
 
 // TableOf reads one object as a table with one row.

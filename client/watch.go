@@ -29,14 +29,15 @@ type Event[T meta.Object] struct {
 	// and when Err is set.
 	Object T
 	// Identity is the object's as the server sent it, whatever T keeps of it. Its resource version is where to resume after
-	// this event; a Bookmark has nothing else.
+	// this event; a Bookmark has nothing else. Of an object that exceeds a limit it has what could be read, which may be
+	// nothing: an empty resource version does not move the watch.
 	Identity meta.Identity
 	// Reused says that Object came from reuse and was not decoded.
 	Reused bool
 	// InitialEventsEnd is set on the Bookmark after the last initial event of WatchOptions.InitialEvents: what came up to
 	// here is all that there is at its resource version.
 	InitialEventsEnd bool
-	// Err is a *DecodeError when this one object does not fit T.
+	// Err is a *DecodeError when this one object does not fit T or exceeds a limit of the client's.
 	Err error
 }
 

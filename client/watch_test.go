@@ -61,6 +61,7 @@ func TestWhatAWatchMakesOfItsBody(t *testing.T) {
 		}
 	}
 	foreign := func(t *testing.T, err error) { is[*client.BodyError](t, err) }
+	wrongKind := func(t *testing.T, err error) { is[*client.KindError](t, err) }
 	unusable := func(kind client.EventType) func(t *testing.T, err error) {
 		return func(t *testing.T, err error) {
 			if e := is[*client.EventError](t, err); e.Type != kind {
@@ -135,14 +136,14 @@ func TestWhatAWatchMakesOfItsBody(t *testing.T) {
 		{"no type", answer{body: `{"object":` + object("a", "1") + `}`}, "", "the watch event has no type", unusable("")},
 		{"no object", answer{body: `{"type":"ADDED"}`}, "", "the watch event has no object", unusable("")},
 		{"an object that is null", answer{body: event("ADDED", "null")}, "", "not a JSON object", unusable("")},
-		{"no version", answer{body: event("ADDED", object("a", ""))}, "", "it has no resource version", unusable("ADDED")},
+		{"no version", answer{body: event("ADDED", object("a", ""))}, "", "metadata.resourceVersion is empty", unusable("ADDED")},
 		{
 			"a bookmark without a version",
 			answer{body: event("BOOKMARK", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{}}`)},
 			"",
-			"it has no resource version", unusable("BOOKMARK"),
+			"metadata.resourceVersion is empty", unusable("BOOKMARK"),
 		},
-		{"no name", answer{body: event("ADDED", object("", "1"))}, "", "it has no name", unusable("ADDED")},
+		{"no name", answer{body: event("ADDED", object("", "1"))}, "", "metadata.name is empty", unusable("ADDED")},
 		{"another kind", answer{body: event("ADDED", strings.Replace(object("a", "1"), "ConfigMap", "Secret", 1))}, "", "server sent v1 Secret, want v1 ConfigMap", func(t *testing.T, err error) {
 			is[*client.KindError](t, err)
 			unusable("ADDED")(t, err)
@@ -154,19 +155,86 @@ func TestWhatAWatchMakesOfItsBody(t *testing.T) {
 		},
 		{"not quite JSON", answer{body: added + `{"type" "ADDED"}`}, got, "body at byte", unusable("")},
 		{"something between events", answer{body: added + "x"}, got, "body at byte", unusable("")},
-		{"a list instead", answer{body: listOf("5", "", object("a", "1"))}, "", "server sent something else", foreign},
-		{"an event larger than the bound", answer{body: added + event("ADDED", object("b", "2", strings.Repeat("x", 5000)))}, got, `object "web/b"`, func(t *testing.T, err error) { // guarantee S11
-			is[*client.LimitError](t, err)
-			if e := is[*client.EventError](t, err); e.Identity.Name != "b" {
-				t.Errorf("it is about %+v", e.Identity)
-			}
-		}},
+		{
+			"a version that is a number",
+			answer{body: event("ADDED", strings.Replace(object("a", "1"), `"resourceVersion":"1"`, `"resourceVersion":1`, 1))},
+			"", `unusable event "ADDED" of "web/a": metadata.resourceVersion is a number, and must be a string`, unusable("ADDED"),
+		},
+		{
+			"a name that is an object",
+			answer{body: event("ADDED", strings.Replace(object("a", "1"), `"name":"a"`, `"name":{}`, 1))},
+			"", `metadata.name is an object, and must be a string`, unusable("ADDED"),
+		},
+		{
+			"metadata that is an array", answer{body: event("ADDED", `{"kind":"ConfigMap","apiVersion":"v1","metadata":["a"]}`)},
+			"", `metadata is an array, and must be an object`, unusable("ADDED"),
+		},
+		{
+			"a table as an API server sends it, without a name",
+			answer{body: event("ADDED", `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1"},"rows":[]}`)},
+			"", "server sent meta.k8s.io/v1 Table, want v1 ConfigMap", func(t *testing.T, err error) {
+				is[*client.KindError](t, err)
+				unusable("ADDED")(t, err)
+			},
+		},
+		{"a list instead", answer{body: listOf("5", "", object("a", "1"))}, "", "server sent v1 ConfigMapList, want v1 ConfigMap", wrongKind},
+		{
+			"a long list instead, which is not read",
+			answer{body: strings.TrimSuffix(listOf("5", "", object("a", "1")), "]}") + strings.Repeat(",", 9000)},
+			"", "the answer is not a watch: server sent v1 ConfigMapList", wrongKind,
+		},
+		{
+			"a Status instead, with the code of a success",
+			answer{body: status(410, "Expired", "too old resource version: 1 (9)")},
+			"", `watch configmaps in "web": server said Expired (410): too old resource version: 1 (9)`, reason(apierrors.Expired, 410),
+		},
+		{
+			"a Status instead that has only the code",
+			answer{body: ` {"code":410,"kind":"Status","apiVersion":"v1"}`},
+			"", "(410)", reason(apierrors.Expired, 410),
+		},
+		{
+			"a Status between events",
+			answer{body: added + status(410, "Expired", "gone")},
+			got, "within the stream, server said Expired (410): gone", func(t *testing.T, err error) {
+				unusable("ERROR")(t, err)
+				reason(apierrors.Expired, 410)(t, err)
+			},
+		},
+		{
+			"an object between events",
+			answer{body: added + object("b", "2")},
+			got, `unusable event: it is an object: server sent v1 ConfigMap`, unusable(""),
+		},
+		{ // guarantee S11
+			"an event larger than the bound, which costs no other",
+			answer{body: added + event("MODIFIED", object("b", "2", strings.Repeat("x", 5000))) + added},
+			got + ", MODIFIED web/b@2 bad, " + got, "", nil,
+		},
+		{
+			"a deleted object larger than the bound", answer{body: event("DELETED", object("b", "2", strings.Repeat("x", 5000))) + added},
+			"DELETED web/b@2 bad, " + got, "", nil,
+		},
+		{
+			"an object larger than the bound that does not say where to go on",
+			answer{body: added + event("ADDED", `{"kind":"ConfigMap","x":"`+strings.Repeat("x", 5000)+`","metadata":{"name":"b"},"apiVersion":"v1"}`)},
+			got + ", ADDED b@ bad", "", nil,
+		},
+		{
+			"one that does not say what it is", answer{body: event("ADDED", `{"x":"`+strings.Repeat("x", 5000)+`"}`) + added},
+			"ADDED @ bad, " + got, "", nil,
+		},
+		{
+			"an object of another kind larger than the bound",
+			answer{body: event("ADDED", strings.Replace(object("b", "2", strings.Repeat("x", 5000)), "ConfigMap", "Secret", 1))},
+			"", "server sent v1 Secret, want v1 ConfigMap", unusable("ADDED"),
+		},
 		{"a page that calls itself JSON", answer{body: "<html>"}, "", "server sent something else", foreign},
 		{
 			"a Status of success",
 			answer{body: `{"kind":"Status","apiVersion":"v1","status":"Success"}`},
 			"",
-			"server sent something else", foreign,
+			"server sent v1 Status, want v1 ConfigMap", wrongKind,
 		},
 
 		{"half an event", answer{body: added + added[:50]}, got, "the body is cut at byte", broken},

@@ -2,9 +2,11 @@ package informer_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -214,9 +216,9 @@ func TestAWaveOfDeletions(t *testing.T) {
 	}
 }
 
-// fault F37: an object of 1 MB is one like any other. One that is larger than the client's bound is an error, which names it,
-// with each attempt, and these are as rare as after any fault; what was there stays readable, and when the object is smaller
-// again nothing has been lost.
+// fault F37: an object of 1 MB is one like any other. One that is larger than the client's bound used to end each list and each
+// watch that it came in, so that its collection never synced. It is an object that does not decode, and costs no other: it is
+// reported once for each change, stays as it was last good, and is there again when it is smaller.
 func TestObjectsThatAreTooLarge(t *testing.T) {
 	modes(t, func(t *testing.T, mode informer.Mode) {
 		bubble(t, func(r *rig) {
@@ -230,28 +232,141 @@ func TestObjectsThatAreTooLarge(t *testing.T) {
 			i.tells("add a", "add b", "update b")
 			i.current()
 
-			r.put("a", "v", "1")
 			r.put("b", "v", "1")
-			j := bounded.start(informer.Options{Mode: mode})
-			j.told()
-			before := j.Status()
-			r.put("b", "v", strings.Repeat("x", bound))
+			j := bounded.start(informer.Options{Mode: mode}) // which it would not be with a in the way
+			j.tells("add b")
+			j.tooLarge(1, "a")
+			lists, watches := j.Status().Lists, j.Status().Watches
+
+			r.put("b", "v", huge)
 			r.put("c")
-			r.pass(time.Hour)
-			s := j.Status()
-			if s.Err == nil || !strings.Contains(s.Err.Error(), "larger than MaxObject") || !strings.Contains(s.Err.Error(), `default/b`) {
-				r.Errorf("status is %v, want the object and the bound", s)
+			synctest.Wait()
+			j.tells("add c")
+			j.holds("b", "1")
+			j.tooLarge(2, "a", "b")
+			r.remove("a")
+			r.put("d")
+			synctest.Wait()
+			j.tells("add d")
+			j.tooLarge(3, "b")
+			if s := j.Status(); s.Lists != lists || s.Watches != watches {
+				r.Errorf("status is %v, want the watch that there was", s)
 			}
-			if j.tells(); len(j.held()) != 2 || !s.Synced {
-				r.Errorf("the cache holds %v, want what it held", j.held())
-			}
-			if n := s.Lists + s.Watches - before.Lists - before.Watches; n < 60 || n > 500 || len(j.reported()) > n+1 {
-				r.Errorf("%d attempts and %d errors in an hour", n, len(j.reported()))
-			}
+
+			j.relist()
+			j.holds("b", "1")
+			j.tooLarge(3, "b")
 			r.put("b", "v", "2")
-			r.server.Compact()
-			r.within(70*time.Second, "current", func() bool { return j.difference() == "" })
-			j.tells("add c", "update b")
+			synctest.Wait()
+			j.tells("update b")
+			j.holds("b", "2")
+			j.tooLarge(3)
+			r.put("b", "v", huge)
+			synctest.Wait()
+			r.remove("b")
+			synctest.Wait()
+			j.tells("delete b")
+			j.tooLarge(5)
+		})
+	})
+}
+
+// tooLarge fails unless these objects are listed in Status as too large, and so many errors were reported.
+func (i *informed) tooLarge(reports int, names ...string) {
+	i.r.Helper()
+	s := i.Status()
+	if s.Err != nil || !s.Synced || len(s.Undecodable) != len(names) {
+		i.r.Fatalf("status is %v, and lists %v, want %q", s, s.Undecodable, names)
+	}
+	for n, u := range s.Undecodable {
+		limit := (*client.LimitError)(nil)
+		if u.Identity.Key() != key(names[n]) || !errors.As(u.Err, &limit) || limit.Limit != "MaxObject" {
+			i.r.Errorf("status lists %v (%v), want %s", u.Identity, u.Err, names[n])
+		}
+	}
+	n := 0
+	for _, err := range i.reported() {
+		if errors.As(err, new(*client.DecodeError)) {
+			n++
+		}
+	}
+	if n != reports {
+		i.r.Errorf("%d objects were reported, want %d: %v", n, reports, i.reported())
+	}
+}
+
+// An object that is too large and does not say what it is called, or at which version it is, is reported without a name each
+// time that it comes, and costs no other.
+func TestObjectsThatAreTooLargeAndHaveNoName(t *testing.T) {
+	for _, o := range []informer.Options{
+		{Mode: informer.Paged}, {Mode: informer.Streaming}, {Namespaces: []string{"default", "kube-system"}, WideAbove: 1},
+	} {
+		bubble(t, func(r *rig) {
+			const bound = 64 << 10
+			huge := strings.Repeat("x", bound)
+			nameless := `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"` + huge + `","resourceVersion":"` + huge + `"}}`
+			r.put("a", "v", "1")
+			r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+				return func(w http.ResponseWriter, q *http.Request) {
+					w.Header().Set("Content-Type", "application/json")
+					switch asks(q) {
+					case "list":
+						q.Header.Del("Accept-Encoding")
+						record := httptest.NewRecorder()
+						r.server.ServeHTTP(record, q)
+						_, _ = io.WriteString(w, strings.Replace(record.Body.String(), `"items":[`, `"items":[`+nameless+`,`, 1))
+						return
+					case "stream":
+						_, _ = io.WriteString(w, `{"type":"ADDED","object":`+nameless+`}`)
+					case "watch":
+						_, _ = io.WriteString(w, `{"type":"MODIFIED","object":`+nameless+`}`)
+						_, _ = io.WriteString(w, `{"type":"DELETED","object":`+nameless+`}`)
+					}
+					r.server.ServeHTTP(w, q)
+				}
+			})
+			i := r.bounded(bound).informer(o)
+			i.run()
+			r.Cleanup(i.stop)
+			r.pass(time.Minute)
+			i.tells("add a")
+			r.put("a", "v", "2")
+			synctest.Wait()
+			i.tells("update a")
+			r.server.DropWatches()
+			r.put("a", "v", "3")
+			r.pass(5 * time.Second)
+			i.tells("update a")
+			s := i.Status()
+			if len(s.Undecodable) > 1 || !s.Synced || s.ResourceVersion == "" || s.Relists != nil {
+				r.Errorf("status is %v, and lists %v", s, s.Undecodable)
+			}
+			limit := (*client.LimitError)(nil)
+			if all := i.reported(); !errors.As(all[0], &limit) || len(all) < 4 || len(all) > 6 {
+				r.Errorf("reported %d: %v", len(all), all)
+			}
+		})
+	}
+}
+
+// What is too large in a namespace that is not wanted is nobody's business.
+func TestObjectsThatAreTooLargeElsewhere(t *testing.T) {
+	modes(t, func(t *testing.T, mode informer.Mode) {
+		bubble(t, func(r *rig) {
+			huge := map[string]any{"v": strings.Repeat("x", 64<<10)}
+			put := func(name string) {
+				if _, err := r.raw.Create(r.Context(), unstructured("kube-public", name, nil, huge)); err != nil {
+					r.Fatal(err)
+				}
+			}
+			put("a")
+			o := informer.Options{Mode: mode, Namespaces: []string{"default", "kube-system"}, WideAbove: 1}
+			i := r.bounded(64 << 10).start(o)
+			put("b")
+			synctest.Wait()
+			if s := i.Status(); len(s.Undecodable) > 0 || len(i.reported()) > 0 {
+				r.Errorf("status is %v, and lists %v; reported %v", s, s.Undecodable, i.reported())
+			}
 		})
 	})
 }

@@ -436,18 +436,28 @@ type within[T meta.Object] struct {
 func (w within[T]) Each(
 	ctx context.Context, o client.ListOptions, reuse func(meta.Identity) (T, bool), fn func(client.Item[T]) error,
 ) (meta.ListMeta, error) {
-	return w.Source.Each(ctx, o, w.reuse(reuse), fn)
+	return w.Source.Each(ctx, o, w.reuse(reuse), func(item client.Item[T]) error {
+		if item.Err != nil && w.hides(item.Identity) { // it is not decoded, and so it exceeds a limit
+			item = client.Item[T]{Identity: item.Identity, Reused: true}
+		}
+		return fn(item)
+	})
 }
 
 func (w within[T]) EachEvent(
 	ctx context.Context, o client.WatchOptions, reuse func(meta.Identity) (T, bool), fn func(client.Event[T]) error,
 ) error {
 	return w.Source.EachEvent(ctx, o, w.reuse(reuse), func(e client.Event[T]) error {
-		if e.Type != client.Bookmark && !e.Reused && !among(w.namespaces, e.Identity.Namespace) {
+		if e.Type != client.Bookmark && !e.Reused && w.hides(e.Identity) {
 			e = client.Event[T]{Type: client.Deleted, Identity: e.Identity} // it is not there, and so only the version moves
 		}
 		return fn(e)
 	})
+}
+
+// hides reports whether an object is outside. One that does not say what it is called may be anywhere.
+func (w within[T]) hides(id meta.Identity) bool {
+	return id.Name != "" && !among(w.namespaces, id.Namespace)
 }
 
 // reuse has what is outside count as reused: it is not decoded, and as the cache did not ask for that, not held.

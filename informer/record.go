@@ -93,11 +93,12 @@ func (r *record) event(bookmark bool) {
 	})
 }
 
-// undecodable notes an object that does not decode. It returns false if this state of it is known already.
+// undecodable notes an object that does not decode. It returns false if this state of it is known already. Of one that does not
+// say what it is called nobody knows.
 func (r *record) undecodable(id meta.Identity, err error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if was, ok := r.bad[id.Key()]; ok && was.Identity == id {
+	if was, ok := r.bad[id.Key()]; ok && was.Identity == id && id.Name != "" {
 		return false
 	}
 	if r.bad == nil {

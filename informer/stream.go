@@ -183,8 +183,10 @@ func (w *open[T]) event(e client.Event[T]) error {
 	} else if err := w.bookmark(version); err != nil {
 		return w.r.fail("watch", err)
 	}
-	w.version = version
-	w.in.version, w.in.delivered = version, true
+	if version != "" { // an object that is too large may not have said it
+		w.version, w.in.version = version, version
+	}
+	w.in.delivered = true
 	w.r.record.event(e.Type == client.Bookmark)
 	w.r.healthy()
 	return nil

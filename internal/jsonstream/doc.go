@@ -15,7 +15,9 @@
 //
 // Memory is one object and a read buffer: of 64 KiB for a list, and for a watch of 16 KiB while it waits and up to 128 KiB
 // while much arrives at once. Object size and nesting are bounded while reading, as [Options] says; a [LimitError] names
-// the bound and, where it is known by then, the object. The number of items is not bounded, because nothing is kept of
+// the bound and, where it is known, the object. An object of a list or a watch that exceeds a bound is skipped, and the rest
+// goes on; its identity is read all the same, wherever in the object it is, and its brackets, colons and commas are checked.
+// Only one that does not end is given up. The number of items is not bounded, because nothing is kept of
 // them. Namespaces that come again are one string. An object's name, uid and resource version share their memory with each
 // other only: who keeps one of them keeps some 80 bytes.
 //

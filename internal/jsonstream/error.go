@@ -19,7 +19,8 @@ type SyntaxError struct {
 // Error implements error.
 func (e *SyntaxError) Error() string { return fmt.Sprintf("body at byte %d: %s", e.Offset, e.message) }
 
-// LimitError says that an object, or a member of a list, is larger or nested deeper than [Options] allow.
+// LimitError says that an object, or a member of a list, is larger or nested deeper than [Options] allow. Of an object in a
+// list or a watch it is no error of the body: see Item.Limit.
 type LimitError struct {
 	// Limit is the name of the field of Options: "MaxObject" or "MaxDepth".
 	Limit string
@@ -55,6 +56,20 @@ type BodyError struct {
 // Error implements error.
 func (e *BodyError) Error() string {
 	return fmt.Sprintf("%s: %q", e.message, strings.ToValidUTF8(e.Excerpt, "\uFFFD"))
+}
+
+// BareError says that a watch brought an object where an event should be, as a server or a proxy does that answers with a
+// Status, or with a list because it does not know of watches.
+type BareError struct {
+	// APIVersion and Kind are the object's.
+	APIVersion, Kind string
+	// Raw is the object; it is empty for a list, and for an object of more than 64 KiB.
+	Raw []byte
+}
+
+// Error implements error.
+func (e *BareError) Error() string {
+	return fmt.Sprintf("the body has an object of kind %q where a watch event should be", e.Kind)
 }
 
 // syntaxError reports the byte at pos.

@@ -110,10 +110,12 @@ func (l *List) next() (Item, error) {
 	switch c {
 	case '{':
 		var item Item
-		if err := s.object(&item); err != nil {
+		if err := s.item(&item); err != nil {
 			return Item{}, err
 		}
-		item.Raw = s.rawBytes()
+		if item.Limit == nil {
+			item.Raw = s.rawBytes()
+		}
 		l.part = atNextItem
 		return item, nil
 	case ']':

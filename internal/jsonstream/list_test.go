@@ -285,15 +285,17 @@ func TestListErrorsAfterManyItems(t *testing.T) {
 	for _, test := range []struct{ name, rest, want string }{
 		{"a broken item", `{"a";1}`, fmt.Sprintf("body at byte %d: found ';' where a colon should be", len(body)+4)},
 		{"a cut item", `{"a`, fmt.Sprintf("the body is cut at byte %d: unexpected EOF", len(body)+3)},
-		{
-			"a large item", `{"a":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]}`,
-			fmt.Sprintf("an object, at byte %d of the body, is larger than MaxObject, 50 bytes", len(body)),
-		},
 	} {
 		items, _, _, err := readList(strings.NewReader(body+test.rest), jsonstream.Options{MaxObject: 50})
 		if len(items) != 50000 || err == nil || err.Error() != test.want {
 			t.Errorf("%s: got %d items and %v, want %s", test.name, len(items), err, test.want)
 		}
+	}
+	large := `{"a":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]}]}`
+	items, _, _, err := readList(strings.NewReader(body+large), jsonstream.Options{MaxObject: 50})
+	want := fmt.Sprintf("an object, at byte %d of the body, is larger than MaxObject, 50 bytes", len(body))
+	if err != nil || len(items) != 50001 || items[50000].Limit == nil || items[50000].Limit.Error() != want {
+		t.Errorf("a large item: got %d items and %v, want %s", len(items), err, want)
 	}
 }
 

@@ -17,6 +17,9 @@ type Item struct {
 	InitialEventsEnd bool
 	// Raw is the object's JSON, byte for byte except that managedFields are cut. It is valid until the next call.
 	Raw []byte
+	// Limit is set when the object of a list or a watch exceeds a limit. It has been skipped and Raw is empty; the rest of
+	// the Item is set as far as the object says it in parts that do not exceed a limit.
+	Limit *LimitError
 }
 
 // ReadObject reads a body that is one object. Nothing but white space may follow. Raw belongs to the caller.

@@ -3,6 +3,7 @@ package jsonstream
 import (
 	"cmp"
 	"io"
+	"slices"
 )
 
 // Frame is one event of a watch as it was on the wire.
@@ -71,6 +72,8 @@ func (w *Watch) notAWatch() error {
 const (
 	hasNoType   = "has no type"
 	hasNoObject = "has no object"
+	// maxBare bounds what is held of an event while it may turn out to be an object of its own: a Status is far smaller.
+	maxBare = 64 << 10
 )
 
 // frame reads the event that opens at pos.
@@ -78,11 +81,14 @@ func (w *Watch) frame() (Frame, error) {
 	s := &w.s
 	s.release()
 	at := s.base + int64(s.pos)
-	var f Frame
+	var (
+		f                Frame
+		apiVersion, kind string // of the event itself, which has none
+	)
 	noType, noObject := hasNoType, hasNoObject
 	c, err := s.open(0)
 	for err == nil && c != '}' {
-		if noObject != "" {
+		if noObject != "" && s.pos-s.start > maxBare {
 			s.release()
 		}
 		var name []byte
@@ -102,11 +108,20 @@ func (w *Watch) frame() (Frame, error) {
 			f.Item = Item{}
 			if c == '{' {
 				noObject = ""
-				err = s.object(&f.Item)
+				err = s.item(&f.Item)
 			} else {
 				noObject = "has an object that is not a JSON object"
 				err = s.skipValue(0)
 			}
+		case "kind":
+			kind, err = s.text(c, 0, "")
+		case "apiVersion":
+			apiVersion, err = s.text(c, 0, "")
+		case "items":
+			if c == '[' && kind != "" && noType == hasNoType && noObject == hasNoObject {
+				return Frame{}, &BareError{APIVersion: apiVersion, Kind: kind} // a list may be long, and says nothing more
+			}
+			err = s.skipValue(0)
 		default:
 			err = s.skipValue(0)
 		}
@@ -118,14 +133,25 @@ func (w *Watch) frame() (Frame, error) {
 		return Frame{}, withKey(err, f.Key())
 	}
 	s.pos++
-	if noType == hasNoType && noObject == hasNoObject && !w.begun {
-		return Frame{}, w.notAWatch() // a Status, perhaps
+	if noType == hasNoType && noObject == hasNoObject {
+		switch {
+		case kind != "":
+			bare := &BareError{APIVersion: apiVersion, Kind: kind}
+			if s.base+int64(s.start) == at {
+				bare.Raw = slices.Clone(s.buf[s.start:s.pos])
+			}
+			return Frame{}, bare
+		case !w.begun:
+			return Frame{}, w.notAWatch()
+		}
 	}
 	w.begun = true
 	if lacks := cmp.Or(noType, noObject); lacks != "" {
 		return Frame{}, &SyntaxError{Offset: at, message: "the watch event " + lacks}
 	}
-	f.Raw = s.rawBytes()
+	if f.Limit == nil {
+		f.Raw = s.rawBytes()
+	}
 	f.InitialEventsEnd = f.InitialEventsEnd && f.Type == "BOOKMARK"
 	return f, nil
 }

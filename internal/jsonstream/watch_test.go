@@ -166,7 +166,15 @@ func TestWatchRefuses(t *testing.T) {
 		{"an event without anything", good + `{}`, "body at byte 28: the watch event has no type"},
 		{
 			"a Status", `{"kind":"Status","code":500}`,
-			`the body is not a watch but begins with: "{\"kind\":\"Status\",\"code\":500}"`,
+			`the body has an object of kind "Status" where a watch event should be`,
+		},
+		{
+			"a Status between events", good + ` {"kind":"Status","code":500}`,
+			`the body has an object of kind "Status" where a watch event should be`,
+		},
+		{
+			"a list", `{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[`,
+			`the body has an object of kind "PodList" where a watch event should be`,
 		},
 		{"a byte order mark between events", good + "\ufeff", "body at byte 28: found byte 0xef where a watch event should be"},
 		{

@@ -1,0 +1,272 @@
+package jsonstream
+
+// An object that is too large or too deep is skipped, so that it does not cost its neighbours. Its beginning, which is in
+// hand when that is noticed, is read again and then given up byte by byte, with the rest of it as that arrives. All that is
+// kept are the identity and the brackets that are open.
+
+const (
+	// skimTimes and minSkim bound how much is skipped: an object that does not end is an error in the end. The first is in
+	// multiples of MaxObject, the second in bytes, whichever is more.
+	skimTimes = 16
+	minSkim   = 32 << 20
+	// maxText bounds what is kept of the identity; a longer name or version counts as none.
+	maxText = 4 << 10
+	// maxSkimDepth bounds the brackets that are open.
+	maxSkimDepth = 1 << 16
+)
+
+// item reads the object that opens at pos, as object does. One that exceeds a limit is skipped, and item.Limit says so.
+func (s *scanner) item(item *Item) error {
+	err := s.object(item)
+	limit, ok := err.(*LimitError)
+	if !ok {
+		return err
+	}
+	s.pos = s.start
+	most := max(minSkim, skimTimes*int64(s.maxObject))
+	k := skimmer{s: s, limit: limit, end: s.base + int64(s.start) + most}
+	err = k.object()
+	*item = k.item // a pointer to item in k would cost every object an allocation
+	if key := item.Key(); key.Name != "" {
+		limit.Key = key
+	}
+	if err != nil {
+		return err
+	}
+	s.release()
+	s.raw = span{}
+	item.Limit = limit
+	return nil
+}
+
+// skimmer skips one object, and reads its kind and its identity.
+type skimmer struct {
+	s     *scanner
+	item  Item
+	limit *LimitError // what the object exceeds
+	end   int64       // where in the stream it is given up
+
+	open       []byte // the closing brackets that are waited for
+	member     string // the name of the member whose value comes, where that may be part of the identity
+	inMetadata bool   // the object's
+}
+
+// token is what comes next.
+type token int
+
+const (
+	aValue     token = iota
+	firstValue       // or the end of the array
+	aName
+	firstName // or the end of the object
+	behind    // a value: a comma, or the end
+)
+
+// object skips the object that opens at pos.
+func (k *skimmer) object() error {
+	for next := aValue; ; {
+		c, err := k.peek()
+		if err != nil {
+			return err
+		}
+		if next != aValue && next != aName && c == k.closing() {
+			k.s.pos++
+			k.open = k.open[:len(k.open)-1]
+			switch len(k.open) {
+			case 0:
+				return nil
+			case 1:
+				k.inMetadata = false
+			}
+			next = behind
+			continue
+		}
+		switch next {
+		case behind:
+			if c != ',' {
+				return k.s.unexpected(c, "a comma or '"+string(rune(k.closing()))+"'")
+			}
+			k.s.pos++
+			next = aValue
+			if k.closing() == '}' {
+				next = aName
+			}
+		case aName, firstName:
+			err = k.name(c)
+			next = aValue
+		case aValue, firstValue:
+			next, err = k.value(c)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (k *skimmer) closing() byte { return k.open[len(k.open)-1] }
+
+// fill gives up what has been skipped, and reads on.
+func (k *skimmer) fill() error {
+	s := k.s
+	s.release()
+	if s.base+int64(s.pos) >= k.end {
+		return k.limit
+	}
+	if err := s.fill(); err != nil {
+		return s.readError(err)
+	}
+	return nil
+}
+
+// peek moves past white space and returns the byte behind it.
+func (k *skimmer) peek() (byte, error) {
+	s := k.s
+	for {
+		for s.pos < s.end {
+			switch c := s.buf[s.pos]; c {
+			case ' ', '\n', '\r', '\t':
+				s.pos++
+			default:
+				return c, nil
+			}
+		}
+		if err := k.fill(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// name moves past the name that starts with c at pos, and past its colon.
+func (k *skimmer) name(c byte) error {
+	s := k.s
+	if c != '"' {
+		return s.unexpected(c, "the name of a member")
+	}
+	k.member = ""
+	if len(k.open) == 1 || k.inMetadata && len(k.open) == 2 {
+		s.release()
+		name, _, err := s.name(c)
+		if _, large := err.(*LimitError); !large {
+			k.member = string(name)
+			return err
+		}
+		s.pos = s.start
+	}
+	if err := k.skipString(); err != nil {
+		return err
+	}
+	c, err := k.peek()
+	switch {
+	case err != nil:
+		return err
+	case c != ':':
+		return s.unexpected(c, "a colon")
+	}
+	s.pos++
+	return nil
+}
+
+// value moves past the string or the scalar that starts with c at pos, or past the bracket, and returns what comes next.
+func (k *skimmer) value(c byte) (token, error) {
+	s := k.s
+	part := k.part()
+	switch {
+	case c == '"':
+		if part != nil {
+			s.release()
+			text, err := s.text(c, 0, "")
+			if _, large := err.(*LimitError); !large {
+				if len(text) <= min(maxText, s.maxObject) {
+					*part = text
+				}
+				return behind, err
+			}
+			s.pos = s.start
+		}
+		return behind, k.skipString()
+	case c == '{' || c == '[':
+		if len(k.open) >= maxSkimDepth {
+			return 0, k.limit
+		}
+		k.inMetadata = k.inMetadata || c == '{' && k.member == "metadata" && len(k.open) == 1
+		k.open = append(k.open, c+2)
+		s.pos++
+		if c == '{' {
+			return firstName, nil
+		}
+		return firstValue, nil
+	case isScalar(c):
+		return behind, k.skipScalar()
+	}
+	return 0, s.unexpected(c, "a value")
+}
+
+// part returns where the value that comes belongs, and clears what an earlier member of the same name has left there: of
+// those the last one counts. It is nil for what is no part of the identity.
+func (k *skimmer) part() *string {
+	var part *string
+	switch {
+	case len(k.open) == 1:
+		switch k.member {
+		case "metadata":
+			k.item.Identity = Item{}.Identity
+		case "apiVersion":
+			part = &k.item.APIVersion
+		case "kind":
+			part = &k.item.Kind
+		}
+	case k.inMetadata && len(k.open) == 2:
+		switch k.member {
+		case "name":
+			part = &k.item.Name
+		case "namespace":
+			part = &k.item.Namespace
+		case "uid":
+			part = &k.item.UID
+		case "resourceVersion":
+			part = &k.item.ResourceVersion
+		}
+	}
+	if part != nil {
+		*part = ""
+	}
+	return part
+}
+
+// skipString moves past the string that starts at pos, however long it is.
+func (k *skimmer) skipString() error {
+	s := k.s
+	s.pos++
+	for escaped := false; ; s.pos++ {
+		for s.pos == s.end {
+			if err := k.fill(); err != nil {
+				return err
+			}
+		}
+		switch c := s.buf[s.pos]; {
+		case escaped:
+			escaped = false
+		case c == '\\':
+			escaped = true
+		case c == '"':
+			s.pos++
+			return nil
+		}
+	}
+}
+
+// skipScalar moves past the number or literal at pos, however long it is.
+func (k *skimmer) skipScalar() error {
+	s := k.s
+	for {
+		for isScalar(s.buf[s.pos]) {
+			s.pos++
+		}
+		if s.pos < s.end {
+			return nil
+		}
+		if err := k.fill(); err != nil {
+			return err
+		}
+	}
+}
