@@ -456,6 +456,20 @@ func TestMachine(t *testing.T) {
 			effect{action: wait, pace: gentle},
 		},
 		{
+			"a bookmark at the version that there was does not make up for the event that follows it",
+			state{phase: Watching, version: "6", broken: 1},
+			input{outcome: inapplicable, version: "6", delivered: true},
+			waitFor(state{version: "6", seen: "6", broken: 2}, Watching),
+			effect{action: wait, pace: backoff},
+		},
+		{
+			"nor does one at an older version",
+			state{phase: Watching, version: "10", broken: 2},
+			input{outcome: inapplicable, version: "9", delivered: true},
+			state{phase: Waiting, then: Listing, seen: "9", cause: Reset},
+			effect{action: wait, pace: gentle},
+		},
+		{
 			"the third event that cannot be applied leads to a relist",
 			state{phase: Watching, version: "6", broken: 2},
 			input{outcome: inapplicable},

@@ -1,10 +1,15 @@
 package informer
 
-import "time"
+import (
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
 
 // This file has the arrows of the machine that lead from a watch, the rest of a streaming list included.
 
 func afterWatch(s state, in input) (state, effect) {
+	progress := s.precedes(in.version)
 	if in.version != "" {
 		s.version, s.seen = in.version, in.version
 	}
@@ -18,7 +23,10 @@ func afterWatch(s state, in input) (state, effect) {
 	}
 	p := backoff
 	if in.delivered {
-		s.empty, s.broken = 0, 0
+		s.empty = 0
+	}
+	if progress { // a bookmark at the old version is no sign that what broke the last watch has passed
+		s.broken = 0
 		p = gentle
 	}
 	switch in.outcome {
@@ -59,6 +67,16 @@ func afterWatch(s state, in input) (state, effect) {
 	default:
 	}
 	return pause(s, Watching, p, in.floor)
+}
+
+// precedes reports whether version is a later one than that from which the watch began. Where the two cannot be ordered, another
+// one is later.
+func (s state) precedes(version string) bool {
+	if version == "" || version == s.version {
+		return false
+	}
+	order, ok := meta.CompareVersions(version, s.version)
+	return !ok || order > 0
 }
 
 // relist waits, and then lists because of cause. The version is forgotten: a watch from it is not to be had.

@@ -463,12 +463,12 @@ func (w within[T]) hides(id meta.Identity) bool {
 // reuse has what is outside count as reused: it is not decoded, and as the cache did not ask for that, not held.
 func (w within[T]) reuse(reuse func(meta.Identity) (T, bool)) func(meta.Identity) (T, bool) {
 	return func(id meta.Identity) (obj T, reused bool) {
+		if reuse != nil { // it wants to know of all of them
+			obj, reused = reuse(id)
+		}
 		if !among(w.namespaces, id.Namespace) {
 			return obj, true
 		}
-		if reuse == nil {
-			return obj, false
-		}
-		return reuse(id)
+		return obj, reused
 	}
 }

@@ -104,7 +104,7 @@ func TestAfterAnyFaultOfAWatchTheCacheIsCurrent(t *testing.T) {
 		},
 		{
 			name: "an event without a resource version", fault: frames(true, noVersion),
-			lasts: 20 * time.Second, within: 35 * time.Second, relists: causes{informer.Reset: 1}, watches: 30, err: "it has no resource version",
+			lasts: 20 * time.Second, within: 35 * time.Second, relists: causes{informer.Reset: 1}, watches: 30, err: "metadata.resourceVersion is empty",
 		},
 		{
 			name: "an event of an unknown type (behaviour 45, fault F20)", fault: frames(true, unknownType),
@@ -113,6 +113,18 @@ func TestAfterAnyFaultOfAWatchTheCacheIsCurrent(t *testing.T) {
 		{
 			name: "an event of another kind", fault: frames(true, wrongKind),
 			lasts: 20 * time.Second, within: 35 * time.Second, relists: causes{informer.Reset: 1}, watches: 30, err: "v1 Secret, want v1 ConfigMap",
+		},
+		{
+			name: "a bare Status that says 410, with the code 200", fault: frames(false, bareExpired),
+			lasts: time.Second, within: 5 * time.Second, relists: causes{informer.Expired: 1}, watches: 6, err: "said Expired (410)",
+		},
+		{
+			name: "a list in place of a watch", fault: frames(false, bareList),
+			lasts: 20 * time.Second, within: 35 * time.Second, relists: causes{informer.Reset: 1}, watches: 30, err: "the answer is not a watch",
+		},
+		{
+			name: "a bookmark and then an event that is none", fault: bookmarkAndPoison,
+			lasts: 5 * time.Minute, within: 65 * time.Second, relists: causes{informer.Reset: 1}, watches: 60, err: "v1 Secret, want v1 ConfigMap",
 		},
 		{
 			name: "an event that is no JSON", fault: frames(true, `{"type":"ADDED",}`),
@@ -211,6 +223,18 @@ func TestAfterAnyFaultOfAWatchTheCacheIsCurrent(t *testing.T) {
 		}
 		t.Run(test.name, func(t *testing.T) { modes(t, run) })
 	}
+}
+
+// What some servers and proxies answer a watch with, as a success.
+const (
+	bareExpired = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,"message":"too old"}`
+	bareList    = `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}`
+)
+
+// bookmarkAndPoison answers a watch with a bookmark at the version that it begins at, and an event that cannot be applied.
+func bookmarkAndPoison(w http.ResponseWriter, q *http.Request) {
+	bookmark := `{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":%q}}}`
+	frames(true, fmt.Sprintf(bookmark, q.URL.Query().Get("resourceVersion")), wrongKind)(w, q)
 }
 
 // The same for a list, the first and a later one, in each mode.

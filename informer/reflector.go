@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -25,7 +26,7 @@ const (
 	stalled = 2 * time.Minute
 )
 
-var errStalled = fmt.Errorf("server sent nothing for %v", stalled)
+var errStalled = &silence{fmt.Sprintf("server sent nothing for %v", stalled)}
 
 // reflector makes a part of a store equal to what a source holds. It is the loop around the machine: it performs effects and
 // reports what came of them. One goroutine uses it. This file has the loop and the paged list, stream.go the watch and the
@@ -144,8 +145,11 @@ func (r *reflector[T]) list(ctx context.Context, s state) input {
 		}
 		return nil
 	})
-	if err == nil {
+	switch {
+	case err == nil:
 		err = r.fail("list", g.commit(m.ResourceVersion))
+	case limited.Err() != nil && ctx.Err() == nil && errors.Is(err, context.Canceled):
+		err = r.fail("list", context.Cause(limited)) // no caller's context has ended
 	}
 	if err != nil {
 		return g.failed(ctx, err)

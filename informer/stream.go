@@ -20,9 +20,10 @@ const (
 	// earlyEnd is how long before the time that it was asked for the end of a watch is one that the server chose. Whatever
 	// made it do so may have ended other watches at the same moment.
 	earlyEnd = 5 * time.Second
-	// noProgress is how long a streaming list may go without an event that adds to it. A server that serves them sends what
-	// it has at once, and the end bookmark as soon as it knows that it is up to date, which takes API servers up to 5 s when
-	// nothing happens. One that ignores what was asked sends nothing more until something changes, and then what changes.
+	// noProgress is how long a streaming list may go without an event that adds to it; see initial. A server that serves them
+	// sends what it has at once, and the end bookmark as soon as it knows that it is up to date, which takes API servers up to
+	// 5 s when nothing happens. One that ignores what was asked sends nothing more until something changes, and then what
+	// changes.
 	noProgress = 30 * time.Second
 )
 
@@ -34,6 +35,7 @@ var (
 // open is one watch while it is open.
 type open[T meta.Object] struct {
 	r      *reflector[T]
+	outer  context.Context // of the caller
 	ctx    context.Context // of the watch, which ends when the server is silent for too long
 	cancel context.CancelCauseFunc
 	asked  time.Duration // after which the server is to end it
@@ -55,7 +57,7 @@ func (r *reflector[T]) open(ctx context.Context) (*open[T], client.WatchOptions)
 		Bookmarks: true, KeepManagedFields: r.o.KeepManagedFields,
 		Timeout: (minWatch + rand.N(minWatch)).Truncate(time.Second),
 	}
-	w := &open[T]{r: r, asked: o.Timeout, opened: time.Now()}
+	w := &open[T]{r: r, outer: ctx, asked: o.Timeout, opened: time.Now()}
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
 	return w, o
 }
@@ -66,15 +68,33 @@ func (w *open[T]) close() {
 }
 
 // read reads the watch to its end. One that was cancelled has not ended well, although the server may have been so quick to
-// end it then that it looks so.
+// end it then that it looks so. The error is why it was: no caller's context has ended.
 func (w *open[T]) read(
 	o client.WatchOptions, reuse func(meta.Identity) (T, bool), fn func(client.Event[T]) error,
 ) error {
 	err := w.r.source.EachEvent(w.ctx, o, reuse, fn)
-	if err == nil && w.ctx.Err() != nil {
+	if w.ctx.Err() != nil && (err == nil || w.outer.Err() == nil && errors.Is(err, context.Canceled)) {
 		return w.r.fail("watch", context.Cause(w.ctx))
 	}
 	return err
+}
+
+// initial tells the initial events of a streaming list from what is created meanwhile: both add an object. What is created has
+// a version above all that the server had before; the initial events come in the order of their keys, so that all but a few
+// have a version below one that has come already.
+type initial struct{ latest string }
+
+// goesOn reports whether an object that is added shows that the list goes on. Where versions cannot be ordered it does.
+func (i *initial) goesOn(version string) bool {
+	if i.latest == "" {
+		i.latest = version
+		return false
+	}
+	order, ok := meta.CompareVersions(version, i.latest)
+	if ok && order > 0 {
+		i.latest = version
+	}
+	return !ok || order < 0
 }
 
 // expect makes the watch end with an error if nothing comes for a time.
@@ -109,12 +129,22 @@ func (r *reflector[T]) stream(ctx context.Context, s state) (state, input) {
 	defer w.close()
 	g := r.stage(s)
 	synced := false
-	err := w.read(o, g.reuse(), func(e client.Event[T]) error {
+	var first initial
+	reuse := g.reuse()
+	// This is asked about every object that the server adds, also where Filter or a wide watch leaves it out afterwards.
+	added := func(id meta.Identity) (obj T, reused bool) {
+		// Where there is no other way to list, an object that may be new counts too: it is better than to begin again.
+		if first.goesOn(id.ResourceVersion) || s.mode == Streaming {
+			w.timer.Reset(w.limit)
+		}
+		if reuse == nil {
+			return obj, false
+		}
+		return reuse(id)
+	}
+	err := w.read(o, added, func(e client.Event[T]) error {
 		if synced {
 			return w.event(e)
-		}
-		if e.Type != client.Modified { // initial events add; one that Filter leaves out is shown as a deletion
-			w.timer.Reset(w.limit)
 		}
 		if e.Type != client.Bookmark {
 			g.event(e)

@@ -1,6 +1,8 @@
 package informer_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -297,6 +299,105 @@ func TestAListThatDoesNotEndIsGivenUpWhateverChanges(t *testing.T) {
 		i.current()
 	})
 }
+
+// Nor is something that is created, or that nobody wants: an informer of a server that does not end its streaming lists waited
+// for the end of the watch, which takes up to ten minutes, wherever something of that kind came more often than every 30 s.
+func TestAListThatDoesNotEndIsGivenUpWhateverIsCreated(t *testing.T) {
+	for _, lists := range []clienttest.StreamingLists{clienttest.StreamingIgnored, clienttest.StreamingEndless} {
+		for _, muted := range []bool{false, true} {
+			for _, test := range []struct {
+				name   string
+				o      informer.Options
+				src    func(informer.Source[*Thing]) informer.Source[*Thing]
+				change func(r *rig, n int)
+			}{
+				{name: "created", change: func(r *rig, n int) { r.put(fmt.Sprintf("z%09d", n)) }},
+				{name: "deleted and created", change: func(r *rig, n int) {
+					if n > 0 {
+						r.remove("z")
+					}
+					r.put("z")
+				}},
+				{
+					name: "filtered", change: func(r *rig, n int) { r.put("a", "n", fmt.Sprint(n)) },
+					src: func(src informer.Source[*Thing]) informer.Source[*Thing] {
+						return informer.Filter(src, func(obj *Thing) bool { return obj.Name != "a" })
+					},
+				},
+				{
+					name: "elsewhere", change: func(r *rig, n int) { r.putIn("kube-public", fmt.Sprintf("z%09d", n)) },
+					o: informer.Options{Namespaces: []string{"default", "kube-system"}, WideAbove: 1},
+				},
+			} {
+				t.Run(fmt.Sprintf("%s, %v, without bookmarks %v", test.name, lists, muted), func(t *testing.T) {
+					bubbleOf(t, clienttest.Options{StreamingLists: lists}, func(r *rig) {
+						r.server.MuteBookmarks(muted)
+						r.put("b")
+						r.put("a")
+						var src informer.Source[*Thing] = r.things
+						if test.src != nil {
+							src = test.src(src)
+						}
+						i := informer.New(src, test.o)
+						ctx, cancel := context.WithCancel(r.Context())
+						ended := make(chan error)
+						go func() { ended <- i.Run(ctx) }()
+						for n := range 40 {
+							r.pass(time.Second)
+							test.change(r, n)
+						}
+						if s := i.Status(); !s.Synced || s.Mode != informer.Paged {
+							r.Errorf("status is %v", s)
+						}
+						cancel()
+						if err := <-ended; err != nil {
+							r.Error(err)
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+// A streaming list that takes its time is not given up while it goes on.
+func TestASlowStreamingListIsWaitedFor(t *testing.T) {
+	for _, mode := range []informer.Mode{informer.Auto, informer.Streaming} {
+		bubble(t, func(r *rig) {
+			const most = 20
+			for n := range most { // those of Mode Streaming come in the order of their versions, as no API server sends them
+				if mode == informer.Auto {
+					n = most - n
+				}
+				r.put(fmt.Sprintf("a%02d", n))
+			}
+			r.on("stream", func(w http.ResponseWriter, q *http.Request) {
+				r.server.ServeHTTP(&slowly{ResponseWriter: w, every: 10 * time.Second}, q)
+			})
+			i := r.informer(informer.Options{Mode: mode})
+			i.run()
+			r.Cleanup(i.stop)
+			r.within(10*time.Minute, "synced", func() bool { return i.Status().Synced })
+			if s := i.Status(); s.Mode != informer.Streaming || s.Lists != 1 {
+				r.Errorf("%v: status is %v", mode, s)
+			}
+		})
+	}
+}
+
+// slowly waits before each write, and sends what is written.
+type slowly struct {
+	http.ResponseWriter
+	every time.Duration
+}
+
+func (s *slowly) Write(p []byte) (int, error) {
+	<-time.After(s.every)
+	n, err := s.ResponseWriter.Write(p)
+	return n, errors.Join(err, http.NewResponseController(s.ResponseWriter).Flush())
+}
+
+func (s *slowly) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
 // Mode Streaming never falls back; the Status says why it does not work.
 func TestStreamingNeverFallsBack(t *testing.T) {

@@ -1,7 +1,6 @@
 package informer
 
 import (
-	"errors"
 	"fmt"
 	"time"
 )
@@ -22,9 +21,18 @@ const (
 )
 
 var (
-	errSilent  = errors.New("server sent neither an event nor a bookmark")
-	errEndless = errors.New("server sent nothing, and did not end the watch when it was to")
+	errSilent  = &silence{"server sent neither an event nor a bookmark"}
+	errEndless = &silence{"server sent nothing, and did not end the watch when it was to"}
 )
+
+// silence says that a server sent nothing for too long. It is a timeout of the network, and never the end of a context of the
+// caller's, although that is how the request is ended.
+type silence struct{ text string }
+
+func (s *silence) Error() string { return s.text }
+
+// Timeout returns true. By it errors.NetworkOf tells that it is a timeout of the network.
+func (s *silence) Timeout() bool { return true }
 
 // watchdog is what is known about the bookmarks of a server.
 type watchdog struct {

@@ -1,13 +1,18 @@
 package informer_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
+	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/informer"
 )
 
@@ -49,6 +54,67 @@ func TestAConnectionThatDiesInSilenceIsReplaced(t *testing.T) {
 			})
 		})
 	}
+}
+
+// That a server is silent was reported as context.Canceled, and as an end of a context, although no caller's had ended: a program
+// that leaves such errors out said nothing.
+func TestTheSilenceOfAServerIsATimeout(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		mode  informer.Mode
+		fault func(r *rig)
+		pass  time.Duration
+		err   string
+	}{
+		{"of a watch with bookmarks", informer.Paged, func(r *rig) { r.pass(200 * time.Second); r.server.Freeze() }, 4 * time.Minute, "server sent neither an event nor a bookmark for 3m"},
+		{"of a watch without", informer.Paged, func(r *rig) {
+			r.server.MuteBookmarks(true)
+			r.server.DropWatches()
+			r.pass(time.Second)
+			r.server.Freeze()
+		}, 11 * time.Minute, "did not end the watch"},
+		{"of a streaming list", informer.Streaming, func(r *rig) { r.on("stream", frames(true, startObject)); r.lose() }, 40 * time.Second, "nothing came for 30s"},
+		{"of a paged list", informer.Paged, func(r *rig) {
+			r.on("list", frames(true, `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[`))
+			r.lose()
+		}, 3 * time.Minute, "server sent nothing for 2m"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				cfg := r.server.Config()
+				cfg.StallTimeout = -1
+				i := r.with(cfg).start(informer.Options{Mode: test.mode})
+				test.fault(r)
+				r.pass(test.pass)
+				found := false
+				for _, err := range i.reported() {
+					if errors.Is(err, context.Canceled) || apierrors.NetworkOf(err) == apierrors.NetworkContext {
+						r.Errorf("it is the end of a context: %v", err)
+					}
+					if strings.Contains(err.Error(), test.err) {
+						found = true
+						if op := (*client.OpError)(nil); !errors.As(err, &op) || op.Resource.Resource != "configmaps" {
+							r.Errorf("it does not say what failed: %v", err)
+						}
+						if !strings.Contains(test.err, "30s") && apierrors.NetworkOf(err) != apierrors.NetworkTimeout {
+							r.Errorf("it is %s, want a timeout: %v", apierrors.NetworkOf(err), err)
+						}
+					}
+				}
+				if !found {
+					r.Errorf("reported %v", i.reported())
+				}
+			})
+		})
+	}
+}
+
+// lose makes what has been watched too old.
+func (r *rig) lose() {
+	r.Helper()
+	r.server.DropWatches()
+	r.put("lost", "n", time.Now().String())
+	r.server.Compact()
 }
 
 // fault F14, behaviour 197: a server without bookmarks whose versions expire is listed when they have, and no more often.
