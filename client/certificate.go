@@ -80,8 +80,12 @@ func (t TLS) identity() (i identity, err error) {
 // inFiles reports whether any of it may change.
 func (t TLS) inFiles() bool {
 	ca := len(t.CAData) == 0 && t.CAFile != ""
-	cert := t.hasCertificate() && (len(t.CertData) == 0 || len(t.KeyData) == 0)
-	return ca || cert
+	return ca || t.certificateInFiles()
+}
+
+// certificateInFiles reports whether the client's certificate, or its key, may change.
+func (t TLS) certificateInFiles() bool {
+	return t.hasCertificate() && (len(t.CertData) == 0 || len(t.KeyData) == 0)
 }
 
 func certPool(data []byte) (*x509.CertPool, error) {

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	apierrors "github.com/bowline-go/bowline/errors"
 )
 
 // transport sends requests over the connections of the present identity. What is in files is read by requests, so that New
@@ -50,10 +52,18 @@ func newTransport(cfg Config, h *holder) (*transport, error) {
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	changes := t.changes.Load()
 	resp, err := t.send(r)
-	if err == nil || !aboutCertificates(err) || !t.changedSince(r.Context(), changes) {
+	if err == nil {
+		return resp, nil
+	}
+	refused := aboutCertificates(err)
+	if !refused && !t.mayBeRefusal(r.Context(), err) || !t.changedSince(r.Context(), changes) {
 		return resp, err
 	}
-	// The handshake failed, so nothing was sent, and there are other certificates by now.
+	// There are other certificates by now. Where the handshake failed nothing was sent. Where the connection only broke, the
+	// request may have been handled, and is sent again if it reads.
+	if !refused && !reads(r.Method) {
+		return resp, err
+	}
 	again, ok := rewind(r)
 	if !ok {
 		return resp, err
@@ -99,6 +109,22 @@ func aboutCertificates(err error) bool {
 	}
 	alert := op.Err.Error() // its type has no name
 	return strings.Contains(alert, "certificate") || alert == "tls: handshake failure" || alert == "tls: access denied"
+}
+
+// mayBeRefusal reports whether a connection broke in a way in which a server that refuses the client's certificate may break it.
+// In TLS 1.3 the client's side of the handshake is over before the server has seen the certificate (RFC 8446, section 4.4): the
+// alert may be overtaken by the error of a write to the connection that has been closed by then.
+func (t *transport) mayBeRefusal(ctx context.Context, err error) bool {
+	if !t.cfg.TLS.certificateInFiles() || ctx.Err() != nil {
+		return false
+	}
+	n := apierrors.NetworkOf(err)
+	return n == apierrors.NetworkReset || n == apierrors.NetworkClosed
+}
+
+// reads reports whether a request of a method changes nothing.
+func reads(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
 }
 
 // CloseIdleConnections closes the connections that no request uses, and makes the next request read the files again.
