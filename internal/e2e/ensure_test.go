@@ -137,7 +137,7 @@ type plainKnot struct {
 		Rope  string   `json:"rope"`
 		Turns int      `json:"turns"`
 		Tags  []string `json:"tags"`
-		Inner struct {
+		Inner *struct {
 			A string `json:"a"`
 		} `json:"inner"`
 	} `json:"spec"`
@@ -175,7 +175,12 @@ func TestEnsureOfACustomResource(t *testing.T) {
 	want.Spec.Turns = 0
 	ensure()
 	got := ensure()
-	equal(t, "outcomes", fmt.Sprint(outcomes), "[Created Unchanged Updated Unchanged Updated Unchanged]")
+	// What the schema does not have is dropped, each time.
+	want.Spec.Inner = &struct {
+		A string `json:"a"`
+	}{"x"}
+	ensure()
+	equal(t, "outcomes", fmt.Sprint(outcomes), "[Created Unchanged Updated Unchanged Updated Unchanged NotKept: /spec/inner]")
 	if got.Spec.Turns != 0 || got.Spec.Rope != "hemp" || got.Labels["a"] != "b" {
 		t.Errorf("got %+v", got)
 	}

@@ -1,0 +1,182 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bowline-go/bowline/patch"
+)
+
+// part is a member of a kind, as the server publishes it.
+type part struct {
+	kind, apiVersion string
+	path             []string // "" for the elements of the list before it
+	schema           map[string]any
+	atomic           bool     // an object that is replaced whole
+	inside           bool     // it is in such an object, which has it as it is wanted
+	keys             []string // of a list that has them
+}
+
+// An overlay replaces the objects whole that the server calls atomic, and no others, and pairs the elements of lists by the keys that
+// the server says. It knows so from tables, which an upgrade of the server can make wrong.
+func TestOverlaysKnowTheObjectsAndListsOfTheServer(t *testing.T) {
+	t.Parallel()
+	c := open(t, adminConfig())
+	var index struct{ Paths map[string]json.RawMessage }
+	fetch(t, c, "/openapi/v3", http.Header{}, &index)
+	looked := 0
+	for path := range index.Paths {
+		version, found := strings.CutPrefix(path, "apis/")
+		if path != "api/v1" && (!found || strings.Count(version, "/") != 1 || strings.HasSuffix(version, ".example")) || strings.Contains(version, "example") {
+			continue
+		}
+		var doc openAPI
+		fetch(t, c, "/openapi/v3/"+path, http.Header{}, &doc)
+		for _, p := range doc.parts() {
+			looked++
+			p.check(t)
+		}
+	}
+	if looked < 5000 {
+		t.Errorf("looked at %d members only", looked)
+	}
+}
+
+// openAPI is an OpenAPI document, as far as it is looked at.
+type openAPI struct {
+	Paths map[string]struct {
+		Post *struct {
+			Kind struct{ Group, Version, Kind string } `json:"x-kubernetes-group-version-kind"`
+		}
+	}
+	Components struct{ Schemas map[string]map[string]any }
+}
+
+// parts returns the objects and lists in the kinds that can be created.
+func (d openAPI) parts() (parts []part) {
+	seen := map[string]bool{}
+	for _, ops := range d.Paths {
+		if ops.Post == nil || seen[ops.Post.Kind.Kind] {
+			continue
+		}
+		k := ops.Post.Kind
+		seen[k.Kind] = true
+		version := strings.TrimPrefix(k.Group+"/"+k.Version, "/")
+		for _, schema := range d.Components.Schemas {
+			kinds, _ := schema["x-kubernetes-group-version-kind"].([]any)
+			for _, kind := range kinds {
+				if m, _ := kind.(map[string]any); m["kind"] == k.Kind && m["group"] == k.Group {
+					d.visit(part{kind: k.Kind, apiVersion: version, schema: schema}, nil, &parts)
+				}
+			}
+		}
+	}
+	return parts
+}
+
+func (d openAPI) visit(p part, within []string, parts *[]part) {
+	name, schema := "", p.schema
+	for {
+		if schema["x-kubernetes-map-type"] != nil && p.schema["x-kubernetes-map-type"] == nil {
+			p.schema = map[string]any{"x-kubernetes-map-type": schema["x-kubernetes-map-type"]}
+		}
+		if all, ok := schema["allOf"].([]any); ok && len(all) > 0 {
+			schema, _ = all[0].(map[string]any)
+			continue
+		}
+		ref, ok := schema["$ref"].(string)
+		if !ok {
+			break
+		}
+		name = ref[strings.LastIndex(ref, "/")+1:]
+		schema = d.Components.Schemas[name]
+	}
+	if name != "" && slices.Contains(within, name) {
+		return
+	}
+	within = append(slices.Clone(within), name)
+	p.atomic = p.schema["x-kubernetes-map-type"] == "atomic"
+	if names, ok := schema["x-kubernetes-list-map-keys"].([]any); ok {
+		for _, n := range names {
+			p.keys = append(p.keys, n.(string))
+		}
+	}
+	p.schema = schema
+	if len(p.path) > 1 || len(p.path) == 1 && !slices.Contains([]string{"metadata", "status"}, p.path[0]) {
+		*parts = append(*parts, p)
+	}
+	if len(p.path) == 1 && (p.path[0] == "metadata" || p.path[0] == "status") {
+		return
+	}
+	if items, ok := schema["items"].(map[string]any); ok {
+		d.visit(part{kind: p.kind, apiVersion: p.apiVersion, path: append(slices.Clone(p.path), ""), schema: items, inside: p.inside || p.atomic}, within, parts)
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	for name, property := range properties {
+		s, _ := property.(map[string]any)
+		d.visit(part{kind: p.kind, apiVersion: p.apiVersion, path: append(slices.Clone(p.path), name), schema: s, inside: p.inside || p.atomic}, within, parts)
+	}
+}
+
+// document returns an object of the part's kind that has the value at its place.
+func (p part) document(value string) json.RawMessage {
+	for i := len(p.path) - 1; i >= 0; i-- {
+		if p.path[i] == "" {
+			value = "[" + value + "]"
+		} else {
+			value = fmt.Sprintf(`{%q:%s}`, p.path[i], value)
+		}
+	}
+	return json.RawMessage(fmt.Sprintf(`{"apiVersion":%q,"kind":%q,%s`, p.apiVersion, p.kind, value[1:]))
+}
+
+// wholeAnyway are objects that an overlay replaces although the server merges them.
+var wholeAnyway = map[string]string{
+	"HorizontalPodAutoscaler spec/scaleTargetRef":                    "autoscaling/v1 merges what autoscaling/v2 replaces, and a reference of two is none",
+	"LocalSubjectAccessReview spec/resourceAttributes/labelSelector": "nobody updates a review",
+	"SelfSubjectAccessReview spec/resourceAttributes/labelSelector":  "nobody updates a review",
+	"SubjectAccessReview spec/resourceAttributes/labelSelector":      "nobody updates a review",
+}
+
+// check compares what an overlay makes of the part with what the server says of it. In a list that is as wanted, and in an object
+// that is replaced, there is nothing to compare.
+func (p part) check(t *testing.T) {
+	last := p.path[len(p.path)-1]
+	switch {
+	case p.inside || last == "" || slices.Contains(p.path, "status") || slices.Contains(p.path, "managedFields") || slices.Contains(p.path, "metadata"):
+	case slices.Contains(p.path, "openAPIV3Schema"): // of a CustomResourceDefinition; its rules are told by what they say
+	case p.schema["type"] == "object":
+		_, changed, err := patch.Overlay(p.document(`{"x-more":"1"}`), p.document(`{}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		inList := slices.Contains(p.path[:len(p.path)-1], "") // where a selector or reference may be one that a list has
+		if whole := len(changed) > 0; whole != p.atomic && !(inList && whole) && wholeAnyway[p.kind+" "+strings.Join(p.path, "/")] == "" {
+			t.Errorf("%s %s: replaced whole is %v, and the server says %v", p.kind, strings.Join(p.path, "/"), whole, p.atomic)
+		}
+	case p.schema["type"] == "array" && p.keys != nil:
+		element := func(value string) string {
+			var members []string
+			for _, key := range p.keys {
+				members = append(members, fmt.Sprintf("%q:%q", key, value))
+			}
+			return "{" + strings.Join(members, ",") + "}"
+		}
+		got, _, err := patch.Overlay(p.document("["+element("a")+"]"), p.document("["+element("b")+"]"))
+		if err != nil || !strings.Contains(string(got), element("a")) || !strings.Contains(string(got), element("b")) {
+			// within a list that has no keys, all is as wanted
+			if !slices.Contains(p.path, "") {
+				t.Errorf("%s %s: its keys are %v to the server, and it becomes %s, %v", p.kind, strings.Join(p.path, "/"), p.keys, got, err)
+			}
+		}
+	case p.schema["type"] == "array":
+		got, changed, err := patch.Overlay(p.document(`[{"name":"a","ip":"a"}]`), p.document(`[{"name":"b","ip":"b"}]`))
+		if err != nil || len(changed) == 0 || strings.Contains(string(got), `"a"`) {
+			t.Errorf("%s %s: it has no keys to the server, and it becomes %s, %v", p.kind, strings.Join(p.path, "/"), got, err)
+		}
+	}
+}
