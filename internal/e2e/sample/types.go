@@ -1,0 +1,93 @@
+package sample
+
+import (
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Foo asks for a deployment with a number of replicas, and says how many of them are available.
+type Foo struct {
+	meta.ObjectMeta `json:"metadata"`
+	Spec            FooSpec   `json:"spec"`
+	Status          FooStatus `json:"status"`
+}
+
+// FooSpec says which deployment a Foo wants.
+type FooSpec struct {
+	// DeploymentName names the deployment; it is in the namespace of the Foo.
+	DeploymentName string `json:"deploymentName"`
+	// Replicas may be 0, which scales the deployment to nothing.
+	Replicas int `json:"replicas"`
+}
+
+// FooStatus is what the controller has found.
+type FooStatus struct {
+	AvailableReplicas int              `json:"availableReplicas"`
+	Conditions        []meta.Condition `json:"conditions,omitempty"`
+}
+
+// Foos is the custom resource. Its definition is [Definition].
+var Foos = client.Type[*Foo]{Group: "samplecontroller.example.com", Version: "v1alpha1", Kind: "Foo", Resource: "foos"}
+
+// Deployment names the fields of an apps/v1 Deployment that the controller reads and writes.
+type Deployment struct {
+	meta.ObjectMeta `json:"metadata"`
+	Spec            DeploymentSpec `json:"spec"`
+	Status          struct {
+		Replicas          int `json:"replicas,omitempty"`
+		AvailableReplicas int `json:"availableReplicas,omitempty"`
+	} `json:"status"`
+}
+
+// DeploymentSpec is what is wanted of a Deployment. Replicas has no omitempty, so that Ensure writes a zero too.
+type DeploymentSpec struct {
+	Replicas int                `json:"replicas"`
+	Selector meta.LabelSelector `json:"selector"`
+	Template Template           `json:"template"`
+}
+
+// Template is that of the pods.
+type Template struct {
+	Metadata struct {
+		Labels map[string]string `json:"labels"`
+	} `json:"metadata"`
+	Spec struct {
+		Containers []Container `json:"containers"`
+	} `json:"spec"`
+}
+
+// Container is one container of a pod.
+type Container struct {
+	Name  string `json:"name"`
+	Image string `json:"image"`
+}
+
+// Deployments is the built-in resource.
+var Deployments = client.Type[*Deployment]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"}
+
+// Definition is the CustomResourceDefinition of Foos, as a server takes it.
+const Definition = `{
+	"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+	"metadata": {"name": "foos.samplecontroller.example.com"},
+	"spec": {
+		"group": "samplecontroller.example.com", "scope": "Namespaced",
+		"names": {"kind": "Foo", "plural": "foos", "singular": "foo"},
+		"versions": [{"name": "v1alpha1", "served": true, "storage": true, "subresources": {"status": {}}, "schema": {"openAPIV3Schema": ` + Schema + `}}]
+	}
+}`
+
+// Schema is the schema within Definition.
+const Schema = `{"type": "object", "properties": {
+	"spec": {"type": "object", "required": ["deploymentName", "replicas"], "properties": {
+		"deploymentName": {"type": "string"}, "replicas": {"type": "integer", "minimum": 0}
+	}},
+	"status": {"type": "object", "properties": {
+		"availableReplicas": {"type": "integer"},
+		"conditions": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"], "items": {
+			"type": "object", "required": ["type", "status", "lastTransitionTime", "reason", "message"], "properties": {
+				"type": {"type": "string"}, "status": {"type": "string"}, "observedGeneration": {"type": "integer"},
+				"lastTransitionTime": {"type": "string", "format": "date-time"}, "reason": {"type": "string"}, "message": {"type": "string"}
+			}
+		}}
+	}}
+}}`
