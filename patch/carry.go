@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,7 +31,11 @@ func Carry(live, before, after []byte) ([]byte, error) {
 		}
 	}
 	newCarrier().carry(&docs[0], &docs[1], &docs[2])
-	out, err := docs[0].appendTo(make([]byte, 0, len(live)+len(after)), 0)
+	size, err := docs[0].size(0)
+	if err != nil {
+		return nil, fmt.Errorf("patch: %w", err)
+	}
+	out, err := docs[0].appendTo(make([]byte, 0, size), 0)
 	if err != nil {
 		return nil, fmt.Errorf("patch: %w", err)
 	}
@@ -55,7 +60,11 @@ func (c *carrier) carry(live, before, after *node) (_ node, replaced bool) {
 	}
 	if kind := after.kind(); live != nil && live.kind() == kind && before.kind() == kind {
 		if kind == '{' {
-			c.members(live.open(), before.open(), after.open())
+			if ascendInStep(before, after) {
+				c.inStep(live, before, after)
+			} else {
+				c.members(live.open(), before.open(), after.open())
+			}
 			return node{}, false
 		}
 		if kind == '[' && len(live.open().items) == len(before.open().items) {
@@ -63,6 +72,59 @@ func (c *carrier) carry(live, before, after *node) (_ node, replaced bool) {
 		}
 	}
 	return after.written(), !c.prints.alike(before, after)
+}
+
+// ascendInStep reports whether two objects have the same members in the order of their names, as an encoded map has.
+func ascendInStep(a, b *node) bool {
+	if a.branch != nil || b.branch != nil {
+		return false // they have been opened already
+	}
+	last := []byte(nil)
+	for x, y := a.parts(), b.parts(); ; {
+		name, left := x.next()
+		other, right := y.next()
+		if !left || !right {
+			return left == right
+		}
+		text := name.text()
+		if !bytes.Equal(text, other.text()) || !isPlainString(text) {
+			return false
+		}
+		if text = text[1 : len(text)-1]; last != nil && bytes.Compare(last, text) >= 0 {
+			return false
+		}
+		last = text
+		x.next()
+		y.next()
+	}
+}
+
+// inStep is members for objects that ascend in step. These are not opened: a map of many short members takes several times its
+// size then.
+func (c *carrier) inStep(live, before, after *node) {
+	var was, is node // one for all members: both are on the heap
+	x, y := before.parts(), after.parts()
+	for i := 0; ; i++ {
+		name, ok := y.next()
+		if !ok {
+			return
+		}
+		x.next()
+		was, _ = x.next()
+		is, _ = y.next()
+		if c.run.unchanged(&was, &is) {
+			continue
+		}
+		text, object := name.text(), live.open()
+		m := member{name: text[1 : len(text)-1], value: is}
+		var there *node
+		if at := object.findFrom(i, string(m.name)); at >= 0 {
+			there = &object.members[at].value
+		}
+		if value, replaced := c.carry(there, &was, &is); replaced {
+			object.put(&m, value)
+		}
+	}
 }
 
 func (c *carrier) members(live, before, after *branch) {
@@ -96,7 +158,9 @@ func (c *carrier) members(live, before, after *branch) {
 func (c *carrier) list(live, before, after []node) (_ node, replaced bool) {
 	out := make([]node, len(after))
 	replaced = len(before) != len(after)
+	run := c.run
 	p := c.pair(before, after)
+	c.run = run // which knows of what lies in these elements
 	for i, j := range p.from {
 		if j < 0 {
 			out[i], replaced = after[i].written(), true
@@ -157,9 +221,13 @@ type pairing struct {
 
 func (p *pairing) take(i, j int) { p.from[i], p.used[j] = j, true }
 
-// takeSame takes a pair if it is unchanged.
+// takeSame takes a pair if it is unchanged. If both are written alike, neither is opened.
 func (p *pairing) takeSame(i, j int) bool {
-	if p.from[i] >= 0 || p.used[j] || !p.prints.alike(&p.before[j], &p.after[i]) {
+	if p.from[i] >= 0 || p.used[j] {
+		return false
+	}
+	before, after := &p.before[j], &p.after[i]
+	if !p.run.unchanged(before, after) && !p.prints.alike(before, after) {
 		return false
 	}
 	p.take(i, j)
@@ -180,7 +248,7 @@ func (p *pairing) inPlace() {
 	if a != b {
 		return
 	}
-	for i := start; i < a; i++ {
+	for i := start + 1; i < a-1; i++ { // the first and the last of these have been looked at
 		p.takeSame(i, i)
 	}
 }

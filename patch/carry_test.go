@@ -38,6 +38,13 @@ func TestCarry(t *testing.T) {
 			`{"a":1.50,"b":2}`,
 		},
 
+		// Objects with the same members in the order of their names are not opened.
+		{"one member of two that have one name", `{"a":1}`, `{"a":1,"a":2}`, `{"a":5,"a":2}`, `{"a":1}`},
+		{"the same members, all changed", `{"b":2,"x":3,"a":1}`, `{"a":1,"b":2}`, `{"a":3,"b":4}`, `{"b":4,"x":3,"a":3}`},
+		{"the same members, one spelt otherwise", `{"a":1,"b":2}`, `{"\u0061":1,"b":2}`, `{"\u0061":3,"b":4}`, `{"a":3,"b":4}`},
+		{"a last member that goes, and one that comes", `{"a":1,"b":2,"x":3}`, `{"a":1,"b":2}`, `{"a":2}`, `{"a":2,"x":3}`},
+		{"a name that is no ASCII", `{"ä":1,"x":3}`, `{"ä":1,"ö":1}`, `{"ä":2,"ö":2}`, `{"ä":2,"x":3,"ö":2}`},
+
 		// A program often writes the zero value of what was not there.
 		{"an empty object that was not there", `{"a":1}`, `{"a":1,"status":{}}`, `{"a":2,"status":{}}`, `{"a":2}`},
 		{"null where nothing was", `{"a":1}`, `{"a":1,"t":null}`, `{"a":2,"t":null}`, `{"a":2}`},

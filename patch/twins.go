@@ -15,16 +15,21 @@ type twins struct {
 // wrong with a list is left to be found by what computes the patch.
 func (t twins) objects(was, want, live *node, s *shape) (original, modified node, changed bool) {
 	original, modified = *was, *want
-	for m := range want.open().each {
+	members := want.open().members
+	for i := range members {
+		m := &members[i]
 		kind := m.value.kind()
-		there, ok := live.lookup(string(m.name))
-		if kind != '{' && kind != '[' || !ok || there.kind() != kind {
+		if m.gone || kind != '{' && kind != '[' {
 			continue
 		}
-		f := s.member(m.name)
-		had, ok := was.lookup(string(m.name))
-		if !ok || had.kind() != kind {
-			had = made([]byte{kind, kind + 2}) // an empty one
+		at := live.open().findFrom(i, string(m.name))
+		if at < 0 || live.branch.members[at].value.kind() != kind {
+			continue
+		}
+		there, f := live.branch.members[at].value, s.member(m.name)
+		had := made([]byte{kind, kind + 2}) // an empty one
+		if at := was.open().findFrom(i, string(m.name)); at >= 0 && was.branch.members[at].value.kind() == kind {
+			had = was.branch.members[at].value
 		}
 		var o, w node
 		isChanged := false

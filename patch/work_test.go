@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // These tests count steps, not time: work on hostile documents grows as they do.
@@ -51,6 +52,11 @@ var hostileChanges = map[string]func(n int) (before, after string){
 		return strings.Repeat(`{"a":`, n) + `{"a":` + long + `,"b":1}` + strings.Repeat("}", n),
 			strings.Repeat(`{"a":`, n) + `{"a":` + long + `,"b":2}` + strings.Repeat("}", n)
 	},
+	"deep lists that differ behind a long text": func(n int) (string, string) {
+		long := `"` + strings.Repeat("z", 8*n) + `"`
+		return `{"a":` + strings.Repeat(`[`, n) + long + strings.Repeat(",1]", n) + "}",
+			`{"a":` + strings.Repeat(`[`, n) + long + strings.Repeat(",2]", n) + "}"
+	},
 	"one name many times, and all of it changed": func(n int) (string, string) {
 		return listOfText(n, func(i int) string { return fmt.Sprintf(`{"name":"a","v":%d}`, i) }),
 			listOfText(n-1, func(i int) string { return fmt.Sprintf(`{"name":"a","v":%d}`, -1-i) })
@@ -68,6 +74,22 @@ func TestCarryingAHostileChangeCostsNoMoreThanItsLength(t *testing.T) {
 				return c.prints.looked + c.run.compared + c.candidates
 			})
 		})
+	}
+}
+
+// ThreeWay went through an object from end to end for each member of another, and did not return in a minute.
+func TestThreeWayOfALargeMapTakesTimeInProportionToIt(t *testing.T) {
+	for name, value := range map[string]string{"text": `"a"`, "objects": `{"a":1}`} {
+		members := joined(150_000, func(i int) string { return fmt.Sprintf(`"key-%07d":%s`, i, value) })
+		document := func(last string) []byte { return []byte(`{"m":{` + members + `,"z":` + last + `}}`) }
+		start := time.Now()
+		p, err := ThreeWay(document("1"), document("2"), document("1"), Schema{}, ThreeWayOptions{})
+		if err != nil || string(p.body) != `{"m":{"z":2}}` {
+			t.Errorf("%s: the patch is %.100s, %v", name, p.body, err)
+		}
+		if took := time.Since(start); took > 20*time.Second { // it takes 0.2 s; it took 70 s and more
+			t.Errorf("%s: it took %v", name, took)
+		}
 	}
 }
 
@@ -90,27 +112,28 @@ func BenchmarkHostileCarry(b *testing.B) {
 	}
 }
 
-// A document of 63 MiB took 13 times its size, and a list of numbers 74 times, as each value of it had a token.
+// A document of 63 MiB took 13 times its size, and a list of numbers 74 times, as each value of it had a token. Carry took 30
+// times that of a list of pods, as it opened each of them three times.
 func TestALargeDocumentTakesLittleMoreThanItsSize(t *testing.T) {
 	const pod = `{"metadata":{"name":"web-%d","labels":{"app":"web","tier":"front"}},"spec":{"containers":[{"name":"web",` +
 		`"image":"registry.example.com/web:1","ports":[{"containerPort":80}]}],"nodeName":"node-1"},"status":{"phase":"Running"}}`
 	for _, test := range []struct {
-		name        string
-		document    func(last string) string
-		diff, apply float64 // the documents' size at most
+		name               string
+		document           func(last string) string
+		diff, apply, carry float64 // the documents' size at most; of Carry, that of one
 	}{
 		{"objects", func(last string) string {
 			return `{"a":1,"items":[` + joined(20_000, func(i int) string { return fmt.Sprintf(pod, i) }) + `,` + last + `]}`
-		}, 1.5, 2},
+		}, 1.5, 2, 5},
 		{"numbers", func(last string) string {
 			return `{"a":1,"l":[` + joined(1<<20, func(int) string { return "1" }) + `,` + last + `]}`
-		}, 1.5, 2},
+		}, 1.5, 2, 0},
 		{"empty lists", func(last string) string {
 			return `{"a":1,"l":[` + joined(1<<20, func(int) string { return "[]" }) + `,` + last + `]}`
-		}, 1.5, 2},
+		}, 1.5, 2, 0},
 		{"members", func(last string) string {
 			return `{"a":1,"m":{` + joined(100_000, func(i int) string { return fmt.Sprintf(`"key-%07d":"value of a key"`, i) }) + `,"z":` + last + `}}`
-		}, 3, 4},
+		}, 3, 4, 4},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			old, changed := []byte(test.document("1")), []byte(test.document("2"))
@@ -129,6 +152,17 @@ func TestALargeDocumentTakesLittleMoreThanItsSize(t *testing.T) {
 			})
 			if got := float64(took) / float64(len(old)); got > test.apply {
 				t.Errorf("ApplyMerge takes %.1f times the size of the document, want %.1f", got, test.apply)
+			}
+			if test.carry == 0 {
+				return // each element of a list takes more than these are written with
+			}
+			took = allocated(func() {
+				if _, err := Carry(old, old, changed); err != nil {
+					t.Error(err)
+				}
+			})
+			if got := float64(took) / float64(len(old)); got > test.carry {
+				t.Errorf("Carry takes %.1f times the size of the document, want %.1f", got, test.carry)
 			}
 		})
 	}
