@@ -301,3 +301,41 @@ func TestEnsureTakesOutWhatIsToBeAbsent(t *testing.T) {
 		t.Errorf("got %v, %v", done, err)
 	}
 }
+
+// A cached object without managedFields cannot tell whose an element is that is no longer wanted.
+func TestEnsureLooksWhoseAnElementIs(t *testing.T) {
+	type container struct {
+		Name string `json:"name"`
+	}
+	type pod struct {
+		meta.Identity `json:"metadata"`
+		Spec          struct {
+			Containers []container `json:"containers"`
+		} `json:"spec"`
+	}
+	const managed = `"managedFields":[{"manager":"bowline","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:containers":{"k:{\"name\":\"old\"}":{".":{},"f:name":{}}}}}}],`
+	text := func(version, containers string) string {
+		return fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{%s"namespace":"web","name":"a","uid":"u","resourceVersion":"%s"},"spec":{"containers":[%s]}}`, managed, version, containers)
+	}
+	srv := says(text("1", `{"name":"a"},{"name":"old"},{"name":"injected"}`), text("2", `{"name":"a"},{"name":"injected"}`))
+	want, known := &pod{Identity: at(web)}, &pod{Identity: meta.Identity{Namespace: "web", Name: "a", UID: "u", ResourceVersion: "1"}}
+	want.Spec.Containers, known.Spec.Containers = []container{{"a"}}, []container{{"a"}, {"old"}, {"injected"}}
+	pods := client.For(connect(t, srv), client.Type[*pod]{Version: "v1", Kind: "Pod", Resource: "pods"})
+	got, done, err := pods.Ensure(t.Context(), want, client.EnsureOptions{Known: known})
+	if err != nil || done.String() != "Updated" || fmt.Sprint(got.Spec.Containers) != "[{a} {injected}]" {
+		t.Fatalf("got %+v, %v, %v", got, done, err)
+	}
+	if body := srv.all()[1].body; strings.Contains(body, `{"name":"old"}`) || !strings.Contains(body, `{"name":"injected"}`) {
+		t.Errorf("sent %s", body)
+	}
+}
+
+// What is known to be another object than the one that was asked for is no answer.
+func TestPreconditionsOfAnEnsureOfWhatIsKnown(t *testing.T) {
+	srv := says(object("a", "7", "k"))
+	known := &Slim{Identity: meta.Identity{Namespace: "web", Name: "a", UID: "u-a", ResourceVersion: "7"}, Data: map[string]string{"k": "k"}}
+	for _, asked := range []meta.Identity{{Namespace: "web", Name: "a", UID: "other"}, {Namespace: "web", Name: "a", ResourceVersion: "6"}} {
+		_, _, err := client.For(connect(t, srv), slims).Ensure(t.Context(), &Slim{Identity: asked, Data: known.Data}, client.EnsureOptions{Known: known})
+		is[*client.PreconditionError](t, err)
+	}
+}
