@@ -129,6 +129,10 @@ func TestThreeWayKeepsWhatOthersHaveSet(t *testing.T) { // behaviours 320 and 32
 			`{}`, `{"ports":[{"port":53,"protocol":"TCP"},{"port":53,"protocol":"UDP"}]}`,
 		},
 		{
+			"items of one key where something else was configured", `{"ports":53}`, `{"ports":[{"port":53},{"port":53,"protocol":"UDP"}]}`, `{"ports":[{"port":53,"protocol":"TCP"},{"port":53,"protocol":"UDP"}]}`,
+			`{}`, `{"ports":[{"port":53,"protocol":"TCP"},{"port":53,"protocol":"UDP"}]}`,
+		},
+		{
 			"items of one key that lack what is configured", `{"ports":[{"port":53}]}`, `{"ports":[{"port":53},{"port":53,"protocol":"UDP"}]}`, `{"ports":[{"port":53,"protocol":"TCP"}]}`,
 			`{"ports":[{"port":53,"protocol":"TCP"},{"port":53,"protocol":"UDP"},{"$patch":"replace"}]}`, `{"ports":[{"port":53,"protocol":"TCP"},{"port":53,"protocol":"UDP"}]}`,
 		},
