@@ -23,6 +23,9 @@ var ErrDirectory = errors.New("is a directory")
 // Errors are an *fs.PathError.
 func Read(name string, limit int) ([]byte, fs.FileInfo, error) {
 	info, err := os.Stat(name) // before it is opened, because to open a device may do something
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return nil, nil, &fs.PathError{Op: "open", Path: name, Err: p.Err} // as it is without the look before
+	}
 	if err != nil {
 		return nil, nil, err
 	}
