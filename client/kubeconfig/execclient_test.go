@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -160,36 +161,50 @@ func TestAClientUsesTheCertificateOfTheLatestRun(t *testing.T) {
 func TestWhatAPluginHoldsUpIsNamed(t *testing.T) {
 	server := clienttest.Start(t, clienttest.Options{TLS: true})
 	t.Run("a context that ends", func(t *testing.T) {
+		calls, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer calls.Close()
 		config := server.Config()
-		data := one(fmt.Sprintf("server: %q, certificate-authority-data: %s", config.Server, base(config.TLS.CAData)),
-			"exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: /opt/get-token}")
-		l, err := Parse([]byte(data), Options{Path: "/c"})
+		file := write(t, filepath.Join(t.TempDir(), "config"), one(
+			fmt.Sprintf("server: %q, certificate-authority-data: %s", config.Server, base(config.TLS.CAData)),
+			stanzaOf(t, "wait", "", calls.Addr().String())))
+		l, err := Load(Options{Path: file})
 		if err != nil {
 			t.Fatal(err)
 		}
 		l.Config.Dial = config.Dial
-		begun, release := make(chan struct{}), make(chan struct{})
-		held := (&plugin{file: "/c", stanza: `users["u"].exec`, command: "/opt/get-token"}).name()
-		l.Config.Credentials = client.NewCredentials(func(context.Context) (client.Credential, error) {
-			close(begun)
-			<-release
-			return client.Credential{}, errors.New("too late")
-		}).Named(held)
 		c, err := client.New(l.Config)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		defer close(release)
 		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		runs := make(chan net.Conn, 1)
 		go func() {
-			<-begun
+			defer close(runs)
+			conn, err := calls.Accept() // the plugin calls, and waits
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			runs <- conn
 			cancel()
 		}()
 		_, err = client.For(c, namespaces).Get(ctx, meta.Key{Name: "default"})
-		want := `get namespaces "default": get a credential: wait for the plugin "/opt/get-token" of kubeconfig /c: users["u"].exec: context canceled`
+		_ = calls.Close() // who has not called will not
+		if conn := <-runs; conn != nil {
+			defer conn.Close()
+		}
+		self, _ := os.Executable()
+		want := fmt.Sprintf(`get namespaces "default": get a credential: wait for the plugin %q of kubeconfig %s: users["u"].exec: context canceled`, self, file)
 		if err == nil || err.Error() != want || !errors.Is(err, context.Canceled) {
 			t.Errorf("error is\n%v, want\n%s", err, want)
+		}
+		if n := server.Requests(); len(n) != 0 {
+			t.Errorf("the server was asked: %v", n)
 		}
 	})
 	t.Run("a credential that has expired", func(t *testing.T) {
