@@ -50,7 +50,7 @@ func newSource(cfg Config) source {
 	case cfg.Credentials != nil:
 		return cfg.Credentials.state
 	case cfg.BearerTokenFile != "":
-		return &tokenFile{path: cfg.BearerTokenFile}
+		return newTokenFile(cfg.BearerTokenFile)
 	case cfg.BearerToken != "":
 		return fixed("Bearer " + cfg.BearerToken)
 	case cfg.Username != "":
@@ -77,7 +77,7 @@ func (a *authorizer) RoundTrip(r *http.Request) (*http.Response, error) {
 		closeBody(r)
 		return nil, err
 	}
-	changes := a.transport.changes.Load()
+	changes := a.transport.files.changes.Load()
 	resp, err := a.send(r, used.header)
 	if err != nil || resp.StatusCode != http.StatusUnauthorized || ctx.Value(proxied{}) != nil {
 		return resp, err

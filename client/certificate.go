@@ -14,20 +14,20 @@ import (
 )
 
 // certificate reads the client's certificate and key; nil where there is none.
-func (t TLS) certificate() (*tls.Certificate, error) {
+func (t TLS) certificate(read read) (*tls.Certificate, error) {
 	if !t.hasCertificate() {
 		return nil, nil
 	}
 	cert, key := t.CertData, t.KeyData
 	var err error
 	if len(cert) == 0 {
-		if cert, err = readFile(t.CertFile); err != nil {
-			return nil, fmt.Errorf("read TLS.CertFile: %w", err)
+		if cert, err = read("TLS.CertFile", t.CertFile); err != nil {
+			return nil, err
 		}
 	}
 	if len(key) == 0 {
-		if key, err = readFile(t.KeyFile); err != nil {
-			return nil, fmt.Errorf("read TLS.KeyFile: %w", err)
+		if key, err = read("TLS.KeyFile", t.KeyFile); err != nil {
+			return nil, err
 		}
 	}
 	pair, err := tls.X509KeyPair(cert, key)
@@ -49,16 +49,16 @@ func sameCertificate(a, b *tls.Certificate) bool {
 
 // ca returns the PEM certificates of those who vouch for the server; nil where the system's are meant, which empty or bad
 // ones must not be taken for.
-func (t TLS) ca() ([]byte, error) {
+func (t TLS) ca(read read) ([]byte, error) {
 	switch {
 	case len(t.CAData) > 0:
 		return t.CAData, nil
 	case t.CAFile == "":
 		return nil, nil
 	}
-	b, err := readFile(t.CAFile)
+	b, err := read("TLS.CAFile", t.CAFile)
 	if err != nil {
-		return nil, fmt.Errorf("read TLS.CAFile: %w", err)
+		return nil, err
 	}
 	if _, err := certPool(b); err != nil {
 		return nil, fmt.Errorf("read TLS.CAFile: %s: %w", t.CAFile, err)
@@ -67,11 +67,11 @@ func (t TLS) ca() ([]byte, error) {
 }
 
 // identity reads what connections are made with.
-func (t TLS) identity() (i identity, err error) {
-	if i.ca, err = t.ca(); err != nil {
+func (t TLS) identity(read read) (i identity, err error) {
+	if i.ca, err = t.ca(read); err != nil {
 		return identity{}, err
 	}
-	if i.cert, err = t.certificate(); err != nil {
+	if i.cert, err = t.certificate(read); err != nil {
 		return identity{}, err
 	}
 	return i, nil

@@ -15,7 +15,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Client talks to one API server. It is safe for use by several goroutines at once and holds no goroutine of its own.
+// Client talks to one API server. It is safe for use by several goroutines at once and holds no goroutine of its own, but
+// while it reads a file or fetches a credential.
 type Client struct {
 	server    *url.URL
 	http      *http.Client

@@ -33,7 +33,7 @@ type Config struct {
 
 	// BearerTokenFile holds the token. It is read again at least once a minute, because the tokens of service accounts
 	// expire, and after a token was refused (401); while it cannot be read, the last good token is used, and Hooks.Stale
-	// is told.
+	// is told. See [TLS] for a file system that does not answer.
 	BearerTokenFile string
 
 	// Username and Password are sent with each request, as HTTP's basic authentication (RFC 7617). They exclude the tokens.
@@ -105,6 +105,11 @@ type Config struct {
 // What is new in them is for new requests, on new connections. Requests under way go on, watches too, and the connections
 // of those that were there before are closed after the last of them. While a file cannot be used, what was in it before
 // is, and Hooks.Stale is told.
+//
+// A file system may not answer, such as a network mount whose server is gone. Then a request waits for a second and uses what
+// was in the files before. A request for which nothing was read before waits until its context ends, and for 30 s at most; its
+// error names the file. Nothing can end such a read: one goroutine of the client, with one open file, stays until the system
+// answers, for the files of TLS, and one for Config.BearerTokenFile. [Client.Close] does not wait for them.
 type TLS struct {
 	// CAFile and CAData hold PEM certificates. Where either is set, only servers that they vouch for are trusted, and the
 	// system's own certificates are not.

@@ -16,10 +16,15 @@ func TestAFileWithoutAnEndIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	why := ": read " + endless + ": it is larger than 16 MiB"
-	_, token := readToken(endless)
-	_, ca := TLS{CAFile: endless}.ca()
-	_, cert := TLS{CertFile: endless, KeyData: []byte("k")}.certificate()
-	_, key := TLS{CertData: []byte("c"), KeyFile: endless}.certificate()
+	load := func(load func(read) error) error {
+		k := kept[int]{load: func(r read) (int, error) { return 0, load(r) }}
+		_, _, err := k.get(t.Context())
+		return err
+	}
+	token := load(func(r read) error { _, err := bearer(r, endless); return err })
+	ca := load(func(r read) error { _, err := TLS{CAFile: endless}.ca(r); return err })
+	cert := load(func(r read) error { _, err := TLS{CertFile: endless, KeyData: []byte("k")}.certificate(r); return err })
+	key := load(func(r read) error { _, err := TLS{CertData: []byte("c"), KeyFile: endless}.certificate(r); return err })
 	for want, err := range map[string]error{
 		"read Config.BearerTokenFile": token, "read TLS.CAFile": ca, "read TLS.CertFile": cert, "read TLS.KeyFile": key,
 	} {

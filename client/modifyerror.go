@@ -91,6 +91,9 @@ func refused(err error) bool {
 	if credential := (*CredentialError)(nil); errors.As(err, &credential) {
 		return true
 	}
+	if read := (*slowRead)(nil); errors.As(err, &read) {
+		return true
+	}
 	if status := (*apierrors.StatusError)(nil); errors.As(err, &status) {
 		if code := status.Status.Code; code >= 400 && code < 500 && code != http.StatusRequestTimeout {
 			return true

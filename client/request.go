@@ -224,6 +224,9 @@ func connectionError(ctx context.Context, err error) error {
 	if waited := (*CredentialError)(nil); errors.As(err, &waited) {
 		return waited // which says what was waited for, also where ctx has ended
 	}
+	if waited := (*slowRead)(nil); errors.As(err, &waited) {
+		return waited
+	}
 	if ctx.Err() != nil {
 		return contextError(ctx)
 	}

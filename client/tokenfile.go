@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -14,53 +13,35 @@ const (
 	fileAge  = 30 * time.Second // certificates and authorities
 )
 
-// tokenFile is a source that reads a file. Reading it is cheap, so it is done while the requests wait.
+// tokenFile is a source that reads a file. A file that cannot be read, or holds no token, leaves the last good one in use;
+// without one it is an error.
 type tokenFile struct {
-	path string
-
-	mu   sync.Mutex // guards the rest; held while the file is read, so that it is read once for all
-	now  issued
-	read time.Time // when now was read; zero where it is to be read again
-	told time.Time // when Hooks.Stale was last told
+	header kept[string] // the value of Authorization
 }
 
-// get returns the token. A file that cannot be read, or holds no token, leaves the last good one in use; without one it is
-// an error.
+func newTokenFile(path string) *tokenFile {
+	return &tokenFile{kept[string]{
+		load:  func(read read) (string, error) { return bearer(read, path) },
+		same:  func(a, b string) bool { return a == b },
+		age:   tokenAge,
+		eager: true,
+	}}
+}
+
+// get implements source.
 func (t *tokenFile) get(ctx context.Context, h *holder) (issued, error) {
-	current, stale, err := t.look()
+	header, stale, err := t.header.get(ctx)
 	if stale != nil {
 		h.tell(ctx, stale)
 	}
-	return current, err
+	return issued{header: header}, err
 }
 
-// look returns the token, and beside it why it could not be read again, where somebody should be told.
-func (t *tokenFile) look() (current issued, stale, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	now := time.Now()
-	if t.now.header != "" && fresh(t.read, now, tokenAge) {
-		return t.now, nil, nil
-	}
-	token, err := readToken(t.path)
-	switch {
-	case err == nil:
-		t.now, t.read, t.told = issued{header: "Bearer " + token}, now, time.Time{}
-	case t.now.header == "":
-		return issued{}, nil, err
-	case !fresh(t.told, now, tokenAge): // the file is looked at for each request now
-		t.told, stale = now, err
-	}
-	return t.now, stale, nil
-}
-
-// renew reads the file again, unless another has done so since what was refused was taken.
+// renew implements source. It reads the file again, unless another has done so since what was refused was taken.
 func (t *tokenFile) renew(ctx context.Context, h *holder, refused issued) (issued, error) {
-	t.mu.Lock()
-	if t.now == refused {
-		t.read = time.Time{}
+	if t.header.last() == refused.header {
+		t.header.expire()
 	}
-	t.mu.Unlock()
 	return t.get(ctx, h)
 }
 
@@ -71,10 +52,11 @@ func fresh(read, now time.Time, age time.Duration) bool {
 	return !read.IsZero() && now.Sub(read) < age && 0 <= wall && wall < age
 }
 
-func readToken(file string) (string, error) {
-	b, err := readFile(file)
+// bearer returns what to send for the token in a file.
+func bearer(read read, file string) (string, error) {
+	b, err := read("Config.BearerTokenFile", file)
 	if err != nil {
-		return "", fmt.Errorf("read Config.BearerTokenFile: %w", err)
+		return "", err
 	}
 	value := strings.TrimSpace(string(b))
 	switch {
@@ -83,5 +65,5 @@ func readToken(file string) (string, error) {
 	case hasControl(value):
 		return "", fmt.Errorf("read Config.BearerTokenFile: %s has a space or a control character within the token", file)
 	}
-	return value, nil
+	return "Bearer " + value, nil
 }

@@ -4,33 +4,28 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
+	"math"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
 // transport sends requests over the connections of the present identity. What is in files is read by requests, so that New
 // does no I/O and nothing runs in the background: by the first one, by one every 30 s, and when the server seems to have
-// changed. A file that is bad then changes nothing, and Hooks.Stale is told; before there is anything to use, it fails the
-// request, and is tried again by the next.
+// changed. A file that is bad, or is not read in time, then changes nothing, and Hooks.Stale is told; before there is
+// anything to use, it fails the request, and is tried again by the next.
 type transport struct {
 	cfg    Config
 	holder *holder
 
-	changes atomic.Int64 // how often the files have brought something else
+	files kept[identity] // what is in the files, or in the Config
 
-	mu    sync.Mutex // guards the rest; held while the files are read, so that they are read once for all
-	now   *generation
-	files identity  // what was in the files, or in the Config
-	have  bool      // files are set
-	read  time.Time // when files were looked at; zero where they are to be
-	told  time.Time // when Hooks.Stale was last told
+	mu  sync.Mutex // guards now; taken before the lock of files
+	now *generation
 }
 
 // watching is the key of the context of requests that are watches. The transport cannot tell by the verb, which HTTP does
@@ -45,12 +40,17 @@ func newTransport(cfg Config, h *holder) (*transport, error) {
 	cfg.TLS.CAData = slices.Clone(cfg.TLS.CAData)
 	cfg.TLS.CertData = slices.Clone(cfg.TLS.CertData)
 	cfg.TLS.KeyData = slices.Clone(cfg.TLS.KeyData)
-	return &transport{cfg: cfg, holder: h}, nil
+	t := &transport{cfg: cfg, holder: h}
+	t.files.load, t.files.same, t.files.age = cfg.TLS.identity, identity.same, fileAge
+	if !cfg.TLS.inFiles() {
+		t.files.age = math.MaxInt64
+	}
+	return t, nil
 }
 
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	changes := t.changes.Load()
+	changes := t.files.changes.Load()
 	resp, err := t.send(r)
 	if err == nil {
 		return resp, nil
@@ -129,9 +129,10 @@ func reads(method string) bool {
 
 // CloseIdleConnections closes the connections that no request uses, and makes the next request read the files again.
 func (t *transport) CloseIdleConnections() {
+	t.files.expire()
 	t.mu.Lock()
 	g := t.now
-	t.now, t.read = nil, time.Time{}
+	t.now = nil
 	t.mu.Unlock()
 	if g != nil {
 		g.retire()
@@ -147,61 +148,43 @@ func (t *transport) begin(ctx context.Context) (*generation, error) {
 			return nil, err
 		}
 	}
-	g, old, stale, err := t.choose(l)
+	if err := t.look(ctx); err != nil {
+		return nil, err
+	}
+	g, old, err := t.choose(l)
 	if old != nil {
 		old.retire()
-	}
-	if stale != nil {
-		t.holder.tell(ctx, stale)
 	}
 	return g, err
 }
 
-// choose returns the generation for a request of a lease, and the one in whose place it comes, if it is new. stale is why a
-// file could not be read again, where somebody should be told.
-func (t *transport) choose(l *lease) (g, old *generation, stale, err error) {
+// choose returns the generation for a request of a lease, and the one in whose place it comes, if it is new. The files have
+// been read.
+func (t *transport) choose(l *lease) (g, old *generation, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.have || t.cfg.TLS.inFiles() && !fresh(t.read, time.Now(), fileAge) {
-		if stale, err = t.look(); err != nil {
-			return nil, nil, nil, err
-		}
-	}
-	want := t.files
+	want := t.files.last() // under mu, so that no request brings back what another has seen replaced
 	if l != nil {
 		want.cert = l.Certificate
 	}
 	if t.now == nil || !t.now.same(want) {
 		next, err := t.cfg.newGeneration(want)
 		if err != nil {
-			return nil, nil, stale, err
+			return nil, nil, err
 		}
 		t.now, old = next, t.now
 	}
 	t.now.begin()
-	return t.now, old, stale, nil
+	return t.now, old, nil
 }
 
-// look reads the files. What is bad in them is an error only before there is anything to use. mu is held.
-func (t *transport) look() (stale, err error) {
-	now := time.Now()
-	files, err := t.cfg.TLS.identity()
-	switch {
-	case err == nil:
-		if t.have && !t.files.same(files) {
-			t.changes.Add(1)
-		}
-		t.files, t.have, t.read, t.told = files, true, now, time.Time{}
-		return nil, nil
-	case !t.have:
-		return nil, err
+// look reads the files, if it is time to. What is bad in them is an error only before there is anything to use.
+func (t *transport) look(ctx context.Context) error {
+	_, stale, err := t.files.get(ctx)
+	if stale != nil {
+		t.holder.tell(ctx, stale)
 	}
-	t.read = now
-	if fresh(t.told, now, fileAge) {
-		return nil, nil
-	}
-	t.told = now
-	return err, nil
+	return err
 }
 
 // changedSince reads the files again, and reports whether they have changed since changes was that number.
@@ -209,13 +192,9 @@ func (t *transport) changedSince(ctx context.Context, changes int64) bool {
 	if !t.cfg.TLS.inFiles() {
 		return false
 	}
-	t.mu.Lock()
-	stale, _ := t.look()
-	t.mu.Unlock()
-	if stale != nil {
-		t.holder.tell(ctx, stale)
-	}
-	return t.changes.Load() != changes
+	t.files.expire()
+	_ = t.look(ctx) // without anything to use, nothing has changed either
+	return t.files.changes.Load() != changes
 }
 
 // closeBody does what a RoundTripper owes the request that it does not send.

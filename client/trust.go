@@ -2,6 +2,7 @@ package client
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 )
@@ -11,8 +12,9 @@ import (
 // the same believe the same answers of one server. So what a program keeps of answers, on a disk for instance, is to be kept
 // with it: a client that verifies must not believe what another one has read without. It has no secret in it.
 //
-// It reads TLS.CAFile, if there is one; the error says why that cannot be used.
-func (c *Client) Trust() (string, error) {
+// It needs what is in the files that TLS names, and waits for them as a request does; the error says why they cannot be used, or
+// that ctx has ended.
+func (c *Client) Trust(ctx context.Context) (string, error) {
 	t := c.transport.cfg.TLS
 	switch {
 	case c.server.Scheme == "http":
@@ -20,10 +22,10 @@ func (c *Client) Trust() (string, error) {
 	case t.Insecure:
 		return "unverified", nil
 	}
-	ca, err := t.ca()
-	if err != nil {
+	if err := c.transport.look(ctx); err != nil {
 		return "", err
 	}
+	ca := c.transport.files.last().ca
 	name := cmp.Or(t.ServerName, c.server.Hostname())
 	if ca == nil {
 		return name + " by the system's authorities", nil

@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -22,7 +23,7 @@ import (
 type disk struct {
 	dir    string
 	server string
-	trust  func() (string, error) // by what the server is known
+	trust  func(context.Context) (string, error) // by what the server is known
 	max    int
 	fail   func(error)
 }
@@ -68,11 +69,11 @@ func (d disk) private() error {
 }
 
 // read returns what is kept of p, if it can be used.
-func (d disk) read(p page) *document {
+func (d disk) read(ctx context.Context, p page) *document {
 	if d.dir == "" {
 		return nil
 	}
-	doc, err := d.open(p)
+	doc, err := d.open(ctx, p)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		d.report(err)
 	}
@@ -82,12 +83,12 @@ func (d disk) read(p page) *document {
 	return doc
 }
 
-func (d disk) open(p page) (*document, error) {
+func (d disk) open(ctx context.Context, p page) (*document, error) {
 	at, is, body, err := d.load(p)
 	if err != nil {
 		return nil, err
 	}
-	switch mine, err := d.mine(is); {
+	switch mine, err := d.mine(ctx, is); {
 	case err != nil:
 		return nil, err
 	case !mine: // it is replaced, as one that is old
@@ -101,8 +102,8 @@ func (d disk) open(p page) (*document, error) {
 }
 
 // mine reports whether an answer is of the same server, and was believed for the same reason.
-func (d disk) mine(is stored) (bool, error) {
-	trust, err := d.trust()
+func (d disk) mine(ctx context.Context, is stored) (bool, error) {
+	trust, err := d.trust(ctx)
 	return is.Server == d.server && is.Trust == trust, err
 }
 
@@ -150,20 +151,20 @@ func (d disk) load(p page) (at time.Time, is stored, body []byte, err error) {
 }
 
 // write keeps an answer.
-func (d disk) write(p page, doc *document, contentType string, body []byte) {
+func (d disk) write(ctx context.Context, p page, doc *document, contentType string, body []byte) {
 	if d.dir == "" {
 		return
 	}
-	if err := d.replace(p, doc, contentType, body); err != nil {
+	if err := d.replace(ctx, p, doc, contentType, body); err != nil {
 		d.report(err)
 	}
 }
 
-func (d disk) replace(p page, doc *document, contentType string, body []byte) (err error) {
+func (d disk) replace(ctx context.Context, p page, doc *document, contentType string, body []byte) (err error) {
 	if err := d.private(); err != nil {
 		return err
 	}
-	trust, err := d.trust()
+	trust, err := d.trust(ctx)
 	if err != nil {
 		return err
 	}
@@ -193,14 +194,14 @@ func (d disk) replace(p page, doc *document, contentType string, body []byte) (e
 }
 
 // touch notes that an answer is still true, unless another process has put another one there.
-func (d disk) touch(p page, doc *document) {
+func (d disk) touch(ctx context.Context, p page, doc *document) {
 	if d.dir == "" {
 		return
 	}
 	_, is, _, err := d.load(p)
 	if err == nil {
 		var mine bool
-		if mine, err = d.mine(is); err == nil && (!mine || is.ETag != doc.etag) {
+		if mine, err = d.mine(ctx, is); err == nil && (!mine || is.ETag != doc.etag) {
 			return
 		}
 	}

@@ -112,7 +112,7 @@ func (c *Catalog) lead(
 		close(f.done)
 	}()
 	if old == nil {
-		if old = c.disk.read(p); old != nil && old.at.After(since) && good(old) {
+		if old = c.disk.read(ctx, p); old != nil && old.at.After(since) && good(old) {
 			return old, nil
 		}
 	}
@@ -143,7 +143,7 @@ func (c *Catalog) fetch(ctx context.Context, p page, old *document) (*document, 
 	}
 	if resp.StatusCode == http.StatusNotModified { // Raw lets it through only where that was asked
 		doc.value, doc.etag, doc.short = old.value, old.etag, old.short
-		c.disk.touch(p, doc)
+		c.disk.touch(ctx, p, doc)
 		return doc, nil
 	}
 	doc.etag = resp.Header.Get("ETag")
@@ -154,7 +154,7 @@ func (c *Catalog) fetch(ctx context.Context, p page, old *document) (*document, 
 		return doc, nil
 	}
 	doc.short = shortLived(doc.value)
-	c.disk.write(p, doc, contentType, body)
+	c.disk.write(ctx, p, doc, contentType, body)
 	return doc, nil
 }
 
