@@ -54,7 +54,7 @@ func TestUntilReadyByKind(t *testing.T) {
 		{"stalled, of a kind with rules", "v1 Service", ``, `"conditions":[{"type":"Stalled","status":"True"}]`, "error: it is stalled: it does not say why"},
 		{
 			"conditions that are none", "example.com/v1 Site", ``, `"conditions":7`,
-			"its conditions cannot be read: read status.conditions: decode into []client.statusCondition: a JSON number does not fit",
+			"its conditions cannot be read: read status.conditions: decode into []client.statusCondition: a JSON number does not fit (byte 0)",
 		},
 
 		{"a new one", "apps/v1 Deployment", `"replicas":0`, ``, "its controller has not seen it yet"},

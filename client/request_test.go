@@ -280,6 +280,18 @@ func TestAContextThatEndsEndsTheCall(t *testing.T) {
 			<-r.Context().Done()
 		})
 	}
+	// within answers a watch with events and all else with a list, because a watch takes no list.
+	within := func(list, event string) http.Handler {
+		lists, events := stuck(list), stuck(event)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Query().Get("watch") != "" {
+				events.ServeHTTP(w, r)
+			} else {
+				lists.ServeHTTP(w, r)
+			}
+		})
+	}
+	const listed, event = `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{},"items":[`, `{"type":"ADDED","object":{"kind":"ConfigMap","apiVersion":"v1",`
 	for _, test := range []struct {
 		name string
 		h    http.Handler
@@ -293,11 +305,11 @@ func TestAContextThatEndsEndsTheCall(t *testing.T) {
 		{"before the first byte of the body", stuck(" "), nil},
 		{
 			"within a list's object, an object, or an event",
-			stuck(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":`), nil,
+			within(listed+`{"metadata":{"name":`, event+`"metadata":{"name":`), nil,
 		},
 		{
 			"between objects",
-			stuck(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"a"}},`), nil,
+			within(listed+`{"metadata":{"name":"a"}},`, event+`"metadata":{"name":"a","namespace":"web","resourceVersion":"1"}}}`), nil,
 		},
 	} {
 		for name, do := range map[string]func(ctx context.Context, r client.Resource[*Slim]) error{

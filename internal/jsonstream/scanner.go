@@ -22,7 +22,7 @@ type scanner struct {
 	pos        int
 	end        int
 	base       int64 // where in the stream buf[0] is
-	exempt     int   // how many of the bytes from start on are a complete object, within its bound already
+	exempt     int   // how many of the bytes from start on do not count: a complete object, or what an event has before its object
 	err        error // what the reader returned with its last bytes, still to be reported
 	head       []byte
 	minBuffer  int

@@ -88,8 +88,11 @@ func (w *Watch) frame() (Frame, error) {
 	noType, noObject := hasNoType, hasNoObject
 	c, err := s.open(0)
 	for err == nil && c != '}' {
-		if noObject != "" && s.pos-s.start > maxBare {
-			s.release()
+		if noObject != "" {
+			if s.pos-s.start > maxBare {
+				s.release()
+			}
+			s.exempt = s.pos - s.start // what stands before the object does not count
 		}
 		var name []byte
 		if name, c, err = s.name(c); err != nil {
