@@ -166,7 +166,8 @@ func TestWhatAWatchMakesOfItsBody(t *testing.T) {
 			"", `metadata.name is an object, and must be a string`, unusable("ADDED"),
 		},
 		{
-			"metadata that is an array", answer{body: event("ADDED", `{"kind":"ConfigMap","apiVersion":"v1","metadata":["a"]}`)},
+			"metadata that is an array",
+			answer{body: event("ADDED", `{"kind":"ConfigMap","apiVersion":"v1","metadata":["a"]}`)},
 			"", `metadata is an array, and must be an object`, unusable("ADDED"),
 		},
 		{
@@ -212,7 +213,8 @@ func TestWhatAWatchMakesOfItsBody(t *testing.T) {
 			got + ", MODIFIED web/b@2 bad, " + got, "", nil,
 		},
 		{
-			"a deleted object larger than the bound", answer{body: event("DELETED", object("b", "2", strings.Repeat("x", 5000))) + added},
+			"a deleted object larger than the bound",
+			answer{body: event("DELETED", object("b", "2", strings.Repeat("x", 5000))) + added},
 			"DELETED web/b@2 bad, " + got, "", nil,
 		},
 		{
@@ -221,7 +223,8 @@ func TestWhatAWatchMakesOfItsBody(t *testing.T) {
 			got + ", ADDED b@ bad", "", nil,
 		},
 		{
-			"one that does not say what it is", answer{body: event("ADDED", `{"x":"`+strings.Repeat("x", 5000)+`"}`) + added},
+			"one that does not say what it is",
+			answer{body: event("ADDED", `{"x":"`+strings.Repeat("x", 5000)+`"}`) + added},
 			"ADDED @ bad, " + got, "", nil,
 		},
 		{

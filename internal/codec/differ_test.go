@@ -54,6 +54,7 @@ func TestWhereVersionsOfEncodingJSONDiffer(t *testing.T) {
 		Float  float64     `json:"float,string"`
 	}
 	type names struct {
+		//lint:ignore SA5008 what is made of such a tag is the point
 		A int `json:"a\\b"`
 		B int `json:"'b'"`
 		C int `json:"c d"`
