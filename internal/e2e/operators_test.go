@@ -74,7 +74,7 @@ func TestTheSampleControllerOnARealServer(t *testing.T) {
 		t.Errorf("the deployment is owned by %v", owner)
 	}
 	must(deployments.Status().Modify(t.Context(), app, func(d *sample.Deployment) error {
-		d.Status.Replicas, d.Status.AvailableReplicas = 2, 2
+		d.Status.Replicas, d.Status.ReadyReplicas, d.Status.AvailableReplicas = 2, 2, 2
 		return nil
 	}))(t)
 	until(t, foos, key, "available", func(f *sample.Foo) bool { return f.Status.AvailableReplicas == 2 })

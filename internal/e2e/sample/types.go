@@ -35,6 +35,7 @@ type Deployment struct {
 	Spec            DeploymentSpec `json:"spec"`
 	Status          struct {
 		Replicas          int `json:"replicas,omitempty"`
+		ReadyReplicas     int `json:"readyReplicas,omitempty"`
 		AvailableReplicas int `json:"availableReplicas,omitempty"`
 	} `json:"status"`
 }
