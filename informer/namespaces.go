@@ -122,7 +122,8 @@ func (i *Informer[T]) rearrange(halt func([]*scope[T])) {
 		}
 		scopes[ns] = s
 	}
-	if s := scopes[""]; s != nil && i.o.Namespaces != nil {
+	// Where nothing has changed the scope has not been halted, and its reflector may be about to note what it has listed.
+	if s := scopes[""]; s != nil && i.o.Namespaces != nil && !slices.Equal(s.covers, want) {
 		if s.covers != nil && !amongAll(s.covers, want) && s.at.version != "" { // it has been halted for that
 			s.at = state{cause: Extended, seen: s.at.seen}
 		}
