@@ -13,6 +13,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -132,9 +133,9 @@ func (l *Log) Logger() logr.Logger {
 // Failed says err, now or later, or counts it. Names that stand in its text and differ from error to error may be hidden
 // from the comparison. The details are keys and values.
 func (l *Log) Failed(t Topic, err error, hide []string, details ...any) {
-	now := time.Now()
 	l.mu.Lock()
-	at := l.topic(t.Key)
+	now := time.Now() // under mu: after next, if the timer has fired
+	at := l.topic(t.Key, now)
 	if !at.failing {
 		at.failing, at.since, at.count, at.said = true, now, 0, ""
 	}
@@ -210,10 +211,13 @@ func (t *topic) say(c *class, now time.Time) line {
 // to writes the line.
 func (l line) to(logger logr.Logger) { logger.Error(l.err, l.message, l.details...) }
 
-// topic finds or makes a topic. The caller holds mu.
-func (l *Log) topic(key string) *topic {
+// topic finds or makes a topic, in the place of those that have worked for long if there is no other. The caller holds mu.
+func (l *Log) topic(key string, now time.Time) *topic {
 	if t := l.topics[key]; t != nil {
 		return t
+	}
+	if len(l.topics) >= maxTopics {
+		maps.DeleteFunc(l.topics, func(_ string, t *topic) bool { return !t.failing && t.isQuiet(now) })
 	}
 	if len(l.topics) >= maxTopics {
 		key = ""
@@ -229,17 +233,26 @@ func (l *Log) topic(key string) *topic {
 	return t
 }
 
+// isQuiet reports whether none of the errors of t has come for long.
+func (t *topic) isQuiet(now time.Time) bool {
+	for _, c := range t.classes {
+		if !c.isQuiet(now) {
+			return false
+		}
+	}
+	return true
+}
+
+// isQuiet reports whether the error has not come for long, so that nothing is lost by forgetting it.
+func (c *class) isQuiet(now time.Time) bool { return c.count == 0 && now.Sub(c.due) > c.interval }
+
 // class finds or makes a class of errors, in the place of one that has been quiet for long if there is no other.
 func (t *topic) class(name string, now time.Time) *class {
 	if c := t.classes[name]; c != nil {
 		return c
 	}
 	if len(t.classes) >= maxClasses {
-		for other, c := range t.classes {
-			if c.count == 0 && now.Sub(c.due) > c.interval {
-				delete(t.classes, other)
-			}
-		}
+		maps.DeleteFunc(t.classes, func(_ string, c *class) bool { return c.isQuiet(now) })
 	}
 	if len(t.classes) >= maxClasses {
 		name = ""

@@ -320,3 +320,23 @@ func TestIntervals(t *testing.T) {
 		t.Errorf("intervals are %v, want %v", got, want)
 	}
 }
+
+// Topics that had failed once kept their places for ever, so that further ones shared one, whose recovery is never said.
+func TestATopicThatWorksForLongGivesUpItsPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		got := newLines()
+		l := New(got.logger())
+		l.Start(t.Context())
+		defer l.Stop()
+		for n := range 3 * maxTopics {
+			key := fmt.Sprint("list ", n)
+			l.Failed(Topic{Key: key, Fails: key + " fails", Works: key + " works again"}, errors.New("refused"), nil)
+			time.Sleep(time.Second)
+			l.Works(key)
+			time.Sleep(time.Hour)
+		}
+		if n := len(got.all); n != 2*3*maxTopics || !strings.Contains(got.all[n-1], fmt.Sprintf("list %d works again", 3*maxTopics-1)) {
+			t.Errorf("%d lines, want a failure and a recovery of each of %d:\n%s", n, 3*maxTopics, strings.Join(got.all, "\n"))
+		}
+	})
+}
