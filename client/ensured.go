@@ -22,7 +22,8 @@ type EnsureOptions struct {
 	// Known is the object as the caller knows it, such as from a cache: a T, or any value that encodes to the object. If it has all
 	// that is wanted, Ensure sends nothing and returns a copy of it, so that a resync of a thousand unchanged objects costs no request.
 	// In any other case the object is read from the server, so that a Known that is out of date does no harm; the watch that will
-	// bring the cache up to date is the reason to ensure again. A zero in Known counts as there. Nil changes nothing.
+	// bring the cache up to date is the reason to ensure again. A zero in Known counts as there. If a path of Absent leads to what the
+	// type of Known has no field for, Known proves nothing. Nil changes nothing.
 	Known any
 }
 
@@ -141,6 +142,9 @@ func (r Resource[T]) unneeded(w *wish[T], known any) (_ T, proved bool, err erro
 	item, err := r.known(w.key, known)
 	if err != nil {
 		return none, false, &UsageError{Err: fmt.Errorf("client.EnsureOptions: Known: %w", err)}
+	}
+	if !saysAll(known, w.overlay.Absent) {
+		return none, false, nil
 	}
 	if _, err := readHold(item); err != nil || precondition(w.asked, item.Identity) != nil || w.controlled(item) != nil {
 		return none, false, nil

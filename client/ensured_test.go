@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -299,6 +300,46 @@ func TestEnsureTakesOutWhatIsToBeAbsent(t *testing.T) {
 	_, done, err := client.For(connect(t, srv), slims).Ensure(t.Context(), &Slim{Identity: at(web), Data: map[string]string{"k": "k"}}, client.EnsureOptions{Absent: []string{"/data/old"}})
 	if err != nil || done.String() != "NotKept: /data/old" || srv.all()[1].method != http.MethodPut {
 		t.Errorf("got %v, %v", done, err)
+	}
+}
+
+// A cached object whose type has no field for what is to be absent never has it, so that Ensure said Unchanged for ever.
+func TestEnsureDoesNotTakeWhatATypeCannotSayForAbsent(t *testing.T) {
+	const rest = `"spec":{"n":7,"old":1,"ports":[{"port":80,"protocol":"UDP"}]}`
+	want := &site{Identity: at(web), Spec: siteSpec{N: 7}}
+	cached := &site{Identity: meta.Identity{Namespace: "web", Name: "a", UID: "u", ResourceVersion: "1"}, Spec: siteSpec{N: 7}}
+	type port struct {
+		Port int `json:"port"`
+	}
+	type wide struct {
+		meta.ObjectMeta `json:"metadata"`
+		Spec            struct {
+			siteSpec
+			Old   int    `json:"old,omitempty"`
+			Ports []port `json:"ports"`
+		} `json:"spec"`
+	}
+	whole := &wide{ObjectMeta: meta.ObjectMeta{Namespace: "web", Name: "a", UID: "u", ResourceVersion: "1"}}
+	whole.Spec.N = 7
+	for _, test := range []struct {
+		absent string
+		known  any
+		sent   int
+	}{
+		{"/spec/old", cached, 2},
+		{"/metadata/labels/old", cached, 1}, // the server is asked, and has none
+		{"/spec/old", whole, 0},
+		{"/metadata/labels/old", whole, 0},
+		{"/spec/ports/port=80", whole, 0},
+		{"/spec/ports/port=80,protocol=UDP", whole, 2},
+		{"/spec/old", json.RawMessage(siteText("1", `"spec":{"n":7}`)), 0},
+		{"/spec/old", map[string]any{"metadata": map[string]any{"namespace": "web", "name": "a", "uid": "u", "resourceVersion": "1"}, "spec": map[string]any{"n": 7}}, 0},
+	} {
+		srv := says(siteText("1", rest), siteText("2", `"spec":{"n":7}`))
+		_, done, err := client.For(connect(t, srv), sites).Ensure(t.Context(), want, client.EnsureOptions{Absent: []string{test.absent}, Known: test.known})
+		if outcome := []client.Outcome{client.Unchanged, client.Unchanged, client.Updated}[test.sent]; err != nil || done.Outcome != outcome || len(srv.all()) != test.sent {
+			t.Errorf("%s of %T: %v, %v, and %d requests, want %v and %d", test.absent, test.known, done, err, len(srv.all()), outcome, test.sent)
+		}
 	}
 }
 
