@@ -57,7 +57,8 @@
 // value. It is for status, too: r.Status().Modify.
 //
 // [Resource.Ensure] is for an object that is to be as the program says, whether it is there or not: what a controller makes of
-// its own resource. It sets what its argument says, and leaves everything else, so it takes nothing away.
+// its own resource. It sets what its argument says, leaves everything else, and tells in [Ensured] what it has done. It removes what
+// EnsureOptions.Absent names, and the few things that the documentation of [Resource.Ensure] lists.
 //
 // [Resource.Apply] is for the same where fields are to vanish when the program no longer names them, or where others have a say
 // in the same lists. The server notes whose each field is, so every writer needs a name (WriteOptions.FieldManager).

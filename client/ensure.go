@@ -27,14 +27,14 @@ import (
 // admission plugin has added stays. Where fields are to vanish with the configuration that had them, use [Resource.Apply].
 //
 // Ensured says what has become of it, and names what the server does not keep; a controller that gets NotKept each time fights
-// somebody. There may be one EnsureOptions.
+// somebody. At most one EnsureOptions may be given.
 //
 // If want names a controller (see [Owned]) and another object controls the one that is there, the error is a [*ControllerError] and
 // nothing is written. One without a controller is adopted, which Ensured says.
 //
-// Who was faster loses nothing: an object that another creates first, or changes, is read again, after a pause that grows with
-// the attempts, until ctx ends or 50 attempts have failed; then the error is a [*ModifyError], which says who won. Many may
-// ensure one object at once; one of them creates it.
+// Many may ensure one object at once; one of them creates it, and no write is lost. If another creates or changes the object first,
+// Ensure reads it again, after a pause that grows with the attempts, until ctx ends or 50 attempts have failed; then the error is
+// a [*ModifyError], which says who won.
 //
 // A write whose connection broke is sent again, as [Retry] says, and what became of it is read. If the object has all that want
 // says by then, Outcome is what that write was to be, Created or Updated, although another may have written the same.

@@ -167,7 +167,7 @@ func only[O any](options []O) (o O, err error) {
 	case 1:
 		return options[0], nil
 	}
-	return o, &UsageError{Err: fmt.Errorf("there may be one %T, got %d", o, len(options))}
+	return o, &UsageError{Err: fmt.Errorf("at most one %T may be given, got %d", o, len(options))}
 }
 
 // manager returns the name under which the server records what the handle writes; empty if the server may make up another one.

@@ -219,7 +219,7 @@ func TestEnsureOfWhatIsOutOfDateReads(t *testing.T) {
 		wantErr(t, err, `ensure configmaps "default/b": client.EnsureOptions: Known: the object must be "default/b", got "default/a"`)
 		is[*client.UsageError](t, err)
 		_, _, err = maps.Ensure(t.Context(), other, client.EnsureOptions{}, client.EnsureOptions{})
-		wantErr(t, err, `there may be one client.EnsureOptions, got 2`)
+		wantErr(t, err, `at most one client.EnsureOptions may be given, got 2`)
 	})
 }
 
@@ -259,7 +259,7 @@ func TestModifyOfWhatIsKnownReadsBeforeItWrites(t *testing.T) {
 	wantErr(t, err, `client.ModifyOptions: Known: `)
 	is[*client.UsageError](t, err)
 	_, err = r.Modify(t.Context(), web, func(*Slim) error { return nil }, client.ModifyOptions{}, client.ModifyOptions{})
-	wantErr(t, err, `there may be one client.ModifyOptions, got 2`)
+	wantErr(t, err, `at most one client.ModifyOptions may be given, got 2`)
 }
 
 // There was no way to say that something is to go.

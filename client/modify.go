@@ -28,7 +28,7 @@ import (
 // mutate must not change namespace, name, uid or resource version. Where a resource has a status subresource, a write to the
 // object changes everything but status: a change of status that the server has left out is an [*IgnoredError].
 //
-// With ModifyOptions.Known, a change that changes nothing costs no request. There may be one ModifyOptions.
+// With ModifyOptions.Known, a change that changes nothing costs no request. At most one ModifyOptions may be given.
 //
 // key is a name. Where the object is deleted and created again while Modify runs, mutate is called with the new one, as if
 // Modify had begun later; whom that does not suit compares uids. An object that is being deleted is modified like any other.

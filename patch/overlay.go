@@ -12,22 +12,22 @@ import (
 type OverlayOptions struct {
 	// Absent are places where nothing is to be: JSON pointers (RFC 6901), such as "/metadata/labels/old". An element of a list is
 	// named by what its members are, "/spec/template/spec/containers/name=proxy" or "/spec/ports/port=80,protocol=TCP", and one that
-	// is a scalar by "=" and its value, "/metadata/finalizers/=example.com~1old"; an index is an error. A place that is not there is
-	// none. It is an error if want says something at such a place.
+	// is a scalar by "=" and its value, "/metadata/finalizers/=example.com~1old"; an index is an error. It is no error if nothing is
+	// there. It is an error if want has a value at such a place.
 	Absent []string
 	// Manager is the field manager as whom the result is written. If it is set, an element of a list with keys that want does not have
 	// goes if live's metadata.managedFields say that this manager has set it, by an update, and no other one has. Empty removes
 	// no element of such a list.
 	Manager string
-	// Cached says that live may lack managedFields, as objects of a cache do. Then an element that may have to go because of Manager
-	// does, so that an overlay without a change proves that there is nothing to do, and one with changes nothing.
+	// Cached says that live may lack managedFields, as objects of a cache do. Then Overlay also removes an element that Manager may
+	// have set, although nothing proves it. So a result without changes proves that there is nothing to do; changes prove nothing.
 	Cached bool
 }
 
 // Overlay makes live have what want says. It returns the whole result, and JSON pointers to what is not the same there as in
 // live, none if live has it all; elements are named as in OverlayOptions.Absent. There are at most 100 of them. live is the object
 // as the server has it, or nil if there is none; want is what a program wants of it. Each is a json.RawMessage, or a value that is
-// encoded once, as in a write. There may be one OverlayOptions. Whatever want does not say stays as it is in live: what the server
+// encoded once, as in a write. At most one OverlayOptions may be given. Whatever want does not say stays as it is in live: what the server
 // has filled in, and what others have set.
 //
 // What encoding/json writes is wanted, except null, and except the zero of a field tagged omitempty or omitzero. It does not
@@ -70,7 +70,7 @@ func Overlay(live, want any, o ...OverlayOptions) (result json.RawMessage, chang
 
 func overlaid(live, want any, options []OverlayOptions) (json.RawMessage, []string, error) {
 	if len(options) > 1 {
-		return nil, nil, fmt.Errorf("there may be one OverlayOptions, got %d", len(options))
+		return nil, nil, fmt.Errorf("at most one OverlayOptions may be given, got %d", len(options))
 	}
 	wanted, err := readObject("want", want)
 	if err != nil {

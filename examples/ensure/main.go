@@ -3,9 +3,9 @@
 //	go run ./examples/ensure                       # with nothing but Go: the API server is in the process
 //	go run ./examples/ensure -kubeconfig FILE -namespace web   # it makes a config map there, and deletes it
 //
-// Ensure creates what is not there and changes what is otherwise, and says which. It compares only what these small types say, so
-// that what the server fills in causes no second write, and what others have set stays. The Deployment is owned by the
-// ConfigMap: it goes with it.
+// Ensure creates an object that is not there and changes one that differs. Its outcome is Created, Updated or Unchanged, or NotKept
+// with the fields that the server has otherwise than wanted. It compares only what these small types say, so that what the server
+// fills in causes no second write, and what others have set stays. The Deployment is owned by the ConfigMap: it goes with it.
 package main
 
 import (

@@ -1,8 +1,8 @@
-// Package regular reads files that somebody else names, without being held up by what is no file.
+// Package regular reads files that somebody else names, and refuses whatever is not a regular file.
 //
-// A path in a configuration may lead to a named pipe, a terminal or a device. To open a pipe waits for somebody at its other end,
-// and to read one may never end. So only regular files are read, they are opened without waiting, and not more is read than a
-// bound.
+// A path in a configuration may lead to a named pipe, a terminal or a device. Opening a pipe waits until somebody opens its other
+// end, and reading one may never end. So this package reads regular files only, opens them without waiting, and reads no more than
+// a bound.
 package regular
 
 import (
@@ -13,16 +13,16 @@ import (
 	"os"
 )
 
-// ErrNot is the cause of the error for what is neither a regular file nor a directory.
+// ErrNot is the cause of the error if the path leads to neither a regular file nor a directory.
 var ErrNot = errors.New("is no regular file")
 
 // ErrDirectory is the cause of the error for a directory; systems have different words for it, or none.
 var ErrDirectory = errors.New("is a directory")
 
-// Read returns what a regular file holds, as far as it is at most limit bytes long and one byte more, which says that it is longer.
-// Errors are an *fs.PathError.
+// Read returns the first limit+1 bytes of a regular file: if it returns more than limit, the file is too long. Its errors are of
+// type *fs.PathError.
 func Read(name string, limit int) ([]byte, fs.FileInfo, error) {
-	info, err := os.Stat(name) // before it is opened, because to open a device may do something
+	info, err := os.Stat(name) // before it is opened, because opening a device may have an effect
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return nil, nil, &fs.PathError{Op: "open", Path: name, Err: p.Err} // as it is without the look before
 	}
