@@ -30,7 +30,7 @@ func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K
 	}
 	if err == nil {
 		c.record(timedOut, nil)
-		c.mended(queue, key)
+		c.settled(queue, key, c.log.Works)
 		if result.RequeueAfter > 0 {
 			queue.AddAfter(key, result.RequeueAfter)
 		}
@@ -43,7 +43,7 @@ func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K
 	failures := queue.Failures(key) + 1
 	switch terminal := isTerminal(err); {
 	case terminal: // for the queue, the key is done
-		c.mended(queue, key)
+		c.settled(queue, key, c.log.GivenUp)
 		c.failed(timedOut, &ReconcileError{Controller: c.name, Key: key, Failures: failures, Err: err})
 		return nil
 	case failures == 1:
@@ -53,10 +53,10 @@ func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K
 	return err
 }
 
-// mended notes that a key does not fail any more, and says so if it was the last one that did.
-func (c *Controller[K]) mended(queue *workqueue.Queue[K], key K) {
+// settled notes that a key that has failed is not tried again, and calls end if it was the last such key.
+func (c *Controller[K]) settled(queue *workqueue.Queue[K], key K, end func(topic string)) {
 	if c.failing.Load() > 0 && queue.Failures(key) > 0 && c.failing.Add(-1) == 0 {
-		c.log.Works(reconciling)
+		end(reconciling)
 	}
 }
 

@@ -121,6 +121,27 @@ func TestReconcilesWorkAgainWhenTheLastKeyThatFailedSucceeds(t *testing.T) {
 	})
 }
 
+// A key that failed and was then given up was said to work again.
+func TestATerminalErrorIsNoRecovery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := logged{newLog()}
+		runs := 0
+		c := controller.New("c", controller.Options{Logger: l.logger(), MinBackoff: time.Minute},
+			func(context.Context, string) (controller.Result, error) {
+				if runs++; runs < 3 {
+					return controller.Result{}, errFailed
+				}
+				return controller.Result{}, controller.Terminal(errFailed)
+			}, keys{names: []string{"a/b"}})
+		stop := run(t, c)
+		time.Sleep(time.Hour)
+		mustStop(t, stop)
+		if all := strings.Join(l.lines, "\n"); strings.Contains(all, "work again") || !strings.Contains(all, "will not be retried") {
+			t.Errorf("want a terminal failure and no recovery:\n%s", all)
+		}
+	})
+}
+
 func TestAHookSilencesTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := logged{newLog()}

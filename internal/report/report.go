@@ -154,7 +154,12 @@ func (l *Log) Failed(t Topic, err error, hide []string, details ...any) {
 }
 
 // Works says that what a topic is about works again, if it has been said that it does not.
-func (l *Log) Works(key string) {
+func (l *Log) Works(key string) { l.end(key, true) }
+
+// GivenUp ends the failure of a topic without a line: nothing tries any more, and nothing works.
+func (l *Log) GivenUp(key string) { l.end(key, false) }
+
+func (l *Log) end(key string, works bool) {
 	now := time.Now()
 	l.mu.Lock()
 	at := l.topics[key]
@@ -167,7 +172,7 @@ func (l *Log) Works(key string) {
 		c.count, c.line = 0, line{} // the line that follows counts them
 	}
 	message := ""
-	if at.said != "" {
+	if works && at.said != "" {
 		message = fmt.Sprintf("%s after %v, %s", at.said, roughly(now.Sub(at.since)), plural(at.count, "attempt"))
 	}
 	l.mu.Unlock()
