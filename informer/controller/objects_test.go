@@ -90,10 +90,20 @@ func reconciled[K comparable](t *testing.T, from ...controller.Source[K]) (take 
 func adds[K comparable](t *testing.T, from controller.Source[K]) (take func() []K, stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	var got []K
-	go func() { ended <- from.Run(ctx, func(k K) { got = append(got, k) }, func() {}) }()
+	var (
+		mu  sync.Mutex // guards got
+		got []K
+	)
+	add := func(k K) {
+		mu.Lock()
+		defer mu.Unlock()
+		got = append(got, k)
+	}
+	go func() { ended <- from.Run(ctx, add, func() {}) }()
 	take = func() []K {
 		synctest.Wait()
+		mu.Lock()
+		defer mu.Unlock()
 		all := got
 		got = nil
 		return all

@@ -34,6 +34,13 @@ func (l *lines) logger() logr.Logger {
 	}, funcr.Options{})
 }
 
+// said returns the lines so far.
+func (l *lines) said() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.all)
+}
+
 func (l *lines) want(t *testing.T, want ...string) {
 	t.Helper()
 	l.mu.Lock()
@@ -97,20 +104,20 @@ func TestAFailureThatComesAndGoesMakesFewLines(t *testing.T) {
 			l.Works("list")
 			time.Sleep(time.Second)
 		}
-		if n := len(got.all); n < 6 || n > 30 {
-			t.Errorf("%d lines in an hour:\n%s", n, strings.Join(got.all, "\n"))
+		if n := len(got.said()); n < 6 || n > 30 {
+			t.Errorf("%d lines in an hour:\n%s", n, strings.Join(got.said(), "\n"))
 		}
 		time.Sleep(time.Hour)
-		before := len(got.all)
+		before := len(got.said())
 		l.Failed(list, errors.New("reset"), nil)
-		if len(got.all) != before+1 || strings.Contains(got.all[before], "times") {
-			t.Errorf("after an hour of health: %q", got.all[before:])
+		if len(got.said()) != before+1 || strings.Contains(got.said()[before], "times") {
+			t.Errorf("after an hour of health: %q", got.said()[before:])
 		}
 		time.Sleep(time.Second)
 		l.Failed(list, errors.New("reset"), nil)
 		time.Sleep(5 * time.Second)
-		if len(got.all) != before+2 || !strings.Contains(got.all[before+1], "1 time in 5s") {
-			t.Errorf("the intervals do not begin anew: %q", got.all[before:])
+		if len(got.said()) != before+2 || !strings.Contains(got.said()[before+1], "1 time in 5s") {
+			t.Errorf("the intervals do not begin anew: %q", got.said()[before:])
 		}
 	})
 }
@@ -151,7 +158,7 @@ func TestMemoryIsBounded(t *testing.T) {
 				t.Errorf("%d classes are remembered", len(at.classes))
 			}
 		}
-		if n, most := len(got.all), (maxTopics+1)*(maxClasses+1); n > most {
+		if n, most := len(got.said()), (maxTopics+1)*(maxClasses+1); n > most {
 			t.Errorf("%d lines, want at most %d", n, most)
 		}
 		time.Sleep(time.Hour)
@@ -273,12 +280,12 @@ func TestEachClassIsSaidWhenItIsDue(t *testing.T) {
 		l.Failed(list, errors.New("y"), nil)
 		l.Failed(list, errors.New("y"), nil)
 		time.Sleep(6 * time.Second)
-		if n := len(got.all); !strings.HasPrefix(got.all[n-1], "1m45s ") || !strings.Contains(got.all[n-1], "1 time in") {
-			t.Errorf("the last line is %q", got.all[n-1])
+		if n := len(got.said()); !strings.HasPrefix(got.said()[n-1], "1m45s ") || !strings.Contains(got.said()[n-1], "1 time in") {
+			t.Errorf("the last line is %q", got.said()[n-1])
 		}
 		time.Sleep(5 * time.Minute) // and the late one is not forgotten
-		if n := len(got.all); !strings.Contains(got.all[n-1], `"msg"="old, `) {
-			t.Errorf("the last line is %q", got.all[n-1])
+		if n := len(got.said()); !strings.Contains(got.said()[n-1], `"msg"="old, `) {
+			t.Errorf("the last line is %q", got.said()[n-1])
 		}
 	})
 }
@@ -335,8 +342,8 @@ func TestATopicThatWorksForLongGivesUpItsPlace(t *testing.T) {
 			l.Works(key)
 			time.Sleep(time.Hour)
 		}
-		if n := len(got.all); n != 2*3*maxTopics || !strings.Contains(got.all[n-1], fmt.Sprintf("list %d works again", 3*maxTopics-1)) {
-			t.Errorf("%d lines, want a failure and a recovery of each of %d:\n%s", n, 3*maxTopics, strings.Join(got.all, "\n"))
+		if n := len(got.said()); n != 2*3*maxTopics || !strings.Contains(got.said()[n-1], fmt.Sprintf("list %d works again", 3*maxTopics-1)) {
+			t.Errorf("%d lines, want a failure and a recovery of each of %d:\n%s", n, 3*maxTopics, strings.Join(got.said(), "\n"))
 		}
 	})
 }
