@@ -76,6 +76,7 @@ func TestChangingACachedObjectFailsTheTest(t *testing.T) {
 				if err := inf.WaitSynced(ctx); err != nil {
 					t.Fatal(err)
 				}
+				synctest.Wait() // the informer has looked at what it has listed
 				for obj := range inf.Reader().All() {
 					test.change(obj)
 				}
