@@ -2,6 +2,7 @@ package informer
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"runtime"
 	"slices"
@@ -47,7 +48,7 @@ func (e *EarlyReadError) Unwrap() error { return e.Err }
 // early reports a read if what was asked for has not been listed, and is the informer's. The store calls it while anything
 // is missing.
 func (i *Informer[T]) early(read cache.Read) {
-	if !i.isEarly(read) {
+	if i.committed() || !i.isEarly(read) {
 		return
 	}
 	err := &EarlyReadError{Read: read, At: reader(), Err: i.Unsynced()}
@@ -59,6 +60,20 @@ func (i *Informer[T]) early(read cache.Read) {
 	}
 	i.report(err)
 	i.test.Misused(err)
+}
+
+// committed reports whether the store has a list for each part of it. The store has it, and says so to its subscribers, a moment
+// before the informer notes that; who reads in between is not early.
+func (i *Informer[T]) committed() bool {
+	i.mu.Lock()
+	scopes := slices.Collect(maps.Values(i.scopes))
+	i.mu.Unlock()
+	for _, s := range scopes {
+		if s.part.ResourceVersion() == "" {
+			return false
+		}
+	}
+	return len(scopes) > 0
 }
 
 // isEarly reports whether a read is too early, and the first that is.
