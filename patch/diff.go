@@ -61,9 +61,17 @@ func readObject(what string, v any) (*node, error) {
 	}
 	root := s.root()
 	if root.kind() != '{' {
-		return nil, fmt.Errorf("%s is %T, which does not encode to a JSON object", what, v)
+		return nil, fmt.Errorf("%s is %s, which does not encode to a JSON object", what, goType(v))
 	}
 	return &root, nil
+}
+
+// goType names the type of v for an error. Go 1.27 names json.RawMessage after the type that it is an alias of there.
+func goType(v any) string {
+	if _, is := v.(json.RawMessage); is {
+		return "json.RawMessage"
+	}
+	return fmt.Sprintf("%T", v)
 }
 
 // appendMergeDiff appends the merge patch from one object to another, and reports whether there is anything in it.

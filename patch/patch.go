@@ -63,7 +63,7 @@ func (p Patch) MarshalJSON() ([]byte, error) {
 func Merge(v any) Patch {
 	body, err := json.Marshal(v)
 	if err == nil && (len(body) == 0 || body[0] != '{') {
-		err = fmt.Errorf("%T does not encode to a JSON object", v)
+		err = fmt.Errorf("%s does not encode to a JSON object", goType(v))
 	}
 	if err != nil {
 		return Patch{mediaType: MergeType, err: fmt.Errorf("patch.Merge: %w", err)}

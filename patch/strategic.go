@@ -28,7 +28,7 @@ const StrategicType = "application/strategic-merge-patch+json"
 func Strategic(v any) Patch {
 	body, err := json.Marshal(v)
 	if err == nil && (len(body) == 0 || body[0] != '{') {
-		err = fmt.Errorf("%T does not encode to a JSON object", v)
+		err = fmt.Errorf("%s does not encode to a JSON object", goType(v))
 	}
 	if err != nil {
 		return Patch{mediaType: StrategicType, err: fmt.Errorf("patch.Strategic: %w", err)}

@@ -176,22 +176,19 @@ func (c *call) applied(media string, doc, body []byte, kind meta.GVK) (applied, 
 }
 
 func jsonApplied(doc, body []byte, lenient bool) (applied, error) {
-	// The names of the types are in the errors.
-	type jsonPatchOp struct {
-		Op    string `json:"op"`
-		Path  string `json:"path"`
-		From  string `json:"from"`
-		Value any    `json:"value"`
+	v, err := parseJSON(body)
+	if err == nil && !lenient {
+		err = notOperations(v, "[]handlers.jsonPatchOp", "handlers.jsonPatchOp", "op", "path", "from")
 	}
-	var typed []jsonPatchOp
-	if err := json.Unmarshal(body, &typed); err != nil && !lenient {
-		text := strings.ReplaceAll(err.Error(), "clienttest.", "handlers.")
-		return applied{}, badRequest("error decoding patch: %s", text)
+	if err != nil {
+		return applied{}, badRequest("error decoding patch: %v", err)
+	}
+	if err := notOperations(v, "jsonpatch.Patch", "jsonpatch.Operation"); err != nil {
+		return applied{}, badRequest("%v", err)
 	}
 	var loose []map[string]json.RawMessage
 	if err := json.Unmarshal(body, &loose); err != nil {
-		text := strings.ReplaceAll(err.Error(), "[]map[string]json.RawMessage", "jsonpatch.Patch")
-		return applied{}, badRequest("%s", strings.ReplaceAll(text, "map[string]json.RawMessage", "jsonpatch.Operation"))
+		return applied{}, err
 	}
 	if len(loose) > maxOperations {
 		return applied{}, failure(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge",
@@ -218,6 +215,31 @@ func jsonApplied(doc, body []byte, lenient bool) (applied, error) {
 		p.wrong = append(p.wrong, "json patch "+text)
 	}
 	return p, nil
+}
+
+// notOperations says why JSON is not a list of operations whose named members are texts. A server gives the words of
+// encoding/json, with the names of its own types; they are written here because each release of Go has others.
+func notOperations(v any, list, item string, texts ...string) error {
+	if v == nil {
+		return nil
+	}
+	items, isList := v.([]any)
+	if !isList {
+		return fmt.Errorf("json: cannot unmarshal %s into Go value of type %s", jsonKind(v), list)
+	}
+	for _, v := range items {
+		operation, isObject := v.(members)
+		if !isObject && v != nil {
+			return fmt.Errorf("json: cannot unmarshal %s into Go value of type %s", jsonKind(v), item)
+		}
+		for _, name := range texts {
+			if _, isText := operation[name].(string); !isText && operation[name] != nil {
+				_, of, _ := strings.Cut(item, ".")
+				return fmt.Errorf("json: cannot unmarshal %s into Go struct field %s.%s of type string", jsonKind(operation[name]), of, name)
+			}
+		}
+	}
+	return nil
 }
 
 func mergeApplied(doc, body []byte, lenient bool) (applied, error) {

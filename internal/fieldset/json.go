@@ -135,8 +135,8 @@ func (p *parser) string() (string, error) {
 				return string(quoted[1 : len(quoted)-1]), nil
 			}
 			var s string
-			if err := json.Unmarshal(quoted, &s); err != nil {
-				return "", fmt.Errorf("string at byte %d: %w", start, err)
+			if json.Unmarshal(quoted, &s) != nil { // whose words differ between releases of Go
+				return "", fmt.Errorf("string at byte %d has an invalid escape", start)
 			}
 			return s, nil
 		case c == '\\':
