@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"encoding/base64"
-	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -94,12 +93,7 @@ func (a *authorizer) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !ok {
 		return resp, nil
 	}
-	end := func() { _ = resp.Body.Close() }
-	if !resp.Uncompressed { // end would wait for the read that it is to end; see progress.Close
-		rest := &progress{body: resp.Body, cancel: end, limit: a.transport.cfg.stallTimeout()}
-		_, _ = io.CopyN(io.Discard, rest, 64<<10) // so that its connection can be used again
-	}
-	end()
+	_ = resp.Body.Close()
 	return a.send(again, next.header)
 }
 

@@ -198,7 +198,7 @@ func (c *Client) send(ctx context.Context, r request, n int) (*http.Response, Re
 		return nil, info, info.Err
 	}
 	info.Code = resp.StatusCode
-	resp.Body = &progress{body: resp.Body, cancel: cancel, limit: c.stall, unpacked: resp.Uncompressed}
+	resp.Body = &progress{body: resp.Body, cancel: cancel, limit: c.stall, cancelFirst: resp.Uncompressed || resp.ProtoMajor == 1}
 	c.observe(ctx, info)
 	c.warn(ctx, resp.Header)
 	return resp, info, nil

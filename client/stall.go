@@ -51,7 +51,7 @@ type progress struct {
 	limit  time.Duration      // 0 = no bound
 	idle   bool               // the server need send nothing: a watch that has begun
 
-	unpacked bool // net/http decompresses it
+	cancelFirst bool // before the body is closed; see Close
 
 	timer   *time.Timer   // runs while a read waits; made by the first
 	waited  time.Duration // in reads, since stallBytes were reached
@@ -91,10 +91,13 @@ func (p *progress) stall() {
 
 // Close closes the body, and ends what the request holds.
 func (p *progress) Close() error {
-	if p.unpacked { // net/http's Close would wait for a Read that waits for the first bytes
+	// Where net/http decompresses, its Close would wait for a Read that waits for the first bytes. With HTTP/1, Close of
+	// Go 1.27 leaves the connection open for a while, to read what is left. With HTTP/2, Close comes first, so that the
+	// stream is counted out when it returns.
+	if p.cancelFirst {
 		p.cancel()
 	}
-	err := p.body.Close() // before cancel, so that HTTP/2 has counted the stream out when it returns
+	err := p.body.Close()
 	p.cancel()
 	return err
 }

@@ -209,7 +209,7 @@ func TestAContextThatEndsBeforeTheStall(t *testing.T) {
 	})
 }
 
-// fault F26: nor does the body of a 401 that is to be replayed hold anybody.
+// fault F26: the body of a 401 that is to be replayed is not read, and so holds nobody.
 func TestARefusalThatDripsIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const refused = "HTTP/1.1 401 No\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
@@ -227,7 +227,7 @@ func TestARefusalThatDripsIsGivenUp(t *testing.T) {
 		})
 		start := time.Now()
 		must[*Slim](t)(client.For(dial(t, cfg), slims).Get(t.Context(), web))
-		if took := time.Since(start); took != 30*time.Second || requests != 2 {
+		if took := time.Since(start); took != 0 || requests != 2 {
 			t.Errorf("it took %v and %d requests", took, requests)
 		}
 	})
