@@ -13,8 +13,9 @@ import (
 
 // cluster stands for the network of pods, services and nodes, which the API server reaches through a proxy, as it does
 // where a cluster has its control plane elsewhere (KEP-1281). The proxy is this process, and the addresses behind it are
-// listeners of the test. So anything may have any address, and nothing is opened but a socket in the directory of the run.
+// listeners of the test. So anything may have any address, and nothing is opened but a socket.
 type cluster struct {
+	dir     string // that has the socket
 	server  *http.Server
 	served  sync.WaitGroup
 	stopped chan struct{}
@@ -33,14 +34,30 @@ const egress = `{
 }
 `
 
+const socketName = "cluster.sock"
+
+// socketDir makes a directory for the socket: within dir, or in /tmp where its path would be longer than macOS allows.
+func socketDir(dir string) (string, error) {
+	const longest = 103 // without the zero at its end; Linux allows 107
+	made, err := os.MkdirTemp(dir, "")
+	if err != nil || len(filepath.Join(made, socketName)) <= longest {
+		return made, err
+	}
+	return os.MkdirTemp("/tmp", "bowline-e2e-")
+}
+
 // startCluster starts the proxy, and returns the path of the file that tells the API server of it.
 func (p *ControlPlane) startCluster() (string, error) {
-	socket, config := filepath.Join(p.dir, "cluster.sock"), filepath.Join(p.dir, "egress.json")
-	l, err := net.Listen("unix", socket)
+	dir, err := socketDir(p.dir)
 	if err != nil {
 		return "", fmt.Errorf("start the cluster's network: %w", err)
 	}
-	c := &cluster{stopped: make(chan struct{}), listen: map[string]*listener{}}
+	socket, config := filepath.Join(dir, socketName), filepath.Join(p.dir, "egress.json")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		return "", errors.Join(fmt.Errorf("start the cluster's network: %w", err), os.RemoveAll(dir))
+	}
+	c := &cluster{dir: dir, stopped: make(chan struct{}), listen: map[string]*listener{}}
 	c.server = &http.Server{Handler: http.HandlerFunc(c.connect)}
 	c.served.Go(func() { _ = c.server.Serve(l) }) // ends with Close
 	p.cluster = c
@@ -85,7 +102,7 @@ func (c *cluster) stop() error {
 	close(c.stopped)
 	err := c.server.Close()
 	c.served.Wait()
-	return err
+	return errors.Join(err, os.RemoveAll(c.dir))
 }
 
 // Listen listens at an address of the cluster's network, such as "10.1.2.3:8080": the API server's connections to it arrive
