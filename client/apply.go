@@ -30,8 +30,8 @@ type ApplyOptions struct {
 // owns them too.
 //
 // So config has the fields that the caller has an opinion on, and no others. It is what [patch.Apply] takes: a struct, a map, a
-// meta.Unstructured, a json.RawMessage; or what that returns, where only some paths of a struct are meant. What encoding/json
-// writes is wanted, except null, and except the zero of a field tagged omitempty or omitzero, as in Ensure. To it are added
+// meta.Unstructured, a json.RawMessage; or what that returns, where only some paths of a struct are meant. Every field that
+// encoding/json writes is wanted, except null, and except the zero of a field tagged omitempty or omitzero, as in Ensure. To it are added
 // apiVersion, kind, name and namespace where it leaves them out; where it says them they must be those of the descriptor and of
 // key. An apply of the object itself has no status, unless its paths name it; that of the status subresource does.
 //

@@ -31,7 +31,7 @@ func (r *hungUp) Write(p []byte) (int, error) {
 }
 
 // A refused certificate that shows as a broken connection was not taken for one: renewed files were not read for up to 30 s.
-// What reads is sent again at once with the new ones; a write may have been handled, so the next one is the first to have them.
+// A read is sent again at once with the new ones. A write may have been handled, so the next request is the first to use them.
 func TestARefusedCertificateThatShowsAsABrokenConnection(t *testing.T) {
 	for _, http2 := range []bool{false, true} {
 		for _, verb := range []string{"get", "create"} {

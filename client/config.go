@@ -138,8 +138,8 @@ type Hooks struct {
 	// Retry is called after an attempt that failed and before the wait for the next one.
 	Retry func(ctx context.Context, r RetryInfo)
 
-	// Warning is called with each warning of the server, once per distinct text and client. Of more than 1000 distinct texts,
-	// the first may be heard again. Of an answer with more than 100, the others are left out, and a last one says how many.
+	// Warning is called with each warning of the server, once per distinct text and client. After 1000 distinct texts,
+	// an earlier one may be reported again. If an answer has more than 100 warnings, a last one says how many were left out.
 	Warning func(ctx context.Context, w Warning)
 
 	// Stale is called when a token, a certificate or an authority could not be got again, and the old one stays in use. It is

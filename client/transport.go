@@ -178,7 +178,7 @@ func (t *transport) choose(l *lease) (g, old *generation, err error) {
 	return t.now, old, nil
 }
 
-// look reads the files, if it is time to. What is bad in them is an error only before there is anything to use.
+// look reads the files, if it is time to. A bad file is an error only before there is anything to use.
 func (t *transport) look(ctx context.Context) error {
 	_, stale, err := t.files.get(ctx)
 	if stale != nil {

@@ -29,8 +29,8 @@ type Event[T meta.Object] struct {
 	// and when Err is set.
 	Object T
 	// Identity is the object's as the server sent it, whatever T keeps of it. Its resource version is where to resume after
-	// this event; a Bookmark has nothing else. Of an object that exceeds a limit it has what could be read, which may be
-	// nothing: an empty resource version does not move the watch.
+	// this event; a Bookmark has nothing else. If the object exceeds a limit, it has the fields that could be read,
+	// which may be none: an empty resource version does not move the watch.
 	Identity meta.Identity
 	// Reused says that Object came from reuse and was not decoded.
 	Reused bool

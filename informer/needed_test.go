@@ -255,7 +255,7 @@ func TestWhatWrapsAControllerRunsItsInformers(t *testing.T) {
 	})
 }
 
-// What is only needed does not keep Run from ending.
+// An informer that is only needed does not keep Run from ending.
 func TestRunEndsWhenAllThatWasNamedHas(t *testing.T) {
 	bubble(t, func(r *rig) {
 		job := needing{informer.New(r.things, informer.Options{})}

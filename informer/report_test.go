@@ -229,7 +229,7 @@ func TestManyNamespacesMakeFewLines(t *testing.T) {
 	})
 }
 
-// Whoever has a hook hears of errors by it; the others read of them.
+// A user with a hook hears of errors by it; errors of the others are logged.
 func TestErrorsOfASharedInformerAreLoggedForUsersWithoutAHook(t *testing.T) {
 	for _, test := range []struct {
 		name  string

@@ -48,7 +48,7 @@ func Run(ctx context.Context, rs ...Runner) error {
 	outer := ctx
 	ctx, cancel := context.WithCancelCause(outer)
 	defer cancel(nil)
-	// What is needed has the values of ctx, and outlives it.
+	// An informer that is needed has the values of ctx, and outlives it.
 	needed, release := context.WithCancelCause(context.WithoutCancel(outer))
 	defer release(nil)
 

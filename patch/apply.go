@@ -15,14 +15,14 @@ const ApplyType = "application/apply-patch+yaml"
 // opinion on, and no others. The server remembers that they are the manager's, and removes those that it applied before and that
 // are left out now, unless somebody else owns them too. So a configuration that is empty is no empty patch.
 //
-// v encodes to a JSON object: a struct, a map, a meta.Unstructured, a json.RawMessage. What encoding/json writes is wanted, except
-// null, and except the zero of a field tagged omitempty or omitzero; [Overlay] says more about that rule. With paths, which are
+// v encodes to a JSON object: a struct, a map, a meta.Unstructured, a json.RawMessage. Every field that encoding/json writes is
+// wanted, except null, and except the zero of a field tagged omitempty or omitzero; [Overlay] says more about that rule. With paths, which are
 // JSON pointers such as "/spec/replicas" or "/spec/template/spec/containers/0/image", only what they lead to is sent, whatever
 // else v has; and a path leads to a zero too, also to one that the tag omitempty hides. Nothing is added to an element of a list,
 // so where its list is keyed, its key must be named as well. It is an error if v does not have what a path leads to, or has null
 // there.
 //
-// What v says about apiVersion, kind, metadata.name and metadata.namespace is sent always. metadata.resourceVersion makes
+// apiVersion, kind, metadata.name and metadata.namespace are always sent if v has them. metadata.resourceVersion makes
 // it an apply to that version, as [Patch.WithResourceVersion] does; where there is no object any more, a server creates one, whatever
 // the version is.
 //

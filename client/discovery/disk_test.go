@@ -260,7 +260,7 @@ func TestAFolderThatOthersCanWriteIsNotUsed(t *testing.T) {
 	})
 }
 
-// What one client had read without verifying the server was believed by another that verifies it.
+// A document that one client had read without verifying the server was believed by another that verifies it.
 func TestWhatWasReadWithoutVerificationIsNotBelieved(t *testing.T) {
 	r := &rig{server: clienttest.Start(t, clienttest.Options{TLS: true, Resources: []clienttest.Resource{widgets("v1")}})}
 	o := discovery.Options{Dir: filepath.Join(t.TempDir(), "cache"), DirError: func(err error) { t.Error(err) }}
@@ -293,7 +293,7 @@ func TestWhatWasReadWithoutVerificationIsNotBelieved(t *testing.T) {
 	}
 }
 
-// What others can write must not be believed either.
+// A file that other users can write must not be believed either.
 func TestAFileThatOthersCanWriteIsNotBelieved(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("its modes say nothing")

@@ -85,8 +85,8 @@ func (e *NoMatchError) Is(target error) bool {
 // Unwrap returns a *PartialError where some group versions could not be asked.
 func (e *NoMatchError) Unwrap() error { return partial(e.Failed) }
 
-// NoAPIError says that the server answered 404 where every API server lists its groups: it is none, or its URL has a wrong path, or
-// something else answers in its place. What the server has is not known then, so that it is no apierrors.NotFound.
+// NoAPIError says that the server answered 404 where every API server lists its groups: it is no API server, or its URL has a wrong
+// path, or something else answers in its place. It does not match apierrors.NotFound, because nobody knows what the server has.
 type NoAPIError struct {
 	// Server is the server's URL, and Path what was asked for below it.
 	Server, Path string

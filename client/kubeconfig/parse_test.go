@@ -225,7 +225,7 @@ func TestWhoRefersToAnEntryWithoutANameIsToldOfIt(t *testing.T) {
 	}
 }
 
-// Of many entries without a name, some are named.
+// If many entries have no name, the warnings name some of them.
 func TestOfManyEntriesWithoutANameAFewAreNamed(t *testing.T) {
 	l, err := Parse([]byte(simple("a")+"---\nusers: ["+strings.Repeat("{},", 1000)+"]"), Options{Path: "/c"})
 	if err != nil || len(l.Warnings) != maxOther {

@@ -129,7 +129,7 @@ type ownerPlan struct {
 	apiVersion, kind, name, uid, controller, block []int
 }
 
-// ownerPlans keeps the plan of each type, which never changes. What it can hold is bounded by the types of the program.
+// ownerPlans keeps the plan of each type, which never changes. It holds no more plans than the program has types.
 var ownerPlans sync.Map // reflect.Type -> *ownerPlan
 
 func ownerPlanOf(t reflect.Type) *ownerPlan {

@@ -102,7 +102,7 @@ type conditionPlan struct {
 	err         error // why it is no condition
 }
 
-// conditionPlans keeps the plan of each type, which never changes. What it can hold is bounded by the types of the program.
+// conditionPlans keeps the plan of each type, which never changes. It holds no more plans than the program has types.
 var conditionPlans sync.Map // reflect.Type -> *conditionPlan
 
 func conditionPlanOf(t reflect.Type) *conditionPlan {

@@ -11,8 +11,8 @@
 // The differences from encoding/json are deliberate:
 //
 //   - Names are case-sensitive: "Name" does not fill a field called "name".
-//   - Of members with the same name the last one counts, at every level and for every T, and nothing is left of the earlier
-//     ones. encoding/json merges them into structs, mixes them in slices and replaces them in maps. Methods and
+//   - The last of several members with the same name counts, at every level and for every T, and nothing is left of the
+//     earlier ones. encoding/json merges them into structs, mixes them in slices and replaces them in maps. Methods and
 //     json.RawMessage get the text without the earlier ones.
 //   - null is not an object: as the whole document it is an error.
 //   - T is the zero value after an error. encoding/json fills what fits.

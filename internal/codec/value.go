@@ -297,7 +297,7 @@ func (d *decoder) bytes(p *plan, to place, i int) int {
 	return next
 }
 
-// quotedValue decodes a field with the tag option string: a JSON value in a string. What is in the string is less strict than
+// quotedValue decodes a field with the tag option string: a JSON value in a string. The text in the string is less strict than
 // JSON, as for encoding/json: "01" is a number, and null is null.
 func (d *decoder) quotedValue(p *plan, to place, i int) int {
 	if d.data[i] != '"' {

@@ -82,7 +82,7 @@ type ownership struct {
 	owners []string // the managedFields, without times and sorted
 }
 
-// What is said of a configuration that is not the object it should be, of one that is not YAML, and of an owner without fields.
+// notDecoded is the answer to a configuration that is not the object it should be, that is not YAML, or whose owner has no fields.
 func notDecoded(why string) string {
 	return in136("400 BadRequest: error decoding patch: "+why, "400 BadRequest: error decoding YAML: "+why)
 }

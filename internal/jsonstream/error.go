@@ -19,8 +19,8 @@ type SyntaxError struct {
 // Error implements error.
 func (e *SyntaxError) Error() string { return fmt.Sprintf("body at byte %d: %s", e.Offset, e.message) }
 
-// LimitError says that an object, or a member of a list, is larger or nested deeper than [Options] allow. Of an object in a
-// list or a watch it is no error of the body: see Item.Limit.
+// LimitError says that an object, or a member of a list, is larger or nested deeper than [Options] allow. If the object
+// is in a list or a watch, it is no error of the body: see Item.Limit.
 type LimitError struct {
 	// Limit is the name of the field of Options: "MaxObject" or "MaxDepth".
 	Limit string

@@ -91,7 +91,7 @@ func TestAnObjectBeyondALimitCostsNoOther(t *testing.T) {
 	}
 }
 
-// Whoever is cut off within an object that is skipped, or sends a broken one, is told so as ever.
+// A body that is cut off within an object that is skipped, or whose skipped object is broken, is an error as ever.
 func TestWhatIsSkippedIsChecked(t *testing.T) {
 	long := strings.Repeat("x", 200)
 	for _, test := range []struct{ object, want string }{
@@ -134,7 +134,7 @@ func TestSkippingDoesNotCollectBrackets(t *testing.T) {
 	}
 }
 
-// What is skipped costs no memory.
+// A skipped object costs no memory.
 func TestSkippingHoldsNothing(t *testing.T) {
 	const limit, size = 64 << 10, 24 << 20
 	for _, what := range []string{`"`, `[`} {
