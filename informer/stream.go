@@ -25,6 +25,8 @@ const (
 	// 5 s when nothing happens. One that ignores what was asked sends nothing more until something changes, and then what
 	// changes.
 	noProgress = 30 * time.Second
+	// doubtful is how long a streaming list may bring only what may have been created meanwhile before the server is asked.
+	doubtful = noProgress / 3
 )
 
 var (
@@ -79,13 +81,22 @@ func (w *open[T]) read(
 	return err
 }
 
-// initial tells the initial events of a streaming list from what is created meanwhile: both add an object. What is created has
-// a version above all that the server had before; the initial events come in the order of their keys, so that all but a few
-// have a version below one that has come already.
-type initial struct{ latest string }
+// initial tells the initial events of a streaming list from what is created meanwhile: both add an object. An object that is
+// created later has a version above all that the server had before. So an added object is an initial one if its version is
+// below one that has come already, which is what API servers send, in the order of keys, or not above one that the server had
+// at some time. Objects that were created in the order of their keys come with ever higher versions. While nothing but those
+// comes, only the server can tell what it is: see [reflector.present].
+type initial struct {
+	latest string    // of the versions that have come
+	had    string    // a version that the server has had; empty if none is known
+	since  time.Time // when the list was last known to go on, or the server was last asked
+}
 
 // goesOn reports whether an object that is added shows that the list goes on. Where versions cannot be ordered it does.
 func (i *initial) goesOn(version string) bool {
+	if order, ok := meta.CompareVersions(version, i.had); ok && order <= 0 {
+		return true
+	}
 	if i.latest == "" {
 		i.latest = version
 		return false
@@ -95,6 +106,22 @@ func (i *initial) goesOn(version string) bool {
 		i.latest = version
 	}
 	return !ok || order < 0
+}
+
+// present asks the server for the version that it has reached, with a list of one object, and returns "" where it does not
+// say. It is one small request in a streaming list that takes long and brings nothing but ever higher versions, which is a
+// slow list of objects that were created in the order of their keys, or one that does not end and is followed by what is
+// created meanwhile.
+func (r *reflector[T]) present(ctx context.Context) (version string) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	o := client.ListOptions{Namespace: r.namespace, PageSize: 1, OnPage: func(m meta.ListMeta) {
+		version = m.ResourceVersion
+		cancel() // nothing else is wanted
+	}}
+	skip := func(meta.Identity) (obj T, reused bool) { return obj, true }
+	_, _ = r.source.Each(ctx, o, skip, func(client.Item[T]) error { return context.Canceled })
+	return version
 }
 
 // expect makes the watch end with an error if nothing comes for a time.
@@ -129,13 +156,20 @@ func (r *reflector[T]) stream(ctx context.Context, s state) (state, input) {
 	defer w.close()
 	g := r.stage(s)
 	synced := false
-	var first initial
+	first := initial{had: s.seen, since: time.Now()}
 	reuse := g.reuse()
 	// This is asked about every object that the server adds, also where Filter or a wide watch leaves it out afterwards.
 	added := func(id meta.Identity) (obj T, reused bool) {
 		// Where there is no other way to list, an object that may be new counts too: it is better than to begin again.
-		if first.goesOn(id.ResourceVersion) || s.mode == Streaming {
+		switch {
+		case first.goesOn(id.ResourceVersion), s.mode == Streaming:
+			first.since = time.Now()
 			w.timer.Reset(w.limit)
+		case time.Since(first.since) >= doubtful:
+			if version := r.present(w.ctx); version != "" {
+				first.had = version
+			}
+			first.since = time.Now()
 		}
 		if reuse == nil {
 			return obj, false

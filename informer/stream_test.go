@@ -360,27 +360,40 @@ func TestAListThatDoesNotEndIsGivenUpWhateverIsCreated(t *testing.T) {
 	}
 }
 
-// A streaming list that takes its time is not given up while it goes on.
+// A streaming list that takes its time is not given up while it goes on, also where the objects were created in the order of
+// their keys: each of them was taken for one that was created meanwhile, so the list was given up and read in pages.
 func TestASlowStreamingListIsWaitedFor(t *testing.T) {
-	for _, mode := range []informer.Mode{informer.Auto, informer.Streaming} {
-		bubble(t, func(r *rig) {
-			const most = 20
-			for n := range most { // those of Mode Streaming come in the order of their versions, as no API server sends them
-				if mode == informer.Auto {
-					n = most - n
+	for _, test := range []struct {
+		name   string
+		o      informer.Options
+		upward bool // each object has a higher version than the one before it
+		asked  int  // how often for a list, to see where the server is
+	}{
+		{name: "in any order"},
+		{name: "as they were created", upward: true, asked: 1},
+		{name: "as they were created, all namespaces in one", o: informer.Options{Namespaces: []string{"default", "web"}, WideAbove: 1}, upward: true, asked: 1},
+		{name: "as they were created, Mode Streaming", o: informer.Options{Mode: informer.Streaming}, upward: true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				const most = 20
+				for n := range most {
+					if !test.upward {
+						n = most - n
+					}
+					r.put(fmt.Sprintf("a%02d", n))
 				}
-				r.put(fmt.Sprintf("a%02d", n))
-			}
-			r.on("stream", func(w http.ResponseWriter, q *http.Request) {
-				r.server.ServeHTTP(&slowly{ResponseWriter: w, every: 10 * time.Second}, q)
+				r.on("stream", func(w http.ResponseWriter, q *http.Request) {
+					r.server.ServeHTTP(&slowly{ResponseWriter: w, every: 9 * time.Second}, q)
+				})
+				i := r.informer(test.o)
+				i.run()
+				r.Cleanup(i.stop)
+				r.within(10*time.Minute, "synced", func() bool { return i.Status().Synced })
+				if s := i.Status(); s.Mode != informer.Streaming || s.Lists != 1 || r.requests("list") != test.asked {
+					r.Errorf("status is %v, and %d lists were asked for, want %d", s, r.requests("list"), test.asked)
+				}
 			})
-			i := r.informer(informer.Options{Mode: mode})
-			i.run()
-			r.Cleanup(i.stop)
-			r.within(10*time.Minute, "synced", func() bool { return i.Status().Synced })
-			if s := i.Status(); s.Mode != informer.Streaming || s.Lists != 1 {
-				r.Errorf("%v: status is %v", mode, s)
-			}
 		})
 	}
 }
