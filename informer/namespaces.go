@@ -74,7 +74,7 @@ func (i *Informer[T]) set(want []string) []error {
 	i.mu.Lock()
 	i.want, i.withhold = want, true
 	i.mu.Unlock()
-	i.rearrange(nil)
+	i.rearrange(nil) // what it would have the log say is of a Run, and none is under way
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	errs := i.withheld
@@ -101,13 +101,19 @@ func (i *Informer[T]) ask(want []string) bool {
 // arrange makes the scopes those that the wanted namespaces need. halt ends what works on a scope; it is nil where nothing
 // does.
 func (i *Informer[T]) arrange(halt func([]*scope[T])) {
-	i.shape.Lock()
-	defer i.shape.Unlock()
-	i.rearrange(halt)
+	var say []func()
+	func() {
+		i.shape.Lock()
+		defer i.shape.Unlock() // also where a function of an index panics
+		say = i.rearrange(halt)
+	}()
+	for _, line := range say {
+		line()
+	}
 }
 
-// rearrange is arrange for who holds shape.
-func (i *Informer[T]) rearrange(halt func([]*scope[T])) {
+// rearrange is arrange for callers that hold shape. It returns calls of the log, which are made when shape has been released.
+func (i *Informer[T]) rearrange(halt func([]*scope[T])) (say []func()) {
 	want, left, over := i.plan()
 	if halt != nil {
 		halt(over)
@@ -129,7 +135,9 @@ func (i *Informer[T]) rearrange(halt func([]*scope[T])) {
 		}
 		s.covers = want
 		s.part.Restrict(i.listedOf(want)) // what is new is not in the cache, however far the version is
-		s.record.keepUndecodable(func(k meta.Key) bool { return among(want, k.Namespace) })
+		if s.record.keepUndecodable(func(k meta.Key) bool { return among(want, k.Namespace) }) {
+			say = append(say, func() { i.log.Works(aboutObjects + s.namespace) })
+		}
 	}
 	i.beVacant(len(want) == 0)
 	for _, ns := range left {
@@ -138,12 +146,17 @@ func (i *Informer[T]) rearrange(halt func([]*scope[T])) {
 	for _, s := range over {
 		if scopes[s.namespace] != s {
 			s.part.Detach()
+			say = append(say, func() {
+				i.log.GivenUp(aboutServer + s.namespace)
+				i.log.GivenUp(aboutObjects + s.namespace)
+			})
 		}
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.scopes, i.leaving = scopes, nil
 	i.settle()
+	return say
 }
 
 // vacate removes the objects of a namespace. A wide part still covers it, so that it does not do to drop its own.
@@ -364,7 +377,6 @@ func (f *following[T]) start(ctx context.Context, s *scope[T]) {
 func (i *Informer[T]) reflector(s *scope[T]) *reflector[T] {
 	names := s.names()
 	s.record.works = func() { i.log.Works(aboutServer + s.namespace) }
-	s.record.decodes = func() { i.log.Works(aboutObjects + s.namespace) }
 	r := &reflector[T]{
 		informer: i, source: i.source, o: i.o, namespace: s.namespace, part: s.part, record: &s.record,
 		synced: func() {

@@ -25,9 +25,7 @@ type record struct {
 	s   Status
 	bad map[meta.Key]Undecodable
 
-	// Set before the reflector runs; nil until then. They are called by the reflector only.
-	works   func() // called when Status.Err has become nil
-	decodes func() // called when there is no object any more that does not decode
+	works func() // called by the reflector when Status.Err has become nil; nil before it runs
 }
 
 func (r *record) update(f func(*Status)) {
@@ -108,28 +106,26 @@ func (r *record) undecodable(id meta.Identity, err error) bool {
 	return true
 }
 
-// decodable notes that the object of a key decodes, or is gone.
-func (r *record) decodable(key meta.Key) {
-	r.forget(func(bad map[meta.Key]Undecodable) { delete(bad, key) })
+// decodable notes that the object of a key decodes, or is gone. It reports whether it was the last that did not.
+func (r *record) decodable(key meta.Key) bool {
+	return r.forget(func(bad map[meta.Key]Undecodable) { delete(bad, key) })
 }
 
-// keepUndecodable forgets the objects that do not decode, except those for which keep is true.
-func (r *record) keepUndecodable(keep func(meta.Key) bool) {
-	r.forget(func(bad map[meta.Key]Undecodable) {
+// keepUndecodable forgets the objects that do not decode, except those for which keep is true. It reports whether there were
+// some and now are none.
+func (r *record) keepUndecodable(keep func(meta.Key) bool) bool {
+	return r.forget(func(bad map[meta.Key]Undecodable) {
 		maps.DeleteFunc(bad, func(k meta.Key, _ Undecodable) bool { return !keep(k) })
 	})
 }
 
-// forget takes objects out of those that do not decode.
-func (r *record) forget(f func(bad map[meta.Key]Undecodable)) {
+// forget takes objects out of those that do not decode. It reports whether the last of them has gone.
+func (r *record) forget(f func(bad map[meta.Key]Undecodable)) bool {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	had := len(r.bad)
 	f(r.bad)
-	last := had > 0 && len(r.bad) == 0
-	r.mu.Unlock()
-	if last && r.decodes != nil {
-		r.decodes()
-	}
+	return had > 0 && len(r.bad) == 0
 }
 
 func (r *record) copy() Status {

@@ -83,3 +83,10 @@ func (r *reflector[T]) badObject(name string, err error) {
 		Key: aboutObjects + r.namespace, Fails: where + ": object does not decode", Works: where + ": all objects decode again",
 	}, err, []string{name})
 }
+
+// decodes says, if all is true, that there is no object any more that does not decode.
+func (r *reflector[T]) decodes(all bool) {
+	if all {
+		r.informer.log.Works(aboutObjects + r.namespace)
+	}
+}

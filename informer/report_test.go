@@ -269,3 +269,60 @@ func TestErrorsOfASharedInformerAreLoggedForUsersWithoutAHook(t *testing.T) {
 		})
 	}
 }
+
+// A logger was called with a lock of the informer held when a change of the namespaces took away the last object that did not
+// decode: one that used the informer held it for ever.
+func TestALoggerMayUseTheInformerWhenNamespacesChange(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("good")
+		obj := unstructured("kube-system", "bad", nil, map[string]any{"bad": "yes"})
+		if _, err := r.raw.Create(r.Context(), obj); err != nil {
+			r.Fatal(err)
+		}
+		var (
+			inf   *informer.Informer[*Thing]
+			lines []string
+		)
+		logger := funcr.New(func(_, args string) {
+			lines = append(lines, args)
+			if err := inf.Run(r.Context()); err == nil { // it is running, and says so
+				r.Error("a second Run has returned nil")
+			}
+		}, funcr.Options{})
+		inf = informer.New(r.things, informer.Options{Namespaces: []string{"default", "kube-system", "web"}, WideAbove: 1, Logger: logger})
+		i := r.running(inf)
+		r.pass(time.Second)
+		if err := inf.SetNamespaces([]string{"default", "web"}); err != nil {
+			r.Fatal(err)
+		}
+		r.pass(time.Second)
+		if len(lines) != 2 || !strings.Contains(lines[0], "object does not decode") || !strings.Contains(lines[1], "all objects decode again") {
+			r.Errorf("it has logged %q", lines)
+		}
+		i.stop()
+	})
+}
+
+// A namespace that failed when it was left kept its place among what is logged, and its failure was never over.
+func TestANamespaceThatIsLeftFailsNoMore(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.only("kube-system", failure(403, "Forbidden", "not you"))
+		var got said
+		inf := informer.New(r.things, informer.Options{Namespaces: []string{"default", "kube-system"}, Logger: got.logger()})
+		i := r.running(inf)
+		r.pass(time.Second)
+		if err := inf.SetNamespaces([]string{"default"}); err != nil {
+			r.Fatal(err)
+		}
+		r.pass(time.Hour)
+		r.heal()
+		if err := inf.SetNamespaces([]string{"default", "kube-system"}); err != nil {
+			r.Fatal(err)
+		}
+		r.pass(time.Second)
+		if lines := got.with("works again"); len(lines) > 0 || len(got.with("Forbidden")) != 1 {
+			r.Errorf("it has logged %q, of a namespace that was left an hour ago", append(lines, got.with("Forbidden")...))
+		}
+		i.stop()
+	})
+}

@@ -74,7 +74,7 @@ func (g *staging[T]) commit(version string) error {
 		return &RollbackError{Was: g.s.seen, Is: version}
 	}
 	g.relist.Commit(version)
-	g.r.record.keepUndecodable(func(k meta.Key) bool { return g.bad[k] })
+	g.r.decodes(g.r.record.keepUndecodable(func(k meta.Key) bool { return g.bad[k] }))
 	g.r.record.listed(g.s.cause)
 	g.r.healthy()
 	g.r.synced()

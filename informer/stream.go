@@ -306,12 +306,12 @@ func (r *reflector[T]) apply(e client.Event[T]) {
 			r.badObject(id.Key().String(), e.Err)
 		}
 		r.part.Delete(id, e.Object)
-		r.record.decodable(id.Key())
+		r.decodes(r.record.decodable(id.Key()))
 	case e.Err != nil:
 		r.undecodable(id, e.Err)
 		r.part.Bookmark(id.ResourceVersion)
 	default:
 		r.part.Set(id, e.Object)
-		r.record.decodable(id.Key())
+		r.decodes(r.record.decodable(id.Key()))
 	}
 }

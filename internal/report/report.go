@@ -6,7 +6,8 @@
 // makes many.
 //
 // Errors are told apart by topic, and within a topic by their text, where numbers, quoted text and the name of the object do
-// not count: see class. Both are bounded, and what is above the bounds shares one place.
+// not count: see classOf. Only a few topics have classes of their own; further ones share theirs, so that the errors of a
+// thousand namespaces make few lines too. A recovery is said of each topic that a line has named.
 package report
 
 import (
@@ -27,7 +28,8 @@ const (
 	// last.
 	first = 5 * time.Second
 	last  = 15 * time.Minute
-	// maxTopics and maxClasses bound what a Log remembers: topics, and classes of errors of each topic.
+	// maxTopics and maxClasses bound what a Log remembers: topics with classes of their own, and classes of errors of each.
+	// Of further topics it remembers those that fail, which are as many as its user has at most.
 	maxTopics  = 8
 	maxClasses = 16
 )
@@ -59,6 +61,8 @@ type Log struct {
 	found   *logr.Logger
 	running bool
 	topics  map[string]*topic
+	others  map[string]*topic // which fail and have come when topics was full; their classes are shared
+	shared  map[string]*class
 	timer   *time.Timer // fires at next, when something is due that has not been said; nil if nothing is
 	next    time.Time
 	firing  sync.WaitGroup // of calls of the timer
@@ -67,10 +71,10 @@ type Log struct {
 // topic is the state of one Topic.
 type topic struct {
 	failing bool
-	since   time.Time // when it began to fail
-	count   int       // of failures since
-	said    string    // Topic.Works of what has been said since; empty if nothing has
-	classes map[string]*class
+	since   time.Time         // when it began to fail
+	count   int               // of failures since
+	said    string            // Topic.Works of what has been said since; empty if nothing has
+	classes map[string]*class // its own, or those that it shares
 }
 
 // class is the state of errors that are alike.
@@ -88,6 +92,7 @@ type line struct {
 	err     error
 	details []any
 	works   string // Topic.Works
+	of      *topic
 }
 
 // New returns a Log that uses the logger that is given. Where that is the zero Logger it uses the one of the context of
@@ -107,7 +112,7 @@ func (l *Log) Start(ctx context.Context) {
 // Stop is the end of a Run. Nothing that began in it goes on when Stop has returned, and all is forgotten.
 func (l *Log) Stop() {
 	l.mu.Lock()
-	l.running, l.found, l.topics = false, nil, nil
+	l.running, l.found, l.topics, l.others, l.shared = false, nil, nil, nil, nil
 	if l.timer != nil && l.timer.Stop() {
 		l.firing.Done()
 	}
@@ -142,13 +147,13 @@ func (l *Log) Failed(t Topic, err error, hide []string, details ...any) {
 	at.count++
 	c := at.class(classOf(t.Fails+"\n"+err.Error(), hide), now)
 	c.count++
-	c.line = line{t.Fails, err, details, t.Works}
+	c.line = line{t.Fails, err, details, t.Works, at}
 	if now.Before(c.due) {
 		l.arm(now, c.due)
 		l.mu.Unlock()
 		return
 	}
-	said := at.say(c, now)
+	said := c.say(now)
 	l.mu.Unlock()
 	said.to(l.Logger())
 }
@@ -162,14 +167,17 @@ func (l *Log) GivenUp(key string) { l.end(key, false) }
 func (l *Log) end(key string, works bool) {
 	now := time.Now()
 	l.mu.Lock()
-	at := l.topics[key]
+	at := l.find(key)
 	if at == nil || !at.failing {
 		l.mu.Unlock()
 		return
 	}
 	at.failing = false
+	delete(l.others, key)
 	for _, c := range at.classes {
-		c.count, c.line = 0, line{} // the line that follows counts them
+		if c.line.of == at {
+			c.count, c.line = 0, line{} // the line that follows counts them
+		}
 	}
 	message := ""
 	if works && at.said != "" {
@@ -196,12 +204,12 @@ func roughly(d time.Duration) time.Duration {
 	return d.Round(time.Millisecond)
 }
 
-// say notes that a class of t is said now, and returns how.
-func (t *topic) say(c *class, now time.Time) line {
+// say notes that the latest error of a class is said now, and returns how.
+func (c *class) say(now time.Time) line {
 	said, quiet := c.line, now.Sub(c.due) > c.interval // for long; also before the first line
 	if c.count > 1 || !quiet {
 		said.message = fmt.Sprintf("%s, %s in %v", said.message, plural(c.count, "time"), roughly(now.Sub(c.said)))
-		said.details = append(slices.Clip(said.details), "since", t.since)
+		said.details = append(slices.Clip(said.details), "since", said.of.since)
 	}
 	if quiet {
 		c.interval = 0
@@ -209,31 +217,38 @@ func (t *topic) say(c *class, now time.Time) line {
 	c.interval = Next(c.interval)
 	c.said, c.due = now, now.Add(c.interval)
 	c.count, c.line = 0, line{}
-	t.said = said.works
+	said.of.said = said.works
 	return said
 }
 
 // to writes the line.
 func (l line) to(logger logr.Logger) { logger.Error(l.err, l.message, l.details...) }
 
-// topic finds or makes a topic, in the place of those that have worked for long if there is no other. The caller holds mu.
-func (l *Log) topic(key string, now time.Time) *topic {
+// find returns the topic of a key, or nil.
+func (l *Log) find(key string) *topic {
 	if t := l.topics[key]; t != nil {
 		return t
+	}
+	return l.others[key]
+}
+
+// topic finds or makes a topic, in the place of those that have worked for long if there is no other. The caller holds mu.
+func (l *Log) topic(key string, now time.Time) *topic {
+	if t := l.find(key); t != nil {
+		return t
+	}
+	if l.topics == nil {
+		l.topics, l.others, l.shared = make(map[string]*topic), make(map[string]*topic), make(map[string]*class)
 	}
 	if len(l.topics) >= maxTopics {
 		maps.DeleteFunc(l.topics, func(_ string, t *topic) bool { return !t.failing && t.isQuiet(now) })
 	}
+	t := &topic{classes: l.shared}
 	if len(l.topics) >= maxTopics {
-		key = ""
-		if t := l.topics[key]; t != nil {
-			return t
-		}
+		l.others[key] = t
+		return t
 	}
-	if l.topics == nil {
-		l.topics = make(map[string]*topic)
-	}
-	t := &topic{classes: make(map[string]*class)}
+	t.classes = make(map[string]*class)
 	l.topics[key] = t
 	return t
 }
@@ -295,17 +310,21 @@ func (l *Log) fire() {
 		l.mu.Unlock()
 		return
 	}
-	for _, t := range l.topics {
-		for _, c := range t.classes {
+	look := func(classes map[string]*class) {
+		for _, c := range classes {
 			switch {
 			case c.count == 0:
 			case now.Before(c.due):
 				l.arm(now, c.due)
 			default:
-				due = append(due, t.say(c, now))
+				due = append(due, c.say(now))
 			}
 		}
 	}
+	for _, t := range l.topics {
+		look(t.classes)
+	}
+	look(l.shared)
 	l.mu.Unlock()
 	logger := l.Logger()
 	for _, d := range due {
@@ -345,7 +364,7 @@ func classOf(text string, hide []string) string {
 		if digits {
 			b.WriteByte('#')
 		} else {
-			b.WriteString(text[:end])
+			b.WriteString(text[:min(end, most-b.Len())])
 		}
 		text = text[end:]
 	}

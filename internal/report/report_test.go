@@ -150,8 +150,14 @@ func TestMemoryIsBounded(t *testing.T) {
 				l.Failed(Topic{Key: word(a), Fails: word(a)}, errors.New(word(b)), nil)
 			}
 		}
-		if len(l.topics) > maxTopics+1 {
-			t.Errorf("%d topics are remembered", len(l.topics))
+		if len(l.topics) > maxTopics || len(l.shared) > maxClasses+1 {
+			t.Errorf("%d topics and %d shared classes are remembered", len(l.topics), len(l.shared))
+		}
+		for a := range 50 {
+			l.GivenUp(word(a))
+		}
+		if len(l.others) > 0 {
+			t.Errorf("%d topics that do not fail are remembered", len(l.others))
 		}
 		for _, at := range l.topics {
 			if len(at.classes) > maxClasses+1 {
@@ -169,7 +175,7 @@ func TestMemoryIsBounded(t *testing.T) {
 			t.Errorf("old classes have not made room: %v", at.classes)
 		}
 		l.Stop()
-		if l.topics != nil {
+		if l.topics != nil || l.others != nil || l.shared != nil {
 			t.Error("a Log that was stopped remembers something")
 		}
 	})
@@ -309,8 +315,10 @@ func TestErrorsThatAreAlike(t *testing.T) {
 			t.Errorf("%q is %q, %q is %q; want them alike: %v", test.one, a, test.other, b, test.alike)
 		}
 	}
-	if n := len(classOf(strings.Repeat("word ", 10000), nil)); n > 210 {
-		t.Errorf("a class has a name of %d bytes", n)
+	for _, long := range []string{strings.Repeat("word ", 10000), strings.Repeat("word", 10000), strings.Repeat(`""`, 10000)} {
+		if n := len(classOf(long, nil)); n > 200 {
+			t.Errorf("the class of %s... has a name of %d bytes", long[:10], n)
+		}
 	}
 }
 
@@ -345,5 +353,43 @@ func TestATopicThatWorksForLongGivesUpItsPlace(t *testing.T) {
 		if n := len(got.said()); n != 2*3*maxTopics || !strings.Contains(got.said()[n-1], fmt.Sprintf("list %d works again", 3*maxTopics-1)) {
 			t.Errorf("%d lines, want a failure and a recovery of each of %d:\n%s", n, 3*maxTopics, strings.Join(got.said(), "\n"))
 		}
+	})
+}
+
+// Topics beyond the bound were one to a Log: the recovery of none of them was said, and where the last one that a line named
+// worked again, the failure of all others was over too.
+func TestTheRecoveryOfEachTopicThatWasNamedIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		got := newLines()
+		l := New(got.logger())
+		l.Start(t.Context())
+		defer l.Stop()
+		about := func(n int) Topic {
+			key := fmt.Sprint("list ", n)
+			return Topic{Key: key, Fails: key + " fails", Works: key + " works again"}
+		}
+		const last = 2 * maxTopics
+		for n := range last + 1 {
+			l.Failed(about(n), errors.New("refused"), nil)
+		}
+		time.Sleep(6 * time.Second)
+		got.want(t, "0s list 0 fails", "0s list 1 fails", "0s list 2 fails", "0s list 3 fails", "0s list 4 fails", "0s list 5 fails",
+			"0s list 6 fails", "0s list 7 fails", "0s list 8 fails", "5s list 16 fails, 8 times in 5s")
+		l.Failed(about(last), errors.New("refused"), nil)
+		l.Failed(about(9), errors.New("refused"), nil)
+		before := len(got.said())
+		for n := range last {
+			l.Works(about(n).Key)
+		}
+		want := []string{}
+		for n := range maxTopics + 1 { // of number 9 and the following no line has said that they fail
+			want = append(want, fmt.Sprintf("6s list %d works again after 6s, 1 attempt", n))
+		}
+		got.all = got.all[before:]
+		got.want(t, want...)
+		l.Failed(about(last), errors.New("refused"), nil)
+		time.Sleep(time.Hour)
+		l.Works(about(last).Key)
+		got.want(t, append(want, "20s list 16 fails, 1 time in 15s", "1h0m6s list 16 works again after 1h0m6s, 3 attempts")...)
 	})
 }
