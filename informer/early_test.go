@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
+
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
@@ -144,4 +146,38 @@ func TestAnEarlyReadIsLogged(t *testing.T) {
 		inf.Reader().Get(key("b"))
 		got.has(r, `0s configmaps.v1: the cache has been read too early`)
 	})
+}
+
+// The store has a list a moment before the informer notes that. Whoever read in between, as a logger that is told then that
+// the list works, was said to read too early.
+func TestAReadOfAListThatHasJustComeIsNotTooEarly(t *testing.T) {
+	for _, namespaces := range [][]string{nil, {"default"}} {
+		failures := strict(t, func(r *rig) {
+			r.put("a")
+			r.on("collection", failure(500, "InternalError", "not now"))
+			var (
+				inf   *informer.Informer[*Thing]
+				lines []string
+				read  []int
+			)
+			logger := funcr.New(func(_, args string) {
+				lines = append(lines, args)
+				if strings.Contains(args, "works again") {
+					read = append(read, inf.Reader().Len())
+				}
+			}, funcr.Options{})
+			inf = informer.New(r.things, informer.Options{Namespaces: namespaces, Logger: logger})
+			i := r.running(inf)
+			r.pass(time.Second)
+			r.heal()
+			r.pass(time.Minute)
+			if !slices.Equal(read, []int{1}) || strings.Contains(strings.Join(lines, "\n"), "too early") {
+				r.Errorf("it has read %v, and logged %q", read, lines)
+			}
+			i.stop()
+		})
+		if len(failures) > 0 {
+			t.Errorf("namespaces %q: the test fails with %q", namespaces, failures)
+		}
+	}
 }

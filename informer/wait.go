@@ -43,7 +43,11 @@ func (i *Informer[T]) waitSynced(ctx context.Context, user *span) error {
 	default:
 	}
 	if i.o.Namespaces != nil {
-		return fmt.Errorf("sync %s: %w; %w", i.name(), why, i.missing())
+		missing := i.missing()
+		if missing == nil { // they have come this moment
+			return nil
+		}
+		return fmt.Errorf("sync %s: %w; %w", i.name(), why, missing)
 	}
 	if last := i.Status().Err; last != nil && !errors.Is(why, last) {
 		return fmt.Errorf("sync %s: %w; last error: %w", i.name(), why, last)
@@ -83,7 +87,7 @@ var errNotRun = errors.New("nobody has called its Run")
 // named is how many namespaces an error names.
 const named = 5
 
-// missing says which namespaces have not been listed, and why.
+// missing says which namespaces have not been listed, and why. It returns nil if all have been.
 func (i *Informer[T]) missing() error {
 	i.mu.Lock()
 	var names []string
@@ -98,6 +102,9 @@ func (i *Informer[T]) missing() error {
 		}
 	}
 	i.mu.Unlock()
+	if len(names) == 0 {
+		return nil
+	}
 	err := fmt.Errorf("%d namespaces have not been listed", len(names))
 	for n, ns := range names {
 		if n == named {
