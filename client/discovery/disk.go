@@ -8,13 +8,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"time"
+
+	"github.com/bowline-go/bowline/internal/regular"
 )
 
 // disk keeps answers in a folder: one file for each path, which is replaced as a whole. A file is the hex SHA-256 of what
@@ -26,6 +28,56 @@ type disk struct {
 	trust  func(context.Context) (string, error) // by what the server is known
 	max    int
 	fail   func(error)
+	held   *atomic.Int32     // calls of the system that nobody waits for any more
+	enter  func(work func()) // calls work; nil but in tests
+}
+
+// diskPatience is how long a call waits for the folder. What is there would spare one request.
+const diskPatience = 5 * time.Second
+
+// errHeld is why the folder is not used.
+var errHeld = errors.New("the system does not answer; it may be on a network mount whose server is gone")
+
+// await calls work, which uses files and nothing else, on a goroutine of its own, and waits for it no longer than ctx and
+// diskPatience. The system cannot be told to give up: a goroutine that is not waited for ends when the system answers, and
+// until then the folder is not used, so no further one comes to be held.
+func await[R any](ctx context.Context, d disk, work func() (R, error)) (result R, err error) {
+	if d.held.Load() > 0 {
+		return result, errHeld
+	}
+	type answer struct {
+		result R
+		err    error
+	}
+	got := make(chan answer, 1)
+	var state atomic.Int32 // 0, and what comes first: the work has ended, or nobody waits any more
+	const ended, left = 1, 2
+	enter := d.enter
+	if enter == nil {
+		enter = func(work func()) { work() }
+	}
+	go enter(func() {
+		result, err := work()
+		got <- answer{result, err}
+		if !state.CompareAndSwap(0, ended) {
+			d.held.Add(-1)
+		}
+	})
+	timer := time.NewTimer(diskPatience)
+	defer timer.Stop()
+	select {
+	case a := <-got:
+		return a.result, a.err
+	case <-timer.C:
+		err = errHeld
+	case <-ctx.Done():
+		err = contextError(ctx)
+	}
+	d.held.Add(1) // before the swap, so that it is never below 0
+	if !state.CompareAndSwap(0, left) {
+		d.held.Add(-1)
+	}
+	return result, err
 }
 
 // stored is the line of JSON.
@@ -38,8 +90,9 @@ type stored struct {
 	ContentType string `json:"contentType"`
 }
 
-func (d disk) report(err error) {
-	if d.fail != nil {
+// report says why the folder could not be used, unless that is the end of ctx, which says nothing of it.
+func (d disk) report(ctx context.Context, err error) {
+	if d.fail != nil && ctx.Err() == nil {
 		d.fail(fmt.Errorf("discovery.Options.Dir: %w", err))
 	}
 }
@@ -75,7 +128,7 @@ func (d disk) read(ctx context.Context, p page) *document {
 	}
 	doc, err := d.open(ctx, p)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		d.report(err)
+		d.report(ctx, err)
 	}
 	if err != nil {
 		return nil
@@ -84,21 +137,21 @@ func (d disk) read(ctx context.Context, p page) *document {
 }
 
 func (d disk) open(ctx context.Context, p page) (*document, error) {
-	at, is, body, err := d.load(p)
+	f, err := await(ctx, d, func() (file, error) { return d.load(p) })
 	if err != nil {
 		return nil, err
 	}
-	switch mine, err := d.mine(ctx, is); {
+	switch mine, err := d.mine(ctx, f.is); {
 	case err != nil:
 		return nil, err
 	case !mine: // it is replaced, as one that is old
 		return nil, os.ErrNotExist
 	}
-	value, err := p.parse(is.ContentType, body)
+	value, err := p.parse(f.is.ContentType, f.body)
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", d.file(p), err)
 	}
-	return &document{value: value, etag: is.ETag, hash: is.Hash, at: at, short: shortLived(value)}, nil
+	return &document{value: value, etag: f.is.ETag, hash: f.is.Hash, at: f.at, short: shortLived(value)}, nil
 }
 
 // mine reports whether an answer is of the same server, and was believed for the same reason.
@@ -107,9 +160,16 @@ func (d disk) mine(ctx context.Context, is stored) (bool, error) {
 	return is.Server == d.server && is.Trust == trust, err
 }
 
-// load returns what is in the file of p and when that was last known to be true.
-func (d disk) load(p page) (at time.Time, is stored, body []byte, err error) {
-	fail := func(err error) (time.Time, stored, []byte, error) { return time.Time{}, stored{}, nil, err }
+// file is what is in a file.
+type file struct {
+	at   time.Time // when it was last known to be true
+	is   stored
+	body []byte
+}
+
+// load reads the file of p.
+func (d disk) load(p page) (file, error) {
+	fail := func(err error) (file, error) { return file{}, err }
 	if err := d.private(); err != nil {
 		return fail(err)
 	}
@@ -118,36 +178,30 @@ func (d disk) load(p page) (at time.Time, is stored, body []byte, err error) {
 	if err != nil {
 		return fail(err)
 	}
-	if !info.Mode().IsRegular() { // to open it could take forever
+	if !info.Mode().IsRegular() { // a link is none either
 		return fail(fmt.Errorf("%q is not a file", name))
 	}
-	f, err := os.Open(name)
+	all, info, err := regular.Read(name, d.max+1<<20)
 	if err != nil {
 		return fail(err)
 	}
-	defer func() { _ = f.Close() }()
-	if info, err = f.Stat(); err != nil {
-		return fail(err)
-	}
-	if mode := info.Mode(); !mode.IsRegular() || runtime.GOOS != "windows" && mode.Perm()&0o022 != 0 || !own(info) {
+	if mode := info.Mode(); runtime.GOOS != "windows" && mode.Perm()&0o022 != 0 || !own(info) {
 		return fail(fmt.Errorf("%q must be a file of the user's own that others cannot write, its mode is %o", name, mode.Perm()))
-	}
-	all, err := io.ReadAll(io.LimitReader(f, int64(d.max)+1<<20))
-	if err != nil {
-		return fail(err)
 	}
 	sum, rest, _ := bytes.Cut(all, []byte("\n"))
 	if want := sha256.Sum256(rest); string(sum) != hex.EncodeToString(want[:]) {
 		return fail(fmt.Errorf("%q does not have its own checksum", name))
 	}
+	f := file{at: info.ModTime()}
 	line, body, _ := bytes.Cut(rest, []byte("\n"))
-	if err := json.Unmarshal(line, &is); err != nil {
+	if err := json.Unmarshal(line, &f.is); err != nil {
 		return fail(fmt.Errorf("%q: %w", name, err))
 	}
-	if is.Path != p.path {
-		return fail(fmt.Errorf("%q is about %q, not %q", name, is.Path, p.path))
+	if f.is.Path != p.path {
+		return fail(fmt.Errorf("%q is about %q, not %q", name, f.is.Path, p.path))
 	}
-	return info.ModTime(), is, body, nil
+	f.body = body
+	return f, nil
 }
 
 // write keeps an answer.
@@ -156,14 +210,11 @@ func (d disk) write(ctx context.Context, p page, doc *document, contentType stri
 		return
 	}
 	if err := d.replace(ctx, p, doc, contentType, body); err != nil {
-		d.report(err)
+		d.report(ctx, err)
 	}
 }
 
-func (d disk) replace(ctx context.Context, p page, doc *document, contentType string, body []byte) (err error) {
-	if err := d.private(); err != nil {
-		return err
-	}
+func (d disk) replace(ctx context.Context, p page, doc *document, contentType string, body []byte) error {
 	trust, err := d.trust(ctx)
 	if err != nil {
 		return err
@@ -174,6 +225,17 @@ func (d disk) replace(ctx context.Context, p page, doc *document, contentType st
 	}
 	content := bytes.Join([][]byte{line, body}, []byte("\n"))
 	sum := sha256.Sum256(content)
+	content = append([]byte(hex.EncodeToString(sum[:])+"\n"), content...)
+	at := doc.at
+	_, err = await(ctx, d, func() (struct{}, error) { return struct{}{}, d.put(p, content, at) })
+	return err
+}
+
+// put makes a file of the user's own, and puts it in the place of that of p.
+func (d disk) put(p page, content []byte, at time.Time) (err error) {
+	if err := d.private(); err != nil {
+		return err
+	}
 	f, err := os.CreateTemp(d.dir, "new-*") // its mode is 0600
 	if err != nil {
 		return err
@@ -183,11 +245,11 @@ func (d disk) replace(ctx context.Context, p page, doc *document, contentType st
 			_ = os.Remove(f.Name())
 		}
 	}()
-	_, err = f.Write(append([]byte(hex.EncodeToString(sum[:])+"\n"), content...))
+	_, err = f.Write(content)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err := os.Chtimes(f.Name(), time.Time{}, doc.at); err != nil {
+	if err := os.Chtimes(f.Name(), time.Time{}, at); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), d.file(p))
@@ -198,17 +260,17 @@ func (d disk) touch(ctx context.Context, p page, doc *document) {
 	if d.dir == "" {
 		return
 	}
-	_, is, _, err := d.load(p)
+	f, err := await(ctx, d, func() (file, error) { return d.load(p) })
 	if err == nil {
 		var mine bool
-		if mine, err = d.mine(ctx, is); err == nil && (!mine || is.ETag != doc.etag) {
+		if mine, err = d.mine(ctx, f.is); err == nil && (!mine || f.is.ETag != doc.etag) {
 			return
 		}
 	}
-	if err == nil {
-		err = os.Chtimes(d.file(p), time.Time{}, doc.at)
+	if at := doc.at; err == nil {
+		_, err = await(ctx, d, func() (struct{}, error) { return struct{}{}, os.Chtimes(d.file(p), time.Time{}, at) })
 	}
 	if err != nil {
-		d.report(err)
+		d.report(ctx, err)
 	}
 }

@@ -22,6 +22,8 @@ const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount"
 // so; one without a namespace file has the namespace "default". The variable POD_NAMESPACE, which some programs look at, is not
 // read: it says what its manifest's author meant, and not where the account is.
 //
+// The files are regular ones, or it is an error. They are read at once, as [Load] does, however long the file system takes.
+//
 // Outside a pod the error is a [*NotInClusterError]. A pod whose service account is not mounted
 // (automountServiceAccountToken: false) is an error that names the token file and matches fs.ErrNotExist.
 //

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/bowline-go/bowline/internal/regular"
 )
 
 // replace writes the files, all of them or, unless the disk fails in the middle, none.
@@ -39,11 +41,7 @@ func replace(docs []*document) (err error) {
 func (d *document) prepare(data []byte) (name string, err error) {
 	if d.info != nil {
 		// A file that may not be written is not replaced either, although its folder would allow that.
-		f, err := os.OpenFile(d.path, os.O_WRONLY, 0)
-		if err != nil {
-			return "", err
-		}
-		if err := f.Close(); err != nil {
+		if err := regular.Writable(d.path); err != nil {
 			return "", err
 		}
 	}

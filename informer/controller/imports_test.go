@@ -35,7 +35,7 @@ var imports = map[string][]string{
 	"internal/regular":    {},
 
 	"client":            {"client/meta", "errors", "patch", "internal/codec", "internal/jsonstream", "internal/regular", "internal/retry", "internal/undertest"},
-	"client/discovery":  {"client", "client/meta", "errors"},
+	"client/discovery":  {"client", "client/meta", "errors", "internal/regular"},
 	"client/kubeconfig": {"client", "client/meta", "errors", "internal/directive", "internal/regular"},
 	"client/clienttest": {"client", "client/meta", "errors", "patch", "internal/directive", "internal/fieldset", "internal/memnet", "internal/undertest"},
 

@@ -1,4 +1,5 @@
-// Package regular reads files that somebody else names, and refuses whatever is not a regular file.
+// Package regular reads files that somebody else names, and refuses whatever is not a regular file. It does not bound the time:
+// a network mount whose server is gone holds the calling goroutine, and the system offers no way out.
 //
 // A path in a configuration may lead to a named pipe, a terminal or a device. Opening a pipe waits until somebody opens its other
 // end, and reading one may never end. So this package reads regular files only, opens them without waiting, and reads no more than
@@ -45,6 +46,22 @@ func Read(name string, limit int) ([]byte, fs.FileInfo, error) {
 	}
 	b, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
 	return b, info, err
+}
+
+// Writable returns why a regular file cannot be opened to be written, or nil. It does not change the file.
+func Writable(name string) error {
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	if err := check(name, info); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|unblocked, 0)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 func check(name string, info fs.FileInfo) error {

@@ -49,6 +49,14 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 			t.Errorf("%s: error is %v, want %s", test.name, err, test.want)
 		}
 	}
+	for name, want := range map[string]error{"file": nil, "none": fs.ErrNotExist, "pipe": regular.ErrNot, ".": regular.ErrDirectory} {
+		if err := regular.Writable(path(name)); !errors.Is(err, want) {
+			t.Errorf("%s is writable: %v, want %v", name, err, want)
+		}
+	}
+	if b, _, err := regular.Read(path("file"), 9); string(b) != "12345" || err != nil {
+		t.Errorf("a file that could be written is %q, %v", b, err)
+	}
 	if _, _, err := regular.Read("/dev/null", 3); !errors.Is(err, regular.ErrNot) {
 		t.Errorf("/dev/null: error is %v", err)
 	}
