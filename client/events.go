@@ -139,6 +139,11 @@ func (r Resource[T]) event(f jsonstream.Frame, reuse func(meta.Identity) (T, boo
 		}
 	}
 	switch {
+	case f.Limit != nil && e.Type == Bookmark:
+		if f.ResourceVersion == "" {
+			return unusable(publicError(f.Limit))
+		}
+		return e, false, nil // it has no object that could be missed
 	case f.Limit != nil: // it is said although nobody may know of which object, and the next event says where to go on
 		e.Err = &DecodeError{Identity: f.Identity, Err: publicError(f.Limit)}
 		return e, false, nil

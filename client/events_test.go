@@ -108,6 +108,29 @@ func TestEachEvent(t *testing.T) {
 	}
 }
 
+// A bookmark above MaxObject lost what it says: that a streaming list is complete. It was reported as an object that does not decode.
+func TestABookmarkThatIsTooLargeIsStillOne(t *testing.T) {
+	long := `,"x":"` + strings.Repeat("x", 10_000) + `"`
+	mark := func(metadata string) string {
+		return event("BOOKMARK", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{`+metadata+`}`+long+`}`)
+	}
+	cfg := serve(t, says(event("ADDED", object("a", "1"))+mark(`"resourceVersion":"2"`)+
+		mark(`"resourceVersion":"5","annotations":{"k8s.io/initial-events-end":"true"}`)+mark(`"name":"none"`)))
+	cfg.MaxObject = 4000
+	var got []string
+	err := client.For(dial(t, cfg), slims).EachEvent(t.Context(), client.WatchOptions{InitialEvents: true}, nil, func(e client.Event[*Slim]) error {
+		got = append(got, describe(e))
+		return nil
+	})
+	if text := strings.Join(got, ", "); text != "ADDED a@1, BOOKMARK @2, BOOKMARK @5 end" {
+		t.Errorf("got %s", text)
+	}
+	if e := is[*client.EventError](t, err); e.Type != client.Bookmark { // nobody can go on from it
+		t.Errorf("it is about an event %q", e.Type)
+	}
+	wantErr(t, err, "MaxObject")
+}
+
 // What a server says within the stream can be told from what it says instead of one.
 func TestARefusalWithinTheStream(t *testing.T) {
 	expired := status(410, "Expired", "too old")

@@ -7,11 +7,19 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	apierrors "github.com/bowline-go/bowline/errors"
 )
 
 // An origin is a scheme, a host and a port. Credentials are for one of them, and for what is below the path of Config.Server: an
 // ingress may serve other programs beside the API server, which must not see them. What the API server passes on to a
-// service, a pod or a node is not the API server's own answer, so that its redirects lead no further than to the same target.
+// service, a pod or a node through the subresource proxy is not the API server's own answer, so that its redirects lead no further
+// than to the same target. The answer of an aggregated API server is not its own either, but cannot be told from it: the paths
+// look like those of any group. Its redirects are followed below the path of Config.Server, as the API server's are. Registering such
+// a server (an APIService) takes an administrator's rights.
+
+// maxHost is how much of the origin that a server chose stands in an error: more than a host's name can have (RFC 1035, section 2.3.4).
+const maxHost = 300
 
 // maxRedirects is how many redirects one request follows.
 const maxRedirects = 10
@@ -23,7 +31,7 @@ func stayOnOrigin(server *url.URL) func(*http.Request, []*http.Request) error {
 		switch {
 		case !sameOrigin(r.URL, server):
 			return fmt.Errorf("server redirects to %q, which is not its own origin %q",
-				r.URL.Scheme+"://"+r.URL.Host, server.Scheme+"://"+server.Host)
+				apierrors.Clean(r.URL.Scheme+"://"+r.URL.Host, maxHost), server.Scheme+"://"+server.Host)
 		case r.URL.User != nil: // net/http would send that in place of the client's credentials
 			return errors.New("server redirects to a URL with a user in it, which would take the place of the client's credentials")
 		case via[0].Method != http.MethodGet:

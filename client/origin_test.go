@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -112,5 +113,23 @@ func TestARedirectMustNotBringCredentials(t *testing.T) {
 	}
 	if calls := s.all(); len(calls) != 1 {
 		t.Errorf("sent %v", calls)
+	}
+}
+
+// A host that a server had made up took all the room that an error has, and the error did not say what was wrong.
+func TestTheErrorOfARedirectIsBounded(t *testing.T) {
+	long := strings.Repeat("x", 100_000)
+	for _, location := range []string{
+		"http://" + long + "/", "http://" + long + "\x1b[2J/", "http://a:" + long, "/%zz" + long, "http://[" + long, long + "://a/",
+		"//" + long, "/../" + long, "http:" + long, "?" + long + "\x7f",
+	} {
+		s := &script{answers: []answer{{code: 302, header: http.Header{"Location": {location}}}}}
+		_, err := dial(t, serve(t, s)).Raw(t.Context(), client.RawRequest{Path: "/start"})
+		if err == nil || len(err.Error()) > 10_000 || strings.ContainsAny(err.Error(), "\x1b\x7f") {
+			t.Errorf("%.20q: an error of %d bytes: %.300v", location, len(fmt.Sprint(err)), err)
+		}
+		if strings.HasPrefix(location, "http://"+long) {
+			wantErr(t, err, "which is not its own origin")
+		}
 	}
 }

@@ -188,7 +188,7 @@ func (r readiness) replicaSet() (waits string) {
 
 func (r readiness) pod() (waits string, err error) {
 	phase := r.member("phase")
-	waits = "phase " + phase
+	waits = show("phase " + phase)
 	switch {
 	case phase == "Succeeded" || phase == "Running" && r.isTrue("Ready"):
 		return "", nil
@@ -206,14 +206,17 @@ func (r readiness) pod() (waits string, err error) {
 	for _, of := range []string{"initContainerStatuses", "containerStatuses"} {
 		containers, _, _ := meta.At[[]map[string]any](r.obj, "status", of)
 		for _, c := range containers {
+			if len(waits) > maxText {
+				break
+			}
 			name, _, _ := meta.Nested[string](c, "name")
 			reason, _, _ := meta.Nested[string](c, "state", "waiting", "reason")
 			if strings.HasSuffix(reason, "BackOff") || strings.HasPrefix(reason, "Err") {
-				waits += ", " + show("container "+name+" waits: "+reason)
+				waits += ", container " + name + " waits: " + reason
 			}
 		}
 	}
-	return waits, nil
+	return show(waits), nil
 }
 
 func (r readiness) claim() (waits string, err error) {

@@ -2,7 +2,10 @@ package client_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
@@ -215,6 +218,22 @@ func TestUntilReadyByKind(t *testing.T) {
 				t.Errorf("being deleted it is ready: %v, %q, %v", met, state, err)
 			}
 		})
+	}
+	// What a server chose stood in the text as it came.
+	for _, status := range []map[string]any{
+		{"phase": "\x1b[2J" + strings.Repeat("x", 100_000)},
+		{"phase": "Pending", "containerStatuses": slices.Repeat([]any{map[string]any{
+			"name": strings.Repeat("x", 1000), "state": map[string]any{"waiting": map[string]any{"reason": "Err\x1b[2J"}},
+		}}, 100)},
+	} {
+		text, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "Pod", "status": status})
+		obj := new(meta.Raw)
+		if err := errors.Join(err, json.Unmarshal(text, obj)); err != nil {
+			t.Fatal(err)
+		}
+		if _, state, _ := client.UntilReady().Met(obj); len(state) > 5000 || strings.Contains(state, "\x1b") || !strings.HasPrefix(state, "phase ") {
+			t.Errorf("a text of %d bytes: %.50q", len(state), state)
+		}
 	}
 	if met, state, err := client.UntilReady().Met(nil); met || state != "" || err != nil {
 		t.Errorf("nothing is ready: %v, %q, %v", met, state, err)

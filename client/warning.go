@@ -18,8 +18,8 @@ type Warning struct {
 	Text string
 	// Malformed says that the header is not well-formed: Agent is empty, and Text is the rest of it.
 	Malformed bool
-	// LeftOut is not 0 in the last warning of an answer that has too many: it is the number of those that are not reported.
-	// Text says the same then.
+	// LeftOut is not 0 in the last warning of an answer that has too many: it is the number of those that are not reported,
+	// where one that is there twice, or has been reported before, does not count again. Text says the same then.
 	LeftOut int
 }
 
@@ -48,25 +48,34 @@ func (w *warnings) first(text string) bool {
 	return true
 }
 
+// has reports whether a text has been reported.
+func (w *warnings) has(text string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.seen[text]
+}
+
 func (c *Client) warn(ctx context.Context, h http.Header) {
 	if c.hooks.Warning == nil {
 		return
 	}
-	told, left := 0, 0
+	told, left := 0, map[string]bool{}
 	for _, line := range h.Values("Warning") {
 		for w := range parseWarnings(line) {
 			switch {
 			case w.Text == "":
 			case told == maxAnswerWarnings:
-				left++
+				if !c.warnings.has(w.Text) {
+					left[w.Text] = true // of which there are few enough: the headers of an answer are bounded
+				}
 			case c.warnings.first(w.Text):
 				told++
 				c.hooks.Warning(ctx, w)
 			}
 		}
 	}
-	if left > 0 {
-		c.hooks.Warning(ctx, Warning{Agent: "-", Text: fmt.Sprintf("%d further warnings of the same answer are left out", left), LeftOut: left})
+	if n := len(left); n > 0 {
+		c.hooks.Warning(ctx, Warning{Agent: "-", Text: fmt.Sprintf("%d further warnings of the same answer are left out", n), LeftOut: n})
 	}
 }
 

@@ -139,6 +139,23 @@ func TestAnAnswerWithManyWarningsIsCutShort(t *testing.T) {
 	}
 }
 
+// What had been reported before, and what was there twice, counted among the warnings that were left out.
+func TestOnlyWarningsThatWouldHaveBeenReportedAreLeftOut(t *testing.T) {
+	var line strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&line, `299 - "%d",`, i)
+	}
+	got := warned(t, []string{`299 - "before"`},
+		[]string{line.String() + `299 - "before", 299 - "0", 299 - "99", 299 - "left", 299 - "left", 299 - "another"`})
+	if len(got) != 102 || got[101].LeftOut != 2 || !strings.HasPrefix(got[101].Text, "2 further warnings ") {
+		t.Fatalf("%d warnings, of which the last is %+v", len(got), got[len(got)-1])
+	}
+	got = warned(t, []string{line.String() + `299 - "0"`})
+	if len(got) != 100 || got[99].LeftOut != 0 {
+		t.Errorf("%d warnings, of which the last is %+v, although none is left out", len(got), got[len(got)-1])
+	}
+}
+
 // An answer whose headers have no end was read up to 10 MB.
 func TestHeadersThatAreTooLargeAreAnError(t *testing.T) {
 	ca := newAuthority(t)

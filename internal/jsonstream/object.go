@@ -233,6 +233,9 @@ func (s *scanner) cutIdentity(item *Item) {
 	}
 }
 
+// syncEnd is the annotation of the bookmark that ends the initial events of a streaming list.
+const syncEnd = "k8s.io/initial-events-end"
+
 func (s *scanner) annotations(item *Item) error {
 	c, err := s.open(3)
 	for err == nil && c != '}' {
@@ -240,7 +243,7 @@ func (s *scanner) annotations(item *Item) error {
 		if name, c, err = s.name(c); err != nil {
 			return err
 		}
-		if string(name) == "k8s.io/initial-events-end" {
+		if string(name) == syncEnd {
 			var value string
 			value, err = s.text(c, 3, "true")
 			item.InitialEventsEnd = value == "true"

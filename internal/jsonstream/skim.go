@@ -2,7 +2,7 @@ package jsonstream
 
 // An object that is too large or too deep is skipped, so that it does not cost its neighbours. Its beginning, which is in
 // hand when that is noticed, is read again and then given up byte by byte, with the rest of it as that arrives. All that is
-// kept are the identity and the brackets that are open.
+// kept are the identity, whether it ends a streaming list, and the brackets that are open.
 
 const (
 	// skimTimes and minSkim bound how much is skipped: an object that does not end is an error in the end. The first is in
@@ -26,6 +26,7 @@ func (s *scanner) item(item *Item) error {
 	most := max(minSkim, skimTimes*int64(s.maxObject))
 	k := skimmer{s: s, limit: limit, end: s.base + int64(s.start) + most}
 	err = k.object()
+	k.item.InitialEventsEnd = s.findSyncEnd && k.mark == "true"
 	*item = k.item // a pointer to item in k would cost every object an allocation
 	if key := item.Key(); key.Name != "" {
 		limit.Key = key
@@ -49,6 +50,8 @@ type skimmer struct {
 	open       []byte // the closing brackets that are waited for
 	member     string // the name of the member whose value comes, where that may be part of the identity
 	inMetadata bool   // the object's
+	inMarks    bool   // the object's annotations
+	mark       string // the annotation that ends a streaming list's initial events
 }
 
 // token is what comes next.
@@ -77,6 +80,8 @@ func (k *skimmer) object() error {
 				return nil
 			case 1:
 				k.inMetadata = false
+			case 2:
+				k.inMarks = false
 			}
 			next = behind
 			continue
@@ -143,7 +148,7 @@ func (k *skimmer) name(c byte) error {
 		return s.unexpected(c, "the name of a member")
 	}
 	k.member = ""
-	if len(k.open) == 1 || k.inMetadata && len(k.open) == 2 {
+	if len(k.open) == 1 || k.inMetadata && len(k.open) == 2 || k.inMarks && len(k.open) == 3 {
 		s.release()
 		name, _, err := s.name(c)
 		if _, large := err.(*LimitError); !large {
@@ -189,6 +194,7 @@ func (k *skimmer) value(c byte) (token, error) {
 			return 0, k.limit
 		}
 		k.inMetadata = k.inMetadata || c == '{' && k.member == "metadata" && len(k.open) == 1
+		k.inMarks = k.inMarks || c == '{' && k.member == "annotations" && k.inMetadata && len(k.open) == 2
 		k.open = append(k.open, c+2)
 		s.pos++
 		if c == '{' {
@@ -209,7 +215,7 @@ func (k *skimmer) part() *string {
 	case len(k.open) == 1:
 		switch k.member {
 		case "metadata":
-			k.item.Identity = Item{}.Identity
+			k.item.Identity, k.mark = Item{}.Identity, ""
 		case "apiVersion":
 			part = &k.item.APIVersion
 		case "kind":
@@ -225,7 +231,11 @@ func (k *skimmer) part() *string {
 			part = &k.item.UID
 		case "resourceVersion":
 			part = &k.item.ResourceVersion
+		case "annotations":
+			k.mark = ""
 		}
+	case k.inMarks && len(k.open) == 3 && k.member == syncEnd:
+		part = &k.mark
 	}
 	if part != nil {
 		*part = ""

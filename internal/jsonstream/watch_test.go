@@ -152,6 +152,17 @@ func TestWatchReadsTheAnnotationThatEndsInitialEvents(t *testing.T) {
 		if err != nil || len(frames) != 1 || frames[0].InitialEventsEnd != test.want {
 			t.Errorf("%s: got %+v, %v; want %v", test.metadata, frames, err, test.want)
 		}
+		// That of an object which is skipped was lost.
+		long := strings.Repeat("x", 200)
+		for _, body := range []string{
+			`{"type":"BOOKMARK","object":{"x":"` + long + `","metadata":` + test.metadata + `}}`,
+			`{"type":"BOOKMARK","object":{"metadata":` + test.metadata + `,"x":{"annotations":{"k8s.io/initial-events-end":"` + long + `"}}}}`,
+		} {
+			frames, err := readWatch(strings.NewReader(body), jsonstream.Options{MaxObject: 100})
+			if err != nil || len(frames) != 1 || frames[0].Limit == nil || frames[0].InitialEventsEnd != test.want {
+				t.Errorf("%s: got %+v, %v; want %v", body, frames, err, test.want)
+			}
+		}
 	}
 }
 
