@@ -97,7 +97,7 @@ func (p *Part[T]) Bookmark(resourceVersion string) {
 // Restrict limits the part's resource version to these namespaces, for WaitFor: it says nothing about the others, even if
 // the part covers them. It is for a part of everything whose writer leaves out the objects of other namespaces: the
 // version goes on with their events, but the part does not hold what they changed. When the writer has listed a further
-// namespace it calls Restrict again, after the Commit. Nil lifts the limit.
+// namespace it calls Restrict again, after the Commit.
 func (p *Part[T]) Restrict(namespaces []string) {
 	s := p.s
 	s.write.Lock()
@@ -105,12 +105,9 @@ func (p *Part[T]) Restrict(namespaces []string) {
 	if p.ended {
 		return
 	}
-	var about map[string]bool
-	if namespaces != nil {
-		about = make(map[string]bool, len(namespaces))
-		for _, ns := range namespaces {
-			about[ns] = true
-		}
+	about := make(map[string]bool, len(namespaces))
+	for _, ns := range namespaces {
+		about[ns] = true
 	}
 	s.mu.Lock()
 	p.about = about

@@ -50,8 +50,8 @@ func TestWaitFor(t *testing.T) {
 			func(s store) { s.Bookmark("6") }, time.Second, "",
 		},
 		{
-			"by a part that is not restricted any more", func(s store) { s.Part("").Restrict([]string{}); s.Bookmark("6") }, "6",
-			func(s store) { s.Part("").Restrict(nil) }, time.Second, "",
+			"by a part that is restricted to more now", func(s store) { s.Part("").Restrict([]string{}); s.Bookmark("6") }, "6",
+			func(s store) { s.Part("").Restrict([]string{"ns"}) }, time.Second, "",
 		},
 		{
 			"not by a part that is restricted to others", func(s store) { s.Part("").Restrict([]string{"other"}) }, "6",

@@ -55,6 +55,8 @@ func (e *ProjectionError) Error() string {
 type note struct {
 	lossy  atomic.Bool // an object had what the type has no field for
 	status atomic.Bool // the resource has a status subresource
+	// misplaced is why no object of the type has a name, nil for types as they should be.
+	misplaced error
 }
 
 // noteKey says what a note is about. There are as many as the program has types and reads resources into them.
@@ -64,7 +66,7 @@ type noteKey struct {
 }
 
 // noteOf returns the client's note, which is the same for every handle on T and the resource.
-func noteOf[T any](c *Client, gvr meta.GVR) *note {
+func noteOf[T meta.Object](c *Client, gvr meta.GVR) *note {
 	if c == nil {
 		return nil
 	}
@@ -72,7 +74,7 @@ func noteOf[T any](c *Client, gvr meta.GVR) *note {
 	if n, ok := c.notes.Load(key); ok {
 		return n.(*note)
 	}
-	n, _ := c.notes.LoadOrStore(key, new(note))
+	n, _ := c.notes.LoadOrStore(key, &note{misplaced: misplaced[T]()})
 	return n.(*note)
 }
 

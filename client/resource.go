@@ -33,13 +33,18 @@ type Resource[T meta.Object] struct {
 	note *note
 }
 
-// For binds a resource to a client. It does no I/O. A descriptor that cannot be right shows in the first call's error.
+// For binds a resource to a client. It does no I/O. A descriptor that cannot be right shows in the first call's error, and so does
+// a struct that embeds its metadata without the tag `json:"metadata"`: its objects would have no names.
 func For[T meta.Object](c *Client, t Type[T]) Resource[T] {
 	r := Resource[T]{c: c, t: t, err: t.validate()}
 	if c == nil {
 		r.err = errors.New("client.For: the client is nil")
+		return r
 	}
 	r.note = noteOf[T](c, t.GVR())
+	if r.err == nil {
+		r.err = r.note.misplaced
+	}
 	return r
 }
 

@@ -10,7 +10,8 @@ import (
 
 // Type describes a resource: where the server has it, what its objects are called, and which Go type T they are decoded
 // into. It is a plain value, usually a package variable; with it a struct of your own is a typed client, with no
-// registration and no generated code. T is a pointer to a struct, or a map type.
+// registration and no generated code. T is a pointer to a struct, or a map type. A struct that embeds its metadata has it tagged as
+// `json:"metadata"`: see [For].
 //
 //	var Pods = client.Type[*Pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
 type Type[T meta.Object] struct {

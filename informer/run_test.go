@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
 )
 
@@ -75,5 +77,21 @@ func TestRunReportsAnInformerThatCannotRun(t *testing.T) {
 		if s := good.Status(); s.State != informer.Idle {
 			r.Errorf("the other one is %v", s)
 		}
+	})
+}
+
+// untagged is a struct whose metadata nothing is read into.
+type untagged struct{ meta.ObjectMeta }
+
+// The objects of such a struct had no names, and controllers did nothing with them.
+func TestAStructWhoseMetadataIsNotTaggedDoesNotRun(t *testing.T) {
+	bubble(t, func(r *rig) {
+		c, err := client.New(r.server.Config())
+		if err != nil {
+			r.Fatal(err)
+		}
+		defer c.Close()
+		inf := informer.New(client.For(c, client.Type[*untagged]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}), informer.Options{})
+		r.says(inf.Run(r.Context()), "field ObjectMeta of informer_test.untagged must have the tag `json:\"metadata\"`")
 	})
 }
