@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/jsonstream"
@@ -158,4 +159,12 @@ func (r Resource[T]) known(key meta.Key, obj any) (jsonstream.Item, error) {
 		err = fmt.Errorf("the object must be %q, got %q", key, item.Key())
 	}
 	return item, err
+}
+
+// knownAsT is known for what is taken in the place of an answer: a value of a type that lacks fields of T would be one that lacks them.
+func (r Resource[T]) knownAsT(key meta.Key, obj any) (jsonstream.Item, error) {
+	if t := reflect.TypeOf(obj); t != reflect.TypeFor[T]() && t.Kind() != reflect.Map && !encodesItself(t) {
+		return jsonstream.Item{}, fmt.Errorf("it must be a %s, a map or JSON, got %s", reflect.TypeFor[T](), t)
+	}
+	return r.known(key, obj)
 }

@@ -29,8 +29,10 @@ import (
 // Ensured says what has become of it, and names what the server does not keep; a controller that gets NotKept each time fights
 // somebody. At most one EnsureOptions may be given.
 //
-// If want names a controller (see [Owned]) and another object controls the one that is there, the error is a [*ControllerError] and
-// nothing is written. One without a controller is adopted, which Ensured says.
+// If another object controls the one that is there than the one that want names (see [Owned]), the error is a [*ControllerError]
+// and nothing is written, also if want names none: whoever ensures such an object, a Deployment's ReplicaSet for example, fights its
+// controller. A program that adds to it, an annotation for example, uses [Resource.Modify] or [Resource.Apply]. An object without
+// a controller is adopted, which Ensured says.
 //
 // Many may ensure one object at once; one of them creates it, and no write is lost. If another creates or changes the object first,
 // Ensure reads it again, after a pause that grows with the attempts, until ctx ends or 50 attempts have failed; then the error is
@@ -43,8 +45,10 @@ import (
 // [*PreconditionError]. An object that is being deleted cannot be ensured; the error is a [*DeletingError] until it is gone, and
 // then it is created. Both are a Conflict.
 //
-// Status is not Ensure's: it is written through [Resource.Status]. An empty one is not sent, and any other is a [*UsageError], and so
-// is an object without a name: with a generateName each call would make one more. Nothing of want is changed.
+// Status is not Ensure's. Leave it empty, and write it through [Resource.Status]; change an object that was read, or cloned from a
+// cache, with [Resource.Modify]. A status without anything but zeros is not sent, and any other is a [*UsageError], because to leave it
+// out would lose it without a word. So is an object without a name: with a generateName each call would make one more. Nothing of
+// want is changed.
 //
 // In a dry run, Ensured is what would have been done.
 func (r Resource[T]) Ensure(ctx context.Context, want T, o ...EnsureOptions) (T, Ensured, error) {

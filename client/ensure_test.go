@@ -143,7 +143,7 @@ func TestWhatEnsureRefuses(t *testing.T) {
 			s := &statused{ObjectMeta: meta.ObjectMeta{Namespace: "web", Name: "a"}}
 			s.Status.Count = 1
 			return drop3(client.For(c, client.Type[*statused](client.Type[*statused]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"})).Ensure(t.Context(), s))
-		}(), `ensure configmaps "web/a": status must be empty, since Ensure does not write it; use Status().Modify`},
+		}(), `ensure configmaps "web/a": status must be empty, since Ensure does not write it: write it with Status().Modify`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			wantErr(t, test.err, test.want)

@@ -19,11 +19,21 @@ type EnsureOptions struct {
 	// field, the element of a list. [patch.OverlayOptions] tells how an element is named, as in
 	// "/spec/template/spec/containers/name=proxy". The object must not say anything there.
 	Absent []string
-	// Known is the object as the caller knows it, such as from a cache: a T, or any value that encodes to the object. If it has all
-	// that is wanted, Ensure sends nothing and returns a copy of it, so that a resync of a thousand unchanged objects costs no request.
-	// In any other case the object is read from the server, so that a Known that is out of date does no harm; the watch that will
-	// bring the cache up to date is the reason to ensure again. A zero in Known counts as there. If a path of Absent leads to what the
-	// type of Known has no field for, Known proves nothing. Nil changes nothing.
+	// Known is the object as the caller knows it, such as from a cache: a T, or JSON, as a json.RawMessage, a map or a value that encodes
+	// itself. If it proves that the server has all that is wanted, Ensure sends nothing and returns a copy of it, so that a resync of a
+	// thousand unchanged objects costs no request. In any other case the object is read from the server, so that a Known that is out of
+	// date does no harm; the watch that will bring the cache up to date is the reason to ensure again. Nil changes nothing.
+	//
+	// A T proves as much as it can say, and each of these is read from the server every time:
+	//   - any object, unless T has metadata.deletionTimestamp and metadata.ownerReferences, as [meta.ObjectMeta] has, because an object
+	//     that is being deleted, or that another controls, is an error;
+	//   - a zero that is wanted where a plain field is zero in Known, since it is zero too if the server has nothing there; make the
+	//     field a pointer where that matters. Fields that the server always has, such as the replicas of a Deployment, are known;
+	//   - an object that is replaced whole, such as a selector, of which T has some of the members only;
+	//   - a path of Absent for which T has no field, or one whose zero is left out.
+	//
+	// An informer whose transform takes something out of an object leaves a Known that may prove too much: it must keep what is wanted
+	// and what is beside it in the same object.
 	Known any
 }
 
@@ -92,10 +102,13 @@ func (w *wish[T]) over(live jsonstream.Item) (json.RawMessage, []string, error) 
 
 // controlled returns an error if another object controls live than the one that want names.
 func (w *wish[T]) controlled(live jsonstream.Item) error {
-	if w.owner == nil || live.Raw == nil {
+	present := controllerIn(live.Raw)
+	switch {
+	case present == nil:
 		return nil
-	}
-	if present := controllerIn(live.Raw); present != nil && present.UID != w.owner.UID {
+	case w.owner == nil:
+		return &ControllerError{Child: w.key, Present: *present}
+	case w.owner.UID != present.UID:
 		return &ControllerError{Child: w.key, Present: *present, Refused: *w.owner}
 	}
 	return nil
@@ -139,18 +152,18 @@ func (r Resource[T]) unneeded(w *wish[T], known any) (_ T, proved bool, err erro
 	if isNil(known) {
 		return none, false, nil
 	}
-	item, err := r.known(w.key, known)
+	item, err := r.knownAsT(w.key, known)
 	if err != nil {
 		return none, false, &UsageError{Err: fmt.Errorf("client.EnsureOptions: Known: %w", err)}
 	}
-	if !saysAll(known, w.overlay.Absent) {
+	if !saysAll(known, w.overlay.Absent) || !saysHolds(known) {
 		return none, false, nil
 	}
 	if _, err := readHold(item); err != nil || precondition(w.asked, item.Identity) != nil || w.controlled(item) != nil {
 		return none, false, nil
 	}
 	overlay := w.overlay
-	overlay.Cached = true
+	overlay.Cached = known
 	_, missing, err := patch.Overlay(json.RawMessage(item.Raw), w.want, overlay)
 	if err != nil || len(missing) > 0 {
 		return none, false, nil
@@ -182,4 +195,4 @@ func (r Resource[T]) manager() string {
 	return name
 }
 
-var errStatus = errors.New("status must be empty, since Ensure does not write it; use Status().Modify or Status().Apply")
+var errStatus = errors.New("status must be empty, since Ensure does not write it: write it with Status().Modify or Status().Apply, and change an object that was read, or cloned from a cache, with Modify")

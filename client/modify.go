@@ -38,10 +38,12 @@ func (r Resource[T]) Modify(ctx context.Context, key meta.Key, mutate func(T) er
 
 // ModifyOptions choose how a Modify begins. The zero value reads the object from the server.
 type ModifyOptions struct {
-	// Known is the object as the caller knows it, such as from a cache: a T, or any value that encodes to the object. mutate is called
-	// with a copy of it first. If it changes nothing, nothing is sent, and Modify returns the copy. If it changes something, or fails,
-	// the object is read from the server and mutate is called with that, because the write is made from the server's JSON: so a Known
-	// that is out of date, or lacks fields, loses nothing. Nil changes nothing.
+	// Known is the object as the caller knows it, such as from a cache: a T, or JSON, as a json.RawMessage, a map or a value that encodes
+	// itself. mutate is called with a copy of it first. If it changes nothing, nothing is sent, and Modify returns the copy. If it
+	// changes something, or fails, the object is read from the server and mutate is called with that, because the write is made from
+	// the server's JSON: so a Known that is out of date, or a T that lacks fields, loses nothing. A value of another type, which may
+	// lack what mutate looks at, is a [*UsageError]; so a cache whose transform takes that out must not be used here. Nil changes
+	// nothing.
 	Known any
 }
 
@@ -104,7 +106,7 @@ func (r Resource[T]) unmodified(key meta.Key, mutate func(T) error, known any) (
 	if isNil(known) {
 		return none, false, nil
 	}
-	item, err := r.known(key, known)
+	item, err := r.knownAsT(key, known)
 	if err != nil {
 		return none, false, &UsageError{Err: fmt.Errorf("client.ModifyOptions: Known: %w", err)}
 	}

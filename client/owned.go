@@ -142,11 +142,12 @@ func (o Owner) validate() error {
 	return nil
 }
 
-// ControllerError says that an object has a controller, so that another cannot be it too.
+// ControllerError says that an object has a controller, so that another cannot be it too, and that nobody else may ensure it.
 type ControllerError struct {
 	// Child is the object.
 	Child meta.Key
-	// Present is the reference to the controller that it has, and Refused the one that it did not get.
+	// Present is the reference to the controller that it has, and Refused the one that it did not get: the zero value if the object
+	// was to be ensured without a controller.
 	Present, Refused meta.OwnerReference
 }
 
@@ -154,6 +155,9 @@ type ControllerError struct {
 func (e *ControllerError) Error() string {
 	name := func(o meta.OwnerReference) string {
 		return fmt.Sprintf("%s %q (uid %q)", show(o.Kind), show(o.Name), show(o.UID))
+	}
+	if e.Refused.UID == "" {
+		return fmt.Sprintf("%q is controlled by %s, and the object that is wanted names no controller; use Modify or Apply to change a part of it", show(e.Child.String()), name(e.Present))
 	}
 	return fmt.Sprintf("%q is controlled by %s, and not by %s", show(e.Child.String()), name(e.Present), name(e.Refused))
 }

@@ -21,9 +21,17 @@ func saysAll(known any, pointers []string) bool {
 	return true
 }
 
+// saysHolds reports whether values of the type of known can say what keeps an object from being ensured: that it is being deleted,
+// and who controls it.
+func saysHolds(known any) bool {
+	t := reflect.TypeOf(known)
+	return says(t, []string{"metadata", "deletionTimestamp"}) && says(t, []string{"metadata", "ownerReferences", "uid="}) &&
+		says(t, []string{"metadata", "ownerReferences", "", "controller"})
+}
+
 // says reports whether values of a type can say what is at a place. One that encodes itself is taken to say all.
 func says(t reflect.Type, names []string) bool {
-	for _, name := range names {
+	for i, name := range names {
 		for t.Kind() == reflect.Pointer && !encodesItself(t) {
 			t = t.Elem()
 		}
@@ -32,10 +40,10 @@ func says(t reflect.Type, names []string) bool {
 			return true
 		case kind == reflect.Struct:
 			field, ok := fieldCalled(t, name)
-			if !ok {
+			if !ok || i == len(names)-1 && names[0] != "metadata" && omitsZero(field) {
 				return false
 			}
-			t = field
+			t = field.Type
 		case kind == reflect.Map:
 			t = t.Elem()
 		case kind == reflect.Slice || kind == reflect.Array:
@@ -57,8 +65,8 @@ func encodesItself(t reflect.Type) bool {
 	return t.Implements(marshaler) || reflect.PointerTo(t).Implements(marshaler)
 }
 
-// fieldCalled returns the type of the field that has a name in JSON.
-func fieldCalled(t reflect.Type, name string) (_ reflect.Type, ok bool) {
+// fieldCalled returns the field that has a name in JSON.
+func fieldCalled(t reflect.Type, name string) (_ reflect.StructField, ok bool) {
 fields:
 	for _, f := range reflect.VisibleFields(t) {
 		for n := 1; n < len(f.Index); n++ {
@@ -70,15 +78,22 @@ fields:
 		if called == "" && !f.Anonymous {
 			called = f.Name
 		}
-		if f.IsExported() && f.Tag.Get("json") != "-" && called == name {
-			return f.Type, true
+		if (f.IsExported() || f.Anonymous) && f.Tag.Get("json") != "-" && called == name { // of an embedded struct, the type may be unexported
+			return f, true
 		}
 	}
-	return nil, false
+	return reflect.StructField{}, false
 }
 
 // tagName returns the name that a field's tag gives it in JSON.
 func tagName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name
+}
+
+// omitsZero reports whether a field is left out where it is a zero, or empty, so that what the server has there may be one. Of metadata
+// a server writes none.
+func omitsZero(f reflect.StructField) bool {
+	_, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return options != "" && options != "string" && f.Type.Kind() != reflect.Pointer && f.Type.Kind() != reflect.Interface
 }

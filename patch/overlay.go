@@ -19,9 +19,16 @@ type OverlayOptions struct {
 	// goes if live's metadata.managedFields say that this manager has set it, by an update, and no other one has. Empty removes
 	// no element of such a list.
 	Manager string
-	// Cached says that live may lack managedFields, as objects of a cache do. Then Overlay also removes an element that Manager may
-	// have set, although nothing proves it. So a result without changes proves that there is nothing to do; changes prove nothing.
-	Cached bool
+	// Cached is the value that live is the JSON of if live comes from a cache, and nil if it is what the server has sent. An object
+	// of a cache may lack managedFields, and its Go type may lack fields, so that it does not prove all that it seems to. Overlay then
+	// also changes what is not proved to be as wanted:
+	//   - an element of a list with keys that Manager may have set, and an element whose type lacks one of the keys;
+	//   - a zero of a field that is neither a pointer nor left out when zero, which is so too where the server has nothing, unless that
+	//     is the same or the server always has a value there;
+	//   - an object that is replaced whole whose type lacks a member of it. Of other than the built-in kinds only the members of a
+	//     label selector are known.
+	// So a result without changes proves that there is nothing to do; changes prove nothing. A map and a json.RawMessage lack no fields.
+	Cached any
 }
 
 // Overlay makes live have what want says. It returns the whole result, and JSON pointers to what is not the same there as in
@@ -78,11 +85,12 @@ func overlaid(live, want any, options []OverlayOptions) (json.RawMessage, []stri
 	}
 	o := &overlay{want: wanted.from, hints: readTags(want, wanted)}
 	o.findNothing()
+	var known any
 	for _, chosen := range options {
 		if o.absent, err = readAbsent(chosen.Absent, wanted); err != nil {
 			return nil, nil, err
 		}
-		o.manager, o.cached = chosen.Manager, chosen.Cached
+		o.manager, known = chosen.Manager, chosen.Cached
 	}
 	if live == nil {
 		result, err := o.created(wanted)
@@ -94,6 +102,9 @@ func overlaid(live, want any, options []OverlayOptions) (json.RawMessage, []stri
 	}
 	if err := checkSameObject(base, wanted); err != nil {
 		return nil, nil, err
+	}
+	if known != nil {
+		o.cached = readCached(known, base)
 	}
 	o.live, o.kind, o.apiVersion = base, text(base, "kind"), text(base, "apiVersion")
 	if group, _, found := strings.Cut(o.apiVersion, "/"); !found || !strings.Contains(group, ".") || slices.Contains(builtInGroups, group) {
@@ -161,7 +172,7 @@ type overlay struct {
 	nothing          []uint32        // the values of want that say nothing, in order
 	absent           []absentPlace
 	manager          string
-	cached           bool       // live may lack managedFields
+	cached           cachedTypes
 	owned            *ownership // what it owns of live; nil until it is asked for
 	changed          []string
 }
@@ -301,13 +312,16 @@ func (o *overlay) put(live, want *node, at *site) (changed bool) {
 	if o.isUnsaid(want) || live.kind() == 'n' && !o.adds(want, at) {
 		return false
 	}
+	if o.isVague(live, want, at) {
+		return o.note(at)
+	}
 	switch kind := want.kind(); {
 	case live.kind() == 'n':
 	case kind == '{' && live.kind() == '{':
 		if !o.isWhole(live, want, at) {
 			return o.members(live.open(), want.open(), at)
 		}
-		if o.hasMembers(live.open(), want.open(), at, true) {
+		if !o.isPart(live, want, at) && o.hasMembers(live.open(), want.open(), at, true) {
 			return false
 		}
 	case kind == '[' && live.kind() == '[':

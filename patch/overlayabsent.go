@@ -155,7 +155,7 @@ func (o *overlay) isOwn(place *site) bool {
 	if o.owned == nil {
 		o.owned = o.ownership()
 	}
-	if o.cached && o.owned.unknown {
+	if o.cached.from != nil && o.owned.unknown {
 		return true
 	}
 	own, others := o.owned.own, o.owned.others

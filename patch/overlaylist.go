@@ -11,6 +11,9 @@ import (
 
 func (o *overlay) list(live, want *node, at *site) (changed bool) {
 	if keys := o.keysAt(at, want); keys != nil {
+		if o.lacksKey(live, keys) {
+			return o.note(at)
+		}
 		if pairs, ok := o.pair(live.open().items, want.open().items, at, keys); ok {
 			return o.keyed(live, want, at, keys, pairs)
 		}
@@ -202,12 +205,18 @@ func (o *overlay) has(live, want *node, at *site, whole bool) bool {
 	if live.kind() == 'n' {
 		return !o.adds(want, at)
 	}
+	if o.isVague(live, want, at) {
+		return false
+	}
 	kind := want.kind()
 	switch {
 	case kind != live.kind() && (kind == '{' || kind == '['):
 		return false
 	case kind == '{':
-		return o.hasMembers(live.open(), want.open(), at, whole || o.isWhole(live, want, at))
+		if !whole && o.isWhole(live, want, at) {
+			return !o.isPart(live, want, at) && o.hasMembers(live.open(), want.open(), at, true)
+		}
+		return o.hasMembers(live.open(), want.open(), at, whole)
 	case kind == '[':
 		return o.hasItems(live, want, at, whole)
 	}
@@ -217,6 +226,9 @@ func (o *overlay) has(live, want *node, at *site, whole bool) bool {
 func (o *overlay) hasItems(live, want *node, at *site, whole bool) bool {
 	had, wanted := live.open().items, want.open().items
 	if keys := o.keysAt(at, want); keys != nil && !whole {
+		if o.lacksKey(live, keys) {
+			return false
+		}
 		if pairs, ok := o.pair(had, wanted, at, keys); ok {
 			last := -1
 			for i, j := range pairs {

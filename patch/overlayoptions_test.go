@@ -128,8 +128,8 @@ func TestOverlayTakesOutTheElementsThatAreTheManagersOwn(t *testing.T) {
 		{"through a subresource", object("a sub", entry("me", "Update", "x", "a", "sub")), patch.OverlayOptions{Manager: "me"}, "[]"},
 		{"managedFields that cannot be read", object("a old", entry("me", "Update", "", "old"), `{"fieldsV1":7}`), patch.OverlayOptions{Manager: "me"}, "[]"},
 		{"no managedFields", object("a old"), patch.OverlayOptions{Manager: "me"}, "[]"},
-		{"no managedFields in a cache", object("a old"), patch.OverlayOptions{Manager: "me", Cached: true}, "[/spec/containers/name=old]"},
-		{"managedFields in a cache", object("a injected", entry("me", "Update", "", "a")), patch.OverlayOptions{Manager: "me", Cached: true}, "[]"},
+		{"no managedFields in a cache", object("a old"), patch.OverlayOptions{Manager: "me", Cached: raw("{}")}, "[/spec/containers/name=old]"},
+		{"managedFields in a cache", object("a injected", entry("me", "Update", "", "a")), patch.OverlayOptions{Manager: "me", Cached: raw("{}")}, "[]"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, changed, err := patch.Overlay(test.live, want, test.options)

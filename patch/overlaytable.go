@@ -95,7 +95,44 @@ const atomicObjects = " configMapKeyRef controllerExpandSecretRef controllerPubl
 	"labelSelector matchConstraints matchResources namespaceSelector nodeExpandSecretRef nodePublishSecretRef nodeSelector " +
 	"nodeStageSecretRef nodeTopology objectSelector paramKind paramRef podSelector port preference regarding related " +
 	"nodeAffinity/required nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution resourceFieldRef roleRef scaleTargetRef " +
-	"scopeSelector secretKeyRef secretRef selector Binding:/target targetRef Ingress:defaultBackend/resource Ingress:backend/resource "
+	"allowedTopologies clusterRoleSelectors scopeSelector secretKeyRef secretRef selector Binding:/target targetRef Ingress:defaultBackend/resource Ingress:backend/resource "
+
+// membersOfWhole are the members of those objects, and of the objects in them, by the longest place that fits.
+var membersOfWhole = map[string]string{
+	"labelSelector": "matchLabels matchExpressions", "namespaceSelector": "matchLabels matchExpressions",
+	"nodeTopology": "matchLabels matchExpressions", "objectSelector": "matchLabels matchExpressions",
+	"podSelector": "matchLabels matchExpressions", "selector": "matchLabels matchExpressions",
+	"clusterRoleSelectors": "matchLabels matchExpressions", "allowedTopologies": "matchLabelExpressions",
+	"matchExpressions": "key operator values", "matchFields": "key operator values", "matchLabelExpressions": "key values",
+	"scopeSelector": "scopeSelector/matchExpressions", "scopeSelector/matchExpressions": "operator scopeName values",
+	"preference": "matchExpressions matchFields", "nodeSelector": "nodeSelectorTerms", "nodeAffinity/required": "nodeSelectorTerms",
+	"nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution": "nodeSelectorTerms", "nodeSelectorTerms": "matchExpressions matchFields",
+	"matchConstraints": "excludeResourceRules matchPolicy namespaceSelector objectSelector resourceRules",
+	"matchResources":   "excludeResourceRules matchPolicy namespaceSelector objectSelector resourceRules",
+	"resourceRules":    resourceRule, "excludeResourceRules": resourceRule,
+	"paramKind": "apiVersion kind", "paramRef": "name namespace parameterNotFoundAction selector",
+	"configMapKeyRef": "key name optional", "secretKeyRef": "key name optional", "fileKeyRef": "key optional path volumeName",
+	"fieldRef": "apiVersion fieldPath", "resourceFieldRef": "containerName divisor resource", "port": "name number",
+	"roleRef": "apiGroup kind name", "dataSource": "apiGroup kind name", "Ingress:defaultBackend/resource": "apiGroup kind name",
+	"Ingress:backend/resource": "apiGroup kind name", "scaleTargetRef": "apiVersion kind name",
+	"involvedObject": objectReference, "regarding": objectReference, "related": objectReference, "targetRef": objectReference,
+	"Binding:/target": objectReference,
+	"secretRef":       "name", "envFrom/secretRef": "name optional", "nodePublishSecretRef": "name",
+	"PersistentVolume:secretRef": "name namespace", "PersistentVolume:storageos/secretRef": objectReference,
+	"PersistentVolume:nodePublishSecretRef": "name namespace", "VolumeAttachment:secretRef": "name namespace",
+	"VolumeAttachment:storageos/secretRef": objectReference, "VolumeAttachment:nodePublishSecretRef": "name namespace",
+	"controllerExpandSecretRef": "name namespace", "controllerPublishSecretRef": "name namespace",
+	"nodeExpandSecretRef": "name namespace", "nodeStageSecretRef": "name namespace",
+}
+
+const (
+	objectReference = "apiVersion fieldPath kind name namespace resourceVersion uid"
+	resourceRule    = "apiGroups apiVersions operations resourceNames resources scope"
+)
+
+// Members that the server has whether they are sent or not, so that a zero in a cached object is one that the server has.
+const alwaysThere = " Deployment:spec/replicas ReplicaSet:spec/replicas StatefulSet:spec/replicas ReplicationController:spec/replicas " +
+	"NetworkPolicy:spec/podSelector PriorityClass:/value "
 
 // keysOfLists are the members that tell the elements of a list apart (x-kubernetes-list-map-keys), by the place of the list.
 var keysOfLists = map[string][]string{

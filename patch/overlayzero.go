@@ -21,7 +21,11 @@ func readTags(v any, encoded *node) map[uint32]hint {
 	return t.found
 }
 
-type tagReader struct{ found map[uint32]hint }
+// tagReader visits a Go value beside its JSON, for one of the two.
+type tagReader struct {
+	found  map[uint32]hint
+	cached *cachedTypes
+}
 
 func (t *tagReader) visit(v reflect.Value, n *node) {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
@@ -35,6 +39,7 @@ func (t *tagReader) visit(v reflect.Value, n *node) {
 	}
 	switch kind := n.kind(); {
 	case v.Kind() == reflect.Struct && kind == '{':
+		t.cached.note(v, n)
 		t.fields(v, n.open())
 	case v.Kind() == reflect.Map && kind == '{':
 		if !mayHaveTags(v.Type().Elem()) {
@@ -47,6 +52,7 @@ func (t *tagReader) visit(v reflect.Value, n *node) {
 			}
 		}
 	case (v.Kind() == reflect.Slice || v.Kind() == reflect.Array) && kind == '[':
+		t.cached.note(v, n)
 		if !mayHaveTags(v.Type().Elem()) {
 			return
 		}
@@ -95,6 +101,11 @@ func (t *tagReader) fields(v reflect.Value, object *branch) {
 			continue
 		}
 		at := &object.members[i].value
+		if t.cached != nil {
+			t.cached.field(f, value, at)
+			t.visit(value, at)
+			continue
+		}
 		if f.omits && value.IsZero() {
 			t.found[at.at] = hint{unsaid: true}
 			continue

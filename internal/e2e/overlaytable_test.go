@@ -3,7 +3,9 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -39,6 +41,9 @@ func TestOverlaysKnowTheObjectsAndListsOfTheServer(t *testing.T) {
 		for _, p := range doc.parts() {
 			looked++
 			p.check(t)
+			if p.atomic && !p.inside && wholeAnyway[p.kind+" "+strings.Join(p.path, "/")] == "" && p.schema["properties"] != nil {
+				doc.checkMembers(t, p)
+			}
 		}
 	}
 	if looked < 5000 {
@@ -140,6 +145,91 @@ var wholeAnyway = map[string]string{
 	"LocalSubjectAccessReview spec/resourceAttributes/labelSelector": "nobody updates a review",
 	"SelfSubjectAccessReview spec/resourceAttributes/labelSelector":  "nobody updates a review",
 	"SubjectAccessReview spec/resourceAttributes/labelSelector":      "nobody updates a review",
+}
+
+// checkMembers compares the members that an object which is replaced whole has to the server with those that a Go type must have for a
+// cached object to prove something.
+func (d openAPI) checkMembers(t *testing.T, p part) {
+	if slices.Contains(p.path, "metadata") || slices.Contains(p.path, "status") || p.path[len(p.path)-1] == "" && !slices.Contains([]string{"clusterRoleSelectors", "allowedTopologies"}, p.path[len(p.path)-2]) {
+		return // in a list without keys, an element keeps the members that are not wanted
+	}
+	proves := func(missing int) (proved bool, left int) {
+		left = missing
+		typ := d.goType(p.schema, &left)
+		value := "{}"
+		for i := len(p.path) - 1; i >= 0; i-- {
+			if p.path[i] == "" {
+				typ, value = reflect.SliceOf(typ), "["+value+"]"
+			} else {
+				typ, value = pointerTo(typ, p.path[i]), fmt.Sprintf(`{%q:%s}`, p.path[i], value)
+			}
+		}
+		cached := reflect.New(typ)
+		if err := json.Unmarshal([]byte(value), cached.Interface()); err != nil {
+			t.Fatal(err)
+		}
+		doc := p.document("{}")
+		_, changed, err := patch.Overlay(doc, doc, patch.OverlayOptions{Cached: cached.Interface()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(changed) == 0, left
+	}
+	if all, _ := proves(-1); !all {
+		t.Errorf("%s %s: a type with all of its members proves nothing", p.kind, strings.Join(p.path, "/"))
+		return
+	}
+	for missing := 0; ; missing++ {
+		proved, left := proves(missing)
+		if left >= 0 {
+			return
+		}
+		if proved {
+			t.Errorf("%s %s: a type without member %d proves that it is as wanted", p.kind, strings.Join(p.path, "/"), missing)
+		}
+	}
+}
+
+// pointerTo returns a pointer to a struct with a member of the type, and with all that tells the elements of lists apart.
+func pointerTo(t reflect.Type, name string) reflect.Type {
+	fields := []reflect.StructField{{Name: "F", Type: t, Tag: reflect.StructTag(fmt.Sprintf(`json:"%s"`, name))}}
+	for i, key := range []string{"name", "ip", "mountPath", "devicePath", "topologyKey", "whenUnsatisfiable"} {
+		fields = append(fields, reflect.StructField{Name: fmt.Sprint("K", i), Type: reflect.TypeFor[any](), Tag: reflect.StructTag(fmt.Sprintf(`json:"%s,omitempty"`, key))})
+	}
+	return reflect.PointerTo(reflect.StructOf(fields))
+}
+
+// goType returns a type with the members of an object, apart from one: missing counts down to it, and is negative once it was left out.
+func (d openAPI) goType(schema map[string]any, missing *int) reflect.Type {
+	for {
+		if all, ok := schema["allOf"].([]any); ok && len(all) > 0 {
+			schema, _ = all[0].(map[string]any)
+		} else if ref, ok := schema["$ref"].(string); ok {
+			schema = d.Components.Schemas[ref[strings.LastIndex(ref, "/")+1:]]
+		} else {
+			break
+		}
+	}
+	if items, ok := schema["items"].(map[string]any); ok {
+		return reflect.SliceOf(d.goType(items, missing))
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	if properties == nil {
+		return reflect.TypeFor[any]()
+	}
+	var fields []reflect.StructField
+	for i, name := range slices.Sorted(maps.Keys(properties)) {
+		if *missing == 0 {
+			*missing = -1
+			continue
+		}
+		if *missing > 0 {
+			*missing--
+		}
+		member, _ := properties[name].(map[string]any)
+		fields = append(fields, reflect.StructField{Name: fmt.Sprint("F", i), Type: d.goType(member, missing), Tag: reflect.StructTag(fmt.Sprintf(`json:"%s,omitempty"`, name))})
+	}
+	return reflect.PointerTo(reflect.StructOf(fields))
 }
 
 // check compares what an overlay makes of the part with what the server says of it. In a list that is as wanted, and in an object

@@ -1,0 +1,143 @@
+package patch
+
+import (
+	"reflect"
+	"strings"
+)
+
+// This file is about what an object of a cache cannot prove, because its Go type cannot say it.
+//
+//   - A plain field that is zero is so too where the server has nothing: a program that wants false must not be told that false is
+//     there where the server has nothing, and means true by that.
+//   - Of an object that is replaced whole, the server may have members that the type has no field for.
+//   - An element of a list whose type lacks one of the keys may be another element than it looks like.
+//
+// Overlay takes each of these for a change, so that a result without changes is a proof.
+
+// cachedTypes says which Go values live is the JSON of. The zero value is for the JSON of a server.
+type cachedTypes struct {
+	from  *source
+	types map[uint32]reflect.Type // of structs and lists, by where they start
+	vague map[uint32]bool         // zeros that may be nothing at all on the server
+}
+
+// readCached reads the value that live is the JSON of.
+func readCached(v any, live *node) cachedTypes {
+	t := tagReader{cached: &cachedTypes{from: live.from, types: make(map[uint32]reflect.Type), vague: make(map[uint32]bool)}}
+	t.visit(reflect.ValueOf(v), live)
+	return *t.cached
+}
+
+// note keeps the type of a struct or list.
+func (c *cachedTypes) note(v reflect.Value, n *node) {
+	if c != nil {
+		c.types[n.at] = v.Type()
+	}
+}
+
+// field notes whether the value of a field may be there only because its type has the field.
+func (c *cachedTypes) field(f jsonField, v reflect.Value, n *node) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface, reflect.Map, reflect.Slice: // nil where the server has nothing
+	default:
+		if !f.omits && v.IsZero() {
+			c.vague[n.at] = true
+		}
+	}
+}
+
+// typeOf returns the Go type of a value of live, nil if it can say all.
+func (c *cachedTypes) typeOf(n *node) reflect.Type {
+	if c.from == nil || n.from != c.from {
+		return nil
+	}
+	return c.types[n.at]
+}
+
+// isVague reports whether the server may have nothing where live has a zero, so that what is wanted may have to be written. Of an object
+// with members that are wanted, they tell.
+func (o *overlay) isVague(live, want *node, at *site) bool {
+	if o.cached.from == nil || live.from != o.cached.from || !o.cached.vague[live.at] || !o.adds(want, at) || o.among(alwaysThere, at) {
+		return false
+	}
+	if want.kind() == '{' {
+		for m := range want.open().each {
+			if !o.isUnsaid(&m.value) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isPart reports whether live may have members on the server that its type has no field for, at a place that is replaced whole.
+func (o *overlay) isPart(live, want *node, at *site) bool {
+	t := o.cached.typeOf(live)
+	if t == nil {
+		return false
+	}
+	members := membersOfWhole["selector"] // the only object of another kind that is told by what it has
+	switch {
+	case o.isBuiltIn(at):
+		members = ""
+		o.places(at, func(place string) bool { // the longest place counts
+			if found, ok := membersOfWhole[place]; ok {
+				members = found
+			}
+			return false
+		})
+	case o.hints[want.at].whole && want.from == o.want: // no schema says what it has
+		members = ""
+	case !saysWhole(t, "matchLabels") && !saysWhole(t, "matchExpressions"): // so it is no selector
+		return false
+	}
+	return !saysWhole(t, members)
+}
+
+// saysWhole reports whether values of a type can say all of an object with the members, or of a list of such.
+func saysWhole(t reflect.Type, members string) bool {
+	t = elementOf(t)
+	if encodesItself(t) || t.Kind() != reflect.Struct { // a map and an interface hold all, and a scalar has nothing in it
+		return true
+	}
+	for member := range strings.FieldsSeq(members) {
+		if field, ok := typeOfField(t, member[strings.LastIndexByte(member, '/')+1:]); !ok || !saysWhole(field, membersOfWhole[member]) {
+			return false
+		}
+	}
+	return members != ""
+}
+
+// lacksKey reports whether the type of a list's elements lacks one of the members by which they are told apart.
+func (o *overlay) lacksKey(list *node, keys []string) bool {
+	t := o.cached.typeOf(list)
+	if t == nil {
+		return false
+	}
+	if t = elementOf(t); encodesItself(t) || t.Kind() != reflect.Struct {
+		return false
+	}
+	for _, key := range keys {
+		if _, ok := typeOfField(t, key); !ok {
+			return true
+		}
+	}
+	return false
+}
+
+// elementOf returns what pointers and lists lead to.
+func elementOf(t reflect.Type) reflect.Type {
+	for !encodesItself(t) && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array) {
+		t = t.Elem()
+	}
+	return t
+}
+
+func typeOfField(t reflect.Type, name string) (_ reflect.Type, ok bool) {
+	for _, f := range jsonFields(t) {
+		if f.name == name {
+			return t.FieldByIndex(f.way).Type, true
+		}
+	}
+	return nil, false
+}
