@@ -3,8 +3,8 @@ package patch
 import "bytes"
 
 // align returns which elements of b are, in their order, those of a: pairs of indices that both ascend.
-func align(a, b []node) [][2]int {
-	x := aligner{a: identities(a), b: identities(b), pairs: make([][2]int, 0, min(len(a), len(b))+1)}
+func align(a, b []node, run *textRun) [][2]int {
+	x := aligner{itemsA: a, itemsB: b, run: run, pairs: make([][2]int, 0, min(len(a), len(b))+1)} // the caller adds one
 	start, endA, endB := 0, len(a), len(b)
 	for start < endA && start < endB && x.same(start, start) {
 		x.pair(start, start)
@@ -13,6 +13,7 @@ func align(a, b []node) [][2]int {
 	for endA > start && endB > start && x.same(endA-1, endB-1) {
 		endA, endB = endA-1, endB-1
 	}
+	x.start, x.a, x.b = start, identities(a[start:endA]), identities(b[start:endB])
 	if n, m := endA-start, endB-start; n == 0 || m <= manyPairs/n {
 		x.most(start, endA, endB)
 	} else {
@@ -25,15 +26,28 @@ func align(a, b []node) [][2]int {
 }
 
 type aligner struct {
-	a, b  []identity
-	pairs [][2]int
+	itemsA, itemsB []node
+	run            *textRun
+	start          int        // of the elements that are compared with many others
+	a, b           []identity // of those
+	pairs          [][2]int
 }
 
 func (x *aligner) pair(i, j int) { x.pairs = append(x.pairs, [2]int{i, j}) }
 
 func (x *aligner) same(i, j int) bool {
-	a, b := x.a[i], x.b[j]
+	a, b := x.identities(i, j)
+	if a.member == "" && b.member == "" {
+		return x.run.unchanged(&x.itemsA[i], &x.itemsB[j])
+	}
 	return a.member == b.member && bytes.Equal(a.text, b.text)
+}
+
+func (x *aligner) identities(i, j int) (a, b identity) {
+	if x.a == nil {
+		return identityOf(&x.itemsA[i]), identityOf(&x.itemsB[j])
+	}
+	return x.a[i-x.start], x.b[j-x.start]
 }
 
 // most pairs as many of the elements from start on as can be: a longest common subsequence.
@@ -76,7 +90,7 @@ func (x *aligner) most(start, endA, endB int) {
 // byPlace pairs elements as they stand, unless one has a name that the other has not.
 func (x *aligner) byPlace(i, j, endA, endB int) {
 	for ; i < endA && j < endB; i, j = i+1, j+1 {
-		if x.same(i, j) || x.a[i].member == "" && x.b[j].member == "" {
+		if a, b := x.identities(i, j); x.same(i, j) || a.member == "" && b.member == "" {
 			x.pair(i, j)
 		}
 	}

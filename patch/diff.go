@@ -1,7 +1,6 @@
 package patch
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 )
@@ -16,7 +15,8 @@ import (
 // It is an error if metadata.name, metadata.namespace or metadata.uid is set in old and another in new, which no patch can do.
 func Diff(old, new any) Patch {
 	return diff("patch.Diff", MergeType, old, new, func(from, to *node) ([]byte, bool) {
-		return appendMergeDiff(nil, from.open(), to.open())
+		var run textRun
+		return run.appendMergeDiff(nil, from.open(), to.open())
 	})
 }
 
@@ -75,7 +75,7 @@ func goType(v any) string {
 }
 
 // appendMergeDiff appends the merge patch from one object to another, and reports whether there is anything in it.
-func appendMergeDiff(dst []byte, a, b *branch) (_ []byte, changes bool) {
+func (r *textRun) appendMergeDiff(dst []byte, a, b *branch) (_ []byte, changes bool) {
 	start := len(dst)
 	dst = append(dst, '{')
 	begin := func(m *member) {
@@ -102,12 +102,12 @@ func appendMergeDiff(dst []byte, a, b *branch) (_ []byte, changes bool) {
 			if m.value.kind() == 'n' {
 				continue
 			}
-		case bytes.Equal(a.members[j].value.text(), m.value.text()):
+		case r.unchanged(&a.members[j].value, &m.value):
 			continue
 		case a.members[j].value.kind() == '{' && m.value.kind() == '{':
 			begin(m)
 			was := &a.members[j].value
-			if dst, changes = appendMergeDiff(dst, was.open(), m.value.open()); !changes {
+			if dst, changes = r.appendMergeDiff(dst, was.open(), m.value.open()); !changes {
 				dst = dst[:before]
 			}
 			continue

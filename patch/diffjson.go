@@ -12,7 +12,7 @@ import (
 // Objects are changed member by member. In lists, elements stay what they are if they are equal or have the same name (a
 // member "name", or else "key", or else "type"); a list is replaced if that is shorter, and so is an object with thousands of
 // changes. The cost is bounded: in a list where more than half a million pairs of elements would have to be compared, elements
-// stay what they are by their place.
+// stay what they are by their place, and a list whose path is longer than 4 KiB is replaced.
 //
 // The patch changes elements by their index, whatever is there when it arrives; [DiffGuarded] looks first.
 func DiffJSON(old, new any) Patch {
@@ -45,6 +45,8 @@ const (
 	manyOps = 2000
 	// manyPairs is how many pairs of elements are compared in one list.
 	manyPairs = 1 << 19
+	// longPath is how many bytes lead to a list that is looked into: each operation has the path in it.
+	longPath = 4 << 10
 )
 
 // scripter writes the operations of a JSON patch.
@@ -53,6 +55,8 @@ type scripter struct {
 	ops     int
 	path    []byte // of what is compared
 	guarded bool
+	run     textRun
+	written int // how many bytes were written, also those that were taken back; a test counts them
 }
 
 // op writes an operation for the path. value is nil if it has none.
@@ -61,6 +65,8 @@ func (d *scripter) op(name string, value *node) {
 		d.out = append(d.out, ',')
 	}
 	d.ops++
+	start := len(d.out)
+	defer func() { d.written += len(d.out) - start }()
 	d.out = append(append(append(d.out, `{"op":"`...), name...), `","path":`...)
 	d.out = appendQuoted(d.out, d.path)
 	if value != nil {
@@ -132,7 +138,7 @@ func (d *scripter) downTo(i int) int {
 
 // value writes what changes one value to the other.
 func (d *scripter) value(a, b *node) {
-	if bytes.Equal(a.text(), b.text()) {
+	if d.run.unchanged(a, b) {
 		return
 	}
 	kind := a.kind()
@@ -144,7 +150,7 @@ func (d *scripter) value(a, b *node) {
 			d.back(before)
 			d.replace(a, b)
 		}
-	case kind == '[' && b.kind() == '[':
+	case kind == '[' && b.kind() == '[' && len(d.path) <= longPath:
 		before := d.mark()
 		d.items(a, b)
 		if len(d.out)-before.out > d.sizeOfReplace(a, b) || d.ops-before.ops > manyOps {
@@ -183,7 +189,7 @@ func (d *scripter) members(a, b *branch) {
 // the index of each is already as in b.
 func (d *scripter) items(list, with *node) {
 	a, b := list.open().items, with.open().items
-	pairs := align(a, b)
+	pairs := align(a, b, &d.run)
 	if moves(pairs, len(a), len(b)) {
 		d.guard(list)
 		defer func(was bool) { d.guarded = was }(d.guarded)

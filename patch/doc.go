@@ -56,4 +56,10 @@
 // A document or patch may have 64 MiB, and nest 10,000 deep, the result of a JSON patch too; a strategic merge patch and its
 // document 1,000 deep. A JSON patch may have 10,000 operations, and what its copies add is 3 MiB at most, both as on an API
 // server. What is more is an error that is [ErrTooLarge].
+//
+// Documents are kept as text, and only objects and lists that have to be looked into are opened. An element of an open list takes 24
+// bytes beside its text, and a member 64 or more. So a list of numbers of one digit, which takes 2 bytes for each, is the
+// worst: a document of nothing else takes 13 times its size in [ApplyJSON] if an operation changes that list, 17 times in [ThreeWay],
+// and 16 times that of both documents in [DiffJSON] and [DiffGuarded] if they differ in it. Objects of the usual shape take 2 to 5 times
+// their size.
 package patch

@@ -13,12 +13,19 @@ type textRun struct {
 	compared       int  // how many bytes were compared; a test counts them
 }
 
+// briefText is up to how many bytes texts are compared without a look at what is known.
+const briefText = 64
+
 // unchanged is what unchanged tells of two values from sources.
 func (r *textRun) unchanged(a, b *node) bool {
 	startA, x := a.span()
 	startB, y := b.span()
 	if len(x) != len(y) {
 		return false
+	}
+	if len(x) <= briefText { // what is known of a long text is worth more
+		r.compared += len(x)
+		return bytes.Equal(x, y)
 	}
 	if at := startA - r.startA; r.a == a.from && r.b == b.from && at == startB-r.startB && at >= 0 {
 		if at+len(x) <= r.length {

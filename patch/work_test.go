@@ -77,6 +77,45 @@ func TestCarryingAHostileChangeCostsNoMoreThanItsLength(t *testing.T) {
 	}
 }
 
+// Diff and DiffJSON compared the text of each object and list around a change with that of the other document: the depth times the
+// length.
+func TestTheDifferenceOfHostileDocumentsCostsNoMoreThanTheirLength(t *testing.T) {
+	for name, hostile := range hostileChanges {
+		if strings.HasPrefix(name, "one name") {
+			continue // elements are told apart by it, however long they are
+		}
+		t.Run(name, func(t *testing.T) {
+			grows(t, func(n int) int {
+				before, after := hostile(n)
+				var run textRun
+				run.appendMergeDiff(nil, rootOf(t, before).open(), rootOf(t, after).open())
+				return run.compared
+			})
+			grows(t, func(n int) int {
+				before, after := hostile(n)
+				d := scripter{}
+				d.members(rootOf(t, before).open(), rootOf(t, after).open())
+				return d.run.compared
+			})
+		})
+	}
+}
+
+// DiffJSON wrote the whole path for each change at each level of nested lists, 476 MiB for a document of 90 KB, and took most of it
+// back.
+func TestThePathsOfDeepListsAreNotWrittenAtEachLevel(t *testing.T) {
+	before, after := hostileChanges["deep lists of two"](9000)
+	d := scripter{}
+	d.members(rootOf(t, before).open(), rootOf(t, after).open())
+	if most := 2000 * (len(before) + 4*longPath); d.written > most {
+		t.Errorf("%d bytes are written for a document of %d, want %d at most", d.written, len(before), most)
+	}
+	p := DiffJSON(json.RawMessage(before), json.RawMessage(after))
+	if got, err := ApplyJSON([]byte(before), p.body); err != nil || string(got) != after {
+		t.Errorf("the patch makes %.100s, %v", got, err)
+	}
+}
+
 // ThreeWay went through an object from end to end for each member of another, and did not return in a minute.
 func TestThreeWayOfALargeMapTakesTimeInProportionToIt(t *testing.T) {
 	for name, value := range map[string]string{"text": `"a"`, "objects": `{"a":1}`} {
@@ -118,22 +157,22 @@ func TestALargeDocumentTakesLittleMoreThanItsSize(t *testing.T) {
 	const pod = `{"metadata":{"name":"web-%d","labels":{"app":"web","tier":"front"}},"spec":{"containers":[{"name":"web",` +
 		`"image":"registry.example.com/web:1","ports":[{"containerPort":80}]}],"nodeName":"node-1"},"status":{"phase":"Running"}}`
 	for _, test := range []struct {
-		name               string
-		document           func(last string) string
-		diff, apply, carry float64 // the documents' size at most; of Carry, that of one
+		name                     string
+		document                 func(last string) string
+		diff, json, apply, carry float64 // the documents' size at most; of ApplyMerge and Carry, that of one
 	}{
 		{"objects", func(last string) string {
 			return `{"a":1,"items":[` + joined(20_000, func(i int) string { return fmt.Sprintf(pod, i) }) + `,` + last + `]}`
-		}, 1.5, 2, 5},
+		}, 1.5, 3, 2, 5},
 		{"numbers", func(last string) string {
 			return `{"a":1,"l":[` + joined(1<<20, func(int) string { return "1" }) + `,` + last + `]}`
-		}, 1.5, 2, 0},
+		}, 1.5, 18, 2, 0}, // each element that is opened takes 24 bytes, and a pair 16
 		{"empty lists", func(last string) string {
 			return `{"a":1,"l":[` + joined(1<<20, func(int) string { return "[]" }) + `,` + last + `]}`
-		}, 1.5, 2, 0},
+		}, 1.5, 12, 2, 0},
 		{"members", func(last string) string {
 			return `{"a":1,"m":{` + joined(100_000, func(i int) string { return fmt.Sprintf(`"key-%07d":"value of a key"`, i) }) + `,"z":` + last + `}}`
-		}, 3, 4, 4},
+		}, 3, 3, 4, 4},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			old, changed := []byte(test.document("1")), []byte(test.document("2"))
@@ -144,6 +183,14 @@ func TestALargeDocumentTakesLittleMoreThanItsSize(t *testing.T) {
 			})
 			if got := float64(took) / float64(2*len(old)); got > test.diff {
 				t.Errorf("Diff takes %.1f times the size of both documents, want %.1f", got, test.diff)
+			}
+			took = allocated(func() {
+				if p := DiffJSON(json.RawMessage(old), json.RawMessage(changed)); p.err != nil || p.IsEmpty() {
+					t.Error("there is no difference")
+				}
+			})
+			if got := float64(took) / float64(2*len(old)); got > test.json {
+				t.Errorf("DiffJSON takes %.1f times the size of both documents, want %.1f", got, test.json)
 			}
 			took = allocated(func() {
 				if _, err := ApplyMerge(old, []byte(`{"a":2,"m":{"z":3}}`)); err != nil {
