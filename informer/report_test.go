@@ -255,7 +255,7 @@ func TestErrorsOfASharedInformerAreLoggedForUsersWithoutAHook(t *testing.T) {
 					all = append(all, informer.Share(shared, r.things, o))
 				}
 				i := r.together(all...)
-				r.pass(5 * time.Second) // a user who came after one error hears of the next
+				r.pass(2 * time.Minute) // a user who came after one error hears of the next
 				i.stop()
 				if len(got.lines) > 0 != test.want {
 					r.Errorf("logged %q", got.lines)
