@@ -48,7 +48,8 @@ const (
 	// Updated says that the object has another resource version now, and all that was wanted.
 	Updated
 	// NotKept says that the server took the write, and that its answer is still not what was wanted: another value is a default, is
-	// set by an admission plugin, or cannot be changed. The next Ensure will write again, and likely in vain.
+	// set by an admission plugin, or cannot be changed. The next Ensure will write again, and likely in vain: a pod with tolerations of
+	// its own, for example, gets two more, and the list is not the one that was wanted.
 	NotKept
 )
 

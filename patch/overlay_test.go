@@ -3,6 +3,7 @@ package patch_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -470,5 +471,20 @@ func TestOverlayDoesNotChangeWhatItIsGiven(t *testing.T) {
 	}
 	if string(live) != `{"a":[ {"name":"x", "y":1} ]}` || !reflect.DeepEqual(before, marshal(t, want)) {
 		t.Errorf("live is %s, want is %+v", live, want)
+	}
+}
+
+// A CustomResourceDefinition was no built-in kind, so that what its server drops was wanted each time; and the quantities of devices
+// were text.
+func TestOverlayOfDefinitionsAndDevices(t *testing.T) {
+	for _, test := range []struct{ live, want, changed string }{
+		{`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","spec":{"conversion":{"strategy":"None"}}}`, `{"spec":{"preserveUnknownFields":false,"conversion":{"strategy":""},"versions":[]}}`, "[]"},
+		{`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","spec":{"versions":[{"schema":{"openAPIV3Schema":{"default":{"readOnly":true}}}}]}}`, `{"spec":{"versions":[{"schema":{"openAPIV3Schema":{"default":{"readOnly":true,"paused":false,"l":[]}}}}]}}`, "[/spec/versions]"},
+		{`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceSlice","spec":{"devices":[{"capacity":{"memory":{"value":"1Gi"}}}],"sharedCounters":[{"counters":{"c":{"value":"1"}}}]}}`, `{"spec":{"devices":[{"capacity":{"memory":{"value":"1024Mi"}}}],"sharedCounters":[{"counters":{"c":{"value":"1000m"}}}]}}`, "[]"},
+	} {
+		_, changed, err := patch.Overlay(raw(test.live), raw(test.want))
+		if err != nil || fmt.Sprint(changed) != test.changed {
+			t.Errorf("%s changes %v, %v, want %s", test.want, changed, err, test.changed)
+		}
 	}
 }

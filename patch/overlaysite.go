@@ -111,16 +111,26 @@ func withoutBreaks(text []byte) []byte {
 
 // isBuiltIn reports whether the place is in an object of an API that the server compiles in, which decodes and writes all of it
 // itself, or in the metadata of any object. Of a custom resource, whose group may end in k8s.io too, it keeps what it is sent; and
-// of a CustomResourceDefinition, where that has JSON of its own.
+// so it does in the schema of a CustomResourceDefinition, which has JSON of its own.
 func (o *overlay) isBuiltIn(at *site) bool {
 	if at.up != nil && at.up.up == nil && at.up.name == "metadata" {
 		return true
 	}
-	return o.builtIn
+	return o.builtIn && (o.kind != "CustomResourceDefinition" || !at.isInSchema())
+}
+
+// isInSchema reports whether the place is in the schema of a CustomResourceDefinition.
+func (p *site) isInSchema() bool {
+	for ; p != nil; p = p.up {
+		if p.name == "openAPIV3Schema" {
+			return true
+		}
+	}
+	return false
 }
 
 var builtInGroups = []string{
-	"admissionregistration.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io", "authorization.k8s.io", "certificates.k8s.io",
+	"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io", "authorization.k8s.io", "certificates.k8s.io",
 	"coordination.k8s.io", "discovery.k8s.io", "events.k8s.io", "flowcontrol.apiserver.k8s.io", "internal.apiserver.k8s.io",
 	"networking.k8s.io", "node.k8s.io", "rbac.authorization.k8s.io", "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io",
 	"storagemigration.k8s.io",
@@ -141,8 +151,13 @@ func (o *overlay) isQuantity(at *site) bool {
 		return at.name == "sizeLimit"
 	case "resourceFieldRef":
 		return at.name == "divisor"
+	case "requestPolicy", "validRange":
+		return o.kind == "ResourceSlice"
 	case "target":
 		return o.kind == "HorizontalPodAutoscaler" && (at.name == "value" || at.name == "averageValue")
+	}
+	if o.kind == "ResourceSlice" && at.name == "value" { // of a capacity or counter that somebody named
+		return at.parent(2) == "capacity" || at.parent(2) == "counters"
 	}
 	return o.kind == "CSIStorageCapacity" && (at.name == "capacity" || at.name == "maximumVolumeSize")
 }

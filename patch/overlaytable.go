@@ -15,7 +15,7 @@ const (
 	droppedFalse = " awsElasticBlockStore/readOnly azureFile/readOnly cephfs/readOnly chapAuthDiscovery chapAuthSession cinder/readOnly clusterScope " +
 		"fc/readOnly flexVolume/readOnly gcePersistentDisk/readOnly globalDefault glusterfs/readOnly hostIPC hostNetwork hostPID " +
 		"inlineVolumeSpec/csi/readOnly iscsi/readOnly nfs/readOnly paused persistentVolumeClaim/readOnly portworxVolume/readOnly " +
-		"publishNotReadyAddresses quobyte/readOnly rbd/readOnly scaleIO/readOnly spec/csi/readOnly sslEnabled stdin stdinOnce " +
+		"preserveUnknownFields publishNotReadyAddresses quobyte/readOnly rbd/readOnly scaleIO/readOnly spec/csi/readOnly sslEnabled stdin stdinOnce " +
 		"storageos/readOnly tty unschedulable volumeMounts/readOnly "
 	droppedZero = " /count metadata/generation series/count awsElasticBlockStore/partition deprecatedCount exactly/count failureThreshold firstAvailable/count " +
 		"gcePersistentDisk/partition healthCheckNodePort hostPort initialDelaySeconds livenessProbe/periodSeconds " +
