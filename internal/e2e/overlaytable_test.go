@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -270,3 +272,57 @@ func (p part) check(t *testing.T) {
 		}
 	}
 }
+
+// A zero in a cached object proves that the server has one where the server has a value whether it is sent one or not. An overlay knows
+// these places from a table.
+func TestOverlaysKnowWhatTheServerAlwaysHas(t *testing.T) {
+	t.Parallel()
+	c, ns := admin(t)
+	type scaled struct {
+		Spec struct {
+			Replicas int `json:"replicas"`
+		} `json:"spec"`
+	}
+	type selecting struct {
+		Spec struct {
+			PodSelector meta.LabelSelector `json:"podSelector"`
+		} `json:"spec"`
+	}
+	type valued struct {
+		Value int `json:"value"`
+	}
+	for _, test := range []struct {
+		gvk         meta.GVK
+		resource    string
+		scope       meta.Scope
+		least, zero string
+		cached      any
+		path        []string
+	}{
+		{meta.GVK{Group: "apps", Version: "v1", Kind: "Deployment"}, "deployments", meta.Namespaced, `"spec":{` + selectedPods + `}`, `"spec":{"replicas":0}`, &scaled{}, []string{"spec", "replicas"}},
+		{meta.GVK{Group: "apps", Version: "v1", Kind: "ReplicaSet"}, "replicasets", meta.Namespaced, `"spec":{` + selectedPods + `}`, `"spec":{"replicas":0}`, &scaled{}, []string{"spec", "replicas"}},
+		{meta.GVK{Group: "apps", Version: "v1", Kind: "StatefulSet"}, "statefulsets", meta.Namespaced, `"spec":{` + selectedPods + `}`, `"spec":{"replicas":0}`, &scaled{}, []string{"spec", "replicas"}},
+		{meta.GVK{Version: "v1", Kind: "ReplicationController"}, "replicationcontrollers", meta.Namespaced, `"spec":{` + podTemplate + `}`, `"spec":{"replicas":0}`, &scaled{}, []string{"spec", "replicas"}},
+		{meta.GVK{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"}, "networkpolicies", meta.Namespaced, `"spec":{}`, `"spec":{"podSelector":{}}`, &selecting{}, []string{"spec", "podSelector"}},
+		{meta.GVK{Group: "scheduling.k8s.io", Version: "v1", Kind: "PriorityClass"}, "priorityclasses", meta.Cluster, `"description":"d"`, `"value":0`, &valued{}, []string{"value"}},
+	} {
+		r := client.For(c, client.Type[object]{Group: test.gvk.Group, Version: test.gvk.Version, Kind: test.gvk.Kind, Resource: test.resource, Scope: test.scope})
+		if test.scope != meta.Cluster {
+			r = r.In(ns)
+		}
+		made := must(r.Create(t.Context(), parse(t, `{"metadata":{"name":"e2e-always"},`+test.least+`}`)))(t)
+		var at any = made.Object
+		for _, name := range test.path {
+			at = at.(map[string]any)[name]
+		}
+		if at == nil {
+			t.Errorf("%s: the server has nothing at %v: %v", test.gvk.Kind, test.path, made)
+		}
+		doc := json.RawMessage(fmt.Sprintf(`{"apiVersion":%q,"kind":%q,%s}`, test.gvk.APIVersion(), test.gvk.Kind, test.zero))
+		if _, changed, err := patch.Overlay(doc, doc, patch.OverlayOptions{Cached: test.cached}); err != nil || len(changed) > 0 {
+			t.Errorf("%s: a zero that the server always has proves nothing: %v, %v", test.gvk.Kind, changed, err)
+		}
+	}
+}
+
+const selectedPods = selected + "," + podTemplate
