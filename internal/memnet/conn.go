@@ -38,8 +38,9 @@ func (c *Conn) Write(p []byte) (int, error) {
 
 // Close closes both directions. The peer can still read what was written before.
 func (c *Conn) Close() error {
+	err := c.in.closeReader() // first: a Read that waits must not get what the peer answers to the end of the other direction
 	c.out.closeWriter(net.ErrClosed)
-	return c.wrap("close", c.in.closeReader())
+	return c.wrap("close", err)
 }
 
 // CloseWrite ends the direction to the peer, which reads io.EOF after what was written before. The other one goes on.
