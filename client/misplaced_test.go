@@ -41,10 +41,10 @@ type (
 		meta.Identity `json:"-"`
 	}
 	decodesItself struct{ meta.Identity }
-	around        struct{ *around }
+	Around        struct{ *Around }
 	inItself      struct {
 		meta.Identity `json:"metadata"`
-		*around
+		*Around
 	}
 	kept struct {
 		decodesItself
