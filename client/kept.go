@@ -58,9 +58,6 @@ type reading[T any] struct {
 func (k *kept[T]) get(ctx context.Context) (value T, stale, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if !k.have && ctx.Err() != nil {
-		return value, nil, contextError(ctx)
-	}
 	needs := k.expired
 	for !k.have || !fresh(k.at, time.Now(), k.age) {
 		r := k.begin()

@@ -256,16 +256,19 @@ func TestCertificateFilesThatAreNotReadHoldNobodyPastItsContext(t *testing.T) {
 
 // A request whose context had ended read its files first.
 func TestARequestOfAnEndedContextReadsNothing(t *testing.T) {
-	cfg := serve(t, http.NotFoundHandler())
-	cfg.BearerTokenFile = "/t"
-	c := dial(t, cfg)
-	c.OpenWith(func(name string) ([]byte, error) {
-		t.Errorf("opened %s", name)
-		return nil, nil
+	synctest.Test(t, func(t *testing.T) {
+		cfg := serve(t, http.NotFoundHandler())
+		cfg.BearerTokenFile = "/t"
+		c := dial(t, cfg)
+		c.OpenWith(func(name string) ([]byte, error) {
+			t.Errorf("opened %s", name)
+			return nil, nil
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := drop(client.For(c, slims).Get(ctx, web)); !errors.Is(err, context.Canceled) {
+			t.Errorf("error is %v", err)
+		}
+		synctest.Wait() // a read would have begun
 	})
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := drop(client.For(c, slims).Get(ctx, web)); !errors.Is(err, context.Canceled) {
-		t.Errorf("error is %v", err)
-	}
 }

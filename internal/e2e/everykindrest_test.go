@@ -126,6 +126,7 @@ const (
 var moreManifests = []manifest{
 	of[*corev1.Namespace]("", "v1", "Namespace", "namespaces", meta.Cluster, `{}`, `{"metadata":{"labels":{"a":"b"},"annotations":{"c":""}}}`),
 	of[*corev1.Node]("", "v1", "Node", "nodes", meta.Cluster, `{}`, `{"metadata":{"labels":{"a":"b"}},"spec":{"podCIDR":"10.7.0.0/24","podCIDRs":["10.7.0.0/24"],"providerID":"x://y","unschedulable":true}}`),
+	//lint:ignore SA1019 endpoints are deprecated, and still served
 	of[*corev1.Endpoints]("", "v1", "Endpoints", "endpoints", meta.Namespaced, `{}`, `{"subsets":[{"addresses":[{"ip":"10.1.2.3","nodeName":"n","targetRef":{"kind":"Pod","name":"p","namespace":"n"}}],"notReadyAddresses":[{"ip":"10.1.2.4"}],"ports":[{"name":"a","port":80},{"name":"b","port":53,"protocol":"UDP"}]}]}`),
 	of[*corev1.Event]("", "v1", "Event", "events", meta.Namespaced, `{"involvedObject":{"namespace":"NSPACE"}}`,
 		`{"involvedObject":{"kind":"Pod","namespace":"NSPACE","name":"p","apiVersion":"v1","uid":"u"},"reason":"R","message":"m","type":"Normal","count":2,"firstTimestamp":"2026-01-02T03:04:05Z","lastTimestamp":"2026-01-02T03:04:06Z","source":{"component":"c"}}`),
