@@ -161,7 +161,7 @@ func (r Resource[T]) known(key meta.Key, obj any) (jsonstream.Item, error) {
 	return item, err
 }
 
-// knownAsT is known for what is taken in the place of an answer: a value of a type that lacks fields of T would be one that lacks them.
+// knownAsT is known for objects that are returned in place of an answer: a value of another type may lack fields of T.
 func (r Resource[T]) knownAsT(key meta.Key, obj any) (jsonstream.Item, error) {
 	if t := reflect.TypeOf(obj); t != reflect.TypeFor[T]() && t.Kind() != reflect.Map && !encodesItself(t) {
 		return jsonstream.Item{}, fmt.Errorf("it must be a %s, a map or JSON, got %s", reflect.TypeFor[T](), t)

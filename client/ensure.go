@@ -18,7 +18,7 @@ import (
 // there is one it gets what want says, and keeps all else: what the server has filled in, what others have set, and what T does not
 // name. Nothing is sent if it has all that want says, so that a program may call Ensure as often as it likes.
 //
-// What encoding/json writes is wanted, except null, and except the zero of a field tagged omitempty or omitzero; [patch.Overlay]
+// Every field that encoding/json writes is wanted, except null, and except the zero of a field tagged omitempty or omitzero; [patch.Overlay]
 // tells the rest: which objects are replaced whole, which lists are merged, and which values are the same to a server.
 //
 // So Ensure sets, and does not remove: a label that is no longer in want stays, and so does a finalizer or an owner. EnsureOptions
@@ -29,10 +29,10 @@ import (
 // Ensured says what has become of it, and names what the server does not keep; a controller that gets NotKept each time fights
 // somebody. At most one EnsureOptions may be given.
 //
-// If another object controls the one that is there than the one that want names (see [Owned]), the error is a [*ControllerError]
-// and nothing is written, also if want names none: whoever ensures such an object, a Deployment's ReplicaSet for example, fights its
-// controller. A program that adds to it, an annotation for example, uses [Resource.Modify] or [Resource.Apply]. An object without
-// a controller is adopted, which Ensured says.
+// If the live object has a controller that want does not name as its own (see [Owned]), Ensure writes nothing and returns a
+// [*ControllerError]. This holds also if want names no controller: a program that ensures a Deployment's ReplicaSet fights the
+// Deployment. To add to such an object, an annotation for example, use [Resource.Modify] or [Resource.Apply]. Ensure adopts an object
+// without a controller, and Ensured says so.
 //
 // Many may ensure one object at once; one of them creates it, and no write is lost. If another creates or changes the object first,
 // Ensure reads it again, after a pause that grows with the attempts, until ctx ends or 50 attempts have failed; then the error is

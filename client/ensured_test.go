@@ -330,7 +330,7 @@ func TestEnsureTakesOutWhatIsToBeAbsent(t *testing.T) {
 		wantErr(t, err, `ensure configmaps "default/a": patch.Overlay: absent path "/data/k" must not be wanted too`)
 		is[*client.UsageError](t, err)
 	})
-	// What comes back is not kept.
+	// The answer is not kept.
 	srv := says(object("a", "1", "k", "old"), object("a", "2", "k", "old"))
 	_, done, err := client.For(connect(t, srv), slims).Ensure(t.Context(), &Slim{Identity: at(web), Data: map[string]string{"k": "k"}}, client.EnsureOptions{Absent: []string{"/data/old"}})
 	if err != nil || done.String() != "NotKept: /data/old" || srv.all()[1].method != http.MethodPut {
@@ -366,7 +366,7 @@ func TestEnsureLooksWhoseAnElementIs(t *testing.T) {
 	}
 }
 
-// What is known to be another object than the one that was asked for is no answer.
+// A Known that is another object than the one that was asked for is no answer.
 func TestPreconditionsOfAnEnsureOfWhatIsKnown(t *testing.T) {
 	srv := says(object("a", "7", "k"))
 	known := &Slim{Identity: meta.Identity{Namespace: "web", Name: "a", UID: "u-a", ResourceVersion: "7"}, Data: map[string]string{"k": "k"}}

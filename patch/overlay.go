@@ -25,7 +25,7 @@ type OverlayOptions struct {
 	//   - an element of a list with keys that Manager may have set, and an element whose type lacks one of the keys;
 	//   - a zero of a field that is neither a pointer nor left out when zero, which is so too where the server has nothing, unless that
 	//     is the same or the server always has a value there;
-	//   - an object that is replaced whole whose type lacks a member of it. Of other than the built-in kinds only the members of a
+	//   - an object that is replaced whole whose type lacks a member of it. For other than the built-in kinds, only the members of a
 	//     label selector are known.
 	// So a result without changes proves that there is nothing to do; changes prove nothing. A map and a json.RawMessage lack no fields.
 	Cached any

@@ -9,7 +9,7 @@ import (
 //
 //   - A plain field that is zero is so too where the server has nothing: a program that wants false must not be told that false is
 //     there where the server has nothing, and means true by that.
-//   - Of an object that is replaced whole, the server may have members that the type has no field for.
+//   - An object that is replaced whole may have members on the server that the type has no field for.
 //   - An element of a list whose type lacks one of the keys may be another element than it looks like.
 //
 // Overlay takes each of these for a change, so that a result without changes is a proof.
@@ -54,8 +54,8 @@ func (c *cachedTypes) typeOf(n *node) reflect.Type {
 	return c.types[n.at]
 }
 
-// isVague reports whether the server may have nothing where live has a zero, so that what is wanted may have to be written. Of an object
-// with members that are wanted, they tell.
+// isVague reports whether the server may have nothing where live has a zero, so that the zero that is wanted may have to be written. If
+// members of an object are wanted, they tell.
 func (o *overlay) isVague(live, want *node, at *site) bool {
 	if o.cached.from == nil || live.from != o.cached.from || !o.cached.vague[live.at] || !o.adds(want, at) || o.among(alwaysThere, at) {
 		return false

@@ -110,8 +110,8 @@ func withoutBreaks(text []byte) []byte {
 }
 
 // isBuiltIn reports whether the place is in an object of an API that the server compiles in, which decodes and writes all of it
-// itself, or in the metadata of any object. Of a custom resource, whose group may end in k8s.io too, it keeps what it is sent; and
-// so it does in the schema of a CustomResourceDefinition, which has JSON of its own.
+// itself, or in the metadata of any object. A server keeps all that it is sent of a custom resource, whose
+// group may end in k8s.io too, and of the schema in a CustomResourceDefinition.
 func (o *overlay) isBuiltIn(at *site) bool {
 	if at.up != nil && at.up.up == nil && at.up.name == "metadata" {
 		return true
