@@ -12,8 +12,7 @@
 // would do so for the packages and for the control plane at the same time. On a slow machine, -timeout also extends the
 // time that the start may take. -count=1 because the go command cannot see that a cached result depended on a server.
 //
-// The servers are those of Kubernetes 1.37.1 (go.mod). v1.37.2 was not available from the Go module proxy when this was
-// written. The same tests run the servers of Kubernetes 1.36.3 (go-1.36.mod) with
+// The servers are those of Kubernetes 1.37.2 (go.mod). The same tests run the servers of Kubernetes 1.36.3 (go-1.36.mod) with
 //
 //	go test -count=1 . -kubernetes 1.36
 //
