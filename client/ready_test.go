@@ -219,7 +219,7 @@ func TestUntilReadyByKind(t *testing.T) {
 			}
 		})
 	}
-	// What a server chose stood in the text as it came.
+	// The text had a phase as the server sent it.
 	for _, status := range []map[string]any{
 		{"phase": "\x1b[2J" + strings.Repeat("x", 100_000)},
 		{"phase": "Pending", "containerStatuses": slices.Repeat([]any{map[string]any{

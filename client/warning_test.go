@@ -139,7 +139,7 @@ func TestAnAnswerWithManyWarningsIsCutShort(t *testing.T) {
 	}
 }
 
-// What had been reported before, and what was there twice, counted among the warnings that were left out.
+// Warnings that had been reported before, or were there twice, counted among those that were left out.
 func TestOnlyWarningsThatWouldHaveBeenReportedAreLeftOut(t *testing.T) {
 	var line strings.Builder
 	for i := range 100 {

@@ -63,7 +63,7 @@ func (i *Informer[T]) early(read cache.Read) {
 }
 
 // committed reports whether the store has a list for each part of it. The store has it, and says so to its subscribers, a moment
-// before the informer notes that; who reads in between is not early.
+// before the informer notes that; a read in between is not early.
 func (i *Informer[T]) committed() bool {
 	i.mu.Lock()
 	scopes := slices.Collect(maps.Values(i.scopes))

@@ -148,8 +148,8 @@ func TestAnEarlyReadIsLogged(t *testing.T) {
 	})
 }
 
-// The store has a list a moment before the informer notes that. Whoever read in between, as a logger that is told then that
-// the list works, was said to read too early.
+// The store has a list a moment before the informer notes that. A read in between, as by a logger that is told that the list
+// works, was reported as too early.
 func TestAReadOfAListThatHasJustComeIsNotTooEarly(t *testing.T) {
 	for _, namespaces := range [][]string{nil, {"default"}} {
 		failures := strict(t, func(r *rig) {

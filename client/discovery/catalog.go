@@ -39,9 +39,9 @@ type Options struct {
 	// costs a confirmation that nothing has changed, or nothing within TTL. Empty means none. It is for one user, and for one
 	// server, known by the same authorities and name (see [client.Client.Trust]): what another one said, or the same one to a client that
 	// did not verify it, is not used, and is replaced. A folder that is missing is made with mode 0700, files have
-	// mode 0600, and a folder in which others may write, or that is another user's, is not used. Whatever is wrong with the folder or a file in it costs a request and no more,
-	// except that a folder that does not answer, as on a network mount whose server is gone, is waited for once, for 5 s or
-	// until the call's context ends.
+	// mode 0600, and a folder in which others may write, or that is another user's, is not used. A fault of the folder or a file in
+	// it costs a request and no more. But a call waits for a folder that does not answer, as on a network mount whose server is gone:
+	// once, for 5 s or until the call's context ends.
 	Dir string
 	// DirError, where set, is called with each reason why Dir could not be used. It must be safe for use by several goroutines
 	// at once.

@@ -32,7 +32,7 @@ type disk struct {
 	enter  func(work func()) // calls work; nil but in tests
 }
 
-// diskPatience is how long a call waits for the folder. What is there would spare one request.
+// diskPatience is how long a call waits for the folder. A file in it would spare one request.
 const diskPatience = 5 * time.Second
 
 // errHeld is why the folder is not used.
@@ -50,8 +50,6 @@ func await[R any](ctx context.Context, d disk, work func() (R, error)) (result R
 		err    error
 	}
 	got := make(chan answer, 1)
-	var state atomic.Int32 // 0, and what comes first: the work has ended, or nobody waits any more
-	const ended, left = 1, 2
 	enter := d.enter
 	if enter == nil {
 		enter = func(work func()) { work() }
@@ -59,9 +57,6 @@ func await[R any](ctx context.Context, d disk, work func() (R, error)) (result R
 	go enter(func() {
 		result, err := work()
 		got <- answer{result, err}
-		if !state.CompareAndSwap(0, ended) {
-			d.held.Add(-1)
-		}
 	})
 	timer := time.NewTimer(diskPatience)
 	defer timer.Stop()
@@ -73,10 +68,11 @@ func await[R any](ctx context.Context, d disk, work func() (R, error)) (result R
 	case <-ctx.Done():
 		err = contextError(ctx)
 	}
-	d.held.Add(1) // before the swap, so that it is never below 0
-	if !state.CompareAndSwap(0, left) {
+	d.held.Add(1)
+	go func() {
+		<-got
 		d.held.Add(-1)
-	}
+	}()
 	return result, err
 }
 

@@ -71,8 +71,8 @@ func (l Loaded) Format(f fmt.State, verb rune) { format(f, verb, l) }
 //
 // It reads the kubeconfig once, and regular files only: a pipe is an error at once. It has no context, and nothing bounds how long a
 // file system takes to answer: on a network mount whose server is gone Load waits as long as the system does. A program that
-// must not wait calls it on a goroutine that it can leave behind. Of the files that the kubeconfig names it only makes sure that they can be read: the client
-// reads them when it needs them, and a token file again and again.
+// must not wait calls it on a goroutine that it can leave behind. Load checks that the files which the kubeconfig names can be read;
+// the client reads them when it needs them, and a token file again and again.
 func Load(o Options) (Loaded, error) { return load(o, serviceAccount) }
 
 // load is Load with the folder of the pod's service account.

@@ -240,8 +240,8 @@ func TestEnsureOfEveryKind(t *testing.T) {
 	}
 }
 
-// What admission adds to a list without keys is not wanted, and comes back: that is NotKept each time, and changes nothing on the server.
-// A program that ensures such an object itself, and no template of it, must want what is added, or leave the list out.
+// If admission adds to a list without keys, Ensure takes the addition away and it comes back: NotKept each time, without a change on
+// the server. A program that ensures such an object itself, and no template of it, must want what is added, or leave the list out.
 func TestEnsureOfListsThatAdmissionAddsTo(t *testing.T) {
 	t.Parallel()
 	c, ns := admin(t)

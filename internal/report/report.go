@@ -29,7 +29,7 @@ const (
 	first = 5 * time.Second
 	last  = 15 * time.Minute
 	// maxTopics and maxClasses bound what a Log remembers: topics with classes of their own, and classes of errors of each.
-	// Of further topics it remembers those that fail, which are as many as its user has at most.
+	// It also remembers each further topic while that fails; there are no more than its user has.
 	maxTopics  = 8
 	maxClasses = 16
 )
