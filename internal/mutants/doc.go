@@ -1,0 +1,18 @@
+// Command mutants asks whether the tests would notice. It makes one small mistake at a time in the code of the packages that
+// carry Bowline's guarantees, runs their tests, and lists the mistakes that no test noticed.
+//
+//	go run ./internal/mutants                      # the campaign: about an hour on two cores
+//	go run ./internal/mutants -packages cache      # one package of it
+//	go run ./internal/mutants -n 1000 -seed 2      # other mutants, and more of them
+//	go run ./internal/mutants -run 'store.go add'  # the mutants whose identity has these words
+//	go run ./internal/mutants -list                # the mutants of the campaign, and nothing is run
+//
+// A mutant is killed if the tests of its package, or of the packages above it that [targets] names, fail, crash or hang.
+// A mutant that survives needs a test that kills it. If it changes nothing that a caller can see, or only a cost that no test
+// should time, argued.txt says so in one line. The command fails if a mutant survives without an argument, if the tests kill
+// one that is argued for, and if an argument is for a mutant that the code no longer has.
+//
+// Which mutants are tried is decided by a hash of their identities, which have no line numbers: a change of one function
+// leaves the others' mutants as they are. No file of the repository is written: the go command compiles each mutant from an
+// overlay.
+package main

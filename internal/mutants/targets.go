@@ -1,0 +1,41 @@
+package main
+
+import (
+	"slices"
+	"strings"
+)
+
+// target is a package whose tests are tried.
+type target struct {
+	dir   string
+	files []string // prefixes of the names of its files; nil for all of them
+	also  []string // packages above it, whose tests are asked if its own notice nothing
+	part  int      // how many of 100 mutants of the campaign are its
+}
+
+// targets returns the packages of the campaign: the cache, delivery, queues, recovery, writes, credentials, patches, decoding.
+func targets() []target {
+	return []target{
+		{dir: "cache", also: []string{"informer"}, part: 16},
+		{dir: "workqueue", also: []string{"informer/controller"}, part: 8},
+		{dir: "informer", part: 20},
+		{dir: "informer/controller", part: 10},
+		{
+			dir: "client",
+			files: []string{
+				"attempts", "auth", "certificate", "credentials", "ensure", "error", "feature", "finalizer", "flight", "generation", "ignored",
+				"impersonate", "kept", "misplaced", "modify", "origin", "owned", "redact", "request", "retry", "says", "serviceaccounttoken",
+				"tokenfile", "write",
+			},
+			part: 22,
+		},
+		{dir: "patch", also: []string{"client"}, part: 12},
+		{dir: "internal/codec", also: []string{"client"}, part: 7},
+		{dir: "internal/jsonstream", also: []string{"client"}, part: 5},
+	}
+}
+
+// has reports whether a file of the package belongs to the campaign.
+func (t target) has(name string) bool {
+	return t.files == nil || slices.ContainsFunc(t.files, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
