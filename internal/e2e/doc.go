@@ -41,4 +41,21 @@
 // Random patches are compared with what the server makes of them, by sixty seeds each. To try others:
 //
 //	go test -count=1 -run 'Patch|Merge|Difference|Directive' . -first 1000 -seeds 500
+//
+// # What other people's programs find in clienttest
+//
+// Two larger comparisons are not part of every run, because they take minutes. Run them after a change of package clienttest,
+// and before a release:
+//
+//	go run ./peersuites
+//	go test -count=1 -v -timeout 30m -run Kubectl . -script all
+//
+// The first runs controller-runtime's own tests of its client and its cache against clienttest. The second runs some 400
+// commands of kubectl against a real server and clienttest, and compares exit codes, standard output and standard error.
+// Without -script, a test runs a short selection of them. To add a command, add a line to a file in kubectlscript/commands.
+//
+// Each has a file exceptions.txt with what clienttest need not do, and the reason. A comparison fails if something differs
+// that is not in that file, and also if something in the file does not differ any more. An exception is right only where
+// the documentation of clienttest says that it differs from a real server there, or where the difference does not come
+// from the server at all. Everything else is a defect of clienttest, which is mended there.
 package e2e

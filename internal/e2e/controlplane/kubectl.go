@@ -25,3 +25,6 @@ func (p *ControlPlane) Kubectl(ctx context.Context, args ...string) (string, err
 	}
 	return out, nil
 }
+
+// KubectlPath returns the path of kubectl's executable, for a test that needs more of a command than Kubectl returns.
+func (p *ControlPlane) KubectlPath() string { return p.kubectl }

@@ -1,0 +1,109 @@
+package kubectlscript
+
+import (
+	"context"
+	_ "embed" // for the exceptions
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/bowline-go/bowline/internal/e2e/exception"
+)
+
+//go:embed exceptions.txt
+var exceptions string
+
+// Exceptions returns the list of what may differ. The names are those of Comparison.Differs.
+func Exceptions() (exception.List, error) { return exception.Parse(exceptions) }
+
+// Comparison is what two servers made of scripts.
+type Comparison struct {
+	// Commands is how many commands were run against each.
+	Commands int
+	// Differs says of each output of each command, as "SCRIPT OUTPUT: COMMAND", whether it differs. The outputs are code, stdout
+	// and stderr.
+	Differs map[string]bool
+	// Details are the outputs that differ, by the same names.
+	Details map[string]string
+}
+
+// Compare runs scripts against both servers, each command against one after the other, and compares the outputs. The servers should
+// have the same history; new ones have.
+func Compare(ctx context.Context, scripts []Script, reference, subject *Server) (Comparison, error) {
+	c := Comparison{Differs: map[string]bool{}, Details: map[string]string{}}
+	for _, script := range scripts {
+		for _, s := range []*Server{reference, subject} {
+			if err := s.begin(ctx, script.Name); err != nil {
+				return c, fmt.Errorf("begin script %s at %s: %w", script.Name, s.URL, err)
+			}
+		}
+		for _, step := range script.Steps {
+			var results [2]Result
+			for i, s := range []*Server{reference, subject} {
+				var err error
+				if results[i], err = s.run(ctx, step); err != nil {
+					return c, fmt.Errorf("%s: %s: %w", script.Name, step.Name, err)
+				}
+			}
+			if step.File != "" {
+				continue
+			}
+			c.Commands++
+			c.add(script.Name, "code", step.Name, strconv.Itoa(results[0].Code), strconv.Itoa(results[1].Code))
+			c.add(script.Name, "stdout", step.Name, results[0].Stdout, results[1].Stdout)
+			c.add(script.Name, "stderr", step.Name, results[0].Stderr, results[1].Stderr)
+		}
+	}
+	return c, nil
+}
+
+func (c *Comparison) add(script, output, command, want, got string) {
+	name := fmt.Sprintf("%s %s: %s", script, output, command)
+	c.Differs[name] = want != got
+	if want != got {
+		c.Details[name] = difference(want, got)
+	}
+}
+
+// difference shows the lines in which two texts differ, with - before those of want and + before those of got, and one line
+// that is equal before and after them.
+func difference(want, got string) string {
+	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
+	// common[i][j] is how many lines the rests a[i:] and b[j:] have in common, in their order.
+	common := make([][]int, len(a)+1)
+	for i := range common {
+		common[i] = make([]int, len(b)+1)
+	}
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			if a[i] == b[j] {
+				common[i][j] = common[i+1][j+1] + 1
+			} else {
+				common[i][j] = max(common[i+1][j], common[i][j+1])
+			}
+		}
+	}
+	type line struct{ mark, text string }
+	var all []line
+	i, j := 0, 0
+	for i < len(a) || j < len(b) {
+		switch {
+		case i < len(a) && j < len(b) && a[i] == b[j]:
+			all = append(all, line{" ", a[i]})
+			i, j = i+1, j+1
+		case j == len(b) || i < len(a) && common[i+1][j] >= common[i][j+1]:
+			all = append(all, line{"-", a[i]})
+			i++
+		default:
+			all = append(all, line{"+", b[j]})
+			j++
+		}
+	}
+	var shown []string
+	for n, l := range all {
+		if l.mark != " " || n > 0 && all[n-1].mark != " " || n+1 < len(all) && all[n+1].mark != " " {
+			shown = append(shown, l.mark+" "+l.text)
+		}
+	}
+	return strings.Join(shown, "\n")
+}

@@ -1,0 +1,46 @@
+package kubectlscript
+
+import (
+	"regexp"
+	"strings"
+)
+
+// rewrites are what differs between two servers, and between two runs against one, in the order in which they are replaced.
+var rewrites = []struct {
+	pattern *regexp.Regexp
+	by      string
+}{
+	// Tokens of service accounts.
+	{regexp.MustCompile(`eyJ[\w-]+\.[\w-]+\.[\w-]*`), "TOKEN"},
+	{regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "UID"},
+	// Times as in JSON, and as kubectl describe prints them.
+	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d([T ])\d\d:\d\d:\d\d(\.\d+)?(Z| \+0000 UTC)`), "TIME"},
+	{regexp.MustCompile(`\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d:\d\d \+0000`), "TIME"},
+	// Resource versions, in YAML, JSON, of either indentation, and in kubectl's own words.
+	{regexp.MustCompile(`(resourceVersion"?: ?)"\d+"`), `$1"VERSION"`},
+	{regexp.MustCompile(`(ResourceVersion:\s+)\d+`), "${1}VERSION"},
+	// What is generated from the prefix that the scripts use for it.
+	{regexp.MustCompile(`\bgenerated-[a-z0-9]{5}\b`), "generated-RANDOM"},
+	// Ages in tables, which come after spaces, or at a line's start with a custom column.
+	{regexp.MustCompile(`(?m)( {2,}|^)(\d+[smhd])+( ago)?( {2,}|$)`), "${1}AGE${3}${4}"},
+	// The messages of kubectl's own log have the time and the place in its source.
+	{regexp.MustCompile(`(?m)^([EWI])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\]`), "$1 LOG]"},
+}
+
+// gap is the space between two columns of a table, which is as wide as the widest age.
+var gap = regexp.MustCompile(`(\S) {2,}`)
+
+// normalise replaces what differs between two servers with the same text: uids, times, ages, resource versions, the names
+// that a server generates, tokens, the address of the server and the working directory.
+func (s *Server) normalise(text string) string {
+	text = strings.NewReplacer(s.address, "SERVER", s.dir, "DIRECTORY").Replace(text)
+	for _, r := range rewrites {
+		text = r.pattern.ReplaceAllString(text, r.by)
+	}
+	text = gap.ReplaceAllString(text, "$1  ")
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}

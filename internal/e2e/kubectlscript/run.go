@@ -1,0 +1,96 @@
+package kubectlscript
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Server is one of the two that are compared.
+type Server struct {
+	// URL is its address, CA the authority of its certificate in PEM, and Token that of its administrator.
+	URL   string
+	CA    []byte
+	Token string
+	// Kubectl is the path of kubectl.
+	Kubectl string
+	// Directory is empty. The commands work in it, and kubectl's files are there.
+	Directory string
+
+	address, dir string
+}
+
+// Result is what a command did, normalised.
+type Result struct {
+	Code           int
+	Stdout, Stderr string
+}
+
+// patience is how long a command may take. It is a result, not an error, if it takes longer: it was killed.
+const patience = time.Minute
+
+const kubeconfig = `apiVersion: v1
+kind: Config
+current-context: script
+clusters:
+- name: script
+  cluster: {server: %q, certificate-authority-data: %s}
+users:
+- name: script
+  user: {token: %q}
+contexts:
+- name: script
+  context: {cluster: script, user: script, namespace: %q}
+`
+
+// begin makes the directory and the namespace of a script.
+func (s *Server) begin(ctx context.Context, script string) error {
+	s.address = strings.TrimPrefix(s.URL, "https://")
+	s.dir = filepath.Join(s.Directory, script)
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	text := fmt.Sprintf(kubeconfig, s.URL, base64.StdEncoding.EncodeToString(s.CA), s.Token, script)
+	if err := os.WriteFile(s.config(), []byte(text), 0o600); err != nil {
+		return err
+	}
+	made, err := s.run(ctx, Step{Args: []string{"create", "namespace", script}})
+	if err == nil && made.Code != 0 {
+		err = errors.New(made.Stderr)
+	}
+	return err
+}
+
+// config is beside the scripts' directories, because the current namespace is another in each.
+func (s *Server) config() string { return s.dir + ".kubeconfig" }
+
+// run runs one step. The error says that there is no result at all.
+func (s *Server) run(ctx context.Context, step Step) (Result, error) {
+	if step.File != "" {
+		return Result{}, os.WriteFile(filepath.Join(s.dir, step.File), []byte(step.Input), 0o600)
+	}
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(limited, s.Kubectl, step.Args...)
+	cmd.WaitDelay = 5 * time.Second // an editor may hold the pipes open
+	cmd.Dir = s.dir
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(step.Input), &stdout, &stderr
+	cmd.Env = append(cmd.Environ(), "KUBECONFIG="+s.config(), "HOME="+s.Directory, "USERPROFILE="+s.Directory, "TZ=UTC", "SHELL=/bin/sh", "TMPDIR="+s.dir)
+	cmd.Env = append(cmd.Env, step.Env...)
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return Result{}, context.Cause(ctx)
+	}
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) && limited.Err() == nil {
+		return Result{}, err
+	}
+	return Result{cmd.ProcessState.ExitCode(), s.normalise(stdout.String()), s.normalise(stderr.String())}, nil
+}
