@@ -90,6 +90,9 @@ func (s *Server) discover(w http.ResponseWriter, r *http.Request) error {
 		}
 	case root == "openapi" && at(1) == "v3" && s.openapi(w, r, parts[2:]):
 		return nil
+	case len(parts) == 2 && root == "openapi" && at(1) == "v2":
+		s.openapi2(w, r)
+		return nil
 	}
 	http.NotFound(w, r)
 	return nil

@@ -45,7 +45,7 @@
 //   - list and watch at a resource version, by the rules of the Kubernetes documentation "API Concepts"; streaming lists
 //     (KEP-3157); bookmarks; timeoutSeconds; selectors for labels and for the fields that the resource allows;
 //   - optimistic concurrency, preconditions, finalizers, generation and managedFields;
-//   - discovery of all that in both forms, OpenAPI v3 documents with the schemas, Tables and metadata alone: what kubectl needs;
+//   - discovery of all that in both forms, OpenAPI documents with the schemas, in versions 2 and 3, Tables and metadata alone: what kubectl needs;
 //   - the users of tokens and client certificates, impersonation, and the reviews of access, of rules and of oneself.
 //
 // One counter, as on a real server, versions all resources. Errors are Status bodies in kube-apiserver's words.

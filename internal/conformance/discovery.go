@@ -202,6 +202,11 @@ func testDiscoveryHeaders(t *testing.T, s suite) {
 		{"/apis/apps/v1", "application/json", "application/json", "no-cache, private", false},
 		{"/openapi/v3", "application/json", "text/plain; charset=utf-8", "no-cache, private", false},
 		{"/openapi/v3/apis/apps/v1", "application/json", "application/json", "no-cache, private", true},
+		{"/openapi/v2", "application/json", "application/json", "no-cache, private", true},
+		{
+			"/openapi/v2", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+			"application/com.github.proto-openapi.spec.v2.v1.0+protobuf", "no-cache, private", true,
+		},
 	} {
 		resp := must[*http.Response](t)(s.client.Raw(t.Context(), client.RawRequest{
 			Path: test.path, Header: http.Header{"Accept": {test.accept}},
