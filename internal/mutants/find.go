@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/parser"
 	"go/token"
 	"os"
@@ -22,6 +23,10 @@ type mutant struct {
 	nth        int // among the mutants that are the same up to here, from 1
 	start, end int
 	line       int
+
+	// What a binary that holds many mutants has around the text: see bundle. They have the mutant's number in the place of the
+	// word ID. Both are empty if the mutant must be compiled by itself.
+	prefix, suffix string
 }
 
 // String is the mutant's identity. It is the same as long as the function does not change at this place.
@@ -58,6 +63,12 @@ func mutantsOf(root, dir string, keep func(name string) bool) ([]mutant, error) 
 		base := filepath.Base(name)
 		if strings.HasSuffix(base, "_test.go") || !keep(base) {
 			continue
+		}
+		if ours, err := build.Default.MatchFile(filepath.Dir(name), base); err != nil || !ours {
+			if err != nil {
+				return nil, err
+			}
+			continue // of another platform
 		}
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -125,20 +136,19 @@ type finder struct {
 	text           []byte
 	set            *token.FileSet
 	found          []mutant
+	fixed          []ast.Stmt // statements in places where no other statement can be
 }
 
 func (f *finder) source(n ast.Node) string {
 	return string(f.text[f.set.Position(n.Pos()).Offset:f.set.Position(n.End()).Offset])
 }
 
-// replace adds the mutant in which after stands where n is.
-func (f *finder) replace(n ast.Node, after string) { f.add(n.Pos(), n.End(), after) }
-
-func (f *finder) add(from, to token.Pos, after string) {
-	start, end := f.set.Position(from), f.set.Position(to)
+// add adds the mutant in which after stands where n is. The prefix and the suffix do the same to n when the mutant is on.
+func (f *finder) add(n ast.Node, after, prefix, suffix string) {
+	start, end := f.set.Position(n.Pos()), f.set.Position(n.End())
 	f.found = append(f.found, mutant{
 		file: f.file, function: f.function, before: string(f.text[start.Offset:end.Offset]), after: after,
-		start: start.Offset, end: end.Offset, line: start.Line,
+		start: start.Offset, end: end.Offset, line: start.Line, prefix: prefix, suffix: suffix,
 	})
 }
 
@@ -147,23 +157,32 @@ func (f *finder) add(from, to token.Pos, after string) {
 func (f *finder) visit(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.IfStmt:
-		f.condition(n.Cond)
+		f.fixed = append(f.fixed, n.Init)
+		f.always(n.Cond)
+		f.never(n.Cond)
 	case *ast.ForStmt:
+		f.fixed = append(f.fixed, n.Init, n.Post)
 		if n.Cond != nil {
-			f.replace(n.Cond, "("+f.source(n.Cond)+") && false")
+			f.never(n.Cond)
 		}
 	case *ast.SwitchStmt:
+		f.fixed = append(f.fixed, n.Init)
 		if n.Tag == nil {
 			for _, c := range n.Body.List {
 				for _, e := range c.(*ast.CaseClause).List {
-					f.condition(e)
+					f.always(e)
+					f.never(e)
 				}
 			}
 		}
+	case *ast.TypeSwitchStmt:
+		f.fixed = append(f.fixed, n.Init, n.Assign)
+	case *ast.CommClause:
+		f.fixed = append(f.fixed, n.Comm)
 	case *ast.BinaryExpr:
 		f.operator(n)
 	case *ast.ExprStmt:
-		if !locks(n.X) {
+		if !is(n.X, "Lock", "Unlock", "RLock", "RUnlock") && !is(n.X, "panic") {
 			f.skip(n)
 		}
 	case *ast.AssignStmt:
@@ -171,66 +190,93 @@ func (f *finder) visit(n ast.Node) bool {
 			f.skip(n)
 		}
 	case *ast.DeferStmt:
-		if !locks(n.Call) {
+		if !is(n.Call, "Lock", "Unlock", "RLock", "RUnlock") {
 			f.skip(n)
 		}
-	case *ast.IncDecStmt, *ast.SendStmt, *ast.GoStmt, *ast.BranchStmt:
+	case *ast.BranchStmt:
+		if n.Tok != token.FALLTHROUGH {
+			f.skip(n)
+		}
+	case *ast.IncDecStmt:
+		f.skip(n)
+	case *ast.SendStmt:
+		f.skip(n)
+	case *ast.GoStmt:
 		f.skip(n)
 	case *ast.ReturnStmt:
 		f.result(n)
 	case *ast.Ident:
 		switch n.Name {
 		case "true":
-			f.replace(n, "false")
+			f.add(n, "false", "(", " && !mutantOn(ID))")
 		case "false":
-			f.replace(n, "true")
+			f.add(n, "true", "(", " || mutantOn(ID))")
 		}
 	case *ast.CallExpr:
-		if fn, ok := n.Fun.(*ast.Ident); ok && fn.Name == "make" {
-			return false // a size is a cost
-		}
+		return !is(n, "make") // a size is a cost
 	case *ast.BasicLit:
 		if n.Kind == token.INT {
-			f.replace(n, "("+n.Value+"+1)")
+			f.add(n, "("+n.Value+"+1)", "mutantNumber(ID, "+n.Value+"+1, ", ")")
 		}
 	case *ast.GenDecl:
 		return n.Tok != token.IMPORT && n.Tok != token.TYPE
+	case *ast.ArrayType, *ast.FuncType:
+		return false
 	}
 	return true
 }
 
-// condition adds the mutants in which a condition always holds, and never.
-func (f *finder) condition(e ast.Expr) {
-	f.replace(e, "("+f.source(e)+") || true")
-	f.replace(e, "("+f.source(e)+") && false")
+// always adds the mutant in which a condition always holds.
+func (f *finder) always(e ast.Expr) {
+	f.add(e, "("+f.source(e)+") || true", "((", ") || mutantOn(ID))")
+}
+
+// never adds the mutant in which a condition never holds.
+func (f *finder) never(e ast.Expr) {
+	f.add(e, "("+f.source(e)+") && false", "((", ") && !mutantOn(ID))")
 }
 
 func (f *finder) operator(n *ast.BinaryExpr) {
-	swap := map[token.Token]string{
-		token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">",
-		token.EQL: "!=", token.NEQ: "==", token.ADD: "-", token.SUB: "+",
-	}
+	x, y := f.source(n.X), f.source(n.Y)
 	switch n.Op {
 	case token.LAND: // each side counts for nothing
-		f.replace(n.X, "("+f.source(n.X)+" || true)")
-		f.replace(n.Y, "("+f.source(n.Y)+" || true)")
+		f.always(n.X)
+		f.always(n.Y)
+		return
 	case token.LOR:
-		f.replace(n.X, "("+f.source(n.X)+" && false)")
-		f.replace(n.Y, "("+f.source(n.Y)+" && false)")
-	case token.ADD:
-		if isText(n.X) || isText(n.Y) {
-			return // strings have no difference
+		f.never(n.X)
+		f.never(n.Y)
+		return
+	}
+	swap := map[token.Token]string{
+		token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">",
+		token.EQL: "!=", token.NEQ: "==",
+	}
+	sums := map[token.Token]string{token.ADD: "-", token.SUB: "+"}
+	switch {
+	case swap[n.Op] != "":
+		after := x + " " + swap[n.Op] + " " + y
+		f.add(n, after, "(mutantOn(ID) && ("+oneSpace(after)+") || !mutantOn(ID) && (", "))")
+	case sums[n.Op] != "" && !isText(n.X) && !isText(n.Y): // strings have no difference
+		after := x + " " + sums[n.Op] + " " + y
+		prefix, suffix := "mutantNumber(ID, "+oneSpace(after)+", ", ")"
+		if calls(n) { // they would be done twice
+			prefix, suffix = "", ""
 		}
-		fallthrough
-	default:
-		if op := swap[n.Op]; op != "" {
-			f.replace(n, f.source(n.X)+" "+op+" "+f.source(n.Y))
-		}
+		f.add(n, after, prefix, suffix)
 	}
 }
 
+// oneSpace is an expression without its line breaks, so that lines keep their numbers.
+func oneSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
+
 // skip adds the mutant in which a statement is not done.
-func (f *finder) skip(n ast.Node) { f.replace(n, "if false { "+f.source(n)+" }") }
+func (f *finder) skip(n ast.Stmt) {
+	if slices.Contains(f.fixed, n) {
+		return
+	}
+	f.add(n, "if false { "+f.source(n)+" }", "if !mutantOn(ID) { ", " }")
+}
 
 // result adds the mutant in which an error is not returned.
 func (f *finder) result(n *ast.ReturnStmt) {
@@ -238,27 +284,43 @@ func (f *finder) result(n *ast.ReturnStmt) {
 		return
 	}
 	last := n.Results[len(n.Results)-1]
+	drop := false
 	switch e := last.(type) {
 	case *ast.Ident:
-		if e.Name == "err" {
-			f.replace(last, "nil")
-		}
+		drop = e.Name == "err"
 	case *ast.CallExpr:
-		switch f.source(e.Fun) {
-		case "fmt.Errorf", "errors.New", "errors.Join":
-			f.replace(last, "nil")
-		}
+		drop = slices.Contains([]string{"fmt.Errorf", "errors.New", "errors.Join"}, f.source(e.Fun))
+	}
+	if drop {
+		f.add(last, "nil", "mutantError(ID, ", ")")
 	}
 }
 
-// locks reports whether e takes or gives back a lock: a test that is not stuck without it belongs to the race detector.
-func locks(e ast.Expr) bool {
+// is reports whether e calls a function or a method with one of the names.
+func is(e ast.Expr, names ...string) bool {
 	call, ok := e.(*ast.CallExpr)
 	if !ok {
 		return false
 	}
-	sel, ok := call.Fun.(*ast.SelectorExpr)
-	return ok && slices.Contains([]string{"Lock", "Unlock", "RLock", "RUnlock"}, sel.Sel.Name)
+	switch fn := call.Fun.(type) {
+	case *ast.Ident:
+		return slices.Contains(names, fn.Name)
+	case *ast.SelectorExpr:
+		return slices.Contains(names, fn.Sel.Name)
+	}
+	return false
+}
+
+// calls reports whether an expression calls something that might do more than compute.
+func calls(e ast.Expr) bool {
+	found := false
+	ast.Inspect(e, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok && !is(call, "len", "cap", "int", "int64", "Duration") {
+			found = true
+		}
+		return !found
+	})
+	return found
 }
 
 // blank reports whether all of an assignment's left side is the blank identifier.

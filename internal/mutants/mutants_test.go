@@ -44,8 +44,8 @@ func TestTheMutantsOfAFunction(t *testing.T) {
 	want := []string{
 		"s.closed || n < 1 => (s.closed || n < 1) || true",
 		"s.closed || n < 1 => (s.closed || n < 1) && false",
-		"s.closed => (s.closed && false)",
-		"n < 1 => (n < 1 && false)",
+		"s.closed => (s.closed) && false",
+		"n < 1 => (n < 1) && false",
 		"n < 1 => n <= 1",
 		"1 => (1+1)",
 		`fmt.Errorf("closed") => nil`,
@@ -103,43 +103,130 @@ func TestAMutantIsTried(t *testing.T) {
 	write("go.mod", "module example.com/m\n\ngo 1.26\n")
 	write("low/low.go", `package low
 
-func Abs(n int) int {
-	if n < 0 {
-		return -n
+import "errors"
+
+const limit = 100
+
+func Abs(n int) (int, error) {
+	if n < 0 && n > -limit {
+		n = -n
 	}
-	return n + 0
+	if n < 0 {
+		return 0, errors.New("too low")
+	}
+	for i := 0; i < 1; i++ {
+		n = n + i - 0
+	}
+	return n + 0, nil
+}
+
+func set(text string) string {
+	if text == "" {
+		return "a" + "b"
+	}
+	return text
 }
 `)
-	write("low/low_test.go", "package low\n\nimport \"testing\"\n\nfunc TestAbs(t *testing.T) {\n\tif Abs(-2) != 2 {\n\t\tt.Fail()\n\t}\n}\n")
-	write("high/high_test.go", "package high\n\nimport (\n\t\"testing\"\n\n\t\"example.com/m/low\"\n)\n\n"+
-		"func TestPositive(t *testing.T) {\n\tif low.Abs(2) != 2 {\n\t\tt.Fail()\n\t}\n}\n")
-	all, err := mutantsOf(root, "low", func(string) bool { return true })
+	write("low/low_test.go", `package low
+
+import "testing"
+
+func TestAbs(t *testing.T) {
+	if n, err := Abs(-2); n != 2 || err != nil {
+		t.Fail()
+	}
+	if _, err := Abs(-200); err == nil {
+		t.Error("no error")
+	}
+}
+`)
+	write("high/high_test.go", `package high
+
+import (
+	"testing"
+
+	"example.com/m/low"
+)
+
+func TestPositive(t *testing.T) {
+	for _, n := range []int{2, 98} {
+		if got, _ := low.Abs(n); got != n {
+			t.Fail()
+		}
+	}
+	if _, err := low.Abs(-100); err == nil {
+		t.Error("no error")
+	}
+}
+`)
+	g := target{dir: "low", also: []string{"high"}}
+	all, err := mutantsOf(root, g.dir, g.has)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tried := trier{root: root, tmp: t.TempDir()}
+	tried, err := newTrier(t.Context(), root, t.TempDir(), g, all)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		mutant  string
 		verdict verdict
 		why     string
+		alone   bool
 	}{
-		{"low/low.go Abs: n < 0 => (n < 0) && false", killed, "TestAbs"},
-		{"low/low.go Abs: n < 0 => (n < 0) || true", killed, "TestPositive"}, // only the package above notices
-		{"low/low.go Abs: n < 0 => n <= 0", survived, ""},
+		{"low/low.go Abs: n < 0 && n > -limit => (n < 0 && n > -limit) && false", killed, "TestAbs", false},
+		{"low/low.go Abs: n < 0 => (n < 0) || true", killed, "TestPositive", false}, // only the package above notices
+		{"low/low.go Abs: n > -limit => n >= -limit", killed, "TestPositive", false},
+		{"low/low.go Abs: n < 0 => n <= 0", survived, "", false},
+		{"low/low.go Abs: n < 0 => n <= 0 #2", survived, "", false},
+		{"low/low.go Abs: errors.New(\"too low\") => nil", killed, "TestAbs", false},
+		{"low/low.go Abs: n + i - 0 => n + i + 0", survived, "", false},
+		{"low/low.go Abs: n + i => n - i", survived, "", false},
+		{"low/low.go : 100 => (100+1)", killed, "TestPositive", true}, // a constant
+		{"low/low.go set: text == \"\" => text != \"\"", survived, "", false},
 	} {
 		i := slices.IndexFunc(all, func(m mutant) bool { return m.String() == c.mutant })
 		if i < 0 {
-			t.Fatalf("no mutant %q in %v", c.mutant, all)
+			t.Errorf("no mutant %q in %v", c.mutant, all)
+			continue
 		}
-		v, why, err := tried.try(t.Context(), all[i], []string{"low", "high"})
+		v, why, err := tried.try(t.Context(), i+1)
 		if v != c.verdict || why != c.why || err != nil {
 			t.Errorf("%s: %s by %q, %v; want %s by %q", c.mutant, v, why, err, c.verdict, c.why)
 		}
+		if tried.b.out[i+1] != c.alone {
+			t.Errorf("%s: compiled alone %t, want %t", c.mutant, tried.b.out[i+1], c.alone)
+		}
 	}
-	wrong := all[0]
-	wrong.after = "n"
-	if v, why, err := tried.try(t.Context(), wrong, []string{"low"}); v != invalid || err != nil {
-		t.Errorf("a mutant that does not compile: %s by %q, %v; want %s", v, why, err, invalid)
+}
+
+// Every mutant of a file, one within the other, gives a file that is Go; nothing else of the file changes.
+func TestABundleIsTheCodeWithTheMutantsOff(t *testing.T) {
+	ms, err := mutantsIn("a/p.go", []byte(code))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := bundle{mutants: ms}
+	var ids []int
+	for i, m := range ms {
+		if m.prefix != "" {
+			ids = append(ids, i+1)
+		}
+	}
+	c := b.change([]byte(code), ids)
+	if _, err := parser.ParseFile(token.NewFileSet(), "p.go", c.text, 0); err != nil {
+		t.Errorf("%v in:\n%s", err, c.text)
+	}
+	if got, want := strings.Count(c.text, "\n"), strings.Count(code, "\n"); got != want {
+		t.Errorf("%d lines, want %d", got, want)
+	}
+	if want := `((s.closed) && !mutantOn(3)) || (((mutantOn(5) && (n <= 1) || !mutantOn(5) && (n < mutantNumber(6, 1+1, 1)`; !strings.Contains(c.text, want) {
+		t.Errorf("want %q in:\n%s", want, c.text)
+	}
+	for _, p := range c.places {
+		if !strings.Contains(c.text[p.start:p.end], strings.Fields(ms[p.id-1].before)[0]) {
+			t.Errorf("mutant %d is said to be at %q", p.id, c.text[p.start:p.end])
+		}
 	}
 }
 

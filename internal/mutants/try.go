@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -18,46 +19,67 @@ type verdict string
 
 const (
 	killed   verdict = "killed"
-	survived verdict = "SURVIVED"
+	survived verdict = "survived"
 	invalid  verdict = "invalid" // does not compile
 )
-
-// testTimeout is how long the tests of one package may take. A mutant that makes them hang is killed by it.
-const testTimeout = 2 * time.Minute
 
 // memory is how much address space a test may take, in KiB: a mutant may well allocate without end.
 const memory = 12 << 20
 
-// trier compiles mutants and runs tests against them. The zero value of its files is the code as it is.
-type trier struct {
-	root string // the module's folder
-	tmp  string // a folder of its own
+// suite is the tests of one package, compiled against a bundle.
+type suite struct {
+	pkg, binary string
+	patience    time.Duration // how long they may take: many times what they take without a mutant
 }
 
-// try says what the tests of a package and of those above it make of a mutant, and which test killed it.
-func (t trier) try(ctx context.Context, m mutant, packages []string) (verdict, string, error) {
-	name := filepath.Join(t.root, filepath.FromSlash(m.file))
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return "", "", err
+// trier runs the tests of a package, and of those above it, against the mutants of a bundle.
+type trier struct {
+	b      bundle
+	suites []suite
+}
+
+// newTrier compiles a package with the mutants in it, and its tests and those of the packages above it. All of them must pass
+// while no mutant is on.
+func newTrier(ctx context.Context, root, tmp string, g target, mutants []mutant) (*trier, error) {
+	t := &trier{b: bundle{root: root, dir: g.dir, tmp: tmp, mutants: mutants}}
+	if err := t.b.settle(ctx); err != nil {
+		return nil, err
 	}
-	changed := filepath.Join(t.tmp, "mutant.go")
-	if err := os.WriteFile(changed, m.apply(text), 0o600); err != nil {
-		return "", "", err
+	for i, pkg := range append([]string{g.dir}, g.also...) {
+		s := suite{pkg: pkg, binary: filepath.Join(tmp, "tests"+strconv.Itoa(i)), patience: 10 * time.Minute}
+		if err := t.compile(ctx, pkg, t.b.overlay(), s.binary); err != nil {
+			return nil, err
+		}
+		began := time.Now()
+		why, err := t.run(ctx, s, 0)
+		if err == nil && why != "" {
+			err = errors.New(why)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the tests of %s do not pass without a mutant: %w", pkg, err)
+		}
+		s.patience = 10*time.Second + 5*time.Since(began)
+		t.suites = append(t.suites, s)
 	}
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{name: changed}})
-	if err != nil {
-		return "", "", err
-	}
-	if err := os.WriteFile(t.overlay(), overlay, 0o600); err != nil {
-		return "", "", err
-	}
-	for i, p := range packages {
-		why, err := t.test(ctx, p)
-		var compile *compileError
-		switch {
-		case i == 0 && errors.As(err, &compile):
-			return invalid, "", nil
+	return t, nil
+}
+
+// try says what the tests make of the mutant with this number, and which test killed it.
+func (t *trier) try(ctx context.Context, id int) (verdict, string, error) {
+	alone := t.b.out[id]
+	for i, s := range t.suites {
+		if alone {
+			s.binary = filepath.Join(t.b.tmp, "alone")
+			err := t.compileAlone(ctx, t.b.mutants[id-1], s)
+			var compile *compileError
+			switch {
+			case i == 0 && errors.As(err, &compile):
+				return invalid, "", nil
+			case err != nil:
+				return "", "", err
+			}
+		}
+		switch why, err := t.run(ctx, s, id); {
 		case err != nil:
 			return "", "", err
 		case why != "":
@@ -67,32 +89,60 @@ func (t trier) try(ctx context.Context, m mutant, packages []string) (verdict, s
 	return survived, "", nil
 }
 
-func (t trier) overlay() string { return filepath.Join(t.tmp, "overlay.json") }
+// compileAlone compiles the tests of s against a mutant that the bundle cannot hold, such as one of a constant.
+func (t *trier) compileAlone(ctx context.Context, m mutant, s suite) error {
+	name := filepath.Join(t.b.root, filepath.FromSlash(m.file))
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	changed := filepath.Join(t.b.tmp, "alone.go")
+	if err := os.WriteFile(changed, m.apply(text), 0o600); err != nil {
+		return err
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{name: changed}})
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(t.b.tmp, "alone.json")
+	if err := os.WriteFile(file, overlay, 0o600); err != nil {
+		return err
+	}
+	return t.compile(ctx, s.pkg, file, s.binary)
+}
 
 // compileError is the compiler's, and not one of the go command.
 type compileError struct{ output string }
 
 func (e *compileError) Error() string { return "does not compile:\n" + e.output }
 
-// test runs a package's tests and returns the name of one that fails, or another reason why the tests fail.
-func (t trier) test(ctx context.Context, pkg string) (string, error) {
-	binary := filepath.Join(t.tmp, "tests")
-	build := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", t.overlay(), "-o", binary, "./"+pkg)
-	build.Dir = t.root
-	if out, err := build.CombinedOutput(); err != nil {
-		if ctx.Err() != nil {
-			return "", ctx.Err()
-		}
-		return "", &compileError{string(out)}
+func (t *trier) compile(ctx context.Context, pkg, overlay, binary string) error {
+	build := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-o", binary, "./"+pkg)
+	build.Dir = t.b.root
+	out, err := build.CombinedOutput()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return &compileError{string(out)}
 	}
-	ctx, cancel := context.WithTimeout(ctx, testTimeout+30*time.Second) // the binary ends by itself before
+	return nil
+}
+
+// run runs tests while a mutant is on, and returns the name of a test that fails, or another reason why they fail. They run in
+// the folder of their package, as with go test.
+func (t *trier) run(ctx context.Context, s suite, id int) (string, error) {
+	bound, cancel := context.WithTimeout(ctx, s.patience+30*time.Second) // they end by themselves before
 	defer cancel()
-	run := exec.CommandContext(ctx, "sh", "-c", fmt.Sprintf(`ulimit -v %d; exec "$0" "$@"`, memory),
-		binary, "-test.failfast", "-test.timeout="+testTimeout.String())
-	run.Dir = filepath.Join(t.root, filepath.FromSlash(pkg))
+	run := exec.CommandContext(bound, "sh", "-c", fmt.Sprintf(`ulimit -v %d; exec "$0" "$@"`, memory),
+		s.binary, "-test.failfast", "-test.timeout="+s.patience.String())
+	run.Dir = filepath.Join(t.b.root, filepath.FromSlash(s.pkg))
+	run.Env = append(os.Environ(), variable+"="+strconv.Itoa(id))
 	out, err := run.CombinedOutput()
 	var exit *exec.ExitError
 	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
 	case err == nil:
 		return "", nil
 	case errors.As(err, &exit):
@@ -109,7 +159,7 @@ func reason(out string) string {
 	if all := failed.FindAllStringSubmatch(out, -1); len(all) > 0 {
 		name = all[len(all)-1][1] // the innermost subtest is printed last
 	}
-	for _, line := range strings.Split(out, "\n") {
+	for line := range strings.SplitSeq(out, "\n") {
 		if strings.HasPrefix(line, "panic: test timed out") {
 			return strings.TrimSpace("hangs " + name)
 		}
@@ -117,7 +167,7 @@ func reason(out string) string {
 	if name != "" {
 		return name
 	}
-	for _, line := range strings.Split(out, "\n") {
+	for line := range strings.SplitSeq(out, "\n") {
 		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
 			return line
 		}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// errFound says that there is something to mend. The campaign has printed it.
+var errFound = errors.New("tests that would not notice")
+
+// campaign is one run of the command.
+type campaign struct {
+	n, seed  int
+	packages []string // nil for all
+	run      string
+	list     bool
+	w        io.Writer
+
+	argued map[string]string
+}
+
+// tally counts the mutants of a package.
+type tally struct{ tried, killed, argued, open int }
+
+func (n *tally) add(o tally) {
+	n.tried += o.tried
+	n.killed += o.killed
+	n.argued += o.argued
+	n.open += o.open
+}
+
+// do tries the mutants and prints what becomes of each, and a table at the end.
+func (c *campaign) do(ctx context.Context) error {
+	var err error
+	if c.argued, err = parseArguments(arguments); err != nil {
+		return err
+	}
+	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return fmt.Errorf("find the module: %w", err)
+	}
+	root := strings.TrimSpace(string(out))
+	chosen := slices.DeleteFunc(targets(), func(g target) bool { return c.packages != nil && !slices.Contains(c.packages, g.dir) })
+	if len(chosen) == 0 {
+		return fmt.Errorf("-packages must name packages of the campaign, got %q", c.packages)
+	}
+	var total tally
+	var rows []string
+	for _, g := range chosen {
+		n, err := c.target(ctx, root, g)
+		if err != nil {
+			return err
+		}
+		total.add(n)
+		rows = append(rows, row(g.dir, n))
+	}
+	if c.list {
+		return nil
+	}
+	tw := tabwriter.NewWriter(c.w, 0, 0, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, "\npackage\ttried\tkilled\targued\tto mend\t")
+	for _, r := range append(rows, row("all", total)) {
+		fmt.Fprintln(tw, r)
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	if total.open > 0 {
+		return errFound
+	}
+	return nil
+}
+
+func row(name string, n tally) string {
+	return fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t", name, n.tried, n.killed, n.argued, n.open)
+}
+
+// target tries the mutants of one package.
+func (c *campaign) target(ctx context.Context, root string, g target) (n tally, _ error) {
+	all, err := mutantsOf(root, g.dir, g.has)
+	if err != nil {
+		return n, err
+	}
+	known := map[string]bool{}
+	for _, m := range all {
+		known[m.String()] = true
+	}
+	want := c.n * g.part / 100
+	if c.run != "" {
+		all = slices.DeleteFunc(all, func(m mutant) bool { return !strings.Contains(m.String(), c.run) })
+		want = len(all)
+	}
+	all = shuffled(all, c.seed)
+	if c.list {
+		for _, m := range all[:min(want, len(all))] {
+			fmt.Fprintln(c.w, m)
+		}
+		return n, nil
+	}
+	if want == 0 || len(all) == 0 {
+		return n, nil
+	}
+	all = all[:min(want+want/10+5, len(all))] // some will not compile
+	tmp, err := os.MkdirTemp("", "mutants")
+	if err != nil {
+		return n, err
+	}
+	defer func() { _ = os.RemoveAll(tmp) }() // a folder that stays does not make the campaign wrong
+	t, err := newTrier(ctx, root, tmp, g, all)
+	if err != nil {
+		return n, err
+	}
+	for i, m := range all {
+		if n.tried == want {
+			break
+		}
+		v, why, err := t.try(ctx, i+1)
+		if err != nil {
+			return n, err
+		}
+		if v != invalid {
+			n.add(c.judge(m, v, why))
+		}
+	}
+	for _, identity := range slices.Sorted(maps.Keys(c.argued)) {
+		if file, _, _ := strings.Cut(identity, " "); path.Dir(file) == g.dir && g.has(path.Base(file)) && !known[identity] {
+			fmt.Fprintf(c.w, "GONE     %s\n         argued.txt has it, and the code does not\n", identity)
+			n.open++
+		}
+	}
+	return n, nil
+}
+
+// judge prints what became of a mutant, and counts it.
+func (c *campaign) judge(m mutant, v verdict, why string) tally {
+	argument, argued := c.argued[m.String()]
+	switch {
+	case v == killed && argued:
+		fmt.Fprintf(c.w, "KILLED   %s\n         by %s, but argued.txt says: %s\n", m, why, argument)
+		return tally{tried: 1, killed: 1, open: 1}
+	case v == killed:
+		fmt.Fprintf(c.w, "killed   %s\n         by %s\n", m, why)
+		return tally{tried: 1, killed: 1}
+	case argued:
+		fmt.Fprintf(c.w, "argued   %s\n         %s\n", m, argument)
+		return tally{tried: 1, argued: 1}
+	}
+	fmt.Fprintf(c.w, "SURVIVED %s\n         line %d\n", m, m.line)
+	return tally{tried: 1, open: 1}
+}
