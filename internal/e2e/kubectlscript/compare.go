@@ -20,8 +20,8 @@ func Exceptions() (exception.List, error) { return exception.Parse(exceptions) }
 type Comparison struct {
 	// Commands is how many commands were run against each.
 	Commands int
-	// Differs says of each output of each command, as "SCRIPT OUTPUT: COMMAND", whether it differs. The outputs are code, stdout
-	// and stderr.
+	// Differs has names, as "SCRIPT OUTPUTS: COMMAND", and is true for those that differ: the outputs of the command that differ
+	// are exactly these, of code, stdout and stderr. So an exception says which outputs differ, and covers no others.
 	Differs map[string]bool
 	// Details are the outputs that differ, by the same names.
 	Details map[string]string
@@ -49,19 +49,39 @@ func Compare(ctx context.Context, scripts []Script, reference, subject *Server) 
 				continue
 			}
 			c.Commands++
-			c.add(script.Name, "code", step.Name, strconv.Itoa(results[0].Code), strconv.Itoa(results[1].Code))
-			c.add(script.Name, "stdout", step.Name, results[0].Stdout, results[1].Stdout)
-			c.add(script.Name, "stderr", step.Name, results[0].Stderr, results[1].Stderr)
+			c.add(script.Name, step.Name, results[0], results[1])
 		}
 	}
 	return c, nil
 }
 
-func (c *Comparison) add(script, output, command, want, got string) {
-	name := fmt.Sprintf("%s %s: %s", script, output, command)
-	c.Differs[name] = want != got
-	if want != got {
-		c.Details[name] = difference(want, got)
+// add compares the results of a command.
+func (c *Comparison) add(script, command string, want, got Result) {
+	outputs := []struct{ name, want, got string }{
+		{"code", strconv.Itoa(want.Code), strconv.Itoa(got.Code)},
+		{"stdout", want.Stdout, got.Stdout},
+		{"stderr", want.Stderr, got.Stderr},
+	}
+	differ, details := 0, ""
+	for i, o := range outputs {
+		if o.want != o.got {
+			differ |= 1 << i
+			details += o.name + ":\n" + difference(o.want, o.got) + "\n"
+		}
+	}
+	// Each set of outputs has a name, so that a list of exceptions with another set than that which differs is noticed.
+	for set := 1; set < 1<<len(outputs); set++ {
+		name := script
+		for i, o := range outputs {
+			if set&(1<<i) != 0 {
+				name += " " + o.name
+			}
+		}
+		name += ": " + command
+		c.Differs[name] = set == differ
+		if set == differ {
+			c.Details[name] = details
+		}
 	}
 }
 

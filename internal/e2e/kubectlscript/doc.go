@@ -10,6 +10,7 @@
 //	kubectl apply -f -
 //	| apiVersion: v1
 //	| kind: ConfigMap
+//	kubectl create deployment web --image=web:1 --dry-run=client -o yaml | kubectl create -f -
 //	file pod.yaml
 //	| apiVersion: v1
 //

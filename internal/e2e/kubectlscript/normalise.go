@@ -13,12 +13,14 @@ var rewrites = []struct {
 	// Tokens of service accounts.
 	{regexp.MustCompile(`eyJ[\w-]+\.[\w-]+\.[\w-]*`), "TOKEN"},
 	{regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "UID"},
-	// Times as in JSON, and as kubectl describe prints them.
-	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d([T ])\d\d:\d\d:\d\d(\.\d+)?(Z| \+0000 UTC)`), "TIME"},
+	// Times as in JSON, as diff prints them, and as kubectl describe does.
+	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| \+0000)`), "TIME"},
 	{regexp.MustCompile(`\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d:\d\d \+0000`), "TIME"},
-	// Resource versions, in YAML, JSON, of either indentation, and in kubectl's own words.
-	{regexp.MustCompile(`(resourceVersion"?: ?)"\d+"`), `$1"VERSION"`},
+	// Resource versions, in YAML, in JSON, which may be quoted itself, and in kubectl's own words.
+	{regexp.MustCompile(`(resourceVersion\\?"?: ?\\?)"\d+`), `$1"VERSION`},
 	{regexp.MustCompile(`(ResourceVersion:\s+)\d+`), "${1}VERSION"},
+	// Files that kubectl makes.
+	{regexp.MustCompile(`\b(LIVE|MERGED|kubectl-edit)-\d+`), "$1"},
 	// What is generated from the prefix that the scripts use for it.
 	{regexp.MustCompile(`\bgenerated-[a-z0-9]{5}\b`), "generated-RANDOM"},
 	// Ages in tables, which come after spaces, or at a line's start with a custom column.
@@ -33,7 +35,8 @@ var gap = regexp.MustCompile(`(\S) {2,}`)
 // normalise replaces what differs between two servers with the same text: uids, times, ages, resource versions, the names
 // that a server generates, tokens, the address of the server and the working directory.
 func (s *Server) normalise(text string) string {
-	text = strings.NewReplacer(s.address, "SERVER", s.dir, "DIRECTORY").Replace(text)
+	_, port, _ := strings.Cut(s.address, ":")
+	text = strings.NewReplacer(s.address, "SERVER", s.dir, "DIRECTORY", `"targetPort":`+port, `"targetPort":PORT`).Replace(text)
 	for _, r := range rewrites {
 		text = r.pattern.ReplaceAllString(text, r.by)
 	}

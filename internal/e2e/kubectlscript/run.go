@@ -33,7 +33,7 @@ type Result struct {
 	Stdout, Stderr string
 }
 
-// patience is how long a command may take. It is a result, not an error, if it takes longer: it was killed.
+// patience is how long a step may take. If it takes longer, that is a result and no error: it is killed.
 const patience = time.Minute
 
 const kubeconfig = `apiVersion: v1
@@ -71,26 +71,41 @@ func (s *Server) begin(ctx context.Context, script string) error {
 // config is beside the scripts' directories, because the current namespace is another in each.
 func (s *Server) config() string { return s.dir + ".kubeconfig" }
 
-// run runs one step. The error says that there is no result at all.
+// run runs one step. The error says why there is no result at all.
 func (s *Server) run(ctx context.Context, step Step) (Result, error) {
 	if step.File != "" {
 		return Result{}, os.WriteFile(filepath.Join(s.dir, step.File), []byte(step.Input), 0o600)
 	}
-	limited, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	input, complaints := step.Input, ""
+	if step.From != nil {
+		from, err := s.kubectl(ctx, step.Env, input, step.From)
+		if err != nil {
+			return Result{}, err
+		}
+		input, complaints = from.Stdout, from.Stderr
+	}
+	r, err := s.kubectl(ctx, step.Env, input, step.Args)
+	return Result{r.Code, s.normalise(r.Stdout), s.normalise(complaints + r.Stderr)}, err
+}
+
+// kubectl runs one kubectl. The code is negative if it was killed, because it took too long.
+func (s *Server) kubectl(ctx context.Context, env []string, input string, args []string) (Result, error) {
 	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(limited, s.Kubectl, step.Args...)
+	cmd := exec.CommandContext(ctx, s.Kubectl, args...)
 	cmd.WaitDelay = 5 * time.Second // an editor may hold the pipes open
 	cmd.Dir = s.dir
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(step.Input), &stdout, &stderr
-	cmd.Env = append(cmd.Environ(), "KUBECONFIG="+s.config(), "HOME="+s.Directory, "USERPROFILE="+s.Directory, "TZ=UTC", "SHELL=/bin/sh", "TMPDIR="+s.dir)
-	cmd.Env = append(cmd.Env, step.Env...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &stdout, &stderr
+	cmd.Env = append(cmd.Environ(), "KUBECONFIG="+s.config(), "HOME="+s.Directory, "USERPROFILE="+s.Directory, "TMPDIR="+s.dir,
+		"TZ=UTC", "SHELL=/bin/sh")
+	cmd.Env = append(cmd.Env, env...)
 	err := cmd.Run()
-	if ctx.Err() != nil {
+	switch {
+	case errors.Is(context.Cause(ctx), context.Canceled): // by the caller
 		return Result{}, context.Cause(ctx)
-	}
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) && limited.Err() == nil {
+	case cmd.ProcessState == nil:
 		return Result{}, err
 	}
-	return Result{cmd.ProcessState.ExitCode(), s.normalise(stdout.String()), s.normalise(stderr.String())}, nil
+	return Result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}, nil
 }

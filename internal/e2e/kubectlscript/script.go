@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -24,6 +25,7 @@ type Step struct {
 	File  string   // the name of the file to be written; empty for a command
 	Name  string   // the command as it is written
 	Env   []string // NAME=VALUE
+	From  []string // the arguments of a kubectl whose output is the input, if there is one
 	Args  []string // after kubectl
 	Input string   // standard input, or the content of the file
 }
@@ -87,6 +89,9 @@ func parse(text string) ([]Step, error) {
 				break
 			}
 			step.Env, words = append(step.Env, words[0]), words[1:]
+		}
+		if pipe := slices.Index(words, "|"); pipe > 0 && words[0] == "kubectl" {
+			step.From, words = words[1:pipe], words[pipe+1:]
 		}
 		if len(words) == 0 || words[0] != "kubectl" {
 			return nil, fmt.Errorf("line %d: a command must be kubectl, after NAME=VALUE if need be", number)
