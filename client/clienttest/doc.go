@@ -76,8 +76,6 @@
 //     it, a little later. Owner references do nothing, and propagationPolicy changes nothing, because there is no
 //     garbage collector.
 //   - A pod is deleted at once, whatever its grace period, as if the kubelet had done its work.
-//   - A subresource writes its part of the object and nothing else; with some built-in types of a real server, the status and
-//     others let labels and annotations through as well.
 //   - A resource has one version. It comes and goes by [Server.Register] and [Server.Unregister], not by an object of kind
 //     CustomResourceDefinition.
 //   - Bookmarks come by the clock, also where nothing has happened since the last. The one that ends the initial events comes

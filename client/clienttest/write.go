@@ -403,8 +403,10 @@ func (c *call) replace(cur *revision, old, d *draft, o writeOptions) (*revision,
 	}
 	entries := d.meta.ManagedFields
 	if sub := c.res.subresources[c.Subresource]; sub != nil && sub.part != nil {
-		d = sub.part(old, d)
+		whole := d
+		d = sub.part(old, whole)
 		d.meta.ManagedFields = entries
+		c.res.metadataPart(c.Subresource).copy(d, whole)
 	} else {
 		c.keep(old, d)
 	}

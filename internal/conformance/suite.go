@@ -42,6 +42,7 @@ func Run(t *testing.T, cfg client.Config) {
 		{"preconditions of a deletion", testDeletePreconditions},
 		{"finalizers", testFinalizers},
 		{"status", testStatus},
+		{"metadata of a subresource", testMetadataOfASubresource},
 		{"deletecollection", testDeleteCollection},
 		{"versions of a list", testVersions},
 		{"scale", testScale},

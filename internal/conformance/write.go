@@ -254,6 +254,58 @@ func testStatus(t *testing.T, s suite) {
 	wantReason(t, err, apierrors.NotFound, 404)
 }
 
+// testMetadataOfASubresource asks which metadata a write of a subresource changes. Each kind answers for itself.
+func testMetadataOfASubresource(t *testing.T, s suite) {
+	ns := s.namespace(t)
+	const pod = `{"containers":[{"name":"a","image":"a"}]}`
+	const selected = `"selector":{"matchLabels":{"app":"a"}},"template":{"metadata":{"labels":{"app":"a"}},"spec":` + pod + `}`
+	for _, test := range []struct {
+		group, version, kind, resource, subresource string
+		content                                     string
+		want                                        []string
+	}{
+		{
+			"", "v1", "Service", "services", "status", `"spec":{"ports":[{"port":80}]}`,
+			[]string{"labels", "annotations", "finalizers", "ownerReferences"},
+		},
+		{"", "v1", "Pod", "pods", "status", `"spec":` + pod, []string{"labels", "annotations", "finalizers"}},
+		{"", "v1", "Pod", "pods", "ephemeralcontainers", `"spec":` + pod, nil},
+		{
+			"apps", "v1", "Deployment", "deployments", "status", `"spec":{` + selected + `}`,
+			[]string{"annotations", "finalizers", "ownerReferences"},
+		},
+		{Widgets.Group, Widgets.Version, Widgets.Kind, Widgets.Resource, "status", `"spec":{}`, nil},
+	} {
+		whole := client.For(s.client, client.Type[*meta.Unstructured]{
+			Group: test.group, Version: test.version, Kind: test.kind, Resource: test.resource,
+		})
+		made := &meta.Unstructured{}
+		text := fmt.Sprintf(`{"metadata":{"namespace":%q,"name":%q},%s}`, ns, "through-"+test.subresource, test.content)
+		if err := json.Unmarshal([]byte(text), &made.Object); err != nil {
+			t.Fatal(err)
+		}
+		key := meta.KeyOf(must[*meta.Unstructured](t)(whole.Create(t.Context(), made)))
+		got := must[*meta.Unstructured](t)(whole.Sub(test.subresource).Patch(t.Context(), key, patch.Merge(map[string]any{
+			"metadata": map[string]any{
+				"labels":      map[string]any{"through": "yes"},
+				"annotations": map[string]any{"through": "yes"},
+				"finalizers":  []any{"conformance.example/through"},
+				"ownerReferences": []any{
+					map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "name": "a", "uid": "a"},
+				},
+			},
+		})))
+		var through []string
+		for _, name := range []string{"labels", "annotations", "finalizers", "ownerReferences"} {
+			if _, found, err := meta.Nested[any](got.Object, "metadata", name); err != nil || found {
+				through = append(through, name)
+			}
+		}
+		equal(t, "the metadata that the "+test.subresource+" of "+test.resource+" lets through", fmt.Sprint(through), fmt.Sprint(test.want))
+		must[*meta.Unstructured](t)(whole.Patch(t.Context(), key, patch.Merge(map[string]any{"metadata": map[string]any{"finalizers": nil}})))
+	}
+}
+
 func testDryRun(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	dry := s.configMaps.With(client.WriteOptions{DryRun: true})

@@ -25,7 +25,9 @@ var rewrites = []struct {
 	{regexp.MustCompile(`\bgenerated-[a-z0-9]{5}\b`), "generated-RANDOM"},
 	// Ages in tables, which come after spaces, or at a line's start with a custom column.
 	{regexp.MustCompile(`(?m)( {2,}|^)(\d+[smhd])+( ago)?( {2,}|$)`), "${1}AGE${3}${4}"},
-	// The messages of kubectl's own log have the time and the place in its source.
+	// What kubectl logs of the watches that it waits with depends on the moment when its patience ends.
+	{regexp.MustCompile(`(?m)^[EWI]\d{4} \d\d:\d\d:\d\d\.\d+ .* reflector="[^\n]*\n`), ""},
+	// Other lines of its log have the time and the place in its source.
 	{regexp.MustCompile(`(?m)^([EWI])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\]`), "$1 LOG]"},
 }
 

@@ -72,6 +72,7 @@ func TestNormaliseReplacesOnlyWhatMustDiffer(t *testing.T) {
 		{"ages, and the width of their column", "NAME   DATA   AGE     LABELS\na      1      2m10s   x\n", "NAME  DATA  AGE  LABELS\na  1  AGE  x\n"},
 		{"a generated name", "configmap/generated-x7k2b created", "configmap/generated-RANDOM created"},
 		{"a token", "eyJhbGci.eyJhdWQ.c2ln_-\n", "TOKEN\n"},
+		{"a line of the log about a watch", "a\nI1122 18:57:01.123456   12345 r.go:1] \"Failed to watch\" reflector=\"x\"\nb", "a\nb"},
 		{"a line of the log", "E1122 18:57:01.123456   12345 memcache.go:265] a", "E LOG] a"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
