@@ -3,9 +3,11 @@ package kubectlscript
 import (
 	"context"
 	_ "embed" // for the exceptions
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/bowline-go/bowline/internal/e2e/exception"
 )
@@ -27,23 +29,27 @@ type Comparison struct {
 	Details map[string]string
 }
 
-// Compare runs scripts against both servers, each command against one after the other, and compares the outputs. The servers should
+// Compare runs scripts against both servers, each command against both at once, and compares the outputs. The servers should
 // have the same history; new ones have.
 func Compare(ctx context.Context, scripts []Script, reference, subject *Server) (Comparison, error) {
 	c := Comparison{Differs: map[string]bool{}, Details: map[string]string{}}
+	servers := []*Server{reference, subject}
 	for _, script := range scripts {
-		for _, s := range []*Server{reference, subject} {
+		for _, s := range servers {
 			if err := s.begin(ctx, script.Name); err != nil {
 				return c, fmt.Errorf("begin script %s at %s: %w", script.Name, s.URL, err)
 			}
 		}
 		for _, step := range script.Steps {
 			var results [2]Result
-			for i, s := range []*Server{reference, subject} {
-				var err error
-				if results[i], err = s.run(ctx, step); err != nil {
-					return c, fmt.Errorf("%s: %s: %w", script.Name, step.Name, err)
-				}
+			var errs [2]error
+			var running sync.WaitGroup
+			for i, s := range servers {
+				running.Go(func() { results[i], errs[i] = s.run(ctx, step) })
+			}
+			running.Wait()
+			if err := errors.Join(errs[:]...); err != nil {
+				return c, fmt.Errorf("%s: %s: %w", script.Name, step.Name, err)
 			}
 			if step.File != "" {
 				continue
