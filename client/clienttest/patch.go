@@ -145,10 +145,16 @@ type applied struct {
 	wrong  []string // what a strict server says about the members of the patch
 	sorted bool     // and whether it sorts what it says about those of the document
 	shown  string   // what it shows in an error
+	before []byte   // of a merge patch, which shows in place of shown: the document,
+	merged members  // and what was merged into it
 }
 
 // invalid is a patch that makes of an object what cannot be read.
 func (p applied) invalid(why error) error {
+	if p.merged != nil {
+		object, _ := p.value.(members)
+		p.shown = string(appendMerged(nil, p.before, object, p.merged))
+	}
 	return invalid("", "", "", []meta.StatusCause{invalidValue("patch", p.shown, why.Error())})
 }
 
@@ -262,7 +268,33 @@ func mergeApplied(doc, body []byte, lenient bool) (applied, error) {
 	target, _ := whole.(members)
 	mergeMembers(target, change)
 	result := appendValue(nil, target)
-	return applied{doc: result, value: target, wrong: duplicates(body), shown: string(result)}, nil
+	return applied{doc: result, value: target, wrong: duplicates(body), before: doc, merged: change}, nil
+}
+
+// appendMerged writes what a merge patch has made of a document as a real server shows it: the objects that it went through
+// have their members in the order of the names, and all else is as it was.
+func appendMerged(b, before []byte, after, change members) []byte {
+	var was map[string]json.RawMessage
+	mustDecode(before, &was)
+	b = append(b, '{')
+	for i, name := range slices.Sorted(maps.Keys(after)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendString(b, name), ':')
+		inner, changed := change[name]
+		object, isObject := after[name].(members)
+		deeper, isMerged := inner.(members)
+		switch {
+		case !changed:
+			b = append(b, was[name]...)
+		case isObject && isMerged && bytes.HasPrefix(was[name], []byte("{")):
+			b = appendMerged(b, was[name], object, deeper)
+		default:
+			b = appendValue(b, after[name])
+		}
+	}
+	return append(b, '}')
 }
 
 // notAnObject says why a body that has to be an object is none.

@@ -40,6 +40,26 @@ func TestMergePatch(t *testing.T) {
 	}
 }
 
+// What a merge patch goes through is shown in the order of the names, and the rest as it was: metadata begins with the name.
+func TestAMergePatchThatIsRefusedShowsWhatItMakes(t *testing.T) {
+	h := newHarness(t, clienttest.Options{})
+	h.create(t, "a")
+	for _, test := range []struct{ patch, want string }{
+		{`{"data":{"m":1,"n":"2"}}`, `{"apiVersion":"v1","data":{"k":"v","m":1,"n":"2"},"kind":"ConfigMap","metadata":{"name":"a","namespace":"default","uid":"`},
+		{
+			`{"data":1,"metadata":{"labels":{"b":"1","a":"2"}}}`,
+			`{"apiVersion":"v1","data":1,"kind":"ConfigMap","metadata":{"creationTimestamp":"`,
+		},
+		{`{"data":{"k":null,"m":{"z":1,"y":null}}}`, `{"apiVersion":"v1","data":{"m":{"z":1}},"kind":"ConfigMap","metadata":{"name":"a",`},
+	} {
+		a := h.do(t, http.MethodPatch, configMaps+"/a", test.patch)
+		want := fmt.Sprintf(" \"\" is invalid: patch: Invalid value: %q", test.want)
+		if got := a.status(t).Message; !strings.HasPrefix(got, strings.TrimSuffix(want, `"`)) {
+			t.Errorf("%s: got %s, want %s...", test.patch, got, want)
+		}
+	}
+}
+
 func TestManagedFieldsSayWhoWroteWhat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t, clienttest.Options{Resources: []clienttest.Resource{widgets()}})
