@@ -81,9 +81,15 @@ func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*revis
 	if cur == nil {
 		d.meta.ResourceVersion = ""
 		v, err := c.insert(d, o)
+		if err == nil {
+			c.warnFinalizers(w, d.meta.Finalizers, nil)
+		}
 		return v, http.StatusCreated, err
 	}
 	v, err := c.replace(cur, old, d, o)
+	if err == nil && c.Subresource == "" {
+		c.warnFinalizers(w, d.meta.Finalizers, old.meta.Finalizers)
+	}
 	return v, http.StatusOK, err
 }
 

@@ -1,10 +1,14 @@
 package clienttest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -25,46 +29,112 @@ type deleteOptions struct {
 }
 
 func (c *call) deleteOptions() (*deleteOptions, error) {
-	body, media, err := readBody(c.r, mediaJSON, mediaProtobuf)
-	if err == nil && media == mediaProtobuf && len(body) > 0 {
-		if body, err = protobufToJSON(body, protoDeleteOptions()); err != nil {
-			err = badRequest("%v", err)
-		}
+	b, err := c.payload(protoDeleteOptions())
+	if err != nil {
+		return nil, err
+	}
+	if b.wrong != nil {
+		return nil, badRequest("%v", b.wrong)
+	}
+	o := &deleteOptions{}
+	if len(b.sent) > 0 {
+		err = o.read(b.json)
+	} else {
+		err = o.parameters(c.query)
 	}
 	if err != nil {
 		return nil, err
 	}
-	o := &deleteOptions{}
-	if len(body) > 0 {
-		if err := json.Unmarshal(body, o); err != nil {
-			return nil, badRequest("couldn't get version/kind; json parse error: %v", err)
-		}
-		if o.Kind != "" && o.Kind != "DeleteOptions" {
-			return nil, badRequest("no kind %q is registered for version %q here", o.Kind, o.APIVersion)
-		}
-	} else {
-		if s := c.query.Get("gracePeriodSeconds"); s != "" {
-			n, err := strconv.ParseInt(s, 10, 64)
-			if err != nil {
-				return nil, badRequest("%v", err)
-			}
-			o.GracePeriodSeconds = &n
-		}
-		if s := c.query.Get("propagationPolicy"); s != "" {
-			o.PropagationPolicy = &s
-		}
-		o.DryRun = c.query["dryRun"]
+	return o, o.validate()
+}
+
+// read takes the options from the body of a request.
+func (o *deleteOptions) read(body []byte) error {
+	is, err := typeOf(body)
+	if err != nil {
+		return badRequest("%v", err)
 	}
+	if is.Kind != "" && is.Kind != "DeleteOptions" {
+		return badRequest("%v", noKind(is.Kind, cmp.Or(is.APIVersion, metaGroup+"/v1")))
+	}
+	type DeleteOptions deleteOptions // the name is in the errors of encoding/json
+	if err := json.Unmarshal(body, (*DeleteOptions)(o)); err != nil {
+		return badRequest("%v", err)
+	}
+	return nil
+}
+
+// parameters takes the options from the query of a request.
+func (o *deleteOptions) parameters(query url.Values) error {
+	if s := query.Get("gracePeriodSeconds"); s != "" {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil {
+			return badRequest("%v", err)
+		}
+		o.GracePeriodSeconds = &n
+	}
+	if s := query.Get("propagationPolicy"); s != "" {
+		o.PropagationPolicy = &s
+	}
+	if query.Get("orphanDependents") != "" {
+		orphan := isTrue(query, "orphanDependents")
+		o.OrphanDependents = &orphan
+	}
+	o.DryRun = query["dryRun"]
+	return nil
+}
+
+// validate returns everything that is wrong with the options.
+func (o *deleteOptions) validate() error {
+	var causes []meta.StatusCause
 	if p := o.PropagationPolicy; p != nil {
+		if o.OrphanDependents != nil {
+			causes = append(causes, invalidValue("propagationPolicy", *p, "orphanDependents and deletionPropagation cannot be both set"))
+		}
 		switch *p {
 		case "Foreground", "Background", "Orphan":
 		default:
-			return nil, invalidOptions("DeleteOptions",
-				unsupportedValue("propagationPolicy", *p, "Foreground", "Background", "Orphan", "nil"))
+			causes = append(causes, unsupportedValue("propagationPolicy", *p, "Foreground", "Background", "Orphan", "nil"))
 		}
 	}
-	o.dryRun, err = dryRun("DeleteOptions", o.DryRun)
-	return o, err
+	var bad bool
+	if o.dryRun, bad = readDryRun(o.DryRun); bad {
+		causes = append(causes, unsupportedValue("dryRun", o.DryRun, "All"))
+	}
+	if len(causes) > 0 {
+		return invalidOptions("DeleteOptions", causes...)
+	}
+	return nil
+}
+
+// The finalizers with which a real server asks its garbage collector to look after the dependents of an object.
+const (
+	finalizerOrphan     = "orphan"
+	finalizerForeground = "foregroundDeletion"
+)
+
+// finalizers returns what the options make of the finalizers of an object that they delete. Nobody collects garbage behind an
+// event, so the options say nothing about those.
+func (o *deleteOptions) finalizers(r *resource, have []string) []string {
+	if r.Kind == "Event" && r.builtin {
+		return have
+	}
+	var wanted string
+	switch p := o.PropagationPolicy; {
+	case o.OrphanDependents != nil && *o.OrphanDependents, p != nil && *p == "Orphan":
+		wanted = finalizerOrphan
+	case p != nil && *p == "Foreground":
+		wanted = finalizerForeground
+	case o.OrphanDependents == nil && p == nil:
+		return have
+	}
+	kept := slices.DeleteFunc(slices.Clone(have), func(f string) bool {
+		return (f == finalizerOrphan || f == finalizerForeground) && f != wanted
+	})
+	if wanted != "" && !slices.Contains(kept, wanted) {
+		kept = append(kept, wanted)
+	}
+	return kept
 }
 
 // check compares the preconditions with the object. The error names the kind where others name the resource, as it
@@ -87,7 +157,7 @@ func (o *deleteOptions) check(r *resource, v *revision) error {
 }
 
 func (c *call) delete(w http.ResponseWriter) error {
-	f, err := formOf(c.r, false)
+	f, err := c.formOf(false)
 	if err != nil {
 		return err
 	}
@@ -124,46 +194,102 @@ func (c *call) deleteOne(o *deleteOptions) (_ *revision, gone bool, _ error) {
 		case "default", "kube-system", "kube-public":
 			return nil, false, forbidden(c.res, cur.key.Name, "this namespace may not be deleted")
 		}
-		v := st.terminate(cur, o.dryRun)
-		return v, false, nil
+		return st.terminate(cur, o), false, nil
 	}
-	v, gone := st.delete(c.res, cur, o.dryRun)
+	v, gone := st.delete(c.res, cur, o)
 	if gone && !o.dryRun {
 		st.finishNamespaces(cur.key.Namespace)
 	}
 	return v, gone, nil
 }
 
-// delete removes an object, or marks it where finalizers keep it. It returns the state that the client is shown.
-func (s *store) delete(r *resource, cur *revision, dryRun bool) (_ *revision, gone bool) {
+// delete removes an object, or marks it where something keeps it: finalizers, or the time that a pod has on its node. It
+// returns the state that the client is shown. The store is locked.
+func (s *store) delete(r *resource, cur *revision, o *deleteOptions) (_ *revision, gone bool) {
 	old := cur.draft()
-	waits := len(old.meta.Finalizers) > 0
-	if waits && cur.deleting {
-		return cur, false
-	}
-	if waits || r.graceful {
-		d := old.clone()
-		deleted, grace := now(), int64(0)
-		d.meta.DeletionTimestamp, d.meta.DeletionGracePeriodSeconds = &deleted, &grace
-		if d.meta.Generation > 0 {
-			d.meta.Generation++
+	d := old.clone()
+	graceful, pending := false, false
+	if r.graceful {
+		if graceful, pending = o.grace(old, d); pending {
+			return cur, false
 		}
-		if dryRun {
-			return d.revision(r, cur.version), !waits
+	}
+	d.meta.Finalizers = o.finalizers(r, old.meta.Finalizers)
+	waits := len(d.meta.Finalizers) > 0
+	if waits && !graceful {
+		d.end(now(), 0)
+	}
+	if !cur.deleting && d.meta.DeletionTimestamp != nil && d.meta.Generation > 0 {
+		d.meta.Generation++
+	}
+	if !d.sameAs(old) {
+		if o.dryRun {
+			cur = d.revision(r, cur.version)
+		} else {
+			cur = s.put(r, cur, d)
 		}
-		cur = s.put(r, cur, d)
 	}
-	if waits {
+	switch {
+	case waits, graceful && *d.meta.DeletionGracePeriodSeconds > 0:
 		return cur, false
-	}
-	if dryRun {
+	case o.dryRun:
 		return cur, true
 	}
 	return s.remove(r, cur), true
 }
 
+// end notes in an object when it ends, and how long before that it was told so.
+func (d *draft) end(at meta.Time, grace int64) {
+	if was := d.meta.DeletionTimestamp; was == nil || was.After(at.Time) {
+		d.meta.DeletionTimestamp = &at
+	}
+	d.meta.DeletionGracePeriodSeconds = &grace
+}
+
+// defaultGrace is how many seconds a pod has to end that does not say it. A real server writes them into the pod.
+const defaultGrace = 30
+
+// grace notes in d, a copy of the pod old, when it ends. A pod that no kubelet runs ends at once. pending means that it ends
+// already, and not later than is asked for; graceful is false where it has to go whatever it says.
+func (o *deleteOptions) grace(old, d *draft) (graceful, pending bool) {
+	asked := o.GracePeriodSeconds
+	if asked != nil && *asked < 0 {
+		asked = new(int64(1))
+	}
+	was := old.meta.DeletionGracePeriodSeconds
+	switch {
+	case old.meta.DeletionTimestamp == nil:
+		seconds := old.gracePeriod(asked)
+		d.end(meta.Time{Time: now().Add(time.Duration(seconds) * time.Second)}, seconds)
+		return true, false
+	case was == nil:
+		return false, false
+	case asked == nil || *asked >= *was:
+		return true, true
+	}
+	told := old.meta.DeletionTimestamp.Add(-time.Duration(*was) * time.Second)
+	d.end(meta.Time{Time: told.Add(time.Duration(*asked) * time.Second)}, *asked)
+	return true, false
+}
+
+// gracePeriod returns how many seconds a pod has from now.
+func (d *draft) gracePeriod(asked *int64) int64 {
+	phase := lookup(d.content, "status.phase")
+	if lookup(d.content, "spec.nodeName") == "" || phase == "Succeeded" || phase == "Failed" {
+		return 0
+	}
+	if asked != nil {
+		return *asked
+	}
+	seconds, err := strconv.ParseInt(lookup(d.content, "spec.terminationGracePeriodSeconds"), 10, 64)
+	if err != nil {
+		return defaultGrace
+	}
+	return max(seconds, 0)
+}
+
 func (c *call) deleteCollection(w http.ResponseWriter) error {
-	f, err := formOf(c.r, true)
+	f, err := c.formOf(true)
 	if err != nil {
 		return err
 	}
@@ -195,7 +321,7 @@ func (c *call) deleteAll(vs []*revision, o *deleteOptions) {
 		if cur == nil || o.check(c.res, cur) != nil || o.dryRun {
 			continue
 		}
-		if _, gone := c.s.store.delete(c.res, cur, false); gone {
+		if _, gone := c.s.store.delete(c.res, cur, o); gone {
 			c.s.store.finishNamespaces(cur.key.Namespace)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 // get answers with one object.
 func (c *call) get(w http.ResponseWriter) error {
-	f, err := formOf(c.r, false)
+	f, err := c.formOf(false)
 	if err != nil {
 		return err
 	}
@@ -241,7 +241,7 @@ func (c *call) tooOld(o listOptions) error {
 }
 
 func (c *call) list(w http.ResponseWriter) error {
-	f, err := formOf(c.r, true)
+	f, err := c.formOf(true)
 	if err != nil {
 		return err
 	}
@@ -269,7 +269,8 @@ func (c *call) writeList(w http.ResponseWriter, f form, p *page) error {
 	head, tail := c.listFrame(f, p)
 	item := func(v *revision) (string, []byte) { return v.item(c.res) }
 	if f == asMetadata {
-		item = func(v *revision) (string, []byte) { return partialPrefix, v.metadata() }
+		start := c.partialStart()
+		item = func(v *revision) (string, []byte) { return start, v.metadata() }
 	}
 	size := len(head) + len(tail)
 	for _, v := range p.items {
@@ -303,7 +304,7 @@ func (c *call) writeList(w http.ResponseWriter, f form, p *page) error {
 func (c *call) listFrame(f form, p *page) (head, tail string) {
 	apiVersion, kind := c.res.GVK().APIVersion(), c.res.Kind+"List"
 	if f == asMetadata {
-		apiVersion, kind = metaGroup+"/v1", "PartialObjectMetadataList"
+		apiVersion, kind = c.metaVersion(), "PartialObjectMetadataList"
 	}
 	version := fmt.Sprintf(`"resourceVersion":"%d"`, p.version)
 	remaining := ""
@@ -321,9 +322,6 @@ func (c *call) listFrame(f form, p *page) (head, tail string) {
 		fmt.Sprintf(`],"kind":%q,"metadata":{"continue":%q%s,%s}}`+"\n", kind, p.next, remaining, version)
 }
 
-// partialPrefix is how an object without anything but metadata starts.
-const partialPrefix = `{"kind":"PartialObjectMetadata","apiVersion":"` + metaGroup + `/v1","metadata":`
-
 // writeObject writes one object in the wanted form.
 func (c *call) writeObject(w http.ResponseWriter, f form, code int, v *revision) error {
 	switch f {
@@ -334,7 +332,7 @@ func (c *call) writeObject(w http.ResponseWriter, f form, code int, v *revision)
 		}
 		writeJSON(w, code, t)
 	case asMetadata:
-		writeBody(w, code, mediaJSON, fmt.Appendf(nil, "%s%s}\n", partialPrefix, v.metadata()))
+		writeBody(w, code, mediaJSON, fmt.Appendf(nil, "%s%s}\n", c.partialStart(), v.metadata()))
 	default:
 		c.s.writeRaw(w, c.r, code, v.raw)
 	}

@@ -5,7 +5,7 @@ import (
 )
 
 // Namespaces are deleted with what is in them, at once and by the server itself; a real cluster has a controller for
-// it. What has finalizers stays, and keeps its namespace until they are gone.
+// it. What has finalizers stays, and so does a pod on a node; they keep their namespace until they are gone.
 
 // seed makes the namespaces that every cluster has.
 func (s *Server) seed() {
@@ -23,24 +23,27 @@ func (s *Server) seed() {
 
 // terminate deletes a namespace and its contents. It returns the namespace as it is until it has gone. The store is
 // locked.
-func (s *store) terminate(cur *revision, dryRun bool) *revision {
+func (s *store) terminate(cur *revision, o *deleteOptions) *revision {
 	if cur.deleting {
 		return cur
 	}
 	d := cur.draft()
 	deleted := now()
 	d.meta.DeletionTimestamp = &deleted
+	d.meta.Finalizers = o.finalizers(s.namespaces, d.meta.Finalizers)
 	d.content["status"] = members{"phase": "Terminating"}
-	if dryRun {
+	if o.dryRun {
 		return d.revision(s.namespaces, cur.version)
 	}
 	cur = s.put(s.namespaces, cur, d)
+	// The controller of a real cluster deletes the contents in the background, whatever was asked for.
+	contents := &deleteOptions{PropagationPolicy: new("Background")}
 	for _, r := range s.all() {
 		if r.Scope != meta.Namespaced {
 			continue
 		}
 		for v := range r.objects.tree.between(span(cur.key.Name)) {
-			s.delete(r, v, false)
+			s.delete(r, v, contents)
 		}
 	}
 	s.finishNamespaces(cur.key.Name)

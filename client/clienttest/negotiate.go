@@ -1,17 +1,22 @@
 package clienttest
 
 import (
+	"cmp"
 	"compress/gzip"
 	"io"
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/bowline-go/bowline/client/meta"
 )
 
 const (
 	mediaJSON = "application/json"
+	mediaYAML = "application/yaml"
 	metaGroup = "meta.k8s.io"
 )
 
@@ -24,50 +29,176 @@ const (
 	asTable
 )
 
-// formOf picks the first form in the Accept header that the server has. Quality values are ignored, as a real server
-// does. Metadata alone must be asked for as a list where the answer is one, and not so elsewhere.
-func formOf(r *http.Request, list bool) (form, error) {
-	accept := strings.Join(r.Header["Accept"], ",")
-	if accept == "" {
-		return asObject, nil
-	}
-	for part := range strings.SplitSeq(accept, ",") {
-		media, params, err := mime.ParseMediaType(part)
-		if err != nil || media != mediaJSON && media != "application/*" && media != "*/*" {
-			continue
-		}
-		switch as := params["as"]; {
-		case as == "":
-			return asObject, nil
-		case params["g"] != metaGroup || params["v"] != "v1":
-		case as == "Table":
-			return asTable, nil
-		case as == "PartialObjectMetadata", as == "PartialObjectMetadataList":
-			if list != (as == "PartialObjectMetadataList") {
-				what := map[bool]string{true: "a list", false: "not a list"}
-				return asObject, failure(http.StatusNotAcceptable, "NotAcceptable",
-					"you requested %s, but the requested object is %s", as, what[list])
-			}
-			return asMetadata, nil
-		}
-	}
-	return asObject, notAcceptable()
+// wish is one way in which a client takes an answer, as its Accept header says it.
+type wish struct {
+	media   string // mediaJSON or mediaYAML
+	form    form
+	list    bool   // of metadata: as a list
+	version string // of the group of the form
 }
 
-// readBody reads a request's body, whose type must be one of those given. No type means the first, as a real server
-// has it.
-func readBody(r *http.Request, accepted ...string) ([]byte, string, error) {
-	media := accepted[0]
-	if header := r.Header.Get("Content-Type"); header != "" && r.ContentLength != 0 {
-		media, _, _ = mime.ParseMediaType(header)
+// wishes returns the ways in the Accept header that the server has, the one that the client likes best first. known is whether
+// the header names a media type that a real server has for the compiled-in kinds, in whatever form.
+func wishes(r *http.Request) (_ []wish, known bool) {
+	accept := strings.Join(r.Header["Accept"], ",")
+	if accept == "" {
+		return []wish{{media: mediaJSON}}, true
 	}
-	for _, a := range accepted {
-		if a == media {
-			b, err := bodyOf(r)
-			return b, media, err
+	var all []wish
+	for _, part := range acceptable(accept) {
+		known = known || part.media != "application/*"
+		w, params := wish{media: part.media, version: part.params["v"]}, part.params
+		served := params["g"] == metaGroup && (w.version == "v1" || w.version == "v1beta1")
+		switch params["as"] {
+		case "":
+			served = params["g"] == "" && params["v"] == ""
+		case "Table":
+			w.form = asTable
+		case "PartialObjectMetadata":
+			w.form = asMetadata
+		case "PartialObjectMetadataList":
+			w.form, w.list = asMetadata, true
+		default:
+			served = false
+		}
+		if strings.HasSuffix(w.media, "*") {
+			w.media = mediaJSON
+		}
+		if served && w.media != mediaProtobuf {
+			all = append(all, w)
 		}
 	}
-	return nil, "", unsupportedMediaType(accepted...)
+	return all, known
+}
+
+// alternative is one part of an Accept header.
+type alternative struct {
+	media   string
+	params  map[string]string
+	quality float64
+}
+
+// acceptable returns the parts of an Accept header that name a media type of a real server, in the order that their qualities
+// give them; of the same quality, what names a type comes before what stands for several.
+func acceptable(header string) []alternative {
+	var parts []alternative
+	for text := range strings.SplitSeq(header, ",") {
+		media, params, err := mime.ParseMediaType(text)
+		if err != nil || !slices.Contains([]string{mediaJSON, mediaYAML, mediaProtobuf, "application/*", "*/*"}, media) {
+			continue
+		}
+		quality, err := strconv.ParseFloat(params["q"], 64)
+		if err != nil {
+			quality = 1
+		}
+		parts = append(parts, alternative{media, params, quality})
+	}
+	slices.SortStableFunc(parts, func(a, b alternative) int {
+		return cmp.Or(cmp.Compare(b.quality, a.quality), cmp.Compare(strings.Count(a.media, "*"), strings.Count(b.media, "*")))
+	})
+	return parts
+}
+
+// wantsYAML reports whether the answer to a request is to be YAML.
+func wantsYAML(r *http.Request) bool {
+	all, _ := wishes(r)
+	return len(all) > 0 && all[0].media == mediaYAML
+}
+
+// formOf picks the first form in the Accept header that the server has. Metadata alone must be asked for as a list where
+// the answer is one, and not so elsewhere.
+func (c *call) formOf(list bool) (form, error) {
+	all, known := wishes(c.r)
+	if len(all) == 0 || !known && c.res.builtin {
+		return asObject, c.notAcceptable(known)
+	}
+	w := all[0]
+	if w.media == mediaYAML && c.Verb == "watch" {
+		return asObject, failure(http.StatusNotAcceptable, "NotAcceptable", "only the following media types are accepted: %s", streamed)
+	}
+	c.formVersion = w.version
+	if w.form == asMetadata && w.list != list && c.Verb != "watch" {
+		as, what := "PartialObjectMetadata", "a list"
+		if w.list {
+			as, what = "PartialObjectMetadataList", "not a list"
+		}
+		return asObject, failure(http.StatusNotAcceptable, "NotAcceptable", "you requested %s, but the requested object is %s", as, what)
+	}
+	return w.form, nil
+}
+
+// notAcceptable is an answer that cannot be given in any way that the client takes. A real server says it in other words where
+// it does not know the media type at all and the kind is compiled in.
+func (c *call) notAcceptable(known bool) error {
+	media := strings.Join([]string{mediaJSON, mediaYAML, mediaProtobuf}, ", ")
+	switch {
+	case !known && c.res.builtin:
+		if c.Verb == "list" || c.Verb == "watch" {
+			media += ", " + streamed
+		}
+		return failure(http.StatusNotAcceptable, "NotAcceptable", "406: Not Acceptable\n\nAvailable representations: %s", media).
+			with(meta.StatusDetails{})
+	case c.res.builtin && strings.Contains(strings.Join(c.r.Header["Accept"], ","), mediaProtobuf):
+		return failure(http.StatusNotAcceptable, "NotAcceptable", "only the following media types are accepted: %s, %s (%s)",
+			mediaJSON, mediaYAML, "clienttest does not answer in protobuf; "+setJSON)
+	}
+	return failure(http.StatusNotAcceptable, "NotAcceptable", "only the following media types are accepted: %s", media)
+}
+
+// streamed are the ways in which a real server sends the events of a watch.
+const streamed = mediaJSON + ";stream=watch, " + mediaProtobuf + ";stream=watch"
+
+// setJSON is what the author of a test has to do whose client has the defaults of client-go.
+const setJSON = `set ContentType: "application/json" in the rest.Config of client-go, whose default is protobuf`
+
+// metaVersion is the group and version of what is metadata alone, or a Table.
+func (c *call) metaVersion() string { return metaGroup + "/" + cmp.Or(c.formVersion, "v1") }
+
+// partialStart is how an object without anything but metadata starts.
+func (c *call) partialStart() string {
+	return `{"kind":"PartialObjectMetadata","apiVersion":"` + c.metaVersion() + `","metadata":`
+}
+
+// payload is the body of a request.
+type payload struct {
+	media string
+	sent  []byte   // as it came
+	json  []byte   // the same as JSON, unless it is wrong
+	twice []string // members that YAML has more than once
+	wrong error    // why it is not what its media type says; JSON is not looked at
+}
+
+// payload reads the body of a request, which is JSON or YAML or, where its fields are known, protobuf. No type means JSON, as
+// a real server has it.
+func (c *call) payload(fields protoFields) (*payload, error) {
+	p := &payload{media: mediaJSON}
+	if header := c.r.Header.Get("Content-Type"); header != "" && c.r.ContentLength != 0 {
+		p.media, _, _ = mime.ParseMediaType(header)
+	}
+	switch {
+	case p.media == mediaJSON, p.media == mediaYAML, p.media == mediaProtobuf && fields != nil:
+	case p.media == mediaProtobuf:
+		return nil, failure(http.StatusUnsupportedMediaType, "UnsupportedMediaType",
+			"clienttest cannot read the protobuf body of this request: %s - accepted media types include: %s, %s", setJSON, mediaJSON, mediaYAML)
+	default:
+		return nil, unsupportedMediaType(mediaJSON, mediaYAML, mediaProtobuf)
+	}
+	var err error
+	if p.sent, err = bodyOf(c.r); err != nil {
+		return nil, err
+	}
+	switch {
+	case p.media == mediaJSON || len(p.sent) == 0:
+		p.json = p.sent
+	case p.media == mediaProtobuf:
+		p.json, p.wrong = protobufToJSON(p.sent, fields)
+	default:
+		var v any
+		if v, p.twice, p.wrong = parseYAML(p.sent); p.wrong == nil {
+			p.json = appendValue(nil, v)
+		}
+	}
+	return p, nil
 }
 
 // bodyOf reads a request's body, whatever its type.
@@ -75,7 +206,7 @@ func bodyOf(r *http.Request) ([]byte, error) {
 	b, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
 	if err != nil {
 		return nil, failure(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge",
-			"Request entity is too large: limit is %d", maxBody)
+			"Request entity too large: limit is %d", maxBody)
 	}
 	return b, nil
 }

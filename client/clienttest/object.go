@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -19,23 +20,28 @@ type draft struct {
 	content          members // every member but apiVersion, kind and metadata
 }
 
-// parseDraft reads an object. The error is a *decodeError.
-func parseDraft(body []byte) (*draft, error) {
+// typeOf reads what an object says that it is.
+func typeOf(body []byte) (meta.TypeMeta, error) {
 	// A real server has the whole of this type in its error.
 	var is struct {
 		APIVersion string `json:"apiVersion,omitempty"`
 		Kind       string `json:"kind,omitempty"`
 	}
+	if err := json.Unmarshal(body, &is); err != nil {
+		return meta.TypeMeta{}, fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
+	}
+	return meta.TypeMeta{APIVersion: is.APIVersion, Kind: is.Kind}, nil
+}
+
+// parseDraft reads an object. The error is a *decodeError.
+func parseDraft(body []byte) (*draft, error) {
 	var m map[string]json.RawMessage
-	err := json.Unmarshal(body, &is)
+	_, err := typeOf(body)
 	if err == nil {
 		err = json.Unmarshal(body, &m)
 	}
-	if err == nil && m == nil {
-		err = errors.New("json: cannot unmarshal null into an object")
-	}
 	if err != nil {
-		return nil, &decodeError{err: fmt.Errorf("couldn't get version/kind; json parse error: %w", err)}
+		return nil, &decodeError{err: err}
 	}
 	d := &draft{content: make(members, len(m))}
 	// What the object says it is comes first: an error further on names it.
@@ -45,23 +51,31 @@ func parseDraft(body []byte) (*draft, error) {
 	}{{"kind", &d.kind}, {"apiVersion", &d.apiVersion}, {"metadata", &d.meta}} {
 		if raw, found := m[f.name]; found {
 			if err := json.Unmarshal(raw, f.into); err != nil {
-				return nil, &decodeError{d.apiVersion, d.kind, err}
+				return nil, &decodeError{d.apiVersion, d.kind, inWords(err), f.name == "metadata"}
 			}
 			delete(m, f.name)
 		}
 	}
 	for k, raw := range m {
 		if d.content[k], err = parseJSON(raw); err != nil {
-			return nil, &decodeError{d.apiVersion, d.kind, err}
+			return nil, &decodeError{apiVersion: d.apiVersion, kind: d.kind, err: err}
 		}
 	}
 	return d, nil
+}
+
+// inWords says what is wrong with metadata as a real server does, whose types have other names and read times without a
+// word of their own.
+func inWords(err error) error {
+	text := strings.ReplaceAll(err.Error(), "Go value of type meta.", "Go value of type v1.")
+	return errors.New(strings.TrimPrefix(text, "decode time: it must be an RFC 3339 string: "))
 }
 
 // decodeError is an object that cannot be read, with what it says it is where that was readable.
 type decodeError struct {
 	apiVersion, kind string
 	err              error
+	inMetadata       bool
 }
 
 func (e *decodeError) Error() string { return e.err.Error() }
@@ -104,10 +118,96 @@ func (d *draft) normalize(r *resource) error {
 			return &decodeError{kind: d.kind, apiVersion: d.apiVersion, err: err}
 		}
 	} else {
+		for name, v := range d.content {
+			d.content[name] = canonical(v)
+		}
 		r.declared.complete(d.content)
 	}
 	d.dropEmpty()
 	return nil
+}
+
+// canonical returns a value of a custom resource with its numbers as a real server keeps them: an integer of 64 bits, which 3.0
+// and 1e3 are as well, or else a floating-point number in the form that encoding/json gives it.
+func canonical(v any) any {
+	switch v := v.(type) {
+	case members:
+		for k, e := range v {
+			v[k] = canonical(e)
+		}
+	case []any:
+		for i, e := range v {
+			v[i] = canonical(e)
+		}
+	case json.Number:
+		if _, err := strconv.ParseInt(v.String(), 10, 64); err == nil && v != "-0" {
+			return v
+		}
+		f, err := v.Float64()
+		if err != nil {
+			return v // beyond what a number can be
+		}
+		text, err := json.Marshal(f + 0) // and not -0
+		if err != nil {
+			return v
+		}
+		return json.Number(text)
+	}
+	return v
+}
+
+// fill adds the members that a compiled-in type always writes, as far as they are not there: empty objects, null, and what the
+// kind has beside those when nothing is set. A count of replicas is none of them: a real server gives it a default.
+func (r *resource) fill(d *draft) {
+	if !r.builtin {
+		return
+	}
+	blank, _ := parseJSON([]byte("{" + r.blank + "}"))
+	whole, _ := blank.(members)
+	d.content, _ = r.shape().filled(d.content).(members)
+	delete(d.content, "metadata")
+	d.content, _ = withBlank(d.content, whole).(members)
+}
+
+// filled returns a value with the members that its type, and the types in it, always write.
+func (s *shape) filled(v any) any {
+	if s == nil {
+		return v
+	}
+	switch v := v.(type) {
+	case members:
+		m := maps.Clone(s.written(v))
+		for k, e := range m {
+			inner, _ := s.field(k)
+			m[k] = inner.filled(e)
+		}
+		return m
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = s.item().filled(e)
+		}
+		return list
+	}
+	return v
+}
+
+// withBlank returns v with the members of blank that it does not have, in the objects that both have.
+func withBlank(v, blank any) any {
+	m, isObject := v.(members)
+	empty, wantsObject := blank.(members)
+	if !isObject || !wantsObject {
+		return v
+	}
+	m = maps.Clone(m)
+	for k, e := range empty {
+		if was, found := m[k]; found {
+			m[k] = withBlank(was, e)
+		} else if _, isObject := e.(members); !isObject && k != "replicas" {
+			m[k] = e
+		}
+	}
+	return m
 }
 
 // dropEmpty drops empty metadata.

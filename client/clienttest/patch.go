@@ -41,7 +41,7 @@ func (c *call) patch(w http.ResponseWriter) error {
 	if err != nil {
 		return err
 	}
-	f, err := formOf(c.r, false)
+	f, err := c.formOf(false)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,12 @@ func (c *call) change(w http.ResponseWriter, media string, body []byte, o writeO
 		return nil, err
 	}
 	d.uniteOwners(w, "duplicate entries after mutating admission happens")
-	return c.replace(cur, cur.draft(), d, o)
+	old := cur.draft()
+	v, err := c.replace(cur, old, d, o)
+	if err == nil && c.Subresource == "" {
+		c.warnFinalizers(w, d.meta.Finalizers, old.meta.Finalizers)
+	}
+	return v, err
 }
 
 // patchedDraft reads the object that a patch makes.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/bowline-go/bowline/client/meta"
@@ -39,6 +40,11 @@ func RequestOf(r *http.Request) Request {
 	default:
 		return plain
 	}
+	// The old way to ask for a watch is the word before the rest of the path.
+	watches := parts[0] == "watch" && len(parts) > 1
+	if watches {
+		parts = parts[1:]
+	}
 	if parts[0] == "namespaces" && len(parts) > 2 && !(len(parts) == 3 && (parts[2] == "status" || parts[2] == "finalize")) {
 		q.Key.Namespace, parts = parts[1], parts[2:]
 	}
@@ -70,6 +76,9 @@ func RequestOf(r *http.Request) Request {
 		}
 	default:
 		q.Verb = plain.Verb
+	}
+	if watches {
+		q.Verb = "watch"
 	}
 	return q
 }
@@ -130,6 +139,14 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, p *Replica) {
 			panic(http.ErrAbortHandler)
 		}
 	}()
+	if wantsYAML(r) {
+		s.answerYAML(w, r, p)
+		return
+	}
+	s.answerJSON(w, r, p)
+}
+
+func (s *Server) answerJSON(w http.ResponseWriter, r *http.Request, p *Replica) {
 	if err := s.serve(w, r, p); err != nil {
 		var status *statusError
 		if !errors.As(err, &status) {
@@ -146,7 +163,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p *Replica) error
 	}
 	q := RequestOf(r)
 	if q.Resource.Resource == "" {
-		return s.discover(w, r)
+		return s.serveOther(w, r)
 	}
 	s.store.mu.Lock()
 	res := s.store.resources[q.Resource]
@@ -160,19 +177,26 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p *Replica) error
 		}
 	}
 	switch {
-	case !served:
+	case !served, res != nil && !res.builtin && res.Scope == meta.Namespaced && q.Key.Namespace == "" && (q.Key.Name != "" || !q.collects()):
 		http.NotFound(w, r)
 		return nil
 	case res == nil, res.Scope == meta.Cluster && q.Key.Namespace != "":
 		return noSuchResource()
+	case q.Subresource != "" && res.subresources[q.Subresource] == nil && !res.builtin:
+		return notFound(res, q.Key.Name)
 	case q.Subresource != "" && res.subresources[q.Subresource] == nil:
 		return noSuchResource()
 	case res.review != nil && (q.Key.Name != "" || res.Scope == meta.Namespaced && q.Key.Namespace == ""):
 		return noSuchResource()
 	case res.Scope == meta.Namespaced && q.Key.Namespace == "" && q.Key.Name != "":
 		return noSuchResource()
-	case res.Scope == meta.Namespaced && q.Key.Namespace == "" && q.Verb != "list" && q.Verb != "watch":
+	case res.Scope == meta.Namespaced && q.Key.Namespace == "" && !q.collects():
 		return methodNotAllowed()
+	case r.Method == http.MethodHead && res.builtin, q.Verb == "watch" && r.Method != http.MethodGet:
+		return methodNotAllowed()
+	}
+	if err := checkPath(res, q.Key); err != nil {
+		return err
 	}
 	c := &call{Request: q, s: s, replica: p, res: res, user: user, r: r, query: r.URL.Query()}
 	if res.review != nil {
@@ -199,7 +223,67 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p *Replica) error
 	case q.Verb == "deletecollection" && !res.single:
 		return c.deleteCollection(w)
 	}
-	return methodNotAllowed()
+	return c.notAllowed()
+}
+
+// notAllowed is a method that the path does not have. What serves custom resources says it in words of its own.
+func (c *call) notAllowed() error {
+	verb := c.Verb
+	switch {
+	case c.res.builtin:
+		return methodNotAllowed()
+	case c.Key.Name == "" && (verb == "update" || verb == "patch"):
+		return badRequest("name must be provided")
+	case verb != "create" && verb != "delete":
+		verb = "" // as it names a method that no verb stands for
+	}
+	return failure(http.StatusMethodNotAllowed, "MethodNotAllowed", "%s is not supported on resources of kind %q", verb, c.res.groupResource()).
+		about(c.res, "")
+}
+
+// collects reports whether the request is about what a collection holds.
+func (q Request) collects() bool { return q.Verb == "list" || q.Verb == "watch" }
+
+// checkPath refuses names that cannot be part of a path.
+func checkPath(r *resource, key meta.Key) error {
+	if ns := key.Namespace; ns == "." || ns == ".." {
+		return failure(http.StatusInternalServerError, "", "invalid key: %q", "/"+r.Resource.Resource+"/"+ns)
+	}
+	var why string
+	switch name := key.Name; {
+	case name == "." || name == "..":
+		why = "may not be '" + name + "'"
+	case strings.Contains(name, "%"):
+		why = "may not contain '%'"
+	default:
+		return nil
+	}
+	return badRequest("Name parameter invalid: %q: %s", key.Name, why)
+}
+
+// serveOther answers the paths that are not a resource's.
+func (s *Server) serveOther(w http.ResponseWriter, r *http.Request) error {
+	switch root, _, _ := strings.Cut(strings.Trim(r.URL.Path, "/"), "/"); {
+	case root == "", r.URL.Path == "/index.html":
+		return s.servePaths(w)
+	case r.Method == http.MethodHead && (root == "api" || root == "apis" || root == "version"):
+		return methodNotAllowed()
+	}
+	return s.discover(w, r)
+}
+
+// servePaths lists the paths below which there is something.
+func (s *Server) servePaths(w http.ResponseWriter) error {
+	paths := []string{"/api", "/api/v1", "/apis", "/apis/", "/healthz", "/livez", "/openapi/v3", "/readyz", "/version"}
+	for _, g := range s.groups() {
+		paths = append(paths, "/apis/"+g.Name)
+		for _, v := range g.Versions {
+			paths = append(paths, "/apis/"+v.GroupVersion)
+		}
+	}
+	slices.Sort(paths)
+	writeJSON(w, http.StatusOK, map[string][]string{"paths": paths})
+	return nil
 }
 
 // call is one request for a resource that the server has.
@@ -211,4 +295,6 @@ type call struct {
 	user    User
 	r       *http.Request
 	query   url.Values
+
+	formVersion string // of metadata alone and of Tables, where it is not v1
 }

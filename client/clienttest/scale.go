@@ -93,19 +93,26 @@ func (c *call) putScale(w http.ResponseWriter) error {
 }
 
 func (c *call) changeScale(w http.ResponseWriter) (*revision, error) {
-	media, body, err := "", []byte(nil), error(nil)
+	var media string
+	var b *payload
+	var err error
 	var o writeOptions
 	if c.Verb == "patch" {
 		if media, err = c.patchMedia(); err != nil {
 			return nil, err
 		}
-		if body, err = bodyOf(c.r); err != nil {
+		b = &payload{}
+		if b.sent, err = bodyOf(c.r); err != nil {
 			return nil, err
 		}
-		o, err = c.patchOptions(media, body)
+		b.json = b.sent
+		o, err = c.patchOptions(media, b.sent)
 	} else {
-		if body, _, err = readBody(c.r, mediaJSON); err != nil {
+		if b, err = c.payload(nil); err != nil {
 			return nil, err
+		}
+		if b.wrong != nil {
+			return nil, unrecognized(scaleType.Kind, b.wrong, b.sent)
 		}
 		o, err = c.writeOptions("UpdateOptions")
 	}
@@ -126,9 +133,9 @@ func (c *call) changeScale(w http.ResponseWriter) (*revision, error) {
 	var s *scale
 	var entries []meta.ManagedFields
 	if media == mediaApply {
-		s, entries, err = c.appliedScale(w, body, old, was, o)
+		s, entries, err = c.appliedScale(w, b.sent, old, was, o)
 	} else {
-		s, err = c.wantedScale(w, media, body, was)
+		s, err = c.wantedScale(w, media, b, was)
 	}
 	if err != nil {
 		return nil, err
@@ -164,16 +171,16 @@ func (c *call) changeScale(w http.ResponseWriter) (*revision, error) {
 }
 
 // wantedScale reads the scale in the body of an update, or what a patch makes of the present one.
-func (c *call) wantedScale(w http.ResponseWriter, media string, body []byte, present *scale) (*scale, error) {
+func (c *call) wantedScale(w http.ResponseWriter, media string, b *payload, present *scale) (*scale, error) {
 	var s scale
 	if media == "" {
-		return &s, c.decodeCall(w, body, &s, scaleType.APIVersion, scaleType.Kind)
+		return &s, c.decodeCall(w, b, &s, scaleType.APIVersion, scaleType.Kind)
 	}
 	whole, err := json.Marshal(present)
 	if err != nil {
 		return nil, err
 	}
-	p, err := c.applied(media, whole, body, scaleType.GVK())
+	p, err := c.applied(media, whole, b.json, scaleType.GVK())
 	if err != nil {
 		return nil, err
 	}

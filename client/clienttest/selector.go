@@ -10,6 +10,7 @@ import (
 // selectors select.
 type selection struct {
 	namespace string
+	name      string // where the path of a watch has it
 	labels    meta.Selector
 	fields    meta.FieldSelector
 	paths     []string // of revision.fields
@@ -17,7 +18,7 @@ type selection struct {
 
 // selection reads the selectors of a request.
 func (c *call) selection() (*selection, error) {
-	sel := &selection{namespace: c.Key.Namespace, paths: c.res.SelectableFields}
+	sel := &selection{namespace: c.Key.Namespace, name: c.Key.Name, paths: c.res.SelectableFields}
 	var err error
 	if sel.labels, err = meta.ParseSelector(c.query.Get("labelSelector")); err != nil {
 		return nil, badRequest("unable to parse requirement: %v", err)
@@ -43,7 +44,7 @@ func (s *selection) everything() bool { return s.labels.Everything() && s.fields
 
 // matches reports whether the selection has v. It has no nil.
 func (s *selection) matches(v *revision) bool {
-	if v == nil || s.namespace != "" && v.key.Namespace != s.namespace {
+	if v == nil || s.namespace != "" && v.key.Namespace != s.namespace || s.name != "" && v.key.Name != s.name {
 		return false
 	}
 	return s.labels.Matches(v.labels) && (s.fields.Everything() || s.fields.Matches(func(field string) (string, bool) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -70,10 +71,6 @@ func methodNotAllowed() *statusError {
 		"the server does not allow this method on the requested resource").with(meta.StatusDetails{})
 }
 
-func notAcceptable() *statusError {
-	return failure(http.StatusNotAcceptable, "NotAcceptable", "only the following media types are accepted: %s", mediaJSON)
-}
-
 func unsupportedMediaType(accepted ...string) *statusError {
 	return failure(http.StatusUnsupportedMediaType, "UnsupportedMediaType",
 		"the body of the request was in an unknown format - accepted media types include: %s", strings.Join(accepted, ", "))
@@ -96,7 +93,9 @@ func tooLargeVersion(asked, current uint64) *statusError {
 func invalid(group, kind, name string, causes []meta.StatusCause) *statusError {
 	words := make([]string, 0, len(causes))
 	for _, c := range causes {
-		words = append(words, c.Field+": "+c.Message)
+		if text := c.Field + ": " + c.Message; !slices.Contains(words, text) {
+			words = append(words, text)
+		}
 	}
 	why := strings.Join(words, ", ")
 	if len(words) > 1 {

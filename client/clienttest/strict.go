@@ -198,6 +198,15 @@ func (c *call) fields(body []byte, d *draft) []string {
 	return found
 }
 
+// reportPayload is report for an object that was sent as it is. It also says which members YAML has twice.
+func (c *call) reportPayload(w http.ResponseWriter, b *payload, wrong []string) error {
+	if len(b.twice) > 0 && c.query.Get("fieldValidation") == "Strict" {
+		twice := "yaml: unmarshal errors:\n  " + strings.Join(b.twice, "\n  ")
+		return c.report(w, slices.Concat([]string{twice}, wrong))
+	}
+	return c.report(w, slices.Concat(b.twice, wrong))
+}
+
 // report does what the fieldValidation of a write says about members: it returns all that is wrong as one error, or as
 // warnings in the answer, or not at all.
 func (c *call) report(w http.ResponseWriter, wrong []string) error {

@@ -36,7 +36,7 @@ func callOf(group, version, kind string, do func(*call, http.ResponseWriter) err
 func (sub *subresource) serve(c *call, w http.ResponseWriter) error {
 	switch {
 	case !slices.Contains(sub.verbs, c.Verb):
-		return methodNotAllowed()
+		return c.notAllowed()
 	case sub.answer != nil:
 		return sub.answer(c, w)
 	case c.Verb == "get":
@@ -111,35 +111,28 @@ func withMember(old, d *draft, outer, inner string) *draft {
 
 // readCall reads the body of a subresource that does something. What leaves out its kind is of the only one that it can be.
 func (c *call) readCall(w http.ResponseWriter, into any, apiVersion, kind string) error {
-	accepted, fields := []string{mediaJSON}, protoKinds()[kind]
-	if fields != nil {
-		accepted = append(accepted, mediaProtobuf)
-	}
-	body, media, err := readBody(c.r, accepted...)
+	b, err := c.payload(protoKinds()[kind])
 	if err != nil {
 		return err
 	}
-	if media == mediaProtobuf {
-		if body, err = protobufToJSON(body, fields); err != nil {
-			return badRequest("the object provided is unrecognized (must be of type %s): %v", kind, err)
-		}
+	if b.wrong != nil {
+		return unrecognized(kind, b.wrong, b.sent)
 	}
-	return c.decodeCall(w, body, into, apiVersion, kind)
+	return c.decodeCall(w, b, into, apiVersion, kind)
 }
 
 // decodeCall is readCall for a body that has been read.
-func (c *call) decodeCall(w http.ResponseWriter, body []byte, into any, apiVersion, kind string) error {
-	var is meta.TypeMeta
-	if err := json.Unmarshal(body, &is); err != nil {
-		return badRequest("the object provided is unrecognized (must be of type %s): %v (%s)", kind, err, summary(body))
+func (c *call) decodeCall(w http.ResponseWriter, b *payload, into any, apiVersion, kind string) error {
+	is, err := typeOf(b.json)
+	if err != nil {
+		return unrecognized(kind, err, b.sent)
 	}
 	is.Kind, is.APIVersion = cmp.Or(is.Kind, kind), cmp.Or(is.APIVersion, apiVersion)
-	var err error
 	if is.Kind != kind || is.APIVersion != apiVersion {
 		err = noKind(is.Kind, is.APIVersion)
-	} else if err = builtinSchemas().ofKind(is.GVK()).fits(body); err == nil {
-		if err = json.Unmarshal(body, into); err == nil {
-			err = c.report(w, fieldErrors(body, builtinSchemas().ofKind(is.GVK())))
+	} else if err = builtinSchemas().ofKind(is.GVK()).fits(b.json); err == nil {
+		if err = json.Unmarshal(b.json, into); err == nil {
+			err = c.reportPayload(w, b, fieldErrors(b.json, builtinSchemas().ofKind(is.GVK())))
 		}
 	}
 	if err != nil {
@@ -179,7 +172,7 @@ func (c *call) evict(w http.ResponseWriter) error {
 		e.DeleteOptions = &deleteOptions{}
 	}
 	d := e.DeleteOptions
-	if d.dryRun, err = dryRun("DeleteOptions", d.DryRun); err != nil {
+	if err := d.validate(); err != nil {
 		return err
 	}
 	d.dryRun = d.dryRun || o.dryRun

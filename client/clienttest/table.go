@@ -51,7 +51,7 @@ type tableRow struct {
 // table renders objects as rows. columns is whether their names are sent as well; a watch sends them with its first
 // event.
 func (c *call) table(vs []*revision, m meta.ListMeta, columns bool) (*table, error) {
-	t := &table{Kind: "Table", APIVersion: metaGroup + "/v1", ListMeta: m, Rows: make([]tableRow, 0, len(vs))}
+	t := &table{Kind: "Table", APIVersion: c.metaVersion(), ListMeta: m, Rows: make([]tableRow, 0, len(vs))}
 	if columns {
 		t.Columns = append(t.Columns, tableColumn{
 			Name: "Name", Type: "string", Format: "name", Description: "The object's name.",
@@ -62,6 +62,9 @@ func (c *call) table(vs []*revision, m meta.ListMeta, columns bool) (*table, err
 		t.Columns = append(t.Columns, tableColumn{
 			Name: "Age", Type: "string", Description: "How long ago the object was created.",
 		})
+	}
+	if err := c.checkInclude(); err != nil {
+		return nil, err
 	}
 	include := c.query.Get("includeObject")
 	now := time.Now()
@@ -74,18 +77,26 @@ func (c *call) table(vs []*revision, m meta.ListMeta, columns bool) (*table, err
 		row.Cells = append(row.Cells, ageOf(d.meta.CreationTimestamp.Time, now))
 		switch include {
 		case "", "Metadata":
-			row.Object = fmt.Appendf(nil, "%s%s}", partialPrefix, v.metadata())
+			row.Object = fmt.Appendf(nil, "%s%s}", c.partialStart(), v.metadata())
 		case "Object":
 			row.Object = v.raw
 		case "None":
 			row.Object = json.RawMessage("null")
-		default:
-			return nil, badRequest("Unable to convert to Table as requested: includeObject: Invalid value: %q: "+
-				"must be 'Metadata', 'Object', 'None', or empty", include)
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return t, nil
+}
+
+// checkInclude refuses what no row of a Table can have for its object.
+func (c *call) checkInclude() error {
+	switch include := c.query.Get("includeObject"); include {
+	case "", "Metadata", "Object", "None":
+		return nil
+	default:
+		return badRequest("Unable to convert to Table as requested: includeObject: Invalid value: %q: "+
+			"must be 'Metadata', 'Object', 'None', or empty", include)
+	}
 }
 
 func (c *call) writeTable(w http.ResponseWriter, p *page) error {

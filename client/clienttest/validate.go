@@ -3,6 +3,7 @@ package clienttest
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -32,20 +33,21 @@ const (
 )
 
 // validator checks metadata. Its regular expressions are compiled once per server.
-type validator struct{ subdomain, label *regexp.Regexp }
+type validator struct{ subdomain, label, word *regexp.Regexp }
 
 func newValidator() validator {
 	return validator{
 		subdomain: regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`),
 		label:     regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`),
+		word:      regexp.MustCompile(`^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$`),
 	}
 }
 
 // name returns what is wrong with a name, or with the prefix of one.
 func (v validator) name(r *resource, field, name string, prefix bool) []meta.StatusCause {
 	checked := name
-	if prefix && strings.HasSuffix(name, "-") {
-		checked = name[:len(name)-1] + "a" // what comes after the prefix makes an end of it that is allowed
+	if prefix && len(name) > 1 && strings.HasSuffix(name, "-") {
+		checked = name[:len(name)-2] + "a" // what comes after the prefix makes an end of it that is allowed
 	}
 	limit, pattern, rule := subdomainMax, v.subdomain, subdomainRule
 	if r.label {
@@ -69,23 +71,66 @@ func (v validator) name(r *resource, field, name string, prefix bool) []meta.Sta
 	return causes
 }
 
+// qualified returns what is wrong with the key of a label, an annotation or a finalizer.
+func (v validator) qualified(key string) []string {
+	var why []string
+	prefix, name, found := strings.Cut(key, "/")
+	switch {
+	case strings.Contains(name, "/"):
+		return []string{`a valid label key must ` + strings.TrimPrefix(keyRule, "name part must ") +
+			` with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`}
+	case !found:
+		name = prefix
+	case prefix == "":
+		why = append(why, "prefix part must be non-empty")
+	default:
+		if len(prefix) > subdomainMax {
+			why = append(why, fmt.Sprintf("prefix part must be no more than %d bytes", subdomainMax))
+		}
+		if !v.subdomain.MatchString(prefix) {
+			why = append(why, "prefix part "+subdomainRule)
+		}
+	}
+	switch {
+	case name == "":
+		why = append(why, "name part must be non-empty")
+	case len(name) > labelMax:
+		why = append(why, fmt.Sprintf("name part must be no more than %d bytes", labelMax))
+	}
+	if !v.word.MatchString(name) {
+		why = append(why, keyRule)
+	}
+	return why
+}
+
 // metadata returns what is wrong with the parts of metadata that clients write.
 func (v validator) metadata(r *resource, m *meta.ObjectMeta) []meta.StatusCause {
 	var causes []meta.StatusCause
+	if m.Generation < 0 {
+		causes = append(causes, invalidValue("metadata.generation", m.Generation, "must be greater than or equal to 0"))
+	}
+	return slices.Concat(causes, v.descriptions(m), v.finalizers(r, m))
+}
+
+// descriptions returns what is wrong with labels, annotations and owners.
+func (v validator) descriptions(m *meta.ObjectMeta) []meta.StatusCause {
+	var causes []meta.StatusCause
 	for _, k := range slices.Sorted(maps.Keys(m.Labels)) {
-		if meta.ValidLabelKey(k) != nil {
-			causes = append(causes, invalidValue("metadata.labels", k, keyRule))
+		for _, why := range v.qualified(k) {
+			causes = append(causes, invalidValue("metadata.labels", k, why))
 		}
-		if v := m.Labels[k]; len(v) > labelMax {
-			causes = append(causes, invalidValue("metadata.labels", v, fmt.Sprintf("must be no more than %d bytes", labelMax)))
-		} else if meta.ValidLabelValue(v) != nil {
-			causes = append(causes, invalidValue("metadata.labels", v, valueRule))
+		value := m.Labels[k]
+		if len(value) > labelMax {
+			causes = append(causes, invalidValue("metadata.labels", value, fmt.Sprintf("must be no more than %d bytes", labelMax)))
+		}
+		if value != "" && !v.word.MatchString(value) {
+			causes = append(causes, invalidValue("metadata.labels", value, valueRule))
 		}
 	}
 	size := 0
 	for _, k := range slices.Sorted(maps.Keys(m.Annotations)) {
-		if meta.ValidLabelKey(strings.ToLower(k)) != nil {
-			causes = append(causes, invalidValue("metadata.annotations", k, keyRule))
+		for _, why := range v.qualified(strings.ToLower(k)) {
+			causes = append(causes, invalidValue("metadata.annotations", k, why))
 		}
 		size += len(k) + len(m.Annotations[k])
 	}
@@ -95,36 +140,84 @@ func (v validator) metadata(r *resource, m *meta.ObjectMeta) []meta.StatusCause 
 			Message: fmt.Sprintf("Too long: may not be more than %d bytes", annotationsMax),
 		})
 	}
-	controllers := 0
-	for i, o := range m.OwnerReferences {
-		at := fmt.Sprintf("metadata.ownerReferences[%d].", i)
+	return append(causes, v.owners(m.OwnerReferences)...)
+}
+
+// owners returns what is wrong with the owners of an object.
+func (v validator) owners(owners []meta.OwnerReference) []meta.StatusCause {
+	var causes []meta.StatusCause
+	controller := "" // the first
+	for i, o := range owners {
+		at := fmt.Sprintf("metadata.ownerReferences[%d]", i)
 		if _, version, found := strings.Cut(o.APIVersion, "/"); o.APIVersion != "" && found && (version == "" || strings.Contains(version, "/")) {
-			causes = append(causes, invalidValue(at+"apiVersion", o.APIVersion, "must be <group>/<version> or <version>"))
+			causes = append(causes, invalidValue(at+".apiVersion", o.APIVersion, "must be <group>/<version> or <version>"))
 		}
 		for _, f := range []struct{ name, value string }{
 			{"apiVersion", o.APIVersion}, {"kind", o.Kind}, {"name", o.Name}, {"uid", o.UID},
 		} {
 			if f.value == "" {
-				causes = append(causes, requiredValue(at+f.name, "must not be empty"))
+				causes = append(causes, requiredValue(at+"."+f.name, "must not be empty"))
 			}
 		}
-		if o.Controller != nil && *o.Controller {
-			if controllers++; controllers == 2 {
-				causes = append(causes, invalidValue("metadata.ownerReferences", m.OwnerReferences,
-					"Only one reference can have Controller set to true"))
-			}
+		if o.APIVersion == "v1" && o.Kind == "Event" {
+			causes = append(causes, invalidValue(at, o, "/v1, Kind=Event is disallowed from being an owner"))
 		}
 	}
-	for i, f := range m.Finalizers {
-		if meta.ValidLabelKey(f) != nil {
-			causes = append(causes, invalidValue("metadata.finalizers", f, keyRule))
+	for _, o := range owners {
+		if o.Controller == nil || !*o.Controller {
+			continue
 		}
-		if r.builtin && !strings.Contains(f, "/") && f != "orphan" && f != "foregroundDeletion" && f != "kubernetes" {
+		if controller == "" {
+			controller = o.Kind + "/" + o.Name
+			continue
+		}
+		causes = append(causes, invalidValue("metadata.ownerReferences", owners, fmt.Sprintf(
+			"Only one reference can have Controller set to true. Found \"true\" in references for %s and %s/%s", controller, o.Kind, o.Name)))
+	}
+	return causes
+}
+
+// finalizers returns what is wrong with the finalizers of an object.
+func (v validator) finalizers(r *resource, m *meta.ObjectMeta) []meta.StatusCause {
+	var causes []meta.StatusCause
+	for i, f := range m.Finalizers {
+		for _, why := range v.qualified(f) {
+			causes = append(causes, invalidValue("metadata.finalizers", f, why))
+		}
+		if r.builtin && unqualified(f) {
 			causes = append(causes, invalidValue(fmt.Sprintf("metadata.finalizers[%d]", i), f,
 				"name is neither a standard finalizer name nor is it fully qualified"))
 		}
 	}
+	if slices.Contains(m.Finalizers, finalizerOrphan) && slices.Contains(m.Finalizers, finalizerForeground) {
+		causes = append(causes, invalidValue("metadata.finalizers", m.Finalizers,
+			"finalizer orphan and foregroundDeletion cannot be both set"))
+	}
 	return causes
+}
+
+// unqualified reports whether a finalizer belongs to nobody by its name.
+func unqualified(f string) bool {
+	return !strings.Contains(f, "/") && f != finalizerOrphan && f != finalizerForeground && f != "kubernetes"
+}
+
+// warnFinalizers warns of new finalizers of a custom resource that belong to nobody by their names.
+func (c *call) warnFinalizers(w http.ResponseWriter, finalizers, before []string) {
+	if c.res.builtin {
+		return
+	}
+	for _, f := range slices.Compact(slices.Sorted(slices.Values(finalizers))) {
+		if !unqualified(f) || slices.Contains(before, f) {
+			continue
+		}
+		path := ""
+		if strings.Contains(f, ".") {
+			path = "including a path (/) "
+		}
+		text := fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer name %sto avoid accidental conflicts with "+
+			"other finalizer writers", f, path)
+		w.Header().Add("Warning", fmt.Sprintf("299 - %q", text))
+	}
 }
 
 // object returns everything that is wrong with a new object.
@@ -146,7 +239,22 @@ func (v validator) object(r *resource, m *meta.ObjectMeta) error {
 
 // update returns everything that is wrong with the change from old to m.
 func (v validator) update(r *resource, m, old *meta.ObjectMeta) error {
-	causes := v.metadata(r, m)
+	causes := v.change(m, old)
+	if !r.builtin {
+		// A real server looks three times at the labels, annotations and owners of a custom resource, and twice at what cannot
+		// change; its message says each once.
+		causes = slices.Concat(causes, v.descriptions(m), causes, v.descriptions(m))
+	}
+	causes = append(causes, v.metadata(r, m)...)
+	if len(causes) > 0 {
+		return invalid(r.Group, r.Kind, old.Name, causes)
+	}
+	return nil
+}
+
+// change returns what is wrong with what m has changed of what cannot change.
+func (v validator) change(m, old *meta.ObjectMeta) []meta.StatusCause {
+	var causes []meta.StatusCause
 	if old.DeletionTimestamp != nil {
 		added := slices.DeleteFunc(slices.Sorted(slices.Values(m.Finalizers)), func(f string) bool {
 			return slices.Contains(old.Finalizers, f)
@@ -162,8 +270,8 @@ func (v validator) update(r *resource, m, old *meta.ObjectMeta) error {
 	if old.DeletionTimestamp == nil && m.DeletionTimestamp != nil {
 		causes = append(causes, invalidValue("metadata.deletionTimestamp", m.DeletionTimestamp, "field is immutable"))
 	}
-	if len(causes) > 0 {
-		return invalid(r.Group, r.Kind, old.Name, causes)
+	if is, was := m.DeletionGracePeriodSeconds, old.DeletionGracePeriodSeconds; is != nil && (was == nil || *is != *was) {
+		causes = append(causes, invalidValue("metadata.deletionGracePeriodSeconds", *is, "field is immutable"))
 	}
-	return nil
+	return causes
 }

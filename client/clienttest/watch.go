@@ -75,6 +75,10 @@ func (c *call) watchOptions() (o watchOptions, err error) {
 	if send && mode == StreamingRefused {
 		add(forbiddenValue("sendInitialEvents", "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"))
 	}
+	if token := c.query.Get("continue"); token != "" && match == "" && version == "" && !send && (mode == StreamingServed || mode == StreamingEndless) {
+		// A real server makes such a watch one that asks for the initial events, and then looks at that.
+		add(forbiddenValue(field, "resourceVersionMatch is forbidden when continue is provided"))
+	}
 	if match != "" {
 		if !send {
 			add(forbiddenValue(field, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"))
@@ -99,7 +103,7 @@ func (c *call) watchOptions() (o watchOptions, err error) {
 		}
 	}
 	o.every, o.timeout = c.s.options.BookmarkEvery, watchTimeout
-	if timeout > 0 {
+	if timeout != 0 {
 		o.timeout = time.Duration(timeout) * time.Second
 	}
 	o.bookmarks = isTrue(c.query, "allowWatchBookmarks")
@@ -116,7 +120,7 @@ func (c *call) watchOptions() (o watchOptions, err error) {
 }
 
 func (c *call) watch(w http.ResponseWriter) error {
-	f, err := formOf(c.r, false)
+	f, err := c.formOf(false)
 	if err != nil {
 		return err
 	}
@@ -127,6 +131,11 @@ func (c *call) watch(w http.ResponseWriter) error {
 	o, err := c.watchOptions()
 	if err != nil {
 		return err
+	}
+	if f == asTable {
+		if err := c.checkInclude(); err != nil {
+			return err
+		}
 	}
 	frames := &frameWriter{call: c, w: w, conn: http.NewResponseController(w), form: f}
 	err = c.follow(frames, sel, o)
@@ -142,6 +151,9 @@ func (c *call) watch(w http.ResponseWriter) error {
 // follow sends the events of a watch until it ends. An error means that it was cut, or that the client has gone; what
 // the server has to say is sent as an ERROR event instead.
 func (c *call) follow(frames *frameWriter, sel *selection, o watchOptions) error {
+	if o.timeout < 0 { // a real server starts with a time that is over
+		return frames.fail(failure(http.StatusInternalServerError, "InternalError", "context deadline exceeded"))
+	}
 	ctx, cancel := context.WithCancelCause(c.r.Context())
 	defer cancel(nil)
 	if o.initial {
@@ -460,7 +472,7 @@ func (fw *frameWriter) object(v *revision) error {
 		fw.columns = true
 		return fw.json(t)
 	case asMetadata:
-		fw.buf.WriteString(partialPrefix)
+		fw.buf.WriteString(fw.partialStart())
 		fw.buf.Write(v.metadata())
 		fw.buf.WriteByte('}')
 	default:

@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -72,61 +73,65 @@ func (c *call) patchOptions(media string, body []byte) (writeOptions, error) {
 	return o, checkSyntax(media, body)
 }
 
-func dryRun(kind string, values []string) (bool, error) {
-	dry, bad := readDryRun(values)
-	if bad {
-		return false, invalidOptions(kind, unsupportedValue("dryRun", values, "All"))
-	}
-	return dry, nil
-}
-
 func readDryRun(values []string) (dry, bad bool) {
-	if len(values) == 0 || len(values) == 1 && values[0] == "" {
-		return false, false
-	}
-	return true, slices.ContainsFunc(values, func(v string) bool { return v != "All" })
+	return len(values) > 0, slices.ContainsFunc(values, func(v string) bool { return v != "All" })
 }
 
 // readDraft reads the object in the body of a create or an update.
 func (c *call) readDraft(w http.ResponseWriter) (*draft, error) {
-	accepted := []string{mediaJSON}
-	if _, ok := protoKinds()[c.res.Kind]; ok && c.res.builtin {
-		accepted = append(accepted, mediaProtobuf)
+	var fields protoFields
+	if c.res.builtin {
+		fields = protoKinds()[c.res.Kind]
 	}
-	body, media, err := readBody(c.r, accepted...)
+	b, err := c.payload(fields)
 	if err != nil {
 		return nil, err
 	}
-	if media == mediaProtobuf {
-		if body, err = protobufToJSON(body, protoKinds()[c.res.Kind]); err != nil {
-			return nil, badRequest("the object provided is unrecognized (must be of type %s): %v", c.res.Kind, err)
-		}
+	if b.wrong != nil {
+		return nil, unrecognized(c.res.Kind, b.wrong, b.sent)
 	}
-	d, err := parseDraft(body)
+	d, err := parseDraft(b.json)
 	if err == nil {
-		err = c.checkKind(d, body)
+		err = c.checkKind(d, b.sent)
 	}
 	if err == nil {
 		err = d.normalize(c.res)
 	}
-	if err == nil && media == mediaJSON {
-		if wrong := c.report(w, c.fields(body, d)); wrong != nil {
-			err = &decodeError{d.apiVersion, d.kind, wrong}
+	if err == nil && b.media != mediaProtobuf {
+		if wrong := c.reportPayload(w, b, c.fields(b.json, d)); wrong != nil {
+			err = &decodeError{apiVersion: d.apiVersion, kind: d.kind, err: wrong}
 		}
 	}
 	var bad *decodeError
 	if errors.As(err, &bad) {
-		if bad.kind != "" {
-			_, version := meta.SplitAPIVersion(bad.apiVersion)
-			return nil, badRequest("%s in version %q cannot be handled as a %s: %v", bad.kind, version, c.res.Kind, bad)
-		}
-		return nil, badRequest("the object provided is unrecognized (must be of type %s): %v (%s)",
-			c.res.Kind, bad, summary(body))
+		return nil, c.cannotRead(bad, b)
 	}
 	if err == nil {
 		d.uniteOwners(w, "duplicate entries")
 	}
 	return d, err
+}
+
+// cannotRead is the answer to a body that cannot be read as an object of the resource's kind.
+func (c *call) cannotRead(bad *decodeError, b *payload) error {
+	apiVersion, kind, err := bad.apiVersion, bad.kind, bad.err
+	if c.res.builtin && bad.inMetadata {
+		// A compiled-in type is read as a whole, and the error says where in it.
+		apiVersion, kind = cmp.Or(apiVersion, c.res.GVK().APIVersion()), cmp.Or(kind, c.res.Kind)
+		if misfit := c.res.shape().fits(b.json); misfit != nil {
+			err = misfit
+		}
+	}
+	if kind == "" {
+		return unrecognized(c.res.Kind, err, b.sent)
+	}
+	_, version := meta.SplitAPIVersion(apiVersion)
+	return badRequest("%s in version %q cannot be handled as a %s: %v", kind, version, c.res.Kind, err)
+}
+
+// unrecognized is the answer to a body in which nothing says what it is.
+func unrecognized(kind string, why error, body []byte) error {
+	return badRequest("the object provided is unrecognized (must be of type %s): %v (%s)", kind, why, summary(body))
 }
 
 // uniteOwners drops owners that are there twice, with a warning that says what there is of them.
@@ -151,6 +156,9 @@ func (d *draft) uniteOwners(w http.ResponseWriter, what string) {
 // checkKind compares what a body says it is with the resource. Compiled-in types need not say it.
 func (c *call) checkKind(d *draft, body []byte) error {
 	want := c.res.GVK()
+	if strings.Count(d.apiVersion, "/") > 1 {
+		return &decodeError{err: fmt.Errorf("unexpected GroupVersion string: %s", d.apiVersion)}
+	}
 	if c.res.builtin {
 		if d.kind == "" {
 			d.kind = want.Kind
@@ -229,7 +237,7 @@ func (c *call) checkName(name string) error {
 func now() meta.Time { return meta.Time{Time: time.Now().Truncate(time.Second)} }
 
 func (c *call) create(w http.ResponseWriter) error {
-	f, err := formOf(c.r, false)
+	f, err := c.formOf(false)
 	if err != nil {
 		return err
 	}
@@ -248,6 +256,7 @@ func (c *call) create(w http.ResponseWriter) error {
 	if err != nil {
 		return err
 	}
+	c.warnFinalizers(w, d.meta.Finalizers, nil)
 	return c.writeObject(w, f, http.StatusCreated, v)
 }
 
@@ -284,17 +293,24 @@ func (c *call) insert(d *draft, o writeOptions) (*revision, error) {
 	if err := c.s.validator.object(c.res, &d.meta); err != nil {
 		return nil, err
 	}
-	if d.meta.ResourceVersion != "" {
+	// The storage refuses a version, and a dry run does not come that far.
+	if n, err := strconv.ParseUint(d.meta.ResourceVersion, 10, 64); err == nil && n != 0 && !o.dryRun {
 		return nil, failure(http.StatusInternalServerError, "", "resourceVersion should not be set on objects to be created")
 	}
-	if c.res.objects.tree.get(pathOf(d.key())) != nil {
-		return nil, alreadyExists(c.res, d.meta.Name)
+	if cur := c.res.objects.tree.get(pathOf(d.key())); cur != nil {
+		err := alreadyExists(c.res, d.meta.Name)
+		if cur.deleting {
+			err.status.Message = "object is being deleted: " + err.status.Message
+		}
+		return nil, err
 	}
+	c.res.fill(d)
 	if !o.owned {
 		c.manage(d, nil, o.manager)
 	}
 	if o.dryRun {
-		return d.revision(c.res, 0), nil
+		n, _ := strconv.ParseUint(d.meta.ResourceVersion, 10, 64)
+		return d.revision(c.res, n), nil
 	}
 	return st.put(c.res, nil, d), nil
 }
@@ -350,7 +366,7 @@ func newUID() string {
 }
 
 func (c *call) update(w http.ResponseWriter) error {
-	f, err := formOf(c.r, false)
+	f, err := c.formOf(false)
 	if err != nil {
 		return err
 	}
@@ -368,7 +384,7 @@ func (c *call) update(w http.ResponseWriter) error {
 	if err := c.checkName(d.meta.Name); err != nil {
 		return err
 	}
-	v, code, err := c.put(d, o)
+	v, code, err := c.put(w, d, o)
 	if err != nil {
 		return err
 	}
@@ -376,7 +392,7 @@ func (c *call) update(w http.ResponseWriter) error {
 }
 
 // put stores what an update wants, or creates it where the resource allows that.
-func (c *call) put(d *draft, o writeOptions) (*revision, int, error) {
+func (c *call) put(w http.ResponseWriter, d *draft, o writeOptions) (*revision, int, error) {
 	c.s.store.mu.Lock()
 	defer c.s.store.mu.Unlock()
 	cur := c.res.objects.tree.get(pathOf(c.Key))
@@ -384,16 +400,37 @@ func (c *call) put(d *draft, o writeOptions) (*revision, int, error) {
 		if !c.res.createOnUpdate || c.Subresource != "" {
 			return nil, 0, notFound(c.res, c.Key.Name)
 		}
+		if d.meta.UID != "" {
+			return nil, 0, c.otherUID(d.meta.UID, "")
+		}
 		d.meta.ResourceVersion = ""
 		v, err := c.insert(d, o)
 		return v, http.StatusCreated, err
 	}
 	if uid := d.meta.UID; uid != "" && uid != cur.uid {
-		return nil, 0, conflict(c.res, c.Key.Name, fmt.Sprintf(
-			"Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, cur.uid))
+		return nil, 0, c.otherUID(uid, cur.uid)
 	}
-	v, err := c.replace(cur, cur.draft(), d, o)
+	old := cur.draft()
+	v, err := c.replace(cur, old, d, o)
+	if err == nil && c.Subresource == "" {
+		c.warnFinalizers(w, d.meta.Finalizers, old.meta.Finalizers)
+	}
 	return v, http.StatusOK, err
+}
+
+// otherUID is an update of another object than the one that has the name now. A real server tells where it keeps that.
+func (c *call) otherUID(wanted, present string) error {
+	at := c.res.Resource.Resource
+	switch {
+	case !c.res.builtin:
+		at = c.res.Group + "/" + at
+	case at == "services":
+		at = "services/specs"
+	case at == "nodes":
+		at = "minions"
+	}
+	return conflict(c.res, c.Key.Name, fmt.Sprintf("StorageError: invalid object, Code: 4, Key: /registry/%s/%s, ResourceVersion: 0, "+
+		"AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s", at, pathOf(c.Key), wanted, present))
 }
 
 // replace makes d the object's next state. old is the decoded cur. The store is locked.
@@ -422,6 +459,7 @@ func (c *call) replace(cur *revision, old, d *draft, o writeOptions) (*revision,
 	if err := c.s.validator.update(c.res, &d.meta, &old.meta); err != nil {
 		return nil, err
 	}
+	c.res.fill(d)
 	if !o.owned {
 		c.manage(d, old, o.manager)
 	}
@@ -497,5 +535,7 @@ func (c *call) keep(old, d *draft) {
 
 // mayGo reports whether an object that is being deleted has nothing left to wait for.
 func (c *call) mayGo(d *draft) bool {
-	return d.meta.DeletionTimestamp != nil && len(d.meta.Finalizers) == 0 && c.res != c.s.store.namespaces
+	grace := d.meta.DeletionGracePeriodSeconds
+	return d.meta.DeletionTimestamp != nil && len(d.meta.Finalizers) == 0 && (grace == nil || *grace == 0) &&
+		c.res != c.s.store.namespaces
 }

@@ -110,6 +110,7 @@ func TestWritesThatAreRefused(t *testing.T) {
 			message: `ConfigMap "b" is invalid: [metadata.labels: Invalid value: "a b": name part must consist of...`,
 			causes: []string{
 				"metadata.labels: FieldValueInvalid", "metadata.labels: FieldValueInvalid", "metadata.annotations: FieldValueInvalid",
+				"metadata.annotations: FieldValueInvalid", "metadata.annotations: FieldValueInvalid",
 				"metadata.ownerReferences[0].name: FieldValueRequired", "metadata.finalizers[0]: FieldValueInvalid",
 			},
 		},
@@ -156,8 +157,9 @@ func TestWritesThatAreRefused(t *testing.T) {
 			message: "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: ...",
 		},
 		{
-			name: "create from null", method: post, path: configMaps, body: `null`, code: 400, reason: "BadRequest",
-			message: "the object provided is unrecognized (must be of type ConfigMap): ...",
+			name: "create from null", method: post, path: configMaps, body: `null`, code: 422, reason: "Invalid",
+			message: `ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required`,
+			causes:  []string{"metadata.name: FieldValueRequired"},
 		},
 		{
 			name: "create from nothing", method: post, path: configMaps, code: 400, reason: "BadRequest", message: "the object provided is " +
@@ -184,7 +186,7 @@ func TestWritesThatAreRefused(t *testing.T) {
 		},
 		{
 			name: "create with too much", method: post, path: configMaps, body: `{"data":{"a":"` + strings.Repeat("x", 3<<20) + `"}}`,
-			code: 413, reason: "RequestEntityTooLarge", message: "Request entity is too large: limit is 3145728",
+			code: 413, reason: "RequestEntityTooLarge", message: "Request entity too large: limit is 3145728",
 		},
 		{
 			name: "create with a bad dryRun", method: post, path: configMaps + "?dryRun=Some", body: `{"metadata":{"name":"b"}}`,
@@ -222,7 +224,7 @@ func TestWritesThatAreRefused(t *testing.T) {
 		},
 		{
 			name: "update of another uid", method: put, path: configMaps + "/a", body: `{"metadata":{"name":"a","uid":"1"}}`, code: 409,
-			reason: "Conflict", message: `Operation cannot be fulfilled on configmaps "a": Precondition failed: UID in precondition: 1, ...`,
+			reason: "Conflict", message: `Operation cannot be fulfilled on configmaps "a": StorageError: invalid object, Code: 4, Key: /registry/configmaps/default/a, ...`,
 		},
 		{
 			name: "update of a custom object without a version", method: put, path: widgetPath + "/w", body: widget, code: 422,

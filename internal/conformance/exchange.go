@@ -28,6 +28,9 @@ type exchange struct {
 	at       string // a path in the answer, such as "spec.parts.0.name"
 	is       string // and the JSON of what is there; empty where nothing is asked
 	warnings string // with a ; between them
+	accept   string // the header of that name; empty means JSON
+	text     string // the whole of the answer, where it is not JSON; * stands for anything
+	causes   string // the fields of the causes of a failure, with blanks between them; empty where nothing is asked
 
 	then *exchange // how a server of Kubernetes 1.36 answers, where that is not the same
 }
@@ -83,8 +86,12 @@ func (e exchange) run(t *testing.T, s suite, names *strings.Replacer) {
 	if e.media == "" {
 		media += "json"
 	}
+	header := http.Header{"Content-Type": {media}}
+	if e.accept != "" {
+		header.Set("Accept", e.accept)
+	}
 	resp, err := s.client.Raw(t.Context(), client.RawRequest{
-		Method: method, Path: path, Query: values, Header: http.Header{"Content-Type": {media}}, Body: []byte(names.Replace(e.body)),
+		Method: method, Path: path, Query: values, Header: header, Body: []byte(names.Replace(e.body)),
 	})
 	if e.code >= 300 {
 		e.failed(t, resp, err)
@@ -107,6 +114,9 @@ func (e exchange) run(t *testing.T, s suite, names *strings.Replacer) {
 		warnings = append(warnings, text)
 	}
 	equal(t, e.name+": the warnings", strings.Join(warnings, "; "), e.warnings)
+	if e.text != "" && !matches(string(b), names.Replace(e.text)) {
+		t.Errorf("%s: the answer is %s, want %s", e.name, b, e.text)
+	}
 	if e.is == "" {
 		return
 	}
@@ -156,6 +166,48 @@ func (e exchange) failed(t *testing.T, resp *http.Response, err error) {
 	if !strings.HasPrefix(got, start) || !strings.HasSuffix(got, end) {
 		t.Errorf("%s: the message is %q, want %q at its end", e.name, got, e.message)
 	}
+	if e.causes == "" {
+		return
+	}
+	var fields []string
+	if d := status.Status.Details; d != nil {
+		for _, c := range d.Causes {
+			fields = append(fields, c.Field)
+		}
+	}
+	equal(t, e.name+": the causes", strings.Join(fields, " "), e.causes)
+}
+
+// matches reports whether a text is as a pattern has it, in which * stands for anything.
+func matches(text, pattern string) bool {
+	parts := strings.Split(pattern, "*")
+	if !strings.HasPrefix(text, parts[0]) {
+		return false
+	}
+	text = text[len(parts[0]):]
+	for i, part := range parts[1:] {
+		if i == len(parts)-2 {
+			return strings.HasSuffix(text, part)
+		}
+		at := strings.Index(text, part)
+		if at < 0 {
+			return false
+		}
+		text = text[at+len(part):]
+	}
+	return text == ""
+}
+
+// answered adds the Accept header, and the whole answer, in which * stands for anything.
+func (e exchange) answered(accept, text string) exchange {
+	e.accept, e.text = accept, text
+	return e
+}
+
+// caused adds the fields of the causes of a refusal, with blanks between them.
+func (e exchange) caused(fields string) exchange {
+	e.causes = fields
+	return e
 }
 
 // field is a JSON patch with one operation on a field.

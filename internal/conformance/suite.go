@@ -39,6 +39,8 @@ func Run(t *testing.T, cfg client.Config) {
 		{"patch", testPatch},
 		{"patches", testPatches},
 		{"delete", testDelete},
+		{"what a deletion waits for", testPropagation},
+		{"grace period", testGracePeriod},
 		{"preconditions of a deletion", testDeletePreconditions},
 		{"finalizers", testFinalizers},
 		{"status", testStatus},
@@ -66,6 +68,12 @@ func Run(t *testing.T, cfg client.Config) {
 		{"too large version", testTooLargeVersion},
 		{"shape of bookmarks", testBookmarkShape},
 		{"bad requests", testBadRequests},
+		{"metadata that is refused", testMetadata},
+		{"odd requests", testOddRequests},
+		{"numbers", testNumbers},
+		{"YAML", testYAML},
+		{"forms of objects", testForms},
+		{"members that are always there", testWritten},
 		{"discovery", testDiscovery},
 	} {
 		t.Run(test.name, func(t *testing.T) {
