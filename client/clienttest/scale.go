@@ -74,12 +74,14 @@ func (c *call) getScale(w http.ResponseWriter) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, s)
-	return nil
+	return c.writeScale(w, s)
 }
 
 // putScale answers an update and a patch.
 func (c *call) putScale(w http.ResponseWriter) error {
+	if _, err := c.formOf(false); err != nil {
+		return err // before anything is changed
+	}
 	v, err := c.changeScale(w)
 	if err != nil {
 		return err
@@ -88,8 +90,7 @@ func (c *call) putScale(w http.ResponseWriter) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, s)
-	return nil
+	return c.writeScale(w, s)
 }
 
 func (c *call) changeScale(w http.ResponseWriter) (*revision, error) {

@@ -80,6 +80,41 @@ func TestTables(t *testing.T) {
 	})
 }
 
+func TestTheTableOfAScaleHasColumnsOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t, clienttest.Options{})
+		const path = "/apis/apps/v1/namespaces/default/deployments"
+		h.must(t, http.MethodPost, path, `{"metadata":{"name":"a","labels":{"b":"c"}},"spec":{"replicas":3}}`)
+		h.must(t, http.MethodPatch, path+"/a/status", `{"status":{"replicas":2}}`)
+		<-time.After(time.Hour)
+		for query, kind := range map[string]string{"": "PartialObjectMetadata", "?includeObject=Object": "Scale", "?includeObject=None": ""} {
+			var got tableBody
+			if err := json.Unmarshal([]byte(h.must(t, http.MethodGet, path+"/a/scale"+query, "", "Accept", asTable)), &got); err != nil {
+				t.Fatal(err)
+			}
+			if want := "Name Desired Available Age [a 3 2 60m]"; got.Kind != "Table" || got.String() != want {
+				t.Errorf("%s: got a %s: %s, want %s", query, got.Kind, got.String(), want)
+			}
+			if row := string(got.Rows[0].Object); at(row, "kind") != kind || strings.Contains(row, "labels") {
+				t.Errorf("%s: the row has %s, want a %q", query, row, kind)
+			}
+		}
+		if a := h.do(t, http.MethodGet, path+"/a/scale?includeObject=Some", "", "Accept", asTable); a.code != 400 {
+			t.Errorf("an unknown includeObject: got %d %s", a.code, a.body)
+		}
+		const partial = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
+		if got := h.must(t, http.MethodGet, path+"/a/scale", "", "Accept", partial); at(got, "kind") != "PartialObjectMetadata" || at(got, "spec") != "" {
+			t.Errorf("metadata alone is %s", got)
+		}
+		if a := h.do(t, http.MethodPatch, path+"/a/scale", `{"spec":{"replicas":5}}`, "Accept", "text/html"); a.code != http.StatusNotAcceptable {
+			t.Errorf("a patch with a form that there is not: got %d %s", a.code, a.body)
+		}
+		if got := h.must(t, http.MethodGet, path+"/a/scale", ""); !strings.Contains(got, `"spec":{"replicas":3}`) {
+			t.Errorf("the scale is %s, want it as it was", got)
+		}
+	})
+}
+
 func TestAWatchOfTablesSendsItsColumnsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t, clienttest.Options{})
