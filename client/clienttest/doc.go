@@ -2,6 +2,10 @@
 // kube-apiserver's does, for tests of clients and controllers. Nothing has to be installed, and it starts in a
 // millisecond.
 //
+// It speaks JSON and YAML. A client that sends protobuf, as client-go and controller-runtime do by default for built-in kinds,
+// must set ContentType: "application/json" in its rest.Config; without that, its writes fail with 415, and so does leader
+// election.
+//
 // In a test, [Start] runs a server until the test ends:
 //
 //	server := clienttest.Start(t, clienttest.Options{})
@@ -53,36 +57,60 @@
 // [Options] add TLS, with certificates that are made for the server and can be swapped, HTTP/2 over it, in memory as well
 // as on a socket, and several replicas whose watch caches may lag behind the store.
 //
-// # What differs from a real server
+// # What is as on a real server, and what is not
 //
-// Where a test finds another difference from kube-apiserver than these, this package is wrong.
+// A test that is green here has seen this much of Kubernetes. The first part of the table is held to kube-apiserver 1.37 by a
+// suite of cases that runs against both. Where a test finds a difference that is not in the table, this package is wrong.
 //
-//   - Objects are neither validated beyond metadata, the types of their fields, and the conditions and the certificate of a
-//     certificate signing request, nor, if they are of a built-in kind, defaulted: a pod without containers is a pod. So nobody
-//     owns the defaults of a built-in kind. The fields of those are the ones of kube-apiserver 1.37, without descriptions. The
-//     types of the fields of custom resources are checked in what is applied alone.
-//   - What is wrong with a strategic merge patch is said in other words, and a list of scalars to delete that is no list is an
-//     error here.
-//   - Access is what [Options.Authorize] allows, which is everything without it: there are no roles. There are no admission
-//     plugins but the one for namespaces: whoever may write the approval of a request may approve it for any signer.
-//   - A function cannot be listed. With Authorize, a SelfSubjectRulesReview is answered as by a real server with a webhook for
-//     authorization: there are no rules, and the answer says that it is incomplete. Without, one rule allows everything.
-//   - The other subresources of pods, nodes and services (log, exec, attach, portforward, proxy), tokenreviews and bindings
-//     are neither served nor listed, and discovery has no hashes of storage versions.
-//   - There are no disruption budgets; [DisruptionBudget] is the answer of one. A token is signed by nobody, and does not end
-//     with the object that it is bound to. No signer writes the certificate of an approved request: a test does, to its status.
-//   - Answers are JSON only; protobuf is read in the bodies that kubectl create, certificate and auth send.
-//   - A namespace is deleted with its contents in the request that deletes it; on a real cluster a controller does
-//     it, a little later. Owner references do nothing, and propagationPolicy changes nothing, because there is no
-//     garbage collector.
-//   - A pod is deleted at once, whatever its grace period, as if the kubelet had done its work.
-//   - A resource has one version. It comes and goes by [Server.Register] and [Server.Unregister], not by an object of kind
-//     CustomResourceDefinition.
-//   - Bookmarks come by the clock, also where nothing has happened since the last. The one that ends the initial events comes
-//     at once, as from kube-apiserver 1.37, unless [Options.EndBookmarkAfter] says otherwise.
-//   - A list that must be current is answered from the store at once; a real server first waits for its watch cache.
-//   - 410 comes from [Server.Compact], [Options.HistoryAge] and [Options.HistoryLength]; on a real server, lists and
-//     watches have different memories.
+//	AS ON A REAL SERVER
+//	verbs, dry run, preconditions       codes, reasons, messages and causes included
+//	metadata                            validation, finalizers, generation, managedFields
+//	patches, server-side apply          with conflicts, force, and fieldValidation
+//	lists, watches                      paging, selectors, versions, bookmarks, streaming lists, Tables
+//	deletion                            with orphan and foreground propagation, and with a grace period, as of a
+//	                                    kube-apiserver alone: see below
+//	unknown members                     dropped, warned of or refused, by the schema
+//	types of fields of built-in kinds   checked
+//	defaults of custom resources        filled in from Resource.Schema
+//
+//	IN PART
+//	media types                         JSON and YAML; of protobuf, a few bodies and no answers: see below
+//	namespaces                          go with their contents in the request that deletes them; a controller does it later
+//	custom resource definitions         Server.Register and Unregister; one version of each resource, no conversion
+//	access                              Options.Authorize decides; there are no roles, and rules cannot be listed
+//	admission                           namespaces that are missing or end; no other plugin, no webhook, no policy
+//	certificate signing requests        checked; whoever may approve one may do so for any signer, and nobody signs
+//	tokens                              signed by nobody; they do not end with the object that they are bound to
+//	evictions                           no disruption budgets; DisruptionBudget is the answer of one
+//	words about selectors               of our own; the codes are the same
+//	strategic merge patches             what is wrong with one is said in other words, and a list of scalars to delete that is
+//	                                    no list is an error
+//	lists that must be current          answered from the store at once; a real server waits for its watch cache
+//	bookmarks                           come by the clock, also where nothing has happened
+//	410                                 from Server.Compact, Options.HistoryAge and HistoryLength alone
+//	sizes                               a request has 3 MiB at most; no kind has a limit of its own
+//
+//	NOT HERE
+//	validation of built-in kinds        a pod without containers is a pod
+//	defaults of built-in kinds          none, and nobody owns them; no service gets an address
+//	validation of custom resources      values are not checked, but the types of what is applied
+//	garbage collection                  owner references do nothing
+//	controllers, scheduler, kubelet     a deployment makes no pods, and no pod runs; no event expires
+//	log, exec, attach, port-forward     nor proxy, tokenreviews and bindings: neither served nor listed
+//	hashes of storage versions          and pretty=true
+//
+// Nobody works behind this server, as behind a kube-apiserver alone, so a test does that work where it matters. A deletion with
+// propagationPolicy Foreground or Orphan adds the finalizer foregroundDeletion or orphan, and the object stays until the test
+// removes it, as the garbage collector does. A pod with a spec.nodeName gets a deletionTimestamp and stays, beyond its grace
+// period, until the test deletes it with gracePeriodSeconds 0, as the kubelet does; until then it keeps its namespace, too. A pod
+// without a node, or one that has succeeded or failed, goes at once.
+//
+// Protobuf is read in deletions and in the bodies that kubectl create configmap, secret and namespace, kubectl certificate and
+// kubectl auth send. kubectl create -f, apply, replace, run and expose send JSON. The other forms of kubectl create, such as
+// deployment, serviceaccount and token, send protobuf that is refused with 415.
+//
+// The bookmark that ends the initial events comes at once, as from kube-apiserver 1.37, unless [Options.EndBookmarkAfter] says
+// otherwise.
 //
 // # Faults
 //
