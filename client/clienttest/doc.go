@@ -83,6 +83,7 @@
 //	tokens                              signed by nobody; they do not end with the object that they are bound to
 //	evictions                           no disruption budgets; DisruptionBudget is the answer of one
 //	words about selectors               of our own; the codes are the same
+//	deprecated kinds                    no warning says that they are, such as Endpoints
 //	strategic merge patches             what is wrong with one is said in other words, and a list of scalars to delete that is
 //	                                    no list is an error
 //	lists that must be current          answered from the store at once; a real server waits for its watch cache
