@@ -1,164 +1,155 @@
 package clienttest
 
 import (
+	_ "embed" // for kinds.json
 	"encoding/base64"
+	"encoding/json"
+	"fmt"
 	"maps"
+	"slices"
+	"sync"
+	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/patch"
 )
 
-// builtins returns the resources that every server has. Their traits are those of the real server's strategies.
-func builtins() []*resource {
-	dataColumn := column{"Data", func(m members) any { return len(textMap(m, "data")) + len(textMap(m, "binaryData")) }}
-	return []*resource{
-		{
-			Resource: Resource{Version: "v1", Kind: "ConfigMap", Resource: "configmaps", ShortNames: []string{"cm"}},
-			builtinTraits: builtinTraits{
-				unconditional: true, anyField: true,
-				textMaps: []string{"data", "binaryData"},
-				columns:  []column{dataColumn},
+// kindText has the resources that every server has, in the order in which discovery lists their groups, and the ways in which
+// one differs from another. A test in internal/e2e asks kube-apiserver for all that, compares it with the file, and writes it.
+//
+//go:embed kinds.json
+var kindText []byte
+
+// kindRow is one resource of the file.
+type kindRow struct {
+	Group      string   `json:"group"`
+	Version    string   `json:"version"`
+	Resource   string   `json:"resource"`
+	Kind       string   `json:"kind"`
+	Singular   string   `json:"singular"`
+	ShortNames []string `json:"shortNames"`
+	Categories []string `json:"categories"`
+	Cluster    bool     `json:"cluster"`
+	// Subresources are those that this server has as well.
+	Subresources []string `json:"subresources"`
+	// Fields are the SelectableFields.
+	Fields []string `json:"fields"`
+	// Traits are the words of traitWords.
+	Traits []string `json:"traits"`
+	// Blank is what an object has beside metadata when nothing is set, and Status what a new one has as its status: "now" is
+	// the time at which it is made.
+	Blank  json.RawMessage `json:"blank"`
+	Status json.RawMessage `json:"status"`
+	// Columns are those of a Table: the name, and then the type, the format and the priority where they are not as usual.
+	Columns [][]any `json:"columns"`
+}
+
+// traitWords are the words of the file for what a resource does.
+var traitWords = map[string]func(t *builtinTraits){
+	"anyField":       func(t *builtinTraits) { t.anyField = true },
+	"createOnUpdate": func(t *builtinTraits) { t.createOnUpdate = true },
+	"generation":     func(t *builtinTraits) { t.generation = true },
+	"nameLabel":      func(t *builtinTraits) { t.label = true },
+	"nameSegment":    func(t *builtinTraits) { t.segment = true },
+	"returnDeleted":  func(t *builtinTraits) { t.returnDeleted = true },
+	"single":         func(t *builtinTraits) { t.single = true },
+	"statusOnCreate": func(t *builtinTraits) { t.statusOnCreate = true },
+	"unconditional":  func(t *builtinTraits) { t.unconditional = true },
+}
+
+// builtinKinds is every resource of the file, without objects, and the reviews. It is read once, by the first server, and does
+// not change: each server has copies.
+var builtinKinds = sync.OnceValue(func() []resource {
+	var rows []kindRow
+	mustDecode(kindText, &rows)
+	own, reviews := ownTraits(), reviews()
+	kinds := make([]resource, 0, len(rows))
+	for i, row := range rows {
+		r := resource{Resource: Resource{
+			Group: row.Group, Version: row.Version, Kind: row.Kind, Resource: row.Resource, Singular: row.Singular,
+			ShortNames: row.ShortNames, Categories: row.Categories, SelectableFields: row.Fields,
+			Status: slices.Contains(row.Subresources, "status"),
+		}}
+		if row.Cluster {
+			r.Scope = meta.Cluster
+		}
+		name := r.groupResource()
+		r.builtinTraits, r.review = own[name], reviews[name]
+		r.builtin, r.order = true, i
+		for _, word := range row.Traits {
+			traitWords[word](&r.builtinTraits)
+		}
+		if len(row.Blank) > 0 {
+			r.blank = string(row.Blank[1 : len(row.Blank)-1])
+		}
+		if len(row.Status) > 0 {
+			r.initial, _ = parseJSON(row.Status) // it is valid: the file is
+		}
+		subresources := make(map[string]*subresource, len(row.Subresources))
+		for _, sub := range row.Subresources {
+			switch served := r.subresources[sub]; {
+			case served != nil:
+				subresources[sub] = served
+			case sub == "scale":
+				subresources[sub] = scaleSubresource()
+			case sub == "status":
+				subresources[sub] = partOf(statusPart)
+			default:
+				panic(fmt.Sprintf("clienttest: nothing serves %s/%s", name, sub))
+			}
+		}
+		r.subresources = subresources
+		r.columns, r.print = columnsOf(row.Columns), printers()[name]
+		kinds = append(kinds, r)
+	}
+	return kinds
+})
+
+// ownTraits are the traits that no table can have: code.
+func ownTraits() map[string]builtinTraits {
+	return map[string]builtinTraits{
+		"configmaps": {textMaps: []string{"data", "binaryData"}},
+		"namespaces": {
+			prepare: prepareNamespace,
+			// It changes nothing: this server finishes namespaces by itself.
+			subresources: map[string]*subresource{"finalize": {verbs: []string{"update"}, part: finalizePart}},
+		},
+		"pods": {
+			graceful: true,
+			subresources: map[string]*subresource{
+				"binding":             callOf("", "", "Binding", (*call).bind),
+				"ephemeralcontainers": partOf(ephemeralPart),
+				"eviction":            callOf("policy", "v1", "Eviction", (*call).evict),
+				"resize":              partOf(resizePart),
 			},
 		},
-		{
-			Resource: Resource{
-				Version: "v1", Kind: "Event", Resource: "events", ShortNames: []string{"ev"},
-				SelectableFields: []string{
-					"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
-					"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath",
-					"reason", "reportingComponent", "source", "type",
-				},
-			},
-			builtinTraits: builtinTraits{
-				blank: `"involvedObject":{},"source":{},"firstTimestamp":null,"lastTimestamp":null,"eventTime":null,` +
-					`"reportingComponent":"","reportingInstance":""`,
-				unconditional: true, createOnUpdate: true,
-				columns: []column{field("Type", "type"), field("Reason", "reason"), field("Message", "message")},
-			},
-		},
-		{
-			Resource: Resource{
-				Version: "v1", Kind: "Namespace", Resource: "namespaces", ShortNames: []string{"ns"},
-				Scope: meta.Cluster, Status: true, SelectableFields: []string{"status.phase"},
-			},
-			builtinTraits: builtinTraits{
-				blank:         `"spec":{},"status":{}`,
-				unconditional: true, returnDeleted: true, label: true, single: true,
-				columns: []column{field("Status", "status.phase")},
-				prepare: prepareNamespace,
-				// It changes nothing: this server finishes namespaces by itself.
-				subresources: map[string]*subresource{"finalize": {verbs: []string{"update"}, part: finalizePart}},
-			},
-		},
-		{
-			Resource: Resource{
-				Version: "v1", Kind: "Node", Resource: "nodes", ShortNames: []string{"no"},
-				Scope: meta.Cluster, Status: true, SelectableFields: []string{"spec.unschedulable"},
-			},
-			builtinTraits: builtinTraits{
-				unconditional: true,
-				blank: `"spec":{},"status":{"daemonEndpoints":{"kubeletEndpoint":{"Port":0}},"nodeInfo":{` +
-					`"machineID":"","systemUUID":"","bootID":"","kernelVersion":"","osImage":"","containerRuntimeVersion":"",` +
-					`"kubeletVersion":"","kubeProxyVersion":"","operatingSystem":"","architecture":""}}`,
-			},
-		},
-		{
-			Resource: Resource{
-				Version: "v1", Kind: "Pod", Resource: "pods", ShortNames: []string{"po"}, Categories: []string{"all"}, Status: true,
-				SelectableFields: []string{
-					"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
-					"status.phase", "status.podIP", "status.nominatedNodeName",
-				},
-			},
-			builtinTraits: builtinTraits{
-				blank:      `"spec":{"containers":null},"status":{}`,
-				generation: true, unconditional: true, returnDeleted: true, graceful: true,
-				columns: []column{field("Status", "status.phase")},
-				prepare: preparePod,
-				subresources: map[string]*subresource{
-					"binding":             callOf("", "", "Binding", (*call).bind),
-					"ephemeralcontainers": partOf(ephemeralPart),
-					"eviction":            callOf("policy", "v1", "Eviction", (*call).evict),
-					"resize":              partOf(resizePart),
-				},
-			},
-		},
-		{
-			Resource: Resource{Version: "v1", Kind: "Secret", Resource: "secrets", SelectableFields: []string{"type"}},
-			builtinTraits: builtinTraits{
-				unconditional: true,
-				textMaps:      []string{"data", "stringData"},
-				columns:       []column{field("Type", "type"), dataColumn},
-				prepare:       prepareSecret,
-			},
-		},
-		{
-			Resource: Resource{
-				Version: "v1", Kind: "Service", Resource: "services", ShortNames: []string{"svc"}, Categories: []string{"all"},
-				Status: true, SelectableFields: []string{"spec.clusterIP", "spec.type"},
-			},
-			builtinTraits: builtinTraits{
-				blank:         `"spec":{},"status":{"loadBalancer":{}}`,
-				unconditional: true, createOnUpdate: true, returnDeleted: true, label: true,
-				columns: []column{field("Type", "spec.type"), field("Cluster-IP", "spec.clusterIP")},
-			},
-		},
-		{
-			Resource: Resource{Version: "v1", Kind: "ServiceAccount", Resource: "serviceaccounts", ShortNames: []string{"sa"}},
-			builtinTraits: builtinTraits{
-				unconditional: true, returnDeleted: true, anyField: true,
-				subresources: map[string]*subresource{
-					"token": callOf("authentication.k8s.io", "v1", "TokenRequest", (*call).token),
-				},
-			},
-		},
-		{
-			Resource: Resource{
-				Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments", ShortNames: []string{"deploy"},
-				Categories: []string{"all"}, Status: true,
-			},
-			builtinTraits: builtinTraits{
-				generation: true, unconditional: true, anyField: true,
-				subresources: map[string]*subresource{"scale": scaleSubresource()},
-				blank:        `"spec":{"replicas":0,"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"strategy":{}},"status":{}`,
-			},
-		},
-		{
-			Resource: Resource{
-				Group: "certificates.k8s.io", Version: "v1", Kind: "CertificateSigningRequest", Resource: "certificatesigningrequests",
-				ShortNames: []string{"csr"}, Scope: meta.Cluster, Status: true, SelectableFields: []string{"spec.signerName"},
-			},
-			builtinTraits: builtinTraits{
-				blank:         `"spec":{"request":null,"signerName":""},"status":{}`,
-				unconditional: true, fixed: true,
-				complete: completeRequest, check: checkRequest,
-				subresources: map[string]*subresource{"approval": partOf(approvalPart), "status": partOf(certificatePart)},
-			},
-		},
-		{
-			Resource: Resource{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease", Resource: "leases"},
-			builtinTraits: builtinTraits{
-				blank:          `"spec":{}`,
-				createOnUpdate: true, anyField: true,
-				columns: []column{field("Holder", "spec.holderIdentity")},
-			},
+		"secrets": {textMaps: []string{"data", "stringData"}, prepare: prepareSecret},
+		"serviceaccounts": {subresources: map[string]*subresource{
+			"token": callOf("authentication.k8s.io", "v1", "TokenRequest", (*call).token),
+		}},
+		"certificatesigningrequests.certificates.k8s.io": {
+			fixed:    true,
+			complete: completeRequest, check: checkRequest,
+			subresources: map[string]*subresource{"approval": partOf(approvalPart), "status": partOf(certificatePart)},
 		},
 	}
 }
 
-func preparePod(d *draft, creating bool) {
-	if creating {
-		d.content["status"] = members{"phase": "Pending", "qosClass": "BestEffort"}
+// firstStatus is the status that a new object has, of what its writer wants.
+func (r *resource) firstStatus(wanted any) any {
+	first := withNow(r.initial, timeText(now()))
+	if !r.statusOnCreate || wanted == nil {
+		return first
 	}
+	return patch.MergeValue(first, wanted)
 }
+
+func timeText(t meta.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // prepareNamespace gives a namespace what controllers and admission give it on a real server.
-func prepareNamespace(d *draft, creating bool) {
+func prepareNamespace(d *draft, _ bool) {
 	d.meta.Labels = withEntry(d.meta.Labels, "kubernetes.io/metadata.name", d.meta.Name)
 	d.content["spec"] = members{"finalizers": []any{"kubernetes"}}
-	if creating {
-		d.content["status"] = members{"phase": "Active"}
-	}
 }
 
 // prepareSecret moves stringData, which is write-only, into data.

@@ -145,7 +145,8 @@ func (s *Server) groups() []apiGroup {
 }
 
 // versions returns every group and version that has a resource, as GVRs without one: the core group first, then the groups
-// that are built in, then the others, each by name; within a group, the version that a real server prefers first.
+// that are built in, in the order of a real server, then the others by name; within a group, the version that a real server
+// prefers first.
 func (s *Server) versions() []meta.GVR {
 	vs, _ := s.inventory()
 	return vs
@@ -157,7 +158,7 @@ func (s *Server) inventory() ([]meta.GVR, map[meta.GVR][]*resource) {
 	defer s.store.mu.Unlock()
 	var vs []meta.GVR
 	of := map[meta.GVR][]*resource{}
-	builtin := map[string]int{"": -1}
+	builtin := map[string]int{"": -1 << 30}
 	for _, r := range s.store.all() {
 		v := meta.GVR{Group: r.Group, Version: r.Version}
 		if of[v] == nil {
@@ -165,7 +166,7 @@ func (s *Server) inventory() ([]meta.GVR, map[meta.GVR][]*resource) {
 		}
 		of[v] = append(of[v], r)
 		if r.builtin {
-			builtin[r.Group] = -1
+			builtin[r.Group] = min(builtin[r.Group], r.order-1<<20)
 		}
 	}
 	slices.SortFunc(vs, func(a, b meta.GVR) int {

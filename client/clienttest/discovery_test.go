@@ -161,7 +161,7 @@ func TestTheOldFormOfDiscovery(t *testing.T) {
 			`{"name":"subjectaccessreviews","singularName":"subjectaccessreview","namespaced":false,"kind":"SubjectAccessReview","verbs":["create"]}]}`},
 		"/apis/certificates.k8s.io/v1": {
 			`{"name":"certificatesigningrequests/approval","singularName":"","namespaced":false,"kind":"CertificateSigningRequest","verbs":["get","patch","update"]},` +
-				`{"name":"certificatesigningrequests/status","singularName":"","namespaced":false,"kind":"CertificateSigningRequest","verbs":["get","patch","update"]}]}`,
+				`{"name":"certificatesigningrequests/status","singularName":"","namespaced":false,"kind":"CertificateSigningRequest","verbs":["get","patch","update"]},`,
 		},
 	} {
 		got := h.must(t, "GET", path, "")

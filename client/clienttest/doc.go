@@ -29,11 +29,13 @@
 //
 // # What is served
 //
-// Core configmaps, events, namespaces, nodes, pods, secrets, serviceaccounts and services, apps deployments,
-// certificates.k8s.io certificatesigningrequests and coordination.k8s.io leases, and whatever [Options.Resources] or
-// [Server.Register] add, as custom resources. The namespaces default, kube-system and kube-public exist. All verbs work on
-// all resources: create (with generateName), get, list, watch, update, patch, delete and deletecollection (which, as on
-// a real server, namespaces do not have); every write can be a dry run. So do
+// The server serves every built-in kind that kube-apiserver 1.37 serves by default, and whatever [Options.Resources] or
+// [Server.Register] add, as custom resources. The names, scopes, subresources, selectable fields, first statuses and printer
+// columns of the built-in kinds, and what each does on a create, an update and a delete, are taken from that server by a
+// program. A new server has the namespaces default, kube-node-lease, kube-public and kube-system, the service
+// default/kubernetes with its IPAddress and ServiceCIDR, and the two priority classes of the system. All verbs work on all
+// resources: create (with generateName), get, list, watch, update, patch, delete and deletecollection (which, as on a real
+// server, namespaces do not have); every write can be a dry run. So do
 //
 //   - JSON patches, merge patches and, of the built-in kinds, strategic merge patches, also of subresources. They do what
 //     kube-apiserver's do, not what the RFCs say: a JSON patch may replace a member that is not there, or count an index from
@@ -42,7 +44,7 @@
 //     kinds of lists and maps of the schemas; configurations are JSON or YAML;
 //   - fieldValidation: a member that the kind does not have is dropped, and of two of one name the last counts, with a warning
 //     or an error for each. The schemas of the built-in kinds are in the package, that of a custom resource is [Resource.Schema];
-//   - subresources: status; the scale of deployments; binding, ephemeralcontainers, eviction and resize of pods; the token of
+//   - subresources: status; the scale of deployments, replicasets, statefulsets and replicationcontrollers; binding, ephemeralcontainers, eviction and resize of pods; the token of
 //     service accounts, which is good for this server until it expires; the approval of certificate signing requests; finalize
 //     of namespaces;
 //   - paging: the pages of a list show the collection at the version of the first, and their tokens expire;
@@ -66,6 +68,7 @@
 //	verbs, dry run, preconditions       codes, reasons, messages and causes included
 //	metadata                            validation, finalizers, generation, managedFields
 //	patches, server-side apply          with conflicts, force, and fieldValidation
+//	built-in kinds                      names, scopes, subresources, first status, what each verb does, printer columns and cells
 //	lists, watches                      paging, selectors, versions, bookmarks, streaming lists, Tables
 //	deletion                            with orphan and foreground propagation, and with a grace period, as of a
 //	                                    kube-apiserver alone: see below
@@ -76,7 +79,12 @@
 //	IN PART
 //	media types                         JSON and YAML; of protobuf, a few bodies and no answers: see below
 //	namespaces                          go with their contents in the request that deletes them; a controller does it later
-//	custom resource definitions         Server.Register and Unregister; one version of each resource, no conversion
+//	custom resource definitions         Server.Register and Unregister; one version of each resource, no conversion. A
+//	                                    CustomResourceDefinition is stored, and nothing comes of it, nor of an APIService
+//	versions of built-in kinds          one: horizontalpodautoscalers are served as v2
+//	events                              those of the core and of events.k8s.io are two resources, each with its own objects
+//	objects of a fresh server           not those by which it describes itself: API services, roles and bindings, flow schemas,
+//	                                    priority levels, and its lease and config maps in kube-system
 //	access                              Options.Authorize decides; there are no roles, and rules cannot be listed
 //	admission                           namespaces that are missing or end; no other plugin, no webhook, no policy
 //	certificate signing requests        checked; whoever may approve one may do so for any signer, and nobody signs
@@ -97,7 +105,8 @@
 //	validation of custom resources      values are not checked, but the types of what is applied
 //	garbage collection                  owner references do nothing
 //	controllers, scheduler, kubelet     a deployment makes no pods, and no pod runs; no event expires
-//	log, exec, attach, port-forward     nor proxy, tokenreviews and bindings: neither served nor listed
+//	log, exec, attach, port-forward     nor proxy, tokenreviews, componentstatuses and bindings: neither
+//	                                    served nor listed
 //	hashes of storage versions          and pretty=true
 //
 // Nobody works behind this server, as behind a kube-apiserver alone, so a test does that work where it matters. A deletion with

@@ -7,20 +7,6 @@ import (
 // Namespaces are deleted with what is in them, at once and by the server itself; a real cluster has a controller for
 // it. What has finalizers stays, and so does a pod on a node; they keep their namespace until they are gone.
 
-// seed makes the namespaces that every cluster has.
-func (s *Server) seed() {
-	st := s.store
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.namespaces = st.resources[meta.GVR{Version: "v1", Resource: "namespaces"}]
-	for _, name := range []string{"default", "kube-public", "kube-system"} {
-		d := &draft{apiVersion: "v1", kind: "Namespace", content: members{}}
-		d.meta.Name, d.meta.UID, d.meta.CreationTimestamp = name, newUID(), now()
-		st.namespaces.prepare(d, true)
-		st.put(st.namespaces, nil, d)
-	}
-}
-
 // terminate deletes a namespace and its contents. It returns the namespace as it is until it has gone. The store is
 // locked.
 func (s *store) terminate(cur *revision, o *deleteOptions) *revision {

@@ -21,8 +21,7 @@ func (s *Server) openapi(w http.ResponseWriter, r *http.Request, parts []string)
 		if len(parts) == 0 || openapiKey(v) != strings.Join(parts, "/") {
 			continue
 		}
-		doc := openapiOf(v, resources[v])
-		hash := hashOf(doc)
+		doc, hash := openapiOf(v, resources[v])
 		w.Header().Set("Vary", "Accept")
 		switch asked := r.URL.Query().Get("hash"); asked {
 		case "":
@@ -42,7 +41,8 @@ func (s *Server) openapi(w http.ResponseWriter, r *http.Request, parts []string)
 	}
 	paths := map[string]any{}
 	for _, v := range versions {
-		paths[openapiKey(v)] = map[string]string{"serverRelativeURL": openapiURL(v, hashOf(openapiOf(v, resources[v])))}
+		_, hash := openapiOf(v, resources[v])
+		paths[openapiKey(v)] = map[string]string{"serverRelativeURL": openapiURL(v, hash)}
 	}
 	index, err := json.Marshal(map[string]any{"paths": paths})
 	if err != nil {
@@ -65,7 +65,36 @@ func openapiURL(v meta.GVR, hash string) string {
 	return u.String()
 }
 
-func openapiOf(v meta.GVR, resources []*resource) any {
+// openapiDocument is a document as it is sent.
+type openapiDocument struct {
+	body json.RawMessage
+	hash string
+}
+
+// openapiOf returns the document of a group version, and its hash. If all of it is built in, it is the same in every server, and kept:
+// to make all of them takes some 20 ms.
+func openapiOf(v meta.GVR, resources []*resource) (json.RawMessage, string) {
+	t := builtinSchemas()
+	own := slices.ContainsFunc(resources, func(r *resource) bool { return !r.builtin })
+	if !own {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if d := t.documents[v]; d != nil {
+			return d.body, d.hash
+		}
+	}
+	body, err := json.Marshal(openapiContent(v, resources))
+	if err != nil {
+		panic(fmt.Sprintf("clienttest: encode OpenAPI: %v", err))
+	}
+	d := &openapiDocument{body, hashOf(json.RawMessage(body))}
+	if !own {
+		t.documents[v] = d
+	}
+	return d.body, d.hash
+}
+
+func openapiContent(v meta.GVR, resources []*resource) any {
 	paths := map[string]any{}
 	for _, r := range resources {
 		if r.review != nil {
@@ -97,7 +126,7 @@ func schemasOf(v meta.GVR, resources []*resource) map[string]json.RawMessage {
 	for _, r := range resources {
 		if !r.builtin {
 			all[schemaName(r)] = r.openAPISchema()
-			t.collect("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta", all)
+			t.collect(metadataName, all)
 			continue
 		}
 		t.collect(t.kinds[r.GVK()], all)
@@ -118,7 +147,7 @@ func (t *schemaTable) collect(name string, into map[string]json.RawMessage) {
 		return
 	}
 	into[name] = t.texts[name]
-	t.schemas[name].refs(func(name string) { t.collect(name, into) })
+	t.schema(name).refs(func(name string) { t.collect(name, into) })
 }
 
 // refs calls visit with the name of every schema that j refers to.

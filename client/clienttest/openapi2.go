@@ -60,7 +60,8 @@ func (s *Server) openapi2Document() members {
 	paths, definitions := members{}, members{}
 	versions, resources := s.inventory()
 	for _, v := range versions {
-		text, err := json.Marshal(openapiOf(v, resources[v]))
+		doc, _ := openapiOf(v, resources[v])
+		text, err := json.Marshal(doc)
 		if err != nil {
 			panic(fmt.Sprintf("clienttest: encode OpenAPI: %v", err))
 		}

@@ -53,6 +53,7 @@ type resource struct {
 	Resource
 	builtinTraits
 	builtin  bool   // a compiled-in type: other member order, other errors, items of lists without kind and apiVersion
+	order    int    // of a built-in resource: its place in discovery
 	declared *shape // what Schema says
 
 	objects collection
@@ -68,12 +69,16 @@ type builtinTraits struct {
 	returnDeleted  bool     // DELETE answers with the object instead of a Status
 	graceful       bool     // DELETE first sets deletionTimestamp
 	label          bool     // names are DNS labels: no dots
+	segment        bool     // names are anything that a path can have
+	statusOnCreate bool     // a new object keeps the status that its writer wants
 	single         bool     // no deletecollection
 	anyField       bool     // the error for an unknown field selector has other words
 	textMaps       []string // members that are maps of strings
-	columns        []column // of a Table, between Name and Age
 	blank          string   // what an object has beside metadata when nothing is set, as in a bookmark
-	fixed          bool     // spec stays as it was created
+	initial        any      // the status of a new object
+	columns        []tableColumn
+	print          printer // the cells of the columns
+	fixed          bool    // spec stays as it was created
 	prepare        func(d *draft, creating bool)
 	complete       func(d *draft, by User) // says in a new object who made it
 	check          func(old, d *draft, subresource string) []meta.StatusCause
@@ -136,7 +141,7 @@ type registry struct {
 	resources map[meta.GVR]*resource
 }
 
-// add registers r. The order of registration does not matter.
+// add completes r, if it can be registered. The order of registration does not matter.
 func (g *registry) add(r *resource) error {
 	if err := r.validate(); err != nil {
 		return err
@@ -150,10 +155,14 @@ func (g *registry) add(r *resource) error {
 		r.Singular = strings.ToLower(r.Kind)
 	}
 	for _, old := range g.resources {
-		if old.Group == r.Group && (old.Resource.Resource == r.Resource.Resource || old.Kind == r.Kind) {
-			return fmt.Errorf("clienttest.Resource %q: %s is registered already; one version of a resource is served",
-				r.Resource.Resource, old.GVR())
+		if old.Group != r.Group || old.Resource.Resource != r.Resource.Resource && old.Kind != r.Kind {
+			continue
 		}
+		if old.builtin {
+			return fmt.Errorf("clienttest.Resource %q: %s is registered already: it is built in, so leave it out", r.Resource.Resource, old.GVR())
+		}
+		return fmt.Errorf("clienttest.Resource %q: %s is registered already; one version of a resource is served",
+			r.Resource.Resource, old.GVR())
 	}
 	if r.Status && r.subresources["status"] == nil {
 		r.subresources = maps.Clone(r.subresources)
@@ -162,7 +171,6 @@ func (g *registry) add(r *resource) error {
 		}
 		r.subresources["status"] = partOf(statusPart)
 	}
-	g.resources[r.GVR()] = r
 	return nil
 }
 

@@ -12,20 +12,13 @@ import (
 type review func(c *call, b *reviewBody) error
 
 // reviews returns the resources of which objects are only created to ask something.
-func reviews() []*resource {
-	const authorization, authentication = "authorization.k8s.io", "authentication.k8s.io"
-	of := func(group, kind string, scope meta.Scope, answer review) *resource {
-		return &resource{
-			Resource:      Resource{Group: group, Version: "v1", Kind: kind, Resource: strings.ToLower(kind) + "s", Scope: scope},
-			builtinTraits: builtinTraits{review: answer},
-		}
-	}
-	return []*resource{
-		of(authorization, "LocalSubjectAccessReview", meta.Namespaced, reviewAccess),
-		of(authorization, "SelfSubjectAccessReview", meta.Cluster, reviewAccess),
-		of(authorization, "SelfSubjectRulesReview", meta.Cluster, reviewRules),
-		of(authorization, "SubjectAccessReview", meta.Cluster, reviewAccess),
-		of(authentication, "SelfSubjectReview", meta.Cluster, reviewUser),
+func reviews() map[string]review {
+	return map[string]review{
+		"localsubjectaccessreviews.authorization.k8s.io": reviewAccess,
+		"selfsubjectaccessreviews.authorization.k8s.io":  reviewAccess,
+		"selfsubjectrulesreviews.authorization.k8s.io":   reviewRules,
+		"subjectaccessreviews.authorization.k8s.io":      reviewAccess,
+		"selfsubjectreviews.authentication.k8s.io":       reviewUser,
 	}
 }
 

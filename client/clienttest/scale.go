@@ -35,8 +35,8 @@ func scaleOf(v *revision) (*scale, error) {
 	}}
 	var object struct {
 		Spec struct {
-			Replicas int64              `json:"replicas"`
-			Selector meta.LabelSelector `json:"selector"`
+			Replicas int64           `json:"replicas"`
+			Selector json.RawMessage `json:"selector"`
 		} `json:"spec"`
 		Status struct {
 			Replicas int64 `json:"replicas"`
@@ -45,7 +45,17 @@ func scaleOf(v *revision) (*scale, error) {
 	if err := json.Unmarshal(v.raw, &object); err != nil {
 		return nil, badRequest("%v", err)
 	}
-	selector, err := object.Spec.Selector.Selector()
+	var labels meta.LabelSelector
+	into := any(&labels)
+	if d.kind == "ReplicationController" { // which is older than LabelSelector
+		into = &labels.MatchLabels
+	}
+	if len(object.Spec.Selector) > 0 {
+		if err := json.Unmarshal(object.Spec.Selector, into); err != nil {
+			return nil, badRequest("%v", err)
+		}
+	}
+	selector, err := labels.Selector()
 	if err != nil {
 		return nil, badRequest("%v", err)
 	}

@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"bytes"
 	"cmp"
 	_ "embed" // for schemas.json
 	"encoding/json"
@@ -57,7 +58,6 @@ type jsonSchema struct {
 	PreserveUnknown      bool                   `json:"x-kubernetes-preserve-unknown-fields"`
 	EmbeddedResource     bool                   `json:"x-kubernetes-embedded-resource"`
 	IntOrString          bool                   `json:"x-kubernetes-int-or-string"`
-	Kinds                []meta.GVK             `json:"x-kubernetes-group-version-kind"`
 }
 
 // additional is the schema of members that are not named, or whether there may be any.
@@ -74,22 +74,31 @@ func (a *additional) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &a.schema)
 }
 
-// schemaText has the schemas of the built-in kinds, without what does not matter here, as kube-apiserver publishes them. A
-// test in internal/e2e compares it with that, and writes it.
+// schemaText has the schemas of the built-in kinds, without what does not matter here, as kube-apiserver publishes them: one in a
+// line. A test in internal/e2e compares it with that, and writes it.
 //
 //go:embed schemas.json
 var schemaText []byte
 
-// builtinSchemas is what the built-in kinds are like. It is read once, by the first who asks, and does not change.
+// builtinSchemas is what the built-in kinds are like. The first who asks finds where each schema stands; what one says is read by the
+// first who asks for that, because few need them all.
 var builtinSchemas = sync.OnceValue(func() *schemaTable {
-	t := &schemaTable{shapes: make(map[string]*shape), kinds: make(map[meta.GVK]string), strategies: make(map[meta.GVK]func() (patch.Schema, error))}
-	mustDecode(schemaText, &t.schemas)
-	mustDecode(schemaText, &t.texts)
-	for name, s := range t.schemas {
-		t.named(name)
-		for _, k := range s.Kinds {
+	t := &schemaTable{
+		texts: make(map[string]json.RawMessage), kinds: make(map[meta.GVK]string),
+		shapes: make(map[string]*shape), documents: make(map[meta.GVR]*openapiDocument), strategies: make(map[meta.GVK]func() (patch.Schema, error)),
+	}
+	for line := range bytes.Lines(schemaText) {
+		name, text, found := strings.Cut(strings.TrimRight(string(line), ",\n"), `":`)
+		if !found {
+			continue // a brace
+		}
+		name = strings.TrimPrefix(name, `"`)
+		t.texts[name] = json.RawMessage(text)
+		if _, is, found := strings.Cut(text, `"x-kubernetes-group-version-kind":[`); found {
+			var k meta.GVK
+			mustDecode([]byte(is[:strings.Index(is, "}")+1]), &k)
 			t.kinds[k] = name
-			t.strategies[k] = sync.OnceValues(func() (patch.Schema, error) { return readStrategy(k) })
+			t.strategies[k] = sync.OnceValues(func() (patch.Schema, error) { return t.readStrategy(k) })
 		}
 	}
 	return t
@@ -100,18 +109,28 @@ const refStart = "#/components/schemas/"
 
 // schemaTable is schemas that refer to each other by name.
 type schemaTable struct {
-	schemas map[string]*jsonSchema
-	texts   map[string]json.RawMessage // of the schemas
-	shapes  map[string]*shape
-	kinds   map[meta.GVK]string
+	texts map[string]json.RawMessage // of the schemas
+	kinds map[meta.GVK]string
 	// strategies says of each kind how a strategic merge patch changes it. It is read by the first who asks.
 	strategies map[meta.GVK]func() (patch.Schema, error)
 	closed     bool   // an object of which no members are known has none
 	objects    *shape // the metadata of an object inside another
+
+	mu        sync.Mutex                    // protects the maps below; a shape that ofKind has returned does not change
+	shapes    map[string]*shape             // that were asked for, and what they refer to
+	documents map[meta.GVR]*openapiDocument // that were asked for
 }
 
 // ofKind returns the shape of a kind, or nil.
-func (t *schemaTable) ofKind(k meta.GVK) *shape { return t.shapes[t.kinds[k]] }
+func (t *schemaTable) ofKind(k meta.GVK) *shape {
+	name := t.kinds[k]
+	if name == "" {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.named(name)
+}
 
 // strategy returns how a strategic merge patch changes a kind.
 func (t *schemaTable) strategy(k meta.GVK) (patch.Schema, error) {
@@ -122,22 +141,41 @@ func (t *schemaTable) strategy(k meta.GVK) (patch.Schema, error) {
 	return read()
 }
 
-func readStrategy(kind meta.GVK) (patch.Schema, error) {
-	return patch.SchemaFromOpenAPI(slices.Concat([]byte(`{"components":{"schemas":`), schemaText, []byte(`}}`)), kind)
+func (t *schemaTable) readStrategy(kind meta.GVK) (patch.Schema, error) {
+	needed := make(map[string]json.RawMessage)
+	t.collect(t.kinds[kind], needed)
+	doc, err := json.Marshal(map[string]any{"components": map[string]any{"schemas": needed}})
+	if err != nil {
+		return patch.Schema{}, err
+	}
+	return patch.SchemaFromOpenAPI(doc, kind)
 }
+
+// metadataName is what the schema of the metadata of every object is called.
+const metadataName = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
 // metadata is the shape that the metadata of every object has.
 func (t *schemaTable) metadata() *shape {
-	return t.shapes["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"]
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.named(metadataName)
 }
 
+// schema reads the schema of a name.
+func (t *schemaTable) schema(name string) *jsonSchema {
+	var j jsonSchema
+	mustDecode(t.texts[name], &j)
+	return &j
+}
+
+// named returns the shape of the schema of a name. The table is locked.
 func (t *schemaTable) named(name string) *shape {
 	if s := t.shapes[name]; s != nil {
 		return s
 	}
 	s := &shape{name: name}
 	t.shapes[name] = s // before it is complete: it may lead back to itself
-	t.fill(s, t.schemas[name])
+	t.fill(s, t.schema(name))
 	return s
 }
 

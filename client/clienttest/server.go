@@ -8,7 +8,6 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -123,7 +122,7 @@ type Server struct {
 	calls   map[Call]int
 }
 
-// New returns a server that holds the namespaces default, kube-system and kube-public and nothing else. It does nothing
+// New returns a server that holds what a new kube-apiserver holds, as the documentation of the package says. It does nothing
 // until Run, but Config can be used at once: requests wait. An error in the options is returned by Run.
 func New(o Options) *Server {
 	s := &Server{options: o, validator: newValidator(), calls: map[Call]int{}}
@@ -144,9 +143,8 @@ func New(o Options) *Server {
 		s.replicas = append(s.replicas, &Replica{s: s})
 	}
 	s.store.replicas = s.replicas
-	for _, r := range slices.Concat(builtins(), reviews()) {
-		r.builtin = true
-		errs = append(errs, s.store.register(r))
+	for _, r := range builtinKinds() {
+		s.store.serve(&r)
 	}
 	for _, r := range o.Resources {
 		errs = append(errs, s.Register(r))
@@ -168,7 +166,9 @@ func orDefault[T ~int | ~int64](v, otherwise T) T {
 func (s *Server) Register(r Resource) error {
 	s.store.mu.Lock()
 	defer s.store.mu.Unlock()
-	return s.store.register(&resource{Resource: r, builtinTraits: builtinTraits{generation: true}})
+	return s.store.register(&resource{Resource: r, builtinTraits: builtinTraits{
+		generation: true, columns: plainColumns(), print: plainCells,
+	}})
 }
 
 // Config returns the configuration of a client of this server.

@@ -74,6 +74,13 @@ func (s *store) register(r *resource) error {
 	if err := s.add(r); err != nil {
 		return err
 	}
+	s.serve(r)
+	return nil
+}
+
+// serve adds a resource that is known to be right.
+func (s *store) serve(r *resource) {
+	s.resources[r.GVR()] = r
 	r.since, r.gone = s.version, make(chan struct{})
 	// A watch cannot start before the resource was there.
 	r.objects = collection{
@@ -81,7 +88,6 @@ func (s *store) register(r *resource) error {
 		floor:   s.version,
 		watches: map[*watch]struct{}{},
 	}
-	return nil
 }
 
 // put commits an object's next state, and returns it with its new version.

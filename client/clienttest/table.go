@@ -10,22 +10,6 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// column is a column of a resource's Table beside Name and Age.
-type column struct {
-	name string
-	cell func(content members) any
-}
-
-// field is a column that shows a scalar.
-func field(name, path string) column {
-	return column{name, func(m members) any { return lookup(m, path) }}
-}
-
-func textMap(m members, name string) members {
-	t, _ := m[name].(members)
-	return t
-}
-
 // table is the Table of meta.k8s.io/v1: what kubectl prints.
 type table struct {
 	Kind          string `json:"kind"`
@@ -53,15 +37,7 @@ type tableRow struct {
 func (c *call) table(vs []*revision, m meta.ListMeta, columns bool) (*table, error) {
 	t := &table{Kind: "Table", APIVersion: c.metaVersion(), ListMeta: m, Rows: make([]tableRow, 0, len(vs))}
 	if columns {
-		t.Columns = append(t.Columns, tableColumn{
-			Name: "Name", Type: "string", Format: "name", Description: "The object's name.",
-		})
-		for _, col := range c.res.columns {
-			t.Columns = append(t.Columns, tableColumn{Name: col.name, Type: "string"})
-		}
-		t.Columns = append(t.Columns, tableColumn{
-			Name: "Age", Type: "string", Description: "How long ago the object was created.",
-		})
+		t.Columns = c.res.columns
 	}
 	if err := c.checkInclude(); err != nil {
 		return nil, err
@@ -70,11 +46,7 @@ func (c *call) table(vs []*revision, m meta.ListMeta, columns bool) (*table, err
 	now := time.Now()
 	for _, v := range vs {
 		d := v.draft()
-		row := tableRow{Cells: []any{v.key.Name}}
-		for _, col := range c.res.columns {
-			row.Cells = append(row.Cells, col.cell(d.content))
-		}
-		row.Cells = append(row.Cells, ageOf(d.meta.CreationTimestamp.Time, now))
+		row := tableRow{Cells: c.res.print(&printed{value: value{d.content}, meta: d.meta, now: now})}
 		switch include {
 		case "", "Metadata":
 			row.Object = fmt.Appendf(nil, "%s%s}", c.partialStart(), v.metadata())
@@ -118,8 +90,12 @@ func ageOf(then, now time.Time) string {
 	if then.IsZero() {
 		return "<unknown>"
 	}
-	const day = 24 * time.Hour
-	d := max(0, now.Sub(then))
+	const day, year = 24 * time.Hour, 365 * 24 * time.Hour
+	d := now.Sub(then)
+	if d <= -2*time.Second {
+		return "<invalid>"
+	}
+	d = max(0, d)
 	two := func(unit, rest time.Duration, name, restName string) string {
 		if d%unit < rest {
 			return fmt.Sprintf("%d%s", d/unit, name)
@@ -139,6 +115,40 @@ func ageOf(then, now time.Time) string {
 		return fmt.Sprintf("%dh", d/time.Hour)
 	case d < 8*day:
 		return two(day, time.Hour, "d", "h")
+	case d < 2*year:
+		return fmt.Sprintf("%dd", d/day)
+	case d < 8*year:
+		return two(year, day, "y", "d")
 	}
-	return fmt.Sprintf("%dd", d/day)
+	return fmt.Sprintf("%dy", d/year)
 }
+
+// columnsOf reads the columns of a row of kinds.json.
+func columnsOf(rows [][]any) []tableColumn {
+	var out []tableColumn
+	for _, row := range rows {
+		c := tableColumn{Type: "string"}
+		for i, v := range row {
+			switch s, _ := v.(string); i {
+			case 0:
+				c.Name = s
+			case 1:
+				c.Type = s
+			case 2:
+				c.Format = s
+			case 3:
+				n, _ := v.(float64)
+				c.Priority = int(n)
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// plainColumns are the columns of a custom resource, and plainCells their cells.
+func plainColumns() []tableColumn {
+	return []tableColumn{{Name: "Name", Type: "string", Format: "name"}, {Name: "Age", Type: "date"}}
+}
+
+func plainCells(o *printed) []any { return []any{o.name(), o.age()} }

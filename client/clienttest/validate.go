@@ -58,6 +58,8 @@ func (v validator) name(r *resource, field, name string, prefix bool) []meta.Sta
 		why = append(why, fmt.Sprintf("must be no more than %d characters", limit))
 	}
 	switch {
+	case r.segment:
+		why = segmentRules(checked)
 	case pattern.MatchString(checked):
 	case r.label && v.subdomain.MatchString(checked):
 		why = append(why, "must not contain dots")
@@ -99,6 +101,19 @@ func (v validator) qualified(key string) []string {
 	}
 	if !v.word.MatchString(name) {
 		why = append(why, keyRule)
+	}
+	return why
+}
+
+// segmentRules says what is wrong with a name that may be anything that stands in a path.
+func segmentRules(name string) (why []string) {
+	if name == "." || name == ".." {
+		return []string{fmt.Sprintf("may not be '%s'", name)}
+	}
+	for _, c := range []string{"/", "%"} {
+		if strings.Contains(name, c) {
+			why = append(why, fmt.Sprintf("may not contain '%s'", c))
+		}
 	}
 	return why
 }

@@ -327,7 +327,11 @@ func (c *call) complete(d *draft) {
 		m.Name = c.freeName(d)
 	}
 	if c.res.Status {
+		wanted := d.content["status"]
 		delete(d.content, "status")
+		if c.res.initial != nil {
+			d.content["status"] = c.res.firstStatus(wanted)
+		}
 	}
 	if c.res.prepare != nil {
 		c.res.prepare(d, true)

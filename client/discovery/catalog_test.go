@@ -115,7 +115,7 @@ func TestAPartialFailure(t *testing.T) {
 			partial.Failed[0].GroupVersion != (discovery.GroupVersion{Group: "example.dev", Version: "v1"}) {
 			t.Fatalf("error is %v", err)
 		}
-		if got := names(got); !strings.HasPrefix(got, "deployments.apps/v1 ") || !strings.HasSuffix(got, " gadgets.example.dev/v1beta1") {
+		if got := names(got); !strings.HasPrefix(got, "controllerrevisions.apps/v1 ") || !strings.HasSuffix(got, " gadgets.example.dev/v1beta1") {
 			t.Errorf("got %s, want the resources of apps and of the version that answers", got)
 		}
 		if aggregated {
@@ -298,7 +298,7 @@ func TestTheOrderOfGroupsAndVersions(t *testing.T) {
 		r.server.SetAggregated(aggregated)
 		for range 20 {
 			got := groupNames(t, t.Context(), r.catalog)
-			if !strings.HasPrefix(got, "@v1 v1, apps@v1 v1, ") || !strings.HasSuffix(got, ", example.dev@v1 v1 v2beta1 v1alpha1") {
+			if !strings.HasPrefix(got, "@v1 v1, apiregistration.k8s.io@v1 v1, apps@v1 v1, ") || !strings.HasSuffix(got, ", example.dev@v1 v1 v2beta1 v1alpha1") {
 				t.Fatalf("groups are %s", got)
 			}
 			rs := must[[]discovery.Resource](t)(r.catalog.Resources(t.Context(), "example.dev"))

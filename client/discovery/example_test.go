@@ -130,7 +130,11 @@ func ExampleCatalog_Preferred() {
 		}
 	}
 	// Output:
+	// controllerrevisions []
+	// daemonsets [ds]
 	// deployments [deploy]
+	// replicasets [rs]
+	// statefulsets [sts]
 }
 
 // A program that uses a kind only where it is.

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
-	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/e2e/controlplane"
 )
@@ -30,7 +29,8 @@ func TestSchemasOfClienttestAreThoseOfTheServer(t *testing.T) {
 	if newest := controlplane.Releases()[0]; plane.Kubernetes != newest {
 		t.Skipf("the schemas of clienttest are those of Kubernetes %s", newest)
 	}
-	want := trimmed(t, open(t, adminConfig()), servedKinds(t))
+	c := open(t, adminConfig())
+	want := trimmed(t, c, servedKinds(t, c))
 	if *updateSchemas {
 		if err := os.WriteFile(schemasFile, want, 0o600); err != nil {
 			t.Fatal(err)
@@ -44,41 +44,14 @@ func TestSchemasOfClienttestAreThoseOfTheServer(t *testing.T) {
 }
 
 // servedKinds returns the kinds of every resource and subresource that clienttest serves, by the group version that has them.
-func servedKinds(t *testing.T) map[meta.GVR][]meta.GVK {
+func servedKinds(t *testing.T, c *client.Client) map[meta.GVR][]meta.GVK {
 	t.Helper()
-	c := open(t, clienttest.Start(t, clienttest.Options{}).Config())
 	kinds := make(map[meta.GVR][]meta.GVK)
-	for _, root := range []string{"/api", "/apis"} {
-		type served struct {
-			ResponseKind meta.GVK
-			Subresources []served
-		}
-		var groups struct {
-			Items []struct {
-				Metadata meta.ObjectMeta
-				Versions []struct {
-					Version   string
-					Resources []served
-				}
-			}
-		}
-		header := http.Header{"Accept": {"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}}
-		fetch(t, c, root, header, &groups)
-		for _, g := range groups.Items {
-			for _, v := range g.Versions {
-				at := meta.GVR{Group: g.Metadata.Name, Version: v.Version}
-				for _, r := range v.Resources {
-					for _, s := range append(r.Subresources, r) {
-						// What names no group is of this one.
-						k := s.ResponseKind
-						if k.Version == "" {
-							k.Group, k.Version = at.Group, at.Version
-						}
-						if !slices.Contains(kinds[at], k) {
-							kinds[at] = append(kinds[at], k)
-						}
-					}
-				}
+	for _, k := range servedBy(t, c) {
+		at := meta.GVR{Group: k.Group, Version: k.Version}
+		for _, kind := range k.kinds {
+			if !slices.Contains(kinds[at], kind) {
+				kinds[at] = append(kinds[at], kind)
 			}
 		}
 	}

@@ -1,0 +1,82 @@
+package clienttest
+
+import (
+	_ "embed" // for fresh.json
+	"encoding/json"
+	"sync"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// freshText has the objects that every server makes when it starts, without what is random: "now" is the time of the start. A test in
+// internal/e2e compares them with those of kube-apiserver, and writes the file.
+//
+//go:embed fresh.json
+var freshText []byte
+
+// freshObject is one of them, and where it belongs.
+type freshObject struct {
+	resource meta.GVR
+	draft    *draft
+}
+
+// freshObjects are read once, by the first server, and do not change.
+var freshObjects = sync.OnceValue(func() (out []freshObject) {
+	var texts []json.RawMessage
+	mustDecode(freshText, &texts)
+	for _, text := range texts {
+		d, err := parseDraft(text)
+		if err != nil {
+			panic("clienttest: " + err.Error()) // the file is right
+		}
+		for _, r := range builtinKinds() {
+			if r.Kind == d.kind && r.GVK().APIVersion() == d.apiVersion {
+				out = append(out, freshObject{r.GVR(), d})
+			}
+		}
+	}
+	return out
+})
+
+// seed makes the objects that every cluster has, in three transactions, so that a new server is at version 3 however many they are.
+func (s *Server) seed() {
+	st := s.store
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.namespaces = st.resources[meta.GVR{Version: "v1", Resource: "namespaces"}]
+	created := now()
+	for i, o := range freshObjects() {
+		r, d := st.resources[o.resource], o.draft.clone()
+		d.meta.UID, d.meta.CreationTimestamp = newUID(), created
+		if r.generation {
+			d.meta.Generation = 1
+		}
+		d.content = withNow(d.content, timeText(created)).(members)
+		st.version = uint64(min(i+1, 3))
+		next := d.revision(r, st.version)
+		st.commit(r, nil, next, r.objects.tree.set(next))
+	}
+}
+
+// withNow returns a value in which every text "now" is that of a time.
+func withNow(v any, text string) any {
+	switch v := v.(type) {
+	case string:
+		if v == "now" {
+			return text
+		}
+	case members:
+		out := make(members, len(v))
+		for name, inner := range v {
+			out[name] = withNow(inner, text)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, inner := range v {
+			out[i] = withNow(inner, text)
+		}
+		return out
+	}
+	return v
+}
