@@ -317,10 +317,13 @@ func TestIndexFunctionThatPanics(t *testing.T) {
 			})
 			expect(t, "All", states(s.Reader().All()), "ns/a u@1")
 			expect(t, "index", contents(good), "x: [ns/a u@1]")
-			set(s, "ns/a u@4", "y")
-			expect(t, "index after", contents(good), "y: [ns/a u@4]")
+			// The first index had computed what the writes would change there. That must not come with the next write.
+			set(s, "ns/c u@4", "z")
+			expect(t, "index after another object", contents(good), "x: [ns/a u@1]", "z: [ns/c u@4]")
+			set(s, "ns/a u@5", "y")
+			expect(t, "index after", contents(good), "y: [ns/a u@5]", "z: [ns/c u@4]")
 			drain(t, s)
-			expect(t, "calls", calls.take(), "add ns/a u@4")
+			expect(t, "calls", calls.take(), "add ns/a u@5", "add ns/c u@4")
 		})
 	}
 }

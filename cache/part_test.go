@@ -192,6 +192,24 @@ func TestParts(t *testing.T) {
 			nil, "", nil,
 		},
 		{
+			"a list that was being staged when its part ended is not committed",
+			func(t *testing.T, s store) {
+				for _, end := range []func(*cache.Part[*thing]){(*cache.Part[*thing]).Drop, (*cache.Part[*thing]).Detach} {
+					a := s.Part("a")
+					staged := a.Relist()
+					staged.Set(id("a/x u@1"), object("a/x u@1"))
+					end(a)
+					if got := staged.Commit("5"); got != (cache.Changes{}) {
+						t.Errorf("Commit = %+v, want nothing", got)
+					}
+					if v := a.ResourceVersion(); v != "" {
+						t.Errorf("the part is at version %q", v)
+					}
+				}
+			},
+			nil, "", nil,
+		},
+		{
 			"versions that cannot be ordered have no oldest",
 			func(_ *testing.T, s store) { s.Part("a").Bookmark("5"); s.Part("b").Bookmark("x") },
 			nil, "", nil,

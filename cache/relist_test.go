@@ -2,6 +2,7 @@ package cache_test
 
 import (
 	"testing"
+	"testing/synctest"
 
 	"github.com/bowline-go/bowline/cache"
 )
@@ -358,4 +359,32 @@ func TestRelistReplaceAndDelete(t *testing.T) {
 			expect(t, "calls", sorted(calls.take()), test.calls...)
 		})
 	}
+}
+
+// A handler that is behind is told of a rollback, also where it leads back to the version that the handler knows: under that
+// version the object has another content now.
+func TestARollbackToAVersionThatTheHandlerKnows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := cache.NewStore[*thing]()
+		calls := &record{}
+		s.Reader().Subscribe(calls)
+		told := ""
+		s.Reader().Subscribe(cache.HandlerFuncs[*thing]{
+			Add:    func(o *thing) { told = firstTag(o) },
+			Update: func(_, o *thing) { told = firstTag(o) },
+		})
+		set(s, "ns/a u@5", "old")
+		drain(t, s)
+		calls.take()
+
+		set(s, "ns/a u@6", "later")
+		r := s.Relist()
+		r.Replace(id("ns/a u@5"), object("ns/a u@5", "new"))
+		r.Commit("5")
+		drain(t, s)
+		expect(t, "calls", calls.take(), "update ns/a u@5 -> ns/a u@5")
+		if told != "new" {
+			t.Errorf("the handler knows the content %q, want %q", told, "new")
+		}
+	})
 }

@@ -234,6 +234,83 @@ func TestKeysAgainstModel(t *testing.T) {
 	}
 }
 
+// A view of a set stays as it is when deletions join two of its runs.
+func TestRunsMergeBesideAView(t *testing.T) {
+	const gen, later = 1, 2
+	for _, test := range []struct {
+		name       string
+		first, end uint32 // the rows that go after the view was taken, one by one
+	}{
+		{"the right one shrinks", runSize, 2 * runSize},
+		{"the left one shrinks", 0, runSize},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var r rows[uint64]
+			var s rowSet
+			for row := range uint32(2 * runSize) {
+				r.put(&entry[uint64]{obj: uint64(row), row: r.next()}, gen)
+				s.add(row, gen)
+			}
+			// Short runs, so that the two fill half a run as soon as one of them loses one more.
+			for row := range uint32(2 * runSize) {
+				if row%4 != 0 {
+					s.drop(row, gen)
+				}
+			}
+			if len(s.many.runs) != 2 {
+				t.Fatalf("%d runs, want 2", len(s.many.runs))
+			}
+			v := r.view().only(s)
+			want := collect(v)
+			for row := test.first; row < test.end; row += 4 {
+				s.drop(row, later)
+				if got := collect(v); !slices.Equal(got, want) {
+					t.Fatalf("after row %d went the view has %d objects, want the %d of its moment", row, len(got), len(want))
+				}
+			}
+			if len(s.many.runs) != 1 {
+				t.Errorf("%d runs are left, want 1", len(s.many.runs))
+			}
+		})
+	}
+}
+
+// The rows of a chunk without entries cost no memory, and can be given out again.
+func TestAChunkWithoutEntriesGoes(t *testing.T) {
+	var r rows[uint32]
+	for range 3 * chunkSize {
+		row := r.next()
+		r.put(&entry[uint32]{obj: row, row: row}, 1)
+	}
+	full := r.view()
+	for row := uint32(chunkSize); row < 2*chunkSize; row++ {
+		r.drop(r.at(row), 2)
+	}
+	if r.chunks[1] != nil {
+		t.Errorf("a chunk of %d entries is still there", r.chunks[1].n)
+	}
+	count := func(v view[uint32]) (n int) {
+		v.each(func(uint32) bool { n++; return true })
+		return n
+	}
+	empty := r.view()
+	again := r.next()
+	r.put(&entry[uint32]{obj: again, row: again}, 3)
+	if again/chunkSize != 1 || r.at(again).obj != again || r.chunks[1].n != 1 {
+		t.Errorf("row %d was given out, want a free one, and it alone in its chunk", again)
+	}
+	now := r.view()
+	for _, check := range []struct {
+		when string
+		v    view[uint32]
+		want int
+	}{{"before", full, 3 * chunkSize}, {"empty", empty, 2 * chunkSize}, {"after", now, 2*chunkSize + 1}} {
+		if got, entries := count(check.v), len(check.v.entries()); got != check.want || entries != check.want {
+			t.Errorf("%s: %d objects and %d entries, want %d", check.when, got, entries, check.want)
+		}
+	}
+}
+
 // What most objects have left does not keep the memory for them.
 func TestStoreGivesMemoryBack(t *testing.T) {
 	s := NewStore[meta.Object]()
