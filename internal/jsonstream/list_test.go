@@ -343,6 +343,58 @@ func TestListOpenOfAListWithoutItems(t *testing.T) {
 
 // The bytes of an item are those of the wire, whatever the size of objects and reads: the buffer slides, grows and
 // shrinks under them.
+// A List that is used again knows nothing of the body before: neither its items and what the list said, nor how its reader
+// ended, nor where in it the List was, nor how it began.
+func TestListReset(t *testing.T) {
+	item := `{"metadata":{"name":"a","namespace":"n"},"x":[1,2,3]},`
+	large := `{"kind":"Old","apiVersion":"v0","metadata":{"continue":"old"},"items":[` + strings.Repeat(item, 5000)
+	broken := errors.New("connection reset")
+	firsts := []struct {
+		name string
+		body func() io.Reader
+		read int // items
+	}{
+		{"one that was not read", func() io.Reader { return strings.NewReader(`{"items":[]}`) }, 0},
+		{"one that was read in part", func() io.Reader { return strings.NewReader(large) }, 4000},
+		{"a complete one", func() io.Reader { return strings.NewReader(large + `{}]}`) }, 5002},
+		{"one whose end came with its last bytes", func() io.Reader { return iotest.DataErrReader(strings.NewReader(`{"items":[{}]}`)) }, 2},
+		{"one that was cut", func() io.Reader { return strings.NewReader(large) }, 5001},
+		{"one whose connection broke", func() io.Reader {
+			return io.MultiReader(strings.NewReader(large), iotest.ErrReader(broken))
+		}, 5001},
+		{"no list", func() io.Reader { return strings.NewReader("404 page not found, and what a proxy has to say about it") }, 1},
+		{"none", func() io.Reader { return iotest.ErrReader(broken) }, 1},
+	}
+	seconds := []struct{ name, body string }{
+		{"a list", `{"kind":"L","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"b"}},{}]}`},
+		{"a list that says nothing about itself", `{"items":[{"metadata":{"name":"b"}}]}`},
+		{"a list with an error in it", `{"items":[{"metadata":{"name":"b"}},;]}`},
+		{"a cut list", `{"items":[{"metadata":{"name":"b"}},{"a`},
+		{"a Status", `{"kind":"Status","apiVersion":"v1","message":"no"}`},
+		{"no list", "<html>not found</html>"},
+		{"nothing", ""},
+	}
+	for _, first := range firsts {
+		for _, second := range seconds {
+			t.Run(second.name+" after "+first.name, func(t *testing.T) {
+				wantItems, wantHeader, wantKnown, want := readList(strings.NewReader(second.body), jsonstream.Options{})
+				l := jsonstream.NewList(first.body(), jsonstream.Options{})
+				for range first.read {
+					_, _ = l.Next()
+				}
+				l.Reset(strings.NewReader(second.body))
+				items, header, known, err := drain(l)
+				if fmt.Sprint(err) != fmt.Sprint(want) {
+					t.Errorf("got the error %v, want %v", err, want)
+				}
+				if !slices.EqualFunc(items, wantItems, sameItem) || !sameHeader(header, wantHeader) || known != wantKnown {
+					t.Errorf("got %+v, %+v, %v; want %+v, %+v, %v", items, header, known, wantItems, wantHeader, wantKnown)
+				}
+			})
+		}
+	}
+}
+
 func TestListOfManySizes(t *testing.T) {
 	var body []byte
 	var want []string
