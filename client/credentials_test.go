@@ -343,6 +343,40 @@ func TestWaitingForACredentialEndsWithTheContext(t *testing.T) {
 	})
 }
 
+// A fetch that nobody waited for any more, and that has not returned yet, is none for a request that comes meanwhile. That
+// request waits until it has returned, since there is one at a time, and for another one then: what the first brings, an error
+// most likely, is because nobody wanted it.
+func TestARequestAfterACancelledFetchGetsAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := &tokens{}
+		cfg := serve(t, srv)
+		fetches := 0
+		cfg.Credentials = client.NewCredentials(func(ctx context.Context) (client.Credential, error) {
+			if fetches++; fetches > 1 {
+				return client.Credential{Token: fmt.Sprintf("t%d", fetches)}, nil
+			}
+			<-ctx.Done()
+			time.Sleep(time.Second) // the rest of what it does
+			return client.Credential{}, context.Cause(ctx)
+		})
+		r := client.For(dial(t, cfg), slims)
+		start := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := r.Get(ctx, web); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
+			t.Errorf("after %v: %v", time.Since(start), err)
+		}
+		time.Sleep(500 * time.Millisecond)
+		must[*Slim](t)(r.Get(t.Context(), web))
+		if got := time.Since(start); got != 2*time.Second {
+			t.Errorf("the second request took until %v, want 2s, when the first fetch returns", got)
+		}
+		if got := srv.all(); got != "t2" || fetches != 2 {
+			t.Errorf("the server got %q after %d fetches, want t2 after 2", got, fetches)
+		}
+	})
+}
+
 // A fetch that does not look at its context holds nobody up for longer than 15 minutes.
 func TestAFetchThatHangsIsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
