@@ -2,6 +2,7 @@ package informer_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -170,6 +171,87 @@ func TestSetNamespacesTellsDifferencesOnly(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Once SetNamespaces has returned, WaitSynced waits for what it has added, also for a namespace that was followed before: its
+// objects have left the cache since. Whoever asks at once, before Run has done anything about it, gets no other answer.
+func TestWaitSyncedRightAfterSetNamespaces(t *testing.T) {
+	for _, above := range []int{0, 1, 2} {
+		t.Run(fmt.Sprint("WideAbove ", above), func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				r.putIn("default", "a")
+				r.putIn("kube-public", "b")
+				r.putIn("kube-system", "c")
+				i := r.start(informer.Options{Namespaces: []string{"default", "kube-public"}, WideAbove: above})
+				for range 3 {
+					if err := i.SetNamespaces([]string{"default", "kube-public", "kube-system"}); err != nil {
+						r.Fatal(err)
+					}
+					if i.Status().Synced || i.Unsynced() == nil {
+						r.Error("it counts as synced before the namespace that was added has been listed")
+					}
+					if err := i.WaitSynced(r.Context()); err != nil {
+						r.Error(err)
+					}
+					if n := i.Reader().Len(); n != 3 {
+						r.Errorf("it is synced with %d objects, want 3", n)
+					}
+					i.set("default", "kube-public")
+					i.keys("default/a", "kube-public/b")
+				}
+			})
+		})
+	}
+}
+
+// Objects that do not decode leave Status with their namespace, also where one watch serves several, and goes on.
+func TestUndecodableObjectsGoWithTheirNamespace(t *testing.T) {
+	for _, above := range []int{0, 1} {
+		t.Run(fmt.Sprint("WideAbove ", above), func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				r.put("bad", "bad", "yes")
+				r.putIn("kube-system", "c")
+				i := r.start(informer.Options{Namespaces: []string{"default", "kube-public", "kube-system"}, WideAbove: above})
+				if bad := i.Status().Undecodable; len(bad) != 1 || bad[0].Identity.Key() != key("bad") {
+					r.Errorf("the undecodable objects are %v", bad)
+				}
+				i.set("kube-public", "kube-system")
+				if bad := i.Status().Undecodable; len(bad) != 0 {
+					r.Errorf("the undecodable objects are %v, and their namespace has gone", bad)
+				}
+				i.relisted(nil)
+			})
+		})
+	}
+}
+
+// AllowStale is for a cache that holds nothing yet. A watch of all namespaces that takes over from several, or several from it,
+// begins with their objects, and asks for a list that is not older than they are.
+func TestAllowStaleIsNotForWhatTakesOver(t *testing.T) {
+	modes(t, func(t *testing.T, mode informer.Mode) {
+		bubble(t, func(r *rig) {
+			r.putIn("default", "a")
+			r.putIn("kube-public", "b")
+			var asked journal[string]
+			r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+				if collects(q) {
+					asked.add(fmt.Sprintf("%q at %q", clienttest.RequestOf(q).Key.Namespace, q.URL.Query().Get("resourceVersion")))
+				}
+				return nil
+			})
+			i := r.start(informer.Options{Namespaces: []string{"default"}, WideAbove: 1, AllowStale: true, Mode: mode})
+			i.set("default", "kube-public")
+			i.set("kube-public")
+			i.keys("kube-public/b")
+			i.set()
+			i.set("default")
+			i.keys("default/a")
+			want := []string{`"default" at "0"`, `"" at ""`, `"kube-public" at ""`, `"default" at "0"`}
+			if got := asked.list(); !slices.Equal(got, want) {
+				r.Errorf("lists asked for %q, want %q", got, want)
+			}
+		})
+	})
 }
 
 // An error of one namespace does not stop the others, and everybody can see whose it is.

@@ -116,6 +116,41 @@ func TestASpoiledListIsNoList(t *testing.T) {
 	}
 }
 
+// A paged list that goes on is not given up, however long it takes in all. Objects that nobody wants are a sign of life too.
+func TestASlowPagedListIsWaitedFor(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		o    informer.Options
+		keep bool
+		want int
+	}{
+		{"all are wanted", informer.Options{}, true, 5},
+		{"none is, by a Filter", informer.Options{}, false, 0},
+		{"none is, by its namespace", informer.Options{Namespaces: []string{"kube-public", "kube-system"}, WideAbove: 1}, true, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				for n := range 5 {
+					r.put(fmt.Sprint("a", n))
+				}
+				r.on("list", func(w http.ResponseWriter, q *http.Request) {
+					<-time.After(50 * time.Second)
+					r.server.ServeHTTP(w, q)
+				})
+				var errs journal[error]
+				test.o.Mode, test.o.PageSize, test.o.OnError = informer.Paged, 1, func(err error) { errs.add(err) }
+				i := informer.New(informer.Filter(r.things, func(*Thing) bool { return test.keep }), test.o)
+				run := r.running(i)
+				r.within(5*time.Minute, "synced", func() bool { return i.Status().Synced })
+				if s := i.Status(); s.Objects != test.want || s.Lists != 1 || len(errs.list()) != 0 {
+					r.Errorf("status is %v, reported %v", s, errs.list())
+				}
+				run.stop()
+			})
+		})
+	}
+}
+
 // The same for a streaming list and for a watch: what is cut or slow is no end.
 func TestASpoiledWatchIsNoWatch(t *testing.T) {
 	for _, test := range []struct {

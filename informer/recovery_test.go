@@ -589,6 +589,67 @@ func TestRelistsAreSpaced(t *testing.T) {
 	}
 }
 
+// behaviour 178: a list, a bookmark or an event begins the health that makes waits short again; it does not take the end of a
+// watch. What follows is a second storm, in which the first waits must be short.
+func TestWhatCountsAsHealth(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		storm string // what fails in the first
+		muted bool
+		put   bool // whether something changes each minute
+	}{
+		{"a list", "list", true, false},
+		{"bookmarks", "watch", false, false},
+		{"events", "watch", true, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				r.put("a")
+				r.server.MuteBookmarks(test.muted)
+				fails := failure(500, "InternalError", "")
+				i := r.informer(informer.Options{Mode: informer.Paged})
+				if test.storm == "list" {
+					r.on("list", fails)
+				}
+				i.run()
+				r.Cleanup(i.stop)
+				r.pass(time.Second)
+				r.on(test.storm, fails)
+				r.server.DropWatches()
+				r.pass(10 * time.Minute)
+				r.heal()
+				r.within(35*time.Second, "watching", func() bool { return r.server.Watches() == 1 })
+				for n := range 4 {
+					r.pass(time.Minute)
+					if test.put {
+						r.put("a", "n", fmt.Sprint(n))
+					}
+				}
+				var attempts atomic.Int32
+				r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+					if asks(q) != "watch" {
+						return nil
+					}
+					attempts.Add(1)
+					return fails
+				})
+				watches := i.Status().Watches
+				r.server.DropWatches()
+				// The waits are 800 ms, 1.6 s and 3.2 s at most. Long ones, of 30 s at most, have brought two attempts by then at best,
+				// nearly always.
+				r.pass(5700 * time.Millisecond)
+				if n := attempts.Load(); n < 3 {
+					r.Errorf("%d attempts within 5.7 s, want at least 3", n)
+				}
+				if n := i.Status().Watches - watches; n != int(attempts.Load()) {
+					r.Errorf("status counts %d watches, the server %d", n, attempts.Load())
+				}
+				r.heal()
+			})
+		})
+	}
+}
+
 // behaviour 178: after a storm that has made the waits long, two minutes of health make the next one short, also where the
 // server sends no bookmarks.
 func TestHealthMakesTheNextWaitShort(t *testing.T) {

@@ -268,6 +268,29 @@ func TestSubscriptionsEndWithTheirUser(t *testing.T) {
 	})
 }
 
+// fault F36: a user's Run returns after the handlers of the user that are being called, although the informer goes on for others.
+func TestRunOfAUserReturnsAfterItsHandlers(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("a")
+		s := informer.NewShared(informer.SharedOptions{})
+		shared, other := r.running(s), r.running(informer.Share(s, r.things, informer.Options{}))
+		u := informer.Share(s, r.things, informer.Options{})
+		ctx, cancel := context.WithCancel(r.Context())
+		returned := false
+		u.Subscribe(cache.HandlerFuncs[*Thing]{Add: func(*Thing) {
+			cancel()
+			<-time.After(time.Minute)
+			returned = true
+		}})
+		if err := u.Run(ctx); err != nil || !returned {
+			r.Errorf("Run returned %v, the handler has returned: %v", err, returned)
+		}
+		r.watches(1)
+		other.stop()
+		shared.stop()
+	})
+}
+
 // A function of an index that panics does so in the Run of the Shared, where that can be recovered from. It did in a goroutine of
 // its own, which ends the program.
 func TestAPanicOfASharedInformer(t *testing.T) {

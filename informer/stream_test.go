@@ -455,6 +455,7 @@ func TestWhatChangesWhileAStreamingListComesBelongsToIt(t *testing.T) {
 		r.put("again")
 		r.put("bad", "bad", "yes")
 		r.put("mended", "bad", "yes")
+		r.put("badgone", "bad", "yes")
 		i := r.informer(informer.Options{})
 		i.run()
 		r.Cleanup(i.stop)
@@ -465,6 +466,7 @@ func TestWhatChangesWhileAStreamingListComesBelongsToIt(t *testing.T) {
 			r.put("changed", "v", time.Now().String())
 			r.put("mended", "v", "1")
 			r.remove("gone")
+			r.remove("badgone")
 			r.remove("again")
 			r.put("again", "v", "2")
 			r.put("new", "v", time.Now().String())
@@ -480,10 +482,11 @@ func TestWhatChangesWhileAStreamingListComesBelongsToIt(t *testing.T) {
 		r.within(20*time.Second, "synced", func() bool { return i.Status().Synced })
 		i.current()
 		i.tells("add again", "add changed", "add mended", "add new", "add same")
-		i.undecodable(2, "bad") // mended was reported when it came, too
+		i.undecodable(3, "bad") // mended and badgone were reported when they came, too
 
 		// And the same as a relist.
 		r.put("gone")
+		r.put("badgone", "bad", "yes")
 		i.told()
 		r.server.DropWatches()
 		r.put("other")
@@ -493,6 +496,7 @@ func TestWhatChangesWhileAStreamingListComesBelongsToIt(t *testing.T) {
 		r.within(25*time.Second, "relisted", func() bool { return i.Status().Relists[informer.Expired] == 1 })
 		i.current()
 		i.tells("add again", "add other", "delete again", "delete gone", "update changed", "update new")
+		i.undecodable(4, "bad")
 		if i.held()[key("same")] != same {
 			r.Error("what has not changed is another reference")
 		}

@@ -56,6 +56,48 @@ func TestAConnectionThatDiesInSilenceIsReplaced(t *testing.T) {
 	}
 }
 
+// A watch over which something comes is not taken for a dead one, although it is not what the watchdog has seen before.
+func TestWhatKeepsAWatchOpen(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		f    func(r *rig)
+	}{
+		{"events, in the place of bookmarks", func(r *rig) {
+			for range 3 {
+				r.pass(time.Second)
+				r.server.Bookmark()
+			}
+			r.server.MuteBookmarks(true)
+			for n := range 8 { // for longer than three bookmarks may be missed
+				r.pass(20 * time.Second)
+				r.put("a", "n", fmt.Sprint(n))
+			}
+		}},
+		{"bookmarks in quick succession, and none for a minute then", func(r *rig) {
+			for range 4 {
+				r.pass(time.Second)
+				r.server.Bookmark()
+			}
+			r.server.MuteBookmarks(true)
+			r.pass(80 * time.Second)
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			modes(t, func(t *testing.T, mode informer.Mode) {
+				bubble(t, func(r *rig) {
+					i := r.start(informer.Options{Mode: mode})
+					before := i.Status().Watches
+					test.f(r)
+					if s := i.Status(); s.Watches != before || len(i.reported()) != 0 {
+						r.Errorf("status is %v, reported %v", s, i.reported())
+					}
+					i.current()
+				})
+			})
+		})
+	}
+}
+
 // That a server is silent was reported as context.Canceled, and as an end of a context, although no caller's had ended: a program
 // that leaves such errors out said nothing.
 func TestTheSilenceOfAServerIsATimeout(t *testing.T) {
