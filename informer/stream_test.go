@@ -572,6 +572,41 @@ func TestAnObjectThatComesAgainWithinAStreamingList(t *testing.T) {
 }
 
 // A relist by a streaming list decodes nothing that has not changed.
+// An older state at the beginning of a streaming list that does not decode says nothing about the present one, which the cache
+// has: the object is not one of those that do not decode.
+func TestAnOldStateWithinAStreamingListThatDoesNotDecode(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("x", "v", "1")
+		r.put("x", "v", "2")
+		i := r.start(informer.Options{})
+		x := i.held()[key("x")]
+		state := func(version, data string) string {
+			return fmt.Sprintf(`{"type":"ADDED","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x","namespace":"default","uid":%q,"resourceVersion":%q},"data":%s}}`,
+				x.UID, version, data)
+		}
+		stream := frames(true, state("1", `{"bad":"yes"}`), state(x.ResourceVersion, `{"v":"2"}`),
+			fmt.Sprintf(`{"type":"BOOKMARK","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"resourceVersion":%q,"annotations":{"k8s.io/initial-events-end":"true"}}}}`,
+				r.server.ResourceVersion()))
+		r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+			switch asks(q) {
+			case "watch":
+				return failure(410, "Expired", "")
+			case "stream":
+				return stream
+			}
+			return nil
+		})
+		r.server.DropWatches()
+		r.within(5*time.Second, "relisted", func() bool { return i.Status().Relists[informer.Expired] == 1 })
+		if bad := i.Status().Undecodable; len(bad) != 0 || !i.hasReported(`decode "default/x" (resource version "1")`) {
+			r.Errorf("the undecodable objects are %v, reported %v", bad, i.reported())
+		}
+		if i.held()[key("x")] != x {
+			r.Errorf("the cache holds %v, want %v", i.held()[key("x")], x)
+		}
+	})
+}
+
 func TestAStreamingRelistOfAnUnchangedCache(t *testing.T) {
 	bubble(t, func(r *rig) {
 		for n := range 50 {
