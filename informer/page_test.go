@@ -219,7 +219,8 @@ func TestAServerThatCannotBeReached(t *testing.T) {
 					r.server.DropWatches()
 					r.pass(10 * time.Minute)
 					s := i.Status()
-					if s.Err == nil || !strings.Contains(s.Err.Error(), err.Error()) || s.Watches-before.Watches > 100 || s.Objects != 2 {
+					if s.Err == nil || !strings.Contains(s.Err.Error(), err.Error()) || s.Watches-before.Watches > 100 || s.Objects != 2 ||
+						time.Since(s.Since) > 31*time.Second { // a wait, and the attempt
 						r.Errorf("status is %v", s)
 					}
 					r.server.Refuse(nil)

@@ -268,6 +268,53 @@ func TestSubscriptionsEndWithTheirUser(t *testing.T) {
 	})
 }
 
+// Each time that the last user ends the grace period is a whole one: that of an earlier end does not count any more.
+func TestTheGracePeriodBeginsAnew(t *testing.T) {
+	bubble(t, func(r *rig) {
+		s := informer.NewShared(informer.SharedOptions{Grace: time.Minute})
+		shared, u := r.running(s), informer.Share(s, r.things, informer.Options{})
+		for range 3 {
+			run := r.running(u)
+			r.pass(10 * time.Second)
+			run.stop()
+			r.pass(40 * time.Second)
+			r.watches(1)
+		}
+		r.pass(30 * time.Second)
+		r.watches(0)
+		shared.stop()
+	})
+}
+
+// An error goes to the hook of each user that has one, although it is logged for those that have none.
+func TestErrorsReachEachHookBesideUsersWithoutOne(t *testing.T) {
+	bubble(t, func(r *rig) {
+		s := informer.NewShared(informer.SharedOptions{})
+		shared := r.running(s)
+		const hooks = 5
+		var told [hooks]journal[error]
+		var runs []*running
+		for n := range hooks {
+			hook := func(err error) { told[n].add(err) }
+			runs = append(runs, r.running(informer.Share(s, r.things, informer.Options{OnError: hook})),
+				r.running(informer.Share(s, r.things, informer.Options{})))
+		}
+		r.on("watch", failure(500, "InternalError", ""))
+		r.server.DropWatches()
+		r.pass(5 * time.Second)
+		for n := range hooks {
+			if len(told[n].list()) < 2 || len(told[n].list()) != len(told[0].list()) {
+				r.Errorf("hook %d was told %v, the first one %v", n, told[n].list(), told[0].list())
+			}
+		}
+		r.heal()
+		for _, run := range runs {
+			run.stop()
+		}
+		shared.stop()
+	})
+}
+
 // fault F36: a user's Run returns after the handlers of the user that are being called, although the informer goes on for others.
 func TestRunOfAUserReturnsAfterItsHandlers(t *testing.T) {
 	bubble(t, func(r *rig) {
