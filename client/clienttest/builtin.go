@@ -62,7 +62,7 @@ var traitWords = map[string]func(t *builtinTraits){
 var builtinKinds = sync.OnceValue(func() []resource {
 	var rows []kindRow
 	mustDecode(kindText, &rows)
-	own, reviews := ownTraits(), reviews()
+	own, reviews, printers := ownTraits(), reviews(), printers()
 	kinds := make([]resource, 0, len(rows))
 	for i, row := range rows {
 		r := resource{Resource: Resource{
@@ -99,7 +99,7 @@ var builtinKinds = sync.OnceValue(func() []resource {
 			}
 		}
 		r.subresources = subresources
-		r.columns, r.print = columnsOf(row.Columns), printers()[name]
+		r.columns, r.print = columnsOf(row.Columns), printers[name]
 		kinds = append(kinds, r)
 	}
 	return kinds
