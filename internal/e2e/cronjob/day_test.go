@@ -86,7 +86,6 @@ type span struct{ from, to time.Time }
 func newDay(t *testing.T, seed uint64) *day {
 	server := clienttest.Start(t, clienttest.Options{Resources: []clienttest.Resource{
 		{Group: cronjob.CronJobs.Group, Version: cronjob.CronJobs.Version, Kind: cronjob.CronJobs.Kind, Resource: cronjob.CronJobs.Resource, Status: true},
-		{Group: "batch", Version: "v1", Kind: "Job", Resource: "jobs", Status: true},
 	}})
 	c, err := client.New(server.Config())
 	if err != nil {

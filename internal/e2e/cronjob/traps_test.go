@@ -36,8 +36,6 @@ var (
 func trapped(t testing.TB) *clienttest.Server {
 	return clienttest.Start(t, clienttest.Options{Resources: []clienttest.Resource{
 		{Group: cronjob.CronJobs.Group, Version: cronjob.CronJobs.Version, Kind: cronjob.CronJobs.Kind, Resource: cronjob.CronJobs.Resource, Status: true},
-		{Group: "batch", Version: "v1", Kind: "Job", Resource: "jobs", Status: true},
-		{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy", Resource: "networkpolicies"},
 	}})
 }
 
