@@ -58,10 +58,10 @@ func (o Options[K]) bucket() *rate.Limiter {
 	return rate.NewLimiter(rate.Limit(o.RetryRate), burst)
 }
 
-// exponential returns base for the first failure, twice as much for each further one, and at most limit.
+// exponential returns base, which is above 0, for the first failure, twice as much for each further one, and at most limit.
 func exponential(base, limit time.Duration, failures int) time.Duration {
 	doublings := max(0, failures-1)
-	if doublings >= 63 || base > limit>>doublings {
+	if base > limit>>doublings { // always from 63 doublings on
 		return limit
 	}
 	return base << doublings
