@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"os"
 	"os/exec"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"text/tabwriter"
 )
 
@@ -20,6 +22,7 @@ var errFound = errors.New("tests that would not notice")
 // campaign is one run of the command.
 type campaign struct {
 	n, seed  int
+	jobs     int
 	packages []string // nil for all
 	run      string
 	list     bool
@@ -119,16 +122,15 @@ func (c *campaign) target(ctx context.Context, root string, g target) (n tally, 
 	if err != nil {
 		return n, err
 	}
-	for i, m := range all {
+	for i, r := range c.tryAll(ctx, t) {
+		if r.err != nil {
+			return n, r.err
+		}
+		if r.verdict != invalid {
+			n.add(c.judge(all[i], r.verdict, r.why))
+		}
 		if n.tried == want {
 			break
-		}
-		v, why, err := t.try(ctx, i+1)
-		if err != nil {
-			return n, err
-		}
-		if v != invalid {
-			n.add(c.judge(m, v, why))
 		}
 	}
 	for _, identity := range slices.Sorted(maps.Keys(c.argued)) {
@@ -138,6 +140,58 @@ func (c *campaign) target(ctx context.Context, root string, g target) (n tally, 
 		}
 	}
 	return n, nil
+}
+
+// result is what became of a mutant.
+type result struct {
+	verdict verdict
+	why     string
+	err     error
+}
+
+// tryAll tries the mutants, several at once, and yields the results in the order of their numbers.
+func (c *campaign) tryAll(ctx context.Context, t *trier) iter.Seq2[int, result] {
+	return func(yield func(int, result) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		var all sync.WaitGroup
+		defer all.Wait()
+		defer cancel()
+		results := make([]chan result, len(t.b.mutants))
+		for i := range results {
+			results[i] = make(chan result, 1)
+		}
+		next := make(chan int)
+		all.Go(func() {
+			defer close(next)
+			for i := range results {
+				select {
+				case next <- i:
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+		for range max(1, c.jobs) {
+			all.Go(func() {
+				for i := range next {
+					var r result
+					r.verdict, r.why, r.err = t.try(ctx, i+1)
+					results[i] <- r
+				}
+			})
+		}
+		for i, r := range results {
+			select {
+			case r := <-r:
+				if !yield(i, r) {
+					return
+				}
+			case <-ctx.Done():
+				yield(i, result{err: ctx.Err()})
+				return
+			}
+		}
+	}
 }
 
 // judge prints what became of a mutant, and counts it.

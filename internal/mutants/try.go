@@ -64,13 +64,14 @@ func newTrier(ctx context.Context, root, tmp string, g target, mutants []mutant)
 	return t, nil
 }
 
-// try says what the tests make of the mutant with this number, and which test killed it.
+// try says what the tests make of the mutant with this number, and which test killed it. Several mutants may be tried at once.
 func (t *trier) try(ctx context.Context, id int) (verdict, string, error) {
 	alone := t.b.out[id]
 	for i, s := range t.suites {
 		if alone {
-			s.binary = filepath.Join(t.b.tmp, "alone")
+			s.binary = filepath.Join(t.b.tmp, "alone"+strconv.Itoa(id))
 			err := t.compileAlone(ctx, t.b.mutants[id-1], s)
+			defer func() { _ = os.Remove(s.binary) }() // the folder goes at the end
 			var compile *compileError
 			switch {
 			case i == 0 && errors.As(err, &compile):
@@ -96,7 +97,7 @@ func (t *trier) compileAlone(ctx context.Context, m mutant, s suite) error {
 	if err != nil {
 		return err
 	}
-	changed := filepath.Join(t.b.tmp, "alone.go")
+	changed := s.binary + ".go"
 	if err := os.WriteFile(changed, m.apply(text), 0o600); err != nil {
 		return err
 	}
@@ -104,7 +105,7 @@ func (t *trier) compileAlone(ctx context.Context, m mutant, s suite) error {
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(t.b.tmp, "alone.json")
+	file := s.binary + ".json"
 	if err := os.WriteFile(file, overlay, 0o600); err != nil {
 		return err
 	}
