@@ -226,11 +226,31 @@ func TestALoggerMayAskForTheStatus(t *testing.T) {
 	})
 }
 
-// A store of one's own has nobody to run.
+// Each informer runs once, however many sources follow it. A store of one's own has nobody to run.
 func TestRunnersAreThoseOfTheSources(t *testing.T) {
-	c := controller.New("c", controller.Options{}, func(context.Context, meta.Key) (controller.Result, error) { return controller.Result{}, nil },
-		controller.Watch(cache.NewStore[*pod]().Reader()), controller.Chan(make(chan meta.Key)))
-	if rs := c.Runners(); len(rs) != 0 {
-		t.Errorf("a store that nobody is known to fill has the runners %v", rs)
+	store := cache.NewStore[*pod]().Reader()
+	a, b := &filler{"a"}, &filler{"b"}
+	function := fillerFunc(func(context.Context) error { return nil }) // a function cannot be compared
+	for name, test := range map[string]struct {
+		sources []controller.Source[meta.Key]
+		want    int
+	}{
+		"nobody":             {[]controller.Source[meta.Key]{controller.Watch(store), controller.EveryObject(store, time.Hour), controller.Chan(make(chan meta.Key))}, 0},
+		"one of Watch":       {[]controller.Source[meta.Key]{controller.Watch(store.WithRunner(a))}, 1},
+		"one of EveryObject": {[]controller.Source[meta.Key]{controller.EveryObject(store.WithRunner(a), time.Hour)}, 1},
+		"one, twice":         {[]controller.Source[meta.Key]{controller.Watch(store.WithRunner(a)), controller.EveryObject(store.WithRunner(a), time.Hour)}, 1},
+		"two":                {[]controller.Source[meta.Key]{controller.Watch(store.WithRunner(a)), controller.Watch(store.WithRunner(b))}, 2},
+		"a function, twice":  {[]controller.Source[meta.Key]{controller.Watch(store.WithRunner(function)), controller.Watch(store.WithRunner(function))}, 2},
+	} {
+		c := controller.New("c", controller.Options{},
+			func(context.Context, meta.Key) (controller.Result, error) { return controller.Result{}, nil }, test.sources...)
+		if rs := c.Runners(); len(rs) != test.want {
+			t.Errorf("%s: the runners are %v, want %d", name, rs, test.want)
+		}
 	}
 }
+
+// filler is what fills a store, and does nothing.
+type filler struct{ name string }
+
+func (*filler) Run(context.Context) error { return nil }
