@@ -38,7 +38,7 @@ func (d *differ) step(format string, args ...any) bool {
 }
 
 func (d *differ) same(a, b reflect.Value, depth int) bool {
-	if !a.IsValid() || !b.IsValid() { // what a nil interface holds
+	if !a.IsValid() || !b.IsValid() { // what a nil interface or pointer holds
 		return a.IsValid() == b.IsValid()
 	}
 	if a.Type() != b.Type() {
@@ -59,8 +59,7 @@ func (d *differ) same(a, b reflect.Value, depth int) bool {
 	case reflect.String:
 		return a.String() == b.String()
 	case reflect.Pointer:
-		return a.Pointer() == b.Pointer() ||
-			!a.IsNil() && !b.IsNil() && (d.again(a, b, depth) || d.same(a.Elem(), b.Elem(), depth+1))
+		return a.Pointer() == b.Pointer() || d.again(a, b, depth) || d.same(a.Elem(), b.Elem(), depth+1)
 	case reflect.Interface:
 		return d.same(a.Elem(), b.Elem(), depth)
 	case reflect.Struct:

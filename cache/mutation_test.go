@@ -180,6 +180,34 @@ func TestCheckMutationsOfAnUnfaithfulCopy(t *testing.T) {
 	s.Sweep()
 }
 
+// An object may hold itself, in any way that a value can.
+func TestCheckMutationsOfCycles(t *testing.T) {
+	for name, cycle := range map[string]func() any{
+		"a list": func() any {
+			list := []any{"x", nil}
+			list[1] = list
+			return list
+		},
+		"a map": func() any {
+			m := map[string]any{"x": "y"}
+			m["m"] = m
+			return m
+		},
+	} {
+		s := cache.NewStore[*deep]()
+		var found []string
+		s.CheckMutations(1, func(err *cache.MutationError) { found = append(found, err.Field) })
+		o := newDeep("1")
+		o.Spec.Any = cycle()
+		s.Set(meta.Identity{Namespace: "ns", Name: "a", UID: "u", ResourceVersion: "1"}, o)
+		s.Sweep()
+		expect(t, name+": fields", found)
+		o.Spec.Count++
+		s.Sweep()
+		expect(t, name+": fields", found, "spec.Count")
+	}
+}
+
 // A map object, and one that is a value.
 func TestCheckMutationsOfMapsAndValues(t *testing.T) {
 	var fields []string

@@ -155,6 +155,19 @@ func TestRelist(t *testing.T) {
 			cache.Changes{Added: 1, Updated: 2, Deleted: 2},
 			[]string{"delete ns/gone u@2", "update ns/set u@3 -> ns/set u@5"},
 		},
+		{
+			"a write in between, after something that was staged has been taken back",
+			[]string{"ns/kept u@1"},
+			func(s store, r rel) {
+				r.Keep(id("ns/kept u@1"))
+				r.Set(id("ns/new u@2"), object("ns/new u@2"))
+				r.Delete(id("ns/new u@3"))
+				set(s, "ns/kept u@4")
+			},
+			[]string{"ns/kept u@1"},
+			cache.Changes{Updated: 1},
+			nil,
+		},
 	} {
 		bubble(t, test.name, func(t *testing.T) {
 			s := cache.NewStore[*thing]()

@@ -158,6 +158,36 @@ func TestRunsMerge(t *testing.T) {
 	}
 }
 
+// A run has at least one row and at most runSize, whatever comes and goes: what a change copies is bounded by it.
+func TestRunsKeepTheirSize(t *testing.T) {
+	for name, next := range map[string]func(rnd *rand.Rand, i int) uint32{
+		"in order":  func(_ *rand.Rand, i int) uint32 { return uint32(i) },
+		"at random": func(rnd *rand.Rand, _ int) uint32 { return rnd.Uint32N(20 * runSize) },
+	} {
+		var s rowSet
+		rnd := rand.New(rand.NewPCG(1, 1))
+		check := func() {
+			t.Helper()
+			if s.many == nil {
+				return
+			}
+			for _, r := range s.many.runs {
+				if len(r.rows) == 0 || len(r.rows) > runSize {
+					t.Fatalf("%s: a run of %d rows, want 1 to %d", name, len(r.rows), runSize)
+				}
+			}
+		}
+		for i := range 20 * runSize {
+			s.add(next(rnd, i), 1)
+			check()
+		}
+		for range 100 * runSize {
+			s.drop(rnd.Uint32N(20*runSize), 1)
+			check()
+		}
+	}
+}
+
 // TestBucketsBySize takes a value through all of its representations, up and down.
 func TestBucketsBySize(t *testing.T) {
 	var b buckets[string]
@@ -388,6 +418,9 @@ func TestTableGivesMemoryBack(t *testing.T) {
 	var tab table[int, int]
 	for i := range 100_000 {
 		tab.put(i, i)
+	}
+	if tab.peak != 100_000 {
+		t.Errorf("peak %d, want 100000", tab.peak)
 	}
 	for i := range 99_990 {
 		tab.drop(i)

@@ -25,6 +25,7 @@ type campaign struct {
 	jobs     int
 	packages []string // nil for all
 	run      string
+	again    map[string]bool // nil, or the identities of the mutants to try
 	list     bool
 	w        io.Writer
 
@@ -100,6 +101,10 @@ func (c *campaign) target(ctx context.Context, root string, g target) (n tally, 
 	want := c.n * g.part / 100
 	if c.run != "" {
 		all = slices.DeleteFunc(all, func(m mutant) bool { return !strings.Contains(m.String(), c.run) })
+		want = len(all)
+	}
+	if c.again != nil {
+		all = slices.DeleteFunc(all, func(m mutant) bool { return !c.again[m.String()] })
 		want = len(all)
 	}
 	all = shuffled(all, c.seed)
@@ -192,6 +197,17 @@ func (c *campaign) tryAll(ctx context.Context, t *trier) iter.Seq2[int, result] 
 			}
 		}
 	}
+}
+
+// survivors finds in the output of a run the identities of the mutants that survived.
+func survivors(output string) map[string]bool {
+	found := map[string]bool{}
+	for line := range strings.SplitSeq(output, "\n") {
+		if identity, ok := strings.CutPrefix(line, "SURVIVED "); ok {
+			found[identity] = true
+		}
+	}
+	return found
 }
 
 // judge prints what became of a mutant, and counts it.

@@ -5,6 +5,7 @@
 //	go run ./internal/mutants -packages cache      # one package of it
 //	go run ./internal/mutants -n 1000 -seed 2      # other mutants, and more of them
 //	go run ./internal/mutants -run 'store.go add'  # the mutants whose identity has these words
+//	go run ./internal/mutants -again OUTPUT        # those that survived in the run that wrote the file OUTPUT
 //	go run ./internal/mutants -list                # the mutants of the campaign, and nothing is run
 //
 // A mutant is killed if the tests of its package, or of the packages above it that [targets] names, fail, crash or hang.

@@ -18,12 +18,13 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	c := campaign{w: os.Stdout}
-	only := ""
+	only, again := "", ""
 	flag.IntVar(&c.n, "n", 600, "how many mutants to try, in all packages together")
 	flag.IntVar(&c.seed, "seed", 1, "which mutants are tried")
 	flag.IntVar(&c.jobs, "jobs", 2, "how many mutants to try at once")
 	flag.StringVar(&only, "packages", "", "try the mutants of these packages alone, separated by commas")
 	flag.StringVar(&c.run, "run", "", "try every mutant whose identity has this text")
+	flag.StringVar(&again, "again", "", "try again the mutants that survived, as this file says, the output of a run")
 	flag.BoolVar(&c.list, "list", false, "print the mutants, and run nothing")
 	flag.Parse()
 	if flag.NArg() > 0 {
@@ -32,6 +33,14 @@ func main() {
 	}
 	if only != "" {
 		c.packages = strings.Split(only, ",")
+	}
+	if again != "" {
+		output, err := os.ReadFile(again)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "mutants:", err)
+			os.Exit(2)
+		}
+		c.again = survivors(string(output))
 	}
 	switch err := c.do(ctx); {
 	case errors.Is(err, errFound):
