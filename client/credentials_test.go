@@ -258,6 +258,46 @@ func TestARefusedCredentialIsFetchedAnewAndTheRequestReplayed(t *testing.T) {
 	})
 }
 
+// late holds the first request back, and then refuses it. It refuses the first token always.
+type late struct {
+	tokens
+	first   sync.Once
+	release chan struct{}
+}
+
+func (s *late) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Authorization") == "Bearer t1" {
+		s.first.Do(func() { <-s.release })
+	}
+	s.tokens.ServeHTTP(w, r)
+}
+
+// A refusal says something of the token that was sent, and nothing of the one that has taken its place since.
+func TestALateRefusalDoesNotFetchAnotherToken(t *testing.T) {
+	m := &mint{}
+	synctest.Test(t, func(t *testing.T) {
+		srv := &late{release: make(chan struct{})}
+		srv.refuse("t1")
+		cfg := serve(t, srv)
+		cfg.Credentials = client.NewCredentials(m.fetch)
+		r := client.For(dial(t, cfg), slims)
+		var first sync.WaitGroup
+		first.Go(func() {
+			if _, err := r.Get(t.Context(), web); err != nil {
+				t.Errorf("the request that was answered late: %v", err)
+			}
+		})
+		synctest.Wait()
+		must[*Slim](t)(r.Create(t.Context(), &Slim{Identity: at(web)}))
+		time.Sleep(time.Hour)
+		close(srv.release)
+		first.Wait()
+		if got := srv.all(); got != "t1 t2 t1 t2" || m.count() != 2 {
+			t.Errorf("the server got %s after %d fetches, want t1 t2 t1 t2 after 2", got, m.count())
+		}
+	})
+}
+
 // A source that has nothing better is not asked for each request that is refused.
 func TestRefusalsDoNotHammerTheSource(t *testing.T) {
 	var fetches atomic.Int64

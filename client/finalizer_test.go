@@ -76,6 +76,20 @@ func TestAFinalizerIsSentAsAGuardedPatch(t *testing.T) {
 				return r.RemoveFinalizer(ctx, web, "f")
 			},
 		},
+		{
+			"one of the garbage collector's", unknownFields,
+			`[{"op":"test","path":"/metadata/uid","value":"u"},{"op":"test","path":"/metadata/finalizers","value":["f"]},{"op":"add","path":"/metadata/finalizers/-","value":"orphan"}]`,
+			func(ctx context.Context, r client.Resource[*Slim]) (*Slim, error) {
+				return r.AddFinalizer(ctx, web, "orphan")
+			},
+		},
+		{
+			"the other one of the garbage collector's", unknownFields,
+			`[{"op":"test","path":"/metadata/uid","value":"u"},{"op":"test","path":"/metadata/finalizers","value":["f"]},{"op":"add","path":"/metadata/finalizers/-","value":"foregroundDeletion"}]`,
+			func(ctx context.Context, r client.Resource[*Slim]) (*Slim, error) {
+				return r.AddFinalizer(ctx, web, "foregroundDeletion")
+			},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			srv, h := jsonPatched(t, test.live, nil)

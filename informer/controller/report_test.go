@@ -121,6 +121,28 @@ func TestReconcilesWorkAgainWhenTheLastKeyThatFailedSucceeds(t *testing.T) {
 	})
 }
 
+// A terminal error is said at once, also soon after errors that are tried again have been.
+func TestATerminalErrorIsNotHeldBackByOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := logged{newLog()}
+		start := time.Now()
+		c := controller.New("c", controller.Options{Logger: l.logger(), MinBackoff: time.Minute},
+			func(_ context.Context, k string) (controller.Result, error) {
+				switch {
+				case k == "fails":
+					return controller.Result{}, errFailed
+				case time.Since(start) < time.Second:
+					return controller.Result{RequeueAfter: time.Second}, nil
+				}
+				return controller.Result{}, controller.Terminal(errFailed)
+			}, keys{names: []string{"fails", "terminal"}})
+		stop := run(t, c)
+		time.Sleep(2 * time.Second)
+		mustStop(t, stop)
+		l.has(t, `0s "key"="fails"`, `1s "key"="terminal"`)
+	})
+}
+
 // A key that failed and was then given up was said to work again.
 func TestATerminalErrorIsNoRecovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -239,6 +261,7 @@ func TestRunnersAreThoseOfTheSources(t *testing.T) {
 		"one of Watch":       {[]controller.Source[meta.Key]{controller.Watch(store.WithRunner(a))}, 1},
 		"one of EveryObject": {[]controller.Source[meta.Key]{controller.EveryObject(store.WithRunner(a), time.Hour)}, 1},
 		"one, twice":         {[]controller.Source[meta.Key]{controller.Watch(store.WithRunner(a)), controller.EveryObject(store.WithRunner(a), time.Hour)}, 1},
+		"a nil informer":     {[]controller.Source[meta.Key]{controller.Watch((*ownReader)(nil))}, 0},
 		"two":                {[]controller.Source[meta.Key]{controller.Watch(store.WithRunner(a)), controller.Watch(store.WithRunner(b))}, 2},
 		"a function, twice":  {[]controller.Source[meta.Key]{controller.Watch(store.WithRunner(function)), controller.Watch(store.WithRunner(function))}, 2},
 	} {
@@ -249,6 +272,11 @@ func TestRunnersAreThoseOfTheSources(t *testing.T) {
 		}
 	}
 }
+
+// ownReader is a reader that fills itself, as an informer is. A nil one does not.
+type ownReader struct{ cache.Reader[*pod] }
+
+func (*ownReader) Run(context.Context) error { return nil }
 
 // filler is what fills a store, and does nothing.
 type filler struct{ name string }
