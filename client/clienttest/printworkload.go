@@ -118,14 +118,13 @@ func (o *printed) duration() any {
 
 // podRow is what the row of a pod is made of, as its containers tell it.
 type podRow struct {
-	reason           string
-	total, ready     int
-	restarts         int64
-	last             time.Time // when a container last ended
-	initializing     bool
-	sidecarRestarts  int64
-	sidecarLast      time.Time
-	runningContainer bool
+	reason          string
+	total, ready    int
+	restarts        int64
+	last            time.Time // when a container last ended
+	initializing    bool
+	sidecarRestarts int64
+	sidecarLast     time.Time
 }
 
 func printPod(o *printed) []any {

@@ -173,8 +173,10 @@ var shown = map[string][]string{
 	},
 	"CSIDriver":                 {`{"spec":{"requiresRepublish":true,"storageCapacity":true,"tokenRequests":[{"audience":"a"},{"audience":"b"}],"volumeLifecycleModes":["Ephemeral","Persistent"]}}`},
 	"ValidatingAdmissionPolicy": {`{"spec":{"paramKind":{"apiVersion":"v1","kind":"ConfigMap"},"validations":[{"expression":"true"}],` + matched + `}}`},
-	"ValidatingAdmissionPolicyBinding": {`{"spec":{"policyName":"p","validationActions":["Deny"],"paramRef":{"name":"x","namespace":"y","parameterNotFoundAction":"Deny"}}}`, `{"spec":{"policyName":"p","validationActions":["Deny"],"paramRef":{"name":"x","parameterNotFoundAction":"Deny"}}}`,
-		`{"spec":{"policyName":"p","validationActions":["Deny"],"paramRef":{"selector":{"matchLabels":{"b":"c","a":"b"},"matchExpressions":[{"key":"k","operator":"In","values":["x","y"]}]},"parameterNotFoundAction":"Deny"}}}`},
+	"ValidatingAdmissionPolicyBinding": {
+		`{"spec":{"policyName":"p","validationActions":["Deny"],"paramRef":{"name":"x","namespace":"y","parameterNotFoundAction":"Deny"}}}`, `{"spec":{"policyName":"p","validationActions":["Deny"],"paramRef":{"name":"x","parameterNotFoundAction":"Deny"}}}`,
+		`{"spec":{"policyName":"p","validationActions":["Deny"],"paramRef":{"selector":{"matchLabels":{"b":"c","a":"b"},"matchExpressions":[{"key":"k","operator":"In","values":["x","y"]}]},"parameterNotFoundAction":"Deny"}}}`,
+	},
 	"NetworkPolicy": {`{"spec":{"podSelector":{"matchExpressions":[{"key":"a","operator":"Exists"}]}}}`},
 	"APIService":    {`{"spec":{"group":"NAME.example.com","version":"v1","groupPriorityMinimum":100,"versionPriority":10,"insecureSkipTLSVerify":true,"service":{"namespace":"n","name":"s"}}}`},
 	"PriorityClass": {`{"value":-1,"preemptionPolicy":"Never"}`},
