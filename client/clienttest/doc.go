@@ -44,14 +44,15 @@
 //     kinds of lists and maps of the schemas; configurations are JSON or YAML;
 //   - fieldValidation: a member that the kind does not have is dropped, and of two of one name the last counts, with a warning
 //     or an error for each. The schemas of the built-in kinds are in the package, that of a custom resource is [Resource.Schema];
-//   - subresources: status; the scale of deployments, replicasets, statefulsets and replicationcontrollers; binding, ephemeralcontainers, eviction and resize of pods; the token of
-//     service accounts, which is good for this server until it expires; the approval of certificate signing requests; finalize
-//     of namespaces;
+//   - subresources: status; the scale of deployments, replicasets, statefulsets and replicationcontrollers; binding,
+//     ephemeralcontainers, eviction and resize of pods; the token of service accounts, which is good for this server until it
+//     expires; the approval of certificate signing requests; finalize of namespaces;
 //   - paging: the pages of a list show the collection at the version of the first, and their tokens expire;
 //   - list and watch at a resource version, by the rules of the Kubernetes documentation "API Concepts"; streaming lists
 //     (KEP-3157); bookmarks; timeoutSeconds; selectors for labels and for the fields that the resource allows;
 //   - optimistic concurrency, preconditions, finalizers, generation and managedFields;
-//   - discovery of all that in both forms, OpenAPI documents with the schemas, in versions 2 and 3, Tables and metadata alone: what kubectl needs;
+//   - discovery of all that in both forms, OpenAPI documents with the schemas, in versions 2 and 3, Tables and metadata alone:
+//     what kubectl needs;
 //   - the users of tokens and client certificates, impersonation, and the reviews of access, of rules and of oneself.
 //
 // One counter, as on a real server, versions all resources. Errors are Status bodies in kube-apiserver's words.
@@ -91,7 +92,6 @@
 //	tokens                              signed by nobody; they do not end with the object that they are bound to
 //	evictions                           no disruption budgets; DisruptionBudget is the answer of one
 //	words about selectors               of our own; the codes are the same
-//	deprecated kinds                    no warning says that they are, such as Endpoints
 //	strategic merge patches             what is wrong with one is said in other words, and a list of scalars to delete that is
 //	                                    no list is an error
 //	lists that must be current          answered from the store at once; a real server waits for its watch cache

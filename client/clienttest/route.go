@@ -198,6 +198,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p *Replica) error
 	if err := checkPath(res, q.Key); err != nil {
 		return err
 	}
+	res.warnDeprecated(w)
 	c := &call{Request: q, s: s, replica: p, res: res, user: user, r: r, query: r.URL.Query()}
 	if res.review != nil {
 		return c.review(w)

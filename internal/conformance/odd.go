@@ -22,6 +22,7 @@ func testMetadata(t *testing.T, s suite) {
 		return refused(name, "{widgets}/a", asMerge, `{"metadata":{`+metadata+`}}`, 422, apierrors.Invalid, "").caused(causes)
 	}
 	const (
+		old    = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
 		owners = "metadata.ownerReferences"
 		plain  = `metadata.finalizers: "%s": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`
 	)
@@ -42,6 +43,10 @@ func testMetadata(t *testing.T, s suite) {
 			caused("metadata.name"),
 		refused("a grace period", "{core}/configmaps/a", asMerge, `{"metadata":{"deletionGracePeriodSeconds":5}}`, 422, apierrors.Invalid,
 			`metadata.deletionGracePeriodSeconds: Invalid value: 5: field is immutable`),
+
+		{name: "endpoints, which are deprecated", path: "POST {core}/endpoints", body: `{"metadata":{"name":"a"}}`, code: 201, warnings: old},
+		applied("a list of them", "GET {core}/endpoints", "", "", "kind", `"EndpointsList"`).warned(old),
+		applied("a list of others", "GET {core}/services", "", "", "kind", `"ServiceList"`),
 
 		// Of a custom resource the server names some causes more than once, and says them once.
 		change("the label of a custom resource", `"labels":{"a":"b c"}`, "metadata.labels metadata.labels metadata.labels"),
