@@ -388,6 +388,47 @@ func TestRetryAfterIsAFloor(t *testing.T) {
 	}
 }
 
+// The wait after a watch that had brought something is short, and one before a relist too; but no shorter than the server asks.
+func TestRetryAfterIsAFloorAfterAWatchThatHadWorked(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		status meta.Status
+		verb   string // of the next request
+	}{
+		{"429", meta.Status{Code: 429, Reason: "TooManyRequests", Details: &meta.StatusDetails{RetryAfterSeconds: 20}}, "watch"},
+		{"410", meta.Status{Code: 410, Reason: "Expired", Details: &meta.StatusDetails{RetryAfterSeconds: 20}}, "list"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				i := r.start(informer.Options{Mode: informer.Paged})
+				i.current()
+				r.put("a")
+				i.current() // the watch has brought it
+				type request struct {
+					verb string
+					at   time.Time
+				}
+				var asked journal[request]
+				r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+					asked.add(request{asks(q), time.Now()})
+					return nil
+				})
+				failed := time.Now()
+				if n := r.server.FailWatches(test.status); n != 1 {
+					t.Fatalf("%d watches, want 1", n)
+				}
+				r.within(time.Minute, "a request", func() bool { return len(asked.list()) > 0 })
+				next := asked.list()[0]
+				if d := next.at.Sub(failed); d < 20*time.Second || d > 21*time.Second || next.verb != test.verb {
+					t.Errorf("a %s after %v, want a %s after 20 to 21 s", next.verb, d, test.verb)
+				}
+				r.heal()
+				i.current()
+			})
+		})
+	}
+}
+
 // behaviours 173, 211, 221, 235, fault F14: what has not changed is neither decoded nor told of again.
 func TestARelistTellsOfRealDifferencesOnly(t *testing.T) {
 	modes(t, func(t *testing.T, mode informer.Mode) {
