@@ -104,6 +104,36 @@ func TestEnsureSaysWhatTheServerDoesNotKeep(t *testing.T) {
 	}
 }
 
+// An object is adopted by a write after which the server says that it is controlled, if the caller wanted that.
+func TestEnsureSaysWhetherItAdopted(t *testing.T) {
+	const controlled = `{"ownerReferences":[{"apiVersion":"v1","kind":"Boss","name":"b1","uid":"1","controller":true}],`
+	text := func(metadata, version, value string) string {
+		return `{"kind":"ConfigMap","apiVersion":"v1","metadata":` + metadata +
+			`"namespace":"web","name":"a","uid":"u","resourceVersion":"` + version + `"},"data":{"k":"` + value + `"}}`
+	}
+	for _, test := range []struct {
+		name   string
+		wanted []meta.OwnerReference
+		after  string // the metadata
+		want   string
+		adopts bool
+	}{
+		{"it did", owner("1"), controlled, "Updated, adopted", true},
+		{"the server left the owner out", owner("1"), "{", "NotKept: /metadata/ownerReferences", false},
+		{"the server put one in that nobody wanted", nil, controlled, "Updated", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			srv := answers(answer{body: text("{", "1", "v")}, answer{body: text(test.after, "2", "w")})
+			_, done, err := client.For(connect(t, srv), configMaps).Ensure(t.Context(), &ConfigMap{
+				ObjectMeta: meta.ObjectMeta{Namespace: "web", Name: "a", OwnerReferences: test.wanted}, Data: map[string]string{"k": "w"},
+			})
+			if err != nil || done.String() != test.want || done.Adopted != test.adopts {
+				t.Errorf("got %v, adopted %t, %v; want %s", done, done.Adopted, err, test.want)
+			}
+		})
+	}
+}
+
 func owner(uid string) []meta.OwnerReference {
 	yes := true
 	return []meta.OwnerReference{{APIVersion: "v1", Kind: "Boss", Name: "b" + uid, UID: uid, Controller: &yes}}

@@ -17,6 +17,10 @@ type (
 	wronglyTagged struct {
 		*meta.Identity `json:"meta,omitempty"`
 	}
+	besideUnexported struct {
+		meta.Identity
+		metadata string // encoding/json does not see it
+	}
 	misspelt struct {
 		meta.ObjectMeta `json:"Metadata"`
 	}
@@ -52,6 +56,8 @@ type (
 	}
 )
 
+var _ = besideUnexported{}.metadata
+
 func (*decodesItself) UnmarshalJSON([]byte) error { return nil }
 
 // misplaced returns the error of a handle on objects of type T.
@@ -70,6 +76,7 @@ func TestMetadataThatIsNotReadIsAnError(t *testing.T) {
 	}{
 		{misplaced[*untagged](t.Context(), c), "field ObjectMeta of client_test.untagged must have the tag `json:\"metadata\"`, or no object has a name; it has no json tag"},
 		{misplaced[*wronglyTagged](t.Context(), c), "field Identity of client_test.wronglyTagged must have the tag `json:\"metadata\"`, or no object has a name; its json tag says \"meta\""},
+		{misplaced[*besideUnexported](t.Context(), c), "field Identity of client_test.besideUnexported must have the tag"},
 		{misplaced[*misspelt](t.Context(), c), "its json tag says \"Metadata\""},
 		{misplaced[*ownUntagged](t.Context(), c), "field ownMeta of client_test.ownUntagged"},
 		{misplaced[*onlyOptions](t.Context(), c), "it has no json tag"},

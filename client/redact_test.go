@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -118,5 +120,21 @@ func TestAClientAndItsErrorsShowNoToken(t *testing.T) {
 	}
 	if got, want := fmt.Sprint(c), "client of http://memnet.invalid:80"; got != want || fmt.Sprintf("%#v", c) != want {
 		t.Errorf("the client prints as %q and %#v, want %q", got, c, want)
+	}
+}
+
+// A query may have a token in it. It is worth knowing what was asked for.
+func TestARequestShowsTheNamesOfItsQuery(t *testing.T) {
+	r := client.RawRequest{Path: "/logs", Query: url.Values{"token": {"s3cret"}, "tail": {"5"}}, Header: http.Header{"Cookie": {"s3cret"}}}
+	for _, format := range []string{"%v", "%+v", "%#v", "%s"} {
+		text := fmt.Sprintf(format, r)
+		for _, shown := range []string{"/logs", "token", "tail", "Cookie"} {
+			if !strings.Contains(text, shown) {
+				t.Errorf("%s does not show %q: %s", format, shown, text)
+			}
+		}
+		if strings.Contains(text, "s3cret") {
+			t.Errorf("%s shows a secret: %s", format, text)
+		}
 	}
 }

@@ -306,6 +306,25 @@ func TestASourceThatCannotWorkEndsTheController(t *testing.T) {
 	}
 }
 
+// Of an update both states count: a key that cannot be made of the new one is not forgotten because there is one of the old.
+func TestAnObjectThatLosesItsNameEndsTheController(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newPods(t)
+		s.list(newPod("ns", "a", "1"))
+		c := controller.New("c", controller.Options{},
+			func(context.Context, meta.Key) (controller.Result, error) { return controller.Result{}, nil }, controller.Watch(s.Reader()))
+		ended := make(chan error, 1)
+		go func() { ended <- c.Run(t.Context()) }()
+		synctest.Wait()
+		lost := newPod("ns", "a", "2")
+		lost.Name = ""
+		s.Set(meta.Identity{Namespace: "ns", Name: "a", UID: "uid-a", ResourceVersion: "2"}, lost)
+		if err := <-ended; err == nil || !strings.Contains(err.Error(), "an object has no name in *controller_test.pod") {
+			t.Errorf("Run returned %v", err)
+		}
+	})
+}
+
 // named is a Subscriber with a name of its own, as informers have.
 type named struct{ cache.Reader[*pod] }
 

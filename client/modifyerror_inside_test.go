@@ -1,0 +1,49 @@
+package client
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/jsonstream"
+)
+
+// The entries of managedFields that were not there before are those of the writers in between; of these, the latest wrote last.
+func TestTheWinnerIsWhoWroteLastInBetween(t *testing.T) {
+	// An entry is written as "manager operation subresource version second fields".
+	state := func(entries ...string) jsonstream.Item {
+		var fields []string
+		for _, e := range entries {
+			f := strings.Split(e, " ")
+			fields = append(fields, `{"manager":"`+f[0]+`","operation":"`+f[1]+`","subresource":"`+f[2]+`","apiVersion":"`+f[3]+
+				`","time":"2026-01-01T00:00:0`+f[4]+`Z","fieldsV1":{"`+f[5]+`":{}}}`)
+		}
+		return jsonstream.Item{
+			Identity: meta.Identity{ResourceVersion: "7"},
+			Raw:      []byte(`{"metadata":{"managedFields":[` + strings.Join(fields, ",") + `]}}`),
+		}
+	}
+	before := state("a Update - v1 1 f:x")
+	for _, test := range []struct {
+		name    string
+		after   jsonstream.Item
+		manager string
+	}{
+		{"another manager, in the same second and of the same fields", state("b Update - v1 1 f:x", "a Update - v1 1 f:x"), "b"},
+		{"by another operation", state("b Apply - v1 1 f:x", "a Update - v1 1 f:x"), "b"},
+		{"through a subresource", state("a Update status v1 1 f:x", "a Update - v1 1 f:x"), "a"},
+		{"in another version", state("a Update - v2 1 f:x", "a Update - v1 1 f:x"), "a"},
+		{"other fields", state("a Update - v1 1 f:y"), "a"},
+		{"later", state("a Update - v1 3 f:x", "b Update - v1 2 f:z"), "a"},
+		{"the later of two", state("a Update - v1 1 f:x", "b Update - v1 3 f:z", "c Update - v1 2 f:w"), "b"},
+		{"the same fields within a second: whoever wrote last of all", state("a Update - v1 1 f:x"), "a"},
+		{"nobody is known", state(), ""},
+	} {
+		if got := wroteBetween(before, test.after); got.Manager != test.manager || got.ResourceVersion != "7" {
+			t.Errorf("%s: %+v, want manager %q", test.name, got, test.manager)
+		}
+	}
+	if got := wroteBetween(before, state("a Update status v1 1 f:x", "a Update - v1 1 f:x")); got.Subresource != "status" {
+		t.Errorf("got %+v, want the write of the status", got)
+	}
+}
