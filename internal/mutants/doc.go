@@ -14,6 +14,7 @@
 // one that is argued for, and if an argument is for a mutant that the code no longer has.
 //
 // Which mutants are tried is decided by a hash of their identities, which have no line numbers: a change of one function
-// leaves the others' mutants as they are. No file of the repository is written: the go command compiles each mutant from an
-// overlay.
+// leaves the others' mutants as they are. No file of the repository is written: the go command compiles a package once, from an
+// overlay that has all of its mutants in it, and a variable of the environment turns one on. Mutants that cannot be compiled
+// that way, such as those of constants, are compiled one by one.
 package main
