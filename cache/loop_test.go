@@ -58,7 +58,7 @@ func TestALoopMayBeLeftAnywhere(t *testing.T) {
 	}
 }
 
-// What is written while a loop is on its way is for the next one, also if the loop itself writes.
+// A loop sees the objects as they were when it began, also if it writes itself.
 func TestALoopSeesOneMoment(t *testing.T) {
 	const n = 3_000
 	for _, name := range []string{"All", "Namespace", "an index", "a selector with an index", "a selector without an index"} {

@@ -174,7 +174,7 @@ func TestSetNamespacesTellsDifferencesOnly(t *testing.T) {
 }
 
 // Once SetNamespaces has returned, WaitSynced waits for what it has added, also for a namespace that was followed before: its
-// objects have left the cache since. Whoever asks at once, before Run has done anything about it, gets no other answer.
+// objects have left the cache since. A caller that asks at once, before Run has done anything about it, gets no other answer.
 func TestWaitSyncedRightAfterSetNamespaces(t *testing.T) {
 	for _, above := range []int{0, 1, 2} {
 		t.Run(fmt.Sprint("WideAbove ", above), func(t *testing.T) {

@@ -58,7 +58,7 @@ func TestOddPaths(t *testing.T) {
 	}
 }
 
-// A client with the defaults of client-go sends protobuf. What it gets says what to set.
+// A client with the defaults of client-go sends protobuf. The error tells it which setting to change.
 func TestProtobufIsExplained(t *testing.T) {
 	h := newHarness(t, clienttest.Options{Resources: []clienttest.Resource{{Group: "example.com", Version: "v1", Kind: "Widget", Resource: "widgets"}}})
 	const set, protobuf = `set ContentType: "application/json" in the rest.Config of client-go`, "application/vnd.kubernetes.protobuf"

@@ -112,8 +112,8 @@
 // Nobody works behind this server, as behind a kube-apiserver alone, so a test does that work where it matters. A deletion with
 // propagationPolicy Foreground or Orphan adds the finalizer foregroundDeletion or orphan, and the object stays until the test
 // removes it, as the garbage collector does. A pod with a spec.nodeName gets a deletionTimestamp and stays, beyond its grace
-// period, until the test deletes it with gracePeriodSeconds 0, as the kubelet does; until then it keeps its namespace, too. A pod
-// without a node, or one that has succeeded or failed, goes at once.
+// period, until the test deletes it with gracePeriodSeconds 0 (a GracePeriod of client.Immediately), as the kubelet does; until
+// then it keeps its namespace, too. A pod without a node, or one that has succeeded or failed, goes at once.
 //
 // Protobuf is read in deletions and in the bodies that kubectl create configmap, secret and namespace, kubectl certificate and
 // kubectl auth send. kubectl create -f, apply, replace, run and expose send JSON. The other forms of kubectl create, such as

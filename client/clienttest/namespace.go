@@ -5,7 +5,7 @@ import (
 )
 
 // Namespaces are deleted with what is in them, at once and by the server itself; a real cluster has a controller for
-// it. What has finalizers stays, and so does a pod on a node; they keep their namespace until they are gone.
+// it. Objects with finalizers stay, and so do pods on a node; they keep their namespace until they are gone.
 
 // terminate deletes a namespace and its contents. It returns the namespace as it is until it has gone. The store is
 // locked.

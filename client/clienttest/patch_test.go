@@ -40,7 +40,7 @@ func TestMergePatch(t *testing.T) {
 	}
 }
 
-// What a merge patch goes through is shown in the order of the names, and the rest as it was: metadata begins with the name.
+// The error sorts the members that the merge patch goes through and leaves the order of the others: metadata begins with the name.
 func TestAMergePatchThatIsRefusedShowsWhatItMakes(t *testing.T) {
 	h := newHarness(t, clienttest.Options{})
 	h.create(t, "a")

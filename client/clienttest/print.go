@@ -34,7 +34,7 @@ func (o *printed) created() any { return o.meta.CreationTimestamp.UTC().Format(t
 // since is the span of time since a timestamp of the object.
 func (o *printed) since(t value) string { return ageOf(t.time(), o.now) }
 
-// value is a part of an object. What is not there is the value of nil, which is empty.
+// value is a part of an object. A part that is missing is the value of nil, which is empty.
 type value struct{ v any }
 
 // at returns what a path of members, such as "spec.nodeName", leads to.

@@ -227,7 +227,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p *Replica) error
 	return c.notAllowed()
 }
 
-// notAllowed is a method that the path does not have. What serves custom resources says it in words of its own.
+// notAllowed is a method that the path does not have. The server words it differently for custom resources.
 func (c *call) notAllowed() error {
 	verb := c.Verb
 	switch {

@@ -13,7 +13,7 @@ import (
 
 // Every answer is made as JSON. A client that asks for YAML gets the same members, sorted, as YAML.
 
-// answerYAML answers a request in YAML. What is not JSON, such as the word that the server is well, stays as it is.
+// answerYAML answers a request in YAML. An answer that is not JSON, such as the "ok" of /healthz, stays as it is.
 func (s *Server) answerYAML(w http.ResponseWriter, r *http.Request, p *Replica) {
 	plain := r.Clone(r.Context())
 	plain.Header.Del("Accept-Encoding")

@@ -306,7 +306,7 @@ func TestASourceThatCannotWorkEndsTheController(t *testing.T) {
 	}
 }
 
-// Of an update both states count: a key that cannot be made of the new one is not forgotten because there is one of the old.
+// An update has two states. If the new one has no key, the controller fails, although the old one has a key.
 func TestAnObjectThatLosesItsNameEndsTheController(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPods(t)

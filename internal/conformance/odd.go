@@ -6,7 +6,7 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// What metadata may say, in the words and with the causes of the server.
+// testMetadata holds the server to its words and causes about metadata that is not allowed.
 func testMetadata(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	names := paths(ns)
@@ -48,7 +48,7 @@ func testMetadata(t *testing.T, s suite) {
 		applied("a list of them", "GET {core}/endpoints", "", "", "kind", `"EndpointsList"`).warned(old),
 		applied("a list of others", "GET {core}/services", "", "", "kind", `"ServiceList"`),
 
-		// Of a custom resource the server names some causes more than once, and says them once.
+		// For a custom resource, the server lists some causes several times, and its message says each once.
 		change("the label of a custom resource", `"labels":{"a":"b c"}`, "metadata.labels metadata.labels metadata.labels"),
 		change("its annotation", `"annotations":{"a b":""}`, "metadata.annotations metadata.annotations metadata.annotations"),
 		change("its owner", `"ownerReferences":[{"apiVersion":"v1","kind":"X","name":"x"}]`, owners+"[0].uid "+owners+"[0].uid "+owners+"[0].uid"),

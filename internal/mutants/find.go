@@ -24,8 +24,8 @@ type mutant struct {
 	start, end int
 	line       int
 
-	// What a binary that holds many mutants has around the text: see bundle. They have the mutant's number in the place of the
-	// word ID. Both are empty if the mutant must be compiled by itself.
+	// A bundle has these texts before and after the place, with the mutant's number instead of the word ID. Both are empty if
+	// the mutant must be compiled by itself.
 	prefix, suffix string
 }
 

@@ -21,11 +21,11 @@ var rewrites = []struct {
 	{regexp.MustCompile(`(ResourceVersion:\s+)\d+`), "${1}VERSION"},
 	// Files that kubectl makes.
 	{regexp.MustCompile(`\b(LIVE|MERGED|kubectl-edit)-\d+`), "$1"},
-	// What is generated from the prefix that the scripts use for it.
+	// Names that the server generates from the prefix that the scripts use.
 	{regexp.MustCompile(`\bgenerated-[a-z0-9]{5}\b`), "generated-RANDOM"},
 	// Ages in tables, which come after spaces, or at a line's start with a custom column.
 	{regexp.MustCompile(`(?m)( {2,}|^)(\d+[smhd])+( ago)?( {2,}|$)`), "${1}AGE${3}${4}"},
-	// What kubectl logs of the watches that it waits with depends on the moment when its patience ends.
+	// The lines that kubectl logs about its watches depend on the moment when its patience ends.
 	{regexp.MustCompile(`(?m)^[EWI]\d{4} \d\d:\d\d:\d\d\.\d+ .* reflector="[^\n]*\n`), ""},
 	// Other lines of its log have the time and the place in its source.
 	{regexp.MustCompile(`(?m)^([EWI])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\]`), "$1 LOG]"},

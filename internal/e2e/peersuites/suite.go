@@ -61,7 +61,7 @@ func (s suite) run(ctx context.Context, directory string) ([]spec, error) {
 	return nil, fmt.Errorf("%w, although no spec failed: %s", testErr, out)
 }
 
-// parse reads a report of Ginkgo. What runs before or after all specs is in it where it failed.
+// parse reads a report of Ginkgo. It includes a step before or after all specs only if that step failed.
 func parse(suite string, text []byte) ([]spec, error) {
 	var reports []struct {
 		SpecReports []struct {
