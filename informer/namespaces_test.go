@@ -368,6 +368,9 @@ func TestAListThatComesTooLateDoesNotCount(t *testing.T) {
 		if err := i.WaitSynced(r.Context()); err != nil {
 			r.Fatal(err)
 		}
+		// The index holds the cache's lock while it waits. In a bubble nobody may wait for a lock meanwhile, as no
+		// synctest.Wait would return: delivery, which takes the lock when it begins, has to have begun.
+		synctest.Wait()
 		i.set("default", "kube-system")
 		<-listed
 		i.set("default")
