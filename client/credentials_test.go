@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
@@ -480,6 +481,20 @@ func TestABadCredentialIsAnError(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A certificate that has ended is no credential, however long the plugin says that it is good for.
+func TestACertificateEndsBeforeItsCredentialSaysSo(t *testing.T) {
+	minted(t, &mint{life: time.Hour}, func(t *testing.T, _ *tokens, cfg client.Config, _ client.Resource[*Slim]) {
+		cert := must[tls.Certificate](t)(tls.X509KeyPair(newAuthority(t).issue(t, "admin")))
+		ends := must[*x509.Certificate](t)(x509.ParseCertificate(cert.Certificate[0])).NotAfter
+		cfg.Credentials = client.NewCredentials(func(context.Context) (client.Credential, error) {
+			return client.Credential{Token: "t", Certificate: &cert, Expires: time.Now().Add(time.Hour)}, nil
+		})
+		time.Sleep(time.Until(ends) + time.Second)
+		_, err := client.For(dial(t, cfg), slims).Get(t.Context(), web)
+		wantErr(t, err, "get a credential: the credential has expired at "+ends.UTC().Format(time.RFC3339)+", and the time here is ")
+	})
 }
 
 // Close ends what runs for the client alone, waits for it, and leaves the credentials to the others.

@@ -23,8 +23,8 @@ const (
 // system answers, and stores the result itself. Nobody waits for it but requests, as long as they want to; Client.Close does
 // not. There is one of them at most, because no other read begins before it has ended.
 type kept[T any] struct {
-	load  func(read) (T, error) // names each file before it reads it
-	same  func(a, b T) bool
+	load  func(read) (T, error)             // names each file before it reads it
+	same  func(a, b T) bool                 // nil where nobody asks for changes
 	age   time.Duration                     // how long what was read is used before the files are looked at again
 	eager bool                              // after a failure the next request looks again, and not only the first after age
 	open  func(name string) ([]byte, error) // readFile, but in tests
@@ -143,7 +143,7 @@ func (k *kept[T]) end(r *reading[T], value T, err error) {
 	k.reading, k.err, r.err = nil, err, err
 	switch {
 	case err == nil:
-		if k.have && !k.same(k.now, value) {
+		if k.have && k.same != nil && !k.same(k.now, value) {
 			k.changes.Add(1)
 		}
 		k.now, k.have, k.at, k.told = value, true, time.Now(), time.Time{}

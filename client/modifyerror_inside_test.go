@@ -1,10 +1,15 @@
 package client
 
 import (
+	"errors"
+	"fmt"
+	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/jsonstream"
 )
 
@@ -45,5 +50,36 @@ func TestTheWinnerIsWhoWroteLastInBetween(t *testing.T) {
 	}
 	if got := wroteBetween(before, state("a Update status v1 1 f:x", "a Update - v1 1 f:x")); got.Subresource != "status" {
 		t.Errorf("got %+v, want the write of the status", got)
+	}
+}
+
+// Only an error that proves that nothing was written lets Modify say so.
+func TestWhatProvesThatNothingWasWritten(t *testing.T) {
+	status := func(code int) error {
+		return &apierrors.StatusError{Status: meta.Status{Code: code}}
+	}
+	for _, test := range []struct {
+		err  error
+		want bool
+	}{
+		{&UsageError{Err: errors.New("no")}, true},
+		{&CredentialError{Err: errors.New("no")}, true},
+		{&slowRead{file: "a token"}, true},
+		{syscall.ECONNREFUSED, true},
+		{status(http.StatusBadRequest), true},
+		{status(http.StatusConflict), true},
+		{status(499), true},
+		{status(http.StatusRequestTimeout), false},
+		{status(399), false},
+		{status(http.StatusInternalServerError), false},
+		{status(http.StatusGatewayTimeout), false},
+		{syscall.ECONNRESET, false},
+		{errors.New("something else"), false},
+	} {
+		for _, err := range []error{test.err, fmt.Errorf("update: %w", test.err)} {
+			if got := refused(err); got != test.want {
+				t.Errorf("refused(%v) = %v", err, got)
+			}
+		}
 	}
 }

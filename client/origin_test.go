@@ -46,6 +46,7 @@ func TestARedirectOfAProxiedTargetStaysBelowIt(t *testing.T) {
 		{"of a namespace that is called proxy", "", "/api/v1/namespaces/proxy/services/a/proxy/x", "/api/v1/namespaces/proxy/secrets/s", false},
 		{"of a service that is called proxy", "", "/api/v1/namespaces/web/services/proxy/proxy/x", "/api/v1/namespaces/web/services/proxy", false},
 		{"of a target with proxy in its path", "", service + "/a/proxy/b", service + "/c", true},
+		{"of a pod that is called proxy, with proxy in its path", "", "/api/v1/namespaces/web/pods/proxy/proxy/a/proxy/b", "/api/v1/namespaces/web/pods/proxy/proxy/c", true},
 		{"of a cluster behind an aggregated API", "", "/apis/g.dev/v1/clusters/c/proxy/x", secret, false},
 		{"of a path that nobody knows", "", "/v0/proxy/x", secret, false},
 		{"below the server's path", "/k8s/c-1", service + "/x", "/k8s/c-1" + service + "/login", true},

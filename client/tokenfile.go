@@ -22,7 +22,6 @@ type tokenFile struct {
 func newTokenFile(path string) *tokenFile {
 	return &tokenFile{kept[string]{
 		load:  func(read read) (string, error) { return bearer(read, path) },
-		same:  func(a, b string) bool { return a == b },
 		age:   tokenAge,
 		eager: true,
 	}}
