@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/bowline-go/bowline/client/meta"
@@ -338,6 +339,29 @@ func TestAChunkWithoutEntriesGoes(t *testing.T) {
 		if got, entries := count(check.v), len(check.v.entries()); got != check.want || entries != check.want {
 			t.Errorf("%s: %d objects and %d entries, want %d", check.when, got, entries, check.want)
 		}
+	}
+}
+
+// A chunk that has gone is passed over by whatever looks at all objects.
+func TestAStoreWithoutOneOfItsChunks(t *testing.T) {
+	s := NewStore[meta.Object]()
+	name := func(i int) meta.Identity {
+		return meta.Identity{Namespace: "ns", Name: strconv.Itoa(i), UID: "u", ResourceVersion: "1"}
+	}
+	for i := range 3 * chunkSize {
+		s.Set(name(i), name(i))
+	}
+	for i := chunkSize; i < 2*chunkSize; i++ {
+		s.Delete(name(i), nil)
+	}
+	if s.all.chunks[1] != nil {
+		t.Fatal("the chunk is still there")
+	}
+	if got := NewIndex(s.Reader(), func(meta.Object) []string { return []string{"all"} }).Len("all"); got != 2*chunkSize {
+		t.Errorf("an index has %d objects, want %d", got, 2*chunkSize)
+	}
+	if got, want := s.Part("").Relist().Commit("9"), (Changes{Deleted: 2 * chunkSize}); got != want {
+		t.Errorf("Commit = %+v, want %+v", got, want)
 	}
 }
 

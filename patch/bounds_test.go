@@ -46,6 +46,11 @@ func TestThereIsABoundToDepth(t *testing.T) {
 				change := fmt.Appendf(nil, `[{"op":"add","path":"%s/-","value":%s}]`, strings.Repeat("/0", 4999), nested(depth-5000))
 				return patch.ApplyJSON([]byte(nested(5000)), change)
 			},
+			"a deep object in a deep place": func() ([]byte, error) {
+				object := strings.Repeat(`{"a":`, depth-5000) + "1" + strings.Repeat("}", depth-5000)
+				change := fmt.Appendf(nil, `[{"op":"add","path":"%s/-","value":%s}]`, strings.Repeat("/0", 4999), object)
+				return patch.ApplyJSON([]byte(nested(5000)), change)
+			},
 			"a value like brackets in a deep place": func() ([]byte, error) {
 				change := fmt.Appendf(nil, `[{"op":"test","path":"","value":%s},{"op":"add","path":"%s/-","value":%s}]`,
 					nested(9000), strings.Repeat("/0", 8999), `["\"[[[[[[[[",{"]":{}}]`)

@@ -257,6 +257,13 @@ func TestAHugeDiffIsStillAPatch(t *testing.T) {
 			if got, err := patch.ApplyJSON([]byte(docs[0]), body); err != nil || !isSame(t, got, []byte(docs[1])) {
 				t.Errorf("%s: got %d bytes, %v", name, len(got), err)
 			}
+			ops, err := patch.ParseOps(body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(ops) > 2 { // the value is replaced whole, after a test of it
+				t.Errorf("%s: %d operations", name, len(ops))
+			}
 		}
 	}
 }

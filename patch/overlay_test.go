@@ -235,6 +235,10 @@ func TestOverlayWantsWhatIsWritten(t *testing.T) {
 		{"a pointer to a zero", `{"deep":{},"number":3,"pointer":{"kind":"x","n":1}}`, tagged{Number: &zero, Pointer: &plainShape{}}, `{"deep":{},"number":0,"pointer":{"kind":"","n":0}}`},
 		{"fields within what has something", `{"deep":{"In":{"inner":{"kind":"x"},"deep":{}}}}`, func() (w tagged) { w.Deep.In = &tagged{}; return w }(), ""},
 		{"part of a struct that leaves its zero out", `{"deep":{}}`, tagged{Inner: plainShape{Kind: "x"}}, `{"deep":{},"inner":{"kind":"x","n":0}}`},
+		{"within an object that is new", `{}`, map[string]any{"spec": struct {
+			Name  string     `json:"name"`
+			Inner plainShape `json:"inner,omitempty"`
+		}{Name: "x"}}, `{"spec":{"name":"x"}}`},
 		{"in a map", `{"a":{"deep":{}}}`, map[string]tagged{"a": {}}, ""},
 		{"in a map by number", `{"7":{"deep":{}}}`, map[int]tagged{7: {}}, ""},
 		{"in a list", `{"l":[{"deep":{}}]}`, map[string]any{"l": []any{tagged{}}}, ""},

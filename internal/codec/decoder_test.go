@@ -172,14 +172,20 @@ func TestExtremes(t *testing.T) {
 		}
 	}
 	for _, shape := range []struct {
-		open, shut string
-		levels     int
+		open, leaf, shut string
+		levels, inLeaf   int // of what is repeated, and of the leaf around its innermost value
 	}{
-		{`{"next":`, `}`, 1}, {`{"map":{"a":`, `}}`, 2}, {`{"x":[`, `]}`, 2}, {`{"nodes":[`, `]}`, 2}, {`{"x":`, `}`, 1},
+		{`{"next":`, `{}`, `}`, 1, 0},
+		{`{"map":{"a":`, `{}`, `}}`, 2, 0},
+		{`{"x":[`, `{}`, `]}`, 2, 0},
+		{`{"nodes":[`, `{}`, `]}`, 2, 0},
+		{`{"x":`, `{}`, `}`, 1, 0},
+		{`{"x":`, `[]`, `}`, 1, 0},
+		{`{"next":`, `{"tags":[]}`, `}`, 1, 1},
 	} {
 		for _, depth := range []int{300, 9998, 10000} {
-			n := depth / shape.levels
-			raw := []byte(strings.Repeat(shape.open, n) + `{}` + strings.Repeat(shape.shut, n))
+			n := (depth - shape.inLeaf) / shape.levels
+			raw := []byte(strings.Repeat(shape.open, n) + shape.leaf + strings.Repeat(shape.shut, n))
 			v, err := codec.Unmarshal[*recursive](raw)
 			if fits := depth < 10000; (err == nil) != fits || (v != nil) != fits {
 				t.Errorf("%s, %d levels: got %.80v", shape.open, depth, err)

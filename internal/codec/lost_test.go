@@ -42,6 +42,14 @@ type (
 		Metadata struct{} `json:"metadata"`
 		Spec     struct{} `json:"spec"`
 	}
+	// embeddedPointer has its metadata elsewhere in memory, at the offset of its spec.
+	embeddedPointer struct {
+		Spec struct{ A int } `json:"spec"`
+		*Elsewhere
+	}
+	Elsewhere struct {
+		meta.Identity `json:"metadata"`
+	}
 	// rest has a tag option that means nothing.
 	rest struct {
 		*meta.Identity `json:"metadata"`
@@ -106,6 +114,7 @@ func TestDecodingNotesWhatATypeHasNoPlaceFor(t *testing.T) {
 		{"more than asked for", `{"a":1,"b":2,"c":3,"d":4}`, lostOf[*partOf], true, "/a /b /c"},
 		{"a name with an escape", `{"sp\u0065c":{"more":1}}`, lostOf[*partOf], true, "/spec/more"},
 		{"metadata behind a pointer, on suspicion", `{"metadata":{"name":"a","generation":1}}`, lostOf[*behindPointer], true, ""},
+		{"metadata behind an embedded pointer", `{"metadata":{"name":"a"},"spec":{"generation":1}}`, lostOf[*embeddedPointer], true, "/spec/generation"},
 		{"metadata that is empty", `{"metadata":{"x":1},"spec":{"generation":1}}`, lostOf[*emptyMetadata], true, "/metadata/x /spec/generation"},
 		{"a map", `{"x":{"y":1}}`, lostOf[map[string]any], false, ""},
 		{"a type that keeps the rest and does not write it", `{"metadata":{"name":"a"},"number":1,"x":1}`, lostOf[*rest], true, "/x"},

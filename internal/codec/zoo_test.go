@@ -144,6 +144,7 @@ type (
 		Next  *recursive            `json:"next"`
 		Nodes []recursive           `json:"nodes"`
 		Map   map[string]*recursive `json:"map"`
+		Tags  []string              `json:"tags"`
 	}
 
 	// jsonValue and textValue have the methods that types such as IntOrString and Quantity have.

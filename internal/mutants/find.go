@@ -137,6 +137,7 @@ type finder struct {
 	set            *token.FileSet
 	found          []mutant
 	fixed          []ast.Stmt // statements in places where no other statement can be
+	constants      token.Pos  // the end of the last declaration of constants
 }
 
 func (f *finder) source(n ast.Node) string {
@@ -146,6 +147,9 @@ func (f *finder) source(n ast.Node) string {
 // add adds the mutant in which after stands where n is. The prefix and the suffix do the same to n when the mutant is on.
 func (f *finder) add(n ast.Node, after, prefix, suffix string) {
 	start, end := f.set.Position(n.Pos()), f.set.Position(n.End())
+	if n.Pos() < f.constants { // which no function can be part of
+		prefix, suffix = "", ""
+	}
 	f.found = append(f.found, mutant{
 		file: f.file, function: f.function, before: string(f.text[start.Offset:end.Offset]), after: after,
 		start: start.Offset, end: end.Offset, line: start.Line, prefix: prefix, suffix: suffix,
@@ -219,6 +223,9 @@ func (f *finder) visit(n ast.Node) bool {
 			f.add(n, "("+n.Value+"+1)", "mutantNumber(ID, "+n.Value+"+1, ", ")")
 		}
 	case *ast.GenDecl:
+		if n.Tok == token.CONST {
+			f.constants = n.End()
+		}
 		return n.Tok != token.IMPORT && n.Tok != token.TYPE
 	case *ast.ArrayType, *ast.FuncType:
 		return false
