@@ -48,6 +48,7 @@ func TestARedirectOfAProxiedTargetStaysBelowIt(t *testing.T) {
 		{"of a target with proxy in its path", "", service + "/a/proxy/b", service + "/c", true},
 		{"of a pod that is called proxy, with proxy in its path", "", "/api/v1/namespaces/web/pods/proxy/proxy/a/proxy/b", "/api/v1/namespaces/web/pods/proxy/proxy/c", true},
 		{"of a cluster behind an aggregated API", "", "/apis/g.dev/v1/clusters/c/proxy/x", secret, false},
+		{"of a cluster behind an aggregated API, with proxy in its path", "", "/apis/g.dev/v1/clusters/c/proxy/a/proxy/b", "/apis/g.dev/v1/clusters/c/proxy/z", true},
 		{"of a path that nobody knows", "", "/v0/proxy/x", secret, false},
 		{"below the server's path", "/k8s/c-1", service + "/x", "/k8s/c-1" + service + "/login", true},
 		{"below the server's path, to a Secret", "/k8s/c-1", service + "/x", "/k8s/c-1" + secret, false},

@@ -145,16 +145,18 @@ func TestALongAnswerIsNoStall(t *testing.T) {
 			}
 		})
 	})
-	t.Run("what is followed", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			c := dial(t, serveRaw(t, dripping(ok, "log", 1, time.Hour)))
-			resp := must[*http.Response](t)(c.Raw(t.Context(), client.RawRequest{Path: "/log", Query: map[string][]string{"follow": {"true"}}}))
-			defer func() { _ = resp.Body.Close() }()
-			if got := must[[]byte](t)(io.ReadAll(resp.Body)); string(got) != "log" {
-				t.Errorf("got %q", got)
-			}
+	for _, parameter := range []string{"follow", "watch"} {
+		t.Run("a raw request with "+parameter, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := dial(t, serveRaw(t, dripping(ok, "log", 1, time.Hour)))
+				resp := must[*http.Response](t)(c.Raw(t.Context(), client.RawRequest{Path: "/log", Query: url.Values{parameter: {"true"}}}))
+				defer func() { _ = resp.Body.Close() }()
+				if got := must[[]byte](t)(io.ReadAll(resp.Body)); string(got) != "log" {
+					t.Errorf("got %q", got)
+				}
+			})
 		})
-	})
+	}
 }
 
 // A server that stalls keeps the whole bound that is asked for, and none where none is.

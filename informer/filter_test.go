@@ -134,6 +134,55 @@ func TestTransformMayBlankEverything(t *testing.T) {
 	}
 }
 
+// There is no object to change where one does not decode: the error stays what it was.
+func TestWhatDoesNotDecodeIsNotTransformed(t *testing.T) {
+	modes(t, func(t *testing.T, mode informer.Mode) {
+		bubble(t, func(r *rig) {
+			r.put("bad", "bad", "1")
+			i := r.from(informer.Transform(r.things, func(obj *Thing) *Thing {
+				if obj == nil {
+					r.Error("there is no object")
+					obj = &Thing{}
+				}
+				return obj
+			}), informer.Options{Mode: mode}).started()
+			i.undecodable(1, "bad")
+			r.put("later", "bad", "1")
+			synctest.Wait()
+			i.undecodable(2, "bad", "later")
+		})
+	})
+}
+
+// fails is a source whose first list is an error of its own.
+type fails struct {
+	informer.Source[*Thing]
+	err    error
+	listed bool
+}
+
+func (f *fails) Each(
+	ctx context.Context, o client.ListOptions, reuse func(meta.Identity) (*Thing, bool), fn func(client.Item[*Thing]) error,
+) (meta.ListMeta, error) {
+	if !f.listed {
+		f.listed = true
+		return meta.ListMeta{}, f.err
+	}
+	return f.Source.Each(ctx, o, reuse, fn)
+}
+
+// A source whose request was cancelled, by whomever, has not listed.
+func TestAListThatASourceCancelsIsMadeAgain(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("a", "v", "1")
+		i := r.from(&fails{Source: r.things, err: context.Canceled}, informer.Options{Mode: informer.Paged}).started()
+		i.holds("a", "1")
+		if got := i.reported(); len(got) != 1 || !errors.Is(got[0], context.Canceled) {
+			r.Errorf("reported %v", got)
+		}
+	})
+}
+
 func TestTransformThatFailsFailsOneObject(t *testing.T) {
 	errOdd := errors.New("odd")
 	for _, test := range []struct {

@@ -421,6 +421,23 @@ func TestAPanicInRunLeavesNothingRunning(t *testing.T) {
 	})
 }
 
+// What is changed after the last event is found when Run ends, also where no test watches over the source.
+func TestAChangeIsFoundWhenRunEnds(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.put("a")
+		i := r.from(&fails{Source: r.things, listed: true}, informer.Options{CheckMutations: 1})
+		i.run()
+		synctest.Wait()
+		for obj := range i.Reader().All() {
+			obj.Labels = map[string]string{"changed": "yes"}
+		}
+		i.stop()
+		if !i.hasReported("was changed at metadata.labels") {
+			r.Errorf("reported %v", i.reported())
+		}
+	})
+}
+
 // An OnError that panics at a sweep takes Run down as well. Run returned before the watches had ended, which went on to write
 // to the cache.
 func TestAPanicOfOnErrorLeavesNothingRunning(t *testing.T) {

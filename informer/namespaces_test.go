@@ -327,6 +327,7 @@ func TestNamespacesThatCannotBeRight(t *testing.T) {
 		{"no name", informer.Options{Namespaces: []string{"a", ""}}, "Namespaces[1] must not be empty"},
 		{"a path", informer.Options{Namespaces: []string{"a/b"}}, "Namespaces[0] must be one path segment"},
 		{"both", informer.Options{Namespace: "a", Namespaces: []string{"b"}}, "Namespace and Namespaces exclude each other"},
+		{"a negative threshold of several", informer.Options{Namespaces: []string{"a", "b"}, WideAbove: -1}, "WideAbove must be 0 (never) or more"},
 		{"a negative threshold", informer.Options{WideAbove: -1}, "WideAbove must be 0 (never) or more"},
 		{"no such mode", informer.Options{Mode: 9}, "Mode must be Auto, Paged or Streaming"},
 		{"a negative sample", informer.Options{CheckMutations: -1}, "CheckMutations must be 0 (off) or more"},

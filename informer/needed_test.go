@@ -186,32 +186,52 @@ func TestAMissingResourceDoesNotKeepOtherControllersFromWorking(t *testing.T) {
 
 // The cache is current until the last reconcile has ended: one that writes may wait for what it has written.
 func TestInformersStopAfterTheControllers(t *testing.T) {
-	bubble(t, func(r *rig) {
-		r.put("a")
-		inf := informer.New(r.things, informer.Options{})
-		ctx, cancel := context.WithCancel(r.Context())
-		defer cancel()
-		var waited error
-		ctl := controller.New("c", controller.Options{Grace: time.Hour},
-			func(ctx context.Context, k meta.Key) (controller.Result, error) {
-				cancel()
-				time.Sleep(time.Second)
-				made, err := r.things.Modify(ctx, k, func(t *Thing) error {
-					t.Data = Payload{"by": "c"}
-					return nil
-				})
-				if err == nil {
-					waited = inf.WaitFor(ctx, k, made.ResourceVersion)
+	type follows interface {
+		informer.Runner
+		controller.Subscriber[*Thing]
+		Reader() cache.Reader[*Thing]
+		WaitFor(ctx context.Context, key meta.Key, resourceVersion string) error
+	}
+	for _, test := range []struct {
+		name string
+		make func(r *rig) (inf follows, beside []informer.Runner)
+	}{
+		{"its own", func(r *rig) (follows, []informer.Runner) { return informer.New(r.things, informer.Options{}), nil }},
+		{"a shared one", func(r *rig) (follows, []informer.Runner) {
+			s := informer.NewShared(informer.SharedOptions{})
+			return informer.Share(s, r.things, informer.Options{}), []informer.Runner{s}
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bubble(t, func(r *rig) {
+				r.put("a")
+				inf, beside := test.make(r)
+				ctx, cancel := context.WithCancel(r.Context())
+				defer cancel()
+				var waited error
+				ctl := controller.New("c", controller.Options{Grace: time.Hour},
+					func(ctx context.Context, k meta.Key) (controller.Result, error) {
+						cancel()
+						time.Sleep(time.Second)
+						made, err := r.things.Modify(ctx, k, func(t *Thing) error {
+							t.Data = Payload{"by": "c"}
+							return nil
+						})
+						if err == nil {
+							waited = inf.WaitFor(ctx, k, made.ResourceVersion)
+						}
+						held, _ := inf.Reader().Get(k)
+						if held == nil || held.Data["by"] != "c" {
+							r.Errorf("the cache has %v", held)
+						}
+						return controller.Result{}, err
+					}, controller.Watch(inf))
+				if err := informer.Run(ctx, append([]informer.Runner{ctl, inf}, beside...)...); err != nil || waited != nil {
+					r.Errorf("Run: %v, WaitFor: %v", err, waited)
 				}
-				return controller.Result{}, err
-			}, controller.Watch(inf))
-		if err := informer.Run(ctx, ctl, inf); err != nil || waited != nil {
-			r.Errorf("Run: %v, WaitFor: %v", err, waited)
-		}
-		if got, _ := inf.Reader().Get(key("a")); got == nil || got.Data["by"] != "c" {
-			r.Errorf("the cache has %v", got)
-		}
-	})
+			})
+		})
+	}
 }
 
 // A program may start its informers in one Run and a controller in another, as under leader election.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
 	"github.com/go-logr/logr"
@@ -137,6 +139,35 @@ func TestObjectsThatDoNotDecodeMakeFewLines(t *testing.T) {
 		r.pass(time.Minute)
 		i.stop()
 		got.has(r, "0s configmaps.v1: object does not decode", "5s object does not decode, 99 times in 5s", "1m0s configmaps.v1: all objects decode again after 1m0s")
+	})
+}
+
+// How long objects did not decode counts anew for a namespace that was given up meanwhile.
+func TestANamespaceThatWasLeftFailsAnew(t *testing.T) {
+	bubble(t, func(r *rig) {
+		bad, err := r.raw.Create(r.Context(), unstructured("kube-system", "a", nil, map[string]any{"bad": "yes"}))
+		if err != nil {
+			r.Fatal(err)
+		}
+		var got said
+		inf := informer.New(r.things, informer.Options{Namespaces: []string{"default", "kube-system"}, Logger: got.logger()})
+		i := r.running(inf)
+		change := func(namespaces ...string) {
+			if err := inf.SetNamespaces(namespaces); err != nil {
+				r.Fatal(err)
+			}
+			r.pass(time.Hour)
+		}
+		change("default")
+		change("default", "kube-system")
+		if err := r.raw.Delete(r.Context(), meta.KeyOf(bad), client.DeleteOptions{}); err != nil {
+			r.Fatal(err)
+		}
+		r.pass(time.Second)
+		i.stop()
+		got.has(r, "0s object does not decode", "1h0m0s object does not decode",
+			"2h0m0s object does not decode", // the state in which it was deleted
+			"2h0m0s all objects decode again after 1h0m0s")
 	})
 }
 

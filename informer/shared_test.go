@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -286,22 +287,58 @@ func TestTheGracePeriodBeginsAnew(t *testing.T) {
 	})
 }
 
+// A user who comes in the very moment in which the grace period ends is served, by the informer as it is or by the next one.
+func TestAUserComesAtTheEndOfTheGracePeriod(t *testing.T) {
+	bubble(t, func(r *rig) {
+		s := informer.NewShared(informer.SharedOptions{Grace: time.Minute})
+		shared, u := r.running(s), informer.Share(s, r.things, informer.Options{})
+		for range 100 {
+			r.running(u).stop()
+			<-time.After(time.Minute)
+			run := r.running(u)
+			r.pass(time.Second)
+			select {
+			case err := <-run.ended:
+				r.Fatalf("Run has returned %v", err)
+			default:
+			}
+			r.watches(1)
+			run.stop()
+			r.pass(2 * time.Minute)
+		}
+		shared.stop()
+	})
+}
+
 // An error goes to the hook of each user that has one, although it is logged for those that have none.
 func TestErrorsReachEachHookBesideUsersWithoutOne(t *testing.T) {
 	bubble(t, func(r *rig) {
 		s := informer.NewShared(informer.SharedOptions{})
 		shared := r.running(s)
-		const hooks = 5
+		const hooks = 30
 		var told [hooks]journal[error]
-		var runs []*running
+		var got said
+		runs := []*running{r.running(informer.Share(s, r.things, informer.Options{Logger: got.logger()}))}
+		first := make(chan string, 1)
 		for n := range hooks {
-			hook := func(err error) { told[n].add(err) }
-			runs = append(runs, r.running(informer.Share(s, r.things, informer.Options{OnError: hook})),
-				r.running(informer.Share(s, r.things, informer.Options{})))
+			hook := func(err error) {
+				told[n].add(err)
+				if !errors.Is(err, apierrors.InternalError) { // the watch that is dropped is not logged yet
+					return
+				}
+				select {
+				case first <- fmt.Sprint(time.Since(got.start).Round(time.Second)):
+				default:
+				}
+			}
+			runs = append(runs, r.running(informer.Share(s, r.things, informer.Options{OnError: hook})))
 		}
 		r.on("watch", failure(500, "InternalError", ""))
 		r.server.DropWatches()
 		r.pass(5 * time.Second)
+		if lines := got.with("InternalError"); len(lines) == 0 || !strings.HasPrefix(lines[0], <-first+" ") {
+			r.Errorf("the first error is not logged for the user without a hook: %q", lines)
+		}
 		for n := range hooks {
 			if len(told[n].list()) < 2 || len(told[n].list()) != len(told[0].list()) {
 				r.Errorf("hook %d was told %v, the first one %v", n, told[n].list(), told[0].list())

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/bowline-go/bowline/client"
@@ -98,6 +99,33 @@ func TestWhatKeepsAWatchOpen(t *testing.T) {
 	}
 }
 
+// A watch that the server does not end in time is replaced. Where something has come over it, that is no failure: there may be
+// nothing else to come.
+func TestAWatchThatTheServerForgetsToEnd(t *testing.T) {
+	for _, delivered := range []bool{true, false} {
+		t.Run(fmt.Sprint("delivered ", delivered), func(t *testing.T) {
+			modes(t, func(t *testing.T, mode informer.Mode) {
+				bubble(t, func(r *rig) {
+					r.server.MuteBookmarks(true)
+					i := r.start(informer.Options{Mode: mode})
+					r.server.DropWatches() // the next one is without initial events
+					r.pass(time.Minute)
+					if delivered {
+						r.put("a")
+						synctest.Wait()
+					}
+					before, told := i.Status().Watches, len(i.reported())
+					r.server.Freeze()
+					r.pass(11 * time.Minute)
+					if s, got := i.Status(), i.reported()[told:]; len(got) == 0 != delivered || s.Watches <= before {
+						r.Errorf("reported %v, status is %v", got, s)
+					}
+				})
+			})
+		})
+	}
+}
+
 // That a server is silent was reported as context.Canceled, and as an end of a context, although no caller's had ended: a program
 // that leaves such errors out said nothing.
 func TestTheSilenceOfAServerIsATimeout(t *testing.T) {
@@ -180,7 +208,8 @@ func TestAServerThatStopsToSendBookmarks(t *testing.T) {
 					r.pass(12 * time.Hour) // in which nothing happens
 					bodies := decoded.Load()
 					s := i.Status()
-					if s.Relists[informer.Silent] > 1 || len(s.Relists) > 1 {
+					// Watches last for 5 to 10 minutes.
+					if s.Relists[informer.Silent] > 1 || len(s.Relists) > 1 || s.Watches > 24*60/5+12 {
 						r.Errorf("a day of mostly nothing led to %v", s)
 					}
 					r.server.Compact()

@@ -143,6 +143,34 @@ func TestATerminalErrorIsNotHeldBackByOthers(t *testing.T) {
 	})
 }
 
+// A terminal error is not what has been mended when a key that was tried again succeeds.
+func TestARecoveryDoesNotCountFromATerminalError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := logged{newLog()}
+		runs := 0
+		names := make(chan string, 1)
+		c := controller.New("c", controller.Options{Logger: l.logger(), MinBackoff: time.Minute, MaxBackoff: time.Minute},
+			func(_ context.Context, k string) (controller.Result, error) {
+				if k == "terminal" {
+					return controller.Result{}, controller.Terminal(errFailed)
+				}
+				if runs++; runs == 1 {
+					return controller.Result{}, errFailed
+				}
+				return controller.Result{}, nil
+			}, controller.Chan(names))
+		stop := run(t, c)
+		names <- "terminal"
+		time.Sleep(time.Hour)
+		names <- "fails once"
+		time.Sleep(time.Hour)
+		mustStop(t, stop)
+		if n := len(l.lines); n != 3 || !strings.Contains(l.lines[n-1], "reconciles work again after ") || strings.Contains(l.lines[n-1], "after 1h") {
+			t.Errorf("logged\n%s\nwant a recovery after about a minute", strings.Join(l.lines, "\n"))
+		}
+	})
+}
+
 // A key that failed and was then given up was said to work again.
 func TestATerminalErrorIsNoRecovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

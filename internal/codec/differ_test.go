@@ -98,8 +98,10 @@ func TestWhereVersionsOfEncodingJSONDiffer(t *testing.T) {
 		{"the option embed on a field with a name", `{"l":{"A":1}}`, &struct {
 			L plainInner `json:"l,embed"`
 		}{plainInner{1}}},
-		{"a field of an embedded pointer that cannot be set", `{"name":"a"}`,
-			failure[struct{ *hiddenInner }]("it embeds a pointer to a struct that is not exported, which cannot be set at name (byte 8)")},
+		{
+			"a field of an embedded pointer that cannot be set", `{"name":"a"}`,
+			failure[struct{ *hiddenInner }]("it embeds a pointer to a struct that is not exported, which cannot be set at name (byte 8)"),
+		},
 		{"the option format", `{"t":1}`, failure[struct {
 			T time.Time `json:"t,format:unix"`
 		}]("the tag option format:unix of the field struct")},

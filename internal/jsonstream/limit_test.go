@@ -56,6 +56,15 @@ func exceeded(item jsonstream.Item, err error) error {
 	return err
 }
 
+// White space before a body is not held, however much it is.
+func TestWhiteSpaceBeforeABodyDoesNotCount(t *testing.T) {
+	for _, body := range bodies {
+		if err := body.read(strings.NewReader(strings.Repeat(" \n", 100_000)+body.before+`{"a":1}`+body.after), jsonstream.Options{MaxObject: 100}); err != nil {
+			t.Errorf("%s: %v", body.name, err)
+		}
+	}
+}
+
 // The limit counts the object's own bytes, managedFields included, and nothing else (guarantee S10, guarantee S11).
 func TestMaxObjectIsExact(t *testing.T) {
 	object := `{"metadata":{"name":"a","namespace":"n","managedFields":[{"manager":"m"}],"labels":{"x":"y\"z"}},` +
