@@ -241,9 +241,10 @@ func TestAHugeDiffIsStillAPatch(t *testing.T) {
 		return "[" + strings.TrimSuffix(strings.Repeat(value+",", n), ",") + "]"
 	}
 	for name, docs := range map[string][2]string{
-		"a large member": {`{"data":` + object(20_000, "1") + `}`, `{"data":` + object(20_000, "2") + `}`},
-		"a large root":   {object(20_000, "1"), object(20_000, "2")},
-		"a large list":   {`{"a":` + list(20_000, "1") + `}`, `{"a":` + list(20_000, "2") + `}`},
+		"a large member":             {`{"data":` + object(20_000, "1") + `}`, `{"data":` + object(20_000, "2") + `}`},
+		"a large root":               {object(20_000, "1"), object(20_000, "2")},
+		"a member of some thousands": {`{"data":` + object(3000, "1") + `}`, `{"data":` + object(3000, "2") + `}`},
+		"a large list":               {`{"a":` + list(20_000, "1") + `}`, `{"a":` + list(20_000, "2") + `}`},
 		"a large list of large elements": {
 			`{"a":` + list(6000, `{"v":"`+strings.Repeat("x", 100)+`","w":1}`) + `}`,
 			`{"a":` + list(6001, `{"v":"`+strings.Repeat("x", 100)+`","w":2}`) + `}`,

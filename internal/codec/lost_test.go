@@ -42,9 +42,9 @@ type (
 		Metadata struct{} `json:"metadata"`
 		Spec     struct{} `json:"spec"`
 	}
-	// embeddedPointer has its metadata elsewhere in memory, at the offset of its spec.
+	// embeddedPointer has its metadata elsewhere in memory, and its spec where the pointer is.
 	embeddedPointer struct {
-		Spec struct{ A int } `json:"spec"`
+		Spec struct{} `json:"spec"`
 		*Elsewhere
 	}
 	Elsewhere struct {
