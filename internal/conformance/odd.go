@@ -26,9 +26,10 @@ func testMetadata(t *testing.T, s suite) {
 		owners = "metadata.ownerReferences"
 		plain  = `metadata.finalizers: "%s": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`
 	)
+	first := s.words(in136(owners+"[0]", owners))
 	for _, e := range []exchange{
 		create("an event as owner", `"ownerReferences":[{"apiVersion":"v1","kind":"Event","name":"e","uid":"u"}]`,
-			`{"apiVersion":"v1","kind":"Event","name":"e","uid":"u"}: /v1, Kind=Event is disallowed from being an owner`, owners+"[0]"),
+			`{"apiVersion":"v1","kind":"Event","name":"e","uid":"u"}: /v1, Kind=Event is disallowed from being an owner`, first),
 		create("two controllers", `"ownerReferences":[`+owner("ConfigMap", "x")+","+owner("Secret", "y")+`]`,
 			`: Only one reference can have Controller set to true. Found "true" in references for ConfigMap/x and Secret/y`, owners),
 		create("three controllers", `"ownerReferences":[`+owner("ConfigMap", "x")+","+owner("Secret", "y")+","+owner("Secret", "z")+`]`,
@@ -51,7 +52,7 @@ func testMetadata(t *testing.T, s suite) {
 		// For a custom resource, the server lists some causes several times, and its message says each once.
 		change("the label of a custom resource", `"labels":{"a":"b c"}`, "metadata.labels metadata.labels metadata.labels"),
 		change("its annotation", `"annotations":{"a b":""}`, "metadata.annotations metadata.annotations metadata.annotations"),
-		change("its owner", `"ownerReferences":[{"apiVersion":"v1","kind":"X","name":"x"}]`, owners+"[0].uid "+owners+"[0].uid "+owners+"[0].uid"),
+		change("its owner", `"ownerReferences":[{"apiVersion":"v1","kind":"X","name":"x"}]`, first+".uid "+first+".uid "+first+".uid"),
 		change("its finalizer", `"finalizers":["a b"]`, "metadata.finalizers"),
 		change("its uid", `"uid":"x"`, "metadata.uid metadata.uid"),
 		change("its end", `"deletionTimestamp":"2026-01-01T00:00:00Z"`, "metadata.deletionTimestamp metadata.deletionTimestamp"),

@@ -30,6 +30,9 @@
 //	or repeats a key (Strict)            "error strict decoding YAML: ..."     "error strict decoding patch: ..."
 //	an owner reference without a kind    "metadata.ownerReferences.kind:       "metadata.ownerReferences[0].kind:
 //	                                     Invalid value: ..."                   Required value: ..."
+//	the cause of a wrong owner           metadata.ownerReferences              metadata.ownerReferences[0]
+//	rows of a default StorageClass,      "NAME (default)"; name and age        the name; the columns of its Table
+//	and of a CustomResourceDefinition
 //	an access review with both kinds     "spec.nonResourceAttributes:          "spec: Invalid value: ...: exactly one of
 //	of attributes, or with neither       Invalid value: ...", or               nonResourceAttributes or
 //	                                     "spec.resourceAttributes: ..."        resourceAttributes must be specified"
