@@ -44,6 +44,8 @@ var imports = map[string][]string{
 
 	// For tests only: the suite that the server in the process and the real one have to pass.
 	"internal/conformance": {"client", "client/discovery", "client/meta", "errors", "patch"},
+	// A test that lists what the others export.
+	"internal/api": {},
 	// A program that changes the code of the others.
 	"internal/mutants": {},
 	// For tests only: the calls whose requests are kept in files, and are made to both servers.
