@@ -63,7 +63,7 @@ func benchmarkEach(b *testing.B, objects int, reuse func(meta.Identity) (*podVie
 	b.SetBytes(int64(size))
 	for b.Loop() {
 		n := 0
-		_, err := r.Each(b.Context(), client.ListOptions{}, reuse, func(item client.Item[*podView]) error {
+		_, err := r.ListEach(b.Context(), client.ListOptions{}, reuse, func(item client.Item[*podView]) error {
 			n++
 			return item.Err
 		})
@@ -101,7 +101,7 @@ func benchmarkWatch(b *testing.B, cut int) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
-		err := r.EachEvent(b.Context(), client.WatchOptions{}, nil, func(e client.Event[*podView]) error { return e.Err })
+		err := r.WatchEach(b.Context(), client.WatchOptions{}, nil, func(e client.Event[*podView]) error { return e.Err })
 		if err != nil {
 			b.Fatal(err)
 		}

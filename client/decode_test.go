@@ -89,7 +89,7 @@ func hardPages(pages, objects, size int, ms func(n int) int) []string {
 // numbers reads a list and checks that its objects come in order and are what they should be.
 func numbers(ctx context.Context, r client.Resource[*hardMap], fn func(n int) error) (int, error) {
 	n := 0
-	_, err := r.Each(ctx, client.ListOptions{}, nil, func(item client.Item[*hardMap]) error {
+	_, err := r.ListEach(ctx, client.ListOptions{}, nil, func(item client.Item[*hardMap]) error {
 		if item.Identity.Name != fmt.Sprint(n) || item.Err == nil && item.Object.Identity != item.Identity {
 			return fmt.Errorf("number %d is %+v, %v", n, item, item.Err)
 		}
@@ -141,7 +141,7 @@ func TestLongListsAreDecodedInParallel(t *testing.T) {
 	})
 }
 
-// However a long list is left, and wherever: when Each returns, nothing of it goes on, and nothing comes twice or out of
+// However a long list is left, and wherever: when ListEach returns, nothing of it goes on, and nothing comes twice or out of
 // order. A goroutine that stayed would fail the bubble.
 func TestLeavingALongListStopsItsDecoders(t *testing.T) {
 	errMine := errors.New("mine")
@@ -273,7 +273,7 @@ func TestAPanicInDecodingIsTheObjectsError(t *testing.T) {
 					}
 				}
 				n := 0
-				_, err := client.For(connect(t, says(listOf("5", "", items...))), hardMaps).Each(
+				_, err := client.For(connect(t, says(listOf("5", "", items...))), hardMaps).ListEach(
 					t.Context(), client.ListOptions{}, nil, func(item client.Item[*hardMap]) error {
 						check("list", n, item.Object, item.Err)
 						n++
@@ -283,7 +283,7 @@ func TestAPanicInDecodingIsTheObjectsError(t *testing.T) {
 					t.Errorf("%d objects, and %v", n, err)
 				}
 				n = 0
-				err = client.For(connect(t, says(strings.Join(events, ""))), hardMaps).EachEvent(
+				err = client.For(connect(t, says(strings.Join(events, ""))), hardMaps).WatchEach(
 					t.Context(), client.WatchOptions{}, nil, func(e client.Event[*hardMap]) error {
 						check("watch", n, e.Object, e.Err)
 						n++
@@ -311,7 +311,7 @@ func TestWhatIsShortIsDecodedByTheCaller(t *testing.T) {
 			}
 			close(srv.send)
 		})
-		if err := client.For(connect(t, srv), hardMaps).EachEvent(t.Context(), client.WatchOptions{}, nil,
+		if err := client.For(connect(t, srv), hardMaps).WatchEach(t.Context(), client.WatchOptions{}, nil,
 			func(e client.Event[*hardMap]) error { return e.Err }); err != nil {
 			t.Error(err)
 		}
@@ -367,7 +367,7 @@ func TestABurstOfEventsKeepsItsOrder(t *testing.T) {
 					close(srv.send)
 				})
 				n := 0
-				err := client.For(connect(t, srv), hardMaps).EachEvent(ctx, client.WatchOptions{}, nil,
+				err := client.For(connect(t, srv), hardMaps).WatchEach(ctx, client.WatchOptions{}, nil,
 					func(e client.Event[*hardMap]) error {
 						if e.Identity.ResourceVersion != fmt.Sprint(n+1) || (e.Type == client.Bookmark) != (n%10 == 9) ||
 							e.Type == client.Modified && (e.Err != nil || e.Object.Identity != e.Identity) {
@@ -409,7 +409,7 @@ func TestABurstBeforeAnErrorIsHandedOn(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			n := 0
-			err := client.For(connect(t, says(burst.String()+test.end)), hardMaps).EachEvent(t.Context(), client.WatchOptions{}, nil,
+			err := client.For(connect(t, says(burst.String()+test.end)), hardMaps).WatchEach(t.Context(), client.WatchOptions{}, nil,
 				func(e client.Event[*hardMap]) error {
 					if n++; e.Identity.ResourceVersion != fmt.Sprint(n) {
 						t.Errorf("event %d has version %s", n, e.Identity.ResourceVersion)
@@ -478,7 +478,7 @@ func TestWhatIsHeldOfAListIsBounded(t *testing.T) {
 				return &http.Response{StatusCode: 200, Body: io.NopCloser(body), Request: r}, nil
 			})
 			n, most := 0, 0
-			_, err := client.For(c, slims).Each(t.Context(), client.ListOptions{PageSize: 500}, nil, func(item client.Item[*Slim]) error {
+			_, err := client.For(c, slims).ListEach(t.Context(), client.ListOptions{PageSize: 500}, nil, func(item client.Item[*Slim]) error {
 				if n < test.objects && item.Identity.Name != fmt.Sprintf("%06d", n) {
 					return fmt.Errorf("number %d is %+v", n, item.Identity)
 				}

@@ -23,7 +23,7 @@ const (
 
 // pipeline decodes objects on several goroutines and hands them on in the order in which they came.
 //
-// It belongs to one goroutine, that of the caller of Each or EachEvent, which frames, adds and hands on: so reuse and fn
+// It belongs to one goroutine, that of the caller of ListEach or WatchEach, which frames, adds and hands on: so reuse and fn
 // are never called at the same time. Batches travel
 //
 //	current -> a decoder -> flight[0] -> hand

@@ -24,7 +24,7 @@
 //	table, err := pods.Table(ctx, client.ListOptions{})           // the columns that kubectl prints
 //
 // A subresource is a handle of its own, a [Sub], with those of the methods that are about one object: [Resource.Status],
-// [Resource.Sub] for others that take the object itself, [ScaleOf], and [SubAs] for those that take something else:
+// [Resource.Sub] for others that take the object itself, [ScaleOf], and [SubOf] for those that take something else:
 //
 //	pod, err := pods.Status().Modify(ctx, key, func(p *Pod) error { ... })
 //	scale, err := client.ScaleOf(deployments).Modify(ctx, key, func(s *client.Scale) error { s.Spec.Replicas = 3; return nil })

@@ -81,7 +81,7 @@ func TestEachEvent(t *testing.T) {
 				}
 				var got []string
 				left := errors.New("left")
-				err := r.EachEvent(t.Context(), test.o, reuse, func(e client.Event[*Slim]) error {
+				err := r.WatchEach(t.Context(), test.o, reuse, func(e client.Event[*Slim]) error {
 					got = append(got, describe(e))
 					if decode := (*client.DecodeError)(nil); e.Err != nil && (!errors.As(e.Err, &decode) || decode.Identity != e.Identity) {
 						t.Errorf("%s comes with %v", describe(e), e.Err)
@@ -118,7 +118,7 @@ func TestABookmarkThatIsTooLargeIsStillOne(t *testing.T) {
 		mark(`"resourceVersion":"5","annotations":{"k8s.io/initial-events-end":"true"}`)+mark(`"name":"none"`)))
 	cfg.MaxObject = 4000
 	var got []string
-	err := client.For(dial(t, cfg), slims).EachEvent(t.Context(), client.WatchOptions{InitialEvents: true}, nil, func(e client.Event[*Slim]) error {
+	err := client.For(dial(t, cfg), slims).WatchEach(t.Context(), client.WatchOptions{InitialEvents: true}, nil, func(e client.Event[*Slim]) error {
 		got = append(got, describe(e))
 		return nil
 	})
@@ -136,11 +136,11 @@ func TestARefusalWithinTheStream(t *testing.T) {
 	expired := status(410, "Expired", "too old")
 	within := client.For(connect(t, says(event("ERROR", expired))), slims)
 	instead := client.For(connect(t, answers(answer{code: 410, body: expired})), slims)
-	err := within.EachEvent(t.Context(), client.WatchOptions{}, nil, func(client.Event[*Slim]) error { return nil })
+	err := within.WatchEach(t.Context(), client.WatchOptions{}, nil, func(client.Event[*Slim]) error { return nil })
 	if e := is[*client.EventError](t, err); e.Type != "ERROR" || !errors.Is(e, apierrors.Expired) {
 		t.Errorf("within the stream it is %+v", e)
 	}
-	err = instead.EachEvent(t.Context(), client.WatchOptions{}, nil, func(client.Event[*Slim]) error { return nil })
+	err = instead.WatchEach(t.Context(), client.WatchOptions{}, nil, func(client.Event[*Slim]) error { return nil })
 	if e := (*client.EventError)(nil); errors.As(err, &e) || !errors.Is(err, apierrors.Expired) {
 		t.Errorf("instead of it, it is %v", err)
 	}

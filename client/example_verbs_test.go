@@ -143,14 +143,14 @@ func ExampleScaleOf() {
 }
 
 // A custom subresource, with a type of one's own.
-func ExampleSubAs() {
+func ExampleSubOf() {
 	withServer(func(ctx context.Context, c *client.Client) error {
 		deployments := client.For(c, client.Type[*Deployment]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"})
 		made, err := deployments.Create(ctx, &Deployment{meta.Identity{Namespace: "default", Name: "web"}})
 		if err != nil {
 			return err
 		}
-		scale, err := client.SubAs[*meta.Unstructured](deployments, "scale").Get(ctx, meta.KeyOf(made))
+		scale, err := client.SubOf[*meta.Unstructured](deployments, "scale").Get(ctx, meta.KeyOf(made))
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonstream"
 )
 
-// Item is one object of a list as [Resource.Each] hands it on.
+// Item is one object of a list as [Resource.ListEach] hands it on.
 type Item[T meta.Object] struct {
 	// Identity is the object's as the server sent it, whatever T keeps of it.
 	Identity meta.Identity
@@ -62,7 +62,7 @@ func (r Resource[T]) All(ctx context.Context, o ListOptions) iter.Seq2[T, error]
 	}
 }
 
-// Each calls fn with every object, page by page, while they arrive, and returns the list's metadata. The next page is
+// ListEach calls fn with every object, page by page, while they arrive, and returns the list's metadata. The next page is
 // requested as soon as the current one has said where it starts, so it is usually there when it is wanted.
 //
 // Where reuse is not nil it is asked before an object is decoded, with the object's identity; if it returns true its object
@@ -72,7 +72,7 @@ func (r Resource[T]) All(ctx context.Context, o ListOptions) iter.Seq2[T, error]
 // objects ahead of fn. What is longer than a few objects is decoded by further goroutines too, of which all lists and watches
 // of a client share four, or GOMAXPROCS if that is less. So a method of T that decodes, such as UnmarshalJSON, must be safe
 // to be called for several objects at once. If it panics, that is the object's *DecodeError, which says where, and not with
-// what value. When Each returns, however it does, nothing of it runs any more.
+// what value. When ListEach returns, however it does, nothing of it runs any more.
 //
 // At most about 2 MiB of JSON are held at a time, or one object where that is larger; Config.MaxObject bounds the object.
 // Nothing bounds the number of objects: a page is never held as a whole, so a server that sends everything at once, which
@@ -86,9 +86,9 @@ func (r Resource[T]) All(ctx context.Context, o ListOptions) iter.Seq2[T, error]
 // only for a list that was read to its end; its resource version is that of the first page, so that a watch from there
 // misses nothing.
 //
-// Each page is asked for once: Config.Retry does not apply, because a caller of Each usually recovers by itself. [Resource.List]
+// Each page is asked for once: Config.Retry does not apply, because a caller of ListEach usually recovers by itself. [Resource.List]
 // and [Resource.All] ask again.
-func (r Resource[T]) Each(
+func (r Resource[T]) ListEach(
 	ctx context.Context, o ListOptions, reuse func(meta.Identity) (T, bool), fn func(Item[T]) error,
 ) (meta.ListMeta, error) {
 	q := r.listRequest(o)
@@ -170,7 +170,7 @@ func (r Resource[T]) listRequest(o ListOptions) request {
 	return q
 }
 
-// listing is one call of Each. The calling goroutine frames, asks reuse and calls fn. Once a list turns out to be long, the
+// listing is one call of ListEach. The calling goroutine frames, asks reuse and calls fn. Once a list turns out to be long, the
 // body is read by one further goroutine (see ahead), and objects are decoded by a few (see pipeline); one more waits for
 // the headers of the next page. end waits for all of them.
 type listing[T meta.Object] struct {

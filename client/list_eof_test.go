@@ -88,7 +88,7 @@ func TestAnErrorOfTheCallersEndsAListEvenIfItIsEOF(t *testing.T) {
 	})
 	r := client.For(c, client.Type[*gated]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"})
 	ended := false
-	_, err := r.Each(t.Context(), client.ListOptions{}, nil, func(item client.Item[*gated]) error {
+	_, err := r.ListEach(t.Context(), client.ListOptions{}, nil, func(item client.Item[*gated]) error {
 		if ended {
 			t.Fatalf("fn was called with %v after it had ended the list", item)
 		}

@@ -99,7 +99,7 @@ func TestLeavingAListEndsItsRequests(t *testing.T) {
 	errMine := errors.New("mine")
 	list := func(f func(name string) error) func(ctx context.Context, r client.Resource[*Slim]) error {
 		return func(ctx context.Context, r client.Resource[*Slim]) error {
-			_, err := r.Each(ctx, client.ListOptions{}, nil, func(item client.Item[*Slim]) error { return f(item.Identity.Name) })
+			_, err := r.ListEach(ctx, client.ListOptions{}, nil, func(item client.Item[*Slim]) error { return f(item.Identity.Name) })
 			return err
 		}
 	}
@@ -187,7 +187,7 @@ func TestAListStopsWithItsContext(t *testing.T) {
 	r := client.For(connect(t, says(listOf("5", "", object("a", "1"), object("b", "1"), object("c", "1")))), slims)
 	ctx, cancel := context.WithCancel(t.Context())
 	n := 0
-	_, err := r.Each(ctx, client.ListOptions{}, nil, func(client.Item[*Slim]) error {
+	_, err := r.ListEach(ctx, client.ListOptions{}, nil, func(client.Item[*Slim]) error {
 		n++
 		cancel()
 		return nil

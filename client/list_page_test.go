@@ -21,7 +21,7 @@ import (
 func whole(t *testing.T, h http.Handler) (int, meta.ListMeta, error) {
 	t.Helper()
 	n := 0
-	m, err := client.For(connect(t, h), hardMaps).Each(t.Context(), client.ListOptions{}, nil, func(item client.Item[*hardMap]) error {
+	m, err := client.For(connect(t, h), hardMaps).ListEach(t.Context(), client.ListOptions{}, nil, func(item client.Item[*hardMap]) error {
 		if item.Err != nil || item.Identity.Name != fmt.Sprint(n) || item.Object.Identity != item.Identity {
 			t.Errorf("number %d is %+v", n, item)
 		}

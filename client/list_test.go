@@ -159,12 +159,12 @@ func TestOneBadObjectDoesNotStopAll(t *testing.T) {
 	wantErr(t, err, `list configmaps: decode "web/bad"`)
 
 	var seen []string
-	_, err = r.Each(t.Context(), client.ListOptions{}, nil, func(item client.Item[*Slim]) error {
+	_, err = r.ListEach(t.Context(), client.ListOptions{}, nil, func(item client.Item[*Slim]) error {
 		seen = append(seen, fmt.Sprint(item.Identity.Name, " ", item.Object != nil, " ", item.Err != nil))
 		return nil
 	})
 	if got := strings.Join(seen, ", "); err != nil || got != "a true false, bad false true, other false true,  false true,  false true, b true false" {
-		t.Errorf("Each gives %s, and %v", got, err)
+		t.Errorf("ListEach gives %s, and %v", got, err)
 	}
 }
 
@@ -299,7 +299,7 @@ func TestAListThatIsNotCompleteIsAnError(t *testing.T) {
 				cfg.MaxObject = 4000
 				r := client.For(dial(t, cfg), slims)
 				var seen []string
-				m, err := r.Each(t.Context(), client.ListOptions{Namespace: "web"}, nil, func(item client.Item[*Slim]) error {
+				m, err := r.ListEach(t.Context(), client.ListOptions{Namespace: "web"}, nil, func(item client.Item[*Slim]) error {
 					seen = append(seen, item.Identity.Name)
 					return item.Err
 				})
@@ -350,7 +350,7 @@ func TestWhatIsReusedIsNotDecoded(t *testing.T) {
 		{Namespace: "web", Name: "c", UID: "u-c", ResourceVersion: "3"}: {},
 	}
 	var asked, got []string
-	m, err := r.Each(t.Context(), client.ListOptions{}, func(id meta.Identity) (*talliedMap, bool) {
+	m, err := r.ListEach(t.Context(), client.ListOptions{}, func(id meta.Identity) (*talliedMap, bool) {
 		asked = append(asked, id.Name)
 		obj, ok := have[id]
 		return obj, ok
@@ -396,7 +396,7 @@ func TestManagedFieldsAreCutUnlessAskedFor(t *testing.T) {
 func TestAnErrorOfTheCallersIsNotTheLists(t *testing.T) {
 	r := client.For(connect(t, says(listOf("5", "", object("a", "1")))), slims)
 	for _, mine := range []error{io.EOF, io.ErrUnexpectedEOF, apierrors.Expired, context.Canceled} {
-		_, err := r.Each(t.Context(), client.ListOptions{}, nil, func(client.Item[*Slim]) error { return mine })
+		_, err := r.ListEach(t.Context(), client.ListOptions{}, nil, func(client.Item[*Slim]) error { return mine })
 		if err != mine {
 			t.Errorf("error is %v, want %v itself", err, mine)
 		}
@@ -412,7 +412,7 @@ func TestANextPageThatFailsEarlyFailsTheListInItsTurn(t *testing.T) {
 		)
 		r := client.For(connect(t, srv), slims)
 		var seen []string
-		_, err := r.Each(t.Context(), client.ListOptions{}, nil, func(item client.Item[*Slim]) error {
+		_, err := r.ListEach(t.Context(), client.ListOptions{}, nil, func(item client.Item[*Slim]) error {
 			time.Sleep(time.Minute) // the failure is long there
 			seen = append(seen, item.Identity.Name)
 			return nil

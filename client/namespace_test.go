@@ -35,7 +35,7 @@ func TestAHandleOfOneNamespaceReachesNoOther(t *testing.T) {
 		"custom create":    drop(r.Sub("custom").Create(ctx, foreign, obj)),
 		"scale":            drop(client.ScaleOf(r).Get(ctx, foreign)),
 		"scale update":     drop(client.ScaleOf(r).Update(ctx, &client.Scale{ObjectMeta: meta.ObjectMeta{Namespace: "other", Name: "a"}})),
-		"custom kind":      drop(client.SubAs[*meta.Unstructured](r, "custom").Get(ctx, foreign)),
+		"custom kind":      drop(client.SubOf[*meta.Unstructured](r, "custom").Get(ctx, foreign)),
 		"metadata":         drop(client.Metadata(r).Get(ctx, foreign)),
 		"eviction":         client.Evict(ctx, pods, foreign, client.EvictOptions{}),
 		"binding":          client.Bind(ctx, pods, foreign, "n1"),
@@ -47,7 +47,7 @@ func TestAHandleOfOneNamespaceReachesNoOther(t *testing.T) {
 		"metadata table":   drop(client.Metadata(r).Table(ctx, client.ListOptions{Namespace: "other"})),
 		"metadata delete":  client.Metadata(r).Delete(ctx, foreign, client.DeleteOptions{}),
 		"metadata apply":   drop(client.Metadata(apply).Apply(ctx, foreign, map[string]any{}, client.ApplyOptions{})),
-		"custom as create": drop(client.SubAs[*meta.Unstructured](r, "custom").Create(ctx, foreign, &meta.Unstructured{})),
+		"custom as create": drop(client.SubOf[*meta.Unstructured](r, "custom").Create(ctx, foreign, &meta.Unstructured{})),
 		"with":             drop(r.With(client.WriteOptions{}).Get(ctx, foreign)),
 	} {
 		wantErr(t, err, `namespace must be "web" or empty, which this handle is bound to, got "other"`)

@@ -63,7 +63,7 @@ func TestAListThatGetsNowhereEnds(t *testing.T) {
 				server := &endless{page: test.page, last: test.last}
 				r := client.For(without(t, server.RoundTrip), slims)
 				n := 0
-				_, err := r.Each(t.Context(), client.ListOptions{}, nil, func(client.Item[*Slim]) error { n++; return nil })
+				_, err := r.ListEach(t.Context(), client.ListOptions{}, nil, func(client.Item[*Slim]) error { n++; return nil })
 				if n != test.names || server.asked > test.pages {
 					t.Errorf("%d objects of %d pages, want %d of %d", n, server.asked, test.names, test.pages)
 				}

@@ -231,7 +231,7 @@ func TestWhatAnUpdateAsksBefore(t *testing.T) {
 		{
 			"of another kind", fmt.Sprintf(more, "", binary), fmt.Sprintf(more, "", binary), 200,
 			func(t *testing.T, c *client.Client) error {
-				return drop(client.SubAs[*Slim](client.For(c, slims), "scale").Update(t.Context(), slim("1")))
+				return drop(client.SubOf[*Slim](client.For(c, slims), "scale").Update(t.Context(), slim("1")))
 			}, "GET scale", "/binaryData",
 		},
 	} {

@@ -10,7 +10,7 @@ import (
 )
 
 // A Status of failure is an error even where the answer's code says that all is well, as the API server's own eviction sends
-// it. A deletion took it for a success, a SubAs handed it on as the object, and the other calls knew its kind and not its word.
+// it. A deletion took it for a success, a SubOf handed it on as the object, and the other calls knew its kind and not its word.
 func TestAFailureWithinASuccessfulAnswerIsAnError(t *testing.T) {
 	c := connect(t, answers(answer{code: 201, body: status(500, "InternalError", "it did not work")}))
 	maps, ctx := client.For(c, slims), t.Context()
@@ -21,7 +21,7 @@ func TestAFailureWithinASuccessfulAnswerIsAnError(t *testing.T) {
 		"modify":           drop(maps.Modify(ctx, web, func(*Slim) error { return nil })),
 		"delete":           maps.Delete(ctx, web, client.DeleteOptions{}),
 		"deletecollection": maps.DeleteCollection(ctx, everything, client.DeleteOptions{}),
-		"custom":           drop(client.SubAs[*meta.Unstructured](maps, "custom").Create(ctx, web, &meta.Unstructured{})),
+		"custom":           drop(client.SubOf[*meta.Unstructured](maps, "custom").Create(ctx, web, &meta.Unstructured{})),
 		"eviction":         client.Evict(ctx, client.For(c, pods), web, client.EvictOptions{}),
 		"token":            drop(client.RequestToken(ctx, client.For(c, accounts), web, client.TokenOptions{})),
 		"table":            drop(maps.Table(ctx, client.ListOptions{})),

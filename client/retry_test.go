@@ -175,10 +175,10 @@ func styles() (reads, safe, unsafe, once []style) {
 	}
 	once = []style{
 		{"each", listOf("1", ""), func(ctx context.Context, c *client.Client) error {
-			return drop(r(c).Each(ctx, client.ListOptions{}, nil, func(client.Item[*Slim]) error { return nil }))
+			return drop(r(c).ListEach(ctx, client.ListOptions{}, nil, func(client.Item[*Slim]) error { return nil }))
 		}},
 		{"each event", "", func(ctx context.Context, c *client.Client) error {
-			return r(c).EachEvent(ctx, client.WatchOptions{}, nil, func(client.Event[*Slim]) error { return nil })
+			return r(c).WatchEach(ctx, client.WatchOptions{}, nil, func(client.Event[*Slim]) error { return nil })
 		}},
 	}
 	return reads, safe, unsafe, once

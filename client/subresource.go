@@ -31,14 +31,14 @@ func (r Resource[T]) Sub(name string) Sub[T] {
 	return Sub[T]{r: r, name: name}
 }
 
-// SubAs returns a subresource that takes and returns an S instead of the object. Which kind that is, S itself must say when
+// SubOf returns a subresource that takes and returns an S instead of the object. Which kind that is, S itself must say when
 // it is written, unless the server takes the only one that it can be; and what comes is not compared with anything, so S
-// should keep its kind. [ScaleOf] is a SubAs that knows better.
-func SubAs[S, T meta.Object](r Resource[T], name string) Sub[S] {
+// should keep its kind. [ScaleOf] is a SubOf that knows better.
+func SubOf[S, T meta.Object](r Resource[T], name string) Sub[S] {
 	return subOf[S](r, name, meta.GVK{})
 }
 
-// subOf is SubAs for a known kind.
+// subOf is SubOf for a known kind.
 func subOf[S, T meta.Object](r Resource[T], name string, kind meta.GVK) Sub[S] {
 	return withKind[S](r, kind).Sub(name)
 }

@@ -20,7 +20,7 @@ func TestASubresourceIsOneSegment(t *testing.T) {
 	for _, name := range []string{"", ".", "..", "a/b", "../../secrets/x", "a%2fb", "a\x00"} {
 		for _, err := range []error{
 			drop(r.Sub(name).Get(t.Context(), web)), drop(r.Sub(name).Update(t.Context(), &Slim{Identity: at(web)})),
-			drop(client.SubAs[*meta.Unstructured](r, name).Get(t.Context(), web)),
+			drop(client.SubOf[*meta.Unstructured](r, name).Get(t.Context(), web)),
 		} {
 			is[*client.UsageError](t, err)
 			wantErr(t, err, "client.Resource.Sub: subresource must ")
@@ -50,8 +50,8 @@ func TestASubresourceOfItsOwnKind(t *testing.T) {
 	if c := srv.all()[1]; c.String() != "PUT /apis/apps/v1/namespaces/web/deployments/a/scale" || !sameJSON(t, c.body, want) {
 		t.Errorf("the server got %s with %s, want %s", c, c.body, want)
 	}
-	// SubAs takes what comes; the object says what it is.
-	loose := must[*meta.Unstructured](t)(client.SubAs[*meta.Unstructured](r, "scale").Get(t.Context(), web))
+	// SubOf takes what comes; the object says what it is.
+	loose := must[*meta.Unstructured](t)(client.SubOf[*meta.Unstructured](r, "scale").Get(t.Context(), web))
 	if loose.GVK().Kind != "Scale" {
 		t.Errorf("got %v", loose.Object)
 	}
@@ -61,7 +61,7 @@ func TestASubresourceOfItsOwnKind(t *testing.T) {
 		t.Errorf("error is %+v", e)
 	}
 	none := client.For(connect(t, says(`{"metadata":{"name":"a"}}`)), deployments)
-	is[*client.KindError](t, drop(client.SubAs[*meta.Unstructured](none, "scale").Get(t.Context(), web)))
+	is[*client.KindError](t, drop(client.SubOf[*meta.Unstructured](none, "scale").Get(t.Context(), web)))
 }
 
 func sameJSON(t *testing.T, a, b string) bool {
@@ -104,7 +104,7 @@ func TestErrorsOfSubresourcesAreTyped(t *testing.T) {
 		"token":    drop(client.RequestToken(ctx, client.For(notFound, accounts), web, client.TokenOptions{})),
 		"binding":  client.Bind(ctx, client.For(notFound, pods), web, "n1"),
 		"eviction": client.Evict(ctx, client.For(notFound, pods), web, client.EvictOptions{}),
-		"custom":   drop(client.SubAs[*meta.Unstructured](client.For(notFound, slims), "custom").Patch(ctx, web, noChange)),
+		"custom":   drop(client.SubOf[*meta.Unstructured](client.For(notFound, slims), "custom").Patch(ctx, web, noChange)),
 	} {
 		if !errors.Is(err, apierrors.NotFound) || is[*client.OpError](t, err).Subresource != subresource {
 			t.Errorf("%s: error is %v", subresource, err)

@@ -43,7 +43,7 @@ func TestAHandleThatCannotBeUsedSaysWhy(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			ctx := t.Context()
-			_, each := test.r.Each(ctx, client.ListOptions{}, nil, func(client.Item[*Slim]) error { return nil })
+			_, each := test.r.ListEach(ctx, client.ListOptions{}, nil, func(client.Item[*Slim]) error { return nil })
 			_, _, all := collect(ctx, test.r, client.ListOptions{})
 			for verb, err := range map[string]error{
 				"get": drop(test.r.Get(ctx, web)), "list": drop(test.r.List(ctx, client.ListOptions{})), "each": each, "all": all,

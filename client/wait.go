@@ -197,7 +197,7 @@ func (w *wait) failed(err error) error {
 func (w *wait) list(ctx context.Context) error {
 	o := ListOptions{Namespace: w.key.Namespace, FieldSelector: w.selector}
 	var found *sight
-	m, err := w.r.Each(ctx, o, nil, func(item Item[*sight]) error {
+	m, err := w.r.ListEach(ctx, o, nil, func(item Item[*sight]) error {
 		if item.Identity.Key() != w.key { // a server that ignores the selector
 			return nil
 		}
@@ -222,7 +222,7 @@ func (w *wait) watch(ctx context.Context) (fruitful bool, err error) {
 	watching, cancel := context.WithTimeout(ctx, timeout+slack)
 	defer cancel()
 	start := time.Now()
-	err = w.r.EachEvent(watching, WatchOptions{
+	err = w.r.WatchEach(watching, WatchOptions{
 		Namespace: w.key.Namespace, FieldSelector: w.selector, ResourceVersion: w.version, Bookmarks: true, Timeout: timeout,
 	}, nil, func(e Event[*sight]) error {
 		fruitful, w.version, w.fail.Last = true, e.Identity.ResourceVersion, nil

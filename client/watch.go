@@ -63,7 +63,7 @@ func (r Resource[T]) Watch(ctx context.Context, o WatchOptions) iter.Seq2[Event[
 	}
 }
 
-// EachEvent opens one HTTP watch and calls fn with each event, until the server ends the watch, which is no error. An
+// WatchEach opens one HTTP watch and calls fn with each event, until the server ends the watch, which is no error. An
 // event whose object does not decode is one with its Err set; every other error is final, as it is for [Resource.Watch].
 // An error of fn ends the watch and is returned as it is.
 //
@@ -73,11 +73,11 @@ func (r Resource[T]) Watch(ctx context.Context, o WatchOptions) iter.Seq2[Event[
 //
 // reuse and fn are called by the calling goroutine, each with the events in the server's order; reuse may be some hundred
 // events ahead of fn. An event that arrives alone is decoded there too, at once. In a burst, objects are decoded by up to
-// four further goroutines for all lists and watches of the client, as [Resource.Each] says; all that has arrived is handed
-// on before more is waited for, and when EachEvent returns, nothing of it runs any more.
+// four further goroutines for all lists and watches of the client, as [Resource.ListEach] says; all that has arrived is handed
+// on before more is waited for, and when WatchEach returns, nothing of it runs any more.
 //
-// The watch is asked for once: Config.Retry does not apply, because a caller of EachEvent usually recovers by itself.
-func (r Resource[T]) EachEvent(
+// The watch is asked for once: Config.Retry does not apply, because a caller of WatchEach usually recovers by itself.
+func (r Resource[T]) WatchEach(
 	ctx context.Context, o WatchOptions, reuse func(meta.Identity) (T, bool), fn func(Event[T]) error,
 ) error {
 	q := r.watchRequest(o)

@@ -56,7 +56,7 @@ func TestABookmarkMayHaveNoKindButNotAnother(t *testing.T) {
 			defer c.Close()
 			maps := client.For(c, client.Type[*meta.Unstructured]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"})
 			versions := 0
-			err = maps.EachEvent(t.Context(), client.WatchOptions{ResourceVersion: "1", Bookmarks: true}, nil,
+			err = maps.WatchEach(t.Context(), client.WatchOptions{ResourceVersion: "1", Bookmarks: true}, nil,
 				func(e client.Event[*meta.Unstructured]) error {
 					versions++
 					return nil

@@ -53,8 +53,8 @@ func TestWithReplacesTheOptionsOfACopy(t *testing.T) {
 	for _, h := range []client.Resource[*Slim]{r, first, second} {
 		must[*Slim](t)(h.Update(t.Context(), &Slim{Identity: at(web)}))
 		must[*Slim](t)(h.Status().Update(t.Context(), &Slim{Identity: at(web)}))
-		must[*meta.Unstructured](t)(client.SubAs[*meta.Unstructured](h, "status").Get(t.Context(), web))
-		must[*meta.Unstructured](t)(client.SubAs[*meta.Unstructured](h, "custom").Patch(t.Context(), web, noChange))
+		must[*meta.Unstructured](t)(client.SubOf[*meta.Unstructured](h, "status").Get(t.Context(), web))
+		must[*meta.Unstructured](t)(client.SubOf[*meta.Unstructured](h, "custom").Patch(t.Context(), web, noChange))
 	}
 	var got []string
 	for _, c := range srv.all() {

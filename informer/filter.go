@@ -47,10 +47,10 @@ type changed[T meta.Object] struct {
 // UnderTest returns the test that the source is used in, if it knows.
 func (c *changed[T]) UnderTest() *undertest.Test { return undertest.Of(c.Source) }
 
-func (c *changed[T]) Each(
+func (c *changed[T]) ListEach(
 	ctx context.Context, o client.ListOptions, reuse func(meta.Identity) (T, bool), fn func(client.Item[T]) error,
 ) (meta.ListMeta, error) {
-	return c.Source.Each(ctx, o, reuse, func(item client.Item[T]) error {
+	return c.Source.ListEach(ctx, o, reuse, func(item client.Item[T]) error {
 		if item.Err == nil && !item.Reused {
 			var keep bool
 			if item.Object, keep, item.Err = c.apply(item.Identity, item.Object); !keep {
@@ -63,10 +63,10 @@ func (c *changed[T]) Each(
 	})
 }
 
-func (c *changed[T]) EachEvent(
+func (c *changed[T]) WatchEach(
 	ctx context.Context, o client.WatchOptions, reuse func(meta.Identity) (T, bool), fn func(client.Event[T]) error,
 ) error {
-	return c.Source.EachEvent(ctx, o, reuse, func(e client.Event[T]) error {
+	return c.Source.WatchEach(ctx, o, reuse, func(e client.Event[T]) error {
 		if e.Err == nil && !e.Reused && e.Type != client.Bookmark && !isNil(e.Object) {
 			var keep bool
 			if e.Object, keep, e.Err = c.apply(e.Identity, e.Object); !keep {

@@ -161,14 +161,14 @@ type fails struct {
 	listed bool
 }
 
-func (f *fails) Each(
+func (f *fails) ListEach(
 	ctx context.Context, o client.ListOptions, reuse func(meta.Identity) (*Thing, bool), fn func(client.Item[*Thing]) error,
 ) (meta.ListMeta, error) {
 	if !f.listed {
 		f.listed = true
 		return meta.ListMeta{}, f.err
 	}
-	return f.Source.Each(ctx, o, reuse, fn)
+	return f.Source.ListEach(ctx, o, reuse, fn)
 }
 
 // A source whose request was cancelled, by whomever, has not listed.

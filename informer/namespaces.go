@@ -446,10 +446,10 @@ type within[T meta.Object] struct {
 	namespaces []string
 }
 
-func (w within[T]) Each(
+func (w within[T]) ListEach(
 	ctx context.Context, o client.ListOptions, reuse func(meta.Identity) (T, bool), fn func(client.Item[T]) error,
 ) (meta.ListMeta, error) {
-	return w.Source.Each(ctx, o, w.reuse(reuse), func(item client.Item[T]) error {
+	return w.Source.ListEach(ctx, o, w.reuse(reuse), func(item client.Item[T]) error {
 		if item.Err != nil && w.hides(item.Identity) { // it is not decoded, and so it exceeds a limit
 			item = client.Item[T]{Identity: item.Identity, Reused: true}
 		}
@@ -457,10 +457,10 @@ func (w within[T]) Each(
 	})
 }
 
-func (w within[T]) EachEvent(
+func (w within[T]) WatchEach(
 	ctx context.Context, o client.WatchOptions, reuse func(meta.Identity) (T, bool), fn func(client.Event[T]) error,
 ) error {
-	return w.Source.EachEvent(ctx, o, w.reuse(reuse), func(e client.Event[T]) error {
+	return w.Source.WatchEach(ctx, o, w.reuse(reuse), func(e client.Event[T]) error {
 		if e.Type != client.Bookmark && !e.Reused && w.hides(e.Identity) {
 			e = client.Event[T]{Type: client.Deleted, Identity: e.Identity} // it is not there, and so only the version moves
 		}

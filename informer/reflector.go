@@ -134,7 +134,7 @@ func (r *reflector[T]) list(ctx context.Context, s state) input {
 	stall := time.AfterFunc(stalled, func() { cancel(errStalled) })
 	defer stall.Stop()
 	g := r.stage(s)
-	m, err := r.source.Each(limited, o, g.reuse(), func(item client.Item[T]) error {
+	m, err := r.source.ListEach(limited, o, g.reuse(), func(item client.Item[T]) error {
 		stall.Reset(stalled)
 		r.record.item()
 		switch {

@@ -13,12 +13,12 @@ import (
 type Source[T meta.Object] interface {
 	// GVR names the source in errors.
 	GVR() meta.GVR
-	// Each lists; see client.Resource.Each.
-	Each(
+	// ListEach lists; see client.Resource.ListEach.
+	ListEach(
 		ctx context.Context, o client.ListOptions, reuse func(meta.Identity) (T, bool), fn func(client.Item[T]) error,
 	) (meta.ListMeta, error)
-	// EachEvent watches; see client.Resource.EachEvent.
-	EachEvent(
+	// WatchEach watches; see client.Resource.WatchEach.
+	WatchEach(
 		ctx context.Context, o client.WatchOptions, reuse func(meta.Identity) (T, bool), fn func(client.Event[T]) error,
 	) error
 	// StreamingLists remembers whether the server has streaming lists; see client.Resource.StreamingLists.

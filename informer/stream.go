@@ -74,7 +74,7 @@ func (w *open[T]) close() {
 func (w *open[T]) read(
 	o client.WatchOptions, reuse func(meta.Identity) (T, bool), fn func(client.Event[T]) error,
 ) error {
-	err := w.r.source.EachEvent(w.ctx, o, reuse, fn)
+	err := w.r.source.WatchEach(w.ctx, o, reuse, fn)
 	if w.ctx.Err() != nil && (err == nil || w.outer.Err() == nil && errors.Is(err, context.Canceled)) {
 		return w.r.fail("watch", context.Cause(w.ctx))
 	}
@@ -120,7 +120,7 @@ func (r *reflector[T]) present(ctx context.Context) (version string) {
 		cancel() // nothing else is wanted
 	}}
 	skip := func(meta.Identity) (obj T, reused bool) { return obj, true }
-	_, _ = r.source.Each(ctx, o, skip, func(client.Item[T]) error { return context.Canceled })
+	_, _ = r.source.ListEach(ctx, o, skip, func(client.Item[T]) error { return context.Canceled })
 	return version
 }
 

@@ -194,7 +194,7 @@ func (r *rig) truth(o informer.Options) (good map[meta.Key]*Thing, bad map[meta.
 	r.Helper()
 	good, bad = map[meta.Key]*Thing{}, map[meta.Key]meta.Identity{}
 	list := client.ListOptions{Namespace: o.Namespace, LabelSelector: o.LabelSelector, FieldSelector: o.FieldSelector}
-	_, err := r.things.Each(r.Context(), list, nil, func(item client.Item[*Thing]) error {
+	_, err := r.things.ListEach(r.Context(), list, nil, func(item client.Item[*Thing]) error {
 		if item.Err != nil {
 			bad[item.Identity.Key()] = item.Identity
 		} else {

@@ -235,7 +235,7 @@ func TestHandlesThatComeOfOneActForTheSameUser(t *testing.T) {
 		"metadata":    func() error { _, err := client.Metadata(nobody).Get(ctx, key); return err },
 		"status":      func() error { _, err := nobody.Status().Get(ctx, key); return err },
 		"scale":       func() error { _, err := client.ScaleOf(nobody).Get(ctx, key); return err },
-		"sub as":      func() error { _, err := client.SubAs[object](nobody, "scale").Get(ctx, key); return err },
+		"sub as":      func() error { _, err := client.SubOf[object](nobody, "scale").Get(ctx, key); return err },
 		"table":       func() error { _, err := nobody.Table(ctx, client.ListOptions{Namespace: ns}); return err },
 		"wait": func() error {
 			_, err := client.WaitFor(ctx, nobody, key, client.UntilCreated())

@@ -56,12 +56,12 @@ func subresources() []Call {
 		}),
 		on("scale-patch", deployments, func(ctx ctx, r deps) error { return drop(client.ScaleOf(r).Patch(ctx, key("a"), replicas)) }),
 		on("scale-as-unstructured", deployments, func(ctx ctx, r deps) error {
-			return drop(client.SubAs[*meta.Unstructured](r, "scale").Update(ctx, custom(4)))
+			return drop(client.SubOf[*meta.Unstructured](r, "scale").Update(ctx, custom(4)))
 		}),
 		on("finalize", namespaces, func(ctx ctx, r names) error {
 			ns := &meta.Unstructured{Object: map[string]any{"spec": map[string]any{"finalizers": []any{"kubernetes"}}}}
 			ns.SetName(Namespace)
-			return drop(client.SubAs[*meta.Unstructured](r, "finalize").Update(ctx, ns))
+			return drop(client.SubOf[*meta.Unstructured](r, "finalize").Update(ctx, ns))
 		}),
 
 		on("approval", requests, func(ctx ctx, r client.Resource[*meta.Unstructured]) error {
