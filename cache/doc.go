@@ -1,6 +1,6 @@
 // Package cache holds the objects of one resource in memory and tells subscribers how they change.
 //
-// A [Store] is written by an informer, or by several, each a [Part] of its own, and read through a [Reader] by everybody
+// A [Store] is written by an informer, or by several, each with a [Writer] of its own, and read through a [Reader] by everybody
 // else. The package knows nothing of servers: what it is told to hold is what it holds.
 //
 // # What readers may rely on
@@ -47,12 +47,12 @@
 //
 // Objects are told apart, and their states, by the [meta.Identity] that is passed beside them, never by asking the
 // object: a struct that leaves its metadata out is cached and delivered like any other. Two states are the same where
-// uid and resource version are equal; an empty resource version is equal to none. The writer of a part calls [Part.Set],
-// [Part.Delete] and [Part.Bookmark] in the order of its watch, and stages a full list with [Part.Relist]. A store with
-// one writer has these methods itself: they are those of the part of everything.
+// uid and resource version are equal; an empty resource version is equal to none. An informer calls [Writer.Set],
+// [Writer.Delete] and [Writer.Bookmark] in the order of its watch, and stages a full list with [Writer.Relist]. A store has
+// these methods too: they are those of its writer of everything.
 //
-// Each part has a resource version, and has or has not committed a list. A subscription becomes synced with a store whose
-// parts have all committed one; a part that is added later takes nothing back.
+// Each writer has a resource version, and has or has not committed a list. A subscription becomes synced with a store whose
+// writers have all committed one; a writer that is added later takes nothing back.
 //
 // # Goroutines and memory
 //

@@ -116,9 +116,9 @@ func ExampleRelist() {
 }
 
 // Two namespaces with a writer each, in one cache.
-func ExampleStore_Part() {
+func ExampleStore_Writer() {
 	store := cache.NewStore[*Pod]()
-	shop, bank := store.Part("shop"), store.Part("bank")
+	shop, bank := store.Writer("shop"), store.Writer("bank")
 	list := shop.Relist()
 	list.Set(pod("web", "1", "").Identity, pod("web", "1", ""))
 	list.Commit("5")

@@ -201,11 +201,11 @@ func TestReadersGoOnDuringARelist(t *testing.T) {
 	expect(t, "All", states(r.All()), "ns/a u@3", "ns/c u@4")
 }
 
-// TestPartsBesideEachOther has a writer for each namespace, each with relists and writes, and readers, waits, filtered
+// TestWritersBesideEachOther has a writer for each namespace, each with relists and writes, and readers, waits, filtered
 // subscriptions and indexes that come and go. In the end each namespace is what its writer left.
 //
 // behaviours 225, 231, 254
-func TestPartsBesideEachOther(t *testing.T) {
+func TestWritersBesideEachOther(t *testing.T) {
 	const writers, rounds, names = 4, 15, 40
 	s := cache.NewStore[*numbered]()
 	r := s.Reader()
@@ -269,7 +269,7 @@ func TestPartsBesideEachOther(t *testing.T) {
 				return id, &numbered{id, rnd.IntN(3), 0}
 			}
 			for range rounds {
-				p := s.Part(ns)
+				p := s.Writer(ns)
 				list := p.Relist()
 				for i := range names {
 					id, o := next(i)
@@ -299,7 +299,7 @@ func TestPartsBesideEachOther(t *testing.T) {
 					p.Drop()
 				}
 			}
-			list := s.Part(ns).Relist()
+			list := s.Writer(ns).Relist()
 			for i := range names {
 				id, o := next(i)
 				list.Set(id, o)

@@ -21,7 +21,7 @@ type history struct {
 	*testing.T
 	rnd     *rand.Rand
 	store   *cache.Store[*thing]
-	narrow  bool // a part for each namespace writes, not one for all
+	narrow  bool // a writer for each namespace writes, not one for all
 	index   *cache.Index[string, *thing]
 	first   *cache.Index[string, *thing] // by the first tag
 	server  map[meta.Key]*thing          // what there is
@@ -111,52 +111,52 @@ func (h *history) next(k meta.Key, uid string) *thing {
 	return o
 }
 
-// part returns the part that writes namespace ns.
-func (h *history) part(ns string) *cache.Part[*thing] {
+// writer returns the writer that writes namespace ns.
+func (h *history) writer(ns string) *cache.Writer[*thing] {
 	if h.narrow {
-		return h.store.Part(ns)
+		return h.store.Writer(ns)
 	}
-	return h.store.Part("")
+	return h.store.Writer("")
 }
 
-// reshape goes from one part for all to one for each namespace, or back. What the store holds stays, and subscriptions
+// reshape goes from one writer for all to one for each namespace, or back. What the store holds stays, and subscriptions
 // that are made before the next relist wait for it.
 func (h *history) reshape() {
 	h.narrow = !h.narrow
-	parts, old := []string{""}, []string{"0", "1"}
+	writers, old := []string{""}, []string{"0", "1"}
 	if h.narrow {
-		parts, old = old, parts
+		writers, old = old, writers
 	}
 	first := h.rnd.IntN(2) == 0
 	if first {
-		for _, ns := range parts {
-			h.store.Part(ns)
+		for _, ns := range writers {
+			h.store.Writer(ns)
 		}
 	}
 	for _, ns := range old {
 		if first && h.rnd.IntN(2) == 0 {
-			h.store.Part(ns).Drop()
+			h.store.Writer(ns).Drop()
 		} else {
-			h.store.Part(ns).Detach()
+			h.store.Writer(ns).Detach()
 		}
 	}
-	for _, ns := range parts {
-		h.store.Part(ns)
+	for _, ns := range writers {
+		h.store.Writer(ns)
 	}
 }
 
-// drop ends the part of a namespace with its objects, and adds it again, empty.
+// drop ends the writer of a namespace with its objects, and adds it again, empty.
 func (h *history) drop() {
 	if !h.narrow {
 		return
 	}
-	h.store.Part("0").Drop()
+	h.store.Writer("0").Drop()
 	for k := range h.cached {
 		if k.Namespace == "0" {
 			delete(h.cached, k)
 		}
 	}
-	h.store.Part("0")
+	h.store.Writer("0")
 }
 
 func (h *history) step() {
@@ -172,27 +172,27 @@ func (h *history) step() {
 		h.server[k] = o
 		if h.rnd.IntN(20) > 0 { // else it does not decode, and the store keeps what it has
 			h.cached[k] = o
-			h.part(k.Namespace).Set(o.id, o)
+			h.writer(k.Namespace).Set(o.id, o)
 		}
 		if h.rnd.IntN(20) == 0 && h.cached[k] == o { // the event comes twice
-			h.part(k.Namespace).Set(o.id, &thing{id: o.id, tags: o.tags})
+			h.writer(k.Namespace).Set(o.id, &thing{id: o.id, tags: o.tags})
 		}
 	case n < 75: // delete
 		if is == nil {
-			h.part(k.Namespace).Delete(h.next(k, "").id, nil)
+			h.writer(k.Namespace).Delete(h.next(k, "").id, nil)
 			break
 		}
 		last := h.next(k, is.id.UID)
 		delete(h.server, k)
 		delete(h.cached, k)
 		if h.rnd.IntN(4) == 0 {
-			h.part(k.Namespace).Delete(last.id, nil)
+			h.writer(k.Namespace).Delete(last.id, nil)
 		} else {
-			h.part(k.Namespace).Delete(last.id, last)
+			h.writer(k.Namespace).Delete(last.id, last)
 		}
 	case n < 80:
 		h.version++
-		h.part(k.Namespace).Bookmark(strconv.Itoa(h.version))
+		h.writer(k.Namespace).Bookmark(strconv.Itoa(h.version))
 	case n < 82:
 		h.reshape()
 	case n < 83:
@@ -216,14 +216,14 @@ func (h *history) step() {
 }
 
 // relist replaces the store's contents by those of the server, all of them or those of one namespace after the other. Of
-// the objects that have to be decoded, a part is not.
+// the objects that have to be decoded, a writer is not.
 func (h *history) relist(broken float64) {
 	if !h.narrow {
 		h.relistPart("", broken)
 		return
 	}
-	if h.rnd.IntN(2) == 0 { // another part is in the middle of a relist, and is overtaken
-		staged := h.store.Part("1").Relist()
+	if h.rnd.IntN(2) == 0 { // another writer is in the middle of a relist, and is overtaken
+		staged := h.store.Writer("1").Relist()
 		for k, o := range h.server {
 			if _, kept := staged.Keep(o.id); !kept && k.Namespace == "1" {
 				staged.Set(o.id, o)
@@ -236,9 +236,9 @@ func (h *history) relist(broken float64) {
 
 func (h *history) relistPart(ns string, broken float64) {
 	in := func(k meta.Key) bool { return ns == "" || k.Namespace == ns }
-	part := h.store.Part(ns)
+	writer := h.store.Writer(ns)
 	if h.rnd.IntN(3) == 0 { // one that is cut short, and has no effect
-		r := part.Relist()
+		r := writer.Relist()
 		for _, o := range h.server {
 			if _, kept := r.Keep(o.id); !kept {
 				r.Set(o.id, o)
@@ -248,7 +248,7 @@ func (h *history) relistPart(ns string, broken float64) {
 			}
 		}
 	}
-	r := part.Relist()
+	r := writer.Relist()
 	cached := map[meta.Key]*thing{}
 	for k, o := range h.server {
 		if !in(k) {

@@ -86,7 +86,7 @@ func TestCheckMutations(t *testing.T) {
 			"replaced": func(s *cache.Store[*deep]) { s.Set(newDeep("2").identity(), newDeep("2")) },
 			"deleted":  func(s *cache.Store[*deep]) { s.Delete(newDeep("2").identity(), nil) },
 			"relisted": func(s *cache.Store[*deep]) { s.Relist().Commit("2") },
-			"dropped":  func(s *cache.Store[*deep]) { s.Part("").Drop() },
+			"dropped":  func(s *cache.Store[*deep]) { s.Writer("").Drop() },
 		} {
 			t.Run(name+" "+test.field, func(t *testing.T) {
 				s := cache.NewStore[*deep]()

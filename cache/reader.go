@@ -103,7 +103,7 @@ func (r Reader[T]) Len() int {
 }
 
 // ResourceVersion returns the version of the resource that the cache is current to: that of the last relist, object,
-// deletion or bookmark. It is empty before the first of them. Where the store has several parts it is the oldest of
+// deletion or bookmark. It is empty before the first of them. Where the store has several writers it is the oldest of
 // their versions, and empty if one of them has none, or if they differ and cannot be ordered.
 func (r Reader[T]) ResourceVersion() string {
 	if r.s == nil {

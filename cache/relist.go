@@ -6,17 +6,16 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Relist stages a full list of a part of the store, and then makes that part hold exactly that. Until [Relist.Commit]
+// Relist stages a full list of the objects of a [Writer], and then makes the store hold exactly these. Until [Relist.Commit]
 // nothing is visible to readers or subscriptions, and a Relist that is dropped instead has had no effect.
 //
 // An object that is in the store in the listed state already is not staged but marked, so that staging a list costs
 // memory only for what has changed. Of two calls for the same key the later counts.
 //
-// A Relist belongs to the part's writer. Starting another one for the part ends it, and so does the end of the part: its
-// methods then do nothing.
+// Another Relist of the same writer ends this one, and so does the end of the writer: its methods then do nothing.
 type Relist[T meta.Object] struct {
 	s *Store[T]
-	p *Part[T]
+	p *Writer[T]
 	// Guarded by s.write.
 	ended  bool
 	anew   bool    // what is staged counts as changed, whatever its version
@@ -55,7 +54,7 @@ type Changes struct {
 	Unchanged int
 }
 
-func (s *Store[T]) startRelist(p *Part[T]) *Relist[T] {
+func (s *Store[T]) startRelist(p *Writer[T]) *Relist[T] {
 	s.endRelist(p)
 	r := &Relist[T]{s: s, p: p, ended: p.ended}
 	if !r.ended {
@@ -65,7 +64,7 @@ func (s *Store[T]) startRelist(p *Part[T]) *Relist[T] {
 }
 
 // endRelist ends the relist that p stages, if any.
-func (s *Store[T]) endRelist(p *Part[T]) {
+func (s *Store[T]) endRelist(p *Writer[T]) {
 	for _, r := range s.staging {
 		if r.p == p {
 			r.end()
@@ -170,9 +169,9 @@ func (r *Relist[T]) Retain(id meta.Identity) {
 	}
 }
 
-// Commit makes the part hold exactly what was staged, kept and retained, current to resourceVersion, in one step for
+// Commit makes the store hold exactly what was staged, kept and retained, current to resourceVersion, in one step for
 // its readers; subscriptions are told of the differences. That holds too where the store was written after the relist
-// had started: such a write is replaced. The first Commit of a part counts for the subscriptions that wait to become
+// had started: such a write is replaced. The first Commit of a writer counts for the subscriptions that wait to become
 // synced.
 //
 // The differences, and what they mean for the indexes, are computed before readers are locked out, for as long as it

@@ -360,7 +360,7 @@ func TestAStoreWithoutOneOfItsChunks(t *testing.T) {
 	if got := NewIndex(s.Reader(), func(meta.Object) []string { return []string{"all"} }).Len("all"); got != 2*chunkSize {
 		t.Errorf("an index has %d objects, want %d", got, 2*chunkSize)
 	}
-	if got, want := s.Part("").Relist().Commit("9"), (Changes{Deleted: 2 * chunkSize}); got != want {
+	if got, want := s.Writer("").Relist().Commit("9"), (Changes{Deleted: 2 * chunkSize}); got != want {
 		t.Errorf("Commit = %+v, want %+v", got, want)
 	}
 }
@@ -378,7 +378,7 @@ func TestStoreGivesMemoryBack(t *testing.T) {
 	for i := range n {
 		s.Set(name(i), name(i))
 	}
-	staged := s.Part("ns").Relist()
+	staged := s.Writer("ns").Relist()
 	for i := range n {
 		if i%1_000 == 7 || i == 5 {
 			staged.Keep(name(i))

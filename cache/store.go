@@ -12,11 +12,10 @@ import (
 
 // Store holds the objects of one resource. It is the writer's side of a cache: everybody else has a [Reader].
 //
-// A store is written through its parts: one for everything, whose methods the store has itself, or one for each
-// namespace that is watched on its own (see [Store.Part]). A part is meant for one writer, which calls Set, Delete,
-// Bookmark and the methods of one [Relist] in the order of the server's events; the writers of different parts may run
-// beside each other. Calls for one part from several goroutines are safe, but their order is then anybody's guess. The
-// zero Store is not usable; call [NewStore].
+// A store has a [Writer] for everything, whose methods the store has itself, or one for each namespace that is watched on its
+// own (see [Store.Writer]). Call the methods of one writer, and of its [Relist], in the order of the server's events; several
+// writers may be used at the same time. Calls of one writer from several goroutines are safe, but nobody knows their order.
+// The zero Store is not usable; call [NewStore].
 type Store[T meta.Object] struct {
 	// Two locks. A change takes both, write first.
 	//
@@ -24,7 +23,7 @@ type Store[T meta.Object] struct {
 	// the change. Who holds it may read all fields. Functions of indexes run under it; handlers and loop bodies do not.
 	//
 	// mu makes a change visible at once. Outside of mu.Lock these agree: items, all and spaces hold the same entries;
-	// each index holds each entry under exactly the values of its object; each part's version is the one that its
+	// each index holds each entry under exactly the values of its object; each writer's version is the one that its
 	// objects are current to. Only precomputed steps run under mu.Lock, none of which calls code of the user.
 	//
 	// Each subscription has a lock of its own, which is taken last.
@@ -49,9 +48,9 @@ type Store[T meta.Object] struct {
 	viewed atomic.Bool
 	gen    uint64
 
-	// Guarded by write; the list of parts by mu too.
-	parts      []*Part[T]
-	whole      *Part[T]     // the part "", if there is one
+	// Guarded by write; the list of writers by mu too.
+	writers    []*Writer[T]
+	whole      *Writer[T]   // the writer of "", if there is one
 	staging    []*Relist[T] // the relists being staged
 	indexes    []index[T]
 	subs       []*subscriber[T]
@@ -115,32 +114,32 @@ func NewStore[T meta.Object]() *Store[T] {
 // Reader returns the view of the store that everybody but its writer has.
 func (s *Store[T]) Reader() Reader[T] { return Reader[T]{s: s} }
 
-// Set is [Part.Set] of the part of everything.
+// Set is [Writer.Set] of the writer of everything.
 func (s *Store[T]) Set(id meta.Identity, obj T) {
 	s.write.Lock()
 	defer s.unlock()
-	s.set(s.part(""), id, obj)
+	s.set(s.writer(""), id, obj)
 }
 
-// Delete is [Part.Delete] of the part of everything.
+// Delete is [Writer.Delete] of the writer of everything.
 func (s *Store[T]) Delete(id meta.Identity, last T) {
 	s.write.Lock()
 	defer s.unlock()
-	s.delete(s.part(""), id, last)
+	s.delete(s.writer(""), id, last)
 }
 
-// Bookmark is [Part.Bookmark] of the part of everything.
+// Bookmark is [Writer.Bookmark] of the writer of everything.
 func (s *Store[T]) Bookmark(resourceVersion string) {
 	s.write.Lock()
 	defer s.unlock()
-	s.move(s.part(""), resourceVersion)
+	s.move(s.writer(""), resourceVersion)
 }
 
-// Relist is [Part.Relist] of the part of everything.
+// Relist is [Writer.Relist] of the writer of everything.
 func (s *Store[T]) Relist() *Relist[T] {
 	s.write.Lock()
 	defer s.unlock()
-	return s.startRelist(s.part(""))
+	return s.startRelist(s.writer(""))
 }
 
 // unlock ends a change. What the mutation check has found is reported when nothing is locked any more.
@@ -156,7 +155,7 @@ func (s *Store[T]) unlock() {
 	}
 }
 
-func (s *Store[T]) set(p *Part[T], id meta.Identity, obj T) {
+func (s *Store[T]) set(p *Writer[T], id meta.Identity, obj T) {
 	key := id.Key()
 	tag := tagOf(s.seed, key)
 	old := s.items.find(tag, key)
@@ -170,7 +169,7 @@ func (s *Store[T]) set(p *Part[T], id meta.Identity, obj T) {
 	s.one(p, delta[T]{old: old, now: now, last: old}, id.ResourceVersion)
 }
 
-func (s *Store[T]) delete(p *Part[T], id meta.Identity, last T) {
+func (s *Store[T]) delete(p *Writer[T], id meta.Identity, last T) {
 	key := id.Key()
 	old := s.items.find(tagOf(s.seed, key), key)
 	if old == nil {
@@ -184,8 +183,8 @@ func (s *Store[T]) delete(p *Part[T], id meta.Identity, last T) {
 	s.one(p, delta[T]{old: old, last: final}, id.ResourceVersion)
 }
 
-// move sets the version of a part; an event without one moves nothing.
-func (s *Store[T]) move(p *Part[T], version string) {
+// move sets the version of a writer; an event without one moves nothing.
+func (s *Store[T]) move(p *Writer[T], version string) {
 	if version == "" {
 		return
 	}
@@ -196,7 +195,7 @@ func (s *Store[T]) move(p *Part[T], version string) {
 }
 
 // one applies a single change without allocating a slice for it.
-func (s *Store[T]) one(p *Part[T], d delta[T], version string) {
+func (s *Store[T]) one(p *Writer[T], d delta[T], version string) {
 	if version == "" {
 		version = p.version
 	}
@@ -208,7 +207,7 @@ func (s *Store[T]) one(p *Part[T], d delta[T], version string) {
 // apply makes the changes, at most one per key, and tells the subscriptions. The caller holds write.
 //
 // A function of an index that panics does so before anything has changed.
-func (s *Store[T]) apply(p *Part[T], deltas []delta[T], version string) {
+func (s *Store[T]) apply(p *Writer[T], deltas []delta[T], version string) {
 	for _, ix := range s.indexes {
 		ix.prepare(deltas)
 	}
@@ -229,7 +228,7 @@ func (s *Store[T]) apply(p *Part[T], deltas []delta[T], version string) {
 	}
 }
 
-func (s *Store[T]) commit(p *Part[T], deltas []delta[T], version string) {
+func (s *Store[T]) commit(p *Writer[T], deltas []delta[T], version string) {
 	s.items.reserve(added(deltas))
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,9 +26,8 @@ type waiter struct {
 // write has arrived: WaitFor then returns nil at once rather than wait for what may never be seen. The error, when ctx
 // ends first, names the key, the version and the one that the cache is at, and wraps ctx's cause.
 //
-// A key is waited for at the parts of the store that cover its namespace, also those that are added later, but not at one
-// that [Part.Restrict] limits to other namespaces. WaitFor costs
-// writers nothing while nobody waits. Functions of indexes must not call it; a handler may, but keeps its subscription
+// WaitFor looks at the writers of the store that cover the key's namespace, also those that are added later, but not at one that
+// [Writer.Restrict] limits to other namespaces. It costs writers nothing while nobody waits. Functions of indexes must not call it; a handler may, but keeps its subscription
 // waiting too.
 func (r Reader[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion string) (waited time.Duration, err error) {
 	began := time.Now()
@@ -88,8 +87,8 @@ func (s *Store[T]) wake() {
 	})
 }
 
-// hasSeen reports whether a part whose version is about w's key, or the object there, is at w's version or a later one, or
-// at one that cannot be compared with it. The object may be later than its part, where a server sends versions out of order.
+// hasSeen reports whether a writer whose version is about w's key, or the object there, is at w's version or a later one, or
+// at one that cannot be compared with it. The object may be later than its writer, where a server sends versions out of order.
 func (s *Store[T]) hasSeen(w *waiter) bool {
 	reached := func(version string) bool {
 		order, ok := meta.CompareVersions(version, w.version)
@@ -98,7 +97,7 @@ func (s *Store[T]) hasSeen(w *waiter) bool {
 	if e := s.items.find(tagOf(s.seed, w.key), w.key); e != nil && reached(e.version) {
 		return true
 	}
-	return slices.ContainsFunc(s.parts, func(p *Part[T]) bool { return p.isAbout(w.key.Namespace) && reached(p.version) })
+	return slices.ContainsFunc(s.writers, func(p *Writer[T]) bool { return p.isAbout(w.key.Namespace) && reached(p.version) })
 }
 
 // whereabouts says which version the store is at as far as key is concerned.
@@ -109,7 +108,7 @@ func (s *Store[T]) whereabouts(key meta.Key) string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	at := "not of its namespace"
-	for _, p := range s.parts {
+	for _, p := range s.writers {
 		switch {
 		case !p.covers(key.Namespace):
 		case p.version == "", !p.isAbout(key.Namespace):

@@ -24,14 +24,14 @@ func TestWaitFor(t *testing.T) {
 		{"the object is there", func(s store) { set(s, "ns/a u@5") }, "5", nil, 0, ""},
 		{"a later state is", func(s store) { set(s, "ns/a u@10") }, "9", nil, 0, ""},
 		{"the cache is later by another object", func(s store) { set(s, "ns/b u@6") }, "5", nil, 0, ""},
-		{"the object is later than its part", func(s store) { set(s, "ns/a u@9"); set(s, "ns/b u@2") }, "8", nil, 0, ""},
+		{"the object is later than its writer", func(s store) { set(s, "ns/a u@9"); set(s, "ns/b u@2") }, "8", nil, 0, ""},
 		{"by the object", nil, "5", func(s store) { set(s, "ns/a u@5") }, time.Second, ""},
 		{"by a later one", func(s store) { set(s, "ns/a u@5") }, "99", func(s store) { set(s, "ns/a u@100") }, time.Second, ""},
 		{"by a deletion", func(s store) { set(s, "ns/a u@5") }, "6", func(s store) { remove(s, "ns/a u@7") }, time.Second, ""},
 		{"by a deletion of what was never seen", nil, "6", func(s store) { remove(s, "ns/a u@7") }, time.Second, ""},
 		{"by a bookmark", nil, "6", func(s store) { s.Bookmark("6") }, time.Second, ""},
 		{"by a relist without the object", nil, "6", func(s store) { relist(s, "8") }, time.Second, ""},
-		{"by the part of its namespace", nil, "6", func(s store) { s.Part("ns").Bookmark("6") }, time.Second, ""},
+		{"by the writer of its namespace", nil, "6", func(s store) { s.Writer("ns").Bookmark("6") }, time.Second, ""},
 		{"by a version that cannot be ordered", nil, "6", func(s store) { s.Bookmark("x") }, time.Second, ""},
 		{"a version that cannot be ordered is not waited for", nil, "x", nil, 0, ""},
 		{"nor is an empty one", nil, "", nil, 0, ""},
@@ -41,29 +41,29 @@ func TestWaitFor(t *testing.T) {
 			`wait for version 6 of "ns/a": the cache is at 3: context deadline exceeded`,
 		},
 		{
-			"not by another namespace", func(s store) { s.Part("ns").Bookmark("4") }, "6",
-			func(s store) { s.Part("other").Bookmark("9") }, time.Minute,
+			"not by another namespace", func(s store) { s.Writer("ns").Bookmark("4") }, "6",
+			func(s store) { s.Writer("other").Bookmark("9") }, time.Minute,
 			`wait for version 6 of "ns/a": the cache is at 4: context deadline exceeded`,
 		},
 		{
-			"by a part that is restricted to its namespace", func(s store) { s.Part("").Restrict([]string{"ns", "more"}) }, "6",
+			"by a writer that is restricted to its namespace", func(s store) { s.Writer("").Restrict([]string{"ns", "more"}) }, "6",
 			func(s store) { s.Bookmark("6") }, time.Second, "",
 		},
 		{
-			"by a part that is restricted to more now", func(s store) { s.Part("").Restrict([]string{}); s.Bookmark("6") }, "6",
-			func(s store) { s.Part("").Restrict([]string{"ns"}) }, time.Second, "",
+			"by a writer that is restricted to more now", func(s store) { s.Writer("").Restrict([]string{}); s.Bookmark("6") }, "6",
+			func(s store) { s.Writer("").Restrict([]string{"ns"}) }, time.Second, "",
 		},
 		{
-			"not by a part that is restricted to others", func(s store) { s.Part("").Restrict([]string{"other"}) }, "6",
+			"not by a writer that is restricted to others", func(s store) { s.Writer("").Restrict([]string{"other"}) }, "6",
 			func(s store) { s.Bookmark("7") }, time.Minute,
 			`wait for version 6 of "ns/a": the cache is not filled yet: context deadline exceeded`,
 		},
 		{
-			"nor before the first list", func(s store) { s.Part("ns") }, "6", nil, time.Minute,
+			"nor before the first list", func(s store) { s.Writer("ns") }, "6", nil, time.Minute,
 			`wait for version 6 of "ns/a": the cache is not filled yet: context deadline exceeded`,
 		},
 		{
-			"nor in a namespace that nobody writes", func(s store) { s.Part("other") }, "6", nil, time.Minute, // behaviour 263
+			"nor in a namespace that nobody writes", func(s store) { s.Writer("other") }, "6", nil, time.Minute, // behaviour 263
 			`wait for version 6 of "ns/a": the cache is not of its namespace: context deadline exceeded`,
 		},
 	} {

@@ -62,14 +62,14 @@ func (i *Informer[T]) early(read cache.Read) {
 	i.test.Misused(err)
 }
 
-// committed reports whether the store has a list for each part of it. The store has it, and says so to its subscribers, a moment
+// committed reports whether the store has a list of each of its writers. The store has it, and says so to its subscribers, a moment
 // before the informer notes that; a read in between is not early.
 func (i *Informer[T]) committed() bool {
 	i.mu.Lock()
 	scopes := slices.Collect(maps.Values(i.scopes))
 	i.mu.Unlock()
 	for _, s := range scopes {
-		if s.part.ResourceVersion() == "" {
+		if s.writer.ResourceVersion() == "" {
 			return false
 		}
 	}

@@ -24,10 +24,10 @@ type Informer[T meta.Object] struct {
 	log    *report.Log      // for what no hook takes
 	hook   func(error) bool // instead of Options.OnError, of a shared informer; see hand
 
-	// shape is held while scopes change, and their parts of the store with them. While Run is under way only Run does that,
+	// shape is held while scopes change, and their writers with them. While Run is under way only Run does that,
 	// and otherwise New and SetNamespaces. It comes before mu, and before the locks of the store.
 	shape  sync.Mutex
-	vacant *cache.Part[T] // while no namespace is wanted; guarded by shape
+	vacant *cache.Writer[T] // while no namespace is wanted; guarded by shape
 
 	mu      sync.Mutex           // guards the rest
 	running bool                 // Run is under way
@@ -191,7 +191,7 @@ func (i *Informer[T]) Status() Status {
 	parts := make(map[string]Status, len(scopes))
 	for _, s := range scopes {
 		part := s.record.copy()
-		part.Objects, part.ResourceVersion = i.store.Count(s.namespace), s.part.ResourceVersion()
+		part.Objects, part.ResourceVersion = i.store.Count(s.namespace), s.writer.ResourceVersion()
 		parts[s.namespace] = part
 	}
 	if i.o.Namespaces == nil {

@@ -22,10 +22,10 @@ const Extended Cause = "Extended"
 type scope[T meta.Object] struct {
 	namespace string
 	covers    []string // of a wide scope: the namespaces that are wanted of it, ordered; otherwise nil
-	part      *cache.Part[T]
+	writer    *cache.Writer[T]
 	record    record
 	at        state // where its reflector was when it ended; only Run touches it
-	// succeeds says that the part began with objects that other parts have left: what comes must not be older than they.
+	// succeeds says that the writer began with objects that others have left: what comes must not be older than they.
 	succeeds bool
 }
 
@@ -118,13 +118,13 @@ func (i *Informer[T]) rearrange(halt func([]*scope[T])) (say []func()) {
 	if halt != nil {
 		halt(over)
 	}
-	// New parts come before old ones go: their objects find somewhere to stay, and who subscribes meanwhile is not synced
+	// New writers come before old ones go: the objects find somewhere to stay, and who subscribes meanwhile is not synced
 	// too early.
 	scopes := make(map[string]*scope[T])
 	for _, ns := range i.split(want) {
 		s := i.scopes[ns]
 		if s == nil {
-			s = &scope[T]{namespace: ns, part: i.store.Part(ns), succeeds: len(over) > 0}
+			s = &scope[T]{namespace: ns, writer: i.store.Writer(ns), succeeds: len(over) > 0}
 		}
 		scopes[ns] = s
 	}
@@ -134,7 +134,7 @@ func (i *Informer[T]) rearrange(halt func([]*scope[T])) (say []func()) {
 			s.at = state{cause: Extended, seen: s.at.seen}
 		}
 		s.covers = want
-		s.part.Restrict(i.listedOf(want)) // what is new is not in the cache, however far the version is
+		s.writer.Restrict(i.listedOf(want)) // what is new is not in the cache, however far the version is
 		if s.record.keepUndecodable(func(k meta.Key) bool { return among(want, k.Namespace) }) {
 			say = append(say, func() { i.log.Works(aboutObjects + s.namespace) })
 		}
@@ -145,7 +145,7 @@ func (i *Informer[T]) rearrange(halt func([]*scope[T])) (say []func()) {
 	}
 	for _, s := range over {
 		if scopes[s.namespace] != s {
-			s.part.Detach()
+			s.writer.Detach()
 			say = append(say, func() {
 				i.log.GivenUp(aboutServer + s.namespace)
 				i.log.GivenUp(aboutObjects + s.namespace)
@@ -159,21 +159,21 @@ func (i *Informer[T]) rearrange(halt func([]*scope[T])) (say []func()) {
 	return say
 }
 
-// vacate removes the objects of a namespace. A wide part still covers it, so that it does not do to drop its own.
+// vacate removes the objects of a namespace. A wide writer still covers it, so dropping its own does not do.
 func (i *Informer[T]) vacate(namespace string) {
-	part := i.store.Part(namespace)
-	part.Relist().Commit(part.ResourceVersion())
-	part.Detach()
+	w := i.store.Writer(namespace)
+	w.Relist().Commit(w.ResourceVersion())
+	w.Detach()
 }
 
 // nowhere is the name of no namespace.
 const nowhere = "/"
 
-// beVacant gives a store without namespaces a part that is complete and stays empty, so that subscriptions become synced.
+// beVacant gives a store without namespaces a writer that has committed an empty list, so that subscriptions become synced.
 func (i *Informer[T]) beVacant(vacant bool) {
 	switch {
 	case vacant && i.vacant == nil:
-		i.vacant = i.store.Part(nowhere)
+		i.vacant = i.store.Writer(nowhere)
 		i.vacant.Relist().Commit("")
 	case !vacant && i.vacant != nil:
 		i.vacant.Detach()
@@ -268,9 +268,9 @@ func (i *Informer[T]) renew() {
 	i.settle()
 	i.mu.Unlock()
 	i.beVacant(false)
-	meanwhile := i.store.Part(nowhere) // whoever subscribes now is not synced before the next list
+	meanwhile := i.store.Writer(nowhere) // whoever subscribes now is not synced before the next list
 	for _, s := range old {
-		s.part.Drop()
+		s.writer.Drop()
 	}
 	i.rearrange(nil)
 	if i.vacant == nil {
@@ -373,15 +373,15 @@ func (f *following[T]) start(ctx context.Context, s *scope[T]) {
 	}()
 }
 
-// reflector returns what makes the part of s equal to what the source has for it.
+// reflector returns the reflector of a scope.
 func (i *Informer[T]) reflector(s *scope[T]) *reflector[T] {
 	names := s.names()
 	s.record.works = func() { i.log.Works(aboutServer + s.namespace) }
 	r := &reflector[T]{
-		informer: i, source: i.source, o: i.o, namespace: s.namespace, part: s.part, record: &s.record,
+		informer: i, source: i.source, o: i.o, namespace: s.namespace, writer: s.writer, record: &s.record,
 		synced: func() {
 			if s.covers != nil {
-				s.part.Restrict(names)
+				s.writer.Restrict(names)
 			}
 			i.wasListed(names)
 			if i.checks {

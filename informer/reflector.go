@@ -28,7 +28,7 @@ const (
 
 var errStalled = &silence{fmt.Sprintf("server sent nothing for %v", stalled)}
 
-// reflector makes a part of a store equal to what a source holds. It is the loop around the machine: it performs effects and
+// reflector makes what a store holds of a scope equal to what the source has. It is the loop around the machine: it performs effects and
 // reports what came of them. One goroutine uses it. This file has the loop and the paged list, stream.go the watch and the
 // streaming list.
 type reflector[T meta.Object] struct {
@@ -36,7 +36,7 @@ type reflector[T meta.Object] struct {
 	source    Source[T]
 	o         Options
 	namespace string // instead of that of o
-	part      *cache.Part[T]
+	writer    *cache.Writer[T]
 	record    *record
 	synced    func() // called after each complete list
 

@@ -21,7 +21,7 @@ func (r *reflector[T]) stage(s state) *staging[T] {
 	if s.cause == Silent {
 		r.dog.mute() // a server that sends no bookmarks any more must not lead to one list after the other
 	}
-	return &staging[T]{r: r, s: s, relist: r.part.Relist(), bad: make(map[meta.Key]bool)}
+	return &staging[T]{r: r, s: s, relist: r.writer.Relist(), bad: make(map[meta.Key]bool)}
 }
 
 // reuse returns what is asked before an object is decoded; nil if every object is to be decoded.

@@ -269,7 +269,7 @@ func (w *open[T]) bookmark(version string) error {
 	w.r.dog.bookmark(gap)
 	w.bookmarked = now
 	w.expect(w.r.dog.limit(w.asked))
-	w.r.part.Bookmark(version)
+	w.r.writer.Bookmark(version)
 	return nil
 }
 
@@ -305,13 +305,13 @@ func (r *reflector[T]) apply(e client.Event[T]) {
 			e.Object = none // the last good state stands in for the final one
 			r.badObject(id.Key().String(), e.Err)
 		}
-		r.part.Delete(id, e.Object)
+		r.writer.Delete(id, e.Object)
 		r.decodes(r.record.decodable(id.Key()))
 	case e.Err != nil:
 		r.undecodable(id, e.Err)
-		r.part.Bookmark(id.ResourceVersion)
+		r.writer.Bookmark(id.ResourceVersion)
 	default:
-		r.part.Set(id, e.Object)
+		r.writer.Set(id, e.Object)
 		r.decodes(r.record.decodable(id.Key()))
 	}
 }

@@ -18,8 +18,8 @@ func TestSetNamespacesWithoutAChangeDoesNotTouchTheWideList(t *testing.T) {
 		i := New[*thing](nil, Options{Namespaces: []string{"a", "b"}, WideAbove: 1})
 		wide := i.scopes[""]
 		// The reflector has completed the list, and wasListed comes next.
-		wide.part.Relist().Commit("10")
-		wide.part.Restrict(wide.names())
+		wide.writer.Relist().Commit("10")
+		wide.writer.Restrict(wide.names())
 		i.arrange(nil)
 		i.wasListed(wide.names())
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -7,8 +7,8 @@ import (
 	"github.com/bowline-go/bowline/cache"
 )
 
-// fill stages a full list of a part, as an informer does.
-func fill(p *cache.Part[*thing], version string, states ...string) cache.Changes {
+// fill stages a full list of a writer, as an informer does.
+func fill(p *cache.Writer[*thing], version string, states ...string) cache.Changes {
 	r := p.Relist()
 	for _, state := range states {
 		if _, kept := r.Keep(id(state)); !kept {
@@ -19,7 +19,7 @@ func fill(p *cache.Part[*thing], version string, states ...string) cache.Changes
 }
 
 // behaviours 250, 256, 265: several writers, each of a namespace.
-func TestParts(t *testing.T) {
+func TestWriters(t *testing.T) {
 	type store = *cache.Store[*thing]
 	for _, test := range []struct {
 		name    string
@@ -31,18 +31,18 @@ func TestParts(t *testing.T) {
 		{
 			"a relist of a namespace leaves the others",
 			func(_ *testing.T, s store) {
-				fill(s.Part("a"), "5", "a/x u@1", "a/y u@2")
-				fill(s.Part("b"), "7", "b/x u@3")
-				fill(s.Part("a"), "9", "a/y u@2")
+				fill(s.Writer("a"), "5", "a/x u@1", "a/y u@2")
+				fill(s.Writer("b"), "7", "b/x u@3")
+				fill(s.Writer("a"), "9", "a/y u@2")
 			},
 			[]string{"a/y u@2", "b/x u@3"},
 			"7",
 			[]string{"add a/y u@2", "add b/x u@3"},
 		},
 		{
-			"what is outside of a namespace is no business of its part",
+			"what is outside of a namespace is not written",
 			func(t *testing.T, s store) {
-				a := s.Part("a")
+				a := s.Writer("a")
 				set(s, "b/x u@1")
 				a.Set(id("b/x u@2"), object("b/x u@2"))
 				a.Delete(id("b/x u@3"), nil)
@@ -63,7 +63,7 @@ func TestParts(t *testing.T) {
 		{
 			"a write to one namespace while another stages a relist",
 			func(t *testing.T, s store) {
-				a, b := s.Part("a"), s.Part("b")
+				a, b := s.Writer("a"), s.Writer("b")
 				fill(a, "2", "a/x u@1", "a/y u@2")
 				fill(b, "3", "b/x u@3")
 				staged := a.Relist()
@@ -84,10 +84,10 @@ func TestParts(t *testing.T) {
 			[]string{"add a/x u@1", "add b/x u@3"},
 		},
 		{
-			"parts that overlap stage at the same time",
+			"writers that overlap stage at the same time",
 			func(t *testing.T, s store) {
-				fill(s.Part(""), "2", "a/x u@1", "b/x u@2")
-				wide, narrow := s.Relist(), s.Part("a").Relist()
+				fill(s.Writer(""), "2", "a/x u@1", "b/x u@2")
+				wide, narrow := s.Relist(), s.Writer("a").Relist()
 				wide.Keep(id("a/x u@1"))
 				narrow.Keep(id("a/x u@1"))
 				wide.Keep(id("b/x u@2"))
@@ -104,39 +104,39 @@ func TestParts(t *testing.T) {
 			[]string{"add a/x u@1", "add b/x u@2"},
 		},
 		{
-			"a dropped part takes its objects with it",
+			"a dropped writer takes its objects with it",
 			func(_ *testing.T, s store) {
-				fill(s.Part("a"), "2", "a/x u@1", "a/y u@2")
-				fill(s.Part("b"), "3", "b/x u@3")
-				s.Part("a").Drop()
+				fill(s.Writer("a"), "2", "a/x u@1", "a/y u@2")
+				fill(s.Writer("b"), "3", "b/x u@3")
+				s.Writer("a").Drop()
 			},
 			[]string{"b/x u@3"},
 			"3",
 			[]string{"add b/x u@3"},
 		},
 		{
-			"but not those that another part covers",
+			"but not those that another writer covers",
 			func(_ *testing.T, s store) {
-				fill(s.Part(""), "4", "a/x u@1", "b/x u@2", "c/x u@3", "node u@4")
-				s.Part("a")
-				s.Part("b")
-				s.Part("").Drop()
+				fill(s.Writer(""), "4", "a/x u@1", "b/x u@2", "c/x u@3", "node u@4")
+				s.Writer("a")
+				s.Writer("b")
+				s.Writer("").Drop()
 			},
 			[]string{"a/x u@1", "b/x u@2"},
 			"",
 			[]string{"add a/x u@1", "add b/x u@2"},
 		},
 		{
-			"a detached part leaves its objects for the one that adopts them",
+			"a detached writer leaves its objects for the one that adopts them",
 			func(t *testing.T, s store) {
-				fill(s.Part("a"), "2", "a/x u@1", "a/y u@2")
-				fill(s.Part("b"), "3", "b/x u@3")
+				fill(s.Writer("a"), "2", "a/x u@1", "a/y u@2")
+				fill(s.Writer("b"), "3", "b/x u@3")
 				before, _ := s.Reader().Get(key("a/x"))
-				s.Part("a").Detach()
-				s.Part("b").Detach()
+				s.Writer("a").Detach()
+				s.Writer("b").Detach()
 				expect(t, "detached", states(s.Reader().All()), "a/x u@1", "a/y u@2", "b/x u@3")
 				want := cache.Changes{Added: 1, Updated: 1, Deleted: 1, Unchanged: 1}
-				if got := fill(s.Part(""), "9", "a/x u@1", "b/x u@8", "c/x u@9"); got != want {
+				if got := fill(s.Writer(""), "9", "a/x u@1", "b/x u@8", "c/x u@9"); got != want {
 					t.Errorf("Commit = %+v, want %+v", got, want)
 				}
 				if after, _ := s.Reader().Get(key("a/x")); after != before {
@@ -150,12 +150,12 @@ func TestParts(t *testing.T) {
 		{
 			"and from all to one namespace and back",
 			func(t *testing.T, s store) {
-				fill(s.Part(""), "2", "a/x u@1", "b/x u@2")
+				fill(s.Writer(""), "2", "a/x u@1", "b/x u@2")
 				before, _ := s.Reader().Get(key("a/x"))
-				a := s.Part("a")
-				s.Part("").Drop()
+				a := s.Writer("a")
+				s.Writer("").Drop()
 				fill(a, "3", "a/x u@1")
-				all := s.Part("")
+				all := s.Writer("")
 				a.Drop()
 				fill(all, "4", "a/x u@1", "b/x u@2")
 				if after, _ := s.Reader().Get(key("a/x")); after != before {
@@ -167,9 +167,9 @@ func TestParts(t *testing.T) {
 			[]string{"add a/x u@1", "add b/x u@2"},
 		},
 		{
-			"a part that has ended does nothing", // behaviour 267: the one that is added later starts afresh
+			"a writer that has ended does nothing", // behaviour 267: the one that is added later starts afresh
 			func(t *testing.T, s store) {
-				a := s.Part("a")
+				a := s.Writer("a")
 				staged := a.Relist()
 				fill(a, "2", "a/x u@1")
 				late := a.Relist()
@@ -185,17 +185,17 @@ func TestParts(t *testing.T) {
 						t.Errorf("Commit = %+v, want nothing", got)
 					}
 				}
-				if v := s.Part("a").ResourceVersion(); v != "" || s.Part("a") == a {
-					t.Errorf("a new part is at version %q", v)
+				if v := s.Writer("a").ResourceVersion(); v != "" || s.Writer("a") == a {
+					t.Errorf("a new writer is at version %q", v)
 				}
 			},
 			nil, "", nil,
 		},
 		{
-			"a list that was being staged when its part ended is not committed",
+			"a list that was being staged when its writer ended is not committed",
 			func(t *testing.T, s store) {
-				for _, end := range []func(*cache.Part[*thing]){(*cache.Part[*thing]).Drop, (*cache.Part[*thing]).Detach} {
-					a := s.Part("a")
+				for _, end := range []func(*cache.Writer[*thing]){(*cache.Writer[*thing]).Drop, (*cache.Writer[*thing]).Detach} {
+					a := s.Writer("a")
 					staged := a.Relist()
 					staged.Set(id("a/x u@1"), object("a/x u@1"))
 					end(a)
@@ -203,7 +203,7 @@ func TestParts(t *testing.T) {
 						t.Errorf("Commit = %+v, want nothing", got)
 					}
 					if v := a.ResourceVersion(); v != "" {
-						t.Errorf("the part is at version %q", v)
+						t.Errorf("the writer is at version %q", v)
 					}
 				}
 			},
@@ -211,20 +211,20 @@ func TestParts(t *testing.T) {
 		},
 		{
 			"versions that cannot be ordered have no oldest",
-			func(_ *testing.T, s store) { s.Part("a").Bookmark("5"); s.Part("b").Bookmark("x") },
+			func(_ *testing.T, s store) { s.Writer("a").Bookmark("5"); s.Writer("b").Bookmark("x") },
 			nil, "", nil,
 		},
 		{
 			"but need no order when they are equal",
-			func(_ *testing.T, s store) { s.Part("a").Bookmark("x"); s.Part("b").Bookmark("x") },
+			func(_ *testing.T, s store) { s.Writer("a").Bookmark("x"); s.Writer("b").Bookmark("x") },
 			nil, "x", nil,
 		},
 		{
 			"the oldest is told by number",
 			func(_ *testing.T, s store) {
-				s.Part("a").Bookmark("100")
-				s.Part("b").Bookmark("99")
-				s.Part("c").Bookmark("101")
+				s.Writer("a").Bookmark("100")
+				s.Writer("b").Bookmark("99")
+				s.Writer("c").Bookmark("101")
 			},
 			nil, "99", nil,
 		},
@@ -244,8 +244,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// behaviours 226, 227, for several parts
-func TestSyncedWithParts(t *testing.T) {
+// behaviours 226, 227, for several writers
+func TestSyncedWithWriters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := cache.NewStore[*thing]()
 		r := s.Reader()
@@ -260,43 +260,43 @@ func TestSyncedWithParts(t *testing.T) {
 			}
 		}
 		first := r.Subscribe(nil)
-		a, b := s.Part("a"), s.Part("b")
+		a, b := s.Writer("a"), s.Writer("b")
 		fill(a, "1", "a/x u@1")
-		check("one of two parts", map[*cache.Subscription]bool{first: false, r.Subscribe(nil): false})
+		check("one of two writers", map[*cache.Subscription]bool{first: false, r.Subscribe(nil): false})
 		fill(b, "2")
-		check("both parts", map[*cache.Subscription]bool{first: true, r.Subscribe(nil): true})
+		check("both writers", map[*cache.Subscription]bool{first: true, r.Subscribe(nil): true})
 
-		c := s.Part("c")
+		c := s.Writer("c")
 		second := r.Subscribe(nil)
-		check("a part is added", map[*cache.Subscription]bool{first: true, second: false})
+		check("a writer is added", map[*cache.Subscription]bool{first: true, second: false})
 		fill(a, "3", "a/x u@1")
-		check("an old part lists again", map[*cache.Subscription]bool{second: false})
+		check("an old writer lists again", map[*cache.Subscription]bool{second: false})
 		c.Drop()
-		check("the part has gone", map[*cache.Subscription]bool{first: true, second: true})
+		check("the writer has gone", map[*cache.Subscription]bool{first: true, second: true})
 
-		s.Part("d")
+		s.Writer("d")
 		third := r.Subscribe(nil)
-		s.Part("d").Detach()
+		s.Writer("d").Detach()
 		check("it was detached", map[*cache.Subscription]bool{third: true})
 		a.Drop()
 		b.Drop()
-		check("no part is left", map[*cache.Subscription]bool{first: true, r.Subscribe(nil): false})
+		check("no writer is left", map[*cache.Subscription]bool{first: true, r.Subscribe(nil): false})
 		stop()
 	})
 }
 
-// Subscribers are told what has gone with a part, indexes and Namespace do not find it, and its memory is free.
+// Subscribers are told what has gone with a writer, indexes and Namespace do not find it, and its memory is free.
 func TestDropTells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := cache.NewStore[*thing]()
 		calls := &record{}
 		s.Reader().Subscribe(calls)
 		ix := cache.NewIndex(s.Reader(), func(o *thing) []string { return []string{o.id.Name} })
-		fill(s.Part("a"), "2", "a/x u@1", "a/y u@2")
-		fill(s.Part("b"), "3", "b/x u@3")
+		fill(s.Writer("a"), "2", "a/x u@1", "a/y u@2")
+		fill(s.Writer("b"), "3", "b/x u@3")
 		drain(t, s)
 		calls.take()
-		s.Part("a").Drop()
+		s.Writer("a").Drop()
 		drain(t, s)
 		expect(t, "calls", sorted(calls.take()), "delete a/x u@1", "delete a/y u@2")
 		expect(t, "index", contents(ix), "x: [b/x u@3]")

@@ -1,0 +1,252 @@
+package cache
+
+import (
+	"slices"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Writer writes the objects of one namespace, or of all, into a [Store]. It has its own resource version and its own
+// relists, so several reflectors can fill one store. A call with the key of another namespace has no effect.
+//
+// Writers may overlap: the writer of everything covers each namespace, so one writer can take over from others. Of two writes
+// to one object the later counts, and an object belongs to each writer that covers it.
+//
+// A writer lasts until [Writer.Drop] or [Writer.Detach]; after that its methods do nothing. Its methods may be called from any
+// goroutine.
+type Writer[T meta.Object] struct {
+	s         *Store[T]
+	namespace string // "" is all
+
+	// Guarded by s.mu for readers, and changed under s.write too.
+	version string
+	about   map[string]bool // see Restrict; nil is every namespace
+
+	// Guarded by s.write.
+	committed bool
+	ended     bool
+}
+
+// Writer returns the writer of a namespace, and adds it to the store if there is none; "" is the writer of everything.
+//
+// A new writer has committed nothing, so a subscription that is made from then on becomes synced when it has. Objects that the
+// store holds already belong to the writer from the start: its first [Relist] keeps, replaces or removes them.
+func (s *Store[T]) Writer(namespace string) *Writer[T] {
+	s.write.Lock()
+	defer s.unlock()
+	return s.writer(namespace)
+}
+
+// writer finds or adds a writer. The caller holds write.
+func (s *Store[T]) writer(namespace string) *Writer[T] {
+	if namespace == "" && s.whole != nil {
+		return s.whole
+	}
+	for _, p := range s.writers {
+		if p.namespace == namespace {
+			return p
+		}
+	}
+	p := &Writer[T]{s: s, namespace: namespace}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.writers = append(s.writers, p)
+	if namespace == "" {
+		s.whole = p
+	}
+	return p
+}
+
+// Set adds the object that id names, or replaces its state, and moves the writer to id's resource version. It makes one
+// change for the subscriptions: an object whose uid differs from the cached one counts as deleted and added. An object
+// that the store holds in this very state already (same uid, same resource version) changes nothing, not even the
+// resource version.
+//
+// The store keeps obj, which must not be nil and must not be changed afterwards.
+func (p *Writer[T]) Set(id meta.Identity, obj T) {
+	p.s.write.Lock()
+	defer p.s.unlock()
+	if p.has(id.Namespace) {
+		p.s.set(p, id, obj)
+	}
+}
+
+// Delete removes the object at id's key, and moves the writer to id's resource version: that of the event, which says
+// when the object went. last is the final state that the event carried; the subscriptions are given it, unless it is
+// zero (nil) because it could not be decoded, or its uid is not that of the cached object: then they are given the
+// cached state. Nobody is told of a key that is not there.
+func (p *Writer[T]) Delete(id meta.Identity, last T) {
+	p.s.write.Lock()
+	defer p.s.unlock()
+	if p.has(id.Namespace) {
+		p.s.delete(p, id, last)
+	}
+}
+
+// Bookmark moves the writer to a resource version at which nothing else changed. Subscriptions do not see it.
+func (p *Writer[T]) Bookmark(resourceVersion string) {
+	p.s.write.Lock()
+	defer p.s.unlock()
+	if !p.ended {
+		p.s.move(p, resourceVersion)
+	}
+}
+
+// Restrict limits the writer's resource version to these namespaces, for WaitFor: the version says nothing about others, even
+// if the writer covers them. It is for a writer of everything that leaves out the objects of other namespaces: its version
+// goes on with their events, but the store does not hold what they changed. After the Commit of a list of a further
+// namespace, call Restrict again.
+func (p *Writer[T]) Restrict(namespaces []string) {
+	s := p.s
+	s.write.Lock()
+	defer s.unlock()
+	if p.ended {
+		return
+	}
+	about := make(map[string]bool, len(namespaces))
+	for _, ns := range namespaces {
+		about[ns] = true
+	}
+	s.mu.Lock()
+	p.about = about
+	s.mu.Unlock()
+	s.wake()
+}
+
+// isAbout reports whether the writer's version says how far it is with a namespace.
+func (p *Writer[T]) isAbout(namespace string) bool {
+	return p.covers(namespace) && (p.about == nil || p.about[namespace])
+}
+
+// Relist starts to stage a full list. It ends a Relist of this writer that was started before and not committed; those of
+// other writers go on.
+func (p *Writer[T]) Relist() *Relist[T] {
+	p.s.write.Lock()
+	defer p.s.unlock()
+	return p.s.startRelist(p)
+}
+
+// ResourceVersion returns the version that the writer is current to: that of its last relist, object, deletion or
+// bookmark. It is empty before the first of them.
+func (p *Writer[T]) ResourceVersion() string {
+	p.s.mu.RLock()
+	defer p.s.mu.RUnlock()
+	return p.version
+}
+
+// Drop ends the writer and removes its objects, except those that another writer covers: subscriptions are told that they have
+// gone, in their cached state. So add the writer that takes over first: it finds the objects.
+func (p *Writer[T]) Drop() {
+	s := p.s
+	s.write.Lock()
+	defer s.unlock()
+	if p.ended {
+		return
+	}
+	var deltas []delta[T]
+	s.each(p.namespace, func(e *entry[T]) {
+		if !slices.ContainsFunc(s.writers, func(q *Writer[T]) bool { return q != p && q.covers(e.key.Namespace) }) {
+			deltas = append(deltas, delta[T]{old: e, last: e})
+		}
+	})
+	s.apply(p, deltas, p.version)
+	s.end(p)
+}
+
+// Detach ends the writer and leaves its objects in the store, as they are, for a writer that is added later: that one adopts
+// them with its first [Relist]. Until then nobody keeps them up to date.
+func (p *Writer[T]) Detach() {
+	p.s.write.Lock()
+	defer p.s.unlock()
+	if !p.ended {
+		p.s.end(p)
+	}
+}
+
+// end takes p out of the store. The caller holds write.
+func (s *Store[T]) end(p *Writer[T]) {
+	p.ended = true
+	s.endRelist(p)
+	s.mu.Lock()
+	s.writers = slices.DeleteFunc(s.writers, func(q *Writer[T]) bool { return q == p })
+	if s.whole == p {
+		s.whole = nil
+	}
+	s.mu.Unlock()
+	s.arm() // it may have been the one that subscriptions were waiting for
+}
+
+func (p *Writer[T]) covers(namespace string) bool {
+	return p.namespace == "" || p.namespace == namespace
+}
+
+// has reports whether a write to namespace is p's. The caller holds write.
+func (p *Writer[T]) has(namespace string) bool { return !p.ended && p.covers(namespace) }
+
+// committed reports whether there are writers, and each has committed a list.
+func (s *Store[T]) committed() bool {
+	for _, p := range s.writers {
+		if !p.committed {
+			return false
+		}
+	}
+	return len(s.writers) > 0
+}
+
+// arm lets the subscriptions become synced, if the store is.
+func (s *Store[T]) arm() {
+	if !s.committed() {
+		return
+	}
+	for _, sub := range s.subs {
+		sub.arm()
+	}
+}
+
+// each calls f with the entries of a namespace, or with all where it is empty. The caller holds write, and f does not
+// change the store.
+func (s *Store[T]) each(namespace string, f func(*entry[T])) {
+	if namespace != "" {
+		in := s.spaces.rows(namespace)
+		in.each(func(row uint32) { f(s.all.at(row)) })
+		return
+	}
+	for _, c := range s.all.chunks {
+		if c == nil {
+			continue
+		}
+		for _, e := range c.items {
+			if e != nil {
+				f(e)
+			}
+		}
+	}
+}
+
+// count returns how many entries each would call f with.
+func (s *Store[T]) count(namespace string) int {
+	if namespace == "" {
+		return s.all.n
+	}
+	in := s.spaces.rows(namespace)
+	return in.len()
+}
+
+// version returns the oldest of the writers' versions. The caller holds mu.
+func (s *Store[T]) version() string {
+	oldest := ""
+	for i, p := range s.writers {
+		if i == 0 || p.version == oldest {
+			oldest = p.version
+			continue
+		}
+		order, ok := meta.CompareVersions(p.version, oldest)
+		if !ok {
+			return ""
+		}
+		if order < 0 {
+			oldest = p.version
+		}
+	}
+	return oldest
+}
