@@ -61,16 +61,16 @@
 //
 // # Sharing
 //
-// Whoever makes an informer has it. Parts of a program that do not know of each other share one through a [Shared]:
-// [Share] returns a [User], which is used as an informer is, and which the first and the last of its kind start and stop.
+// Parts of a program that do not know of each other share an informer through a [Factory]. [Share] returns a [Shared], which
+// has the methods of an informer. The informer runs while at least one Shared of it runs.
 //
 // # What runs
 //
 // Nothing runs until [Informer.Run], and nothing when it has returned, whatever the reason. Run takes one goroutine beside its
 // own to deliver, one for each collection that is watched (one, or one for each namespace), and one for each subscription;
-// the client adds those of its requests. [Shared.Run] takes one more for each informer that has users. Run may be called
+// the client adds those of its requests. [Factory.Run] takes one more for each informer that a Shared uses. Run may be called
 // again, and resumes each watch where it was. The function [Run] runs the informers that controllers watch or read, each once,
-// and stops them after the controllers. A function of an index that panics does so in Run, that of Shared for shared
+// and stops them after the controllers. A function of an index that panics does so in Run, that of Factory for shared
 // informers; what runs beside has returned then.
 //
 // Every error is handed to Options.OnError, or said to a logger where there is none (Options.Logger), and the last one of a list or a watch is visible in [Informer.Status], also for

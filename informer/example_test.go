@@ -119,13 +119,13 @@ func ExampleShare() {
 	}
 	defer c.Close()
 	pods := client.For(c, Pods)
-	shared := informer.NewShared(informer.SharedOptions{Grace: time.Minute})
-	one := informer.Share(shared, pods, informer.Options{})
-	two := informer.Share(shared, pods, informer.Options{})
+	factory := informer.NewFactory(informer.FactoryOptions{Grace: time.Minute})
+	one := informer.Share(factory, pods, informer.Options{})
+	two := informer.Share(factory, pods, informer.Options{})
 
 	errDone := errors.New("done")
 	work := func(ctx context.Context) error {
-		for _, u := range []*informer.User[*Pod]{one, two} {
+		for _, u := range []*informer.Shared[*Pod]{one, two} {
 			if err := u.WaitSynced(ctx); err != nil {
 				return err
 			}
@@ -133,7 +133,7 @@ func ExampleShare() {
 		fmt.Println("watches:", server.Watches())
 		return errDone
 	}
-	err = informer.Run(context.Background(), informer.RunnerFunc(server.Run), shared, one, two, informer.RunnerFunc(work))
+	err = informer.Run(context.Background(), informer.RunnerFunc(server.Run), factory, one, two, informer.RunnerFunc(work))
 	if err != errDone {
 		fmt.Println(err)
 	}

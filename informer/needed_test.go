@@ -94,15 +94,15 @@ func TestRunRunsTheInformersThatControllersWatch(t *testing.T) {
 func TestRunRunsTheUsersThatControllersWatch(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put("a")
-		shared := informer.NewShared(informer.SharedOptions{})
+		shared := informer.NewFactory(informer.FactoryOptions{})
 		got := newReconciled()
 		one := controller.New("one", controller.Options{}, got.reconcile, controller.Watch(informer.Share(shared, r.things, informer.Options{})))
 		user := informer.Share(shared, r.things, informer.Options{})
 		two := controller.New("two", controller.Options{}, got.reconcile, controller.Watch(user.Reader()))
 		stop := r.together(one, two)
 		r.pass(time.Minute)
-		if s := one.Status(); len(s.Unsynced) != 1 || !strings.Contains(s.String(), "its Shared does not run") {
-			r.Errorf("without the Shared: %v", s)
+		if s := one.Status(); len(s.Unsynced) != 1 || !strings.Contains(s.String(), "its Factory does not run") {
+			r.Errorf("without the Factory: %v", s)
 		}
 		stop.stop()
 		stop = r.together(shared, one, two)
@@ -198,7 +198,7 @@ func TestInformersStopAfterTheControllers(t *testing.T) {
 	}{
 		{"its own", func(r *rig) (follows, []informer.Runner) { return informer.New(r.things, informer.Options{}), nil }},
 		{"a shared one", func(r *rig) (follows, []informer.Runner) {
-			s := informer.NewShared(informer.SharedOptions{})
+			s := informer.NewFactory(informer.FactoryOptions{})
 			return informer.Share(s, r.things, informer.Options{}), []informer.Runner{s}
 		}},
 	} {
@@ -304,7 +304,7 @@ func (n needing) Runners() []interface {
 func TestAReaderKnowsWhoFillsIt(t *testing.T) {
 	bubble(t, func(r *rig) {
 		inf := informer.New(r.things, informer.Options{})
-		user := informer.Share(informer.NewShared(informer.SharedOptions{}), r.things, informer.Options{})
+		user := informer.Share(informer.NewFactory(informer.FactoryOptions{}), r.things, informer.Options{})
 		if inf.Reader().Runner() != cache.Runner(inf) || user.Reader().Runner() != cache.Runner(user) {
 			r.Error("a reader leads to something else than what it came from")
 		}

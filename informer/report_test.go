@@ -275,7 +275,7 @@ func TestErrorsOfASharedInformerAreLoggedForUsersWithoutAHook(t *testing.T) {
 			bubble(t, func(r *rig) {
 				r.on("collection", failure(403, "Forbidden", "not you"))
 				var got said
-				shared := informer.NewShared(informer.SharedOptions{})
+				shared := informer.NewFactory(informer.FactoryOptions{})
 				all := []informer.Runner{shared}
 				told := make([]int, len(test.hooks))
 				for n, hook := range test.hooks {

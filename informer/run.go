@@ -43,7 +43,7 @@ type needy interface {
 // finishing its work still has a current cache.
 //
 // An informer that runs already, elsewhere, is not run a second time. If the other Run ends first, this one takes over. A
-// [Shared] is not run for its users: name it.
+// [Factory] is not run for the [Shared] that come from it: name it.
 func Run(ctx context.Context, rs ...Runner) error {
 	outer := ctx
 	ctx, cancel := context.WithCancelCause(outer)
@@ -119,7 +119,7 @@ func order(rs []Runner) (first, last, only []Runner) {
 
 // isInformer reports whether r is to outlive what may use it.
 func isInformer(r Runner) bool {
-	if _, ok := r.(*Shared); ok {
+	if _, ok := r.(*Factory); ok {
 		return true
 	}
 	_, ok := r.(interface {
@@ -144,8 +144,8 @@ type ending struct {
 func (e *ending) after(outer context.Context, r Runner, f func() error) {
 	err := fmt.Errorf("run %T: %w", r, errExited) // unless f returns, or panics, and then nobody reads the error
 	defer func() {
-		if err == nil || errors.Is(err, errSharedStopped) && outer.Err() != nil {
-			return // a Shared that runs elsewhere has ended with the context that is its and ours
+		if err == nil || errors.Is(err, errFactoryStopped) && outer.Err() != nil {
+			return // a Factory that runs elsewhere has ended with the context that is its and ours
 		}
 		e.once.Do(func() {
 			e.err = err

@@ -4,289 +4,275 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
+	"reflect"
 	"slices"
+	"strings"
 	"sync"
-	"time"
-	"weak"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
 )
 
-// SharedOptions configure a [Shared]. The zero value stops an informer with its last user.
-type SharedOptions struct {
-	// Grace is how long an informer goes on after its last user has ended, for the next one to come. 0 means not at all.
-	Grace time.Duration
+// Shared is a handle on an informer that others may use too; [Share] makes it. It has the methods of an [Informer], and
+// controllers take it like one. While its Run runs it uses the informer, and its subscriptions are told of changes; [Factory.Run]
+// runs the informer itself. There is nothing to release. Its methods are safe for use by several goroutines at once.
+type Shared[T meta.Object] struct {
+	c        *common
+	informer *Informer[T]
+	o        Options
+
+	mu      sync.Mutex // guards the rest
+	running bool
+	joined  chan struct{} // closed while Run is under way and life is set
+	life    *life
+	span    *span // as in Informer
+	subs    []*cache.Subscription
 }
 
-// Shared lets several users share one informer, with one watch and one cache, for each resource and scope. Make it with
-// [NewShared], run it with [Shared.Run], and ask for informers with [Share]. Its methods are safe for use by several
-// goroutines at once.
-type Shared struct {
-	o SharedOptions
-
-	// mu guards the rest, and the users and lives of all informers. Nothing else is locked, and nothing is called, under it.
-	mu       sync.Mutex
-	running  bool
-	ended    chan struct{}                // closed at the end of the Run that is under way
-	commons  map[any]weak.Pointer[common] // by what they share; one that nobody refers to any more is forgotten
-	starting []*common                    // those for which Run has to start a goroutine
-
-	wake chan struct{} // holds a token when starting has grown
-}
-
-// NewShared returns a Shared without informers. Nothing runs until [Shared.Run].
-func NewShared(o SharedOptions) *Shared {
-	return &Shared{o: o, commons: make(map[any]weak.Pointer[common]), wake: make(chan struct{}, 1)}
-}
-
-// Run runs the informers that users ask for, until ctx ends; then it returns nil, after all that it started. It returns an
-// error at once if it is running already. Users whose informer it has stopped end with an error, unless their contexts have
-// ended too, as they do under [Run]. Where an informer panics Run does, after everything has returned.
-func (s *Shared) Run(ctx context.Context) error {
-	if s.o.Grace < 0 {
-		return fmt.Errorf("run Shared: informer.SharedOptions: Grace must be 0 or more, got %v", s.o.Grace)
+// Share returns a handle on the informer that f has for src and for the scope of o, which it makes if there is none. Two share
+// an informer if they have the same type of objects, equal sources, and the same Namespace or Namespaces, selectors, AllowStale
+// and KeepManagedFields. Of the other options OnError and OnWaited belong to each handle, and the rest counts of the first one.
+//
+// Two client.Resource are equal if client and descriptor are, whatever their options for writing. A source that [Transform] or
+// [Filter] returned is equal to itself only: keep it to share it. A source that cannot be compared is shared with nobody.
+func Share[T meta.Object](f *Factory, src Source[T], o Options) *Shared[T] {
+	if r, ok := any(src).(client.Resource[T]); ok {
+		src = r.With(client.WriteOptions{}) // which an informer has no use for
 	}
-	if err := s.begin(); err != nil {
+	var c *common
+	comparable := any(src) == nil || reflect.ValueOf(src).Comparable()
+	if comparable {
+		c = f.find(sharingOf(src, o), nil)
+	}
+	if c == nil {
+		c = newCommon(f, src, o)
+		if comparable {
+			c = f.find(sharingOf(src, o), c) // somebody may have been quicker
+		}
+	}
+	return &Shared[T]{c: c, informer: c.informer.(*Informer[T]), o: o, joined: make(chan struct{}), span: newSpan()}
+}
+
+func newCommon[T meta.Object](s *Factory, src Source[T], o Options) *common {
+	c := &common{s: s, life: newLife()}
+	o.OnError, o.OnWaited = nil, nil
+	i := New(src, o)
+	i.hook = c.report
+	c.informer, c.run, c.renew = i, i.Run, i.renew
+	return c
+}
+
+// sharing is what two handles of one informer have in common.
+type sharing struct {
+	source                        any
+	objects                       reflect.Type
+	namespace                     string
+	several                       bool
+	namespaces                    string
+	labelSelector, fieldSelector  string
+	allowStale, keepManagedFields bool
+}
+
+func sharingOf[T meta.Object](src Source[T], o Options) sharing {
+	return sharing{
+		source: src, objects: reflect.TypeFor[T](), namespace: o.Namespace,
+		several: o.Namespaces != nil, namespaces: strings.Join(slices.Sorted(slices.Values(o.Namespaces)), "/"),
+		labelSelector: o.LabelSelector, fieldSelector: o.FieldSelector,
+		allowStale: o.AllowStale, keepManagedFields: o.KeepManagedFields,
+	}
+}
+
+// Run uses the informer until ctx ends; then it returns nil, after the handlers of this Shared have returned. The first Run
+// starts the informer, if the Factory runs, and waits for it otherwise; after the last Run the informer is stopped, and its cache
+// is emptied. Run returns an error at once if options or source cannot be right, or if it is running already, and otherwise if the
+// informer or the Factory ends before. It may be run again later.
+//
+// When Run ends so do the subscriptions that [Shared.Subscribe] has made: who runs it again subscribes again.
+func (u *Shared[T]) Run(ctx context.Context) (err error) {
+	if err := u.begin(); err != nil {
 		return err
 	}
-	defer s.end()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	// Each goroutine is ended by ctx, or by its users, and waited for here.
-	var (
-		running  sync.WaitGroup
-		first    sync.Once
-		panicked any
-	)
-	for {
-		for _, c := range s.due() {
-			running.Go(func() {
-				defer func() {
-					if value := recover(); value != nil {
-						first.Do(func() { panicked = value })
-						cancel()
-						c.rise(ctx) // as ctx has ended, who waits for it waits for the next Run
-					}
-				}()
-				c.serve(ctx)
-			})
-		}
-		select {
-		case <-ctx.Done():
-			running.Wait()
-			if panicked != nil {
-				panic(panicked)
-			}
-			return nil
-		case <-s.wake:
-		}
+	defer func() { u.end(err) }()
+	if any(u.informer.source) == nil {
+		return errors.New("run shared informer: the source is nil")
 	}
+	if err := u.o.validate(); err != nil {
+		return fmt.Errorf("run %v: %w", u, err)
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	l := u.c.join(u)
+	defer u.c.leave(u, l)
+	u.attach(l)
+	select {
+	case <-ctx.Done():
+	case <-l.ended:
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return fmt.Errorf("run %v: %w", u, l.err)
 }
 
-func (s *Shared) begin() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.running {
-		return &runningError{s, s.ended}
+func (u *Shared[T]) begin() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.running {
+		return &runningError{u, u.span.ended}
 	}
-	s.running, s.ended = true, make(chan struct{})
+	select {
+	case <-u.span.ended:
+		u.span = newSpan()
+	default: // this is the first Run
+	}
+	u.running = true
 	return nil
 }
 
-func (s *Shared) end() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.running = false
-	close(s.ended)
+// attach notes the life that the user is part of.
+func (u *Shared[T]) attach(l *life) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.life = l
+	close(u.joined)
 }
 
-// String names the Shared in errors.
-func (s *Shared) String() string { return "Shared" }
-
-func (s *Shared) isRunning() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.running
-}
-
-// find returns the informer of a key; it is nil if there is none. made, where it is not nil, becomes that informer then.
-func (s *Shared) find(key any, made *common) *common {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c := s.commons[key].Value(); c != nil {
-		return c
+// end closes the subscriptions, and waits for their handlers.
+func (u *Shared[T]) end(err error) {
+	if err == nil {
+		err = errUserStopped
 	}
-	if made != nil {
-		maps.DeleteFunc(s.commons, func(_ any, w weak.Pointer[common]) bool { return w.Value() == nil })
-		s.commons[key] = weak.Make(made)
+	u.mu.Lock()
+	subs := u.subs
+	u.subs = nil
+	if u.life != nil {
+		u.joined = make(chan struct{})
 	}
-	return made
-}
-
-func (s *Shared) due() []*common {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	due := s.starting
-	s.starting = nil
-	return due
-}
-
-// common is an informer with its users.
-type common struct {
-	s        *Shared
-	informer any // an *Informer[T]
-	run      func(context.Context) error
-	renew    func() // makes the informer as if it had never run; it does not run then
-
-	// Guarded by Shared.mu.
-	life    *life // that of the users who come now
-	serving bool  // a goroutine runs it, or is about to
-}
-
-// life is what an informer does from a first user to the end after a last one.
-//
-// Its users are in it from the beginning. Who comes when it has been told to end gets the next one, which begins with an empty
-// cache when this one has ended.
-type life struct {
-	begun chan struct{} // closed when the informer is about to run
-	ended chan struct{} // closed when it has run
-	err   error         // why; written before ended is closed, read after
-
-	// Guarded by Shared.mu.
-	users  map[user]bool
-	cancel context.CancelFunc // nil until it has begun
-	grace  *time.Timer        // runs while there are no users; may be nil
-}
-
-// user is a User without its type of objects.
-type user interface{ report(error) bool }
-
-func newLife() *life {
-	return &life{begun: make(chan struct{}), ended: make(chan struct{}), users: make(map[user]bool)}
-}
-
-// join makes u a user of the life that is, or of the next one, and has it started if it has not been.
-func (c *common) join(u user) *life {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	l := c.life
-	l.users[u] = true
-	if l.grace != nil {
-		l.grace.Stop()
+	u.life = nil
+	u.mu.Unlock()
+	for _, sub := range subs {
+		sub.Close()
 	}
-	if !c.serving {
-		c.serving = true
-		c.s.starting = append(c.s.starting, c)
+	for _, sub := range subs {
+		<-sub.Done()
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.running, u.span.err = false, err
+	close(u.span.ended)
+}
+
+var errUserStopped = errors.New("its Run has ended")
+
+// WaitSynced returns nil when the cache holds a complete list. It may be called before Run, and before Factory.Run. When ctx
+// ends before, it returns why there is none: ctx's cause, and that the Factory does not run, or the last error of the
+// server. When Run ends before, or has ended and was not called again, it returns Run's error, or the server's.
+func (u *Shared[T]) WaitSynced(ctx context.Context) error {
+	u.mu.Lock()
+	span, joined := u.span, u.joined
+	u.mu.Unlock()
+	fail := func(why error, while string) error {
+		return fmt.Errorf("sync %s: %w, %s", u.informer.name(), why, while)
+	}
+	select {
+	case <-joined:
+	case <-span.ended:
+		return fmt.Errorf("sync %s: %w", u.informer.name(), span.err)
+	case <-ctx.Done():
+		return fail(context.Cause(ctx), "before its Run")
+	}
+	u.mu.Lock()
+	l := u.life
+	u.mu.Unlock()
+	if l == nil { // Run is ending
 		select {
-		case c.s.wake <- struct{}{}:
-		default: // it has not looked since the last one
+		case <-span.ended:
+			return fmt.Errorf("sync %s: %w", u.informer.name(), span.err)
+		case <-ctx.Done():
+			return fail(context.Cause(ctx), "while its Run ends")
 		}
 	}
-	return l
+	select {
+	case <-l.begun:
+	case <-span.ended:
+		return fmt.Errorf("sync %s: %w", u.informer.name(), span.err)
+	case <-ctx.Done():
+		if !u.c.s.isRunning() {
+			return fail(context.Cause(ctx), "while its Factory does not run")
+		}
+		return fail(context.Cause(ctx), "while it is being started")
+	}
+	return u.informer.waitSynced(ctx, span)
 }
 
-// leave is the end of a user. The last one's is that of the life, a little later.
-func (c *common) leave(u user, l *life) {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	delete(l.users, u)
+// Unsynced returns nil when the cache holds a complete list, and otherwise why it does not; see [Informer.Unsynced].
+func (u *Shared[T]) Unsynced() error {
+	u.mu.Lock()
+	running, l, span := u.running, u.life, u.span
+	u.mu.Unlock()
 	switch {
-	case len(l.users) > 0 || l != c.life:
-	case l.cancel == nil: // it has not begun, and need not
-		if n := slices.Index(c.s.starting, c); n >= 0 {
-			c.s.starting = slices.Delete(c.s.starting, n, n+1)
-			c.serving = false
+	case !running:
+		select {
+		case <-span.ended:
+			return fmt.Errorf("its Run has ended: %w", span.err)
+		default:
+			return errNotRun
 		}
-	case c.s.o.Grace <= 0:
-		c.finish(l)
+	case l == nil:
+		return errors.New("its Run is about to begin")
+	}
+	select {
+	case <-l.begun:
+		return u.informer.Unsynced()
 	default:
-		l.grace = time.AfterFunc(c.s.o.Grace, func() {
-			c.s.mu.Lock()
-			defer c.s.mu.Unlock()
-			c.finish(l)
-		})
+	}
+	if !u.c.s.isRunning() {
+		return errors.New("its Factory does not run")
+	}
+	return errors.New("it is being started")
+}
+
+// WaitFor waits until the cache has seen a write; see [Informer.WaitFor].
+func (u *Shared[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion string) error {
+	return u.informer.waitFor(ctx, key, resourceVersion, u.o.OnWaited)
+}
+
+// Reader returns the cache. It can be used at any time, and always reads the same one; while no Run uses the informer it is
+// empty. Objects in it are shared: use meta.Clone before changing one.
+func (u *Shared[T]) Reader() cache.Reader[T] { return u.informer.store.Reader().WithRunner(u) }
+
+// Subscribe has h called with every change from now on, beginning with the objects that the cache holds, until Run ends; see
+// package cache for what is guaranteed. One that is made before Run hears of what the informer does for others already.
+func (u *Shared[T]) Subscribe(h cache.Handler[T]) *cache.Subscription {
+	sub := u.informer.Subscribe(h)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.subs = append(slices.DeleteFunc(u.subs, isDone), sub)
+	return sub
+}
+
+func isDone(s *cache.Subscription) bool {
+	select {
+	case <-s.Done():
+		return true
+	default:
+		return false
 	}
 }
 
-// finish ends a life that has no users; the next one may be waited for from now on. The caller holds Shared.mu.
-func (c *common) finish(l *life) {
-	if c.life == l && len(l.users) == 0 && l.cancel != nil {
-		c.life = newLife()
-		l.cancel()
-	}
-}
+// Status says how the informer is doing, for whomever it runs.
+func (u *Shared[T]) Status() Status { return u.informer.Status() }
 
-// serve runs the informer as long as there are users, one life after the other.
-func (c *common) serve(ctx context.Context) {
-	for {
-		running, l := c.rise(ctx)
-		if l == nil {
-			return
-		}
-		c.live(ctx, running, l)
-	}
-}
+// String names the informer.
+func (u *Shared[T]) String() string { return "shared " + u.informer.String() }
 
-// live runs the informer for one life, which ends however that does.
-func (c *common) live(ctx, running context.Context, l *life) {
-	l.err = errPanicked
-	defer func() {
-		c.fall(l)
-		c.renew()
-		close(l.ended)
-	}()
-	err := c.run(running)
-	if ctx.Err() != nil {
-		err = errSharedStopped
+// report hands an error to OnError, if there is one.
+func (u *Shared[T]) report(err error) bool {
+	if u.o.OnError == nil {
+		return false
 	}
-	l.err = err
-}
-
-var (
-	errSharedStopped = errors.New("the Shared has been stopped")
-	errPanicked      = errors.New("the informer has panicked")
-)
-
-// rise begins a life, if there is anybody to live for.
-func (c *common) rise(ctx context.Context) (context.Context, *life) {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	l := c.life
-	if ctx.Err() != nil || len(l.users) == 0 {
-		if c.serving = false; len(l.users) > 0 { // they wait for the next Run
-			c.serving = true
-			c.s.starting = append(c.s.starting, c)
-		}
-		return nil, nil
-	}
-	ctx, l.cancel = context.WithCancel(ctx)
-	close(l.begun)
-	return ctx, l
-}
-
-// fall ends a life, for whatever reason its informer has ended.
-func (c *common) fall(l *life) {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	if c.life == l {
-		c.life = newLife()
-	}
-	if l.grace != nil {
-		l.grace.Stop()
-	}
-	l.cancel()
-}
-
-// report hands an error to all users. It returns true if all of them have taken it: a user without a hook is to read of it.
-func (c *common) report(err error) bool {
-	c.s.mu.Lock()
-	users := make([]user, 0, len(c.life.users))
-	for u := range c.life.users {
-		users = append(users, u)
-	}
-	c.s.mu.Unlock()
-	taken := len(users) > 0
-	for _, u := range users {
-		taken = u.report(err) && taken
-	}
-	return taken
+	u.o.OnError(err)
+	return true
 }

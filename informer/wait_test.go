@@ -124,7 +124,7 @@ func TestWaitForWhatIsNotCovered(t *testing.T) {
 		r.says(one.WaitFor(r.Context(), elsewhere, "1"), `"kube-public/x"`, `the informer covers namespace "default" only`)
 		some := informer.New(r.things, informer.Options{Namespaces: []string{"default"}})
 		r.says(some.WaitFor(r.Context(), elsewhere, "1"), `namespace "kube-public" is none of the 1 that the informer covers`)
-		s := informer.NewShared(informer.SharedOptions{})
+		s := informer.NewFactory(informer.FactoryOptions{})
 		u := informer.Share(s, r.things, informer.Options{Namespace: "default"})
 		r.says(u.WaitFor(r.Context(), elsewhere, "1"), "covers namespace")
 	})

@@ -13,7 +13,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Subscriber is what has objects to follow: *informer.Informer[T], *informer.User[T], cache.Reader[T] and cache.Filtered[T].
+// Subscriber is what has objects to follow: *informer.Informer[T], *informer.Shared[T], cache.Reader[T] and cache.Filtered[T].
 // A reader that an informer returned leads back to the informer, so informer.Run runs that, whichever of them is watched. What
 // fills the reader of a store of one's own has to be run by oneself.
 type Subscriber[T meta.Object] interface {
@@ -148,7 +148,7 @@ func (o *objects[K, T]) Run(ctx context.Context, add func(K), synced func()) err
 		synced()
 		select {
 		case <-working.Done():
-		case <-sub.Done(): // as that of an informer.User is, at the end of its Run
+		case <-sub.Done(): // as that of an informer.Shared is, at the end of its Run
 			err = errors.New("its subscription has been closed, there is nothing more to hear")
 		}
 	}

@@ -50,7 +50,7 @@ type runner = interface {
 //
 //	controller.New("sites", controller.Options{}, reconcile, controller.Watch(sites), controller.Reads[meta.Key](certificates))
 //
-// *informer.Informer and *informer.User are such caches. It ends the controller with an error if one of them ends before it
+// *informer.Informer and *informer.Shared are such caches. It ends the controller with an error if one of them ends before it
 // has a list.
 func Reads[K comparable](caches ...Cache) Source[K] {
 	names := make([]any, len(caches))

@@ -49,10 +49,10 @@ func (r *rig) watches(want int) {
 }
 
 // behaviours 225, 232, 262, 267: started by the first user, stopped a grace period after the last, and then started afresh.
-func TestSharedFollowsItsUsers(t *testing.T) {
+func TestAFactoryFollowsItsUsers(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put("a")
-		s := informer.NewShared(informer.SharedOptions{Grace: time.Minute})
+		s := informer.NewFactory(informer.FactoryOptions{Grace: time.Minute})
 		shared := r.running(s)
 		one := informer.Share(s, r.things, informer.Options{AllowEarlyReads: true})
 		two := informer.Share(s, r.things.With(client.WriteOptions{FieldManager: "me"}), informer.Options{PageSize: 7})
@@ -101,7 +101,7 @@ func TestSharedFollowsItsUsers(t *testing.T) {
 			r.Errorf("relists: %v", n)
 		}
 		shared.cancel()
-		r.says(<-first.ended, "run shared informer of configmaps", "the Shared has been stopped")
+		r.says(<-first.ended, "run shared informer of configmaps", "the Factory has been stopped")
 		shared.stop()
 	})
 }
@@ -113,7 +113,7 @@ type lonely struct {
 	want string // how many objects it holds, before and after a change
 }
 
-func alone[T meta.Object](s *informer.Shared, src informer.Source[T], o informer.Options, want string) lonely {
+func alone[T meta.Object](s *informer.Factory, src informer.Source[T], o informer.Options, want string) lonely {
 	u := informer.Share(s, src, o)
 	return lonely{user: u, held: func() int { return u.Reader().Len() }, want: want}
 }
@@ -122,7 +122,7 @@ func alone[T meta.Object](s *informer.Shared, src informer.Source[T], o informer
 func TestWhatIsNotShared(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put("a")
-		s := informer.NewShared(informer.SharedOptions{})
+		s := informer.NewFactory(informer.FactoryOptions{})
 		shared := r.running(s)
 		all := []lonely{
 			alone(s, r.things, informer.Options{}, "1 2"),
@@ -162,10 +162,10 @@ func TestWhatIsNotShared(t *testing.T) {
 	})
 }
 
-// Users that come before the Shared runs wait, and say so.
-func TestUsersBeforeShared(t *testing.T) {
+// Users that come before the Factory runs wait, and say so.
+func TestUsersBeforeTheFactory(t *testing.T) {
 	bubble(t, func(r *rig) {
-		s := informer.NewShared(informer.SharedOptions{})
+		s := informer.NewFactory(informer.FactoryOptions{})
 		u := informer.Share(s, r.things, informer.Options{})
 		ctx, cancel := timeout(r, time.Minute)
 		defer cancel()
@@ -173,11 +173,11 @@ func TestUsersBeforeShared(t *testing.T) {
 		user := r.running(u)
 		ctx, cancel = timeout(r, time.Minute)
 		defer cancel()
-		r.says(u.WaitSynced(ctx), "sync configmaps", "deadline exceeded, while its Shared does not run")
+		r.says(u.WaitSynced(ctx), "sync configmaps", "deadline exceeded, while its Factory does not run")
 		gone := r.running(informer.Share(s, r.things, informer.Options{Namespace: "default"}))
 		gone.stop()
 		shared := r.running(s)
-		r.says(s.Run(r.Context()), "run Shared: it is running already")
+		r.says(s.Run(r.Context()), "run Factory: it is running already")
 		r.says(u.Run(r.Context()), "run shared informer of configmaps", "it is running already")
 		if err := u.WaitSynced(r.Context()); err != nil {
 			r.Error(err)
@@ -192,11 +192,11 @@ func TestUsersBeforeShared(t *testing.T) {
 // behaviour 230: what cannot be right ends the user, not the others.
 func TestUsersThatCannotRun(t *testing.T) {
 	bubble(t, func(r *rig) {
-		s := informer.NewShared(informer.SharedOptions{})
+		s := informer.NewFactory(informer.FactoryOptions{})
 		shared := r.running(s)
 		r.says(informer.Share(s, r.things, informer.Options{LabelSelector: "!!"}).Run(r.Context()), "run shared informer of configmaps", "LabelSelector")
 		r.says(informer.Share[*Thing](s, nil, informer.Options{}).Run(r.Context()), "the source is nil")
-		r.says(informer.NewShared(informer.SharedOptions{Grace: -1}).Run(r.Context()), "Grace must be 0 or more")
+		r.says(informer.NewFactory(informer.FactoryOptions{Grace: -1}).Run(r.Context()), "Grace must be 0 or more")
 		nodes := client.Type[*Thing]{Version: "v1", Kind: "Node", Resource: "nodes", Scope: meta.Cluster}
 		c, err := client.New(r.server.Config())
 		if err != nil {
@@ -219,7 +219,7 @@ func TestUsersThatCannotRun(t *testing.T) {
 func TestSubscriptionsEndWithTheirUser(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put("a")
-		s := informer.NewShared(informer.SharedOptions{Grace: time.Minute})
+		s := informer.NewFactory(informer.FactoryOptions{Grace: time.Minute})
 		shared := r.running(s)
 		var errs journal[error]
 		note := func(err error) { errs.add(err) }
@@ -272,7 +272,7 @@ func TestSubscriptionsEndWithTheirUser(t *testing.T) {
 // Each time that the last user ends the grace period is a whole one: that of an earlier end does not count any more.
 func TestTheGracePeriodBeginsAnew(t *testing.T) {
 	bubble(t, func(r *rig) {
-		s := informer.NewShared(informer.SharedOptions{Grace: time.Minute})
+		s := informer.NewFactory(informer.FactoryOptions{Grace: time.Minute})
 		shared, u := r.running(s), informer.Share(s, r.things, informer.Options{})
 		for range 3 {
 			run := r.running(u)
@@ -290,7 +290,7 @@ func TestTheGracePeriodBeginsAnew(t *testing.T) {
 // A user who comes in the very moment in which the grace period ends is served, by the informer as it is or by the next one.
 func TestAUserComesAtTheEndOfTheGracePeriod(t *testing.T) {
 	bubble(t, func(r *rig) {
-		s := informer.NewShared(informer.SharedOptions{Grace: time.Minute})
+		s := informer.NewFactory(informer.FactoryOptions{Grace: time.Minute})
 		shared, u := r.running(s), informer.Share(s, r.things, informer.Options{})
 		for range 100 {
 			r.running(u).stop()
@@ -313,7 +313,7 @@ func TestAUserComesAtTheEndOfTheGracePeriod(t *testing.T) {
 // An error goes to the hook of each user that has one, although it is logged for those that have none.
 func TestErrorsReachEachHookBesideUsersWithoutOne(t *testing.T) {
 	bubble(t, func(r *rig) {
-		s := informer.NewShared(informer.SharedOptions{})
+		s := informer.NewFactory(informer.FactoryOptions{})
 		shared := r.running(s)
 		const hooks = 30
 		var told [hooks]journal[error]
@@ -356,7 +356,7 @@ func TestErrorsReachEachHookBesideUsersWithoutOne(t *testing.T) {
 func TestRunOfAUserReturnsAfterItsHandlers(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put("a")
-		s := informer.NewShared(informer.SharedOptions{})
+		s := informer.NewFactory(informer.FactoryOptions{})
 		shared, other := r.running(s), r.running(informer.Share(s, r.things, informer.Options{}))
 		u := informer.Share(s, r.things, informer.Options{})
 		ctx, cancel := context.WithCancel(r.Context())
@@ -375,12 +375,12 @@ func TestRunOfAUserReturnsAfterItsHandlers(t *testing.T) {
 	})
 }
 
-// A function of an index that panics does so in the Run of the Shared, where that can be recovered from. It did in a goroutine of
+// A function of an index that panics does so in the Run of the Factory, where that can be recovered from. It did in a goroutine of
 // its own, which ends the program.
 func TestAPanicOfASharedInformer(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put("a")
-		s := informer.NewShared(informer.SharedOptions{})
+		s := informer.NewFactory(informer.FactoryOptions{})
 		bad, good := informer.Share(s, r.things, informer.Options{}), informer.Share(s, r.things, informer.Options{Namespace: "default"})
 		poisoned := true
 		cache.NewIndex(bad.Reader(), func(*Thing) []string {
@@ -398,9 +398,9 @@ func TestAPanicOfASharedInformer(t *testing.T) {
 			_ = s.Run(r.Context())
 		}()
 		r.says(<-ended, "run shared informer of configmaps", "the informer has panicked")
-		r.says(errors.New(<-recovered), "no such key", "shared_test.go")
+		r.says(errors.New(<-recovered), "no such key", "factory_test.go")
 		r.watches(0)
-		r.says(<-other.ended, "the Shared has been stopped")
+		r.says(<-other.ended, "the Factory has been stopped")
 
 		poisoned = false
 		user := r.running(bad)
@@ -418,7 +418,7 @@ func TestUsersComeAndGo(t *testing.T) {
 	for _, grace := range []time.Duration{0, 5 * time.Millisecond} {
 		bubble(t, func(r *rig) {
 			r.put("a")
-			s := informer.NewShared(informer.SharedOptions{Grace: grace})
+			s := informer.NewFactory(informer.FactoryOptions{Grace: grace})
 			shared := r.running(s)
 			done := make(chan struct{})
 			for n := range 6 {

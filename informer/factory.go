@@ -1,0 +1,293 @@
+package informer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+	"weak"
+)
+
+// FactoryOptions configure a [Factory]. The zero value stops an informer when the Run of its last [Shared] ends.
+type FactoryOptions struct {
+	// Grace is how long an informer goes on after the Run of its last Shared has ended. A Shared that runs by then finds the
+	// informer and its cache as they are. 0 means not at all.
+	Grace time.Duration
+}
+
+// Factory lets parts of a program share one informer, with one watch and one cache, for each resource and scope. Make it with
+// [NewFactory], run it with [Factory.Run], and ask for informers with [Share]. Its methods are safe for use by several
+// goroutines at once.
+type Factory struct {
+	o FactoryOptions
+
+	// mu guards the rest, and the users and lives of all informers. Nothing else is locked, and nothing is called, under it.
+	mu       sync.Mutex
+	running  bool
+	ended    chan struct{}                // closed at the end of the Run that is under way
+	commons  map[any]weak.Pointer[common] // by what they share; one that nobody refers to any more is forgotten
+	starting []*common                    // those for which Run has to start a goroutine
+
+	wake chan struct{} // holds a token when starting has grown
+}
+
+// NewFactory returns a Factory without informers. Nothing runs until [Factory.Run].
+func NewFactory(o FactoryOptions) *Factory {
+	return &Factory{o: o, commons: make(map[any]weak.Pointer[common]), wake: make(chan struct{}, 1)}
+}
+
+// Run runs the informers whose [Shared] run, until ctx ends; then it returns nil, after all that it started. It returns an
+// error at once if it is running already. A Shared whose informer it has stopped ends with an error, unless its context has
+// ended too, as it does under [Run]. Where an informer panics Run does, after everything has returned.
+func (s *Factory) Run(ctx context.Context) error {
+	if s.o.Grace < 0 {
+		return fmt.Errorf("run Factory: informer.FactoryOptions: Grace must be 0 or more, got %v", s.o.Grace)
+	}
+	if err := s.begin(); err != nil {
+		return err
+	}
+	defer s.end()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	// Each goroutine is ended by ctx, or by its users, and waited for here.
+	var (
+		running  sync.WaitGroup
+		first    sync.Once
+		panicked any
+	)
+	for {
+		for _, c := range s.due() {
+			running.Go(func() {
+				defer func() {
+					if value := recover(); value != nil {
+						first.Do(func() { panicked = value })
+						cancel()
+						c.rise(ctx) // as ctx has ended, who waits for it waits for the next Run
+					}
+				}()
+				c.serve(ctx)
+			})
+		}
+		select {
+		case <-ctx.Done():
+			running.Wait()
+			if panicked != nil {
+				panic(panicked)
+			}
+			return nil
+		case <-s.wake:
+		}
+	}
+}
+
+func (s *Factory) begin() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running {
+		return &runningError{s, s.ended}
+	}
+	s.running, s.ended = true, make(chan struct{})
+	return nil
+}
+
+func (s *Factory) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running = false
+	close(s.ended)
+}
+
+// String names the Factory in errors.
+func (s *Factory) String() string { return "Factory" }
+
+func (s *Factory) isRunning() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running
+}
+
+// find returns the informer of a key; it is nil if there is none. made, where it is not nil, becomes that informer then.
+func (s *Factory) find(key any, made *common) *common {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.commons[key].Value(); c != nil {
+		return c
+	}
+	if made != nil {
+		maps.DeleteFunc(s.commons, func(_ any, w weak.Pointer[common]) bool { return w.Value() == nil })
+		s.commons[key] = weak.Make(made)
+	}
+	return made
+}
+
+func (s *Factory) due() []*common {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	due := s.starting
+	s.starting = nil
+	return due
+}
+
+// common is an informer with its users.
+type common struct {
+	s        *Factory
+	informer any // an *Informer[T]
+	run      func(context.Context) error
+	renew    func() // makes the informer as if it had never run; it does not run then
+
+	// Guarded by Factory.mu.
+	life    *life // that of the users who come now
+	serving bool  // a goroutine runs it, or is about to
+}
+
+// life is what an informer does from a first user to the end after a last one.
+//
+// Its users are in it from the beginning. Who comes when it has been told to end gets the next one, which begins with an empty
+// cache when this one has ended.
+type life struct {
+	begun chan struct{} // closed when the informer is about to run
+	ended chan struct{} // closed when it has run
+	err   error         // why; written before ended is closed, read after
+
+	// Guarded by Factory.mu.
+	users  map[user]bool
+	cancel context.CancelFunc // nil until it has begun
+	grace  *time.Timer        // runs while there are no users; may be nil
+}
+
+// user is a running Shared without its type of objects.
+type user interface{ report(error) bool }
+
+func newLife() *life {
+	return &life{begun: make(chan struct{}), ended: make(chan struct{}), users: make(map[user]bool)}
+}
+
+// join makes u a user of the life that is, or of the next one, and has it started if it has not been.
+func (c *common) join(u user) *life {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	l := c.life
+	l.users[u] = true
+	if l.grace != nil {
+		l.grace.Stop()
+	}
+	if !c.serving {
+		c.serving = true
+		c.s.starting = append(c.s.starting, c)
+		select {
+		case c.s.wake <- struct{}{}:
+		default: // it has not looked since the last one
+		}
+	}
+	return l
+}
+
+// leave is the end of a user. The last one's is that of the life, a little later.
+func (c *common) leave(u user, l *life) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	delete(l.users, u)
+	switch {
+	case len(l.users) > 0 || l != c.life:
+	case l.cancel == nil: // it has not begun, and need not
+		if n := slices.Index(c.s.starting, c); n >= 0 {
+			c.s.starting = slices.Delete(c.s.starting, n, n+1)
+			c.serving = false
+		}
+	case c.s.o.Grace <= 0:
+		c.finish(l)
+	default:
+		l.grace = time.AfterFunc(c.s.o.Grace, func() {
+			c.s.mu.Lock()
+			defer c.s.mu.Unlock()
+			c.finish(l)
+		})
+	}
+}
+
+// finish ends a life that has no users; the next one may be waited for from now on. The caller holds Factory.mu.
+func (c *common) finish(l *life) {
+	if c.life == l && len(l.users) == 0 && l.cancel != nil {
+		c.life = newLife()
+		l.cancel()
+	}
+}
+
+// serve runs the informer as long as there are users, one life after the other.
+func (c *common) serve(ctx context.Context) {
+	for {
+		running, l := c.rise(ctx)
+		if l == nil {
+			return
+		}
+		c.live(ctx, running, l)
+	}
+}
+
+// live runs the informer for one life, which ends however that does.
+func (c *common) live(ctx, running context.Context, l *life) {
+	l.err = errPanicked
+	defer func() {
+		c.fall(l)
+		c.renew()
+		close(l.ended)
+	}()
+	err := c.run(running)
+	if ctx.Err() != nil {
+		err = errFactoryStopped
+	}
+	l.err = err
+}
+
+var (
+	errFactoryStopped = errors.New("the Factory has been stopped")
+	errPanicked       = errors.New("the informer has panicked")
+)
+
+// rise begins a life, if there is anybody to live for.
+func (c *common) rise(ctx context.Context) (context.Context, *life) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	l := c.life
+	if ctx.Err() != nil || len(l.users) == 0 {
+		if c.serving = false; len(l.users) > 0 { // they wait for the next Run
+			c.serving = true
+			c.s.starting = append(c.s.starting, c)
+		}
+		return nil, nil
+	}
+	ctx, l.cancel = context.WithCancel(ctx)
+	close(l.begun)
+	return ctx, l
+}
+
+// fall ends a life, for whatever reason its informer has ended.
+func (c *common) fall(l *life) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	if c.life == l {
+		c.life = newLife()
+	}
+	if l.grace != nil {
+		l.grace.Stop()
+	}
+	l.cancel()
+}
+
+// report hands an error to all users. It returns true if all of them have taken it: a user without a hook is to read of it.
+func (c *common) report(err error) bool {
+	c.s.mu.Lock()
+	users := make([]user, 0, len(c.life.users))
+	for u := range c.life.users {
+		users = append(users, u)
+	}
+	c.s.mu.Unlock()
+	taken := len(users) > 0
+	for _, u := range users {
+		taken = u.report(err) && taken
+	}
+	return taken
+}
