@@ -119,7 +119,7 @@ func (h *history) writer(ns string) *cache.Writer[*thing] {
 	return h.store.Writer("")
 }
 
-// reshape goes from one writer for all to one for each namespace, or back. What the store holds stays, and subscriptions
+// reshape goes from one writer for all to one for each namespace, or back. The store keeps its objects, and subscriptions
 // that are made before the next relist wait for it.
 func (h *history) reshape() {
 	h.narrow = !h.narrow

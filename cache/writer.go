@@ -9,8 +9,8 @@ import (
 // Writer writes the objects of one namespace, or of all, into a [Store]. It has its own resource version and its own
 // relists, so several reflectors can fill one store. A call with the key of another namespace has no effect.
 //
-// Writers may overlap: the writer of everything covers each namespace, so one writer can take over from others. Of two writes
-// to one object the later counts, and an object belongs to each writer that covers it.
+// Writers may overlap: the writer of everything covers each namespace, so one writer can take over from others. The later
+// of two writes to one object counts, and an object belongs to each writer that covers it.
 //
 // A writer lasts until [Writer.Drop] or [Writer.Detach]; after that its methods do nothing. Its methods may be called from any
 // goroutine.

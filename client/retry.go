@@ -36,8 +36,8 @@ import (
 // caller's context, and does not begin where the context would end first. What was sent more than once says so in its error,
 // an [*AttemptsError], and in Hooks.Retry.
 //
-// Of the calls of this package, [Resource.ListEach] and [Resource.WatchEach] make one attempt for each request: they are made for
-// callers that have a recovery of their own.
+// [Resource.ListEach] and [Resource.WatchEach] make one attempt for each request: they are for callers that have a recovery of
+// their own.
 //
 // The zero Retry is the default.
 type Retry struct {

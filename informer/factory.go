@@ -145,8 +145,8 @@ type common struct {
 
 // life is what an informer does from a first user to the end after a last one.
 //
-// Its users are in it from the beginning. Who comes when it has been told to end gets the next one, which begins with an empty
-// cache when this one has ended.
+// Its users are in it from the beginning. A user that comes after it has been told to end gets the next life, which begins with an
+// empty cache when this one has ended.
 type life struct {
 	begun chan struct{} // closed when the informer is about to run
 	ended chan struct{} // closed when it has run

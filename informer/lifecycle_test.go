@@ -421,7 +421,7 @@ func TestAPanicInRunLeavesNothingRunning(t *testing.T) {
 	})
 }
 
-// What is changed after the last event is found when Run ends, also where no test watches over the source.
+// A change that a program makes after the last event is found when Run ends, also where no test watches over the source.
 func TestAChangeIsFoundWhenRunEnds(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.put("a")

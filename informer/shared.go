@@ -32,7 +32,7 @@ type Shared[T meta.Object] struct {
 
 // Share returns a handle on the informer that f has for src and for the scope of o, which it makes if there is none. Two share
 // an informer if they have the same type of objects, equal sources, and the same Namespace or Namespaces, selectors, AllowStale
-// and KeepManagedFields. Of the other options OnError and OnWaited belong to each handle, and the rest counts of the first one.
+// and KeepManagedFields. OnError and OnWaited belong to each handle; the first handle sets all other options.
 //
 // Two client.Resource are equal if client and descriptor are, whatever their options for writing. A source that [Transform] or
 // [Filter] returned is equal to itself only: keep it to share it. A source that cannot be compared is shared with nobody.

@@ -90,8 +90,8 @@ func cellsOf(row string) []string {
 	return cells
 }
 
-// covered has the functions that mention a number, by the number. What is true for a function is that it names the number
-// itself, and not a range, which may have gaps.
+// covered has the functions that mention a number, by the number. The value of a function is true if it names the number itself,
+// and not a range, which may have gaps.
 type covered map[string]map[string]bool
 
 // of returns the functions for one number as a cell: by folder, each folder once.
