@@ -13,6 +13,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -76,6 +77,51 @@ func TestExportsAreThoseOfTheLists(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log("A change of the API needs a line in CHANGELOG.md; go test ./internal/api -update writes the lists.")
+	}
+}
+
+// named is a name of a package of ours, as documents write it.
+var named = regexp.MustCompile(`\b(apierrors|cache|client|clienttest|controller|discovery|informer|kubeconfig|meta|patch|workqueue)\.([A-Z]\w*)`)
+
+// The documents name nothing that the packages do not export.
+func TestNamesInDocumentsExist(t *testing.T) {
+	packages, err := public(os.DirFS(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	exported := map[string]string{}
+	for _, dir := range packages {
+		lines, err := exports(filepath.Join(root, filepath.FromSlash(dir)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := path.Base(dir)
+		if name == "errors" {
+			name = "apierrors"
+		}
+		exported[name] = strings.Join(lines, "\n")
+	}
+	documents := []string{"README.md", "GUIDE.md", "CONTRIBUTING.md"}
+	for _, dir := range packages {
+		if _, err := os.Stat(filepath.Join(root, dir, "DESIGN.md")); err == nil {
+			documents = append(documents, dir+"/DESIGN.md")
+		}
+	}
+	found := 0
+	for _, document := range documents {
+		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(document)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range named.FindAllStringSubmatch(string(text), -1) {
+			found++
+			if !regexp.MustCompile(`(?m)^(func|type|const|var) ` + m[2] + `\b`).MatchString(exported[m[1]]) {
+				t.Errorf("%s names %s, which does not exist", document, m[0])
+			}
+		}
+	}
+	if found < 50 {
+		t.Errorf("found %d names only", found)
 	}
 }
 
