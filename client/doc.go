@@ -41,7 +41,7 @@
 //	token, err := client.RequestToken(ctx, serviceAccounts, key, client.TokenOptions{})
 //	pod, err := client.WaitFor(ctx, pods, key, client.UntilPodReady())
 //	answer, err := client.CanI(ctx, c, client.Access{Verb: "list", Resource: Pods.GVR()}) // and Can, Rules, WhoAmI
-//	err := client.Owned(pod, client.OwnerOf(Jobs, job)) // a reference in pod, before it is written
+//	err := client.SetController(pod, client.OwnerOf(Jobs, job)) // a reference in pod, before it is written
 //
 // HTTP that is not about objects is the Client's: [Client.Proxy] reaches services and pods through the API server, and
 // [Client.Raw] every other path.
@@ -120,7 +120,7 @@
 // it has written, is a [*ModifyError]. Where the server has left out a part of what a Modify changed, it is an [*IgnoredError].
 // That of [WaitFor] is a [*WaitError]. An object that is not the one that [Resource.Ensure] was asked for is a
 // [*PreconditionError], one that is on its way out a [*DeletingError], and one that another controls a [*ControllerError] of
-// [Owned].
+// [SetController].
 //
 // An answer that is cut, whatever cut it and however it was encoded, is an error in which io.ErrUnexpectedEOF can be found
 // where net/http has it, and never a shorter object or list.

@@ -29,7 +29,7 @@ import (
 // Ensured says what has become of it, and names what the server does not keep; a controller that gets NotKept each time fights
 // somebody. At most one EnsureOptions may be given.
 //
-// If the live object has a controller that want does not name as its own (see [Owned]), Ensure writes nothing and returns a
+// If the live object has a controller that want does not name as its own (see [SetController]), Ensure writes nothing and returns a
 // [*ControllerError]. This holds also if want names no controller: a program that ensures a Deployment's ReplicaSet fights the
 // Deployment. To add to such an object, an annotation for example, use [Resource.Modify] or [Resource.Apply]. Ensure adopts an object
 // without a controller, and Ensured says so.

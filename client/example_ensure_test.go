@@ -70,10 +70,10 @@ type Part struct {
 }
 
 // The kind of the owner comes from its descriptor, so the owner need not know it.
-func ExampleOwned() {
+func ExampleSetController() {
 	owner := &Settings{Identity: meta.Identity{Namespace: "default", Name: "web", UID: "0a1b"}}
 	part := &Part{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "part"}}
-	if err := client.Owned(part, client.OwnerOf(AllSettings, owner)); err != nil {
+	if err := client.SetController(part, client.OwnerOf(AllSettings, owner)); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -81,14 +81,12 @@ func ExampleOwned() {
 	fmt.Println(controller.Kind, controller.Name, controller.UID)
 
 	other := &Settings{Identity: meta.Identity{Namespace: "default", Name: "other", UID: "2c3d"}}
-	fmt.Println(client.Owned(part, client.OwnerOf(AllSettings, other)))
-	shared := client.OwnerOf(AllSettings, other)
-	shared.Shared = true // one owner of several, which does not control it
-	fmt.Println(client.Owned(part, shared), len(part.OwnerReferences))
-	fmt.Println(client.Disowned(part, shared), len(part.OwnerReferences))
+	fmt.Println(client.SetController(part, client.OwnerOf(AllSettings, other)))
+	fmt.Println(client.AddOwner(part, client.OwnerOf(AllSettings, other)), len(part.OwnerReferences)) // one of several
+	fmt.Println(client.RemoveOwner(part, client.OwnerOf(AllSettings, other)), len(part.OwnerReferences))
 	// Output:
 	// ConfigMap web 0a1b
-	// client.Owned: "default/part" is controlled by ConfigMap "web" (uid "0a1b"), and not by ConfigMap "other" (uid "2c3d")
+	// client.SetController: "default/part" is controlled by ConfigMap "web" (uid "0a1b"), and not by ConfigMap "other" (uid "2c3d")
 	// <nil> 2
 	// <nil> 1
 }

@@ -37,6 +37,9 @@ func (t Type[T]) GVR() meta.GVR {
 // GVK returns the kind of the resource's objects.
 func (t Type[T]) GVK() meta.GVK { return meta.GVK{Group: t.Group, Version: t.Version, Kind: t.Kind} }
 
+// IsNamespaced reports whether its objects are in namespaces.
+func (t Type[T]) IsNamespaced() bool { return t.Scope == meta.Namespaced }
+
 // listKind returns the kind of a list of the resource's objects.
 func (t Type[T]) listKind() string { return cmp.Or(t.ListKind, t.Kind+"List") }
 

@@ -29,7 +29,7 @@ func (m *DeletionMeta) GetFinalizers() []string { return m.Finalizers }
 // SetFinalizers replaces the finalizers; the slice becomes the object's own.
 func (m *DeletionMeta) SetFinalizers(finalizers []string) { m.Finalizers = finalizers }
 
-// OwnerMeta says who owns an object. With it, [Owners], [ControllerOf], client.Owned and controller.Owned take the object.
+// OwnerMeta says who owns an object. With it, [Owners], [ControllerOf], client.SetController and controller.Owns take the object.
 type OwnerMeta struct {
 	OwnerReferences []OwnerReference `json:"ownerReferences,omitempty"`
 }

@@ -69,7 +69,7 @@ func ensure(ctx context.Context, c *client.Client, key meta.Key) (*Deployment, c
 	want.Spec.Replicas = 2
 	want.Spec.Selector.MatchLabels, want.Spec.Template.Labels = labels, labels
 	want.Spec.Template.Spec.Containers = []Container{{Name: "shop", Image: shop.Data["image"]}}
-	if err := client.Owned(want, client.OwnerOf(Shops, shop)); err != nil {
+	if err := client.SetController(want, client.OwnerOf(Shops, shop)); err != nil {
 		return nil, client.Ensured{}, err
 	}
 	return client.For(c, Deployments).Ensure(ctx, want)

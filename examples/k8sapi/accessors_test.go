@@ -134,7 +134,7 @@ func scribble(v reflect.Value) {
 	}
 }
 
-// Owned sets apimachinery's references on the API's types, with the kind that the owner's descriptor says.
+// SetController sets apimachinery's references on the API's types, with the kind that the owner's descriptor says.
 func TestOwnersOfTheTypesOfApimachinery(t *testing.T) {
 	deployments := client.Type[*appsv1.Deployment]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"}
 	owner := &appsv1.Deployment{ObjectMeta: metadata("owner")}
@@ -145,7 +145,7 @@ func TestOwnersOfTheTypesOfApimachinery(t *testing.T) {
 	yes := true
 	want := []metav1.OwnerReference{before[0], {APIVersion: "apps/v1", Kind: "Deployment", Name: "owner", UID: "0a1b", Controller: &yes, BlockOwnerDeletion: &yes}}
 	for range 2 {
-		if err := client.Owned(pod, client.OwnerOf(deployments, owner)); err != nil {
+		if err := client.SetController(pod, client.OwnerOf(deployments, owner)); err != nil {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(pod.OwnerReferences, want) {
@@ -157,10 +157,10 @@ func TestOwnersOfTheTypesOfApimachinery(t *testing.T) {
 	}
 	other := &appsv1.Deployment{ObjectMeta: metadata("other")}
 	other.UID = "2c3d"
-	if err := client.Owned(pod, client.OwnerOf(deployments, other)); err == nil {
+	if err := client.SetController(pod, client.OwnerOf(deployments, other)); err == nil {
 		t.Error("a second controller is accepted")
 	}
-	if err := client.Disowned(pod, client.OwnerOf(deployments, owner)); err != nil || len(pod.OwnerReferences) != 1 {
+	if err := client.RemoveOwner(pod, client.OwnerOf(deployments, owner)); err != nil || len(pod.OwnerReferences) != 1 {
 		t.Errorf("owners are %+v, %v", pod.OwnerReferences, err)
 	}
 }

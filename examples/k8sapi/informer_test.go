@@ -134,7 +134,7 @@ func TestControllerOfDeploymentsIsToldOfOwnedPods(t *testing.T) {
 			reconciled <- owned.Reader().Len()
 			return controller.Result{}, nil
 		},
-		controller.Watch(inf), controller.Owned(owned, deployments.GVK(), meta.Namespaced))
+		controller.Watch(inf), controller.Owns(owned, deployments))
 	start(t, inf, owned, ctl)
 	if pods := <-reconciled; pods != 0 {
 		t.Fatalf("first reconcile saw %d pods, want none", pods)

@@ -41,7 +41,7 @@ func NewMirrors(c *client.Client, namespaces []string, workers int, onError func
 	}
 	m.controller = controller.New("mirror", controller.Options{Workers: workers, OnError: onError}, m.reconcile,
 		controller.Map(m.informer, sourceKeys),
-		controller.Owned(m.informer, ConfigMaps.GVK(), meta.Namespaced))
+		controller.Owns(m.informer, ConfigMaps))
 	return m
 }
 
@@ -50,7 +50,7 @@ func (m *Mirrors) Run(ctx context.Context) error { return informer.Run(ctx, m.co
 
 // sourceKeys says which sources have to be looked at when c changes: c itself if it is one, and the one whose mirror has
 // c's name. A change has two states, and it is called with both, so a label that is taken away counts too. Mostly a mirror names
-// its source by its owner reference, and controller.Owned finds it; the name serves where somebody takes that reference away
+// its source by its owner reference, and controller.Owns finds it; the name serves where somebody takes that reference away
 // before the cache has seen it.
 func sourceKeys(c *ConfigMap) []meta.Key {
 	var keys []meta.Key
@@ -107,7 +107,7 @@ func makeMirrorOf(mirror, source *ConfigMap) error {
 	mirror.OwnerReferences = slices.DeleteFunc(mirror.OwnerReferences, func(o meta.OwnerReference) bool {
 		return isSource(o, source.Name) && o.UID != source.UID
 	})
-	return client.Owned(mirror, client.OwnerOf(ConfigMaps, source))
+	return client.SetController(mirror, client.OwnerOf(ConfigMaps, source))
 }
 
 func isMirrorOf(mirror, source *ConfigMap) bool {

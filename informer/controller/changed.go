@@ -15,7 +15,7 @@ import (
 // was deleted and created again under its name. So does an update for which matters panics, which the cache reports.
 //
 // The old object is the state that was delivered before, whether matters let that through or not. An update that changes the keys
-// that [Map] or [Owned] find for the object must matter, or the old keys are not named. matters must depend on nothing but the
+// that [Map] or [Owns] find for the object must matter, or the old keys are not named. matters must depend on nothing but the
 // two objects, and must not change them. It is called from one goroutine at a time. If it is nil, every update matters.
 func Changed[T meta.Object](s Subscriber[T], matters func(old, new T) bool) Subscriber[T] {
 	if s == nil || matters == nil {

@@ -2,7 +2,7 @@
 //
 //	ctl := controller.New("mirror", controller.Options{Workers: 4}, reconcile,
 //		controller.Watch(configMaps),
-//		controller.Owned(mirrors, meta.GVK{Version: "v1", Kind: "ConfigMap"}, meta.Namespaced))
+//		controller.Owns(mirrors, ConfigMaps))
 //	return informer.Run(ctx, ctl)
 //
 // The function is told a key, not what happened to it. It reads the present state, from a cache or a server, and brings

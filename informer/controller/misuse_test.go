@@ -23,11 +23,11 @@ var programs = []struct {
 	{"Owners of an Identity", `_ = meta.Owners(&Lean{})`, "missing method GetOwnerReferences"},
 	{"ControllerOf of an Identity", `_, _ = meta.ControllerOf(&Lean{})`, "missing method GetOwnerReferences"},
 	{"SetOwners of an Identity", `_ = meta.SetOwners(&Lean{}, nil)`, "missing method GetOwnerReferences"},
-	{"client.Owned of an Identity", `_ = client.Owned(&Lean{}, client.Owner{})`, "missing method GetOwnerReferences"},
-	{"client.Disowned of an Identity", `_ = client.Disowned(&Lean{}, client.Owner{})`, "missing method GetOwnerReferences"},
+	{"client.SetController of an Identity", `_ = client.SetController(&Lean{}, client.Owner{})`, "missing method GetOwnerReferences"},
+	{"client.RemoveOwner of an Identity", `_ = client.RemoveOwner(&Lean{}, client.Owner{})`, "missing method GetOwnerReferences"},
 	{
-		"controller.Owned of an informer of an Identity",
-		`_ = controller.Owned(informer.New(client.For(c, Leans), informer.Options{}), meta.GVK{}, meta.Namespaced)`,
+		"controller.Owns of an informer of an Identity",
+		`_ = controller.Owns(informer.New(client.For(c, Leans), informer.Options{}), Fulls)`,
 		"missing method GetOwnerReferences",
 	},
 	{
@@ -43,15 +43,15 @@ var programs = []struct {
 	{"IsDeleting of a DeletionMeta", `_ = meta.IsDeleting(&Parts{})`, ""},
 	{"IsDeleting of an Unstructured", `_ = meta.IsDeleting(&meta.Unstructured{})`, ""},
 	{"IsDeleting of a Raw", `_ = meta.IsDeleting(&meta.Raw{})`, ""},
-	{"client.Owned of an OwnerMeta", `_ = client.Owned(&Parts{}, client.Owner{})`, ""},
-	{"client.Owned of an Unstructured", `_ = client.Owned(&meta.Unstructured{}, client.Owner{})`, ""},
+	{"client.SetController of an OwnerMeta", `_ = client.SetController(&Parts{}, client.Owner{})`, ""},
+	{"client.SetController of an Unstructured", `_ = client.SetController(&meta.Unstructured{}, client.Owner{})`, ""},
 	{
-		"controller.Owned of an ObjectMeta",
-		`_ = controller.Owned(informer.New(client.For(c, Fulls), informer.Options{}), meta.GVK{}, meta.Namespaced)`, "",
+		"controller.Owns of an ObjectMeta",
+		`_ = controller.Owns(informer.New(client.For(c, Fulls), informer.Options{}), Fulls)`, "",
 	},
 	{
-		"controller.Owned of metadata alone",
-		`_ = controller.Owned(informer.New(client.Metadata(client.For(c, Leans)), informer.Options{}), meta.GVK{}, meta.Namespaced)`, "",
+		"controller.Owns of metadata alone",
+		`_ = controller.Owns(informer.New(client.Metadata(client.For(c, Leans)), informer.Options{}), Fulls)`, "",
 	},
 	{
 		"Select of a LabelMeta",

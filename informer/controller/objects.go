@@ -57,29 +57,38 @@ func Map[K comparable, T meta.Object](s Subscriber[T], by func(obj T) []K) Sourc
 	return o
 }
 
-// Owned names the owner of an object of s, as Map does, where the object is controlled by an owner of that group and kind;
-// the version does not count, as it changes without the owner being another. The owner's namespace is that of the object,
-// or none if scope, which is the owner's, is Cluster. References of owners that do not control the object are left out:
-// Map and meta.Owners serve who wants them.
+// OwnerType is a kind of owners, as a client.Type describes it.
+type OwnerType interface {
+	GVK() meta.GVK
+	IsNamespaced() bool
+}
+
+// Owns names the controller of an object of s, where that is of the owner's group and kind; the version does not count, because it
+// changes without the owner being another. It does so for both states of an update, as Map does. Owners that do not control the
+// object are left out: use Map and meta.Owners for them.
 //
 // T must have a method GetOwnerReferences, as the types of k8s.io/api have and every struct that embeds meta.ObjectMeta or
 // meta.OwnerMeta. R is the type of its references.
-func Owned[T interface {
+func Owns[T interface {
 	meta.Object
 	GetOwnerReferences() []R
-}, R any](s Subscriber[T], owner meta.GVK, scope meta.Scope) Source[meta.Key] {
+}, R any](s Subscriber[T], owner OwnerType) Source[meta.Key] {
+	if owner == nil {
+		return &objects[meta.Key, T]{from: s, name: describe("Owns", subject(s)), wrong: errors.New("the owner's type is nil")}
+	}
+	kind, namespaced := owner.GVK(), owner.IsNamespaced()
 	return &objects[meta.Key, T]{
-		from: s, name: describe("Owned", subject(s), owner),
+		from: s, name: describe("Owns", subject(s), kind),
 		keys: func(obj T, to []meta.Key) ([]meta.Key, error) {
 			ref, ok := meta.ControllerOf(obj)
-			if !ok || ref.Kind != owner.Kind {
+			if !ok || ref.Kind != kind.Kind {
 				return to, nil
 			}
-			if group, _ := meta.SplitAPIVersion(ref.APIVersion); group != owner.Group {
+			if group, _ := meta.SplitAPIVersion(ref.APIVersion); group != kind.Group {
 				return to, nil
 			}
 			key := meta.Key{Name: ref.Name}
-			if scope == meta.Namespaced {
+			if namespaced {
 				key.Namespace = obj.GetNamespace()
 			}
 			return append(to, key), nil
@@ -103,6 +112,8 @@ type objects[K comparable, T meta.Object] struct {
 	from Subscriber[T]
 	name string
 	keys func(obj T, to []K) ([]K, error) // appends the keys of one state of an object; nil if the caller gave none
+	// wrong is what is wrong with the call that has made it.
+	wrong error
 }
 
 func (o *objects[K, T]) String() string { return o.name }
@@ -132,6 +143,9 @@ func (o *objects[K, T]) Unsynced() error { return whyUnsynced(fillerOf(o.from)) 
 func (o *objects[K, T]) Run(ctx context.Context, add func(K), synced func()) error {
 	if o.from == nil {
 		return errors.New("there is nothing to subscribe to: it is nil")
+	}
+	if o.wrong != nil {
+		return o.wrong
 	}
 	if o.keys == nil {
 		return errors.New("there is no function to map by: it is nil")

@@ -202,8 +202,18 @@ func TestMapNamesManyKeysOnceEachToo(t *testing.T) {
 	})
 }
 
+// owners is a type of owners.
+type owners struct {
+	kind  meta.GVK
+	scope meta.Scope
+}
+
+func (o owners) GVK() meta.GVK { return o.kind }
+
+func (o owners) IsNamespaced() bool { return o.scope == meta.Namespaced }
+
 // behaviour 303
-func TestOwnedNamesTheControllingOwnerOfItsKind(t *testing.T) {
+func TestOwnsNamesTheControllingOwnerOfItsKind(t *testing.T) {
 	yes, no := true, false
 	owner := func(apiVersion, kind, name string, controller *bool) meta.OwnerReference {
 		return meta.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: name, UID: "uid-" + name, Controller: controller}
@@ -247,7 +257,7 @@ func TestOwnedNamesTheControllingOwnerOfItsKind(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newPods(t)
-				take, stop := reconciled(t, controller.Owned(s.Reader(), test.kind, test.scope))
+				take, stop := reconciled(t, controller.Owns(s.Reader(), owners{test.kind, test.scope}))
 				p := newPod("ns", "a", "1")
 				p.OwnerReferences = test.refs
 				s.list(p)
@@ -288,6 +298,9 @@ func TestASourceThatCannotWorkEndsTheController(t *testing.T) {
 		{"nothing to subscribe to", func(*testing.T) controller.Source[meta.Key] {
 			return controller.Watch[*pod](nil)
 		}, "Watch(*controller_test.pod): there is nothing to subscribe to: it is nil"},
+		{"no type of owners", func(t *testing.T) controller.Source[meta.Key] {
+			return controller.Owns(newPods(t).Reader(), nil)
+		}, "Owns(*controller_test.pod): the owner's type is nil"},
 		{"no function to map by", func(t *testing.T) controller.Source[meta.Key] {
 			return controller.Map[meta.Key, *pod](newPods(t).Reader(), nil)
 		}, "Map(*controller_test.pod): there is no function to map by: it is nil"},
@@ -370,13 +383,13 @@ func TestSourcesAreNamedAfterWhatTheyFollow(t *testing.T) {
 			controller.Watch(s.Reader()),
 			controller.Watch(named{s.Reader()}),
 			controller.Map(s.Reader(), func(*pod) []meta.Key { return nil }),
-			controller.Owned(named{s.Reader()}, kind, meta.Namespaced),
+			controller.Owns(named{s.Reader()}, owners{kind, meta.Namespaced}),
 			controller.Every(time.Hour, meta.Key{}),
 			controller.Chan(make(chan meta.Key)),
 		)
 		err := c.Run(t.Context())
 		want := `run controller "c": sources have not delivered after 1m0s: Watch(*controller_test.pod); ` +
-			`Watch(informer of pods.v1); Map(*controller_test.pod); Owned(informer of pods.v1, Deployment.apps/v1)`
+			`Watch(informer of pods.v1); Map(*controller_test.pod); Owns(informer of pods.v1, Deployment.apps/v1)`
 		if err == nil || err.Error() != want {
 			t.Errorf("Run returned\n\t%v\nwant\n\t%s", err, want)
 		}
@@ -508,7 +521,7 @@ func TestTheLastStateOfEveryObjectIsReconciledWhateverFails(t *testing.T) {
 				defer mu.Unlock()
 				seen[k] = v
 				return controller.Result{}, nil
-			}, controller.Watch(reader), controller.Owned(reader, meta.GVK{Kind: "None"}, meta.Namespaced))
+			}, controller.Watch(reader), controller.Owns(reader, owners{meta.GVK{Kind: "None"}, meta.Namespaced}))
 		s.list()
 		stop := run(t, c)
 		for v := 2; v < 5000; v++ {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Source names keys that need work. This package has [Watch], [Map] and [Owned] for the objects of a cache, and [Every],
+// Source names keys that need work. This package has [Watch], [Map] and [Owns] for the objects of a cache, and [Every],
 // [EveryObject], [Chan] and [Reads], and [Changed] leaves out updates; anything else that satisfies the interface will do.
 type Source[K comparable] interface {
 	// Run calls add for every key that needs work until ctx ends, and calls synced once it has named all that needed work

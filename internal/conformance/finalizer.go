@@ -128,7 +128,7 @@ func testOwners(t *testing.T, s suite) {
 	owner := s.configMap(t, ns, "owner", nil)
 	other := s.configMap(t, ns, "other", nil)
 	child := newConfigMap(ns, "child", nil)
-	if err := client.Owned(child, client.OwnerOf(ConfigMaps, owner)); err != nil {
+	if err := client.SetController(child, client.OwnerOf(ConfigMaps, owner)); err != nil {
 		t.Fatal(err)
 	}
 	made := must[*ConfigMap](t)(s.configMaps.Create(t.Context(), child))
@@ -137,17 +137,17 @@ func testOwners(t *testing.T, s suite) {
 		t.Errorf("the owner is %+v", got)
 	}
 	shared := client.OwnerOf(ConfigMaps, other)
-	shared.Shared, shared.MayGoFirst = true, true
+	shared.MayGoFirst = true
 	changed := must[*ConfigMap](t)(s.configMaps.Modify(t.Context(), meta.KeyOf(made), func(m *ConfigMap) error {
 		var taken *client.ControllerError
-		if err := client.Owned(m, client.OwnerOf(ConfigMaps, other)); !errors.As(err, &taken) || taken.Present.UID != owner.UID {
+		if err := client.SetController(m, client.OwnerOf(ConfigMaps, other)); !errors.As(err, &taken) || taken.Present.UID != owner.UID {
 			t.Errorf("error is %v, want that the first owner controls it", err)
 		}
-		return client.Owned(m, shared)
+		return client.AddOwner(m, shared)
 	}))
 	equal(t, "owners", len(changed.OwnerReferences), 2)
 	left := must[*ConfigMap](t)(s.configMaps.Modify(t.Context(), meta.KeyOf(made), func(m *ConfigMap) error {
-		return client.Disowned(m, client.OwnerOf(ConfigMaps, owner))
+		return client.RemoveOwner(m, client.OwnerOf(ConfigMaps, owner))
 	}))
 	if len(left.OwnerReferences) != 1 || left.OwnerReferences[0].UID != other.UID {
 		t.Errorf("owners are %+v", left.OwnerReferences)
@@ -156,7 +156,11 @@ func testOwners(t *testing.T, s suite) {
 	// The server refuses two controllers, too.
 	two := newConfigMap(ns, "two", nil)
 	for _, o := range []*ConfigMap{owner, other} {
-		two.OwnerReferences = append(two.OwnerReferences, client.OwnerOf(ConfigMaps, o).Reference())
+		one := newConfigMap(ns, "one", nil)
+		if err := client.SetController(one, client.OwnerOf(ConfigMaps, o)); err != nil {
+			t.Fatal(err)
+		}
+		two.OwnerReferences = append(two.OwnerReferences, one.OwnerReferences...)
 	}
 	_, err := s.configMaps.Create(t.Context(), two)
 	wantReason(t, err, apierrors.Invalid, 422)

@@ -33,7 +33,7 @@ func New(c *client.Client, namespace string, o controller.Options) *controller.C
 	})
 	return controller.New("cronjobs", o, r.reconcile,
 		controller.Watch(r.knownCronJobs),
-		controller.Owned(r.knownJobs, CronJobs.GVK(), meta.Namespaced))
+		controller.Owns(r.knownJobs, CronJobs))
 }
 
 type reconciler struct {

@@ -97,5 +97,5 @@ func jobAt(cron *CronJob, at time.Time) (*batchv1.Job, error) {
 		Spec: *cron.Spec.JobTemplate.Spec.DeepCopy(),
 	}
 	maps.Copy(job.Annotations, cron.Spec.JobTemplate.Annotations)
-	return job, client.Owned(job, client.OwnerOf(CronJobs, cron))
+	return job, client.SetController(job, client.OwnerOf(CronJobs, cron))
 }

@@ -22,7 +22,7 @@ func New(c *client.Client, namespace string, o controller.Options) *controller.C
 	r.knownDeployments = informer.New(r.deployments, informer.Options{Namespace: namespace})
 	return controller.New("foos", o, r.reconcile,
 		controller.Watch(r.knownFoos),
-		controller.Owned(r.knownDeployments, Foos.GVK(), meta.Namespaced))
+		controller.Owns(r.knownDeployments, Foos))
 }
 
 type reconciler struct {
@@ -65,7 +65,7 @@ func deployment(foo *Foo) (*Deployment, error) {
 	d.Spec.Selector.MatchLabels = labels
 	d.Spec.Template.Metadata.Labels = labels
 	d.Spec.Template.Spec.Containers = []Container{{Name: "nginx", Image: "nginx:latest"}}
-	return d, client.Owned(d, client.OwnerOf(Foos, foo))
+	return d, client.SetController(d, client.OwnerOf(Foos, foo))
 }
 
 // report writes the status of a Foo: nothing is sent if it says so already.

@@ -142,7 +142,7 @@ func TestADeploymentOfSomebodyElseIsLeftAlone(t *testing.T) {
 		other := must(w.foos.Create(t.Context(), newFoo("other", 1)))(t)
 		theirs := &sample.Deployment{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a-app"}}
 		theirs.Spec.Replicas = 7
-		if err := client.Owned(theirs, client.OwnerOf(sample.Foos, other)); err != nil {
+		if err := client.SetController(theirs, client.OwnerOf(sample.Foos, other)); err != nil {
 			t.Fatal(err)
 		}
 		theirs = must(w.deployments.Create(t.Context(), theirs))(t)

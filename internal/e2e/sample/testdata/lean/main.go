@@ -15,8 +15,8 @@ type Foo struct {
 func main() {
 	foo := new(Foo)
 	_ = meta.IsDeleting(foo)
-	_ = client.Owned(foo, client.Owner{})
-	_ = controller.Owned(cache.Reader[*Foo]{}, meta.GVK{}, meta.Namespaced)
+	_ = client.SetController(foo, client.Owner{})
+	_ = controller.Owns(cache.Reader[*Foo]{}, client.Type[*Foo]{})
 	for range cache.Select(cache.Reader[*Foo]{}, meta.Selector{}) {
 	}
 }

@@ -8,16 +8,13 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Owner says which object owns another, and how. [OwnerOf] makes one whose zero choices are a controller's.
+// Owner is an object that owns others. [OwnerOf] makes one.
 type Owner struct {
 	// GVK is the owner's kind, Scope that of its resource, and Identity says which object it is. Its uid must be set: it tells
 	// the owner from another object of that name.
 	GVK      meta.GVK
 	Scope    meta.Scope
 	Identity meta.Identity
-	// Shared says that the owner is one as there may be several. Otherwise it is the controller, which manages the object, and
-	// of which there is one.
-	Shared bool
 	// MayGoFirst says that a Foreground deletion of the owner does not wait until the object is gone. Otherwise it does, and
 	// some servers ask for the right to write the owner's finalizers.
 	MayGoFirst bool
@@ -37,11 +34,11 @@ func OwnerOf[T interface {
 	return o
 }
 
-// Reference returns the owner as an object names it.
-func (o Owner) Reference() meta.OwnerReference {
+// reference returns the owner as an object names it.
+func (o Owner) reference(controls bool) meta.OwnerReference {
 	r := meta.OwnerReference{APIVersion: o.GVK.APIVersion(), Kind: o.GVK.Kind, Name: o.Identity.Name, UID: o.Identity.UID}
 	yes := true
-	if !o.Shared {
+	if controls {
 		r.Controller = &yes
 	}
 	if !o.MayGoFirst {
@@ -50,22 +47,37 @@ func (o Owner) Reference() meta.OwnerReference {
 	return r
 }
 
-// Owned makes child say that owner owns it, so that the server's garbage collector deletes it with the owner. It changes child,
-// and sends nothing; it is for what is about to be created or ensured, and for [Resource.Modify]. A child that names the owner
-// already, by its uid, gets that reference renewed in its place, and keeps all others. It must have its namespace by then, also
-// where the handle that it is written with has one ([Resource.In]).
+// SetController makes owner the controller of child: the owner that manages it, of which there is one. The server's garbage
+// collector deletes child with it. SetController changes child and sends nothing: call it before child is created or ensured, or
+// within [Resource.Modify]. Where child names the owner already, by its uid, SetController replaces that reference; it keeps all
+// others. Set the child's namespace before, also where the handle that writes it has one ([Resource.In]).
 //
-// It is an error, and child stays as it was, if the owner has no kind, name or uid, or lies in another namespace: the owner of an
-// object is in the object's namespace, or cluster-wide. And it is a [*ControllerError] if another object controls the child.
+// It returns a [*ControllerError] if another object controls child, and an error if the owner has no kind, name or uid, or is in
+// another namespace: an owner is in the namespace of the object, or cluster-wide. Then child stays as it was.
+//
 // The child's type must have the methods GetOwnerReferences and SetOwnerReferences, as the types of k8s.io/api have and every
 // struct that embeds [meta.ObjectMeta] or [meta.OwnerMeta]. R is the type of its references.
-func Owned[T interface {
+func SetController[T interface {
 	meta.Object
 	GetOwnerReferences() []R
 	SetOwnerReferences(owners []R)
 }, R any](child T, owner Owner) error {
-	if err := owned(child, owner); err != nil {
-		return fmt.Errorf("client.Owned: %w", err)
+	if err := owned(child, owner, true); err != nil {
+		return fmt.Errorf("client.SetController: %w", err)
+	}
+	return nil
+}
+
+// AddOwner makes owner one of the owners of child, of which there may be several, and none of which controls it by that. The
+// garbage collector deletes child when its last owner has gone. All else is as for [SetController], but that another object may
+// control child. An owner that controlled child does not any more.
+func AddOwner[T interface {
+	meta.Object
+	GetOwnerReferences() []R
+	SetOwnerReferences(owners []R)
+}, R any](child T, owner Owner) error {
+	if err := owned(child, owner, false); err != nil {
+		return fmt.Errorf("client.AddOwner: %w", err)
 	}
 	return nil
 }
@@ -74,7 +86,7 @@ func owned[T interface {
 	meta.Object
 	GetOwnerReferences() []R
 	SetOwnerReferences(owners []R)
-}, R any](child T, owner Owner) error {
+}, R any](child T, owner Owner, controls bool) error {
 	if isNil(child) {
 		return errors.New("the child is nil")
 	}
@@ -84,13 +96,13 @@ func owned[T interface {
 	if in := owner.Identity.Namespace; in != "" && in != child.GetNamespace() {
 		return fmt.Errorf("the child's namespace must be %q, that of its owner, got %q", in, child.GetNamespace())
 	}
-	reference := owner.Reference()
+	reference := owner.reference(controls)
 	owners := slices.Clone(meta.Owners(child))
 	at := len(owners)
 	for i, present := range owners {
 		if present.UID == reference.UID {
 			at = min(at, i)
-		} else if !owner.Shared && present.Controller != nil && *present.Controller {
+		} else if controls && present.Controller != nil && *present.Controller {
 			return &ControllerError{Child: meta.KeyOf(child), Present: present, Refused: reference}
 		}
 	}
@@ -102,18 +114,18 @@ func owned[T interface {
 	return meta.SetOwners(child, owners)
 }
 
-// Disowned is the way back of [Owned]: it takes the reference to owner, found by its uid, from child. That there is none is no
-// error.
-func Disowned[T interface {
+// RemoveOwner takes the reference to owner, found by its uid, from child. It is no error if there is none. The child's type is as for
+// [SetController].
+func RemoveOwner[T interface {
 	meta.Object
 	GetOwnerReferences() []R
 	SetOwnerReferences(owners []R)
 }, R any](child T, owner Owner) error {
 	switch {
 	case isNil(child):
-		return errors.New("client.Disowned: the child is nil")
+		return errors.New("client.RemoveOwner: the child is nil")
 	case owner.Identity.UID == "":
-		return errors.New("client.Disowned: the owner must have a uid")
+		return errors.New("client.RemoveOwner: the owner must have a uid")
 	}
 	had := meta.Owners(child)
 	left := slices.DeleteFunc(slices.Clone(had), func(o meta.OwnerReference) bool { return o.UID == owner.Identity.UID })
@@ -121,7 +133,7 @@ func Disowned[T interface {
 		return nil
 	}
 	if err := meta.SetOwners(child, left); err != nil {
-		return fmt.Errorf("client.Disowned: %w", err)
+		return fmt.Errorf("client.RemoveOwner: %w", err)
 	}
 	return nil
 }

@@ -12,35 +12,36 @@ func owning(namespace, name, uid string) *Slim {
 	return &Slim{Identity: meta.Identity{Namespace: namespace, Name: name, UID: uid}}
 }
 
-func TestOwnedNamesTheOwner(t *testing.T) {
+func TestSetControllerAndAddOwnerNameTheOwner(t *testing.T) {
 	yes := true
-	shared, early := client.OwnerOf(deployments, owning("web", "d", "1")), client.OwnerOf(deployments, owning("web", "d", "1"))
-	shared.Shared, early.MayGoFirst = true, true
+	early := client.OwnerOf(deployments, owning("web", "d", "1"))
+	early.MayGoFirst = true
 	for _, test := range []struct {
 		name  string
 		owner client.Owner
+		set   func(child *ConfigMap, owner client.Owner) error
 		had   []meta.OwnerReference
 		want  []meta.OwnerReference
 	}{
 		{
-			"the controller", client.OwnerOf(deployments, owning("web", "d", "1")), nil,
+			"the controller", client.OwnerOf(deployments, owning("web", "d", "1")), client.SetController[*ConfigMap], nil,
 			[]meta.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: "d", UID: "1", Controller: &yes, BlockOwnerDeletion: &yes}},
 		},
 		{
-			"cluster-wide", client.OwnerOf(nodes, owning("", "n", "1")), nil,
+			"cluster-wide", client.OwnerOf(nodes, owning("", "n", "1")), client.SetController[*ConfigMap], nil,
 			[]meta.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "n", UID: "1", Controller: &yes, BlockOwnerDeletion: &yes}},
 		},
 		{
-			"one of several", shared,
+			"one of several", client.OwnerOf(deployments, owning("web", "d", "1")), client.AddOwner[*ConfigMap],
 			[]meta.OwnerReference{{Kind: "X", UID: "2", Controller: &yes}},
 			[]meta.OwnerReference{{Kind: "X", UID: "2", Controller: &yes}, {APIVersion: "apps/v1", Kind: "Deployment", Name: "d", UID: "1", BlockOwnerDeletion: &yes}},
 		},
 		{
-			"one that may go first", early, nil,
+			"one that may go first", early, client.SetController[*ConfigMap], nil,
 			[]meta.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: "d", UID: "1", Controller: &yes}},
 		},
 		{
-			"renewed in its place", early,
+			"renewed in its place", early, client.SetController[*ConfigMap],
 			[]meta.OwnerReference{{UID: "0"}, {APIVersion: "apps/v1beta1", Kind: "Deployment", Name: "d", UID: "1"}, {UID: "2"}},
 			[]meta.OwnerReference{{UID: "0"}, {APIVersion: "apps/v1", Kind: "Deployment", Name: "d", UID: "1", Controller: &yes}, {UID: "2"}},
 		},
@@ -49,7 +50,7 @@ func TestOwnedNamesTheOwner(t *testing.T) {
 			child := &ConfigMap{ObjectMeta: meta.ObjectMeta{Namespace: "web", Name: "c", OwnerReferences: test.had}}
 			before := append([]meta.OwnerReference(nil), test.had...)
 			for range 2 {
-				if err := client.Owned(child, test.owner); err != nil {
+				if err := test.set(child, test.owner); err != nil {
 					t.Fatal(err)
 				}
 				if !reflect.DeepEqual(child.OwnerReferences, test.want) {
@@ -59,7 +60,7 @@ func TestOwnedNamesTheOwner(t *testing.T) {
 			if !reflect.DeepEqual(before, test.had) {
 				t.Errorf("what the child had became %+v", test.had)
 			}
-			if err := client.Disowned(child, test.owner); err != nil {
+			if err := client.RemoveOwner(child, test.owner); err != nil {
 				t.Fatal(err)
 			}
 			for _, o := range child.OwnerReferences {
@@ -67,7 +68,7 @@ func TestOwnedNamesTheOwner(t *testing.T) {
 					t.Errorf("still owned: %+v", child.OwnerReferences)
 				}
 			}
-			if err := client.Disowned(child, test.owner); err != nil {
+			if err := client.RemoveOwner(child, test.owner); err != nil {
 				t.Error(err)
 			}
 		})
@@ -88,24 +89,24 @@ func TestWhatOwnedRefuses(t *testing.T) {
 		owner client.Owner
 		want  string
 	}{
-		{"no child", (*ConfigMap)(nil), owner, `client.Owned: the child is nil`},
-		{"no owner", child("web"), client.Owner{}, `client.Owned: the owner must have a kind and a version; use client.OwnerOf`},
-		{"a nil owner", child("web"), client.OwnerOf(deployments, (*Slim)(nil)), `client.Owned: the owner must have a name`},
-		{"no uid", child("web"), client.OwnerOf(deployments, owning("web", "d", "")), `client.Owned: the owner Deployment "d" must have a uid: it must have been created, or read, and its type must have metadata.uid`},
-		{"another namespace", child("db"), owner, `client.Owned: the child's namespace must be "web", that of its owner, got "db"`},
-		{"a cluster-wide child", child(""), owner, `client.Owned: the child's namespace must be "web", that of its owner, got ""`},
-		{"a namespaced owner without a namespace", child("web"), client.OwnerOf(deployments, owning("", "d", "1")), `client.Owned: the owner Deployment "d" must have a namespace`},
-		{"a cluster-wide owner with one", child("web"), client.OwnerOf(nodes, owning("web", "n", "1")), `client.Owned: the owner Node "n" must have no namespace, since it is cluster-wide, got "web"`},
-		{"a second controller", taken, owner, `client.Owned: "web/c" is controlled by ReplicaSet "r" (uid "9"), and not by Deployment "d" (uid "1")`},
+		{"no child", (*ConfigMap)(nil), owner, `client.SetController: the child is nil`},
+		{"no owner", child("web"), client.Owner{}, `client.SetController: the owner must have a kind and a version; use client.OwnerOf`},
+		{"a nil owner", child("web"), client.OwnerOf(deployments, (*Slim)(nil)), `client.SetController: the owner must have a name`},
+		{"no uid", child("web"), client.OwnerOf(deployments, owning("web", "d", "")), `client.SetController: the owner Deployment "d" must have a uid: it must have been created, or read, and its type must have metadata.uid`},
+		{"another namespace", child("db"), owner, `client.SetController: the child's namespace must be "web", that of its owner, got "db"`},
+		{"a cluster-wide child", child(""), owner, `client.SetController: the child's namespace must be "web", that of its owner, got ""`},
+		{"a namespaced owner without a namespace", child("web"), client.OwnerOf(deployments, owning("", "d", "1")), `client.SetController: the owner Deployment "d" must have a namespace`},
+		{"a cluster-wide owner with one", child("web"), client.OwnerOf(nodes, owning("web", "n", "1")), `client.SetController: the owner Node "n" must have no namespace, since it is cluster-wide, got "web"`},
+		{"a second controller", taken, owner, `client.SetController: "web/c" is controlled by ReplicaSet "r" (uid "9"), and not by Deployment "d" (uid "1")`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			err := client.Owned(test.child, test.owner)
+			err := client.SetController(test.child, test.owner)
 			if err == nil || err.Error() != test.want {
 				t.Errorf("error is %v, want %s", err, test.want)
 			}
 		})
 	}
-	e := is[*client.ControllerError](t, client.Owned(taken, owner))
+	e := is[*client.ControllerError](t, client.SetController(taken, owner))
 	if e.Present.UID != "9" || e.Refused.UID != "1" || e.Child.Name != "c" || len(taken.OwnerReferences) != 1 {
 		t.Errorf("the error is %+v, and the child %+v", e, taken)
 	}
@@ -114,10 +115,10 @@ func TestWhatOwnedRefuses(t *testing.T) {
 		owner client.Owner
 		want  string
 	}{
-		{(*ConfigMap)(nil), owner, "client.Disowned: the child is nil"},
-		{taken, client.Owner{}, "client.Disowned: the owner must have a uid"},
+		{(*ConfigMap)(nil), owner, "client.RemoveOwner: the child is nil"},
+		{taken, client.Owner{}, "client.RemoveOwner: the owner must have a uid"},
 	} {
-		if err := client.Disowned(test.child, test.owner); err == nil || err.Error() != test.want {
+		if err := client.RemoveOwner(test.child, test.owner); err == nil || err.Error() != test.want {
 			t.Errorf("error is %v, want %s", err, test.want)
 		}
 	}
