@@ -187,7 +187,8 @@ func TestWaitSyncedRightAfterSetNamespaces(t *testing.T) {
 					if err := i.SetNamespaces([]string{"default", "kube-public", "kube-system"}); err != nil {
 						r.Fatal(err)
 					}
-					if i.Status().Synced || i.Unsynced() == nil {
+					// Run may have been so quick that it has been listed.
+					if (i.Status().Synced || i.Unsynced() == nil) && i.Reader().Len() < 3 {
 						r.Error("it counts as synced before the namespace that was added has been listed")
 					}
 					if err := i.WaitSynced(r.Context()); err != nil {
