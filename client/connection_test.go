@@ -89,6 +89,7 @@ func manyWatches(t *testing.T, atOnce bool) {
 		follow()
 		if !atOnce {
 			<-got
+			synctest.Wait() // net/http gives a new connection to the request that dialled it, and then to the pool
 		}
 	}
 	if atOnce {
