@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // Who may do what: the reviews of authorization.k8s.io/v1 and authentication.k8s.io/v1. They change nothing on the server.
@@ -103,7 +104,7 @@ func Rules(ctx context.Context, c *Client, namespace string) (SubjectRules, erro
 		return SubjectRules{}, err
 	}
 	s := got.Status
-	return SubjectRules{Resources: s.Resources, Paths: s.Paths, Incomplete: s.Incomplete, EvaluationError: show(s.EvaluationError)}, nil
+	return SubjectRules{Resources: s.Resources, Paths: s.Paths, Incomplete: s.Incomplete, EvaluationError: shown.Text(s.EvaluationError)}, nil
 }
 
 // WhoAmI asks the server whom it takes the client for (SelfSubjectReview, in every cluster since 1.28). Everybody may ask.
@@ -158,7 +159,7 @@ func decide(ctx context.Context, c *Client, t Type[*accessReview], a Access, s *
 		return Decision{}, err
 	}
 	d := got.Status
-	return Decision{Allowed: d.Allowed, Denied: d.Denied, Reason: show(d.Reason), EvaluationError: show(d.EvaluationError)}, nil
+	return Decision{Allowed: d.Allowed, Denied: d.Denied, Reason: shown.Text(d.Reason), EvaluationError: shown.Text(d.EvaluationError)}, nil
 }
 
 // The objects on the wire. They have metadata that nobody needs.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/jsonstream"
 	"github.com/bowline-go/bowline/internal/retry"
 )
@@ -65,7 +66,7 @@ func (r Resource[T]) again(ctx context.Context, q request, a *attempts, live jso
 	}
 	a.lost, a.last = err, live
 	if retry.Sleep(ctx, a.backoff.Next(0)) != nil {
-		return q.fail(a.ended(contextError(ctx)))
+		return q.fail(a.ended(conn.ContextError(ctx)))
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
 package client
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/jsonstream"
 	"github.com/bowline-go/bowline/internal/undertest"
 	"github.com/go-logr/logr"
@@ -20,8 +21,9 @@ import (
 type Client struct {
 	server    *url.URL
 	http      *http.Client
-	auth      *authorizer
-	transport *transport
+	transport *conn.Transport
+	name      string // that the server's certificate must have
+	insecure  bool   // any certificate will do
 	userAgent string
 	limiter   *rate.Limiter
 	hooks     Hooks
@@ -47,19 +49,9 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &holder{stale: cfg.Hooks.Stale}
-	t, err := newTransport(cfg, h)
+	t, err := conn.New(cfg.connection(server))
 	if err != nil {
 		return nil, err
-	}
-	var wire http.RoundTripper = t
-	if cfg.Wrap != nil {
-		if wire = cfg.Wrap(t); wire == nil {
-			return nil, errors.New("client.Config: Wrap returned nil")
-		}
-	}
-	auth := &authorizer{
-		next: wire, server: server, source: newSource(cfg), act: cfg.Impersonate.header(), holder: h, transport: t,
 	}
 	agent := cfg.UserAgent
 	if agent == "" {
@@ -67,9 +59,10 @@ func New(cfg Config) (*Client, error) {
 	}
 	return &Client{
 		server:    server,
-		http:      &http.Client{Transport: auth, CheckRedirect: stayOnOrigin(server)},
-		auth:      auth,
+		http:      &http.Client{Transport: t, CheckRedirect: conn.StayOnOrigin(server)},
 		transport: t,
+		name:      cmp.Or(cfg.TLS.ServerName, server.Hostname()),
+		insecure:  cfg.TLS.Insecure,
 		userAgent: agent,
 		limiter:   cfg.Limiter,
 		hooks:     cfg.Hooks,
@@ -90,9 +83,7 @@ func New(cfg Config) (*Client, error) {
 // needs them, and reads its files again. A program that ends, or keeps its client for good, need not call it. It must not
 // be called by a hook.
 func (c *Client) Close() {
-	c.auth.close()
-	c.http.CloseIdleConnections()
-	c.transport.CloseIdleConnections() // what wraps it need not hand that on
+	c.transport.Close()
 }
 
 // String names the server, and shows no credential.

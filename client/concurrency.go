@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/conn"
 )
 
 // Concurrency bounds how many requests are under way at a time, by how the server bears them: the bound halves when the server
@@ -97,7 +98,7 @@ type slot struct {
 
 // acquire waits for a slot.
 func (c *Concurrency) acquire(ctx context.Context) (*slot, error) {
-	if c == nil || ctx.Value(fetching{}) != nil {
+	if c == nil || conn.CallOf(ctx).Fetch {
 		return nil, nil
 	}
 	c.mu.Lock()
@@ -124,7 +125,7 @@ func (c *Concurrency) acquire(ctx context.Context) (*slot, error) {
 		c.waiting.Remove(place)
 	}
 	c.admit()
-	return nil, contextError(ctx)
+	return nil, conn.ContextError(ctx)
 }
 
 // admit lets those through for whom there is room. c.mu is held.

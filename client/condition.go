@@ -7,6 +7,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/codec"
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // Condition is what [WaitFor] waits for. The functions of this package make the usual ones; a literal makes any other.
@@ -236,5 +237,5 @@ func withReason(parts ...string) string {
 	if len(parts) == 0 {
 		return "it does not say why"
 	}
-	return show(strings.Join(parts, ": "))
+	return shown.Text(strings.Join(parts, ": "))
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/undertest"
 	"github.com/go-logr/logr"
 	"golang.org/x/time/rate"
@@ -176,12 +177,12 @@ func (c Config) validate() (*url.URL, error) {
 		{"TLS.KeyFile", c.TLS.KeyFile},
 		{"BearerTokenFile", c.BearerTokenFile},
 	} {
-		if breaksHeader(file.path) { // a key in its place would be in the error of opening it
+		if conn.BreaksHeader(file.path) { // a key in its place would be in the error of opening it
 			bad("%s must be a path, and has a control character in it", file.field)
 		}
 	}
 	c.validateIdentity(bad)
-	if breaksHeader(c.UserAgent) {
+	if conn.BreaksHeader(c.UserAgent) {
 		bad("UserAgent has a control character in it")
 	}
 	if c.MaxObject < 0 {
@@ -197,7 +198,7 @@ func (c Config) validate() (*url.URL, error) {
 // validateIdentity checks who the client is to be. There is one way to say it, beside a certificate.
 func (c Config) validateIdentity(bad func(format string, args ...any)) {
 	token, basic := c.BearerToken != "" || c.BearerTokenFile != "", c.Username != "" || c.Password != ""
-	if hasControl(c.BearerToken) {
+	if conn.HasControl(c.BearerToken) {
 		bad("BearerToken has a space or a control character in it")
 	}
 	switch {
@@ -205,23 +206,23 @@ func (c Config) validateIdentity(bad func(format string, args ...any)) {
 		bad("Password needs a Username")
 	case strings.Contains(c.Username, ":"):
 		bad("Username must have no colon")
-	case breaksHeader(c.Username):
+	case conn.BreaksHeader(c.Username):
 		bad("Username has a control character in it")
 	}
-	if breaksHeader(c.Password) {
+	if conn.BreaksHeader(c.Password) {
 		bad("Password has a control character in it")
 	}
 	if basic && token {
 		bad("Username and Password exclude BearerToken and BearerTokenFile")
 	}
 	if c.Credentials != nil {
-		if c.Credentials.state == nil || c.Credentials.state.fetch == nil {
+		if !c.Credentials.state.IsUsable() {
 			bad("Credentials has nothing to call; it must be made by NewCredentials with a function")
 		}
 		if token || basic {
 			bad("Credentials excludes BearerToken, BearerTokenFile, Username and Password")
 		}
-		if c.TLS.hasCertificate() {
+		if conn.TLS(c.TLS).HasCertificate() {
 			bad("Credentials excludes TLS.CertFile and TLS.CertData")
 		}
 	}
@@ -231,6 +232,22 @@ func (c Config) validateIdentity(bad func(format string, args ...any)) {
 		}
 	}
 }
+
+// connection returns what the connections of a client need. c is valid.
+func (c Config) connection(server *url.URL) conn.Options {
+	o := conn.Options{
+		Server: server, TLS: conn.TLS(c.TLS), TokenFile: c.BearerTokenFile, Token: c.BearerToken, Username: c.Username, Password: c.Password,
+		Impersonate: c.Impersonate.header(), NoHeaderTimeout: c.StallTimeout < 0, Uncompressed: c.Uncompressed,
+		Dial: c.Dial, Proxy: c.Proxy, Wrap: c.Wrap, Stale: c.Hooks.Stale,
+	}
+	if c.Credentials != nil {
+		o.Credentials = c.Credentials.state
+	}
+	return o
+}
+
+// defaultStall is the default of Config.StallTimeout.
+const defaultStall = 30 * time.Second
 
 // stallTimeout returns the bound that StallTimeout means, 0 for none.
 func (c Config) stallTimeout() time.Duration {

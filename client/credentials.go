@@ -3,12 +3,10 @@ package client
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
-	"errors"
-	"fmt"
 	"time"
 
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/conn"
 )
 
 // Credential is what a client shows to say who it is: a token, a certificate, or both. Printing it shows neither.
@@ -34,7 +32,7 @@ type Credential struct {
 // Clients whose Config names the same Credentials share what it has. It is safe for use by several goroutines at once.
 // Printing it shows nothing of it. The zero Credentials is none; see [NewCredentials].
 type Credentials struct {
-	state *credentials // behind a pointer, where no printing follows
+	state *conn.Credentials // behind a pointer, where no printing follows
 }
 
 // NewCredentials returns Credentials that call fetch for each new credential, without any cache of fetch's own: the
@@ -43,14 +41,22 @@ type Credentials struct {
 // fetch must return soon after that. The context has none of the values of the callers'. A panic in fetch is an error of
 // those who wait. A credential that is empty, has expired, or has a token with a space or a control character, is an error.
 func NewCredentials(fetch func(ctx context.Context) (Credential, error)) *Credentials {
-	return &Credentials{state: &credentials{fetch: fetch}}
+	c := &Credentials{}
+	if fetch == nil { // New says so
+		return c
+	}
+	c.state = conn.NewCredentials(func(ctx context.Context) (conn.Credential, error) {
+		got, err := fetch(ctx)
+		return conn.Credential(got), err
+	}, func(err error) error { return &CredentialError{Err: err} })
+	return c
 }
 
 // Named gives c a name and returns c: where its credentials come from, as errors say it of a call whose context ends while fetch
 // runs, such as `the plugin "aws" of the kubeconfig /home/a/.kube/config`. It must be called before c is used.
 func (c *Credentials) Named(name string) *Credentials {
 	if c != nil && c.state != nil {
-		c.state.name = name
+		c.state.Name(name)
 	}
 	return c
 }
@@ -70,80 +76,4 @@ func (e *CredentialError) Unwrap() error {
 		return nil
 	}
 	return e.Err
-}
-
-// lease is one credential and for how long it is good.
-type lease struct {
-	Credential
-	taken time.Time // when it came, by both clocks
-}
-
-// newLease returns what a credential is good for, or why it is good for nothing.
-func newLease(c Credential, now time.Time) (*lease, error) {
-	switch {
-	case c.Token == "" && c.Certificate == nil:
-		return nil, errors.New("the credential is empty: it has neither Token nor Certificate")
-	case hasControl(c.Token):
-		return nil, errors.New("the credential's Token has a space or a control character in it")
-	}
-	if c.Certificate != nil {
-		leaf, err := leafOf(c.Certificate)
-		if err != nil {
-			return nil, fmt.Errorf("the credential's Certificate: %w", err)
-		}
-		if c.Expires.IsZero() || leaf.NotAfter.Before(c.Expires) {
-			c.Expires = leaf.NotAfter
-		}
-	}
-	c.Expires = c.Expires.Round(0)
-	l := &lease{Credential: c, taken: now}
-	if l.expired(now) {
-		return nil, fmt.Errorf("the credential has expired at %s, and the time here is %s",
-			c.Expires.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
-	}
-	return l, nil
-}
-
-func leafOf(c *tls.Certificate) (*x509.Certificate, error) {
-	switch {
-	case len(c.Certificate) == 0:
-		return nil, errors.New("it is empty")
-	case c.PrivateKey == nil:
-		return nil, errors.New("it has no private key")
-	case c.Leaf != nil:
-		return c.Leaf, nil
-	}
-	return x509.ParseCertificate(c.Certificate[0])
-}
-
-// header returns the value of Authorization.
-func (l *lease) header() string {
-	if l.Token == "" {
-		return ""
-	}
-	return "Bearer " + l.Token
-}
-
-// expired reports whether the end has come. What has an end has it by either clock: the monotonic one stops while a
-// machine sleeps, and the wall clock can be set.
-func (l *lease) expired(now time.Time) bool { return l.within(now, 0) }
-
-// ending reports whether it is time to look for another.
-func (l *lease) ending(now time.Time) bool {
-	life := l.Expires.Sub(l.taken.Round(0))
-	return l.within(now, min(max(time.Minute, life/5), life/2))
-}
-
-// within reports whether less than left remains.
-func (l *lease) within(now time.Time, left time.Duration) bool {
-	if l.Expires.IsZero() {
-		return false
-	}
-	life := l.Expires.Sub(l.taken.Round(0))
-	return l.Expires.Sub(now.Round(0)) <= left || life-now.Sub(l.taken) <= left
-}
-
-// same reports whether o shows the server the same.
-func (l *lease) same(o *lease) bool {
-	return l.Token == o.Token && sameCertificate(l.Certificate, o.Certificate)
 }

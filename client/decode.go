@@ -1,14 +1,11 @@
 package client
 
 import (
-	"errors"
-	"fmt"
-	"path/filepath"
 	"runtime"
-	"strings"
 	"sync/atomic"
 
 	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // maxDecoders bounds how many goroutines a client decodes on, besides the goroutines that called it. More would wait for
@@ -43,34 +40,9 @@ func decodeInto[T any](obj *T, err *error, raw jsonstream.Item, decode func(json
 	defer func() {
 		if !returned {
 			var none T
-			*obj, *err = none, &DecodeError{Identity: raw.Identity, Err: panicError("decoding", recover())}
+			*obj, *err = none, &DecodeError{Identity: raw.Identity, Err: shown.Panic("decoding", recover())}
 		}
 	}()
 	*obj, *err = decode(raw)
 	returned = true
-}
-
-// panicError says what went wrong in what was being done and where, without the value, which may be contents or a secret. v is
-// what recover returned.
-func panicError(doing string, v any) error {
-	if v == nil {
-		return errors.New(doing + " left by runtime.Goexit")
-	}
-	what := fmt.Sprintf("a value of type %T", v)
-	if e, ok := v.(runtime.Error); ok {
-		what = e.Error() // the runtime's own words have no contents
-	}
-	pc := make([]uintptr, 32)
-	frames := runtime.CallersFrames(pc[:runtime.Callers(1, pc)])
-	for panicking := false; ; {
-		f, more := frames.Next()
-		inside := strings.HasPrefix(f.Function, "runtime.")
-		if panicking && !inside {
-			return fmt.Errorf("%s panicked at %s (%s:%d) with %s", doing, f.Function, filepath.Base(f.File), f.Line, what)
-		}
-		if !more {
-			return fmt.Errorf("%s panicked with %s", doing, what)
-		}
-		panicking = panicking || inside && strings.HasSuffix(f.Function, "panic")
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/bowline-go/bowline/internal/shown"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -233,9 +234,9 @@ type PreconditionError struct {
 // Error implements error.
 func (e *PreconditionError) Error() string {
 	if e.Live == "" {
-		return fmt.Sprintf("%s must be %q, and there is no such object", e.Field, show(e.Want))
+		return fmt.Sprintf("%s must be %q, and there is no such object", e.Field, shown.Text(e.Want))
 	}
-	return fmt.Sprintf("%s must be %q, and the object has %q", e.Field, show(e.Want), show(e.Live))
+	return fmt.Sprintf("%s must be %q, and the object has %q", e.Field, shown.Text(e.Want), shown.Text(e.Live))
 }
 
 // Is reports whether target is apierrors.Conflict.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/bowline-go/bowline/internal/shown"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -81,7 +82,7 @@ func (e Ensured) String() string {
 		text += ", adopted"
 	}
 	if len(e.NotKept) > 0 {
-		text += ": " + show(strings.Join(e.NotKept, ", "))
+		text += ": " + shown.Text(strings.Join(e.NotKept, ", "))
 	}
 	return text
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // OpError says which call failed: the verb, the resource and, where there is one, the object. Err is the cause: an
@@ -80,7 +81,7 @@ type DecodeError struct {
 
 // Error implements error.
 func (e *DecodeError) Error() string {
-	return fmt.Sprintf("decode %q (resource version %q): %v", show(e.Identity.Key().String()), show(e.Identity.ResourceVersion), e.Err)
+	return fmt.Sprintf("decode %q (resource version %q): %v", shown.Text(e.Identity.Key().String()), shown.Text(e.Identity.ResourceVersion), e.Err)
 }
 
 // Unwrap returns the cause.
@@ -104,7 +105,7 @@ func (e *KindError) Error() string {
 		return fmt.Sprintf("server sent an object without a kind, want %s %s", e.WantAPIVersion, e.WantKind)
 	}
 	return fmt.Sprintf("server sent %s %s, want %s %s",
-		show(e.APIVersion), show(e.Kind), e.WantAPIVersion, e.WantKind)
+		shown.Text(e.APIVersion), shown.Text(e.Kind), e.WantAPIVersion, e.WantKind)
 }
 
 // PageError says that a list failed on a page after the first. An Expired status in it means that the continue token has
@@ -132,7 +133,7 @@ type VersionError struct {
 
 // Error implements error.
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("server sent the list at resource version %q, want exactly %q", show(e.Sent), show(e.Asked))
+	return fmt.Sprintf("server sent the list at resource version %q, want exactly %q", shown.Text(e.Sent), shown.Text(e.Asked))
 }
 
 // EventError says that a watch brought something that is not a usable event: of an unknown type, of another kind, without a
@@ -155,10 +156,10 @@ func (e *EventError) Error() string {
 	}
 	text := "server sent an unusable event"
 	if e.Type != "" {
-		text += fmt.Sprintf(" %q", show(string(e.Type)))
+		text += fmt.Sprintf(" %q", shown.Text(string(e.Type)))
 	}
 	if key := e.Identity.Key(); key != (meta.Key{}) {
-		text += fmt.Sprintf(" of %q", show(key.String()))
+		text += fmt.Sprintf(" of %q", shown.Text(key.String()))
 	}
 	return text + ": " + e.Err.Error()
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/codec"
+	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // events reads the body of a watch to its end and hands on what is in it. reuse, where it is not nil, is asked about Added
@@ -31,7 +33,7 @@ func (r Resource[T]) events(
 		},
 		hand: func(e Event[T]) error {
 			if ctx.Err() != nil { // what is in the buffer is not handed on any more
-				return q.fail(contextError(ctx))
+				return q.fail(conn.ContextError(ctx))
 			}
 			return fn(e)
 		},
@@ -173,7 +175,7 @@ func watchError(f jsonstream.Frame) error {
 		}
 	}
 	excerpt := f.Raw[:min(len(f.Raw), maxExcerpt)]
-	return &EventError{Type: errorEvent, Err: fmt.Errorf("its object is no Status: %s", show(string(excerpt)))}
+	return &EventError{Type: errorEvent, Err: fmt.Errorf("its object is no Status: %s", shown.Text(string(excerpt)))}
 }
 
 // bareError returns what a watch that brought an object in place of an event says by that. A server or a proxy that answers with a

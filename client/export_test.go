@@ -2,9 +2,4 @@ package client
 
 // OpenWith makes c open the files of its Config with a function, which stands for a file system that does not answer. It is
 // to be called before c is used.
-func (c *Client) OpenWith(open func(name string) ([]byte, error)) {
-	c.transport.files.open = open
-	if t, ok := c.auth.source.(*tokenFile); ok {
-		t.header.open = open
-	}
-}
+func (c *Client) OpenWith(open func(name string) ([]byte, error)) { c.transport.OpenWith(open) }

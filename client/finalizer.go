@@ -12,6 +12,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/bowline-go/bowline/internal/shown"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -171,7 +172,7 @@ func validFinalizer(name string) error {
 		return nil
 	}
 	if !strings.Contains(name, "/") || meta.ValidLabelKey(name) != nil {
-		return fmt.Errorf(`the finalizer must be a domain, a slash and a name of letters, digits, "-", "_" and ".", such as "example.com/cleanup", got %q`, show(name))
+		return fmt.Errorf(`the finalizer must be a domain, a slash and a name of letters, digits, "-", "_" and ".", such as "example.com/cleanup", got %q`, shown.Text(name))
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/bowline-go/bowline/internal/conn"
 )
 
 // Impersonation is somebody else on whose behalf requests are made (user impersonation in the Kubernetes documentation,
@@ -59,7 +61,7 @@ func (i Impersonation) validate() (reasons []string) {
 	}
 	check := func(field, value string) {
 		switch {
-		case breaksHeader(value):
+		case conn.BreaksHeader(value):
 			reasons = append(reasons, field+" has a control character in it")
 		case strings.TrimSpace(value) != value:
 			reasons = append(reasons, field+" starts or ends with a space")
@@ -85,23 +87,21 @@ func (i Impersonation) validate() (reasons []string) {
 	return reasons
 }
 
-const impersonate = "Impersonate-"
-
 // header returns what the server is told; nil for nobody, which is a nil i.
 func (i *Impersonation) header() http.Header {
 	if i == nil {
 		return nil
 	}
-	h := http.Header{impersonate + "User": {i.User}}
+	h := http.Header{conn.Impersonate + "User": {i.User}}
 	if i.UID != "" {
-		h[impersonate+"Uid"] = []string{i.UID}
+		h[conn.Impersonate+"Uid"] = []string{i.UID}
 	}
 	if len(i.Groups) > 0 {
-		h[impersonate+"Group"] = append([]string(nil), i.Groups...)
+		h[conn.Impersonate+"Group"] = append([]string(nil), i.Groups...)
 	}
 	for key, values := range i.Extra {
 		if len(values) > 0 {
-			h[impersonate+"Extra-"+escapeKey(key)] = append([]string(nil), values...)
+			h[conn.Impersonate+"Extra-"+escapeKey(key)] = append([]string(nil), values...)
 		}
 	}
 	return h
@@ -122,27 +122,4 @@ func escapeKey(key string) string {
 		}
 	}
 	return b.String()
-}
-
-// acting is the key of the context of requests on behalf of somebody other than Config.Impersonate; its value is an
-// http.Header.
-type acting struct{}
-
-// isImpersonation reports whether a header is one that this file sets, however it is written.
-func isImpersonation(name string) bool {
-	return len(name) >= len(impersonate) && strings.EqualFold(name[:len(impersonate)], impersonate)
-}
-
-// withoutImpersonation returns r itself, or a copy without the headers of that kind that it has.
-func withoutImpersonation(r *http.Request) *http.Request {
-	out := r
-	for name := range r.Header {
-		if isImpersonation(name) {
-			if out == r {
-				out = r.Clone(r.Context())
-			}
-			delete(out.Header, name)
-		}
-	}
-	return out
 }

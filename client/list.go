@@ -10,6 +10,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/jsonstream"
 )
 
@@ -118,7 +119,7 @@ func (r Resource[T]) each(
 	}
 	l.pipe = pipeline[Item[T]]{decoders: &r.c.decoders, decode: l.decode, hand: func(item Item[T]) error {
 		if ctx.Err() != nil { // what has been read already is not handed on any more
-			return l.fail(contextError(ctx))
+			return l.fail(conn.ContextError(ctx))
 		}
 		return fn(item)
 	}}

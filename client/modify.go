@@ -8,6 +8,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/jsonstream"
 	"github.com/bowline-go/bowline/patch"
 )
@@ -78,7 +79,7 @@ func (r Resource[T]) modify(ctx context.Context, key meta.Key, subresource strin
 		case c.body == nil:
 			return obj, nil
 		case ctx.Err() != nil:
-			return none, q.fail(tries.ended(contextError(ctx)))
+			return none, q.fail(tries.ended(conn.ContextError(ctx)))
 		}
 		tries.quits.Attempts++
 		obj, err = r.writeChange(ctx, q, c)

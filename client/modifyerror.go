@@ -12,7 +12,9 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // ModifyError is the error of a call that reads an object and writes it changed, when it gives up: [Resource.Modify],
@@ -49,18 +51,18 @@ func (w Winner) String() string {
 	if w.Manager == "" {
 		b.WriteString("another write")
 	} else {
-		fmt.Fprintf(&b, "%q", show(w.Manager))
+		fmt.Fprintf(&b, "%q", shown.Text(w.Manager))
 	}
 	if w.Operation != "" {
-		b.WriteString(" by " + show(w.Operation))
+		b.WriteString(" by " + shown.Text(w.Operation))
 	}
 	if w.Subresource != "" {
-		b.WriteString(" of " + show(w.Subresource))
+		b.WriteString(" of " + shown.Text(w.Subresource))
 	}
 	if !w.Time.IsZero() {
 		b.WriteString(" at " + w.Time.UTC().Format(time.RFC3339))
 	}
-	fmt.Fprintf(&b, " (resource version %q)", show(w.ResourceVersion))
+	fmt.Fprintf(&b, " (resource version %q)", shown.Text(w.ResourceVersion))
 	return b.String()
 }
 
@@ -91,7 +93,7 @@ func refused(err error) bool {
 	if credential := (*CredentialError)(nil); errors.As(err, &credential) {
 		return true
 	}
-	if read := (*slowRead)(nil); errors.As(err, &read) {
+	if read := (*conn.SlowReadError)(nil); errors.As(err, &read) {
 		return true
 	}
 	if status := (*apierrors.StatusError)(nil); errors.As(err, &status) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/jsonstream"
 )
 
@@ -64,7 +65,7 @@ func TestWhatProvesThatNothingWasWritten(t *testing.T) {
 	}{
 		{&UsageError{Err: errors.New("no")}, true},
 		{&CredentialError{Err: errors.New("no")}, true},
-		{&slowRead{file: "a token"}, true},
+		{&conn.SlowReadError{File: "a token"}, true},
 		{syscall.ECONNREFUSED, true},
 		{status(http.StatusBadRequest), true},
 		{status(http.StatusConflict), true},

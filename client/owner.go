@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // Owner is an object that owns others. [OwnerOf] makes one.
@@ -145,11 +146,11 @@ func (o Owner) validate() error {
 	case o.Identity.Name == "":
 		return errors.New("the owner must have a name")
 	case o.Identity.UID == "":
-		return fmt.Errorf("the owner %s %q must have a uid: it must have been created, or read, and its type must have metadata.uid", o.GVK.Kind, show(o.Identity.Name))
+		return fmt.Errorf("the owner %s %q must have a uid: it must have been created, or read, and its type must have metadata.uid", o.GVK.Kind, shown.Text(o.Identity.Name))
 	case o.Scope == meta.Cluster && o.Identity.Namespace != "":
-		return fmt.Errorf("the owner %s %q must have no namespace, since it is cluster-wide, got %q", o.GVK.Kind, show(o.Identity.Name), show(o.Identity.Namespace))
+		return fmt.Errorf("the owner %s %q must have no namespace, since it is cluster-wide, got %q", o.GVK.Kind, shown.Text(o.Identity.Name), shown.Text(o.Identity.Namespace))
 	case o.Scope != meta.Cluster && o.Identity.Namespace == "":
-		return fmt.Errorf("the owner %s %q must have a namespace", o.GVK.Kind, show(o.Identity.Name))
+		return fmt.Errorf("the owner %s %q must have a namespace", o.GVK.Kind, shown.Text(o.Identity.Name))
 	}
 	return nil
 }
@@ -166,10 +167,10 @@ type ControllerError struct {
 // Error implements error.
 func (e *ControllerError) Error() string {
 	name := func(o meta.OwnerReference) string {
-		return fmt.Sprintf("%s %q (uid %q)", show(o.Kind), show(o.Name), show(o.UID))
+		return fmt.Sprintf("%s %q (uid %q)", shown.Text(o.Kind), shown.Text(o.Name), shown.Text(o.UID))
 	}
 	if e.Refused.UID == "" {
-		return fmt.Sprintf("%q is controlled by %s, and the object that is wanted names no controller; use Modify or Apply to change a part of it", show(e.Child.String()), name(e.Present))
+		return fmt.Sprintf("%q is controlled by %s, and the object that is wanted names no controller; use Modify or Apply to change a part of it", shown.Text(e.Child.String()), name(e.Present))
 	}
-	return fmt.Sprintf("%q is controlled by %s, and not by %s", show(e.Child.String()), name(e.Present), name(e.Refused))
+	return fmt.Sprintf("%q is controlled by %s, and not by %s", shown.Text(e.Child.String()), name(e.Present), name(e.Refused))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/codec"
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // This file keeps a full write of a T that has less than the object from removing the rest.
@@ -39,7 +40,7 @@ func (e *ProjectionError) Error() string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(show(at))
+		b.WriteString(shown.Text(at))
 	}
 	switch more := len(e.Lost) - named; {
 	case len(e.Lost) >= maxLost:

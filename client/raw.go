@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/conn"
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // RawRequest is a request to any path of the server.
@@ -47,7 +49,7 @@ func (c *Client) Raw(ctx context.Context, r RawRequest) (*http.Response, error) 
 		verb: strings.ToLower(cmp.Or(r.Method, http.MethodGet)), query: r.Query, accept: jsonType, body: r.Body, raw: &r, as: r.As,
 	}
 	if path, query, found := strings.Cut(r.Path, "?"); found && query != "" {
-		r.Path = path + "?" + redacted // an error shows it
+		r.Path = path + "?" + shown.Redacted // an error shows it
 	}
 	return c.do(ctx, q)
 }
@@ -88,7 +90,7 @@ func (r RawRequest) validate() error {
 			errs = append(errs, fmt.Errorf("client.RawRequest: Header has the name %q, which is none", name))
 		case slices.Contains(ownHeaders, name):
 			errs = append(errs, fmt.Errorf("client.RawRequest: Header must not have %s, which the client sets", name))
-		case isImpersonation(name):
+		case conn.IsImpersonation(name):
 			errs = append(errs, fmt.Errorf("client.RawRequest: Header must not have %s; use As", name))
 		case slices.ContainsFunc(values, hasControlByte): // the value may be a secret
 			errs = append(errs, fmt.Errorf("client.RawRequest: the value of %s in Header has a control character in it", name))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // UntilReady is met when the controller of the object, of whatever kind, has done its work on the newest state of it. The rules
@@ -188,7 +189,7 @@ func (r readiness) replicaSet() (waits string) {
 
 func (r readiness) pod() (waits string, err error) {
 	phase := r.member("phase")
-	waits = show("phase " + phase)
+	waits = shown.Text("phase " + phase)
 	switch {
 	case phase == "Succeeded" || phase == "Running" && r.isTrue("Ready"):
 		return "", nil
@@ -206,7 +207,7 @@ func (r readiness) pod() (waits string, err error) {
 	for _, of := range []string{"initContainerStatuses", "containerStatuses"} {
 		containers, _, _ := meta.At[[]map[string]any](r.obj, "status", of)
 		for _, c := range containers {
-			if len(waits) > maxText {
+			if len(waits) > shown.MaxText {
 				break
 			}
 			name, _, _ := meta.Nested[string](c, "name")
@@ -216,7 +217,7 @@ func (r readiness) pod() (waits string, err error) {
 			}
 		}
 	}
-	return show(waits), nil
+	return shown.Text(waits), nil
 }
 
 func (r readiness) claim() (waits string, err error) {
@@ -228,7 +229,7 @@ func (r readiness) claim() (waits string, err error) {
 	case "":
 		return "it has no phase yet", nil
 	default:
-		return show("phase " + phase), nil
+		return shown.Text("phase " + phase), nil
 	}
 }
 

@@ -3,22 +3,15 @@ package client
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/bowline-go/bowline/internal/conn"
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // What may hold a secret is printed, logged and encoded as a view of it, in which something else stands for each secret.
-
-const redacted = "[redacted]"
-
-func redactString(s string) string {
-	if s == "" {
-		return ""
-	}
-	return redacted
-}
 
 // view is a Config as it may be shown.
 type view struct {
@@ -44,10 +37,10 @@ func (c Config) view() view {
 	v := view{
 		Server: redactURL(c.Server), CAFile: showPath(c.TLS.CAFile), CAData: redactBytes(c.TLS.CAData),
 		CertFile: showPath(c.TLS.CertFile), CertData: redactBytes(c.TLS.CertData),
-		KeyFile: showPath(c.TLS.KeyFile), KeyData: redactString(string(c.TLS.KeyData)),
+		KeyFile: showPath(c.TLS.KeyFile), KeyData: shown.Redact(string(c.TLS.KeyData)),
 		ServerName: c.TLS.ServerName, Insecure: c.TLS.Insecure,
-		BearerToken: redactString(c.BearerToken), BearerTokenFile: showPath(c.BearerTokenFile), UserAgent: c.UserAgent,
-		Username: c.Username, Password: redactString(c.Password),
+		BearerToken: shown.Redact(c.BearerToken), BearerTokenFile: showPath(c.BearerTokenFile), UserAgent: c.UserAgent,
+		Username: c.Username, Password: shown.Redact(c.Password),
 	}
 	if c.Credentials != nil {
 		v.Credentials = c.Credentials.String()
@@ -60,8 +53,8 @@ func (c Config) view() view {
 
 // showPath returns a path, or what stands for what has been taken for one, such as a key.
 func showPath(s string) string {
-	if breaksHeader(s) {
-		return redacted
+	if conn.BreaksHeader(s) {
+		return shown.Redacted
 	}
 	return s
 }
@@ -80,7 +73,7 @@ func (c Config) String() string { return fmt.Sprintf("%+v", c.view()) }
 func (c Config) GoString() string { return "client.Config" + c.String() }
 
 // Format prints String or GoString whatever the verb, because for some verbs, such as %d, fmt does not ask for them.
-func (c Config) Format(f fmt.State, verb rune) { format(f, verb, c) }
+func (c Config) Format(f fmt.State, verb rune) { shown.Format(f, verb, c) }
 
 // MarshalJSON encodes the configuration for people, without credentials; it cannot be read back.
 func (c Config) MarshalJSON() ([]byte, error) { return json.Marshal(c.view()) }
@@ -92,25 +85,25 @@ func (t TLS) String() string { return Config{TLS: t}.String() }
 func (t TLS) GoString() string { return "client.TLS" + t.String() }
 
 // Format prints String or GoString whatever the verb.
-func (t TLS) Format(f fmt.State, verb rune) { format(f, verb, t) }
+func (t TLS) Format(f fmt.State, verb rune) { shown.Format(f, verb, t) }
 
 // MarshalJSON encodes t for people, without the private key.
 func (t TLS) MarshalJSON() ([]byte, error) { return Config{TLS: t}.MarshalJSON() }
 
 // String says what there is, and shows none of it.
 func (c Credential) String() string {
-	return fmt.Sprintf("{Token:%s Certificate:%t Expires:%v}", redactString(c.Token), c.Certificate != nil, c.Expires)
+	return fmt.Sprintf("{Token:%s Certificate:%t Expires:%v}", shown.Redact(c.Token), c.Certificate != nil, c.Expires)
 }
 
 // GoString returns the same as String.
 func (c Credential) GoString() string { return "client.Credential" + c.String() }
 
 // Format prints String or GoString whatever the verb.
-func (c Credential) Format(f fmt.State, verb rune) { format(f, verb, c) }
+func (c Credential) Format(f fmt.State, verb rune) { shown.Format(f, verb, c) }
 
 // MarshalJSON encodes c for people, without token and certificate.
 func (c Credential) MarshalJSON() ([]byte, error) {
-	return json.Marshal(map[string]any{"token": redactString(c.Token), "certificate": c.Certificate != nil, "expires": c.Expires})
+	return json.Marshal(map[string]any{"token": shown.Redact(c.Token), "certificate": c.Certificate != nil, "expires": c.Expires})
 }
 
 // String says nothing of what c has.
@@ -120,7 +113,7 @@ func (c *Credentials) String() string { return "client.Credentials" }
 func (c *Credentials) GoString() string { return c.String() }
 
 // Format prints String whatever the verb.
-func (c *Credentials) Format(f fmt.State, verb rune) { format(f, verb, c) }
+func (c *Credentials) Format(f fmt.State, verb rune) { shown.Format(f, verb, c) }
 
 // MarshalJSON encodes String.
 func (c *Credentials) MarshalJSON() ([]byte, error) { return json.Marshal(c.String()) }
@@ -140,7 +133,7 @@ func (r RawRequest) view() rawView {
 		v.Query = make(url.Values, len(r.Query))
 	}
 	for name := range r.Query {
-		v.Query[name] = []string{redacted}
+		v.Query[name] = []string{shown.Redacted}
 	}
 	if len(r.Header) > 0 {
 		v.Header = make(http.Header, len(r.Header))
@@ -150,7 +143,7 @@ func (r RawRequest) view() rawView {
 		case "Accept", "Accept-Encoding", "Content-Type", "If-Match", "If-None-Match", "If-Modified-Since", "User-Agent":
 			v.Header[name] = values
 		default: // of which Authorization and Cookie are secrets for certain
-			v.Header[name] = []string{redacted}
+			v.Header[name] = []string{shown.Redacted}
 		}
 	}
 	return v
@@ -164,22 +157,10 @@ func (r RawRequest) String() string { return fmt.Sprintf("%+v", r.view()) }
 func (r RawRequest) GoString() string { return "client.RawRequest" + r.String() }
 
 // Format prints String or GoString whatever the verb.
-func (r RawRequest) Format(f fmt.State, verb rune) { format(f, verb, r) }
+func (r RawRequest) Format(f fmt.State, verb rune) { shown.Format(f, verb, r) }
 
 // MarshalJSON encodes what String shows.
 func (r RawRequest) MarshalJSON() ([]byte, error) { return json.Marshal(r.view()) }
-
-func format(f fmt.State, verb rune, v interface {
-	fmt.Stringer
-	fmt.GoStringer
-},
-) {
-	text := v.String()
-	if verb == 'v' && f.Flag('#') {
-		text = v.GoString()
-	}
-	_, _ = io.WriteString(f, text)
-}
 
 // redactURL returns s without what may be a secret in it: the user, the query and the fragment. s need not be a URL.
 func redactURL(s string) string {
@@ -204,10 +185,10 @@ func redactURL(s string) string {
 		scheme, rest = "", s
 	}
 	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
-		rest = redacted + rest[i:]
+		rest = shown.Redacted + rest[i:]
 	}
 	if i := strings.IndexAny(rest, "?#"); i >= 0 {
-		rest = rest[:i+1] + redacted
+		rest = rest[:i+1] + shown.Redacted
 	}
 	return scheme + rest
 }

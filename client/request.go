@@ -15,7 +15,9 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 const (
@@ -143,7 +145,7 @@ func (c *Client) send(ctx context.Context, r request, n int) (*http.Response, Re
 		return nil, info, &UsageError{Err: err}
 	}
 	if ctx.Err() != nil {
-		return nil, info, contextError(ctx)
+		return nil, info, conn.ContextError(ctx)
 	}
 	var (
 		slot *slot
@@ -153,7 +155,7 @@ func (c *Client) send(ctx context.Context, r request, n int) (*http.Response, Re
 		if c.limiter != nil {
 			if err := c.limiter.Wait(ctx); err != nil {
 				if ctx.Err() != nil {
-					err = contextError(ctx)
+					err = conn.ContextError(ctx)
 				}
 				return nil, info, fmt.Errorf("wait for Config.Limiter: %w", err)
 			}
@@ -167,14 +169,9 @@ func (c *Client) send(ctx context.Context, r request, n int) (*http.Response, Re
 	if r.body != nil {
 		body = bytes.NewReader(r.body)
 	}
-	sending := ctx
-	if r.verb == "watch" {
-		sending = context.WithValue(sending, watching{}, true)
-	}
-	if r.as != nil {
-		sending = context.WithValue(sending, acting{}, r.as.header())
-	}
-	sending, cancel := context.WithCancel(sending)
+	how := conn.CallOf(ctx) // a fetch of a credential may use a client
+	how.Watch, how.Impersonate = r.verb == "watch", r.as.header()
+	sending, cancel := context.WithCancel(how.With(ctx))
 	hr, err := http.NewRequestWithContext(sending, info.Method, c.url(path, r.query), body)
 	if err != nil {
 		cancel()
@@ -198,7 +195,9 @@ func (c *Client) send(ctx context.Context, r request, n int) (*http.Response, Re
 		return nil, info, info.Err
 	}
 	info.Code = resp.StatusCode
-	resp.Body = &progress{body: resp.Body, cancel: cancel, limit: c.stall, cancelFirst: resp.Uncompressed || resp.ProtoMajor == 1}
+	resp.Body = &conn.Progress{
+		Body: resp.Body, Cancel: cancel, Limit: c.stall, Stalled: c.stalled, CancelFirst: resp.Uncompressed || resp.ProtoMajor == 1,
+	}
 	c.observe(ctx, info)
 	c.warn(ctx, resp.Header)
 	return resp, info, nil
@@ -224,18 +223,18 @@ func connectionError(ctx context.Context, err error) error {
 	if waited := (*CredentialError)(nil); errors.As(err, &waited) {
 		return waited // which says what was waited for, also where ctx has ended
 	}
-	if waited := (*slowRead)(nil); errors.As(err, &waited) {
+	if waited := (*conn.SlowReadError)(nil); errors.As(err, &waited) {
 		return waited
 	}
 	if ctx.Err() != nil {
-		return contextError(ctx)
+		return conn.ContextError(ctx)
 	}
 	// A *url.Error repeats the method and the URL, which OpError says better.
 	for ue, ok := err.(*url.Error); ok; ue, ok = err.(*url.Error) {
 		err = ue.Err
 	}
 	if apierrors.NetworkOf(err) == apierrors.NetworkContext && errors.Is(err, context.DeadlineExceeded) {
-		return &limitPassed{show(err.Error())}
+		return &limitPassed{shown.Text(err.Error())}
 	}
 	if limit := headersError(err); limit != nil {
 		return limit
@@ -244,21 +243,21 @@ func connectionError(ctx context.Context, err error) error {
 		return fmt.Errorf("the server closed the connection without an answer: %w", io.ErrUnexpectedEOF)
 	}
 	if apierrors.NetworkOf(err) == apierrors.NetworkTimeout && strings.Contains(err.Error(), "timeout awaiting response headers") {
-		return &StallError{Waited: maxHeaderWait} // neither of net/http's two types has a name
+		return &StallError{Waited: conn.MaxHeaderWait} // neither of net/http's two types has a name
 	}
-	return shown(err)
+	return shown.Error(err)
 }
 
 // headersError returns the error for headers that are too large, in place of those of net/http and its HTTP/2, which have no
 // type; nil for any other.
 func headersError(err error) error {
-	text := fmt.Sprintf("the headers of the answer are larger than %d MiB", maxHeaders>>20)
+	text := fmt.Sprintf("the headers of the answer are larger than %d MiB", conn.MaxHeaders>>20)
 	switch said := err.Error(); {
 	case strings.Contains(said, "server response headers exceeded"), strings.Contains(said, "response header list larger than advertised"):
-		return &LimitError{Limit: "MaxHeaders", Max: maxHeaders, text: text}
+		return &LimitError{Limit: "MaxHeaders", Max: conn.MaxHeaders, text: text}
 	case strings.HasSuffix(said, "connection error: COMPRESSION_ERROR"), strings.HasSuffix(said, "connection error: PROTOCOL_ERROR"):
 		// HTTP/2 gives up early where they are much larger, and has the same words for what is no HTTP/2.
-		return fmt.Errorf("%w: the server breaks HTTP/2, or %s", shown(err), text)
+		return fmt.Errorf("%w: the server breaks HTTP/2, or %s", shown.Error(err), text)
 	}
 	return nil
 }
@@ -281,7 +280,7 @@ func checkAnswer(resp *http.Response, r request) error {
 		status := apierrors.FromResponse(resp.StatusCode, resp.Header, body, r.method())
 		if err != nil && len(body) == 0 {
 			// Not wrapped: that the body was cut says nothing about whether the request may be sent again.
-			return fmt.Errorf("%w (its body: %v)", status, shown(err))
+			return fmt.Errorf("%w (its body: %v)", status, shown.Error(err))
 		}
 		return status
 	}
@@ -300,15 +299,15 @@ func checkAnswer(resp *http.Response, r request) error {
 // foreignBody returns the error for a body that is not what was asked for.
 func foreignBody(resp *http.Response, excerpt string) error {
 	return &BodyError{
-		ContentType: show(resp.Header.Get("Content-Type")),
-		Excerpt:     show(excerpt),
+		ContentType: shown.Text(resp.Header.Get("Content-Type")),
+		Excerpt:     shown.Text(excerpt),
 	}
 }
 
 // readError says why a body could not be read to its end. Where ctx has ended, that is why.
 func readError(ctx context.Context, resp *http.Response, err error) error {
 	if ctx.Err() != nil {
-		return contextError(ctx)
+		return conn.ContextError(ctx)
 	}
 	if body := (*jsonstream.BodyError)(nil); errors.As(err, &body) {
 		return foreignBody(resp, body.Excerpt)
@@ -324,13 +323,5 @@ func publicError(err error) error {
 	if syntax := (*jsonstream.SyntaxError)(nil); errors.As(err, &syntax) {
 		return &SyntaxError{Offset: syntax.Offset, text: syntax.Error()}
 	}
-	return shown(err)
-}
-
-// contextError says why ctx ended; both its error and its cause can be found in it.
-func contextError(ctx context.Context) error {
-	if err, cause := ctx.Err(), context.Cause(ctx); cause != err {
-		return fmt.Errorf("%w: %w", err, cause)
-	}
-	return ctx.Err()
+	return shown.Error(err)
 }

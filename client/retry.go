@@ -11,6 +11,7 @@ import (
 	"time"
 
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/retry"
 )
 
@@ -190,7 +191,7 @@ func (c *Client) call(ctx context.Context, r request, read func(*http.Response) 
 		}
 		if retry.Sleep(ctx, wait) != nil {
 			err = attempted(n, before, err, "")
-			return r.fail(fmt.Errorf("wait before attempt %d: %w; before that: %w", n+1, contextError(ctx), err))
+			return r.fail(fmt.Errorf("wait before attempt %d: %w; before that: %w", n+1, conn.ContextError(ctx), err))
 		}
 		before = append(before, err)
 	}
@@ -206,8 +207,8 @@ func (c *Client) attempt(ctx context.Context, r request, n int, read func(*http.
 		_ = resp.Body.Close()
 		return info, err
 	}
-	if body, ok := resp.Body.(*progress); ok && r.mayIdle() {
-		body.idle = true
+	if body, ok := resp.Body.(*conn.Progress); ok && r.mayIdle() {
+		body.Idle = true
 	}
 	return info, read(resp)
 }

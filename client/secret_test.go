@@ -18,6 +18,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/kubeconfig"
+	"github.com/bowline-go/bowline/internal/conn"
 )
 
 // secretive are the types that can hold a secret, and of each the fields that may be shown nevertheless. A field that is
@@ -44,6 +45,9 @@ var secretive = []struct {
 		"TokenFile", "Username", "CertFile", "KeyFile", "As", "AsUID", "AsGroups", "AsExtra",
 		"Exec.APIVersion", "Exec.Command", "Exec.InteractiveMode", "Exec.InstallHint", "Exec.Env(key)",
 	}},
+	{new(conn.Options), nil},
+	{new(conn.TLS), nil},
+	{new(conn.Credential), nil},
 	{new(kubeconfig.Exec), []string{"APIVersion", "Command", "InteractiveMode", "InstallHint", "Env(key)"}},
 }
 
@@ -171,6 +175,7 @@ func TestHeadersOfARawRequestAreMasked(t *testing.T) {
 // named are fields whose name is that of a secret, and which are none, or which are of a type that cannot hide them.
 var named = []string{
 	"client/clienttest.Options.Token", // the user's own, of a server in a test
+	"internal/conn.Progress.Body",     // of an answer; it is a reader, and net/http's own is one of unexported fields
 }
 
 // The names of what is to be kept secret.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // TokenOptions choose what a service account's token is good for. The zero value is for the API server itself, for an hour.
@@ -45,14 +46,14 @@ func (t Token) Secret() string { return t.secret }
 
 // String says when the token ends, and shows none of it.
 func (t Token) String() string {
-	return fmt.Sprintf("{Token:%q Expires:%v}", redactString(t.secret), t.Expires)
+	return fmt.Sprintf("{Token:%q Expires:%v}", shown.Redact(t.secret), t.Expires)
 }
 
 // GoString returns the same as String.
 func (t Token) GoString() string { return "client.Token" + t.String() }
 
 // Format prints String or GoString whatever the verb.
-func (t Token) Format(f fmt.State, verb rune) { format(f, verb, t) }
+func (t Token) Format(f fmt.State, verb rune) { shown.Format(f, verb, t) }
 
 type tokenBody struct {
 	meta.TypeMeta `json:",inline"`
@@ -151,5 +152,5 @@ func (t Token) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Token   string    `json:"token"`
 		Expires time.Time `json:"expires"`
-	}{redactString(t.secret), t.Expires})
+	}{shown.Redact(t.secret), t.Expires})
 }

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,6 +11,8 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/conn"
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // ProxyTarget is what the API server passes requests on to: a service, a pod or a node.
@@ -116,13 +117,13 @@ func (p *proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	out, err := p.request(r)
 	if err != nil {
-		closeBody(r)
+		conn.CloseBody(r)
 		return nil, q.fail(&UsageError{Err: err})
 	}
 	ctx := r.Context()
 	if p.c.limiter != nil {
 		if err := p.c.limiter.Wait(ctx); err != nil {
-			closeBody(r)
+			conn.CloseBody(r)
 			return nil, q.fail(fmt.Errorf("wait for Config.Limiter: %w", err))
 		}
 	}
@@ -175,7 +176,7 @@ func (p *proxy) request(r *http.Request) (*http.Request, error) {
 	if _, set := header["User-Agent"]; !set {
 		header.Set("User-Agent", p.c.userAgent)
 	}
-	out := r.Clone(context.WithValue(r.Context(), proxied{}, true))
+	out := r.Clone(conn.Call{Proxied: true}.With(r.Context()))
 	out.URL, out.Host, out.Header = u, "", header
 	return out, nil
 }
@@ -202,49 +203,13 @@ func (p *proxy) url(u *url.URL) (*url.URL, error) {
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
 	}
-	if err := checkDots(path); err != nil {
-		return nil, fmt.Errorf("%w, got %q", err, show(path))
+	if err := conn.CheckDots(path); err != nil {
+		return nil, fmt.Errorf("%w, got %q", err, shown.Text(path))
 	}
 	out.RawPath = base + path
 	out.Path, _ = url.PathUnescape(out.RawPath) // what EscapedPath returns can be unescaped
 	out.RawQuery, out.ForceQuery = u.RawQuery, u.ForceQuery
 	return &out, nil
-}
-
-// maxEscapes is how many times a path may be escaped. To look deeper would take time that grows with the square of its length.
-const maxEscapes = 8
-
-// checkDots returns an error if something on the way might see a segment ".." in an escaped path, be it that it unescapes the
-// path more than once, takes a backslash for a slash, or takes a segment to end at a semicolon.
-func checkDots(path string) error {
-	for range maxEscapes {
-		for segment := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '/' || r == '\\' }) {
-			if name, _, _ := strings.Cut(segment, ";"); name == ".." {
-				return errors.New(`the path must not have a segment ".."`)
-			}
-		}
-		plain := unescape(path)
-		if plain == path {
-			return nil
-		}
-		path = plain
-	}
-	return fmt.Errorf("the path must not be escaped more than %d times", maxEscapes)
-}
-
-// unescape resolves the escapes of a path, and leaves what is none as it is: not everything refuses that.
-func unescape(path string) string {
-	b := make([]byte, 0, len(path))
-	for i := 0; i < len(path); i++ {
-		c := path[i]
-		if c == '%' && i+2 < len(path) {
-			if n, err := strconv.ParseUint(path[i+1:i+3], 16, 8); err == nil {
-				c, i = byte(n), i+2
-			}
-		}
-		b = append(b, c)
-	}
-	return string(b)
 }
 
 // hopByHop are the headers that are for one connection (RFC 9110, section 7.6.1).
@@ -253,5 +218,5 @@ var hopByHop = []string{"Connection", "Keep-Alive", "Proxy-Connection", "Te", "T
 // isIdentity reports whether a header says who somebody is, to an API server or to a proxy on the way there.
 func isIdentity(name string) bool {
 	return slices.Contains([]string{"Authorization", "Proxy-Authorization"}, name) ||
-		isImpersonation(name) || strings.HasPrefix(name, "X-Remote-")
+		conn.IsImpersonation(name) || strings.HasPrefix(name, "X-Remote-")
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/codec"
 	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // Table is objects as the server would show them to people: with the columns that kubectl prints (the API concepts, "Receiving
@@ -345,7 +346,7 @@ func cellText(v any) string {
 		text = fmt.Sprint(v)
 	}
 	text, _, _ = strings.Cut(text, "\n")
-	if text = show(strings.ReplaceAll(text, "\t", " ")); text == "" {
+	if text = shown.Text(strings.ReplaceAll(text, "\t", " ")); text == "" {
 		return "<none>"
 	}
 	return text

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
-	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // guarantee S13: what a server or a proxy wrote comes cleaned and cut into an error, by whatever way. A proxy's words came as
@@ -51,7 +51,7 @@ func fit(t *testing.T, err error) {
 	if err == nil {
 		t.Fatal("there is no error")
 	}
-	if text := err.Error(); text != apierrors.Clean(text, len(text)) || len(text) > 5000 {
+	if text := err.Error(); text != shown.Clean(text, len(text)) || len(text) > 5000 {
 		t.Errorf("the text is of %d bytes: %.300q", len(text), text)
 	}
 	for e := err; e != nil; e = errors.Unwrap(e) {

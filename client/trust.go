@@ -1,7 +1,6 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,21 +14,19 @@ import (
 // It needs what is in the files that TLS names, and waits for them as a request does; the error says why they cannot be used, or
 // that ctx has ended.
 func (c *Client) Trust(ctx context.Context) (string, error) {
-	t := c.transport.cfg.TLS
 	switch {
 	case c.server.Scheme == "http":
 		return "plain", nil
-	case t.Insecure:
+	case c.insecure:
 		return "unverified", nil
 	}
-	if err := c.transport.look(ctx); err != nil {
+	ca, err := c.transport.Authorities(ctx)
+	if err != nil {
 		return "", err
 	}
-	ca := c.transport.files.last().ca
-	name := cmp.Or(t.ServerName, c.server.Hostname())
 	if ca == nil {
-		return name + " by the system's authorities", nil
+		return c.name + " by the system's authorities", nil
 	}
 	sum := sha256.Sum256(ca)
-	return name + " by authorities " + hex.EncodeToString(sum[:]), nil
+	return c.name + " by authorities " + hex.EncodeToString(sum[:]), nil
 }

@@ -13,8 +13,10 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/jsonstream"
 	"github.com/bowline-go/bowline/internal/retry"
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // WaitFor waits until a condition is met for one object, which need not exist yet, and returns the object in the state that
@@ -83,7 +85,7 @@ func (e *WaitError) Error() string {
 	text := fmt.Sprintf("%s to be %s: %v", op.where(), e.Condition, e.Err)
 	switch {
 	case e.Seen:
-		text += fmt.Sprintf("; last seen: %s (resource version %q)", e.State, show(e.ResourceVersion))
+		text += fmt.Sprintf("; last seen: %s (resource version %q)", e.State, shown.Text(e.ResourceVersion))
 	case e.Last != nil:
 		text += "; nothing was seen"
 	}
@@ -165,7 +167,7 @@ func (w *wait) run(ctx context.Context) (*sight, error) {
 		case errors.As(err, &stop):
 			return nil, w.failed(stop.err)
 		case ctx.Err() != nil:
-			return nil, w.failed(contextError(ctx))
+			return nil, w.failed(conn.ContextError(ctx))
 		case errors.As(err, &usage), !w.fail.Seen && w.hopeless(err):
 			w.fail.Last = nil
 			return nil, w.failed(err)
@@ -183,7 +185,7 @@ func (w *wait) run(ctx context.Context) (*sight, error) {
 		}
 		floor, _ := apierrors.RetryAfter(err)
 		if retry.Sleep(ctx, w.pace.Next(floor)) != nil {
-			return nil, w.failed(contextError(ctx))
+			return nil, w.failed(conn.ContextError(ctx))
 		}
 	}
 }
@@ -264,7 +266,7 @@ func (w *wait) judge(obj *sight, version string) (err error) {
 		raw, w.fail.ResourceVersion, state = &obj.Raw, obj.ResourceVersion, "it exists"
 	}
 	met, said, err := w.cond.Met(raw)
-	w.fail.State = cmp.Or(show(said), state)
+	w.fail.State = cmp.Or(shown.Text(said), state)
 	switch {
 	case err != nil:
 		return &conditionError{err}

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // Warning is a message of the server to the people behind a client, such as "this API version is deprecated".
@@ -96,7 +98,7 @@ func parseWarnings(line string) iter.Seq[Warning] {
 				return
 			}
 			if rest = r; !ok || rest != "" && rest[0] != ',' {
-				yield(Warning{Text: show(rest), Malformed: true})
+				yield(Warning{Text: shown.Text(rest), Malformed: true})
 				return
 			}
 		}
@@ -119,7 +121,7 @@ func cutWarning(s string) (w Warning, rest string, ok bool) {
 		return Warning{}, s, false
 	}
 	if code == "299" {
-		w = Warning{Agent: show(agent), Text: show(decodeWords(text))}
+		w = Warning{Agent: shown.Text(agent), Text: shown.Text(decodeWords(text))}
 	}
 	r = strings.TrimLeft(r, " \t")
 	if strings.HasPrefix(r, `"`) { // the date

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // FieldConflict is a field that an apply sets to another value than the manager which owns it.
@@ -28,7 +30,7 @@ type FieldConflict struct {
 
 // String says which field is whose, on one line, cleaned as the texts of errors are.
 func (c FieldConflict) String() string {
-	return Clean(c.Field+": "+c.Message, MaxText)
+	return shown.Clean(c.Field+": "+c.Message, maxText)
 }
 
 // FieldConflicts returns the fields of an apply that other managers own and have set to other values, as the answers say that

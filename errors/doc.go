@@ -13,5 +13,5 @@
 // to nil and to errors that have nothing to do with the API.
 //
 // The package does no I/O and keeps no state. Text that came from a server is cleaned of control characters and terminal
-// escapes, made one line and cut to [MaxText] bytes before it becomes part of an error's text.
+// escapes, made one line and cut to 2048 bytes before it becomes part of an error's text.
 package errors

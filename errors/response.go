@@ -10,13 +10,17 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/shown"
 )
+
+// maxRead bounds what is read of an answer that is no Status, in bytes.
+const maxRead = 8 * maxText
 
 // FromResponse returns the error for an answer that is no success, from its code, its header, its body and the method of
 // the request. A body that is a Status, whatever its content type says, is taken as it is: a JSON object that names the kind
 // Status and does not claim success. For any other the reason is derived from the code (409 to a POST is AlreadyExists, to
 // others Conflict), and the message says what came instead: nothing, an HTML page with its title, or the text, of which an
-// excerpt of at most [MaxText] bytes, cleaned, is kept, also as the message of a cause [CauseUnexpectedServerResponse].
+// excerpt of at most 2048 bytes, cleaned, is kept, also as the message of a cause [CauseUnexpectedServerResponse].
 //
 // RetryAfter is the larger of the Retry-After header (RFC 9110, section 10.2.3) and the Status's retryAfterSeconds. A date
 // in the header is taken relative to the Date header where there is one, so it does not depend on this machine's clock.
@@ -67,10 +71,10 @@ func describe(contentType string, body []byte) (excerpt, message string) {
 		if title := htmlTitle(text); title != "" {
 			return title, "the answer is no Status but an HTML page titled " + strconv.Quote(title)
 		}
-		excerpt = Clean(text, MaxText)
+		excerpt = shown.Clean(text, maxText)
 		return excerpt, "the answer is no Status but an HTML page: " + excerpt
 	}
-	excerpt = Clean(text, MaxText)
+	excerpt = shown.Clean(text, maxText)
 	switch {
 	case len(body) == 0:
 		return "", "the answer has no body"
@@ -79,7 +83,7 @@ func describe(contentType string, body []byte) (excerpt, message string) {
 	case contentType == "":
 		return excerpt, "the answer is no Status: " + excerpt
 	}
-	return excerpt, "the answer is no Status but " + Clean(contentType, maxReason) + ": " + excerpt
+	return excerpt, "the answer is no Status but " + shown.Clean(contentType, maxReason) + ": " + excerpt
 }
 
 // isHTML goes by the content type, and by how the body begins, because proxies get the former wrong.
@@ -117,5 +121,5 @@ func htmlTitle(text string) string {
 	if length < 0 {
 		return ""
 	}
-	return Clean(text[from:from+length], 256)
+	return shown.Clean(text[from:from+length], 256)
 }

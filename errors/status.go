@@ -10,6 +10,14 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/shown"
+)
+
+const (
+	// maxText bounds what an error shows of a server's text, in bytes.
+	maxText = 2048
+	// maxReason is the same for a reason, which is one word.
+	maxReason = 128
 )
 
 // StatusError is an answer of the server that is no success. Find it with errors.As, or ask about it with errors.Is and a
@@ -51,11 +59,11 @@ func (e *StatusError) Error() string {
 	}
 	var b strings.Builder
 	b.WriteString("server said ")
-	b.WriteString(Clean(string(e.reason()), maxReason))
+	b.WriteString(shown.Clean(string(e.reason()), maxReason))
 	if e.Status.Code != 0 {
 		b.WriteString(" (" + strconv.Itoa(e.Status.Code) + ")")
 	}
-	if message := Clean(e.Status.Message, MaxText); message != "" {
+	if message := shown.Clean(e.Status.Message, maxText); message != "" {
 		b.WriteString(": " + message)
 	}
 	return b.String()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/conn"
 )
 
 const (
@@ -283,7 +284,7 @@ func (c *Catalog) walk(ctx context.Context, in scope, maxAge time.Duration) ([]s
 		s.resources, s.err = c.resources(ctx, s.gv, maxAge)
 	})
 	if ctx.Err() != nil && slices.ContainsFunc(all, func(s served) bool { return s.err != nil }) {
-		return nil, failure(page{path: groupsPath}, contextError(ctx))
+		return nil, failure(page{path: groupsPath}, conn.ContextError(ctx))
 	}
 	for _, l := range lists {
 		for _, f := range l.invalid {

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/regular"
 )
 
@@ -66,7 +67,7 @@ func await[R any](ctx context.Context, d disk, work func() (R, error)) (result R
 	case <-timer.C:
 		err = errHeld
 	case <-ctx.Done():
-		err = contextError(ctx)
+		err = conn.ContextError(ctx)
 	}
 	d.held.Add(1)
 	go func() {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/conn"
 )
 
 // page is a document to be had from the server.
@@ -88,7 +89,7 @@ func (c *Catalog) load(ctx context.Context, p page, good func(*document) bool) (
 				return f.doc, f.err
 			}
 		case <-ctx.Done():
-			return nil, failure(p, contextError(ctx))
+			return nil, failure(p, conn.ContextError(ctx))
 		}
 	}
 }
@@ -190,7 +191,7 @@ func (c *Catalog) get(ctx context.Context, r client.RawRequest) (*http.Response,
 	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(c.options.MaxDocument)+1))
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return nil, nil, failure(page{path: r.Path}, contextError(ctx))
+		return nil, nil, failure(page{path: r.Path}, conn.ContextError(ctx))
 	case err != nil:
 		return nil, nil, failure(page{path: r.Path}, err)
 	case len(body) > c.options.MaxDocument:
@@ -200,11 +201,3 @@ func (c *Catalog) get(ctx context.Context, r client.RawRequest) (*http.Response,
 }
 
 func failure(p page, err error) error { return &client.OpError{Path: p.path, Verb: "get", Err: err} }
-
-// contextError returns why ctx has ended.
-func contextError(ctx context.Context) error {
-	if err, cause := ctx.Err(), context.Cause(ctx); cause != err {
-		return fmt.Errorf("%w: %w", err, cause)
-	}
-	return ctx.Err()
-}

@@ -10,10 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/bowline-go/bowline/client"
-	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/shown"
+	"go.yaml.in/yaml/v3"
 )
 
 // A user's stanza may name a credential plugin under exec: a program that prints a credential. This file is about the stanza;
@@ -137,7 +136,7 @@ func (s *stanza) plugin(o Plugins) *plugin {
 	p := &plugin{
 		file: s.src.name, stanza: s.path, plugins: o, terminal: isTerminal,
 		version: s.apiVersion(), command: s.command(), args: s.arguments(), env: s.environment(o),
-		hint: apierrors.Clean(s.text("installHint"), maxShown),
+		hint: shown.Clean(s.text("installHint"), maxShown),
 		mode: s.interactiveMode(),
 	}
 	p.plugins.Allowed, p.plugins.AllowedEnv = slices.Clone(o.Allowed), slices.Clone(o.AllowedEnv)

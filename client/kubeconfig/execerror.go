@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // PluginError says that a credential plugin has given no credential: that it is not there, may not run, has failed, has taken
@@ -117,7 +117,7 @@ func (p *plugin) withoutSecrets(s string, cut bool) string {
 		}
 		s = "..." + s[rest:]
 	}
-	return p.redact(apierrors.Clean(p.redact(s), maxShown)) // again, because a secret may have had an escape sequence in it
+	return p.redact(shown.Clean(p.redact(s), maxShown)) // again, because a secret may have had an escape sequence in it
 }
 
 func (p *plugin) redact(s string) string {

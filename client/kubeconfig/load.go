@@ -10,6 +10,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/internal/regular"
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // Options says what to load. The zero value loads the current context of whatever [Load] finds.
@@ -64,7 +65,7 @@ func (l Loaded) String() string {
 func (l Loaded) GoString() string { return "kubeconfig.Loaded" + l.String() }
 
 // Format implements fmt.Formatter: the verbs for which fmt would not ask String print the same.
-func (l Loaded) Format(f fmt.State, verb rune) { format(f, verb, l) }
+func (l Loaded) Format(f fmt.State, verb rune) { shown.Format(f, verb, l) }
 
 // Load finds the kubeconfig, or the pod's service account, and returns what its context says. The package's documentation
 // says where it looks and which errors it returns.

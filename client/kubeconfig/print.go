@@ -4,9 +4,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 
+	"github.com/bowline-go/bowline/internal/shown"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -19,7 +19,7 @@ func (c Cluster) String() string { return show(c.fields()) }
 func (c Cluster) GoString() string { return "kubeconfig.Cluster" + c.String() }
 
 // Format prints String or GoString whatever the verb.
-func (c Cluster) Format(f fmt.State, verb rune) { format(f, verb, c) }
+func (c Cluster) Format(f fmt.State, verb rune) { shown.Format(f, verb, c) }
 
 // MarshalJSON encodes c for people, as String does.
 func (c Cluster) MarshalJSON() ([]byte, error) { return json.Marshal(c.String()) }
@@ -31,7 +31,7 @@ func (u User) String() string { return show(u.fields()) }
 func (u User) GoString() string { return "kubeconfig.User" + u.String() }
 
 // Format prints String or GoString whatever the verb.
-func (u User) Format(f fmt.State, verb rune) { format(f, verb, u) }
+func (u User) Format(f fmt.State, verb rune) { shown.Format(f, verb, u) }
 
 // MarshalJSON encodes u for people, as String does.
 func (u User) MarshalJSON() ([]byte, error) { return json.Marshal(u.String()) }
@@ -43,22 +43,10 @@ func (e Exec) String() string { return fmt.Sprintf("{command:%q}", e.Command) }
 func (e Exec) GoString() string { return "kubeconfig.Exec" + e.String() }
 
 // Format prints String or GoString whatever the verb.
-func (e Exec) Format(f fmt.State, verb rune) { format(f, verb, e) }
+func (e Exec) Format(f fmt.State, verb rune) { shown.Format(f, verb, e) }
 
 // MarshalJSON encodes e for people, as String does.
 func (e Exec) MarshalJSON() ([]byte, error) { return json.Marshal(e.String()) }
-
-func format(f fmt.State, verb rune, v interface {
-	fmt.Stringer
-	fmt.GoStringer
-},
-) {
-	text := v.String()
-	if verb == 'v' && f.Flag('#') {
-		text = v.GoString()
-	}
-	_, _ = io.WriteString(f, text)
-}
 
 // show returns the fields that are set, without what is secret.
 func show(fields []field) string {
@@ -72,7 +60,7 @@ func show(fields []field) string {
 		}
 		switch {
 		case f.secret:
-			fmt.Fprintf(&b, "%s:[redacted]", f.name)
+			fmt.Fprintf(&b, "%s:"+shown.Redacted, f.name)
 		case strings.HasSuffix(f.name, "-data"):
 			data, _ := base64.StdEncoding.DecodeString(f.value.Value) // it was encoded here
 			fmt.Fprintf(&b, "%s:[%d bytes]", f.name, len(data))

@@ -23,12 +23,12 @@ func targets() []target {
 		{
 			dir: "client",
 			files: []string{
-				"attempts", "auth", "certificate", "credentials", "ensure", "error", "feature", "finalizer", "flight", "generation", "ignored",
-				"impersonate", "kept", "misplaced", "modify", "origin", "owned", "redact", "request", "retry", "says", "serviceaccounttoken",
-				"tokenfile", "write",
+				"attempts", "credentials", "ensure", "error", "feature", "finalizer", "ignored", "impersonate", "misplaced", "modify", "owned",
+				"redact", "request", "retry", "says", "serviceaccounttoken", "write",
 			},
-			part: 22,
+			part: 15,
 		},
+		{dir: "internal/conn", also: []string{"client"}, part: 7},
 		{dir: "patch", also: []string{"client"}, part: 12},
 		{dir: "internal/codec", also: []string{"client"}, part: 7},
 		{dir: "internal/jsonstream", also: []string{"client"}, part: 5},

@@ -1,4 +1,4 @@
-package errors
+package shown
 
 import (
 	"strings"
@@ -6,20 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// MaxText is how much of a server's text an error shows, in bytes. A longer one is cut, and ends in "...".
-const MaxText = 2048
-
-// maxReason is the same for a reason, which is one word.
-const maxReason = 128
-
-// maxRead is how much of a text is looked at, at least, to find what to show. What is cut off would be shown only behind a lot that
-// is not.
-const maxRead = 8 * MaxText
+// maxRead is how much of a text Clean looks at, at least, in bytes.
+const maxRead = 16 << 10
 
 // Clean makes text from a server fit for an error's text, a log and a terminal: one line of at most limit bytes of valid
 // UTF-8, without control characters, terminal escape sequences and characters that change the direction of the text. A
-// run of white space becomes one space, a run of invalid bytes one U+FFFD. What is cut ends in "...". Texts of [StatusError]
-// are clean already.
+// run of white space becomes one space, a run of invalid bytes one U+FFFD. What is cut ends in "...".
 func Clean(s string, limit int) string {
 	const ellipsis = "..."
 	whole := true

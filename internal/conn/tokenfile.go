@@ -1,4 +1,4 @@
-package client
+package conn
 
 import (
 	"context"
@@ -61,7 +61,7 @@ func bearer(read read, file string) (string, error) {
 	switch {
 	case value == "":
 		return "", fmt.Errorf("read Config.BearerTokenFile: %s is empty", file)
-	case hasControl(value):
+	case HasControl(value):
 		return "", fmt.Errorf("read Config.BearerTokenFile: %s has a space or a control character within the token", file)
 	}
 	return "Bearer " + value, nil

@@ -1,4 +1,4 @@
-package client
+package conn
 
 import (
 	"context"
@@ -32,8 +32,8 @@ func TestTheTokenIsForItsServerOnly(t *testing.T) {
 		{"https://evil/https://api:443", false},
 		{"https://api@evil/", false},
 	} {
-		act := (&Impersonation{User: "jane"}).header()
-		a := &authorizer{server: server, source: fixed("Bearer t0k3n"), act: act, transport: &transport{}}
+		act := http.Header{"Impersonate-User": {"jane"}}
+		a := &Transport{server: server, source: fixed("Bearer t0k3n"), act: act, generations: &generations{}}
 		a.next = next(func(r *http.Request) (*http.Response, error) {
 			for _, name := range []string{"Authorization", "Impersonate-User"} {
 				if got := r.Header.Get(name) != ""; got != test.want {
@@ -101,16 +101,16 @@ func TestWhatIsNotReplayed(t *testing.T) {
 		{"no body", t.Context(), http.NoBody, nil, 2, 2},
 		{"a stream", t.Context(), text("abc"), nil, 1, 2},
 		{"a body that cannot be had again", t.Context(), text("abc"), func() (io.ReadCloser, error) { return nil, io.EOF }, 1, 2},
-		{"a request that is passed on", context.WithValue(t.Context(), proxied{}, true), nil, nil, 1, 1},
+		{"a request that is passed on", Call{Proxied: true}.With(t.Context()), nil, nil, 1, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			sent, got := 0, 0
 			c := NewCredentials(func(context.Context) (Credential, error) {
 				got++
 				return Credential{Token: string(rune('a' + got))}, nil
-			})
+			}, func(err error) error { return err })
 			server := &url.URL{Scheme: "https", Host: "api"}
-			a := &authorizer{server: server, source: c.state, holder: &holder{}, transport: &transport{}}
+			a := &Transport{server: server, source: c, holder: &holder{}, generations: &generations{}}
 			a.next = next(func(r *http.Request) (*http.Response, error) {
 				sent++
 				if r.Body != nil && r.Body != http.NoBody {

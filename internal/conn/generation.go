@@ -1,7 +1,6 @@
-package client
+package conn
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"io"
@@ -11,17 +10,6 @@ import (
 	"sync"
 	"time"
 )
-
-// identity is what connections are made with: whom to trust, and who to be. Connections that were made with another one
-// must not be used for new requests.
-type identity struct {
-	ca   []byte // PEM; nil for the system's
-	cert *tls.Certificate
-}
-
-func (i identity) same(o identity) bool {
-	return bytes.Equal(i.ca, o.ca) && sameCertificate(i.cert, o.cert)
-}
 
 // generation is the connections of one identity, in two http.Transports: one for watches, which share no connection with
 // what is soon over, and one for the rest. So a watch that is not read for a while, or many that fill a connection, hold
@@ -42,11 +30,11 @@ type generation struct {
 }
 
 // newGeneration returns a generation without connections. i.ca can be parsed.
-func (c Config) newGeneration(i identity) (*generation, error) {
+func newGeneration(o Options, i identity) (*generation, error) {
 	tlsConfig := &tls.Config{
 		MinVersion:         tls.VersionTLS12,
-		ServerName:         c.TLS.ServerName,
-		InsecureSkipVerify: c.TLS.Insecure,
+		ServerName:         o.TLS.ServerName,
+		InsecureSkipVerify: o.TLS.Insecure,
 	}
 	if i.ca != nil {
 		pool, err := certPool(i.ca)
@@ -59,44 +47,44 @@ func (c Config) newGeneration(i identity) (*generation, error) {
 		tlsConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return i.cert, nil }
 	}
 	g := &generation{identity: i, conns: make(map[*conn]struct{})}
-	p := &proxies{next: c.Proxy, ca: i.ca, insecure: c.TLS.Insecure}
+	p := &proxies{next: o.Proxy, ca: i.ca, insecure: o.TLS.Insecure}
 	if p.next == nil {
 		p.next = http.ProxyFromEnvironment
 	}
-	dial := c.Dial
+	dial := o.Dial
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	}
 	dial = g.dial(p.dial(dial))
-	g.calls = c.newTransport(tlsConfig, p.choose, dial)
-	g.watch = c.newTransport(tlsConfig.Clone(), p.choose, dial) // net/http writes to it
+	g.calls = o.newTransport(tlsConfig, p.choose, dial)
+	g.watch = o.newTransport(tlsConfig.Clone(), p.choose, dial) // net/http writes to it
 	// A server that accepts a watch and never begins it would look like one on which nothing happens.
-	g.watch.ResponseHeaderTimeout = maxHeaderWait
-	if c.StallTimeout >= 0 {
-		g.calls.ResponseHeaderTimeout = maxHeaderWait
+	g.watch.ResponseHeaderTimeout = MaxHeaderWait
+	if !o.NoHeaderTimeout {
+		g.calls.ResponseHeaderTimeout = MaxHeaderWait
 	}
 	return g, nil
 }
 
-func (c Config) newTransport(tlsConfig *tls.Config, proxy func(*http.Request) (*url.URL, error), dial dialer) *http.Transport {
+func (o Options) newTransport(tlsConfig *tls.Config, proxy func(*http.Request) (*url.URL, error), dial dialer) *http.Transport {
 	return &http.Transport{
 		Proxy:               proxy,
 		DialContext:         dial,
 		TLSClientConfig:     tlsConfig,
 		TLSHandshakeTimeout: handshakeTimeout,
-		DisableCompression:  c.Uncompressed,
+		DisableCompression:  o.Uncompressed,
 		ForceAttemptHTTP2:   true,
 		MaxIdleConnsPerHost: 25,
 		IdleConnTimeout:     90 * time.Second,
 
-		MaxResponseHeaderBytes: maxHeaders,
+		MaxResponseHeaderBytes: MaxHeaders,
 		// A connection whose other end has gone without a word is noticed within 45 s.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 	}
 }
 
-// maxHeaders bounds the headers of an answer, in bytes. An API server's have a few KiB.
-const maxHeaders = 1 << 20
+// MaxHeaders bounds the headers of an answer, in bytes. An API server's have a few KiB.
+const MaxHeaders = 1 << 20
 
 type dialer = func(ctx context.Context, network, address string) (net.Conn, error)
 
@@ -148,7 +136,7 @@ func (g *generation) sweep() {
 // send sends a request on the generation, which has been told that it begins.
 func (g *generation) send(r *http.Request) (*http.Response, error) {
 	t := g.calls
-	if r.Context().Value(watching{}) != nil {
+	if CallOf(r.Context()).Watch {
 		t = g.watch
 	}
 	resp, err := t.RoundTrip(r)

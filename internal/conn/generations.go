@@ -1,4 +1,4 @@
-package client
+package conn
 
 import (
 	"context"
@@ -14,42 +14,38 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// transport sends requests over the connections of the present identity. What is in files is read by requests, so that New
+// generations sends requests over the connections of the present identity. What is in files is read by requests, so that New
 // does no I/O and nothing runs in the background: by the first one, by one every 30 s, and when the server seems to have
-// changed. A file that is bad, or is not read in time, then changes nothing, and Hooks.Stale is told; before there is
+// changed. A file that is bad, or is not read in time, then changes nothing, and Options.Stale is told; before there is
 // anything to use, it fails the request, and is tried again by the next.
-type transport struct {
-	cfg    Config
+type generations struct {
+	o      Options
 	holder *holder
 
-	files kept[identity] // what is in the files, or in the Config
+	files kept[identity] // what is in the files, or in Options.TLS
 
 	mu  sync.Mutex // guards now; taken before the lock of files
 	now *generation
 }
 
-// watching is the key of the context of requests that are watches. The transport cannot tell by the verb, which HTTP does
-// not know, and a context survives redirects and what Config.Wrap does to a request.
-type watching struct{}
-
-func newTransport(cfg Config, h *holder) (*transport, error) {
-	if err := cfg.TLS.validateData(); err != nil {
+func newGenerations(o Options) (*generations, error) {
+	if err := o.TLS.validateData(); err != nil {
 		return nil, err
 	}
 	// The caller may change its bytes later.
-	cfg.TLS.CAData = slices.Clone(cfg.TLS.CAData)
-	cfg.TLS.CertData = slices.Clone(cfg.TLS.CertData)
-	cfg.TLS.KeyData = slices.Clone(cfg.TLS.KeyData)
-	t := &transport{cfg: cfg, holder: h}
-	t.files.load, t.files.same, t.files.age = cfg.TLS.identity, identity.same, fileAge
-	if !cfg.TLS.inFiles() {
+	o.TLS.CAData = slices.Clone(o.TLS.CAData)
+	o.TLS.CertData = slices.Clone(o.TLS.CertData)
+	o.TLS.KeyData = slices.Clone(o.TLS.KeyData)
+	t := &generations{o: o}
+	t.files.load, t.files.same, t.files.age = o.TLS.identity, identity.same, fileAge
+	if !o.TLS.inFiles() {
 		t.files.age = math.MaxInt64
 	}
 	return t, nil
 }
 
 // RoundTrip implements http.RoundTripper.
-func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t *generations) RoundTrip(r *http.Request) (*http.Response, error) {
 	changes := t.files.changes.Load()
 	resp, err := t.send(r)
 	if err == nil {
@@ -61,7 +57,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	// There are other certificates by now. Where the handshake failed nothing was sent. Where the connection only broke, the
 	// request may have been handled, and is sent again if it reads.
-	if !refused && !reads(r.Method) {
+	if !refused && !Reads(r.Method) {
 		return resp, err
 	}
 	again, ok := rewind(r)
@@ -71,10 +67,10 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.send(again)
 }
 
-func (t *transport) send(r *http.Request) (*http.Response, error) {
+func (t *generations) send(r *http.Request) (*http.Response, error) {
 	g, err := t.begin(r.Context())
 	if err != nil {
-		closeBody(r)
+		CloseBody(r)
 		return nil, err
 	}
 	return g.send(r)
@@ -114,21 +110,21 @@ func aboutCertificates(err error) bool {
 // mayBeRefusal reports whether a connection broke in a way in which a server that refuses the client's certificate may break it.
 // In TLS 1.3 the client's side of the handshake is over before the server has seen the certificate (RFC 8446, section 4.4): the
 // alert may be overtaken by the error of a write to the connection that has been closed by then.
-func (t *transport) mayBeRefusal(ctx context.Context, err error) bool {
-	if !t.cfg.TLS.certificateInFiles() || ctx.Err() != nil {
+func (t *generations) mayBeRefusal(ctx context.Context, err error) bool {
+	if !t.o.TLS.certificateInFiles() || ctx.Err() != nil {
 		return false
 	}
 	n := apierrors.NetworkOf(err)
 	return n == apierrors.NetworkReset || n == apierrors.NetworkClosed
 }
 
-// reads reports whether a request of a method changes nothing.
-func reads(method string) bool {
+// Reads reports whether a request of a method changes nothing.
+func Reads(method string) bool {
 	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
 }
 
 // CloseIdleConnections closes the connections that no request uses, and makes the next request read the files again.
-func (t *transport) CloseIdleConnections() {
+func (t *generations) CloseIdleConnections() {
 	t.files.expire()
 	t.mu.Lock()
 	g := t.now
@@ -140,11 +136,11 @@ func (t *transport) CloseIdleConnections() {
 }
 
 // begin returns the generation for a request, which it has been told of.
-func (t *transport) begin(ctx context.Context) (*generation, error) {
+func (t *generations) begin(ctx context.Context) (*generation, error) {
 	var l *lease
-	if c := t.cfg.Credentials; c != nil {
+	if c := t.o.Credentials; c != nil {
 		var err error
-		if l, err = c.state.lease(ctx, t.holder); err != nil {
+		if l, err = c.lease(ctx, t.holder); err != nil {
 			return nil, err
 		}
 	}
@@ -160,7 +156,7 @@ func (t *transport) begin(ctx context.Context) (*generation, error) {
 
 // choose returns the generation for a request of a lease, and the one in whose place it comes, if it is new. The files have
 // been read.
-func (t *transport) choose(l *lease) (g, old *generation, err error) {
+func (t *generations) choose(l *lease) (g, old *generation, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	want := t.files.last() // under mu, so that no request brings back what another has seen replaced
@@ -168,7 +164,7 @@ func (t *transport) choose(l *lease) (g, old *generation, err error) {
 		want.cert = l.Certificate
 	}
 	if t.now == nil || !t.now.same(want) {
-		next, err := t.cfg.newGeneration(want)
+		next, err := newGeneration(t.o, want)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -179,7 +175,7 @@ func (t *transport) choose(l *lease) (g, old *generation, err error) {
 }
 
 // look reads the files, if it is time to. A bad file is an error only before there is anything to use.
-func (t *transport) look(ctx context.Context) error {
+func (t *generations) look(ctx context.Context) error {
 	_, stale, err := t.files.get(ctx)
 	if stale != nil {
 		t.holder.tell(ctx, stale)
@@ -188,8 +184,8 @@ func (t *transport) look(ctx context.Context) error {
 }
 
 // changedSince reads the files again, and reports whether they have changed since changes was that number.
-func (t *transport) changedSince(ctx context.Context, changes int64) bool {
-	if !t.cfg.TLS.inFiles() {
+func (t *generations) changedSince(ctx context.Context, changes int64) bool {
+	if !t.o.TLS.inFiles() {
 		return false
 	}
 	t.files.expire()
@@ -197,8 +193,8 @@ func (t *transport) changedSince(ctx context.Context, changes int64) bool {
 	return t.files.changes.Load() != changes
 }
 
-// closeBody does what a RoundTripper owes the request that it does not send.
-func closeBody(r *http.Request) {
+// CloseBody does what a RoundTripper owes the request that it does not send.
+func CloseBody(r *http.Request) {
 	if r.Body != nil {
 		_ = r.Body.Close()
 	}

@@ -1,4 +1,4 @@
-package client
+package conn
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"maps"
 	"sync"
 	"time"
+
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 const (
@@ -20,13 +22,14 @@ const (
 	maxFetchPause = 10 * time.Second
 )
 
-// credentials is the state of Credentials: the lease in force, and the fetch under way, of which there is one at most.
+// Credentials gets credentials by a function, and keeps the one in force: the lease. One fetch at most is under way.
 //
 // The goroutine of a fetch ends when fetch returns. It is told to by its context, once nobody waits and no client wants
-// the result for later, and Client.Close waits for it then.
-type credentials struct {
+// the result for later, and Transport.Close waits for it then.
+type Credentials struct {
 	fetch func(context.Context) (Credential, error)
-	name  string // see Credentials.Named; does not change any more
+	fail  func(err error) error // makes the error that says why there is no credential
+	name  string                // see Name; does not change any more
 
 	mu       sync.Mutex // guards the rest; not held while fetch or a hook runs
 	now      *lease     // nil before the first
@@ -38,13 +41,25 @@ type credentials struct {
 	err      error      // and why
 }
 
+// NewCredentials returns Credentials that call fetch, on a goroutine of their own. fail makes the error of a request from the reason
+// why there is no credential.
+func NewCredentials(fetch func(context.Context) (Credential, error), fail func(error) error) *Credentials {
+	return &Credentials{fetch: fetch, fail: fail}
+}
+
+// Name gives c a name for the error of a request whose context ends while fetch runs. It must be called before c is used.
+func (c *Credentials) Name(name string) { c.name = name }
+
+// IsUsable reports whether there is a function to call.
+func (c *Credentials) IsUsable() bool { return c != nil && c.fetch != nil }
+
 // flight is one call of fetch.
 type flight struct {
 	cancel  context.CancelFunc // tells fetch to return
 	timeout context.Context    // ends when the time for it is up, not when it is cancelled
 	done    chan struct{}      // closed when it has returned, and everybody has been told
 
-	// Guarded by credentials.mu.
+	// Guarded by Credentials.mu.
 	waiting int                         // requests
 	holders map[*holder]bool            // clients that want it whether a request waits or not
 	tell    map[*holder]context.Context // whom to tell of a failure, on behalf of which request
@@ -54,23 +69,8 @@ type flight struct {
 	err   error
 }
 
-// fetching is the key of the context of fetches.
-type fetching struct{}
-
-// holder stands for one client.
-type holder struct {
-	stale func(context.Context, error)
-}
-
-// tell says that something could not be read again.
-func (h *holder) tell(ctx context.Context, err error) {
-	if h != nil && h.stale != nil {
-		h.stale(ctx, err)
-	}
-}
-
 // get implements source.
-func (c *credentials) get(ctx context.Context, h *holder) (issued, error) {
+func (c *Credentials) get(ctx context.Context, h *holder) (issued, error) {
 	l, err := c.lease(ctx, h)
 	if err != nil {
 		return issued{}, err
@@ -79,7 +79,7 @@ func (c *credentials) get(ctx context.Context, h *holder) (issued, error) {
 }
 
 // renew implements source. It is the refused credential that is returned where there is no other.
-func (c *credentials) renew(ctx context.Context, h *holder, refused issued) (issued, error) {
+func (c *Credentials) renew(ctx context.Context, h *holder, refused issued) (issued, error) {
 	c.mu.Lock()
 	if now := time.Now(); c.now == refused.lease && !c.refused && !fresh(c.renewed, now, renewalPause) {
 		c.refused, c.renewed = true, now
@@ -93,7 +93,7 @@ func (c *credentials) renew(ctx context.Context, h *holder, refused issued) (iss
 }
 
 // lease returns the lease in force, getting one first where there is none.
-func (c *credentials) lease(ctx context.Context, h *holder) (*lease, error) {
+func (c *Credentials) lease(ctx context.Context, h *holder) (*lease, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for {
@@ -107,7 +107,7 @@ func (c *credentials) lease(ctx context.Context, h *holder) (*lease, error) {
 			return c.now, nil
 		case c.flight != nil:
 		case !usable && c.failures > 1 && fresh(c.failed, now, c.pause(fetchPause, maxFetchPause)):
-			return nil, &CredentialError{Err: c.err}
+			return nil, c.fail(c.err)
 		default:
 			c.start()
 		}
@@ -122,7 +122,7 @@ func (c *credentials) lease(ctx context.Context, h *holder) (*lease, error) {
 		f.leave()
 		switch {
 		case ctx.Err() != nil && err != nil && c.name != "":
-			return nil, &CredentialError{Err: fmt.Errorf("wait for %s: %w", c.name, err)}
+			return nil, c.fail(fmt.Errorf("wait for %s: %w", c.name, err))
 		case ctx.Err() != nil && err != nil:
 			return nil, err
 		case err == nil && cancelled:
@@ -134,14 +134,14 @@ func (c *credentials) lease(ctx context.Context, h *holder) (*lease, error) {
 		case err == nil:
 			err = f.err
 		}
-		return nil, &CredentialError{Err: err}
+		return nil, c.fail(err)
 	}
 }
 
-func (c *credentials) usable(now time.Time) bool { return c.now != nil && !c.now.expired(now) }
+func (c *Credentials) usable(now time.Time) bool { return c.now != nil && !c.now.expired(now) }
 
 // pause returns how long to wait after so many failures in a row.
-func (c *credentials) pause(first, most time.Duration) time.Duration {
+func (c *Credentials) pause(first, most time.Duration) time.Duration {
 	if c.failures == 0 {
 		return 0
 	}
@@ -154,7 +154,7 @@ func (f *flight) wait(ctx context.Context) error {
 	case <-f.done:
 		return nil
 	case <-ctx.Done():
-		return contextError(ctx)
+		return ContextError(ctx)
 	case <-f.timeout.Done():
 		select {
 		case <-f.done:
@@ -168,7 +168,7 @@ func (f *flight) wait(ctx context.Context) error {
 var errTimeout = fmt.Errorf("there was none within %v", fetchTimeout)
 
 // hold makes a fetch go on, or begin, for the sake of a client, whether a request waits for it or not. mu is held.
-func (c *credentials) hold(ctx context.Context, h *holder) {
+func (c *Credentials) hold(ctx context.Context, h *holder) {
 	if c.flight == nil {
 		c.start()
 	}
@@ -178,14 +178,14 @@ func (c *credentials) hold(ctx context.Context, h *holder) {
 	}
 }
 
-// notify makes a client one of those that are told of a failure. credentials.mu is held.
+// notify makes a client one of those that are told of a failure. Credentials.mu is held.
 func (f *flight) notify(ctx context.Context, h *holder) {
 	if f.tell[h] == nil {
 		f.tell[h] = context.WithoutCancel(ctx)
 	}
 }
 
-// leave cancels a flight that nobody wants. credentials.mu is held.
+// leave cancels a flight that nobody wants. Credentials.mu is held.
 func (f *flight) leave() {
 	if f.waiting == 0 && len(f.holders) == 0 {
 		f.left = true
@@ -194,7 +194,7 @@ func (f *flight) leave() {
 }
 
 // leave is called when a client is closed: what runs for it alone has ended when it returns.
-func (c *credentials) leave(h *holder) {
+func (c *Credentials) leave(h *holder) {
 	c.mu.Lock()
 	f := c.flight
 	if f != nil {
@@ -209,8 +209,8 @@ func (c *credentials) leave(h *holder) {
 }
 
 // start begins a fetch. mu is held, and no fetch is under way.
-func (c *credentials) start() {
-	timeout, end := context.WithTimeout(context.WithValue(context.Background(), fetching{}, true), fetchTimeout)
+func (c *Credentials) start() {
+	timeout, end := context.WithTimeout(Call{Fetch: true}.With(context.Background()), fetchTimeout)
 	ctx, cancel := context.WithCancel(timeout)
 	f := &flight{
 		cancel: cancel, timeout: timeout, done: make(chan struct{}),
@@ -231,10 +231,10 @@ func (c *credentials) start() {
 }
 
 // call calls fetch. What is a context's error there is none of the caller's.
-func (c *credentials) call(ctx context.Context) (got Credential, err error) {
+func (c *Credentials) call(ctx context.Context) (got Credential, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			got, err = Credential{}, panicError("fetch", v)
+			got, err = Credential{}, shown.Panic("fetch", v)
 		}
 	}()
 	got, err = c.fetch(ctx)
@@ -249,7 +249,7 @@ func (c *credentials) call(ctx context.Context) (got Credential, err error) {
 }
 
 // land takes what a flight has brought, and tells the clients if an old credential stays in use for want of a new one.
-func (c *credentials) land(f *flight, got Credential, err error) {
+func (c *Credentials) land(f *flight, got Credential, err error) {
 	now := time.Now()
 	if err == nil {
 		f.lease, err = newLease(got, now)
@@ -271,7 +271,7 @@ func (c *credentials) land(f *flight, got Credential, err error) {
 	}
 	c.mu.Unlock()
 	for h, ctx := range tell {
-		h.tell(ctx, &CredentialError{Err: err})
+		h.tell(ctx, c.fail(err))
 	}
 	c.mu.Lock()
 	c.flight = nil

@@ -1,4 +1,4 @@
-package client
+package conn
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // An origin is a scheme, a host and a port. Credentials are for one of them, and for what is below the path of Config.Server: an
@@ -24,14 +24,14 @@ const maxHost = 300
 // maxRedirects is how many redirects one request follows.
 const maxRedirects = 10
 
-// stayOnOrigin follows redirects below the server's URL, for reads only: credentials never reach another origin
+// StayOnOrigin is a CheckRedirect of http.Client. It follows redirects below the server's URL, for reads only: credentials never reach another origin
 // (CVE-2022-3172), and a write is never sent twice.
-func stayOnOrigin(server *url.URL) func(*http.Request, []*http.Request) error {
+func StayOnOrigin(server *url.URL) func(*http.Request, []*http.Request) error {
 	return func(r *http.Request, via []*http.Request) error {
 		switch {
 		case !sameOrigin(r.URL, server):
 			return fmt.Errorf("server redirects to %q, which is not its own origin %q",
-				apierrors.Clean(r.URL.Scheme+"://"+r.URL.Host, maxHost), server.Scheme+"://"+server.Host)
+				shown.Clean(r.URL.Scheme+"://"+r.URL.Host, maxHost), server.Scheme+"://"+server.Host)
 		case r.URL.User != nil: // net/http would send that in place of the client's credentials
 			return errors.New("server redirects to a URL with a user in it, which would take the place of the client's credentials")
 		case via[0].Method != http.MethodGet:
@@ -41,11 +41,11 @@ func stayOnOrigin(server *url.URL) func(*http.Request, []*http.Request) error {
 		}
 		base := segments(server)
 		if !below(r.URL, base) {
-			return fmt.Errorf("server redirects to %q, which is not below the path of Config.Server, %q", show(r.URL.EscapedPath()), server.EscapedPath())
+			return fmt.Errorf("server redirects to %q, which is not below the path of Config.Server, %q", shown.Text(r.URL.EscapedPath()), server.EscapedPath())
 		}
 		if target := proxyTarget(segments(via[len(via)-1].URL), len(base)); target != nil && !below(r.URL, target) {
 			return fmt.Errorf("what the request was passed on to redirects to %q, which is not below its own path %q",
-				show(r.URL.EscapedPath()), show("/"+strings.Join(target, "/")))
+				shown.Text(r.URL.EscapedPath()), shown.Text("/"+strings.Join(target, "/")))
 		}
 		return nil
 	}
@@ -74,7 +74,7 @@ func below(u *url.URL, prefix []string) bool {
 		return false
 	}
 	escaped := u.EscapedPath()
-	return !strings.HasPrefix(escaped, "//") && checkDots(escaped) == nil
+	return !strings.HasPrefix(escaped, "//") && CheckDots(escaped) == nil
 }
 
 // proxyTarget returns the beginning of a path that names what an API server passes requests on to: up to the subresource proxy

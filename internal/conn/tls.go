@@ -1,6 +1,4 @@
-package client
-
-// Certificates and authorities, as data and in files.
+package conn
 
 import (
 	"bytes"
@@ -13,9 +11,22 @@ import (
 	"strings"
 )
 
+// TLS says which servers to trust and which certificate to show. Data wins over a file of the same purpose.
+type TLS struct {
+	CAFile   string
+	CAData   []byte
+	CertFile string
+	CertData []byte
+	KeyFile  string
+	KeyData  []byte
+
+	ServerName string
+	Insecure   bool
+}
+
 // certificate reads the client's certificate and key; nil where there is none.
 func (t TLS) certificate(read read) (*tls.Certificate, error) {
-	if !t.hasCertificate() {
+	if !t.HasCertificate() {
 		return nil, nil
 	}
 	cert, key := t.CertData, t.KeyData
@@ -37,7 +48,8 @@ func (t TLS) certificate(read read) (*tls.Certificate, error) {
 	return &pair, nil
 }
 
-func (t TLS) hasCertificate() bool { return t.CertFile != "" || len(t.CertData) > 0 }
+// HasCertificate reports whether the client has a certificate to show.
+func (t TLS) HasCertificate() bool { return t.CertFile != "" || len(t.CertData) > 0 }
 
 // sameCertificate reports whether a server is shown the same.
 func sameCertificate(a, b *tls.Certificate) bool {
@@ -66,6 +78,17 @@ func (t TLS) ca(read read) ([]byte, error) {
 	return b, nil
 }
 
+// identity is what connections are made with: whom to trust, and who to be. Connections that were made with another one
+// must not be used for new requests.
+type identity struct {
+	ca   []byte // PEM; nil for the system's
+	cert *tls.Certificate
+}
+
+func (i identity) same(o identity) bool {
+	return bytes.Equal(i.ca, o.ca) && sameCertificate(i.cert, o.cert)
+}
+
 // identity reads what connections are made with.
 func (t TLS) identity(read read) (i identity, err error) {
 	if i.ca, err = t.ca(read); err != nil {
@@ -85,7 +108,7 @@ func (t TLS) inFiles() bool {
 
 // certificateInFiles reports whether the client's certificate, or its key, may change.
 func (t TLS) certificateInFiles() bool {
-	return t.hasCertificate() && (len(t.CertData) == 0 || len(t.KeyData) == 0)
+	return t.HasCertificate() && (len(t.CertData) == 0 || len(t.KeyData) == 0)
 }
 
 func certPool(data []byte) (*x509.CertPool, error) {

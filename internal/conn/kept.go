@@ -1,4 +1,4 @@
-package client
+package conn
 
 import (
 	"context"
@@ -20,7 +20,7 @@ const (
 // must not hold a request past its context, nor hold requests that have what was read last.
 //
 // The system cannot be told to give up a read. So the goroutine belongs to its file and not to a request: it ends when the
-// system answers, and stores the result itself. Nobody waits for it but requests, as long as they want to; Client.Close does
+// system answers, and stores the result itself. Nobody waits for it but requests, as long as they want to; Transport.Close does
 // not. There is one of them at most, because no other read begins before it has ended.
 type kept[T any] struct {
 	load  func(read) (T, error)             // names each file before it reads it
@@ -41,7 +41,7 @@ type kept[T any] struct {
 	reading *reading[T] // nil where none is under way
 }
 
-// read reads a file that stands in a field of Config.
+// read reads a file that stands in a field of client.Config.
 type read func(field, name string) ([]byte, error)
 
 // reading is one call of load.
@@ -171,29 +171,31 @@ func (r *reading[T]) wait(ctx context.Context, patience time.Duration) error {
 		return nil
 	default:
 	}
-	slow := &slowRead{file: "a file of client.Config", waited: time.Since(r.began).Round(time.Millisecond)}
+	slow := &SlowReadError{File: "a file of client.Config", Waited: time.Since(r.began).Round(time.Millisecond)}
 	if f := r.file.Load(); f != nil {
-		slow.file = *f
+		slow.File = *f
 	}
 	if ctx.Err() != nil {
-		slow.err = contextError(ctx)
+		slow.Err = ContextError(ctx)
 	}
 	return slow
 }
 
-// slowRead says which file was waited for in vain. Nothing was sent.
-type slowRead struct {
-	file   string
-	waited time.Duration
-	err    error // of the context; nil if it has not ended
+// SlowReadError says which file was waited for in vain. Nothing was sent.
+type SlowReadError struct {
+	File   string // with its field
+	Waited time.Duration
+	Err    error // of the context; nil if it has not ended
 }
 
-func (e *slowRead) Error() string {
-	text := fmt.Sprintf("read %s: the system has not answered for %v", e.file, e.waited)
-	if e.err != nil {
-		text += ": " + e.err.Error()
+// Error names the file and its field.
+func (e *SlowReadError) Error() string {
+	text := fmt.Sprintf("read %s: the system has not answered for %v", e.File, e.Waited)
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
 	}
 	return text
 }
 
-func (e *slowRead) Unwrap() error { return e.err }
+// Unwrap returns the error of the context, if that has ended.
+func (e *SlowReadError) Unwrap() error { return e.Err }

@@ -1,0 +1,4 @@
+package errors
+
+// MaxText is for the tests.
+const MaxText = maxText

@@ -1,0 +1,37 @@
+package conn
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/url"
+)
+
+// Options say what to connect to and as whom. They have been validated, but for the data of TLS.
+type Options struct {
+	// Server is the server's URL. Credentials are for its origin only.
+	Server *url.URL
+	// TLS says whom to trust and which certificate to show.
+	TLS TLS
+
+	// Credentials, TokenFile, Token or Username and Password say who the client is: the first of them that is set.
+	Credentials        *Credentials
+	TokenFile          string
+	Token              string
+	Username, Password string
+	// Impersonate are the headers that say whom the client acts for; see Call.Impersonate.
+	Impersonate http.Header
+
+	// NoHeaderTimeout lets a server take any time to begin an answer that is no watch.
+	NoHeaderTimeout bool
+	// Uncompressed asks for answers without compression.
+	Uncompressed bool
+	// Dial makes connections; nil means a net.Dialer.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Proxy chooses a proxy; nil means http.ProxyFromEnvironment.
+	Proxy func(*http.Request) (*url.URL, error)
+	// Wrap is given the transport below the credentials, and returns the one to use. Nil uses that one.
+	Wrap func(http.RoundTripper) http.RoundTripper
+	// Stale is told why a file or a credential could not be got again while the old one stays in use. Nil drops that.
+	Stale func(ctx context.Context, err error)
+}

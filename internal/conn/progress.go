@@ -1,0 +1,78 @@
+package conn
+
+import (
+	"context"
+	"io"
+	"sync/atomic"
+	"time"
+)
+
+// MaxHeaderWait bounds how long a server may take to begin an answer, once it has the request. An API server may hold a request
+// back for up to a minute, its own bound for requests, while it is short of capacity or its cache catches up; the rest is for the way.
+const MaxHeaderWait = 75 * time.Second
+
+// stallBytes is what must arrive while a caller waits for as long as Progress.Limit.
+const stallBytes = 1 << 10
+
+// Progress is the body of an answer whose server must make progress while somebody waits for it. The time that its reader
+// takes for itself does not count. Where the server stalls, the context of the request ends, and with it the read that waits.
+//
+// One goroutine reads at a time; Close may be called beside it.
+type Progress struct {
+	Body   io.ReadCloser
+	Cancel context.CancelFunc // of the request
+	Limit  time.Duration      // 0 = no bound
+	Idle   bool               // the server need send nothing: a watch that has begun
+
+	CancelFirst bool // before the body is closed; see Close
+	// Stalled returns the error for an answer of which so many bytes came within Limit.
+	Stalled func(received int) error
+
+	timer   *time.Timer   // runs while a read waits; made by the first
+	waited  time.Duration // in reads, since stallBytes were reached
+	got     int           // in that time
+	stalled atomic.Bool
+}
+
+// Read implements io.Reader.
+func (p *Progress) Read(b []byte) (int, error) {
+	if p.Limit == 0 || p.Idle {
+		return p.Body.Read(b)
+	}
+	start := time.Now()
+	if p.timer == nil {
+		p.timer = time.AfterFunc(p.Limit, p.stall)
+	} else {
+		p.timer.Reset(p.Limit - p.waited)
+	}
+	n, err := p.Body.Read(b)
+	p.timer.Stop()
+	p.waited += time.Since(start)
+	p.got += n
+	if err != nil && err != io.EOF && p.stalled.Load() {
+		return n, p.Stalled(p.got)
+	}
+	if p.got >= stallBytes {
+		p.got, p.waited = 0, 0
+	}
+	p.waited = min(p.waited, p.Limit)
+	return n, err
+}
+
+func (p *Progress) stall() {
+	p.stalled.Store(true)
+	p.Cancel()
+}
+
+// Close closes the body, and ends what the request holds.
+func (p *Progress) Close() error {
+	// Where net/http decompresses, its Close would wait for a Read that waits for the first bytes. With HTTP/1, Close of
+	// Go 1.27 leaves the connection open for a while, to read what is left. With HTTP/2, Close comes first, so that the
+	// stream is counted out when it returns.
+	if p.CancelFirst {
+		p.Cancel()
+	}
+	err := p.Body.Close()
+	p.Cancel()
+	return err
+}

@@ -1,0 +1,183 @@
+package conn
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"maps"
+	"net/http"
+	"net/url"
+)
+
+// Transport puts on each request who the client is and for whom it acts. It does so for the configured server, and for no
+// other. A request that is refused (401) is sent once more if there is another credential by then.
+type Transport struct {
+	next        http.RoundTripper // Options.Wrap of generations
+	server      *url.URL
+	source      source
+	act         http.Header // Options.Impersonate
+	holder      *holder
+	generations *generations // which knows the certificates
+}
+
+// New returns a transport. It does no I/O. Every reason why the data of o.TLS cannot be used is in the error.
+func New(o Options) (*Transport, error) {
+	g, err := newGenerations(o)
+	if err != nil {
+		return nil, err
+	}
+	t := &Transport{
+		next: g, server: o.Server, source: newSource(o), act: o.Impersonate, holder: &holder{stale: o.Stale}, generations: g,
+	}
+	g.holder = t.holder
+	if o.Wrap != nil {
+		if t.next = o.Wrap(g); t.next == nil {
+			return nil, errors.New("client.Config: Wrap returned nil")
+		}
+	}
+	return t, nil
+}
+
+// holder stands for one client.
+type holder struct {
+	stale func(context.Context, error)
+}
+
+// tell says that something could not be read again.
+func (h *holder) tell(ctx context.Context, err error) {
+	if h != nil && h.stale != nil {
+		h.stale(ctx, err)
+	}
+}
+
+// source is where the value of the header Authorization comes from.
+type source interface {
+	// get returns what to send now.
+	get(ctx context.Context, h *holder) (issued, error)
+	// renew returns what to send after the server has refused what it was sent. The error is why there is nothing new.
+	renew(ctx context.Context, h *holder, refused issued) (issued, error)
+}
+
+// issued is one credential, as it goes into a request.
+type issued struct {
+	header string // the value of Authorization; empty sends none
+	lease  *lease // what it was taken from; nil for what no Credentials gave
+}
+
+// fixed is the source of what never changes.
+type fixed string
+
+func (f fixed) get(context.Context, *holder) (issued, error) { return issued{header: string(f)}, nil }
+
+func (f fixed) renew(_ context.Context, _ *holder, refused issued) (issued, error) {
+	return refused, nil
+}
+
+// newSource returns the source that o asks for.
+func newSource(o Options) source {
+	switch {
+	case o.Credentials != nil:
+		return o.Credentials
+	case o.TokenFile != "":
+		return newTokenFile(o.TokenFile)
+	case o.Token != "":
+		return fixed("Bearer " + o.Token)
+	case o.Username != "":
+		return fixed("Basic " + base64.StdEncoding.EncodeToString([]byte(o.Username+":"+o.Password)))
+	}
+	return fixed("")
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !sameOrigin(r.URL, t.server) {
+		return t.next.RoundTrip(withoutImpersonation(r))
+	}
+	if r.Header.Get("Authorization") != "" { // whoever sends that knows what to do about a refusal
+		return t.send(r, "")
+	}
+	ctx := r.Context()
+	used, err := t.source.get(ctx, t.holder)
+	if err != nil {
+		CloseBody(r)
+		return nil, err
+	}
+	changes := t.generations.files.changes.Load()
+	resp, err := t.send(r, used.header)
+	if err != nil || resp.StatusCode != http.StatusUnauthorized || CallOf(ctx).Proxied {
+		return resp, err
+	}
+	// 401 means that the server has done nothing, so that any verb can be sent again.
+	next, err := t.source.renew(ctx, t.holder, used)
+	if err != nil {
+		next = used
+	}
+	if changed := t.generations.changedSince(ctx, changes); next == used && !changed || ctx.Err() != nil {
+		return resp, nil
+	}
+	again, ok := rewind(r)
+	if !ok {
+		return resp, nil
+	}
+	_ = resp.Body.Close()
+	return t.send(again, next.header)
+}
+
+// send sends a copy of r. The answer names r as its request, which has no credential in it.
+func (t *Transport) send(r *http.Request, authorization string) (*http.Response, error) {
+	act := t.act
+	if h := CallOf(r.Context()).Impersonate; h != nil {
+		act = h
+	}
+	out := withoutImpersonation(r)
+	if out == r {
+		if authorization == "" && len(act) == 0 {
+			return t.next.RoundTrip(r)
+		}
+		out = r.Clone(r.Context())
+	}
+	maps.Copy(out.Header, act)
+	if authorization != "" {
+		out.Header.Set("Authorization", authorization)
+	}
+	resp, err := t.next.RoundTrip(out)
+	if resp != nil {
+		resp.Request = r
+	}
+	return resp, err
+}
+
+// CloseIdleConnections closes the connections that are idle, those of a RoundTripper from Options.Wrap too, and makes the next
+// request read the files again.
+func (t *Transport) CloseIdleConnections() {
+	if c, ok := t.next.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+	t.generations.CloseIdleConnections() // Options.Wrap need not hand that on
+}
+
+// Close ends a fetch that runs for this transport only, and does what CloseIdleConnections does. The transport stays usable.
+func (t *Transport) Close() {
+	if c, ok := t.source.(*Credentials); ok {
+		c.leave(t.holder)
+	}
+	t.CloseIdleConnections()
+}
+
+// Authorities returns the PEM certificates of those who vouch for the server; nil means the system's. It reads the files, if it is
+// time to. The error says why they cannot be used.
+func (t *Transport) Authorities(ctx context.Context) ([]byte, error) {
+	if err := t.generations.look(ctx); err != nil {
+		return nil, err
+	}
+	return t.generations.files.last().ca, nil
+}
+
+// OpenWith makes t open its files with a function, which stands for a file system that does not answer. It is for tests, and to be
+// called before t is used.
+func (t *Transport) OpenWith(open func(name string) ([]byte, error)) {
+	t.generations.files.open = open
+	if f, ok := t.source.(*tokenFile); ok {
+		f.header.open = open
+	}
+}

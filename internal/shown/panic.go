@@ -1,0 +1,34 @@
+package shown
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Panic returns the error for a call that has not returned: what it was doing, where it panicked, and the type of the value, but not
+// the value itself, which may be contents or a secret. v is what recover returned; nil means runtime.Goexit.
+func Panic(doing string, v any) error {
+	if v == nil {
+		return errors.New(doing + " left by runtime.Goexit")
+	}
+	what := fmt.Sprintf("a value of type %T", v)
+	if e, ok := v.(runtime.Error); ok {
+		what = e.Error() // the runtime's own words have no contents
+	}
+	pc := make([]uintptr, 32)
+	frames := runtime.CallersFrames(pc[:runtime.Callers(1, pc)])
+	for panicking := false; ; {
+		f, more := frames.Next()
+		inside := strings.HasPrefix(f.Function, "runtime.")
+		if panicking && !inside {
+			return fmt.Errorf("%s panicked at %s (%s:%d) with %s", doing, f.Function, filepath.Base(f.File), f.Line, what)
+		}
+		if !more {
+			return fmt.Errorf("%s panicked with %s", doing, what)
+		}
+		panicking = panicking || inside && strings.HasSuffix(f.Function, "panic")
+	}
+}
