@@ -11,6 +11,7 @@ import (
 
 	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/bowline-go/bowline/internal/pipeline"
 	"github.com/bowline-go/bowline/internal/undertest"
 	"github.com/go-logr/logr"
 	"golang.org/x/time/rate"
@@ -36,9 +37,9 @@ type Client struct {
 	log       logr.Logger
 	warnings  warnings
 	maxObject int
-	streaming features // streaming lists, by resource
-	decoders  decoders // how many goroutines decode
-	notes     sync.Map // noteKey -> *note
+	streaming features          // streaming lists, by resource
+	decoders  pipeline.Decoders // how many goroutines decode
+	notes     sync.Map          // noteKey -> *note
 	test      *undertest.Test
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 
 	"github.com/bowline-go/bowline/client/meta"
@@ -13,90 +12,36 @@ import (
 	"github.com/bowline-go/bowline/internal/codec"
 	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/bowline-go/bowline/internal/pipeline"
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // events reads the body of a watch to its end and hands on what is in it. reuse, where it is not nil, is asked about Added
 // events up to the end of the initial ones. The errors are *OpErrors, except those of fn.
-//
-// An event that arrives alone is decoded here, at once. In a burst, where much more has arrived than one event, objects are
-// decoded by a few goroutines (see pipeline), and all that has arrived is handed on before more is read. So a watch that
-// waits has one goroutine, that of the caller, and a small buffer.
 func (r Resource[T]) events(
 	ctx context.Context, q request, resp *http.Response, o WatchOptions,
 	reuse func(meta.Identity) (T, bool), fn func(Event[T]) error,
 ) error {
-	pipe := &pipeline[Event[T]]{
-		decoders: &r.c.decoders,
-		decode: func(e *Event[T], raw jsonstream.Item) {
-			decodeInto(&e.Object, &e.Err, raw, r.decodeUnchecked)
-		},
-		hand: func(e Event[T]) error {
+	pipe := pipeline.New(&r.c.decoders,
+		func(e *Event[T], raw jsonstream.Item) { decodeInto(&e.Object, &e.Err, raw, r.decodeUnchecked) },
+		func(e Event[T]) error {
 			if ctx.Err() != nil { // what is in the buffer is not handed on any more
 				return q.fail(conn.ContextError(ctx))
 			}
 			return fn(e)
-		},
-	}
-	defer pipe.stop()
-	frames := jsonstream.NewWatch(drained[Event[T]]{resp.Body, pipe}, r.c.streamOptions(o.KeepManagedFields))
-	for begun := false; ; {
-		var event Event[T]
-		var decode bool
-		frame, err := frames.Next()
-		switch {
-		case err == nil:
-			begun = true
-			if event, decode, err = r.event(frame, reuse); err != nil {
-				err = q.fail(err)
-			}
-		case err != io.EOF:
-			err = q.fail(r.streamError(ctx, resp, begun, err))
-		}
-		switch {
-		case pipe.err != nil:
-			return pipe.err
-		case err != nil:
-			// What came before is handed on first.
-			if mine := pipe.drain(); mine != nil {
-				return mine
-			}
-			if err == io.EOF {
-				return nil
-			}
-			return err
-		case !decode:
-			err = pipe.pass(event)
-		case pipe.idle() && frames.Buffered() < batchSize:
-			err = pipe.now(event, frame.Item)
-		default:
-			err = pipe.later(event, frame.Item)
-		}
-		if err != nil {
-			return err
-		}
+		})
+	defer pipe.Stop()
+	begun := false
+	return pipe.Watch(resp.Body, r.c.streamOptions(o.KeepManagedFields), func(f jsonstream.Frame) (Event[T], bool, error) {
+		begun = true
+		event, decode, err := r.event(f, reuse)
 		if event.InitialEventsEnd {
 			reuse = nil
 		}
-	}
-}
-
-// drained hands on everything that has been read before it reads more.
-type drained[E any] struct {
-	r    io.Reader
-	pipe *pipeline[E]
-}
-
-// Read implements io.Reader. A framing that has read all asks for little, because it may now have to wait for long; then
-// nothing is kept for the next burst.
-func (d drained[E]) Read(p []byte) (int, error) {
-	if err := d.pipe.drain(); err != nil {
-		return 0, err
-	}
-	if len(p) < batchSize {
-		d.pipe.free = nil
-	}
-	return d.r.Read(p)
+		return event, decode, q.fail(err)
+	}, func(err error) error {
+		return q.fail(r.streamError(ctx, resp, begun, err))
+	})
 }
 
 // streamError tells why a watch could not be read on: its context ended, what came is no event or no watch at all, or the

@@ -12,6 +12,7 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/bowline-go/bowline/internal/pipeline"
 )
 
 // Item is one object of a list as [Resource.ListEach] hands it on.
@@ -100,10 +101,10 @@ func (r Resource[T]) ListEach(
 func (r Resource[T]) each(
 	ctx context.Context, q request, o ListOptions, reuse func(meta.Identity) (T, bool), fn func(Item[T]) error,
 ) (meta.ListMeta, error) {
-	l := &listing[T]{r: r, q: q, o: o, reuse: reuse, number: 1, pages: newPages()}
 	if err := o.validate(); err != nil {
-		return meta.ListMeta{}, l.q.fail(&UsageError{Err: err})
+		return meta.ListMeta{}, q.fail(&UsageError{Err: err})
 	}
+	l := &listing[T]{r: r, q: q, o: o, reuse: reuse, number: 1, pages: newPages()}
 	fetching, cancel := context.WithCancel(ctx)
 	l.cancel = cancel
 	defer l.end()
@@ -117,12 +118,12 @@ func (r Resource[T]) each(
 	if err != nil {
 		return meta.ListMeta{}, err
 	}
-	l.pipe = pipeline[Item[T]]{decoders: &r.c.decoders, decode: l.decode, hand: func(item Item[T]) error {
+	l.pipe = pipeline.New(&r.c.decoders, l.decode, func(item Item[T]) error {
 		if ctx.Err() != nil { // what has been read already is not handed on any more
 			return l.fail(conn.ContextError(ctx))
 		}
 		return fn(item)
-	}}
+	})
 	var version string
 	for ; ; l.number++ {
 		m, err := l.page(ctx, resp, func(token string) error {
@@ -133,19 +134,19 @@ func (r Resource[T]) each(
 			return nil
 		})
 		if err != nil {
-			return meta.ListMeta{}, l.finish(l.fail(err))
+			return meta.ListMeta{}, l.pipe.Finish(l.fail(err))
 		}
 		if l.number == 1 {
 			version = m.ResourceVersion
 		}
 		if m.Continue == "" {
 			m.ResourceVersion = version
-			if err := l.finish(nil); err != nil {
+			if err := l.pipe.Finish(nil); err != nil {
 				return meta.ListMeta{}, err
 			}
 			return m, nil
 		}
-		if err := l.pipe.until(l.next.done); err != nil {
+		if err := l.pipe.Until(l.next.done); err != nil {
 			return meta.ListMeta{}, err
 		}
 		next := l.next
@@ -155,7 +156,7 @@ func (r Resource[T]) each(
 			if op := (*OpError)(nil); errors.As(err, &op) {
 				err = op.Err // fail puts the page between the two
 			}
-			return meta.ListMeta{}, l.finish(l.fail(err))
+			return meta.ListMeta{}, l.pipe.Finish(l.fail(err))
 		}
 	}
 }
@@ -172,32 +173,22 @@ func (r Resource[T]) listRequest(o ListOptions) request {
 }
 
 // listing is one call of ListEach. The calling goroutine frames, asks reuse and calls fn. Once a list turns out to be long, the
-// body is read by one further goroutine (see ahead), and objects are decoded by a few (see pipeline); one more waits for
-// the headers of the next page. end waits for all of them.
+// body is read by one further goroutine, and objects are decoded by a few (see package pipeline); one more waits for the headers of
+// the next page. end waits for all of them.
 type listing[T meta.Object] struct {
 	r      Resource[T]
 	q      request
 	o      ListOptions
 	reuse  func(meta.Identity) (T, bool)
-	pipe   pipeline[Item[T]]
-	ahead  ahead
-	frames *jsonstream.List
+	pipe   *pipeline.Pipeline[Item[T]]
 	cancel func()        // ends the requests
 	body   io.ReadCloser // of the page that is being read
-	read   int           // how many bytes have been read of all pages
 	number int           // of the page, from 1
 	first  meta.Key      // of the page's objects
 	empty  bool          // the page has had none so far
 	next   *nextPage     // the page that has been asked for
 	pages  *pages
 }
-
-// shortList is how many bytes of a list are read and decoded by the calling goroutine alone: a list that ends within them
-// costs nothing but its request.
-const shortList = 64 << 10
-
-// isShort reports whether the list may be one of those.
-func (l *listing[T]) isShort() bool { return l.read <= shortList }
 
 // fail returns err as the error of the list, or of the page where that is a later one.
 func (l *listing[T]) fail(err error) error {
@@ -207,26 +198,16 @@ func (l *listing[T]) fail(err error) error {
 	return l.q.fail(err)
 }
 
-// finish hands on what came before err, and returns err. An error of the caller's comes first.
-func (l *listing[T]) finish(err error) error {
-	if l.pipe.err != nil {
-		return l.pipe.err
-	}
-	if mine := l.pipe.drain(); mine != nil {
-		return mine
-	}
-	return err
-}
-
-// end stops everything that was started for the list, and waits for it; it may be called again. The order matters: a read
+// end stops everything that was started for the list, and waits for it. The order matters: a read
 // that is waiting ends when its context does, or its body is closed.
 func (l *listing[T]) end() {
 	l.cancel()
 	if l.body != nil {
 		_ = l.body.Close()
 	}
-	l.pipe.stop()
-	l.ahead.stop()
+	if l.pipe != nil {
+		l.pipe.Stop()
+	}
 	l.next.discard()
 }
 
@@ -234,67 +215,27 @@ func (l *listing[T]) end() {
 // page.
 func (l *listing[T]) page(ctx context.Context, resp *http.Response, more func(token string) error) (meta.ListMeta, error) {
 	l.body, l.first, l.empty = resp.Body, meta.Key{}, true
-	if l.frames == nil {
-		l.frames = jsonstream.NewList(l, l.r.c.streamOptions(l.o.KeepManagedFields))
-	} else {
-		l.frames.Reset(l)
-	}
-	if err := l.frames.Open(); err != nil {
-		return meta.ListMeta{}, readError(ctx, resp, err)
-	}
-	// A server writes kind and metadata before the items; where it does not, they are known at the end.
-	h, known := l.frames.Header()
-	known = known && h.Kind != "" && h.APIVersion != ""
-	if known {
-		if err := l.start(h, more); err != nil {
-			return meta.ListMeta{}, err
-		}
-	}
-	for {
-		item, err := l.frames.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return meta.ListMeta{}, readError(ctx, resp, err)
-		}
-		if err := l.item(item); err != nil {
-			return meta.ListMeta{}, err
-		}
-	}
-	if !known {
-		h, _ = l.frames.Header()
-		if err := l.start(h, more); err != nil {
-			return meta.ListMeta{}, err
-		}
+	var m meta.ListMeta
+	err := l.pipe.Page(l.body, l.r.c.streamOptions(l.o.KeepManagedFields), pipeline.Page[Item[T]]{
+		Header: func(h jsonstream.Header) error {
+			m = h.ListMeta
+			return l.start(h, more)
+		},
+		Item:   l.item,
+		Broken: func(err error) error { return readError(ctx, resp, err) },
+	})
+	if err != nil {
+		return meta.ListMeta{}, err
 	}
 	l.body = nil
 	_ = resp.Body.Close()
-	if h.Continue != "" {
+	if m.Continue != "" {
 		if err := l.pages.end(l.first, l.empty); err != nil {
 			return meta.ListMeta{}, err
 		}
 	}
-	return h.ListMeta, nil
+	return m, nil
 }
-
-// Read implements io.Reader for the framing: it reads from the page's body. While it waits, what has been decoded is handed
-// on, if there is anything.
-func (l *listing[T]) Read(p []byte) (n int, err error) {
-	if l.isShort() || l.pipe.idle() {
-		n, err = l.body.Read(p)
-	} else {
-		if n, err = l.ahead.read(l.body, p, l.pipe.until); l.pipe.err != nil {
-			l.end()        // p is the framing's again, and so nothing may read into it any more
-			err = errEnded // pipe.err may be io.EOF, and that would be the end of the body
-		}
-	}
-	l.read += n
-	return n, err
-}
-
-// errEnded ends the framing of a list that the caller has ended; nobody else sees it.
-var errEnded = errors.New("list ended")
 
 // start checks that a page is of the right kind, and asks for the next one.
 func (l *listing[T]) start(h jsonstream.Header, more func(token string) error) error {
@@ -321,29 +262,24 @@ func (l *listing[T]) start(h jsonstream.Header, more func(token string) error) e
 	return more(h.Continue)
 }
 
-// item sends one object down the pipeline.
-func (l *listing[T]) item(raw jsonstream.Item) error {
+// item makes an Item of one object, and says whether it is to be decoded yet.
+func (l *listing[T]) item(raw jsonstream.Item) (it Item[T], decode bool, err error) {
 	if l.empty {
 		l.first, l.empty = raw.Identity.Key(), false
 	}
-	it := Item[T]{Identity: raw.Identity}
+	it.Identity = raw.Identity
 	switch {
 	case raw.Limit != nil:
 		it.Err = &DecodeError{Identity: raw.Identity, Err: publicError(raw.Limit)}
-		return l.pipe.pass(it)
+		return it, false, nil
 	case raw.Name == "":
 		it.Err = &DecodeError{Identity: raw.Identity, Err: lacks(raw.Raw, "name")}
-		return l.pipe.pass(it)
+		return it, false, nil
 	}
 	if l.reuse != nil {
-		if it.Object, it.Reused = l.reuse(raw.Identity); it.Reused {
-			return l.pipe.pass(it)
-		}
+		it.Object, it.Reused = l.reuse(raw.Identity)
 	}
-	if l.isShort() {
-		return l.pipe.now(it, raw)
-	}
-	return l.pipe.later(it, raw)
+	return it, !it.Reused, nil
 }
 
 func (l *listing[T]) decode(it *Item[T], raw jsonstream.Item) {
@@ -388,49 +324,4 @@ func (p *nextPage) discard() {
 	if <-p.done; p.err == nil {
 		_ = p.resp.Body.Close()
 	}
-}
-
-// ahead reads on a goroutine of its own, which the first read starts and stop ends. One read is under way at a time. The
-// zero ahead is ready for use, and belongs to one goroutine.
-type ahead struct {
-	asks chan ask
-	done chan struct{} // receives once for each ask, and is closed when the goroutine ends
-	n    int           // what the read returned; its goroutine's until done receives
-	err  error
-}
-
-type ask struct {
-	r io.Reader
-	p []byte
-}
-
-// read reads from r into p. It waits with wait, whose error means that nobody wants the result any more; the read may then
-// still be under way, and stop is to be called before p is used.
-func (a *ahead) read(r io.Reader, p []byte, wait func(<-chan struct{}) error) (int, error) {
-	if a.asks == nil {
-		a.asks, a.done = make(chan ask, 1), make(chan struct{}, 1)
-		go func() {
-			defer close(a.done)
-			for q := range a.asks {
-				a.n, a.err = q.r.Read(q.p)
-				a.done <- struct{}{}
-			}
-		}()
-	}
-	a.asks <- ask{r, p}
-	if err := wait(a.done); err != nil {
-		return 0, err
-	}
-	return a.n, a.err
-}
-
-// stop ends the goroutine and waits for it, also for a read that is under way.
-func (a *ahead) stop() {
-	if a.asks == nil {
-		return
-	}
-	close(a.asks)
-	for range a.done { // until it is closed
-	}
-	a.asks = nil
 }

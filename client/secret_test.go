@@ -175,6 +175,7 @@ func TestHeadersOfARawRequestAreMasked(t *testing.T) {
 // named are fields whose name is that of a secret, and which are none, or which are of a type that cannot hide them.
 var named = []string{
 	"client/clienttest.Options.Token", // the user's own, of a server in a test
+	"internal/jsonstream.Step.Header", // what a list says about itself
 	"internal/conn.Progress.Body",     // of an answer; it is a reader, and net/http's own is one of unexported fields
 }
 

@@ -27,6 +27,7 @@ var imports = map[string][]string{
 	"internal/fieldset":   {},
 	"internal/jsonstream": {"client/meta"},
 	"internal/codec":      {"internal/jsonstream"},
+	"internal/pipeline":   {"internal/jsonstream"},
 	"internal/report":     {},
 	"internal/retry":      {},
 	"internal/memnet":     {},
@@ -37,7 +38,7 @@ var imports = map[string][]string{
 	"internal/conn":       {"errors", "internal/regular", "internal/shown"},
 
 	"client": {
-		"client/meta", "errors", "patch", "internal/codec", "internal/conn", "internal/jsonstream", "internal/retry", "internal/shown", "internal/undertest",
+		"client/meta", "errors", "patch", "internal/codec", "internal/conn", "internal/jsonstream", "internal/pipeline", "internal/retry", "internal/shown", "internal/undertest",
 	},
 	"client/discovery":  {"client", "client/meta", "errors", "internal/conn", "internal/regular"},
 	"client/kubeconfig": {"client", "internal/directive", "internal/regular", "internal/shown"},

@@ -96,6 +96,10 @@ func (s *scanner) fill() error {
 	for range 100 {
 		free := s.buf[s.end : len(s.buf)-1]
 		n, err := s.r.Read(free)
+		if err == errLeft { // free may be in use yet
+			s.err = err
+			return err
+		}
 		if n < 0 || n > len(free) {
 			n, err = 0, errReader
 		}

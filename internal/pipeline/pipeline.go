@@ -1,4 +1,4 @@
-package client
+package pipeline
 
 import (
 	"slices"
@@ -21,10 +21,9 @@ const (
 	unitSize = 256
 )
 
-// pipeline decodes objects on several goroutines and hands them on in the order in which they came.
+// Pipeline decodes objects on several goroutines and hands them on in the order in which they came.
 //
-// It belongs to one goroutine, that of the caller of ListEach or WatchEach, which frames, adds and hands on: so reuse and fn
-// are never called at the same time. Batches travel
+// It belongs to one goroutine, its owner, which frames, adds and hands on. Batches travel
 //
 //	current -> a decoder -> flight[0] -> hand
 //
@@ -32,14 +31,18 @@ const (
 // decoders that run and for the owner, which decodes while it has to wait. So a pipeline moves on without any decoder too.
 // A decoder ends when the queue is empty, and stop waits for all of them. A batch is written to by one goroutine at a
 // time: the owner, then whoever decodes it, then, after a signal on done, the owner.
-type pipeline[E any] struct {
-	decoders *decoders
+type Pipeline[E any] struct {
+	decoders *Decoders
 	// decode completes an event with its object. It is called by several goroutines at once.
 	decode func(*E, jsonstream.Item)
 	// hand hands on. Its first error is final.
 	hand func(E) error
 	err  error
 	one  E // what now decodes
+
+	read   int   // how many bytes of bodies have been read
+	ahead  ahead // reads the body of a list
+	frames *jsonstream.List
 
 	current *batch[E]      // is being filled; nil if there is nothing in it
 	flight  []*batch[E]    // submitted and not handed on, the oldest first
@@ -48,6 +51,12 @@ type pipeline[E any] struct {
 	queue   chan *batch[E] // submitted, without a decoder yet
 	workers sync.WaitGroup
 	stopped atomic.Bool // what has not been decoded need not be
+}
+
+// New returns a pipeline, which the owner is to Stop. decode completes an event with its object; it is called by several goroutines at
+// once. hand hands on, by the owner's goroutine; its first error is final, and is returned by whatever has called it.
+func New[E any](d *Decoders, decode func(*E, jsonstream.Item), hand func(E) error) *Pipeline[E] {
+	return &Pipeline[E]{decoders: d, decode: decode, hand: hand}
 }
 
 // batch is a number of events, and the JSON of those that are to be decoded.
@@ -68,10 +77,10 @@ type unit[E any] struct {
 }
 
 // idle reports whether everything has been handed on.
-func (p *pipeline[E]) idle() bool { return p.current == nil && len(p.flight) == 0 }
+func (p *Pipeline[E]) idle() bool { return p.current == nil && len(p.flight) == 0 }
 
 // pass hands on an event that is complete, in its turn.
-func (p *pipeline[E]) pass(e E) error {
+func (p *Pipeline[E]) pass(e E) error {
 	if p.idle() {
 		return p.handOne(e)
 	}
@@ -79,7 +88,7 @@ func (p *pipeline[E]) pass(e E) error {
 }
 
 // now decodes an event here, and hands it on. Nothing else may be on its way.
-func (p *pipeline[E]) now(e E, item jsonstream.Item) error {
+func (p *Pipeline[E]) now(e E, item jsonstream.Item) error {
 	p.one = e
 	p.decode(&p.one, item)
 	e = p.one
@@ -88,7 +97,7 @@ func (p *pipeline[E]) now(e E, item jsonstream.Item) error {
 }
 
 // later has an event decoded, and hands it on in its turn. It keeps nothing of item.Raw.
-func (p *pipeline[E]) later(e E, item jsonstream.Item) error {
+func (p *Pipeline[E]) later(e E, item jsonstream.Item) error {
 	if len(item.Raw) > maxFlight/2 {
 		if err := p.drain(); err != nil {
 			return err
@@ -100,7 +109,7 @@ func (p *pipeline[E]) later(e E, item jsonstream.Item) error {
 	return p.add(unit[E]{event: e, item: item, todo: true}, raw)
 }
 
-func (p *pipeline[E]) add(u unit[E], raw []byte) error {
+func (p *Pipeline[E]) add(u unit[E], raw []byte) error {
 	size := len(raw) + unitSize
 	if p.current != nil && p.current.size+size > batchSize {
 		p.submit()
@@ -127,7 +136,7 @@ func (p *pipeline[E]) add(u unit[E], raw []byte) error {
 }
 
 // empty returns a batch to fill.
-func (p *pipeline[E]) empty() *batch[E] {
+func (p *Pipeline[E]) empty() *batch[E] {
 	if n := len(p.free); n > 0 {
 		b := p.free[n-1]
 		p.free = p.free[:n-1]
@@ -137,7 +146,7 @@ func (p *pipeline[E]) empty() *batch[E] {
 }
 
 // submit has the current batch decoded.
-func (p *pipeline[E]) submit() {
+func (p *Pipeline[E]) submit() {
 	if p.queue == nil {
 		p.queue = make(chan *batch[E], maxBatches)
 	}
@@ -155,7 +164,7 @@ func (p *pipeline[E]) submit() {
 }
 
 // work is a decoder. It begins with b and goes on with what is in the queue.
-func (p *pipeline[E]) work(b *batch[E]) {
+func (p *Pipeline[E]) work(b *batch[E]) {
 	defer func() {
 		if b != nil { // the decoding of an object has called runtime.Goexit; the others want to be decoded yet
 			p.workers.Go(func() { p.work(b) })
@@ -174,7 +183,7 @@ func (p *pipeline[E]) work(b *batch[E]) {
 }
 
 // run decodes what is left of a batch.
-func (p *pipeline[E]) run(b *batch[E]) {
+func (p *Pipeline[E]) run(b *batch[E]) {
 	for b.next < len(b.units) && !p.stopped.Load() {
 		u := &b.units[b.next]
 		b.next++
@@ -187,10 +196,10 @@ func (p *pipeline[E]) run(b *batch[E]) {
 }
 
 // isDone reports whether the oldest batch can be handed on without waiting.
-func (p *pipeline[E]) isDone() bool { return len(p.flight[0].done) > 0 }
+func (p *Pipeline[E]) isDone() bool { return len(p.flight[0].done) > 0 }
 
 // handFirst waits for the oldest batch and hands it on.
-func (p *pipeline[E]) handFirst() error {
+func (p *Pipeline[E]) handFirst() error {
 	for {
 		if p.isDone() { // then there is no reason to decode another one first
 			<-p.flight[0].done
@@ -206,7 +215,7 @@ func (p *pipeline[E]) handFirst() error {
 }
 
 // handBatch hands on the oldest batch, whose signal has been received.
-func (p *pipeline[E]) handBatch() error {
+func (p *Pipeline[E]) handBatch() error {
 	b := p.flight[0]
 	p.flight = slices.Delete(p.flight, 0, 1)
 	for i := range b.units {
@@ -223,13 +232,13 @@ func (p *pipeline[E]) handBatch() error {
 	return nil
 }
 
-func (p *pipeline[E]) handOne(e E) error {
+func (p *Pipeline[E]) handOne(e E) error {
 	p.err = p.hand(e)
 	return p.err
 }
 
-// until waits for ready, and hands on meanwhile whatever has been decoded.
-func (p *pipeline[E]) until(ready <-chan struct{}) error {
+// Until waits for ready, and hands on meanwhile whatever has been decoded.
+func (p *Pipeline[E]) Until(ready <-chan struct{}) error {
 	for {
 		if len(p.flight) == 0 {
 			if p.current == nil {
@@ -253,7 +262,7 @@ func (p *pipeline[E]) until(ready <-chan struct{}) error {
 }
 
 // drain hands on everything.
-func (p *pipeline[E]) drain() error {
+func (p *Pipeline[E]) drain() error {
 	if b := p.current; b != nil { // the owner has nothing better to do than to decode it
 		p.current = nil
 		p.flight = append(p.flight, b)
@@ -267,8 +276,21 @@ func (p *pipeline[E]) drain() error {
 	return nil
 }
 
-// stop gives up what is on its way, and returns when no decoder of the pipeline runs.
-func (p *pipeline[E]) stop() {
+// Finish hands on what came before err, and returns err. An error of hand comes first.
+func (p *Pipeline[E]) Finish(err error) error {
+	if p.err != nil {
+		return p.err
+	}
+	if mine := p.drain(); mine != nil {
+		return mine
+	}
+	return err
+}
+
+// Stop gives up what is on its way, and returns when nothing of the pipeline runs. A read from a body that is under way must end by
+// itself: the owner closes the body first.
+func (p *Pipeline[E]) Stop() {
 	p.stopped.Store(true)
 	p.workers.Wait()
+	p.ahead.stop()
 }

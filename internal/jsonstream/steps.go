@@ -1,0 +1,131 @@
+package jsonstream
+
+import (
+	"errors"
+	"io"
+	"iter"
+)
+
+// StepKind says what a Step is.
+type StepKind int
+
+// The kinds of steps.
+const (
+	// Starved: all that has arrived has been framed, and the next step needs more of the body. The loop reads from the body into
+	// Step.Into, and calls Step.Fill with the result. What it has to do before it waits, it does first.
+	Starved StepKind = iota
+	// Headed: Step.Header is what the list says about itself. It comes once: before the first item if the server has written it
+	// there, and else behind the last.
+	Headed
+	// Framed: Step.Frame is an event, or the item of a list, which has no Type. Its bytes are valid until the next step.
+	Framed
+	// Failed: Step.Err is why the body cannot be framed any further. It is the last step.
+	Failed
+)
+
+// Step is one step through a body.
+type Step struct {
+	Kind   StepKind
+	Into   []byte
+	Header Header
+	Frame  Frame
+	Err    error
+
+	n   int // what Fill was called with
+	err error
+}
+
+// Fill says what a read into s.Into has returned.
+func (s *Step) Fill(n int, err error) { s.n, s.err = n, err }
+
+// Steps iterates over the rest of the list, so that the loop reads from the body itself. The list is one of a nil reader. The step
+// is valid until the next one. A loop that is left in the middle of a list leaves it unusable.
+func (l *List) Steps() iter.Seq[*Step] {
+	return func(yield func(*Step) bool) {
+		step := asked(&l.s, yield)
+		headed := false
+		for {
+			err := l.Open()
+			if err == nil && !headed {
+				// A server writes kind and metadata before the items; where it does not, they are known at the end.
+				if h, known := l.Header(); known && h.Kind != "" && h.APIVersion != "" {
+					headed, step.Kind, step.Header = true, Headed, h
+					if !yield(step) {
+						return
+					}
+				}
+			}
+			if err == nil {
+				step.Frame.Item, err = l.Next()
+			}
+			switch {
+			case errors.Is(err, errLeft):
+				return
+			case err == io.EOF:
+				if !headed {
+					step.Kind, step.Header = Headed, l.header
+					yield(step)
+				}
+				return
+			case err != nil:
+				step.Kind, step.Err = Failed, err
+				yield(step)
+				return
+			}
+			step.Kind = Framed
+			if !yield(step) {
+				return
+			}
+		}
+	}
+}
+
+// Steps iterates over the rest of the watch, so that the loop reads from the body itself. The watch is one of a nil reader. The step
+// is valid until the next one. A loop that is left in the middle of a watch leaves it unusable.
+func (w *Watch) Steps() iter.Seq[*Step] {
+	return func(yield func(*Step) bool) {
+		step := asked(&w.s, yield)
+		for {
+			var err error
+			step.Frame, err = w.Next()
+			switch {
+			case err == io.EOF || errors.Is(err, errLeft):
+				return
+			case err != nil:
+				step.Kind, step.Err = Failed, err
+				yield(step)
+				return
+			}
+			step.Kind = Framed
+			if !yield(step) {
+				return
+			}
+		}
+	}
+}
+
+// errLeft ends the framing of a body whose loop has been left.
+var errLeft = errors.New("the loop was left")
+
+// asked makes s ask a loop for bytes, and returns the step by which it does.
+func asked(s *scanner, yield func(*Step) bool) *Step {
+	step := &Step{}
+	s.r = loop{step, yield}
+	return step
+}
+
+// loop is the reader of a body that a loop reads.
+type loop struct {
+	step  *Step
+	yield func(*Step) bool
+}
+
+// Read implements io.Reader.
+func (l loop) Read(p []byte) (int, error) {
+	s := l.step
+	s.Kind, s.Into, s.n, s.err = Starved, p, 0, nil
+	if !l.yield(s) {
+		return 0, errLeft
+	}
+	return s.n, s.err
+}

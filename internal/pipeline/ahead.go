@@ -1,0 +1,48 @@
+package pipeline
+
+import "io"
+
+// ahead reads on a goroutine of its own, which the first read starts and stop ends. One read is under way at a time. The
+// zero ahead is ready for use, and belongs to one goroutine.
+type ahead struct {
+	asks chan ask
+	done chan struct{} // receives once for each ask, and is closed when the goroutine ends
+	n    int           // what the read returned; its goroutine's until done receives
+	err  error
+}
+
+type ask struct {
+	r io.Reader
+	p []byte
+}
+
+// read reads from r into p. It waits with wait, whose error means that nobody wants the result any more; the read may then
+// still be under way, and stop is to be called before p is used.
+func (a *ahead) read(r io.Reader, p []byte, wait func(<-chan struct{}) error) (int, error) {
+	if a.asks == nil {
+		a.asks, a.done = make(chan ask, 1), make(chan struct{}, 1)
+		go func() {
+			defer close(a.done)
+			for q := range a.asks {
+				a.n, a.err = q.r.Read(q.p)
+				a.done <- struct{}{}
+			}
+		}()
+	}
+	a.asks <- ask{r, p}
+	if err := wait(a.done); err != nil {
+		return 0, err
+	}
+	return a.n, a.err
+}
+
+// stop ends the goroutine and waits for it, also for a read that is under way.
+func (a *ahead) stop() {
+	if a.asks == nil {
+		return
+	}
+	close(a.asks)
+	for range a.done { // until it is closed
+	}
+	a.asks = nil
+}

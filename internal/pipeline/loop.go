@@ -1,0 +1,133 @@
+package pipeline
+
+import (
+	"io"
+
+	"github.com/bowline-go/bowline/internal/jsonstream"
+)
+
+// shortList is how many bytes of a list are read and decoded by the owner alone: a list that ends within them costs nothing but
+// its request.
+const shortList = 64 << 10
+
+// Page is what the pipeline asks while it reads a page of a list.
+type Page[E any] struct {
+	// Header is called once with what the list says about itself: before its items, if the server writes it there.
+	Header func(jsonstream.Header) error
+	// Item makes an event of an item, and says whether its object is to be decoded yet.
+	Item func(jsonstream.Item) (event E, decode bool, err error)
+	// Broken returns the error for a body that cannot be framed.
+	Broken func(error) error
+}
+
+// Page sends the objects of one page of a list down the pipeline. Further pages may follow. An error ends it; then the pipeline may
+// still read from the body, until Stop.
+func (p *Pipeline[E]) Page(body io.Reader, o jsonstream.Options, page Page[E]) error {
+	if p.frames == nil {
+		p.frames = jsonstream.NewList(nil, o)
+	} else {
+		p.frames.Reset(nil)
+	}
+	for step := range p.frames.Steps() {
+		var err error
+		switch step.Kind {
+		case jsonstream.Starved:
+			err = p.fill(step, body)
+		case jsonstream.Headed:
+			err = page.Header(step.Header)
+		case jsonstream.Framed:
+			var event E
+			var decode bool
+			if event, decode, err = page.Item(step.Frame.Item); err == nil {
+				err = p.submitItem(event, decode, step.Frame.Item)
+			}
+		case jsonstream.Failed:
+			err = page.Broken(step.Err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill reads from the body of a list. While it waits, what has been decoded is handed on, if there is anything.
+func (p *Pipeline[E]) fill(step *jsonstream.Step, body io.Reader) error {
+	if p.isShort() || p.idle() {
+		n, err := body.Read(step.Into)
+		p.read += n
+		step.Fill(n, err)
+		return nil
+	}
+	n, err := p.ahead.read(body, step.Into, p.Until)
+	if p.err != nil {
+		return p.err
+	}
+	p.read += n
+	step.Fill(n, err)
+	return nil
+}
+
+// isShort reports whether the list may be one that the owner decodes alone.
+func (p *Pipeline[E]) isShort() bool { return p.read <= shortList }
+
+func (p *Pipeline[E]) submitItem(event E, decode bool, item jsonstream.Item) error {
+	switch {
+	case !decode:
+		return p.pass(event)
+	case p.isShort():
+		return p.now(event, item)
+	}
+	return p.later(event, item)
+}
+
+// Watch sends the events of a watch down the pipeline until its body ends. frame makes an event of each, and says whether its object
+// is to be decoded yet; broken returns the error for a body that cannot be framed. What came before an error is handed on first.
+//
+// An event that arrives alone is decoded by the owner, at once. In a burst, where much more has arrived than one event, objects are
+// decoded by a few goroutines, and all that has arrived is handed on before more is read. So a watch that waits has one goroutine,
+// its owner, and a small buffer.
+func (p *Pipeline[E]) Watch(
+	body io.Reader, o jsonstream.Options, frame func(jsonstream.Frame) (event E, decode bool, err error), broken func(error) error,
+) error {
+	frames := jsonstream.NewWatch(nil, o)
+	for step := range frames.Steps() {
+		var err error
+		switch step.Kind {
+		case jsonstream.Starved:
+			if err = p.drain(); err == nil {
+				p.rest(len(step.Into))
+				step.Fill(body.Read(step.Into))
+			}
+		case jsonstream.Framed:
+			var event E
+			var decode bool
+			if event, decode, err = frame(step.Frame); err == nil {
+				err = p.submitEvent(event, decode, step.Frame.Item, frames.Buffered())
+			}
+		case jsonstream.Failed:
+			err = broken(step.Err)
+		}
+		if err != nil {
+			return p.Finish(err)
+		}
+	}
+	return p.Finish(nil)
+}
+
+func (p *Pipeline[E]) submitEvent(event E, decode bool, item jsonstream.Item, buffered int) error {
+	switch {
+	case !decode:
+		return p.pass(event)
+	case p.idle() && buffered < batchSize:
+		return p.now(event, item)
+	}
+	return p.later(event, item)
+}
+
+// rest keeps nothing for the next burst, if the framing has room for few bytes: it may now have to wait for long.
+func (p *Pipeline[E]) rest(room int) {
+	if room < batchSize {
+		p.free = nil
+	}
+}
