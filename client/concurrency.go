@@ -138,7 +138,7 @@ func (c *Concurrency) admit() {
 
 // release gives the slot back, and learns from how the request went: its answer, nil where there was none, and how long that
 // took.
-func (s *slot) release(r request, resp *http.Response, took time.Duration) {
+func (s *slot) release(r RequestInfo, resp *http.Response) {
 	if s == nil {
 		return
 	}
@@ -148,9 +148,9 @@ func (s *slot) release(r request, resp *http.Response, took time.Duration) {
 	c.inFlight--
 	switch {
 	case resp == nil: // that says nothing about how many requests the server bears
-	case isBusy(resp) && r.subresource != "eviction": // there, 429 is about a disruption budget
+	case isBusy(resp) && r.Subresource != "eviction": // there, 429 is about a disruption budget
 		c.lower(s, 0.5)
-	case r.hasLatency() && c.latencyOf(latencyClass{r.verb, r.resource}).rises(took):
+	case hasLatency(r) && c.latencyOf(latencyClass{r.Verb, r.Resource}).rises(r.Duration):
 		c.lower(s, 0.95)
 	case s.full:
 		c.limit = min(c.limit+1/c.limit, c.max)
@@ -176,8 +176,8 @@ type latencyClass struct {
 
 // hasLatency reports whether r is one of many that take about the same time: a call about one object. A list is as long as
 // it is.
-func (r request) hasLatency() bool {
-	return r.raw == nil && r.verb != "list" && r.verb != "deletecollection" && r.subresource == ""
+func hasLatency(r RequestInfo) bool {
+	return r.Resource != (meta.GVR{}) && r.Verb != "list" && r.Verb != "deletecollection" && r.Subresource == ""
 }
 
 // maxLatencies bounds how many classes are remembered.

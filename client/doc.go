@@ -116,7 +116,7 @@
 // a list's first page is in a [*PageError], and a list that came at another version than [Exact] asked for is a [*VersionError].
 // What stalled is a [*StallError], what is larger or deeper than allowed a [*LimitError], and broken JSON a [*SyntaxError]. Where
 // there is no credential to send, that is a [*CredentialError]. The error of what was sent more than once is in an
-// [*AttemptsError]; that of a Modify, an Ensure or a finalizer's call that gives up, and of a Modify that cannot know whether
+// [*RetryError]; that of a Modify, an Ensure or a finalizer's call that gives up, and of a Modify that cannot know whether
 // it has written, is a [*ModifyError]. Where the server has left out a part of what a Modify changed, it is an [*IgnoredError].
 // That of [WaitFor] is a [*WaitError]. An object that is not the one that [Resource.Ensure] was asked for is a
 // [*PreconditionError], one that is on its way out a [*DeletingError], and one that another controls a [*ControllerError] of

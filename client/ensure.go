@@ -66,17 +66,14 @@ func (r Resource[T]) Ensure(ctx context.Context, want T, o ...EnsureOptions) (T,
 	if obj, proved, err := r.unneeded(w, options.Known); err != nil || proved {
 		return obj, Ensured{}, q.fail(err)
 	}
-	var mine unanswered
-	tries := newAttempts()
-	for {
-		was, live, err := r.get(ctx, q.key, "")
-		switch {
-		case errors.Is(err, apierrors.NotFound):
-			live = jsonstream.Item{}
-		case err != nil:
-			return none, Ensured{}, r.failed(ctx, q, tries, err)
-		}
-		tries.saw(live)
+	var (
+		result T
+		done   Ensured
+		mine   unanswered
+	)
+	tries := newAttempts(r, q)
+	tries.absent = true
+	err = tries.run(ctx, func(was T, live jsonstream.Item) (lost, err error) {
 		write, err := r.ensuring(q, w, live)
 		settled := err == nil && write.body == nil && mine.uid != "" && mine.uid == live.UID
 		if other := precondition(w.asked, live.Identity); other != nil && !settled { // its version may be that of the write
@@ -84,31 +81,32 @@ func (r Resource[T]) Ensure(ctx context.Context, want T, o ...EnsureOptions) (T,
 		}
 		switch {
 		case err != nil && tries.quits.MayHaveWritten:
-			return none, Ensured{}, q.fail(tries.because(err))
+			return nil, tries.because(err)
 		case err != nil:
-			return none, Ensured{}, q.fail(err)
+			return nil, q.fail(err)
 		case write.body == nil:
-			done := mine.found(live)
-			return was, Ensured{Outcome: done, New: done == Created, Adopted: done == Updated && mine.adopts}, nil
+			found := mine.found(live)
+			result, done = was, Ensured{Outcome: found, New: found == Created, Adopted: found == Updated && mine.adopts}
+			return nil, nil
 		}
 		tries.quits.Attempts++
 		is, item, err := r.exchange(ctx, write)
 		switch {
 		case err == nil:
-			done, err := r.ensured(w, live, item)
-			return is, done, q.fail(err)
+			result = is
+			done, err = r.ensured(w, live, item)
+			return nil, q.fail(err)
 		case errors.Is(err, apierrors.Conflict), errors.Is(err, apierrors.AlreadyExists) && write.collection, errors.Is(err, apierrors.NotFound) && !write.collection:
 		default:
-			return none, Ensured{}, err
+			return nil, err
 		}
 		if mayHaveWritten(err) && !r.write.DryRun {
 			mine = unanswered{to: r.outcome(live, jsonstream.Item{}), uid: live.UID, adopts: w.owner != nil && controllerIn(live.Raw) == nil}
 			tries.quits.MayHaveWritten = true
 		}
-		if err := r.again(ctx, q, tries, live, err); err != nil {
-			return none, Ensured{}, err
-		}
-	}
+		return err, nil
+	})
+	return result, done, err
 }
 
 // unanswered is a write that may have been made although its answer was lost. The zero value is none.

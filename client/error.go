@@ -12,7 +12,7 @@ import (
 // OpError says which call failed: the verb, the resource and, where there is one, the object. Err is the cause: an
 // *errors.StatusError when the server answered, a [*DecodeError], [*KindError], [*BodyError], [*LimitError] or [*SyntaxError]
 // about its answer, a [*UsageError] when nothing was sent, or the error of the network or of the context. Where the call was
-// sent more than once, an [*AttemptsError] is around it.
+// sent more than once, an [*RetryError] is around it.
 type OpError struct {
 	// Verb is the API's word: get, list, watch, create, update, patch, delete, deletecollection, and apply for the patch of
 	// [Resource.Apply]. It is modify for what [Resource.Modify] finds by itself, and a request of its that fails is a get or an

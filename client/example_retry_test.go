@@ -45,17 +45,17 @@ func ExampleRetry() {
 }
 
 // A call that was sent more than once says so, and what it is about is the last attempt.
-func ExampleAttemptsError() {
+func ExampleRetryError() {
 	var err error = &client.OpError{
 		Verb: "update", Resource: AllSettings.GVR(), Key: meta.Key{Namespace: "default", Name: "web"},
-		Err: &client.AttemptsError{
+		Err: &client.RetryError{
 			Attempts: 2,
 			Before:   []error{errors.New("connection reset by peer")},
 			Err:      errors.New("server said Conflict (409): the object has been modified"),
 		},
 	}
 	fmt.Println(err)
-	if e := (*client.AttemptsError)(nil); errors.As(err, &e) {
+	if e := (*client.RetryError)(nil); errors.As(err, &e) {
 		fmt.Println(e.Attempts, "attempts")
 	}
 	// Output:

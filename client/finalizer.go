@@ -93,43 +93,39 @@ var errReplaced = errors.New("the object has been replaced")
 
 // finalizer reads the object and sends what change makes of it, if that is anything, until no other writer is faster.
 func (r Resource[T]) finalizer(ctx context.Context, q request, change func(hold) (patch.Patch, error)) (T, error) {
-	var none T
-	tries := newAttempts()
-	for {
-		obj, live, err := r.get(ctx, q.key, "")
-		if err != nil {
-			return none, r.failed(ctx, q, tries, err)
-		}
-		tries.saw(live)
+	var result T
+	tries := newAttempts(r, q)
+	err := tries.run(ctx, func(obj T, live jsonstream.Item) (lost, err error) {
 		// The server says Invalid of a test that fails, too. It is one if somebody has written in between.
 		if tries.lost != nil && live.ResourceVersion == tries.last.ResourceVersion && !errors.Is(tries.lost, apierrors.Conflict) {
-			return none, tries.lost
+			return nil, tries.lost
 		}
 		h, err := readHold(live)
 		if deleting := (*DeletingError)(nil); err != nil && !errors.As(err, &deleting) {
-			return none, q.fail(err)
+			return nil, q.fail(err)
 		}
 		p, err := change(h)
 		if err != nil {
-			return none, q.fail(err)
+			return nil, q.fail(err)
 		}
 		if p.MediaType() == "" {
-			return obj, nil
+			result = obj
+			return nil, nil
 		}
 		write := q
 		write.verb, write.settles = "patch", true
 		tries.quits.Attempts++
 		obj, err = r.sendPatch(ctx, write, p)
 		if !errors.Is(err, apierrors.Invalid) && !errors.Is(err, apierrors.Conflict) {
-			return obj, err
+			result = obj
+			return nil, err
 		}
 		if mayHaveWritten(err) && !r.write.DryRun {
 			tries.quits.MayHaveWritten = true
 		}
-		if err := r.again(ctx, q, tries, live, err); err != nil {
-			return none, err
-		}
-	}
+		return err, nil
+	})
+	return result, err
 }
 
 // hold is what keeps an object, as it was read.

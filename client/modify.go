@@ -65,40 +65,37 @@ func (r Resource[T]) modify(ctx context.Context, key meta.Key, subresource strin
 	if obj, proved, err := r.unmodified(q.key, mutate, options.Known); err != nil || proved {
 		return obj, q.fail(err)
 	}
-	tries := newAttempts()
-	for {
-		obj, live, err := r.get(ctx, q.key, q.subresource)
-		if err != nil {
-			return none, r.failed(ctx, q, tries, err)
-		}
-		tries.saw(live)
+	var result T
+	tries := newAttempts(r, q)
+	err = tries.run(ctx, func(obj T, live jsonstream.Item) (lost, err error) {
 		c, err := r.change(obj, live, mutate)
 		switch {
 		case err != nil:
-			return none, q.fail(err)
+			return nil, q.fail(err)
 		case c.body == nil:
-			return obj, nil
+			result = obj
+			return nil, nil
 		case ctx.Err() != nil:
-			return none, q.fail(tries.ended(conn.ContextError(ctx)))
+			return nil, tries.ended(conn.ContextError(ctx))
 		}
 		tries.quits.Attempts++
 		obj, err = r.writeChange(ctx, q, c)
 		switch conflict, left := errors.Is(err, apierrors.Conflict), (*IgnoredError)(nil); {
 		case err == nil || errors.As(err, &left):
-			return obj, err
+			result = obj
+			return nil, err
 		case mayHaveWritten(err) || !refused(err):
 			tries.quits.MayHaveWritten = true
 			if conflict {
 				tries.quits.Won = r.winner(ctx, q, live)
 			}
-			return none, q.fail(tries.because(err))
+			return nil, tries.because(err)
 		case !conflict:
-			return none, err
+			return nil, err
 		}
-		if err := r.again(ctx, q, tries, live, err); err != nil {
-			return none, err
-		}
-	}
+		return err, nil
+	})
+	return result, err
 }
 
 // unmodified returns a copy of the object that the caller knows if mutate changes nothing of it.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/textproto"
 	"net/url"
@@ -45,13 +46,46 @@ type RawRequest struct {
 // own, and a redirect is followed only if it stays below that target.
 func (c *Client) Raw(ctx context.Context, r RawRequest) (*http.Response, error) {
 	r.Header, r.Body = canonicalHeader(r.Header), slices.Clone(r.Body)
-	q := request{
-		verb: strings.ToLower(cmp.Or(r.Method, http.MethodGet)), query: r.Query, accept: jsonType, body: r.Body, raw: &r, as: r.As,
-	}
 	if path, query, found := strings.Cut(r.Path, "?"); found && query != "" {
 		r.Path = path + "?" + shown.Redacted // an error shows it
 	}
-	return c.do(ctx, q)
+	return c.do(ctx, rawRequest{r})
+}
+
+// rawRequest is a request that is not about a resource.
+type rawRequest struct{ RawRequest }
+
+func (r rawRequest) info() RequestInfo {
+	method := strings.ToUpper(cmp.Or(r.Method, http.MethodGet))
+	return RequestInfo{Verb: strings.ToLower(method), Method: method}
+}
+
+func (r rawRequest) path() (string, error) { return r.Path, r.validate() }
+
+func (r rawRequest) content() (url.Values, []byte, *Impersonation) { return r.Query, r.Body, r.As }
+
+func (r rawRequest) setHeader(h http.Header) {
+	h.Set("Accept", jsonType)
+	maps.Copy(h, r.Header)
+}
+
+func (r rawRequest) accepts(code int) bool {
+	return isSuccess(code) || code == http.StatusNotModified && r.Header.Get("If-None-Match") != ""
+}
+
+func (r rawRequest) checkType(*http.Response) error { return nil }
+
+func (r rawRequest) idles() bool { return r.Query.Get("watch") != "" || r.Query.Get("follow") != "" }
+
+func (r rawRequest) isOnce() bool { return false }
+
+func (r rawRequest) isRepeatable(bool) bool { return false }
+
+func (r rawRequest) fail(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &OpError{Path: r.Path, Verb: r.info().Verb, Err: err}
 }
 
 // canonicalHeader returns a copy of h under canonical names. net/http sends a name as it is written in the map, and tells by

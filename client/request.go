@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -28,6 +27,30 @@ const (
 	maxExcerpt = 256
 )
 
+// outgoing is a request as Client.call sends it. There are two kinds: request, which is about a resource, and rawRequest.
+type outgoing interface {
+	// info says what the request is, without what comes of it.
+	info() RequestInfo
+	// path returns the unescaped path below the server's own prefix, or why nothing can be sent.
+	path() (string, error)
+	// content returns the query, the body, and whom to act for; nil means whom the client acts for.
+	content() (url.Values, []byte, *Impersonation)
+	// setHeader sets the headers that the client does not set for every request.
+	setHeader(http.Header)
+	// accepts reports whether an answer of that code is a success.
+	accepts(code int) bool
+	// checkType returns why a success has the wrong type of body.
+	checkType(*http.Response) error
+	// idles reports whether an answer that has begun need not go on.
+	idles() bool
+	// isOnce reports whether the request is not to be sent again, whatever Config.Retry says.
+	isOnce() bool
+	// isRepeatable reports whether a write may be sent again after its connection broke, before or after a success had begun.
+	isRepeatable(answered bool) bool
+	// fail returns an *OpError; nil for nil.
+	fail(error) error
+}
+
 // request is one HTTP request about a resource, before it is sent.
 type request struct {
 	verb        string
@@ -41,7 +64,6 @@ type request struct {
 	accept      string
 	contentType string
 	body        []byte
-	raw         *RawRequest    // a request that is not about a resource; only verb is set beside it
 	as          *Impersonation // in place of the client's; nil for that one
 	once        bool           // not to be sent again, whatever Config.Retry says
 	settles     bool           // its caller reads what became of it, so that it may be sent twice
@@ -49,9 +71,6 @@ type request struct {
 
 // method returns the HTTP method of the request's verb.
 func (r request) method() string {
-	if r.raw != nil {
-		return strings.ToUpper(r.verb)
-	}
 	switch r.verb {
 	case "create":
 		return http.MethodPost
@@ -68,9 +87,6 @@ func (r request) method() string {
 // path returns the unescaped path of the request below the server's own prefix, or why there is none: the namespace or the
 // name is missing, not allowed, or not a path segment.
 func (r request) path() (string, error) {
-	if r.raw != nil {
-		return r.raw.Path, r.raw.validate()
-	}
 	var b strings.Builder
 	if r.resource.Group == "" {
 		b.WriteString("/api/")
@@ -109,25 +125,49 @@ func (r request) path() (string, error) {
 // allNamespaces reports whether an empty namespace means every namespace.
 func (r request) allNamespaces() bool { return r.verb == "list" || r.verb == "watch" }
 
+func (r request) info() RequestInfo {
+	return RequestInfo{Verb: r.verb, Resource: r.resource, Key: r.key, Subresource: r.subresource, Method: r.method()}
+}
+
+func (r request) content() (url.Values, []byte, *Impersonation) { return r.query, r.body, r.as }
+
+func (r request) setHeader(h http.Header) {
+	h.Set("Accept", r.accept)
+	if r.contentType != "" {
+		h.Set("Content-Type", r.contentType)
+	}
+}
+
+func (r request) accepts(code int) bool { return isSuccess(code) }
+
+func (r request) checkType(resp *http.Response) error {
+	contentType := resp.Header.Get("Content-Type")
+	// A parameter that cannot be parsed changes nothing about the type.
+	if media, _, _ := mime.ParseMediaType(contentType); contentType == "" || media == jsonType {
+		return nil
+	}
+	excerpt, _ := io.ReadAll(io.LimitReader(resp.Body, maxExcerpt))
+	return foreignBody(resp, string(excerpt))
+}
+
+func (r request) idles() bool  { return r.verb == "watch" }
+func (r request) isOnce() bool { return r.once }
+
+func (r request) isRepeatable(answered bool) bool {
+	// After an answer that said yes, a precondition would turn the success into a Conflict.
+	return r.isIdempotent() || r.settles || !answered && r.isPinned()
+}
+
 func (r request) fail(err error) error {
 	if err == nil {
 		return nil
 	}
-	path := ""
-	if r.raw != nil {
-		path = r.raw.Path
-	}
-	return &OpError{Path: path, Verb: r.verb, Resource: r.resource, Subresource: r.subresource, Key: r.key, Err: err}
-}
-
-// mayIdle reports whether an answer to r that has begun need not go on: a watch, or a stream that follows something.
-func (r request) mayIdle() bool {
-	return r.verb == "watch" || r.raw != nil && (r.query.Get("watch") != "" || r.query.Get("follow") != "")
+	return &OpError{Verb: r.verb, Resource: r.resource, Subresource: r.subresource, Key: r.key, Err: err}
 }
 
 // do sends r, again if need be, and returns the answer if it is a success; its body is the caller's to close. Every error is
 // an *OpError.
-func (c *Client) do(ctx context.Context, r request) (resp *http.Response, err error) {
+func (c *Client) do(ctx context.Context, r outgoing) (resp *http.Response, err error) {
 	err = c.call(ctx, r, func(answer *http.Response) error {
 		resp = answer
 		return nil
@@ -136,10 +176,10 @@ func (c *Client) do(ctx context.Context, r request) (resp *http.Response, err er
 }
 
 // send sends r once, as the n-th attempt, and returns the answer, whatever it is.
-func (c *Client) send(ctx context.Context, r request, n int) (*http.Response, RequestInfo, error) {
-	info := RequestInfo{
-		Verb: r.verb, Resource: r.resource, Key: r.key, Subresource: r.subresource, Method: r.method(), Attempt: n,
-	}
+func (c *Client) send(ctx context.Context, r outgoing, n int) (*http.Response, RequestInfo, error) {
+	info := r.info()
+	info.Attempt = n
+	watch := info.Verb == "watch"
 	path, err := r.path()
 	if err != nil {
 		return nil, info, &UsageError{Err: err}
@@ -151,7 +191,7 @@ func (c *Client) send(ctx context.Context, r request, n int) (*http.Response, Re
 		slot *slot
 		resp *http.Response
 	)
-	if r.verb != "watch" {
+	if !watch {
 		if c.limiter != nil {
 			if err := c.limiter.Wait(ctx); err != nil {
 				if ctx.Err() != nil {
@@ -163,28 +203,23 @@ func (c *Client) send(ctx context.Context, r request, n int) (*http.Response, Re
 		if slot, err = c.concurrency.acquire(ctx); err != nil {
 			return nil, info, fmt.Errorf("wait for Config.Concurrency: %w", err)
 		}
-		defer func() { slot.release(r, resp, info.Duration) }()
+		defer func() { slot.release(info, resp) }()
 	}
+	query, content, as := r.content()
 	var body io.Reader
-	if r.body != nil {
-		body = bytes.NewReader(r.body)
+	if content != nil {
+		body = bytes.NewReader(content)
 	}
 	how := conn.CallOf(ctx) // a fetch of a credential may use a client
-	how.Watch, how.Impersonate = r.verb == "watch", r.as.header()
+	how.Watch, how.Impersonate = watch, as.header()
 	sending, cancel := context.WithCancel(how.With(ctx))
-	hr, err := http.NewRequestWithContext(sending, info.Method, c.url(path, r.query), body)
+	hr, err := http.NewRequestWithContext(sending, info.Method, c.url(path, query), body)
 	if err != nil {
 		cancel()
 		return nil, info, err
 	}
-	hr.Header.Set("Accept", r.accept)
-	if r.raw != nil {
-		maps.Copy(hr.Header, r.raw.Header)
-	}
+	r.setHeader(hr.Header)
 	hr.Header.Set("User-Agent", c.userAgent)
-	if r.contentType != "" {
-		hr.Header.Set("Content-Type", r.contentType)
-	}
 	start := time.Now()
 	resp, err = c.http.Do(hr)
 	info.Duration = time.Since(start)
@@ -269,31 +304,22 @@ type limitPassed struct{ text string }
 func (e *limitPassed) Error() string { return "a time limit of the transport passed: " + e.text }
 func (e *limitPassed) Timeout() bool { return true }
 
-// checkAnswer returns nil for a success in JSON, or why the answer to r is none. It does not close the body. That of an
-// error is read to its end, within reason, so that its connection can be used again.
-func checkAnswer(resp *http.Response, r request) error {
-	if r.raw != nil && resp.StatusCode == http.StatusNotModified && r.raw.Header.Get("If-None-Match") != "" {
-		return nil
+// isSuccess reports whether a code says that the server has done what it was asked for.
+func isSuccess(code int) bool { return code >= 200 && code <= 299 }
+
+// checkAnswer returns nil for a success, or why the answer to r is none. It does not close the body. That of an error is read to its
+// end, within reason, so that its connection can be used again.
+func checkAnswer(resp *http.Response, r outgoing) error {
+	if r.accepts(resp.StatusCode) {
+		return r.checkType(resp)
 	}
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-		status := apierrors.FromResponse(resp.StatusCode, resp.Header, body, r.method())
-		if err != nil && len(body) == 0 {
-			// Not wrapped: that the body was cut says nothing about whether the request may be sent again.
-			return fmt.Errorf("%w (its body: %v)", status, shown.Error(err))
-		}
-		return status
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	status := apierrors.FromResponse(resp.StatusCode, resp.Header, body, r.info().Method)
+	if err != nil && len(body) == 0 {
+		// Not wrapped: that the body was cut says nothing about whether the request may be sent again.
+		return fmt.Errorf("%w (its body: %v)", status, shown.Error(err))
 	}
-	if r.raw != nil {
-		return nil
-	}
-	contentType := resp.Header.Get("Content-Type")
-	// A parameter that cannot be parsed changes nothing about the type.
-	if media, _, _ := mime.ParseMediaType(contentType); contentType == "" || media == jsonType {
-		return nil
-	}
-	excerpt, _ := io.ReadAll(io.LimitReader(resp.Body, maxExcerpt))
-	return foreignBody(resp, string(excerpt))
+	return status
 }
 
 // foreignBody returns the error for a body that is not what was asked for.

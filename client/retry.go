@@ -35,7 +35,7 @@ import (
 //
 // Each attempt sends the same bytes, and waits for Config.Limiter and Config.Concurrency as the first did. A wait ends with the
 // caller's context, and does not begin where the context would end first. What was sent more than once says so in its error,
-// an [*AttemptsError], and in Hooks.Retry.
+// an [*RetryError], and in Hooks.Retry.
 //
 // [Resource.ListEach] and [Resource.WatchEach] make one attempt for each request: they are for callers that have a recovery of
 // their own.
@@ -95,12 +95,12 @@ func (r Retry) withDefaults() Retry {
 	return r
 }
 
-// AttemptsError is the error of a call that was sent more than once, or that was not sent again although it might have been.
+// RetryError is the error of a call that was sent more than once, or that was not sent again although it might have been.
 // It is where the error of the last attempt would be, and errors.Is and errors.As look into that one alone.
 //
 // An error of a later attempt may be about what an earlier one did: a deletion that finds nothing, or an update that finds a
 // conflict, after an attempt whose connection broke before it was answered.
-type AttemptsError struct {
+type RetryError struct {
 	// Attempts is how many times the call was sent.
 	Attempts int
 	// Before has the errors of the attempts before the last, in their order.
@@ -113,7 +113,7 @@ type AttemptsError struct {
 
 // Error returns, for example, `server said Conflict (409): … (attempt 2; attempt 1: connection reset by peer)`. Errors that
 // repeat the one after them are left out.
-func (e *AttemptsError) Error() string {
+func (e *RetryError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v (attempt %d", e.Err, e.Attempts)
 	for i := 0; i < len(e.Before); {
@@ -137,7 +137,7 @@ func (e *AttemptsError) Error() string {
 }
 
 // Unwrap returns the error of the last attempt.
-func (e *AttemptsError) Unwrap() error { return e.Err }
+func (e *RetryError) Unwrap() error { return e.Err }
 
 // alike reports whether two errors say the same to a person. Those of connections differ in their ports.
 func alike(a, b error) bool {
@@ -150,7 +150,7 @@ func alike(a, b error) bool {
 // mayHaveWritten reports whether the outcome in err may be that of an attempt before the last, which took effect although
 // its caller never learned so.
 func mayHaveWritten(err error) bool {
-	e := (*AttemptsError)(nil)
+	e := (*RetryError)(nil)
 	if !errors.As(err, &e) {
 		return false
 	}
@@ -164,19 +164,19 @@ func mayHaveWritten(err error) bool {
 
 // call sends r until read has taken an answer, or the policy says that there is to be no further attempt. read is given the
 // answers that are successes, and owns their bodies. Every error is an *OpError.
-func (c *Client) call(ctx context.Context, r request, read func(*http.Response) error) error {
+func (c *Client) call(ctx context.Context, r outgoing, read func(*http.Response) error) error {
 	c.budget.earn()
 	var (
 		before  []error
 		backoff *retry.Backoff
 	)
 	for n := 1; ; n++ {
-		info, err := c.attempt(ctx, r, n, read)
+		info, err := c.try(ctx, r, n, read)
 		if err == nil {
 			return nil
 		}
-		if r.once || c.retry.Attempts == 1 || !r.repeats(info.Code, err) {
-			return r.fail(attempted(n, before, err, ""))
+		if r.isOnce() || c.retry.Attempts == 1 || !repeats(r, info, err) {
+			return r.fail(retried(n, before, err, ""))
 		}
 		if backoff == nil {
 			backoff = retry.New(retry.Policy{Base: c.retry.Wait, Max: c.retry.MaxWait})
@@ -184,21 +184,21 @@ func (c *Client) call(ctx context.Context, r request, read func(*http.Response) 
 		floor, _ := apierrors.RetryAfter(err)
 		wait := min(backoff.Next(floor), max(floor, c.retry.MaxWait))
 		if stop, stopped := c.stops(ctx, n, floor, wait); stopped {
-			return r.fail(attempted(n, before, err, stop))
+			return r.fail(retried(n, before, err, stop))
 		}
 		if c.hooks.Retry != nil {
 			c.hooks.Retry(ctx, RetryInfo{Request: info, Err: err, Wait: wait})
 		}
 		if retry.Sleep(ctx, wait) != nil {
-			err = attempted(n, before, err, "")
+			err = retried(n, before, err, "")
 			return r.fail(fmt.Errorf("wait before attempt %d: %w; before that: %w", n+1, conn.ContextError(ctx), err))
 		}
 		before = append(before, err)
 	}
 }
 
-// attempt sends r once.
-func (c *Client) attempt(ctx context.Context, r request, n int, read func(*http.Response) error) (RequestInfo, error) {
+// try sends r once.
+func (c *Client) try(ctx context.Context, r outgoing, n int, read func(*http.Response) error) (RequestInfo, error) {
 	resp, info, err := c.send(ctx, r, n)
 	if err != nil {
 		return info, err
@@ -207,7 +207,7 @@ func (c *Client) attempt(ctx context.Context, r request, n int, read func(*http.
 		_ = resp.Body.Close()
 		return info, err
 	}
-	if body, ok := resp.Body.(*conn.Progress); ok && r.mayIdle() {
+	if body, ok := resp.Body.(*conn.Progress); ok && r.idles() {
 		body.Idle = true
 	}
 	return info, read(resp)
@@ -231,40 +231,30 @@ func (c *Client) stops(ctx context.Context, n int, floor, wait time.Duration) (w
 	return "", false
 }
 
-// attempted returns err as the error of the n-th attempt.
-func attempted(n int, before []error, err error, stop string) error {
+// retried returns err as the error of the n-th attempt.
+func retried(n int, before []error, err error, stop string) error {
 	if n == 1 && stop == "" {
 		return err
 	}
-	return &AttemptsError{Attempts: n, Before: before, Err: err, stop: stop}
+	return &RetryError{Attempts: n, Before: before, Err: err, stop: stop}
 }
 
-// repeats reports whether r may be sent again after an attempt that was answered with code, 0 for none, and failed with err.
-func (r request) repeats(code int, err error) bool {
-	if status := (*apierrors.StatusError)(nil); code != 0 && errors.As(err, &status) {
+// repeats reports whether r may be sent again after an attempt of which info says what became, and which failed with err.
+func repeats(r outgoing, info RequestInfo, err error) bool {
+	if status := (*apierrors.StatusError)(nil); info.Code != 0 && errors.As(err, &status) {
 		_, asked := apierrors.RetryAfter(status)
 		_, budget := apierrors.Cause(status, apierrors.CauseDisruptionBudget)
-		return asked && (code == http.StatusTooManyRequests && !budget || code >= 500)
+		return asked && (info.Code == http.StatusTooManyRequests && !budget || info.Code >= 500)
 	}
 	switch apierrors.NetworkOf(err) {
 	case apierrors.NetworkReset, apierrors.NetworkClosed:
-		if code != 0 { // the server has said yes: that a write has a precondition would turn its success into a Conflict
-			return r.isRead() || r.isIdempotent() || r.settles
-		}
-		return r.isRead() || r.isIdempotent() || r.settles || r.isPinned() || apierrors.SafeToRetry(err)
+		answered := info.Code != 0
+		return conn.Reads(info.Method) || r.isRepeatable(answered) || !answered && apierrors.SafeToRetry(err)
 	case apierrors.NetworkTimeout:
-		return r.verb == "watch"
+		return info.Verb == "watch"
 	case apierrors.NetworkLookup, apierrors.NetworkUnreachable:
 		lookup := (*net.DNSError)(nil)
 		return apierrors.SafeToRetry(err) && (!errors.As(err, &lookup) || !lookup.IsNotFound)
-	}
-	return false
-}
-
-func (r request) isRead() bool {
-	switch r.method() {
-	case http.MethodGet, http.MethodHead, http.MethodOptions:
-		return true
 	}
 	return false
 }
@@ -282,9 +272,6 @@ type writeBody struct {
 // what the fields of one manager are to be. If others have written between the two, the second does what the first would have
 // done if it had been under way for longer.
 func (r request) isIdempotent() bool {
-	if r.raw != nil {
-		return false
-	}
 	if r.query.Get("dryRun") == "All" || strings.HasPrefix(r.contentType, "application/apply-patch") {
 		return true
 	}
@@ -295,7 +282,7 @@ func (r request) isIdempotent() bool {
 // isPinned reports whether r has a precondition that a success of its own makes false, or that names an object which cannot
 // be deleted twice.
 func (r request) isPinned() bool {
-	if r.raw != nil || r.body == nil || r.collection {
+	if r.body == nil || r.collection {
 		return false
 	}
 	if strings.HasPrefix(r.contentType, "application/json-patch") {

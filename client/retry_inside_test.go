@@ -3,8 +3,6 @@ package client
 import (
 	"errors"
 	"testing"
-
-	"github.com/bowline-go/bowline/client/meta"
 )
 
 // behaviour 53: which writes cannot take effect twice, or have the same outcome twice, by what they send.
@@ -12,7 +10,7 @@ func TestWhichWritesHaveAPrecondition(t *testing.T) {
 	const jsonPatch = "application/json-patch+json"
 	for _, test := range []struct {
 		name               string
-		r                  request
+		r                  outgoing
 		pinned, idempotent bool
 	}{
 		{"an update", request{verb: "update", body: []byte(`{"metadata":{"name":"a"}}`)}, false, false},
@@ -40,14 +38,16 @@ func TestWhichWritesHaveAPrecondition(t *testing.T) {
 		{"a deletion of everything", request{verb: "delete", collection: true, body: []byte(`{"preconditions":{"uid":"u"}}`)}, false, false},
 		{"a dry deletion", request{verb: "delete", body: []byte(`{"dryRun":["All"]}`)}, false, true},
 		{"a dry creation", request{verb: "create", collection: true, query: map[string][]string{"dryRun": {"All"}}}, false, true},
-		{"a raw update of a version", request{verb: "put", raw: &RawRequest{}, body: []byte(`{"metadata":{"resourceVersion":"7"}}`)}, false, false},
+		{"a raw update of a version", rawRequest{RawRequest{Method: "PUT", Body: []byte(`{"metadata":{"resourceVersion":"7"}}`)}}, false, false},
 	} {
-		test.r.key = meta.Key{Name: "a"}
-		if got := test.r.isPinned(); got != test.pinned {
-			t.Errorf("%s has a precondition: %v", test.name, got)
-		}
-		if got := test.r.isIdempotent(); got != test.idempotent {
+		if got := test.r.isRepeatable(true); got != test.idempotent {
 			t.Errorf("%s may be repeated: %v", test.name, got)
+		}
+		if got := test.r.isRepeatable(false); got != (test.pinned || test.idempotent) {
+			t.Errorf("%s may be repeated if it was not answered: %v", test.name, got)
+		}
+		if q, ok := test.r.(request); ok && q.isPinned() != test.pinned {
+			t.Errorf("%s has a precondition: %v", test.name, !test.pinned)
 		}
 	}
 }

@@ -239,7 +239,7 @@ func TestWhatIsSentAgain(t *testing.T) {
 						if (err == nil) != (want == 2) {
 							t.Errorf("error is %v", err)
 						}
-						if err != nil && errors.As(err, new(*client.AttemptsError)) {
+						if err != nil && errors.As(err, new(*client.RetryError)) {
 							t.Errorf("the error of one attempt is %v", err)
 						}
 						if len(o.calls) != want {
@@ -355,7 +355,7 @@ func TestTheErrorSaysHowOftenAndWhatWasBefore(t *testing.T) {
 				if err == nil || err.Error() != test.want {
 					t.Errorf("error is %v\nwant     %s", err, test.want)
 				}
-				if e := (*client.AttemptsError)(nil); errors.As(err, &e) && (e.Attempts != len(o.calls) || len(e.Before) != e.Attempts-1) {
+				if e := (*client.RetryError)(nil); errors.As(err, &e) && (e.Attempts != len(o.calls) || len(e.Before) != e.Attempts-1) {
 					t.Errorf("%d requests were sent, and the error has %d, with %d before", len(o.calls), e.Attempts, len(e.Before))
 				}
 			})
@@ -471,7 +471,7 @@ func TestAttemptsAreCountedForEachCall(t *testing.T) {
 		for range 20 {
 			calls.Go(func() {
 				_, err := r.Get(t.Context(), web)
-				if e := is[*client.AttemptsError](t, err); e.Attempts != 3 {
+				if e := is[*client.RetryError](t, err); e.Attempts != 3 {
 					t.Errorf("a call had %d attempts", e.Attempts)
 				}
 			})
