@@ -142,6 +142,7 @@ type state struct {
 	broken  int    // watches or streaming lists in a row that ended with something inapplicable, or without an end
 	mute    int    // watches in a row that brought nothing, in spite of bookmarks
 	relist  bool   // the last list was a relist, and no watch has lasted since: the next one is not urgent
+	lacking string // why lists are not streaming ones, where this Run has found that out
 }
 
 // input is what happened.
@@ -162,6 +163,8 @@ type input struct {
 	floor time.Duration
 	// streams is what is known about whether the server serves streaming lists.
 	streams answer
+	// said is what went wrong, for people.
+	said string
 }
 
 // action is what is to be done.
@@ -171,7 +174,7 @@ const (
 	list   action = iota // read all pages
 	stream               // read a streaming list
 	watch
-	follow // go on with the stream whose list is complete: it is the watch
+	follow // go on with the stream whose list is complete: it is the watch. Only the loop that reads the stream can
 	wait
 	stop
 )
@@ -191,6 +194,7 @@ type effect struct {
 	pace    pace          // of a wait
 	floor   time.Duration // of a wait
 	learned answer        // what the client is to remember about streaming lists, unless it is unknown
+	why     string        // of list, stream and follow: why the list is read as it is, for people
 }
 
 // shortWatch is the life of a watch below which an end without an event counts as a refusal.
@@ -206,7 +210,7 @@ const patience = 3
 // start returns where a reflector begins: with a list, or where an earlier Run has left off. That is not the version of the
 // cache alone: a relist that was due then still is.
 func start(s state, mode Mode, allowStale bool, streams answer) (state, effect) {
-	s.mode = mode
+	s.mode, s.lacking = mode, ""
 	switch {
 	case s.version != "":
 		s.phase = Watching

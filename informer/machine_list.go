@@ -10,13 +10,39 @@ func begin(s state, streams answer) (state, effect) {
 	switch {
 	case s.mode == Streaming, s.mode == Auto && streams != lacks:
 		s.way = streamed
-		return s, effect{action: stream}
+		return s, effect{action: stream, why: s.why(streams)}
 	case s.expired >= 2:
 		s.way = whole
 	default:
 		s.way = paged
 	}
-	return s, effect{action: list}
+	return s, effect{action: list, why: s.why(streams)}
+}
+
+// Why a list is read as it is.
+const (
+	demanded   = "Options.Mode asks for it"
+	served     = "server serves streaming lists"
+	trial      = "to see whether the server serves streaming lists"
+	remembered = "server has not served a streaming list within the last hour"
+	// These are followed by what the server said.
+	unserved    = "server does not serve streaming lists: "
+	unpermitted = "a streaming list takes the permission to watch: "
+)
+
+// why says why the list that begins is read as it is.
+func (s state) why(streams answer) string {
+	switch {
+	case s.mode != Auto:
+		return demanded
+	case s.way == streamed && streams == has:
+		return served
+	case s.way == streamed:
+		return trial
+	case s.lacking != "":
+		return s.lacking
+	}
+	return remembered
 }
 
 // outdates reports whether a complete list of this version is older than what the cache is current to. Then it must not
@@ -43,8 +69,21 @@ func afterList(s state, in input) (state, effect) {
 // afterStream follows a streaming list, up to its end bookmark: what comes of the stream after that is the end of a watch.
 func afterStream(s state, in input) (state, effect) {
 	switch in.outcome {
+	case refused, unended, inapplicable:
+		s.lacking = unserved + in.said
+	case forbidden:
+		s.lacking = unpermitted + in.said
+	default:
+	}
+	switch in.outcome {
 	case done:
-		return listed(s, in), effect{action: follow, learned: has}
+		s = listed(s, in)
+		s.lacking = ""
+		reason := demanded
+		if s.mode == Auto {
+			reason = served
+		}
+		return s, effect{action: follow, learned: has, why: reason}
 	case refused:
 		if s.mode == Streaming {
 			break
@@ -73,9 +112,9 @@ func afterStream(s state, in input) (state, effect) {
 	return again(s, in)
 }
 
-// listed follows a complete list: everything about how it came to be is forgotten.
+// listed follows a complete list: everything about how it came to be is forgotten, but why it was no streaming one.
 func listed(s state, in input) state {
-	return state{phase: Watching, mode: s.mode, version: in.version, seen: in.version, relist: s.cause != Initial}
+	return state{phase: Watching, mode: s.mode, version: in.version, seen: in.version, relist: s.cause != Initial, lacking: s.lacking}
 }
 
 // again lists once more, after a wait.

@@ -500,6 +500,7 @@ func TestMachine(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s, todo := next(test.s, test.in)
+			s.lacking, todo.why = "", "" // see TestWhyAListIsReadAsItIs
 			if s != test.want || todo != test.todo {
 				t.Errorf("next(%+v, %+v)\n = %+v, %+v\nwant %+v, %+v", test.s, test.in, s, todo, test.want, test.todo)
 			}
@@ -560,7 +561,9 @@ func TestStart(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if s, todo := start(test.s, test.mode, test.stale, unknown); s != test.want || todo != test.todo {
+			s, todo := start(test.s, test.mode, test.stale, unknown)
+			todo.why = ""
+			if s != test.want || todo != test.todo {
 				t.Errorf("start = %+v, %+v, want %+v, %+v", s, todo, test.want, test.todo)
 			}
 		})
@@ -581,6 +584,61 @@ func TestAListIsOlderOnlyWhereVersionsHaveAnOrder(t *testing.T) {
 	} {
 		if got := (state{seen: test.seen}).outdates(test.version); got != test.want {
 			t.Errorf("a list at %q is older than a cache at %q: %v, want %v", test.version, test.seen, got, test.want)
+		}
+	}
+}
+
+// The machine says with each list why it is read as it is, and keeps what it has found out until a streaming list is complete.
+func TestWhyAListIsReadAsItIs(t *testing.T) {
+	begun := func(mode Mode, streams answer) (state, effect) { return start(state{}, mode, false, streams) }
+	_, first := begun(Auto, unknown)
+	_, again := begun(Auto, has)
+	_, paged := begun(Auto, lacks)
+	_, demandedPages := begun(Paged, has)
+	_, demandedStream := begun(Streaming, lacks)
+	refusedBy := func(in input) effect {
+		s, _ := begun(Auto, unknown)
+		_, todo := next(s, in)
+		return todo
+	}
+	complete := func(mode Mode) effect {
+		s, _ := begun(mode, unknown)
+		_, todo := next(s, input{outcome: done, version: "7"})
+		return todo
+	}
+	// A relist after a paged list that took the place of a refused streaming one.
+	s, _ := begun(Auto, unknown)
+	s, _ = next(s, input{outcome: refused, said: "no such parameter"})
+	s, _ = next(s, input{outcome: done, version: "7", streams: lacks})
+	s, _ = next(s, input{outcome: expired, streams: lacks})
+	relisted, relist := next(s, input{streams: lacks})
+	// By now the server may have learned it; when it has shown that, what it said is forgotten.
+	streaming, _ := next(s, input{streams: unknown})
+	learned, _ := next(streaming, input{outcome: done, version: "9"})
+	expiredAgain, _ := next(learned, input{outcome: expired})
+	_, remembers := next(expiredAgain, input{streams: lacks})
+	_, later := start(relisted, Auto, false, lacks)
+	for _, test := range []struct {
+		name string
+		todo effect
+		want string
+	}{
+		{"the first list", first, "to see whether the server serves streaming lists"},
+		{"on a server that does", again, "server serves streaming lists"},
+		{"on a server that is known not to", paged, "server has not served a streaming list within the last hour"},
+		{"pages that are asked for", demandedPages, "Options.Mode asks for it"},
+		{"a stream that is asked for", demandedStream, "Options.Mode asks for it"},
+		{"after a refusal", refusedBy(input{outcome: refused, said: "no"}), "server does not serve streaming lists: no"},
+		{"without an end", refusedBy(input{outcome: unended, said: "silence"}), "server does not serve streaming lists: silence"},
+		{"without the permission", refusedBy(input{outcome: forbidden, said: "no"}), "a streaming list takes the permission to watch: no"},
+		{"a complete stream", complete(Auto), "server serves streaming lists"},
+		{"a complete stream that was asked for", complete(Streaming), "Options.Mode asks for it"},
+		{"a relist", relist, "server does not serve streaming lists: no such parameter"},
+		{"after a stream that was complete", remembers, "server has not served a streaming list within the last hour"},
+		{"in another Run", later, "server has not served a streaming list within the last hour"},
+	} {
+		if test.todo.why != test.want {
+			t.Errorf("%s: %q, want %q", test.name, test.todo.why, test.want)
 		}
 	}
 }

@@ -44,10 +44,10 @@ func (r *record) updated(f func(*Status)) bool {
 }
 
 // listing notes that a list begins, how it is read and why so.
-func (r *record) listing(m Mode, why string) {
+func (r *record) listing(m Mode) {
 	r.update(func(s *Status) {
 		s.Lists++
-		s.Mode, s.Why, s.Progress = m, why, Progress{}
+		s.Mode, s.Progress = m, Progress{}
 	})
 }
 

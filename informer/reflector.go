@@ -43,7 +43,8 @@ type reflector[T meta.Object] struct {
 	backoff *retry.Backoff
 	slow    *retry.Backoff
 	dog     watchdog
-	lacking string // why the last list was no streaming one, where this reflector has found that out
+
+	s state // of the machine; only advance changes it
 }
 
 // run follows the source from where s is until ctx ends, or the source turns out to be one that cannot be asked, which is the
@@ -52,37 +53,45 @@ func (r *reflector[T]) run(ctx context.Context, s state) (state, error) {
 	r.backoff = retry.New(retry.Policy{Base: firstBackoff, Max: maxBackoff, Reset: healthy})
 	r.slow = retry.New(retry.Policy{Base: 2 * slowBackoff, Max: maxSlowBackoff, Reset: healthy})
 	defer r.record.update(func(st *Status) { st.State = Idle }) // also where a function of an index panics
-	s, todo := start(s, r.o.Mode, r.o.AllowStale, r.streams())
+	var todo effect
+	r.s, todo = start(s, r.o.Mode, r.o.AllowStale, r.streams())
+	r.enter(todo)
 	for ctx.Err() == nil && todo.action != stop {
-		r.enter(s)
-		var in input
-		switch todo.action {
-		case list:
-			in = r.list(ctx, s)
-		case stream:
-			s, in = r.stream(ctx, s)
-		case watch:
-			in = r.watch(ctx, s)
-		case wait:
-			_ = retry.Sleep(ctx, r.pause(todo))
-		case follow, stop: // stream goes on by itself; the loop has ended
-		}
-		s, todo = r.next(s, in)
+		todo = r.advance(r.perform(ctx, todo))
 	}
 	if todo.action == stop {
-		return s, r.record.copy().Err
+		return r.s, r.record.copy().Err
 	}
-	return s, nil
+	return r.s, nil
 }
 
-// next asks the machine, and passes on what it has learned about the server.
-func (r *reflector[T]) next(s state, in input) (state, effect) {
+// perform does what the machine says, and returns what came of it. The beginning of a watch that is a streaming list is over within
+// that: see stream.
+func (r *reflector[T]) perform(ctx context.Context, todo effect) input {
+	switch todo.action {
+	case list:
+		return r.list(ctx)
+	case stream:
+		return r.stream(ctx)
+	case watch:
+		return r.watch(ctx)
+	case wait:
+		_ = retry.Sleep(ctx, r.pause(todo))
+	case follow, stop: // the reader of a stream performs the one, and run the other
+	}
+	return input{}
+}
+
+// advance asks the machine what follows in, and passes on what it has learned about the server.
+func (r *reflector[T]) advance(in input) effect {
 	in.streams = r.streams()
-	s, todo := next(s, in)
+	var todo effect
+	r.s, todo = next(r.s, in)
 	if todo.learned != unknown {
 		r.source.StreamingLists().Set(todo.learned == has)
 	}
-	return s, todo
+	r.enter(todo)
+	return todo
 }
 
 // streams returns whether the server is known to serve streaming lists.
@@ -96,11 +105,16 @@ func (r *reflector[T]) streams() answer {
 	return lacks
 }
 
-// enter shows the state that the reflector is in.
-func (r *reflector[T]) enter(s state) {
-	r.record.update(func(st *Status) { st.State = s.phase })
+// enter shows the state that the reflector is in, and why it does what it does next.
+func (r *reflector[T]) enter(todo effect) {
+	r.record.update(func(st *Status) {
+		st.State = r.s.phase
+		if todo.why != "" {
+			st.Why = todo.why
+		}
+	})
 	r.informer.log.Logger().V(4).Info("informer", "resource", r.source.GVR().String(), "namespace", r.namespace,
-		"state", s.phase.String(), "version", s.version)
+		"state", r.s.phase.String(), "version", r.s.version)
 }
 
 // pause returns how long a wait is.
@@ -116,8 +130,9 @@ func (r *reflector[T]) pause(e effect) time.Duration {
 }
 
 // list reads the whole collection page by page, or in one page.
-func (r *reflector[T]) list(ctx context.Context, s state) input {
-	r.record.listing(Paged, r.why(s))
+func (r *reflector[T]) list(ctx context.Context) input {
+	s := r.s
+	r.record.listing(Paged)
 	o := client.ListOptions{
 		Namespace: r.namespace, LabelSelector: r.o.LabelSelector, FieldSelector: r.o.FieldSelector,
 		PageSize: r.o.PageSize, KeepManagedFields: r.o.KeepManagedFields,
@@ -157,25 +172,6 @@ func (r *reflector[T]) list(ctx context.Context, s state) input {
 	return input{outcome: done, version: m.ResourceVersion}
 }
 
-// served is why a streaming list is one.
-const served = "server serves streaming lists"
-
-// why says why a list is read as it is.
-func (r *reflector[T]) why(s state) string {
-	known := r.streams()
-	switch {
-	case s.mode != Auto:
-		return "Options.Mode asks for it"
-	case s.way == streamed && known == has:
-		return served
-	case s.way == streamed:
-		return "to see whether the server serves streaming lists"
-	case r.lacking != "":
-		return r.lacking
-	}
-	return "server has not served a streaming list within the last hour"
-}
-
 // fail puts what failed around an error that was found here.
 func (r *reflector[T]) fail(verb string, err error) error {
 	if err == nil {
@@ -189,7 +185,7 @@ func (r *reflector[T]) failed(ctx context.Context, err error) input {
 	if ctx.Err() != nil {
 		return input{outcome: transient}
 	}
-	in := input{outcome: classify(err)}
+	in := input{outcome: classify(err), said: err.Error()}
 	in.floor, _ = apierrors.RetryAfter(err)
 	verb := "watch"
 	r.record.update(func(st *Status) {

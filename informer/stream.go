@@ -134,19 +134,20 @@ func (w *open[T]) expect(limit time.Duration, err error) {
 }
 
 // watch applies events to the cache until the watch ends.
-func (r *reflector[T]) watch(ctx context.Context, s state) input {
+func (r *reflector[T]) watch(ctx context.Context) input {
 	r.record.update(func(st *Status) { st.Watches++ })
 	w, o := r.open(ctx)
-	o.ResourceVersion = s.version
-	w.follow(s.version)
+	o.ResourceVersion = r.s.version
+	w.follow(r.s.version)
 	defer w.close()
 	return w.end(ctx, w.read(o, nil, w.event))
 }
 
-// stream reads the whole collection from a watch. When that is complete it asks the machine by itself what is next, which
-// is to follow what the same watch brings then. It returns the state that it ended in, and how.
-func (r *reflector[T]) stream(ctx context.Context, s state) (state, input) {
-	r.record.listing(Streaming, r.why(s))
+// stream reads the whole collection from a watch. When that is complete the machine says to follow what the same watch brings then, and
+// stream does. It returns how the last of the two ended.
+func (r *reflector[T]) stream(ctx context.Context) input {
+	s := r.s // when it begins
+	r.record.listing(Streaming)
 	w, o := r.open(ctx)
 	o.InitialEvents = true
 	if s.stale {
@@ -192,29 +193,18 @@ func (r *reflector[T]) stream(ctx context.Context, s state) (state, input) {
 			return r.fail("watch", err)
 		}
 		synced = true
-		s, _ = r.next(s, input{outcome: done, version: version})
-		r.lacking = ""
-		if s.mode == Auto {
-			r.record.update(func(st *Status) { st.Why = served })
+		if todo := r.advance(input{outcome: done, version: version}); todo.action == follow {
+			w.follow(version)
 		}
-		r.enter(s)
-		w.follow(version)
 		return nil
 	})
 	switch {
 	case synced:
-		return s, w.end(ctx, err)
+		return w.end(ctx, err)
 	case err == nil:
 		err = r.fail("watch", fmt.Errorf("%w: it ended the watch", errUnended))
 	}
-	in := g.failed(ctx, err)
-	switch in.outcome {
-	case refused, unended, inapplicable:
-		r.lacking = fmt.Sprint("server does not serve streaming lists: ", err)
-	case forbidden:
-		r.lacking = fmt.Sprint("a streaming list takes the permission to watch: ", err)
-	}
-	return s, in
+	return g.failed(ctx, err)
 }
 
 // event stages one of the initial events of a streaming list, or what changes until they end.
