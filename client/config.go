@@ -72,7 +72,7 @@ type Config struct {
 	// many the server takes. Nil means no bound. Several clients may share one; with a Limiter, both are waited for.
 	Concurrency *Concurrency
 
-	// MaxObject bounds the size of one object, in bytes after decompression; 0 means 32 MiB. A larger one is a [*LimitError],
+	// MaxObject bounds the size of one object, in bytes after decompression; 0 means 32 MiB. A larger one is an [*AnswerError],
 	// noticed while it is read. In a list or a watch that is the *DecodeError of this one object, which is skipped.
 	MaxObject int
 

@@ -104,24 +104,28 @@
 //
 // # Errors
 //
-// A call that fails returns an [*OpError], which says which verb, resource and object it was. What the server said is in
-// it as an *errors.StatusError of this module's package errors, so that
+// A call that fails returns an [*OpError]. It names the verb, the resource and the object, and wraps the cause:
 //
-//	errors.Is(err, apierrors.NotFound)
+//   - *errors.StatusError: the server's answer; errors.Is(err, apierrors.NotFound) asks for its reason.
+//   - [*UsageError]: the call cannot be right, and nothing was sent.
+//   - [*CredentialError]: there is no credential, and nothing was sent.
+//   - [*AnswerError]: the answer is not JSON, of another kind, too large, or of another version than [Exact] asks for.
+//   - [*DecodeError]: one object does not fit its type; the others of its list or watch are handed on.
+//   - [*EventError]: a watch event cannot be used, or the server ends the watch by a status within it.
+//   - [*StallError]: the server stopped in the middle of its answer.
+//   - [*ProjectionError]: the update would remove fields that the type does not have.
+//   - [*IgnoredError]: the server has left out a part of the change of a Modify.
+//   - [*PreconditionError]: the object is not the one that Ensure asks for.
+//   - [*DeletingError]: the object is being deleted, so that it cannot be ensured and gets no finalizer.
+//   - [*ControllerError]: the object has another controller.
 //
-// works. A call that cannot be right, and so was not sent, is a [*UsageError], and an update that would remove what its type
-// has no field for a [*ProjectionError]. An object that does not decode is a [*DecodeError], an answer of another kind a
-// [*KindError], an answer that is not JSON at all, such as a proxy's HTML page, a [*BodyError], and a watch event that cannot be
-// used an [*EventError]. That is also what is around the server's status when it ends a watch from within. What goes wrong after
-// a list's first page is in a [*PageError], and a list that came at another version than [Exact] asked for is a [*VersionError].
-// What stalled is a [*StallError], what is larger or deeper than allowed a [*LimitError], and broken JSON a [*SyntaxError]. Where
-// there is no credential to send, that is a [*CredentialError]. The error of what was sent more than once is in an
-// [*RetryError]; that of a Modify, an Ensure or a finalizer's call that gives up, and of a Modify that cannot know whether
-// it has written, is a [*ModifyError]. Where the server has left out a part of what a Modify changed, it is an [*IgnoredError].
-// That of [WaitFor] is a [*WaitError]. An object that is not the one that [Resource.Ensure] was asked for is a
-// [*PreconditionError], one that is on its way out a [*DeletingError], and one that another controls a [*ControllerError] of
-// [SetController].
+// Three types wrap one of these, and say more about the call:
 //
-// An answer that is cut, whatever cut it and however it was encoded, is an error in which io.ErrUnexpectedEOF can be found
-// where net/http has it, and never a shorter object or list.
+//   - [*RetryError]: the request was sent more than once, as [Retry] says.
+//   - [*PageError]: a later page of a list failed.
+//   - [*ModifyError]: Modify, Ensure or a finalizer's call gave up, or Modify cannot know whether it has written.
+//
+// [WaitFor] returns a [*WaitError].
+//
+// An answer that was cut is an error, never a shorter object or list. The error wraps io.ErrUnexpectedEOF if net/http's does.
 package client

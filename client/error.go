@@ -10,8 +10,7 @@ import (
 )
 
 // OpError says which call failed: the verb, the resource and, where there is one, the object. Err is the cause: an
-// *errors.StatusError when the server answered, a [*DecodeError], [*KindError], [*BodyError], [*LimitError] or [*SyntaxError]
-// about its answer, a [*UsageError] when nothing was sent, or the error of the network or of the context. Where the call was
+// *errors.StatusError when the server answered, a [*DecodeError] or an [*AnswerError] about its answer, a [*UsageError] when nothing was sent, or the error of the network or of the context. Where the call was
 // sent more than once, an [*RetryError] is around it.
 type OpError struct {
 	// Verb is the API's word: get, list, watch, create, update, patch, delete, deletecollection, and apply for the patch of
@@ -70,8 +69,8 @@ func (e *UsageError) Error() string { return e.Err.Error() }
 // Unwrap returns what is wrong.
 func (e *UsageError) Unwrap() error { return e.Err }
 
-// DecodeError says that one object of the server's does not fit the type that it is decoded into, or exceeds a limit: then a
-// [*LimitError] is in it. In an iteration it is the one error that is not final: the other objects follow.
+// DecodeError says that one object of the server's does not fit the type that it is decoded into, or exceeds a limit: then an
+// [*AnswerError] is in it. In an iteration it is the one error that is not final: the other objects follow.
 type DecodeError struct {
 	// Identity is the object's, as far as it could be read.
 	Identity meta.Identity
@@ -86,27 +85,6 @@ func (e *DecodeError) Error() string {
 
 // Unwrap returns the cause.
 func (e *DecodeError) Unwrap() error { return e.Err }
-
-// KindError says that the server answered with an object of another kind than the resource's descriptor says. Either the
-// descriptor is wrong, or what answered is not the API server that it was taken for.
-type KindError struct {
-	// APIVersion and Kind are what came; both are empty for a JSON object that names no kind.
-	APIVersion, Kind string
-	// WantAPIVersion and WantKind are what the descriptor says; both are empty where any kind would have done.
-	WantAPIVersion, WantKind string
-}
-
-// Error implements error.
-func (e *KindError) Error() string {
-	if e.WantKind == "" {
-		return "server sent an object without a kind"
-	}
-	if e.APIVersion == "" && e.Kind == "" {
-		return fmt.Sprintf("server sent an object without a kind, want %s %s", e.WantAPIVersion, e.WantKind)
-	}
-	return fmt.Sprintf("server sent %s %s, want %s %s",
-		shown.Text(e.APIVersion), shown.Text(e.Kind), e.WantAPIVersion, e.WantKind)
-}
 
 // PageError says that a list failed on a page after the first. An Expired status in it means that the continue token has
 // expired while the pages before were read; on the first page, where there is no PageError, it would be about the resource
@@ -123,18 +101,6 @@ func (e *PageError) Error() string { return fmt.Sprintf("page %d: %v", e.Page, e
 
 // Unwrap returns the cause.
 func (e *PageError) Unwrap() error { return e.Err }
-
-// VersionError says that a list was asked for at exactly one resource version, with [Exact], and came at another. Servers older
-// than 1.19 do that where the list has no pages, since they know nothing of the match; those that have pages answer it.
-type VersionError struct {
-	// Asked is the version that was asked for, and Sent the one that came.
-	Asked, Sent string
-}
-
-// Error implements error.
-func (e *VersionError) Error() string {
-	return fmt.Sprintf("server sent the list at resource version %q, want exactly %q", shown.Text(e.Sent), shown.Text(e.Asked))
-}
 
 // EventError says that a watch brought something that is not a usable event: of an unknown type, of another kind, without a
 // resource version or a name, or broken JSON. It ends the watch, before the event has been applied.
@@ -166,52 +132,3 @@ func (e *EventError) Error() string {
 
 // Unwrap returns what is wrong with the event.
 func (e *EventError) Unwrap() error { return e.Err }
-
-// BodyError says that a successful answer is not what an API server sends: not JSON, or no object. A proxy or a captive portal
-// that answers in the server's place is the usual cause.
-type BodyError struct {
-	// ContentType is what the answer called itself.
-	ContentType string
-	// Excerpt is the start of its body, cleaned of control characters.
-	Excerpt string
-}
-
-// Error implements error.
-func (e *BodyError) Error() string {
-	text := fmt.Sprintf("server sent something else than the object that was asked for, as %q", e.ContentType)
-	if e.Excerpt != "" {
-		text += ": " + e.Excerpt
-	}
-	return text
-}
-
-// LimitError says that an object, or another member of a list, is larger or nested deeper than the client takes, or that the
-// headers of an answer are. It is noticed while the answer is read. An object of a list or a watch is then skipped, and the
-// error is the [*DecodeError] of this object alone; one that goes on for more than 32 MiB and 16 times MaxObject ends the list
-// or the watch.
-type LimitError struct {
-	// Limit is "MaxObject", the field of Config, or "MaxDepth" or "MaxHeaders", which are fixed.
-	Limit string
-	// Max is the limit's value, in bytes or levels.
-	Max int
-	// Key is the object's, as far as it was known by then.
-	Key meta.Key
-	// Offset is where in the decompressed body the object starts, or nests too deep, in bytes from 0.
-	Offset int64
-
-	text string
-}
-
-// Error implements error.
-func (e *LimitError) Error() string { return e.text }
-
-// SyntaxError says that an answer is not JSON, or not the JSON that it should be.
-type SyntaxError struct {
-	// Offset is the position in the decompressed body of the byte that does not fit, from 0.
-	Offset int64
-
-	text string
-}
-
-// Error implements error.
-func (e *SyntaxError) Error() string { return e.text }

@@ -38,10 +38,10 @@ func TestWhatErrorsSay(t *testing.T) {
 
 		{&client.DecodeError{Identity: id, Err: io.EOF}, `decode "web/a" (resource version "7"): EOF`},
 		{
-			&client.KindError{APIVersion: "v1", Kind: "Pod", WantAPIVersion: "v1", WantKind: "Node"},
+			&client.AnswerError{Reason: client.WrongKind, Got: "v1 Pod", Want: "v1 Node"},
 			`server sent v1 Pod, want v1 Node`,
 		},
-		{&client.KindError{WantAPIVersion: "v1", WantKind: "Node"}, `server sent an object without a kind, want v1 Node`},
+		{&client.AnswerError{Reason: client.WrongKind, Want: "v1 Node"}, `server sent an object without a kind, want v1 Node`},
 		{&client.EventError{Err: io.EOF}, `server sent an unusable event: EOF`},
 		{&client.EventError{Type: "ERROR", Err: io.EOF}, `server sent an unusable event "ERROR": EOF`},
 		{
@@ -54,11 +54,11 @@ func TestWhatErrorsSay(t *testing.T) {
 		},
 		{&client.PageError{Page: 3, Err: io.EOF}, `page 3: EOF`},
 		{
-			&client.BodyError{ContentType: "text/html", Excerpt: "<html>"},
+			&client.AnswerError{Reason: client.ForeignBody, ContentType: "text/html", Got: "<html>"},
 			`server sent something else than the object that was asked for, as "text/html": <html>`,
 		},
 		{
-			&client.BodyError{ContentType: "text/html"},
+			&client.AnswerError{Reason: client.ForeignBody, ContentType: "text/html"},
 			`server sent something else than the object that was asked for, as "text/html"`,
 		},
 	} {

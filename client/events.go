@@ -132,8 +132,8 @@ func (r Resource[T]) bareError(bare *jsonstream.BareError, begun bool) error {
 		}
 		return status
 	}
-	e := &KindError{APIVersion: bare.APIVersion, Kind: bare.Kind}
-	e.WantAPIVersion, e.WantKind = r.wireKind()
+	wantAPIVersion, wantKind := r.wireKind()
+	e := wrongKind(bare.APIVersion, bare.Kind, wantAPIVersion, wantKind)
 	if begun {
 		return &EventError{Err: fmt.Errorf("it is an object: %w", e)}
 	}

@@ -185,8 +185,8 @@ func TestAListThatIsNotCompleteIsAnError(t *testing.T) {
 			}
 		}
 	}
-	kind := func(t *testing.T, err error) { is[*client.KindError](t, err) }
-	foreign := func(t *testing.T, err error) { is[*client.BodyError](t, err) }
+	kind := func(t *testing.T, err error) { answered(t, err, client.WrongKind) }
+	foreign := func(t *testing.T, err error) { answered(t, err, client.ForeignBody) }
 	for _, test := range []struct {
 		name    string
 		answers []answer

@@ -45,7 +45,7 @@ const (
 	// has pages; if it then says that the version is too old (410), the list is asked for as the server has it now, which is
 	// not older either.
 	NotOlderThan ResourceVersionMatch = "NotOlderThan"
-	// Exact asks for the data at exactly the version, and gets a [*VersionError] from a server that sends another one, as
+	// Exact asks for the data at exactly the version, and gets an [*AnswerError] of reason [WrongVersion] from a server that sends another one, as
 	// those before 1.19 do where the list has no pages. One that has been forgotten meanwhile is an Expired error (410).
 	Exact ResourceVersionMatch = "Exact"
 )
@@ -61,7 +61,7 @@ func (o ListOptions) match() ResourceVersionMatch {
 // checkVersion returns an error if a list came at another version than the one that it had to come at.
 func (o ListOptions) checkVersion(version string) error {
 	if o.ResourceVersionMatch == Exact && version != o.ResourceVersion {
-		return &VersionError{Asked: o.ResourceVersion, Sent: version}
+		return &AnswerError{Reason: WrongVersion, Got: version, Want: o.ResourceVersion}
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func TestAListThatIsNotOfTheExactVersionIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := client.For(connect(t, says(body)), slims)
 			_, err := r.List(t.Context(), client.ListOptions{ResourceVersion: "7", ResourceVersionMatch: client.Exact, PageSize: -1})
-			if e := is[*client.VersionError](t, err); e.Asked != "7" || e.Sent != "9" {
+			if e := answered(t, err, client.WrongVersion); e.Want != "7" || e.Got != "9" {
 				t.Errorf("error is %+v", e)
 			}
 			if want := `list configmaps: server sent the list at resource version "9", want exactly "7"`; err.Error() != want {
@@ -144,7 +144,7 @@ func TestTheKindOfAList(t *testing.T) {
 			list, err := r.List(t.Context(), client.ListOptions{})
 			if test.want != "" {
 				wantErr(t, err, test.want)
-				is[*client.KindError](t, err)
+				answered(t, err, client.WrongKind)
 				return
 			}
 			if err != nil || list.Items == nil || len(list.Items) != 0 {

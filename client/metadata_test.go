@@ -160,7 +160,7 @@ func TestMetadataOfAnotherKind(t *testing.T) {
 				return
 			}
 			wantErr(t, err, test.want)
-			is[*client.KindError](t, err)
+			answered(t, err, client.WrongKind)
 		})
 	}
 }

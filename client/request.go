@@ -289,7 +289,7 @@ func headersError(err error) error {
 	text := fmt.Sprintf("the headers of the answer are larger than %d MiB", conn.MaxHeaders>>20)
 	switch said := err.Error(); {
 	case strings.Contains(said, "server response headers exceeded"), strings.Contains(said, "response header list larger than advertised"):
-		return &LimitError{Limit: "MaxHeaders", Max: conn.MaxHeaders, text: text}
+		return &AnswerError{Reason: HeadersTooLarge, Max: conn.MaxHeaders, text: text}
 	case strings.HasSuffix(said, "connection error: COMPRESSION_ERROR"), strings.HasSuffix(said, "connection error: PROTOCOL_ERROR"):
 		// HTTP/2 gives up early where they are much larger, and has the same words for what is no HTTP/2.
 		return fmt.Errorf("%w: the server breaks HTTP/2, or %s", shown.Error(err), text)
@@ -324,10 +324,7 @@ func checkAnswer(resp *http.Response, r outgoing) error {
 
 // foreignBody returns the error for a body that is not what was asked for.
 func foreignBody(resp *http.Response, excerpt string) error {
-	return &BodyError{
-		ContentType: shown.Text(resp.Header.Get("Content-Type")),
-		Excerpt:     shown.Text(excerpt),
-	}
+	return &AnswerError{Reason: ForeignBody, Got: shown.Text(excerpt), ContentType: shown.Text(resp.Header.Get("Content-Type"))}
 }
 
 // readError says why a body could not be read to its end. Where ctx has ended, that is why.
@@ -344,10 +341,14 @@ func readError(ctx context.Context, resp *http.Response, err error) error {
 // publicError returns what the framing says of a body under names that users have.
 func publicError(err error) error {
 	if limit := (*jsonstream.LimitError)(nil); errors.As(err, &limit) {
-		return &LimitError{Limit: limit.Limit, Max: limit.Max, Key: limit.Key, Offset: limit.Offset, text: limit.Error()}
+		reason := TooLarge
+		if limit.Limit == "MaxDepth" {
+			reason = TooDeep
+		}
+		return &AnswerError{Reason: reason, Max: limit.Max, Key: limit.Key, Offset: limit.Offset, text: limit.Error()}
 	}
 	if syntax := (*jsonstream.SyntaxError)(nil); errors.As(err, &syntax) {
-		return &SyntaxError{Offset: syntax.Offset, text: syntax.Error()}
+		return &AnswerError{Reason: BrokenJSON, Offset: syntax.Offset, text: syntax.Error()}
 	}
 	return shown.Error(err)
 }

@@ -197,7 +197,7 @@ func (r Resource[T]) decodeUnchecked(item jsonstream.Item) (T, error) {
 func (r Resource[T]) checkKind(apiVersion, kind string) error {
 	if r.own && r.kind == (meta.GVK{}) {
 		if kind == "" {
-			return &KindError{APIVersion: apiVersion}
+			return wrongKind("", "", "", "")
 		}
 		return nil
 	}
@@ -226,7 +226,7 @@ func checkKind(apiVersion, kind, wantAPIVersion, wantKind string) error {
 	if apiVersion == wantAPIVersion && kind == wantKind {
 		return nil
 	}
-	return &KindError{APIVersion: apiVersion, Kind: kind, WantAPIVersion: wantAPIVersion, WantKind: wantKind}
+	return wrongKind(apiVersion, kind, wantAPIVersion, wantKind)
 }
 
 // encode returns obj as the server wants it, with its kind.

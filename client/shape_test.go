@@ -35,7 +35,7 @@ func TestThreeMegabytesOfAnyShape(t *testing.T) {
 				checked++
 				switch {
 				case test.deep:
-					if limit := is[*client.LimitError](t, err); limit.Limit != "MaxDepth" {
+					if e := is[*client.AnswerError](t, err); e.Reason != client.TooDeep {
 						t.Errorf("%s: error is %v", what, err)
 					}
 				case err != nil || name != "a":

@@ -57,11 +57,11 @@ func TestASubresourceOfItsOwnKind(t *testing.T) {
 	}
 	// ScaleOf does not.
 	other := client.For(connect(t, says(object("a", "1"))), deployments)
-	if e := is[*client.KindError](t, drop(client.ScaleOf(other).Get(t.Context(), web))); e.WantKind != "Scale" || e.Kind != "ConfigMap" {
+	if e := answered(t, drop(client.ScaleOf(other).Get(t.Context(), web)), client.WrongKind); e.Want != "autoscaling/v1 Scale" || e.Got != "v1 ConfigMap" {
 		t.Errorf("error is %+v", e)
 	}
 	none := client.For(connect(t, says(`{"metadata":{"name":"a"}}`)), deployments)
-	is[*client.KindError](t, drop(client.SubOf[*meta.Unstructured](none, "scale").Get(t.Context(), web)))
+	answered(t, drop(client.SubOf[*meta.Unstructured](none, "scale").Get(t.Context(), web)), client.WrongKind)
 }
 
 func sameJSON(t *testing.T, a, b string) bool {

@@ -235,6 +235,16 @@ func is[E error](t testing.TB, err error) E {
 	return e
 }
 
+// answered returns the AnswerError in err, which must be of a reason.
+func answered(t testing.TB, err error, reason client.AnswerReason) *client.AnswerError {
+	t.Helper()
+	e := is[*client.AnswerError](t, err)
+	if e.Reason != reason || !errors.Is(err, reason) {
+		t.Errorf("the reason of %v is %s, want %s", err, e.Reason, reason)
+	}
+	return e
+}
+
 // wantErr checks an error's text for a part of it.
 func wantErr(t testing.TB, err error, part string) {
 	t.Helper()

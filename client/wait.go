@@ -288,7 +288,7 @@ func (e *conditionError) Error() string { return e.err.Error() }
 
 // hopeless reports whether an error that is the first thing to be heard of the server would be the same again.
 func (w *wait) hopeless(err error) bool {
-	if kind := (*KindError)(nil); errors.As(err, &kind) {
+	if errors.Is(err, WrongKind) {
 		return true
 	}
 	status := (*apierrors.StatusError)(nil)
@@ -308,10 +308,10 @@ func (w *wait) hopeless(err error) bool {
 
 // outlived reports whether an error means that a watch cannot be resumed where it was: the object is to be listed again.
 func outlived(err error) bool {
-	kind, event, status := (*KindError)(nil), (*EventError)(nil), (*apierrors.StatusError)(nil)
+	event, status := (*EventError)(nil), (*apierrors.StatusError)(nil)
 	answered, inStream := errors.As(err, &status), errors.As(err, &event)
 	switch {
-	case errors.As(err, &kind), inStream && !answered, apierrors.IsTooLargeResourceVersion(err):
+	case errors.Is(err, WrongKind), inStream && !answered, apierrors.IsTooLargeResourceVersion(err):
 		return true
 	case !answered:
 		return false

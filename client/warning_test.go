@@ -185,7 +185,7 @@ func TestHeadersThatAreTooLargeAreAnError(t *testing.T) {
 		if http2 { // where nothing tells it from what breaks the protocol
 			continue
 		}
-		if limit := is[*client.LimitError](t, err); limit.Limit != "MaxHeaders" || limit.Max != 1<<20 {
+		if limit := answered(t, err, client.HeadersTooLarge); limit.Max != 1<<20 {
 			t.Errorf("error is %+v", limit)
 		}
 	}

@@ -60,8 +60,8 @@ func TestWhatAWatchMakesOfItsBody(t *testing.T) {
 			}
 		}
 	}
-	foreign := func(t *testing.T, err error) { is[*client.BodyError](t, err) }
-	wrongKind := func(t *testing.T, err error) { is[*client.KindError](t, err) }
+	foreign := func(t *testing.T, err error) { answered(t, err, client.ForeignBody) }
+	wrongKind := func(t *testing.T, err error) { answered(t, err, client.WrongKind) }
 	unusable := func(kind client.EventType) func(t *testing.T, err error) {
 		return func(t *testing.T, err error) {
 			if e := is[*client.EventError](t, err); e.Type != kind {
@@ -145,7 +145,7 @@ func TestWhatAWatchMakesOfItsBody(t *testing.T) {
 		},
 		{"no name", answer{body: event("ADDED", object("", "1"))}, "", "metadata.name is empty", unusable("ADDED")},
 		{"another kind", answer{body: event("ADDED", strings.Replace(object("a", "1"), "ConfigMap", "Secret", 1))}, "", "server sent v1 Secret, want v1 ConfigMap", func(t *testing.T, err error) {
-			is[*client.KindError](t, err)
+			answered(t, err, client.WrongKind)
 			unusable("ADDED")(t, err)
 		}},
 		{
@@ -174,7 +174,7 @@ func TestWhatAWatchMakesOfItsBody(t *testing.T) {
 			"a table as an API server sends it, without a name",
 			answer{body: event("ADDED", `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1"},"rows":[]}`)},
 			"", "server sent meta.k8s.io/v1 Table, want v1 ConfigMap", func(t *testing.T, err error) {
-				is[*client.KindError](t, err)
+				answered(t, err, client.WrongKind)
 				unusable("ADDED")(t, err)
 			},
 		},

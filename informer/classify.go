@@ -15,7 +15,6 @@ func classify(err error) outcome {
 	}
 	var (
 		status *apierrors.StatusError
-		kind   *client.KindError
 		frame  *client.EventError
 		page   *client.PageError
 		back   *RollbackError
@@ -34,7 +33,7 @@ func classify(err error) outcome {
 		return unended
 	case errors.Is(err, errUnmarked):
 		return refused
-	case errors.As(err, &kind), inStream && !answered, errors.Is(err, apierrors.StoreReadError):
+	case errors.Is(err, client.WrongKind), inStream && !answered, errors.Is(err, apierrors.StoreReadError):
 		// An event that the server cannot read from its store is as lost as one that cannot be read here: from the same
 		// version it comes again and again.
 		return inapplicable

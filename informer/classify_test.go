@@ -71,9 +71,9 @@ func TestClassify(t *testing.T) {
 		{"a watch that was to end", errEndless, transient},
 		{"a streaming list without an end", fmt.Errorf("%w for 30s", errUnended), unended},
 		{"a streaming list with another bookmark than its end", errUnmarked, refused},
-		{"another kind", &client.KindError{}, inapplicable},
+		{"another kind", &client.AnswerError{Reason: client.WrongKind}, inapplicable},
 		{"an event that cannot be used", &client.EventError{Err: io.EOF}, inapplicable},
-		{"no JSON at all", &client.BodyError{}, transient},
+		{"no JSON at all", &client.AnswerError{Reason: client.ForeignBody}, transient},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := classify(test.err); got != test.want {

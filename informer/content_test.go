@@ -279,8 +279,8 @@ func (i *informed) tooLarge(reports int, names ...string) {
 		i.r.Fatalf("status is %v, and lists %v, want %q", s, s.Undecodable, names)
 	}
 	for n, u := range s.Undecodable {
-		limit := (*client.LimitError)(nil)
-		if u.Identity.Key() != key(names[n]) || !errors.As(u.Err, &limit) || limit.Limit != "MaxObject" {
+		limit := (*client.AnswerError)(nil)
+		if u.Identity.Key() != key(names[n]) || !errors.As(u.Err, &limit) || limit.Reason != client.TooLarge {
 			i.r.Errorf("status lists %v (%v), want %s", u.Identity, u.Err, names[n])
 		}
 	}
@@ -341,8 +341,8 @@ func TestObjectsThatAreTooLargeAndHaveNoName(t *testing.T) {
 			if len(s.Undecodable) > 1 || !s.Synced || s.ResourceVersion == "" || s.Relists != nil {
 				r.Errorf("status is %v, and lists %v", s, s.Undecodable)
 			}
-			limit := (*client.LimitError)(nil)
-			if all := i.reported(); !errors.As(all[0], &limit) || len(all) < 4 || len(all) > 6 {
+			limit := (*client.AnswerError)(nil)
+			if all := i.reported(); !errors.As(all[0], &limit) || limit.Reason != client.TooLarge || len(all) < 4 || len(all) > 6 {
 				r.Errorf("reported %d: %v", len(all), all)
 			}
 		})

@@ -360,12 +360,12 @@ func testBadRequests(t *testing.T, s suite) {
 	_, err := wrongKind.Create(t.Context(), newDeployment(ns, "b"))
 	wantReason(t, err, apierrors.BadRequest, 400)
 	_, err = wrongKind.Get(t.Context(), meta.Key{Namespace: ns, Name: "a"})
-	if kind := (*client.KindError)(nil); !errors.As(err, &kind) || kind.Kind != "ConfigMap" {
-		t.Errorf("reading a ConfigMap as a Secret gives %v, want a KindError", err)
+	if answer := (*client.AnswerError)(nil); !errors.As(err, &answer) || answer.Reason != client.WrongKind || answer.Got != "v1 ConfigMap" {
+		t.Errorf("reading a ConfigMap as a Secret gives %v, want WrongKind", err)
 	}
 	_, err = wrongKind.List(t.Context(), client.ListOptions{Namespace: ns})
-	if kind := (*client.KindError)(nil); !errors.As(err, &kind) || kind.Kind != "ConfigMapList" {
-		t.Errorf("listing ConfigMaps as Secrets gives %v, want a KindError", err)
+	if answer := (*client.AnswerError)(nil); !errors.As(err, &answer) || answer.Reason != client.WrongKind || answer.Got != "v1 ConfigMapList" {
+		t.Errorf("listing ConfigMaps as Secrets gives %v, want WrongKind", err)
 	}
 	_, err = s.configMaps.List(t.Context(), client.ListOptions{Namespace: ns, ResourceVersion: "many"})
 	if !errors.Is(err, apierrors.BadRequest) && !errors.Is(err, apierrors.Invalid) {
