@@ -13,6 +13,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/inside"
 )
 
 const initialEnd = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"5","annotations":{"k8s.io/initial-events-end":"true"}}}`
@@ -192,20 +193,20 @@ func TestWhatIsKnownOfStreamingLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := connect(t, http.NotFoundHandler())
 		r := client.For(c, slims)
-		known := func(what string, f *client.Feature, wantHas, wantKnown bool) {
+		known := func(what string, f *inside.Feature, wantHas, wantKnown bool) {
 			t.Helper()
 			if has, known := f.Known(); has != wantHas || known != wantKnown {
 				t.Errorf("%s: got %v, %v", what, has, known)
 			}
 		}
-		f := r.StreamingLists()
+		f := r.Inside().StreamingLists
 		known("at first", f, false, false)
 		f.Set(true)
 		known("once it is set", f, true, true)
-		known("in another handle on the resource", client.For(c, configMaps).StreamingLists(), true, true)
-		known("in a handle on the metadata", client.Metadata(r).StreamingLists(), true, true)
-		known("of another resource", client.For(c, nodes).StreamingLists(), false, false)
-		known("of another client", client.For(connect(t, http.NotFoundHandler()), slims).StreamingLists(), false, false)
+		known("in another handle on the resource", client.For(c, configMaps).Inside().StreamingLists, true, true)
+		known("in a handle on the metadata", client.Metadata(r).Inside().StreamingLists, true, true)
+		known("of another resource", client.For(c, nodes).Inside().StreamingLists, false, false)
+		known("of another client", client.For(connect(t, http.NotFoundHandler()), slims).Inside().StreamingLists, false, false)
 		time.Sleep(time.Hour - time.Nanosecond)
 		known("after less than an hour", f, true, true)
 		time.Sleep(time.Nanosecond)
@@ -214,7 +215,7 @@ func TestWhatIsKnownOfStreamingLists(t *testing.T) {
 		known("set again", f, false, true)
 
 		var zero client.Resource[*Slim]
-		zero.StreamingLists().Set(true)
-		known("of the zero Resource", zero.StreamingLists(), false, false)
+		zero.Inside().StreamingLists.Set(true)
+		known("of the zero Resource", zero.Inside().StreamingLists, false, false)
 	})
 }

@@ -53,9 +53,10 @@ func retyped[S, T meta.Object](r Resource[T]) Resource[S] {
 	return Resource[S]{c: r.c, t: Type[S](r.t), write: r.write, as: r.as, err: r.err, namespace: r.namespace, note: noteOf[S](r.c, r.GVR())}
 }
 
-// With returns a handle whose writes carry o instead of the options that r has.
+// With returns a handle whose writes carry the options that o sets, and those of r that o leaves at zero. With cannot unset an
+// option: make another handle with For.
 func (r Resource[T]) With(o WriteOptions) Resource[T] {
-	r.write = o
+	r.write = r.write.with(o)
 	if r.err == nil {
 		r.err = o.validate()
 	}

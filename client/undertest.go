@@ -1,6 +1,9 @@
 package client
 
-import "github.com/bowline-go/bowline/internal/undertest"
+import (
+	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/undertest"
+)
 
 // UnderTest returns the configuration of a client whose informers tell a test of the mistakes that they see: clienttest.Start
 // does that to the configuration of its server. Only packages of this module can call it.
@@ -9,10 +12,13 @@ func (c Config) UnderTest(t *undertest.Test) Config {
 	return c
 }
 
-// UnderTest returns the test that the resource is used in, nil in all other programs. It is for informers.
-func (r Resource[T]) UnderTest() *undertest.Test {
+// Inside is for informers. Only packages of this module can use its result.
+func (r Resource[T]) Inside() inside.Source {
 	if r.c == nil {
-		return nil
+		return inside.Source{StreamingLists: new(inside.Feature)}
 	}
-	return r.c.test
+	s := inside.Source{Test: r.c.test, StreamingLists: r.c.streaming.of(r.t.GVR())}
+	r.write = WriteOptions{} // which say nothing about reading
+	s.Reads = r
+	return s
 }

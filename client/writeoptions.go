@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -35,6 +36,14 @@ const (
 
 // maxFieldManager is the API's limit, in bytes.
 const maxFieldManager = 128
+
+// with returns o with what other sets.
+func (o WriteOptions) with(other WriteOptions) WriteOptions {
+	o.FieldManager = cmp.Or(other.FieldManager, o.FieldManager)
+	o.DryRun = o.DryRun || other.DryRun
+	o.FieldValidation = cmp.Or(other.FieldValidation, o.FieldValidation)
+	return o
+}
 
 func (o WriteOptions) validate() error {
 	var errs []error

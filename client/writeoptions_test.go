@@ -44,13 +44,14 @@ func TestWriteOptionsThatCannotBeMeantAreRefused(t *testing.T) {
 	}
 }
 
-// behaviour 22: the options of a handle are those of its subresources too, and With replaces them.
-func TestWithReplacesTheOptionsOfACopy(t *testing.T) {
+// behaviour 22: the options of a handle are those of its subresources too, and With sets those that it is given.
+func TestWithMergesTheOptionsOfACopy(t *testing.T) {
 	srv := says(object("a", "1"))
 	r := client.For(connect(t, srv), slims)
 	first := r.With(client.WriteOptions{FieldManager: "one", FieldValidation: client.ValidateIgnore})
 	second := first.With(client.WriteOptions{FieldValidation: client.ValidateWarn})
-	for _, h := range []client.Resource[*Slim]{r, first, second} {
+	third := second.With(client.WriteOptions{DryRun: true}).With(client.WriteOptions{FieldManager: "two"}).With(client.WriteOptions{})
+	for _, h := range []client.Resource[*Slim]{r, first, second, third} {
 		must[*Slim](t)(h.Update(t.Context(), &Slim{Identity: at(web)}))
 		must[*Slim](t)(h.Status().Update(t.Context(), &Slim{Identity: at(web)}))
 		must[*meta.Unstructured](t)(client.SubOf[*meta.Unstructured](h, "status").Get(t.Context(), web))
@@ -61,7 +62,7 @@ func TestWithReplacesTheOptionsOfACopy(t *testing.T) {
 		got = append(got, strings.TrimPrefix(c.uri, "/api/v1/namespaces/web/configmaps/a"))
 	}
 	var want []string
-	for _, query := range []string{"", "?fieldManager=one&fieldValidation=Ignore", "?fieldValidation=Warn"} {
+	for _, query := range []string{"", "?fieldManager=one&fieldValidation=Ignore", "?fieldManager=one&fieldValidation=Warn", "?dryRun=All&fieldManager=two&fieldValidation=Warn"} {
 		want = append(want, query, "/status"+query, "/status", "/custom"+query)
 	}
 	if strings.Join(got, " ") != strings.Join(want, " ") {

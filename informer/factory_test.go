@@ -118,6 +118,23 @@ func alone[T meta.Object](s *informer.Factory, src informer.Source[T], o informe
 	return lonely{user: u, held: func() int { return u.Reader().Len() }, want: want}
 }
 
+// deaf is a source of a user's that embeds a resource, and reads only some objects of it.
+type deaf struct{ client.Resource[*Thing] }
+
+func (d deaf) ListEach(
+	ctx context.Context, o client.ListOptions, reuse func(meta.Identity) (*Thing, bool), fn func(client.Item[*Thing]) error,
+) (meta.ListMeta, error) {
+	o.LabelSelector = "x=y"
+	return d.Resource.ListEach(ctx, o, reuse, fn)
+}
+
+func (d deaf) WatchEach(
+	ctx context.Context, o client.WatchOptions, reuse func(meta.Identity) (*Thing, bool), fn func(client.Event[*Thing]) error,
+) error {
+	o.LabelSelector = "x=y"
+	return d.Resource.WatchEach(ctx, o, reuse, fn)
+}
+
 // behaviour 266: types and scopes do not mix.
 func TestWhatIsNotShared(t *testing.T) {
 	bubble(t, func(r *rig) {
@@ -137,6 +154,7 @@ func TestWhatIsNotShared(t *testing.T) {
 			alone(s, client.Metadata(r.things), informer.Options{}, "1 2"),
 			alone(s, informer.Transform(r.things, func(obj *Thing) *Thing { return obj }), informer.Options{}, "1 2"),
 			alone(s, informer.Transform(r.things, func(obj *Thing) *Thing { return obj }), informer.Options{}, "1 2"),
+			alone(s, deaf{r.things}, informer.Options{}, "0 1"),
 		}
 		var each []*running
 		for _, u := range all {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/undertest"
+	"github.com/bowline-go/bowline/internal/inside"
 )
 
 // Transform returns a source of what f makes of the objects of src, which an informer then caches instead: f drops what is
@@ -44,8 +44,8 @@ type changed[T meta.Object] struct {
 	change func(T) (obj T, keep bool)
 }
 
-// UnderTest returns the test that the source is used in, if it knows.
-func (c *changed[T]) UnderTest() *undertest.Test { return undertest.Of(c.Source) }
+// Inside implements inside.Carrier.
+func (c *changed[T]) Inside() inside.Source { return inside.Of(c.Source) }
 
 func (c *changed[T]) ListEach(
 	ctx context.Context, o client.ListOptions, reuse func(meta.Identity) (T, bool), fn func(client.Item[T]) error,

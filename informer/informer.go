@@ -9,6 +9,7 @@ import (
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/inside"
 	"github.com/bowline-go/bowline/internal/report"
 	"github.com/bowline-go/bowline/internal/undertest"
 )
@@ -63,7 +64,7 @@ const sampledInTests = 1000
 // New returns an informer of the objects of src. Options that cannot be right are reported by Run.
 func New[T meta.Object](src Source[T], o Options) *Informer[T] {
 	i := &Informer[T]{
-		source: src, o: o, store: cache.NewStore[T](), test: undertest.Of(src), log: report.New(o.Logger),
+		source: src, o: o, store: cache.NewStore[T](), test: inside.Of(src).Test, log: report.New(o.Logger),
 		span: newSpan(), want: []string{o.Namespace}, listed: make(map[string]bool),
 		synced: make(chan struct{}), changed: make(chan struct{}, 1),
 	}

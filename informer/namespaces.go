@@ -12,6 +12,7 @@ import (
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/inside"
 )
 
 // Extended is the cause of a relist of a wide watch: namespaces were added to those that it serves.
@@ -378,7 +379,8 @@ func (i *Informer[T]) reflector(s *scope[T]) *reflector[T] {
 	names := s.names()
 	s.record.works = func() { i.log.Works(aboutServer + s.namespace) }
 	r := &reflector[T]{
-		informer: i, source: i.source, o: i.o, namespace: s.namespace, writer: s.writer, record: &s.record,
+		streaming: inside.Of(i.source).StreamingLists,
+		informer:  i, source: i.source, o: i.o, namespace: s.namespace, writer: s.writer, record: &s.record,
 		synced: func() {
 			if s.covers != nil {
 				s.writer.Restrict(names)

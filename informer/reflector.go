@@ -11,6 +11,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/inside"
 	"github.com/bowline-go/bowline/internal/retry"
 )
 
@@ -40,9 +41,10 @@ type reflector[T meta.Object] struct {
 	record    *record
 	synced    func() // called after each complete list
 
-	backoff *retry.Backoff
-	slow    *retry.Backoff
-	dog     watchdog
+	backoff   *retry.Backoff
+	slow      *retry.Backoff
+	dog       watchdog
+	streaming *inside.Feature // whether the server has streaming lists
 
 	s state // of the machine; only advance changes it
 }
@@ -88,7 +90,7 @@ func (r *reflector[T]) advance(in input) effect {
 	var todo effect
 	r.s, todo = next(r.s, in)
 	if todo.learned != unknown {
-		r.source.StreamingLists().Set(todo.learned == has)
+		r.streaming.Set(todo.learned == has)
 	}
 	r.enter(todo)
 	return todo
@@ -96,7 +98,7 @@ func (r *reflector[T]) advance(in input) effect {
 
 // streams returns whether the server is known to serve streaming lists.
 func (r *reflector[T]) streams() answer {
-	switch yes, known := r.source.StreamingLists().Known(); {
+	switch yes, known := r.streaming.Known(); {
 	case !known:
 		return unknown
 	case yes:

@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"github.com/bowline-go/bowline/cache"
-	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/inside"
 )
 
 // Shared is a handle on an informer that others may use too; [Share] makes it. It has the methods of an [Informer], and
@@ -37,9 +37,6 @@ type Shared[T meta.Object] struct {
 // Two client.Resource are equal if client and descriptor are, whatever their options for writing. A source that [Transform] or
 // [Filter] returned is equal to itself only: keep it to share it. A source that cannot be compared is shared with nobody.
 func Share[T meta.Object](f *Factory, src Source[T], o Options) *Shared[T] {
-	if r, ok := any(src).(client.Resource[T]); ok {
-		src = r.With(client.WriteOptions{}) // which an informer has no use for
-	}
 	var c *common
 	comparable := any(src) == nil || reflect.ValueOf(src).Comparable()
 	if comparable {
@@ -75,8 +72,13 @@ type sharing struct {
 }
 
 func sharingOf[T meta.Object](src Source[T], o Options) sharing {
+	var source any = src
+	// A type of the user's that embeds a Resource has its Reads, and reads as it likes.
+	if reads := inside.Of(src).Reads; reads != nil && reflect.TypeOf(reads) == reflect.TypeOf(src) {
+		source = reads
+	}
 	return sharing{
-		source: src, objects: reflect.TypeFor[T](), namespace: o.Namespace,
+		source: source, objects: reflect.TypeFor[T](), namespace: o.Namespace,
 		several: o.Namespaces != nil, namespaces: strings.Join(slices.Sorted(slices.Values(o.Namespaces)), "/"),
 		labelSelector: o.LabelSelector, fieldSelector: o.FieldSelector,
 		allowStale: o.AllowStale, keepManagedFields: o.KeepManagedFields,

@@ -21,6 +21,4 @@ type Source[T meta.Object] interface {
 	WatchEach(
 		ctx context.Context, o client.WatchOptions, reuse func(meta.Identity) (T, bool), fn func(client.Event[T]) error,
 	) error
-	// StreamingLists remembers whether the server has streaming lists; see client.Resource.StreamingLists.
-	StreamingLists() *client.Feature
 }

@@ -138,7 +138,7 @@ func TestAutoFindsOutWhatTheServerServes(t *testing.T) {
 				if s.Mode != test.mode || !strings.Contains(s.Why, test.why) {
 					r.Errorf("it listed %v because %q, want %v because %q", s.Mode, s.Why, test.mode, test.why)
 				}
-				has, known := r.things.StreamingLists().Known()
+				has, known := r.things.Inside().StreamingLists.Known()
 				if known != test.known || has != (test.mode == informer.Streaming) {
 					r.Errorf("the client has learned %v, %v", has, known)
 				}
@@ -251,7 +251,7 @@ func TestSilenceIsRememberedOnlyIfAPagedListWorks(t *testing.T) {
 		i.run()
 		r.Cleanup(i.stop)
 		r.pass(10 * time.Minute)
-		if has, known := r.things.StreamingLists().Known(); known {
+		if has, known := r.things.Inside().StreamingLists.Known(); known {
 			r.Errorf("the client believes %v", has)
 		}
 		r.heal()

@@ -31,6 +31,7 @@ var imports = map[string][]string{
 	"internal/report":     {},
 	"internal/retry":      {},
 	"internal/memnet":     {},
+	"internal/inside":     {"internal/undertest"},
 	"internal/undertest":  {},
 	"internal/directive":  {},
 	"internal/regular":    {},
@@ -38,13 +39,13 @@ var imports = map[string][]string{
 	"internal/conn":       {"errors", "internal/regular", "internal/shown"},
 
 	"client": {
-		"client/meta", "errors", "patch", "internal/codec", "internal/conn", "internal/jsonstream", "internal/pipeline", "internal/retry", "internal/shown", "internal/undertest",
+		"client/meta", "errors", "patch", "internal/codec", "internal/conn", "internal/inside", "internal/jsonstream", "internal/pipeline", "internal/retry", "internal/shown", "internal/undertest",
 	},
 	"client/discovery":  {"client", "client/meta", "errors", "internal/conn", "internal/regular"},
 	"client/kubeconfig": {"client", "internal/directive", "internal/regular", "internal/shown"},
 	"client/clienttest": {"client", "client/meta", "patch", "internal/directive", "internal/fieldset", "internal/memnet", "internal/undertest"},
 
-	"informer":            {"cache", "client", "client/meta", "errors", "internal/report", "internal/retry", "internal/undertest"},
+	"informer":            {"cache", "client", "client/meta", "errors", "internal/inside", "internal/report", "internal/retry", "internal/undertest"},
 	"informer/controller": {"cache", "client/meta", "internal/report", "workqueue"},
 
 	// For tests only: the suite that the server in the process and the real one have to pass.

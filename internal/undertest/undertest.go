@@ -1,7 +1,7 @@
 // Package undertest tells a test of the mistakes that an informer sees its program make.
 //
 // clienttest puts a [Test] into the configuration of the clients of a server that it starts for a test. The client hands it on
-// through its resources, and an informer asks its source for it with [Of]. No program outside of this module can make one, so
+// through its resources to informers (package internal/inside). No program outside of this module can make one, so
 // production code never has one.
 package undertest
 
@@ -37,18 +37,4 @@ func (t *Test) End() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.fail = nil
-}
-
-// Carrier is a source of objects that knows the test that it is used in.
-type Carrier interface {
-	// UnderTest returns the test, or nil if there is none.
-	UnderTest() *Test
-}
-
-// Of returns the test that a source is used in, or nil.
-func Of(source any) *Test {
-	if c, ok := source.(Carrier); ok {
-		return c.UnderTest()
-	}
-	return nil
 }

@@ -1,10 +1,8 @@
-package client
+package inside
 
 import (
 	"sync"
 	"time"
-
-	"github.com/bowline-go/bowline/client/meta"
 )
 
 // featureAge is how long the answer to whether a server has something is believed: servers are upgraded while clients run.
@@ -34,33 +32,4 @@ func (f *Feature) Set(has bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.has, f.until = has, time.Now().Add(featureAge)
-}
-
-// StreamingLists returns what is known about streaming lists ([WatchOptions].InitialEvents) of this resource. All handles
-// of one client on one resource share it; the zero Resource gets one of its own.
-func (r Resource[T]) StreamingLists() *Feature {
-	if r.c == nil {
-		return new(Feature)
-	}
-	return r.c.streaming.of(r.t.GVR())
-}
-
-// features are a feature of each resource.
-type features struct {
-	mu sync.Mutex // guards m
-	m  map[meta.GVR]*Feature
-}
-
-func (f *features) of(gvr meta.GVR) *Feature {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.m == nil {
-		f.m = make(map[meta.GVR]*Feature)
-	}
-	known, ok := f.m[gvr]
-	if !ok {
-		known = new(Feature)
-		f.m[gvr] = known
-	}
-	return known
 }
