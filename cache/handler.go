@@ -45,14 +45,14 @@ func (h HandlerFuncs[T]) OnDelete(obj T) {
 	}
 }
 
-// PanicError is a panic of a handler, or of the function of a filtered view, recovered by [Store.Deliver]; or the end of its
-// goroutine by runtime.Goexit.
+// PanicError is a recovered panic: of a handler, or of the function of a filtered view, recovered by [Store.Deliver], which also
+// reports so that runtime.Goexit has ended the goroutine; or of a reconcile or a source, recovered by package controller.
 type PanicError struct {
 	// Value is what the handler panicked with, or an error that says that it has ended its goroutine.
 	Value any
 	// Stack is the stack of the goroutine that panicked.
 	Stack []byte
-	// Key names the object that the handler was told of.
+	// Key names the object that the handler was told of. Package controller leaves it and Op empty.
 	Key meta.Key
 	// Op is the method that panicked: "OnAdd", "OnUpdate" or "OnDelete"; "match" for the function of [Reader.Where].
 	Op string
@@ -60,6 +60,9 @@ type PanicError struct {
 
 // Error names the method, the object and the value, not the stack.
 func (e *PanicError) Error() string {
+	if e.Op == "" {
+		return fmt.Sprintf("panic: %v", e.Value)
+	}
 	who := "handler"
 	if e.Op == "match" {
 		who = "function"

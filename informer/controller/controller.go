@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/internal/report"
 	"github.com/bowline-go/bowline/workqueue"
 )
@@ -246,7 +247,7 @@ func (c *Controller[K]) runSource(ctx context.Context, s Source[K], add func(K),
 	if !c.options.CrashOnPanic {
 		defer func() {
 			if value := recover(); value != nil {
-				err = &PanicError{Value: value, Stack: debug.Stack()}
+				err = &cache.PanicError{Value: value, Stack: debug.Stack()}
 			}
 		}()
 	}

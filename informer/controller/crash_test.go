@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"github.com/bowline-go/bowline/cache"
 )
 
 // panicking is a source.
@@ -29,7 +31,7 @@ func TestAPanicGoesOnWhereThatIsChosen(t *testing.T) {
 				err = call()
 				return nil
 			}()
-			var p *PanicError
+			var p *cache.PanicError
 			if crash != (value == "oh") || crash == errors.As(err, &p) {
 				t.Errorf("CrashOnPanic %v, %s: got panic %v and error %v", crash, name, value, err)
 			}

@@ -13,7 +13,7 @@
 //	Result{RequeueAfter: d}, nil  done, and once more after d, or earlier if a source names the key
 //	_, err                        again, after a delay that doubles with each failure in a row; RequeueAfter does not count
 //	_, Terminal(err)              failed, and not tried again until a source names the key
-//	a panic                       as an error, a *PanicError
+//	a panic                       as an error, a *cache.PanicError
 //	runtime.Goexit, t.FailNow     as an error; another worker takes the place of the one that has ended
 //
 // # What is guaranteed

@@ -9,7 +9,7 @@ import (
 )
 
 // ReconcileError is a failure of one reconcile, as Options.OnError and [Status] tell it. The function's own error is
-// within: errors.As finds a *PanicError, a *TerminalError or a server's error in it.
+// within: errors.As finds a *cache.PanicError, a *TerminalError or a server's error in it.
 type ReconcileError struct {
 	// Controller is the name of the controller.
 	Controller string
@@ -17,7 +17,7 @@ type ReconcileError struct {
 	Key any
 	// Failures is how often the key has failed in a row, this time included.
 	Failures int
-	// Err is what the function returned, or a *PanicError.
+	// Err is what the function returned, or a *cache.PanicError.
 	Err error
 }
 
@@ -53,23 +53,6 @@ func (e *SyncError) Unwrap() []error {
 		}
 	}
 	return all
-}
-
-// PanicError is a recovered panic, of a reconcile or of a source.
-type PanicError struct {
-	// Value is what was passed to panic.
-	Value any
-	// Stack is the stack trace of the goroutine, down to the place of the panic.
-	Stack []byte
-}
-
-// Error names the value, not the stack.
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
-
-// Unwrap returns Value if it is an error, as it is for run-time errors.
-func (e *PanicError) Unwrap() error {
-	err, _ := e.Value.(error)
-	return err
 }
 
 // errExited is the end of a reconcile or a source that has neither returned nor panicked.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/internal/report"
 	"github.com/bowline-go/bowline/workqueue"
 )
@@ -65,7 +66,7 @@ func (c *Controller[K]) call(ctx context.Context, key K) (result Result, err err
 	if !c.options.CrashOnPanic {
 		defer func() {
 			if value := recover(); value != nil {
-				err = &PanicError{Value: value, Stack: debug.Stack()}
+				err = &cache.PanicError{Value: value, Stack: debug.Stack()}
 			}
 		}()
 	}
@@ -89,7 +90,7 @@ func (c *Controller[K]) failed(timedOut bool, err *ReconcileError) {
 		return
 	}
 	about := []any{"controller", err.Controller, "key", err.Key, "failures", err.Failures}
-	var panicked *PanicError
+	var panicked *cache.PanicError
 	if errors.As(err, &panicked) {
 		about = append(about, "stack", string(panicked.Stack))
 	}
@@ -130,7 +131,7 @@ func interrupted(work context.Context, err error) bool {
 }
 
 func isPanic(err error) bool {
-	var panicked *PanicError
+	var panicked *cache.PanicError
 	return errors.As(err, &panicked)
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/informer/controller"
 )
 
@@ -283,7 +284,7 @@ func TestAPanicIsReportedWithItsStack(t *testing.T) {
 		time.Sleep(time.Minute)
 		mustStop(t, stop)
 
-		var p *controller.PanicError
+		var p *cache.PanicError
 		if !errors.As(reported, &p) || !strings.Contains(string(p.Stack), "TestAPanicIsReportedWithItsStack") {
 			t.Errorf("got %#v, want the panic with the place where it happened", reported)
 		}
