@@ -9,6 +9,7 @@ import (
 	"reflect"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/gotype"
 	"github.com/bowline-go/bowline/internal/jsonstream"
 	"github.com/bowline-go/bowline/patch"
 )
@@ -163,7 +164,7 @@ func (r Resource[T]) known(key meta.Key, obj any) (jsonstream.Item, error) {
 
 // knownAsT is known for objects that are returned in place of an answer: a value of another type may lack fields of T.
 func (r Resource[T]) knownAsT(key meta.Key, obj any) (jsonstream.Item, error) {
-	if t := reflect.TypeOf(obj); t != reflect.TypeFor[T]() && t.Kind() != reflect.Map && !encodesItself(t) {
+	if t := reflect.TypeOf(obj); t != reflect.TypeFor[T]() && t.Kind() != reflect.Map && !gotype.EncodesItself(t) {
 		return jsonstream.Item{}, fmt.Errorf("it must be a %s, a map or JSON, got %s", reflect.TypeFor[T](), t)
 	}
 	return r.known(key, obj)

@@ -1,9 +1,13 @@
 package client
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"strings"
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
@@ -11,6 +15,7 @@ import (
 	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/jsonstream"
 	"github.com/bowline-go/bowline/internal/retry"
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // conflictAttempts bounds how often one call writes what it has read; with the pauses between them it is about 20 s of a storm on
@@ -91,4 +96,152 @@ func (a *attempts[T]) pause(ctx context.Context, live jsonstream.Item, err error
 		return a.ended(conn.ContextError(ctx))
 	}
 	return nil
+}
+
+// ModifyError is the error of a call that reads an object and writes it changed, when it gives up: [Resource.Modify],
+// [Resource.Ensure], [Resource.AddFinalizer] and [Resource.RemoveFinalizer] after 50 attempts or because the context has ended,
+// and Modify where it cannot know whether it has written.
+type ModifyError struct {
+	// Attempts is how many times the change was sent, apart from what Config.Retry sends again.
+	Attempts int
+	// MayHaveWritten is set where the change may have taken effect all the same. To Modify again could make it twice; the other
+	// calls may be repeated. While it is not set nothing has been written, and Err has the last refusal if there was one.
+	MayHaveWritten bool
+	// Won is the write that the last attempt lost against, as far as that is known.
+	Won Winner
+	// Err is why it ends.
+	Err error
+}
+
+// Winner is a write that came before another one. What the server does not say is empty.
+type Winner struct {
+	// Manager, Operation ("Update" or "Apply"), Subresource and Time are those of the latest entry in metadata.managedFields that
+	// had changed.
+	Manager, Operation, Subresource string
+	Time                            time.Time
+	// ResourceVersion is the object's afterwards. There may have been other writes in between.
+	ResourceVersion string
+}
+
+// String returns, for example, `"kubectl-edit" by Update at 2026-01-02T03:04:05Z (resource version "7")`.
+func (w Winner) String() string {
+	if w == (Winner{}) {
+		return "an unknown write"
+	}
+	var b strings.Builder
+	if w.Manager == "" {
+		b.WriteString("another write")
+	} else {
+		fmt.Fprintf(&b, "%q", shown.Text(w.Manager))
+	}
+	if w.Operation != "" {
+		b.WriteString(" by " + shown.Text(w.Operation))
+	}
+	if w.Subresource != "" {
+		b.WriteString(" of " + shown.Text(w.Subresource))
+	}
+	if !w.Time.IsZero() {
+		b.WriteString(" at " + w.Time.UTC().Format(time.RFC3339))
+	}
+	fmt.Fprintf(&b, " (resource version %q)", shown.Text(w.ResourceVersion))
+	return b.String()
+}
+
+// Error says how many attempts there were, who won the last, and why there is no other.
+func (e *ModifyError) Error() string {
+	text := "gave up before the first attempt"
+	if e.Attempts > 0 {
+		text = fmt.Sprintf("gave up after attempt %d", e.Attempts)
+	}
+	if e.Won != (Winner{}) {
+		text += ", lost against " + e.Won.String()
+	}
+	if e.MayHaveWritten {
+		text += ", which may have been written"
+	}
+	return text + ": " + e.Err.Error()
+}
+
+// Unwrap returns why it ends.
+func (e *ModifyError) Unwrap() error { return e.Err }
+
+// refused reports whether err says for certain that a write, which was sent once or whose other attempts had no effect, has not
+// been made.
+func refused(err error) bool {
+	if usage := (*UsageError)(nil); errors.As(err, &usage) {
+		return true
+	}
+	if credential := (*CredentialError)(nil); errors.As(err, &credential) {
+		return true
+	}
+	if read := (*conn.SlowReadError)(nil); errors.As(err, &read) {
+		return true
+	}
+	if status := (*apierrors.StatusError)(nil); errors.As(err, &status) {
+		if code := status.Status.Code; code >= 400 && code < 500 && code != http.StatusRequestTimeout {
+			return true
+		}
+	}
+	return apierrors.SafeToRetry(err)
+}
+
+// winner reads the object once and says who has written since last.
+func (r Resource[T]) winner(ctx context.Context, q request, last jsonstream.Item) Winner {
+	look := q
+	look.verb, look.once = "get", true
+	_, now, err := r.exchange(ctx, look)
+	if err != nil || now.ResourceVersion == last.ResourceVersion {
+		return Winner{}
+	}
+	return wroteBetween(last, now)
+}
+
+// wroteBetween says who wrote last, of those who wrote after the object was as last. A manager that writes the same fields again
+// within a second leaves no trace; then it is who wrote last of all.
+func wroteBetween(last, now jsonstream.Item) Winner {
+	w := Winner{ResourceVersion: now.ResourceVersion}
+	before, after := managers(last.Raw), managers(now.Raw)
+	var latest *meta.ManagedFields
+	for _, changed := range [...]bool{true, false} {
+		for i := range after {
+			if m := &after[i]; (!changed || !contains(before, *m)) && (latest == nil || !at(*m).Before(at(*latest))) {
+				latest = m
+			}
+		}
+		if latest != nil {
+			w.Manager, w.Operation, w.Subresource, w.Time = latest.Manager, latest.Operation, latest.Subresource, at(*latest)
+			break
+		}
+	}
+	return w
+}
+
+func at(m meta.ManagedFields) (t time.Time) {
+	if m.Time != nil {
+		t = m.Time.Time
+	}
+	return t
+}
+
+func contains(all []meta.ManagedFields, m meta.ManagedFields) bool {
+	for _, o := range all {
+		if o.Manager == m.Manager && o.Operation == m.Operation && o.Subresource == m.Subresource &&
+			o.APIVersion == m.APIVersion && at(o).Equal(at(m)) && bytes.Equal(o.FieldsV1, m.FieldsV1) {
+			return true
+		}
+	}
+	return false
+}
+
+// managers returns the object's managedFields, nil if they are not what they should be.
+func managers(object []byte) []meta.ManagedFields {
+	var o struct {
+		Metadata struct {
+			ManagedFields []meta.ManagedFields `json:"managedFields"`
+		} `json:"metadata"`
+	}
+	if json.Unmarshal(object, &o) != nil {
+		return nil
+	}
+	return o.Metadata.ManagedFields
 }

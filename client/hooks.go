@@ -2,9 +2,13 @@ package client
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"sync"
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/conn"
 )
 
 // RequestInfo describes one HTTP exchange.
@@ -46,5 +50,75 @@ func (c *Client) observe(ctx context.Context, r RequestInfo) {
 	if l := c.log.V(6); l.Enabled() {
 		l.Info("request", "verb", r.Verb, "resource", r.Resource.String(), "object", r.Key.String(),
 			"subresource", r.Subresource, "attempt", r.Attempt, "code", r.Code, "duration", r.Duration, "error", r.Err)
+	}
+}
+
+// Warning is a message of the server to the people behind a client, such as "this API version is deprecated".
+type Warning struct {
+	// Agent is who warns, "-" for the API server.
+	Agent string
+	// Text is the message, without control characters, and cut to 4 KiB.
+	Text string
+	// Malformed says that the header is not well-formed: Agent is empty, and Text is the rest of it.
+	Malformed bool
+	// LeftOut is not 0 in the last warning of an answer that has too many: it is the number of those that are not reported,
+	// where one that is there twice, or has been reported before, does not count again. Text says the same then.
+	LeftOut int
+}
+
+// maxAnswerWarnings bounds how many warnings of one answer are reported. An API server adds a few, of 4 KiB in all.
+const maxAnswerWarnings = 100
+
+// maxWarnings bounds how many distinct texts are remembered; a server that makes up more is heard again from the start.
+const maxWarnings = 1000
+
+// warnings remembers which texts have been reported. Its mutex guards seen.
+type warnings struct {
+	mu   sync.Mutex
+	seen map[string]bool
+}
+
+func (w *warnings) first(text string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.seen[text] {
+		return false
+	}
+	if w.seen == nil || len(w.seen) >= maxWarnings {
+		w.seen = make(map[string]bool)
+	}
+	w.seen[text] = true
+	return true
+}
+
+// has reports whether a text has been reported.
+func (w *warnings) has(text string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.seen[text]
+}
+
+func (c *Client) warn(ctx context.Context, h http.Header) {
+	if c.hooks.Warning == nil {
+		return
+	}
+	told, left := 0, map[string]bool{}
+	for _, line := range h.Values("Warning") {
+		for said := range conn.ParseWarnings(line) {
+			w := Warning{Agent: said.Agent, Text: said.Text, Malformed: said.Malformed}
+			switch {
+			case w.Text == "":
+			case told == maxAnswerWarnings:
+				if !c.warnings.has(w.Text) {
+					left[w.Text] = true // of which there are few enough: the headers of an answer are bounded
+				}
+			case c.warnings.first(w.Text):
+				told++
+				c.hooks.Warning(ctx, w)
+			}
+		}
+	}
+	if n := len(left); n > 0 {
+		c.hooks.Warning(ctx, Warning{Agent: "-", Text: fmt.Sprintf("%d further warnings of the same answer are left out", n), LeftOut: n})
 	}
 }

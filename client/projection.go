@@ -13,6 +13,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/codec"
+	"github.com/bowline-go/bowline/internal/gotype"
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
@@ -75,7 +76,7 @@ func noteOf[T meta.Object](c *Client, gvr meta.GVR) *note {
 	if n, ok := c.notes.Load(key); ok {
 		return n.(*note)
 	}
-	n, _ := c.notes.LoadOrStore(key, &note{misplaced: misplaced[T]()})
+	n, _ := c.notes.LoadOrStore(key, &note{misplaced: gotype.Misplaced[T]()})
 	return n.(*note)
 }
 

@@ -12,6 +12,7 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/codec"
 	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/bowline-go/bowline/internal/shown"
 )
 
 // Resource is a handle on one resource of one server, whose objects are decoded into T. It is a small value: copy it freely.
@@ -115,6 +116,20 @@ func (r Resource[T]) exchange(ctx context.Context, q request) (obj T, item jsons
 		return err
 	})
 	return obj, item, err
+}
+
+// unreadError is the error of an answer that says yes and whose body cannot be read to its end. It reads as its cause.
+type unreadError struct{ error }
+
+func (e *unreadError) Unwrap() error { return e.error }
+
+// unread returns err as an unreadError, if it is because of the connection: what else cannot be read may be from somebody else
+// than the server.
+func unread(err error) error {
+	if apierrors.NetworkOf(err) == apierrors.NetworkFine {
+		return err
+	}
+	return &unreadError{err}
 }
 
 // accepted sends a request whose answer says no more than that the server accepts it.
@@ -234,4 +249,64 @@ func checkKind(apiVersion, kind, wantAPIVersion, wantKind string) error {
 func (r Resource[T]) encode(obj any) ([]byte, error) {
 	gvk := r.gvk()
 	return codec.Marshal(obj, gvk.APIVersion(), gvk.Kind)
+}
+
+// What the API calls objects of which it sends the metadata only.
+const (
+	partialAPIVersion = "meta.k8s.io/v1"
+	partialKind       = "PartialObjectMetadata"
+)
+
+// Metadata returns a handle on the same resource of which the server sends the objects' metadata only, whatever their kind.
+// It reads, watches, patches and deletes; the objects say the kind that the descriptor of r says. That is how a cache of
+// large objects costs what their metadata costs, on the wire too. A server that cannot do it, as some aggregated ones,
+// refuses with an error.
+//
+// Annotations are metadata: that of kubectl apply (last-applied-configuration) holds the whole object, the data of a Secret too.
+// informer.Transform can leave it out of a cache.
+//
+// Create, Update and Modify would write objects that have nothing but metadata, so they are a [*UsageError], the status
+// subresource's too. Use Patch for a change, or r for a whole object.
+func Metadata[T meta.Object](r Resource[T]) Resource[*meta.Partial] {
+	m := retyped[*meta.Partial](r)
+	m.partial = true
+	return m
+}
+
+var errPartialWrite = errors.New(
+	"a handle of client.Metadata cannot write whole objects: use Patch, or the Resource that Metadata was called with")
+
+// accept returns the media type in which a request of the verb asks for its answer.
+func (r Resource[T]) accept(verb string) string {
+	if !r.partial {
+		return jsonType
+	}
+	kind := partialKind
+	if verb == "list" {
+		kind += "List"
+	}
+	return jsonType + ";as=" + kind + ";g=meta.k8s.io;v=v1"
+}
+
+// writesObjects returns why the handle cannot write whole objects, if it cannot.
+func (r Resource[T]) writesObjects() error {
+	if r.partial {
+		return &UsageError{Err: errPartialWrite}
+	}
+	return nil
+}
+
+// decodeInto decodes an object with decode. If decode panics, that is the object's error: it may run on a goroutine of the
+// client's, which would take the process with it, and one object must not cost the others. obj and err are set even if
+// decode leaves by runtime.Goexit, which nothing can hold up.
+func decodeInto[T any](obj *T, err *error, raw jsonstream.Item, decode func(jsonstream.Item) (T, error)) {
+	returned := false
+	defer func() {
+		if !returned {
+			var none T
+			*obj, *err = none, &DecodeError{Identity: raw.Identity, Err: shown.Panic("decoding", recover())}
+		}
+	}()
+	*obj, *err = decode(raw)
+	returned = true
 }

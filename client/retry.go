@@ -165,7 +165,7 @@ func mayHaveWritten(err error) bool {
 // call sends r until read has taken an answer, or the policy says that there is to be no further attempt. read is given the
 // answers that are successes, and owns their bodies. Every error is an *OpError.
 func (c *Client) call(ctx context.Context, r outgoing, read func(*http.Response) error) error {
-	c.budget.earn()
+	c.budget.Earn()
 	var (
 		before  []error
 		backoff *retry.Backoff
@@ -225,7 +225,7 @@ func (c *Client) stops(ctx context.Context, n int, floor, wait time.Duration) (w
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < wait {
 		return fmt.Sprintf("the context would end during a wait of %v", wait.Round(time.Millisecond)), true
 	}
-	if !c.budget.take() {
+	if !c.budget.Take() {
 		return "too much has been sent again already; see Config.Retry.Burst", true
 	}
 	return "", false

@@ -14,6 +14,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/codec"
 	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/bowline-go/bowline/internal/pipeline"
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
@@ -61,7 +62,7 @@ func (r Resource[T]) Table(ctx context.Context, o ListOptions) (Table, error) {
 	}
 	q.query = o.query()
 	var t Table
-	pages := newPages()
+	pages := pipeline.NewPages()
 	for number := 1; ; number++ {
 		from := len(t.Rows)
 		m, err := r.tablePage(ctx, q, o.KeepManagedFields, &t)
@@ -73,8 +74,8 @@ func (r Resource[T]) Table(ctx context.Context, o ListOptions) (Table, error) {
 			err = o.checkVersion(m.ResourceVersion)
 		}
 		if err == nil && m.Continue != "" {
-			if err = pages.follow(m.Continue); err == nil {
-				err = pages.end(t.firstFrom(from))
+			if err = pages.Follow(m.Continue); err == nil {
+				err = pages.End(t.firstFrom(from))
 			}
 		}
 		if err != nil {

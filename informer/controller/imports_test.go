@@ -27,10 +27,11 @@ var imports = map[string][]string{
 	"internal/fieldset":   {},
 	"internal/jsonstream": {"client/meta"},
 	"internal/codec":      {"internal/jsonstream"},
-	"internal/pipeline":   {"internal/jsonstream"},
+	"internal/pipeline":   {"client/meta", "internal/jsonstream"},
 	"internal/report":     {},
 	"internal/retry":      {},
 	"internal/memnet":     {},
+	"internal/gotype":     {"client/meta"},
 	"internal/inside":     {"internal/undertest"},
 	"internal/undertest":  {},
 	"internal/directive":  {},
@@ -39,7 +40,7 @@ var imports = map[string][]string{
 	"internal/conn":       {"errors", "internal/regular", "internal/shown"},
 
 	"client": {
-		"client/meta", "errors", "patch", "internal/codec", "internal/conn", "internal/inside", "internal/jsonstream", "internal/pipeline", "internal/retry", "internal/shown", "internal/undertest",
+		"client/meta", "errors", "patch", "internal/codec", "internal/conn", "internal/gotype", "internal/inside", "internal/jsonstream", "internal/pipeline", "internal/retry", "internal/shown", "internal/undertest",
 	},
 	"client/discovery":  {"client", "client/meta", "errors", "internal/conn", "internal/regular"},
 	"client/kubeconfig": {"client", "internal/directive", "internal/regular", "internal/shown"},

@@ -23,8 +23,8 @@ func targets() []target {
 		{
 			dir: "client",
 			files: []string{
-				"attempts", "credentials", "ensure", "error", "feature", "finalizer", "ignored", "impersonate", "misplaced", "modify", "owned",
-				"redact", "request", "retry", "says", "serviceaccounttoken", "write",
+				"attempts", "credentials", "ensure", "error", "finalizer", "ignored", "impersonate", "modify", "owner", "projection", "redact",
+				"request", "resource", "retry", "serviceaccounttoken", "write",
 			},
 			part: 15,
 		},

@@ -1,13 +1,13 @@
-package client
+package retry
 
 import (
 	"sync"
 	"time"
 )
 
-// budget bounds how much is sent again: what there is to take grows by a tenth with each call, and by one with each period,
-// up to its size. Its mutex guards the fields below it. The zero budget has no bound.
-type budget struct {
+// Budget bounds how much is sent again: what there is to take grows by a tenth with each call, and by one with each period,
+// up to its size. Its mutex guards the fields below it. The zero Budget has no bound.
+type Budget struct {
 	size float64 // 0 = no bound
 
 	mu   sync.Mutex
@@ -20,14 +20,14 @@ const (
 	budgetPeriod = 10 * time.Second
 )
 
-// newBudget returns a budget that is full.
-func newBudget(burst int) *budget {
+// NewBudget returns a budget that is full.
+func NewBudget(burst int) *Budget {
 	size := float64(max(burst, 0))
-	return &budget{size: size, left: size, last: time.Now()}
+	return &Budget{size: size, left: size, last: time.Now()}
 }
 
-// earn counts a call.
-func (b *budget) earn() {
+// Earn counts a call.
+func (b *Budget) Earn() {
 	if b.size == 0 {
 		return
 	}
@@ -36,8 +36,8 @@ func (b *budget) earn() {
 	b.left = min(b.left+budgetShare, b.size)
 }
 
-// take takes one, if it is there.
-func (b *budget) take() bool {
+// Take takes one, if it is there.
+func (b *Budget) Take() bool {
 	if b.size == 0 {
 		return true
 	}

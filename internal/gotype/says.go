@@ -1,42 +1,19 @@
-package client
+package gotype
 
 import (
 	"encoding/json"
 	"reflect"
 	"strings"
-
-	"github.com/bowline-go/bowline/patch"
 )
 
-// An object of a Go type that has no field for a place never has anything there. So it does not prove that the server's object has
-// nothing there either.
-
-// saysAll reports whether values of the type of known can say what is at each of some JSON pointers, which are as in EnsureOptions.Absent.
-func saysAll(known any, pointers []string) bool {
-	for _, pointer := range pointers {
-		if names, err := patch.ParsePointer(pointer); err != nil || !says(reflect.TypeOf(known), names) {
-			return false
-		}
-	}
-	return true
-}
-
-// saysHolds reports whether values of the type of known can say what keeps an object from being ensured: that it is being deleted,
-// and who controls it.
-func saysHolds(known any) bool {
-	t := reflect.TypeOf(known)
-	return says(t, []string{"metadata", "deletionTimestamp"}) && says(t, []string{"metadata", "ownerReferences", "uid="}) &&
-		says(t, []string{"metadata", "ownerReferences", "", "controller"})
-}
-
-// says reports whether values of a type can say what is at a place. One that encodes itself is taken to say all.
-func says(t reflect.Type, names []string) bool {
+// Says reports whether values of a type can say what is at a place. One that encodes itself is taken to say all.
+func Says(t reflect.Type, names []string) bool {
 	for i, name := range names {
-		for t.Kind() == reflect.Pointer && !encodesItself(t) {
+		for t.Kind() == reflect.Pointer && !EncodesItself(t) {
 			t = t.Elem()
 		}
 		switch kind := t.Kind(); {
-		case encodesItself(t):
+		case EncodesItself(t):
 			return true
 		case kind == reflect.Struct:
 			field, ok := fieldCalled(t, name)
@@ -49,7 +26,7 @@ func says(t reflect.Type, names []string) bool {
 		case kind == reflect.Slice || kind == reflect.Array:
 			t = t.Elem()
 			for member := range strings.SplitSeq(name, ",") { // by which the element is named
-				if key, _, _ := strings.Cut(member, "="); key != "" && !says(t, []string{key}) {
+				if key, _, _ := strings.Cut(member, "="); key != "" && !Says(t, []string{key}) {
 					return false
 				}
 			}
@@ -60,7 +37,8 @@ func says(t reflect.Type, names []string) bool {
 	return true
 }
 
-func encodesItself(t reflect.Type) bool {
+// EncodesItself reports whether values of a type, or pointers to them, are a json.Marshaler.
+func EncodesItself(t reflect.Type) bool {
 	marshaler := reflect.TypeFor[json.Marshaler]()
 	return t.Implements(marshaler) || reflect.PointerTo(t).Implements(marshaler)
 }

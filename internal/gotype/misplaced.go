@@ -1,4 +1,4 @@
-package client
+package gotype
 
 import (
 	"encoding/json"
@@ -11,9 +11,9 @@ import (
 // A struct gets its methods from the metadata that it embeds, whatever the json tag of that says. Without the right tag it compiles,
 // and none of its objects ever has a name.
 
-// misplaced returns an error if T embeds metadata that is not read from where an object has it. Types that decode themselves, and
+// Misplaced returns an error if T embeds metadata that is not read from where an object has it. Types that decode themselves, and
 // structs that leave metadata out, are as they should be.
-func misplaced[T meta.Object]() error {
+func Misplaced[T meta.Object]() error {
 	t := reflect.TypeFor[T]()
 	if t.Implements(reflect.TypeFor[json.Unmarshaler]()) {
 		return nil

@@ -1,4 +1,4 @@
-package client
+package pipeline
 
 import (
 	"errors"
@@ -12,20 +12,20 @@ import (
 // some that are empty, each with a continue token; an API server fills its pages.
 const maxIdlePages = 100
 
-// pages watches over a list with continue tokens, which a server can go on with for ever. It keeps 16 bytes for each page.
-type pages struct {
+// Pages watches over a list with continue tokens, which a server can go on with for ever. It keeps 16 bytes for each page.
+type Pages struct {
 	seed   maphash.Seed
 	tokens map[uint64]bool // that lead to the pages so far
 	firsts map[uint64]bool // objects that the pages so far began with
 	idle   int             // pages in a row that brought nothing, up to the last one that has ended
 }
 
-func newPages() *pages {
-	return &pages{seed: maphash.MakeSeed(), tokens: make(map[uint64]bool), firsts: make(map[uint64]bool)}
+func NewPages() *Pages {
+	return &Pages{seed: maphash.MakeSeed(), tokens: make(map[uint64]bool), firsts: make(map[uint64]bool)}
 }
 
-// follow notes that a token leads to the next page, and returns an error if that one has been read.
-func (p *pages) follow(token string) error {
+// Follow notes that a token leads to the next page, and returns an error if that one has been read.
+func (p *Pages) Follow(token string) error {
 	hash := maphash.String(p.seed, token)
 	if p.tokens[hash] {
 		return errors.New("server sent a continue token that leads back to a page that has been read")
@@ -34,9 +34,9 @@ func (p *pages) follow(token string) error {
 	return nil
 }
 
-// end notes that a page has ended that has another one behind it, and began with the object of a key; empty says that it had
+// End notes that a page has ended that has another one behind it, and began with the object of a key; empty says that it had
 // none. It returns an error if too many in a row have brought nothing new.
-func (p *pages) end(first meta.Key, empty bool) error {
+func (p *Pages) End(first meta.Key, empty bool) error {
 	hash := maphash.Comparable(p.seed, first)
 	if empty || p.firsts[hash] {
 		p.idle++
