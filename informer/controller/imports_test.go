@@ -24,6 +24,7 @@ var imports = map[string][]string{
 	"cache":       {"client/meta"},
 	"workqueue":   {},
 
+	"internal/jsonlex":    {},
 	"internal/fieldset":   {},
 	"internal/jsonstream": {"client/meta"},
 	"internal/codec":      {"internal/jsonstream"},

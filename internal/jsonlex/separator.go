@@ -1,0 +1,54 @@
+package jsonlex
+
+// AfterColon returns where the value of a member begins: i is behind its name.
+func AfterColon(text []byte, i int) int {
+	if i+1 < len(text) && text[i] == ':' && text[i+1] > ' ' { // no space, as servers write it
+		return i + 1
+	}
+	return afterSpacedColon(text, i)
+}
+
+func afterSpacedColon(text []byte, i int) int {
+	if i = SkipSpace(text, i); i >= len(text) || text[i] != ':' {
+		return ^i
+	}
+	return orEnd(text, SkipSpace(text, i+1))
+}
+
+// AfterComma returns where the next member or element begins: i is behind the one before it. If the object or array has ended,
+// because the next token is the bracket that shuts it, AfterComma returns the position behind that.
+func AfterComma(text []byte, i int, shut byte) (next int, ended bool) {
+	if i+1 < len(text) && text[i] == ',' && text[i+1] > ' ' {
+		return i + 1, false
+	}
+	return afterSpacedComma(text, i, shut)
+}
+
+func afterSpacedComma(text []byte, i int, shut byte) (next int, ended bool) {
+	switch i = SkipSpace(text, i); {
+	case i >= len(text):
+		return ^i, false
+	case text[i] == shut:
+		return i + 1, true
+	case text[i] != ',':
+		return ^i, false
+	}
+	return orEnd(text, SkipSpace(text, i+1)), false
+}
+
+// AfterOpen is AfterComma for the first member or element: i is behind the brace or bracket.
+func AfterOpen(text []byte, i int, shut byte) (next int, ended bool) {
+	i = SkipSpace(text, i)
+	if i < len(text) && text[i] == shut {
+		return i + 1, true
+	}
+	return orEnd(text, i), false
+}
+
+// orEnd is i, unless the text has ended there.
+func orEnd(text []byte, i int) int {
+	if i >= len(text) {
+		return ^i
+	}
+	return i
+}

@@ -1,0 +1,41 @@
+package jsonlex
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// IsPlain reports whether a string reads as its bytes do. It is for strings that were checked; their quotes make no difference.
+func IsPlain(inner []byte) bool { return bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) }
+
+// Unquote returns what a string reads. inner is the string without its quotes, and was checked with [StringEnd].
+func Unquote(inner []byte) string {
+	if IsPlain(inner) {
+		return string(inner)
+	}
+	return string(AppendUnquoted(make([]byte, 0, len(inner)), inner))
+}
+
+// AppendUnquoted appends what a string reads. inner is the string without its quotes, and was checked with [StringEnd].
+func AppendUnquoted(dst, inner []byte) []byte {
+	for i := 0; i < len(inner); {
+		c := inner[i]
+		if c != '\\' && c < utf8.RuneSelf {
+			dst = append(dst, c)
+			i++
+			continue
+		}
+		if c != '\\' {
+			r, n := utf8.DecodeRune(inner[i:])
+			dst = utf8.AppendRune(dst, r)
+			i += n
+			continue
+		}
+		var r rune
+		if r, i = escape(inner, i); i < 0 {
+			return dst // not after StringEnd
+		}
+		dst = utf8.AppendRune(dst, r)
+	}
+	return dst
+}

@@ -1,0 +1,23 @@
+package jsonlex
+
+// Strings are read eight bytes at a time, as one number. The functions of this file mark the bytes that are looked for: they set
+// the highest bit of each. A borrow may mark bytes above the first that is meant, so only the lowest mark counts.
+
+const (
+	ones = 0x0101010101010101
+	tops = 0x8080808080808080
+)
+
+// specials marks quotes, backslashes, control characters and what is not ASCII.
+func specials(eight uint64) uint64 {
+	control := eight - ones*' '
+	quote := (eight ^ ones*'"') - ones
+	backslash := (eight ^ ones*'\\') - ones
+	return ((control|quote|backslash)&^eight | eight) & tops
+}
+
+// quotes marks quotes.
+func quotes(eight uint64) uint64 {
+	x := eight ^ ones*'"' // a quote becomes 0
+	return (x - ones) &^ x & tops
+}
