@@ -8,7 +8,7 @@ func (d *decoder) any(i int) (any, int) {
 	}
 	switch data[i] {
 	case '"':
-		s, next := d.string(i + 1)
+		s, next := d.string(i)
 		return s, next
 	case '{':
 		m, next := d.anyMap(i + 1)

@@ -98,7 +98,7 @@ func (d *decoder) stringSlice(p *plan, to place, i int) int {
 		var s string
 		switch d.data[i] {
 		case '"':
-			s, i = d.string(i + 1)
+			s, i = d.string(i)
 		case 'n':
 			i = afterLiteral(d.data, i, "null")
 		default:

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strconv"
 	"sync"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
 // decoder decodes one document after another, and keeps what the next one can use. It is not safe for concurrent use.
@@ -108,8 +110,8 @@ func (d *decoder) document(p *plan, to place, raw []byte) (err *Error) {
 	d.data, d.depth, d.fault = raw, 0, fault{}
 	d.text.begin(len(raw), &p.text)
 	next := broken
-	if i := afterSpace(raw, 0); i < len(raw) && raw[i] != 'n' { // null is no document
-		if next = d.value(p, to, i); next != broken && afterSpace(raw, max(next, ^next)) != len(raw) {
+	if i := jsonlex.SkipSpace(raw, 0); i < len(raw) && raw[i] != 'n' { // null is no document
+		if next = d.value(p, to, i); next != broken && jsonlex.SkipSpace(raw, max(next, ^next)) != len(raw) {
 			next, d.fault = broken, fault{}
 		}
 	}

@@ -3,6 +3,8 @@ package codec
 import (
 	"cmp"
 	"slices"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
 // span is a part of a document.
@@ -55,15 +57,12 @@ func (c *cutter) object(i int) int {
 			}
 			members[name] = span{start, i}
 		}
-		end, escaped := stringEnd(c.data, i+1)
-		name, start = string(c.data[i+1:end]), i
-		if escaped {
-			name = string(appendUnquoted(nil, c.data[i+1:end]))
-		}
+		end, _ := jsonlex.StringEnd(c.data, i)
+		name, start = jsonlex.Unquote(c.data[i+1:end-1]), i
 		if replaced, ok := members[name]; ok {
 			c.cuts = append(c.cuts, replaced)
 		}
-		i, ended = afterComma(c.data, c.value(afterColon(c.data, end+1)), '}')
+		i, ended = afterComma(c.data, c.value(afterColon(c.data, end)), '}')
 	}
 	return i
 }

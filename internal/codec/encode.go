@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
 // Marshal returns the JSON of an object as encoding/json has it, with its kind and apiVersion. Where v leaves them out or
@@ -41,15 +43,15 @@ func withTypeMeta(raw []byte, apiVersion, kind string) ([]byte, error) {
 	i, ended := afterOpen(raw, 1, '}')
 	for i >= 0 && !ended {
 		start := i
-		end, escaped := stringEnd(raw, i+1)
+		end, plain := jsonlex.StringEnd(raw, i)
 		if end < 0 {
 			return nil, errNoJSON
 		}
-		name := raw[i+1 : end]
-		if escaped {
-			name = appendUnquoted(nil, name)
+		name := raw[i+1 : end-1]
+		if !plain {
+			name = jsonlex.AppendUnquoted(nil, name)
 		}
-		at := afterColon(raw, end+1)
+		at := afterColon(raw, end)
 		if at < 0 {
 			return nil, errNoJSON
 		}
@@ -104,7 +106,7 @@ func (f *typeField) check(value []byte) (empty bool, err error) {
 	case 'n':
 		return true, nil
 	case '"':
-		text := string(appendUnquoted(nil, value[1:len(value)-1]))
+		text := jsonlex.Unquote(value[1 : len(value)-1])
 		if text != "" && text != f.want {
 			return false, fmt.Errorf("its %s is %q, not %q", f.name, text, f.want)
 		}

@@ -142,9 +142,10 @@ func (d *decoder) elementFails(n, next int) int {
 	if next == broken {
 		return broken
 	}
+	rest := d.skipper()
 	i, ended := afterComma(d.data, ^next, ']')
 	for i >= 0 && !ended {
-		if i = d.after(i); i >= 0 {
+		if i = rest.Skip(i); i >= 0 {
 			i, ended = afterComma(d.data, i, ']')
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding"
 	"reflect"
 	"strconv"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
 // structure decodes the members of an object, from behind its brace, into the fields of a struct. Members that have no field
@@ -99,7 +101,7 @@ func afterMember(data []byte, i int, member string) int {
 	if end >= len(data) || string(data[i:end]) != member {
 		return broken
 	}
-	return afterSpace(data, end)
+	return jsonlex.SkipSpace(data, end)
 }
 
 // guessesOf returns, for the start and for each field, the index of the field that came next.
@@ -116,16 +118,16 @@ func (d *decoder) member(s *structPlan, i int) (at, value int) {
 	if d.data[i] != '"' {
 		return 0, broken
 	}
-	end, escaped := stringEnd(d.data, i+1)
+	end, plain := jsonlex.StringEnd(d.data, i)
 	if end < 0 {
 		return 0, broken
 	}
-	name := d.data[i+1 : end]
-	if escaped {
-		d.unquote = appendUnquoted(d.unquote[:0], name)
+	name := d.data[i+1 : end-1]
+	if !plain {
+		d.unquote = jsonlex.AppendUnquoted(d.unquote[:0], name)
 		name = d.unquote
 	}
-	return s.find(name), afterColon(d.data, end+1)
+	return s.find(name), afterColon(d.data, end)
 }
 
 // name decodes the name of a member of a map, and returns where its value begins.
@@ -133,7 +135,7 @@ func (d *decoder) name(i int) (string, int) {
 	if d.data[i] != '"' {
 		return "", broken
 	}
-	s, i := d.string(i + 1)
+	s, i := d.string(i)
 	if i < 0 {
 		return "", broken
 	}
@@ -158,7 +160,7 @@ func (d *decoder) stringMap(p *plan, to place, i int) int {
 		}
 		switch d.data[i] {
 		case '"':
-			value, i = d.string(i + 1)
+			value, i = d.string(i)
 		case 'n':
 			i = afterLiteral(d.data, i, "null")
 		default:

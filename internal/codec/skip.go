@@ -1,6 +1,10 @@
 package codec
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
+)
 
 // maxDepth is how deep a document may nest, as for encoding/json.
 const maxDepth = 10000
@@ -16,12 +20,20 @@ type skimmer struct {
 }
 
 // after returns the position behind the value at i.
-func (s *skimmer) after(i int) int { return s.afterValue(i, 0, false) }
+func (s *skimmer) after(i int) int {
+	k := s.skipper()
+	return max(k.Skip(i), broken)
+}
+
+// skipper passes over values in what is open.
+func (s *skimmer) skipper() jsonlex.Skipper {
+	return jsonlex.Skipper{Text: s.data, Levels: maxDepth - s.depth}
+}
 
 // afterUnique is after, and returns the value without the members that a later one of the same name replaces.
 func (s *skimmer) afterUnique(i int) (value []byte, next int) {
 	s.hashes, s.repeats = s.hashes[:0], false
-	if next = s.afterValue(i, 0, true); next < 0 {
+	if next = s.afterHashed(i, 0); next < 0 {
 		return nil, broken
 	}
 	value = s.data[i:next:next]
@@ -31,87 +43,65 @@ func (s *skimmer) afterUnique(i int) (value []byte, next int) {
 	return value, next
 }
 
-func (s *skimmer) afterValue(i, depth int, unique bool) int {
+// afterHashed returns the position behind the value at i, or any negative number, and looks for names that repeat in its objects.
+func (s *skimmer) afterHashed(i, depth int) int {
 	data := s.data
-	if i >= len(data) {
-		return broken
+	if i < len(data) {
+		switch data[i] {
+		case '{':
+			return s.afterObject(i+1, depth+1)
+		case '[':
+			return s.afterArray(i+1, depth+1)
+		}
 	}
-	switch data[i] {
-	case '"':
-		end, _ := stringEnd(data, i+1)
-		return behind(end)
-	case '{':
-		return s.afterObject(i+1, depth+1, unique)
-	case '[':
-		return s.afterArray(i+1, depth+1, unique)
-	case 't':
-		return afterLiteral(data, i, "true")
-	case 'f':
-		return afterLiteral(data, i, "false")
-	case 'n':
-		return afterLiteral(data, i, "null")
-	}
-	return numberEnd(data, i)
+	return jsonlex.ScalarEnd(data, i)
 }
 
-// behind is the position after a closing quote, or broken.
-func behind(end int) int {
-	if end < 0 {
-		return broken
-	}
-	return end + 1
-}
-
-func (s *skimmer) afterArray(i, depth int, unique bool) int {
+func (s *skimmer) afterArray(i, depth int) int {
 	data := s.data
 	if depth+s.depth > maxDepth {
 		return broken
 	}
-	i, ended := afterOpen(data, i, ']')
+	i, ended := jsonlex.AfterOpen(data, i, ']')
 	for i >= 0 && !ended {
-		if i = s.afterValue(i, depth, unique); i >= 0 {
-			i, ended = afterComma(data, i, ']')
+		if i = s.afterHashed(i, depth); i >= 0 {
+			i, ended = jsonlex.AfterComma(data, i, ']')
 		}
 	}
 	return i
 }
 
-func (s *skimmer) afterObject(i, depth int, unique bool) int {
+func (s *skimmer) afterObject(i, depth int) int {
 	data := s.data
 	if depth+s.depth > maxDepth {
 		return broken
 	}
 	first := len(s.hashes) // those of this object are from here on
-	i, ended := afterOpen(data, i, '}')
+	i, ended := jsonlex.AfterOpen(data, i, '}')
 	for i >= 0 && !ended {
 		if data[i] != '"' {
 			return broken
 		}
-		end, escaped := stringEnd(data, i+1)
+		end, plain := jsonlex.StringEnd(data, i)
 		if end < 0 {
 			return broken
 		}
-		if unique {
-			s.repeats = s.repeats || escaped
-			s.hashes = append(s.hashes, hash(data[i+1:end]))
-		}
-		if i = afterColon(data, end+1); i < 0 {
+		s.repeats = s.repeats || !plain
+		s.hashes = append(s.hashes, hash(data[i+1:end-1]))
+		if i = jsonlex.AfterColon(data, end); i < 0 {
 			return broken
 		}
 		if data[i] == '"' { // most are strings
-			end, _ := stringEnd(data, i+1)
-			i = behind(end)
+			i, _ = jsonlex.StringEnd(data, i)
 		} else {
-			i = s.afterValue(i, depth, unique)
+			i = s.afterHashed(i, depth)
 		}
 		if i >= 0 {
-			i, ended = afterComma(data, i, '}')
+			i, ended = jsonlex.AfterComma(data, i, '}')
 		}
 	}
-	if unique {
-		s.repeats = s.repeats || repeats(s.hashes[first:])
-		s.hashes = s.hashes[:first]
-	}
+	s.repeats = s.repeats || repeats(s.hashes[first:])
+	s.hashes = s.hashes[:first]
 	return i
 }
 

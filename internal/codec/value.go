@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strconv"
 	"time"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
 // value decodes the value at i into a place for the plan's type, and returns the position behind it, broken, or ^next.
@@ -31,7 +33,7 @@ func (d *decoder) value(p *plan, to place, i int) int {
 		if c != '"' {
 			return d.mismatch(p.typ, i)
 		}
-		s, next := d.string(i + 1)
+		s, next := d.string(i)
 		*as[string](to) = s
 		return next
 	case shapeBool:
@@ -171,35 +173,35 @@ func (d *decoder) method(p *plan, to place, raw []byte, i, next int) int {
 	return next
 }
 
-// string decodes a string whose first character is at i.
+// string decodes the string at i.
 func (d *decoder) string(i int) (string, int) {
-	end, escaped := stringEnd(d.data, i)
+	end, plain := jsonlex.StringEnd(d.data, i)
 	if end < 0 {
 		return "", broken
 	}
-	s := d.data[i:end]
-	if escaped {
-		d.unquote = appendUnquoted(d.unquote[:0], s)
+	s := d.data[i+1 : end-1]
+	if !plain {
+		d.unquote = jsonlex.AppendUnquoted(d.unquote[:0], s)
 		s = d.unquote
 	}
-	return d.text.string(s), end + 1
+	return d.text.string(s), end
 }
 
 // quoted returns what the string at i reads; of one without escapes it is part of the document.
 func (d *decoder) quoted(i int) ([]byte, int) {
-	end, escaped := stringEnd(d.data, i+1)
+	end, plain := jsonlex.StringEnd(d.data, i)
 	if end < 0 {
 		return nil, broken
 	}
-	s := d.data[i+1 : end : end]
-	if escaped {
-		s = appendUnquoted(nil, s)
+	s := d.data[i+1 : end-1 : end-1]
+	if !plain {
+		s = jsonlex.AppendUnquoted(nil, s)
 	}
-	return s, end + 1
+	return s, end
 }
 
 // isNumber reports whether a value that begins with c is a number.
-func isNumber(c byte) bool { return c-'0' <= 9 || c == '-' }
+func isNumber(c byte) bool { return jsonlex.IsDigit(c) || c == '-' }
 
 // unfitNumber refuses the value at i, which is not in the range of an integer type, or no integer.
 func (d *decoder) unfitNumber(p *plan, i int) int {
@@ -211,7 +213,7 @@ func (d *decoder) unfitNumber(p *plan, i int) int {
 		return broken
 	}
 	cause := strconv.ErrRange
-	if _, _, next := integer(d.data, i); next < 0 && digitsEnd(d.data, i+1) != end {
+	if _, _, next := integer(d.data, i); next < 0 && jsonlex.DigitsEnd(d.data, i+1) != end {
 		cause = strconv.ErrSyntax // a fraction or an exponent
 	}
 	if p.shape == shapeUint && d.data[i] == '-' {
@@ -222,7 +224,7 @@ func (d *decoder) unfitNumber(p *plan, i int) int {
 
 // uint decodes an integer that may have 20 digits.
 func (d *decoder) uint(p *plan, to place, i int) int {
-	if end := digitsEnd(d.data, i); p.size == 8 && end == i+20 && numberEnd(d.data, i) == end {
+	if end := jsonlex.DigitsEnd(d.data, i); p.size == 8 && end == i+20 && numberEnd(d.data, i) == end {
 		if v, err := strconv.ParseUint(string(d.data[i:end]), 10, 64); err == nil {
 			to.setInt(p.size, v)
 			return end
@@ -336,13 +338,13 @@ func (d *decoder) unquoted(p *plan, to place, s []byte) (err error) {
 		v.SetBool(s[0] == 't')
 		return nil
 	case p.shape == shapeString && s[0] == '"':
-		end, escaped := stringEnd(s, 1)
-		if end != len(s)-1 {
+		end, plain := jsonlex.StringEnd(s, 0)
+		if end != len(s) {
 			return strconv.ErrSyntax
 		}
-		s = s[1:end]
-		if escaped {
-			s = appendUnquoted(nil, s)
+		s = s[1 : end-1]
+		if !plain {
+			s = jsonlex.AppendUnquoted(nil, s)
 		}
 		v.SetString(d.text.string(s))
 		return nil

@@ -38,11 +38,13 @@ func afterSpacedComma(text []byte, i int, shut byte) (next int, ended bool) {
 
 // AfterOpen is AfterComma for the first member or element: i is behind the brace or bracket.
 func AfterOpen(text []byte, i int, shut byte) (next int, ended bool) {
-	i = SkipSpace(text, i)
-	if i < len(text) && text[i] == shut {
+	if i = SkipSpace(text, i); i >= len(text) {
+		return ^i, false
+	}
+	if text[i] == shut {
 		return i + 1, true
 	}
-	return orEnd(text, i), false
+	return i, false
 }
 
 // orEnd is i, unless the text has ended there.

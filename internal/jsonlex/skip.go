@@ -14,8 +14,15 @@ func (s *Skipper) Skip(i int) (end int) { return s.value(i, s.Levels) }
 // value is Skip for a value that may have so many levels.
 func (s *Skipper) value(i, levels int) int {
 	text := s.Text
-	if i < len(text) && (text[i] == '{' || text[i] == '[') {
-		if levels == 0 {
+	if i >= len(text) {
+		return ^len(text)
+	}
+	switch text[i] {
+	case '"':
+		end, _ := StringEnd(text, i)
+		return end
+	case '{', '[':
+		if levels <= 0 {
 			s.Deep = true
 			return ^i
 		}
@@ -29,46 +36,54 @@ func (s *Skipper) value(i, levels int) int {
 
 func (s *Skipper) array(i, levels int) int {
 	text := s.Text
-	next, ended := s.open(i, ']')
-	for next >= 0 && !ended {
-		if i = s.value(next, levels); i < 0 {
+	i, ended := s.open(i, ']')
+	for i >= 0 && !ended {
+		if i = s.value(i, levels); i < 0 {
 			return i
 		}
-		next, ended = AfterComma(text, i, ']')
-		s.Spaces += next - (i + 1)
+		if i+1 < len(text) && text[i] == ',' && text[i+1] > ' ' { // no space, as servers write it
+			i++
+		} else {
+			i, ended = s.comma(i, ']')
+		}
 	}
-	return next
+	return i
 }
 
 func (s *Skipper) object(i, levels int) int {
 	text := s.Text
-	next, ended := s.open(i, '}')
-	for next >= 0 && !ended {
-		if text[next] != '"' {
-			return ^next
+	i, ended := s.open(i, '}')
+	for i >= 0 && !ended {
+		if text[i] != '"' {
+			return ^i
 		}
-		if i, _ = StringEnd(text, next); i < 0 {
+		if i, _ = StringEnd(text, i); i < 0 {
 			return i
 		}
-		if next = AfterColon(text, i); next < 0 {
-			return next
+		if i+1 < len(text) && text[i] == ':' && text[i+1] > ' ' {
+			i++
+		} else if i = s.colon(i); i < 0 {
+			return i
 		}
-		s.Spaces += next - (i + 1)
-		if text[next] == '"' { // most are strings
-			i, _ = StringEnd(text, next)
+		if text[i] == '"' { // most are strings
+			i, _ = StringEnd(text, i)
 		} else {
-			i = s.value(next, levels)
+			i = s.value(i, levels)
 		}
 		if i < 0 {
 			return i
 		}
-		next, ended = AfterComma(text, i, '}')
-		s.Spaces += next - (i + 1)
+		if i+1 < len(text) && text[i] == ',' && text[i+1] > ' ' {
+			i++
+		} else {
+			i, ended = s.comma(i, '}')
+		}
 	}
-	return next
+	return i
 }
 
-// open is AfterOpen, and counts the white space.
+// The rest are AfterOpen, AfterComma and AfterColon, and count the white space.
+
 func (s *Skipper) open(i int, shut byte) (next int, ended bool) {
 	next, ended = AfterOpen(s.Text, i, shut)
 	s.Spaces += next - i
@@ -76,4 +91,16 @@ func (s *Skipper) open(i int, shut byte) (next int, ended bool) {
 		s.Spaces--
 	}
 	return next, ended
+}
+
+func (s *Skipper) comma(i int, shut byte) (next int, ended bool) {
+	next, ended = afterSpacedComma(s.Text, i, shut)
+	s.Spaces += next - (i + 1)
+	return next, ended
+}
+
+func (s *Skipper) colon(i int) int {
+	next := afterSpacedColon(s.Text, i)
+	s.Spaces += next - (i + 1)
+	return next
 }
