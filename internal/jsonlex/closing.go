@@ -34,7 +34,7 @@ func ClosingQuote(text []byte, i int) int {
 		if n < 0 {
 			return -1
 		}
-		if i += n; !isEscaped(text, i) {
+		if i += n; !IsEscaped(text, i) {
 			return i
 		}
 		i++

@@ -68,7 +68,7 @@ func EscapeStart(text []byte, at int) int {
 	from := max(at-len(`\u000`), 0)
 	n := bytes.LastIndexByte(text[from:at], '\\')
 	start := from + n
-	if n < 0 || isEscaped(text, start) {
+	if n < 0 || IsEscaped(text, start) {
 		return at
 	}
 	if at-start > 1 && text[start+1] != 'u' {
@@ -77,8 +77,9 @@ func EscapeStart(text []byte, at int) int {
 	return start
 }
 
-// isEscaped reports whether the byte at i, which is in a string, is escaped: an odd number of backslashes precedes it.
-func isEscaped(text []byte, i int) bool {
+// IsEscaped reports whether the byte at i, which is in a string or the next one of a string that is cut, is escaped: an odd number
+// of backslashes precedes it.
+func IsEscaped(text []byte, i int) bool {
 	run := i
 	for run > 0 && text[run-1] == '\\' {
 		run--

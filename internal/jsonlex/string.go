@@ -18,8 +18,13 @@ func StringEnd(text []byte, i int) (end int, plain bool) {
 				continue
 			}
 			i += bits.TrailingZeros64(found) / 8
-		} else if i >= len(text) {
-			return ^len(text), false
+		} else {
+			for i < len(text) && isOrdinary(text[i]) {
+				i++
+			}
+			if i >= len(text) {
+				return ^len(text), false
+			}
 		}
 		switch c := text[i]; {
 		case c == '"':
@@ -31,8 +36,6 @@ func StringEnd(text []byte, i int) (end int, plain bool) {
 			plain = false
 		case c < ' ':
 			return ^i, false
-		case c < utf8.RuneSelf: // only in the last bytes of the text
-			i++
 		default:
 			_, n := utf8.DecodeRune(text[i:])
 			plain = plain && n > 1

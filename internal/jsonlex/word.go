@@ -1,5 +1,7 @@
 package jsonlex
 
+import "unicode/utf8"
+
 // Strings are read eight bytes at a time, as one number. The functions of this file mark the bytes that are looked for: they set
 // the highest bit of each. A borrow may mark bytes above the first that is meant, so only the lowest mark counts.
 
@@ -15,6 +17,9 @@ func specials(eight uint64) uint64 {
 	backslash := (eight ^ ones*'\\') - ones
 	return ((control|quote|backslash)&^eight | eight) & tops
 }
+
+// isOrdinary reports whether specials does not mark c.
+func isOrdinary(c byte) bool { return ' ' <= c && c < utf8.RuneSelf && c != '"' && c != '\\' }
 
 // quotes marks quotes.
 func quotes(eight uint64) uint64 {

@@ -1,7 +1,6 @@
 package jsonstream
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strconv"
@@ -157,27 +156,6 @@ func TestIdentityIsOneString(t *testing.T) {
 	all := unsafe.String(unsafe.StringData(item.Name), len("webu3"))
 	if all != "webu3" || unsafe.StringData(all[3:]) != unsafe.StringData(item.UID) {
 		t.Errorf("the name is followed by %q", all[3:])
-	}
-}
-
-// indexQuote finds what bytes.IndexByte finds, wherever it is and whatever is around it.
-func TestIndexQuote(t *testing.T) {
-	for size := range 28 {
-		for _, fill := range []byte{0, '!', '#', 0xa2} {
-			for first := range size + 1 {
-				for second := first; second <= size; second++ {
-					b := bytes.Repeat([]byte{fill}, size)
-					for _, at := range []int{first, second} {
-						if at < size {
-							b[at] = '"'
-						}
-					}
-					if got, want := indexQuote(b), bytes.IndexByte(b, '"'); got != want {
-						t.Fatalf("in %q: %d, want %d", b, got, want)
-					}
-				}
-			}
-		}
 	}
 }
 

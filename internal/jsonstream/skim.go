@@ -1,5 +1,7 @@
 package jsonstream
 
+import "github.com/bowline-go/bowline/internal/jsonlex"
+
 // An object that is too large or too deep is skipped, so that it does not cost its neighbours. Its beginning, which is in
 // hand when that is noticed, is read again and then given up byte by byte, with the rest of it as that arrives. All that is
 // kept are the identity, whether it ends a streaming list, and the brackets that are open.
@@ -201,7 +203,7 @@ func (k *skimmer) value(c byte) (token, error) {
 			return firstName, nil
 		}
 		return firstValue, nil
-	case isScalar(c):
+	case jsonlex.IsScalar(c):
 		return behind, k.skipScalar()
 	}
 	return 0, s.unexpected(c, "a value")
@@ -247,20 +249,19 @@ func (k *skimmer) part() *string {
 func (k *skimmer) skipString() error {
 	s := k.s
 	s.pos++
-	for escaped := false; ; s.pos++ {
-		for s.pos == s.end {
-			if err := k.fill(); err != nil {
-				return err
-			}
-		}
-		switch c := s.buf[s.pos]; {
-		case escaped:
-			escaped = false
-		case c == '\\':
-			escaped = true
-		case c == '"':
-			s.pos++
+	for {
+		text := s.buf[s.pos:s.end]
+		if n := jsonlex.ClosingQuote(text, 0); n >= 0 {
+			s.pos += n + 1
 			return nil
+		}
+		escaped := jsonlex.IsEscaped(text, len(text))
+		s.pos = s.end
+		if err := k.fill(); err != nil {
+			return err
+		}
+		if escaped {
+			s.pos++
 		}
 	}
 }
@@ -269,7 +270,7 @@ func (k *skimmer) skipString() error {
 func (k *skimmer) skipScalar() error {
 	s := k.s
 	for {
-		for isScalar(s.buf[s.pos]) {
+		for jsonlex.IsScalar(s.buf[s.pos]) {
 			s.pos++
 		}
 		if s.pos < s.end {

@@ -1,11 +1,6 @@
 package jsonstream
 
-import (
-	"bytes"
-	"encoding/binary"
-	"encoding/json"
-	"math/bits"
-)
+import "github.com/bowline-go/bowline/internal/jsonlex"
 
 // skipValue moves past the value that starts at pos, inside the given number of open brackets. This loop sees nearly
 // every byte of every body, so it keeps the buffer and the position in local variables and gives them back before it
@@ -21,7 +16,7 @@ func (s *scanner) skipValue(level int) error {
 		var inside bool
 		switch {
 		case c == '"':
-			if n := indexQuote(b[i+1:]); n >= 0 && b[i+n] != '\\' {
+			if n := jsonlex.IndexQuote(b[i+1:]); n >= 0 && b[i+n] != '\\' {
 				i += n + 2
 			} else if b, i, err = s.stringEnd(i); err != nil {
 				return err
@@ -40,7 +35,7 @@ func (s *scanner) skipValue(level int) error {
 				}
 			}
 			inside = c != closing
-		case isScalar(c):
+		case jsonlex.IsScalar(c):
 			if b, i, err = s.scalarEnd(i); err != nil {
 				return err
 			}
@@ -86,7 +81,7 @@ func (s *scanner) skipValue(level int) error {
 			s.pos = i
 			return s.unexpected(c, "the name of a member")
 		}
-		if n := indexQuote(b[i+1:]); n >= 0 && b[i+n] != '\\' {
+		if n := jsonlex.IndexQuote(b[i+1:]); n >= 0 && b[i+n] != '\\' {
 			i += n + 2
 		} else if b, i, err = s.stringEnd(i); err != nil {
 			return err
@@ -118,64 +113,34 @@ func (s *scanner) peekAt(i int) (b []byte, at int, c byte, err error) {
 
 // skipString moves past the string that starts at pos.
 func (s *scanner) skipString() error {
+	if n := jsonlex.IndexQuote(s.buf[s.pos+1 : s.end]); n >= 0 && s.buf[s.pos+n] != '\\' {
+		s.pos += n + 2
+		return nil
+	}
 	_, i, err := s.stringEnd(s.pos)
 	s.pos = i
 	return err
 }
 
-// indexQuote is bytes.IndexByte for a quote, faster where that is near, as it is in most strings of the API's.
-func indexQuote(b []byte) int {
-	if len(b) < 16 {
-		return bytes.IndexByte(b, '"')
-	}
-	if n := quoteIn(binary.LittleEndian.Uint64(b)); n < 8 {
-		return n
-	}
-	if n := quoteIn(binary.LittleEndian.Uint64(b[8:])); n < 8 {
-		return n + 8
-	}
-	if n := bytes.IndexByte(b[16:], '"'); n >= 0 {
-		return n + 16
-	}
-	return -1
-}
-
-// quoteIn returns which of eight bytes is the first quote, or 8 if none is.
-func quoteIn(eight uint64) int {
-	const ones, tops, quotes = 0x0101010101010101, 0x8080808080808080, 0x2222222222222222
-	x := eight ^ quotes // a quote becomes 0, and the lowest 0 leaves the lowest bit below
-	return bits.TrailingZeros64((x-ones)&^x&tops) / 8
-}
-
-// stringEnd returns the position behind the string that starts at i. It goes from quote to quote: one that an odd number
-// of backslashes precedes is escaped. Each run of backslashes is counted once, so the cost is linear.
+// stringEnd returns the position behind the string that starts at i.
 func (s *scanner) stringEnd(i int) ([]byte, int, error) {
 	at := i - s.start
-	for from := at + 1; ; {
-		n := indexQuote(s.buf[s.start+from : s.end])
-		if n < 0 {
-			from = s.end - s.start
-			if err := s.fill(); err != nil {
-				return nil, s.pos, s.readError(err)
-			}
-			continue
+	for from := 1; ; {
+		if n := jsonlex.ClosingQuote(s.buf[s.start+at:s.end], from); n >= 0 {
+			return s.buf[:s.end+1], s.start + at + n + 1, nil
 		}
-		quote := s.start + from + n
-		run := quote
-		for s.buf[run-1] == '\\' {
-			run--
+		from = s.end - s.start - at
+		if err := s.fill(); err != nil {
+			return nil, s.pos, s.readError(err)
 		}
-		if (quote-run)%2 == 0 {
-			return s.buf[:s.end+1], quote + 1, nil
-		}
-		from += n + 1
 	}
 }
 
-// scalarEnd returns the position behind the number or literal that starts at i.
+// scalarEnd returns the position behind the number or literal that starts at i. Whether it is well put together is for the decoding
+// to say: it ends at the same byte in any case.
 func (s *scanner) scalarEnd(i int) ([]byte, int, error) {
 	for {
-		for isScalar(s.buf[i]) {
+		for jsonlex.IsScalar(s.buf[i]) {
 			i++
 		}
 		if i < s.end {
@@ -189,25 +154,18 @@ func (s *scanner) scalarEnd(i int) ([]byte, int, error) {
 	}
 }
 
-// isScalar reports whether numbers and literals consist of such bytes. Whether they are well put together is for the
-// decoding to say: they end at the same byte in any case.
-func isScalar(c byte) bool {
-	return c-'0' < 10 || (c|0x20)-'a' < 26 || c == '-' || c == '.' || c == '+'
-}
-
 // unquote returns what a quoted string stands for, with the replacement character for what is not Unicode, as decoding
 // has it. It returns "" for a string that decoding refuses: a wrong name would be worse than none. If the result equals
 // like, it is like.
 func unquote(quoted []byte, like string) string {
-	if !isPlain(quoted) {
-		var text string
-		if json.Unmarshal(quoted, &text) != nil {
-			return ""
-		}
-		return text
-	}
+	end, plain := jsonlex.StringEnd(quoted, 0)
 	inner := quoted[1 : len(quoted)-1]
-	if string(inner) == like {
+	switch {
+	case end != len(quoted):
+		return ""
+	case !plain:
+		return jsonlex.Unquote(inner)
+	case string(inner) == like:
 		return like
 	}
 	return string(inner)
@@ -215,10 +173,6 @@ func unquote(quoted []byte, like string) string {
 
 // isPlain reports whether a quoted string stands for the very bytes between its quotes.
 func isPlain(quoted []byte) bool {
-	for _, c := range quoted {
-		if c < ' ' || c == '\\' || c >= 0x7f {
-			return false
-		}
-	}
-	return true
+	end, plain := jsonlex.StringEnd(quoted, 0)
+	return plain && end == len(quoted)
 }

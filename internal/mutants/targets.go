@@ -30,8 +30,9 @@ func targets() []target {
 		},
 		{dir: "internal/conn", also: []string{"client"}, part: 7},
 		{dir: "patch", also: []string{"client"}, part: 12},
-		{dir: "internal/codec", also: []string{"client"}, part: 7},
-		{dir: "internal/jsonstream", also: []string{"client"}, part: 5},
+		{dir: "internal/codec", also: []string{"client"}, part: 6},
+		{dir: "internal/jsonlex", part: 2},
+		{dir: "internal/jsonstream", also: []string{"client"}, part: 4},
 	}
 }
 
