@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/bowline-go/bowline/patch"
@@ -74,6 +75,21 @@ func BenchmarkDiff(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkDiffOfLines has a text of 400 KB with an escape in each line, as a file in a ConfigMap is.
+func BenchmarkDiffOfLines(b *testing.B) {
+	document := func(last string) json.RawMessage {
+		return json.RawMessage(`{"data":{"file":"` + strings.Repeat(`a line of the file\n`, 20_000) + `","z":"` + last + `"}}`)
+	}
+	old, changed := document("1"), document("2")
+	b.SetBytes(int64(len(old)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := patch.Diff(old, changed).Body(); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
 // Carry makes to live the change that leads from before to after, and returns the result. before is what a program saw of
@@ -87,7 +89,7 @@ func ascendInStep(a, b *node) bool {
 			return left == right
 		}
 		text := name.text()
-		if !bytes.Equal(text, other.text()) || !isPlainString(text) {
+		if !bytes.Equal(text, other.text()) || !jsonlex.IsPlain(text) {
 			return false
 		}
 		if text = text[1 : len(text)-1]; last != nil && bytes.Compare(last, text) >= 0 {

@@ -3,6 +3,8 @@ package patch
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
 // Diff returns the JSON merge patch that changes old to new: what new adds or has otherwise, with lists whole, and null for
@@ -54,7 +56,7 @@ func readObject(what string, v any) (*node, error) {
 	}
 	s, err := read(what, text)
 	if err == nil && s.spaces {
-		s, err = read(what, appendCompact(make([]byte, 0, len(text)), text))
+		s, err = read(what, jsonlex.AppendCompact(make([]byte, 0, len(text)), text))
 	}
 	if err != nil {
 		return nil, err

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
 // DiffJSON returns the JSON patch that changes old to new exactly, nulls too. It is empty ([Patch.IsEmpty]) if nothing differs.
@@ -68,7 +70,7 @@ func (d *scripter) op(name string, value *node) {
 	start := len(d.out)
 	defer func() { d.written += len(d.out) - start }()
 	d.out = append(append(append(d.out, `{"op":"`...), name...), `","path":`...)
-	d.out = appendQuoted(d.out, d.path)
+	d.out = jsonlex.AppendQuoted(d.out, d.path)
 	if value != nil {
 		d.out = append(d.out, `,"value":`...)
 		if name == "test" {

@@ -1,6 +1,10 @@
 package patch
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
+)
 
 // node is a value of JSON: as it is written in a source, or, once it has to be looked into, as a branch that can change.
 type node struct {
@@ -43,7 +47,7 @@ func (n node) kind() byte {
 		return '{'
 	}
 	c := n.from.text[n.at]
-	if c == '-' || isDigit(c) {
+	if c == '-' || jsonlex.IsDigit(c) {
 		return '0'
 	}
 	return c
@@ -97,7 +101,7 @@ func appendMembers(members []member, n node) []member {
 		}
 		value, _ := c.next()
 		m := member{value: value}
-		if raw := name.text(); isPlainString(raw) {
+		if raw := name.text(); jsonlex.IsPlain(raw) {
 			m.name = raw[1 : len(raw)-1]
 		} else {
 			m.name, m.raw = unquote(raw), string(raw)
@@ -191,7 +195,7 @@ func (b *branch) set(name string, value node) {
 // add adds a member that is not there.
 func (b *branch) add(m member) {
 	if m.raw == "" && needsQuoting(m.name) {
-		m.raw = string(appendQuoted(nil, m.name))
+		m.raw = string(jsonlex.AppendQuoted(nil, m.name))
 	}
 	if b.places != nil {
 		b.places[string(m.name)] = len(b.members)
@@ -273,7 +277,7 @@ func (n node) appendTo(dst []byte, level int) ([]byte, error) {
 			return nil, errResultDepth
 		}
 		if n.from.spaces {
-			return appendCompact(dst, n.text()), nil
+			return jsonlex.AppendCompact(dst, n.text()), nil
 		}
 		return append(dst, n.text()...), nil
 	}

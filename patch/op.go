@@ -3,6 +3,8 @@ package patch
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
 // Op is one operation of a JSON patch (RFC 6902). Add, Remove, Replace, Move, Copy and Test make one; the zero Op is invalid.
@@ -79,9 +81,9 @@ func (o Op) check(i int) error {
 func (o Op) appendTo(dst []byte, i int) ([]byte, error) {
 	dst = append(append(append(dst, `{"op":"`...), o.op...), '"')
 	if o.hasFrom() {
-		dst = appendQuoted(append(dst, `,"from":`...), []byte(o.from))
+		dst = jsonlex.AppendQuoted(append(dst, `,"from":`...), o.from)
 	}
-	dst = appendQuoted(append(dst, `,"path":`...), []byte(o.path))
+	dst = jsonlex.AppendQuoted(append(dst, `,"path":`...), o.path)
 	if o.hasValue() {
 		value, err := json.Marshal(o.value)
 		if err != nil {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
 // This file is about lists in an overlay: those whose elements are told apart by keys, those that are as wanted, and the two in
@@ -310,7 +312,7 @@ func (n *node) appendSorted(dst []byte) []byte {
 		slices.SortFunc(members, func(a, b *member) int { return bytes.Compare(a.name, b.name) })
 		dst = append(dst, '{')
 		for _, m := range members {
-			dst = append(m.value.appendSorted(append(appendQuoted(dst, m.name), ':')), ',')
+			dst = append(m.value.appendSorted(append(jsonlex.AppendQuoted(dst, m.name), ':')), ',')
 		}
 		return append(dst, '}')
 	case '[':
@@ -321,7 +323,7 @@ func (n *node) appendSorted(dst []byte) []byte {
 		}
 		return append(dst, ']')
 	case '"':
-		return appendQuoted(dst, n.from.string(n.at))
+		return jsonlex.AppendQuoted(dst, n.from.string(n.at))
 	}
 	return append(dst, n.text()...)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
 // site is where in an object a value is: the names of the members that lead there, the last first. An element has the place of
@@ -217,7 +219,7 @@ func exponent(text string) (power int64, ok bool) {
 		return 0, false
 	}
 	for _, c := range []byte(digits) {
-		if !isDigit(c) {
+		if !jsonlex.IsDigit(c) {
 			return 0, false
 		}
 		power = power*10 + int64(c-'0')

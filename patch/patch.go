@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
 // MergeType is the media type of a JSON merge patch (RFC 7386).
@@ -97,7 +99,7 @@ func (p Patch) WithResourceVersion(version string) Patch {
 // withVersionTest returns the JSON patch with one more operation before the others.
 func withVersionTest(body []byte, version string) []byte {
 	out := append([]byte(nil), `[{"op":"test","path":"/metadata/resourceVersion","value":`...)
-	out = append(appendQuoted(out, []byte(version)), '}')
+	out = append(jsonlex.AppendQuoted(out, version), '}')
 	if len(body) > len("[]") {
 		out = append(out, ',')
 	}
@@ -115,7 +117,7 @@ func withVersion(body []byte, version string) ([]byte, error) {
 	if object == nil || object.list {
 		return nil, errors.New("the patch must be a JSON object")
 	}
-	quoted, err := read("the version", appendQuoted(nil, []byte(version)))
+	quoted, err := read("the version", jsonlex.AppendQuoted(nil, version))
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,8 @@ package patch
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
 // Pointer returns the JSON pointer (RFC 6901) that leads through members and elements to a value: Pointer("metadata",
@@ -80,7 +82,7 @@ func index(name string) (int, error) {
 	}
 	n := 0
 	for i := range len(name) {
-		if !isDigit(name[i]) {
+		if !jsonlex.IsDigit(name[i]) {
 			return 0, notFound("%s is not the index of an element", quote(name))
 		}
 		n = min(n*10+int(name[i]-'0'), maxSize)

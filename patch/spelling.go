@@ -3,6 +3,8 @@ package patch
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
 // appendSpelled appends well-formed JSON with its strings spelt as encoding/json spells them. RFC 6902 compares what a test
@@ -15,17 +17,12 @@ func appendSpelled(dst, text []byte) []byte {
 			return append(dst, text...)
 		}
 		dst, text = append(dst, text[:start]...), text[start:]
-		end := 1
-		for ; text[end] != '"'; end++ {
-			if text[end] == '\\' {
-				end++ // what follows is no end of it
-			}
-		}
-		quoted := text[:end+1]
+		end := jsonlex.ClosingQuote(text, 1) + 1
+		quoted := text[:end]
 		if bytes.ContainsFunc(quoted, spelledOtherwise) {
-			quoted, _ = json.Marshal(string(unquote(quoted))) // a string can be encoded
+			quoted, _ = json.Marshal(jsonlex.Unquote(quoted[1 : end-1])) // a string can be encoded
 		}
-		dst, text = append(dst, quoted...), text[end+1:]
+		dst, text = append(dst, quoted...), text[end:]
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
 // differ computes a strategic merge patch between two documents. It leaves both alone; the patch shares parts with new.
@@ -280,7 +282,7 @@ func (l *listDiff) items(f field, at *place) error {
 // appendID appends an object with the merge key of another, and without its end.
 func appendID(dst []byte, item *node, mergeKey string) []byte {
 	id, _ := item.lookup(mergeKey)
-	return append(append(appendQuoted(append(dst, '{'), []byte(mergeKey)), ':'), id.text()...)
+	return append(append(jsonlex.AppendQuoted(append(dst, '{'), mergeKey), ':'), id.text()...)
 }
 
 // numbered tells the items of one key apart by how many were before them.

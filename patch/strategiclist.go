@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
 // typeName says of which type of JSON a value is.
@@ -30,7 +32,7 @@ func isScalar(kind byte) bool { return kind != 'n' && kind != '[' && kind != '{'
 func scalarKey(v *node) (key []byte, ok bool) {
 	switch v.kind() {
 	case '"':
-		if raw := v.text(); isPlainString(raw) {
+		if raw := v.text(); jsonlex.IsPlain(raw) {
 			return raw[:len(raw)-1], true
 		}
 		return append([]byte{'"'}, v.from.string(v.at)...), true

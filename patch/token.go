@@ -1,13 +1,11 @@
 package patch
 
 import (
-	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/bits"
 	"sort"
-	"unicode/utf8"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
 // source is a JSON text that has been checked. Values are taken from it as they are written. Where they end is found in the text,
@@ -54,31 +52,24 @@ func tokenize(text []byte) (*source, error) {
 	if err := r.read(); err != nil {
 		return nil, err
 	}
-	return &source{text: text, start: uint32(start), end: uint32(r.end), nests: r.nests, spaces: r.spaces > 0, depth: r.deepest}, nil
+	return &source{text: text, start: uint32(start), end: uint32(r.end), nests: r.nests, spaces: r.spaced, depth: r.deepest}, nil
 }
 
 // string returns what a string says that starts there. It must not be changed: it may be part of the text.
 func (s *source) string(at uint32) []byte {
 	raw := s.text[at:stringEnd(s.text, at)]
-	if isPlainString(raw) {
-		return raw[1 : len(raw)-1]
+	if inner := raw[1 : len(raw)-1]; jsonlex.IsPlain(inner) {
+		return inner
 	}
 	return unquote(raw)
 }
 
-// isPlainString reports whether a string says what is written between its quotes.
-func isPlainString(raw []byte) bool { return bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) }
+// unquote returns what a string says, in new memory.
+func unquote(raw []byte) []byte { return jsonlex.AppendUnquoted(nil, raw[1:len(raw)-1]) }
 
 // stringEnd returns where a string ends.
 func stringEnd(text []byte, at uint32) uint32 {
-	for i := int(at) + 1; ; {
-		n := bytes.IndexByte(text[i:], '"')
-		backslash := bytes.IndexByte(text[i:i+n], '\\')
-		if backslash < 0 {
-			return uint32(i + n + 1)
-		}
-		i += backslash + 2
-	}
+	return uint32(jsonlex.ClosingQuote(text, int(at)+1) + 1)
 }
 
 // cursor goes through the parts of an object, its names and values in turn, or of a list.
@@ -106,7 +97,7 @@ func (c *cursor) next() (part node, ok bool) {
 			part = node{from: c.s, at: c.at, end: c.nestEnd()}
 		default:
 			end := c.at + 1
-			for end < c.end && text[end] > ' ' && text[end] != ',' {
+			for end < c.end && jsonlex.IsScalar(text[end]) {
 				end++
 			}
 			part = node{from: c.s, at: c.at, end: end}
@@ -160,7 +151,7 @@ type reader struct {
 	end     int // of the value
 	nests   []nest
 	open    []uint32 // the objects and lists around the place, in the index
-	spaces  int
+	spaced  bool     // there is white space between tokens, or around the value
 	deepest int
 }
 
@@ -182,7 +173,7 @@ func (r *reader) value() error {
 	for {
 		c := r.peek()
 		if c != '{' && c != '[' {
-			return r.scalar(c)
+			return r.scalar()
 		}
 		if len(r.open) == maxLevels {
 			return ErrTooLarge
@@ -236,14 +227,11 @@ func (r *reader) behindValue() (done bool, err error) {
 
 // peek moves to the next token and returns its first byte; 0 at the end.
 func (r *reader) peek() byte {
-	for r.at < len(r.text) {
-		switch c := r.text[r.at]; c {
-		case ' ', '\t', '\r', '\n':
-			r.at++
-			r.spaces++
-		default:
-			return c
-		}
+	if at := jsonlex.SkipSpace(r.text, r.at); at > r.at {
+		r.at, r.spaced = at, true
+	}
+	if r.at < len(r.text) {
+		return r.text[r.at]
 	}
 	return 0
 }
@@ -260,7 +248,7 @@ func (r *reader) name() error {
 	if r.at >= len(r.text) || r.text[r.at] != '"' {
 		return r.unexpected()
 	}
-	if err := r.string(); err != nil {
+	if err := r.scalar(); err != nil {
 		return err
 	}
 	if r.peek() != ':' {
@@ -270,127 +258,12 @@ func (r *reader) name() error {
 	return nil
 }
 
-func (r *reader) scalar(c byte) error {
-	switch c {
-	case '"':
-		return r.string()
-	case 't':
-		return r.word("true")
-	case 'f':
-		return r.word("false")
-	case 'n':
-		return r.word("null")
-	}
-	return r.number()
-}
-
-func (r *reader) word(w string) error {
-	for i := range len(w) {
-		if r.at >= len(r.text) || r.text[r.at] != w[i] {
-			return r.unexpected()
-		}
-		r.at++
-	}
-	return nil
-}
-
-func (r *reader) string() error {
-	b, i := r.text, r.at+1
-	for {
-		// Eight bytes at a time, as long as there is nothing in them to look at.
-		for i+8 <= len(b) {
-			n := special(binary.LittleEndian.Uint64(b[i:]))
-			if i += n; n < 8 {
-				break
-			}
-		}
-		if i >= len(b) {
-			r.at = len(b)
-			return errEnd
-		}
-		switch c := b[i]; {
-		case c == '"':
-			r.at = i + 1
-			return nil
-		case c == '\\':
-			r.at = i + 1
-			if err := r.escape(); err != nil {
-				return err
-			}
-			i = r.at
-		case c < ' ':
-			r.at = i
-			return r.unexpected()
-		}
-		i++
-	}
-}
-
-// special returns which of eight bytes is the first that ends a string, escapes something, or is no printable ASCII; 8 if
-// none is.
-func special(eight uint64) int {
-	const ones, tops = 0x0101010101010101, 0x8080808080808080
-	quote, backslash := eight^(ones*'"'), eight^(ones*'\\')
-	found := (quote-ones)&^quote | (backslash-ones)&^backslash | (eight-ones*' ')&^eight | eight
-	return bits.TrailingZeros64(found&tops) / 8 // the lowest is right, whatever was borrowed above it
-}
-
-// escape stands on what follows a backslash and moves to its last byte.
-func (r *reader) escape() error {
-	if r.at >= len(r.text) {
-		return errEnd
-	}
-	switch r.text[r.at] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return nil
-	case 'u':
-		for range 4 {
-			if r.at++; r.at >= len(r.text) || !isHex(r.text[r.at]) {
-				return r.unexpected()
-			}
-		}
-		return nil
-	}
-	return r.unexpected()
-}
-
-func isHex(c byte) bool {
-	return isDigit(c) || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
-}
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-func (r *reader) number() error {
-	r.pass('-')
-	if !r.pass('0') && !r.digits() {
+func (r *reader) scalar() error {
+	end := jsonlex.ScalarEnd(r.text, r.at)
+	if end < 0 {
+		r.at = ^end
 		return r.unexpected()
 	}
-	if r.pass('.') && !r.digits() {
-		return r.unexpected()
-	}
-	if r.pass('e') || r.pass('E') {
-		if !r.pass('+') {
-			r.pass('-')
-		}
-		if !r.digits() {
-			return r.unexpected()
-		}
-	}
+	r.at = end
 	return nil
-}
-
-func (r *reader) pass(c byte) bool {
-	if r.at < len(r.text) && r.text[r.at] == c {
-		r.at++
-		return true
-	}
-	return false
-}
-
-func (r *reader) digits() bool {
-	start := r.at
-	for r.at < len(r.text) && isDigit(r.text[r.at]) {
-		r.at++
-	}
-	return r.at > start
 }

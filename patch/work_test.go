@@ -132,6 +132,20 @@ func TestThreeWayOfALargeMapTakesTimeInProportionToIt(t *testing.T) {
 	}
 }
 
+// Diff looked for the end of a text anew at each escape in it, and took minutes for this one.
+func TestATextOfManyEscapesTakesTimeInProportionToIt(t *testing.T) {
+	document := func(last string) json.RawMessage {
+		return json.RawMessage(`{"text":"` + strings.Repeat(`\n`, 4<<20) + `","z":` + last + `}`)
+	}
+	start := time.Now()
+	if p := Diff(document("1"), document("2")); string(p.body) != `{"z":2}` {
+		t.Errorf("the patch is %.100s", p.body)
+	}
+	if took := time.Since(start); took > 20*time.Second { // it takes 0.2 s
+		t.Errorf("it took %v", took)
+	}
+}
+
 func BenchmarkHostileCarry(b *testing.B) {
 	for name, hostile := range hostileChanges {
 		n := 9_000
