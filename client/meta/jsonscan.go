@@ -5,15 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"unicode/utf8"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
-// jsonScan walks over JSON text without making values of it: it finds where values end and checks that they are
-// well-formed. It is what Raw is made of and read with.
+// jsonScan walks over JSON text without making values of it: it finds where members and elements are and checks that they
+// are well-formed. It is what Raw is made of and read with.
 type jsonScan struct {
 	b      []byte
 	pos    int
-	spaces int // white space between tokens so far
+	spaces int // white space between the tokens of values so far
 }
 
 var errJSONEnd = errors.New("the JSON ends too early")
@@ -27,14 +28,8 @@ func (s *jsonScan) unexpected() error {
 
 // peek moves to the next token and returns its first byte; 0 at the end.
 func (s *jsonScan) peek() byte {
-	for s.pos < len(s.b) {
-		switch c := s.b[s.pos]; c {
-		case ' ', '\t', '\r', '\n':
-			s.pos++
-			s.spaces++
-		default:
-			return c
-		}
+	if s.pos = jsonlex.SkipSpace(s.b, s.pos); s.pos < len(s.b) {
+		return s.b[s.pos]
 	}
 	return 0
 }
@@ -122,173 +117,46 @@ func (s *jsonScan) more(end byte) (bool, error) {
 func (s *jsonScan) value() ([]byte, error) {
 	s.peek()
 	start := s.pos
-	err := s.skip(0)
+	k := jsonlex.Skipper{Text: s.b, Levels: maxNesting}
+	err := s.pass(k.Skip(start))
+	if k.Deep {
+		err = errNesting
+	}
+	s.spaces += k.Spaces
 	return s.b[start:s.pos], err
 }
 
-func (s *jsonScan) skip(depth int) error {
-	if depth > maxNesting {
-		return errNesting
+// pass moves to the end of a token, as jsonlex has found it.
+func (s *jsonScan) pass(end int) error {
+	if end < 0 {
+		s.pos = ^end
+		return s.unexpected()
 	}
-	switch c := s.peek(); c {
-	case '{':
-		return s.object(func([]byte) error { return s.skip(depth + 1) })
-	case '[':
-		return s.array(func() error { return s.skip(depth + 1) })
-	case '"':
-		return s.quoted()
-	case 't':
-		return s.word("true")
-	case 'f':
-		return s.word("false")
-	case 'n':
-		return s.word("null")
-	default:
-		return s.number()
-	}
-}
-
-func (s *jsonScan) word(w string) error {
-	for i := range len(w) {
-		if s.pos >= len(s.b) || s.b[s.pos] != w[i] {
-			return s.unexpected()
-		}
-		s.pos++
-	}
+	s.pos = end
 	return nil
 }
+
+func (s *jsonScan) word(w string) error { return s.pass(jsonlex.LiteralEnd(s.b, s.pos, w)) }
 
 // quoted moves past the string that starts here.
 func (s *jsonScan) quoted() error {
 	if s.pos >= len(s.b) || s.b[s.pos] != '"' {
 		return s.unexpected()
 	}
-	b := s.b
-	for i := s.pos + 1; i < len(b); i++ {
-		switch c := b[i]; {
-		case c == '"':
-			s.pos = i + 1
-			return nil
-		case c == '\\':
-			s.pos = i + 1
-			if err := s.escape(); err != nil {
-				return err
-			}
-			i = s.pos
-		case c < ' ':
-			s.pos = i
-			return s.unexpected()
-		}
-	}
-	s.pos = len(b)
-	return errJSONEnd
-}
-
-// escape stands on what follows a backslash and moves to its last byte.
-func (s *jsonScan) escape() error {
-	if s.pos >= len(s.b) {
-		return errJSONEnd
-	}
-	switch s.b[s.pos] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return nil
-	case 'u':
-		for range 4 {
-			s.pos++
-			if s.pos >= len(s.b) || !isHex(s.b[s.pos]) {
-				return s.unexpected()
-			}
-		}
-		return nil
-	}
-	return s.unexpected()
-}
-
-func isHex(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
-}
-
-func (s *jsonScan) number() error {
-	if s.at('-') {
-		s.pos++
-	}
-	if s.at('0') {
-		s.pos++
-	} else if !s.digits() {
-		return s.unexpected()
-	}
-	if s.at('.') {
-		s.pos++
-		if !s.digits() {
-			return s.unexpected()
-		}
-	}
-	if s.at('e') || s.at('E') {
-		s.pos++
-		if s.at('+') || s.at('-') {
-			s.pos++
-		}
-		if !s.digits() {
-			return s.unexpected()
-		}
-	}
-	return nil
-}
-
-func (s *jsonScan) at(c byte) bool { return s.pos < len(s.b) && s.b[s.pos] == c }
-
-func (s *jsonScan) digits() bool {
-	start := s.pos
-	for s.pos < len(s.b) && '0' <= s.b[s.pos] && s.b[s.pos] <= '9' {
-		s.pos++
-	}
-	return s.pos > start
-}
-
-// appendCompact appends well-formed JSON without the white space between its tokens.
-func appendCompact(dst, src []byte) []byte {
-	from, inString := 0, false
-	for i := 0; i < len(src); i++ {
-		switch c := src[i]; {
-		case c == '"':
-			inString = !inString
-		case c == '\\':
-			i++ // within a string; what follows is no end of it
-		case c <= ' ' && !inString:
-			dst = append(dst, src[from:i]...)
-			from = i + 1
-		}
-	}
-	return append(dst, src[from:]...)
+	end, _ := jsonlex.StringEnd(s.b, s.pos)
+	return s.pass(end)
 }
 
 // isName reports whether a quoted string, as it is in JSON, says name.
 func isName(quoted []byte, name string) bool {
-	if inner := quoted[1 : len(quoted)-1]; plain(inner) {
+	if inner := quoted[1 : len(quoted)-1]; jsonlex.IsPlain(inner) {
 		return string(inner) == name
 	}
 	return unquoted(quoted) == name
 }
 
 // unquoted returns what a well-formed string of JSON says. What is no Unicode becomes replacement characters.
-func unquoted(quoted []byte) string {
-	if inner := quoted[1 : len(quoted)-1]; plain(inner) {
-		return string(inner)
-	}
-	var text string
-	_ = json.Unmarshal(quoted, &text) // it is well-formed
-	return text
-}
-
-// plain reports whether a string says what is written.
-func plain(inner []byte) bool {
-	for _, c := range inner {
-		if c == '\\' || c >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
+func unquoted(quoted []byte) string { return jsonlex.Unquote(quoted[1 : len(quoted)-1]) }
 
 // decodeText returns what decodeValue does; it is quicker for scalars. The text is one well-formed value.
 func decodeText(text []byte) (any, error) {
@@ -327,7 +195,7 @@ func (s *jsonScan) readInt(dst *int64) error {
 	if *dst = 0; s.isNull() {
 		return s.word("null")
 	}
-	if c := s.peek(); c != '-' && (c < '0' || c > '9') {
+	if c := s.peek(); c != '-' && !jsonlex.IsDigit(c) {
 		return s.mismatch("a number")
 	}
 	text, err := s.value()
@@ -417,7 +285,7 @@ func (s *jsonScan) readMembers(fn func(name []byte) (known bool, err error)) err
 	}
 	return s.object(func(quoted []byte) error {
 		name := quoted[1 : len(quoted)-1]
-		if !plain(name) {
+		if !jsonlex.IsPlain(name) {
 			name = []byte(unquoted(quoted))
 		}
 		known, err := fn(name)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
 // Raw is an object of which the kind and the metadata are decoded, and the rest is kept as the compact JSON that it came as.
@@ -76,7 +78,7 @@ func (r *Raw) decode(b []byte) error {
 		if spaces == 0 {
 			rest = append(rest, kept[i+1]...)
 		} else {
-			rest = appendCompact(rest, kept[i+1])
+			rest = jsonlex.AppendCompact(rest, kept[i+1])
 		}
 	}
 	rest[0] = '{' // in the place of the first comma
