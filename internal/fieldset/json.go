@@ -1,10 +1,10 @@
 package fieldset
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"unicode/utf8"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
 // The bounds of what is read.
@@ -94,16 +94,14 @@ func (p *parser) member(s *Set, key string, level int) error {
 
 // peek moves to the next token and returns its first byte; 0 at the end.
 func (p *parser) peek() byte {
-	for ; p.at < len(p.text); p.at++ {
-		switch c := p.text[p.at]; c {
-		case ' ', '\t', '\r', '\n':
-		case 0:
-			return 1 // no end
-		default:
-			return c
-		}
+	p.at = jsonlex.SkipSpace(p.text, p.at)
+	switch {
+	case p.at >= len(p.text):
+		return 0
+	case p.text[p.at] == 0:
+		return 1 // no end
 	}
-	return 0
+	return p.text[p.at]
 }
 
 func (p *parser) take(c byte) error {
@@ -125,30 +123,16 @@ func (p *parser) string() (string, error) {
 	if p.peek() != '"' {
 		return "", p.unexpected()
 	}
-	start, plain := p.at, true
-	for p.at++; p.at < len(p.text); p.at++ {
-		switch c := p.text[p.at]; {
-		case c == '"':
-			p.at++
-			quoted := p.text[start:p.at]
-			if plain {
-				return string(quoted[1 : len(quoted)-1]), nil
-			}
-			var s string
-			if json.Unmarshal(quoted, &s) != nil { // whose words differ between releases of Go
-				return "", fmt.Errorf("string at byte %d has an invalid escape", start)
-			}
-			return s, nil
-		case c == '\\':
-			plain = false
-			p.at++
-		case c < ' ':
-			return "", p.unexpected()
-		case c >= utf8.RuneSelf:
-			plain = false
-		}
+	start := p.at
+	end, _ := jsonlex.StringEnd(p.text, start)
+	if end >= 0 {
+		p.at = end
+		return jsonlex.Unquote(p.text[start+1 : end-1]), nil
 	}
-	return "", errors.New("the set ends too early")
+	if p.at = ^end; p.at < len(p.text) && jsonlex.EscapeStart(p.text, p.at) < p.at {
+		return "", fmt.Errorf("string at byte %d has an invalid escape", start)
+	}
+	return "", p.unexpected()
 }
 
 // Append appends the set as a server writes it: without white space, in the order of [Set.Paths], with "." for a field that is
@@ -167,28 +151,11 @@ func (s *Set) Append(b []byte) []byte {
 		if len(b) > start {
 			b = append(b, ',')
 		}
-		b = append(appendQuoted(b, key), ':')
+		b = append(jsonlex.AppendQuoted(b, key), ':')
 		at, c := len(b), s.Children[key]
 		if b = c.Append(b); len(b) == at+len("{}") && (c == nil || !c.Self) {
 			b = b[:before] // it is empty
 		}
 	}
 	return append(b, '}')
-}
-
-// appendQuoted appends text as a string of JSON.
-func appendQuoted(b []byte, text string) []byte {
-	b = append(b, '"')
-	for _, r := range text { // what is no UTF-8 becomes replacement characters
-		switch {
-		case r == '"' || r == '\\':
-			b = append(b, '\\', byte(r))
-		case r < ' ':
-			const hex = "0123456789abcdef"
-			b = append(b, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
-		default:
-			b = utf8.AppendRune(b, r)
-		}
-	}
-	return append(b, '"')
 }
