@@ -24,7 +24,14 @@ func afterLiteral(data []byte, i int, literal string) int {
 	return max(jsonlex.LiteralEnd(data, i, literal), broken)
 }
 
-func numberEnd(data []byte, i int) int { return max(jsonlex.NumberEnd(data, i), broken) }
+// numberEnd is broken for 01, so that errors are about that value. To jsonlex the number ends before the 1.
+func numberEnd(data []byte, i int) int {
+	end := jsonlex.NumberEnd(data, i)
+	if uint(end) < uint(len(data)) && jsonlex.IsDigit(data[end]) {
+		return broken
+	}
+	return max(end, broken)
+}
 
 // integer reads an integer of up to 19 digits, without fraction and exponent.
 func integer(data []byte, i int) (v uint64, negative bool, next int) {

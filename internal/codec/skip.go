@@ -21,6 +21,9 @@ type skimmer struct {
 
 // after returns the position behind the value at i.
 func (s *skimmer) after(i int) int {
+	if i < len(s.data) && isNumber(s.data[i]) {
+		return numberEnd(s.data, i)
+	}
 	k := s.skipper()
 	return max(k.Skip(i), broken)
 }
@@ -46,13 +49,16 @@ func (s *skimmer) afterUnique(i int) (value []byte, next int) {
 // afterHashed returns the position behind the value at i, or any negative number, and looks for names that repeat in its objects.
 func (s *skimmer) afterHashed(i, depth int) int {
 	data := s.data
-	if i < len(data) {
-		switch data[i] {
-		case '{':
-			return s.afterObject(i+1, depth+1)
-		case '[':
-			return s.afterArray(i+1, depth+1)
-		}
+	if i >= len(data) {
+		return broken
+	}
+	switch c := data[i]; {
+	case c == '{':
+		return s.afterObject(i+1, depth+1)
+	case c == '[':
+		return s.afterArray(i+1, depth+1)
+	case isNumber(c):
+		return numberEnd(data, i)
 	}
 	return jsonlex.ScalarEnd(data, i)
 }
