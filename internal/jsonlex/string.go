@@ -12,14 +12,15 @@ func StringEnd(text []byte, i int) (end int, plain bool) {
 	plain = true
 	for i++; ; {
 		if i+8 <= len(text) {
-			found := specials(binary.LittleEndian.Uint64(text[i:]))
-			if found == 0 {
+			eight := binary.LittleEndian.Uint64(text[i:])
+			marks := specials(eight, eight)
+			if marks == 0 {
 				i += 8
 				continue
 			}
-			i += bits.TrailingZeros64(found) / 8
+			i += bits.TrailingZeros64(marks) / 8
 		} else {
-			for i < len(text) && isOrdinary(text[i]) {
+			for i < len(text) && !isSpecial(text[i]) && text[i] < utf8.RuneSelf {
 				i++
 			}
 			if i >= len(text) {
@@ -37,9 +38,42 @@ func StringEnd(text []byte, i int) (end int, plain bool) {
 		case c < ' ':
 			return ^i, false
 		default:
-			_, n := utf8.DecodeRune(text[i:])
-			plain = plain && n > 1
-			i += n
+			return wideEnd(text, i, plain)
 		}
 	}
 }
+
+// wideEnd is StringEnd from the first byte on that is not ASCII. It does not stop at others, and looks at all of them in the end.
+func wideEnd(text []byte, i int, asIs bool) (end int, plain bool) {
+	for start := i; ; {
+		if i+8 <= len(text) {
+			marks := specials(binary.LittleEndian.Uint64(text[i:]), 0)
+			if marks == 0 {
+				i += 8
+				continue
+			}
+			i += bits.TrailingZeros64(marks) / 8
+		} else {
+			for i < len(text) && !isSpecial(text[i]) {
+				i++
+			}
+			if i >= len(text) {
+				return ^len(text), false
+			}
+		}
+		switch text[i] {
+		case '"':
+			return i + 1, asIs && utf8.Valid(text[start:i])
+		case '\\':
+			if _, i = escape(text, i); i < 0 {
+				return i, false
+			}
+			asIs = false
+		default:
+			return ^i, false
+		}
+	}
+}
+
+// isSpecial reports whether specials marks c, with nothing besides.
+func isSpecial(c byte) bool { return c < ' ' || c == '"' || c == '\\' }

@@ -1,7 +1,5 @@
 package jsonlex
 
-import "unicode/utf8"
-
 // Strings are read eight bytes at a time, as one number. The functions of this file mark the bytes that are looked for: they set
 // the highest bit of each. A borrow may mark bytes above the first that is meant, so only the lowest mark counts.
 
@@ -10,16 +8,14 @@ const (
 	tops = 0x8080808080808080
 )
 
-// specials marks quotes, backslashes, control characters and what is not ASCII.
-func specials(eight uint64) uint64 {
+// specials marks quotes, backslashes and control characters, and the bytes whose highest bit also has set: with eight itself those
+// that are not ASCII.
+func specials(eight, also uint64) uint64 {
 	control := eight - ones*' '
 	quote := (eight ^ ones*'"') - ones
 	backslash := (eight ^ ones*'\\') - ones
-	return ((control|quote|backslash)&^eight | eight) & tops
+	return ((control|quote|backslash)&^eight | also) & tops
 }
-
-// isOrdinary reports whether specials does not mark c.
-func isOrdinary(c byte) bool { return ' ' <= c && c < utf8.RuneSelf && c != '"' && c != '\\' }
 
 // quotes marks quotes.
 func quotes(eight uint64) uint64 {
