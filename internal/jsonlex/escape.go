@@ -77,8 +77,8 @@ func EscapeStart(text []byte, at int) int {
 	return start
 }
 
-// IsEscaped reports whether the byte at i, which is in a string or the next one of a string that is cut, is escaped: an odd number
-// of backslashes precedes it.
+// IsEscaped reports whether the byte at i, in a string, is escaped: an odd number of backslashes precedes it. If the text is cut in a
+// string, i may be its length.
 func IsEscaped(text []byte, i int) bool {
 	run := i
 	for run > 0 && text[run-1] == '\\' {
