@@ -11,6 +11,9 @@ const broken = -1
 func afterColon(data []byte, i int) int { return max(jsonlex.AfterColon(data, i), broken) }
 
 func afterComma(data []byte, i int, shut byte) (next int, ended bool) {
+	if i+1 < len(data) && data[i] == ',' && data[i+1] > ' ' { // most are so, and this saves a call
+		return i + 1, false
+	}
 	next, ended = jsonlex.AfterComma(data, i, shut)
 	return max(next, broken), ended
 }
