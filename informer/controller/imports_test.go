@@ -18,16 +18,16 @@ const module = "github.com/bowline-go/bowline"
 // imports says which packages of the module each package imports, tests aside. Bytes flow one way: no arrow points back.
 // This test stands here because this package is the top of the graph.
 var imports = map[string][]string{
-	"client/meta": {},
+	"client/meta": {"internal/jsonlex"},
 	"errors":      {"client/meta", "internal/shown"},
-	"patch":       {"client/meta", "internal/fieldset"},
+	"patch":       {"client/meta", "internal/fieldset", "internal/jsonlex"},
 	"cache":       {"client/meta"},
 	"workqueue":   {},
 
 	"internal/jsonlex":    {},
-	"internal/fieldset":   {},
-	"internal/jsonstream": {"client/meta"},
-	"internal/codec":      {"internal/jsonstream"},
+	"internal/fieldset":   {"internal/jsonlex"},
+	"internal/jsonstream": {"client/meta", "internal/jsonlex"},
+	"internal/codec":      {"internal/jsonlex", "internal/jsonstream"},
 	"internal/pipeline":   {"client/meta", "internal/jsonstream"},
 	"internal/report":     {},
 	"internal/retry":      {},
