@@ -174,13 +174,13 @@ type objectStatus struct {
 }
 
 func statusOf(obj *meta.Raw) objectStatus {
-	c, _, err := meta.At[statusConditions](obj, "status", "conditions")
+	c, _, err := meta.Nested[statusConditions](obj, "status", "conditions")
 	return objectStatus{obj: obj, conditions: c.items, err: err}
 }
 
 // member returns a member of status that is a string; what is none counts as empty.
 func (s objectStatus) member(name string) string {
-	text, _, _ := meta.At[string](s.obj, "status", name)
+	text, _, _ := meta.Nested[string](s.obj, "status", name)
 	return text
 }
 
@@ -203,7 +203,7 @@ func (s objectStatus) observed(c statusCondition) (generation int64, said bool) 
 	if c.ObservedGeneration != nil {
 		return *c.ObservedGeneration, true
 	}
-	generation, said, err := meta.At[int64](s.obj, "status", "observedGeneration")
+	generation, said, err := meta.Nested[int64](s.obj, "status", "observedGeneration")
 	return generation, said && err == nil
 }
 

@@ -47,7 +47,7 @@ func ExampleCondition() {
 		if obj == nil {
 			return false, "", nil
 		}
-		size, _, err := meta.At[int](obj, "spec", "replicas")
+		size, _, err := meta.Nested[int](obj, "spec", "replicas")
 		return size >= 10, fmt.Sprintf("%d replicas", size), err
 	}}
 	var obj meta.Raw

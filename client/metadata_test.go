@@ -208,7 +208,7 @@ func TestRawAsAnObject(t *testing.T) {
 		}
 		read := func(what string, obj *meta.Raw, want string) {
 			t.Helper()
-			got, found, err := meta.At[string](obj, "data", "k")
+			got, found, err := meta.Nested[string](obj, "data", "k")
 			if got != want || !found || err != nil || obj.GVK() != configMaps.GVK() || obj.Key() != key {
 				t.Errorf("%s: got %q, %v, %v of %+v", what, got, found, err, obj)
 			}

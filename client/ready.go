@@ -205,7 +205,7 @@ func (r readiness) pod() (waits string, err error) {
 		waits += ", " + r.text("Ready")
 	}
 	for _, of := range []string{"initContainerStatuses", "containerStatuses"} {
-		containers, _, _ := meta.At[[]map[string]any](r.obj, "status", of)
+		containers, _, _ := meta.Nested[[]map[string]any](r.obj, "status", of)
 		for _, c := range containers {
 			if len(waits) > shown.MaxText {
 				break
@@ -237,7 +237,7 @@ func (r readiness) service() (waits string) {
 	if r.string("spec", "type") != "LoadBalancer" {
 		return ""
 	}
-	if points, _, _ := meta.At[[]any](r.obj, "status", "loadBalancer", "ingress"); len(points) == 0 {
+	if points, _, _ := meta.Nested[[]any](r.obj, "status", "loadBalancer", "ingress"); len(points) == 0 {
 		return "the load balancer has no address yet"
 	}
 	return ""
@@ -256,7 +256,7 @@ func (r readiness) job() (waits string, err error) {
 // unseen says that the controller of the object has not written a status. It is for kinds that always have
 // status.observedGeneration then.
 func (r readiness) unseen() string {
-	if _, found, _ := meta.At[int64](r.obj, "status", "observedGeneration"); !found {
+	if _, found, _ := meta.Nested[int64](r.obj, "status", "observedGeneration"); !found {
 		return "its controller has not seen it yet"
 	}
 	return ""
@@ -264,13 +264,13 @@ func (r readiness) unseen() string {
 
 // observedNow reports whether the status, if it says what it is about, is about the object as it is.
 func (r readiness) observedNow() bool {
-	observed, found, err := meta.At[int64](r.obj, "status", "observedGeneration")
+	observed, found, err := meta.Nested[int64](r.obj, "status", "observedGeneration")
 	return !found || err != nil || observed >= r.obj.Generation
 }
 
 // number returns a number of the object, otherwise if it is not there.
 func (r readiness) number(otherwise int64, path ...string) int64 {
-	if n, found, err := meta.At[int64](r.obj, path...); found && err == nil {
+	if n, found, err := meta.Nested[int64](r.obj, path...); found && err == nil {
 		return n
 	}
 	return otherwise
@@ -278,6 +278,6 @@ func (r readiness) number(otherwise int64, path ...string) int64 {
 
 // string returns a string of the object, the empty one if it is not there.
 func (r readiness) string(path ...string) string {
-	text, _, _ := meta.At[string](r.obj, path...)
+	text, _, _ := meta.Nested[string](r.obj, path...)
 	return text
 }

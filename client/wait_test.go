@@ -89,7 +89,7 @@ func untilColor(color string, seen *[]string) client.Condition {
 		state := "gone"
 		if obj != nil {
 			var err error
-			if state, _, err = meta.At[string](obj, "data", "color"); err != nil {
+			if state, _, err = meta.Nested[string](obj, "data", "color"); err != nil {
 				return false, "", err
 			}
 		}

@@ -332,7 +332,7 @@ func TestTypesSideBySide(t *testing.T) {
 					if !ok {
 						r.Fatal("raw: nothing")
 					}
-					if v, ok, err := meta.At[string](obj, "data", "v"); !ok || err != nil || v != value {
+					if v, ok, err := meta.Nested[string](obj, "data", "v"); !ok || err != nil || v != value {
 						r.Errorf("raw: %v %v %v", v, ok, err)
 					}
 				}

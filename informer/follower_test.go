@@ -383,7 +383,7 @@ var catalogue = []kind{
 		make: func(k kind, w *world) follower {
 			return newFollowing(k, w, client.For(w.client, typeAs[*meta.Raw](k.resource)), informer.Options{PageSize: 1},
 				func(r *meta.Raw) string {
-					v, _, _ := meta.At[string](r, "data", "v")
+					v, _, _ := meta.Nested[string](r, "data", "v")
 					return r.Labels["app"] + "/" + v
 				}, wholeOf)
 		},

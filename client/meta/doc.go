@@ -32,6 +32,6 @@
 //
 // [ObjectMeta] is the whole of the API's metadata, [Partial] an object of which nothing else is known,
 // and [Unstructured] an object without a struct. [Raw] is the one for large caches of such: it decodes the metadata, keeps the
-// rest as compact JSON, and reads single fields of that with [At]. The types of k8s.io/api satisfy [Object] as they are; the generic accessors of this package ([UID], [Owners],
+// rest as compact JSON, and reads single fields of that with [Nested]. The types of k8s.io/api satisfy [Object] as they are; the generic accessors of this package ([UID], [Owners],
 // [ControllerOf], [IsDeleting], [Clone]) work on all of them.
 package meta

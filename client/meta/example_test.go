@@ -105,7 +105,7 @@ func ExampleNested() {
 }
 
 // A Raw knows its metadata, and is asked for the rest field by field.
-func ExampleAt() {
+func ExampleNested_raw() {
 	pod := new(meta.Raw)
 	if err := json.Unmarshal([]byte(`{
 		"kind": "Pod", "apiVersion": "v1", "metadata": {"namespace": "web", "name": "web-0"},
@@ -113,11 +113,11 @@ func ExampleAt() {
 	}`), pod); err != nil {
 		fmt.Println(err)
 	}
-	node, found, err := meta.At[string](pod, "spec", "nodeName")
+	node, found, err := meta.Nested[string](pod, "spec", "nodeName")
 	fmt.Println(pod.Key(), node, found, err)
-	_, found, err = meta.At[string](pod, "spec", "hostname")
+	_, found, err = meta.Nested[string](pod, "spec", "hostname")
 	fmt.Println(found, err)
-	_, _, err = meta.At[string](pod, "spec", "priority")
+	_, _, err = meta.Nested[string](pod, "spec", "priority")
 	fmt.Println(err)
 	out, err := json.Marshal(pod)
 	fmt.Println(string(out), err)

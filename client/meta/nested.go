@@ -14,18 +14,34 @@ import (
 	"strings"
 )
 
-// Nested reads the field at path out of an object without a struct, as V. The path is the names of the fields, one by
+// Nested reads the field at path as V, out of an object for which there is no struct. The path is the names of the fields, one by
 // one; there is no syntax for elements of arrays.
 //
-//   - Where a field of the path is missing, found is false and there is no error.
-//   - Where the last field is null, found is true and the value is V's zero value.
-//   - Where a field on the way is null or no JSON object, or the last one is no V, there is an error that names it.
+//   - If a field of the path is missing, found is false and there is no error.
+//   - If the last field is null, found is true and the value is V's zero value.
+//   - If a field on the way is null or not a JSON object, or the last one is not a V, the error names it.
 //
 // V may be any Go integer or float, string, bool, [json.Number], a slice or a map with string keys of these, a type that
-// implements [json.Unmarshaler] (such as [Time]), or any. A number that V cannot hold is an error, never cut. For V of
-// any, map[string]any and []any the result is the object's own memory; otherwise it is a copy. A []byte is read from a
-// base64 string, as the data of a Secret is.
-func Nested[V any](obj map[string]any, path ...string) (value V, found bool, err error) {
+// implements [json.Unmarshaler] (such as [Time]), or any. A number that V cannot hold is an error, never cut. A []byte is read
+// from a base64 string, as the data of a Secret is.
+//
+// Of a map or an [Unstructured], the result for V of any, map[string]any and []any is the object's own memory; otherwise it is a
+// copy. Of a [Raw] the result is always a copy, an empty path is the whole object, and kind, apiVersion and metadata are read as the
+// fields of the Raw are now, so that an empty one is missing. Each call searches the Raw's bytes, which takes time in proportion to
+// them. Nested finds nothing in a nil object.
+func Nested[V any, O ~map[string]any | *Unstructured | *Raw](obj O, path ...string) (value V, found bool, err error) {
+	switch o := any(obj).(type) {
+	case *Raw:
+		return nestedRaw[V](o, path)
+	case *Unstructured:
+		return nestedMap[V](o.object(), path)
+	case map[string]any:
+		return nestedMap[V](o, path)
+	}
+	return nestedMap[V](reflect.ValueOf(obj).Convert(reflect.TypeFor[map[string]any]()).Interface().(map[string]any), path)
+}
+
+func nestedMap[V any](obj map[string]any, path []string) (value V, found bool, err error) {
 	leaf, found, err := lookup(obj, path)
 	if !found || err != nil {
 		return value, false, err

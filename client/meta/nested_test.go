@@ -177,7 +177,7 @@ func TestNested(t *testing.T) {
 			t.Errorf("%s: %#v, %v, %v; want %#v, %v", tt.name, got, found, err, tt.want, tt.found)
 		}
 	}
-	if v, found, err := meta.Nested[string](nil, "a"); v != "" || found || err != nil {
+	if v, found, err := meta.Nested[string](map[string]any(nil), "a"); v != "" || found || err != nil {
 		t.Errorf("in a nil object: %q, %v, %v", v, found, err)
 	}
 }
@@ -397,4 +397,39 @@ func FuzzNested(f *testing.F) {
 			}
 		}
 	})
+}
+
+// attributes is a map type of a user's.
+type attributes map[string]any
+
+func TestNestedReadsObjectsOfEveryForm(t *testing.T) {
+	of := map[string]any{"spec": map[string]any{"size": "7"}}
+	raw := new(meta.Raw)
+	if err := json.Unmarshal([]byte(`{"spec":{"size":"7"}}`), raw); err != nil {
+		t.Fatal(err)
+	}
+	for name, read := range map[string]func(path ...string) (string, bool, error){
+		"a map":      func(path ...string) (string, bool, error) { return meta.Nested[string](of, path...) },
+		"a map type": func(path ...string) (string, bool, error) { return meta.Nested[string](attributes(of), path...) },
+		"an Unstructured": func(path ...string) (string, bool, error) {
+			return meta.Nested[string](&meta.Unstructured{Object: of}, path...)
+		},
+		"a Raw": func(path ...string) (string, bool, error) { return meta.Nested[string](raw, path...) },
+	} {
+		if got, found, err := read("spec", "size"); got != "7" || !found || err != nil {
+			t.Errorf("%s: got %q, %v, %v", name, got, found, err)
+		}
+		if got, found, err := read("spec", "none"); got != "" || found || err != nil {
+			t.Errorf("%s: found %q, %v, %v where there is nothing", name, got, found, err)
+		}
+		if _, _, err := read("spec"); err == nil {
+			t.Errorf("%s: an object is a string", name)
+		}
+	}
+	if _, found, err := meta.Nested[string]((*meta.Unstructured)(nil), "spec"); found || err != nil {
+		t.Errorf("nil: %v, %v", found, err)
+	}
+	if _, found, err := meta.Nested[string](attributes(nil), "spec"); found || err != nil {
+		t.Errorf("nil: %v, %v", found, err)
+	}
 }

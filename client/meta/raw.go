@@ -12,7 +12,7 @@ import (
 
 // Raw is an object of which the kind and the metadata are decoded, and the rest is kept as the compact JSON that it came as.
 // It is for caches of objects that are seldom looked into: next to [Unstructured] it takes a fraction of the memory and of
-// the time to decode. Read the rest with [At].
+// the time to decode. Read the rest with [Nested].
 //
 // *Raw is an [Object], and can stand for T everywhere. TypeMeta and ObjectMeta can be read and written freely; the rest can
 // only be replaced, by decoding another object into it, and so copies share it. What the API adds to metadata beyond the
@@ -126,13 +126,7 @@ func (r *Raw) DeepCopy() *Raw {
 	return &out
 }
 
-// At reads the field at path out of r as V, as [Nested] does out of an object that was decoded: a field that is missing is
-// not found, a last one that is null is found and V's zero value, and anything else on the way than an object, or at the
-// end than a V, is an error. An empty path is the whole object.
-//
-// kind, apiVersion and metadata are read as the fields of r are now, so what is empty there is missing. Each call looks for
-// the field in r's bytes, which takes time in proportion to them; the result is always a copy.
-func At[V any](r *Raw, path ...string) (value V, found bool, err error) {
+func nestedRaw[V any](r *Raw, path []string) (value V, found bool, err error) {
 	text, found, err := r.find(path)
 	if !found || err != nil {
 		return value, false, err

@@ -83,7 +83,7 @@ func TestTheZeroRaw(t *testing.T) {
 		t.Errorf("an empty object is %+v", got)
 	}
 	var none *meta.Raw
-	if _, found, err := meta.At[string](none, "spec"); found || err != nil || none.DeepCopy() != nil {
+	if _, found, err := meta.Nested[string](none, "spec"); found || err != nil || none.DeepCopy() != nil {
 		t.Errorf("a nil Raw has something: %v", err)
 	}
 }
@@ -151,7 +151,7 @@ func TestNamesInRaw(t *testing.T) {
 	if r.Kind != "b" || r.Name != "m" || r.Labels != nil {
 		t.Errorf("got %+v", r)
 	}
-	if n, found, err := meta.At[int](r, "spec", "a"); n != 4 || !found || err != nil {
+	if n, found, err := meta.Nested[int](r, "spec", "a"); n != 4 || !found || err != nil {
 		t.Errorf("spec.a is %v, %v, %v", n, found, err)
 	}
 }
@@ -207,7 +207,7 @@ func sameAsNested(t testing.TB, r *meta.Raw, path []string) {
 
 func same[V any](t testing.TB, r *meta.Raw, u *meta.Unstructured, path []string) {
 	t.Helper()
-	got, found, err := meta.At[V](r, path...)
+	got, found, err := meta.Nested[V](r, path...)
 	want, wantFound, wantErr := meta.Nested[V](u.Object, path...)
 	if !reflect.DeepEqual(got, want) || found != wantFound || reasonOf(err) != reasonOf(wantErr) {
 		t.Errorf("%q as %T:\ngot  %#v, %v, %v\nwant %#v, %v, %v", path, want, got, found, err, want, wantFound, wantErr)
@@ -226,12 +226,12 @@ func reasonOf(err error) string {
 // What is read belongs to the caller.
 func TestWhatAtReturnsIsACopy(t *testing.T) {
 	r := rawOf(t, rawPod)
-	spec, _, err := meta.At[map[string]any](r, "spec")
+	spec, _, err := meta.Nested[map[string]any](r, "spec")
 	if err != nil {
 		t.Fatal(err)
 	}
 	spec["on"] = "changed"
-	if on, _, err := meta.At[bool](r, "spec", "on"); !on || err != nil {
+	if on, _, err := meta.Nested[bool](r, "spec", "on"); !on || err != nil {
 		t.Errorf("it reads %v, %v", on, err)
 	}
 }
@@ -355,7 +355,7 @@ func BenchmarkAt(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if phase, _, err := meta.At[string](r, "status", "phase"); err != nil || phase == "" {
+		if phase, _, err := meta.Nested[string](r, "status", "phase"); err != nil || phase == "" {
 			b.Fatal(phase, err)
 		}
 	}

@@ -15,11 +15,11 @@ func TestNamesAreComparedAsTheyRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{`a\b`: "backslash", "a\b": "backspace", "c": "escaped"} {
-		if got, _, err := meta.At[string](&r, "data", name); got != want || err != nil {
+		if got, _, err := meta.Nested[string](&r, "data", name); got != want || err != nil {
 			t.Errorf("%q is %q, %v; want %q", name, got, err, want)
 		}
 	}
-	if got, found, err := meta.At[string](&r, "data", `\u0063`); found || err != nil {
+	if got, found, err := meta.Nested[string](&r, "data", `\u0063`); found || err != nil {
 		t.Errorf("a name that is not there is %q, %v", got, err)
 	}
 }
