@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	apierrors "github.com/bowline-go/bowline/errors"
-	calls "github.com/bowline-go/bowline/internal/wire"
+	"github.com/bowline-go/bowline/internal/conformance/calls"
 )
 
 var update = flag.Bool("update", false, "write testdata/wire anew")
@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write testdata/wire anew")
 func TestTheRequestOfEveryCall(t *testing.T) {
 	dir := filepath.Join("testdata", "wire")
 	files := map[string]bool{}
-	for _, call := range calls.Calls() {
+	for _, call := range calls.All() {
 		file := filepath.Join(dir, call.Name+".http")
 		if files[file] {
 			t.Fatalf("two calls are named %s", call.Name)

@@ -8,7 +8,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/conformance"
-	"github.com/bowline-go/bowline/internal/wire"
+	"github.com/bowline-go/bowline/internal/conformance/calls"
 )
 
 // The same suite runs against a real kube-apiserver in internal/e2e.
@@ -32,5 +32,5 @@ func TestConformanceOfExpiry(t *testing.T) {
 // The same calls go to a real kube-apiserver in internal/e2e. This server has no rules to list.
 func TestEveryCallIsAccepted(t *testing.T) {
 	server := clienttest.Start(t, clienttest.Options{})
-	wire.Run(t, server.Config(), "rules")
+	calls.Run(t, server.Config(), "rules")
 }

@@ -57,7 +57,7 @@ var imports = map[string][]string{
 	// A program that changes the code of the others.
 	"internal/mutants": {},
 	// For tests only: the calls whose requests are kept in files, and are made to both servers.
-	"internal/wire": {"client", "client/meta", "errors", "patch"},
+	"internal/conformance/calls": {"client", "client/meta", "errors", "patch"},
 }
 
 // doors are the third-party modules that may be linked, each of which is, and the packages that may import them.

@@ -1,4 +1,4 @@
-package wire
+package calls
 
 import (
 	"context"
@@ -21,8 +21,8 @@ type Call struct {
 	Refused []apierrors.Reason
 }
 
-// Calls returns every call, in order. A client may make them again only where the server has been emptied.
-func Calls() []Call {
+// All returns every call, in order. A client may make them again only where the server has been emptied.
+func All() []Call {
 	return slices.Concat(writes(), reads(), questions(), subresources(), deletions())
 }
 

@@ -1,4 +1,4 @@
-package wire
+package calls
 
 import (
 	"github.com/bowline-go/bowline/client"

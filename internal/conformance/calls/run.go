@@ -1,4 +1,4 @@
-package wire
+package calls
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ func Run(t *testing.T, cfg client.Config, except ...string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	for _, call := range Calls() {
+	for _, call := range All() {
 		if slices.Contains(except, call.Name) {
 			continue
 		}

@@ -4,10 +4,10 @@ import (
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
-	"github.com/bowline-go/bowline/internal/wire"
+	"github.com/bowline-go/bowline/internal/conformance/calls"
 )
 
 // behaviours 11 and 24: the server accepts every request whose bytes client/testdata/wire has.
 func TestEveryCallIsAccepted(t *testing.T) {
-	wire.Run(t, client.Config{Server: plane.Server, TLS: client.TLS{CAData: plane.CA}, BearerToken: plane.Token})
+	calls.Run(t, client.Config{Server: plane.Server, TLS: client.TLS{CAData: plane.CA}, BearerToken: plane.Token})
 }

@@ -1,5 +1,5 @@
-// Package wire has one call of the client for every verb, every subresource and every option, so that what goes over the wire
-// is kept in files and is tried on a real server.
+// Package calls is the table of calls: one call of the client for every verb, every subresource and every option. What each
+// sends is kept in a file and is tried on a real server.
 //
 // client/testdata/wire has the request of each call. The tests of package client compare them, byte by byte, with what the
 // client sends. A file is an HTTP request as it is on the wire (RFC 9112), without the members that depend on the connection
@@ -7,4 +7,4 @@
 // file.
 //
 // The calls are in an order in which a server that is empty accepts them all, but where Call says otherwise.
-package wire
+package calls
