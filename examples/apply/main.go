@@ -14,13 +14,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 
 	"github.com/bowline-go/bowline/client"
-	"github.com/bowline-go/bowline/client/clienttest"
-	"github.com/bowline-go/bowline/client/kubeconfig"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/examples/internal/cluster"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -107,40 +105,9 @@ func run(ctx context.Context, c *client.Client, namespace string, out io.Writer)
 	return nil
 }
 
-// demo runs against a server in the process.
-func demo(ctx context.Context, out io.Writer) error {
-	ctx, stop := context.WithCancel(ctx)
-	server := clienttest.New(clienttest.Options{})
-	served := make(chan error, 1)
-	go func() { served <- server.Run(ctx) }()
-	c, err := client.New(server.Config())
-	if err == nil {
-		err = run(ctx, c, "default", out)
-		c.Close()
-	}
-	stop()
-	return errors.Join(err, <-served)
-}
-
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	file := flag.String("kubeconfig", "", "use the cluster of this `file` instead of a server in the process")
-	name := flag.String("context", "", "the kubeconfig's context; empty is its current one")
 	namespace := flag.String("namespace", "default", "where the deployment is")
-	flag.Parse()
-	var err error
-	if *file == "" && *name == "" {
-		err = demo(ctx, os.Stdout)
-	} else if loaded, e := kubeconfig.Load(kubeconfig.Options{Path: *file, Context: *name}); e != nil {
-		err = e
-	} else if c, e := client.New(loaded.Config); e != nil {
-		err = e
-	} else {
-		err = run(ctx, c, *namespace, os.Stdout)
-	}
-	if err != nil && ctx.Err() == nil {
-		fmt.Fprintln(os.Stderr, "apply:", err)
-		os.Exit(1)
-	}
+	cluster.Example{Work: func(ctx context.Context, c *client.Client) error {
+		return run(ctx, c, *namespace, os.Stdout)
+	}}.Main()
 }

@@ -2,8 +2,12 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"testing"
 	"testing/synctest"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
 func TestAnApplierGivesWayToTheOwner(t *testing.T) {
@@ -13,7 +17,8 @@ func TestAnApplierGivesWayToTheOwner(t *testing.T) {
 5 replicas of web:2
 unchanged: true
 `
-		if err := demo(t.Context(), &out); err != nil || out.String() != want {
+		work := func(ctx context.Context, c *client.Client) error { return run(ctx, c, "default", &out) }
+		if err := cluster.InProcess(t.Context(), work); err != nil || out.String() != want {
 			t.Errorf("got %v and\n%s", err, out.String())
 		}
 	})

@@ -9,16 +9,14 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
-	"github.com/bowline-go/bowline/client/kubeconfig"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
 // Site is the custom resource as this program sees it. What a Site has beyond that is neither decoded nor lost.
@@ -94,44 +92,12 @@ func work(ctx context.Context, c *client.Client, out io.Writer) (err error) {
 	return nil
 }
 
-// play gives work a client of the cluster of a kubeconfig, if one is named, and otherwise of a server in this process, which
-// knows the resource and has no objects.
-func play(ctx context.Context, file, name string, work func(context.Context, *client.Client) error) error {
-	if file != "" || name != "" {
-		loaded, err := kubeconfig.Load(kubeconfig.Options{Path: file, Context: name})
-		if err != nil {
-			return err
-		}
-		c, err := client.New(loaded.Config)
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-		return work(ctx, c)
-	}
-	ctx, stop := context.WithCancel(ctx)
-	server := clienttest.New(clienttest.Options{Resources: []clienttest.Resource{
-		{Group: "example.com", Version: "v1", Kind: "Site", Resource: "sites", Status: true},
-	}})
-	served := make(chan error, 1)
-	go func() { served <- server.Run(ctx) }()
-	c, err := client.New(server.Config())
-	if err == nil {
-		err = work(ctx, c)
-		c.Close()
-	}
-	stop()
-	return errors.Join(err, <-served)
-}
+// resource is what sites.yaml says, for the server in the process.
+var resource = clienttest.Resource{Group: "example.com", Version: "v1", Kind: "Site", Resource: "sites", Status: true}
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	file := flag.String("kubeconfig", "", "use the cluster of this `file` instead of a server in the process")
-	name := flag.String("context", "", "the kubeconfig's context; empty is its current one")
-	flag.Parse()
-	if err := play(ctx, *file, *name, func(ctx context.Context, c *client.Client) error { return work(ctx, c, os.Stdout) }); err != nil && ctx.Err() == nil {
-		fmt.Fprintln(os.Stderr, "crd:", err)
-		os.Exit(1)
-	}
+	cluster.Example{
+		Work:      func(ctx context.Context, c *client.Client) error { return work(ctx, c, os.Stdout) },
+		Resources: []clienttest.Resource{resource},
+	}.Main()
 }

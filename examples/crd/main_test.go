@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
 func TestASiteComesAndGoes(t *testing.T) {
 	var out bytes.Buffer
-	err := play(t.Context(), "", "", func(ctx context.Context, c *client.Client) error {
+	err := cluster.InProcess(t.Context(), func(ctx context.Context, c *client.Client) error {
 		if err := work(ctx, c, &out); err != nil {
 			return err
 		}
@@ -19,7 +20,7 @@ func TestASiteComesAndGoes(t *testing.T) {
 			t.Errorf("%d sites are left", len(list.Items))
 		}
 		return err
-	})
+	}, resource)
 	const want = `made default/bowline-example {example.com 0}
 changed to {example.com 3}
 published at https://example.com/

@@ -15,13 +15,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"sync"
 
 	"github.com/bowline-go/bowline/client"
-	"github.com/bowline-go/bowline/client/clienttest"
-	"github.com/bowline-go/bowline/client/kubeconfig"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
 // Shop is the ConfigMap that says what there should be.
@@ -112,39 +110,9 @@ func work(ctx context.Context, c *client.Client, namespace string, out io.Writer
 	return nil
 }
 
-// demo runs against a server in the process.
-func demo(ctx context.Context, out io.Writer) error {
-	ctx, stop := context.WithCancel(ctx)
-	server := clienttest.New(clienttest.Options{})
-	served := make(chan error, 1)
-	go func() { served <- server.Run(ctx) }()
-	c, err := client.New(server.Config())
-	if err == nil {
-		err = work(ctx, c, "default", out)
-		c.Close()
-	}
-	stop()
-	return errors.Join(err, <-served)
-}
-
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	file := flag.String("kubeconfig", "", "use the cluster of this `file` instead of a server in the process")
 	namespace := flag.String("namespace", "default", "where the config map is made")
-	flag.Parse()
-	var err error
-	if *file == "" {
-		err = demo(ctx, os.Stdout)
-	} else if loaded, e := kubeconfig.Load(kubeconfig.Options{Path: *file}); e != nil {
-		err = e
-	} else if c, e := client.New(loaded.Config); e != nil {
-		err = e
-	} else {
-		err = work(ctx, c, *namespace, os.Stdout)
-	}
-	if err != nil && ctx.Err() == nil {
-		fmt.Fprintln(os.Stderr, "ensure:", err)
-		os.Exit(1)
-	}
+	cluster.Example{Work: func(ctx context.Context, c *client.Client) error {
+		return work(ctx, c, *namespace, os.Stdout)
+	}}.Main()
 }

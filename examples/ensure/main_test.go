@@ -2,8 +2,12 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"testing"
 	"testing/synctest"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
 func TestEnsureKeepsItAsItShouldBe(t *testing.T) {
@@ -14,7 +18,8 @@ somebody scales it to 5
 Updated: 2 replicas with labels map[seen-by:somebody shop:bowline-example-shop], owned by ConfigMap
 Unchanged: 2 replicas with labels map[seen-by:somebody shop:bowline-example-shop], owned by ConfigMap
 `
-		if err := demo(t.Context(), &out); err != nil || out.String() != want {
+		work := func(ctx context.Context, c *client.Client) error { return work(ctx, c, "default", &out) }
+		if err := cluster.InProcess(t.Context(), work); err != nil || out.String() != want {
 			t.Errorf("got %v and\n%s", err, out.String())
 		}
 	})

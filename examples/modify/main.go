@@ -15,15 +15,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/bowline-go/bowline/client"
-	"github.com/bowline-go/bowline/client/clienttest"
-	"github.com/bowline-go/bowline/client/kubeconfig"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
 // Show is the part of a config map that a clerk needs.
@@ -99,44 +97,9 @@ func work(ctx context.Context, c *client.Client, namespace string, clerks []stri
 	return errors.Join(append(errs, shows.Delete(context.WithoutCancel(ctx), key, client.DeleteOptions{}))...)
 }
 
-// play gives work a client of the cluster of a kubeconfig, if one is named, and of a server in this process otherwise.
-func play(ctx context.Context, file, name string, work func(context.Context, *client.Client) error) error {
-	if file != "" || name != "" {
-		loaded, err := kubeconfig.Load(kubeconfig.Options{Path: file, Context: name})
-		if err != nil {
-			return err
-		}
-		c, err := client.New(loaded.Config)
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-		return work(ctx, c)
-	}
-	ctx, stop := context.WithCancel(ctx)
-	server := clienttest.New(clienttest.Options{})
-	served := make(chan error, 1)
-	go func() { served <- server.Run(ctx) }()
-	c, err := client.New(server.Config())
-	if err == nil {
-		err = work(ctx, c)
-		c.Close()
-	}
-	stop()
-	return errors.Join(err, <-served)
-}
-
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	file := flag.String("kubeconfig", "", "use the cluster of this `file` instead of a server in the process")
-	name := flag.String("context", "", "the kubeconfig's context; empty is its current one")
 	namespace := flag.String("namespace", "default", "where the config map is made")
-	flag.Parse()
-	if err := play(ctx, *file, *name, func(ctx context.Context, c *client.Client) error {
+	cluster.Example{Work: func(ctx context.Context, c *client.Client) error {
 		return work(ctx, c, *namespace, []string{"ann", "ben", "cem", "dot"}, os.Stdout)
-	}); err != nil && ctx.Err() == nil {
-		fmt.Fprintln(os.Stderr, "modify:", err)
-		os.Exit(1)
-	}
+	}}.Main()
 }

@@ -13,11 +13,12 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
 func TestEverySeatIsSoldOnce(t *testing.T) {
 	var out bytes.Buffer
-	err := play(t.Context(), "", "", func(ctx context.Context, c *client.Client) error {
+	err := cluster.InProcess(t.Context(), func(ctx context.Context, c *client.Client) error {
 		return work(ctx, c, "default", []string{"ann", "ben", "cem", "dot", "eve"}, &out)
 	})
 	if want := "5 clerks have sold 1a 1b 1c 2a 2b 2c 3a 3b 3c\n"; err != nil || out.String() != want {
@@ -60,10 +61,4 @@ func TestASaleThatMayHaveHappenedIsNotMadeAgain(t *testing.T) {
 			t.Errorf("the error is %v", err)
 		}
 	})
-}
-
-func TestAKubeconfigThatIsNotThere(t *testing.T) {
-	if err := play(t.Context(), t.TempDir()+"/none", "", nil); err == nil {
-		t.Error("it worked")
-	}
 }

@@ -9,17 +9,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 
 	"github.com/bowline-go/bowline/client"
-	"github.com/bowline-go/bowline/client/clienttest"
-	"github.com/bowline-go/bowline/client/kubeconfig"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
 // show prints the table of a namespace, or of all if that is empty. Of the objects it needs nothing but the metadata.
@@ -60,41 +57,7 @@ func fill(ctx context.Context, c *client.Client) error {
 	return nil
 }
 
-// play gives work a client of the cluster of a kubeconfig, if one is named, and of a server in this process otherwise, which
-// it fills first.
-func play(ctx context.Context, file, name string, work func(context.Context, *client.Client) error) error {
-	if file != "" || name != "" {
-		loaded, err := kubeconfig.Load(kubeconfig.Options{Path: file, Context: name})
-		if err != nil {
-			return err
-		}
-		c, err := client.New(loaded.Config)
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-		return work(ctx, c)
-	}
-	ctx, stop := context.WithCancel(ctx)
-	server := clienttest.New(clienttest.Options{})
-	served := make(chan error, 1)
-	go func() { served <- server.Run(ctx) }()
-	c, err := client.New(server.Config())
-	if err == nil {
-		if err = fill(ctx, c); err == nil {
-			err = work(ctx, c)
-		}
-		c.Close()
-	}
-	stop()
-	return errors.Join(err, <-served)
-}
-
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	file := flag.String("kubeconfig", "", "use the cluster of this `file` instead of a server in the process")
-	name := flag.String("context", "", "the kubeconfig's context; empty is its current one")
 	var t client.Type[*meta.Partial]
 	flag.StringVar(&t.Group, "group", "", "the resource's group; empty is the core group")
 	flag.StringVar(&t.Version, "version", "v1", "the group's version")
@@ -102,11 +65,7 @@ func main() {
 	flag.StringVar(&t.Resource, "resource", "secrets", "the resource's name")
 	namespace := flag.String("namespace", "", "the namespace; empty means all")
 	wide := flag.Bool("wide", false, "print all columns")
-	flag.Parse()
-	if err := play(ctx, *file, *name, func(ctx context.Context, c *client.Client) error {
+	cluster.Example{Fill: fill, Work: func(ctx context.Context, c *client.Client) error {
 		return show(ctx, client.For(c, t), *namespace, *wide, os.Stdout)
-	}); err != nil && ctx.Err() == nil {
-		fmt.Fprintln(os.Stderr, "table:", err)
-		os.Exit(1)
-	}
+	}}.Main()
 }

@@ -9,13 +9,17 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
 func TestTablesAreThoseOfTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		secrets := client.Type[*meta.Partial]{Version: "v1", Kind: "Secret", Resource: "secrets"}
 		var out bytes.Buffer
-		err := play(t.Context(), "", "", func(ctx context.Context, c *client.Client) error {
+		err := cluster.InProcess(t.Context(), func(ctx context.Context, c *client.Client) error {
+			if err := fill(ctx, c); err != nil {
+				return err
+			}
 			time.Sleep(90 * time.Second) // virtual
 			for _, namespace := range []string{"", "default", "kube-public"} {
 				if err := show(ctx, client.For(c, secrets), namespace, true, &out); err != nil {

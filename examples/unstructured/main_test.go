@@ -7,12 +7,16 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
 func TestUnstructuredShowsAndSetsAField(t *testing.T) {
 	deployments := client.Type[*meta.Unstructured]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"}
 	var out bytes.Buffer
-	err := play(t.Context(), "", "", func(ctx context.Context, c *client.Client) error {
+	err := cluster.InProcess(t.Context(), func(ctx context.Context, c *client.Client) error {
+		if err := fill(ctx, c); err != nil {
+			return err
+		}
 		for _, step := range []struct {
 			path  []string
 			value string

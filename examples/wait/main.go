@@ -14,13 +14,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"time"
 
 	"github.com/bowline-go/bowline/client"
-	"github.com/bowline-go/bowline/client/clienttest"
-	"github.com/bowline-go/bowline/client/kubeconfig"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
 // Pod has what this program reads.
@@ -51,25 +49,15 @@ func wait(ctx context.Context, c *client.Client, key meta.Key, timeout time.Dura
 	return nil
 }
 
-// demo waits for a pod that somebody else brings along, and then for its end.
-func demo(ctx context.Context, out io.Writer) error {
-	ctx, stop := context.WithCancel(ctx)
-	server := clienttest.New(clienttest.Options{})
-	served := make(chan error, 1)
-	go func() { served <- server.Run(ctx) }()
-	c, err := client.New(server.Config())
-	if err == nil {
-		key := meta.Key{Namespace: "default", Name: "web"}
-		err = wait(ctx, c, key, 300*time.Millisecond, out) // for nothing: there is no such pod
-		if errors.Is(err, context.DeadlineExceeded) {
-			brought := make(chan error, 1)
-			go func() { brought <- bring(ctx, c, key) }()
-			err = errors.Join(wait(ctx, c, key, time.Minute, out), <-brought)
-		}
-		c.Close()
+// demo waits for a pod that is not there, and then for one that somebody else brings along.
+func demo(ctx context.Context, c *client.Client, out io.Writer) error {
+	key := meta.Key{Namespace: "default", Name: "web"}
+	if err := wait(ctx, c, key, 300*time.Millisecond, out); !errors.Is(err, context.DeadlineExceeded) {
+		return err
 	}
-	stop()
-	return errors.Join(err, <-served)
+	brought := make(chan error, 1)
+	go func() { brought <- bring(ctx, c, key) }()
+	return errors.Join(wait(ctx, c, key, time.Minute, out), <-brought)
 }
 
 // bring does what a user, a scheduler and a kubelet do.
@@ -94,27 +82,12 @@ func bring(ctx context.Context, c *client.Client, key meta.Key) error {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	file := flag.String("kubeconfig", "", "use the cluster of this `file` instead of a server in the process")
-	name := flag.String("context", "", "the kubeconfig's context; empty is its current one")
 	var key meta.Key
 	flag.StringVar(&key.Namespace, "namespace", "default", "the pod's namespace")
 	flag.StringVar(&key.Name, "pod", "web", "the pod's name")
 	timeout := flag.Duration("timeout", time.Minute, "how long to wait")
-	flag.Parse()
-	var err error
-	if *file == "" && *name == "" {
-		err = demo(ctx, os.Stdout)
-	} else if loaded, e := kubeconfig.Load(kubeconfig.Options{Path: *file, Context: *name}); e != nil {
-		err = e
-	} else if c, e := client.New(loaded.Config); e != nil {
-		err = e
-	} else {
-		err = wait(ctx, c, key, *timeout, os.Stdout)
-	}
-	if err != nil && ctx.Err() == nil {
-		fmt.Fprintln(os.Stderr, "wait:", err)
-		os.Exit(1)
-	}
+	cluster.Example{
+		Work: func(ctx context.Context, c *client.Client) error { return wait(ctx, c, key, *timeout, os.Stdout) },
+		Demo: func(ctx context.Context, c *client.Client) error { return demo(ctx, c, os.Stdout) },
+	}.Main()
 }

@@ -2,8 +2,12 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"testing"
 	"testing/synctest"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
 func TestWaitIsForThePodThatComes(t *testing.T) {
@@ -12,7 +16,8 @@ func TestWaitIsForThePodThatComes(t *testing.T) {
 		const want = `not ready in time: it does not exist
 default/web is ready, and its phase is Running
 `
-		if err := demo(t.Context(), &out); err != nil || out.String() != want {
+		work := func(ctx context.Context, c *client.Client) error { return demo(ctx, c, &out) }
+		if err := cluster.InProcess(t.Context(), work); err != nil || out.String() != want {
 			t.Errorf("got %v and\n%s", err, out.String())
 		}
 	})

@@ -15,12 +15,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 
 	"github.com/bowline-go/bowline/client"
-	"github.com/bowline-go/bowline/client/clienttest"
-	"github.com/bowline-go/bowline/client/kubeconfig"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
 // ConfigMap has what this program reads.
@@ -76,44 +74,22 @@ func act(ctx context.Context, c *client.Client) error {
 	return maps.Delete(ctx, key, client.DeleteOptions{})
 }
 
-// demo follows what it makes happen itself, in a server in this process.
-func demo(ctx context.Context, out io.Writer) error {
-	ctx, stop := context.WithCancel(ctx)
-	server := clienttest.New(clienttest.Options{})
-	served := make(chan error, 1)
-	go func() { served <- server.Run(ctx) }()
-	c, err := client.New(server.Config())
-	if err == nil {
-		acted := make(chan error, 1)
-		listed := func() { go func() { acted <- act(ctx, c) }() }
-		if err = follow(ctx, c, "default", 3, listed, out); err == nil {
-			err = <-acted
-		}
-		c.Close()
+// demo follows what it makes happen itself.
+func demo(ctx context.Context, c *client.Client, out io.Writer) error {
+	acted := make(chan error, 1)
+	listed := func() { go func() { acted <- act(ctx, c) }() }
+	if err := follow(ctx, c, "default", 3, listed, out); err != nil {
+		return err
 	}
-	stop()
-	return errors.Join(err, <-served)
+	return <-acted
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	file := flag.String("kubeconfig", "", "use the cluster of this `file` instead of a server in the process")
-	name := flag.String("context", "", "the kubeconfig's context; empty is its current one")
 	namespace := flag.String("namespace", "", "the namespace to watch in a real cluster; empty means all")
-	flag.Parse()
-	var err error
-	if *file == "" && *name == "" {
-		err = demo(ctx, os.Stdout)
-	} else if loaded, e := kubeconfig.Load(kubeconfig.Options{Path: *file, Context: *name}); e != nil {
-		err = e
-	} else if c, e := client.New(loaded.Config); e != nil {
-		err = e
-	} else {
-		err = follow(ctx, c, *namespace, 0, func() {}, os.Stdout)
-	}
-	if err != nil && ctx.Err() == nil {
-		fmt.Fprintln(os.Stderr, "watch:", err)
-		os.Exit(1)
-	}
+	cluster.Example{
+		Work: func(ctx context.Context, c *client.Client) error {
+			return follow(ctx, c, *namespace, 0, func() {}, os.Stdout)
+		},
+		Demo: func(ctx context.Context, c *client.Client) error { return demo(ctx, c, os.Stdout) },
+	}.Main()
 }

@@ -1,0 +1,97 @@
+// Package cluster gives an example its cluster: the one of a kubeconfig, or an API server in the process, so that every example
+// runs with nothing but Go.
+package cluster
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/kubeconfig"
+)
+
+// Work is what an example does with a client.
+type Work func(ctx context.Context, c *client.Client) error
+
+// Example is a program that works on a cluster.
+type Example struct {
+	// Work is done on the cluster that the flags name.
+	Work Work
+	// Demo is done instead on a server in the process, which nobody else uses. Nil means Fill, if there is one, and then Work.
+	Demo Work
+	// Fill makes objects for Work in a server in the process.
+	Fill Work
+	// Resources are the custom resources of the server in the process.
+	Resources []clienttest.Resource
+}
+
+// Main is the main function of an example, which has declared the flags of its own. It adds -kubeconfig and -context, reads the
+// flags, and does Work on the cluster that those two name, or else Demo. An interrupt ends the context of both. Any other error ends
+// the program with status 1.
+func (e Example) Main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	var o kubeconfig.Options
+	flag.StringVar(&o.Path, "kubeconfig", "", "use the cluster of this `file` instead of a server in the process")
+	flag.StringVar(&o.Context, "context", "", "the kubeconfig's context; empty is its current one")
+	flag.Parse()
+	var err error
+	if o.Path != "" || o.Context != "" {
+		err = onCluster(ctx, o, e.Work)
+	} else {
+		err = InProcess(ctx, e.demo, e.Resources...)
+	}
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), err)
+		os.Exit(1)
+	}
+}
+
+// demo does what Demo says.
+func (e Example) demo(ctx context.Context, c *client.Client) error {
+	if e.Demo != nil {
+		return e.Demo(ctx, c)
+	}
+	if e.Fill != nil {
+		if err := e.Fill(ctx, c); err != nil {
+			return err
+		}
+	}
+	return e.Work(ctx, c)
+}
+
+// onCluster does work on the cluster of a kubeconfig.
+func onCluster(ctx context.Context, o kubeconfig.Options, work Work) error {
+	loaded, err := kubeconfig.Load(o)
+	if err != nil {
+		return err
+	}
+	c, err := client.New(loaded.Config)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return work(ctx, c)
+}
+
+// InProcess does work on an API server of its own, which runs for as long as the work.
+func InProcess(ctx context.Context, work Work, resources ...clienttest.Resource) error {
+	ctx, stop := context.WithCancel(ctx)
+	server := clienttest.New(clienttest.Options{Resources: resources})
+	served := make(chan error, 1)
+	go func() { served <- server.Run(ctx) }()
+	c, err := client.New(server.Config())
+	if err == nil {
+		err = work(ctx, c)
+		c.Close()
+	}
+	stop()
+	return errors.Join(err, <-served)
+}
