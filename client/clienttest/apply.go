@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
@@ -54,7 +55,7 @@ func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*revis
 			return nil, 0, invalid(c.res.Group, c.res.Kind, c.Key.Name, causes)
 		}
 	}
-	raw := appendValue(nil, wanted)
+	raw := jsontree.Append(nil, wanted)
 	d, err := parseDraft(raw)
 	if err == nil {
 		err = d.normalize(c.res)
@@ -94,32 +95,32 @@ func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*revis
 }
 
 // readConfig reads the request of an apply, and says which members are there twice.
-func readConfig(body []byte) (_ members, twice []string, _ error) {
-	v, twice, err := parseYAML(body)
+func readConfig(body []byte) (_ jsontree.Object, twice []string, _ error) {
+	v, twice, err := jsontree.ParseYAML(body)
 	if err != nil {
 		return nil, nil, badRequest("error decoding patch: error converting YAML to JSON: %v", err)
 	}
-	config, ok := v.(members)
+	config, ok := v.(jsontree.Object)
 	if !ok && v != nil {
 		return nil, nil, badRequest("error decoding patch: error unmarshaling JSON: while decoding JSON: "+
-			"json: cannot unmarshal %s into Go value of type map[string]interface {}", jsonKind(v))
+			"json: cannot unmarshal %s into Go value of type map[string]interface {}", jsontree.KindOf(v))
 	}
 	return config, twice, nil
 }
 
 // bare is an object of the kind that is applied, without anything.
-func (c *call) bare() members {
+func (c *call) bare() jsontree.Object {
 	kind := c.appliedKind()
-	return members{"apiVersion": kind.APIVersion(), "kind": kind.Kind}
+	return jsontree.Object{"apiVersion": kind.APIVersion(), "kind": kind.Kind}
 }
 
 // applyTo returns what applying a configuration makes of a live object, and who owns what then.
-func (c *call) applyTo(m management, live members, all owners, config members, o writeOptions) (any, owners, error) {
+func (c *call) applyTo(m management, live jsontree.Object, all owners, config jsontree.Object, o writeOptions) (any, owners, error) {
 	kind := gvkOf(config)
 	if kind != c.appliedKind() {
 		return nil, nil, badRequest("invalid object type: %s", gvkText(kind))
 	}
-	metadata, _ := config["metadata"].(members)
+	metadata, _ := config["metadata"].(jsontree.Object)
 	if _, found := metadata["managedFields"].([]any); found {
 		return nil, nil, badRequest("metadata.managedFields must be nil")
 	}
@@ -154,7 +155,7 @@ func (c *call) appliedKind() meta.GVK {
 }
 
 // applied returns what a configuration makes of a live object, who owns what then, and what others lose by that.
-func (m management) applied(live any, config members, all owners, manager string) (wanted any, now, lost owners) {
+func (m management) applied(live any, config jsontree.Object, all owners, manager string) (wanted any, now, lost owners) {
 	who := m.owner(manager, operationApply)
 	all = m.known(all)
 	last := all.of(who)
@@ -196,7 +197,7 @@ func conflictsOf(lost owners) error {
 }
 
 // gvkOf returns the kind that an object says it is. What cannot be one is none.
-func gvkOf(m members) meta.GVK {
+func gvkOf(m jsontree.Object) meta.GVK {
 	apiVersion, _ := m["apiVersion"].(string)
 	kind, _ := m["kind"].(string)
 	if strings.Count(apiVersion, "/") > 1 {
@@ -207,8 +208,8 @@ func gvkOf(m members) meta.GVK {
 }
 
 // nameText names a configuration as the real server does in errors of an apply.
-func nameText(config members) string {
-	metadata, _ := config["metadata"].(members)
+func nameText(config jsontree.Object) string {
+	metadata, _ := config["metadata"].(jsontree.Object)
 	name, _ := metadata["name"].(string)
 	namespace, _ := metadata["namespace"].(string)
 	return namespace + "/" + name + "; " + gvkText(gvkOf(config))
@@ -220,7 +221,7 @@ func gvkText(k meta.GVK) string { return k.Group + "/" + k.Version + ", Kind=" +
 // dropNulls takes the null members away, which a compiled-in type does not keep. What is in a map or in a list is empty instead.
 func (s *shape) dropNulls(v any) {
 	switch v := v.(type) {
-	case members:
+	case jsontree.Object:
 		for name, m := range v {
 			inner, named := s.field(name)
 			switch {
@@ -248,7 +249,7 @@ func (s *shape) empty() any {
 	case s != nil && s.typ == "string":
 		return ""
 	case s != nil && s.typ == "object" && s.members != nil:
-		return members{}
+		return jsontree.Object{}
 	}
 	return nil
 }

@@ -1,35 +1,10 @@
 package clienttest
 
 import (
-	"encoding/json"
 	"testing"
-)
 
-// JSON is read as by the reader for JSON, and whatever can be read makes a value that can be written.
-func FuzzParseYAML(f *testing.F) {
-	for _, doc := range []string{
-		`{"a":[1,2.50,null,true,"x"]}`, "a: b\nc:\n- d\n- e: f\n", "a: &x {b: 1}\nc:\n  <<: *x\n  b: 2\n", "- yes\n- 0x10\n- 1_000\n- !!binary aGk=\n",
-		"a: &a [*a]", "? [a]\n: b\n", "~: x", "", "\t", "{", "a: .inf", "a: 99999999999999999999", "a: b\n---\nc: d\n",
-	} {
-		f.Add([]byte(doc))
-	}
-	f.Fuzz(func(t *testing.T, doc []byte) {
-		v, _, err := parseYAML(doc)
-		if err != nil {
-			return
-		}
-		b := appendValue(nil, v)
-		if !json.Valid(b) {
-			t.Fatalf("%q becomes %q", doc, b)
-		}
-		if again, _, err := parseYAML(b); err != nil || !equal(again, v) {
-			t.Fatalf("%q becomes %s, and that %v, %v", doc, b, again, err)
-		}
-		if j, err := parseJSON(doc); err == nil && !equal(j, v) {
-			t.Fatalf("%q is %v as YAML and %v as JSON", doc, v, j)
-		}
-	})
-}
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+)
 
 // Fields are found, compared, merged and taken away for any two values of a shape, so that the sets and the values agree.
 func FuzzApplied(f *testing.F) {
@@ -45,10 +20,10 @@ func FuzzApplied(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, one, two []byte) {
-		live, errOne := parseJSON(one)
-		config, errTwo := parseJSON(two)
-		_, ok := live.(members)
-		_, okToo := config.(members)
+		live, errOne := jsontree.Parse(one)
+		config, errTwo := jsontree.Parse(two)
+		_, ok := live.(jsontree.Object)
+		_, okToo := config.(jsontree.Object)
 		if errOne != nil || errTwo != nil || !ok || !okToo {
 			return
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
@@ -21,7 +22,7 @@ func (s *shape) check(v any, path string) []string {
 		return []string{path + ": " + fmt.Sprintf(format, args...)}
 	}
 	switch v := v.(type) {
-	case members:
+	case jsontree.Object:
 		if s.typ != "" && s.typ != "object" {
 			return wrong("%s", s.mismatch(v))
 		}
@@ -94,7 +95,7 @@ func (s *shape) mismatch(v any) string {
 func (s *shape) noKey(e any) string {
 	if s.list == listSet {
 		switch e.(type) {
-		case members:
+		case jsontree.Object:
 			return "associative list without keys has an element that's a map type"
 		case []any:
 			return "not supported: associative list with lists as elements"
@@ -104,7 +105,7 @@ func (s *shape) noKey(e any) string {
 	switch e.(type) {
 	case nil:
 		return "associative list with keys may not have a null element"
-	case members:
+	case jsontree.Object:
 		return fmt.Sprintf("associative list with keys has an element that omits all key fields %q "+
 			"(and doesn't have default values for any key fields)", s.keys)
 	}
@@ -112,36 +113,11 @@ func (s *shape) noKey(e any) string {
 }
 
 // goType, goText and goSyntax are how the real server's language shows a value.
-func goType(v any) string { return fmt.Sprintf("%T", goValue(v)) }
+func goType(v any) string { return fmt.Sprintf("%T", jsontree.GoValue(v)) }
 
-func goText(v any) string { return fmt.Sprint(goValue(v)) }
+func goText(v any) string { return fmt.Sprint(jsontree.GoValue(v)) }
 
-func goSyntax(v any) string { return fmt.Sprintf("%#v", goValue(v)) }
-
-// goValue returns a value with its numbers as the real server has them.
-func goValue(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		if i, err := v.Int64(); err == nil {
-			return i
-		}
-		f, _ := v.Float64() // what is out of range is infinite
-		return f
-	case members:
-		out := make(members, len(v))
-		for name, m := range v {
-			out[name] = goValue(m)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = goValue(e)
-		}
-		return out
-	}
-	return v
-}
+func goSyntax(v any) string { return fmt.Sprintf("%#v", jsontree.GoValue(v)) }
 
 // nulls returns what is wrong with the null members of a custom resource: the schema must allow them.
 func (s *shape) nulls(v any, path string) []meta.StatusCause {
@@ -155,7 +131,7 @@ func (s *shape) nulls(v any, path string) []meta.StatusCause {
 		causes = append(causes, s.nulls(v, path)...)
 	}
 	switch v := v.(type) {
-	case members:
+	case jsontree.Object:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			m, _ := s.field(name)
 			inside(m, v[name], strings.TrimPrefix(path+"."+name, "."))

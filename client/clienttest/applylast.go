@@ -1,6 +1,10 @@
 package clienttest
 
-import "maps"
+import (
+	"maps"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+)
 
 // kubectl applied by itself before the server could, and noted in an annotation what. Where it goes over to the server's apply, which
 // it does under the name kubectl, the server reads and keeps that annotation.
@@ -15,8 +19,8 @@ func (m management) disputed(live any, lost owners, manager string) owners {
 	if manager != kubectl {
 		return lost
 	}
-	v, err := parseJSON([]byte(annotation(live)))
-	config, ok := v.(members)
+	v, err := jsontree.Parse([]byte(annotation(live)))
+	config, ok := v.(jsontree.Object)
 	if err != nil || !ok || gvkOf(config).APIVersion() != m.apiVersion || len(m.shape.check(config, "")) > 0 {
 		return lost
 	}
@@ -33,32 +37,32 @@ func (m management) disputed(live any, lost owners, manager string) owners {
 
 // annotation returns kubectl's note in an object.
 func annotation(v any) string {
-	object, _ := v.(members)
-	metadata, _ := object["metadata"].(members)
-	annotations, _ := metadata["annotations"].(members)
+	object, _ := v.(jsontree.Object)
+	metadata, _ := object["metadata"].(jsontree.Object)
+	annotations, _ := metadata["annotations"].(jsontree.Object)
 	text, _ := annotations[lastApplied].(string)
 	return text
 }
 
 // noteLastApplied brings kubectl's note in an object up to date, if it has one.
-func noteLastApplied(v any, config members) {
+func noteLastApplied(v any, config jsontree.Object) {
 	if annotation(v) == "" {
 		return
 	}
 	note := maps.Clone(config)
-	if metadata, ok := note["metadata"].(members); ok {
+	if metadata, ok := note["metadata"].(jsontree.Object); ok {
 		metadata = maps.Clone(metadata)
 		note["metadata"] = metadata
-		if annotations, ok := metadata["annotations"].(members); ok {
+		if annotations, ok := metadata["annotations"].(jsontree.Object); ok {
 			annotations = maps.Clone(annotations)
 			delete(annotations, lastApplied)
 			metadata["annotations"] = annotations
 		}
 	}
-	object := v.(members)
-	metadata := maps.Clone(object["metadata"].(members))
-	annotations := maps.Clone(metadata["annotations"].(members))
-	annotations[lastApplied] = string(append(appendValue(nil, note), '\n'))
+	object := v.(jsontree.Object)
+	metadata := maps.Clone(object["metadata"].(jsontree.Object))
+	annotations := maps.Clone(metadata["annotations"].(jsontree.Object))
+	annotations[lastApplied] = string(append(jsontree.Append(nil, note), '\n'))
 	metadata["annotations"] = annotations
 	object["metadata"] = metadata
 }

@@ -1,6 +1,9 @@
 package clienttest
 
-import "github.com/bowline-go/bowline/internal/fieldset"
+import (
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/internal/fieldset"
+)
 
 // merged returns live with what config says. Nothing that is not in config changes, so nothing goes; what goes is up to pruned.
 // Either may be missing.
@@ -10,7 +13,7 @@ func merged(live, config any, s *shape) any {
 	}
 	liveObject, object := objectIn(live, s), objectIn(config, s)
 	if isObject(config) && len(liveObject)+len(object) > 0 {
-		out := make(members, len(liveObject)+len(object))
+		out := make(jsontree.Object, len(liveObject)+len(object))
 		for name := range allKeys(liveObject, object) {
 			inner, _ := s.field(name)
 			out[name] = merged(valueOf(liveObject, name), valueOf(object, name), inner)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/patch"
 )
@@ -61,7 +62,7 @@ var traitWords = map[string]func(t *builtinTraits){
 // not change: each server has copies.
 var builtinKinds = sync.OnceValue(func() []resource {
 	var rows []kindRow
-	mustDecode(kindText, &rows)
+	jsontree.MustDecode(kindText, &rows)
 	own, reviews, printers := ownTraits(), reviews(), printers()
 	kinds := make([]resource, 0, len(rows))
 	for i, row := range rows {
@@ -83,7 +84,7 @@ var builtinKinds = sync.OnceValue(func() []resource {
 			r.blank = string(row.Blank[1 : len(row.Blank)-1])
 		}
 		if len(row.Status) > 0 {
-			r.initial, _ = parseJSON(row.Status) // it is valid: the file is
+			r.initial, _ = jsontree.Parse(row.Status) // it is valid: the file is
 		}
 		subresources := make(map[string]*subresource, len(row.Subresources))
 		for _, sub := range row.Subresources {
@@ -149,7 +150,7 @@ func timeText(t meta.Time) string { return t.UTC().Format(time.RFC3339) }
 // prepareNamespace gives a namespace what controllers and admission give it on a real server.
 func prepareNamespace(d *draft, _ bool) {
 	d.meta.Labels = withEntry(d.meta.Labels, "kubernetes.io/metadata.name", d.meta.Name)
-	d.content["spec"] = members{"finalizers": []any{"kubernetes"}}
+	d.content["spec"] = jsontree.Object{"finalizers": []any{"kubernetes"}}
 }
 
 // prepareSecret moves stringData, which is write-only, into data.
@@ -157,13 +158,13 @@ func prepareSecret(d *draft, _ bool) {
 	if _, found := d.content["type"]; !found {
 		d.content["type"] = "Opaque"
 	}
-	text, _ := d.content["stringData"].(members)
+	text, _ := d.content["stringData"].(jsontree.Object)
 	delete(d.content, "stringData")
 	if len(text) == 0 {
 		return
 	}
-	data, _ := d.content["data"].(members)
-	data, _ = patch.MergeValue(maps.Clone(data), text).(members)
+	data, _ := d.content["data"].(jsontree.Object)
+	data, _ = patch.MergeValue(maps.Clone(data), text).(jsontree.Object)
 	for k := range text {
 		s, _ := text[k].(string)
 		data[k] = base64.StdEncoding.EncodeToString([]byte(s))

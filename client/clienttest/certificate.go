@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -24,9 +25,9 @@ const (
 
 // completeRequest notes who has made a request.
 func completeRequest(d *draft, by User) {
-	spec, _ := d.content["spec"].(members)
+	spec, _ := d.content["spec"].(jsontree.Object)
 	if spec = maps.Clone(spec); spec == nil {
-		spec = members{}
+		spec = jsontree.Object{}
 	}
 	for _, f := range []struct {
 		name  string
@@ -43,7 +44,7 @@ func completeRequest(d *draft, by User) {
 			spec[f.name] = f.value
 		}
 	}
-	d.content["spec"], d.content["status"] = spec, members{}
+	d.content["spec"], d.content["status"] = spec, jsontree.Object{}
 }
 
 func anySlice(texts []string) []any {
@@ -54,8 +55,8 @@ func anySlice(texts []string) []any {
 	return list
 }
 
-func anyLists(of map[string][]string) members {
-	m := members{}
+func anyLists(of map[string][]string) jsontree.Object {
+	m := jsontree.Object{}
 	for k, texts := range of {
 		m[k] = anySlice(texts)
 	}
@@ -90,27 +91,27 @@ func certificatePart(old, d *draft) *draft {
 }
 
 // conditionsOf returns the conditions of an object.
-func conditionsOf(d *draft) (conditions []members) {
-	status, _ := d.content["status"].(members)
+func conditionsOf(d *draft) (conditions []jsontree.Object) {
+	status, _ := d.content["status"].(jsontree.Object)
 	list, _ := status["conditions"].([]any)
 	for _, v := range list {
-		m, _ := v.(members)
+		m, _ := v.(jsontree.Object)
 		conditions = append(conditions, m)
 	}
 	return conditions
 }
 
-func ofType(conditions []members, name string) []members {
-	return slices.DeleteFunc(slices.Clone(conditions), func(c members) bool { return c["type"] != name })
+func ofType(conditions []jsontree.Object, name string) []jsontree.Object {
+	return slices.DeleteFunc(slices.Clone(conditions), func(c jsontree.Object) bool { return c["type"] != name })
 }
 
 // setConditions sets the conditions of an object, each with the times since when it has been as it is.
-func setConditions(d, old *draft, conditions []members) {
+func setConditions(d, old *draft, conditions []jsontree.Object) {
 	present := now().UTC().Format(time.RFC3339)
 	var list []any
 	for _, c := range conditions {
 		if c = maps.Clone(c); c == nil {
-			c = members{}
+			c = jsontree.Object{}
 		}
 		if c["lastUpdateTime"] == nil {
 			c["lastUpdateTime"] = present
@@ -126,9 +127,9 @@ func setConditions(d, old *draft, conditions []members) {
 		}
 		list = append(list, c)
 	}
-	status, _ := d.content["status"].(members)
+	status, _ := d.content["status"].(jsontree.Object)
 	if status = maps.Clone(status); status == nil {
-		status = members{}
+		status = jsontree.Object{}
 	}
 	delete(status, "conditions")
 	if len(list) > 0 {
@@ -164,7 +165,7 @@ func checkRequest(old, d *draft, subresource string) []meta.StatusCause {
 	return causes
 }
 
-func checkConditions(field string, conditions []members) (causes []meta.StatusCause) {
+func checkConditions(field string, conditions []jsontree.Object) (causes []meta.StatusCause) {
 	const yes, no = `conditions[{"type": "Approved"}]`, `conditions[{"type": "Denied"}]`
 	seen := map[any]bool{}
 	for i, c := range conditions {
@@ -203,7 +204,7 @@ func missingValue(field string) meta.StatusCause {
 
 // certificateOf returns the certificate of a request as it is in JSON.
 func certificateOf(d *draft) string {
-	status, _ := d.content["status"].(members)
+	status, _ := d.content["status"].(jsontree.Object)
 	text, _ := status["certificate"].(string)
 	return text
 }

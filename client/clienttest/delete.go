@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -274,14 +275,14 @@ func (o *deleteOptions) grace(old, d *draft) (graceful, pending bool) {
 
 // gracePeriod returns how many seconds a pod has from now.
 func (d *draft) gracePeriod(asked *int64) int64 {
-	phase := lookup(d.content, "status.phase")
-	if lookup(d.content, "spec.nodeName") == "" || phase == "Succeeded" || phase == "Failed" {
+	phase := jsontree.Lookup(d.content, "status.phase")
+	if jsontree.Lookup(d.content, "spec.nodeName") == "" || phase == "Succeeded" || phase == "Failed" {
 		return 0
 	}
 	if asked != nil {
 		return *asked
 	}
-	seconds, err := strconv.ParseInt(lookup(d.content, "spec.terminationGracePeriodSeconds"), 10, 64)
+	seconds, err := strconv.ParseInt(jsontree.Lookup(d.content, "spec.terminationGracePeriodSeconds"), 10, 64)
 	if err != nil {
 		return defaultGrace
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -90,7 +91,7 @@ func (e *metadataEncoder) name(name string) {
 func (e *metadataEncoder) text(name, s string) {
 	if s != "" {
 		e.name(name)
-		e.b = appendString(e.b, s)
+		e.b = jsontree.AppendString(e.b, s)
 	}
 }
 
@@ -104,9 +105,9 @@ func (e *metadataEncoder) texts(name string, m map[string]string) {
 		if i > 0 {
 			e.b = append(e.b, ',')
 		}
-		e.b = appendString(e.b, k)
+		e.b = jsontree.AppendString(e.b, k)
 		e.b = append(e.b, ':')
-		e.b = appendString(e.b, m[k])
+		e.b = jsontree.AppendString(e.b, m[k])
 	}
 	e.b = append(e.b, '}')
 }

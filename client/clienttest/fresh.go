@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"sync"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -23,7 +24,7 @@ type freshObject struct {
 // freshObjects are read once, by the first server, and do not change.
 var freshObjects = sync.OnceValue(func() (out []freshObject) {
 	var texts []json.RawMessage
-	mustDecode(freshText, &texts)
+	jsontree.MustDecode(freshText, &texts)
 	for _, text := range texts {
 		d, err := parseDraft(text)
 		if err != nil {
@@ -51,7 +52,7 @@ func (s *Server) seed() {
 		if r.generation {
 			d.meta.Generation = 1
 		}
-		d.content = withNow(d.content, timeText(created)).(members)
+		d.content = withNow(d.content, timeText(created)).(jsontree.Object)
 		st.version = uint64(min(i+1, 3))
 		next := d.revision(r, st.version)
 		st.commit(r, nil, next, r.objects.tree.set(next))
@@ -65,8 +66,8 @@ func withNow(v any, text string) any {
 		if v == "now" {
 			return text
 		}
-	case members:
-		out := make(members, len(v))
+	case jsontree.Object:
+		out := make(jsontree.Object, len(v))
 		for name, inner := range v {
 			out[name] = withNow(inner, text)
 		}

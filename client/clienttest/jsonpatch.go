@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
 
 // The bounds of a real server for one JSON patch.
@@ -256,12 +258,6 @@ func (r nodeReader) value() *jsonNode {
 	return n
 }
 
-func mustDecode(doc []byte, into any) {
-	if err := json.Unmarshal(doc, into); err != nil {
-		panic(fmt.Sprintf("clienttest: decode what is known to be JSON: %v", err))
-	}
-}
-
 func (n *jsonNode) append(b []byte) []byte {
 	switch {
 	case n == nil:
@@ -283,7 +279,7 @@ func (n *jsonNode) append(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(appendString(b, k), ':')
+		b = append(jsontree.AppendString(b, k), ':')
 		b = n.members[k].append(b)
 	}
 	return append(b, '}')

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
@@ -220,7 +221,7 @@ func (c *call) management() management {
 // entry alone drops them.
 func (c *call) manage(d, old *draft, manager string) {
 	m := c.management()
-	var before any = members{}
+	var before any = jsontree.Object{}
 	var entries []meta.ManagedFields
 	if old != nil {
 		before, entries = old.value(), old.meta.ManagedFields

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
@@ -96,18 +97,18 @@ func dropFields(paths ...string) fieldPart {
 }
 
 // value returns the whole object as one value, but for managedFields.
-func (d *draft) value() members {
+func (d *draft) value() jsontree.Object {
 	m := d.meta
 	m.ManagedFields = nil
 	b, err := json.Marshal(m)
 	if err != nil {
 		panic("clienttest: encode metadata: " + err.Error()) // it was decoded
 	}
-	metadata, err := parseJSON(b)
+	metadata, err := jsontree.Parse(b)
 	if err != nil {
 		panic("clienttest: " + err.Error())
 	}
-	out := make(members, len(d.content)+3)
+	out := make(jsontree.Object, len(d.content)+3)
 	for k, v := range d.content {
 		out[k] = v
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
@@ -62,16 +63,16 @@ func (all owners) withScale(scale owners, apiVersion string) owners {
 }
 
 // value returns the scale as one value.
-func (s *scale) value() members {
+func (s *scale) value() jsontree.Object {
 	b, err := json.Marshal(s)
 	if err != nil {
 		panic("clienttest: encode a scale: " + err.Error()) // it was decoded
 	}
-	v, err := parseJSON(b)
+	v, err := jsontree.Parse(b)
 	if err != nil {
 		panic("clienttest: " + err.Error())
 	}
-	return v.(members)
+	return v.(jsontree.Object)
 }
 
 // parentOwners reads the owners of the object whose scale is written.
@@ -107,7 +108,7 @@ func (c *call) appliedScale(w http.ResponseWriter, body []byte, old *draft, was 
 	m := scaleManagement()
 	m.shape.dropNulls(wanted)
 	s := &scale{}
-	if err := json.Unmarshal(appendValue(nil, wanted), s); err != nil {
+	if err := json.Unmarshal(jsontree.Append(nil, wanted), s); err != nil {
 		return nil, nil, failure(http.StatusInternalServerError, "", "failed to convert new object (%s) to proper version: %v", nameText(config), err)
 	}
 	return s, all.withScale(of, c.res.GVK().APIVersion()).encode(), nil

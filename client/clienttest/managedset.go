@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
@@ -60,17 +61,17 @@ func (s *shape) item() *shape {
 func (s *shape) keyOf(element any) (string, bool) {
 	if s.list == listSet {
 		switch element.(type) {
-		case nil, members, []any:
+		case nil, jsontree.Object, []any:
 			return "", false
 		}
 		key, err := fieldset.Value(element)
 		return key, err == nil
 	}
-	m, ok := element.(members)
+	m, ok := element.(jsontree.Object)
 	if !ok {
 		return "", false
 	}
-	keys := members{}
+	keys := jsontree.Object{}
 	for _, name := range s.keys {
 		if v, found := m[name]; found {
 			keys[name] = v
@@ -104,7 +105,7 @@ func (s *shape) index(list []any) elements {
 func fieldsOf(v any, s *shape) *fieldset.Set {
 	set := &fieldset.Set{}
 	switch v := v.(type) {
-	case members:
+	case jsontree.Object:
 		if s.whole() {
 			set.Self = true
 			return set
@@ -112,7 +113,7 @@ func fieldsOf(v any, s *shape) *fieldset.Set {
 		for name, m := range v {
 			inner, named := s.field(name)
 			c := fieldsOf(m, inner)
-			if empty, ok := m.(members); !named || ok && len(empty) == 0 {
+			if empty, ok := m.(jsontree.Object); !named || ok && len(empty) == 0 {
 				c.Self = true
 			}
 			put(set, fieldset.Field(name), c)
@@ -224,7 +225,7 @@ func (c changes) inside(old, now any, s *shape, path []string) bool {
 }
 
 // valueOf returns a member, or that it is missing.
-func valueOf(m members, name string) any {
+func valueOf(m jsontree.Object, name string) any {
 	if v, found := m[name]; found {
 		return v
 	}
@@ -232,7 +233,7 @@ func valueOf(m members, name string) any {
 }
 
 // written returns an object with the members that a compiled-in type always writes.
-func (s *shape) written(m members) members {
+func (s *shape) written(m jsontree.Object) jsontree.Object {
 	if m == nil || s == nil || len(s.always) == 0 {
 		return m
 	}
@@ -254,8 +255,8 @@ func only(list []any) any {
 }
 
 // objectIn returns the members of an object that are fields of their own.
-func objectIn(v any, s *shape) members {
-	m, _ := v.(members)
+func objectIn(v any, s *shape) jsontree.Object {
+	m, _ := v.(jsontree.Object)
 	if s.whole() {
 		return nil
 	}
@@ -274,7 +275,7 @@ func listIn(v any, s *shape) []any {
 // isObject reports whether v can stand for an object: null and what is missing can.
 func isObject(v any) bool {
 	switch v.(type) {
-	case members, nil, missing:
+	case jsontree.Object, nil, missing:
 		return true
 	}
 	return false
@@ -302,8 +303,8 @@ func allKeys[V any](a, b map[string]V) map[string]struct{} {
 // sameValue is equal, but for numbers, of which it compares what they mean.
 func sameValue(a, b any) bool {
 	switch a := a.(type) {
-	case members:
-		b, ok := b.(members)
+	case jsontree.Object:
+		b, ok := b.(jsontree.Object)
 		return ok && maps.EqualFunc(a, b, sameValue)
 	case []any:
 		b, ok := b.([]any)
@@ -312,7 +313,7 @@ func sameValue(a, b any) bool {
 		b, ok := b.(json.Number)
 		return ok && (a == b || sameNumber(a, b))
 	}
-	return equal(a, b)
+	return jsontree.Equal(a, b)
 }
 
 func sameNumber(a, b json.Number) bool {
@@ -355,11 +356,11 @@ func named(set *fieldset.Set, s *shape) *fieldset.Set {
 // itself while the set has what is inside of it.
 func remove(v any, set *fieldset.Set, s *shape) any {
 	switch v := v.(type) {
-	case members:
+	case jsontree.Object:
 		if s.whole() {
 			return nil
 		}
-		out := make(members, len(v))
+		out := make(jsontree.Object, len(v))
 		for name, m := range v {
 			gone := set.Child(fieldset.Field(name))
 			switch {

@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -17,7 +18,7 @@ func (s *store) terminate(cur *revision, o *deleteOptions) *revision {
 	deleted := now()
 	d.meta.DeletionTimestamp = &deleted
 	d.meta.Finalizers = o.finalizers(s.namespaces, d.meta.Finalizers)
-	d.content["status"] = members{"phase": "Terminating"}
+	d.content["status"] = jsontree.Object{"phase": "Terminating"}
 	if o.dryRun {
 		return d.revision(s.namespaces, cur.version)
 	}

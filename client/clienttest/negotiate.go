@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"compress/gzip"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -194,8 +196,8 @@ func (c *call) payload(fields protoFields) (*payload, error) {
 		p.json, p.wrong = protobufToJSON(p.sent, fields)
 	default:
 		var v any
-		if v, p.twice, p.wrong = parseYAML(p.sent); p.wrong == nil {
-			p.json = appendValue(nil, v)
+		if v, p.twice, p.wrong = jsontree.ParseYAML(p.sent); p.wrong == nil {
+			p.json = jsontree.Append(nil, v)
 		}
 	}
 	return p, nil
@@ -248,4 +250,24 @@ func (s *Server) compressed(w http.ResponseWriter, r *http.Request, size int) (_
 		_ = z.Close() // a client that has gone does not want an error
 		s.gzips.Put(z)
 	}
+}
+
+// answerYAML answers a request in YAML. Every answer is made as JSON; a client that asks for YAML gets the same members, sorted.
+// An answer that is not JSON, such as the "ok" of /healthz, stays as it is.
+func (s *Server) answerYAML(w http.ResponseWriter, r *http.Request, p *Replica) {
+	plain := r.Clone(r.Context())
+	plain.Header.Del("Accept-Encoding")
+	rec := &recorder{header: http.Header{}, code: http.StatusOK}
+	s.answerJSON(rec, plain, p)
+	body := rec.body.Bytes()
+	if rec.header.Get("Content-Type") == mediaJSON {
+		if v, err := jsontree.Parse(body); err == nil {
+			body = jsontree.FormatYAML(v)
+			rec.header.Set("Content-Type", mediaYAML)
+		}
+	}
+	maps.Copy(w.Header(), rec.header)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(rec.code)
+	_, _ = w.Write(body) // a client that has gone does not want an error
 }

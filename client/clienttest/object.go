@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -17,7 +18,7 @@ import (
 type draft struct {
 	apiVersion, kind string
 	meta             meta.ObjectMeta
-	content          members // every member but apiVersion, kind and metadata
+	content          jsontree.Object // every member but apiVersion, kind and metadata
 }
 
 // typeOf reads what an object says that it is.
@@ -43,7 +44,7 @@ func parseDraft(body []byte) (*draft, error) {
 	if err != nil {
 		return nil, &decodeError{err: err}
 	}
-	d := &draft{content: make(members, len(m))}
+	d := &draft{content: make(jsontree.Object, len(m))}
 	// What the object says it is comes first: an error further on names it.
 	for _, f := range []struct {
 		name string
@@ -57,7 +58,7 @@ func parseDraft(body []byte) (*draft, error) {
 		}
 	}
 	for k, raw := range m {
-		if d.content[k], err = parseJSON(raw); err != nil {
+		if d.content[k], err = jsontree.Parse(raw); err != nil {
 			return nil, &decodeError{apiVersion: d.apiVersion, kind: d.kind, err: err}
 		}
 	}
@@ -98,11 +99,11 @@ func (d *draft) normalize(r *resource) error {
 	if r.builtin {
 		r.shape().dropNulls(d.content)
 		for _, name := range r.textMaps {
-			m, ok := d.content[name].(members)
+			m, ok := d.content[name].(jsontree.Object)
 			if v, found := d.content[name]; found && !ok {
 				return d.mismatch(v, r, name, "map[string]string")
 			}
-			texts := make(members, len(m))
+			texts := make(jsontree.Object, len(m))
 			for k, v := range m {
 				s, ok := v.(string)
 				if !ok && v != nil {
@@ -131,7 +132,7 @@ func (d *draft) normalize(r *resource) error {
 // and 1e3 are as well, or else a floating-point number in the form that encoding/json gives it.
 func canonical(v any) any {
 	switch v := v.(type) {
-	case members:
+	case jsontree.Object:
 		for k, e := range v {
 			v[k] = canonical(e)
 		}
@@ -162,11 +163,11 @@ func (r *resource) fill(d *draft) {
 	if !r.builtin {
 		return
 	}
-	blank, _ := parseJSON([]byte("{" + r.blank + "}"))
-	whole, _ := blank.(members)
-	d.content, _ = r.shape().filled(d.content).(members)
+	blank, _ := jsontree.Parse([]byte("{" + r.blank + "}"))
+	whole, _ := blank.(jsontree.Object)
+	d.content, _ = r.shape().filled(d.content).(jsontree.Object)
 	delete(d.content, "metadata")
-	d.content, _ = withBlank(d.content, whole).(members)
+	d.content, _ = withBlank(d.content, whole).(jsontree.Object)
 }
 
 // filled returns a value with the members that its type, and the types in it, always write.
@@ -175,7 +176,7 @@ func (s *shape) filled(v any) any {
 		return v
 	}
 	switch v := v.(type) {
-	case members:
+	case jsontree.Object:
 		m := maps.Clone(s.written(v))
 		for k, e := range m {
 			inner, _ := s.field(k)
@@ -194,8 +195,8 @@ func (s *shape) filled(v any) any {
 
 // withBlank returns v with the members of blank that it does not have, in the objects that both have.
 func withBlank(v, blank any) any {
-	m, isObject := v.(members)
-	empty, wantsObject := blank.(members)
+	m, isObject := v.(jsontree.Object)
+	empty, wantsObject := blank.(jsontree.Object)
 	if !isObject || !wantsObject {
 		return v
 	}
@@ -203,7 +204,7 @@ func withBlank(v, blank any) any {
 	for k, e := range empty {
 		if was, found := m[k]; found {
 			m[k] = withBlank(was, e)
-		} else if _, isObject := e.(members); !isObject && k != "replicas" {
+		} else if _, isObject := e.(jsontree.Object); !isObject && k != "replicas" {
 			m[k] = e
 		}
 	}
@@ -230,22 +231,22 @@ func (d *draft) dropEmpty() {
 // readMetadata reads the metadata of a document again, without the members that it cannot have: encoding/json takes Labels
 // for labels, which a real server does not.
 func (d *draft) readMetadata(doc []byte) {
-	v, _ := parseJSON(doc) // it was read before
-	whole, _ := v.(members)
+	v, _ := jsontree.Parse(doc) // it was read before
+	whole, _ := v.(jsontree.Object)
 	builtinSchemas().metadata().prune(whole["metadata"])
 	d.meta = meta.ObjectMeta{}
-	_ = json.Unmarshal(appendValue(nil, whole["metadata"]), &d.meta)
+	_ = json.Unmarshal(jsontree.Append(nil, whole["metadata"]), &d.meta)
 	d.dropEmpty()
 }
 
 func (d *draft) mismatch(v any, r *resource, name, want string) error {
 	return &decodeError{kind: d.kind, apiVersion: d.apiVersion, err: fmt.Errorf(
-		"json: cannot unmarshal %s into Go struct field %s.%s of type %s", jsonKind(v), r.Kind, name, want)}
+		"json: cannot unmarshal %s into Go struct field %s.%s of type %s", jsontree.KindOf(v), r.Kind, name, want)}
 }
 
 // sameAs reports whether d would change nothing about old but managed fields.
 func (d *draft) sameAs(old *draft) bool {
-	return sameMeta(d.meta, old.meta) && maps.EqualFunc(d.content, old.content, equal)
+	return sameMeta(d.meta, old.meta) && maps.EqualFunc(d.content, old.content, jsontree.Equal)
 }
 
 func sameMeta(a, b meta.ObjectMeta) bool {
@@ -258,7 +259,7 @@ func sameMeta(a, b meta.ObjectMeta) bool {
 // sameSpec reports whether d leaves alone what the generation counts: everything but metadata and, where it is a
 // subresource, status.
 func (d *draft) sameSpec(old *draft, r *resource) bool {
-	without := func(m members) members {
+	without := func(m jsontree.Object) jsontree.Object {
 		if !r.Status {
 			return m
 		}
@@ -266,7 +267,7 @@ func (d *draft) sameSpec(old *draft, r *resource) bool {
 		delete(m, "status")
 		return m
 	}
-	return maps.EqualFunc(without(d.content), without(old.content), equal)
+	return maps.EqualFunc(without(d.content), without(old.content), jsontree.Equal)
 }
 
 // revision is one state of one object. It never changes, and is shared by the collection's trees, its history and all
@@ -296,7 +297,7 @@ func (d *draft) revision(r *resource, version uint64) *revision {
 	}
 	v.path = pathOf(v.key)
 	for _, f := range r.SelectableFields {
-		v.fields = append(v.fields, lookup(d.content, f))
+		v.fields = append(v.fields, jsontree.Lookup(d.content, f))
 	}
 	b := make([]byte, 0, 2048)
 	b = append(b, r.prefix()...)
@@ -306,9 +307,9 @@ func (d *draft) revision(r *resource, version uint64) *revision {
 	v.metaEnd = len(b)
 	for _, k := range slices.Sorted(maps.Keys(d.content)) {
 		b = append(b, ',')
-		b = appendString(b, k)
+		b = jsontree.AppendString(b, k)
 		b = append(b, ':')
-		b = appendValue(b, d.content[k])
+		b = jsontree.Append(b, d.content[k])
 	}
 	v.raw = bytes.Clone(append(b, '}')) // without the room that b had to grow
 	return v

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -174,18 +175,18 @@ func schemaName(r *resource) string {
 
 // openAPISchema is the schema of a custom resource with the members that every object has.
 func (r *resource) openAPISchema() json.RawMessage {
-	schema := members{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
+	schema := jsontree.Object{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
 	if len(r.Schema) > 0 {
-		v, _ := parseJSON(r.Schema) // it was read when the resource was registered
-		schema, _ = v.(members)
+		v, _ := jsontree.Parse(r.Schema) // it was read when the resource was registered
+		schema, _ = v.(jsontree.Object)
 	}
-	properties, _ := schema["properties"].(members)
+	properties, _ := schema["properties"].(jsontree.Object)
 	if properties == nil {
-		properties = members{}
+		properties = jsontree.Object{}
 	}
-	properties["apiVersion"], properties["kind"] = members{"type": "string"}, members{"type": "string"}
-	properties["metadata"] = members{"$ref": refStart + "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"}
+	properties["apiVersion"], properties["kind"] = jsontree.Object{"type": "string"}, jsontree.Object{"type": "string"}
+	properties["metadata"] = jsontree.Object{"$ref": refStart + "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"}
 	schema["properties"] = properties
-	schema["x-kubernetes-group-version-kind"] = []any{members{"group": r.Group, "version": r.Version, "kind": r.Kind}}
-	return appendValue(nil, schema)
+	schema["x-kubernetes-group-version-kind"] = []any{jsontree.Object{"group": r.Group, "version": r.Version, "kind": r.Kind}}
+	return jsontree.Append(nil, schema)
 }

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
 
 // openapi2 answers /openapi/v2 with one document about everything that is served. It is the older form of what /openapi/v3
@@ -28,7 +30,7 @@ func (s *Server) openapi2(w http.ResponseWriter, r *http.Request) {
 	if notModified(w, r, hashOf(doc)) {
 		return
 	}
-	body := appendValue(nil, doc)
+	body := jsontree.Append(nil, doc)
 	if media == mediaOpenAPI2 {
 		body = protoOpenAPI(doc)
 	}
@@ -56,8 +58,8 @@ func openapi2Media(r *http.Request) string {
 	return ""
 }
 
-func (s *Server) openapi2Document() members {
-	paths, definitions := members{}, members{}
+func (s *Server) openapi2Document() jsontree.Object {
+	paths, definitions := jsontree.Object{}, jsontree.Object{}
 	versions, resources := s.inventory()
 	for _, v := range versions {
 		doc, _ := openapiOf(v, resources[v])
@@ -73,24 +75,24 @@ func (s *Server) openapi2Document() members {
 				Schemas map[string]json.RawMessage `json:"schemas"`
 			} `json:"components"`
 		}
-		mustDecode(text, &newer)
+		jsontree.MustDecode(text, &newer)
 		for path, item := range newer.Paths {
-			patch, _ := decoded(item.Patch).(members)
-			patch["parameters"] = []any{members{"name": "fieldValidation", "in": "query", "type": "string", "uniqueItems": true}}
-			paths[path] = members{"patch": patch}
+			patch, _ := decoded(item.Patch).(jsontree.Object)
+			patch["parameters"] = []any{jsontree.Object{"name": "fieldValidation", "in": "query", "type": "string", "uniqueItems": true}}
+			paths[path] = jsontree.Object{"patch": patch}
 		}
 		for name, schema := range newer.Components.Schemas {
 			definitions[name] = openapi2Schema(decoded(schema))
 		}
 	}
-	return members{
-		"swagger": "2.0", "info": members{"title": "clienttest", "version": versionGit}, "paths": paths, "definitions": definitions,
+	return jsontree.Object{
+		"swagger": "2.0", "info": jsontree.Object{"title": "clienttest", "version": versionGit}, "paths": paths, "definitions": definitions,
 	}
 }
 
 // decoded reads JSON that this package has written.
 func decoded(text json.RawMessage) any {
-	v, err := parseJSON(text)
+	v, err := jsontree.Parse(text)
 	if err != nil {
 		panic(fmt.Sprintf("clienttest: decode OpenAPI: %v", err))
 	}
@@ -99,9 +101,9 @@ func decoded(text json.RawMessage) any {
 
 // openapi2Schema returns a schema as a real server says it in version 2, which has no alternatives: what may be a number or a
 // string is a string in a compiled-in kind and anything in another, and so is what may be null or have any members.
-func openapi2Schema(v any) members {
-	newer, _ := v.(members)
-	s := members{}
+func openapi2Schema(v any) jsontree.Object {
+	newer, _ := v.(jsontree.Object)
+	s := jsontree.Object{}
 	for name, value := range newer {
 		switch name {
 		case "$ref":
@@ -115,12 +117,12 @@ func openapi2Schema(v any) members {
 			s[name] = openapi2Schema(value)
 		case "additionalProperties":
 			s[name] = value
-			if inner, isSchema := value.(members); isSchema {
+			if inner, isSchema := value.(jsontree.Object); isSchema {
 				s[name] = openapi2Schema(inner)
 			}
 		case "properties":
-			properties := members{}
-			inner, _ := value.(members)
+			properties := jsontree.Object{}
+			inner, _ := value.(jsontree.Object)
 			for name, p := range inner {
 				properties[name] = openapi2Schema(p)
 			}
@@ -149,34 +151,34 @@ func openapi2Schema(v any) members {
 }
 
 // protoOpenAPI writes a document as protobuf. The numbers are those of OpenAPIv2.proto, which is part of the API of the server.
-func protoOpenAPI(doc members) []byte {
+func protoOpenAPI(doc jsontree.Object) []byte {
 	var b []byte
-	info, _ := doc["info"].(members)
+	info, _ := doc["info"].(jsontree.Object)
 	b = protoBytesField(b, 1, doc["swagger"])
 	b = protoBytesField(b, 2, protoBytesField(protoBytesField(nil, 1, info["title"]), 2, info["version"]))
-	b = protoBytesField(b, 8, protoNamed(2, doc["paths"], func(item members) []byte {
-		patch, _ := item["patch"].(members)
+	b = protoBytesField(b, 8, protoNamed(2, doc["paths"], func(item jsontree.Object) []byte {
+		patch, _ := item["patch"].(jsontree.Object)
 		return protoBytesField(nil, 8, protoOperation(patch))
 	}))
 	return protoBytesField(b, 9, protoNamed(1, doc["definitions"], protoSchema))
 }
 
 // protoNamed writes a map as a message that repeats a field of names and values.
-func protoNamed(field int, v any, write func(members) []byte) []byte {
+func protoNamed(field int, v any, write func(jsontree.Object) []byte) []byte {
 	var b []byte
-	all, _ := v.(members)
+	all, _ := v.(jsontree.Object)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		value, _ := all[name].(members)
+		value, _ := all[name].(jsontree.Object)
 		b = protoBytesField(b, field, protoBytesField(protoBytesField(nil, 1, name), 2, write(value)))
 	}
 	return b
 }
 
-func protoOperation(patch members) []byte {
+func protoOperation(patch jsontree.Object) []byte {
 	var b []byte
 	parameters, _ := patch["parameters"].([]any)
 	for _, p := range parameters {
-		parameter, _ := p.(members)
+		parameter, _ := p.(jsontree.Object)
 		query := protoBytesField(nil, 2, parameter["in"])
 		query = protoBytesField(query, 4, parameter["name"])
 		query = protoBytesField(query, 6, parameter["type"])
@@ -184,14 +186,14 @@ func protoOperation(patch members) []byte {
 		// The message of each choice between kinds of parameters has one field.
 		b = protoBytesField(b, 8, protoBytesField(nil, 1, protoBytesField(nil, 2, protoBytesField(nil, 3, query))))
 	}
-	responses, _ := patch["responses"].(members)
-	b = protoBytesField(b, 9, protoNamed(1, responses, func(response members) []byte {
+	responses, _ := patch["responses"].(jsontree.Object)
+	b = protoBytesField(b, 9, protoNamed(1, responses, func(response jsontree.Object) []byte {
 		return protoBytesField(nil, 1, protoBytesField(nil, 1, response["description"]))
 	}))
 	return protoExtensions(b, 13, patch)
 }
 
-func protoSchema(s members) []byte {
+func protoSchema(s jsontree.Object) []byte {
 	var b []byte
 	b = protoBytesField(b, 1, s["$ref"])
 	b = protoBytesField(b, 2, s["format"])
@@ -200,7 +202,7 @@ func protoSchema(s members) []byte {
 		b = protoBytesField(b, 19, name)
 	}
 	switch more := s["additionalProperties"].(type) {
-	case members:
+	case jsontree.Object:
 		b = protoBytesField(b, 21, protoBytesField(nil, 1, protoSchema(more)))
 	case bool:
 		if more {
@@ -210,7 +212,7 @@ func protoSchema(s members) []byte {
 	if s["type"] != nil {
 		b = protoBytesField(b, 22, protoBytesField(nil, 1, s["type"]))
 	}
-	if items, found := s["items"].(members); found {
+	if items, found := s["items"].(jsontree.Object); found {
 		b = protoBytesField(b, 23, protoBytesField(nil, 1, protoSchema(items)))
 	}
 	if s["properties"] != nil {
@@ -220,10 +222,10 @@ func protoSchema(s members) []byte {
 }
 
 // protoExtensions writes the members that OpenAPI does not know. Their values are YAML, which JSON is.
-func protoExtensions(b []byte, field int, v members) []byte {
+func protoExtensions(b []byte, field int, v jsontree.Object) []byte {
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		if strings.HasPrefix(name, "x-") {
-			value := protoBytesField(nil, 2, appendValue(nil, v[name]))
+			value := protoBytesField(nil, 2, jsontree.Append(nil, v[name]))
 			b = protoBytesField(b, field, protoBytesField(protoBytesField(nil, 1, name), 2, value))
 		}
 	}

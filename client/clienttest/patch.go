@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/patch"
 )
@@ -74,7 +75,7 @@ func checkSyntax(media string, body []byte) error {
 	case media != mediaApply && !json.Valid(body):
 		return badRequest("invalid JSON patch")
 	case media == mediaApply && !bytes.HasPrefix(bytes.TrimLeftFunc(body, unicode.IsSpace), []byte("{")):
-		if _, _, err := parseYAML(body); err != nil {
+		if _, _, err := jsontree.ParseYAML(body); err != nil {
 			return badRequest("error encoding patch: %v", err)
 		}
 	}
@@ -146,18 +147,18 @@ func nameless() *shape { return &shape{members: map[string]*shape{"kind": {}, "a
 // applied is what a patch has made of a document.
 type applied struct {
 	doc    []byte
-	value  any      // the same, where it is at hand; no member is there twice
-	wrong  []string // what a strict server says about the members of the patch
-	sorted bool     // and whether it sorts what it says about those of the document
-	shown  string   // what it shows in an error
-	before []byte   // of a merge patch, which shows in place of shown: the document,
-	merged members  // and what was merged into it
+	value  any             // the same, where it is at hand; no member is there twice
+	wrong  []string        // what a strict server says about the members of the patch
+	sorted bool            // and whether it sorts what it says about those of the document
+	shown  string          // what it shows in an error
+	before []byte          // of a merge patch, which shows in place of shown: the document,
+	merged jsontree.Object // and what was merged into it
 }
 
 // invalid is a patch that makes of an object what cannot be read.
 func (p applied) invalid(why error) error {
 	if p.merged != nil {
-		object, _ := p.value.(members)
+		object, _ := p.value.(jsontree.Object)
 		p.shown = string(appendMerged(nil, p.before, object, p.merged))
 	}
 	return invalid("", "", "", []meta.StatusCause{invalidValue("patch", p.shown, why.Error())})
@@ -187,7 +188,7 @@ func (c *call) applied(media string, doc, body []byte, kind meta.GVK) (applied, 
 }
 
 func jsonApplied(doc, body []byte, lenient bool) (applied, error) {
-	v, err := parseJSON(body)
+	v, err := jsontree.Parse(body)
 	if err == nil && !lenient {
 		err = notOperations(v, "[]handlers.jsonPatchOp", "handlers.jsonPatchOp", "op", "path", "from")
 	}
@@ -236,17 +237,17 @@ func notOperations(v any, list, item string, texts ...string) error {
 	}
 	items, isList := v.([]any)
 	if !isList {
-		return fmt.Errorf("json: cannot unmarshal %s into Go value of type %s", jsonKind(v), list)
+		return fmt.Errorf("json: cannot unmarshal %s into Go value of type %s", jsontree.KindOf(v), list)
 	}
 	for _, v := range items {
-		operation, isObject := v.(members)
+		operation, isObject := v.(jsontree.Object)
 		if !isObject && v != nil {
-			return fmt.Errorf("json: cannot unmarshal %s into Go value of type %s", jsonKind(v), item)
+			return fmt.Errorf("json: cannot unmarshal %s into Go value of type %s", jsontree.KindOf(v), item)
 		}
 		for _, name := range texts {
 			if _, isText := operation[name].(string); !isText && operation[name] != nil {
 				_, of, _ := strings.Cut(item, ".")
-				return fmt.Errorf("json: cannot unmarshal %s into Go struct field %s.%s of type string", jsonKind(operation[name]), of, name)
+				return fmt.Errorf("json: cannot unmarshal %s into Go struct field %s.%s of type string", jsontree.KindOf(operation[name]), of, name)
 			}
 		}
 	}
@@ -254,8 +255,8 @@ func notOperations(v any, list, item string, texts ...string) error {
 }
 
 func mergeApplied(doc, body []byte, lenient bool) (applied, error) {
-	v, err := parseJSON(body)
-	change, isObject := v.(members)
+	v, err := jsontree.Parse(body)
+	change, isObject := v.(jsontree.Object)
 	_, isList := v.([]any)
 	switch {
 	case isObject:
@@ -266,37 +267,37 @@ func mergeApplied(doc, body []byte, lenient bool) (applied, error) {
 	default:
 		return applied{}, badRequest("error decoding patch: %v", notAnObject(v, err))
 	}
-	whole, err := parseJSON(doc)
+	whole, err := jsontree.Parse(doc)
 	if err != nil {
 		return applied{}, err
 	}
-	target, _ := whole.(members)
+	target, _ := whole.(jsontree.Object)
 	mergeMembers(target, change)
-	result := appendValue(nil, target)
+	result := jsontree.Append(nil, target)
 	return applied{doc: result, value: target, wrong: duplicates(body), before: doc, merged: change}, nil
 }
 
 // appendMerged writes what a merge patch has made of a document as a real server shows it: the objects that it went through
 // have their members in the order of the names, and all else is as it was.
-func appendMerged(b, before []byte, after, change members) []byte {
+func appendMerged(b, before []byte, after, change jsontree.Object) []byte {
 	var was map[string]json.RawMessage
-	mustDecode(before, &was)
+	jsontree.MustDecode(before, &was)
 	b = append(b, '{')
 	for i, name := range slices.Sorted(maps.Keys(after)) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(appendString(b, name), ':')
+		b = append(jsontree.AppendString(b, name), ':')
 		inner, changed := change[name]
-		object, isObject := after[name].(members)
-		deeper, isMerged := inner.(members)
+		object, isObject := after[name].(jsontree.Object)
+		deeper, isMerged := inner.(jsontree.Object)
 		switch {
 		case !changed:
 			b = append(b, was[name]...)
 		case isObject && isMerged && bytes.HasPrefix(was[name], []byte("{")):
 			b = appendMerged(b, was[name], object, deeper)
 		default:
-			b = appendValue(b, after[name])
+			b = jsontree.Append(b, after[name])
 		}
 	}
 	return append(b, '}')
@@ -307,14 +308,14 @@ func notAnObject(v any, err error) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("json: cannot unmarshal %s into Go value of type map[string]interface {}", jsonKind(v))
+	return fmt.Errorf("json: cannot unmarshal %s into Go value of type map[string]interface {}", jsontree.KindOf(v))
 }
 
 // mergeMembers applies a merge patch as a real server does, which drops nulls also from the objects in new lists.
-func mergeMembers(into, change members) {
+func mergeMembers(into, change jsontree.Object) {
 	for k, v := range change {
-		was, wasObject := into[k].(members)
-		now, isObject := v.(members)
+		was, wasObject := into[k].(jsontree.Object)
+		now, isObject := v.(jsontree.Object)
 		switch {
 		case v == nil:
 			delete(into, k)
@@ -331,7 +332,7 @@ func mergeMembers(into, change members) {
 
 func dropNulls(v any) {
 	switch v := v.(type) {
-	case members:
+	case jsontree.Object:
 		maps.DeleteFunc(v, func(_ string, v any) bool { return v == nil })
 		for _, v := range v {
 			dropNulls(v)
@@ -344,11 +345,11 @@ func dropNulls(v any) {
 }
 
 func strategicApplied(doc, body []byte, kind meta.GVK) (applied, error) {
-	v, err := parseJSON(body)
-	change, isObject := v.(members)
+	v, err := jsontree.Parse(body)
+	change, isObject := v.(jsontree.Object)
 	switch {
 	case err == nil && v == nil:
-		change, body = members{}, []byte("{}")
+		change, body = jsontree.Object{}, []byte("{}")
 	case !isObject:
 		return applied{}, badRequest("%v", notAnObject(v, err))
 	}
@@ -364,8 +365,8 @@ func strategicApplied(doc, body []byte, kind meta.GVK) (applied, error) {
 	case err != nil:
 		return applied{}, failure(http.StatusInternalServerError, "", "%v", err)
 	}
-	v, err = parseJSON(result)
-	object, isObject := v.(members)
+	v, err = jsontree.Parse(result)
+	object, isObject := v.(jsontree.Object)
 	if err != nil || !isObject {
 		return applied{}, failure(http.StatusInternalServerError, "", "a strategic merge patch makes %s", result)
 	}
@@ -376,6 +377,6 @@ func strategicApplied(doc, body []byte, kind meta.GVK) (applied, error) {
 		}
 	}
 	return applied{
-		doc: appendValue(nil, object), value: object, wrong: duplicates(body), sorted: true, shown: fmt.Sprintf("%+v", goValue(change)),
+		doc: jsontree.Append(nil, object), value: object, wrong: duplicates(body), sorted: true, shown: fmt.Sprintf("%+v", jsontree.GoValue(change)),
 	}, nil
 }

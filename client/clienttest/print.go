@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -40,7 +41,7 @@ type value struct{ v any }
 // at returns what a path of members, such as "spec.nodeName", leads to.
 func (v value) at(path string) value {
 	for name := range strings.SplitSeq(path, ".") {
-		m, _ := v.v.(members)
+		m, _ := v.v.(jsontree.Object)
 		v = value{m[name]}
 	}
 	return v
@@ -101,7 +102,7 @@ func (v value) size() int {
 	switch s := v.v.(type) {
 	case []any:
 		return len(s)
-	case members:
+	case jsontree.Object:
 		return len(s)
 	}
 	return 0
@@ -122,7 +123,7 @@ func (v value) condition(typ string) string {
 
 // labels prints a map of texts.
 func (v value) labels() string {
-	m, _ := v.v.(members)
+	m, _ := v.v.(jsontree.Object)
 	var out []string
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		out = append(out, fmt.Sprintf("%s=%s", k, m[k]))
@@ -133,7 +134,7 @@ func (v value) labels() string {
 // selector prints a LabelSelector.
 func (v value) selector() string {
 	var s meta.LabelSelector
-	if json.Unmarshal(appendValue(nil, v.v), &s) != nil {
+	if json.Unmarshal(jsontree.Append(nil, v.v), &s) != nil {
 		return "<error>"
 	}
 	sel, err := s.Selector()

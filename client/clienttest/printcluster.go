@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -57,8 +58,8 @@ func printNode(o *printed) []any {
 
 // printRecord prints an event of events.k8s.io, which has other names for much of it.
 func printRecord(o *printed) []any {
-	content := members{}
-	for name, v := range o.v.(members) {
+	content := jsontree.Object{}
+	for name, v := range o.v.(jsontree.Object) {
 		switch name {
 		case "regarding":
 			name = "involvedObject"
@@ -101,9 +102,9 @@ func printEvent(o *printed) []any {
 
 func printQuota(o *printed) []any {
 	var requests, limits []string
-	hard, _ := o.at("status.hard").v.(members)
+	hard, _ := o.at("status.hard").v.(jsontree.Object)
 	for _, name := range slices.Sorted(maps.Keys(hard)) {
-		used, _ := o.at("status.used").v.(members)
+		used, _ := o.at("status.used").v.(jsontree.Object)
 		text := fmt.Sprintf("%s: %s/%s", name, value{used[name]}.or("0"), value{hard[name]}.scalar())
 		if strings.HasPrefix(name, "limits") {
 			limits = append(limits, text)
@@ -261,7 +262,7 @@ func printPolicyBinding(o *printed) []any {
 // dump prints a LabelSelector as the type of a real server prints itself.
 func (v value) dump() string {
 	var labels, expressions strings.Builder
-	m, _ := v.at("matchLabels").v.(members)
+	m, _ := v.at("matchLabels").v.(jsontree.Object)
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		fmt.Fprintf(&labels, "%s: %s,", k, m[k])
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
 
 // kubectl create, certificate and auth send the compiled-in types as protobuf, and take no other way when a server refuses that. So the
@@ -135,16 +137,16 @@ func protobufToJSON(body []byte, fields protoFields) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	typ, _ := unknown["type"].(members)
+	typ, _ := unknown["type"].(jsontree.Object)
 	for k, v := range typ {
 		object[k] = v
 	}
-	return appendValue(nil, object), nil
+	return jsontree.Append(nil, object), nil
 }
 
 // decodeProto reads one message. A field that is not listed is an error: what is not understood must not get lost.
-func decodeProto(b []byte, fields protoFields) (members, error) {
-	m := members{}
+func decodeProto(b []byte, fields protoFields) (jsontree.Object, error) {
+	m := jsontree.Object{}
 	for len(b) > 0 {
 		tag, n := binary.Uvarint(b)
 		if n <= 0 {
@@ -186,7 +188,7 @@ func decodeProto(b []byte, fields protoFields) (members, error) {
 var errProto = errors.New("proto: illegal wireType or unexpected end of the message")
 
 // add puts a field that has a length into m.
-func (f protoField) add(m members, b []byte) error {
+func (f protoField) add(m jsontree.Object, b []byte) error {
 	switch f.typ {
 	case protoText:
 		if len(b) > 0 {
@@ -206,9 +208,9 @@ func (f protoField) add(m members, b []byte) error {
 		if err != nil {
 			return err
 		}
-		values, _ := m[f.name].(members)
+		values, _ := m[f.name].(jsontree.Object)
 		if values == nil {
-			values = members{}
+			values = jsontree.Object{}
 			m[f.name] = values
 		}
 		key, _ := entry["key"].(string)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -170,9 +171,9 @@ func (c *call) changeScale(w http.ResponseWriter) (*revision, error) {
 		entries = c.updatedScale(old, was, s, o.manager)
 	}
 	d := old.clone()
-	spec, _ := d.content["spec"].(members)
+	spec, _ := d.content["spec"].(jsontree.Object)
 	if spec = maps.Clone(spec); spec == nil {
-		spec = members{}
+		spec = jsontree.Object{}
 	}
 	spec["replicas"] = json.Number(strconv.FormatInt(s.Spec.Replicas, 10))
 	d.content["spec"] = spec

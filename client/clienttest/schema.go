@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/patch"
 )
@@ -96,7 +97,7 @@ var builtinSchemas = sync.OnceValue(func() *schemaTable {
 		t.texts[name] = json.RawMessage(text)
 		if _, is, found := strings.Cut(text, `"x-kubernetes-group-version-kind":[`); found {
 			var k meta.GVK
-			mustDecode([]byte(is[:strings.Index(is, "}")+1]), &k)
+			jsontree.MustDecode([]byte(is[:strings.Index(is, "}")+1]), &k)
 			t.kinds[k] = name
 			t.strategies[k] = sync.OnceValues(func() (patch.Schema, error) { return t.readStrategy(k) })
 		}
@@ -164,7 +165,7 @@ func (t *schemaTable) metadata() *shape {
 // schema reads the schema of a name.
 func (t *schemaTable) schema(name string) *jsonSchema {
 	var j jsonSchema
-	mustDecode(t.texts[name], &j)
+	jsontree.MustDecode(t.texts[name], &j)
 	return &j
 }
 
@@ -201,12 +202,12 @@ func (t *schemaTable) fill(s *shape, j *jsonSchema) {
 		switch {
 		case p.Default == nil:
 		case !t.closed && string(p.Default) == "{}":
-			s.write(name, members{})
+			s.write(name, jsontree.Object{})
 		default:
 			if s.defaults == nil {
 				s.defaults = make(map[string]any)
 			}
-			s.defaults[name], _ = parseJSON(p.Default) // it is valid: the document is
+			s.defaults[name], _ = jsontree.Parse(p.Default) // it is valid: the document is
 		}
 	}
 	if !t.closed {
@@ -327,10 +328,10 @@ func (s *shape) complete(v any) {
 		return
 	}
 	switch v := v.(type) {
-	case members:
+	case jsontree.Object:
 		for name, value := range s.defaults {
 			if was, found := v[name]; !found || was == nil && s.members[name].notNull {
-				v[name] = clone(value) // which gets members of its own below
+				v[name] = jsontree.Clone(value) // which gets members of its own below
 			}
 		}
 		for name, m := range v {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -133,11 +134,11 @@ func TestDefaultsAreNotShared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b := members{}, members{}
+	a, b := jsontree.Object{}, jsontree.Object{}
 	s.complete(a)
-	a["spec"].(members)["color"] = "blue"
+	a["spec"].(jsontree.Object)["color"] = "blue"
 	s.complete(b)
-	if got := string(appendValue(nil, b)); got != `{"spec":{"color":"red"}}` {
+	if got := string(jsontree.Append(nil, b)); got != `{"spec":{"color":"red"}}` {
 		t.Errorf("another object has %s", got)
 	}
 }

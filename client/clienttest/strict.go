@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
 
 // fieldErrors returns what a strict server says about the members of a JSON document, in the order in which they are there
@@ -121,7 +123,7 @@ func (s *shape) knows(v any) bool {
 		return true
 	}
 	switch v := v.(type) {
-	case members:
+	case jsontree.Object:
 		for k, e := range v {
 			if member, known := s.member(k); !known || !member.knows(e) {
 				return false
@@ -143,7 +145,7 @@ func (s *shape) prune(v any) {
 		return
 	}
 	switch v := v.(type) {
-	case members:
+	case jsontree.Object:
 		for k, e := range v {
 			member, known := s.member(k)
 			if !known || e == nil && member != nil && member.notNull {
@@ -175,15 +177,15 @@ func (c *call) unknownIn(doc []byte, of *shape) []string {
 		return fieldErrors(doc, of)
 	}
 	// A real server first reads the metadata, and then drops the rest. It has sorted all that.
-	v, err := parseJSON(doc)
-	whole, isObject := v.(members)
+	v, err := jsontree.Parse(doc)
+	whole, isObject := v.(jsontree.Object)
 	if err != nil || !isObject {
 		return nil
 	}
 	metadata := &shape{elements: &shape{}, members: map[string]*shape{"metadata": builtinSchemas().metadata()}, open: true}
-	found := fieldErrors(appendValue(nil, members{"metadata": whole["metadata"]}), metadata)
+	found := fieldErrors(jsontree.Append(nil, jsontree.Object{"metadata": whole["metadata"]}), metadata)
 	delete(whole, "metadata")
-	rest := fieldErrors(appendValue(nil, whole), of)
+	rest := fieldErrors(jsontree.Append(nil, whole), of)
 	slices.Sort(rest)
 	return slices.Concat(found, rest)
 }
@@ -216,6 +218,22 @@ func (c *call) report(w http.ResponseWriter, wrong []string) error {
 		return fmt.Errorf("strict decoding error: %s", strings.Join(wrong, ", "))
 	default:
 		for _, text := range wrong {
+			w.Header().Add("Warning", fmt.Sprintf("299 - %q", text))
+		}
+	}
+	return nil
+}
+
+// reportTwice does what the fieldValidation of an apply says about members that are there twice. Those that the schema does not
+// have are refused whatever it says.
+func (c *call) reportTwice(w http.ResponseWriter, twice []string) error {
+	switch directive := c.query.Get("fieldValidation"); {
+	case directive == "Ignore" || len(twice) == 0:
+	case directive == "Strict":
+		return badRequest("error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n  %s",
+			strings.Join(twice, "\n  "))
+	default:
+		for _, text := range twice {
 			w.Header().Add("Warning", fmt.Sprintf("299 - %q", text))
 		}
 	}

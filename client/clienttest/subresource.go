@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/patch"
 )
@@ -64,19 +65,19 @@ func finalizePart(old, d *draft) *draft { return withMember(old, d, "spec", "fin
 // resizePart is the resources of the containers, each found by its name.
 func resizePart(old, d *draft) *draft {
 	containers := func(d *draft) []any {
-		spec, _ := d.content["spec"].(members)
+		spec, _ := d.content["spec"].(jsontree.Object)
 		list, _ := spec["containers"].([]any)
 		return list
 	}
 	wanted := map[any]any{}
 	for _, v := range containers(d) {
-		if m, ok := v.(members); ok {
+		if m, ok := v.(jsontree.Object); ok {
 			wanted[m["name"]] = m["resources"]
 		}
 	}
 	list := slices.Clone(containers(old))
 	for i, v := range list {
-		m, _ := v.(members)
+		m, _ := v.(jsontree.Object)
 		if resources := wanted[m["name"]]; m != nil && resources != nil {
 			m = maps.Clone(m)
 			m["resources"] = resources
@@ -86,7 +87,7 @@ func resizePart(old, d *draft) *draft {
 	if len(list) == 0 {
 		return old.clone()
 	}
-	spec := maps.Clone(old.content["spec"].(members))
+	spec := maps.Clone(old.content["spec"].(jsontree.Object))
 	spec["containers"] = list
 	d = old.clone()
 	d.content["spec"] = spec
@@ -95,11 +96,11 @@ func resizePart(old, d *draft) *draft {
 
 // withMember returns old with one member, below another one, of d.
 func withMember(old, d *draft, outer, inner string) *draft {
-	from, _ := d.content[outer].(members)
+	from, _ := d.content[outer].(jsontree.Object)
 	d = old.clone()
-	into, _ := d.content[outer].(members)
+	into, _ := d.content[outer].(jsontree.Object)
 	if into = maps.Clone(into); into == nil {
-		into = members{}
+		into = jsontree.Object{}
 	}
 	delete(into, inner)
 	if v, found := from[inner]; found {
@@ -233,7 +234,7 @@ func (c *call) bind(w http.ResponseWriter) error {
 			failure(0, "", format, args...).status.Message).with(meta.StatusDetails{Name: c.Key.Name, Kind: "pods/binding"})
 	}
 	d := cur.draft()
-	spec, _ := d.content["spec"].(members)
+	spec, _ := d.content["spec"].(jsontree.Object)
 	switch node, _ := spec["nodeName"].(string); {
 	case b.UID != "" && b.UID != cur.uid:
 		return refuse("Precondition failed: UID in precondition: %s, UID in object meta: %s", b.UID, cur.uid)
@@ -243,15 +244,15 @@ func (c *call) bind(w http.ResponseWriter) error {
 		return refuse("pod %s is already assigned to node %q", c.Key.Name, node)
 	}
 	if spec = maps.Clone(spec); spec == nil {
-		spec = members{}
+		spec = jsontree.Object{}
 	}
 	spec["nodeName"] = b.Target.Name
-	status, _ := d.content["status"].(members)
-	scheduled := members{
+	status, _ := d.content["status"].(jsontree.Object)
+	scheduled := jsontree.Object{
 		"type": "PodScheduled", "status": "True", "lastProbeTime": nil, "lastTransitionTime": now().UTC().Format("2006-01-02T15:04:05Z"),
 	}
 	d.content["spec"] = spec
-	d.content["status"] = patch.MergeValue(status, members{"conditions": []any{scheduled}})
+	d.content["status"] = patch.MergeValue(status, jsontree.Object{"conditions": []any{scheduled}})
 	if !o.dryRun {
 		st.put(c.res, cur, d)
 	}

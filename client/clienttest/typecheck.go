@@ -9,12 +9,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
 
 // fits returns why a document cannot be read as an object of the shape, or nil.
 func (s *shape) fits(doc []byte) error {
-	v, err := parseJSON(doc)
-	if _, isObject := v.(members); err != nil || !isObject {
+	v, err := jsontree.Parse(doc)
+	if _, isObject := v.(jsontree.Object); err != nil || !isObject {
 		return err // something else reports that it is none
 	}
 	return s.misfit(v, "", "")
@@ -30,7 +32,7 @@ func (s *shape) misfit(v any, in, path string) error {
 		return fmt.Errorf("json: cannot unmarshal %s into Go struct field %s.%s of type %s", what, in, path, s.goType())
 	}
 	switch v := v.(type) {
-	case members:
+	case jsontree.Object:
 		switch {
 		case s.typ != "" && s.typ != "object":
 			return bad("object")

@@ -45,7 +45,13 @@ var imports = map[string][]string{
 	},
 	"client/discovery":  {"client", "client/meta", "errors", "internal/conn", "internal/regular"},
 	"client/kubeconfig": {"client", "internal/directive", "internal/regular", "internal/shown"},
-	"client/clienttest": {"client", "client/meta", "patch", "internal/directive", "internal/fieldset", "internal/memnet", "internal/undertest"},
+	"client/clienttest": {
+		"client", "client/meta", "internal/fieldset", "internal/memnet", "internal/undertest", "patch",
+		"client/clienttest/internal/jsontree",
+	},
+
+	// The parts of that server. None of them knows it, and each knows only those above it.
+	"client/clienttest/internal/jsontree": {"internal/directive"},
 
 	"informer":            {"cache", "client", "client/meta", "errors", "internal/inside", "internal/report", "internal/retry", "internal/undertest"},
 	"informer/controller": {"cache", "client/meta", "internal/report", "workqueue"},
@@ -65,7 +71,7 @@ var imports = map[string][]string{
 var doors = map[string][]string{
 	"github.com/cenkalti/backoff/v4": {"internal/retry"},
 	"github.com/go-logr/logr":        {"client", "informer", "informer/controller", "internal/report"},
-	"go.yaml.in/yaml/v3":             {"client/kubeconfig", "client/clienttest", "internal/directive"},
+	"go.yaml.in/yaml/v3":             {"client/kubeconfig", "client/clienttest/internal/jsontree", "internal/directive"},
 	"golang.org/x/time":              {"client", "workqueue"},
 }
 

@@ -1,11 +1,11 @@
-package clienttest
+package jsontree
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,12 +15,12 @@ import (
 	"github.com/bowline-go/bowline/internal/directive"
 )
 
-// parseYAML reads one document of YAML, which JSON is as well, as parseJSON reads JSON: numbers stay text, and of members that are
+// ParseYAML reads one document of YAML, which JSON is as well, as parseJSON reads JSON: numbers stay text, and of members that are
 // there twice the last counts. twice says which those are.
-func parseYAML(doc []byte) (v any, twice []string, _ error) {
-	v, wrong := parseJSON(doc)
+func ParseYAML(doc []byte) (v any, twice []string, _ error) {
+	v, wrong := Parse(doc)
 	isJSON := wrong == nil
-	if isJSON && len(duplicates(doc)) == 0 {
+	if isJSON && !repeats(doc) {
 		return v, nil, nil
 	}
 	var n yaml.Node
@@ -40,6 +40,36 @@ func parseYAML(doc []byte) (v any, twice []string, _ error) {
 		return nil, nil, err
 	}
 	return read, y.twice, nil
+}
+
+// repeats reports whether an object of a JSON document has two members of one name.
+func repeats(doc []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.UseNumber()
+	var within []map[string]bool // the names seen in each open object; nil for a list
+	isName := false
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return false
+		}
+		switch text, isText := token.(string); {
+		case isName && isText:
+			names := within[len(within)-1]
+			if names[text] {
+				return true
+			}
+			names[text], isName = true, false
+			continue
+		case token == json.Delim('{'):
+			within = append(within, map[string]bool{})
+		case token == json.Delim('['):
+			within = append(within, nil)
+		case token == json.Delim('}'), token == json.Delim(']'):
+			within = within[:len(within)-1]
+		}
+		isName = len(within) > 0 && within[len(within)-1] != nil
+	}
 }
 
 const (
@@ -82,7 +112,7 @@ func (y *yamlReader) value(n *yaml.Node, depth int) (any, error) {
 }
 
 func (y *yamlReader) object(n *yaml.Node, depth int) (any, error) {
-	out := make(members, len(n.Content)/2)
+	out := make(Object, len(n.Content)/2)
 	set := func(name string, v any, line int) {
 		if _, found := out[name]; found {
 			y.twice = append(y.twice, fmt.Sprintf("line %d: key %q already set in map", line, name))
@@ -102,7 +132,7 @@ func (y *yamlReader) object(n *yaml.Node, depth int) (any, error) {
 				from = []any{v}
 			}
 			for _, e := range slices.Backward(from) {
-				m, ok := e.(members)
+				m, ok := e.(Object)
 				if !ok {
 					return nil, errors.New("yaml: map merge requires map or sequence of maps as the value")
 				}
@@ -182,20 +212,4 @@ func scalarOf(n *yaml.Node) (any, error) {
 		}
 	}
 	return n.Value, nil
-}
-
-// reportTwice does what the fieldValidation of an apply says about members that are there twice. Those that the schema does not
-// have are refused whatever it says.
-func (c *call) reportTwice(w http.ResponseWriter, twice []string) error {
-	switch directive := c.query.Get("fieldValidation"); {
-	case directive == "Ignore" || len(twice) == 0:
-	case directive == "Strict":
-		return badRequest("error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n  %s",
-			strings.Join(twice, "\n  "))
-	default:
-		for _, text := range twice {
-			w.Header().Add("Warning", fmt.Sprintf("299 - %q", text))
-		}
-	}
-	return nil
 }

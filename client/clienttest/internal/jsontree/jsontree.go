@@ -1,0 +1,196 @@
+// Package jsontree has JSON values as trees of maps, lists and scalars: it reads them from JSON and from YAML, and writes, copies and
+// compares them. Numbers are text in them, so that each comes out as it went in.
+package jsontree
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Object is a JSON object as encoding/json decodes it, with numbers as json.Number: they are text here, so that
+// 2^53+1 and 1.50 come out as they went in.
+type Object = map[string]any
+
+// Parse reads exactly one JSON value. Its errors are in the words that encoding/json has for them.
+func Parse(b []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, errors.New("unexpected end of JSON input")
+		}
+		return nil, err
+	}
+	if rest := bytes.TrimLeft(b[d.InputOffset():], " \t\r\n"); len(rest) > 0 {
+		return nil, fmt.Errorf("invalid character %q after top-level value", rune(rest[0]))
+	}
+	return v, nil
+}
+
+// KindOf names the type of a decoded value as encoding/json's errors do.
+func KindOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "bool"
+	case json.Number:
+		return "number"
+	case string:
+		return "string"
+	case []any:
+		return "array"
+	}
+	return "object"
+}
+
+// Append appends v in one form only: no white space, keys sorted. Equal values give equal bytes.
+func Append(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case nil:
+		return append(b, "null"...)
+	case bool:
+		if v {
+			return append(b, "true"...)
+		}
+		return append(b, "false"...)
+	case json.Number:
+		return append(b, v...)
+	case string:
+		return AppendString(b, v)
+	case []any:
+		b = append(b, '[')
+		for i, e := range v {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = Append(b, e)
+		}
+		return append(b, ']')
+	case Object:
+		b = append(b, '{')
+		for i, k := range slices.Sorted(maps.Keys(v)) {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = AppendString(b, k)
+			b = append(b, ':')
+			b = Append(b, v[k])
+		}
+		return append(b, '}')
+	}
+	panic(fmt.Sprintf("clienttest: encode a value of type %T", v))
+}
+
+// AppendString appends s as the API server writes it: as encoding/json does, with <, > and & escaped.
+func AppendString(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			quoted, err := json.Marshal(s)
+			if err != nil {
+				panic(err) // a string can be encoded
+			}
+			return append(b, quoted...)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}
+
+// Clone returns a copy that shares nothing with v.
+func Clone(v any) any {
+	switch v := v.(type) {
+	case Object:
+		out := make(Object, len(v))
+		for k, e := range v {
+			out[k] = Clone(e)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = Clone(e)
+		}
+		return out
+	}
+	return v
+}
+
+// Equal reports whether two decoded values are the same.
+func Equal(a, b any) bool {
+	switch a := a.(type) {
+	case Object:
+		b, ok := b.(Object)
+		return ok && maps.EqualFunc(a, b, Equal)
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, Equal)
+	}
+	switch b.(type) {
+	case Object, []any:
+		return false
+	}
+	return a == b
+}
+
+// Lookup returns the text of the scalar at a path such as "spec.nodeName", which is what field selectors compare.
+// What is absent is empty.
+func Lookup(m Object, path string) string {
+	var v any = m
+	for name := range strings.SplitSeq(path, ".") {
+		m, ok := v.(Object)
+		if !ok {
+			return ""
+		}
+		v = m[name]
+	}
+	switch v := v.(type) {
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	case bool:
+		return fmt.Sprint(v)
+	}
+	return ""
+}
+
+// MustDecode decodes a document that is known to be good, such as one that this module embeds.
+func MustDecode(doc []byte, into any) {
+	if err := json.Unmarshal(doc, into); err != nil {
+		panic(fmt.Sprintf("clienttest: decode what is known to be JSON: %v", err))
+	}
+}
+
+// GoValue returns a value with its numbers as the real server has them.
+func GoValue(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if i, err := v.Int64(); err == nil {
+			return i
+		}
+		f, _ := v.Float64() // what is out of range is infinite
+		return f
+	case Object:
+		out := make(Object, len(v))
+		for name, m := range v {
+			out[name] = GoValue(m)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = GoValue(e)
+		}
+		return out
+	}
+	return v
+}
