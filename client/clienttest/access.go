@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -39,7 +40,7 @@ const (
 
 // authenticate returns who sends r.
 func (s *Server) authenticate(r *http.Request) (User, error) {
-	unauthorized := failure(http.StatusUnauthorized, "Unauthorized", "Unauthorized")
+	unauthorized := status.Failure(http.StatusUnauthorized, "Unauthorized", "Unauthorized")
 	user := User{Name: admin, Groups: []string{"system:masters", authenticated}}
 	token, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if account, issued, err := s.tokens.user(token); isBearer && issued {
@@ -101,7 +102,7 @@ func (s *Server) impersonate(user User, h http.Header) (User, error) {
 	}
 	switch {
 	case as.Name == "" && len(errs) > 0:
-		return User{}, badRequest("requested %v without impersonating a user", as)
+		return User{}, status.BadRequest("requested %v without impersonating a user", as)
 	case as.Name == "":
 		return user, nil
 	}
@@ -145,10 +146,10 @@ func (s *Server) authorize(a Access) error {
 	if reason != "" {
 		why += ": " + reason
 	}
-	about := dotted(a.Resource.Resource, a.Resource.Group)
+	about := status.Qualified(a.Resource.Resource, a.Resource.Group)
 	if a.Key.Name != "" {
 		about += fmt.Sprintf(" %q", a.Key.Name)
 	}
-	return failure(http.StatusForbidden, "Forbidden", "%s is forbidden: %s", about, why).
-		with(meta.StatusDetails{Name: a.Key.Name, Group: a.Resource.Group, Kind: a.Resource.Resource})
+	return status.Failure(http.StatusForbidden, "Forbidden", "%s is forbidden: %s", about, why).
+		With(meta.StatusDetails{Name: a.Key.Name, Group: a.Resource.Group, Kind: a.Resource.Resource})
 }

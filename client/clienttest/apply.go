@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
@@ -32,14 +33,14 @@ func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*revis
 	case cur != nil:
 		old = cur.draft()
 	case c.Subresource != "":
-		return nil, 0, notFound(c.res, c.Key.Name)
+		return nil, 0, status.NotFound(c.res, c.Key.Name)
 	}
 	m := c.management()
 	live, all := c.bare(), owners(nil)
 	if old != nil {
 		var valid bool
 		if all, valid = decodeOwners(old.meta.ManagedFields); !valid {
-			return nil, 0, failure(http.StatusInternalServerError, "", "failed to decode managed fields")
+			return nil, 0, status.Failure(http.StatusInternalServerError, "", "failed to decode managed fields")
 		}
 		live = old.value()
 	}
@@ -52,7 +53,7 @@ func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*revis
 	}
 	if !c.res.builtin {
 		if causes := m.shape.nulls(wanted, ""); len(causes) > 0 {
-			return nil, 0, invalid(c.res.Group, c.res.Kind, c.Key.Name, causes)
+			return nil, 0, status.Invalid(c.res.Group, c.res.Kind, c.Key.Name, causes)
 		}
 	}
 	raw := jsontree.Append(nil, wanted)
@@ -62,14 +63,14 @@ func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*revis
 	}
 	var bad *decodeError
 	if errors.As(err, &bad) {
-		err = failure(http.StatusInternalServerError, "", "failed to convert new object (%s) to proper version: %v", nameText(config), bad)
+		err = status.Failure(http.StatusInternalServerError, "", "failed to convert new object (%s) to proper version: %v", nameText(config), bad)
 	}
 	if err != nil {
 		return nil, 0, err
 	}
 	d.meta.ManagedFields = all.encode()
 	if cur == nil && d.meta.UID != "" {
-		return nil, 0, conflict(c.res, c.Key.Name, fmt.Sprintf(
+		return nil, 0, status.Conflict(c.res, c.Key.Name, fmt.Sprintf(
 			"uid mismatch: the provided object specified uid %s, and no existing object was found", d.meta.UID))
 	}
 	if err := c.checkNamespace(d); err != nil {
@@ -98,11 +99,11 @@ func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*revis
 func readConfig(body []byte) (_ jsontree.Object, twice []string, _ error) {
 	v, twice, err := jsontree.ParseYAML(body)
 	if err != nil {
-		return nil, nil, badRequest("error decoding patch: error converting YAML to JSON: %v", err)
+		return nil, nil, status.BadRequest("error decoding patch: error converting YAML to JSON: %v", err)
 	}
 	config, ok := v.(jsontree.Object)
 	if !ok && v != nil {
-		return nil, nil, badRequest("error decoding patch: error unmarshaling JSON: while decoding JSON: "+
+		return nil, nil, status.BadRequest("error decoding patch: error unmarshaling JSON: while decoding JSON: "+
 			"json: cannot unmarshal %s into Go value of type map[string]interface {}", jsontree.KindOf(v))
 	}
 	return config, twice, nil
@@ -118,18 +119,18 @@ func (c *call) bare() jsontree.Object {
 func (c *call) applyTo(m management, live jsontree.Object, all owners, config jsontree.Object, o writeOptions) (any, owners, error) {
 	kind := gvkOf(config)
 	if kind != c.appliedKind() {
-		return nil, nil, badRequest("invalid object type: %s", gvkText(kind))
+		return nil, nil, status.BadRequest("invalid object type: %s", gvkText(kind))
 	}
 	metadata, _ := config["metadata"].(jsontree.Object)
 	if _, found := metadata["managedFields"].([]any); found {
-		return nil, nil, badRequest("metadata.managedFields must be nil")
+		return nil, nil, status.BadRequest("metadata.managedFields must be nil")
 	}
 	if wrong := m.shape.check(config, ""); len(wrong) > 0 {
 		text := wrong[0]
 		if len(wrong) > 1 {
 			text = "errors:\n  " + strings.Join(wrong, "\n  ")
 		}
-		return nil, nil, failure(http.StatusInternalServerError, "", "failed to create typed patch object (%s): %s", nameText(config), text)
+		return nil, nil, status.Failure(http.StatusInternalServerError, "", "failed to create typed patch object (%s): %s", nameText(config), text)
 	}
 	if len(all) == 0 {
 		all = m.updated(c.bare(), live, nil, ownedBefore)
@@ -193,7 +194,7 @@ func conflictsOf(lost owners) error {
 	if len(causes) == 1 {
 		text = fmt.Sprintf("Apply failed with 1 conflict: %s: %s", causes[0].Message, causes[0].Field)
 	}
-	return failure(http.StatusConflict, "Conflict", "%s", text).with(meta.StatusDetails{Causes: causes})
+	return status.Failure(http.StatusConflict, "Conflict", "%s", text).With(meta.StatusDetails{Causes: causes})
 }
 
 // gvkOf returns the kind that an object says it is. What cannot be one is none.

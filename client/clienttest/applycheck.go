@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
@@ -124,7 +125,7 @@ func (s *shape) nulls(v any, path string) []meta.StatusCause {
 	var causes []meta.StatusCause
 	inside := func(s *shape, v any, path string) {
 		if v == nil && s != nil && s.typ != "" && s.notNull {
-			cause := invalidValue(path, "null", fmt.Sprintf("%s in body must be of type %s: %q", path, s.typ, "null"))
+			cause := status.InvalidValue(path, "null", fmt.Sprintf("%s in body must be of type %s: %q", path, s.typ, "null"))
 			cause.Reason = "FieldValueTypeInvalid"
 			causes = append(causes, cause)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/printing"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/patch"
 )
@@ -63,7 +64,7 @@ var traitWords = map[string]func(t *builtinTraits){
 var builtinKinds = sync.OnceValue(func() []resource {
 	var rows []kindRow
 	jsontree.MustDecode(kindText, &rows)
-	own, reviews, printers := ownTraits(), reviews(), printers()
+	own, reviews, printers := ownTraits(), reviews(), printing.Printers()
 	kinds := make([]resource, 0, len(rows))
 	for i, row := range rows {
 		r := resource{Resource: Resource{
@@ -100,7 +101,7 @@ var builtinKinds = sync.OnceValue(func() []resource {
 			}
 		}
 		r.subresources = subresources
-		r.columns, r.print = columnsOf(row.Columns), printers[name]
+		r.columns, r.print = printing.Columns(row.Columns), printers[name]
 		kinds = append(kinds, r)
 	}
 	return kinds

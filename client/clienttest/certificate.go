@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -145,22 +146,22 @@ func checkRequest(old, d *draft, subresource string) []meta.StatusCause {
 	causes := checkConditions(field, conditions)
 	certificate, before := certificateOf(d), certificateOf(old)
 	if err := checkCertificate(certificate); err != nil {
-		causes = append(causes, invalidValue("status.certificate", "<certificate data>", err.Error()))
+		causes = append(causes, status.InvalidValue("status.certificate", "<certificate data>", err.Error()))
 	}
 	for _, name := range []string{approved, denied, failed} {
 		if len(ofType(conditions, name)) < len(ofType(conditionsOf(old), name)) {
-			causes = append(causes, forbiddenValue(field, fmt.Sprintf("updates may not remove a condition of type %q", name)))
+			causes = append(causes, status.ForbiddenValue(field, fmt.Sprintf("updates may not remove a condition of type %q", name)))
 		}
 	}
 	if subresource != "approval" {
 		for _, name := range []string{approved, denied} {
 			if len(ofType(conditions, name)) > len(ofType(conditionsOf(old), name)) {
-				causes = append(causes, forbiddenValue(field, fmt.Sprintf("updates may not add a condition of type %q", name)))
+				causes = append(causes, status.ForbiddenValue(field, fmt.Sprintf("updates may not add a condition of type %q", name)))
 			}
 		}
 	}
 	if certificate != before && before != "" {
-		causes = append(causes, forbiddenValue("status.certificate", "updates may not modify existing certificate content"))
+		causes = append(causes, status.ForbiddenValue("status.certificate", "updates may not modify existing certificate content"))
 	}
 	return causes
 }
@@ -171,7 +172,7 @@ func checkConditions(field string, conditions []jsontree.Object) (causes []meta.
 	for i, c := range conditions {
 		at := fmt.Sprintf("%s[%d]", field, i)
 		name, _ := c["type"].(string)
-		status, _ := c["status"].(string)
+		is, _ := c["status"].(string)
 		if name == "" {
 			causes = append(causes, missingValue(at+".type"))
 		}
@@ -180,17 +181,17 @@ func checkConditions(field string, conditions []jsontree.Object) (causes []meta.
 			allowed = []string{"False", "True", "Unknown"}
 		}
 		switch {
-		case status == "":
+		case is == "":
 			causes = append(causes, missingValue(at+".status"))
-		case !slices.Contains(allowed, status):
-			causes = append(causes, unsupportedValue(at+".status", status, allowed...))
+		case !slices.Contains(allowed, is):
+			causes = append(causes, status.UnsupportedValue(at+".status", is, allowed...))
 		}
 		if name == approved && seen[denied] || name == denied && seen[approved] {
-			causes = append(causes, invalidValue(field, "{"+yes+", "+no+"}", "must specify at most one of: `"+yes+"`, `"+no+"`"))
+			causes = append(causes, status.InvalidValue(field, "{"+yes+", "+no+"}", "must specify at most one of: `"+yes+"`, `"+no+"`"))
 		}
 		if seen[name] {
 			causes = append(causes, meta.StatusCause{
-				Reason: "FieldValueDuplicate", Field: at + ".type", Message: "Duplicate value: " + shown(name),
+				Reason: "FieldValueDuplicate", Field: at + ".type", Message: "Duplicate value: " + status.Shown(name),
 			})
 		}
 		seen[name] = true

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/protobuf"
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -30,12 +32,12 @@ type deleteOptions struct {
 }
 
 func (c *call) deleteOptions() (*deleteOptions, error) {
-	b, err := c.payload(protoDeleteOptions())
+	b, err := c.payload(protobuf.DeleteOptions())
 	if err != nil {
 		return nil, err
 	}
 	if b.wrong != nil {
-		return nil, badRequest("%v", b.wrong)
+		return nil, status.BadRequest("%v", b.wrong)
 	}
 	o := &deleteOptions{}
 	if len(b.sent) > 0 {
@@ -53,14 +55,14 @@ func (c *call) deleteOptions() (*deleteOptions, error) {
 func (o *deleteOptions) read(body []byte) error {
 	is, err := typeOf(body)
 	if err != nil {
-		return badRequest("%v", err)
+		return status.BadRequest("%v", err)
 	}
 	if is.Kind != "" && is.Kind != "DeleteOptions" {
-		return badRequest("%v", noKind(is.Kind, cmp.Or(is.APIVersion, metaGroup+"/v1")))
+		return status.BadRequest("%v", noKind(is.Kind, cmp.Or(is.APIVersion, metaGroup+"/v1")))
 	}
 	type DeleteOptions deleteOptions // the name is in the errors of encoding/json
 	if err := json.Unmarshal(body, (*DeleteOptions)(o)); err != nil {
-		return badRequest("%v", err)
+		return status.BadRequest("%v", err)
 	}
 	return nil
 }
@@ -70,7 +72,7 @@ func (o *deleteOptions) parameters(query url.Values) error {
 	if s := query.Get("gracePeriodSeconds"); s != "" {
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil {
-			return badRequest("%v", err)
+			return status.BadRequest("%v", err)
 		}
 		o.GracePeriodSeconds = &n
 	}
@@ -90,20 +92,20 @@ func (o *deleteOptions) validate() error {
 	var causes []meta.StatusCause
 	if p := o.PropagationPolicy; p != nil {
 		if o.OrphanDependents != nil {
-			causes = append(causes, invalidValue("propagationPolicy", *p, "orphanDependents and deletionPropagation cannot be both set"))
+			causes = append(causes, status.InvalidValue("propagationPolicy", *p, "orphanDependents and deletionPropagation cannot be both set"))
 		}
 		switch *p {
 		case "Foreground", "Background", "Orphan":
 		default:
-			causes = append(causes, unsupportedValue("propagationPolicy", *p, "Foreground", "Background", "Orphan", "nil"))
+			causes = append(causes, status.UnsupportedValue("propagationPolicy", *p, "Foreground", "Background", "Orphan", "nil"))
 		}
 	}
 	var bad bool
 	if o.dryRun, bad = readDryRun(o.DryRun); bad {
-		causes = append(causes, unsupportedValue("dryRun", o.DryRun, "All"))
+		causes = append(causes, status.UnsupportedValue("dryRun", o.DryRun, "All"))
 	}
 	if len(causes) > 0 {
-		return invalidOptions("DeleteOptions", causes...)
+		return status.InvalidOptions("DeleteOptions", causes...)
 	}
 	return nil
 }
@@ -142,9 +144,9 @@ func (o *deleteOptions) finalizers(r *resource, have []string) []string {
 // does on a real server.
 func (o *deleteOptions) check(r *resource, v *revision) error {
 	fail := func(format string, args ...any) error {
-		return failure(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on %s %q: %s",
+		return status.Failure(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on %s %q: %s",
 			r.groupKind(), v.key.Name, fmt.Sprintf(format, args...)).
-			with(meta.StatusDetails{Name: v.key.Name, Group: r.Group, Kind: r.Kind})
+			With(meta.StatusDetails{Name: v.key.Name, Group: r.Group, Kind: r.Kind})
 	}
 	if uid := o.Preconditions.UID; uid != nil && *uid != v.uid {
 		return fail("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been "+
@@ -185,7 +187,7 @@ func (c *call) deleteOne(o *deleteOptions) (_ *revision, gone bool, _ error) {
 	defer st.mu.Unlock()
 	cur := c.res.objects.tree.get(pathOf(c.Key))
 	if cur == nil {
-		return nil, false, notFound(c.res, c.Key.Name)
+		return nil, false, status.NotFound(c.res, c.Key.Name)
 	}
 	if err := o.check(c.res, cur); err != nil {
 		return nil, false, err
@@ -193,7 +195,7 @@ func (c *call) deleteOne(o *deleteOptions) (_ *revision, gone bool, _ error) {
 	if c.res == st.namespaces {
 		switch cur.key.Name {
 		case "default", "kube-system", "kube-public":
-			return nil, false, forbidden(c.res, cur.key.Name, "this namespace may not be deleted")
+			return nil, false, status.Forbidden(c.res, cur.key.Name, "this namespace may not be deleted")
 		}
 		return st.terminate(cur, o), false, nil
 	}

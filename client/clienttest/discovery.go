@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -34,7 +35,7 @@ func (s *Server) discover(w http.ResponseWriter, r *http.Request) error {
 	}
 	answer := func(v any) error {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			return methodNotAllowed()
+			return status.MethodNotAllowed()
 		}
 		writeJSON(w, http.StatusOK, v)
 		return nil
@@ -86,7 +87,7 @@ func (s *Server) discover(w http.ResponseWriter, r *http.Request) error {
 			return answer(resourceList(rs))
 		}
 		if s.knows(group) {
-			return noSuchResource()
+			return status.NoSuchResource()
 		}
 	case root == "openapi" && at(1) == "v3" && s.openapi(w, r, parts[2:]):
 		return nil

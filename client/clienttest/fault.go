@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -45,8 +46,11 @@ func (s *Server) EndWatches() int {
 func (s *Server) FailWatches(status meta.Status) int {
 	s.store.mu.Lock()
 	defer s.store.mu.Unlock()
-	return len(s.store.cutWatches(&statusError{complete(status)}))
+	return len(s.store.cutWatches(failedWith(status)))
 }
+
+// failedWith is a failure of its own words.
+func failedWith(s meta.Status) error { return &status.Error{Status: complete(s)} }
 
 // Watches returns how many watches run.
 func (s *Server) Watches() int {
@@ -107,7 +111,7 @@ func Conflict() http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q := RequestOf(r)
 		res := &resource{Resource: Resource{Group: q.Resource.Group, Resource: q.Resource.Resource}}
-		writeStatus(w, conflict(res, q.Key.Name, modified).status)
+		writeStatus(w, status.Conflict(res, q.Key.Name, status.Modified).Status)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -32,7 +33,7 @@ func (c *call) get(w http.ResponseWriter) error {
 	}
 	v := c.read(wanted == "")
 	if v == nil {
-		return notFound(c.res, c.Key.Name)
+		return status.NotFound(c.res, c.Key.Name)
 	}
 	return c.writeObject(w, f, http.StatusOK, v)
 }
@@ -49,8 +50,8 @@ func (c *call) read(current bool) *revision {
 }
 
 // badVersion is a resource version that is no number. A real server did not expect it either.
-func badVersion(version string, err error) *statusError {
-	return failure(http.StatusInternalServerError, "", "resourceVersion: Invalid value: %q: %v", version, err)
+func badVersion(version string, err error) *status.Error {
+	return status.Failure(http.StatusInternalServerError, "", "resourceVersion: Invalid value: %q: %v", version, err)
 }
 
 // listOptions are the parameters of a list.
@@ -83,7 +84,7 @@ func (t continueToken) String() string {
 // parseToken reads a token for a list below a prefix of paths. What it names cannot lie outside of that.
 func parseToken(s, prefix string) (from string, version int64, err error) {
 	bad := func(format string, args ...any) error {
-		return badRequest("invalid continue token: continue key is not valid: %s", fmt.Sprintf(format, args...))
+		return status.BadRequest("invalid continue token: continue key is not valid: %s", fmt.Sprintf(format, args...))
 	}
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	if err != nil {
@@ -123,32 +124,32 @@ func (c *call) listOptions() (o listOptions, err error) {
 	if match != "" {
 		const field = "resourceVersionMatch"
 		if version == "" {
-			add(forbiddenValue(field, "resourceVersionMatch is forbidden unless resourceVersion is provided"))
+			add(status.ForbiddenValue(field, "resourceVersionMatch is forbidden unless resourceVersion is provided"))
 		}
 		if token != "" {
-			add(forbiddenValue(field, "resourceVersionMatch is forbidden when continue is provided"))
+			add(status.ForbiddenValue(field, "resourceVersionMatch is forbidden when continue is provided"))
 		}
 		if match != "Exact" && match != "NotOlderThan" {
-			add(unsupportedValue(field, match, "Exact", "NotOlderThan", ""))
+			add(status.UnsupportedValue(field, match, "Exact", "NotOlderThan", ""))
 		}
 		if match == "Exact" && version == "0" {
-			add(forbiddenValue(field, `resourceVersionMatch "exact" is forbidden for resourceVersion "0"`))
+			add(status.ForbiddenValue(field, `resourceVersionMatch "exact" is forbidden for resourceVersion "0"`))
 		}
 	}
 	if c.query.Has("sendInitialEvents") {
-		add(forbiddenValue("sendInitialEvents", "sendInitialEvents is forbidden for list"))
+		add(status.ForbiddenValue("sendInitialEvents", "sendInitialEvents is forbidden for list"))
 	}
 	if len(causes) > 0 {
-		return o, invalidOptions("ListOptions", causes...)
+		return o, status.InvalidOptions("ListOptions", causes...)
 	}
 	if version != "" {
 		if o.version, err = strconv.ParseUint(version, 10, 64); err != nil {
-			return o, badRequest("invalid resource version: resourceVersion: Invalid value: %q: %v", version, err)
+			return o, status.BadRequest("invalid resource version: resourceVersion: Invalid value: %q: %v", version, err)
 		}
 	}
 	if token != "" {
 		if o.version != 0 {
-			return o, badRequest("specifying resource version is not allowed when using continue")
+			return o, status.BadRequest("specifying resource version is not allowed when using continue")
 		}
 		prefix, _ := span(c.Key.Namespace)
 		from, at, err := parseToken(token, prefix)
@@ -229,14 +230,14 @@ func (c *call) page(sel *selection, o listOptions) (*page, error) {
 // tooOld says that a list's version is not there any more. For a page it offers a token that goes on regardless.
 func (c *call) tooOld(o listOptions) error {
 	if o.from == "" {
-		return expired("The resourceVersion for the provided list is too old.")
+		return status.Expired("The resourceVersion for the provided list is too old.")
 	}
-	err := expired("The provided continue parameter is too old to display a consistent list result. You can start a new " +
+	err := status.Expired("The provided continue parameter is too old to display a consistent list result. You can start a new " +
 		"list without the continue parameter, or use the continue token in this response to retrieve the remainder of " +
 		"the results. Continuing with the provided token results in an inconsistent list - objects that were created, " +
 		"modified, or deleted between the time the first chunk was returned and now may show up in the list.")
 	prefix, _ := span(c.Key.Namespace)
-	err.status.Continue = continueToken{Version: -1, Start: "/" + strings.TrimPrefix(o.from, prefix)}.String()
+	err.Status.Continue = continueToken{Version: -1, Start: "/" + strings.TrimPrefix(o.from, prefix)}.String()
 	return err
 }
 

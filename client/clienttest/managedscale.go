@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
@@ -109,7 +110,7 @@ func (c *call) appliedScale(w http.ResponseWriter, body []byte, old *draft, was 
 	m.shape.dropNulls(wanted)
 	s := &scale{}
 	if err := json.Unmarshal(jsontree.Append(nil, wanted), s); err != nil {
-		return nil, nil, failure(http.StatusInternalServerError, "", "failed to convert new object (%s) to proper version: %v", nameText(config), err)
+		return nil, nil, status.Failure(http.StatusInternalServerError, "", "failed to convert new object (%s) to proper version: %v", nameText(config), err)
 	}
 	return s, all.withScale(of, c.res.GVK().APIVersion()).encode(), nil
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/protobuf"
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -66,7 +68,7 @@ func wishes(r *http.Request) (_ []wish, known bool) {
 		if strings.HasSuffix(w.media, "*") {
 			w.media = mediaJSON
 		}
-		if served && w.media != mediaProtobuf {
+		if served && w.media != protobuf.MediaType {
 			all = append(all, w)
 		}
 	}
@@ -86,7 +88,7 @@ func acceptable(header string) []alternative {
 	var parts []alternative
 	for text := range strings.SplitSeq(header, ",") {
 		media, params, err := mime.ParseMediaType(text)
-		if err != nil || !slices.Contains([]string{mediaJSON, mediaYAML, mediaProtobuf, "application/*", "*/*"}, media) {
+		if err != nil || !slices.Contains([]string{mediaJSON, mediaYAML, protobuf.MediaType, "application/*", "*/*"}, media) {
 			continue
 		}
 		quality, err := strconv.ParseFloat(params["q"], 64)
@@ -116,7 +118,7 @@ func (c *call) formOf(list bool) (form, error) {
 	}
 	w := all[0]
 	if w.media == mediaYAML && c.Verb == "watch" {
-		return asObject, failure(http.StatusNotAcceptable, "NotAcceptable", "only the following media types are accepted: %s", streamed)
+		return asObject, status.Failure(http.StatusNotAcceptable, "NotAcceptable", "only the following media types are accepted: %s", streamed)
 	}
 	c.formVersion = w.version
 	if w.form == asMetadata && w.list != list && c.Verb != "watch" {
@@ -124,7 +126,7 @@ func (c *call) formOf(list bool) (form, error) {
 		if w.list {
 			as, what = "PartialObjectMetadataList", "not a list"
 		}
-		return asObject, failure(http.StatusNotAcceptable, "NotAcceptable", "you requested %s, but the requested object is %s", as, what)
+		return asObject, status.Failure(http.StatusNotAcceptable, "NotAcceptable", "you requested %s, but the requested object is %s", as, what)
 	}
 	return w.form, nil
 }
@@ -132,23 +134,23 @@ func (c *call) formOf(list bool) (form, error) {
 // notAcceptable is an answer that cannot be given in any way that the client takes. A real server says it in other words where
 // it does not know the media type at all and the kind is compiled in.
 func (c *call) notAcceptable(known bool) error {
-	media := strings.Join([]string{mediaJSON, mediaYAML, mediaProtobuf}, ", ")
+	media := strings.Join([]string{mediaJSON, mediaYAML, protobuf.MediaType}, ", ")
 	switch {
 	case !known && c.res.builtin:
 		if c.Verb == "list" || c.Verb == "watch" {
 			media += ", " + streamed
 		}
-		return failure(http.StatusNotAcceptable, "NotAcceptable", "406: Not Acceptable\n\nAvailable representations: %s", media).
-			with(meta.StatusDetails{})
-	case c.res.builtin && strings.Contains(strings.Join(c.r.Header["Accept"], ","), mediaProtobuf):
-		return failure(http.StatusNotAcceptable, "NotAcceptable", "only the following media types are accepted: %s, %s (%s)",
+		return status.Failure(http.StatusNotAcceptable, "NotAcceptable", "406: Not Acceptable\n\nAvailable representations: %s", media).
+			With(meta.StatusDetails{})
+	case c.res.builtin && strings.Contains(strings.Join(c.r.Header["Accept"], ","), protobuf.MediaType):
+		return status.Failure(http.StatusNotAcceptable, "NotAcceptable", "only the following media types are accepted: %s, %s (%s)",
 			mediaJSON, mediaYAML, "clienttest does not answer in protobuf; "+setJSON)
 	}
-	return failure(http.StatusNotAcceptable, "NotAcceptable", "only the following media types are accepted: %s", media)
+	return status.Failure(http.StatusNotAcceptable, "NotAcceptable", "only the following media types are accepted: %s", media)
 }
 
 // streamed are the ways in which a real server sends the events of a watch.
-const streamed = mediaJSON + ";stream=watch, " + mediaProtobuf + ";stream=watch"
+const streamed = mediaJSON + ";stream=watch, " + protobuf.MediaType + ";stream=watch"
 
 // setJSON is what the author of a test has to do whose client has the defaults of client-go.
 const setJSON = `set ContentType: "application/json" in the rest.Config of client-go, whose default is protobuf`
@@ -172,18 +174,18 @@ type payload struct {
 
 // payload reads the body of a request, which is JSON or YAML or, where its fields are known, protobuf. No type means JSON, as
 // a real server has it.
-func (c *call) payload(fields protoFields) (*payload, error) {
+func (c *call) payload(fields protobuf.Message) (*payload, error) {
 	p := &payload{media: mediaJSON}
 	if header := c.r.Header.Get("Content-Type"); header != "" && c.r.ContentLength != 0 {
 		p.media, _, _ = mime.ParseMediaType(header)
 	}
 	switch {
-	case p.media == mediaJSON, p.media == mediaYAML, p.media == mediaProtobuf && fields != nil:
-	case p.media == mediaProtobuf:
-		return nil, failure(http.StatusUnsupportedMediaType, "UnsupportedMediaType",
+	case p.media == mediaJSON, p.media == mediaYAML, p.media == protobuf.MediaType && fields != nil:
+	case p.media == protobuf.MediaType:
+		return nil, status.Failure(http.StatusUnsupportedMediaType, "UnsupportedMediaType",
 			"clienttest cannot read the protobuf body of this request: %s - accepted media types include: %s, %s", setJSON, mediaJSON, mediaYAML)
 	default:
-		return nil, unsupportedMediaType(mediaJSON, mediaYAML, mediaProtobuf)
+		return nil, status.UnsupportedMediaType(mediaJSON, mediaYAML, protobuf.MediaType)
 	}
 	var err error
 	if p.sent, err = bodyOf(c.r); err != nil {
@@ -192,8 +194,8 @@ func (c *call) payload(fields protoFields) (*payload, error) {
 	switch {
 	case p.media == mediaJSON || len(p.sent) == 0:
 		p.json = p.sent
-	case p.media == mediaProtobuf:
-		p.json, p.wrong = protobufToJSON(p.sent, fields)
+	case p.media == protobuf.MediaType:
+		p.json, p.wrong = protobuf.ToJSON(p.sent, fields)
 	default:
 		var v any
 		if v, p.twice, p.wrong = jsontree.ParseYAML(p.sent); p.wrong == nil {
@@ -207,7 +209,7 @@ func (c *call) payload(fields protoFields) (*payload, error) {
 func bodyOf(r *http.Request) ([]byte, error) {
 	b, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
 	if err != nil {
-		return nil, failure(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge",
+		return nil, status.Failure(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge",
 			"Request entity too large: limit is %d", maxBody)
 	}
 	return b, nil
@@ -224,7 +226,7 @@ func intParam(query url.Values, name string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
-		return 0, badRequest("%v", err)
+		return 0, status.BadRequest("%v", err)
 	}
 	return n, nil
 }

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/patch"
 )
@@ -30,10 +31,10 @@ func (c *call) patchMedia() (string, error) {
 	case slices.Contains(accepted, media):
 		return media, nil
 	case c.res.builtin:
-		return "", failure(http.StatusUnsupportedMediaType, "UnsupportedMediaType", "415: Unsupported Media Type").
-			with(meta.StatusDetails{})
+		return "", status.Failure(http.StatusUnsupportedMediaType, "UnsupportedMediaType", "415: Unsupported Media Type").
+			With(meta.StatusDetails{})
 	}
-	return "", unsupportedMediaType(accepted...)
+	return "", status.UnsupportedMediaType(accepted...)
 }
 
 // patch answers a patch of an object, or of a part of it.
@@ -73,10 +74,10 @@ func (c *call) patch(w http.ResponseWriter) error {
 func checkSyntax(media string, body []byte) error {
 	switch {
 	case media != mediaApply && !json.Valid(body):
-		return badRequest("invalid JSON patch")
+		return status.BadRequest("invalid JSON patch")
 	case media == mediaApply && !bytes.HasPrefix(bytes.TrimLeftFunc(body, unicode.IsSpace), []byte("{")):
 		if _, _, err := jsontree.ParseYAML(body); err != nil {
-			return badRequest("error encoding patch: %v", err)
+			return status.BadRequest("error encoding patch: %v", err)
 		}
 	}
 	return nil
@@ -88,7 +89,7 @@ func (c *call) change(w http.ResponseWriter, media string, body []byte, o writeO
 	defer c.s.store.mu.Unlock()
 	cur := c.res.objects.tree.get(pathOf(c.Key))
 	if cur == nil {
-		return nil, notFound(c.res, c.Key.Name)
+		return nil, status.NotFound(c.res, c.Key.Name)
 	}
 	p, err := c.applied(media, cur.raw, body, c.res.GVK())
 	if err != nil {
@@ -161,7 +162,7 @@ func (p applied) invalid(why error) error {
 		object, _ := p.value.(jsontree.Object)
 		p.shown = string(appendMerged(nil, p.before, object, p.merged))
 	}
-	return invalid("", "", "", []meta.StatusCause{invalidValue("patch", p.shown, why.Error())})
+	return status.Invalid("", "", "", []meta.StatusCause{status.InvalidValue("patch", p.shown, why.Error())})
 }
 
 // report does what fieldValidation says about members: of the patch, and of what it has made.
@@ -193,17 +194,17 @@ func jsonApplied(doc, body []byte, lenient bool) (applied, error) {
 		err = notOperations(v, "[]handlers.jsonPatchOp", "handlers.jsonPatchOp", "op", "path", "from")
 	}
 	if err != nil {
-		return applied{}, badRequest("error decoding patch: %v", err)
+		return applied{}, status.BadRequest("error decoding patch: %v", err)
 	}
 	if err := notOperations(v, "jsonpatch.Patch", "jsonpatch.Operation"); err != nil {
-		return applied{}, badRequest("%v", err)
+		return applied{}, status.BadRequest("%v", err)
 	}
 	var loose []map[string]json.RawMessage
 	if err := json.Unmarshal(body, &loose); err != nil {
 		return applied{}, err
 	}
 	if len(loose) > maxOperations {
-		return applied{}, failure(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge",
+		return applied{}, status.Failure(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge",
 			"Request entity too large: The allowed maximum operations in a JSON patch is %d, got %d", maxOperations, len(loose))
 	}
 	operations := make([]*operation, 0, len(loose))
@@ -218,8 +219,8 @@ func jsonApplied(doc, body []byte, lenient bool) (applied, error) {
 	}
 	result, err := jsonPatched(doc, operations)
 	if err != nil {
-		return applied{}, failure(http.StatusUnprocessableEntity, "Invalid",
-			"the server rejected our request due to an error in our request").with(meta.StatusDetails{})
+		return applied{}, status.Failure(http.StatusUnprocessableEntity, "Invalid",
+			"the server rejected our request due to an error in our request").With(meta.StatusDetails{})
 	}
 	p := applied{doc: result, shown: string(result)}
 	of := &shape{elements: &shape{members: map[string]*shape{"op": {}, "path": {}, "from": {}, "value": nil}}}
@@ -263,9 +264,9 @@ func mergeApplied(doc, body []byte, lenient bool) (applied, error) {
 	case lenient && isList:
 		return applied{doc: body, shown: string(body)}, nil // which cannot be read as an object
 	case lenient, err == nil && v == nil:
-		return applied{}, badRequest("Invalid JSON Patch")
+		return applied{}, status.BadRequest("Invalid JSON Patch")
 	default:
-		return applied{}, badRequest("error decoding patch: %v", notAnObject(v, err))
+		return applied{}, status.BadRequest("error decoding patch: %v", notAnObject(v, err))
 	}
 	whole, err := jsontree.Parse(doc)
 	if err != nil {
@@ -351,7 +352,7 @@ func strategicApplied(doc, body []byte, kind meta.GVK) (applied, error) {
 	case err == nil && v == nil:
 		change, body = jsontree.Object{}, []byte("{}")
 	case !isObject:
-		return applied{}, badRequest("%v", notAnObject(v, err))
+		return applied{}, status.BadRequest("%v", notAnObject(v, err))
 	}
 	schema, err := builtinSchemas().strategy(kind)
 	if err != nil {
@@ -361,14 +362,14 @@ func strategicApplied(doc, body []byte, kind meta.GVK) (applied, error) {
 	var wrong *patch.StrategicError
 	switch {
 	case errors.As(err, &wrong) && (errors.Is(err, patch.ErrRetainKeys) || strings.HasSuffix(wrong.Path, "/$retainKeys")):
-		return applied{}, badRequest("invalid patch format of retainKeys")
+		return applied{}, status.BadRequest("invalid patch format of retainKeys")
 	case err != nil:
-		return applied{}, failure(http.StatusInternalServerError, "", "%v", err)
+		return applied{}, status.Failure(http.StatusInternalServerError, "", "%v", err)
 	}
 	v, err = jsontree.Parse(result)
 	object, isObject := v.(jsontree.Object)
 	if err != nil || !isObject {
-		return applied{}, failure(http.StatusInternalServerError, "", "a strategic merge patch makes %s", result)
+		return applied{}, status.Failure(http.StatusInternalServerError, "", "a strategic merge patch makes %s", result)
 	}
 	// A real server reads the result as of this kind, whatever it says.
 	for name, is := range map[string]string{"kind": kind.Kind, "apiVersion": kind.APIVersion()} {

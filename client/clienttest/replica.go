@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 )
 
 // Replicas are servers that share one store, each with a watch cache of its own, behind one address. Writes, and reads
@@ -150,10 +152,10 @@ func (s *Server) wait(ctx context.Context, version uint64, now func() (uint64, t
 		case <-due:
 		case <-timeout:
 			stop()
-			return tooLargeVersion(version, reached)
+			return status.TooLargeVersion(version, reached)
 		case <-ctx.Done():
 			stop()
-			return failure(http.StatusGatewayTimeout, "Timeout", "Timeout: request did not complete within the allotted timeout")
+			return status.Failure(http.StatusGatewayTimeout, "Timeout", "Timeout: request did not complete within the allotted timeout")
 		}
 		stop()
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/printing"
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -76,9 +78,9 @@ type builtinTraits struct {
 	textMaps       []string // members that are maps of strings
 	blank          string   // what an object has beside metadata when nothing is set, as in a bookmark
 	initial        any      // the status of a new object
-	columns        []tableColumn
-	print          printer // the cells of the columns
-	fixed          bool    // spec stays as it was created
+	columns        []printing.Column
+	print          printing.Printer // the cells of the columns
+	fixed          bool             // spec stays as it was created
 	prepare        func(d *draft, creating bool)
 	complete       func(d *draft, by User) // says in a new object who made it
 	check          func(old, d *draft, subresource string) []meta.StatusCause
@@ -87,17 +89,10 @@ type builtinTraits struct {
 }
 
 // groupResource is the resource's name in errors, such as "leases.coordination.k8s.io".
-func (r *resource) groupResource() string { return dotted(r.Resource.Resource, r.Group) }
+func (r *resource) groupResource() string { return status.Qualified(r.Resource.Resource, r.Group) }
 
 // groupKind is the kind's name in errors.
-func (r *resource) groupKind() string { return dotted(r.Kind, r.Group) }
-
-func dotted(name, group string) string {
-	if group == "" {
-		return name
-	}
-	return name + "." + group
-}
+func (r *resource) groupKind() string { return status.Qualified(r.Kind, r.Group) }
 
 // verbs in the order in which discovery lists them.
 func (r *resource) verbs() []string {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -64,7 +65,7 @@ type nonResourceAttributes struct {
 // review answers a request for a review.
 func (c *call) review(w http.ResponseWriter) error {
 	if c.Verb != "create" {
-		return methodNotAllowed()
+		return status.MethodNotAllowed()
 	}
 	if _, err := c.writeOptions("CreateOptions"); err != nil {
 		return err
@@ -76,7 +77,7 @@ func (c *call) review(w http.ResponseWriter) error {
 	b.Kind, b.APIVersion = c.res.Kind, c.res.GVK().APIVersion()
 	if c.res.Scope == meta.Namespaced {
 		if n := b.Metadata.Namespace; n != "" && n != c.Key.Namespace {
-			return badRequest("the namespace of the provided object does not match the namespace sent on the request")
+			return status.BadRequest("the namespace of the provided object does not match the namespace sent on the request")
 		}
 		b.Metadata.Namespace = c.Key.Namespace
 	}
@@ -93,7 +94,7 @@ func (c *call) review(w http.ResponseWriter) error {
 // reviewAccess puts the question to Options.Authorize.
 func reviewAccess(c *call, b *reviewBody) error {
 	if causes := b.check(); len(causes) > 0 {
-		return invalid(c.res.Group, "", "", causes) // a real server does not name the kind either
+		return status.Invalid(c.res.Group, "", "", causes) // a real server does not name the kind either
 	}
 	a := Access{User: c.user}
 	if !strings.HasPrefix(b.Kind, "Self") {
@@ -117,7 +118,9 @@ func reviewAccess(c *call, b *reviewBody) error {
 
 // check returns what is wrong with a review of an access.
 func (b *reviewBody) check() (causes []meta.StatusCause) {
-	add := func(field string, value any, why string) { causes = append(causes, invalidValue(field, value, why)) }
+	add := func(field string, value any, why string) {
+		causes = append(causes, status.InvalidValue(field, value, why))
+	}
 	r, p := b.Spec.ResourceAttributes, b.Spec.NonResourceAttributes
 	var shown struct{ Path, Verb string } // a real server shows it under these names
 	if p != nil {
@@ -175,7 +178,7 @@ type pathRule struct {
 // only: that is what Options.Authorize is. Without it everything is allowed, and that is a rule.
 func reviewRules(c *call, b *reviewBody) error {
 	if b.Spec.Namespace == "" {
-		return badRequest("no namespace on request")
+		return status.BadRequest("no namespace on request")
 	}
 	b.Metadata, b.Spec = meta.ObjectMeta{}, &reviewSpec{}
 	if c.s.options.Authorize != nil {

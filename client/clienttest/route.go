@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -133,8 +134,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, p *Replica) {
 		// A panic is a bug of this server. Whoever sent the request should know, and net/http would not tell.
 		if p := recover(); p != nil {
 			if p != http.ErrAbortHandler {
-				writeStatus(w, failure(http.StatusInternalServerError, "InternalError",
-					"Internal error occurred: panic: %v\n%s", p, debug.Stack()).status)
+				writeStatus(w, status.Failure(http.StatusInternalServerError, "InternalError",
+					"Internal error occurred: panic: %v\n%s", p, debug.Stack()).Status)
 			}
 			panic(http.ErrAbortHandler)
 		}
@@ -148,11 +149,11 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, p *Replica) {
 
 func (s *Server) answerJSON(w http.ResponseWriter, r *http.Request, p *Replica) {
 	if err := s.serve(w, r, p); err != nil {
-		var status *statusError
-		if !errors.As(err, &status) {
-			status = failure(http.StatusInternalServerError, "InternalError", "Internal error occurred: %v", err)
+		var failure *status.Error
+		if !errors.As(err, &failure) {
+			failure = status.Failure(http.StatusInternalServerError, "InternalError", "Internal error occurred: %v", err)
 		}
-		writeStatus(w, status.status)
+		writeStatus(w, failure.Status)
 	}
 }
 
@@ -181,19 +182,19 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p *Replica) error
 		http.NotFound(w, r)
 		return nil
 	case res == nil, res.Scope == meta.Cluster && q.Key.Namespace != "":
-		return noSuchResource()
+		return status.NoSuchResource()
 	case q.Subresource != "" && res.subresources[q.Subresource] == nil && !res.builtin:
-		return notFound(res, q.Key.Name)
+		return status.NotFound(res, q.Key.Name)
 	case q.Subresource != "" && res.subresources[q.Subresource] == nil:
-		return noSuchResource()
+		return status.NoSuchResource()
 	case res.review != nil && (q.Key.Name != "" || res.Scope == meta.Namespaced && q.Key.Namespace == ""):
-		return noSuchResource()
+		return status.NoSuchResource()
 	case res.Scope == meta.Namespaced && q.Key.Namespace == "" && q.Key.Name != "":
-		return noSuchResource()
+		return status.NoSuchResource()
 	case res.Scope == meta.Namespaced && q.Key.Namespace == "" && !q.collects():
-		return methodNotAllowed()
+		return status.MethodNotAllowed()
 	case r.Method == http.MethodHead && res.builtin, q.Verb == "watch" && r.Method != http.MethodGet:
-		return methodNotAllowed()
+		return status.MethodNotAllowed()
 	}
 	if err := checkPath(res, q.Key); err != nil {
 		return err
@@ -232,14 +233,14 @@ func (c *call) notAllowed() error {
 	verb := c.Verb
 	switch {
 	case c.res.builtin:
-		return methodNotAllowed()
+		return status.MethodNotAllowed()
 	case c.Key.Name == "" && (verb == "update" || verb == "patch"):
-		return badRequest("name must be provided")
+		return status.BadRequest("name must be provided")
 	case verb != "create" && verb != "delete":
 		verb = "" // as it names a method that no verb stands for
 	}
-	return failure(http.StatusMethodNotAllowed, "MethodNotAllowed", "%s is not supported on resources of kind %q", verb, c.res.groupResource()).
-		about(c.res, "")
+	return status.Failure(http.StatusMethodNotAllowed, "MethodNotAllowed", "%s is not supported on resources of kind %q", verb, c.res.groupResource()).
+		About(c.res, "")
 }
 
 // collects reports whether the request is about what a collection holds.
@@ -248,7 +249,7 @@ func (q Request) collects() bool { return q.Verb == "list" || q.Verb == "watch" 
 // checkPath refuses names that cannot be part of a path.
 func checkPath(r *resource, key meta.Key) error {
 	if ns := key.Namespace; ns == "." || ns == ".." {
-		return failure(http.StatusInternalServerError, "", "invalid key: %q", "/"+r.Resource.Resource+"/"+ns)
+		return status.Failure(http.StatusInternalServerError, "", "invalid key: %q", "/"+r.Resource.Resource+"/"+ns)
 	}
 	var why string
 	switch name := key.Name; {
@@ -259,7 +260,7 @@ func checkPath(r *resource, key meta.Key) error {
 	default:
 		return nil
 	}
-	return badRequest("Name parameter invalid: %q: %s", key.Name, why)
+	return status.BadRequest("Name parameter invalid: %q: %s", key.Name, why)
 }
 
 // serveOther answers the paths that are not a resource's.
@@ -268,7 +269,7 @@ func (s *Server) serveOther(w http.ResponseWriter, r *http.Request) error {
 	case root == "", r.URL.Path == "/index.html":
 		return s.servePaths(w)
 	case r.Method == http.MethodHead && (root == "api" || root == "apis" || root == "version"):
-		return methodNotAllowed()
+		return status.MethodNotAllowed()
 	}
 	return s.discover(w, r)
 }

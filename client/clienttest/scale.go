@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -44,7 +45,7 @@ func scaleOf(v *revision) (*scale, error) {
 		} `json:"status"`
 	}
 	if err := json.Unmarshal(v.raw, &object); err != nil {
-		return nil, badRequest("%v", err)
+		return nil, status.BadRequest("%v", err)
 	}
 	var labels meta.LabelSelector
 	into := any(&labels)
@@ -53,12 +54,12 @@ func scaleOf(v *revision) (*scale, error) {
 	}
 	if len(object.Spec.Selector) > 0 {
 		if err := json.Unmarshal(object.Spec.Selector, into); err != nil {
-			return nil, badRequest("%v", err)
+			return nil, status.BadRequest("%v", err)
 		}
 	}
 	selector, err := labels.Selector()
 	if err != nil {
-		return nil, badRequest("%v", err)
+		return nil, status.BadRequest("%v", err)
 	}
 	s.Spec.Replicas, s.Status.Replicas, s.Status.Selector = object.Spec.Replicas, object.Status.Replicas, selector.String()
 	return s, nil
@@ -79,7 +80,7 @@ func scaleSubresource() *subresource {
 func (c *call) getScale(w http.ResponseWriter) error {
 	v := c.read(true)
 	if v == nil {
-		return notFound(c.res, c.Key.Name)
+		return status.NotFound(c.res, c.Key.Name)
 	}
 	s, err := scaleOf(v)
 	if err != nil {
@@ -135,7 +136,7 @@ func (c *call) changeScale(w http.ResponseWriter) (*revision, error) {
 	defer c.s.store.mu.Unlock()
 	cur := c.res.objects.tree.get(pathOf(c.Key))
 	if cur == nil {
-		return nil, notFound(c.res, c.Key.Name)
+		return nil, status.NotFound(c.res, c.Key.Name)
 	}
 	was, err := scaleOf(cur)
 	if err != nil {
@@ -154,17 +155,17 @@ func (c *call) changeScale(w http.ResponseWriter) (*revision, error) {
 	}
 	switch {
 	case s.Namespace != "" && s.Namespace != c.Key.Namespace:
-		return nil, badRequest("the namespace of the provided object does not match the namespace sent on the request")
+		return nil, status.BadRequest("the namespace of the provided object does not match the namespace sent on the request")
 	case s.Name != c.Key.Name:
 		return nil, c.checkName(s.Name)
 	case s.UID != "" && s.UID != cur.uid:
-		name := dotted(c.res.Resource.Resource+"/scale", c.res.Group)
-		return nil, failure(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on %s %q: %s", name, c.Key.Name,
+		name := status.Qualified(c.res.Resource.Resource+"/scale", c.res.Group)
+		return nil, status.Failure(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on %s %q: %s", name, c.Key.Name,
 			fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", s.UID, cur.uid)).
-			with(meta.StatusDetails{Name: c.Key.Name, Group: c.res.Group, Kind: c.res.Resource.Resource + "/scale"})
+			With(meta.StatusDetails{Name: c.Key.Name, Group: c.res.Group, Kind: c.res.Resource.Resource + "/scale"})
 	case s.Spec.Replicas < 0:
-		return nil, invalid("autoscaling", "Scale", c.Key.Name, []meta.StatusCause{
-			invalidValue("spec.replicas", s.Spec.Replicas, "must be greater than or equal to 0"),
+		return nil, status.Invalid("autoscaling", "Scale", c.Key.Name, []meta.StatusCause{
+			status.InvalidValue("spec.replicas", s.Spec.Replicas, "must be greater than or equal to 0"),
 		})
 	}
 	if media != mediaApply {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/printing"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -33,7 +34,7 @@ func (c *call) writeScale(w http.ResponseWriter, s *scale) error {
 		return err
 	}
 	row := tableRow{
-		Cells:  []any{s.Name, s.Spec.Replicas, s.Status.Replicas, ageOf(s.CreationTimestamp.Time, time.Now())},
+		Cells:  []any{s.Name, s.Spec.Replicas, s.Status.Replicas, printing.Age(s.CreationTimestamp.Time, time.Now())},
 		Object: partial,
 	}
 	switch c.query.Get("includeObject") {
@@ -46,7 +47,7 @@ func (c *call) writeScale(w http.ResponseWriter, s *scale) error {
 	}
 	writeJSON(w, http.StatusOK, table{
 		Kind: "Table", APIVersion: c.metaVersion(), ListMeta: meta.ListMeta{ResourceVersion: s.ResourceVersion},
-		Columns: []tableColumn{
+		Columns: []printing.Column{
 			{Name: "Name", Type: "string", Description: "The object's name."},
 			{Name: "Desired", Type: "integer", Description: "How many replicas are wanted."},
 			{Name: "Available", Type: "integer", Description: "How many replicas there are."},

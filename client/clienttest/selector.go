@@ -3,6 +3,7 @@ package clienttest
 import (
 	"slices"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -21,19 +22,19 @@ func (c *call) selection() (*selection, error) {
 	sel := &selection{namespace: c.Key.Namespace, name: c.Key.Name, paths: c.res.SelectableFields}
 	var err error
 	if sel.labels, err = meta.ParseSelector(c.query.Get("labelSelector")); err != nil {
-		return nil, badRequest("unable to parse requirement: %v", err)
+		return nil, status.BadRequest("unable to parse requirement: %v", err)
 	}
 	text := c.query.Get("fieldSelector")
 	if sel.fields, err = meta.ParseFieldSelector(text); err != nil {
-		return nil, badRequest("invalid selector: '%s'; %v", text, err)
+		return nil, status.BadRequest("invalid selector: '%s'; %v", text, err)
 	}
 	for _, term := range sel.fields.Terms() {
 		switch f := term.Field; {
 		case f == "metadata.name", f == "metadata.namespace" && c.res.Scope == meta.Namespaced, slices.Contains(sel.paths, f):
 		case c.res.anyField:
-			return nil, badRequest(`%q is not a known field selector: only "metadata.name", "metadata.namespace"`, f)
+			return nil, status.BadRequest(`%q is not a known field selector: only "metadata.name", "metadata.namespace"`, f)
 		default:
-			return nil, badRequest("field label not supported: %s", f)
+			return nil, status.BadRequest("field label not supported: %s", f)
 		}
 	}
 	return sel, nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 )
 
 // fieldErrors returns what a strict server says about the members of a JSON document, in the order in which they are there
@@ -230,7 +231,7 @@ func (c *call) reportTwice(w http.ResponseWriter, twice []string) error {
 	switch directive := c.query.Get("fieldValidation"); {
 	case directive == "Ignore" || len(twice) == 0:
 	case directive == "Strict":
-		return badRequest("error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n  %s",
+		return status.BadRequest("error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n  %s",
 			strings.Join(twice, "\n  "))
 	default:
 		for _, text := range twice {

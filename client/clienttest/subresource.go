@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/protobuf"
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/patch"
 )
@@ -112,7 +114,7 @@ func withMember(old, d *draft, outer, inner string) *draft {
 
 // readCall reads the body of a subresource that does something. What leaves out its kind is of the only one that it can be.
 func (c *call) readCall(w http.ResponseWriter, into any, apiVersion, kind string) error {
-	b, err := c.payload(protoKinds()[kind])
+	b, err := c.payload(protobuf.Kinds()[kind])
 	if err != nil {
 		return err
 	}
@@ -138,7 +140,7 @@ func (c *call) decodeCall(w http.ResponseWriter, b *payload, into any, apiVersio
 	}
 	if err != nil {
 		_, version := meta.SplitAPIVersion(is.APIVersion)
-		return badRequest("%s in version %q cannot be handled as a %s: %v", is.Kind, version, kind, err)
+		return status.BadRequest("%s in version %q cannot be handled as a %s: %v", is.Kind, version, kind, err)
 	}
 	return nil
 }
@@ -164,10 +166,10 @@ func (c *call) evict(w http.ResponseWriter) error {
 		return err
 	}
 	if e.Name != c.Key.Name {
-		return badRequest("name in URL does not match name in Eviction object")
+		return status.BadRequest("name in URL does not match name in Eviction object")
 	}
 	if e.Namespace != "" && e.Namespace != c.Key.Namespace {
-		return badRequest("the namespace of the provided object does not match the namespace sent on the request")
+		return status.BadRequest("the namespace of the provided object does not match the namespace sent on the request")
 	}
 	if e.DeleteOptions == nil {
 		e.DeleteOptions = &deleteOptions{}
@@ -188,13 +190,13 @@ func (c *call) evict(w http.ResponseWriter) error {
 // name allows none, because it needs so many healthy pods and there are no more. It is for handlers of Intercept.
 func DisruptionBudget(name string, healthy int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		writeStatus(w, failure(http.StatusTooManyRequests, "TooManyRequests",
-			"Cannot evict pod as it would violate the pod's disruption budget.").with(meta.StatusDetails{
+		writeStatus(w, status.Failure(http.StatusTooManyRequests, "TooManyRequests",
+			"Cannot evict pod as it would violate the pod's disruption budget.").With(meta.StatusDetails{
 			Causes: []meta.StatusCause{{
 				Reason:  "DisruptionBudget",
-				Message: failure(0, "", "The disruption budget %s needs %d healthy pods and has %d currently", name, healthy, healthy).status.Message,
+				Message: status.Failure(0, "", "The disruption budget %s needs %d healthy pods and has %d currently", name, healthy, healthy).Status.Message,
 			}},
-		}).status)
+		}).Status)
 	}
 }
 
@@ -217,21 +219,21 @@ func (c *call) bind(w http.ResponseWriter) error {
 		return err
 	}
 	if b.Name != c.Key.Name {
-		return badRequest("name in URL does not match name in Binding object")
+		return status.BadRequest("name in URL does not match name in Binding object")
 	}
 	if b.Target.Name == "" {
-		return failure(http.StatusInternalServerError, "", "target.name: Required value")
+		return status.Failure(http.StatusInternalServerError, "", "target.name: Required value")
 	}
 	st := c.s.store
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	cur := c.res.objects.tree.get(pathOf(c.Key))
 	if cur == nil {
-		return notFound(c.res, c.Key.Name)
+		return status.NotFound(c.res, c.Key.Name)
 	}
 	refuse := func(format string, args ...any) error {
-		return failure(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on pods/binding %q: %s", c.Key.Name,
-			failure(0, "", format, args...).status.Message).with(meta.StatusDetails{Name: c.Key.Name, Kind: "pods/binding"})
+		return status.Failure(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on pods/binding %q: %s", c.Key.Name,
+			status.Failure(0, "", format, args...).Status.Message).With(meta.StatusDetails{Name: c.Key.Name, Kind: "pods/binding"})
 	}
 	d := cur.draft()
 	spec, _ := d.content["spec"].(jsontree.Object)

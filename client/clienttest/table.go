@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/printing"
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -15,16 +17,8 @@ type table struct {
 	Kind          string `json:"kind"`
 	APIVersion    string `json:"apiVersion"`
 	meta.ListMeta `json:"metadata"`
-	Columns       []tableColumn `json:"columnDefinitions"`
-	Rows          []tableRow    `json:"rows"`
-}
-
-type tableColumn struct {
-	Name        string `json:"name"`
-	Type        string `json:"type"`
-	Format      string `json:"format"`
-	Description string `json:"description"`
-	Priority    int    `json:"priority"`
+	Columns       []printing.Column `json:"columnDefinitions"`
+	Rows          []tableRow        `json:"rows"`
 }
 
 type tableRow struct {
@@ -46,7 +40,7 @@ func (c *call) table(vs []*revision, m meta.ListMeta, columns bool) (*table, err
 	now := time.Now()
 	for _, v := range vs {
 		d := v.draft()
-		row := tableRow{Cells: c.res.print(&printed{value: value{d.content}, meta: d.meta, now: now})}
+		row := tableRow{Cells: c.res.print(printing.NewObject(d.content, d.meta, now))}
 		switch include {
 		case "", "Metadata":
 			row.Object = fmt.Appendf(nil, "%s%s}", c.partialStart(), v.metadata())
@@ -66,7 +60,7 @@ func (c *call) checkInclude() error {
 	case "", "Metadata", "Object", "None":
 		return nil
 	default:
-		return badRequest("Unable to convert to Table as requested: includeObject: Invalid value: %q: "+
+		return status.BadRequest("Unable to convert to Table as requested: includeObject: Invalid value: %q: "+
 			"must be 'Metadata', 'Object', 'None', or empty", include)
 	}
 }
@@ -84,71 +78,3 @@ func (c *call) writeTable(w http.ResponseWriter, p *page) error {
 	writeJSON(w, http.StatusOK, t)
 	return nil
 }
-
-// ageOf prints a span of time as kubectl's users know it: exact while it is short, coarse when it is long.
-func ageOf(then, now time.Time) string {
-	if then.IsZero() {
-		return "<unknown>"
-	}
-	const day, year = 24 * time.Hour, 365 * 24 * time.Hour
-	d := now.Sub(then)
-	if d <= -2*time.Second {
-		return "<invalid>"
-	}
-	d = max(0, d)
-	two := func(unit, rest time.Duration, name, restName string) string {
-		if d%unit < rest {
-			return fmt.Sprintf("%d%s", d/unit, name)
-		}
-		return fmt.Sprintf("%d%s%d%s", d/unit, name, d%unit/rest, restName)
-	}
-	switch {
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%ds", d/time.Second)
-	case d < 10*time.Minute:
-		return two(time.Minute, time.Second, "m", "s")
-	case d < 3*time.Hour:
-		return fmt.Sprintf("%dm", d/time.Minute)
-	case d < 8*time.Hour:
-		return two(time.Hour, time.Minute, "h", "m")
-	case d < 2*day:
-		return fmt.Sprintf("%dh", d/time.Hour)
-	case d < 8*day:
-		return two(day, time.Hour, "d", "h")
-	case d < 2*year:
-		return fmt.Sprintf("%dd", d/day)
-	case d < 8*year:
-		return two(year, day, "y", "d")
-	}
-	return fmt.Sprintf("%dy", d/year)
-}
-
-// columnsOf reads the columns of a row of kinds.json.
-func columnsOf(rows [][]any) []tableColumn {
-	var out []tableColumn
-	for _, row := range rows {
-		c := tableColumn{Type: "string"}
-		for i, v := range row {
-			switch s, _ := v.(string); i {
-			case 0:
-				c.Name = s
-			case 1:
-				c.Type = s
-			case 2:
-				c.Format = s
-			case 3:
-				n, _ := v.(float64)
-				c.Priority = int(n)
-			}
-		}
-		out = append(out, c)
-	}
-	return out
-}
-
-// plainColumns are the columns of a custom resource, and plainCells their cells.
-func plainColumns() []tableColumn {
-	return []tableColumn{{Name: "Name", Type: "string", Format: "name"}, {Name: "Age", Type: "date"}}
-}
-
-func plainCells(o *printed) []any { return []any{o.name(), o.age()} }

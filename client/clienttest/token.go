@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -84,13 +85,13 @@ func (c *call) token(w http.ResponseWriter) error {
 		return err
 	}
 	if t.Name != "" && t.Name != c.Key.Name {
-		return invalid(group, kind, c.Key.Name, []meta.StatusCause{
-			invalidValue("metadata.name", t.Name, "must match the service account name if specified"),
+		return status.Invalid(group, kind, c.Key.Name, []meta.StatusCause{
+			status.InvalidValue("metadata.name", t.Name, "must match the service account name if specified"),
 		})
 	}
 	account := c.read(true)
 	if account == nil {
-		return notFound(c.res, c.Key.Name)
+		return status.NotFound(c.res, c.Key.Name)
 	}
 	if len(t.Spec.Audiences) == 0 {
 		t.Spec.Audiences = []string{apiAudience}
@@ -100,8 +101,8 @@ func (c *call) token(w http.ResponseWriter) error {
 		t.Spec.ExpirationSeconds = &hour
 	}
 	if s := *t.Spec.ExpirationSeconds; s < 600 {
-		return invalid(group, kind, "", []meta.StatusCause{
-			invalidValue("spec.expirationSeconds", s, "may not specify a duration less than 10 minutes"),
+		return status.Invalid(group, kind, "", []meta.StatusCause{
+			status.InvalidValue("spec.expirationSeconds", s, "may not specify a duration less than 10 minutes"),
 		})
 	}
 	if err := c.checkBound(&t); err != nil {
@@ -151,7 +152,7 @@ func (c *call) checkBound(t *tokenRequest) error {
 		resource, key.Namespace = "nodes", ""
 	default:
 		group, version := meta.SplitAPIVersion(ref.APIVersion)
-		return badRequest("cannot bind token to object of type %s/%s, Kind=%s", group, version, ref.Kind)
+		return status.BadRequest("cannot bind token to object of type %s/%s, Kind=%s", group, version, ref.Kind)
 	}
 	c.s.store.mu.Lock()
 	defer c.s.store.mu.Unlock()
@@ -159,11 +160,11 @@ func (c *call) checkBound(t *tokenRequest) error {
 	v := res.objects.tree.get(pathOf(key))
 	switch {
 	case v == nil:
-		return notFound(res, ref.Name)
+		return status.NotFound(res, ref.Name)
 	case ref.UID != "" && ref.UID != v.uid:
-		return failure(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on %s %q: %s", ref.Kind, ref.Name, fmt.Sprintf(
+		return status.Failure(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on %s %q: %s", ref.Kind, ref.Name, fmt.Sprintf(
 			"the UID in the bound object reference (%s) does not match the UID in record. The object might have been deleted and then recreated",
-			ref.UID)).with(meta.StatusDetails{Name: ref.Name, Kind: ref.Kind})
+			ref.UID)).With(meta.StatusDetails{Name: ref.Name, Kind: ref.Kind})
 	}
 	return nil
 }

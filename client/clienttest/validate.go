@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -68,7 +69,7 @@ func (v validator) name(r *resource, field, name string, prefix bool) []meta.Sta
 	}
 	var causes []meta.StatusCause
 	for _, w := range why {
-		causes = append(causes, invalidValue(field, name, w))
+		causes = append(causes, status.InvalidValue(field, name, w))
 	}
 	return causes
 }
@@ -122,7 +123,7 @@ func segmentRules(name string) (why []string) {
 func (v validator) metadata(r *resource, m *meta.ObjectMeta) []meta.StatusCause {
 	var causes []meta.StatusCause
 	if m.Generation < 0 {
-		causes = append(causes, invalidValue("metadata.generation", m.Generation, "must be greater than or equal to 0"))
+		causes = append(causes, status.InvalidValue("metadata.generation", m.Generation, "must be greater than or equal to 0"))
 	}
 	return slices.Concat(causes, v.descriptions(m), v.finalizers(r, m))
 }
@@ -132,20 +133,20 @@ func (v validator) descriptions(m *meta.ObjectMeta) []meta.StatusCause {
 	var causes []meta.StatusCause
 	for _, k := range slices.Sorted(maps.Keys(m.Labels)) {
 		for _, why := range v.qualified(k) {
-			causes = append(causes, invalidValue("metadata.labels", k, why))
+			causes = append(causes, status.InvalidValue("metadata.labels", k, why))
 		}
 		value := m.Labels[k]
 		if len(value) > labelMax {
-			causes = append(causes, invalidValue("metadata.labels", value, fmt.Sprintf("must be no more than %d bytes", labelMax)))
+			causes = append(causes, status.InvalidValue("metadata.labels", value, fmt.Sprintf("must be no more than %d bytes", labelMax)))
 		}
 		if value != "" && !v.word.MatchString(value) {
-			causes = append(causes, invalidValue("metadata.labels", value, valueRule))
+			causes = append(causes, status.InvalidValue("metadata.labels", value, valueRule))
 		}
 	}
 	size := 0
 	for _, k := range slices.Sorted(maps.Keys(m.Annotations)) {
 		for _, why := range v.qualified(strings.ToLower(k)) {
-			causes = append(causes, invalidValue("metadata.annotations", k, why))
+			causes = append(causes, status.InvalidValue("metadata.annotations", k, why))
 		}
 		size += len(k) + len(m.Annotations[k])
 	}
@@ -165,17 +166,17 @@ func (v validator) owners(owners []meta.OwnerReference) []meta.StatusCause {
 	for i, o := range owners {
 		at := fmt.Sprintf("metadata.ownerReferences[%d]", i)
 		if _, version, found := strings.Cut(o.APIVersion, "/"); o.APIVersion != "" && found && (version == "" || strings.Contains(version, "/")) {
-			causes = append(causes, invalidValue(at+".apiVersion", o.APIVersion, "must be <group>/<version> or <version>"))
+			causes = append(causes, status.InvalidValue(at+".apiVersion", o.APIVersion, "must be <group>/<version> or <version>"))
 		}
 		for _, f := range []struct{ name, value string }{
 			{"apiVersion", o.APIVersion}, {"kind", o.Kind}, {"name", o.Name}, {"uid", o.UID},
 		} {
 			if f.value == "" {
-				causes = append(causes, requiredValue(at+"."+f.name, "must not be empty"))
+				causes = append(causes, status.RequiredValue(at+"."+f.name, "must not be empty"))
 			}
 		}
 		if o.APIVersion == "v1" && o.Kind == "Event" {
-			causes = append(causes, invalidValue(at, o, "/v1, Kind=Event is disallowed from being an owner"))
+			causes = append(causes, status.InvalidValue(at, o, "/v1, Kind=Event is disallowed from being an owner"))
 		}
 	}
 	for _, o := range owners {
@@ -186,7 +187,7 @@ func (v validator) owners(owners []meta.OwnerReference) []meta.StatusCause {
 			controller = o.Kind + "/" + o.Name
 			continue
 		}
-		causes = append(causes, invalidValue("metadata.ownerReferences", owners, fmt.Sprintf(
+		causes = append(causes, status.InvalidValue("metadata.ownerReferences", owners, fmt.Sprintf(
 			"Only one reference can have Controller set to true. Found \"true\" in references for %s and %s/%s", controller, o.Kind, o.Name)))
 	}
 	return causes
@@ -197,15 +198,15 @@ func (v validator) finalizers(r *resource, m *meta.ObjectMeta) []meta.StatusCaus
 	var causes []meta.StatusCause
 	for i, f := range m.Finalizers {
 		for _, why := range v.qualified(f) {
-			causes = append(causes, invalidValue("metadata.finalizers", f, why))
+			causes = append(causes, status.InvalidValue("metadata.finalizers", f, why))
 		}
 		if r.builtin && unqualified(f) {
-			causes = append(causes, invalidValue(fmt.Sprintf("metadata.finalizers[%d]", i), f,
+			causes = append(causes, status.InvalidValue(fmt.Sprintf("metadata.finalizers[%d]", i), f,
 				"name is neither a standard finalizer name nor is it fully qualified"))
 		}
 	}
 	if slices.Contains(m.Finalizers, finalizerOrphan) && slices.Contains(m.Finalizers, finalizerForeground) {
-		causes = append(causes, invalidValue("metadata.finalizers", m.Finalizers,
+		causes = append(causes, status.InvalidValue("metadata.finalizers", m.Finalizers,
 			"finalizer orphan and foregroundDeletion cannot be both set"))
 	}
 	return causes
@@ -242,12 +243,12 @@ func (v validator) object(r *resource, m *meta.ObjectMeta) error {
 		causes = append(causes, v.name(r, "metadata.generateName", m.GenerateName, true)...)
 	}
 	if m.Name == "" {
-		causes = append(causes, requiredValue("metadata.name", "name or generateName is required"))
+		causes = append(causes, status.RequiredValue("metadata.name", "name or generateName is required"))
 	} else {
 		causes = append(causes, v.name(r, "metadata.name", m.Name, false)...)
 	}
 	if causes = append(causes, v.metadata(r, m)...); len(causes) > 0 {
-		return invalid(r.Group, r.Kind, m.Name, causes)
+		return status.Invalid(r.Group, r.Kind, m.Name, causes)
 	}
 	return nil
 }
@@ -262,7 +263,7 @@ func (v validator) update(r *resource, m, old *meta.ObjectMeta) error {
 	}
 	causes = append(causes, v.metadata(r, m)...)
 	if len(causes) > 0 {
-		return invalid(r.Group, r.Kind, old.Name, causes)
+		return status.Invalid(r.Group, r.Kind, old.Name, causes)
 	}
 	return nil
 }
@@ -275,18 +276,18 @@ func (v validator) change(m, old *meta.ObjectMeta) []meta.StatusCause {
 			return slices.Contains(old.Finalizers, f)
 		})
 		if len(added) > 0 {
-			causes = append(causes, forbiddenValue("metadata.finalizers", fmt.Sprintf(
+			causes = append(causes, status.ForbiddenValue("metadata.finalizers", fmt.Sprintf(
 				"no new finalizers can be added if the object is being deleted, found new finalizers %#v", added)))
 		}
 	}
 	if m.UID != old.UID {
-		causes = append(causes, invalidValue("metadata.uid", m.UID, "field is immutable"))
+		causes = append(causes, status.InvalidValue("metadata.uid", m.UID, "field is immutable"))
 	}
 	if old.DeletionTimestamp == nil && m.DeletionTimestamp != nil {
-		causes = append(causes, invalidValue("metadata.deletionTimestamp", m.DeletionTimestamp, "field is immutable"))
+		causes = append(causes, status.InvalidValue("metadata.deletionTimestamp", m.DeletionTimestamp, "field is immutable"))
 	}
 	if is, was := m.DeletionGracePeriodSeconds, old.DeletionGracePeriodSeconds; is != nil && (was == nil || *is != *was) {
-		causes = append(causes, invalidValue("metadata.deletionGracePeriodSeconds", *is, "field is immutable"))
+		causes = append(causes, status.InvalidValue("metadata.deletionGracePeriodSeconds", *is, "field is immutable"))
 	}
 	return causes
 }

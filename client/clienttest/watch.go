@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -70,28 +71,28 @@ func (c *call) watchOptions() (o watchOptions, err error) {
 	add := func(cause meta.StatusCause) { causes = append(causes, cause) }
 	const field = "resourceVersionMatch"
 	if send && match != "NotOlderThan" {
-		add(forbiddenValue(field, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"))
+		add(status.ForbiddenValue(field, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"))
 	}
 	if send && mode == StreamingRefused {
-		add(forbiddenValue("sendInitialEvents", "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"))
+		add(status.ForbiddenValue("sendInitialEvents", "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"))
 	}
 	if token := c.query.Get("continue"); token != "" && match == "" && version == "" && !send && (mode == StreamingServed || mode == StreamingEndless) {
 		// A real server makes such a watch one that asks for the initial events, and then looks at that.
-		add(forbiddenValue(field, "resourceVersionMatch is forbidden when continue is provided"))
+		add(status.ForbiddenValue(field, "resourceVersionMatch is forbidden when continue is provided"))
 	}
 	if match != "" {
 		if !send {
-			add(forbiddenValue(field, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"))
+			add(status.ForbiddenValue(field, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"))
 		}
 		if match != "NotOlderThan" {
-			add(unsupportedValue(field, match, "NotOlderThan"))
+			add(status.UnsupportedValue(field, match, "NotOlderThan"))
 		}
 		if c.query.Get("continue") != "" {
-			add(forbiddenValue(field, "resourceVersionMatch is forbidden when continue is provided"))
+			add(status.ForbiddenValue(field, "resourceVersionMatch is forbidden when continue is provided"))
 		}
 	}
 	if len(causes) > 0 {
-		return o, invalidOptions("ListOptions", causes...)
+		return o, status.InvalidOptions("ListOptions", causes...)
 	}
 	timeout, err := intParam(c.query, "timeoutSeconds")
 	if err != nil {
@@ -152,7 +153,7 @@ func (c *call) watch(w http.ResponseWriter) error {
 // the server has to say is sent as an ERROR event instead.
 func (c *call) follow(frames *frameWriter, sel *selection, o watchOptions) error {
 	if o.timeout < 0 { // a real server starts with a time that is over
-		return frames.fail(failure(http.StatusInternalServerError, "InternalError", "context deadline exceeded"))
+		return frames.fail(status.Failure(http.StatusInternalServerError, "InternalError", "context deadline exceeded"))
 	}
 	ctx, cancel := context.WithCancelCause(c.r.Context())
 	defer cancel(nil)
@@ -193,7 +194,7 @@ func (c *call) follow(frames *frameWriter, sel *selection, o watchOptions) error
 	if cause == errDropped || cause == errLagging {
 		return cause
 	}
-	var status *statusError
+	var status *status.Error
 	if err == nil && errors.As(cause, &status) {
 		return frames.error(status)
 	}
@@ -341,7 +342,7 @@ func (s *store) join(p *Replica, r *resource, w *watch, o watchOptions) (*tree, 
 	defer s.mu.Unlock()
 	select {
 	case <-r.gone:
-		return nil, 0, noSuchResource()
+		return nil, 0, status.NoSuchResource()
 	default:
 	}
 	c := &r.objects
@@ -351,7 +352,7 @@ func (s *store) join(p *Replica, r *resource, w *watch, o watchOptions) (*tree, 
 	case o.initial:
 	case o.version > 0:
 		if oldest := s.oldest(c); o.version < oldest {
-			return nil, 0, expired("too old resource version: %d (%d)", o.version, oldest)
+			return nil, 0, status.Expired("too old resource version: %d (%d)", o.version, oldest)
 		}
 		start = o.version
 	case o.current:
@@ -497,7 +498,7 @@ func (fw *frameWriter) bookmark(version uint64, initialEnd bool) error {
 
 // fail sends an ERROR event. A failure that the server did not mean to give is not one of those.
 func (fw *frameWriter) fail(err error) error {
-	var status *statusError
+	var status *status.Error
 	if !errors.As(err, &status) {
 		return err
 	}
@@ -508,8 +509,8 @@ func (fw *frameWriter) fail(err error) error {
 }
 
 // error sends an ERROR event, after which nothing may come.
-func (fw *frameWriter) error(status *statusError) error {
-	if err := fw.write("ERROR", func() error { return fw.json(status.status) }); err != nil {
+func (fw *frameWriter) error(status *status.Error) error {
+	if err := fw.write("ERROR", func() error { return fw.json(status.Status) }); err != nil {
 		return err
 	}
 	return fw.flush()

@@ -15,6 +15,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/protobuf"
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -37,21 +39,21 @@ func (c *call) writeOptions(kind string, wrong ...meta.StatusCause) (o writeOpti
 	}
 	for i, r := range manager {
 		if !unicode.IsPrint(r) {
-			wrong = append(wrong, invalidValue("fieldManager", manager, fmt.Sprintf("invalid character %#U (at position %d)", r, i)))
+			wrong = append(wrong, status.InvalidValue("fieldManager", manager, fmt.Sprintf("invalid character %#U (at position %d)", r, i)))
 		}
 	}
 	values := c.query["dryRun"]
 	var bad bool
 	if o.dryRun, bad = readDryRun(values); bad {
-		wrong = append(wrong, unsupportedValue("dryRun", values, "All"))
+		wrong = append(wrong, status.UnsupportedValue("dryRun", values, "All"))
 	}
 	switch v := c.query.Get("fieldValidation"); v {
 	case "", "Ignore", "Warn", "Strict":
 	default:
-		wrong = append(wrong, unsupportedValue("fieldValidation", v, "", "Ignore", "Strict", "Warn"))
+		wrong = append(wrong, status.UnsupportedValue("fieldValidation", v, "", "Ignore", "Strict", "Warn"))
 	}
 	if len(wrong) > 0 {
-		return o, invalidOptions(kind, wrong...)
+		return o, status.InvalidOptions(kind, wrong...)
 	}
 	o.force, o.manager = isTrue(c.query, "force"), managerOf(manager, c.r.UserAgent())
 	return o, nil
@@ -62,9 +64,9 @@ func (c *call) patchOptions(media string, body []byte) (writeOptions, error) {
 	var wrong []meta.StatusCause
 	switch {
 	case media == mediaApply && c.query.Get("fieldManager") == "":
-		wrong = append(wrong, requiredValue("fieldManager", "is required for apply patch"))
+		wrong = append(wrong, status.RequiredValue("fieldManager", "is required for apply patch"))
 	case media != mediaApply && c.query.Has("force"):
-		wrong = append(wrong, forbiddenValue("force", "may not be specified for non-apply patch"))
+		wrong = append(wrong, status.ForbiddenValue("force", "may not be specified for non-apply patch"))
 	}
 	o, err := c.writeOptions("PatchOptions", wrong...)
 	if err != nil {
@@ -79,9 +81,9 @@ func readDryRun(values []string) (dry, bad bool) {
 
 // readDraft reads the object in the body of a create or an update.
 func (c *call) readDraft(w http.ResponseWriter) (*draft, error) {
-	var fields protoFields
+	var fields protobuf.Message
 	if c.res.builtin {
-		fields = protoKinds()[c.res.Kind]
+		fields = protobuf.Kinds()[c.res.Kind]
 	}
 	b, err := c.payload(fields)
 	if err != nil {
@@ -97,7 +99,7 @@ func (c *call) readDraft(w http.ResponseWriter) (*draft, error) {
 	if err == nil {
 		err = d.normalize(c.res)
 	}
-	if err == nil && b.media != mediaProtobuf {
+	if err == nil && b.media != protobuf.MediaType {
 		if wrong := c.reportPayload(w, b, c.fields(b.json, d)); wrong != nil {
 			err = &decodeError{apiVersion: d.apiVersion, kind: d.kind, err: wrong}
 		}
@@ -126,12 +128,12 @@ func (c *call) cannotRead(bad *decodeError, b *payload) error {
 		return unrecognized(c.res.Kind, err, b.sent)
 	}
 	_, version := meta.SplitAPIVersion(apiVersion)
-	return badRequest("%s in version %q cannot be handled as a %s: %v", kind, version, c.res.Kind, err)
+	return status.BadRequest("%s in version %q cannot be handled as a %s: %v", kind, version, c.res.Kind, err)
 }
 
 // unrecognized is the answer to a body in which nothing says what it is.
 func unrecognized(kind string, why error, body []byte) error {
-	return badRequest("the object provided is unrecognized (must be of type %s): %v (%s)", kind, why, summary(body))
+	return status.BadRequest("the object provided is unrecognized (must be of type %s): %v (%s)", kind, why, summary(body))
 }
 
 // uniteOwners drops owners that are there twice, with a warning that says what there is of them.
@@ -176,14 +178,14 @@ func (c *call) checkKind(d *draft, body []byte) error {
 		//lint:ignore ST1005 these are the real server's words
 		return &decodeError{err: fmt.Errorf("Object 'Kind' is missing in '%s'", body)}
 	case d.apiVersion != want.APIVersion() && c.Verb == "patch":
-		return invalid(want.Group, d.kind, d.meta.Name, []meta.StatusCause{
-			invalidValue("apiVersion", d.apiVersion, "must be "+want.APIVersion()),
+		return status.Invalid(want.Group, d.kind, d.meta.Name, []meta.StatusCause{
+			status.InvalidValue("apiVersion", d.apiVersion, "must be "+want.APIVersion()),
 		})
 	case d.apiVersion != want.APIVersion():
-		return badRequest("the API version in the data (%s) does not match the expected API version (%s)",
+		return status.BadRequest("the API version in the data (%s) does not match the expected API version (%s)",
 			d.apiVersion, want.APIVersion())
 	case d.kind != want.Kind:
-		return invalid(want.Group, d.kind, d.meta.Name, []meta.StatusCause{invalidValue("kind", d.kind, "must be "+want.Kind)})
+		return status.Invalid(want.Group, d.kind, d.meta.Name, []meta.StatusCause{status.InvalidValue("kind", d.kind, "must be "+want.Kind)})
 	}
 	return nil
 }
@@ -217,7 +219,7 @@ func (c *call) checkNamespace(d *draft) error {
 	case d.meta.Namespace == "":
 		d.meta.Namespace = c.Key.Namespace
 	case d.meta.Namespace != c.Key.Namespace:
-		return badRequest("the namespace of the provided object does not match the namespace sent on the request")
+		return status.BadRequest("the namespace of the provided object does not match the namespace sent on the request")
 	}
 	return nil
 }
@@ -228,9 +230,9 @@ func (c *call) checkName(name string) error {
 	case c.Key.Name:
 		return nil
 	case "":
-		return badRequest("the name of the object (%s based on URL) was undeterminable: name must be provided", c.Key.Name)
+		return status.BadRequest("the name of the object (%s based on URL) was undeterminable: name must be provided", c.Key.Name)
 	}
-	return badRequest("the name of the object (%s) does not match the name on the URL (%s)", name, c.Key.Name)
+	return status.BadRequest("the name of the object (%s) does not match the name on the URL (%s)", name, c.Key.Name)
 }
 
 // now is the present time in the resolution of metadata.
@@ -271,18 +273,18 @@ func (c *call) insert(d *draft, o writeOptions) (*revision, error) {
 	st := c.s.store
 	select {
 	case <-c.res.gone:
-		return nil, noSuchResource()
+		return nil, status.NoSuchResource()
 	default:
 	}
 	if c.res.Scope == meta.Namespaced {
 		ns := st.namespaces.objects.tree.get(d.meta.Namespace)
 		switch {
 		case ns == nil:
-			return nil, notFound(st.namespaces, d.meta.Namespace)
+			return nil, status.NotFound(st.namespaces, d.meta.Namespace)
 		case ns.deleting:
-			err := forbidden(c.res, d.meta.Name,
+			err := status.Forbidden(c.res, d.meta.Name,
 				"unable to create new content in namespace %s because it is being terminated", ns.key.Name)
-			err.status.Details.Causes = []meta.StatusCause{{
+			err.Status.Details.Causes = []meta.StatusCause{{
 				Reason: "NamespaceTerminating", Field: "metadata.namespace",
 				Message: fmt.Sprintf("namespace %s is being terminated", ns.key.Name),
 			}}
@@ -295,12 +297,12 @@ func (c *call) insert(d *draft, o writeOptions) (*revision, error) {
 	}
 	// The storage refuses a version, and a dry run does not come that far.
 	if n, err := strconv.ParseUint(d.meta.ResourceVersion, 10, 64); err == nil && n != 0 && !o.dryRun {
-		return nil, failure(http.StatusInternalServerError, "", "resourceVersion should not be set on objects to be created")
+		return nil, status.Failure(http.StatusInternalServerError, "", "resourceVersion should not be set on objects to be created")
 	}
 	if cur := c.res.objects.tree.get(pathOf(d.key())); cur != nil {
-		err := alreadyExists(c.res, d.meta.Name)
+		err := status.AlreadyExists(c.res, d.meta.Name)
 		if cur.deleting {
-			err.status.Message = "object is being deleted: " + err.status.Message
+			err.Status.Message = "object is being deleted: " + err.Status.Message
 		}
 		return nil, err
 	}
@@ -402,7 +404,7 @@ func (c *call) put(w http.ResponseWriter, d *draft, o writeOptions) (*revision, 
 	cur := c.res.objects.tree.get(pathOf(c.Key))
 	if cur == nil {
 		if !c.res.createOnUpdate || c.Subresource != "" {
-			return nil, 0, notFound(c.res, c.Key.Name)
+			return nil, 0, status.NotFound(c.res, c.Key.Name)
 		}
 		if d.meta.UID != "" {
 			return nil, 0, c.otherUID(d.meta.UID, "")
@@ -433,7 +435,7 @@ func (c *call) otherUID(wanted, present string) error {
 	case at == "nodes":
 		at = "minions"
 	}
-	return conflict(c.res, c.Key.Name, fmt.Sprintf("StorageError: invalid object, Code: 4, Key: /registry/%s/%s, ResourceVersion: 0, "+
+	return status.Conflict(c.res, c.Key.Name, fmt.Sprintf("StorageError: invalid object, Code: 4, Key: /registry/%s/%s, ResourceVersion: 0, "+
 		"AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s", at, pathOf(c.Key), wanted, present))
 }
 
@@ -457,7 +459,7 @@ func (c *call) replace(cur *revision, old, d *draft, o writeOptions) (*revision,
 	}
 	if c.res.check != nil {
 		if causes := c.res.check(old, d, c.Subresource); len(causes) > 0 {
-			return nil, invalid(c.res.Group, c.res.Kind, c.Key.Name, causes)
+			return nil, status.Invalid(c.res.Group, c.res.Kind, c.Key.Name, causes)
 		}
 	}
 	if err := c.s.validator.update(c.res, &d.meta, &old.meta); err != nil {
@@ -495,7 +497,7 @@ func (c *call) checkVersion(cur *revision, version string) error {
 	if version != "" {
 		var err error
 		if seen, err = strconv.ParseUint(version, 10, 64); err != nil {
-			return failure(http.StatusInternalServerError, "", "%v", err)
+			return status.Failure(http.StatusInternalServerError, "", "%v", err)
 		}
 	}
 	switch {
@@ -503,11 +505,11 @@ func (c *call) checkVersion(cur *revision, version string) error {
 		return nil
 	case seen == 0:
 		// The kind is the resource's name here, on a real server as well.
-		return invalid(c.res.Group, c.res.Resource.Resource, c.Key.Name, []meta.StatusCause{
-			invalidValue("metadata.resourceVersion", 0, "must be specified for an update"),
+		return status.Invalid(c.res.Group, c.res.Resource.Resource, c.Key.Name, []meta.StatusCause{
+			status.InvalidValue("metadata.resourceVersion", 0, "must be specified for an update"),
 		})
 	}
-	return conflict(c.res, c.Key.Name, modified)
+	return status.Conflict(c.res, c.Key.Name, status.Modified)
 }
 
 // keep takes over from old what an update cannot change.

@@ -1,4 +1,4 @@
-package clienttest
+package printing
 
 import (
 	"cmp"
@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
 // This file prints what a cluster is governed by: nodes, events, quotas, roles, policies, requests and definitions.
 
-func printNode(o *printed) []any {
+func printNode(o *Object) []any {
 	state := "Unknown"
 	switch o.condition("Ready") {
 	case "True":
@@ -57,7 +58,7 @@ func printNode(o *printed) []any {
 }
 
 // printRecord prints an event of events.k8s.io, which has other names for much of it.
-func printRecord(o *printed) []any {
+func printRecord(o *Object) []any {
 	content := jsontree.Object{}
 	for name, v := range o.v.(jsontree.Object) {
 		switch name {
@@ -74,10 +75,10 @@ func printRecord(o *printed) []any {
 		}
 		content[name] = v
 	}
-	return printEvent(&printed{value: value{content}, meta: o.meta, now: o.now})
+	return printEvent(&Object{value: value{content}, meta: o.meta, now: o.now})
 }
 
-func printEvent(o *printed) []any {
+func printEvent(o *Object) []any {
 	first := cmp.Or(o.at("firstTimestamp").text(), o.at("eventTime").text())
 	last, count := cmp.Or(o.at("lastTimestamp").text(), first), o.at("count").number()
 	switch {
@@ -100,7 +101,7 @@ func printEvent(o *printed) []any {
 	}
 }
 
-func printQuota(o *printed) []any {
+func printQuota(o *Object) []any {
 	var requests, limits []string
 	hard, _ := o.at("status.hard").v.(jsontree.Object)
 	for _, name := range slices.Sorted(maps.Keys(hard)) {
@@ -115,18 +116,18 @@ func printQuota(o *printed) []any {
 	return []any{o.name(), strings.Join(requests, ", "), strings.Join(limits, ", "), o.age()}
 }
 
-func printRevision(o *printed) []any {
+func printRevision(o *Object) []any {
 	controller := none
 	for _, ref := range o.meta.OwnerReferences {
 		if ref.Controller != nil && *ref.Controller {
 			group, _ := meta.SplitAPIVersion(ref.APIVersion)
-			controller = strings.ToLower(dotted(ref.Kind, group)) + "/" + ref.Name
+			controller = strings.ToLower(status.Qualified(ref.Kind, group)) + "/" + ref.Name
 		}
 	}
 	return []any{o.name(), controller, o.at("revision").number(), o.age()}
 }
 
-func printAPIService(o *printed) []any {
+func printAPIService(o *Object) []any {
 	service, available := "Local", "Unknown"
 	if s := o.at("spec.service"); s.v != nil {
 		service = s.at("namespace").text() + "/" + s.at("name").text()
@@ -142,7 +143,7 @@ func printAPIService(o *printed) []any {
 	return []any{o.name(), service, available, o.age()}
 }
 
-func printDefinition(o *printed) []any {
+func printDefinition(o *Object) []any {
 	var versions []string
 	for _, v := range o.at("spec.versions").list() {
 		switch name := v.at("name").text(); {
@@ -159,11 +160,11 @@ func printDefinition(o *printed) []any {
 	}
 }
 
-func printRequest(o *printed) []any {
+func printRequest(o *Object) []any {
 	duration := none
 	if o.has("spec.expirationSeconds") {
 		start := time.Unix(0, 0)
-		duration = ageOf(start, start.Add(time.Duration(o.at("spec.expirationSeconds").number())*time.Second))
+		duration = Age(start, start.Add(time.Duration(o.at("spec.expirationSeconds").number())*time.Second))
 	}
 	has := func(typ string) bool {
 		return slices.ContainsFunc(o.at("status.conditions").list(), func(c value) bool { return c.at("type").text() == typ })
@@ -184,9 +185,9 @@ func printRequest(o *printed) []any {
 	return []any{o.name(), o.age(), o.at("spec.signerName").or(none), o.at("spec.username").text(), duration, state}
 }
 
-func printBundle(o *printed) []any { return []any{o.name(), o.at("spec.signerName").or(none)} }
+func printBundle(o *Object) []any { return []any{o.name(), o.at("spec.signerName").or(none)} }
 
-func printPodCertificate(o *printed) []any {
+func printPodCertificate(o *Object) []any {
 	spec, state := o.at("spec"), "Pending"
 	for _, c := range o.at("status.conditions").list() {
 		if c.at("status").text() == "True" {
@@ -199,28 +200,28 @@ func printPodCertificate(o *printed) []any {
 	}
 }
 
-func printPriority(o *printed) []any {
+func printPriority(o *Object) []any {
 	return []any{o.name(), o.at("value").number(), o.at("globalDefault").isTrue(), o.age(), o.at("preemptionPolicy").or("PreemptLowerPriority")}
 }
 
-func printMigration(o *printed) []any {
+func printMigration(o *Object) []any {
 	state := "Unknown"
 	for _, c := range o.at("status.conditions").list() {
 		if c.at("status").text() == "True" {
 			state = c.at("type").text()
 		}
 	}
-	return []any{o.name(), dotted(o.at("spec.resource.resource").text(), o.at("spec.resource.group").text()), state}
+	return []any{o.name(), status.Qualified(o.at("spec.resource.resource").text(), o.at("spec.resource.group").text()), state}
 }
 
-func printFlow(o *printed) []any {
+func printFlow(o *Object) []any {
 	return []any{
 		o.name(), o.at("spec.priorityLevelConfiguration.name").text(), o.at("spec.matchingPrecedence").number(),
 		o.at("spec.distinguisherMethod.type").or(none), o.age(), cmp.Or(o.condition("Dangling"), "?"),
 	}
 }
 
-func printLevel(o *printed) []any {
+func printLevel(o *Object) []any {
 	number := func(path string) any {
 		if o.has(path) {
 			return o.at(path).number()
@@ -234,8 +235,8 @@ func printLevel(o *printed) []any {
 	}
 }
 
-func printPolicy(list string) printer {
-	return func(o *printed) []any {
+func printPolicy(list string) Printer {
+	return func(o *Object) []any {
 		kind := unset
 		if p := o.at("spec.paramKind"); p.v != nil {
 			kind = p.at("apiVersion").text() + "/" + p.at("kind").text()
@@ -244,7 +245,7 @@ func printPolicy(list string) printer {
 	}
 }
 
-func printPolicyBinding(o *printed) []any {
+func printPolicyBinding(o *Object) []any {
 	ref := unset
 	if p := o.at("spec.paramRef"); p.v != nil {
 		switch name, namespace := p.at("name").text(), p.at("namespace").text(); {
@@ -272,7 +273,7 @@ func (v value) dump() string {
 	return fmt.Sprintf("&LabelSelector{MatchLabels:map[string]string{%s},MatchExpressions:[]LabelSelectorRequirement{%s},}", &labels, &expressions)
 }
 
-func printRoleBinding(o *printed) []any {
+func printRoleBinding(o *Object) []any {
 	subjects := map[string][]string{}
 	for _, s := range o.at("subjects").list() {
 		name, kind := s.at("name").text(), s.at("kind").text()

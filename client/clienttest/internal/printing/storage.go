@@ -1,4 +1,4 @@
-package clienttest
+package printing
 
 import (
 	"cmp"
@@ -6,9 +6,9 @@ import (
 )
 
 // storagePrinters are the printers of volumes and of devices.
-func storagePrinters() map[string]printer {
-	return map[string]printer{
-		"persistentvolumes": func(o *printed) []any {
+func storagePrinters() map[string]Printer {
+	return map[string]Printer{
+		"persistentvolumes": func(o *Object) []any {
 			claim := ""
 			if ref := o.at("spec.claimRef"); ref.v != nil {
 				claim = ref.at("namespace").text() + "/" + ref.at("name").text()
@@ -19,7 +19,7 @@ func storagePrinters() map[string]printer {
 				o.at("spec.volumeAttributesClassName").or(unset), o.at("status.reason").text(), o.age(), o.at("spec.volumeMode").or(unset),
 			}
 		},
-		"persistentvolumeclaims": func(o *printed) []any {
+		"persistentvolumeclaims": func(o *Object) []any {
 			capacity, modes, volume := "", "", o.at("spec.volumeName").text()
 			if volume != "" {
 				capacity, modes = o.at("status.capacity.storage").or("0"), o.at("status.accessModes").modes()
@@ -29,13 +29,13 @@ func storagePrinters() map[string]printer {
 				o.at("spec.volumeAttributesClassName").or(unset), o.age(), o.at("spec.volumeMode").or(unset),
 			}
 		},
-		"storageclasses.storage.k8s.io": func(o *printed) []any {
+		"storageclasses.storage.k8s.io": func(o *Object) []any {
 			return []any{
 				o.name(), o.at("provisioner").text(), o.at("reclaimPolicy").or("Delete"), o.at("volumeBindingMode").or("Immediate"),
 				o.at("allowVolumeExpansion").isTrue(), o.age(),
 			}
 		},
-		"csidrivers.storage.k8s.io": func(o *printed) []any {
+		"csidrivers.storage.k8s.io": func(o *Object) []any {
 			required := true
 			if o.has("spec.attachRequired") {
 				required = o.at("spec.attachRequired").isTrue()
@@ -55,7 +55,7 @@ func storagePrinters() map[string]printer {
 		},
 		"csinodes.storage.k8s.io":             printCount("spec.drivers"),
 		"csistoragecapacities.storage.k8s.io": printCreated,
-		"volumeattachments.storage.k8s.io": func(o *printed) []any {
+		"volumeattachments.storage.k8s.io": func(o *Object) []any {
 			return []any{
 				o.name(), o.at("spec.attacher").text(), o.at("spec.source.persistentVolumeName").text(), o.at("spec.nodeName").text(),
 				o.at("status.attached").isTrue(), o.age(),
@@ -64,7 +64,7 @@ func storagePrinters() map[string]printer {
 		"volumeattributesclasses.storage.k8s.io": paths("driverName"),
 		"deviceclasses.resource.k8s.io":          paths(),
 		"resourceclaimtemplates.resource.k8s.io": paths(),
-		"resourceclaims.resource.k8s.io": func(o *printed) []any {
+		"resourceclaims.resource.k8s.io": func(o *Object) []any {
 			var states []string
 			if o.meta.DeletionTimestamp != nil {
 				states = append(states, "deleted")
@@ -80,7 +80,7 @@ func storagePrinters() map[string]printer {
 			return []any{o.name(), strings.Join(states, ","), o.age()}
 		},
 		"resourceslices.resource.k8s.io": paths("spec.nodeName", "spec.driver", "spec.pool.name"),
-		"devicetaintrules.resource.k8s.io": func(o *printed) []any {
+		"devicetaintrules.resource.k8s.io": func(o *Object) []any {
 			taint := o.at("spec.taint")
 			return []any{
 				o.name(), taint.at("key").text(), taint.at("value").text(), taint.at("effect").text(), o.since(taint.at("timeAdded")), o.age(),
@@ -89,14 +89,14 @@ func storagePrinters() map[string]printer {
 	}
 }
 
-func (o *printed) volumePhase() string {
+func (o *Object) volumePhase() string {
 	if o.meta.DeletionTimestamp != nil {
 		return "Terminating"
 	}
 	return o.at("status.phase").text()
 }
 
-func (o *printed) storageClass() string {
+func (o *Object) storageClass() string {
 	return cmp.Or(o.meta.Annotations["volume.beta.kubernetes.io/storage-class"], o.at("spec.storageClassName").text())
 }
 

@@ -1,4 +1,4 @@
-package clienttest
+package printing
 
 import (
 	"fmt"
@@ -7,22 +7,22 @@ import (
 )
 
 // workloadPrinters are the printers of pods and of what makes pods.
-func workloadPrinters() map[string]printer {
-	return map[string]printer{
+func workloadPrinters() map[string]Printer {
+	return map[string]Printer{
 		"pods": printPod,
-		"podtemplates": func(o *printed) []any {
+		"podtemplates": func(o *Object) []any {
 			names, images := o.at("template.spec").containers()
 			return []any{o.name(), names, images, o.at("template.metadata.labels").labels()}
 		},
-		"replicationcontrollers": func(o *printed) []any {
+		"replicationcontrollers": func(o *Object) []any {
 			return o.withContainers("spec.template.spec", o.at("spec.selector").labels(),
 				o.at("spec.replicas").number(), o.at("status.replicas").number(), o.at("status.readyReplicas").number())
 		},
-		"replicasets.apps": func(o *printed) []any {
+		"replicasets.apps": func(o *Object) []any {
 			return o.withContainers("spec.template.spec", o.at("spec.selector").selector(),
 				o.at("spec.replicas").number(), o.at("status.replicas").number(), o.at("status.readyReplicas").number())
 		},
-		"deployments.apps": func(o *printed) []any {
+		"deployments.apps": func(o *Object) []any {
 			selector := o.at("spec.selector").selector()
 			if selector == none {
 				selector = ""
@@ -30,20 +30,20 @@ func workloadPrinters() map[string]printer {
 			return o.withContainers("spec.template.spec", selector, o.ready(),
 				o.at("status.updatedReplicas").number(), o.at("status.availableReplicas").number())
 		},
-		"statefulsets.apps": func(o *printed) []any {
+		"statefulsets.apps": func(o *Object) []any {
 			cells := o.withContainers("spec.template.spec", nil, o.ready())
 			return cells[:len(cells)-1]
 		},
-		"daemonsets.apps": func(o *printed) []any {
+		"daemonsets.apps": func(o *Object) []any {
 			return o.withContainers("spec.template.spec", o.at("spec.selector").selector(),
 				o.at("status.desiredNumberScheduled").number(), o.at("status.currentNumberScheduled").number(),
 				o.at("status.numberReady").number(), o.at("status.updatedNumberScheduled").number(),
 				o.at("status.numberAvailable").number(), o.at("spec.template.spec.nodeSelector").labels())
 		},
-		"jobs.batch": func(o *printed) []any {
+		"jobs.batch": func(o *Object) []any {
 			return o.withContainers("spec.template.spec", o.at("spec.selector").selector(), o.jobState(), o.completions(), o.duration())
 		},
-		"cronjobs.batch": func(o *printed) []any {
+		"cronjobs.batch": func(o *Object) []any {
 			last := none
 			if o.has("status.lastScheduleTime") {
 				last = o.since(o.at("status.lastScheduleTime"))
@@ -55,7 +55,7 @@ func workloadPrinters() map[string]printer {
 			return o.withContainers("spec.jobTemplate.spec.template.spec", o.at("spec.jobTemplate.spec.selector").selector(),
 				o.at("spec.schedule").text(), o.at("spec.timeZone").or(none), suspend, o.at("status.active").size(), last)
 		},
-		"poddisruptionbudgets.policy": func(o *printed) []any {
+		"poddisruptionbudgets.policy": func(o *Object) []any {
 			return []any{
 				o.name(), o.at("spec.minAvailable").or("N/A"), o.at("spec.maxUnavailable").or("N/A"),
 				o.at("status.disruptionsAllowed").number(), o.age(),
@@ -66,17 +66,17 @@ func workloadPrinters() map[string]printer {
 }
 
 // withContainers is a row with some cells between name and age, and with the containers and a selector behind that.
-func (o *printed) withContainers(spec string, selector any, cells ...any) []any {
+func (o *Object) withContainers(spec string, selector any, cells ...any) []any {
 	names, images := o.at(spec).containers()
 	return append(append([]any{o.name()}, cells...), o.age(), names, images, selector)
 }
 
 // ready prints how many replicas of those that are wanted are ready.
-func (o *printed) ready() any {
+func (o *Object) ready() any {
 	return fmt.Sprintf("%d/%d", o.at("status.readyReplicas").number(), o.at("spec.replicas").number())
 }
 
-func (o *printed) jobState() any {
+func (o *Object) jobState() any {
 	is := func(typ string) bool { return o.condition(typ) == "True" }
 	switch {
 	case is("Complete"):
@@ -95,7 +95,7 @@ func (o *printed) jobState() any {
 	return "Running"
 }
 
-func (o *printed) completions() any {
+func (o *Object) completions() any {
 	succeeded, parallelism := o.at("status.succeeded").number(), o.at("spec.parallelism").number()
 	switch {
 	case o.has("spec.completions"):
@@ -106,14 +106,14 @@ func (o *printed) completions() any {
 	return fmt.Sprintf("%d/1", succeeded)
 }
 
-func (o *printed) duration() any {
+func (o *Object) duration() any {
 	switch {
 	case !o.has("status.startTime"):
 		return ""
 	case !o.has("status.completionTime"):
 		return o.since(o.at("status.startTime"))
 	}
-	return ageOf(o.at("status.startTime").time(), o.at("status.completionTime").time())
+	return Age(o.at("status.startTime").time(), o.at("status.completionTime").time())
 }
 
 // podRow is what the row of a pod is made of, as its containers tell it.
@@ -127,7 +127,7 @@ type podRow struct {
 	sidecarLast     time.Time
 }
 
-func printPod(o *printed) []any {
+func printPod(o *Object) []any {
 	status := o.at("status")
 	r := &podRow{reason: status.at("reason").or(status.at("phase").text()), total: o.at("spec.containers").size()}
 	for _, c := range status.at("conditions").list() {
@@ -149,7 +149,7 @@ func printPod(o *printed) []any {
 	}
 	restarts := fmt.Sprint(r.restarts)
 	if r.restarts != 0 && !r.last.IsZero() {
-		restarts = fmt.Sprintf("%d (%s ago)", r.restarts, ageOf(r.last, o.now))
+		restarts = fmt.Sprintf("%d (%s ago)", r.restarts, Age(r.last, o.now))
 	}
 	ip := none
 	if ips := status.at("podIPs").list(); len(ips) > 0 {
@@ -191,7 +191,7 @@ func stopped(terminated value) string {
 }
 
 // initContainers goes through the containers that run first, up to the one that the pod waits for.
-func (r *podRow) initContainers(o *printed) {
+func (r *podRow) initContainers(o *Object) {
 	sidecar := map[string]bool{}
 	specs := o.at("spec.initContainers").list()
 	for _, c := range specs {
@@ -230,7 +230,7 @@ func (r *podRow) initContainers(o *printed) {
 }
 
 // containers goes through the containers of a pod that is initialized, the first of which has the last word.
-func (r *podRow) containers(o *printed) {
+func (r *podRow) containers(o *Object) {
 	r.restarts, r.last = r.sidecarRestarts, r.sidecarLast
 	statuses := o.at("status.containerStatuses").list()
 	running := false
@@ -255,7 +255,7 @@ func (r *podRow) containers(o *printed) {
 	}
 }
 
-func printAutoscaler(o *printed) []any {
+func printAutoscaler(o *Object) []any {
 	var targets []string
 	statuses := o.at("status.currentMetrics").list()
 	for i, m := range o.at("spec.metrics").list() {

@@ -1,4 +1,6 @@
-package clienttest
+// Package printing computes the cells of Tables, which are what kubectl prints. A real server has code of its own for each kind, and
+// so has this package. A test in internal/e2e compares each row with the real server's.
+package printing
 
 import (
 	"cmp"
@@ -13,27 +15,29 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// A real server computes the cells of a Table with code of its own for each kind. The printers here do the same; the files
-// print*.go have them by what they print. A test in internal/e2e compares each with the real server's.
+// Printer returns the cells of a row, one for each column of the resource.
+type Printer func(o *Object) []any
 
-// printer returns the cells of a row, one for each column of the resource.
-type printer func(o *printed) []any
-
-// printed is an object whose row is printed, with the time at which that happens.
-type printed struct {
+// Object is an object whose row is printed, with the time at which that happens.
+type Object struct {
 	value
 	meta meta.ObjectMeta
 	now  time.Time
 }
 
-func (o *printed) name() any { return o.meta.Name }
+// NewObject returns an object with its content, which is all but its metadata.
+func NewObject(content jsontree.Object, m meta.ObjectMeta, now time.Time) *Object {
+	return &Object{value: value{content}, meta: m, now: now}
+}
 
-func (o *printed) age() any { return ageOf(o.meta.CreationTimestamp.Time, o.now) }
+func (o *Object) name() any { return o.meta.Name }
 
-func (o *printed) created() any { return o.meta.CreationTimestamp.UTC().Format(time.RFC3339) }
+func (o *Object) age() any { return Age(o.meta.CreationTimestamp.Time, o.now) }
+
+func (o *Object) created() any { return o.meta.CreationTimestamp.UTC().Format(time.RFC3339) }
 
 // since is the span of time since a timestamp of the object.
-func (o *printed) since(t value) string { return ageOf(t.time(), o.now) }
+func (o *Object) since(t value) string { return Age(t.time(), o.now) }
 
 // value is a part of an object. A part that is missing is the value of nil, which is empty.
 type value struct{ v any }
@@ -172,8 +176,8 @@ func some(list []string, limit int, separator, empty string) string {
 }
 
 // paths is a printer of the name, of what some paths lead to, and of the age: texts, or nothing.
-func paths(path ...string) printer {
-	return func(o *printed) []any {
+func paths(path ...string) Printer {
+	return func(o *Object) []any {
 		cells := []any{o.name()}
 		for _, p := range path {
 			cells = append(cells, o.at(p).scalar())
@@ -182,13 +186,13 @@ func paths(path ...string) printer {
 	}
 }
 
-// printers returns the printers of the resources.
-func printers() map[string]printer {
-	all := map[string]printer{
-		"configmaps": func(o *printed) []any {
+// Printers returns the printers of the built-in resources by their names, such as "deployments.apps".
+func Printers() map[string]Printer {
+	all := map[string]Printer{
+		"configmaps": func(o *Object) []any {
 			return []any{o.name(), o.at("data").size() + o.at("binaryData").size(), o.age()}
 		},
-		"secrets": func(o *printed) []any {
+		"secrets": func(o *Object) []any {
 			return []any{o.name(), o.at("type").text(), o.at("data").size(), o.age()}
 		},
 		"namespaces":                         paths("status.phase"),
@@ -228,9 +232,9 @@ func printers() map[string]printer {
 }
 
 // printCreated prints when an object was made, and not how long ago.
-func printCreated(o *printed) []any { return []any{o.name(), o.created()} }
+func printCreated(o *Object) []any { return []any{o.name(), o.created()} }
 
 // printCount prints how many elements a list has.
-func printCount(path string) printer {
-	return func(o *printed) []any { return []any{o.name(), o.at(path).size(), o.age()} }
+func printCount(path string) Printer {
+	return func(o *Object) []any { return []any{o.name(), o.at(path).size(), o.age()} }
 }

@@ -1,4 +1,4 @@
-package clienttest
+package printing
 
 import (
 	"cmp"
@@ -6,20 +6,22 @@ import (
 	"net"
 	"slices"
 	"strings"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 )
 
 // networkPrinters are the printers of services, and of what leads to them.
-func networkPrinters() map[string]printer {
-	return map[string]printer{
-		"services": func(o *printed) []any {
+func networkPrinters() map[string]Printer {
+	return map[string]Printer{
+		"services": func(o *Object) []any {
 			ip := o.at("spec.clusterIP").or(none)
 			if ips := o.at("spec.clusterIPs").texts(); len(ips) > 0 {
 				ip = ips[0]
 			}
 			return []any{o.name(), o.at("spec.type").or("ClusterIP"), ip, o.externalIP(), o.ports(), o.age(), o.at("spec.selector").labels()}
 		},
-		"endpoints": func(o *printed) []any { return []any{o.name(), o.endpoints(), o.age()} },
-		"endpointslices.discovery.k8s.io": func(o *printed) []any {
+		"endpoints": func(o *Object) []any { return []any{o.name(), o.endpoints(), o.age()} },
+		"endpointslices.discovery.k8s.io": func(o *Object) []any {
 			var ports, addresses []string
 			for _, p := range o.at("ports").list() {
 				ports = append(ports, cmp.Or(p.at("port").scalar(), p.at("name").text(), "*"))
@@ -29,7 +31,7 @@ func networkPrinters() map[string]printer {
 			}
 			return []any{o.name(), o.at("addressType").text(), some(ports, 3, ",", unset), some(addresses, 3, ",", unset), o.age()}
 		},
-		"ingresses.networking.k8s.io": func(o *printed) []any {
+		"ingresses.networking.k8s.io": func(o *Object) []any {
 			var hosts []string
 			rules := o.at("spec.rules").list()
 			for _, r := range rules[:min(len(rules), 3)] {
@@ -47,7 +49,7 @@ func networkPrinters() map[string]printer {
 			}
 			return []any{o.name(), o.at("spec.ingressClassName").or(none), shown, o.balanced(), ports, o.age()}
 		},
-		"ingressclasses.networking.k8s.io": func(o *printed) []any {
+		"ingressclasses.networking.k8s.io": func(o *Object) []any {
 			parameters := none
 			if p := o.at("spec.parameters"); p.v != nil {
 				parameters = p.at("kind").text()
@@ -58,18 +60,18 @@ func networkPrinters() map[string]printer {
 			}
 			return []any{o.name(), o.at("spec.controller").text(), parameters, o.age()}
 		},
-		"networkpolicies.networking.k8s.io": func(o *printed) []any {
+		"networkpolicies.networking.k8s.io": func(o *Object) []any {
 			return []any{o.name(), o.at("spec.podSelector").selector(), o.age()}
 		},
-		"servicecidrs.networking.k8s.io": func(o *printed) []any {
+		"servicecidrs.networking.k8s.io": func(o *Object) []any {
 			return []any{o.name(), strings.Join(o.at("spec.cidrs").texts(), ","), o.age()}
 		},
-		"ipaddresses.networking.k8s.io": func(o *printed) []any {
+		"ipaddresses.networking.k8s.io": func(o *Object) []any {
 			ref := o.at("spec.parentRef")
 			if ref.v == nil {
 				return []any{o.name(), none, o.age()}
 			}
-			parts := []string{dotted(ref.at("resource").text(), ref.at("group").text())}
+			parts := []string{status.Qualified(ref.at("resource").text(), ref.at("group").text())}
 			for _, part := range []string{ref.at("namespace").text(), ref.at("name").text()} {
 				if part != "" {
 					parts = append(parts, part)
@@ -81,7 +83,7 @@ func networkPrinters() map[string]printer {
 }
 
 // balanced prints the addresses of a load balancer.
-func (o *printed) balanced() string {
+func (o *Object) balanced() string {
 	var all []string
 	for _, i := range o.at("status.loadBalancer.ingress").list() {
 		all = append(all, i.at("ip").or(i.at("hostname").text()))
@@ -90,7 +92,7 @@ func (o *printed) balanced() string {
 	return strings.Join(slices.Compact(all), ",")
 }
 
-func (o *printed) externalIP() string {
+func (o *Object) externalIP() string {
 	own := strings.Join(o.at("spec.externalIPs").texts(), ",")
 	switch o.at("spec.type").or("ClusterIP") {
 	case "ClusterIP", "NodePort":
@@ -107,7 +109,7 @@ func (o *printed) externalIP() string {
 	return unknown
 }
 
-func (o *printed) ports() string {
+func (o *Object) ports() string {
 	var all []string
 	for _, p := range o.at("spec.ports").list() {
 		port := p.at("port").scalar()
@@ -119,7 +121,7 @@ func (o *printed) ports() string {
 	return cmp.Or(strings.Join(all, ","), none)
 }
 
-func (o *printed) endpoints() string {
+func (o *Object) endpoints() string {
 	var all []string
 	for _, s := range o.at("subsets").list() {
 		addresses, ports := s.at("addresses").list(), s.at("ports").list()

@@ -1,0 +1,171 @@
+// Package status has the failures of an API server, in kube-apiserver's words: errors that are answered with a Status, and the causes
+// of those that are about fields.
+package status
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Error is a failure that is answered with a Status. The constructors below have the real server's words.
+type Error struct{ Status meta.Status }
+
+func (e *Error) Error() string { return e.Status.Message }
+
+// Failure returns an error of a code. reason may be empty, as the real server leaves it for errors that it did not expect.
+func Failure(code int, reason, format string, args ...any) *Error {
+	return &Error{meta.Status{
+		TypeMeta: meta.TypeMeta{Kind: "Status", APIVersion: "v1"},
+		Status:   "Failure", Code: code, Reason: reason, Message: fmt.Sprintf(format, args...),
+	}}
+}
+
+// With gives an error its details.
+func (e *Error) With(details meta.StatusDetails) *Error {
+	e.Status.Details = &details
+	return e
+}
+
+// Resource is a resource as an error names it.
+type Resource interface{ GVR() meta.GVR }
+
+func nameOf(r Resource) string { return Qualified(r.GVR().Resource, r.GVR().Group) }
+
+// About says in the details which object an error is about, by resource.
+func (e *Error) About(r Resource, name string) *Error {
+	gvr := r.GVR()
+	return e.With(meta.StatusDetails{Name: name, Group: gvr.Group, Kind: gvr.Resource})
+}
+
+// BadRequest is a request that cannot be read, or makes no sense.
+func BadRequest(format string, args ...any) *Error {
+	return Failure(http.StatusBadRequest, "BadRequest", format, args...)
+}
+
+// NotFound is an object that is not there.
+func NotFound(r Resource, name string) *Error {
+	return Failure(http.StatusNotFound, "NotFound", "%s %q not found", nameOf(r), name).About(r, name)
+}
+
+// AlreadyExists is a create of an object that is there.
+func AlreadyExists(r Resource, name string) *Error {
+	return Failure(http.StatusConflict, "AlreadyExists", "%s %q already exists", nameOf(r), name).About(r, name)
+}
+
+// Conflict is a write that does not fit the present state of an object.
+func Conflict(r Resource, name, why string) *Error {
+	return Failure(http.StatusConflict, "Conflict",
+		"Operation cannot be fulfilled on %s %q: %s", nameOf(r), name, why).About(r, name)
+}
+
+// Modified is why an update with an old resource version fails.
+const Modified = "the object has been modified; please apply your changes to the latest version and try again"
+
+// Forbidden is a request that is not allowed.
+func Forbidden(r Resource, name, format string, args ...any) *Error {
+	return Failure(http.StatusForbidden, "Forbidden",
+		"%s %q is forbidden: %s", nameOf(r), name, fmt.Sprintf(format, args...)).About(r, name)
+}
+
+// NoSuchResource is a path below a served group and version that names nothing.
+func NoSuchResource() *Error {
+	return Failure(http.StatusNotFound, "NotFound",
+		"the server could not find the requested resource").With(meta.StatusDetails{})
+}
+
+// MethodNotAllowed is a verb that a resource does not have.
+func MethodNotAllowed() *Error {
+	return Failure(http.StatusMethodNotAllowed, "MethodNotAllowed",
+		"the server does not allow this method on the requested resource").With(meta.StatusDetails{})
+}
+
+// UnsupportedMediaType is a body of another type than those that are accepted.
+func UnsupportedMediaType(accepted ...string) *Error {
+	return Failure(http.StatusUnsupportedMediaType, "UnsupportedMediaType",
+		"the body of the request was in an unknown format - accepted media types include: %s", strings.Join(accepted, ", "))
+}
+
+// Expired is a resource version, or a token of a list, that is too old.
+func Expired(format string, args ...any) *Error {
+	return Failure(http.StatusGone, "Expired", format, args...)
+}
+
+// TooLargeVersion is a resource version that the server has not reached yet.
+func TooLargeVersion(asked, current uint64) *Error {
+	return Failure(http.StatusGatewayTimeout, "Timeout",
+		"Timeout: Too large resource version: %d, current: %d", asked, current).
+		With(meta.StatusDetails{
+			Causes:            []meta.StatusCause{{Reason: "ResourceVersionTooLarge", Message: "Too large resource version"}},
+			RetryAfterSeconds: 1,
+		})
+}
+
+// Invalid is an object, or a set of options, that breaks rules. The kind in its details is the kind, not the resource.
+func Invalid(group, kind, name string, causes []meta.StatusCause) *Error {
+	words := make([]string, 0, len(causes))
+	for _, c := range causes {
+		if text := c.Field + ": " + c.Message; !slices.Contains(words, text) {
+			words = append(words, text)
+		}
+	}
+	why := strings.Join(words, ", ")
+	if len(words) > 1 {
+		why = "[" + why + "]"
+	}
+	return Failure(http.StatusUnprocessableEntity, "Invalid", "%s %q is invalid: %s", Qualified(kind, group), name, why).
+		With(meta.StatusDetails{Name: name, Group: group, Kind: kind, Causes: causes})
+}
+
+// InvalidOptions is Invalid for a request's options.
+func InvalidOptions(kind string, causes ...meta.StatusCause) *Error {
+	return Invalid("meta.k8s.io", kind, "", causes)
+}
+
+// InvalidValue is the cause that a field has a wrong value.
+func InvalidValue(field string, value any, why string) meta.StatusCause {
+	return meta.StatusCause{
+		Reason: "FieldValueInvalid", Field: field, Message: fmt.Sprintf("Invalid value: %s: %s", Shown(value), why),
+	}
+}
+
+// ForbiddenValue is the cause that a field must not be set so.
+func ForbiddenValue(field, why string) meta.StatusCause {
+	return meta.StatusCause{Reason: "FieldValueForbidden", Field: field, Message: "Forbidden: " + why}
+}
+
+// RequiredValue is the cause that a field is not set.
+func RequiredValue(field, why string) meta.StatusCause {
+	return meta.StatusCause{Reason: "FieldValueRequired", Field: field, Message: "Required value: " + why}
+}
+
+// UnsupportedValue is the cause that a field has a value that is none of those that there are.
+func UnsupportedValue(field string, value any, supported ...string) meta.StatusCause {
+	for i, s := range supported {
+		supported[i] = strconv.Quote(s)
+	}
+	return meta.StatusCause{Reason: "FieldValueNotSupported", Field: field, Message: fmt.Sprintf(
+		"Unsupported value: %s: supported values: %s", Shown(value), strings.Join(supported, ", "))}
+}
+
+// Shown is a value in an error: strings quoted, the rest as JSON.
+func Shown(v any) string {
+	j, err := json.Marshal(v)
+	if s, ok := v.(string); ok || err != nil {
+		return strconv.Quote(s)
+	}
+	return string(j)
+}
+
+// Qualified is the name of a resource or a kind in errors, such as "leases.coordination.k8s.io".
+func Qualified(name, group string) string {
+	if group == "" {
+		return name
+	}
+	return name + "." + group
+}
