@@ -1,9 +1,7 @@
 package clienttest
 
 import (
-	_ "embed" // for kinds.json
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,59 +9,16 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/kinds"
 	"github.com/bowline-go/bowline/client/clienttest/internal/printing"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/patch"
 )
 
-// kindText has the resources that every server has, in the order in which discovery lists their groups, and the ways in which
-// one differs from another. A test in internal/e2e asks kube-apiserver for all that, compares it with the file, and writes it.
-//
-//go:embed kinds.json
-var kindText []byte
-
-// kindRow is one resource of the file.
-type kindRow struct {
-	Group      string   `json:"group"`
-	Version    string   `json:"version"`
-	Resource   string   `json:"resource"`
-	Kind       string   `json:"kind"`
-	Singular   string   `json:"singular"`
-	ShortNames []string `json:"shortNames"`
-	Categories []string `json:"categories"`
-	Cluster    bool     `json:"cluster"`
-	// Subresources are those that this server has as well.
-	Subresources []string `json:"subresources"`
-	// Fields are the SelectableFields.
-	Fields []string `json:"fields"`
-	// Traits are the words of traitWords.
-	Traits []string `json:"traits"`
-	// Blank is what an object has beside metadata when nothing is set, and Status what a new one has as its status: "now" is
-	// the time at which it is made.
-	Blank  json.RawMessage `json:"blank"`
-	Status json.RawMessage `json:"status"`
-	// Columns are those of a Table: the name, and then the type, the format and the priority where they are not as usual.
-	Columns [][]any `json:"columns"`
-}
-
-// traitWords are the words of the file for what a resource does.
-var traitWords = map[string]func(t *builtinTraits){
-	"anyField":       func(t *builtinTraits) { t.anyField = true },
-	"createOnUpdate": func(t *builtinTraits) { t.createOnUpdate = true },
-	"generation":     func(t *builtinTraits) { t.generation = true },
-	"nameLabel":      func(t *builtinTraits) { t.label = true },
-	"nameSegment":    func(t *builtinTraits) { t.segment = true },
-	"returnDeleted":  func(t *builtinTraits) { t.returnDeleted = true },
-	"single":         func(t *builtinTraits) { t.single = true },
-	"statusOnCreate": func(t *builtinTraits) { t.statusOnCreate = true },
-	"unconditional":  func(t *builtinTraits) { t.unconditional = true },
-}
-
 // builtinKinds is every resource of the file, without objects, and the reviews. It is read once, by the first server, and does
 // not change: each server has copies.
 var builtinKinds = sync.OnceValue(func() []resource {
-	var rows []kindRow
-	jsontree.MustDecode(kindText, &rows)
+	rows := kinds.All()
 	own, reviews, printers := ownTraits(), reviews(), printing.Printers()
 	kinds := make([]resource, 0, len(rows))
 	for i, row := range rows {
@@ -77,10 +32,8 @@ var builtinKinds = sync.OnceValue(func() []resource {
 		}
 		name := r.groupResource()
 		r.builtinTraits, r.review = own[name], reviews[name]
+		r.Traits = row.Traits
 		r.builtin, r.order = true, i
-		for _, word := range row.Traits {
-			traitWords[word](&r.builtinTraits)
-		}
 		if len(row.Blank) > 0 {
 			r.blank = string(row.Blank[1 : len(row.Blank)-1])
 		}
@@ -140,7 +93,7 @@ func ownTraits() map[string]builtinTraits {
 // firstStatus is the status that a new object has, of what its writer wants.
 func (r *resource) firstStatus(wanted any) any {
 	first := withNow(r.initial, timeText(now()))
-	if !r.statusOnCreate || wanted == nil {
+	if !r.StatusOnCreate || wanted == nil {
 		return first
 	}
 	return patch.MergeValue(first, wanted)

@@ -172,7 +172,7 @@ func (c *call) delete(w http.ResponseWriter) error {
 	if err != nil {
 		return err
 	}
-	if gone && !c.res.returnDeleted {
+	if gone && !c.res.ReturnDeleted {
 		writeStatus(w, meta.Status{Status: "Success", Details: &meta.StatusDetails{
 			Name: v.key.Name, Group: c.res.Group, Kind: c.res.Resource.Resource, UID: v.uid,
 		}})

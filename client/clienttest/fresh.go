@@ -1,19 +1,12 @@
 package clienttest
 
 import (
-	_ "embed" // for fresh.json
-	"encoding/json"
 	"sync"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/kinds"
 	"github.com/bowline-go/bowline/client/meta"
 )
-
-// freshText has the objects that every server makes when it starts, without what is random: "now" is the time of the start. A test in
-// internal/e2e compares them with those of kube-apiserver, and writes the file.
-//
-//go:embed fresh.json
-var freshText []byte
 
 // freshObject is one of them, and where it belongs.
 type freshObject struct {
@@ -23,9 +16,7 @@ type freshObject struct {
 
 // freshObjects are read once, by the first server, and do not change.
 var freshObjects = sync.OnceValue(func() (out []freshObject) {
-	var texts []json.RawMessage
-	jsontree.MustDecode(freshText, &texts)
-	for _, text := range texts {
+	for _, text := range kinds.Fresh() {
 		d, err := parseDraft(text)
 		if err != nil {
 			panic("clienttest: " + err.Error()) // the file is right
@@ -49,7 +40,7 @@ func (s *Server) seed() {
 	for i, o := range freshObjects() {
 		r, d := st.resources[o.resource], o.draft.clone()
 		d.meta.UID, d.meta.CreationTimestamp = newUID(), created
-		if r.generation {
+		if r.Generation {
 			d.meta.Generation = 1
 		}
 		d.content = withNow(d.content, timeText(created)).(jsontree.Object)

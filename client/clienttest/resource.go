@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/kinds"
 	"github.com/bowline-go/bowline/client/clienttest/internal/printing"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
@@ -65,27 +66,20 @@ type resource struct {
 
 // builtinTraits is how a built-in resource differs from a custom one. The real server says it in each type's strategy.
 type builtinTraits struct {
-	generation     bool     // metadata.generation is kept; custom resources always do
-	unconditional  bool     // an update without a resource version is taken as it is
-	createOnUpdate bool     // PUT creates
-	returnDeleted  bool     // DELETE answers with the object instead of a Status
-	graceful       bool     // DELETE first sets deletionTimestamp
-	label          bool     // names are DNS labels: no dots
-	segment        bool     // names are anything that a path can have
-	statusOnCreate bool     // a new object keeps the status that its writer wants
-	single         bool     // no deletecollection
-	anyField       bool     // the error for an unknown field selector has other words
-	textMaps       []string // members that are maps of strings
-	blank          string   // what an object has beside metadata when nothing is set, as in a bookmark
-	initial        any      // the status of a new object
-	columns        []printing.Column
-	print          printing.Printer // the cells of the columns
-	fixed          bool             // spec stays as it was created
-	prepare        func(d *draft, creating bool)
-	complete       func(d *draft, by User) // says in a new object who made it
-	check          func(old, d *draft, subresource string) []meta.StatusCause
-	subresources   map[string]*subresource // status among them, where there is one
-	review         review                  // answers a create, where nothing is stored
+	kinds.Traits
+
+	graceful     bool     // DELETE first sets deletionTimestamp
+	textMaps     []string // members that are maps of strings
+	blank        string   // what an object has beside metadata when nothing is set, as in a bookmark
+	initial      any      // the status of a new object
+	columns      []printing.Column
+	print        printing.Printer // the cells of the columns
+	fixed        bool             // spec stays as it was created
+	prepare      func(d *draft, creating bool)
+	complete     func(d *draft, by User) // says in a new object who made it
+	check        func(old, d *draft, subresource string) []meta.StatusCause
+	subresources map[string]*subresource // status among them, where there is one
+	review       review                  // answers a create, where nothing is stored
 }
 
 // groupResource is the resource's name in errors, such as "leases.coordination.k8s.io".
@@ -99,7 +93,7 @@ func (r *resource) verbs() []string {
 	switch {
 	case r.review != nil:
 		return []string{"create"}
-	case r.single:
+	case r.Single:
 		return []string{"create", "delete", "get", "list", "patch", "update", "watch"}
 	}
 	return []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}

@@ -222,7 +222,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p *Replica) error
 		return c.patch(w)
 	case q.Verb == "delete":
 		return c.delete(w)
-	case q.Verb == "deletecollection" && !res.single:
+	case q.Verb == "deletecollection" && !res.Single:
 		return c.deleteCollection(w)
 	}
 	return c.notAllowed()

@@ -31,7 +31,7 @@ func (c *call) selection() (*selection, error) {
 	for _, term := range sel.fields.Terms() {
 		switch f := term.Field; {
 		case f == "metadata.name", f == "metadata.namespace" && c.res.Scope == meta.Namespaced, slices.Contains(sel.paths, f):
-		case c.res.anyField:
+		case c.res.AnyField:
 			return nil, status.BadRequest(`%q is not a known field selector: only "metadata.name", "metadata.namespace"`, f)
 		default:
 			return nil, status.BadRequest("field label not supported: %s", f)

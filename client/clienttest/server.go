@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest/internal/kinds"
 	"github.com/bowline-go/bowline/client/clienttest/internal/printing"
 	"github.com/bowline-go/bowline/internal/memnet"
 	"github.com/bowline-go/bowline/internal/undertest"
@@ -168,7 +169,7 @@ func (s *Server) Register(r Resource) error {
 	s.store.mu.Lock()
 	defer s.store.mu.Unlock()
 	return s.store.register(&resource{Resource: r, builtinTraits: builtinTraits{
-		generation: true, columns: printing.PlainColumns(), print: printing.PlainCells,
+		Traits: kinds.Traits{Generation: true}, columns: printing.PlainColumns(), print: printing.PlainCells,
 	}})
 }
 

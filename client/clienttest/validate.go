@@ -51,7 +51,7 @@ func (v validator) name(r *resource, field, name string, prefix bool) []meta.Sta
 		checked = name[:len(name)-2] + "a" // what comes after the prefix makes an end of it that is allowed
 	}
 	limit, pattern, rule := subdomainMax, v.subdomain, subdomainRule
-	if r.label {
+	if r.NameLabel {
 		limit, pattern, rule = labelMax, v.label, labelRule
 	}
 	var why []string
@@ -59,10 +59,10 @@ func (v validator) name(r *resource, field, name string, prefix bool) []meta.Sta
 		why = append(why, fmt.Sprintf("must be no more than %d characters", limit))
 	}
 	switch {
-	case r.segment:
+	case r.NameSegment:
 		why = segmentRules(checked)
 	case pattern.MatchString(checked):
-	case r.label && v.subdomain.MatchString(checked):
+	case r.NameLabel && v.subdomain.MatchString(checked):
 		why = append(why, "must not contain dots")
 	default:
 		why = append(why, rule)

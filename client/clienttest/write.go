@@ -322,7 +322,7 @@ func (c *call) complete(d *draft) {
 	m := &d.meta
 	m.UID, m.CreationTimestamp = newUID(), now()
 	m.DeletionTimestamp, m.DeletionGracePeriodSeconds = nil, nil
-	if c.res.generation {
+	if c.res.Generation {
 		m.Generation = 1
 	}
 	if m.Name == "" && m.GenerateName != "" {
@@ -403,7 +403,7 @@ func (c *call) put(w http.ResponseWriter, d *draft, o writeOptions) (*revision, 
 	defer c.s.store.mu.Unlock()
 	cur := c.res.objects.tree.get(pathOf(c.Key))
 	if cur == nil {
-		if !c.res.createOnUpdate || c.Subresource != "" {
+		if !c.res.CreateOnUpdate || c.Subresource != "" {
 			return nil, 0, status.NotFound(c.res, c.Key.Name)
 		}
 		if d.meta.UID != "" {
@@ -472,7 +472,7 @@ func (c *call) replace(cur *revision, old, d *draft, o writeOptions) (*revision,
 	if d.sameAs(old) && sameOwners(d.meta.ManagedFields, old.meta.ManagedFields) {
 		return cur, nil // no new version, and no event
 	}
-	if c.res.generation && !d.sameSpec(old, c.res) {
+	if c.res.Generation && !d.sameSpec(old, c.res) {
 		d.meta.Generation++
 	}
 	if o.dryRun {
@@ -501,7 +501,7 @@ func (c *call) checkVersion(cur *revision, version string) error {
 		}
 	}
 	switch {
-	case seen == cur.version, seen == 0 && c.res.unconditional:
+	case seen == cur.version, seen == 0 && c.res.Unconditional:
 		return nil
 	case seen == 0:
 		// The kind is the resource's name here, on a real server as well.

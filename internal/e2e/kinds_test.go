@@ -20,10 +20,10 @@ import (
 )
 
 // kindsFile is what clienttest serves without being told: the resources, and what they do where one differs from another.
-const kindsFile = "../../client/clienttest/kinds.json"
+const kindsFile = "../../client/clienttest/internal/kinds/kinds.json"
 
 // freshFile is the objects of a fresh server that clienttest has too.
-const freshFile = "../../client/clienttest/fresh.json"
+const freshFile = "../../client/clienttest/internal/kinds/fresh.json"
 
 // fresh is where those objects are. Not among them are those that say how this server in particular is set up, which other servers make
 // for their own use: roles, flow control, API services, the lease and the configuration of the server itself.

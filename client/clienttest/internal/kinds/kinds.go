@@ -1,0 +1,104 @@
+// Package kinds has what one release of kube-apiserver says of its built-in kinds, and the objects that it makes when it starts. Tests
+// in internal/e2e ask that server, compare its answers with the files here, and write them.
+package kinds
+
+import (
+	_ "embed" // for kinds.json and fresh.json
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+)
+
+//go:embed kinds.json
+var kindsText []byte
+
+// Kind is a built-in resource and its kind.
+type Kind struct {
+	Group      string   `json:"group"`
+	Version    string   `json:"version"`
+	Resource   string   `json:"resource"`
+	Kind       string   `json:"kind"`
+	Singular   string   `json:"singular"`
+	ShortNames []string `json:"shortNames"`
+	Categories []string `json:"categories"`
+	Cluster    bool     `json:"cluster"`
+	// Subresources are those that this server has as well.
+	Subresources []string `json:"subresources"`
+	// Fields are the SelectableFields.
+	Fields []string `json:"fields"`
+	// Words are the Traits as the file says them.
+	Words  []string `json:"traits"`
+	Traits `json:"-"`
+	// Blank is what an object has beside metadata when nothing is set, and Status what a new one has as its status: "now" is
+	// the time at which it is made.
+	Blank  json.RawMessage `json:"blank"`
+	Status json.RawMessage `json:"status"`
+	// Columns are those of a Table: the name, and then the type, the format and the priority where they are not as usual.
+	Columns [][]any `json:"columns"`
+}
+
+// Traits are the ways in which a built-in resource differs from a custom one that a file can say. The real server says them in each
+// type's strategy.
+type Traits struct {
+	AnyField       bool // the error for an unknown field selector has other words
+	CreateOnUpdate bool // PUT creates
+	Generation     bool // metadata.generation is kept; custom resources always do
+	NameLabel      bool // names are DNS labels: no dots
+	NameSegment    bool // names are anything that a path can have
+	ReturnDeleted  bool // DELETE answers with the object instead of a Status
+	Single         bool // no deletecollection
+	StatusOnCreate bool // a new object keeps the status that its writer wants
+	Unconditional  bool // an update without a resource version is taken as it is
+}
+
+// set sets the trait of a word in the file.
+func (t *Traits) set(word string) {
+	switch word {
+	case "anyField":
+		t.AnyField = true
+	case "createOnUpdate":
+		t.CreateOnUpdate = true
+	case "generation":
+		t.Generation = true
+	case "nameLabel":
+		t.NameLabel = true
+	case "nameSegment":
+		t.NameSegment = true
+	case "returnDeleted":
+		t.ReturnDeleted = true
+	case "single":
+		t.Single = true
+	case "statusOnCreate":
+		t.StatusOnCreate = true
+	case "unconditional":
+		t.Unconditional = true
+	default:
+		panic(fmt.Sprintf("clienttest: kinds.json has the trait %q", word))
+	}
+}
+
+// All returns every built-in resource, in the order in which discovery lists their groups. The caller must not change them.
+func All() []Kind { return all() }
+
+var all = sync.OnceValue(func() []Kind {
+	var rows []Kind
+	jsontree.MustDecode(kindsText, &rows)
+	for i := range rows {
+		for _, word := range rows[i].Words {
+			rows[i].set(word)
+		}
+	}
+	return rows
+})
+
+//go:embed fresh.json
+var freshText []byte
+
+// Fresh returns the objects that every server makes when it starts, without what is random: "now" is the time of the start.
+func Fresh() []json.RawMessage {
+	var texts []json.RawMessage
+	jsontree.MustDecode(freshText, &texts)
+	return texts
+}
