@@ -52,7 +52,7 @@ func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*revis
 		return nil, 0, err
 	}
 	if !c.res.builtin {
-		if causes := m.shape.nulls(wanted, ""); len(causes) > 0 {
+		if causes := m.shape.Nulls(wanted, ""); len(causes) > 0 {
 			return nil, 0, status.Invalid(c.res.Group, c.res.Kind, c.Key.Name, causes)
 		}
 	}
@@ -125,7 +125,7 @@ func (c *call) applyTo(m management, live jsontree.Object, all owners, config js
 	if _, found := metadata["managedFields"].([]any); found {
 		return nil, nil, status.BadRequest("metadata.managedFields must be nil")
 	}
-	if wrong := m.shape.check(config, ""); len(wrong) > 0 {
+	if wrong := m.shape.Check(config, ""); len(wrong) > 0 {
 		text := wrong[0]
 		if len(wrong) > 1 {
 			text = "errors:\n  " + strings.Join(wrong, "\n  ")
@@ -218,39 +218,3 @@ func nameText(config jsontree.Object) string {
 
 // gvkText names a kind as the real server does in errors of an apply.
 func gvkText(k meta.GVK) string { return k.Group + "/" + k.Version + ", Kind=" + k.Kind }
-
-// dropNulls takes the null members away, which a compiled-in type does not keep. What is in a map or in a list is empty instead.
-func (s *shape) dropNulls(v any) {
-	switch v := v.(type) {
-	case jsontree.Object:
-		for name, m := range v {
-			inner, named := s.field(name)
-			switch {
-			case m != nil:
-				inner.dropNulls(m)
-			case named:
-				delete(v, name)
-			default:
-				v[name] = inner.empty()
-			}
-		}
-	case []any:
-		for i, e := range v {
-			if e == nil {
-				v[i] = s.item().empty()
-			}
-			s.item().dropNulls(e)
-		}
-	}
-}
-
-// empty is what null is where a compiled-in type must have a value.
-func (s *shape) empty() any {
-	switch {
-	case s != nil && s.typ == "string":
-		return ""
-	case s != nil && s.typ == "object" && s.members != nil:
-		return jsontree.Object{}
-	}
-	return nil
-}

@@ -4,18 +4,19 @@ import (
 	"testing"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 )
 
 // Fields are found, compared, merged and taken away for any two values of a shape, so that the sets and the values agree.
 func FuzzApplied(f *testing.F) {
-	const schema = `{"type":"object","properties":{"s":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}},
+	const text = `{"type":"object","properties":{"s":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}},
 		"m":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],"items":{"type":"object","properties":{
 			"k":{"type":"string"},"v":{"type":"string"}}}},"l":{"type":"array","items":{"type":"string"}},
 		"o":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}`
 	f.Add([]byte(`{"s":["a","b"],"m":[{"k":"a","v":"1"}],"l":["x"],"o":{"a":{"b":1}}}`), []byte(`{"s":["b","c"],"m":[{"k":"b"}],"o":{"a":1}}`))
 	f.Add([]byte(`{"s":["a","a"],"m":[{"k":"a"},{"k":"a"}]}`), []byte(`{"s":["a"],"m":[{"k":"a"}]}`))
 	f.Add([]byte(`{"s":null,"o":{}}`), []byte(`{"s":[],"o":null,"x":1}`))
-	s, err := declaredShape([]byte(schema))
+	s, err := schema.Declared([]byte(text))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -27,7 +28,7 @@ func FuzzApplied(f *testing.F) {
 		if errOne != nil || errTwo != nil || !ok || !okToo {
 			return
 		}
-		if len(s.check(config, "")) > 0 || len(s.check(live, "")) > 0 {
+		if len(s.Check(config, "")) > 0 || len(s.Check(live, "")) > 0 {
 			return // which the engine is not given
 		}
 		if c := changesOf(live, live, s); !c.added.IsEmpty() || !c.modified.IsEmpty() || !c.removed.IsEmpty() {

@@ -21,7 +21,7 @@ func (m management) disputed(live any, lost owners, manager string) owners {
 	}
 	v, err := jsontree.Parse([]byte(annotation(live)))
 	config, ok := v.(jsontree.Object)
-	if err != nil || !ok || gvkOf(config).APIVersion() != m.apiVersion || len(m.shape.check(config, "")) > 0 {
+	if err != nil || !ok || gvkOf(config).APIVersion() != m.apiVersion || len(m.shape.Check(config, "")) > 0 {
 		return lost
 	}
 	changed := changesOf(config, live, m.shape)

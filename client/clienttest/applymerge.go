@@ -2,12 +2,13 @@ package clienttest
 
 import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
 // merged returns live with what config says. Nothing that is not in config changes, so nothing goes; what goes is up to pruned.
 // Either may be missing.
-func merged(live, config any, s *shape) any {
+func merged(live, config any, s *schema.Shape) any {
 	if config == (missing{}) {
 		return live
 	}
@@ -15,7 +16,7 @@ func merged(live, config any, s *shape) any {
 	if isObject(config) && len(liveObject)+len(object) > 0 {
 		out := make(jsontree.Object, len(liveObject)+len(object))
 		for name := range allKeys(liveObject, object) {
-			inner, _ := s.field(name)
+			inner, _ := s.Field(name)
 			out[name] = merged(valueOf(liveObject, name), valueOf(object, name), inner)
 		}
 		return out
@@ -29,8 +30,8 @@ func merged(live, config any, s *shape) any {
 
 // mergedList merges two lists whose elements have keys. The elements of config come in its order. Those that only live has stay
 // before the next element that both have, and the others at the end.
-func mergedList(live, config []any, s *shape) any {
-	inLive, inConfig := s.index(live), s.index(config)
+func mergedList(live, config []any, s *schema.Shape) any {
+	inLive, inConfig := index(s, live), index(s, config)
 	var shared []string // what both have and is not merged yet, in the order of config
 	for _, key := range inConfig.order {
 		if inLive.by[key] != nil {
@@ -51,7 +52,7 @@ func mergedList(live, config []any, s *shape) any {
 	done := make(map[string]bool, len(inConfig.order))
 	take := func(key string) {
 		done[key] = true
-		out = append(out, merged(element(key), inConfig.by[key][0], s.item()))
+		out = append(out, merged(element(key), inConfig.by[key][0], s.Item()))
 		if len(shared) > 0 && shared[0] == key {
 			shared = shared[1:]
 		}
@@ -90,7 +91,7 @@ func mergedList(live, config []any, s *shape) any {
 
 // pruned returns what a merge has made, without the fields that the one who applies had applied last time, and that neither the
 // new configuration nor anybody else has.
-func pruned(v any, last, owned *fieldset.Set, s *shape) any {
+func pruned(v any, last, owned *fieldset.Set, s *schema.Shape) any {
 	if last.IsEmpty() {
 		return v
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
@@ -182,7 +183,7 @@ func unix(t *meta.Time) int64 {
 // management is what decides who owns what in one write.
 type management struct {
 	apiVersion, subresource string
-	shape                   *shape
+	shape                   *schema.Shape
 	kept                    fieldPart // what of a set the request can write
 	now                     meta.Time
 	versions                bool // entries of other versions of the API count as well

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/fieldset"
@@ -17,7 +18,7 @@ import (
 // scaleManagement decides who owns what of a scale.
 func scaleManagement() management {
 	return management{
-		apiVersion: scaleType.APIVersion, subresource: "scale", shape: builtinSchemas().ofKind(scaleType.GVK()),
+		apiVersion: scaleType.APIVersion, subresource: "scale", shape: schema.Builtin().Of(scaleType.GVK()),
 		kept: func(s *fieldset.Set) *fieldset.Set { return s }, now: now(), versions: true,
 	}
 }
@@ -107,7 +108,7 @@ func (c *call) appliedScale(w http.ResponseWriter, body []byte, old *draft, was 
 		return nil, nil, err
 	}
 	m := scaleManagement()
-	m.shape.dropNulls(wanted)
+	m.shape.DropNulls(wanted)
 	s := &scale{}
 	if err := json.Unmarshal(jsontree.Append(nil, wanted), s); err != nil {
 		return nil, nil, status.Failure(http.StatusInternalServerError, "", "failed to convert new object (%s) to proper version: %v", nameText(config), err)

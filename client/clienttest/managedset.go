@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
@@ -14,74 +15,8 @@ import (
 // with keys are fields, and so are the members of an object, of which those that the schema names are none themselves as long
 // as they have members of their own.
 
-// fields returns the shape of the resource's objects, which has metadata where nothing else is known.
-func (r *resource) fields() *shape {
-	if s := r.shape(); s != nil {
-		return s
-	}
-	s := &shape{typ: "object", open: true}
-	s.identify(builtinSchemas().metadata())
-	return s
-}
-
 // missing is the value of what is not there, which is something else than null.
 type missing struct{}
-
-// lists is how the lists of a shape are owned.
-func (s *shape) lists() listType {
-	if s == nil {
-		return listAtomic
-	}
-	return s.list
-}
-
-// whole reports whether an object of the shape is one field.
-func (s *shape) whole() bool { return s != nil && s.atomic }
-
-// field returns the shape of a member, and whether the schema names it.
-func (s *shape) field(name string) (m *shape, named bool) {
-	if s == nil {
-		return nil, false
-	}
-	if m, named = s.members[name]; named {
-		return m, true
-	}
-	return s.elements, false
-}
-
-// item returns the shape of the elements of a list.
-func (s *shape) item() *shape {
-	if s == nil {
-		return nil
-	}
-	return s.elements
-}
-
-// keyOf returns the key of an element in a list that is not atomic. There is none for what a valid list does not have.
-func (s *shape) keyOf(element any) (string, bool) {
-	if s.list == listSet {
-		switch element.(type) {
-		case nil, jsontree.Object, []any:
-			return "", false
-		}
-		key, err := fieldset.Value(element)
-		return key, err == nil
-	}
-	m, ok := element.(jsontree.Object)
-	if !ok {
-		return "", false
-	}
-	keys := jsontree.Object{}
-	for _, name := range s.keys {
-		if v, found := m[name]; found {
-			keys[name] = v
-		} else if item := s.item(); item != nil && item.defaults[name] != nil {
-			keys[name] = item.defaults[name]
-		}
-	}
-	key, err := fieldset.Key(keys)
-	return key, err == nil && len(keys) > 0
-}
 
 // elements are the elements of a list that is not atomic, by their keys.
 type elements struct {
@@ -90,10 +25,11 @@ type elements struct {
 	by    map[string][]any // one element for each key, unless the list is not valid
 }
 
-func (s *shape) index(list []any) elements {
+// index finds the elements of a list that is not atomic.
+func index(s *schema.Shape, list []any) elements {
 	e := elements{by: make(map[string][]any, len(list))}
 	for _, v := range list {
-		if key, ok := s.keyOf(v); ok {
+		if key, ok := s.KeyOf(v); ok {
 			e.list, e.order = append(e.list, v), append(e.order, key)
 			e.by[key] = append(e.by[key], v)
 		}
@@ -102,16 +38,16 @@ func (s *shape) index(list []any) elements {
 }
 
 // fieldsOf returns the fields that a value has.
-func fieldsOf(v any, s *shape) *fieldset.Set {
+func fieldsOf(v any, s *schema.Shape) *fieldset.Set {
 	set := &fieldset.Set{}
 	switch v := v.(type) {
 	case jsontree.Object:
-		if s.whole() {
+		if s.AtomicObject() {
 			set.Self = true
 			return set
 		}
 		for name, m := range v {
-			inner, named := s.field(name)
+			inner, named := s.Field(name)
 			c := fieldsOf(m, inner)
 			if empty, ok := m.(jsontree.Object); !named || ok && len(empty) == 0 {
 				c.Self = true
@@ -119,14 +55,14 @@ func fieldsOf(v any, s *shape) *fieldset.Set {
 			put(set, fieldset.Field(name), c)
 		}
 	case []any:
-		if s.lists() == listAtomic {
+		if s.AtomicList() {
 			set.Self = true
 			return set
 		}
-		for key, all := range s.index(v).by {
+		for key, all := range index(s, v).by {
 			c := &fieldset.Set{}
 			if len(all) == 1 {
-				c = fieldsOf(all[0], s.item())
+				c = fieldsOf(all[0], s.Item())
 			}
 			c.Self = true
 			put(set, key, c)
@@ -151,14 +87,14 @@ func put(set *fieldset.Set, key string, c *fieldset.Set) {
 // changes are the fields by which two values differ. No field is in two of the sets.
 type changes struct{ added, modified, removed *fieldset.Set }
 
-func changesOf(old, now any, s *shape) changes {
+func changesOf(old, now any, s *schema.Shape) changes {
 	c := changes{&fieldset.Set{}, &fieldset.Set{}, &fieldset.Set{}}
 	c.compare(old, now, s, nil)
 	return c
 }
 
 // compare adds how old became now, of which one may be missing.
-func (c changes) compare(old, now any, s *shape, path []string) {
+func (c changes) compare(old, now any, s *schema.Shape, path []string) {
 	if len(path) == 1 && sameValue(old, now) {
 		return // as most of what a write does not mean is: nothing below has to be looked at
 	}
@@ -185,11 +121,11 @@ func (c changes) compare(old, now any, s *shape, path []string) {
 
 // inside compares the fields within two values, and returns false where they are one field. A list or an object that is empty
 // on both sides is one.
-func (c changes) inside(old, now any, s *shape, path []string) bool {
-	oldObject, nowObject := s.written(objectIn(old, s)), s.written(objectIn(now, s))
+func (c changes) inside(old, now any, s *schema.Shape, path []string) bool {
+	oldObject, nowObject := s.Written(objectIn(old, s)), s.Written(objectIn(now, s))
 	if len(oldObject)+len(nowObject) > 0 {
 		for name := range allKeys(oldObject, nowObject) {
-			inner, _ := s.field(name)
+			inner, _ := s.Field(name)
 			c.compare(valueOf(oldObject, name), valueOf(nowObject, name), inner, append(path, fieldset.Field(name)))
 		}
 		return isObject(old) && isObject(now)
@@ -198,25 +134,25 @@ func (c changes) inside(old, now any, s *shape, path []string) bool {
 	if len(oldList)+len(nowList) == 0 {
 		return false
 	}
-	before, after := s.index(oldList), s.index(nowList)
+	before, after := index(s, oldList), index(s, nowList)
 	for key := range allKeys(before.by, after.by) {
 		at := append(path, key)
 		was, is := before.by[key], after.by[key]
 		switch {
 		case len(was) <= 1 && len(is) <= 1:
-			c.compare(only(was), only(is), s.item(), at)
+			c.compare(only(was), only(is), s.Item(), at)
 		case len(was) > 1 && len(is) > 1:
 			if !slices.EqualFunc(was, is, sameValue) {
 				c.modified.Insert(at...)
 			}
 		case len(was) > 1:
 			if len(is) > 0 {
-				c.compare(missing{}, is[0], s.item(), at)
+				c.compare(missing{}, is[0], s.Item(), at)
 			}
 			c.removed.Insert(at...)
 		default:
 			if len(was) > 0 {
-				c.compare(was[0], missing{}, s.item(), at)
+				c.compare(was[0], missing{}, s.Item(), at)
 			}
 			c.added.Insert(at...)
 		}
@@ -232,20 +168,6 @@ func valueOf(m jsontree.Object, name string) any {
 	return missing{}
 }
 
-// written returns an object with the members that a compiled-in type always writes.
-func (s *shape) written(m jsontree.Object) jsontree.Object {
-	if m == nil || s == nil || len(s.always) == 0 {
-		return m
-	}
-	m = maps.Clone(m)
-	for name, empty := range s.always {
-		if _, found := m[name]; !found {
-			m[name] = empty
-		}
-	}
-	return m
-}
-
 // only returns the element of a list that has at most one.
 func only(list []any) any {
 	if len(list) == 0 {
@@ -255,18 +177,18 @@ func only(list []any) any {
 }
 
 // objectIn returns the members of an object that are fields of their own.
-func objectIn(v any, s *shape) jsontree.Object {
+func objectIn(v any, s *schema.Shape) jsontree.Object {
 	m, _ := v.(jsontree.Object)
-	if s.whole() {
+	if s.AtomicObject() {
 		return nil
 	}
 	return m
 }
 
 // listIn returns the elements of a list that are fields of their own.
-func listIn(v any, s *shape) []any {
+func listIn(v any, s *schema.Shape) []any {
 	list, _ := v.([]any)
-	if s.lists() == listAtomic {
+	if s.AtomicList() {
 		return nil
 	}
 	return list
@@ -331,19 +253,19 @@ func sameNumber(a, b json.Number) bool {
 
 // named returns a set with the members that a schema names and that have fields in the set: without them, they are taken away
 // with what they have.
-func named(set *fieldset.Set, s *shape) *fieldset.Set {
+func named(set *fieldset.Set, s *schema.Shape) *fieldset.Set {
 	if set == nil {
 		return nil
 	}
 	out := &fieldset.Set{Self: set.Self, Children: make(map[string]*fieldset.Set, len(set.Children))}
 	for key, child := range set.Children {
-		var inner *shape
+		var inner *schema.Shape
 		isNamed := false
 		switch key[0] {
 		case 'f':
-			inner, isNamed = s.field(key[len("f:"):])
+			inner, isNamed = s.Field(key[len("f:"):])
 		case 'k':
-			inner = s.item()
+			inner = s.Item()
 		}
 		child = named(child, inner)
 		child.Self = child.Self || isNamed && !child.IsEmpty()
@@ -354,10 +276,10 @@ func named(set *fieldset.Set, s *shape) *fieldset.Set {
 
 // remove returns a value without fields. An object or a list that is left without anything is null, and so is one that is a field
 // itself while the set has what is inside of it.
-func remove(v any, set *fieldset.Set, s *shape) any {
+func remove(v any, set *fieldset.Set, s *schema.Shape) any {
 	switch v := v.(type) {
 	case jsontree.Object:
-		if s.whole() {
+		if s.AtomicObject() {
 			return nil
 		}
 		out := make(jsontree.Object, len(v))
@@ -368,7 +290,7 @@ func remove(v any, set *fieldset.Set, s *shape) any {
 			case gone.Self:
 				continue
 			case !gone.IsEmpty():
-				inner, _ := s.field(name)
+				inner, _ := s.Field(name)
 				m = remove(m, gone, inner)
 			}
 			out[name] = m
@@ -378,19 +300,19 @@ func remove(v any, set *fieldset.Set, s *shape) any {
 		}
 		return nil
 	case []any:
-		if s.lists() == listAtomic {
+		if s.AtomicList() {
 			return nil
 		}
 		var out []any
 		for _, e := range v {
-			key, _ := s.keyOf(e)
+			key, _ := s.KeyOf(e)
 			gone := set.Child(key)
 			switch {
 			case gone == nil:
 			case gone.Self:
 				continue
 			case !gone.IsEmpty():
-				e = remove(e, gone, s.item())
+				e = remove(e, gone, s.Item())
 			}
 			out = append(out, e)
 		}

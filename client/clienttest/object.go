@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -97,7 +98,7 @@ func (d *draft) clone() *draft {
 // empty metadata. So objects that mean the same are the same.
 func (d *draft) normalize(r *resource) error {
 	if r.builtin {
-		r.shape().dropNulls(d.content)
+		r.shape().DropNulls(d.content)
 		for _, name := range r.textMaps {
 			m, ok := d.content[name].(jsontree.Object)
 			if v, found := d.content[name]; found && !ok {
@@ -115,14 +116,14 @@ func (d *draft) normalize(r *resource) error {
 				delete(d.content, name)
 			}
 		}
-		if err := r.shape().misfit(d.content, "", ""); err != nil {
+		if err := r.shape().Misfit(d.content, "", ""); err != nil {
 			return &decodeError{kind: d.kind, apiVersion: d.apiVersion, err: err}
 		}
 	} else {
 		for name, v := range d.content {
 			d.content[name] = canonical(v)
 		}
-		r.declared.complete(d.content)
+		r.declared.Complete(d.content)
 	}
 	d.dropEmpty()
 	return nil
@@ -165,32 +166,9 @@ func (r *resource) fill(d *draft) {
 	}
 	blank, _ := jsontree.Parse([]byte("{" + r.blank + "}"))
 	whole, _ := blank.(jsontree.Object)
-	d.content, _ = r.shape().filled(d.content).(jsontree.Object)
+	d.content, _ = r.shape().Filled(d.content).(jsontree.Object)
 	delete(d.content, "metadata")
 	d.content, _ = withBlank(d.content, whole).(jsontree.Object)
-}
-
-// filled returns a value with the members that its type, and the types in it, always write.
-func (s *shape) filled(v any) any {
-	if s == nil {
-		return v
-	}
-	switch v := v.(type) {
-	case jsontree.Object:
-		m := maps.Clone(s.written(v))
-		for k, e := range m {
-			inner, _ := s.field(k)
-			m[k] = inner.filled(e)
-		}
-		return m
-	case []any:
-		list := make([]any, len(v))
-		for i, e := range v {
-			list[i] = s.item().filled(e)
-		}
-		return list
-	}
-	return v
 }
 
 // withBlank returns v with the members of blank that it does not have, in the objects that both have.
@@ -233,7 +211,7 @@ func (d *draft) dropEmpty() {
 func (d *draft) readMetadata(doc []byte) {
 	v, _ := jsontree.Parse(doc) // it was read before
 	whole, _ := v.(jsontree.Object)
-	builtinSchemas().metadata().prune(whole["metadata"])
+	schema.Builtin().Metadata().Prune(whole["metadata"])
 	d.meta = meta.ObjectMeta{}
 	_ = json.Unmarshal(jsontree.Append(nil, whole["metadata"]), &d.meta)
 	d.dropEmpty()

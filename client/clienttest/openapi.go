@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -66,33 +67,23 @@ func openapiURL(v meta.GVR, hash string) string {
 	return u.String()
 }
 
-// openapiDocument is a document as it is sent.
-type openapiDocument struct {
-	body json.RawMessage
-	hash string
-}
-
 // openapiOf returns the document of a group version, and its hash. If all of it is built in, it is the same in every server, and kept:
 // to make all of them takes some 20 ms.
 func openapiOf(v meta.GVR, resources []*resource) (json.RawMessage, string) {
-	t := builtinSchemas()
-	own := slices.ContainsFunc(resources, func(r *resource) bool { return !r.builtin })
-	if !own {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if d := t.documents[v]; d != nil {
-			return d.body, d.hash
+	write := func() schema.Document {
+		body, err := json.Marshal(openapiContent(v, resources))
+		if err != nil {
+			panic(fmt.Sprintf("clienttest: encode OpenAPI: %v", err))
 		}
+		return schema.Document{JSON: body, Hash: hashOf(json.RawMessage(body))}
 	}
-	body, err := json.Marshal(openapiContent(v, resources))
-	if err != nil {
-		panic(fmt.Sprintf("clienttest: encode OpenAPI: %v", err))
+	own := slices.ContainsFunc(resources, func(r *resource) bool { return !r.builtin })
+	if own {
+		d := write()
+		return d.JSON, d.Hash
 	}
-	d := &openapiDocument{body, hashOf(json.RawMessage(body))}
-	if !own {
-		t.documents[v] = d
-	}
-	return d.body, d.hash
+	d := schema.Builtin().Document(v, write)
+	return d.JSON, d.Hash
 }
 
 func openapiContent(v meta.GVR, resources []*resource) any {
@@ -122,48 +113,24 @@ func openapiContent(v meta.GVR, resources []*resource) any {
 
 // schemasOf returns the schemas of the kinds of a group version, and of all that they refer to.
 func schemasOf(v meta.GVR, resources []*resource) map[string]json.RawMessage {
-	t := builtinSchemas()
+	t := schema.Builtin()
 	all := make(map[string]json.RawMessage)
 	for _, r := range resources {
 		if !r.builtin {
 			all[schemaName(r)] = r.openAPISchema()
-			t.collect(metadataName, all)
+			t.Collect(schema.MetadataName, all)
 			continue
 		}
-		t.collect(t.kinds[r.GVK()], all)
+		t.CollectKind(r.GVK(), all)
 		for _, sub := range r.subresources {
 			k := sub.kind
 			if k.Version == "" {
 				k.Group, k.Version = v.Group, v.Version
 			}
-			t.collect(t.kinds[k], all)
+			t.CollectKind(k, all)
 		}
 	}
 	return all
-}
-
-// collect adds a schema to those in a document, and all that it refers to. The empty name is none.
-func (t *schemaTable) collect(name string, into map[string]json.RawMessage) {
-	if name == "" || into[name] != nil {
-		return
-	}
-	into[name] = t.texts[name]
-	t.schema(name).refs(func(name string) { t.collect(name, into) })
-}
-
-// refs calls visit with the name of every schema that j refers to.
-func (j *jsonSchema) refs(visit func(name string)) {
-	if j == nil {
-		return
-	}
-	if j.Ref != "" {
-		visit(strings.TrimPrefix(j.Ref, refStart))
-	}
-	for _, p := range j.Properties {
-		p.refs(visit)
-	}
-	j.Items.refs(visit)
-	j.AdditionalProperties.schema.refs(visit)
 }
 
 // schemaName is what the schema of a custom resource is called: its group from behind, its version and its kind.
@@ -175,18 +142,18 @@ func schemaName(r *resource) string {
 
 // openAPISchema is the schema of a custom resource with the members that every object has.
 func (r *resource) openAPISchema() json.RawMessage {
-	schema := jsontree.Object{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
+	s := jsontree.Object{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
 	if len(r.Schema) > 0 {
 		v, _ := jsontree.Parse(r.Schema) // it was read when the resource was registered
-		schema, _ = v.(jsontree.Object)
+		s, _ = v.(jsontree.Object)
 	}
-	properties, _ := schema["properties"].(jsontree.Object)
+	properties, _ := s["properties"].(jsontree.Object)
 	if properties == nil {
 		properties = jsontree.Object{}
 	}
 	properties["apiVersion"], properties["kind"] = jsontree.Object{"type": "string"}, jsontree.Object{"type": "string"}
-	properties["metadata"] = jsontree.Object{"$ref": refStart + "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"}
-	schema["properties"] = properties
-	schema["x-kubernetes-group-version-kind"] = []any{jsontree.Object{"group": r.Group, "version": r.Version, "kind": r.Kind}}
-	return jsontree.Append(nil, schema)
+	properties["metadata"] = jsontree.Object{"$ref": schema.RefPrefix + schema.MetadataName}
+	s["properties"] = properties
+	s["x-kubernetes-group-version-kind"] = []any{jsontree.Object{"group": r.Group, "version": r.Version, "kind": r.Kind}}
+	return jsontree.Append(nil, s)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 )
 
 // openapi2 answers /openapi/v2 with one document about everything that is served. It is the older form of what /openapi/v3
@@ -108,7 +109,7 @@ func openapi2Schema(v any) jsontree.Object {
 		switch name {
 		case "$ref":
 			text, _ := value.(string)
-			s[name] = "#/definitions/" + strings.TrimPrefix(text, refStart)
+			s[name] = "#/definitions/" + strings.TrimPrefix(text, schema.RefPrefix)
 		case "type", "format", "required":
 			s[name] = value
 		case "oneOf":

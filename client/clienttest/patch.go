@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/patch"
@@ -119,7 +120,7 @@ func (c *call) patchedDraft(w http.ResponseWriter, p applied) (*draft, error) {
 	d, err := parseDraft(p.doc)
 	known := c.res.shape()
 	if err == nil && c.res.builtin && d.apiVersion == "" {
-		known, d.meta = nameless(), meta.ObjectMeta{}
+		known, d.meta = schema.Nameless(), meta.ObjectMeta{}
 	}
 	if err == nil {
 		err = c.checkKind(d, p.doc)
@@ -134,16 +135,12 @@ func (c *call) patchedDraft(w http.ResponseWriter, p applied) (*draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	if known != nil && p.value != nil && known.knows(p.value) {
-		known.prune(d.content)
+	if known != nil && p.value != nil && known.Knows(p.value) {
+		known.Prune(d.content)
 		return d, p.report(c, w, nil)
 	}
 	return d, p.report(c, w, c.unknown(p.doc, d, known))
 }
-
-// nameless is the shape of what a real server takes a built-in kind for that says no version: it has no metadata, nor anything
-// else.
-func nameless() *shape { return &shape{members: map[string]*shape{"kind": {}, "apiVersion": {}}} }
 
 // applied is what a patch has made of a document.
 type applied struct {
@@ -223,8 +220,7 @@ func jsonApplied(doc, body []byte, lenient bool) (applied, error) {
 			"the server rejected our request due to an error in our request").With(meta.StatusDetails{})
 	}
 	p := applied{doc: result, shown: string(result)}
-	of := &shape{elements: &shape{members: map[string]*shape{"op": {}, "path": {}, "from": {}, "value": nil}}}
-	for _, text := range fieldErrors(body, of) {
+	for _, text := range schema.FieldErrors(body, schema.JSONPatch()) {
 		p.wrong = append(p.wrong, "json patch "+text)
 	}
 	return p, nil
@@ -275,7 +271,7 @@ func mergeApplied(doc, body []byte, lenient bool) (applied, error) {
 	target, _ := whole.(jsontree.Object)
 	mergeMembers(target, change)
 	result := jsontree.Append(nil, target)
-	return applied{doc: result, value: target, wrong: duplicates(body), before: doc, merged: change}, nil
+	return applied{doc: result, value: target, wrong: schema.Duplicates(body), before: doc, merged: change}, nil
 }
 
 // appendMerged writes what a merge patch has made of a document as a real server shows it: the objects that it went through
@@ -354,11 +350,11 @@ func strategicApplied(doc, body []byte, kind meta.GVK) (applied, error) {
 	case !isObject:
 		return applied{}, status.BadRequest("%v", notAnObject(v, err))
 	}
-	schema, err := builtinSchemas().strategy(kind)
+	strategy, err := schema.Builtin().Strategy(kind)
 	if err != nil {
 		return applied{}, err
 	}
-	result, err := patch.ApplyStrategic(doc, body, schema)
+	result, err := patch.ApplyStrategic(doc, body, strategy)
 	var wrong *patch.StrategicError
 	switch {
 	case errors.As(err, &wrong) && (errors.Is(err, patch.ErrRetainKeys) || strings.HasSuffix(wrong.Path, "/$retainKeys")):
@@ -378,6 +374,6 @@ func strategicApplied(doc, body []byte, kind meta.GVK) (applied, error) {
 		}
 	}
 	return applied{
-		doc: jsontree.Append(nil, object), value: object, wrong: duplicates(body), sorted: true, shown: fmt.Sprintf("%+v", jsontree.GoValue(change)),
+		doc: jsontree.Append(nil, object), value: object, wrong: schema.Duplicates(body), sorted: true, shown: fmt.Sprintf("%+v", jsontree.GoValue(change)),
 	}, nil
 }

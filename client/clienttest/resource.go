@@ -11,6 +11,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/kinds"
 	"github.com/bowline-go/bowline/client/clienttest/internal/printing"
+	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -55,9 +56,9 @@ func (r Resource) GVK() meta.GVK {
 type resource struct {
 	Resource
 	builtinTraits
-	builtin  bool   // a compiled-in type: other member order, other errors, items of lists without kind and apiVersion
-	order    int    // of a built-in resource: its place in discovery
-	declared *shape // what Schema says
+	builtin  bool          // a compiled-in type: other member order, other errors, items of lists without kind and apiVersion
+	order    int           // of a built-in resource: its place in discovery
+	declared *schema.Shape // what Schema says
 
 	objects collection
 	since   uint64        // the version at which it was registered
@@ -135,7 +136,7 @@ func (g *registry) add(r *resource) error {
 	if err := r.validate(); err != nil {
 		return err
 	}
-	declared, err := declaredShape(r.Schema)
+	declared, err := schema.Declared(r.Schema)
 	if err != nil {
 		return fmt.Errorf("clienttest.Resource %q: %w", r.Resource.Resource, err)
 	}
@@ -196,4 +197,21 @@ func (g *registry) compiledIn(group string) bool {
 		}
 	}
 	return group == ""
+}
+
+// shape returns what is known of the resource's objects. Nil is nothing, as of a custom resource without a Schema: its lists are
+// atomic, its objects are granular, and unknown members stay.
+func (r *resource) shape() *schema.Shape {
+	if r.builtin {
+		return schema.Builtin().Of(r.GVK())
+	}
+	return r.declared
+}
+
+// fields returns the shape of the resource's objects, which has metadata where nothing else is known.
+func (r *resource) fields() *schema.Shape {
+	if s := r.shape(); s != nil {
+		return s
+	}
+	return schema.AnyObject()
 }

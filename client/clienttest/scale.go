@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -197,20 +198,20 @@ func (c *call) wantedScale(w http.ResponseWriter, media string, b *payload, pres
 	if err != nil {
 		return nil, err
 	}
-	known := builtinSchemas().ofKind(scaleType.GVK())
-	if err = known.fits(p.doc); err == nil {
+	known := schema.Builtin().Of(scaleType.GVK())
+	if err = known.Fits(p.doc); err == nil {
 		err = json.Unmarshal(p.doc, &s)
 	}
 	s.Kind = cmp.Or(s.Kind, scaleType.Kind)
 	switch {
 	case err != nil:
 	case s.APIVersion == "":
-		s, known = scale{}, nameless()
+		s, known = scale{}, schema.Nameless()
 	case s.TypeMeta != scaleType:
 		err = noKind(s.Kind, s.APIVersion)
 	}
 	if err != nil {
 		return nil, p.invalid(err)
 	}
-	return &s, p.report(c, w, fieldErrors(p.doc, known))
+	return &s, p.report(c, w, schema.FieldErrors(p.doc, known))
 }

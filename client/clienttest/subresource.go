@@ -9,6 +9,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/protobuf"
+	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/patch"
@@ -133,9 +134,9 @@ func (c *call) decodeCall(w http.ResponseWriter, b *payload, into any, apiVersio
 	is.Kind, is.APIVersion = cmp.Or(is.Kind, kind), cmp.Or(is.APIVersion, apiVersion)
 	if is.Kind != kind || is.APIVersion != apiVersion {
 		err = noKind(is.Kind, is.APIVersion)
-	} else if err = builtinSchemas().ofKind(is.GVK()).fits(b.json); err == nil {
+	} else if err = schema.Builtin().Of(is.GVK()).Fits(b.json); err == nil {
 		if err = json.Unmarshal(b.json, into); err == nil {
-			err = c.reportPayload(w, b, fieldErrors(b.json, builtinSchemas().ofKind(is.GVK())))
+			err = c.reportPayload(w, b, schema.FieldErrors(b.json, schema.Builtin().Of(is.GVK())))
 		}
 	}
 	if err != nil {

@@ -120,7 +120,7 @@ func (c *call) cannotRead(bad *decodeError, b *payload) error {
 	if c.res.builtin && bad.inMetadata {
 		// A compiled-in type is read as a whole, and the error says where in it.
 		apiVersion, kind = cmp.Or(apiVersion, c.res.GVK().APIVersion()), cmp.Or(kind, c.res.Kind)
-		if misfit := c.res.shape().fits(b.json); misfit != nil {
+		if misfit := c.res.shape().Fits(b.json); misfit != nil {
 			err = misfit
 		}
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // schemasFile is what clienttest knows of the built-in kinds.
-const schemasFile = "../../client/clienttest/schemas.json"
+const schemasFile = "../../client/clienttest/internal/schema/schemas.json"
 
 var updateSchemas = flag.Bool("update", false, "write "+schemasFile+" from what kube-apiserver publishes")
 

@@ -1,4 +1,4 @@
-package clienttest
+package schema
 
 import (
 	"encoding/base64"
@@ -13,18 +13,18 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
 
-// fits returns why a document cannot be read as an object of the shape, or nil.
-func (s *shape) fits(doc []byte) error {
+// Fits returns why a document cannot be read as an object of the shape, or nil.
+func (s *Shape) Fits(doc []byte) error {
 	v, err := jsontree.Parse(doc)
 	if _, isObject := v.(jsontree.Object); err != nil || !isObject {
 		return err // something else reports that it is none
 	}
-	return s.misfit(v, "", "")
+	return s.Misfit(v, "", "")
 }
 
-// misfit returns why a value cannot be read as what the shape says, in the words of encoding/json, or nil. in is the struct
+// Misfit returns why a value cannot be read as what the shape says, in the words of encoding/json, or nil. in is the struct
 // that has the field, and path the way to it from the whole object, without indices and the keys of maps. Null is anything.
-func (s *shape) misfit(v any, in, path string) error {
+func (s *Shape) Misfit(v any, in, path string) error {
 	if s == nil || v == nil {
 		return nil
 	}
@@ -38,14 +38,14 @@ func (s *shape) misfit(v any, in, path string) error {
 			return bad("object")
 		case s.members == nil:
 			for _, k := range slices.Sorted(maps.Keys(v)) {
-				if err := s.elements.misfit(v[k], in, path); err != nil {
+				if err := s.elements.Misfit(v[k], in, path); err != nil {
 					return err
 				}
 			}
 			return nil
 		}
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			if err := s.members[k].misfit(v[k], s.name[strings.LastIndex(s.name, ".")+1:], strings.TrimPrefix(path+"."+k, ".")); err != nil {
+			if err := s.members[k].Misfit(v[k], s.name[strings.LastIndex(s.name, ".")+1:], strings.TrimPrefix(path+"."+k, ".")); err != nil {
 				return err
 			}
 		}
@@ -54,7 +54,7 @@ func (s *shape) misfit(v any, in, path string) error {
 			return bad("array")
 		}
 		for _, e := range v {
-			if err := s.elements.misfit(e, in, path); err != nil {
+			if err := s.elements.Misfit(e, in, path); err != nil {
 				return err
 			}
 		}
@@ -89,7 +89,7 @@ func (s *shape) misfit(v any, in, path string) error {
 }
 
 // goType is what the type of a field is called in Go, where that follows from the schema: strings may have a type of their own.
-func (s *shape) goType() string {
+func (s *Shape) goType() string {
 	switch {
 	case s == nil:
 		return "interface {}"

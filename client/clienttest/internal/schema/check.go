@@ -1,4 +1,4 @@
-package clienttest
+package schema
 
 import (
 	"encoding/json"
@@ -13,9 +13,9 @@ import (
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
-// check returns what is wrong with a configuration, in the real server's words: members that the schema does not have, values of the
+// Check returns what is wrong with a configuration, in the real server's words: members that the schema does not have, values of the
 // wrong type, and elements that their list cannot tell apart.
-func (s *shape) check(v any, path string) []string {
+func (s *Shape) Check(v any, path string) []string {
 	if s == nil || v == nil {
 		return nil
 	}
@@ -29,11 +29,11 @@ func (s *shape) check(v any, path string) []string {
 		}
 		var all []string
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			inner, named := s.field(name)
+			inner, named := s.Field(name)
 			if !named && inner == nil && s.members != nil && !s.open {
 				return append(all, path+"."+name+": field not declared in schema")
 			}
-			all = append(all, inner.check(v[name], path+"."+name)...)
+			all = append(all, inner.Check(v[name], path+"."+name)...)
 		}
 		return all
 	case []any:
@@ -44,8 +44,8 @@ func (s *shape) check(v any, path string) []string {
 		seen := map[string]bool{}
 		for i, e := range v {
 			at := fieldset.Path([]string{fieldset.Index(i)})
-			if s.lists() != listAtomic {
-				key, ok := s.keyOf(e)
+			if !s.AtomicList() {
+				key, ok := s.KeyOf(e)
 				if !ok {
 					return append(all, wrong("element %d: %s", i, s.noKey(e))...)
 				}
@@ -55,7 +55,7 @@ func (s *shape) check(v any, path string) []string {
 				}
 				seen[key] = true
 			}
-			all = append(all, s.item().check(e, path+at)...)
+			all = append(all, s.Item().Check(e, path+at)...)
 		}
 		return all
 	case string:
@@ -75,10 +75,10 @@ func (s *shape) check(v any, path string) []string {
 }
 
 // anyScalar reports whether a string may be a number or a boolean as well, as one may that has a format.
-func (s *shape) anyScalar() bool { return s.typ == "string" && s.format != "" && s.format != "byte" }
+func (s *Shape) anyScalar() bool { return s.typ == "string" && s.format != "" && s.format != "byte" }
 
 // mismatch says that a value is of another type than the schema's.
-func (s *shape) mismatch(v any) string {
+func (s *Shape) mismatch(v any) string {
 	switch s.typ {
 	case "object":
 		return fmt.Sprintf("expected map, got &{%s}", goText(v))
@@ -93,7 +93,7 @@ func (s *shape) mismatch(v any) string {
 }
 
 // noKey says why an element of a list that is not atomic has no key.
-func (s *shape) noKey(e any) string {
+func (s *Shape) noKey(e any) string {
 	if s.list == listSet {
 		switch e.(type) {
 		case jsontree.Object:
@@ -120,26 +120,26 @@ func goText(v any) string { return fmt.Sprint(jsontree.GoValue(v)) }
 
 func goSyntax(v any) string { return fmt.Sprintf("%#v", jsontree.GoValue(v)) }
 
-// nulls returns what is wrong with the null members of a custom resource: the schema must allow them.
-func (s *shape) nulls(v any, path string) []meta.StatusCause {
+// Nulls returns what is wrong with the null members of a custom resource: the schema must allow them.
+func (s *Shape) Nulls(v any, path string) []meta.StatusCause {
 	var causes []meta.StatusCause
-	inside := func(s *shape, v any, path string) {
+	inside := func(s *Shape, v any, path string) {
 		if v == nil && s != nil && s.typ != "" && s.notNull {
 			cause := status.InvalidValue(path, "null", fmt.Sprintf("%s in body must be of type %s: %q", path, s.typ, "null"))
 			cause.Reason = "FieldValueTypeInvalid"
 			causes = append(causes, cause)
 		}
-		causes = append(causes, s.nulls(v, path)...)
+		causes = append(causes, s.Nulls(v, path)...)
 	}
 	switch v := v.(type) {
 	case jsontree.Object:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			m, _ := s.field(name)
+			m, _ := s.Field(name)
 			inside(m, v[name], strings.TrimPrefix(path+"."+name, "."))
 		}
 	case []any:
 		for i, e := range v {
-			inside(s.item(), e, fmt.Sprintf("%s[%d]", path, i))
+			inside(s.Item(), e, fmt.Sprintf("%s[%d]", path, i))
 		}
 	}
 	return causes

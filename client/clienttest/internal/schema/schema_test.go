@@ -1,19 +1,19 @@
-package clienttest
+package schema
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/kinds"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
 // at returns the shape of what is at a path; "*" leads to the elements of a list and the values of a map.
-func (s *shape) at(path string) *shape {
+func (s *Shape) at(path string) *Shape {
 	for name := range strings.FieldsSeq(path) {
 		switch {
 		case s == nil:
@@ -26,7 +26,7 @@ func (s *shape) at(path string) *shape {
 	return s
 }
 
-func (s *shape) text() string {
+func (s *Shape) text() string {
 	if s == nil {
 		return "nothing"
 	}
@@ -55,24 +55,16 @@ func (s *shape) text() string {
 }
 
 func TestBuiltinKindsAreAsTheServersSchemasSay(t *testing.T) {
-	for _, r := range builtinKinds() {
-		if s := r.shape(); s.at("metadata ownerReferences").text() != "elements, map of [uid]" || s.at("kind").text() != "" {
-			t.Errorf("%s: it lacks the members of every object", r.GVK())
-		}
-		for name, sub := range r.subresources {
-			kind := meta.GVK{Group: sub.kind.Group, Version: cmp.Or(sub.kind.Version, r.Version), Kind: cmp.Or(sub.kind.Kind, r.Kind)}
-			if sub.kind.Kind == "" {
-				kind.Group = r.Group
-			}
-			if builtinSchemas().ofKind(kind) == nil {
-				t.Errorf("%s/%s: nothing is known of %v", r.Resource.Resource, name, kind)
-			}
+	for _, k := range kinds.All() {
+		kind := meta.GVK{Group: k.Group, Version: k.Version, Kind: k.Kind}
+		if s := Builtin().Of(kind); s.at("metadata ownerReferences").text() != "elements, map of [uid]" || s.at("kind").text() != "" {
+			t.Errorf("%s: it lacks the members of every object", kind)
 		}
 	}
-	pod := builtinSchemas().ofKind(meta.GVK{Version: "v1", Kind: "Pod"})
-	deployment := builtinSchemas().ofKind(meta.GVK{Group: "apps", Version: "v1", Kind: "Deployment"})
+	pod := Builtin().Of(meta.GVK{Version: "v1", Kind: "Pod"})
+	deployment := Builtin().Of(meta.GVK{Group: "apps", Version: "v1", Kind: "Deployment"})
 	for _, test := range []struct {
-		of         *shape
+		of         *Shape
 		path, want string
 	}{
 		{pod, "spec", "members"},
@@ -99,7 +91,7 @@ func TestBuiltinKindsAreAsTheServersSchemasSay(t *testing.T) {
 }
 
 func TestCustomResourcesAreAsTheirSchemasSay(t *testing.T) {
-	s, err := declaredShape(json.RawMessage(`{"type":"object","required":["spec"],"properties":{
+	s, err := Declared(json.RawMessage(`{"type":"object","required":["spec"],"properties":{
 		"spec":{"type":"object","properties":{
 			"parts":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["name","kind"],
 				"items":{"type":"object","properties":{"name":{"type":"string"},"kind":{"type":"string","default":"a"},"n":{"type":"integer"}}}},
@@ -122,7 +114,7 @@ func TestCustomResourcesAreAsTheirSchemasSay(t *testing.T) {
 			t.Errorf("%s is %q, want %q", path, got, want)
 		}
 	}
-	if s, err := declaredShape(nil); s != nil || err != nil {
+	if s, err := Declared(nil); s != nil || err != nil {
 		t.Errorf("of no schema %v, %v is known", s, err)
 	}
 }
@@ -130,32 +122,16 @@ func TestCustomResourcesAreAsTheirSchemasSay(t *testing.T) {
 // A default that is an object was the same map in every object that it completed, and in the schema: the first to come wrote the
 // defaults inside of it while others read them.
 func TestDefaultsAreNotShared(t *testing.T) {
-	s, err := declaredShape([]byte(`{"type":"object","properties":{"spec":{"type":"object","default":{},"properties":{"color":{"type":"string","default":"red"}}}}}`))
+	s, err := Declared([]byte(`{"type":"object","properties":{"spec":{"type":"object","default":{},"properties":{"color":{"type":"string","default":"red"}}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	a, b := jsontree.Object{}, jsontree.Object{}
-	s.complete(a)
+	s.Complete(a)
 	a["spec"].(jsontree.Object)["color"] = "blue"
-	s.complete(b)
+	s.Complete(b)
 	if got := string(jsontree.Append(nil, b)); got != `{"spec":{"color":"red"}}` {
 		t.Errorf("another object has %s", got)
-	}
-}
-
-// A JSON patch of a deep document took minutes, with the store locked, because each level was read once for each level above.
-func TestDeepDocumentIsReadOnce(t *testing.T) {
-	const depth = 9_000
-	doc := []byte(strings.Repeat(`{"a":[`, depth/2) + `1.50` + strings.Repeat(`]}`, depth/2))
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	n := parseNode(doc)
-	runtime.ReadMemStats(&after)
-	if got := string(n.append(nil)); got != string(doc) {
-		t.Errorf("it became %.100s", got)
-	}
-	if got := after.TotalAlloc - before.TotalAlloc; got > 16<<20 {
-		t.Errorf("it took %d bytes to read %d", got, len(doc))
 	}
 }
 
@@ -165,7 +141,7 @@ func TestWarningsAreBounded(t *testing.T) {
 	for i := range 500 {
 		fmt.Fprintf(&doc, `"k%d":1,"k%d":2,`, i, i)
 	}
-	if got := len(duplicates([]byte("{" + strings.TrimSuffix(doc.String(), ",") + "}"))); got != 100 {
+	if got := len(Duplicates([]byte("{" + strings.TrimSuffix(doc.String(), ",") + "}"))); got != 100 {
 		t.Errorf("%d are wrong", got)
 	}
 }

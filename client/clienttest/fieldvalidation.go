@@ -1,0 +1,90 @@
+package clienttest
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
+)
+
+// unknown returns what a strict server says about the members of an object that is read from doc, beside that there are two
+// of one name where those of a patch have been counted already, and drops from d those that its kind does not have.
+func (c *call) unknown(doc []byte, d *draft, of *schema.Shape) []string {
+	found := c.unknownIn(doc, of)
+	if slices.ContainsFunc(found, func(text string) bool { return strings.HasPrefix(text, `unknown field "metadata.`) }) {
+		d.readMetadata(doc)
+	}
+	of.Prune(d.content)
+	return found
+}
+
+func (c *call) unknownIn(doc []byte, of *schema.Shape) []string {
+	if c.res.builtin {
+		return schema.FieldErrors(doc, of)
+	}
+	// A real server first reads the metadata, and then drops the rest. It has sorted all that.
+	v, err := jsontree.Parse(doc)
+	whole, isObject := v.(jsontree.Object)
+	if err != nil || !isObject {
+		return nil
+	}
+	found := schema.FieldErrors(jsontree.Append(nil, jsontree.Object{"metadata": whole["metadata"]}), schema.OnlyMetadata())
+	delete(whole, "metadata")
+	rest := schema.FieldErrors(jsontree.Append(nil, whole), of)
+	slices.Sort(rest)
+	return slices.Concat(found, rest)
+}
+
+// fields returns what a strict server says about the members of an object in the body of a request, and drops from d those
+// that its kind does not have.
+func (c *call) fields(body []byte, d *draft) []string {
+	found := c.unknown(body, d, c.res.shape())
+	if !c.res.builtin {
+		found = slices.Concat(schema.Duplicates(body), found)
+	}
+	return found
+}
+
+// reportPayload is report for an object that was sent as it is. It also says which members YAML has twice.
+func (c *call) reportPayload(w http.ResponseWriter, b *payload, wrong []string) error {
+	if len(b.twice) > 0 && c.query.Get("fieldValidation") == "Strict" {
+		twice := "yaml: unmarshal errors:\n  " + strings.Join(b.twice, "\n  ")
+		return c.report(w, slices.Concat([]string{twice}, wrong))
+	}
+	return c.report(w, slices.Concat(b.twice, wrong))
+}
+
+// report does what the fieldValidation of a write says about members: it returns all that is wrong as one error, or as
+// warnings in the answer, or not at all.
+func (c *call) report(w http.ResponseWriter, wrong []string) error {
+	switch directive := c.query.Get("fieldValidation"); {
+	case directive == "Ignore" || len(wrong) == 0:
+	case directive == "Strict":
+		return fmt.Errorf("strict decoding error: %s", strings.Join(wrong, ", "))
+	default:
+		for _, text := range wrong {
+			w.Header().Add("Warning", fmt.Sprintf("299 - %q", text))
+		}
+	}
+	return nil
+}
+
+// reportTwice does what the fieldValidation of an apply says about members that are there twice. Those that the schema does not
+// have are refused whatever it says.
+func (c *call) reportTwice(w http.ResponseWriter, twice []string) error {
+	switch directive := c.query.Get("fieldValidation"); {
+	case directive == "Ignore" || len(twice) == 0:
+	case directive == "Strict":
+		return status.BadRequest("error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n  %s",
+			strings.Join(twice, "\n  "))
+	default:
+		for _, text := range twice {
+			w.Header().Add("Warning", fmt.Sprintf("299 - %q", text))
+		}
+	}
+	return nil
+}

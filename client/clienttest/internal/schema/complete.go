@@ -1,0 +1,147 @@
+package schema
+
+import (
+	"maps"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+)
+
+// Written returns an object with the members that a compiled-in type always writes.
+func (s *Shape) Written(m jsontree.Object) jsontree.Object {
+	if m == nil || s == nil || len(s.always) == 0 {
+		return m
+	}
+	m = maps.Clone(m)
+	for name, empty := range s.always {
+		if _, found := m[name]; !found {
+			m[name] = empty
+		}
+	}
+	return m
+}
+
+// Filled returns a value with the members that its type, and the types in it, always write.
+func (s *Shape) Filled(v any) any {
+	if s == nil {
+		return v
+	}
+	switch v := v.(type) {
+	case jsontree.Object:
+		m := maps.Clone(s.Written(v))
+		for k, e := range m {
+			inner, _ := s.Field(k)
+			m[k] = inner.Filled(e)
+		}
+		return m
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = s.Item().Filled(e)
+		}
+		return list
+	}
+	return v
+}
+
+// Complete adds the members that are not there and that the schema has a default for.
+func (s *Shape) Complete(v any) {
+	if s == nil {
+		return
+	}
+	switch v := v.(type) {
+	case jsontree.Object:
+		for name, value := range s.defaults {
+			if was, found := v[name]; !found || was == nil && s.members[name].notNull {
+				v[name] = jsontree.Clone(value) // which gets members of its own below
+			}
+		}
+		for name, m := range v {
+			inner, _ := s.Field(name)
+			inner.Complete(m)
+		}
+	case []any:
+		for _, e := range v {
+			s.elements.Complete(e)
+		}
+	}
+}
+
+// DropNulls takes the null members away, which a compiled-in type does not keep. What is in a map or in a list is empty instead.
+func (s *Shape) DropNulls(v any) {
+	switch v := v.(type) {
+	case jsontree.Object:
+		for name, m := range v {
+			inner, named := s.Field(name)
+			switch {
+			case m != nil:
+				inner.DropNulls(m)
+			case named:
+				delete(v, name)
+			default:
+				v[name] = inner.empty()
+			}
+		}
+	case []any:
+		for i, e := range v {
+			if e == nil {
+				v[i] = s.Item().empty()
+			}
+			s.Item().DropNulls(e)
+		}
+	}
+}
+
+// empty is what null is where a compiled-in type must have a value.
+func (s *Shape) empty() any {
+	switch {
+	case s != nil && s.typ == "string":
+		return ""
+	case s != nil && s.typ == "object" && s.members != nil:
+		return jsontree.Object{}
+	}
+	return nil
+}
+
+// Prune drops what an object cannot have.
+func (s *Shape) Prune(v any) {
+	if s == nil {
+		return
+	}
+	switch v := v.(type) {
+	case jsontree.Object:
+		for k, e := range v {
+			member, known := s.member(k)
+			if !known || e == nil && member != nil && member.notNull {
+				delete(v, k)
+			} else {
+				member.Prune(e)
+			}
+		}
+	case []any:
+		for _, e := range v {
+			s.elements.Prune(e)
+		}
+	}
+}
+
+// Knows reports whether a value has no members but those that there may be.
+func (s *Shape) Knows(v any) bool {
+	if s == nil {
+		return true
+	}
+	switch v := v.(type) {
+	case jsontree.Object:
+		for k, e := range v {
+			if member, known := s.member(k); !known || !member.Knows(e) {
+				return false
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if !s.elements.Knows(e) {
+				return false
+			}
+		}
+	}
+	return true
+}

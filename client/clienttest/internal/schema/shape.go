@@ -1,0 +1,127 @@
+package schema
+
+import (
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/internal/fieldset"
+)
+
+// Shape says what a value of a kind may be, as its OpenAPI schema does. It may lead back to itself. Nil knows nothing.
+type Shape struct {
+	members  map[string]*Shape // of an object whose members are known; nil where any may be there
+	elements *Shape            // of a list, or of the values of a map
+	list     listType
+	keys     []string       // the merge keys of a listMap, in the schema's order
+	defaults map[string]any // of members that are such keys: what one is where it is not there
+	atomic   bool           // an object that is owned whole
+	open     bool           // unknown members stay
+	notNull  bool           // null is as good as nothing, and dropped
+	format   string         // such as int32
+	name     string         // that of the schema, which ends in that of the Go type
+
+	always map[string]any // of a compiled-in type: members that it always writes, and what they are when nothing is set
+	typ    string         // object, array, string, integer, number or boolean; empty where it can be any
+}
+
+// listType is how a list is owned and merged.
+type listType int
+
+const (
+	listAtomic listType = iota // as a whole
+	listSet                    // by its scalars
+	listMap                    // by the merge keys of its objects
+)
+
+// identify gives an object that is a whole resource the members that every such has.
+func (s *Shape) identify(metadata *Shape) {
+	if s.members == nil {
+		s.members = make(map[string]*Shape)
+	}
+	s.members["apiVersion"], s.members["kind"] = &Shape{}, &Shape{}
+	s.members["metadata"] = metadata
+}
+
+// AtomicList reports whether a list of the shape is one field.
+func (s *Shape) AtomicList() bool { return s == nil || s.list == listAtomic }
+
+// AtomicObject reports whether an object of the shape is one field.
+func (s *Shape) AtomicObject() bool { return s != nil && s.atomic }
+
+// Field returns the shape of a member, and whether the schema names it.
+func (s *Shape) Field(name string) (m *Shape, named bool) {
+	if s == nil {
+		return nil, false
+	}
+	if m, named = s.members[name]; named {
+		return m, true
+	}
+	return s.elements, false
+}
+
+// Item returns the shape of the elements of a list.
+func (s *Shape) Item() *Shape {
+	if s == nil {
+		return nil
+	}
+	return s.elements
+}
+
+// KeyOf returns the key of an element in a list that is not atomic. There is none for what a valid list does not have.
+func (s *Shape) KeyOf(element any) (string, bool) {
+	if s.list == listSet {
+		switch element.(type) {
+		case nil, jsontree.Object, []any:
+			return "", false
+		}
+		key, err := fieldset.Value(element)
+		return key, err == nil
+	}
+	m, ok := element.(jsontree.Object)
+	if !ok {
+		return "", false
+	}
+	keys := jsontree.Object{}
+	for _, name := range s.keys {
+		if v, found := m[name]; found {
+			keys[name] = v
+		} else if item := s.Item(); item != nil && item.defaults[name] != nil {
+			keys[name] = item.defaults[name]
+		}
+	}
+	key, err := fieldset.Key(keys)
+	return key, err == nil && len(keys) > 0
+}
+
+// member returns the shape of a member, and whether there may be one of that name.
+func (s *Shape) member(name string) (_ *Shape, known bool) {
+	if s == nil {
+		return nil, true
+	}
+	if m, known := s.members[name]; known {
+		return m, true // of which nothing may be known
+	}
+	if s.members == nil {
+		return s.elements, true
+	}
+	return nil, s.open
+}
+
+// AnyObject returns the shape of an object of which only the metadata is known.
+func AnyObject() *Shape {
+	s := &Shape{typ: "object", open: true}
+	s.identify(Builtin().Metadata())
+	return s
+}
+
+// OnlyMetadata returns the shape of metadata in a document whose other members are not looked at.
+func OnlyMetadata() *Shape {
+	return &Shape{elements: &Shape{}, members: map[string]*Shape{"metadata": Builtin().Metadata()}, open: true}
+}
+
+// Nameless returns the shape of what a real server takes a built-in kind for that says no version: it has no metadata, nor anything
+// else.
+func Nameless() *Shape { return &Shape{members: map[string]*Shape{"kind": {}, "apiVersion": {}}} }
+
+// JSONPatch returns the shape of a JSON patch.
+func JSONPatch() *Shape {
+	return &Shape{elements: &Shape{members: map[string]*Shape{"op": {}, "path": {}, "from": {}, "value": nil}}}
+}

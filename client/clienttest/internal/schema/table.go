@@ -1,0 +1,214 @@
+// Package schema says what objects look like: which members they may have and of which types, which members a kind always writes,
+// and how lists and objects are merged and owned. It reads that from the OpenAPI schemas of the built-in kinds, which it embeds, and
+// of custom resources.
+package schema
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed" // for schemas.json
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/patch"
+)
+
+// schemaText has the schemas of the built-in kinds, without what does not matter here, as kube-apiserver publishes them: one in a
+// line. A test in internal/e2e compares it with that, and writes it.
+//
+//go:embed schemas.json
+var schemaText []byte
+
+// Builtin returns the schemas of the built-in kinds. The first call finds where each schema stands; what one says is read when it is
+// first asked for, because few need them all.
+func Builtin() *Table { return builtin() }
+
+var builtin = sync.OnceValue(func() *Table {
+	t := &Table{
+		texts: make(map[string]json.RawMessage), kinds: make(map[meta.GVK]string),
+		shapes: make(map[string]*Shape), documents: make(map[meta.GVR]Document), strategies: make(map[meta.GVK]func() (patch.Schema, error)),
+	}
+	for line := range bytes.Lines(schemaText) {
+		name, text, found := strings.Cut(strings.TrimRight(string(line), ",\n"), `":`)
+		if !found {
+			continue // a brace
+		}
+		name = strings.TrimPrefix(name, `"`)
+		t.texts[name] = json.RawMessage(text)
+		if _, is, found := strings.Cut(text, `"x-kubernetes-group-version-kind":[`); found {
+			var k meta.GVK
+			jsontree.MustDecode([]byte(is[:strings.Index(is, "}")+1]), &k)
+			t.kinds[k] = name
+			t.strategies[k] = sync.OnceValues(func() (patch.Schema, error) { return t.readStrategy(k) })
+		}
+	}
+	return t
+})
+
+// RefPrefix is what a reference has before the name of a schema.
+const RefPrefix = "#/components/schemas/"
+
+// Table has schemas that refer to each other by name.
+type Table struct {
+	texts map[string]json.RawMessage // of the schemas
+	kinds map[meta.GVK]string
+	// strategies says of each kind how a strategic merge patch changes it. It is read by the first who asks.
+	strategies map[meta.GVK]func() (patch.Schema, error)
+	closed     bool   // an object of which no members are known has none
+	objects    *Shape // the metadata of an object inside another
+
+	mu        sync.Mutex            // protects the maps below; a shape that Of has returned does not change
+	shapes    map[string]*Shape     // that were asked for, and what they refer to
+	documents map[meta.GVR]Document // that were asked for
+}
+
+// Of returns the shape of a kind, or nil.
+func (t *Table) Of(k meta.GVK) *Shape {
+	name := t.kinds[k]
+	if name == "" {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.named(name)
+}
+
+// Document is an OpenAPI document as it is sent.
+type Document struct {
+	JSON json.RawMessage
+	Hash string
+}
+
+// Document returns the document of a group version, which the first call writes.
+func (t *Table) Document(v meta.GVR, write func() Document) Document {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	d, found := t.documents[v]
+	if !found {
+		d = write()
+		t.documents[v] = d
+	}
+	return d
+}
+
+// Strategy returns how a strategic merge patch changes a kind.
+func (t *Table) Strategy(k meta.GVK) (patch.Schema, error) {
+	read := t.strategies[k]
+	if read == nil {
+		return patch.Schema{}, fmt.Errorf("clienttest: nothing is known of %v", k)
+	}
+	return read()
+}
+
+func (t *Table) readStrategy(kind meta.GVK) (patch.Schema, error) {
+	needed := make(map[string]json.RawMessage)
+	t.Collect(t.kinds[kind], needed)
+	doc, err := json.Marshal(map[string]any{"components": map[string]any{"schemas": needed}})
+	if err != nil {
+		return patch.Schema{}, err
+	}
+	return patch.SchemaFromOpenAPI(doc, kind)
+}
+
+// MetadataName is what the schema of the metadata of every object is called.
+const MetadataName = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+
+// Metadata is the shape that the metadata of every object has.
+func (t *Table) Metadata() *Shape {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.named(MetadataName)
+}
+
+// schema reads the schema of a name.
+func (t *Table) schema(name string) *jsonSchema {
+	var j jsonSchema
+	jsontree.MustDecode(t.texts[name], &j)
+	return &j
+}
+
+// named returns the shape of the schema of a name. The table is locked.
+func (t *Table) named(name string) *Shape {
+	if s := t.shapes[name]; s != nil {
+		return s
+	}
+	s := &Shape{name: name}
+	t.shapes[name] = s // before it is complete: it may lead back to itself
+	t.fill(s, t.schema(name))
+	return s
+}
+
+func (t *Table) shape(j *jsonSchema) *Shape {
+	// An attribute beside a reference, as the map type of a selector, is of the one who refers.
+	if j.Ref != "" && j.MapType == "" {
+		return t.named(strings.TrimPrefix(j.Ref, RefPrefix))
+	}
+	s := &Shape{}
+	if j.Ref != "" {
+		*s = *t.named(strings.TrimPrefix(j.Ref, RefPrefix))
+	}
+	t.fill(s, j)
+	return s
+}
+
+func (t *Table) fill(s *Shape, j *jsonSchema) {
+	if len(j.Properties) > 0 {
+		s.members = make(map[string]*Shape, len(j.Properties))
+	}
+	for name, p := range j.Properties {
+		s.members[name] = t.shape(p)
+		switch {
+		case p.Default == nil:
+		case !t.closed && string(p.Default) == "{}":
+			s.write(name, jsontree.Object{})
+		default:
+			if s.defaults == nil {
+				s.defaults = make(map[string]any)
+			}
+			s.defaults[name], _ = jsontree.Parse(p.Default) // it is valid: the document is
+		}
+	}
+	if !t.closed {
+		for _, name := range j.Required {
+			s.write(name, nil)
+		}
+	}
+	switch {
+	case j.Items != nil:
+		s.elements = t.shape(j.Items)
+	case j.AdditionalProperties.schema != nil:
+		s.elements = t.shape(j.AdditionalProperties.schema)
+	case j.AdditionalProperties.any && t.closed:
+		s.elements = &Shape{members: map[string]*Shape{}}
+	case j.Type == "object" && t.closed && s.members == nil:
+		s.members = map[string]*Shape{}
+	}
+	if j.EmbeddedResource {
+		s.identify(t.objects)
+	}
+	switch j.ListType {
+	case "set":
+		s.list = listSet
+	case "map":
+		s.list, s.keys = listMap, j.ListMapKeys
+	}
+	s.format = cmp.Or(s.format, j.Format)
+	if s.typ = cmp.Or(s.typ, j.Type); j.IntOrString {
+		s.typ = ""
+	}
+	s.notNull = t.closed && !j.Nullable
+	s.atomic = s.atomic || j.MapType == "atomic"
+	s.open = s.open || j.PreserveUnknown
+}
+
+// write notes that a member is always there.
+func (s *Shape) write(name string, empty any) {
+	if s.always == nil {
+		s.always = make(map[string]any)
+	}
+	s.always[name] = empty
+}
