@@ -1,14 +1,13 @@
 package clienttest
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/ownership"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/fieldset"
@@ -35,11 +34,11 @@ func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*revis
 	case c.Subresource != "":
 		return nil, 0, status.NotFound(c.res, c.Key.Name)
 	}
-	m := c.management()
-	live, all := c.bare(), owners(nil)
+	m := c.ownership()
+	live, all := c.bare(), ownership.Owners(nil)
 	if old != nil {
 		var valid bool
-		if all, valid = decodeOwners(old.meta.ManagedFields); !valid {
+		if all, valid = ownership.Decode(old.meta.ManagedFields); !valid {
 			return nil, 0, status.Failure(http.StatusInternalServerError, "", "failed to decode managed fields")
 		}
 		live = old.value()
@@ -52,7 +51,7 @@ func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*revis
 		return nil, 0, err
 	}
 	if !c.res.builtin {
-		if causes := m.shape.Nulls(wanted, ""); len(causes) > 0 {
+		if causes := m.Shape.Nulls(wanted, ""); len(causes) > 0 {
 			return nil, 0, status.Invalid(c.res.Group, c.res.Kind, c.Key.Name, causes)
 		}
 	}
@@ -68,7 +67,7 @@ func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*revis
 	if err != nil {
 		return nil, 0, err
 	}
-	d.meta.ManagedFields = all.encode()
+	d.meta.ManagedFields = all.Encode()
 	if cur == nil && d.meta.UID != "" {
 		return nil, 0, status.Conflict(c.res, c.Key.Name, fmt.Sprintf(
 			"uid mismatch: the provided object specified uid %s, and no existing object was found", d.meta.UID))
@@ -116,8 +115,8 @@ func (c *call) bare() jsontree.Object {
 }
 
 // applyTo returns what applying a configuration makes of a live object, and who owns what then.
-func (c *call) applyTo(m management, live jsontree.Object, all owners, config jsontree.Object, o writeOptions) (any, owners, error) {
-	kind := gvkOf(config)
+func (c *call) applyTo(m ownership.Write, live jsontree.Object, all ownership.Owners, config jsontree.Object, o writeOptions) (any, ownership.Owners, error) {
+	kind := ownership.KindOf(config)
 	if kind != c.appliedKind() {
 		return nil, nil, status.BadRequest("invalid object type: %s", gvkText(kind))
 	}
@@ -125,24 +124,16 @@ func (c *call) applyTo(m management, live jsontree.Object, all owners, config js
 	if _, found := metadata["managedFields"].([]any); found {
 		return nil, nil, status.BadRequest("metadata.managedFields must be nil")
 	}
-	if wrong := m.shape.Check(config, ""); len(wrong) > 0 {
+	if wrong := m.Shape.Check(config, ""); len(wrong) > 0 {
 		text := wrong[0]
 		if len(wrong) > 1 {
 			text = "errors:\n  " + strings.Join(wrong, "\n  ")
 		}
 		return nil, nil, status.Failure(http.StatusInternalServerError, "", "failed to create typed patch object (%s): %s", nameText(config), text)
 	}
-	if len(all) == 0 {
-		all = m.updated(c.bare(), live, nil, ownedBefore)
-	}
-	wanted, now, lost := m.applied(live, config, all, o.manager)
-	if len(lost) > 0 && !o.force {
-		if lost = m.disputed(live, lost, o.manager); len(lost) > 0 {
-			return nil, nil, conflictsOf(lost)
-		}
-	}
-	if o.manager == kubectl {
-		noteLastApplied(wanted, config)
+	wanted, now, lost := m.Apply(c.bare(), live, config, all, o.manager, o.force)
+	if len(lost) > 0 {
+		return nil, nil, conflictsOf(lost)
 	}
 	return wanted, now, nil
 }
@@ -155,25 +146,8 @@ func (c *call) appliedKind() meta.GVK {
 	return c.res.GVK()
 }
 
-// applied returns what a configuration makes of a live object, who owns what then, and what others lose by that.
-func (m management) applied(live any, config jsontree.Object, all owners, manager string) (wanted any, now, lost owners) {
-	who := m.owner(manager, operationApply)
-	all = m.known(all)
-	last := all.of(who)
-	who.set, who.Time = m.kept(fieldsOf(config, m.shape)), last.Time
-	now = all.with(who)
-	wanted = pruned(merged(live, config, m.shape), last.set, now.union(), m.shape)
-	now, lost = now.lose(who, m.changes(live, wanted))
-	if !sameValue(live, wanted) {
-		who.Time = &m.now
-	}
-	who.set = who.set.Difference(unowned())
-	return wanted, now.with(who), lost
-}
-
 // conflictsOf is the answer to one who would change what others own.
-func conflictsOf(lost owners) error {
-	slices.SortFunc(lost, func(a, b owner) int { return cmp.Compare(a.identity(), b.identity()) })
+func conflictsOf(lost ownership.Owners) error {
 	var causes []meta.StatusCause
 	var lines []string
 	for _, o := range lost {
@@ -181,11 +155,11 @@ func conflictsOf(lost owners) error {
 		if o.Subresource != "" {
 			who += fmt.Sprintf(" with subresource %q", o.Subresource)
 		}
-		if o.Operation == operationUpdate {
+		if o.Operation == ownership.OperationUpdate {
 			who += " using " + o.APIVersion
 		}
 		lines = append(lines, "conflicts with "+who+":")
-		for path := range o.set.Paths() {
+		for path := range o.Set.Paths() {
 			causes = append(causes, meta.StatusCause{Reason: "FieldManagerConflict", Message: "conflict with " + who, Field: fieldset.Path(path)})
 			lines = append(lines, "- "+fieldset.Path(path))
 		}
@@ -197,23 +171,12 @@ func conflictsOf(lost owners) error {
 	return status.Failure(http.StatusConflict, "Conflict", "%s", text).With(meta.StatusDetails{Causes: causes})
 }
 
-// gvkOf returns the kind that an object says it is. What cannot be one is none.
-func gvkOf(m jsontree.Object) meta.GVK {
-	apiVersion, _ := m["apiVersion"].(string)
-	kind, _ := m["kind"].(string)
-	if strings.Count(apiVersion, "/") > 1 {
-		return meta.GVK{}
-	}
-	group, version := meta.SplitAPIVersion(apiVersion)
-	return meta.GVK{Group: group, Version: version, Kind: kind}
-}
-
 // nameText names a configuration as the real server does in errors of an apply.
 func nameText(config jsontree.Object) string {
 	metadata, _ := config["metadata"].(jsontree.Object)
 	name, _ := metadata["name"].(string)
 	namespace, _ := metadata["namespace"].(string)
-	return namespace + "/" + name + "; " + gvkText(gvkOf(config))
+	return namespace + "/" + name + "; " + gvkText(ownership.KindOf(config))
 }
 
 // gvkText names a kind as the real server does in errors of an apply.

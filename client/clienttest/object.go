@@ -347,3 +347,23 @@ func span(namespace string) (from, to string) {
 	}
 	return namespace + "/", namespace + "0" // '0' is the byte after '/'
 }
+
+// value returns the whole object as one value, but for managedFields.
+func (d *draft) value() jsontree.Object {
+	m := d.meta
+	m.ManagedFields = nil
+	b, err := json.Marshal(m)
+	if err != nil {
+		panic("clienttest: encode metadata: " + err.Error()) // it was decoded
+	}
+	metadata, err := jsontree.Parse(b)
+	if err != nil {
+		panic("clienttest: " + err.Error())
+	}
+	out := make(jsontree.Object, len(d.content)+3)
+	for k, v := range d.content {
+		out[k] = v
+	}
+	out["apiVersion"], out["kind"], out["metadata"] = d.apiVersion, d.kind, metadata
+	return out
+}

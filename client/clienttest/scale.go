@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/ownership"
 	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
@@ -214,4 +215,64 @@ func (c *call) wantedScale(w http.ResponseWriter, media string, b *payload, pres
 		return nil, p.invalid(err)
 	}
 	return &s, p.report(c, w, schema.FieldErrors(p.doc, known))
+}
+
+// scaleWrite decides who owns what of a scale.
+func scaleWrite() ownership.Write {
+	return ownership.Write{
+		APIVersion: scaleType.APIVersion, Subresource: "scale", Shape: schema.Builtin().Of(scaleType.GVK()),
+		Part: ownership.All, Now: now(), AllVersions: true,
+	}
+}
+
+// value returns the scale as one value.
+func (s *scale) value() jsontree.Object {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic("clienttest: encode a scale: " + err.Error()) // it was decoded
+	}
+	v, err := jsontree.Parse(b)
+	if err != nil {
+		panic("clienttest: " + err.Error())
+	}
+	return v.(jsontree.Object)
+}
+
+// parentOwners reads the owners of the object whose scale is written.
+func (c *call) parentOwners(old *draft) ownership.Owners {
+	all, _ := ownership.Decode(old.meta.ManagedFields)
+	return c.ownership().Known(all)
+}
+
+// updatedScale returns the managedFields of an object whose scale becomes another one by an update or a patch.
+func (c *call) updatedScale(old *draft, was, is *scale, manager string) []meta.ManagedFields {
+	all := c.parentOwners(old)
+	of := all.OfScale()
+	if len(of) > 0 {
+		of = scaleWrite().Updated(was.value(), is.value(), of, manager)
+	}
+	return all.WithScale(of, c.res.GVK().APIVersion()).Encode()
+}
+
+// appliedScale returns what applying a configuration makes of the scale of an object, and the object's managedFields then.
+func (c *call) appliedScale(w http.ResponseWriter, body []byte, old *draft, was *scale, o writeOptions) (*scale, []meta.ManagedFields, error) {
+	config, twice, err := readConfig(body)
+	if err != nil {
+		return nil, nil, err
+	}
+	all := c.parentOwners(old)
+	wanted, of, err := c.applyTo(scaleWrite(), was.value(), all.OfScale(), config, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := c.reportTwice(w, twice); err != nil {
+		return nil, nil, err
+	}
+	m := scaleWrite()
+	m.Shape.DropNulls(wanted)
+	s := &scale{}
+	if err := json.Unmarshal(jsontree.Append(nil, wanted), s); err != nil {
+		return nil, nil, status.Failure(http.StatusInternalServerError, "", "failed to convert new object (%s) to proper version: %v", nameText(config), err)
+	}
+	return s, all.WithScale(of, c.res.GVK().APIVersion()).Encode(), nil
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/ownership"
 	"github.com/bowline-go/bowline/client/clienttest/internal/protobuf"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
@@ -469,7 +470,7 @@ func (c *call) replace(cur *revision, old, d *draft, o writeOptions) (*revision,
 	if !o.owned {
 		c.manage(d, old, o.manager)
 	}
-	if d.sameAs(old) && sameOwners(d.meta.ManagedFields, old.meta.ManagedFields) {
+	if d.sameAs(old) && ownership.Same(d.meta.ManagedFields, old.meta.ManagedFields) {
 		return cur, nil // no new version, and no event
 	}
 	if c.res.Generation && !d.sameSpec(old, c.res) {

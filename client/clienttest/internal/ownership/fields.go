@@ -1,4 +1,4 @@
-package clienttest
+package ownership
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
-// What an object's fields are depends on its shape: an atomic list or object is one field, the elements of a set and of a list
+// The fields of an object depend on its shape: an atomic list or object is one field, the elements of a set and of a list
 // with keys are fields, and so are the members of an object, of which those that the schema names are none themselves as long
 // as they have members of their own.
 

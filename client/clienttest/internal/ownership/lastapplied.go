@@ -1,4 +1,4 @@
-package clienttest
+package ownership
 
 import (
 	"maps"
@@ -15,20 +15,20 @@ const (
 
 // disputed returns what of conflicts is left where the one who applies is kubectl and the fields are as it has applied them by
 // itself: those it takes over. It takes all or nothing.
-func (m management) disputed(live any, lost owners, manager string) owners {
+func (w Write) disputed(live any, lost Owners, manager string) Owners {
 	if manager != kubectl {
 		return lost
 	}
 	v, err := jsontree.Parse([]byte(annotation(live)))
 	config, ok := v.(jsontree.Object)
-	if err != nil || !ok || gvkOf(config).APIVersion() != m.apiVersion || len(m.shape.Check(config, "")) > 0 {
+	if err != nil || !ok || KindOf(config).APIVersion() != w.APIVersion || len(w.Shape.Check(config, "")) > 0 {
 		return lost
 	}
-	changed := changesOf(config, live, m.shape)
-	own := fieldsOf(config, m.shape).Difference(changed.modified).Difference(changed.added).Difference(changed.removed)
-	var left owners
+	changed := changesOf(config, live, w.Shape)
+	own := fieldsOf(config, w.Shape).Difference(changed.modified).Difference(changed.added).Difference(changed.removed)
+	var left Owners
 	for _, o := range lost {
-		if o.set = o.set.Difference(own); !o.set.IsEmpty() {
+		if o.Set = o.Set.Difference(own); !o.Set.IsEmpty() {
 			left = append(left, o)
 		}
 	}

@@ -1,4 +1,4 @@
-package clienttest
+package ownership
 
 import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"

@@ -1,0 +1,95 @@
+package clienttest
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/ownership"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// ownership returns what decides who owns the fields after a request's write.
+func (c *call) ownership() ownership.Write {
+	return ownership.Write{
+		APIVersion: c.res.GVK().APIVersion(), Subresource: c.Subresource, Shape: c.res.fields(),
+		Part: writable(c.res, c.Subresource), Now: now(),
+	}
+}
+
+// manage notes in d who owns its fields, once manager has made it of old by an update or a patch, or created it, where old is nil.
+// An update may bring managedFields along, unless it is of a subresource: those are then the ones that it changes, and an empty
+// entry alone drops them.
+func (c *call) manage(d, old *draft, manager string) {
+	m := c.ownership()
+	var before any = jsontree.Object{}
+	var entries []meta.ManagedFields
+	if old != nil {
+		before, entries = old.value(), old.meta.ManagedFields
+	}
+	sent := d.meta.ManagedFields
+	d.meta.ManagedFields = nil
+	all, _ := ownership.Decode(entries)
+	if c.Subresource == "" && sent != nil {
+		reset := len(sent) == 0 || len(sent) == 1 && isZero(sent[0])
+		brought, valid := ownership.Decode(sent)
+		if reset {
+			all = nil
+		} else if valid && len(brought) > 0 {
+			all = brought
+		}
+	}
+	if old != nil && len(all) == 0 {
+		return // nobody is noted until somebody applies
+	}
+	d.meta.ManagedFields = m.Updated(before, d.value(), m.Known(all), manager).Encode()
+}
+
+func isZero(e meta.ManagedFields) bool {
+	return e.Manager == "" && e.Operation == "" && e.APIVersion == "" && e.Time == nil && e.FieldsType == "" &&
+		len(e.FieldsV1) == 0 && e.Subresource == ""
+}
+
+// managerMax is how long a manager's name may be.
+const managerMax = 128
+
+// managerOf returns a writer's name: what the request gives, or the user agent up to the first slash.
+func managerOf(fieldManager, userAgent string) string {
+	if fieldManager != "" {
+		return fieldManager
+	}
+	name, _, _ := strings.Cut(userAgent, "/")
+	name = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, name)
+	return name[:min(len(name), managerMax)]
+}
+
+// writable returns the part of a set that a request can write: of the object itself all but its status, where that is a
+// subresource, and of a subresource what that is.
+func writable(r *resource, subresource string) ownership.Part {
+	switch subresource {
+	case "status":
+		return ownership.Keep("status")
+	case "approval":
+		return ownership.Keep("status.conditions")
+	case "ephemeralcontainers":
+		return ownership.Keep("spec.ephemeralContainers")
+	case "resize":
+		return ownership.Keep("spec.containers")
+	case "finalize":
+		return ownership.Keep("spec.finalizers")
+	}
+	switch {
+	case r.fixed:
+		return ownership.Drop("spec", "status")
+	case r.builtin && r.Kind == "Namespace":
+		return ownership.Drop("spec.finalizers", "status")
+	case r.Status:
+		return ownership.Drop("status")
+	}
+	return ownership.All
+}

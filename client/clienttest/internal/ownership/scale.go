@@ -1,0 +1,51 @@
+package ownership
+
+import (
+	"slices"
+
+	"github.com/bowline-go/bowline/internal/fieldset"
+)
+
+// A scale has one field that is somebody's, and that is a field of the object: who owns the one owns the other. The entries of those
+// who have written the scale say so, and have no time.
+
+// replicas is the field, of a scale as well as of an object.
+func replicas() *fieldset.Set {
+	set := &fieldset.Set{}
+	set.Insert("f:spec", "f:replicas")
+	return set
+}
+
+func hasReplicas(o Owner) bool { return o.Set.Has("f:spec", "f:replicas") }
+
+// OfScale returns who owns the field of a scale, as the owners of the object say.
+func (all Owners) OfScale() Owners {
+	var out Owners
+	for _, o := range all {
+		if hasReplicas(o) {
+			o.Set = replicas()
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// WithScale returns the owners of an object once those are the owners of its scale.
+func (all Owners) WithScale(scale Owners, apiVersion string) Owners {
+	var out Owners
+	for _, o := range all {
+		if hasReplicas(o) && !slices.ContainsFunc(scale, o.is) {
+			if o.Set = o.Set.Difference(replicas()); o.Set.IsEmpty() {
+				continue
+			}
+		}
+		out = append(out, o)
+	}
+	for _, o := range scale {
+		if hasReplicas(o) && !slices.ContainsFunc(all, func(was Owner) bool { return was.is(o) && hasReplicas(was) }) {
+			o.APIVersion, o.Set, o.Time = apiVersion, replicas(), all.of(o).Time
+			out = append(out, o)
+		}
+	}
+	return out
+}

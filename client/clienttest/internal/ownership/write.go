@@ -1,0 +1,52 @@
+package ownership
+
+import (
+	"slices"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/fieldset"
+)
+
+// Write is one write of an object, or of a part of it. It decides who owns what after it.
+type Write struct {
+	APIVersion, Subresource string
+	Shape                   *schema.Shape
+	Part                    Part // what of a set the request can write
+	Now                     meta.Time
+	AllVersions             bool // entries of other versions of the API count as well
+}
+
+func (w Write) owner(manager, operation string) Owner {
+	return Owner{ManagedFields: meta.ManagedFields{
+		Manager: manager, Operation: operation, APIVersion: w.APIVersion, Subresource: w.Subresource,
+	}, Set: &fieldset.Set{}}
+}
+
+// changes are those that the request can make.
+func (w Write) changes(old, now any) changes {
+	c := changesOf(old, now, w.Shape)
+	return changes{w.Part(c.added), w.Part(c.modified), w.Part(c.removed)}
+}
+
+// Known returns the owners whose entries are of the version that the resource has. The others go.
+func (w Write) Known(all Owners) Owners {
+	if w.AllVersions {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(o Owner) bool { return o.APIVersion != w.APIVersion })
+}
+
+// Updated returns who owns the fields once old has become now by an update: who writes owns what changes. A time moves only with
+// that.
+func (w Write) Updated(old, now any, all Owners, manager string) Owners {
+	c := w.changes(old, now)
+	all, _ = all.lose(Owner{}, c)
+	written := w.Part(c.added.Union(c.modified)).Difference(unowned())
+	if written.IsEmpty() {
+		return all
+	}
+	who := all.of(w.owner(manager, OperationUpdate))
+	who.Set, who.Time = who.Set.Union(written), &w.Now
+	return all.with(who).capped()
+}
