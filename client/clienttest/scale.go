@@ -7,9 +7,11 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/ownership"
+	"github.com/bowline-go/bowline/client/clienttest/internal/printing"
 	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
@@ -200,8 +202,8 @@ func (c *call) wantedScale(w http.ResponseWriter, media string, b *payload, pres
 		return nil, err
 	}
 	known := schema.Builtin().Of(scaleType.GVK())
-	if err = known.Fits(p.doc); err == nil {
-		err = json.Unmarshal(p.doc, &s)
+	if err = known.Fits(p.Doc); err == nil {
+		err = json.Unmarshal(p.Doc, &s)
 	}
 	s.Kind = cmp.Or(s.Kind, scaleType.Kind)
 	switch {
@@ -212,9 +214,9 @@ func (c *call) wantedScale(w http.ResponseWriter, media string, b *payload, pres
 		err = noKind(s.Kind, s.APIVersion)
 	}
 	if err != nil {
-		return nil, p.invalid(err)
+		return nil, p.Invalid(err)
 	}
-	return &s, p.report(c, w, schema.FieldErrors(p.doc, known))
+	return &s, c.reportPatch(w, p, schema.FieldErrors(p.Doc, known))
 }
 
 // scaleWrite decides who owns what of a scale.
@@ -275,4 +277,52 @@ func (c *call) appliedScale(w http.ResponseWriter, body []byte, old *draft, was 
 		return nil, nil, status.Failure(http.StatusInternalServerError, "", "failed to convert new object (%s) to proper version: %v", nameText(config), err)
 	}
 	return s, all.WithScale(of, c.res.GVK().APIVersion()).Encode(), nil
+}
+
+// writeScale answers with a scale in the form that the client wants. As a Table it has columns of its own, whatever the
+// object's are.
+func (c *call) writeScale(w http.ResponseWriter, s *scale) error {
+	f, err := c.formOf(false)
+	if err != nil {
+		return err
+	}
+	if f == asObject {
+		writeJSON(w, http.StatusOK, s)
+		return nil
+	}
+	metadata, err := json.Marshal(s.ObjectMeta)
+	if err != nil {
+		return err
+	}
+	partial := fmt.Appendf(nil, "%s%s}", c.partialStart(), metadata)
+	if f == asMetadata {
+		writeBody(w, http.StatusOK, mediaJSON, append(partial, '\n'))
+		return nil
+	}
+	if err := c.checkInclude(); err != nil {
+		return err
+	}
+	row := tableRow{
+		Cells:  []any{s.Name, s.Spec.Replicas, s.Status.Replicas, printing.Age(s.CreationTimestamp.Time, time.Now())},
+		Object: partial,
+	}
+	switch c.query.Get("includeObject") {
+	case "None":
+		row.Object = json.RawMessage("null")
+	case "Object":
+		if row.Object, err = json.Marshal(s); err != nil {
+			return err
+		}
+	}
+	writeJSON(w, http.StatusOK, table{
+		Kind: "Table", APIVersion: c.metaVersion(), ListMeta: meta.ListMeta{ResourceVersion: s.ResourceVersion},
+		Columns: []printing.Column{
+			{Name: "Name", Type: "string", Description: "The object's name."},
+			{Name: "Desired", Type: "integer", Description: "How many replicas are wanted."},
+			{Name: "Available", Type: "integer", Description: "How many replicas there are."},
+			{Name: "Age", Type: "string", Description: "How long ago the object was created."},
+		},
+		Rows: []tableRow{row},
+	})
+	return nil
 }

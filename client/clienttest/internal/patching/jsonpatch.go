@@ -1,4 +1,4 @@
-package clienttest
+package patching
 
 import (
 	"bytes"
@@ -22,11 +22,11 @@ const (
 // errDoesNotApply is a JSON patch that is none, or does not fit the document. A real server says no more about it.
 var errDoesNotApply = errors.New("the patch does not apply")
 
-// jsonNode is a JSON value as a real server's patches see it: null is nil, and scalars are compared by their text.
-type jsonNode struct {
+// node is a JSON value as a real server's patches see it: null is nil, and scalars are compared by their text.
+type node struct {
 	text    string // of a scalar
-	members map[string]*jsonNode
-	items   []*jsonNode
+	members map[string]*node
+	items   []*node
 	list    bool
 }
 
@@ -38,10 +38,10 @@ type operation struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// jsonPatched applies a JSON patch as a real server does. That is more generous than RFC 6902, and than package patch, where
+// applyOperations applies a JSON patch as a real server does. That is more generous than RFC 6902, and than package patch, where
 // it replaces a member that is not there, counts a negative index from the end and moves null from nowhere; and it is less so
 // where a test compares numbers and strings as they are written.
-func jsonPatched(doc []byte, operations []*operation) ([]byte, error) {
+func applyOperations(doc []byte, operations []*operation) ([]byte, error) {
 	root := parseNode(doc)
 	copied := 0
 	for _, o := range operations {
@@ -56,8 +56,8 @@ func jsonPatched(doc []byte, operations []*operation) ([]byte, error) {
 }
 
 // do applies one operation to the document that n is.
-func (n *jsonNode) do(o *operation, copied *int) error {
-	moved := func(take bool) (*jsonNode, error) {
+func (n *node) do(o *operation, copied *int) error {
+	moved := func(take bool) (*node, error) {
 		if o.From == nil {
 			return nil, errDoesNotApply
 		}
@@ -120,7 +120,7 @@ func (n *jsonNode) do(o *operation, copied *int) error {
 }
 
 // find returns what has the value that a pointer leads to, and under which name. What stands before the first slash is ignored.
-func (n *jsonNode) find(pointer string) (*jsonNode, string, error) {
+func (n *node) find(pointer string) (*node, string, error) {
 	names := strings.Split(pointer, "/")
 	for i, name := range names {
 		names[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
@@ -140,7 +140,7 @@ func (n *jsonNode) find(pointer string) (*jsonNode, string, error) {
 }
 
 // index returns the place of an item. What is negative counts from the end.
-func (n *jsonNode) index(key string, length int) (int, error) {
+func (n *node) index(key string, length int) (int, error) {
 	i, err := strconv.Atoi(key)
 	if i < 0 {
 		i += length
@@ -151,7 +151,7 @@ func (n *jsonNode) index(key string, length int) (int, error) {
 	return i, nil
 }
 
-func (n *jsonNode) get(key string) (*jsonNode, error) {
+func (n *node) get(key string) (*node, error) {
 	if !n.list {
 		return n.members[key], nil
 	}
@@ -162,7 +162,7 @@ func (n *jsonNode) get(key string) (*jsonNode, error) {
 	return n.items[i], nil
 }
 
-func (n *jsonNode) set(key string, v *jsonNode) error {
+func (n *node) set(key string, v *node) error {
 	if !n.list {
 		n.members[key] = v
 		return nil
@@ -174,7 +174,7 @@ func (n *jsonNode) set(key string, v *jsonNode) error {
 	return err
 }
 
-func (n *jsonNode) add(key string, v *jsonNode) error {
+func (n *node) add(key string, v *node) error {
 	switch {
 	case !n.list:
 		n.members[key] = v
@@ -190,7 +190,7 @@ func (n *jsonNode) add(key string, v *jsonNode) error {
 	return err
 }
 
-func (n *jsonNode) remove(key string) error {
+func (n *node) remove(key string) error {
 	if !n.list {
 		if _, found := n.members[key]; !found {
 			return errDoesNotApply
@@ -205,16 +205,16 @@ func (n *jsonNode) remove(key string) error {
 	return err
 }
 
-func (n *jsonNode) equal(o *jsonNode) bool {
+func (n *node) equal(o *node) bool {
 	if n == nil || o == nil {
 		return n == o
 	}
-	return n.text == o.text && n.list == o.list && maps.EqualFunc(n.members, o.members, (*jsonNode).equal) &&
-		slices.EqualFunc(n.items, o.items, (*jsonNode).equal)
+	return n.text == o.text && n.list == o.list && maps.EqualFunc(n.members, o.members, (*node).equal) &&
+		slices.EqualFunc(n.items, o.items, (*node).equal)
 }
 
 // parseNode reads a document that is known to be JSON; nothing is null.
-func parseNode(doc []byte) *jsonNode {
+func parseNode(doc []byte) *node {
 	if len(doc) == 0 {
 		return nil
 	}
@@ -229,18 +229,18 @@ type nodeReader struct {
 	doc []byte
 }
 
-func (r nodeReader) value() *jsonNode {
+func (r nodeReader) value() *node {
 	start := r.InputOffset()
 	token, err := r.Token()
 	if err != nil {
 		panic(fmt.Sprintf("clienttest: decode what is known to be JSON: %v", err))
 	}
-	n := &jsonNode{}
+	n := &node{}
 	switch token {
 	case nil:
 		return nil
 	case json.Delim('{'):
-		n.members = make(map[string]*jsonNode)
+		n.members = make(map[string]*node)
 		for r.More() {
 			name, _ := r.Token()
 			n.members[name.(string)] = r.value()
@@ -258,7 +258,7 @@ func (r nodeReader) value() *jsonNode {
 	return n
 }
 
-func (n *jsonNode) append(b []byte) []byte {
+func (n *node) append(b []byte) []byte {
 	switch {
 	case n == nil:
 		return append(b, "null"...)

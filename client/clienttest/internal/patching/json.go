@@ -1,0 +1,79 @@
+package patching
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+func applyJSON(doc, body []byte, lenient bool) (Result, error) {
+	v, err := jsontree.Parse(body)
+	if err == nil && !lenient {
+		err = notOperations(v, "[]handlers.jsonPatchOp", "handlers.jsonPatchOp", "op", "path", "from")
+	}
+	if err != nil {
+		return Result{}, status.BadRequest("error decoding patch: %v", err)
+	}
+	if err := notOperations(v, "jsonpatch.Patch", "jsonpatch.Operation"); err != nil {
+		return Result{}, status.BadRequest("%v", err)
+	}
+	var loose []map[string]json.RawMessage
+	if err := json.Unmarshal(body, &loose); err != nil {
+		return Result{}, err
+	}
+	if len(loose) > maxOperations {
+		return Result{}, status.Failure(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge",
+			"Request entity too large: The allowed maximum operations in a JSON patch is %d, got %d", maxOperations, len(loose))
+	}
+	operations := make([]*operation, 0, len(loose))
+	for _, members := range loose {
+		o := &operation{Value: members["value"]}
+		for name, into := range map[string]**string{"op": &o.Op, "path": &o.Path, "from": &o.From} {
+			if json.Unmarshal(members[name], into) != nil {
+				*into = nil
+			}
+		}
+		operations = append(operations, o)
+	}
+	result, err := applyOperations(doc, operations)
+	if err != nil {
+		return Result{}, status.Failure(http.StatusUnprocessableEntity, "Invalid",
+			"the server rejected our request due to an error in our request").With(meta.StatusDetails{})
+	}
+	p := Result{Doc: result, shown: string(result)}
+	for _, text := range schema.FieldErrors(body, schema.JSONPatch()) {
+		p.wrong = append(p.wrong, "json patch "+text)
+	}
+	return p, nil
+}
+
+// notOperations says why JSON is not a list of operations whose named members are texts. A server gives the words of
+// encoding/json, with the names of its own types; they are written here because each release of Go has others.
+func notOperations(v any, list, item string, texts ...string) error {
+	if v == nil {
+		return nil
+	}
+	items, isList := v.([]any)
+	if !isList {
+		return fmt.Errorf("json: cannot unmarshal %s into Go value of type %s", jsontree.KindOf(v), list)
+	}
+	for _, v := range items {
+		operation, isObject := v.(jsontree.Object)
+		if !isObject && v != nil {
+			return fmt.Errorf("json: cannot unmarshal %s into Go value of type %s", jsontree.KindOf(v), item)
+		}
+		for _, name := range texts {
+			if _, isText := operation[name].(string); !isText && operation[name] != nil {
+				_, of, _ := strings.Cut(item, ".")
+				return fmt.Errorf("json: cannot unmarshal %s into Go struct field %s.%s of type string", jsontree.KindOf(operation[name]), of, name)
+			}
+		}
+	}
+	return nil
+}
