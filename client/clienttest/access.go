@@ -60,7 +60,7 @@ func (s *Server) authenticate(r *http.Request) (User, error) {
 // impersonate returns whom user wants to be, if the server lets it.
 func (s *Server) impersonate(user User, h http.Header) (User, error) {
 	const prefix = "Impersonate-Extra-"
-	as := User{Name: h.Get("Impersonate-User"), UID: h.Get("Impersonate-Uid")}
+	as := User{Name: h.Get("Impersonate-User"), UID: h.Get("Impersonate-UID")}
 	may := func(resource, subresource, name, namespace, group string) error {
 		return s.authorize(Access{User: user, Request: Request{
 			Verb: "impersonate", Resource: meta.GVR{Group: group, Resource: resource}, Key: meta.Key{Namespace: namespace, Name: name},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/ownership"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
@@ -18,7 +19,7 @@ import (
 // a conflict, unless the writer forces it.
 
 // apply applies a configuration, and returns the object with the code of the answer.
-func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*revision, int, error) {
+func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*object.Revision, int, error) {
 	config, twice, err := readConfig(body)
 	if err != nil {
 		return nil, 0, err
@@ -26,11 +27,11 @@ func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*revis
 	st := c.s.store
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	cur := c.res.objects.tree.get(pathOf(c.Key))
-	var old *draft
+	cur := c.res.objects.tree.Get(object.PathOf(c.Key))
+	var old *object.Draft
 	switch {
 	case cur != nil:
-		old = cur.draft()
+		old = cur.Draft()
 	case c.Subresource != "":
 		return nil, 0, status.NotFound(c.res, c.Key.Name)
 	}
@@ -38,10 +39,10 @@ func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*revis
 	live, all := c.bare(), ownership.Owners(nil)
 	if old != nil {
 		var valid bool
-		if all, valid = ownership.Decode(old.meta.ManagedFields); !valid {
+		if all, valid = ownership.Decode(old.Meta.ManagedFields); !valid {
 			return nil, 0, status.Failure(http.StatusInternalServerError, "", "failed to decode managed fields")
 		}
-		live = old.value()
+		live = old.Value()
 	}
 	wanted, all, err := c.applyTo(m, live, all, config, o)
 	if err != nil {
@@ -50,46 +51,46 @@ func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*revis
 	if err := c.reportTwice(w, twice); err != nil {
 		return nil, 0, err
 	}
-	if !c.res.builtin {
+	if !c.res.Builtin {
 		if causes := m.Shape.Nulls(wanted, ""); len(causes) > 0 {
 			return nil, 0, status.Invalid(c.res.Group, c.res.Kind, c.Key.Name, causes)
 		}
 	}
 	raw := jsontree.Append(nil, wanted)
-	d, err := parseDraft(raw)
+	d, err := object.Parse(raw)
 	if err == nil {
-		err = d.normalize(c.res)
+		err = d.Normalize(&c.res.Type)
 	}
-	var bad *decodeError
+	var bad *object.DecodeError
 	if errors.As(err, &bad) {
 		err = status.Failure(http.StatusInternalServerError, "", "failed to convert new object (%s) to proper version: %v", nameText(config), bad)
 	}
 	if err != nil {
 		return nil, 0, err
 	}
-	d.meta.ManagedFields = all.Encode()
-	if cur == nil && d.meta.UID != "" {
+	d.Meta.ManagedFields = all.Encode()
+	if cur == nil && d.Meta.UID != "" {
 		return nil, 0, status.Conflict(c.res, c.Key.Name, fmt.Sprintf(
-			"uid mismatch: the provided object specified uid %s, and no existing object was found", d.meta.UID))
+			"uid mismatch: the provided object specified uid %s, and no existing object was found", d.Meta.UID))
 	}
 	if err := c.checkNamespace(d); err != nil {
 		return nil, 0, err
 	}
-	if err := c.checkName(d.meta.Name); err != nil {
+	if err := c.checkName(d.Meta.Name); err != nil {
 		return nil, 0, err
 	}
 	o.owned = true
 	if cur == nil {
-		d.meta.ResourceVersion = ""
+		d.Meta.ResourceVersion = ""
 		v, err := c.insert(d, o)
 		if err == nil {
-			c.warnFinalizers(w, d.meta.Finalizers, nil)
+			c.warnFinalizers(w, d.Meta.Finalizers, nil)
 		}
 		return v, http.StatusCreated, err
 	}
 	v, err := c.replace(cur, old, d, o)
 	if err == nil && c.Subresource == "" {
-		c.warnFinalizers(w, d.meta.Finalizers, old.meta.Finalizers)
+		c.warnFinalizers(w, d.Meta.Finalizers, old.Meta.Finalizers)
 	}
 	return v, http.StatusOK, err
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/kinds"
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/printing"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/patch"
@@ -33,10 +34,10 @@ var builtinKinds = sync.OnceValue(func() []resource {
 		}
 		name := r.groupResource()
 		r.builtinTraits, r.review = own[name], reviews[name]
-		r.Traits = row.Traits
-		r.builtin, r.order = true, i
+		r.Type = object.Type{Of: r.GVK(), Builtin: true, Traits: row.Traits, Apart: r.Status, Selectable: row.Fields}
+		r.order = i
 		if len(row.Blank) > 0 {
-			r.blank = string(row.Blank[1 : len(row.Blank)-1])
+			r.Blank = string(row.Blank[1 : len(row.Blank)-1])
 		}
 		if len(row.Status) > 0 {
 			r.initial, _ = jsontree.Parse(row.Status) // it is valid: the file is
@@ -64,7 +65,6 @@ var builtinKinds = sync.OnceValue(func() []resource {
 // ownTraits are the traits that no table can have: code.
 func ownTraits() map[string]builtinTraits {
 	return map[string]builtinTraits{
-		"configmaps": {textMaps: []string{"data", "binaryData"}},
 		"namespaces": {
 			prepare: prepareNamespace,
 			// It changes nothing: this server finishes namespaces by itself.
@@ -79,7 +79,7 @@ func ownTraits() map[string]builtinTraits {
 				"resize":              partOf(resizePart),
 			},
 		},
-		"secrets": {textMaps: []string{"data", "stringData"}, prepare: prepareSecret},
+		"secrets": {prepare: prepareSecret},
 		"serviceaccounts": {subresources: map[string]*subresource{
 			"token": callOf("authentication.k8s.io", "v1", "TokenRequest", (*call).token),
 		}},
@@ -103,28 +103,28 @@ func (r *resource) firstStatus(wanted any) any {
 func timeText(t meta.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // prepareNamespace gives a namespace what controllers and admission give it on a real server.
-func prepareNamespace(d *draft, _ bool) {
-	d.meta.Labels = withEntry(d.meta.Labels, "kubernetes.io/metadata.name", d.meta.Name)
-	d.content["spec"] = jsontree.Object{"finalizers": []any{"kubernetes"}}
+func prepareNamespace(d *object.Draft, _ bool) {
+	d.Meta.Labels = withEntry(d.Meta.Labels, "kubernetes.io/metadata.name", d.Meta.Name)
+	d.Content["spec"] = jsontree.Object{"finalizers": []any{"kubernetes"}}
 }
 
 // prepareSecret moves stringData, which is write-only, into data.
-func prepareSecret(d *draft, _ bool) {
-	if _, found := d.content["type"]; !found {
-		d.content["type"] = "Opaque"
+func prepareSecret(d *object.Draft, _ bool) {
+	if _, found := d.Content["type"]; !found {
+		d.Content["type"] = "Opaque"
 	}
-	text, _ := d.content["stringData"].(jsontree.Object)
-	delete(d.content, "stringData")
+	text, _ := d.Content["stringData"].(jsontree.Object)
+	delete(d.Content, "stringData")
 	if len(text) == 0 {
 		return
 	}
-	data, _ := d.content["data"].(jsontree.Object)
+	data, _ := d.Content["data"].(jsontree.Object)
 	data, _ = patch.MergeValue(maps.Clone(data), text).(jsontree.Object)
 	for k := range text {
 		s, _ := text[k].(string)
 		data[k] = base64.StdEncoding.EncodeToString([]byte(s))
 	}
-	d.content["data"] = data
+	d.Content["data"] = data
 }
 
 func withEntry(m map[string]string, key, value string) map[string]string {
@@ -138,7 +138,7 @@ func withEntry(m map[string]string, key, value string) map[string]string {
 // warnDeprecated adds the warning that a real server gives with every answer about a resource that should no longer be used. Only
 // endpoints are such a resource among those that are served.
 func (r *resource) warnDeprecated(w http.ResponseWriter) {
-	if r.builtin && r.groupResource() == "endpoints" {
+	if r.Builtin && r.groupResource() == "endpoints" {
 		w.Header().Add("Warning", fmt.Sprintf("299 - %q", "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"))
 	}
 }

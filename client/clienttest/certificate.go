@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -25,8 +26,8 @@ const (
 )
 
 // completeRequest notes who has made a request.
-func completeRequest(d *draft, by User) {
-	spec, _ := d.content["spec"].(jsontree.Object)
+func completeRequest(d *object.Draft, by User) {
+	spec, _ := d.Content["spec"].(jsontree.Object)
 	if spec = maps.Clone(spec); spec == nil {
 		spec = jsontree.Object{}
 	}
@@ -45,7 +46,7 @@ func completeRequest(d *draft, by User) {
 			spec[f.name] = f.value
 		}
 	}
-	d.content["spec"], d.content["status"] = spec, jsontree.Object{}
+	d.Content["spec"], d.Content["status"] = spec, jsontree.Object{}
 }
 
 func anySlice(texts []string) []any {
@@ -65,7 +66,7 @@ func anyLists(of map[string][]string) jsontree.Object {
 }
 
 // approvalPart is what the approval subresource writes of a request.
-func approvalPart(old, d *draft) *draft {
+func approvalPart(old, d *object.Draft) *object.Draft {
 	d = withMember(old, d, "status", "conditions")
 	setConditions(d, old, conditionsOf(d))
 	return d
@@ -73,7 +74,7 @@ func approvalPart(old, d *draft) *draft {
 
 // certificatePart is what the status subresource writes of a request. The conditions that decide about it stay as they are,
 // unless they become more or fewer, which checkRequest then refuses.
-func certificatePart(old, d *draft) *draft {
+func certificatePart(old, d *object.Draft) *object.Draft {
 	d = statusPart(old, d)
 	conditions := conditionsOf(d)
 	for _, name := range []string{approved, denied} {
@@ -92,8 +93,8 @@ func certificatePart(old, d *draft) *draft {
 }
 
 // conditionsOf returns the conditions of an object.
-func conditionsOf(d *draft) (conditions []jsontree.Object) {
-	status, _ := d.content["status"].(jsontree.Object)
+func conditionsOf(d *object.Draft) (conditions []jsontree.Object) {
+	status, _ := d.Content["status"].(jsontree.Object)
 	list, _ := status["conditions"].([]any)
 	for _, v := range list {
 		m, _ := v.(jsontree.Object)
@@ -107,7 +108,7 @@ func ofType(conditions []jsontree.Object, name string) []jsontree.Object {
 }
 
 // setConditions sets the conditions of an object, each with the times since when it has been as it is.
-func setConditions(d, old *draft, conditions []jsontree.Object) {
+func setConditions(d, old *object.Draft, conditions []jsontree.Object) {
 	present := now().UTC().Format(time.RFC3339)
 	var list []any
 	for _, c := range conditions {
@@ -128,7 +129,7 @@ func setConditions(d, old *draft, conditions []jsontree.Object) {
 		}
 		list = append(list, c)
 	}
-	status, _ := d.content["status"].(jsontree.Object)
+	status, _ := d.Content["status"].(jsontree.Object)
 	if status = maps.Clone(status); status == nil {
 		status = jsontree.Object{}
 	}
@@ -136,11 +137,11 @@ func setConditions(d, old *draft, conditions []jsontree.Object) {
 	if len(list) > 0 {
 		status["conditions"] = list
 	}
-	d.content["status"] = status
+	d.Content["status"] = status
 }
 
 // checkRequest returns what a change of a request does that is not allowed.
-func checkRequest(old, d *draft, subresource string) []meta.StatusCause {
+func checkRequest(old, d *object.Draft, subresource string) []meta.StatusCause {
 	const field = "status.conditions"
 	conditions := conditionsOf(d)
 	causes := checkConditions(field, conditions)
@@ -204,8 +205,8 @@ func missingValue(field string) meta.StatusCause {
 }
 
 // certificateOf returns the certificate of a request as it is in JSON.
-func certificateOf(d *draft) string {
-	status, _ := d.content["status"].(jsontree.Object)
+func certificateOf(d *object.Draft) string {
+	status, _ := d.Content["status"].(jsontree.Object)
 	text, _ := status["certificate"].(string)
 	return text
 }

@@ -8,9 +8,11 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/protobuf"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
@@ -53,7 +55,7 @@ func (c *call) deleteOptions() (*deleteOptions, error) {
 
 // read takes the options from the body of a request.
 func (o *deleteOptions) read(body []byte) error {
-	is, err := typeOf(body)
+	is, err := object.TypeOf(body)
 	if err != nil {
 		return status.BadRequest("%v", err)
 	}
@@ -110,29 +112,23 @@ func (o *deleteOptions) validate() error {
 	return nil
 }
 
-// The finalizers with which a real server asks its garbage collector to look after the dependents of an object.
-const (
-	finalizerOrphan     = "orphan"
-	finalizerForeground = "foregroundDeletion"
-)
-
 // finalizers returns what the options make of the finalizers of an object that they delete. Nobody collects garbage behind an
 // event, so the options say nothing about those.
 func (o *deleteOptions) finalizers(r *resource, have []string) []string {
-	if r.Kind == "Event" && r.builtin {
+	if r.Kind == "Event" && r.Builtin {
 		return have
 	}
 	var wanted string
 	switch p := o.PropagationPolicy; {
 	case o.OrphanDependents != nil && *o.OrphanDependents, p != nil && *p == "Orphan":
-		wanted = finalizerOrphan
+		wanted = object.FinalizerOrphan
 	case p != nil && *p == "Foreground":
-		wanted = finalizerForeground
+		wanted = object.FinalizerForeground
 	case o.OrphanDependents == nil && p == nil:
 		return have
 	}
 	kept := slices.DeleteFunc(slices.Clone(have), func(f string) bool {
-		return (f == finalizerOrphan || f == finalizerForeground) && f != wanted
+		return (f == object.FinalizerOrphan || f == object.FinalizerForeground) && f != wanted
 	})
 	if wanted != "" && !slices.Contains(kept, wanted) {
 		kept = append(kept, wanted)
@@ -142,19 +138,19 @@ func (o *deleteOptions) finalizers(r *resource, have []string) []string {
 
 // check compares the preconditions with the object. The error names the kind where others name the resource, as it
 // does on a real server.
-func (o *deleteOptions) check(r *resource, v *revision) error {
+func (o *deleteOptions) check(r *resource, v *object.Revision) error {
 	fail := func(format string, args ...any) error {
 		return status.Failure(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on %s %q: %s",
-			r.groupKind(), v.key.Name, fmt.Sprintf(format, args...)).
-			With(meta.StatusDetails{Name: v.key.Name, Group: r.Group, Kind: r.Kind})
+			r.groupKind(), v.Key.Name, fmt.Sprintf(format, args...)).
+			With(meta.StatusDetails{Name: v.Key.Name, Group: r.Group, Kind: r.Kind})
 	}
-	if uid := o.Preconditions.UID; uid != nil && *uid != v.uid {
+	if uid := o.Preconditions.UID; uid != nil && *uid != v.UID {
 		return fail("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been "+
-			"deleted and then recreated", *uid, v.uid)
+			"deleted and then recreated", *uid, v.UID)
 	}
-	if version := o.Preconditions.ResourceVersion; version != nil && *version != strconv.FormatUint(v.version, 10) {
+	if version := o.Preconditions.ResourceVersion; version != nil && *version != strconv.FormatUint(v.Version, 10) {
 		return fail("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%d). "+
-			"The object might have been modified", *version, v.version)
+			"The object might have been modified", *version, v.Version)
 	}
 	return nil
 }
@@ -174,18 +170,18 @@ func (c *call) delete(w http.ResponseWriter) error {
 	}
 	if gone && !c.res.ReturnDeleted {
 		writeStatus(w, meta.Status{Status: "Success", Details: &meta.StatusDetails{
-			Name: v.key.Name, Group: c.res.Group, Kind: c.res.Resource.Resource, UID: v.uid,
+			Name: v.Key.Name, Group: c.res.Group, Kind: c.res.Resource.Resource, UID: v.UID,
 		}})
 		return nil
 	}
 	return c.writeObject(w, f, http.StatusOK, v)
 }
 
-func (c *call) deleteOne(o *deleteOptions) (_ *revision, gone bool, _ error) {
+func (c *call) deleteOne(o *deleteOptions) (_ *object.Revision, gone bool, _ error) {
 	st := c.s.store
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	cur := c.res.objects.tree.get(pathOf(c.Key))
+	cur := c.res.objects.tree.Get(object.PathOf(c.Key))
 	if cur == nil {
 		return nil, false, status.NotFound(c.res, c.Key.Name)
 	}
@@ -193,47 +189,47 @@ func (c *call) deleteOne(o *deleteOptions) (_ *revision, gone bool, _ error) {
 		return nil, false, err
 	}
 	if c.res == st.namespaces {
-		switch cur.key.Name {
+		switch cur.Key.Name {
 		case "default", "kube-system", "kube-public":
-			return nil, false, status.Forbidden(c.res, cur.key.Name, "this namespace may not be deleted")
+			return nil, false, status.Forbidden(c.res, cur.Key.Name, "this namespace may not be deleted")
 		}
 		return st.terminate(cur, o), false, nil
 	}
 	v, gone := st.delete(c.res, cur, o)
 	if gone && !o.dryRun {
-		st.finishNamespaces(cur.key.Namespace)
+		st.finishNamespaces(cur.Key.Namespace)
 	}
 	return v, gone, nil
 }
 
 // delete removes an object, or marks it where something keeps it: finalizers, or the time that a pod has on its node. It
 // returns the state that the client is shown. The store is locked.
-func (s *store) delete(r *resource, cur *revision, o *deleteOptions) (_ *revision, gone bool) {
-	old := cur.draft()
-	d := old.clone()
+func (s *store) delete(r *resource, cur *object.Revision, o *deleteOptions) (_ *object.Revision, gone bool) {
+	old := cur.Draft()
+	d := old.Clone()
 	graceful, pending := false, false
 	if r.graceful {
 		if graceful, pending = o.grace(old, d); pending {
 			return cur, false
 		}
 	}
-	d.meta.Finalizers = o.finalizers(r, old.meta.Finalizers)
-	waits := len(d.meta.Finalizers) > 0
+	d.Meta.Finalizers = o.finalizers(r, old.Meta.Finalizers)
+	waits := len(d.Meta.Finalizers) > 0
 	if waits && !graceful {
-		d.end(now(), 0)
+		endAt(d, now(), 0)
 	}
-	if !cur.deleting && d.meta.DeletionTimestamp != nil && d.meta.Generation > 0 {
-		d.meta.Generation++
+	if !cur.Deleting && d.Meta.DeletionTimestamp != nil && d.Meta.Generation > 0 {
+		d.Meta.Generation++
 	}
-	if !d.sameAs(old) {
+	if !d.SameAs(old) {
 		if o.dryRun {
-			cur = d.revision(r, cur.version)
+			cur = d.Revision(&r.Type, cur.Version)
 		} else {
 			cur = s.put(r, cur, d)
 		}
 	}
 	switch {
-	case waits, graceful && *d.meta.DeletionGracePeriodSeconds > 0:
+	case waits, graceful && *d.Meta.DeletionGracePeriodSeconds > 0:
 		return cur, false
 	case o.dryRun:
 		return cur, true
@@ -241,12 +237,12 @@ func (s *store) delete(r *resource, cur *revision, o *deleteOptions) (_ *revisio
 	return s.remove(r, cur), true
 }
 
-// end notes in an object when it ends, and how long before that it was told so.
-func (d *draft) end(at meta.Time, grace int64) {
-	if was := d.meta.DeletionTimestamp; was == nil || was.After(at.Time) {
-		d.meta.DeletionTimestamp = &at
+// endAt notes in an object when it ends, and how long before that it was told so.
+func endAt(d *object.Draft, at meta.Time, grace int64) {
+	if was := d.Meta.DeletionTimestamp; was == nil || was.After(at.Time) {
+		d.Meta.DeletionTimestamp = &at
 	}
-	d.meta.DeletionGracePeriodSeconds = &grace
+	d.Meta.DeletionGracePeriodSeconds = &grace
 }
 
 // defaultGrace is how many seconds a pod has to end that does not say it. A real server writes them into the pod.
@@ -254,37 +250,37 @@ const defaultGrace = 30
 
 // grace notes in d, a copy of the pod old, when it ends. A pod that no kubelet runs ends at once. pending means that it ends
 // already, and not later than is asked for; graceful is false where it has to go whatever it says.
-func (o *deleteOptions) grace(old, d *draft) (graceful, pending bool) {
+func (o *deleteOptions) grace(old, d *object.Draft) (graceful, pending bool) {
 	asked := o.GracePeriodSeconds
 	if asked != nil && *asked < 0 {
 		asked = new(int64(1))
 	}
-	was := old.meta.DeletionGracePeriodSeconds
+	was := old.Meta.DeletionGracePeriodSeconds
 	switch {
-	case old.meta.DeletionTimestamp == nil:
-		seconds := old.gracePeriod(asked)
-		d.end(meta.Time{Time: now().Add(time.Duration(seconds) * time.Second)}, seconds)
+	case old.Meta.DeletionTimestamp == nil:
+		seconds := gracePeriod(old, asked)
+		endAt(d, meta.Time{Time: now().Add(time.Duration(seconds) * time.Second)}, seconds)
 		return true, false
 	case was == nil:
 		return false, false
 	case asked == nil || *asked >= *was:
 		return true, true
 	}
-	told := old.meta.DeletionTimestamp.Add(-time.Duration(*was) * time.Second)
-	d.end(meta.Time{Time: told.Add(time.Duration(*asked) * time.Second)}, *asked)
+	told := old.Meta.DeletionTimestamp.Add(-time.Duration(*was) * time.Second)
+	endAt(d, meta.Time{Time: told.Add(time.Duration(*asked) * time.Second)}, *asked)
 	return true, false
 }
 
 // gracePeriod returns how many seconds a pod has from now.
-func (d *draft) gracePeriod(asked *int64) int64 {
-	phase := jsontree.Lookup(d.content, "status.phase")
-	if jsontree.Lookup(d.content, "spec.nodeName") == "" || phase == "Succeeded" || phase == "Failed" {
+func gracePeriod(d *object.Draft, asked *int64) int64 {
+	phase := jsontree.Lookup(d.Content, "status.phase")
+	if jsontree.Lookup(d.Content, "spec.nodeName") == "" || phase == "Succeeded" || phase == "Failed" {
 		return 0
 	}
 	if asked != nil {
 		return *asked
 	}
-	seconds, err := strconv.ParseInt(jsontree.Lookup(d.content, "spec.terminationGracePeriodSeconds"), 10, 64)
+	seconds, err := strconv.ParseInt(jsontree.Lookup(d.Content, "spec.terminationGracePeriodSeconds"), 10, 64)
 	if err != nil {
 		return defaultGrace
 	}
@@ -316,16 +312,35 @@ func (c *call) deleteCollection(w http.ResponseWriter) error {
 	return c.writeList(w, f, p)
 }
 
-func (c *call) deleteAll(vs []*revision, o *deleteOptions) {
+func (c *call) deleteAll(vs []*object.Revision, o *deleteOptions) {
 	c.s.store.mu.Lock()
 	defer c.s.store.mu.Unlock()
 	for _, v := range vs {
-		cur := c.res.objects.tree.get(v.path)
+		cur := c.res.objects.tree.Get(v.Path)
 		if cur == nil || o.check(c.res, cur) != nil || o.dryRun {
 			continue
 		}
 		if _, gone := c.s.store.delete(c.res, cur, o); gone {
-			c.s.store.finishNamespaces(cur.key.Namespace)
+			c.s.store.finishNamespaces(cur.Key.Namespace)
 		}
+	}
+}
+
+// warnFinalizers warns of new finalizers of a custom resource that belong to nobody by their names.
+func (c *call) warnFinalizers(w http.ResponseWriter, finalizers, before []string) {
+	if c.res.Builtin {
+		return
+	}
+	for _, f := range slices.Compact(slices.Sorted(slices.Values(finalizers))) {
+		if !object.Unqualified(f) || slices.Contains(before, f) {
+			continue
+		}
+		path := ""
+		if strings.Contains(f, ".") {
+			path = "including a path (/) "
+		}
+		text := fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer name %sto avoid accidental conflicts with "+
+			"other finalizer writers", f, path)
+		w.Header().Add("Warning", fmt.Sprintf("299 - %q", text))
 	}
 }

@@ -166,7 +166,7 @@ func (s *Server) inventory() ([]meta.GVR, map[meta.GVR][]*resource) {
 			vs = append(vs, v)
 		}
 		of[v] = append(of[v], r)
-		if r.builtin {
+		if r.Builtin {
 			builtin[r.Group] = min(builtin[r.Group], r.order-1<<20)
 		}
 	}
@@ -340,7 +340,7 @@ func (s *Server) aggregated(w http.ResponseWriter, r *http.Request, root string)
 		}
 		for _, r := range resources[v] {
 			kind := kindDiscovery{Kind: r.Kind} // what is built in says no more where it is that of the list
-			if !r.builtin {
+			if !r.Builtin {
 				kind.Group, kind.Version = r.Group, r.Version
 			}
 			d := resourceDiscovery{

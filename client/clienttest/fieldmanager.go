@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/ownership"
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -20,15 +21,15 @@ func (c *call) ownership() ownership.Write {
 // manage notes in d who owns its fields, once manager has made it of old by an update or a patch, or created it, where old is nil.
 // An update may bring managedFields along, unless it is of a subresource: those are then the ones that it changes, and an empty
 // entry alone drops them.
-func (c *call) manage(d, old *draft, manager string) {
+func (c *call) manage(d, old *object.Draft, manager string) {
 	m := c.ownership()
 	var before any = jsontree.Object{}
 	var entries []meta.ManagedFields
 	if old != nil {
-		before, entries = old.value(), old.meta.ManagedFields
+		before, entries = old.Value(), old.Meta.ManagedFields
 	}
-	sent := d.meta.ManagedFields
-	d.meta.ManagedFields = nil
+	sent := d.Meta.ManagedFields
+	d.Meta.ManagedFields = nil
 	all, _ := ownership.Decode(entries)
 	if c.Subresource == "" && sent != nil {
 		reset := len(sent) == 0 || len(sent) == 1 && isZero(sent[0])
@@ -42,7 +43,7 @@ func (c *call) manage(d, old *draft, manager string) {
 	if old != nil && len(all) == 0 {
 		return // nobody is noted until somebody applies
 	}
-	d.meta.ManagedFields = m.Updated(before, d.value(), m.Known(all), manager).Encode()
+	d.Meta.ManagedFields = m.Updated(before, d.Value(), m.Known(all), manager).Encode()
 }
 
 func isZero(e meta.ManagedFields) bool {
@@ -86,7 +87,7 @@ func writable(r *resource, subresource string) ownership.Part {
 	switch {
 	case r.fixed:
 		return ownership.Drop("spec", "status")
-	case r.builtin && r.Kind == "Namespace":
+	case r.Builtin && r.Kind == "Namespace":
 		return ownership.Drop("spec.finalizers", "status")
 	case r.Status:
 		return ownership.Drop("status")

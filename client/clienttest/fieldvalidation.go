@@ -7,23 +7,24 @@ import (
 	"strings"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 )
 
 // unknown returns what a strict server says about the members of an object that is read from doc, beside that there are two
 // of one name where those of a patch have been counted already, and drops from d those that its kind does not have.
-func (c *call) unknown(doc []byte, d *draft, of *schema.Shape) []string {
+func (c *call) unknown(doc []byte, d *object.Draft, of *schema.Shape) []string {
 	found := c.unknownIn(doc, of)
 	if slices.ContainsFunc(found, func(text string) bool { return strings.HasPrefix(text, `unknown field "metadata.`) }) {
-		d.readMetadata(doc)
+		d.ReadMetadata(doc)
 	}
-	of.Prune(d.content)
+	of.Prune(d.Content)
 	return found
 }
 
 func (c *call) unknownIn(doc []byte, of *schema.Shape) []string {
-	if c.res.builtin {
+	if c.res.Builtin {
 		return schema.FieldErrors(doc, of)
 	}
 	// A real server first reads the metadata, and then drops the rest. It has sorted all that.
@@ -41,9 +42,9 @@ func (c *call) unknownIn(doc []byte, of *schema.Shape) []string {
 
 // fields returns what a strict server says about the members of an object in the body of a request, and drops from d those
 // that its kind does not have.
-func (c *call) fields(body []byte, d *draft) []string {
-	found := c.unknown(body, d, c.res.shape())
-	if !c.res.builtin {
+func (c *call) fields(body []byte, d *object.Draft) []string {
+	found := c.unknown(body, d, c.res.Shape())
+	if !c.res.Builtin {
 		found = slices.Concat(schema.Duplicates(body), found)
 	}
 	return found

@@ -5,24 +5,25 @@ import (
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/kinds"
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
 // freshObject is one of them, and where it belongs.
 type freshObject struct {
 	resource meta.GVR
-	draft    *draft
+	draft    *object.Draft
 }
 
 // freshObjects are read once, by the first server, and do not change.
 var freshObjects = sync.OnceValue(func() (out []freshObject) {
 	for _, text := range kinds.Fresh() {
-		d, err := parseDraft(text)
+		d, err := object.Parse(text)
 		if err != nil {
 			panic("clienttest: " + err.Error()) // the file is right
 		}
 		for _, r := range builtinKinds() {
-			if r.Kind == d.kind && r.GVK().APIVersion() == d.apiVersion {
+			if r.Kind == d.Kind && r.GVK().APIVersion() == d.APIVersion {
 				out = append(out, freshObject{r.GVR(), d})
 			}
 		}
@@ -38,15 +39,15 @@ func (s *Server) seed() {
 	st.namespaces = st.resources[meta.GVR{Version: "v1", Resource: "namespaces"}]
 	created := now()
 	for i, o := range freshObjects() {
-		r, d := st.resources[o.resource], o.draft.clone()
-		d.meta.UID, d.meta.CreationTimestamp = newUID(), created
+		r, d := st.resources[o.resource], o.draft.Clone()
+		d.Meta.UID, d.Meta.CreationTimestamp = newUID(), created
 		if r.Generation {
-			d.meta.Generation = 1
+			d.Meta.Generation = 1
 		}
-		d.content = withNow(d.content, timeText(created)).(jsontree.Object)
+		d.Content = withNow(d.Content, timeText(created)).(jsontree.Object)
 		st.version = uint64(min(i+1, 3))
-		next := d.revision(r, st.version)
-		st.commit(r, nil, next, r.objects.tree.set(next))
+		next := d.Revision(&r.Type, st.version)
+		st.commit(r, nil, next, r.objects.tree.Set(next))
 	}
 }
 

@@ -60,8 +60,8 @@ func (s *store) rollback(version uint64) error {
 		case c.last.version > version:
 			c.tree = c.snapshot(version)
 		}
-		for v := range c.tree.between("", "") {
-			s.inNamespace[v.key.Namespace]++
+		for v := range c.tree.Between("", "") {
+			s.inNamespace[v.Key.Namespace]++
 		}
 		c.base, c.events, c.floor = c.tree, nil, version
 		c.last = &event{version: version, seq: c.last.seq, ready: make(chan struct{})}
@@ -84,12 +84,12 @@ func (s *Server) Unregister(gvr meta.GVR) error {
 	switch {
 	case r == nil:
 		return fmt.Errorf("clienttest: unregister %s: it is not registered", gvr)
-	case r.builtin:
+	case r.Builtin:
 		return fmt.Errorf("clienttest: unregister %s: it is built in", gvr)
 	}
 	namespaces := map[string]bool{}
-	for v := range r.objects.tree.between("", "") {
-		namespaces[v.key.Namespace] = true
+	for v := range r.objects.tree.Between("", "") {
+		namespaces[v.Key.Namespace] = true
 		st.remove(r, v)
 	}
 	for name := range namespaces {

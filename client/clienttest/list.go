@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -39,14 +40,14 @@ func (c *call) get(w http.ResponseWriter) error {
 }
 
 // read returns an object: as it is, or as the replica's cache has it.
-func (c *call) read(current bool) *revision {
+func (c *call) read(current bool) *object.Revision {
 	c.s.store.mu.Lock()
 	defer c.s.store.mu.Unlock()
 	objects := c.res.objects.tree
 	if !current {
 		objects, _ = c.replica.cached(&c.res.objects)
 	}
-	return objects.get(pathOf(c.Key))
+	return objects.Get(object.PathOf(c.Key))
 }
 
 // badVersion is a resource version that is no number. A real server did not expect it either.
@@ -151,7 +152,7 @@ func (c *call) listOptions() (o listOptions, err error) {
 		if o.version != 0 {
 			return o, status.BadRequest("specifying resource version is not allowed when using continue")
 		}
-		prefix, _ := span(c.Key.Namespace)
+		prefix, _ := object.Span(c.Key.Namespace)
 		from, at, err := parseToken(token, prefix)
 		if err != nil {
 			return o, err
@@ -166,7 +167,7 @@ func (c *call) listOptions() (o listOptions, err error) {
 
 // page is a part of a list.
 type page struct {
-	items     []*revision
+	items     []*object.Revision
 	version   uint64 // of the list
 	next      string // continue token
 	remaining int    // how many objects come after this page; -1 is unknown
@@ -196,13 +197,13 @@ func (c *call) page(sel *selection, o listOptions) (*page, error) {
 		return nil, c.tooOld(o)
 	}
 
-	from, to := span(c.Key.Namespace)
+	from, to := object.Span(c.Key.Namespace)
 	prefix := from
 	if o.from != "" {
 		from = o.from
 	}
 	p := &page{version: version, remaining: -1}
-	for v := range objects.between(from, to) {
+	for v := range objects.Between(from, to) {
 		if !sel.matches(v) {
 			continue
 		}
@@ -213,12 +214,12 @@ func (c *call) page(sel *selection, o listOptions) (*page, error) {
 	if o.limit == 0 || len(p.items) < o.limit {
 		return p, nil
 	}
-	last := p.items[o.limit-1].path + "\x00"
-	end := objects.len()
+	last := p.items[o.limit-1].Path + "\x00"
+	end := objects.Len()
 	if to != "" {
-		end = objects.below(to)
+		end = objects.Below(to)
 	}
-	if rest := end - objects.below(last); rest > 0 {
+	if rest := end - objects.Below(last); rest > 0 {
 		p.next = continueToken{Version: int64(version), Start: "/" + strings.TrimPrefix(last, prefix)}.String()
 		if sel.everything() {
 			p.remaining = rest
@@ -236,7 +237,7 @@ func (c *call) tooOld(o listOptions) error {
 		"list without the continue parameter, or use the continue token in this response to retrieve the remainder of " +
 		"the results. Continuing with the provided token results in an inconsistent list - objects that were created, " +
 		"modified, or deleted between the time the first chunk was returned and now may show up in the list.")
-	prefix, _ := span(c.Key.Namespace)
+	prefix, _ := object.Span(c.Key.Namespace)
 	err.Status.Continue = continueToken{Version: -1, Start: "/" + strings.TrimPrefix(o.from, prefix)}.String()
 	return err
 }
@@ -268,10 +269,10 @@ func (c *call) writeList(w http.ResponseWriter, f form, p *page) error {
 		return c.writeTable(w, p)
 	}
 	head, tail := c.listFrame(f, p)
-	item := func(v *revision) (string, []byte) { return v.item(c.res) }
+	item := func(v *object.Revision) (string, []byte) { return v.Item(&c.res.Type) }
 	if f == asMetadata {
 		start := c.partialStart()
-		item = func(v *revision) (string, []byte) { return start, v.metadata() }
+		item = func(v *object.Revision) (string, []byte) { return start, v.Metadata() }
 	}
 	size := len(head) + len(tail)
 	for _, v := range p.items {
@@ -312,7 +313,7 @@ func (c *call) listFrame(f form, p *page) (head, tail string) {
 	if p.remaining >= 0 {
 		remaining = fmt.Sprintf(`,"remainingItemCount":%d`, p.remaining)
 	}
-	if c.res.builtin || f == asMetadata {
+	if c.res.Builtin || f == asMetadata {
 		if p.next != "" {
 			version += fmt.Sprintf(`,"continue":%q`, p.next)
 		}
@@ -324,18 +325,18 @@ func (c *call) listFrame(f form, p *page) (head, tail string) {
 }
 
 // writeObject writes one object in the wanted form.
-func (c *call) writeObject(w http.ResponseWriter, f form, code int, v *revision) error {
+func (c *call) writeObject(w http.ResponseWriter, f form, code int, v *object.Revision) error {
 	switch f {
 	case asTable:
-		t, err := c.table([]*revision{v}, meta.ListMeta{ResourceVersion: strconv.FormatUint(v.version, 10)}, true)
+		t, err := c.table([]*object.Revision{v}, meta.ListMeta{ResourceVersion: strconv.FormatUint(v.Version, 10)}, true)
 		if err != nil {
 			return err
 		}
 		writeJSON(w, code, t)
 	case asMetadata:
-		writeBody(w, code, mediaJSON, fmt.Appendf(nil, "%s%s}\n", c.partialStart(), v.metadata()))
+		writeBody(w, code, mediaJSON, fmt.Appendf(nil, "%s%s}\n", c.partialStart(), v.Metadata()))
 	default:
-		c.s.writeRaw(w, c.r, code, v.raw)
+		c.s.writeRaw(w, c.r, code, v.Raw)
 	}
 	return nil
 }

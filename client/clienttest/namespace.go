@@ -2,6 +2,7 @@ package clienttest
 
 import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -10,17 +11,17 @@ import (
 
 // terminate deletes a namespace and its contents. It returns the namespace as it is until it has gone. The store is
 // locked.
-func (s *store) terminate(cur *revision, o *deleteOptions) *revision {
-	if cur.deleting {
+func (s *store) terminate(cur *object.Revision, o *deleteOptions) *object.Revision {
+	if cur.Deleting {
 		return cur
 	}
-	d := cur.draft()
+	d := cur.Draft()
 	deleted := now()
-	d.meta.DeletionTimestamp = &deleted
-	d.meta.Finalizers = o.finalizers(s.namespaces, d.meta.Finalizers)
-	d.content["status"] = jsontree.Object{"phase": "Terminating"}
+	d.Meta.DeletionTimestamp = &deleted
+	d.Meta.Finalizers = o.finalizers(s.namespaces, d.Meta.Finalizers)
+	d.Content["status"] = jsontree.Object{"phase": "Terminating"}
 	if o.dryRun {
-		return d.revision(s.namespaces, cur.version)
+		return d.Revision(&s.namespaces.Type, cur.Version)
 	}
 	cur = s.put(s.namespaces, cur, d)
 	// The controller of a real cluster deletes the contents in the background, whatever was asked for.
@@ -29,21 +30,21 @@ func (s *store) terminate(cur *revision, o *deleteOptions) *revision {
 		if r.Scope != meta.Namespaced {
 			continue
 		}
-		for v := range r.objects.tree.between(span(cur.key.Name)) {
+		for v := range r.objects.tree.Between(object.Span(cur.Key.Name)) {
 			s.delete(r, v, contents)
 		}
 	}
-	s.finishNamespaces(cur.key.Name)
+	s.finishNamespaces(cur.Key.Name)
 	return cur
 }
 
 // finishNamespaces removes a namespace that is being deleted once nothing keeps it.
 func (s *store) finishNamespaces(name string) {
-	cur := s.namespaces.objects.tree.get(name)
-	if cur == nil || !cur.deleting || s.inNamespace[name] > 0 {
+	cur := s.namespaces.objects.tree.Get(name)
+	if cur == nil || !cur.Deleting || s.inNamespace[name] > 0 {
 		return
 	}
-	if len(cur.draft().meta.Finalizers) == 0 {
+	if len(cur.Draft().Meta.Finalizers) == 0 {
 		s.remove(s.namespaces, cur)
 	}
 }

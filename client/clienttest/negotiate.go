@@ -113,7 +113,7 @@ func wantsYAML(r *http.Request) bool {
 // the answer is one, and not so elsewhere.
 func (c *call) formOf(list bool) (form, error) {
 	all, known := wishes(c.r)
-	if len(all) == 0 || !known && c.res.builtin {
+	if len(all) == 0 || !known && c.res.Builtin {
 		return asObject, c.notAcceptable(known)
 	}
 	w := all[0]
@@ -136,13 +136,13 @@ func (c *call) formOf(list bool) (form, error) {
 func (c *call) notAcceptable(known bool) error {
 	media := strings.Join([]string{mediaJSON, mediaYAML, protobuf.MediaType}, ", ")
 	switch {
-	case !known && c.res.builtin:
+	case !known && c.res.Builtin:
 		if c.Verb == "list" || c.Verb == "watch" {
 			media += ", " + streamed
 		}
 		return status.Failure(http.StatusNotAcceptable, "NotAcceptable", "406: Not Acceptable\n\nAvailable representations: %s", media).
 			With(meta.StatusDetails{})
-	case c.res.builtin && strings.Contains(strings.Join(c.r.Header["Accept"], ","), protobuf.MediaType):
+	case c.res.Builtin && strings.Contains(strings.Join(c.r.Header["Accept"], ","), protobuf.MediaType):
 		return status.Failure(http.StatusNotAcceptable, "NotAcceptable", "only the following media types are accepted: %s, %s (%s)",
 			mediaJSON, mediaYAML, "clienttest does not answer in protobuf; "+setJSON)
 	}

@@ -77,7 +77,7 @@ func openapiOf(v meta.GVR, resources []*resource) (json.RawMessage, string) {
 		}
 		return schema.Document{JSON: body, Hash: hashOf(json.RawMessage(body))}
 	}
-	own := slices.ContainsFunc(resources, func(r *resource) bool { return !r.builtin })
+	own := slices.ContainsFunc(resources, func(r *resource) bool { return !r.Builtin })
 	if own {
 		d := write()
 		return d.JSON, d.Hash
@@ -116,7 +116,7 @@ func schemasOf(v meta.GVR, resources []*resource) map[string]json.RawMessage {
 	t := schema.Builtin()
 	all := make(map[string]json.RawMessage)
 	for _, r := range resources {
-		if !r.builtin {
+		if !r.Builtin {
 			all[schemaName(r)] = r.openAPISchema()
 			t.Collect(schema.MetadataName, all)
 			continue

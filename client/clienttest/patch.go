@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/patching"
 	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
@@ -24,13 +25,13 @@ const mediaApply = "application/apply-patch+yaml"
 func (c *call) patchMedia() (string, error) {
 	media, _, _ := strings.Cut(c.r.Header.Get("Content-Type"), ";")
 	accepted := []string{patch.JSONType, patch.MergeType, patch.StrategicType, mediaApply}
-	if !c.res.builtin {
+	if !c.res.Builtin {
 		accepted = slices.Delete(accepted, 2, 3)
 	}
 	switch {
 	case slices.Contains(accepted, media):
 		return media, nil
-	case c.res.builtin:
+	case c.res.Builtin:
 		return "", status.Failure(http.StatusUnsupportedMediaType, "UnsupportedMediaType", "415: Unsupported Media Type").
 			With(meta.StatusDetails{})
 	}
@@ -84,14 +85,14 @@ func checkSyntax(media string, body []byte) error {
 }
 
 // change applies a patch to an object's present state. A resource version in the result is a precondition.
-func (c *call) change(w http.ResponseWriter, media string, body []byte, o writeOptions) (*revision, error) {
+func (c *call) change(w http.ResponseWriter, media string, body []byte, o writeOptions) (*object.Revision, error) {
 	c.s.store.mu.Lock()
 	defer c.s.store.mu.Unlock()
-	cur := c.res.objects.tree.get(pathOf(c.Key))
+	cur := c.res.objects.tree.Get(object.PathOf(c.Key))
 	if cur == nil {
 		return nil, status.NotFound(c.res, c.Key.Name)
 	}
-	p, err := c.applied(media, cur.raw, body, c.res.GVK())
+	p, err := c.applied(media, cur.Raw, body, c.res.GVK())
 	if err != nil {
 		return nil, err
 	}
@@ -102,32 +103,32 @@ func (c *call) change(w http.ResponseWriter, media string, body []byte, o writeO
 	if err := c.checkNamespace(d); err != nil {
 		return nil, err
 	}
-	if err := c.checkName(d.meta.Name); err != nil {
+	if err := c.checkName(d.Meta.Name); err != nil {
 		return nil, err
 	}
-	d.uniteOwners(w, "duplicate entries after mutating admission happens")
-	old := cur.draft()
+	uniteOwners(d, w, "duplicate entries after mutating admission happens")
+	old := cur.Draft()
 	v, err := c.replace(cur, old, d, o)
 	if err == nil && c.Subresource == "" {
-		c.warnFinalizers(w, d.meta.Finalizers, old.meta.Finalizers)
+		c.warnFinalizers(w, d.Meta.Finalizers, old.Meta.Finalizers)
 	}
 	return v, err
 }
 
 // patchedDraft reads the object that a patch makes.
-func (c *call) patchedDraft(w http.ResponseWriter, p patching.Result) (*draft, error) {
-	d, err := parseDraft(p.Doc)
-	known := c.res.shape()
-	if err == nil && c.res.builtin && d.apiVersion == "" {
-		known, d.meta = schema.Nameless(), meta.ObjectMeta{}
+func (c *call) patchedDraft(w http.ResponseWriter, p patching.Result) (*object.Draft, error) {
+	d, err := object.Parse(p.Doc)
+	known := c.res.Shape()
+	if err == nil && c.res.Builtin && d.APIVersion == "" {
+		known, d.Meta = schema.Nameless(), meta.ObjectMeta{}
 	}
 	if err == nil {
 		err = c.checkKind(d, p.Doc)
 	}
 	if err == nil {
-		err = d.normalize(c.res)
+		err = d.Normalize(&c.res.Type)
 	}
-	var bad *decodeError
+	var bad *object.DecodeError
 	if errors.As(err, &bad) {
 		return nil, p.Invalid(bad)
 	}
@@ -135,7 +136,7 @@ func (c *call) patchedDraft(w http.ResponseWriter, p patching.Result) (*draft, e
 		return nil, err
 	}
 	if known != nil && p.Value != nil && known.Knows(p.Value) {
-		known.Prune(d.content)
+		known.Prune(d.Content)
 		return d, c.reportPatch(w, p, nil)
 	}
 	return d, c.reportPatch(w, p, c.unknown(p.Doc, d, known))

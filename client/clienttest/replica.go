@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 )
 
@@ -93,7 +94,7 @@ func (p *Replica) view(now time.Time) (version uint64, next time.Time) {
 func (p *Replica) restart(version uint64) { p.seen, p.due, p.behind = version, version, nil }
 
 // cached returns a collection as the replica's cache has it, and the version of that. The store is locked.
-func (p *Replica) cached(c *collection) (*tree, uint64) {
+func (p *Replica) cached(c *collection) (*object.Tree, uint64) {
 	version, _ := p.view(time.Now())
 	if version >= p.s.store.version {
 		return c.tree, p.s.store.version

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bowline-go/bowline/client/clienttest/internal/kinds"
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/printing"
 	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
@@ -56,9 +56,8 @@ func (r Resource) GVK() meta.GVK {
 type resource struct {
 	Resource
 	builtinTraits
-	builtin  bool          // a compiled-in type: other member order, other errors, items of lists without kind and apiVersion
-	order    int           // of a built-in resource: its place in discovery
-	declared *schema.Shape // what Schema says
+	object.Type
+	order int // of a built-in resource: its place in discovery
 
 	objects collection
 	since   uint64        // the version at which it was registered
@@ -67,18 +66,14 @@ type resource struct {
 
 // builtinTraits is how a built-in resource differs from a custom one. The real server says it in each type's strategy.
 type builtinTraits struct {
-	kinds.Traits
-
-	graceful     bool     // DELETE first sets deletionTimestamp
-	textMaps     []string // members that are maps of strings
-	blank        string   // what an object has beside metadata when nothing is set, as in a bookmark
-	initial      any      // the status of a new object
+	graceful     bool // DELETE first sets deletionTimestamp
+	initial      any  // the status of a new object
 	columns      []printing.Column
 	print        printing.Printer // the cells of the columns
 	fixed        bool             // spec stays as it was created
-	prepare      func(d *draft, creating bool)
-	complete     func(d *draft, by User) // says in a new object who made it
-	check        func(old, d *draft, subresource string) []meta.StatusCause
+	prepare      func(d *object.Draft, creating bool)
+	complete     func(d *object.Draft, by User) // says in a new object who made it
+	check        func(old, d *object.Draft, subresource string) []meta.StatusCause
 	subresources map[string]*subresource // status among them, where there is one
 	review       review                  // answers a create, where nothing is stored
 }
@@ -140,7 +135,7 @@ func (g *registry) add(r *resource) error {
 	if err != nil {
 		return fmt.Errorf("clienttest.Resource %q: %w", r.Resource.Resource, err)
 	}
-	r.declared = declared
+	r.Of, r.Apart, r.Selectable, r.Declared = r.GVK(), r.Status, r.SelectableFields, declared
 	if r.Singular == "" {
 		r.Singular = strings.ToLower(r.Kind)
 	}
@@ -148,7 +143,7 @@ func (g *registry) add(r *resource) error {
 		if old.Group != r.Group || old.Resource.Resource != r.Resource.Resource && old.Kind != r.Kind {
 			continue
 		}
-		if old.builtin {
+		if old.Builtin {
 			return fmt.Errorf("clienttest.Resource %q: %s is registered already: it is built in, so leave it out", r.Resource.Resource, old.GVR())
 		}
 		return fmt.Errorf("clienttest.Resource %q: %s is registered already; one version of a resource is served",
@@ -192,25 +187,16 @@ func (g *registry) serves(group, version string) bool {
 // compiledIn reports whether a group is not one of custom resources alone.
 func (g *registry) compiledIn(group string) bool {
 	for name, r := range g.resources {
-		if name.Group == group && r.builtin {
+		if name.Group == group && r.Builtin {
 			return true
 		}
 	}
 	return group == ""
 }
 
-// shape returns what is known of the resource's objects. Nil is nothing, as of a custom resource without a Schema: its lists are
-// atomic, its objects are granular, and unknown members stay.
-func (r *resource) shape() *schema.Shape {
-	if r.builtin {
-		return schema.Builtin().Of(r.GVK())
-	}
-	return r.declared
-}
-
 // fields returns the shape of the resource's objects, which has metadata where nothing else is known.
 func (r *resource) fields() *schema.Shape {
-	if s := r.shape(); s != nil {
+	if s := r.Shape(); s != nil {
 		return s
 	}
 	return schema.AnyObject()

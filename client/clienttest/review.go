@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -141,7 +142,7 @@ func (b *reviewBody) check() (causes []meta.StatusCause) {
 	if local {
 		rest.Namespace, why = "", why+" except for namespace"
 	}
-	if !sameMeta(rest, meta.ObjectMeta{}) {
+	if !object.SameMeta(rest, meta.ObjectMeta{}) {
 		add("metadata", b.Metadata, why)
 	}
 	if local {

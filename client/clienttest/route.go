@@ -178,12 +178,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p *Replica) error
 		}
 	}
 	switch {
-	case !served, res != nil && !res.builtin && res.Scope == meta.Namespaced && q.Key.Namespace == "" && (q.Key.Name != "" || !q.collects()):
+	case !served, res != nil && !res.Builtin && res.Scope == meta.Namespaced && q.Key.Namespace == "" && (q.Key.Name != "" || !q.collects()):
 		http.NotFound(w, r)
 		return nil
 	case res == nil, res.Scope == meta.Cluster && q.Key.Namespace != "":
 		return status.NoSuchResource()
-	case q.Subresource != "" && res.subresources[q.Subresource] == nil && !res.builtin:
+	case q.Subresource != "" && res.subresources[q.Subresource] == nil && !res.Builtin:
 		return status.NotFound(res, q.Key.Name)
 	case q.Subresource != "" && res.subresources[q.Subresource] == nil:
 		return status.NoSuchResource()
@@ -193,7 +193,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p *Replica) error
 		return status.NoSuchResource()
 	case res.Scope == meta.Namespaced && q.Key.Namespace == "" && !q.collects():
 		return status.MethodNotAllowed()
-	case r.Method == http.MethodHead && res.builtin, q.Verb == "watch" && r.Method != http.MethodGet:
+	case r.Method == http.MethodHead && res.Builtin, q.Verb == "watch" && r.Method != http.MethodGet:
 		return status.MethodNotAllowed()
 	}
 	if err := checkPath(res, q.Key); err != nil {
@@ -232,7 +232,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p *Replica) error
 func (c *call) notAllowed() error {
 	verb := c.Verb
 	switch {
-	case c.res.builtin:
+	case c.res.Builtin:
 		return status.MethodNotAllowed()
 	case c.Key.Name == "" && (verb == "update" || verb == "patch"):
 		return status.BadRequest("name must be provided")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/ownership"
 	"github.com/bowline-go/bowline/client/clienttest/internal/printing"
 	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
@@ -33,11 +34,11 @@ type scale struct {
 var scaleType = meta.TypeMeta{Kind: "Scale", APIVersion: "autoscaling/v1"}
 
 // scaleOf returns the scale of an object.
-func scaleOf(v *revision) (*scale, error) {
-	d := v.draft()
+func scaleOf(v *object.Revision) (*scale, error) {
+	d := v.Draft()
 	s := &scale{TypeMeta: scaleType, ObjectMeta: meta.ObjectMeta{
-		Name: d.meta.Name, Namespace: d.meta.Namespace, UID: d.meta.UID, CreationTimestamp: d.meta.CreationTimestamp,
-		ResourceVersion: strconv.FormatUint(v.version, 10),
+		Name: d.Meta.Name, Namespace: d.Meta.Namespace, UID: d.Meta.UID, CreationTimestamp: d.Meta.CreationTimestamp,
+		ResourceVersion: strconv.FormatUint(v.Version, 10),
 	}}
 	var object struct {
 		Spec struct {
@@ -48,12 +49,12 @@ func scaleOf(v *revision) (*scale, error) {
 			Replicas int64 `json:"replicas"`
 		} `json:"status"`
 	}
-	if err := json.Unmarshal(v.raw, &object); err != nil {
+	if err := json.Unmarshal(v.Raw, &object); err != nil {
 		return nil, status.BadRequest("%v", err)
 	}
 	var labels meta.LabelSelector
 	into := any(&labels)
-	if d.kind == "ReplicationController" { // which is older than LabelSelector
+	if d.Kind == "ReplicationController" { // which is older than LabelSelector
 		into = &labels.MatchLabels
 	}
 	if len(object.Spec.Selector) > 0 {
@@ -109,7 +110,7 @@ func (c *call) putScale(w http.ResponseWriter) error {
 	return c.writeScale(w, s)
 }
 
-func (c *call) changeScale(w http.ResponseWriter) (*revision, error) {
+func (c *call) changeScale(w http.ResponseWriter) (*object.Revision, error) {
 	var media string
 	var b *payload
 	var err error
@@ -138,7 +139,7 @@ func (c *call) changeScale(w http.ResponseWriter) (*revision, error) {
 	}
 	c.s.store.mu.Lock()
 	defer c.s.store.mu.Unlock()
-	cur := c.res.objects.tree.get(pathOf(c.Key))
+	cur := c.res.objects.tree.Get(object.PathOf(c.Key))
 	if cur == nil {
 		return nil, status.NotFound(c.res, c.Key.Name)
 	}
@@ -146,7 +147,7 @@ func (c *call) changeScale(w http.ResponseWriter) (*revision, error) {
 	if err != nil {
 		return nil, err
 	}
-	old := cur.draft()
+	old := cur.Draft()
 	var s *scale
 	var entries []meta.ManagedFields
 	if media == mediaApply {
@@ -162,10 +163,10 @@ func (c *call) changeScale(w http.ResponseWriter) (*revision, error) {
 		return nil, status.BadRequest("the namespace of the provided object does not match the namespace sent on the request")
 	case s.Name != c.Key.Name:
 		return nil, c.checkName(s.Name)
-	case s.UID != "" && s.UID != cur.uid:
+	case s.UID != "" && s.UID != cur.UID:
 		name := status.Qualified(c.res.Resource.Resource+"/scale", c.res.Group)
 		return nil, status.Failure(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on %s %q: %s", name, c.Key.Name,
-			fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", s.UID, cur.uid)).
+			fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", s.UID, cur.UID)).
 			With(meta.StatusDetails{Name: c.Key.Name, Group: c.res.Group, Kind: c.res.Resource.Resource + "/scale"})
 	case s.Spec.Replicas < 0:
 		return nil, status.Invalid("autoscaling", "Scale", c.Key.Name, []meta.StatusCause{
@@ -175,15 +176,15 @@ func (c *call) changeScale(w http.ResponseWriter) (*revision, error) {
 	if media != mediaApply {
 		entries = c.updatedScale(old, was, s, o.manager)
 	}
-	d := old.clone()
-	spec, _ := d.content["spec"].(jsontree.Object)
+	d := old.Clone()
+	spec, _ := d.Content["spec"].(jsontree.Object)
 	if spec = maps.Clone(spec); spec == nil {
 		spec = jsontree.Object{}
 	}
 	spec["replicas"] = json.Number(strconv.FormatInt(s.Spec.Replicas, 10))
-	d.content["spec"] = spec
-	d.meta.ResourceVersion = s.ResourceVersion
-	d.meta.ManagedFields, o.owned = entries, true
+	d.Content["spec"] = spec
+	d.Meta.ResourceVersion = s.ResourceVersion
+	d.Meta.ManagedFields, o.owned = entries, true
 	return c.replace(cur, old, d, o)
 }
 
@@ -241,13 +242,13 @@ func (s *scale) value() jsontree.Object {
 }
 
 // parentOwners reads the owners of the object whose scale is written.
-func (c *call) parentOwners(old *draft) ownership.Owners {
-	all, _ := ownership.Decode(old.meta.ManagedFields)
+func (c *call) parentOwners(old *object.Draft) ownership.Owners {
+	all, _ := ownership.Decode(old.Meta.ManagedFields)
 	return c.ownership().Known(all)
 }
 
 // updatedScale returns the managedFields of an object whose scale becomes another one by an update or a patch.
-func (c *call) updatedScale(old *draft, was, is *scale, manager string) []meta.ManagedFields {
+func (c *call) updatedScale(old *object.Draft, was, is *scale, manager string) []meta.ManagedFields {
 	all := c.parentOwners(old)
 	of := all.OfScale()
 	if len(of) > 0 {
@@ -257,7 +258,7 @@ func (c *call) updatedScale(old *draft, was, is *scale, manager string) []meta.M
 }
 
 // appliedScale returns what applying a configuration makes of the scale of an object, and the object's managedFields then.
-func (c *call) appliedScale(w http.ResponseWriter, body []byte, old *draft, was *scale, o writeOptions) (*scale, []meta.ManagedFields, error) {
+func (c *call) appliedScale(w http.ResponseWriter, body []byte, old *object.Draft, was *scale, o writeOptions) (*scale, []meta.ManagedFields, error) {
 	config, twice, err := readConfig(body)
 	if err != nil {
 		return nil, nil, err

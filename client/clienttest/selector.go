@@ -3,6 +3,7 @@ package clienttest
 import (
 	"slices"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -44,18 +45,18 @@ func (c *call) selection() (*selection, error) {
 func (s *selection) everything() bool { return s.labels.Everything() && s.fields.Everything() }
 
 // matches reports whether the selection has v. It has no nil.
-func (s *selection) matches(v *revision) bool {
-	if v == nil || s.namespace != "" && v.key.Namespace != s.namespace || s.name != "" && v.key.Name != s.name {
+func (s *selection) matches(v *object.Revision) bool {
+	if v == nil || s.namespace != "" && v.Key.Namespace != s.namespace || s.name != "" && v.Key.Name != s.name {
 		return false
 	}
-	return s.labels.Matches(v.labels) && (s.fields.Everything() || s.fields.Matches(func(field string) (string, bool) {
+	return s.labels.Matches(v.Labels) && (s.fields.Everything() || s.fields.Matches(func(field string) (string, bool) {
 		switch field {
 		case "metadata.name":
-			return v.key.Name, true
+			return v.Key.Name, true
 		case "metadata.namespace":
-			return v.key.Namespace, true
+			return v.Key.Namespace, true
 		}
 		i := slices.Index(s.paths, field)
-		return v.fields[i], true
+		return v.Fields[i], true
 	}))
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest/internal/kinds"
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/printing"
 	"github.com/bowline-go/bowline/internal/memnet"
 	"github.com/bowline-go/bowline/internal/undertest"
@@ -104,7 +105,7 @@ type Server struct {
 	invalid   error // why the options cannot be used; Run returns it
 	door      *door
 	authority *authority // nil without TLS
-	validator validator
+	validator object.Validator
 	store     *store
 	replicas  []*Replica
 	gzips     sync.Pool // of *gzip.Writer
@@ -127,7 +128,7 @@ type Server struct {
 // New returns a server that holds what a new kube-apiserver holds, as the documentation of the package says. It does nothing
 // until Run, but Config can be used at once: requests wait. An error in the options is returned by Run.
 func New(o Options) *Server {
-	s := &Server{options: o, validator: newValidator(), calls: map[Call]int{}}
+	s := &Server{options: o, validator: object.NewValidator(), calls: map[Call]int{}}
 	errs := []error{o.validate()}
 	s.options.BookmarkEvery = orDefault(o.BookmarkEvery, time.Minute)
 	s.options.WatchLag = orDefault(o.WatchLag, 10_000)
@@ -168,8 +169,8 @@ func orDefault[T ~int | ~int64](v, otherwise T) T {
 func (s *Server) Register(r Resource) error {
 	s.store.mu.Lock()
 	defer s.store.mu.Unlock()
-	return s.store.register(&resource{Resource: r, builtinTraits: builtinTraits{
-		Traits: kinds.Traits{Generation: true}, columns: printing.PlainColumns(), print: printing.PlainCells,
+	return s.store.register(&resource{Resource: r, Type: object.Type{Traits: kinds.Traits{Generation: true}}, builtinTraits: builtinTraits{
+		columns: printing.PlainColumns(), print: printing.PlainCells,
 	}})
 }
 

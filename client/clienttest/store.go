@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -41,11 +42,11 @@ type mark struct {
 // it has seen last and follows the list at its own pace. What nobody can ask for any more goes from the front of
 // events, and is collected once no watch holds it.
 type collection struct {
-	tree   *tree
+	tree   *object.Tree
 	last   *event
-	events []*event // what a list or a watch can go back to; oldest first
-	base   *tree    // the objects before events[0]
-	floor  uint64   // the version of the newest event that was dropped because there were too many
+	events []*event     // what a list or a watch can go back to; oldest first
+	base   *object.Tree // the objects before events[0]
+	floor  uint64       // the version of the newest event that was dropped because there were too many
 
 	watches map[*watch]struct{}
 }
@@ -54,8 +55,8 @@ type collection struct {
 type event struct {
 	version    uint64
 	seq        uint64
-	prev, next *revision // before and after; nil where the object was not there
-	tree       *tree     // all objects, after it
+	prev, next *object.Revision // before and after; nil where the object was not there
+	tree       *object.Tree     // all objects, after it
 
 	after *event        // the next event; to be read once ready is closed
 	ready chan struct{} // closed when there is a next event
@@ -91,27 +92,27 @@ func (s *store) serve(r *resource) {
 }
 
 // put commits an object's next state, and returns it with its new version.
-func (s *store) put(r *resource, prev *revision, d *draft) *revision {
+func (s *store) put(r *resource, prev *object.Revision, d *object.Draft) *object.Revision {
 	s.version++
-	next := d.revision(r, s.version)
-	s.commit(r, prev, next, r.objects.tree.set(next))
+	next := d.Revision(&r.Type, s.version)
+	s.commit(r, prev, next, r.objects.tree.Set(next))
 	return next
 }
 
 // remove commits that an object has gone, and returns its last state with the version of that.
-func (s *store) remove(r *resource, prev *revision) *revision {
+func (s *store) remove(r *resource, prev *object.Revision) *object.Revision {
 	s.version++
-	s.commit(r, prev, nil, r.objects.tree.remove(prev.path))
-	return prev.at(s.version)
+	s.commit(r, prev, nil, r.objects.tree.Remove(prev.Path))
+	return prev.At(s.version)
 }
 
-func (s *store) commit(r *resource, prev, next *revision, objects *tree) {
+func (s *store) commit(r *resource, prev, next *object.Revision, objects *object.Tree) {
 	if prev == nil {
-		s.inNamespace[next.key.Namespace]++
+		s.inNamespace[next.Key.Namespace]++
 	}
 	if next == nil {
-		if s.inNamespace[prev.key.Namespace]--; s.inNamespace[prev.key.Namespace] == 0 {
-			delete(s.inNamespace, prev.key.Namespace)
+		if s.inNamespace[prev.Key.Namespace]--; s.inNamespace[prev.Key.Namespace] == 0 {
+			delete(s.inNamespace, prev.Key.Namespace)
 		}
 	}
 	c := &r.objects
@@ -214,7 +215,7 @@ func (c *collection) upTo(version uint64) *event {
 }
 
 // snapshot returns the collection at a version, which must not be older than oldest nor newer than the present.
-func (c *collection) snapshot(version uint64) *tree {
+func (c *collection) snapshot(version uint64) *object.Tree {
 	if e := c.upTo(version); e != nil {
 		return e.tree
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/protobuf"
 	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
@@ -16,7 +17,7 @@ import (
 )
 
 // part says what of an object a subresource is that takes and returns the object itself: it returns old with that part of d.
-type part func(old, d *draft) *draft
+type part func(old, d *object.Draft) *object.Draft
 
 // subresource is what a path below an object's serves.
 type subresource struct {
@@ -51,24 +52,28 @@ func (sub *subresource) serve(c *call, w http.ResponseWriter) error {
 	return c.update(w)
 }
 
-func statusPart(old, d *draft) *draft {
-	status, found := d.content["status"]
-	d = old.clone()
-	delete(d.content, "status")
+func statusPart(old, d *object.Draft) *object.Draft {
+	status, found := d.Content["status"]
+	d = old.Clone()
+	delete(d.Content, "status")
 	if found {
-		d.content["status"] = status
+		d.Content["status"] = status
 	}
 	return d
 }
 
-func ephemeralPart(old, d *draft) *draft { return withMember(old, d, "spec", "ephemeralContainers") }
+func ephemeralPart(old, d *object.Draft) *object.Draft {
+	return withMember(old, d, "spec", "ephemeralContainers")
+}
 
-func finalizePart(old, d *draft) *draft { return withMember(old, d, "spec", "finalizers") }
+func finalizePart(old, d *object.Draft) *object.Draft {
+	return withMember(old, d, "spec", "finalizers")
+}
 
 // resizePart is the resources of the containers, each found by its name.
-func resizePart(old, d *draft) *draft {
-	containers := func(d *draft) []any {
-		spec, _ := d.content["spec"].(jsontree.Object)
+func resizePart(old, d *object.Draft) *object.Draft {
+	containers := func(d *object.Draft) []any {
+		spec, _ := d.Content["spec"].(jsontree.Object)
 		list, _ := spec["containers"].([]any)
 		return list
 	}
@@ -88,20 +93,20 @@ func resizePart(old, d *draft) *draft {
 		}
 	}
 	if len(list) == 0 {
-		return old.clone()
+		return old.Clone()
 	}
-	spec := maps.Clone(old.content["spec"].(jsontree.Object))
+	spec := maps.Clone(old.Content["spec"].(jsontree.Object))
 	spec["containers"] = list
-	d = old.clone()
-	d.content["spec"] = spec
+	d = old.Clone()
+	d.Content["spec"] = spec
 	return d
 }
 
 // withMember returns old with one member, below another one, of d.
-func withMember(old, d *draft, outer, inner string) *draft {
-	from, _ := d.content[outer].(jsontree.Object)
-	d = old.clone()
-	into, _ := d.content[outer].(jsontree.Object)
+func withMember(old, d *object.Draft, outer, inner string) *object.Draft {
+	from, _ := d.Content[outer].(jsontree.Object)
+	d = old.Clone()
+	into, _ := d.Content[outer].(jsontree.Object)
 	if into = maps.Clone(into); into == nil {
 		into = jsontree.Object{}
 	}
@@ -109,7 +114,7 @@ func withMember(old, d *draft, outer, inner string) *draft {
 	if v, found := from[inner]; found {
 		into[inner] = v
 	}
-	d.content[outer] = into
+	d.Content[outer] = into
 	return d
 }
 
@@ -127,7 +132,7 @@ func (c *call) readCall(w http.ResponseWriter, into any, apiVersion, kind string
 
 // decodeCall is readCall for a body that has been read.
 func (c *call) decodeCall(w http.ResponseWriter, b *payload, into any, apiVersion, kind string) error {
-	is, err := typeOf(b.json)
+	is, err := object.TypeOf(b.json)
 	if err != nil {
 		return unrecognized(kind, err, b.sent)
 	}
@@ -228,7 +233,7 @@ func (c *call) bind(w http.ResponseWriter) error {
 	st := c.s.store
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	cur := c.res.objects.tree.get(pathOf(c.Key))
+	cur := c.res.objects.tree.Get(object.PathOf(c.Key))
 	if cur == nil {
 		return status.NotFound(c.res, c.Key.Name)
 	}
@@ -236,12 +241,12 @@ func (c *call) bind(w http.ResponseWriter) error {
 		return status.Failure(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on pods/binding %q: %s", c.Key.Name,
 			status.Failure(0, "", format, args...).Status.Message).With(meta.StatusDetails{Name: c.Key.Name, Kind: "pods/binding"})
 	}
-	d := cur.draft()
-	spec, _ := d.content["spec"].(jsontree.Object)
+	d := cur.Draft()
+	spec, _ := d.Content["spec"].(jsontree.Object)
 	switch node, _ := spec["nodeName"].(string); {
-	case b.UID != "" && b.UID != cur.uid:
-		return refuse("Precondition failed: UID in precondition: %s, UID in object meta: %s", b.UID, cur.uid)
-	case cur.deleting:
+	case b.UID != "" && b.UID != cur.UID:
+		return refuse("Precondition failed: UID in precondition: %s, UID in object meta: %s", b.UID, cur.UID)
+	case cur.Deleting:
 		return refuse("pod %s is being deleted, cannot be assigned to a host", c.Key.Name)
 	case node != "":
 		return refuse("pod %s is already assigned to node %q", c.Key.Name, node)
@@ -250,15 +255,62 @@ func (c *call) bind(w http.ResponseWriter) error {
 		spec = jsontree.Object{}
 	}
 	spec["nodeName"] = b.Target.Name
-	status, _ := d.content["status"].(jsontree.Object)
+	status, _ := d.Content["status"].(jsontree.Object)
 	scheduled := jsontree.Object{
 		"type": "PodScheduled", "status": "True", "lastProbeTime": nil, "lastTransitionTime": now().UTC().Format("2006-01-02T15:04:05Z"),
 	}
-	d.content["spec"] = spec
-	d.content["status"] = patch.MergeValue(status, jsontree.Object{"conditions": []any{scheduled}})
+	d.Content["spec"] = spec
+	d.Content["status"] = patch.MergeValue(status, jsontree.Object{"conditions": []any{scheduled}})
 	if !o.dryRun {
 		st.put(c.res, cur, d)
 	}
 	accepted(w)
 	return nil
+}
+
+// metadataPart says which members of the metadata a write of a subresource changes beside its own part of the object.
+type metadataPart struct{ labels, annotations, finalizers, owners bool }
+
+// metadataPart returns that of a subresource. A real server says it in each kind's strategy: the older compiled-in kinds let
+// everything through that an update may change, the newer ones and custom resources nothing. That this is the same here is
+// tested for every kind in internal/e2e.
+func (r *resource) metadataPart(subresource string) metadataPart {
+	all := metadataPart{labels: true, annotations: true, finalizers: true, owners: true}
+	switch {
+	case !r.Builtin:
+		return metadataPart{}
+	case subresource == "approval", subresource == "finalize":
+		return all
+	case subresource != "status":
+		return metadataPart{}
+	}
+	switch r.groupResource() {
+	case "apiservices.apiregistration.k8s.io", "csinodes.storage.k8s.io", "devicetaintrules.resource.k8s.io",
+		"flowschemas.flowcontrol.apiserver.k8s.io", "podcertificaterequests.certificates.k8s.io",
+		"prioritylevelconfigurations.flowcontrol.apiserver.k8s.io", "resourceclaims.resource.k8s.io",
+		"servicecidrs.networking.k8s.io", "storageversionmigrations.storagemigration.k8s.io",
+		"validatingadmissionpolicies.admissionregistration.k8s.io", "volumeattachments.storage.k8s.io":
+		return metadataPart{}
+	case "deployments.apps":
+		all.labels = false
+	case "pods":
+		all.owners = false
+	}
+	return all
+}
+
+// copy makes these members of the metadata in d those in from.
+func (p metadataPart) copy(d, from *object.Draft) {
+	if p.labels {
+		d.Meta.Labels = maps.Clone(from.Meta.Labels)
+	}
+	if p.annotations {
+		d.Meta.Annotations = maps.Clone(from.Meta.Annotations)
+	}
+	if p.finalizers {
+		d.Meta.Finalizers = from.Meta.Finalizers
+	}
+	if p.owners {
+		d.Meta.OwnerReferences = from.Meta.OwnerReferences
+	}
 }

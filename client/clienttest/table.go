@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/printing"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
@@ -28,7 +29,7 @@ type tableRow struct {
 
 // table renders objects as rows. columns is whether their names are sent as well; a watch sends them with its first
 // event.
-func (c *call) table(vs []*revision, m meta.ListMeta, columns bool) (*table, error) {
+func (c *call) table(vs []*object.Revision, m meta.ListMeta, columns bool) (*table, error) {
 	t := &table{Kind: "Table", APIVersion: c.metaVersion(), ListMeta: m, Rows: make([]tableRow, 0, len(vs))}
 	if columns {
 		t.Columns = c.res.columns
@@ -39,13 +40,13 @@ func (c *call) table(vs []*revision, m meta.ListMeta, columns bool) (*table, err
 	include := c.query.Get("includeObject")
 	now := time.Now()
 	for _, v := range vs {
-		d := v.draft()
-		row := tableRow{Cells: c.res.print(printing.NewObject(d.content, d.meta, now))}
+		d := v.Draft()
+		row := tableRow{Cells: c.res.print(printing.NewObject(d.Content, d.Meta, now))}
 		switch include {
 		case "", "Metadata":
-			row.Object = fmt.Appendf(nil, "%s%s}", c.partialStart(), v.metadata())
+			row.Object = fmt.Appendf(nil, "%s%s}", c.partialStart(), v.Metadata())
 		case "Object":
-			row.Object = v.raw
+			row.Object = v.Raw
 		case "None":
 			row.Object = json.RawMessage("null")
 		}

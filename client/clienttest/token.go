@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -110,11 +111,11 @@ func (c *call) token(w http.ResponseWriter) error {
 	}
 	created := now()
 	t.TypeMeta = meta.TypeMeta{Kind: kind, APIVersion: group + "/v1"}
-	t.Name, t.Namespace, t.UID, t.CreationTimestamp = c.Key.Name, c.Key.Namespace, account.uid, created
+	t.Name, t.Namespace, t.UID, t.CreationTimestamp = c.Key.Name, c.Key.Namespace, account.UID, created
 	expires := created.Add(time.Duration(*t.Spec.ExpirationSeconds) * time.Second)
 	t.Status.ExpirationTimestamp = meta.Time{Time: expires}
 	user := User{
-		Name: serviceAccountPrefix + c.Key.Namespace + ":" + c.Key.Name, UID: account.uid,
+		Name: serviceAccountPrefix + c.Key.Namespace + ":" + c.Key.Name, UID: account.UID,
 		Groups: append(accountGroups(c.Key.Namespace), authenticated),
 	}
 	part := func(v any) string {
@@ -157,11 +158,11 @@ func (c *call) checkBound(t *tokenRequest) error {
 	c.s.store.mu.Lock()
 	defer c.s.store.mu.Unlock()
 	res := c.s.store.resources[meta.GVR{Version: "v1", Resource: resource}]
-	v := res.objects.tree.get(pathOf(key))
+	v := res.objects.tree.Get(object.PathOf(key))
 	switch {
 	case v == nil:
 		return status.NotFound(res, ref.Name)
-	case ref.UID != "" && ref.UID != v.uid:
+	case ref.UID != "" && ref.UID != v.UID:
 		return status.Failure(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on %s %q: %s", ref.Kind, ref.Name, fmt.Sprintf(
 			"the UID in the bound object reference (%s) does not match the UID in record. The object might have been deleted and then recreated",
 			ref.UID)).With(meta.StatusDetails{Name: ref.Name, Kind: ref.Kind})

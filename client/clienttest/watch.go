@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -210,7 +211,7 @@ func (s *Server) present() uint64 {
 
 // run sends the initial state, if it was asked for, and then what happens until ctx ends or the time is over.
 func (w *watch) run(
-	ctx context.Context, frames *frameWriter, sel *selection, o watchOptions, objects *tree, version uint64,
+	ctx context.Context, frames *frameWriter, sel *selection, o watchOptions, objects *object.Tree, version uint64,
 ) error {
 	timeout := time.NewTimer(o.timeout)
 	defer timeout.Stop()
@@ -289,12 +290,12 @@ func (w *watch) run(
 }
 
 // initial sends what is there when a watch starts, and that this was all.
-func (fw *frameWriter) initial(sel *selection, o watchOptions, objects *tree, version uint64) error {
+func (fw *frameWriter) initial(sel *selection, o watchOptions, objects *object.Tree, version uint64) error {
 	if !o.initial {
 		return nil
 	}
-	from, to := span(sel.namespace)
-	for v := range objects.between(from, to) {
+	from, to := object.Span(sel.namespace)
+	for v := range objects.Between(from, to) {
 		if sel.matches(v) {
 			if err := fw.send("ADDED", v); err != nil {
 				return err
@@ -337,7 +338,7 @@ func (w *watch) drain(ctx context.Context, frames *frameWriter, sel *selection, 
 
 // join registers a watch and finds where it starts: at the state of the replica's cache, which it returns, or in the
 // history.
-func (s *store) join(p *Replica, r *resource, w *watch, o watchOptions) (*tree, uint64, error) {
+func (s *store) join(p *Replica, r *resource, w *watch, o watchOptions) (*object.Tree, uint64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	select {
@@ -453,20 +454,20 @@ func (fw *frameWriter) event(sel *selection, e *event) error {
 	case is:
 		return fw.send("ADDED", e.next)
 	case was:
-		return fw.send("DELETED", e.prev.at(e.version))
+		return fw.send("DELETED", e.prev.At(e.version))
 	}
 	return nil
 }
 
-func (fw *frameWriter) send(kind string, v *revision) error {
+func (fw *frameWriter) send(kind string, v *object.Revision) error {
 	return fw.write(kind, func() error { return fw.object(v) })
 }
 
 // object appends v in the wanted form.
-func (fw *frameWriter) object(v *revision) error {
+func (fw *frameWriter) object(v *object.Revision) error {
 	switch fw.form {
 	case asTable:
-		t, err := fw.table([]*revision{v}, meta.ListMeta{ResourceVersion: strconv.FormatUint(v.version, 10)}, !fw.columns)
+		t, err := fw.table([]*object.Revision{v}, meta.ListMeta{ResourceVersion: strconv.FormatUint(v.Version, 10)}, !fw.columns)
 		if err != nil {
 			return err
 		}
@@ -474,10 +475,10 @@ func (fw *frameWriter) object(v *revision) error {
 		return fw.json(t)
 	case asMetadata:
 		fw.buf.WriteString(fw.partialStart())
-		fw.buf.Write(v.metadata())
+		fw.buf.Write(v.Metadata())
 		fw.buf.WriteByte('}')
 	default:
-		fw.buf.Write(v.raw)
+		fw.buf.Write(v.Raw)
 	}
 	return nil
 }
@@ -485,13 +486,13 @@ func (fw *frameWriter) object(v *revision) error {
 // bookmark sends an object in which nothing is set but a version, and a word that the initial events have ended where they
 // have.
 func (fw *frameWriter) bookmark(version uint64, initialEnd bool) error {
-	d := &draft{}
+	d := &object.Draft{}
 	if initialEnd {
-		d.meta.Annotations = map[string]string{"k8s.io/initial-events-end": "true"}
+		d.Meta.Annotations = map[string]string{"k8s.io/initial-events-end": "true"}
 	}
-	v := d.revision(fw.res, version)
-	if fw.res.blank != "" {
-		v.raw = slices.Concat(v.raw[:len(v.raw)-1], []byte(","+fw.res.blank+"}"))
+	v := d.Revision(&fw.res.Type, version)
+	if fw.res.Blank != "" {
+		v.Raw = slices.Concat(v.Raw[:len(v.Raw)-1], []byte(","+fw.res.Blank+"}"))
 	}
 	return fw.send("BOOKMARK", v)
 }
@@ -536,7 +537,7 @@ func (fw *frameWriter) write(kind string, object func() error) error {
 // half sends the first half of a frame, so that a watch is cut within one.
 func (fw *frameWriter) half() {
 	fw.buf.Reset()
-	fw.buf.WriteString(`{"type":"MODIFIED","object":` + fw.res.prefix() + `"metadata":{"name":"cut-in-mid-`)
+	fw.buf.WriteString(`{"type":"MODIFIED","object":` + fw.res.Prefix() + `"metadata":{"name":"cut-in-mid-`)
 	_, _ = fw.w.Write(fw.buf.Bytes())
 	_ = fw.flush()
 }

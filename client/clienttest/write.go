@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/ownership"
 	"github.com/bowline-go/bowline/client/clienttest/internal/protobuf"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
@@ -81,9 +82,9 @@ func readDryRun(values []string) (dry, bad bool) {
 }
 
 // readDraft reads the object in the body of a create or an update.
-func (c *call) readDraft(w http.ResponseWriter) (*draft, error) {
+func (c *call) readDraft(w http.ResponseWriter) (*object.Draft, error) {
 	var fields protobuf.Message
-	if c.res.builtin {
+	if c.res.Builtin {
 		fields = protobuf.Kinds()[c.res.Kind]
 	}
 	b, err := c.payload(fields)
@@ -93,35 +94,35 @@ func (c *call) readDraft(w http.ResponseWriter) (*draft, error) {
 	if b.wrong != nil {
 		return nil, unrecognized(c.res.Kind, b.wrong, b.sent)
 	}
-	d, err := parseDraft(b.json)
+	d, err := object.Parse(b.json)
 	if err == nil {
 		err = c.checkKind(d, b.sent)
 	}
 	if err == nil {
-		err = d.normalize(c.res)
+		err = d.Normalize(&c.res.Type)
 	}
 	if err == nil && b.media != protobuf.MediaType {
 		if wrong := c.reportPayload(w, b, c.fields(b.json, d)); wrong != nil {
-			err = &decodeError{apiVersion: d.apiVersion, kind: d.kind, err: wrong}
+			err = &object.DecodeError{APIVersion: d.APIVersion, Kind: d.Kind, Err: wrong}
 		}
 	}
-	var bad *decodeError
+	var bad *object.DecodeError
 	if errors.As(err, &bad) {
 		return nil, c.cannotRead(bad, b)
 	}
 	if err == nil {
-		d.uniteOwners(w, "duplicate entries")
+		uniteOwners(d, w, "duplicate entries")
 	}
 	return d, err
 }
 
 // cannotRead is the answer to a body that cannot be read as an object of the resource's kind.
-func (c *call) cannotRead(bad *decodeError, b *payload) error {
-	apiVersion, kind, err := bad.apiVersion, bad.kind, bad.err
-	if c.res.builtin && bad.inMetadata {
+func (c *call) cannotRead(bad *object.DecodeError, b *payload) error {
+	apiVersion, kind, err := bad.APIVersion, bad.Kind, bad.Err
+	if c.res.Builtin && bad.InMetadata {
 		// A compiled-in type is read as a whole, and the error says where in it.
 		apiVersion, kind = cmp.Or(apiVersion, c.res.GVK().APIVersion()), cmp.Or(kind, c.res.Kind)
-		if misfit := c.res.shape().Fits(b.json); misfit != nil {
+		if misfit := c.res.Shape().Fits(b.json); misfit != nil {
 			err = misfit
 		}
 	}
@@ -138,10 +139,10 @@ func unrecognized(kind string, why error, body []byte) error {
 }
 
 // uniteOwners drops owners that are there twice, with a warning that says what there is of them.
-func (d *draft) uniteOwners(w http.ResponseWriter, what string) {
+func uniteOwners(d *object.Draft, w http.ResponseWriter, what string) {
 	var twice []string
 	kept := []meta.OwnerReference{}
-	for _, o := range d.meta.OwnerReferences {
+	for _, o := range d.Meta.OwnerReferences {
 		if slices.ContainsFunc(kept, func(k meta.OwnerReference) bool { return reflect.DeepEqual(k, o) }) {
 			twice = append(twice, o.UID)
 		} else {
@@ -149,7 +150,7 @@ func (d *draft) uniteOwners(w http.ResponseWriter, what string) {
 		}
 	}
 	if len(twice) > 0 {
-		d.meta.OwnerReferences = kept
+		d.Meta.OwnerReferences = kept
 		w.Header().Add("Warning", fmt.Sprintf("299 - %q", ".metadata.ownerReferences contains "+what+
 			"; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; "+
 			"duplicate UID(s) observed: "+strings.Join(twice, ", ")))
@@ -157,36 +158,36 @@ func (d *draft) uniteOwners(w http.ResponseWriter, what string) {
 }
 
 // checkKind compares what a body says it is with the resource. Compiled-in types need not say it.
-func (c *call) checkKind(d *draft, body []byte) error {
+func (c *call) checkKind(d *object.Draft, body []byte) error {
 	want := c.res.GVK()
-	if strings.Count(d.apiVersion, "/") > 1 {
-		return &decodeError{err: fmt.Errorf("unexpected GroupVersion string: %s", d.apiVersion)}
+	if strings.Count(d.APIVersion, "/") > 1 {
+		return &object.DecodeError{Err: fmt.Errorf("unexpected GroupVersion string: %s", d.APIVersion)}
 	}
-	if c.res.builtin {
-		if d.kind == "" {
-			d.kind = want.Kind
+	if c.res.Builtin {
+		if d.Kind == "" {
+			d.Kind = want.Kind
 		}
-		if d.apiVersion == "" {
-			d.apiVersion = want.APIVersion()
+		if d.APIVersion == "" {
+			d.APIVersion = want.APIVersion()
 		}
-		if d.kind != want.Kind || d.apiVersion != want.APIVersion() {
-			return &decodeError{kind: d.kind, apiVersion: d.apiVersion, err: noKind(d.kind, d.apiVersion)}
+		if d.Kind != want.Kind || d.APIVersion != want.APIVersion() {
+			return &object.DecodeError{Kind: d.Kind, APIVersion: d.APIVersion, Err: noKind(d.Kind, d.APIVersion)}
 		}
 		return nil
 	}
 	switch {
-	case d.kind == "":
+	case d.Kind == "":
 		//lint:ignore ST1005 these are the real server's words
-		return &decodeError{err: fmt.Errorf("Object 'Kind' is missing in '%s'", body)}
-	case d.apiVersion != want.APIVersion() && c.Verb == "patch":
-		return status.Invalid(want.Group, d.kind, d.meta.Name, []meta.StatusCause{
-			status.InvalidValue("apiVersion", d.apiVersion, "must be "+want.APIVersion()),
+		return &object.DecodeError{Err: fmt.Errorf("Object 'Kind' is missing in '%s'", body)}
+	case d.APIVersion != want.APIVersion() && c.Verb == "patch":
+		return status.Invalid(want.Group, d.Kind, d.Meta.Name, []meta.StatusCause{
+			status.InvalidValue("apiVersion", d.APIVersion, "must be "+want.APIVersion()),
 		})
-	case d.apiVersion != want.APIVersion():
+	case d.APIVersion != want.APIVersion():
 		return status.BadRequest("the API version in the data (%s) does not match the expected API version (%s)",
-			d.apiVersion, want.APIVersion())
-	case d.kind != want.Kind:
-		return status.Invalid(want.Group, d.kind, d.meta.Name, []meta.StatusCause{status.InvalidValue("kind", d.kind, "must be "+want.Kind)})
+			d.APIVersion, want.APIVersion())
+	case d.Kind != want.Kind:
+		return status.Invalid(want.Group, d.Kind, d.Meta.Name, []meta.StatusCause{status.InvalidValue("kind", d.Kind, "must be "+want.Kind)})
 	}
 	return nil
 }
@@ -213,13 +214,13 @@ func summary(body []byte) string {
 }
 
 // checkNamespace sets an object's namespace to that of the request, unless it says another.
-func (c *call) checkNamespace(d *draft) error {
+func (c *call) checkNamespace(d *object.Draft) error {
 	switch {
 	case c.res.Scope == meta.Cluster:
-		d.meta.Namespace = ""
-	case d.meta.Namespace == "":
-		d.meta.Namespace = c.Key.Namespace
-	case d.meta.Namespace != c.Key.Namespace:
+		d.Meta.Namespace = ""
+	case d.Meta.Namespace == "":
+		d.Meta.Namespace = c.Key.Namespace
+	case d.Meta.Namespace != c.Key.Namespace:
 		return status.BadRequest("the namespace of the provided object does not match the namespace sent on the request")
 	}
 	return nil
@@ -259,18 +260,18 @@ func (c *call) create(w http.ResponseWriter) error {
 	if err != nil {
 		return err
 	}
-	c.warnFinalizers(w, d.meta.Finalizers, nil)
+	c.warnFinalizers(w, d.Meta.Finalizers, nil)
 	return c.writeObject(w, f, http.StatusCreated, v)
 }
 
-func (c *call) post(d *draft, o writeOptions) (*revision, error) {
+func (c *call) post(d *object.Draft, o writeOptions) (*object.Revision, error) {
 	c.s.store.mu.Lock()
 	defer c.s.store.mu.Unlock()
 	return c.insert(d, o)
 }
 
 // insert puts a new object into the store, which is locked.
-func (c *call) insert(d *draft, o writeOptions) (*revision, error) {
+func (c *call) insert(d *object.Draft, o writeOptions) (*object.Revision, error) {
 	st := c.s.store
 	select {
 	case <-c.res.gone:
@@ -278,49 +279,49 @@ func (c *call) insert(d *draft, o writeOptions) (*revision, error) {
 	default:
 	}
 	if c.res.Scope == meta.Namespaced {
-		ns := st.namespaces.objects.tree.get(d.meta.Namespace)
+		ns := st.namespaces.objects.tree.Get(d.Meta.Namespace)
 		switch {
 		case ns == nil:
-			return nil, status.NotFound(st.namespaces, d.meta.Namespace)
-		case ns.deleting:
-			err := status.Forbidden(c.res, d.meta.Name,
-				"unable to create new content in namespace %s because it is being terminated", ns.key.Name)
+			return nil, status.NotFound(st.namespaces, d.Meta.Namespace)
+		case ns.Deleting:
+			err := status.Forbidden(c.res, d.Meta.Name,
+				"unable to create new content in namespace %s because it is being terminated", ns.Key.Name)
 			err.Status.Details.Causes = []meta.StatusCause{{
 				Reason: "NamespaceTerminating", Field: "metadata.namespace",
-				Message: fmt.Sprintf("namespace %s is being terminated", ns.key.Name),
+				Message: fmt.Sprintf("namespace %s is being terminated", ns.Key.Name),
 			}}
 			return nil, err
 		}
 	}
 	c.complete(d)
-	if err := c.s.validator.object(c.res, &d.meta); err != nil {
+	if err := c.s.validator.Object(&c.res.Type, &d.Meta); err != nil {
 		return nil, err
 	}
 	// The storage refuses a version, and a dry run does not come that far.
-	if n, err := strconv.ParseUint(d.meta.ResourceVersion, 10, 64); err == nil && n != 0 && !o.dryRun {
+	if n, err := strconv.ParseUint(d.Meta.ResourceVersion, 10, 64); err == nil && n != 0 && !o.dryRun {
 		return nil, status.Failure(http.StatusInternalServerError, "", "resourceVersion should not be set on objects to be created")
 	}
-	if cur := c.res.objects.tree.get(pathOf(d.key())); cur != nil {
-		err := status.AlreadyExists(c.res, d.meta.Name)
-		if cur.deleting {
+	if cur := c.res.objects.tree.Get(object.PathOf(d.Key())); cur != nil {
+		err := status.AlreadyExists(c.res, d.Meta.Name)
+		if cur.Deleting {
 			err.Status.Message = "object is being deleted: " + err.Status.Message
 		}
 		return nil, err
 	}
-	c.res.fill(d)
+	c.res.Fill(d)
 	if !o.owned {
 		c.manage(d, nil, o.manager)
 	}
 	if o.dryRun {
-		n, _ := strconv.ParseUint(d.meta.ResourceVersion, 10, 64)
-		return d.revision(c.res, n), nil
+		n, _ := strconv.ParseUint(d.Meta.ResourceVersion, 10, 64)
+		return d.Revision(&c.res.Type, n), nil
 	}
 	return st.put(c.res, nil, d), nil
 }
 
 // complete gives a new object what the server decides, and a name if it wants one.
-func (c *call) complete(d *draft) {
-	m := &d.meta
+func (c *call) complete(d *object.Draft) {
+	m := &d.Meta
 	m.UID, m.CreationTimestamp = newUID(), now()
 	m.DeletionTimestamp, m.DeletionGracePeriodSeconds = nil, nil
 	if c.res.Generation {
@@ -330,10 +331,10 @@ func (c *call) complete(d *draft) {
 		m.Name = c.freeName(d)
 	}
 	if c.res.Status {
-		wanted := d.content["status"]
-		delete(d.content, "status")
+		wanted := d.Content["status"]
+		delete(d.Content, "status")
 		if c.res.initial != nil {
-			d.content["status"] = c.res.firstStatus(wanted)
+			d.Content["status"] = c.res.firstStatus(wanted)
 		}
 	}
 	if c.res.prepare != nil {
@@ -345,20 +346,20 @@ func (c *call) complete(d *draft) {
 }
 
 // freeName returns a name that starts with the wanted prefix and is not taken.
-func (c *call) freeName(d *draft) string {
+func (c *call) freeName(d *object.Draft) string {
 	const (
 		letters = "bcdfghjklmnpqrstvwxz2456789" // no vowels: no words
 		length  = 5
 		limit   = 63 - length
 	)
-	prefix := d.meta.GenerateName[:min(len(d.meta.GenerateName), limit)]
+	prefix := d.Meta.GenerateName[:min(len(d.Meta.GenerateName), limit)]
 	for {
 		suffix := make([]byte, length)
 		for i := range suffix {
 			suffix[i] = letters[mathrand.IntN(len(letters))]
 		}
-		key := meta.Key{Namespace: d.meta.Namespace, Name: prefix + string(suffix)}
-		if c.res.objects.tree.get(pathOf(key)) == nil {
+		key := meta.Key{Namespace: d.Meta.Namespace, Name: prefix + string(suffix)}
+		if c.res.objects.tree.Get(object.PathOf(key)) == nil {
 			return key.Name
 		}
 	}
@@ -388,7 +389,7 @@ func (c *call) update(w http.ResponseWriter) error {
 	if err := c.checkNamespace(d); err != nil {
 		return err
 	}
-	if err := c.checkName(d.meta.Name); err != nil {
+	if err := c.checkName(d.Meta.Name); err != nil {
 		return err
 	}
 	v, code, err := c.put(w, d, o)
@@ -399,28 +400,28 @@ func (c *call) update(w http.ResponseWriter) error {
 }
 
 // put stores what an update wants, or creates it where the resource allows that.
-func (c *call) put(w http.ResponseWriter, d *draft, o writeOptions) (*revision, int, error) {
+func (c *call) put(w http.ResponseWriter, d *object.Draft, o writeOptions) (*object.Revision, int, error) {
 	c.s.store.mu.Lock()
 	defer c.s.store.mu.Unlock()
-	cur := c.res.objects.tree.get(pathOf(c.Key))
+	cur := c.res.objects.tree.Get(object.PathOf(c.Key))
 	if cur == nil {
 		if !c.res.CreateOnUpdate || c.Subresource != "" {
 			return nil, 0, status.NotFound(c.res, c.Key.Name)
 		}
-		if d.meta.UID != "" {
-			return nil, 0, c.otherUID(d.meta.UID, "")
+		if d.Meta.UID != "" {
+			return nil, 0, c.otherUID(d.Meta.UID, "")
 		}
-		d.meta.ResourceVersion = ""
+		d.Meta.ResourceVersion = ""
 		v, err := c.insert(d, o)
 		return v, http.StatusCreated, err
 	}
-	if uid := d.meta.UID; uid != "" && uid != cur.uid {
-		return nil, 0, c.otherUID(uid, cur.uid)
+	if uid := d.Meta.UID; uid != "" && uid != cur.UID {
+		return nil, 0, c.otherUID(uid, cur.UID)
 	}
-	old := cur.draft()
+	old := cur.Draft()
 	v, err := c.replace(cur, old, d, o)
 	if err == nil && c.Subresource == "" {
-		c.warnFinalizers(w, d.meta.Finalizers, old.meta.Finalizers)
+		c.warnFinalizers(w, d.Meta.Finalizers, old.Meta.Finalizers)
 	}
 	return v, http.StatusOK, err
 }
@@ -429,7 +430,7 @@ func (c *call) put(w http.ResponseWriter, d *draft, o writeOptions) (*revision, 
 func (c *call) otherUID(wanted, present string) error {
 	at := c.res.Resource.Resource
 	switch {
-	case !c.res.builtin:
+	case !c.res.Builtin:
 		at = c.res.Group + "/" + at
 	case at == "services":
 		at = "services/specs"
@@ -437,24 +438,24 @@ func (c *call) otherUID(wanted, present string) error {
 		at = "minions"
 	}
 	return status.Conflict(c.res, c.Key.Name, fmt.Sprintf("StorageError: invalid object, Code: 4, Key: /registry/%s/%s, ResourceVersion: 0, "+
-		"AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s", at, pathOf(c.Key), wanted, present))
+		"AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s", at, object.PathOf(c.Key), wanted, present))
 }
 
 // replace makes d the object's next state. old is the decoded cur. The store is locked.
-func (c *call) replace(cur *revision, old, d *draft, o writeOptions) (*revision, error) {
-	if err := c.checkVersion(cur, d.meta.ResourceVersion); err != nil {
+func (c *call) replace(cur *object.Revision, old, d *object.Draft, o writeOptions) (*object.Revision, error) {
+	if err := c.checkVersion(cur, d.Meta.ResourceVersion); err != nil {
 		return nil, err
 	}
-	entries := d.meta.ManagedFields
+	entries := d.Meta.ManagedFields
 	if sub := c.res.subresources[c.Subresource]; sub != nil && sub.part != nil {
 		whole := d
 		d = sub.part(old, whole)
-		d.meta.ManagedFields = entries
+		d.Meta.ManagedFields = entries
 		c.res.metadataPart(c.Subresource).copy(d, whole)
 	} else {
 		c.keep(old, d)
 	}
-	d.meta.ResourceVersion = old.meta.ResourceVersion
+	d.Meta.ResourceVersion = old.Meta.ResourceVersion
 	if c.res.prepare != nil {
 		c.res.prepare(d, false)
 	}
@@ -463,37 +464,37 @@ func (c *call) replace(cur *revision, old, d *draft, o writeOptions) (*revision,
 			return nil, status.Invalid(c.res.Group, c.res.Kind, c.Key.Name, causes)
 		}
 	}
-	if err := c.s.validator.update(c.res, &d.meta, &old.meta); err != nil {
+	if err := c.s.validator.Update(&c.res.Type, &d.Meta, &old.Meta); err != nil {
 		return nil, err
 	}
-	c.res.fill(d)
+	c.res.Fill(d)
 	if !o.owned {
 		c.manage(d, old, o.manager)
 	}
-	if d.sameAs(old) && ownership.Same(d.meta.ManagedFields, old.meta.ManagedFields) {
+	if d.SameAs(old) && ownership.Same(d.Meta.ManagedFields, old.Meta.ManagedFields) {
 		return cur, nil // no new version, and no event
 	}
-	if c.res.Generation && !d.sameSpec(old, c.res) {
-		d.meta.Generation++
+	if c.res.Generation && !d.SameSpec(old, &c.res.Type) {
+		d.Meta.Generation++
 	}
 	if o.dryRun {
-		return d.revision(c.res, cur.version), nil
+		return d.Revision(&c.res.Type, cur.Version), nil
 	}
 	if c.mayGo(d) {
-		v := d.revision(c.res, cur.version)
+		v := d.Revision(&c.res.Type, cur.Version)
 		c.s.store.remove(c.res, cur)
-		c.s.store.finishNamespaces(cur.key.Namespace)
+		c.s.store.finishNamespaces(cur.Key.Namespace)
 		return v, nil
 	}
 	v := c.s.store.put(c.res, cur, d)
 	if c.res == c.s.store.namespaces {
-		c.s.store.finishNamespaces(v.key.Name)
+		c.s.store.finishNamespaces(v.Key.Name)
 	}
 	return v, nil
 }
 
 // checkVersion compares the version that a client has seen with the present one.
-func (c *call) checkVersion(cur *revision, version string) error {
+func (c *call) checkVersion(cur *object.Revision, version string) error {
 	seen := uint64(0)
 	if version != "" {
 		var err error
@@ -502,7 +503,7 @@ func (c *call) checkVersion(cur *revision, version string) error {
 		}
 	}
 	switch {
-	case seen == cur.version, seen == 0 && c.res.Unconditional:
+	case seen == cur.Version, seen == 0 && c.res.Unconditional:
 		return nil
 	case seen == 0:
 		// The kind is the resource's name here, on a real server as well.
@@ -514,22 +515,22 @@ func (c *call) checkVersion(cur *revision, version string) error {
 }
 
 // keep takes over from old what an update cannot change.
-func (c *call) keep(old, d *draft) {
-	m := &d.meta
+func (c *call) keep(old, d *object.Draft) {
+	m := &d.Meta
 	if m.UID == "" {
-		m.UID = old.meta.UID
+		m.UID = old.Meta.UID
 	}
-	m.CreationTimestamp, m.Generation = old.meta.CreationTimestamp, old.meta.Generation
-	if old.meta.DeletionTimestamp != nil {
-		m.DeletionTimestamp = old.meta.DeletionTimestamp
+	m.CreationTimestamp, m.Generation = old.Meta.CreationTimestamp, old.Meta.Generation
+	if old.Meta.DeletionTimestamp != nil {
+		m.DeletionTimestamp = old.Meta.DeletionTimestamp
 	}
 	if m.DeletionGracePeriodSeconds == nil {
-		m.DeletionGracePeriodSeconds = old.meta.DeletionGracePeriodSeconds
+		m.DeletionGracePeriodSeconds = old.Meta.DeletionGracePeriodSeconds
 	}
 	retain := func(member string) {
-		delete(d.content, member)
-		if v, found := old.content[member]; found {
-			d.content[member] = v
+		delete(d.Content, member)
+		if v, found := old.Content[member]; found {
+			d.Content[member] = v
 		}
 	}
 	if c.res.Status {
@@ -541,8 +542,8 @@ func (c *call) keep(old, d *draft) {
 }
 
 // mayGo reports whether an object that is being deleted has nothing left to wait for.
-func (c *call) mayGo(d *draft) bool {
-	grace := d.meta.DeletionGracePeriodSeconds
-	return d.meta.DeletionTimestamp != nil && len(d.meta.Finalizers) == 0 && (grace == nil || *grace == 0) &&
+func (c *call) mayGo(d *object.Draft) bool {
+	grace := d.Meta.DeletionGracePeriodSeconds
+	return d.Meta.DeletionTimestamp != nil && len(d.Meta.Finalizers) == 0 && (grace == nil || *grace == 0) &&
 		c.res != c.s.store.namespaces
 }

@@ -1,9 +1,8 @@
-package clienttest
+package object
 
 import (
 	"fmt"
 	"maps"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -33,11 +32,12 @@ const (
 	annotationsMax = 256 << 10 // bytes of all keys and values
 )
 
-// validator checks metadata. Its regular expressions are compiled once per server.
-type validator struct{ subdomain, label, word *regexp.Regexp }
+// Validator checks metadata. Its regular expressions are compiled once per server.
+type Validator struct{ subdomain, label, word *regexp.Regexp }
 
-func newValidator() validator {
-	return validator{
+// NewValidator compiles a validator.
+func NewValidator() Validator {
+	return Validator{
 		subdomain: regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`),
 		label:     regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`),
 		word:      regexp.MustCompile(`^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$`),
@@ -45,13 +45,13 @@ func newValidator() validator {
 }
 
 // name returns what is wrong with a name, or with the prefix of one.
-func (v validator) name(r *resource, field, name string, prefix bool) []meta.StatusCause {
+func (v Validator) name(t *Type, field, name string, prefix bool) []meta.StatusCause {
 	checked := name
 	if prefix && len(name) > 1 && strings.HasSuffix(name, "-") {
 		checked = name[:len(name)-2] + "a" // what comes after the prefix makes an end of it that is allowed
 	}
 	limit, pattern, rule := subdomainMax, v.subdomain, subdomainRule
-	if r.NameLabel {
+	if t.NameLabel {
 		limit, pattern, rule = labelMax, v.label, labelRule
 	}
 	var why []string
@@ -59,10 +59,10 @@ func (v validator) name(r *resource, field, name string, prefix bool) []meta.Sta
 		why = append(why, fmt.Sprintf("must be no more than %d characters", limit))
 	}
 	switch {
-	case r.NameSegment:
+	case t.NameSegment:
 		why = segmentRules(checked)
 	case pattern.MatchString(checked):
-	case r.NameLabel && v.subdomain.MatchString(checked):
+	case t.NameLabel && v.subdomain.MatchString(checked):
 		why = append(why, "must not contain dots")
 	default:
 		why = append(why, rule)
@@ -75,7 +75,7 @@ func (v validator) name(r *resource, field, name string, prefix bool) []meta.Sta
 }
 
 // qualified returns what is wrong with the key of a label, an annotation or a finalizer.
-func (v validator) qualified(key string) []string {
+func (v Validator) qualified(key string) []string {
 	var why []string
 	prefix, name, found := strings.Cut(key, "/")
 	switch {
@@ -120,16 +120,16 @@ func segmentRules(name string) (why []string) {
 }
 
 // metadata returns what is wrong with the parts of metadata that clients write.
-func (v validator) metadata(r *resource, m *meta.ObjectMeta) []meta.StatusCause {
+func (v Validator) metadata(t *Type, m *meta.ObjectMeta) []meta.StatusCause {
 	var causes []meta.StatusCause
 	if m.Generation < 0 {
 		causes = append(causes, status.InvalidValue("metadata.generation", m.Generation, "must be greater than or equal to 0"))
 	}
-	return slices.Concat(causes, v.descriptions(m), v.finalizers(r, m))
+	return slices.Concat(causes, v.descriptions(m), v.finalizers(t, m))
 }
 
 // descriptions returns what is wrong with labels, annotations and owners.
-func (v validator) descriptions(m *meta.ObjectMeta) []meta.StatusCause {
+func (v Validator) descriptions(m *meta.ObjectMeta) []meta.StatusCause {
 	var causes []meta.StatusCause
 	for _, k := range slices.Sorted(maps.Keys(m.Labels)) {
 		for _, why := range v.qualified(k) {
@@ -160,7 +160,7 @@ func (v validator) descriptions(m *meta.ObjectMeta) []meta.StatusCause {
 }
 
 // owners returns what is wrong with the owners of an object.
-func (v validator) owners(owners []meta.OwnerReference) []meta.StatusCause {
+func (v Validator) owners(owners []meta.OwnerReference) []meta.StatusCause {
 	var causes []meta.StatusCause
 	controller := "" // the first
 	for i, o := range owners {
@@ -194,82 +194,63 @@ func (v validator) owners(owners []meta.OwnerReference) []meta.StatusCause {
 }
 
 // finalizers returns what is wrong with the finalizers of an object.
-func (v validator) finalizers(r *resource, m *meta.ObjectMeta) []meta.StatusCause {
+func (v Validator) finalizers(t *Type, m *meta.ObjectMeta) []meta.StatusCause {
 	var causes []meta.StatusCause
 	for i, f := range m.Finalizers {
 		for _, why := range v.qualified(f) {
 			causes = append(causes, status.InvalidValue("metadata.finalizers", f, why))
 		}
-		if r.builtin && unqualified(f) {
+		if t.Builtin && Unqualified(f) {
 			causes = append(causes, status.InvalidValue(fmt.Sprintf("metadata.finalizers[%d]", i), f,
 				"name is neither a standard finalizer name nor is it fully qualified"))
 		}
 	}
-	if slices.Contains(m.Finalizers, finalizerOrphan) && slices.Contains(m.Finalizers, finalizerForeground) {
+	if slices.Contains(m.Finalizers, FinalizerOrphan) && slices.Contains(m.Finalizers, FinalizerForeground) {
 		causes = append(causes, status.InvalidValue("metadata.finalizers", m.Finalizers,
 			"finalizer orphan and foregroundDeletion cannot be both set"))
 	}
 	return causes
 }
 
-// unqualified reports whether a finalizer belongs to nobody by its name.
-func unqualified(f string) bool {
-	return !strings.Contains(f, "/") && f != finalizerOrphan && f != finalizerForeground && f != "kubernetes"
+// Unqualified reports whether a finalizer belongs to nobody by its name.
+func Unqualified(f string) bool {
+	return !strings.Contains(f, "/") && f != FinalizerOrphan && f != FinalizerForeground && f != "kubernetes"
 }
 
-// warnFinalizers warns of new finalizers of a custom resource that belong to nobody by their names.
-func (c *call) warnFinalizers(w http.ResponseWriter, finalizers, before []string) {
-	if c.res.builtin {
-		return
-	}
-	for _, f := range slices.Compact(slices.Sorted(slices.Values(finalizers))) {
-		if !unqualified(f) || slices.Contains(before, f) {
-			continue
-		}
-		path := ""
-		if strings.Contains(f, ".") {
-			path = "including a path (/) "
-		}
-		text := fmt.Sprintf("metadata.finalizers: %q: prefer a domain-qualified finalizer name %sto avoid accidental conflicts with "+
-			"other finalizer writers", f, path)
-		w.Header().Add("Warning", fmt.Sprintf("299 - %q", text))
-	}
-}
-
-// object returns everything that is wrong with a new object.
-func (v validator) object(r *resource, m *meta.ObjectMeta) error {
+// Object returns everything that is wrong with a new object.
+func (v Validator) Object(t *Type, m *meta.ObjectMeta) error {
 	var causes []meta.StatusCause
 	if m.GenerateName != "" {
-		causes = append(causes, v.name(r, "metadata.generateName", m.GenerateName, true)...)
+		causes = append(causes, v.name(t, "metadata.generateName", m.GenerateName, true)...)
 	}
 	if m.Name == "" {
 		causes = append(causes, status.RequiredValue("metadata.name", "name or generateName is required"))
 	} else {
-		causes = append(causes, v.name(r, "metadata.name", m.Name, false)...)
+		causes = append(causes, v.name(t, "metadata.name", m.Name, false)...)
 	}
-	if causes = append(causes, v.metadata(r, m)...); len(causes) > 0 {
-		return status.Invalid(r.Group, r.Kind, m.Name, causes)
+	if causes = append(causes, v.metadata(t, m)...); len(causes) > 0 {
+		return status.Invalid(t.Of.Group, t.Of.Kind, m.Name, causes)
 	}
 	return nil
 }
 
-// update returns everything that is wrong with the change from old to m.
-func (v validator) update(r *resource, m, old *meta.ObjectMeta) error {
+// Update returns everything that is wrong with the change from old to m.
+func (v Validator) Update(t *Type, m, old *meta.ObjectMeta) error {
 	causes := v.change(m, old)
-	if !r.builtin {
+	if !t.Builtin {
 		// A real server looks three times at the labels, annotations and owners of a custom resource, and twice at what cannot
 		// change; its message says each once.
 		causes = slices.Concat(causes, v.descriptions(m), causes, v.descriptions(m))
 	}
-	causes = append(causes, v.metadata(r, m)...)
+	causes = append(causes, v.metadata(t, m)...)
 	if len(causes) > 0 {
-		return status.Invalid(r.Group, r.Kind, old.Name, causes)
+		return status.Invalid(t.Of.Group, t.Of.Kind, old.Name, causes)
 	}
 	return nil
 }
 
 // change returns what is wrong with what m has changed of what cannot change.
-func (v validator) change(m, old *meta.ObjectMeta) []meta.StatusCause {
+func (v Validator) change(m, old *meta.ObjectMeta) []meta.StatusCause {
 	var causes []meta.StatusCause
 	if old.DeletionTimestamp != nil {
 		added := slices.DeleteFunc(slices.Sorted(slices.Values(m.Finalizers)), func(f string) bool {
@@ -291,3 +272,9 @@ func (v validator) change(m, old *meta.ObjectMeta) []meta.StatusCause {
 	}
 	return causes
 }
+
+// The finalizers with which a real server asks its garbage collector to look after the dependents of an object.
+const (
+	FinalizerOrphan     = "orphan"
+	FinalizerForeground = "foregroundDeletion"
+)

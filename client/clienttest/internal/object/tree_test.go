@@ -1,4 +1,4 @@
-package clienttest
+package object
 
 import (
 	"fmt"
@@ -15,20 +15,20 @@ func TestTreesAgreeWithAMap(t *testing.T) {
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
 	type snapshot struct {
-		tree *tree
-		want map[string]*revision
+		tree *Tree
+		want map[string]*Revision
 	}
 	var snapshots []snapshot
-	var now *tree
-	objects := map[string]*revision{}
+	var now *Tree
+	objects := map[string]*Revision{}
 	for range 2000 {
 		path := fmt.Sprintf("ns%d/%d", r.IntN(3), r.IntN(200))
 		if _, found := objects[path]; found && r.IntN(2) == 0 {
-			now = now.remove(path)
+			now = now.Remove(path)
 			delete(objects, path)
 		} else {
-			rev := &revision{path: path}
-			now = now.set(rev)
+			rev := &Revision{Path: path}
+			now = now.Set(rev)
 			objects[path] = rev
 		}
 		if r.IntN(40) == 0 {
@@ -36,28 +36,28 @@ func TestTreesAgreeWithAMap(t *testing.T) {
 		}
 	}
 	for _, s := range snapshots {
-		if s.tree.len() != len(s.want) {
-			t.Fatalf("a tree has %d objects, want %d", s.tree.len(), len(s.want))
+		if s.tree.Len() != len(s.want) {
+			t.Fatalf("a tree has %d objects, want %d", s.tree.Len(), len(s.want))
 		}
 		paths := slices.Sorted(maps.Keys(s.want))
-		from, to := span("ns1")
+		from, to := Span("ns1")
 		var all, some []string
-		for v := range s.tree.between("", "") {
-			all = append(all, v.path)
+		for v := range s.tree.Between("", "") {
+			all = append(all, v.Path)
 		}
-		for v := range s.tree.between(from, to) {
-			some = append(some, v.path)
+		for v := range s.tree.Between(from, to) {
+			some = append(some, v.Path)
 		}
 		want := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return p < from || p >= to })
 		if !slices.Equal(all, paths) || !slices.Equal(some, want) {
 			t.Fatalf("got %v and %v, want %v and %v", all, some, paths, want)
 		}
 		for i, p := range paths {
-			if s.tree.get(p) != s.want[p] || s.tree.below(p) != i || s.tree.below(p+"\x00") != i+1 {
-				t.Fatalf("%s: got %v, %d below", p, s.tree.get(p), s.tree.below(p))
+			if s.tree.Get(p) != s.want[p] || s.tree.Below(p) != i || s.tree.Below(p+"\x00") != i+1 {
+				t.Fatalf("%s: got %v, %d below", p, s.tree.Get(p), s.tree.Below(p))
 			}
 		}
-		if s.tree.get("ns9/none") != nil {
+		if s.tree.Get("ns9/none") != nil {
 			t.Fatal("got an object that is not there")
 		}
 	}
@@ -65,13 +65,13 @@ func TestTreesAgreeWithAMap(t *testing.T) {
 
 // TestTreesStayFlat puts names in that count up, the worst order for a search tree without balance.
 func TestTreesStayFlat(t *testing.T) {
-	var now *tree
+	var now *Tree
 	const objects = 10_000
 	for i := range objects {
-		now = now.set(&revision{path: fmt.Sprintf("default/object-%06d", i)})
+		now = now.Set(&Revision{Path: fmt.Sprintf("default/object-%06d", i)})
 	}
-	var depth func(t *tree) int
-	depth = func(t *tree) int {
+	var depth func(t *Tree) int
+	depth = func(t *Tree) int {
 		if t == nil {
 			return 0
 		}

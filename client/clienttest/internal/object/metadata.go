@@ -1,4 +1,4 @@
-package clienttest
+package object
 
 import (
 	"encoding/json"

@@ -1,18 +1,18 @@
-package clienttest
+package object
 
 import "iter"
 
-// tree is a sorted map from storage paths to revisions that never changes: set and remove return a new tree, which
+// Tree is a sorted map from storage paths to revisions that never changes: set and remove return a new tree, which
 // shares all but the path to the change with the old one. So a root is a snapshot of a collection that costs nothing
 // to keep and nothing to read without a lock, which is what consistent pages and lists at an exact version need.
 //
 // It is a treap: the priority of a node is a hash of its path, so its shape depends on what is in it and not on how
 // that came there. The nil tree is empty.
-type tree struct {
-	rev         *revision
+type Tree struct {
+	rev         *Revision
 	priority    uint64
 	size        int
-	left, right *tree
+	left, right *Tree
 }
 
 // priority is FNV-1a, mixed once more: names that are counted up must not give priorities that go up.
@@ -26,19 +26,21 @@ func priority(path string) uint64 {
 	return h ^ h>>33
 }
 
-func (t *tree) len() int {
+// Len returns how many revisions there are.
+func (t *Tree) Len() int {
 	if t == nil {
 		return 0
 	}
 	return t.size
 }
 
-func (t *tree) get(path string) *revision {
+// Get returns the revision at a path, or nil.
+func (t *Tree) Get(path string) *Revision {
 	for t != nil {
 		switch {
-		case path < t.rev.path:
+		case path < t.rev.Path:
 			t = t.left
-		case path > t.rev.path:
+		case path > t.rev.Path:
 			t = t.right
 		default:
 			return t.rev
@@ -48,51 +50,51 @@ func (t *tree) get(path string) *revision {
 }
 
 // with returns a copy of t with other children.
-func (t *tree) with(left, right *tree) *tree {
-	return &tree{
+func (t *Tree) with(left, right *Tree) *Tree {
+	return &Tree{
 		rev: t.rev, priority: t.priority,
-		size: 1 + left.len() + right.len(), left: left, right: right,
+		size: 1 + left.Len() + right.Len(), left: left, right: right,
 	}
 }
 
-// set returns the tree with rev at its path.
-func (t *tree) set(rev *revision) *tree {
+// Set returns the tree with rev at its path.
+func (t *Tree) Set(rev *Revision) *Tree {
 	if t == nil {
-		return &tree{rev: rev, priority: priority(rev.path), size: 1}
+		return &Tree{rev: rev, priority: priority(rev.Path), size: 1}
 	}
 	switch {
-	case rev.path < t.rev.path:
-		left := t.left.set(rev)
+	case rev.Path < t.rev.Path:
+		left := t.left.Set(rev)
 		if left.priority > t.priority {
 			return left.with(left.left, t.with(left.right, t.right))
 		}
 		return t.with(left, t.right)
-	case rev.path > t.rev.path:
-		right := t.right.set(rev)
+	case rev.Path > t.rev.Path:
+		right := t.right.Set(rev)
 		if right.priority > t.priority {
 			return right.with(t.with(t.left, right.left), right.right)
 		}
 		return t.with(t.left, right)
 	}
-	return &tree{rev: rev, priority: t.priority, size: t.size, left: t.left, right: t.right}
+	return &Tree{rev: rev, priority: t.priority, size: t.size, left: t.left, right: t.right}
 }
 
-// remove returns the tree without path.
-func (t *tree) remove(path string) *tree {
+// Remove returns the tree without path.
+func (t *Tree) Remove(path string) *Tree {
 	if t == nil {
 		return nil
 	}
 	switch {
-	case path < t.rev.path:
-		return t.with(t.left.remove(path), t.right)
-	case path > t.rev.path:
-		return t.with(t.left, t.right.remove(path))
+	case path < t.rev.Path:
+		return t.with(t.left.Remove(path), t.right)
+	case path > t.rev.Path:
+		return t.with(t.left, t.right.Remove(path))
 	}
 	return join(t.left, t.right)
 }
 
 // join returns the union of two trees; every path of left is less than every path of right.
-func join(left, right *tree) *tree {
+func join(left, right *Tree) *Tree {
 	switch {
 	case left == nil:
 		return right
@@ -104,36 +106,36 @@ func join(left, right *tree) *tree {
 	return right.with(join(left, right.left), right.right)
 }
 
-// below returns how many paths are less than path.
-func (t *tree) below(path string) int {
+// Below returns how many paths are less than path.
+func (t *Tree) Below(path string) int {
 	n := 0
 	for t != nil {
-		if path <= t.rev.path {
+		if path <= t.rev.Path {
 			t = t.left
 			continue
 		}
-		n += 1 + t.left.len()
+		n += 1 + t.left.Len()
 		t = t.right
 	}
 	return n
 }
 
-// between iterates over the revisions from the path from on and below to, in order. An empty to means no end.
-func (t *tree) between(from, to string) iter.Seq[*revision] {
-	return func(yield func(*revision) bool) { t.visit(from, to, yield) }
+// Between iterates over the revisions from the path from on and below to, in order. An empty to means no end.
+func (t *Tree) Between(from, to string) iter.Seq[*Revision] {
+	return func(yield func(*Revision) bool) { t.visit(from, to, yield) }
 }
 
-func (t *tree) visit(from, to string, yield func(*revision) bool) bool {
+func (t *Tree) visit(from, to string, yield func(*Revision) bool) bool {
 	if t == nil {
 		return true
 	}
-	if from < t.rev.path && !t.left.visit(from, to, yield) {
+	if from < t.rev.Path && !t.left.visit(from, to, yield) {
 		return false
 	}
-	if to != "" && t.rev.path >= to {
+	if to != "" && t.rev.Path >= to {
 		return true
 	}
-	if from <= t.rev.path && !yield(t.rev) {
+	if from <= t.rev.Path && !yield(t.rev) {
 		return false
 	}
 	return t.right.visit(from, to, yield)

@@ -1,0 +1,272 @@
+// Package object has objects as an API server handles them: drafts on their way into the store, which are validated there, revisions,
+// which are what the store keeps, and trees of revisions, which are collections.
+package object
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Draft is an object on its way into the store: typed metadata, and the rest as it was sent.
+type Draft struct {
+	APIVersion, Kind string
+	Meta             meta.ObjectMeta
+	Content          jsontree.Object // every member but apiVersion, kind and metadata
+}
+
+// TypeOf reads what an object says that it is.
+func TypeOf(body []byte) (meta.TypeMeta, error) {
+	// A real server has the whole of this type in its error.
+	var is struct {
+		APIVersion string `json:"apiVersion,omitempty"`
+		Kind       string `json:"kind,omitempty"`
+	}
+	if err := json.Unmarshal(body, &is); err != nil {
+		return meta.TypeMeta{}, fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
+	}
+	return meta.TypeMeta{APIVersion: is.APIVersion, Kind: is.Kind}, nil
+}
+
+// Parse reads an object. The error is a *decodeError.
+func Parse(body []byte) (*Draft, error) {
+	var m map[string]json.RawMessage
+	_, err := TypeOf(body)
+	if err == nil {
+		err = json.Unmarshal(body, &m)
+	}
+	if err != nil {
+		return nil, &DecodeError{Err: err}
+	}
+	d := &Draft{Content: make(jsontree.Object, len(m))}
+	// What the object says it is comes first: an error further on names it.
+	for _, f := range []struct {
+		name string
+		into any
+	}{{"kind", &d.Kind}, {"apiVersion", &d.APIVersion}, {"metadata", &d.Meta}} {
+		if raw, found := m[f.name]; found {
+			if err := json.Unmarshal(raw, f.into); err != nil {
+				return nil, &DecodeError{d.APIVersion, d.Kind, inWords(err), f.name == "metadata"}
+			}
+			delete(m, f.name)
+		}
+	}
+	for k, raw := range m {
+		if d.Content[k], err = jsontree.Parse(raw); err != nil {
+			return nil, &DecodeError{APIVersion: d.APIVersion, Kind: d.Kind, Err: err}
+		}
+	}
+	return d, nil
+}
+
+// inWords says what is wrong with metadata as a real server does, whose types have other names and read times without a
+// word of their own.
+func inWords(err error) error {
+	text := strings.ReplaceAll(err.Error(), "Go value of type meta.", "Go value of type v1.")
+	return errors.New(strings.TrimPrefix(text, "decode time: it must be an RFC 3339 string: "))
+}
+
+// DecodeError is an object that cannot be read, with what it says it is where that was readable.
+type DecodeError struct {
+	APIVersion, Kind string
+	Err              error
+	InMetadata       bool
+}
+
+func (e *DecodeError) Error() string { return e.Err.Error() }
+
+// Key returns the namespace and the name of the object.
+func (d *Draft) Key() meta.Key { return meta.Key{Namespace: d.Meta.Namespace, Name: d.Meta.Name} }
+
+// Clone returns a draft whose metadata and members may be replaced. Values below that are shared and must not be
+// changed.
+func (d *Draft) Clone() *Draft {
+	c := *d
+	c.Meta.Labels, c.Meta.Annotations = maps.Clone(d.Meta.Labels), maps.Clone(d.Meta.Annotations)
+	c.Meta.Finalizers = slices.Clone(d.Meta.Finalizers)
+	c.Content = maps.Clone(d.Content)
+	return &c
+}
+
+// Normalize drops what the real server does not keep: the nulls in a compiled-in type and empty maps of its members, and
+// empty metadata. So objects that mean the same are the same.
+func (d *Draft) Normalize(t *Type) error {
+	if t.Builtin {
+		t.Shape().DropNulls(d.Content)
+		for _, name := range t.textMaps() {
+			m, ok := d.Content[name].(jsontree.Object)
+			if v, found := d.Content[name]; found && !ok {
+				return d.mismatch(v, t, name, "map[string]string")
+			}
+			texts := make(jsontree.Object, len(m))
+			for k, v := range m {
+				s, ok := v.(string)
+				if !ok && v != nil {
+					return d.mismatch(v, t, name, "string")
+				}
+				texts[k] = s
+			}
+			if d.Content[name] = texts; len(texts) == 0 {
+				delete(d.Content, name)
+			}
+		}
+		if err := t.Shape().Misfit(d.Content, "", ""); err != nil {
+			return &DecodeError{Kind: d.Kind, APIVersion: d.APIVersion, Err: err}
+		}
+	} else {
+		for name, v := range d.Content {
+			d.Content[name] = canonical(v)
+		}
+		t.Declared.Complete(d.Content)
+	}
+	d.dropEmpty()
+	return nil
+}
+
+// canonical returns a value of a custom resource with its numbers as a real server keeps them: an integer of 64 bits, which 3.0
+// and 1e3 are as well, or else a floating-point number in the form that encoding/json gives it.
+func canonical(v any) any {
+	switch v := v.(type) {
+	case jsontree.Object:
+		for k, e := range v {
+			v[k] = canonical(e)
+		}
+	case []any:
+		for i, e := range v {
+			v[i] = canonical(e)
+		}
+	case json.Number:
+		if _, err := strconv.ParseInt(v.String(), 10, 64); err == nil && v != "-0" {
+			return v
+		}
+		f, err := v.Float64()
+		if err != nil {
+			return v // beyond what a number can be
+		}
+		text, err := json.Marshal(f + 0) // and not -0
+		if err != nil {
+			return v
+		}
+		return json.Number(text)
+	}
+	return v
+}
+
+// Fill adds the members that a compiled-in type always writes, as far as they are not there: empty objects, null, and what the
+// kind has beside those when nothing is set. A count of replicas is none of them: a real server gives it a default.
+func (t *Type) Fill(d *Draft) {
+	if !t.Builtin {
+		return
+	}
+	blank, _ := jsontree.Parse([]byte("{" + t.Blank + "}"))
+	whole, _ := blank.(jsontree.Object)
+	d.Content, _ = t.Shape().Filled(d.Content).(jsontree.Object)
+	delete(d.Content, "metadata")
+	d.Content, _ = withBlank(d.Content, whole).(jsontree.Object)
+}
+
+// withBlank returns v with the members of blank that it does not have, in the objects that both have.
+func withBlank(v, blank any) any {
+	m, isObject := v.(jsontree.Object)
+	empty, wantsObject := blank.(jsontree.Object)
+	if !isObject || !wantsObject {
+		return v
+	}
+	m = maps.Clone(m)
+	for k, e := range empty {
+		if was, found := m[k]; found {
+			m[k] = withBlank(was, e)
+		} else if _, isObject := e.(jsontree.Object); !isObject && k != "replicas" {
+			m[k] = e
+		}
+	}
+	return m
+}
+
+// dropEmpty drops empty metadata.
+func (d *Draft) dropEmpty() {
+	d.Meta.SelfLink = ""
+	if len(d.Meta.Labels) == 0 {
+		d.Meta.Labels = nil
+	}
+	if len(d.Meta.Annotations) == 0 {
+		d.Meta.Annotations = nil
+	}
+	if len(d.Meta.Finalizers) == 0 {
+		d.Meta.Finalizers = nil
+	}
+	if len(d.Meta.OwnerReferences) == 0 {
+		d.Meta.OwnerReferences = nil
+	}
+}
+
+// ReadMetadata reads the metadata of a document again, without the members that it cannot have: encoding/json takes Labels
+// for labels, which a real server does not.
+func (d *Draft) ReadMetadata(doc []byte) {
+	v, _ := jsontree.Parse(doc) // it was read before
+	whole, _ := v.(jsontree.Object)
+	schema.Builtin().Metadata().Prune(whole["metadata"])
+	d.Meta = meta.ObjectMeta{}
+	_ = json.Unmarshal(jsontree.Append(nil, whole["metadata"]), &d.Meta)
+	d.dropEmpty()
+}
+
+func (d *Draft) mismatch(v any, t *Type, name, want string) error {
+	return &DecodeError{Kind: d.Kind, APIVersion: d.APIVersion, Err: fmt.Errorf(
+		"json: cannot unmarshal %s into Go struct field %s.%s of type %s", jsontree.KindOf(v), t.Of.Kind, name, want)}
+}
+
+// SameAs reports whether d would change nothing about old but managed fields.
+func (d *Draft) SameAs(old *Draft) bool {
+	return SameMeta(d.Meta, old.Meta) && maps.EqualFunc(d.Content, old.Content, jsontree.Equal)
+}
+
+// SameMeta reports whether two objects have the same metadata, apart from managed fields.
+func SameMeta(a, b meta.ObjectMeta) bool {
+	a.ManagedFields, b.ManagedFields = nil, nil
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && string(x) == string(y)
+}
+
+// SameSpec reports whether d leaves alone what the generation counts: everything but metadata and, where it is a
+// subresource, status.
+func (d *Draft) SameSpec(old *Draft, t *Type) bool {
+	without := func(m jsontree.Object) jsontree.Object {
+		if !t.Apart {
+			return m
+		}
+		m = maps.Clone(m)
+		delete(m, "status")
+		return m
+	}
+	return maps.EqualFunc(without(d.Content), without(old.Content), jsontree.Equal)
+}
+
+// Value returns the whole object as one value, but for managedFields.
+func (d *Draft) Value() jsontree.Object {
+	m := d.Meta
+	m.ManagedFields = nil
+	b, err := json.Marshal(m)
+	if err != nil {
+		panic("clienttest: encode metadata: " + err.Error()) // it was decoded
+	}
+	metadata, err := jsontree.Parse(b)
+	if err != nil {
+		panic("clienttest: " + err.Error())
+	}
+	out := make(jsontree.Object, len(d.Content)+3)
+	for k, v := range d.Content {
+		out[k] = v
+	}
+	out["apiVersion"], out["kind"], out["metadata"] = d.APIVersion, d.Kind, metadata
+	return out
+}

@@ -1,0 +1,112 @@
+package object
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Revision is one state of one object. It never changes, and is shared by the collection's trees, its history and all
+// who read it.
+type Revision struct {
+	Key     meta.Key
+	Path    string
+	UID     string
+	Version uint64
+	Labels  map[string]string
+	Fields  []string // the values of the resource's SelectableFields
+
+	Deleting bool // deletionTimestamp is set
+
+	Raw       []byte // the whole object, as JSON
+	versionAt int    // where in raw the digits of the resource version start
+	metaAt    int    // where in raw the metadata starts
+	metaEnd   int    // and where it ends
+}
+
+// Revision encodes d, which is complete but for the resource version. version 0 leaves that out, as a dry run of a
+// create does.
+func (d *Draft) Revision(t *Type, version uint64) *Revision {
+	v := &Revision{
+		Key: d.Key(),
+		UID: d.Meta.UID, Version: version, Labels: d.Meta.Labels, Deleting: d.Meta.DeletionTimestamp != nil,
+	}
+	v.Path = PathOf(v.Key)
+	for _, f := range t.Selectable {
+		v.Fields = append(v.Fields, jsontree.Lookup(d.Content, f))
+	}
+	b := make([]byte, 0, 2048)
+	b = append(b, t.Prefix()...)
+	b = append(b, `"metadata":`...)
+	v.metaAt = len(b)
+	b, v.versionAt = appendMetadata(b, &d.Meta, version, t.Builtin)
+	v.metaEnd = len(b)
+	for _, k := range slices.Sorted(maps.Keys(d.Content)) {
+		b = append(b, ',')
+		b = jsontree.AppendString(b, k)
+		b = append(b, ':')
+		b = jsontree.Append(b, d.Content[k])
+	}
+	v.Raw = bytes.Clone(append(b, '}')) // without the room that b had to grow
+	return v
+}
+
+// Prefix is how every object of the resource starts. Compiled-in types put kind first, custom ones sort their members.
+func (t *Type) Prefix() string {
+	if t.Builtin {
+		return `{"kind":"` + t.Of.Kind + `","apiVersion":"` + t.Of.APIVersion() + `",`
+	}
+	return `{"apiVersion":"` + t.Of.APIVersion() + `","kind":"` + t.Of.Kind + `",`
+}
+
+// Item returns the object as it stands in a list: compiled-in types leave kind and apiVersion out there.
+func (v *Revision) Item(t *Type) (open string, rest []byte) {
+	if t.Builtin {
+		return "{", v.Raw[len(t.Prefix()):]
+	}
+	return "", v.Raw
+}
+
+// Metadata returns the metadata's bytes.
+func (v *Revision) Metadata() []byte { return v.Raw[v.metaAt:v.metaEnd] }
+
+// At returns the object as the last state before version, at which it was deleted or left a selection.
+func (v *Revision) At(version uint64) *Revision {
+	old, now := strconv.FormatUint(v.Version, 10), strconv.FormatUint(version, 10)
+	w := *v
+	w.Version = version
+	w.Raw = slices.Concat(v.Raw[:v.versionAt], []byte(now), v.Raw[v.versionAt+len(old):])
+	w.metaEnd += len(now) - len(old)
+	return &w
+}
+
+// Draft decodes the object again.
+func (v *Revision) Draft() *Draft {
+	d, err := Parse(v.Raw)
+	if err != nil {
+		panic(fmt.Sprintf("clienttest: decode what was stored at %s: %v", v.Key, err))
+	}
+	return d
+}
+
+// PathOf returns where an object is stored: the order of these paths is the order of lists, as etcd's keys are on a
+// real server.
+func PathOf(k meta.Key) string {
+	if k.Namespace == "" {
+		return k.Name
+	}
+	return k.Namespace + "/" + k.Name
+}
+
+// Span returns the paths of one namespace, or of everything.
+func Span(namespace string) (from, to string) {
+	if namespace == "" {
+		return "", ""
+	}
+	return namespace + "/", namespace + "0" // '0' is the byte after '/'
+}
