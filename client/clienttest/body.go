@@ -9,6 +9,8 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/network"
 )
 
 // The handlers of this file give the server's usual answer, and spoil it on its way.
@@ -28,8 +30,8 @@ func (s *Server) CutBody(n int) http.HandlerFunc {
 func (s *Server) ResetBody(n int) http.HandlerFunc {
 	return s.spoil(n, func(w http.ResponseWriter, r *http.Request, _ <-chan struct{}) error {
 		_ = http.NewResponseController(w).Flush()
-		if c := connOf(r); c != nil {
-			c.reset(true)
+		if c := network.ConnOf(r); c != nil {
+			c.Reset(true)
 		}
 		panic(http.ErrAbortHandler)
 	})
@@ -100,8 +102,8 @@ func (s *spoiledWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 // each. The connection stays so slow, over HTTP/2 for every request on it, and takes no further ones after this.
 func (s *Server) Drip(n int, every time.Duration) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if c := connOf(r); c != nil {
-			c.drip(n, every)
+		if c := network.ConnOf(r); c != nil {
+			c.Drip(n, every)
 		}
 		w.Header().Set("Connection", "close") // which net/http turns into GOAWAY on HTTP/2
 		s.ServeHTTP(w, r)

@@ -60,7 +60,7 @@ func (s *Server) discover(w http.ResponseWriter, r *http.Request) error {
 			Servers  []any    `json:"serverAddressByClientCIDRs"`
 		}{
 			Kind: "APIVersions", Versions: []string{"v1"},
-			Servers: []any{map[string]string{"clientCIDR": "0.0.0.0/0", "serverAddress": s.door.listener.Addr().String()}},
+			Servers: []any{map[string]string{"clientCIDR": "0.0.0.0/0", "serverAddress": s.door.Listener.Addr().String()}},
 		})
 	case len(parts) == 1 && root == "apis":
 		return answer(struct {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/network"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -165,8 +166,8 @@ func Raw(answer string) http.HandlerFunc {
 // HTTP/2 that ends every request on the connection.
 func Reset() http.HandlerFunc {
 	return func(_ http.ResponseWriter, r *http.Request) {
-		if c := connOf(r); c != nil {
-			c.reset(false)
+		if c := network.ConnOf(r); c != nil {
+			c.Reset(false)
 		}
 		panic(http.ErrAbortHandler)
 	}

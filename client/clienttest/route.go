@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/network"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -122,8 +123,8 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 // Where there are several replicas, that answers to which the request's connection leads.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n := 0
-	if c := connOf(r); c != nil {
-		n = c.replica
+	if c := network.ConnOf(r); c != nil {
+		n = c.Replica
 	}
 	s.replicas[n].ServeHTTP(w, r)
 }

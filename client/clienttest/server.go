@@ -14,6 +14,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest/internal/kinds"
+	"github.com/bowline-go/bowline/client/clienttest/internal/network"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/printing"
 	"github.com/bowline-go/bowline/internal/memnet"
@@ -103,8 +104,8 @@ func (o Options) validate() error {
 type Server struct {
 	options   Options
 	invalid   error // why the options cannot be used; Run returns it
-	door      *door
-	authority *authority // nil without TLS
+	door      *network.Door
+	authority *network.Authority // nil without TLS
 	validator object.Validator
 	store     *store
 	replicas  []*Replica
@@ -136,13 +137,13 @@ func New(o Options) *Server {
 	if listener == nil {
 		listener = memnet.Listen()
 	}
-	s.door = newDoor(listener, orDefault(o.Replicas, 1))
+	s.door = network.NewDoor(listener, orDefault(o.Replicas, 1))
 	if o.TLS || o.HTTP2 {
-		s.authority = newAuthority(listener.Addr(), o.HTTP2)
+		s.authority = network.NewAuthority(listener.Addr(), o.HTTP2)
 	}
 	s.streaming.Store(int32(o.StreamingLists))
 	s.store = newStore(orDefault(o.HistoryAge, 5*time.Minute), orDefault(o.HistoryLength, 10_000))
-	for range s.door.replicas {
+	for range s.door.Replicas {
 		s.replicas = append(s.replicas, &Replica{s: s})
 	}
 	s.store.replicas = s.replicas
@@ -176,10 +177,10 @@ func (s *Server) Register(r Resource) error {
 
 // Config returns the configuration of a client of this server.
 func (s *Server) Config() client.Config {
-	address := s.door.listener.Addr().String()
-	config := client.Config{Server: "http://" + address, BearerToken: s.options.Token, Dial: s.door.dial}
+	address := s.door.Listener.Addr().String()
+	config := client.Config{Server: "http://" + address, BearerToken: s.options.Token, Dial: s.door.Dial}
 	if s.authority != nil {
-		config.Server, config.TLS.CAData = "https://"+address, s.authority.pem()
+		config.Server, config.TLS.CAData = "https://"+address, s.authority.PEM()
 	}
 	return config.UnderTest(s.test)
 }
@@ -192,22 +193,22 @@ func (s *Server) Run(ctx context.Context) error {
 		return errors.New("clienttest: Run was called twice")
 	}
 	if s.invalid != nil {
-		return errors.Join(s.invalid, s.door.listener.Close())
+		return errors.Join(s.invalid, s.door.Listener.Close())
 	}
-	var work traffic
+	var work network.Traffic
 	var conns sync.WaitGroup // counted up by the goroutines in Serve, and so not any more once those have returned
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		work.add(1)
-		defer work.add(-1)
+		work.Add(1)
+		defer work.Add(-1)
 		s.handle(w, r)
 	})
 	start := func(net.Listener) *http.Server {
 		srv := &http.Server{
 			Handler:     handler,
 			BaseContext: func(net.Listener) context.Context { return ctx },
-			ConnContext: withConn,
+			ConnContext: network.WithConn,
 			ConnState: func(c net.Conn, state http.ConnState) {
-				work.state(c, state)
+				work.State(c, state)
 				switch state {
 				case http.StateNew:
 					conns.Add(1)
@@ -222,27 +223,27 @@ func (s *Server) Run(ctx context.Context) error {
 		srv.Protocols.SetHTTP1(true)
 		srv.Protocols.SetHTTP2(s.options.HTTP2)
 		if s.authority != nil {
-			srv.TLSConfig = s.authority.config()
+			srv.TLSConfig = s.authority.Config()
 		}
 		return srv
 	}
 	served := make(chan error, 1)
-	go func() { served <- s.door.serve(start) }()
+	go func() { served <- s.door.Serve(start) }()
 	var err error
 	select {
 	case err = <-served:
-		_ = s.door.listener.Close() // it takes no more connections, and is open yet
+		_ = s.door.Listener.Close() // it takes no more connections, and is open yet
 	case <-ctx.Done():
-		_ = s.door.listener.Close()
+		_ = s.door.Listener.Close()
 		<-served
 	}
 	// Handlers see the end of ctx, so watches end. One that is stuck in a write, because its client does not read, ends when
 	// its connection is closed.
-	servers := s.door.shut()
+	servers := s.door.Shut()
 	for _, srv := range servers {
 		srv.SetKeepAlivesEnabled(false)
 	}
-	done := work.done()
+	done := work.Done()
 	grace := time.NewTimer(time.Second)
 	defer grace.Stop()
 	select {
@@ -251,67 +252,16 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	// First the connections themselves: over TLS, net/http's Close writes a farewell while it holds a lock that everything
 	// else of it needs, and on a slow connection, or to a client that does not read, that waits.
-	for _, c := range s.door.open() {
+	for _, c := range s.door.Open() {
 		_ = c.Close()
 	}
 	for _, srv := range servers {
 		_ = srv.Close()
 	}
 	conns.Wait()
-	s.door.release()
+	s.door.Release()
 	<-done
 	return err
-}
-
-// traffic counts what must be over before connections may be closed: handlers that run, and connections on which an answer
-// is still being sent, because net/http sends the rest of it after the handler has returned.
-type traffic struct {
-	mu     sync.Mutex
-	n      int
-	active map[net.Conn]bool
-	zero   chan struct{} // made by done, closed when n is 0 for the first time after that
-	closed bool
-}
-
-func (t *traffic) add(n int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.n += n
-	t.check()
-}
-
-// state notes that a connection starts or ends to have a request on it.
-func (t *traffic) state(c net.Conn, state http.ConnState) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	switch is, was := state == http.StateActive, t.active[c]; {
-	case is && !was:
-		if t.active == nil {
-			t.active = map[net.Conn]bool{}
-		}
-		t.active[c] = true
-		t.n++
-	case was && !is:
-		delete(t.active, c)
-		t.n--
-		t.check()
-	}
-}
-
-// done returns a channel that is closed as soon as there is nothing to wait for.
-func (t *traffic) done() <-chan struct{} {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.zero = make(chan struct{})
-	t.check()
-	return t.zero
-}
-
-func (t *traffic) check() {
-	if t.n == 0 && t.zero != nil && !t.closed {
-		t.closed = true
-		close(t.zero)
-	}
 }
 
 // TB is the part of testing.TB that Start needs. It is an interface so that programs which embed a server do not link

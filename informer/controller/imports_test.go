@@ -47,13 +47,15 @@ var imports = map[string][]string{
 	"client/kubeconfig": {"client", "internal/directive", "internal/regular", "internal/shown"},
 	"client/clienttest": {
 		"client", "client/meta", "internal/fieldset", "internal/memnet", "internal/undertest", "patch",
-		"client/clienttest/internal/jsontree", "client/clienttest/internal/kinds", "client/clienttest/internal/object",
-		"client/clienttest/internal/ownership", "client/clienttest/internal/patching", "client/clienttest/internal/printing",
-		"client/clienttest/internal/protobuf", "client/clienttest/internal/schema", "client/clienttest/internal/status",
+		"client/clienttest/internal/jsontree", "client/clienttest/internal/kinds", "client/clienttest/internal/network",
+		"client/clienttest/internal/object", "client/clienttest/internal/ownership", "client/clienttest/internal/patching",
+		"client/clienttest/internal/printing", "client/clienttest/internal/protobuf", "client/clienttest/internal/schema",
+		"client/clienttest/internal/status",
 	},
 
 	// The parts of that server. None of them knows it, and each knows only those above it.
 	"client/clienttest/internal/jsontree":  {"internal/directive"},
+	"client/clienttest/internal/network":   {"internal/memnet"},
 	"client/clienttest/internal/status":    {"client/meta"},
 	"client/clienttest/internal/kinds":     {"client/clienttest/internal/jsontree"},
 	"client/clienttest/internal/printing":  {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/status"},

@@ -1,4 +1,4 @@
-package clienttest
+package network
 
 import (
 	"context"
@@ -12,11 +12,11 @@ import (
 	"github.com/bowline-go/bowline/internal/memnet"
 )
 
-// conn is the server's end of a connection, on which faults can happen.
-type conn struct {
+// Conn is the server's end of a connection, on which faults can happen.
+type Conn struct {
 	net.Conn
-	door    *door
-	replica int // the number of the replica that it leads to
+	door    *Door
+	Replica int // the number of the replica that it leads to
 
 	mu            sync.Mutex // guards the rest
 	frozen        bool       // nothing arrives any more, either way
@@ -29,22 +29,22 @@ type conn struct {
 
 type connKey struct{}
 
-// withConn puts the connection into the context of its requests.
-func withConn(ctx context.Context, c net.Conn) context.Context {
+// WithConn puts the connection into the context of its requests.
+func WithConn(ctx context.Context, c net.Conn) context.Context {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()
 	}
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// connOf returns the connection of a request, nil for one that came in by another server.
-func connOf(r *http.Request) *conn {
-	c, _ := r.Context().Value(connKey{}).(*conn)
+// ConnOf returns the connection of a request, nil for one that came in by another server.
+func ConnOf(r *http.Request) *Conn {
+	c, _ := r.Context().Value(connKey{}).(*Conn)
 	return c
 }
 
 // set changes the connection's state and wakes a write that looks at it.
-func (c *conn) set(change func()) {
+func (c *Conn) set(change func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	change()
@@ -56,7 +56,7 @@ func (c *conn) set(change func()) {
 
 // Read reads into nowhere while the connection is frozen. The end of the other side is seen all the same, which the
 // client cannot tell and which frees what nobody uses.
-func (c *conn) Read(p []byte) (int, error) {
+func (c *Conn) Read(p []byte) (int, error) {
 	for {
 		n, err := c.Conn.Read(p)
 		c.mu.Lock()
@@ -73,7 +73,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 }
 
-func (c *conn) Write(p []byte) (n int, err error) {
+func (c *Conn) Write(p []byte) (n int, err error) {
 	for len(p) > 0 {
 		size, lost, err := c.turn(len(p))
 		if err != nil {
@@ -92,7 +92,7 @@ func (c *conn) Write(p []byte) (n int, err error) {
 }
 
 // turn waits until something may be written, and says how much of what is left, or that it is lost.
-func (c *conn) turn(left int) (size int, lost bool, err error) {
+func (c *Conn) turn(left int) (size int, lost bool, err error) {
 	var due *time.Timer
 	for {
 		c.mu.Lock()
@@ -139,7 +139,7 @@ func (c *conn) turn(left int) (size int, lost bool, err error) {
 	}
 }
 
-func (c *conn) Close() error {
+func (c *Conn) Close() error {
 	var frozen, closed bool
 	c.set(func() { frozen, closed, c.closed = c.frozen, c.closed, true })
 	if closed {
@@ -153,7 +153,7 @@ func (c *conn) Close() error {
 }
 
 // CloseWrite lets net/http end a connection without a reset.
-func (c *conn) CloseWrite() error {
+func (c *Conn) CloseWrite() error {
 	c.mu.Lock()
 	frozen := c.frozen
 	c.mu.Unlock()
@@ -163,18 +163,18 @@ func (c *conn) CloseWrite() error {
 	return nil
 }
 
-func (c *conn) SetDeadline(t time.Time) error {
+func (c *Conn) SetDeadline(t time.Time) error {
 	return c.deadline(func() error {
 		c.writeDeadline = t
 		return c.Conn.SetDeadline(t)
 	})
 }
 
-func (c *conn) SetReadDeadline(t time.Time) error {
+func (c *Conn) SetReadDeadline(t time.Time) error {
 	return c.deadline(func() error { return c.Conn.SetReadDeadline(t) })
 }
 
-func (c *conn) SetWriteDeadline(t time.Time) error {
+func (c *Conn) SetWriteDeadline(t time.Time) error {
 	return c.deadline(func() error {
 		c.writeDeadline = t
 		return c.Conn.SetWriteDeadline(t)
@@ -183,7 +183,7 @@ func (c *conn) SetWriteDeadline(t time.Time) error {
 
 // deadline sets one, unless the connection is closed: Close of a frozen one ends a read by a deadline, and net/http, which
 // takes its own away before it waits for the next request, may come after that.
-func (c *conn) deadline(set func() error) (err error) {
+func (c *Conn) deadline(set func() error) (err error) {
 	c.set(func() {
 		if err = net.ErrClosed; !c.closed {
 			err = set()
@@ -192,16 +192,16 @@ func (c *conn) deadline(set func() error) (err error) {
 	return err
 }
 
-// freeze makes the connection a half-open one.
-func (c *conn) freeze() { c.set(func() { c.frozen = true }) }
+// Freeze makes the connection a half-open one.
+func (c *Conn) Freeze() { c.set(func() { c.frozen = true }) }
 
-// drip makes the connection a slow one.
-func (c *conn) drip(chunk int, every time.Duration) {
+// Drip makes the connection a slow one.
+func (c *Conn) Drip(chunk int, every time.Duration) {
 	c.set(func() { c.chunk, c.every = max(1, chunk), every })
 }
 
-// reset ends the connection with a reset: at once, or after what was written.
-func (c *conn) reset(afterWritten bool) {
+// Reset ends the connection with a reset: at once, or after what was written.
+func (c *Conn) Reset(afterWritten bool) {
 	switch raw := c.Conn.(type) {
 	case *memnet.Conn:
 		if afterWritten {

@@ -1,4 +1,4 @@
-package clienttest
+package network
 
 import (
 	"crypto/ecdsa"
@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// authority signs the certificates of a server that serves https, and of its clients. Its keys are for tests: they are
+// Authority signs the certificates of a server that serves https, and of its clients. Its keys are for tests: they are
 // made when the server is, and are nowhere else.
-type authority struct {
+type Authority struct {
 	hosts     []string
 	protocols []string
 
@@ -28,20 +28,21 @@ type authority struct {
 	serving tls.Certificate
 }
 
-func newAuthority(address net.Addr, http2 bool) *authority {
-	a := &authority{hosts: []string{"localhost", "127.0.0.1", "::1"}, protocols: []string{"http/1.1"}}
+// NewAuthority makes a CA, and a certificate of it for a server at address.
+func NewAuthority(address net.Addr, http2 bool) *Authority {
+	a := &Authority{hosts: []string{"localhost", "127.0.0.1", "::1"}, protocols: []string{"http/1.1"}}
 	if host, _, err := net.SplitHostPort(address.String()); err == nil {
 		a.hosts = append(a.hosts, host)
 	}
 	if http2 {
 		a.protocols = []string{"h2", "http/1.1"}
 	}
-	a.swap(true)
+	a.Swap(true)
 	return a
 }
 
-// swap makes another certificate, and another CA before if it is asked to.
-func (a *authority) swap(ca bool) {
+// Swap makes another certificate, and another CA before if it is asked to.
+func (a *Authority) Swap(ca bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if ca {
@@ -70,7 +71,7 @@ func (a *authority) swap(ca bool) {
 
 // sign signs a certificate for key; without a CA it signs itself. It is valid in the bubbles of testing/synctest, whose
 // clocks start in the year 2000, and today.
-func (a *authority) sign(t *x509.Certificate, key *ecdsa.PrivateKey) *x509.Certificate {
+func (a *Authority) sign(t *x509.Certificate, key *ecdsa.PrivateKey) *x509.Certificate {
 	a.serial++
 	t.SerialNumber = big.NewInt(a.serial)
 	t.NotBefore = time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -98,8 +99,8 @@ func newKey() *ecdsa.PrivateKey {
 	return key
 }
 
-// config is what crypto/tls asks at each handshake, and so swapping needs no restart.
-func (a *authority) config() *tls.Config {
+// Config is what crypto/tls asks at each handshake, and so swapping needs no restart.
+func (a *Authority) Config() *tls.Config {
 	return &tls.Config{
 		NextProtos: a.protocols,
 		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
@@ -116,36 +117,15 @@ func (a *authority) config() *tls.Config {
 	}
 }
 
-// pem returns the CA's certificate.
-func (a *authority) pem() []byte {
+// PEM returns the CA's certificate.
+func (a *Authority) PEM() []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
 }
 
-// SwapCertificate gives the server another certificate and key of the same CA. Handshakes from now on use it, and open
-// connections are not touched; [Server.GoAway] and [Server.Freeze] are for those. It does nothing without Options.TLS.
-func (s *Server) SwapCertificate() {
-	if s.authority != nil {
-		s.authority.swap(false)
-	}
-}
-
-// SwapCA gives the server another CA, and a certificate of that. Config then carries the new CA; who trusts the old one
-// alone, or has a client certificate of it, fails at the next handshake. It does nothing without Options.TLS.
-func (s *Server) SwapCA() {
-	if s.authority != nil {
-		s.authority.swap(true)
-	}
-}
-
-// ClientCertificate returns a new certificate of the server's present CA for a user, and its key, as PEM. A request on a
-// connection with such a certificate needs no token. Both are nil without Options.TLS.
-func (s *Server) ClientCertificate(user string) (certPEM, keyPEM []byte) {
-	a := s.authority
-	if a == nil {
-		return nil, nil
-	}
+// ClientCertificate returns a new certificate for a user, and its key, as PEM.
+func (a *Authority) ClientCertificate(user string) (certPEM, keyPEM []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	key := newKey()

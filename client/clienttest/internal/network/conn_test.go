@@ -1,4 +1,4 @@
-package clienttest
+package network
 
 import (
 	"errors"
@@ -19,16 +19,16 @@ func TestAFrozenConnectionThatIsClosedStaysClosed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := newDoor(memnet.Listen(), 1)
-				if _, err := d.dial(t.Context(), "tcp", d.listener.Addr().String()); err != nil {
+				d := NewDoor(memnet.Listen(), 1)
+				if _, err := d.Dial(t.Context(), "tcp", d.Listener.Addr().String()); err != nil {
 					t.Fatal(err)
 				}
-				raw, err := d.listener.Accept()
+				raw, err := d.Listener.Accept()
 				if err != nil {
 					t.Fatal(err)
 				}
 				c := d.enter(raw)
-				c.freeze()
+				c.Freeze()
 				if err := c.Close(); err != nil {
 					t.Fatal(err)
 				}
@@ -38,7 +38,7 @@ func TestAFrozenConnectionThatIsClosedStaysClosed(t *testing.T) {
 				if _, err := c.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
 					t.Errorf("read: %v", err)
 				}
-				d.release()
+				d.Release()
 			})
 		})
 	}

@@ -1,0 +1,215 @@
+// Package network has the server's end of the network: a door through which connections come in, with the faults that can happen to
+// them, and an authority that signs certificates.
+package network
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/bowline-go/bowline/internal/memnet"
+)
+
+// Door is where connections come in. It hands them on to the http.Server of the time, and knows those that are open,
+// so that faults can be made of them.
+type Door struct {
+	Listener net.Listener
+	Replicas int
+
+	mu      sync.Mutex // guards the rest
+	conns   map[*Conn]struct{}
+	held    []net.Conn // closed by the server while frozen: their clients must not be told
+	count   int        // connections until now
+	silent  bool       // new connections are frozen from the start
+	refusal error      // what dials get; nil accepts them
+
+	// GoAway starts another shift, because Shutdown is what makes net/http send GOAWAY at any time, and a server that was
+	// shut down takes no more connections.
+	start   func(net.Listener) *http.Server
+	shift   *shift
+	servers []*http.Server
+	serving sync.WaitGroup // goroutines in Serve
+}
+
+// NewDoor returns a door for the connections that l accepts, which go to the replicas by turns.
+func NewDoor(l net.Listener, replicas int) *Door {
+	return &Door{Listener: l, Replicas: replicas, conns: map[*Conn]struct{}{}}
+}
+
+// shift is the connections of one http.Server, as a listener.
+type shift struct {
+	door   *Door
+	conns  chan net.Conn
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (s *shift) Accept() (net.Conn, error) {
+	select {
+	case c := <-s.conns:
+		return c, nil
+	case <-s.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (s *shift) Close() error {
+	s.once.Do(func() { close(s.closed) })
+	return nil
+}
+
+func (s *shift) Addr() net.Addr { return s.door.Listener.Addr() }
+
+// next starts another shift. It does nothing before the first.
+func (d *Door) next() (ended *http.Server) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.start == nil {
+		return nil
+	}
+	if n := len(d.servers); n > 0 {
+		ended = d.servers[n-1]
+	}
+	d.shift = &shift{door: d, conns: make(chan net.Conn), closed: make(chan struct{})}
+	srv, l := d.start(d.shift), d.shift
+	d.servers = append(d.servers, srv)
+	d.serving.Go(func() {
+		if srv.TLSConfig != nil {
+			_ = srv.ServeTLS(l, "", "")
+			return
+		}
+		_ = srv.Serve(l)
+	})
+	return ended
+}
+
+// Serve accepts connections until the listener is closed, and returns why it was.
+func (d *Door) Serve(start func(net.Listener) *http.Server) error {
+	d.mu.Lock()
+	d.start = start
+	d.mu.Unlock()
+	d.next()
+	for {
+		c, err := d.Listener.Accept()
+		if err != nil {
+			return err
+		}
+		d.hand(d.enter(c))
+	}
+}
+
+// enter notes a connection.
+func (d *Door) enter(raw net.Conn) *Conn {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c := &Conn{Conn: raw, door: d, Replica: d.count % d.Replicas, frozen: d.silent}
+	d.count++
+	d.conns[c] = struct{}{}
+	return c
+}
+
+// hand gives a connection to the present shift.
+func (d *Door) hand(c net.Conn) {
+	for {
+		d.mu.Lock()
+		s := d.shift
+		d.mu.Unlock()
+		select {
+		case s.conns <- c:
+			return
+		case <-s.closed: // another one follows
+		}
+	}
+}
+
+// Shut ends the last shift and returns every server that has had one, when none of them takes connections any more.
+func (d *Door) Shut() []*http.Server {
+	d.mu.Lock()
+	d.start = nil
+	s := d.shift
+	d.mu.Unlock()
+	_ = s.Close()
+	d.serving.Wait()
+	return d.servers
+}
+
+// leave forgets a connection that the server has closed. One that is frozen stays open, and its client is not told.
+func (d *Door) leave(c *Conn, frozen bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.conns, c)
+	if frozen {
+		d.held = append(d.held, c.Conn)
+	}
+}
+
+// Release closes what no http.Server has closed: connections that a handler has taken over, and what leave has kept.
+func (d *Door) Release() {
+	for _, c := range d.Open() {
+		_ = c.Close()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, c := range d.held {
+		_ = c.Close()
+	}
+	d.held = nil
+}
+
+// Dial connects a client to the server.
+func (d *Door) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	d.mu.Lock()
+	err := d.refusal
+	d.mu.Unlock()
+	if err != nil {
+		if errno, ok := err.(syscall.Errno); ok {
+			err = os.NewSyscallError("connect", errno)
+		}
+		return nil, &net.OpError{Op: "dial", Net: network, Addr: d.Listener.Addr(), Err: err}
+	}
+	if l, ok := d.Listener.(*memnet.Listener); ok {
+		return l.DialContext(ctx, network, address)
+	}
+	return (&net.Dialer{Timeout: 30 * time.Second}).DialContext(ctx, network, address)
+}
+
+// Open returns the connections that are open.
+func (d *Door) Open() []*Conn {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var all []*Conn
+	for c := range d.conns {
+		all = append(all, c)
+	}
+	return all
+}
+
+// Silence has new connections frozen from the start, or no longer.
+func (d *Door) Silence(on bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.silent = on
+}
+
+// Refuse makes dials fail, unless err is nil.
+func (d *Door) Refuse(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.refusal = err
+}
+
+// GoAway starts another shift, and has the one before tell its clients so. It returns false before the first.
+func (d *Door) GoAway() bool {
+	ended := d.next()
+	if ended == nil {
+		return false
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel() // what is under way goes on
+	_ = ended.Shutdown(ctx)
+	return true
+}
