@@ -48,9 +48,9 @@ var imports = map[string][]string{
 	"client/clienttest": {
 		"client", "client/meta", "internal/fieldset", "internal/memnet", "internal/undertest", "patch",
 		"client/clienttest/internal/jsontree", "client/clienttest/internal/kinds", "client/clienttest/internal/network",
-		"client/clienttest/internal/object", "client/clienttest/internal/ownership", "client/clienttest/internal/patching",
-		"client/clienttest/internal/printing", "client/clienttest/internal/protobuf", "client/clienttest/internal/schema",
-		"client/clienttest/internal/status",
+		"client/clienttest/internal/object", "client/clienttest/internal/openapi2", "client/clienttest/internal/ownership",
+		"client/clienttest/internal/patching", "client/clienttest/internal/printing", "client/clienttest/internal/protobuf",
+		"client/clienttest/internal/schema", "client/clienttest/internal/status",
 	},
 
 	// The parts of that server. None of them knows it, and each knows only those above it.
@@ -62,6 +62,7 @@ var imports = map[string][]string{
 	"client/clienttest/internal/protobuf":  {"client/clienttest/internal/jsontree"},
 	"client/clienttest/internal/schema":    {"client/meta", "internal/fieldset", "patch", "client/clienttest/internal/jsontree", "client/clienttest/internal/status"},
 	"client/clienttest/internal/object":    {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/kinds", "client/clienttest/internal/schema", "client/clienttest/internal/status"},
+	"client/clienttest/internal/openapi2":  {"client/clienttest/internal/jsontree", "client/clienttest/internal/schema"},
 	"client/clienttest/internal/ownership": {"client/meta", "internal/fieldset", "client/clienttest/internal/jsontree", "client/clienttest/internal/schema"},
 	"client/clienttest/internal/patching":  {"client/meta", "patch", "client/clienttest/internal/jsontree", "client/clienttest/internal/schema", "client/clienttest/internal/status"},
 
