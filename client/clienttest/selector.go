@@ -15,7 +15,7 @@ type selection struct {
 	name      string // where the path of a watch has it
 	labels    meta.Selector
 	fields    meta.FieldSelector
-	paths     []string // of revision.fields
+	paths     []string // of Revision.Fields
 }
 
 // selection reads the selectors of a request.

@@ -23,7 +23,7 @@ const watchTimeout = 45 * time.Minute
 // lastBookmark is how long before its end a watch gets one more bookmark, so that the next one starts where it ended.
 const lastBookmark = 2 * time.Second
 
-// Why a watch ends: it is cut in mid-stream, or ends as if its time were over. Where the cause is a *statusError, that
+// Why a watch ends: it is cut in mid-stream, or ends as if its time were over. Where the cause is a *status.Error, that
 // is sent as an ERROR event first.
 var (
 	errDropped = errors.New("watch dropped")

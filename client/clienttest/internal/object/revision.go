@@ -19,7 +19,7 @@ type Revision struct {
 	UID     string
 	Version uint64
 	Labels  map[string]string
-	Fields  []string // the values of the resource's SelectableFields
+	Fields  []string // the values of the fields that Type.Selectable names
 
 	Deleting bool // deletionTimestamp is set
 
