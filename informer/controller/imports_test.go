@@ -8,7 +8,9 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -153,6 +155,39 @@ func TestPackagesImportWhatTheirRulesSay(t *testing.T) {
 		if !found[name] {
 			t.Errorf("there is a rule for package %s, which does not exist", name)
 		}
+	}
+}
+
+// floor returns how far above those that import nothing a package stands.
+func floor(name string) int {
+	n := 0
+	for _, below := range imports[name] {
+		n = max(n, floor(below)+1)
+	}
+	return n
+}
+
+// The packages below clienttest are in its own DESIGN.md.
+func TestTheTableOfFloorsIsTheGraph(t *testing.T) {
+	text, err := os.ReadFile("../../CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := make(map[string]int)
+	for _, line := range regexp.MustCompile(`(?m)^(\d)  ([\w/]+) `).FindAllStringSubmatch(string(text), -1) {
+		drawn[line[2]], _ = strconv.Atoi(line[1])
+	}
+	for name := range imports {
+		if strings.HasPrefix(name, "client/clienttest/internal/") {
+			continue
+		}
+		if n, ok := drawn[name]; !ok || n != floor(name) {
+			t.Errorf("CONTRIBUTING.md has package %s on floor %d (%v), and it stands on %d", name, n, ok, floor(name))
+		}
+		delete(drawn, name)
+	}
+	for name := range drawn {
+		t.Errorf("CONTRIBUTING.md has package %s, which does not exist", name)
 	}
 }
 
