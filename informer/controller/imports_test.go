@@ -72,7 +72,7 @@ var imports = map[string][]string{
 	"informer/controller": {"cache", "client/meta", "internal/report", "workqueue"},
 
 	// For tests only: the suite that the server in the process and the real one have to pass.
-	"internal/conformance": {"client", "client/discovery", "client/meta", "errors", "patch"},
+	"internal/conformance": {"client", "client/discovery", "client/meta", "errors", "internal/conformance/calls", "patch"},
 	// A test that lists what the others export.
 	"internal/api": {},
 	// A program that changes the code of the others.

@@ -3,6 +3,7 @@ package conformance
 import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/conformance/calls"
 )
 
 // Namespace is as much of one as the suite needs.
@@ -30,31 +31,13 @@ type Deployment struct {
 	Status          DeploymentStatus `json:"status,omitzero"`
 }
 
-// DeploymentSpec is the least that a server accepts.
-type DeploymentSpec struct {
-	Replicas int                `json:"replicas"`
-	Selector meta.LabelSelector `json:"selector"`
-	Template PodTemplate        `json:"template"`
-}
-
-// PodTemplate is the template of a Deployment's pods.
-type PodTemplate struct {
-	Metadata struct {
-		Labels map[string]string `json:"labels,omitempty"`
-	} `json:"metadata"`
-	Spec PodSpec `json:"spec"`
-}
-
-// PodSpec names the containers of a pod.
-type PodSpec struct {
-	Containers []Container `json:"containers"`
-}
-
-// Container is one container.
-type Container struct {
-	Name  string `json:"name"`
-	Image string `json:"image"`
-}
+// The parts of a Deployment's spec are those of the table of calls.
+type (
+	DeploymentSpec = calls.DeploymentSpec
+	PodTemplate    = calls.PodTemplate
+	PodSpec        = calls.PodSpec
+	Container      = calls.Container
+)
 
 // DeploymentStatus is what a controller reports.
 type DeploymentStatus struct {
