@@ -8,7 +8,7 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// classify says what an error means for recovery.
+// classify returns the meaning of an error for recovery.
 func classify(err error) outcome {
 	if err == nil {
 		return done
@@ -34,8 +34,8 @@ func classify(err error) outcome {
 	case errors.Is(err, errUnmarked):
 		return refused
 	case errors.Is(err, client.WrongKind), inStream && !answered, errors.Is(err, apierrors.StoreReadError):
-		// An event that the server cannot read from its store is as lost as one that cannot be read here: from the same
-		// version it comes again and again.
+		// An event that the server cannot read from its store is lost like one that cannot be decoded here: a watch from the
+		// same version brings it again and again.
 		return inapplicable
 	case apierrors.IsTooLargeResourceVersion(err):
 		return tooLarge
@@ -52,12 +52,12 @@ func classify(err error) outcome {
 	return classifyCode(status.Status.Code, inStream)
 }
 
-// classifyCode says what an answer means whose code is all that there is to it. inStream says that it came as an event of a
-// watch that had begun.
+// classifyCode classifies a status of which only the code is known. inStream says that it came as an event of a watch that
+// had begun.
 func classifyCode(code int, inStream bool) outcome {
 	switch {
 	case code == http.StatusInternalServerError && inStream:
-		// The server fails at what comes next. That may pass, and if it does not, a list gets around it.
+		// The server fails at the next event. That may pass; if not, a list gets around it.
 		return inapplicable
 	case code == http.StatusUnauthorized, code == http.StatusTooManyRequests, code == http.StatusRequestTimeout:
 		return transient

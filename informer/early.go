@@ -12,23 +12,23 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// A cache that has never held a complete list says of everything that it is not there. A controller that believes it creates
+// A cache that has never held a complete list reports every object as absent. A controller that believes it creates
 // objects that exist, or deletes what refers to them. So the first such read is reported.
 
-// EarlyReadError says that the cache of an informer was read before it held a complete list, so the answer may lack objects
-// that the server has. It is reported once for each informer; see [Options.AllowEarlyReads].
+// EarlyReadError says that the cache of an informer was read before it held a complete list, so the answer may lack
+// objects that the server has. It is reported once for each informer; see [Options.AllowEarlyReads].
 type EarlyReadError struct {
-	// Resource is what the informer follows.
+	// Resource is the resource that the informer follows.
 	Resource meta.GVR
-	// Read is what was read.
+	// Read is the read.
 	Read cache.Read
-	// At is the file and the line of the program that read, or empty if it is not known.
+	// At is the file and line of the program that read, or empty if it is not known.
 	At string
 	// Err is why the cache was not complete.
 	Err error
 }
 
-// Error names the read, its place and the reason, and says what to do.
+// Error names the read, its place and the reason, and how to avoid it.
 func (e *EarlyReadError) Error() string {
 	what := e.Read.Op
 	if e.Read.Key != (meta.Key{}) {
@@ -45,14 +45,14 @@ func (e *EarlyReadError) Error() string {
 // Unwrap returns why the cache was not complete.
 func (e *EarlyReadError) Unwrap() error { return e.Err }
 
-// early reports a read if what was asked for has not been listed, and is the informer's. The store calls it while anything
-// is missing.
+// early reports a read of an object or a namespace that the informer covers and has not listed yet. The store calls it
+// until every namespace is listed.
 func (i *Informer[T]) early(read cache.Read) {
 	if i.committed() || !i.isEarly(read) {
 		return
 	}
 	err := &EarlyReadError{Read: read, At: reader(), Err: i.Unsynced()}
-	if err.Err == nil { // it has come this moment
+	if err.Err == nil { // the list has become complete this moment
 		return
 	}
 	if any(i.source) != nil {
@@ -62,8 +62,8 @@ func (i *Informer[T]) early(read cache.Read) {
 	i.test.Misused(err)
 }
 
-// committed reports whether the store has a list of each of its writers. The store has it, and says so to its subscribers, a moment
-// before the informer notes that; a read in between is not early.
+// committed reports whether every writer of the store has committed a list. The store commits, and tells its subscribers,
+// a moment before the informer notes it; a read in between is not early.
 func (i *Informer[T]) committed() bool {
 	i.mu.Lock()
 	scopes := slices.Collect(maps.Values(i.scopes))
@@ -76,7 +76,7 @@ func (i *Informer[T]) committed() bool {
 	return len(scopes) > 0
 }
 
-// isEarly reports whether a read is too early, and the first that is.
+// isEarly reports whether a read is too early and the first such read.
 func (i *Informer[T]) isEarly(read cache.Read) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -84,15 +84,15 @@ func (i *Informer[T]) isEarly(read cache.Read) bool {
 		return false
 	}
 	if ns := read.Key.Namespace; ns != "" && !among(i.want, "") && (!among(i.want, ns) || i.listed[ns]) {
-		return false // it is not the informer's, or it has come
+		return false // the informer does not cover it, or has listed it
 	}
 	i.warned = true
 	i.store.OnRead(nil)
 	return true
 }
 
-// reader returns the place of the program that reads: the first that is neither in this package nor in package cache. Files
-// tell, because a loop's body is a function of the package that has the loop.
+// reader returns the place in the program that reads: the first frame outside this package and package cache. It compares
+// file names, because the body of a range-over-func loop is a function of the package that has the loop.
 func reader() string {
 	_, self, _, _ := runtime.Caller(0)
 	here := path.Dir(self)

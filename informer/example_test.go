@@ -15,7 +15,7 @@ import (
 	"github.com/bowline-go/bowline/informer/controller"
 )
 
-// Pod is a pod as this program sees it: nothing else of it is decoded or kept.
+// Pod has the fields of a pod that this program needs; no others are decoded or kept.
 type Pod struct {
 	meta.Identity `json:"metadata"`
 	Spec          struct {
@@ -23,7 +23,7 @@ type Pod struct {
 	} `json:"spec"`
 }
 
-// Pods says where the server has them.
+// Pods describes the resource.
 var Pods = client.Type[*Pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
 
 func pod(name, node string) *Pod {
@@ -52,10 +52,10 @@ func Example() {
 				return err
 			}
 		}
-		if err := inf.WaitSynced(ctx); err != nil { // says why not
+		if err := inf.WaitSynced(ctx); err != nil { // the error says why not
 			return err
 		}
-		// The cache follows the server a little later: whoever has to know when subscribes.
+		// The cache follows the server with a short delay: subscribe to learn of changes.
 		all := make(chan string, 3)
 		inf.Subscribe(cache.HandlerFuncs[*Pod]{Add: func(p *Pod) { all <- p.Name }})
 		names := []string{<-all, <-all, <-all}
@@ -72,7 +72,7 @@ func Example() {
 	// on node one: 2
 }
 
-// Writing to the server, and then reading from the cache what was written.
+// ExampleInformer_WaitFor writes to the server, and then reads the written object from the cache.
 func ExampleInformer_WaitFor() {
 	server := clienttest.New(clienttest.Options{})
 	c, err := client.New(server.Config())

@@ -13,8 +13,8 @@ import (
 
 // FactoryOptions configure a [Factory]. The zero value stops an informer when the Run of its last [Shared] ends.
 type FactoryOptions struct {
-	// Grace is how long an informer goes on after the Run of its last Shared has ended. A Shared that runs by then finds the
-	// informer and its cache as they are. 0 means not at all.
+	// Grace is how long an informer goes on after the Run of its last Shared has ended. A Shared that runs within that time
+	// finds the informer and its cache unchanged. 0 means that the informer stops at once.
 	Grace time.Duration
 }
 
@@ -24,12 +24,12 @@ type FactoryOptions struct {
 type Factory struct {
 	o FactoryOptions
 
-	// mu guards the rest, and the users and lives of all informers. Nothing else is locked, and nothing is called, under it.
+	// mu guards the fields below, and the users and lives of all informers. Nothing else is locked or called under it.
 	mu       sync.Mutex
 	running  bool
-	ended    chan struct{}                // closed at the end of the Run that is under way
-	commons  map[any]weak.Pointer[common] // by what they share; one that nobody refers to any more is forgotten
-	starting []*common                    // those for which Run has to start a goroutine
+	ended    chan struct{}                // closed when the current Run ends
+	commons  map[any]weak.Pointer[common] // by what they share; an unreferenced one is dropped
+	starting []*common                    // Run has to start a goroutine for these
 
 	wake chan struct{} // holds a token when starting has grown
 }
@@ -39,9 +39,10 @@ func NewFactory(o FactoryOptions) *Factory {
 	return &Factory{o: o, commons: make(map[any]weak.Pointer[common]), wake: make(chan struct{}, 1)}
 }
 
-// Run runs the informers whose [Shared] run, until ctx ends; then it returns nil, after all that it started. It returns an
-// error at once if it is running already. A Shared whose informer it has stopped ends with an error, unless its context has
-// ended too, as it does under [Run]. Where an informer panics Run does, after everything has returned.
+// Run runs the informers whose [Shared] run, until ctx ends; then it returns nil, after all its goroutines have returned.
+// It returns an error at once if it is running already. The Run of a Shared whose informer is stopped this way returns an
+// error, unless its context has ended too, as it does under [Run]. If an informer panics, Run panics, after everything has
+// returned.
 func (s *Factory) Run(ctx context.Context) error {
 	if s.o.Grace < 0 {
 		return fmt.Errorf("run Factory: informer.FactoryOptions: Grace must be 0 or more, got %v", s.o.Grace)
@@ -52,7 +53,7 @@ func (s *Factory) Run(ctx context.Context) error {
 	defer s.end()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	// Each goroutine is ended by ctx, or by its users, and waited for here.
+	// ctx or its users end each goroutine, and Run waits for it here.
 	var (
 		running  sync.WaitGroup
 		first    sync.Once
@@ -65,7 +66,7 @@ func (s *Factory) Run(ctx context.Context) error {
 					if value := recover(); value != nil {
 						first.Do(func() { panicked = value })
 						cancel()
-						c.rise(ctx) // as ctx has ended, who waits for it waits for the next Run
+						c.rise(ctx) // ctx has ended, so its users now wait for the next Run
 					}
 				}()
 				c.serve(ctx)
@@ -109,7 +110,7 @@ func (s *Factory) isRunning() bool {
 	return s.running
 }
 
-// find returns the informer of a key; it is nil if there is none. made, where it is not nil, becomes that informer then.
+// find returns the informer of a key. If there is none, it stores made under the key and returns it, unless made is nil.
 func (s *Factory) find(key any, made *common) *common {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,17 +137,17 @@ type common struct {
 	s        *Factory
 	informer any // an *Informer[T]
 	run      func(context.Context) error
-	renew    func() // makes the informer as if it had never run; it does not run then
+	renew    func() // resets an informer that does not run to its initial state
 
 	// Guarded by Factory.mu.
-	life    *life // that of the users who come now
+	life    *life // the life that new users join
 	serving bool  // a goroutine runs it, or is about to
 }
 
-// life is what an informer does from a first user to the end after a last one.
+// life is one period in which an informer runs, from its first user to the end after its last one.
 //
-// Its users are in it from the beginning. A user that comes after it has been told to end gets the next life, which begins with an
-// empty cache when this one has ended.
+// A user that comes after the life has been told to end gets the next life. That one begins with an empty cache when this
+// one has ended.
 type life struct {
 	begun chan struct{} // closed when the informer is about to run
 	ended chan struct{} // closed when it has run
@@ -165,7 +166,7 @@ func newLife() *life {
 	return &life{begun: make(chan struct{}), ended: make(chan struct{}), users: make(map[user]bool)}
 }
 
-// join makes u a user of the life that is, or of the next one, and has it started if it has not been.
+// join makes u a user of the current life, and has the informer started if it is not running.
 func (c *common) join(u user) *life {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -179,20 +180,20 @@ func (c *common) join(u user) *life {
 		c.s.starting = append(c.s.starting, c)
 		select {
 		case c.s.wake <- struct{}{}:
-		default: // it has not looked since the last one
+		default: // a token is there already
 		}
 	}
 	return l
 }
 
-// leave is the end of a user. The last one's is that of the life, a little later.
+// leave removes a user. When the last one leaves, the life ends, after the grace period.
 func (c *common) leave(u user, l *life) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	delete(l.users, u)
 	switch {
 	case len(l.users) > 0 || l != c.life:
-	case l.cancel == nil: // it has not begun, and need not
+	case l.cancel == nil: // it has not begun, so it need not
 		if n := slices.Index(c.s.starting, c); n >= 0 {
 			c.s.starting = slices.Delete(c.s.starting, n, n+1)
 			c.serving = false
@@ -208,7 +209,7 @@ func (c *common) leave(u user, l *life) {
 	}
 }
 
-// finish ends a life that has no users; the next one may be waited for from now on. The caller holds Factory.mu.
+// finish ends a life that has no users; users that come from now on wait for the next one. The caller holds Factory.mu.
 func (c *common) finish(l *life) {
 	if c.life == l && len(l.users) == 0 && l.cancel != nil {
 		c.life = newLife()
@@ -216,7 +217,7 @@ func (c *common) finish(l *life) {
 	}
 }
 
-// serve runs the informer as long as there are users, one life after the other.
+// serve runs the informer while it has users, one life after the other.
 func (c *common) serve(ctx context.Context) {
 	for {
 		running, l := c.rise(ctx)
@@ -227,7 +228,7 @@ func (c *common) serve(ctx context.Context) {
 	}
 }
 
-// live runs the informer for one life, which ends however that does.
+// live runs the informer for one life. The life ends even if the informer panics.
 func (c *common) live(ctx, running context.Context, l *life) {
 	l.err = errPanicked
 	defer func() {
@@ -247,7 +248,7 @@ var (
 	errPanicked       = errors.New("the informer has panicked")
 )
 
-// rise begins a life, if there is anybody to live for.
+// rise begins a life if it has users.
 func (c *common) rise(ctx context.Context) (context.Context, *life) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -264,7 +265,7 @@ func (c *common) rise(ctx context.Context) (context.Context, *life) {
 	return ctx, l
 }
 
-// fall ends a life, for whatever reason its informer has ended.
+// fall ends a life whose informer has ended.
 func (c *common) fall(l *life) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -277,7 +278,7 @@ func (c *common) fall(l *life) {
 	l.cancel()
 }
 
-// report hands an error to all users. It returns true if all of them have taken it: a user without a hook is to read of it.
+// report passes an error to all users. It returns true if all of them have a hook: otherwise the error must be logged.
 func (c *common) report(err error) bool {
 	c.s.mu.Lock()
 	users := make([]user, 0, len(c.life.users))

@@ -10,34 +10,34 @@ import (
 	"github.com/bowline-go/bowline/internal/inside"
 )
 
-// Transform returns a source of what f makes of the objects of src, which an informer then caches instead: f drops what is
-// not needed, or shares what many objects have in common. What T does not name is never decoded, which is cheaper than to
-// drop it here.
+// Transform returns a source that applies f to the objects of src; an informer then caches the results. Use f to drop
+// unneeded data, or to share data that many objects have in common. Leaving a field out of T is cheaper than dropping it
+// here, because it is then never decoded.
 //
-// f is called once for each object that has been decoded, deleted ones included, and before anybody else sees it; an object
-// that a relist finds unchanged is not decoded, and f is not called for it. f may change its argument and return it. It may
-// blank any field, metadata included: the informer knows objects by what the server calls them, not by what they say. It is
-// called by one goroutine at a time for each namespace that is watched by itself.
+// f is called once for each decoded object, deleted ones included, before anybody else sees it. It is not called for an
+// object that a relist finds unchanged, because that is not decoded. f may change its argument and return it. It may blank
+// any field, metadata included: the informer identifies objects by the server's identity, not by their fields. One
+// goroutine at a time calls it for each namespace that is watched by itself.
 //
-// A panic of f, or a nil result, counts as an object that does not decode: a *client.DecodeError of that object alone.
+// A panic of f, or a nil result, counts as an object that does not decode: a *client.DecodeError for that object alone.
 //
-// The result can be compared, as [Share] does: it is equal to itself only.
+// The result is comparable, which [Share] needs: it is equal to itself only.
 func Transform[T meta.Object](src Source[T], f func(T) T) Source[T] {
 	return &changed[T]{Source: src, name: "transform", change: func(obj T) (T, bool) { return f(obj), true }}
 }
 
-// Filter returns a source of those objects of src for which keep returns true. A selector of the API is better where there is
-// one for this, because the server then does not send the others at all.
+// Filter returns a source of those objects of src for which keep returns true. Prefer a selector of the API where one can
+// express the condition, because the server then does not send the other objects at all.
 //
-// An object that changes so that it is not kept any more leaves the cache, and handlers are told of that by OnDelete, with
-// the state that was not kept. keep must depend on the object alone, and must not change it: an object that a relist finds
-// unchanged is not asked about again. In all else it is as with the function of [Transform]; the two can be combined, and
-// what is wrapped last is called last.
+// An object that changes so that keep returns false leaves the cache; handlers receive OnDelete with the new state, which
+// was not kept. keep must depend on the object alone and must not change it: it is not called again for an object that a
+// relist finds unchanged. Otherwise the rules for the function of [Transform] apply. The two can be combined: the
+// outermost wrapper is called last.
 func Filter[T meta.Object](src Source[T], keep func(T) bool) Source[T] {
 	return &changed[T]{Source: src, name: "filter", change: func(obj T) (T, bool) { return obj, keep(obj) }}
 }
 
-// changed is a source whose objects are changed, or left out.
+// changed is a source that changes or leaves out objects.
 type changed[T meta.Object] struct {
 	Source[T]
 	name   string
@@ -54,8 +54,7 @@ func (c *changed[T]) ListEach(
 		if item.Err == nil && !item.Reused {
 			var keep bool
 			if item.Object, keep, item.Err = c.apply(item.Identity, item.Object); !keep {
-				// It is handed on all the same, as a sign that the server is alive. Nobody has kept it for this list, so it
-				// is not on it.
+				// The item is passed on as a sign that the server is alive. No relist has kept it, so marking it reused leaves it out.
 				item = client.Item[T]{Identity: item.Identity, Reused: true}
 			}
 		}
@@ -70,15 +69,15 @@ func (c *changed[T]) WatchEach(
 		if e.Err == nil && !e.Reused && e.Type != client.Bookmark && !isNil(e.Object) {
 			var keep bool
 			if e.Object, keep, e.Err = c.apply(e.Identity, e.Object); !keep {
-				e.Type = client.Deleted // nobody is told of that who does not have the object
+				e.Type = client.Deleted // handlers hear of it only if the cache had the object
 			}
 		}
 		return fn(e)
 	})
 }
 
-// apply calls change. Where that fails the error is a *client.DecodeError, and keep is true: the object is there, even if
-// nobody can say how it looks.
+// apply calls change. If that fails, the error is a *client.DecodeError, and keep is true: the object exists, even if it
+// cannot be shown.
 func (c *changed[T]) apply(id meta.Identity, decoded T) (obj T, keep bool, err error) {
 	var none T
 	defer func() {

@@ -14,31 +14,32 @@ import (
 	"github.com/bowline-go/bowline/internal/undertest"
 )
 
-// Informer keeps a cache equal to what a source holds. Make it with [New]; it does nothing until Run. Its methods are safe
-// for use by several goroutines at once.
+// Informer keeps a cache equal to the objects of a source. Make it with [New]; it does nothing until Run. Its methods are
+// safe for use by several goroutines at once.
 type Informer[T meta.Object] struct {
 	source Source[T]
 	o      Options
 	store  *cache.Store[T]
-	test   *undertest.Test  // that the source is used in; nil in all other programs
+	test   *undertest.Test  // the test that uses the source; nil outside of tests
 	checks bool             // whether the store looks for changed objects
-	log    *report.Log      // for what no hook takes
-	hook   func(error) bool // instead of Options.OnError, of a shared informer; see hand
+	log    *report.Log      // for errors that no hook takes
+	hook   func(error) bool // replaces Options.OnError in a shared informer; see hand
 
-	// shape is held while scopes change, and their writers with them. While Run is under way only Run does that,
-	// and otherwise New and SetNamespaces. It comes before mu, and before the locks of the store.
+	// shape is held while scopes and their writers change. During a Run only Run changes them, otherwise New and
+	// SetNamespaces do. It is locked before mu, and before the locks of the store.
 	shape  sync.Mutex
 	vacant *cache.Writer[T] // while no namespace is wanted; guarded by shape
 
 	mu      sync.Mutex           // guards the rest
 	running bool                 // Run is under way
-	span    *span                // of the Run that is under way or, before the next, of the last one
+	span    *span                // of the current Run, or of the last one
 	want    []string             // the namespaces to follow, ordered; one empty name stands for all of them
-	listed  map[string]bool      // those of want of which the cache has held a complete list
-	scopes  map[string]*scope[T] // what is followed for that, by namespace; who may change them may read them without mu
+	listed  map[string]bool      // those of want that have been listed completely
+	scopes  map[string]*scope[T] // by namespace; a holder of shape may read them without mu
 	synced  chan struct{}        // closed while all of want are listed
 
-	// leaving are the namespaces that are about to leave the cache, ordered: a list of one that is complete now is too late.
+	// leaving are the namespaces that are about to leave the cache, ordered: a list of one of them that completes now is too
+	// late.
 	leaving []string
 	warned  bool // an early read has been reported
 
@@ -46,10 +47,10 @@ type Informer[T meta.Object] struct {
 	withhold bool
 	withheld []error
 
-	changed chan struct{} // holds a token when want is to be looked at again
+	changed chan struct{} // holds a token when want has changed
 }
 
-// span is the life of one Run, for those who wait for what it does.
+// span is one Run, for those who wait for it.
 type span struct {
 	ended chan struct{} // closed when the Run ends
 	err   error         // why it did; written before ended is closed, read after
@@ -57,11 +58,11 @@ type span struct {
 
 func newSpan() *span { return &span{ended: make(chan struct{})} }
 
-// sampledInTests is how many objects an informer checks at a time where clienttest has a test to fail. It bounds the cost in
-// tests with large caches.
+// sampledInTests is how many objects an informer checks at a time where clienttest has a test to fail. It bounds the cost
+// in tests with large caches.
 const sampledInTests = 1000
 
-// New returns an informer of the objects of src. Options that cannot be right are reported by Run.
+// New returns an informer of the objects of src. Run, not New, reports invalid options.
 func New[T meta.Object](src Source[T], o Options) *Informer[T] {
 	i := &Informer[T]{
 		source: src, o: o, store: cache.NewStore[T](), test: inside.Of(src).Test, log: report.New(o.Logger),
@@ -84,8 +85,8 @@ func New[T meta.Object](src Source[T], o Options) *Informer[T] {
 }
 
 // Run keeps the cache current and calls the subscribers' handlers until ctx ends; then it returns nil, after every handler
-// has returned. Whatever the server does, Run goes on. It returns an error at once if options or source cannot be right, or
-// if it is running already. It may be run again later: it then resumes where it was, with the cache that it had.
+// has returned. No failure of the server ends Run. It returns an error at once if the options or the source are invalid,
+// or if it is running already. It may be run again later: it then resumes where it was, with the cache that it had.
 func (i *Informer[T]) Run(ctx context.Context) (err error) {
 	if err := i.begin(); err != nil {
 		return err
@@ -94,7 +95,7 @@ func (i *Informer[T]) Run(ctx context.Context) (err error) {
 	i.log.Start(ctx)
 	defer i.log.Stop()
 	if i.checks {
-		defer i.store.Sweep() // for what has been changed since the last one
+		defer i.store.Sweep() // finds changes since the last sweep
 	}
 	if any(i.source) == nil {
 		return errors.New("run informer: the source is nil")
@@ -112,7 +113,7 @@ func (i *Informer[T]) Run(ctx context.Context) (err error) {
 		deliver = i.store.Deliver(ctx, func(p *cache.PanicError) { i.report(p) })
 	})
 	func() {
-		// A function of an index that panics does so in here too, and must not leave the handlers running.
+		// An index function may panic in here, and must not leave the handlers running.
 		defer wg.Wait()
 		defer cancel()
 		follow = i.follow(ctx)
@@ -121,7 +122,7 @@ func (i *Informer[T]) Run(ctx context.Context) (err error) {
 }
 
 func (i *Informer[T]) begin() error {
-	i.shape.Lock() // not in the middle of SetNamespaces
+	i.shape.Lock() // not during SetNamespaces
 	defer i.shape.Unlock()
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -139,7 +140,7 @@ func (i *Informer[T]) begin() error {
 
 var errStopped = errors.New("the informer has been stopped")
 
-// end is the end of Run. A change of the namespaces that came too late for it is made now: the next Run may be far.
+// end ends the Run. It first applies a change of the namespaces that came too late for Run: the next Run may be far away.
 func (i *Informer[T]) end(err error) {
 	if err == nil {
 		err = errStopped
@@ -150,7 +151,7 @@ func (i *Informer[T]) end(err error) {
 	}
 }
 
-// leave ends the Run, unless the namespaces have been changed once more.
+// leave ends the Run, and returns true, unless the namespaces have changed once more.
 func (i *Informer[T]) leave(err error) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -164,20 +165,20 @@ func (i *Informer[T]) leave(err error) bool {
 	return true
 }
 
-// Reader returns the cache. It can be used at any time; before the first list it is empty. The objects in it are shared with
-// every reader and handler. Change a clone:
+// Reader returns the cache. It can be used at any time; before the first list it is empty. All readers and handlers share
+// its objects. Change a clone:
 //
 //	site, found := inf.Reader().Get(key)
 //	site = meta.Clone(site)
 func (i *Informer[T]) Reader() cache.Reader[T] { return i.store.Reader().WithRunner(i) }
 
-// Subscribe has h called with every change from now on, beginning with the objects that the cache holds; see package cache
-// for what is guaranteed. Handlers are called while Run runs.
+// Subscribe registers h for every change from now on, beginning with the objects that the cache holds; package cache
+// states the guarantees. Handlers are called only during Run.
 func (i *Informer[T]) Subscribe(h cache.Handler[T]) *cache.Subscription {
 	return i.store.Reader().Subscribe(h)
 }
 
-// Status says how the informer is doing.
+// Status returns the informer's current condition.
 func (i *Informer[T]) Status() Status {
 	i.mu.Lock()
 	running := i.running
@@ -206,7 +207,7 @@ func (i *Informer[T]) Status() Status {
 	return all
 }
 
-// mutated reports what the mutation check has found, or keeps it for later.
+// mutated reports a finding of the mutation check, or keeps it for later.
 func (i *Informer[T]) mutated(err error) {
 	i.mu.Lock()
 	later := i.withhold

@@ -2,9 +2,9 @@ package informer
 
 import "time"
 
-// This file and its two companions decide what a reflector does next. It is a pure function of what it knows and of what
-// happened: no I/O, no clock, no randomness. The loop in reflector.go performs the effects and reports what came of them.
-// This file has the words and the frame, machine_list.go what follows a list, machine_watch.go what follows a watch.
+// This file and its two companions decide what a reflector does next. The decision is a pure function of the state and the
+// input: no I/O, no clock, no randomness. The loop in reflector.go performs the effects and reports the results. This file
+// has the types and the entry points, machine_list.go the transitions after a list, machine_watch.go those after a watch.
 //
 //	          a paged list, or the end bookmark of a streaming one
 //	Listing ───────────────────────────▶ Watching ──┐ ended well:
@@ -16,7 +16,7 @@ import "time"
 //	       └───────────────────────────────────┘
 //	        (to list, or to watch again at the same version)
 //
-// What ends a watch or a list, and where that leads:
+// The results of a watch or a list, and the next step:
 //
 //	                                           in a watch                in a list
 //	done: its clean end; the list is complete  watch; mute thrice: list  watch
@@ -27,26 +27,26 @@ import "time"
 //	absent: 404                                list, slowly              list, slowly
 //	forbidden: 403                             watch, slowly             list, slowly; a streaming one: paged, at once
 //	refused: any other 4xx; 501                watch, slowly             list, slowly; a streaming one: paged, at once
-//	inapplicable: what is no event, in-stream  watch; the third: list    list; the third of streaming ones: paged, at once
-//	  500
+//	inapplicable: not a valid event, or an     watch; the third: list    list; the third of streaming ones: paged, at once
+//	  in-stream 500
 //	silent: not even bookmarks                 watch; the third: list    -
 //	unended: a streaming list without its end  -                         paged, at once
 //	older: than what the cache is current to   list afresh               list afresh; a stale one: a consistent one
-//	unusable: it cannot even be asked          stop                      stop
+//	unusable: the source cannot be asked       stop                      stop
 //
-// Everything but "at once" waits first: see pace.
+// Every step but "at once" waits first: see pace.
 
 // State is what an informer is doing.
 type State int
 
 const (
-	// Idle is the state of an informer that is not running.
+	// Idle means that the informer is not running.
 	Idle State = iota
-	// Listing reads the whole collection.
+	// Listing means that it reads the whole collection.
 	Listing
-	// Watching follows the changes.
+	// Watching means that it follows the changes.
 	Watching
-	// Waiting is between a failure and the next attempt.
+	// Waiting means that it waits between a failure and the next attempt.
 	Waiting
 )
 
@@ -80,15 +80,15 @@ const (
 	// Reset: the server sent events that could not be applied, three times in a row, or it has been rolled back to an older
 	// state: see RollbackError.
 	Reset Cause = "Reset"
-	// Refused: the server closed the watch at once and without a word, three times in a row, as some servers and proxies
-	// do instead of saying 410.
+	// Refused: the server closed the watch at once without an event, three times in a row, as some servers and proxies do
+	// instead of sending a 410.
 	Refused Cause = "Refused"
-	// Silent: three watches in a row brought nothing, not even bookmarks. A server that was rolled back is silent to a watch
-	// from a version that it does not have any more. One that sends no bookmarks at all is listed once because of it.
+	// Silent: three watches in a row brought nothing, not even bookmarks. A server that was rolled back sends nothing to a
+	// watch from a version that it no longer has. A server that sends no bookmarks at all causes one such relist.
 	Silent Cause = "Silent"
 )
 
-// outcome is what came of a list or a watch, as far as recovery is concerned. classify makes it from an error.
+// outcome is the result of a list or a watch, as far as it matters for recovery. classify makes it from an error.
 type outcome int
 
 const (
@@ -98,16 +98,16 @@ const (
 	outdated                    // 410 of a page after the first: the token has expired
 	tooLarge                    // "Too large resource version"
 	absent                      // 404 of the resource
-	forbidden                   // 403: it passes only when somebody mends something
-	refused                     // 400, 422 and the like: the server does not do what was asked; nor one that answers something else
-	unusable                    // the source cannot be asked at all, whatever the server says
-	inapplicable                // an answer or an event that is not what it must be: wrong kind, no version, not JSON
-	silent                      // a watch that has gone without the bookmarks that the server is known to send
+	forbidden                   // 403: it passes only when somebody changes the permissions
+	refused                     // 400, 422 and the like, or an answer to another question
+	unusable                    // the source cannot be asked at all
+	inapplicable                // an invalid answer or event: wrong kind, no version, not JSON
+	silent                      // a watch without the bookmarks that the server is known to send
 	unended                     // a streaming list that ended, or brought nothing more, before its end bookmark
-	older                       // a list or a bookmark with a version before the cache's; it has not been applied
+	older                       // a list or bookmark with a version before the cache's, not applied
 )
 
-// answer is what is known about whether a server has something.
+// answer is whether a server is known to support something.
 type answer int
 
 const (
@@ -121,41 +121,41 @@ type way int
 
 const (
 	paged    way = iota
-	whole        // in one page, for which no token can expire
+	whole        // in one page, so that no token can expire
 	streamed     // from a watch
 )
 
-// state is what the machine remembers.
+// state is the machine's memory.
 type state struct {
 	phase   State
-	then    State // what follows Waiting: Listing or Watching
+	then    State // the phase after Waiting: Listing or Watching
 	mode    Mode  // how lists may be read
-	way     way   // of the list that is under way
+	way     way   // of the current list
 	version string
-	seen    string // what the cache is current to; unlike version it outlives the loss of the watch
-	cause   Cause  // of the list that is under way or will be next
+	seen    string // the cache is current to this; unlike version it survives the loss of the watch
+	cause   Cause  // of the current or the next list
 	stale   bool   // the next list may be older than the present, by Options.AllowStale
-	afresh  bool   // the next list takes nothing in the cache for unchanged: the server gives versions a second time
-	doubt   bool   // a streaming list did not end: if the paged one under way works, the server has none
+	afresh  bool   // the next list treats no object as unchanged: the server reuses versions
+	doubt   bool   // a streaming list did not end: if the current paged one works, the server has none
 	expired int    // paged lists in a row whose token expired
 	empty   int    // watches in a row that ended at once and without an event
-	broken  int    // watches or streaming lists in a row that ended with something inapplicable, or without an end
-	mute    int    // watches in a row that brought nothing, in spite of bookmarks
-	relist  bool   // the last list was a relist, and no watch has lasted since: the next one is not urgent
-	lacking string // why lists are not streaming ones, where this Run has found that out
+	broken  int    // watches in a row with something inapplicable, or streaming lists also without an end
+	mute    int    // watches in a row that brought nothing, not even bookmarks
+	relist  bool   // the last list was a relist, and no watch has lasted since: the next relist backs off
+	lacking string // why lists are not streaming, if this Run found out
 }
 
-// input is what happened.
+// input is an event for the machine.
 type input struct {
 	outcome outcome
-	// version is the list's, or that of the last event that was applied; empty when nothing was.
+	// version is the list's, or that of the last event that was applied; empty when none was.
 	version string
 	// delivered says that the watch had brought an event or a bookmark.
 	delivered bool
-	// mute says that the watch was open for long and brought nothing, not even a bookmark, of which the server is not known
+	// mute says that the watch was open for long and brought nothing, not even a bookmark, and that the server is not known
 	// to send none.
 	mute bool
-	// early says that the server ended the watch long before the time that it was asked for, as one does that stops.
+	// early says that the server ended the watch long before the requested time, as a stopping server does.
 	early bool
 	// lived is how long the watch was open.
 	lived time.Duration
@@ -163,52 +163,52 @@ type input struct {
 	floor time.Duration
 	// streams is what is known about whether the server serves streaming lists.
 	streams answer
-	// said is what went wrong, for people.
+	// said is the error for people.
 	said string
 }
 
-// action is what is to be done.
+// action is the next step of the loop.
 type action int
 
 const (
 	list   action = iota // read all pages
 	stream               // read a streaming list
 	watch
-	follow // go on with the stream whose list is complete: it is the watch. Only the loop that reads the stream can
+	follow // the list is complete, its stream is now the watch; the reader of the stream performs it
 	wait
 	stop
 )
 
-// pace is how a wait is measured.
+// pace is how the length of a wait is chosen.
 type pace int
 
 const (
 	backoff pace = iota // exponential with full jitter
-	gentle              // up to the first step of the backoff, which does not grow: what failed had worked
-	slow                // 5 to 30 s: somebody has to mend something
+	gentle              // up to the first step of the backoff, which does not grow: the watch or list had worked
+	slow                // 5 to 30 s: somebody has to fix something
 )
 
-// effect is what the loop does next.
+// effect is the machine's instruction to the loop.
 type effect struct {
 	action  action
 	pace    pace          // of a wait
 	floor   time.Duration // of a wait
-	learned answer        // what the client is to remember about streaming lists, unless it is unknown
-	why     string        // of list, stream and follow: why the list is read as it is, for people
+	learned answer        // the client remembers this about streaming lists, unless unknown
+	why     string        // of list, stream and follow: why this way of listing, for people
 }
 
-// shortWatch is the life of a watch below which an end without an event counts as a refusal.
+// shortWatch is the lifetime below which the end of a watch without an event counts as a refusal.
 const shortWatch = time.Second
 
-// settled is the life of a watch that shows that a list was of use.
+// settled is the lifetime of a watch that shows that a list was useful.
 const settled = 10 * time.Second
 
-// patience is how many of a kind in a row lead to something else: watches that are empty, broken or mute to a relist,
-// streaming lists that are broken to a paged one.
+// patience is how many in a row change the strategy: empty, broken or mute watches lead to a relist, broken streaming
+// lists to a paged one.
 const patience = 3
 
-// start returns where a reflector begins: with a list, or where an earlier Run has left off. That is not the version of the
-// cache alone: a relist that was due then still is.
+// start returns where a reflector begins: with a list, or where an earlier Run stopped. The version of the cache alone
+// does not decide that: a relist that was due then is still due.
 func start(s state, mode Mode, allowStale bool, streams answer) (state, effect) {
 	s.mode, s.lacking = mode, ""
 	switch {
@@ -221,7 +221,7 @@ func start(s state, mode Mode, allowStale bool, streams answer) (state, effect) 
 	return begin(s, streams)
 }
 
-// next is the machine: in state s, in has happened. It returns the new state and what to do.
+// next is the machine: it returns the state that follows s after in, and what to do.
 func next(s state, in input) (state, effect) {
 	if in.outcome == unusable {
 		s.phase = Idle

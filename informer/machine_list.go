@@ -2,9 +2,9 @@ package informer
 
 import "github.com/bowline-go/bowline/client/meta"
 
-// This file has the arrows of the machine that lead from a list: how it is read, and what follows it.
+// This file has the transitions of the machine from a list: how a list is read, and what follows it.
 
-// begin starts a list, in the way that the mode allows and the server is known for.
+// begin starts a list in the way that the mode allows and the server is known to serve.
 func begin(s state, streams answer) (state, effect) {
 	s.phase = Listing
 	switch {
@@ -19,18 +19,18 @@ func begin(s state, streams answer) (state, effect) {
 	return s, effect{action: list, why: s.why(streams)}
 }
 
-// Why a list is read as it is.
+// Reasons for the way a list is read.
 const (
 	demanded   = "Options.Mode asks for it"
 	served     = "server serves streaming lists"
 	trial      = "to see whether the server serves streaming lists"
 	remembered = "server has not served a streaming list within the last hour"
-	// These are followed by what the server said.
+	// The server's error follows these.
 	unserved    = "server does not serve streaming lists: "
 	unpermitted = "a streaming list takes the permission to watch: "
 )
 
-// why says why the list that begins is read as it is.
+// why returns why the list that begins is read in this way.
 func (s state) why(streams answer) string {
 	switch {
 	case s.mode != Auto:
@@ -45,9 +45,9 @@ func (s state) why(streams answer) string {
 	return remembered
 }
 
-// outdates reports whether a complete list of this version is older than what the cache is current to. Then it must not
-// be applied. A list that need not be fresh may well be older. A consistent one cannot be, unless the server has been
-// rolled back, as by an etcd that was restored from a backup. Versions that have no order say nothing.
+// outdates reports whether a complete list of this version is older than the cache. It must then not be applied. A list
+// that may be stale can be older. A consistent one cannot be, unless the server has been rolled back, as by an etcd that
+// was restored from a backup. It returns false for versions that have no order.
 func (s state) outdates(version string) bool {
 	order, ok := meta.CompareVersions(version, s.seen)
 	return ok && order < 0
@@ -62,11 +62,11 @@ func afterList(s state, in input) (state, effect) {
 		}
 		return to, todo
 	}
-	s.doubt = false // what stopped the streaming list may have been what stopped this one
+	s.doubt = false // one cause may have stopped both lists
 	return again(s, in)
 }
 
-// afterStream follows a streaming list, up to its end bookmark: what comes of the stream after that is the end of a watch.
+// afterStream follows a streaming list, up to its end bookmark. The rest of the stream ends as a watch.
 func afterStream(s state, in input) (state, effect) {
 	switch in.outcome {
 	case refused, unended, inapplicable:
@@ -95,12 +95,12 @@ func afterStream(s state, in input) (state, effect) {
 		if s.mode == Streaming {
 			break
 		}
-		// A streaming list takes the permission to watch, and a paged one that to list: who has only the latter gets a cache.
-		// That says nothing about the server, so it is asked again next time.
+		// A streaming list takes the permission to watch, and a paged one the permission to list: a program with only the latter
+		// still gets a cache. The 403 says nothing about the server, so it is asked again next time.
 		return begin(s, lacks)
 	case unended, inapplicable:
 		s.broken++
-		// A server that has shown that it can has an accident now and then, and so has one that sends something else.
+		// A server that is known to serve streaming lists may fail now and then, and so may one that sends something invalid.
 		trusted := in.outcome == inapplicable || in.streams == has
 		if s.mode == Streaming || trusted && s.broken < patience {
 			break
@@ -112,7 +112,7 @@ func afterStream(s state, in input) (state, effect) {
 	return again(s, in)
 }
 
-// listed follows a complete list: everything about how it came to be is forgotten, but why it was no streaming one.
+// listed follows a complete list. It forgets the history of the list, except why it was not a streaming one.
 func listed(s state, in input) state {
 	return state{phase: Watching, mode: s.mode, version: in.version, seen: in.version, relist: s.cause != Initial, lacking: s.lacking}
 }
@@ -122,14 +122,14 @@ func again(s state, in input) (state, effect) {
 	p := backoff
 	switch in.outcome {
 	case expired, tooLarge:
-		s.stale = false // whatever was asked for is not to be had: ask for the present
+		s.stale = false // the server cannot answer from its cache: ask for the present
 	case outdated:
 		s.stale = false
 		s.expired++
 	case older:
 		p = gentle
 		if s.stale {
-			s.stale = false // it was allowed, and is no use: the cache never goes back
+			s.stale = false // an older list was allowed but is useless: the cache never goes back
 			break
 		}
 		s = rolledBack(s)
@@ -140,8 +140,8 @@ func again(s state, in input) (state, effect) {
 	return pause(s, Listing, p, in.floor)
 }
 
-// rolledBack makes the next list one that replaces everything. What the cache is current to does not exist any more, and
-// the server gives versions a second time: an equal version does not mean an equal state.
+// rolledBack makes the next list replace everything. The version of the cache no longer exists, and the server reuses
+// versions: an equal version does not mean an equal state.
 func rolledBack(s state) state {
 	s.cause, s.seen, s.afresh, s.stale = Reset, "", true, false
 	return s

@@ -6,7 +6,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// This file has the arrows of the machine that lead from a watch, the rest of a streaming list included.
+// This file has the transitions of the machine from a watch, the rest of a streaming list included.
 
 func afterWatch(s state, in input) (state, effect) {
 	progress := s.precedes(in.version)
@@ -25,7 +25,7 @@ func afterWatch(s state, in input) (state, effect) {
 	if in.delivered {
 		s.empty = 0
 	}
-	if progress { // a bookmark at the old version is no sign that what broke the last watch has passed
+	if progress { // a bookmark at the old version does not show that the fault has passed
 		s.broken = 0
 		p = gentle
 	}
@@ -37,7 +37,7 @@ func afterWatch(s state, in input) (state, effect) {
 		case in.lived >= shortWatch && !in.early:
 			s.empty, s.broken = 0, 0
 			return s, effect{action: watch}
-		case in.lived >= shortWatch: // the server stops, and so it does to everybody: spread out
+		case in.lived >= shortWatch: // the server stops and ends all watches: spread out
 			s.empty, s.broken = 0, 0
 			p = gentle
 		case !in.delivered:
@@ -63,14 +63,14 @@ func afterWatch(s state, in input) (state, effect) {
 		if s.mute >= patience {
 			return relist(s, Silent, in.floor)
 		}
-		p = gentle // it took a while as it is
+		p = gentle // the silence itself was a wait
 	default:
 	}
 	return pause(s, Watching, p, in.floor)
 }
 
-// precedes reports whether version is a later one than that from which the watch began. Where the two cannot be ordered, another
-// one is later.
+// precedes reports whether version is later than the one from which the watch began. If the two have no order, any
+// different version counts as later.
 func (s state) precedes(version string) bool {
 	if version == "" || version == s.version {
 		return false
@@ -79,10 +79,10 @@ func (s state) precedes(version string) bool {
 	return !ok || order > 0
 }
 
-// relist waits, and then lists because of cause. The version is forgotten: a watch from it is not to be had.
+// relist waits, and then lists because of cause. It forgets the version, because no watch can start from it.
 //
-// The wait is gentle: a server that has come back after a long time with its history gone has been waited for already. But
-// lists are dear, so one that follows another without a watch worth the name in between backs off.
+// The wait is gentle: the informer has already waited for a server that comes back after a long time without its history.
+// But lists are expensive, so one that follows another without a lasting watch in between backs off.
 func relist(s state, cause Cause, floor time.Duration) (state, effect) {
 	s.version, s.cause, s.empty, s.broken, s.mute = "", cause, 0, 0, 0
 	p := gentle

@@ -4,14 +4,15 @@ package informer
 type Mode int
 
 const (
-	// Auto reads it as a streaming list, and page by page where the server does not serve those: it refuses, ignores what
-	// was asked, or sends no sign of the end. The client remembers for an hour which it is, for each resource. Where the
-	// server forbids the one (403) it is asked for the other, as that takes the permission to watch, and this the one to list.
+	// Auto reads it as a streaming list. It reads page by page where the server does not serve streaming lists: it refuses,
+	// ignores the request, or sends no sign of the end. The client remembers that for an hour, for each resource. Where the
+	// server forbids one way (403) Auto tries the other: a streaming list takes the permission to watch, a paged one the
+	// permission to list.
 	Auto Mode = iota
 	// Paged reads it page by page.
 	Paged
-	// Streaming reads it from the watch that then follows the changes (KEP-3157), whatever the server makes of it: where it
-	// serves no such lists the informer never syncs, and Status says why.
+	// Streaming reads it from the watch that then follows the changes (KEP-3157), however the server answers. If the server
+	// serves no streaming lists, the informer never syncs, and Status says why.
 	Streaming
 )
 

@@ -15,18 +15,18 @@ import (
 	"github.com/bowline-go/bowline/internal/inside"
 )
 
-// Extended is the cause of a relist of a wide watch: namespaces were added to those that it serves.
+// Extended is the cause of a relist of a wide watch after namespaces were added to it.
 const Extended Cause = "Extended"
 
-// scope is a collection that is listed and watched by itself: one namespace, or all of them. An informer of several
-// namespaces has a scope for each, or a wide one from which it takes those that it covers.
+// scope is a collection with its own list and watch: one namespace, or all of them. An informer of several namespaces has
+// a scope for each, or one wide scope that it limits to its namespaces.
 type scope[T meta.Object] struct {
 	namespace string
-	covers    []string // of a wide scope: the namespaces that are wanted of it, ordered; otherwise nil
+	covers    []string // the wanted namespaces of a wide scope, ordered; otherwise nil
 	writer    *cache.Writer[T]
 	record    record
-	at        state // where its reflector was when it ended; only Run touches it
-	// succeeds says that the writer began with objects that others have left: what comes must not be older than they.
+	at        state // where its reflector ended; only Run touches it
+	// succeeds says that the writer began with objects of earlier writers: a list must not be older than those.
 	succeeds bool
 }
 
@@ -38,16 +38,16 @@ func (s *scope[T]) names() []string {
 	return []string{s.namespace}
 }
 
-// SetNamespaces makes these the namespaces of an informer with Options.Namespaces. It may be called at any time. The
-// objects of a namespace that is not among them any more leave the cache, and handlers are told of each by OnDelete; those
-// of a new one arrive by OnAdd when it has been listed, and until then the informer is not synced. All others stay as they
-// are. While Run is under way it does that, soon after SetNamespaces has returned.
+// SetNamespaces replaces the namespaces of an informer with Options.Namespaces. It may be called at any time. The objects
+// of a removed namespace leave the cache, and handlers receive OnDelete for each. The objects of a new one arrive by OnAdd
+// when it has been listed; until then the informer is not synced. All others stay as they are. During a Run, the Run
+// applies the change, soon after SetNamespaces has returned.
 //
-// A wide watch (Options.WideAbove) is resumed without the namespaces that are gone, and lists again for those that are new.
-// Where their number crosses the threshold everything is listed, and the cache stays as it is until that is done.
+// A wide watch (Options.WideAbove) resumes without the removed namespaces, and relists for new ones. When the number
+// crosses the threshold the informer lists everything, and the cache keeps its content until that is complete.
 //
-// It returns an error, and changes nothing, if a name is not one, or is there twice, or if the informer was made without
-// Options.Namespaces. None, nil included, is no namespace.
+// It returns an error, and changes nothing, if a name is invalid or duplicate, or if the informer was made without
+// Options.Namespaces. An empty slice, nil included, means no namespace.
 func (i *Informer[T]) SetNamespaces(namespaces []string) error {
 	if i.o.Namespaces == nil {
 		return fmt.Errorf("set namespaces of %v: informer.Options: Namespaces must not be nil (it may be empty) for this", i)
@@ -65,7 +65,7 @@ func (i *Informer[T]) SetNamespaces(namespaces []string) error {
 	return nil
 }
 
-// set changes the namespaces, by itself if no Run is under way. It returns the errors that it came upon.
+// set changes the namespaces itself if no Run is under way. It returns the errors that occurred.
 func (i *Informer[T]) set(want []string) []error {
 	i.shape.Lock() // keeps a Run from beginning
 	defer i.shape.Unlock()
@@ -75,7 +75,7 @@ func (i *Informer[T]) set(want []string) []error {
 	i.mu.Lock()
 	i.want, i.withhold = want, true
 	i.mu.Unlock()
-	i.rearrange(nil) // what it would have the log say is of a Run, and none is under way
+	i.rearrange(nil) // the log lines belong to a Run
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	errs := i.withheld
@@ -83,7 +83,7 @@ func (i *Informer[T]) set(want []string) []error {
 	return errs
 }
 
-// ask leaves a change of the namespaces to the Run that is under way; it reports false if there is none.
+// ask leaves a change of the namespaces to the current Run; it returns false if there is none.
 func (i *Informer[T]) ask(want []string) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -94,18 +94,18 @@ func (i *Informer[T]) ask(want []string) bool {
 	i.settle()
 	select {
 	case i.changed <- struct{}{}:
-	default: // it has not looked since the last change
+	default: // a token is there already
 	}
 	return true
 }
 
-// arrange makes the scopes those that the wanted namespaces need. halt ends what works on a scope; it is nil where nothing
-// does.
+// arrange replaces the scopes by those that the wanted namespaces need. halt stops the work on a scope; it is nil if no
+// Run is under way.
 func (i *Informer[T]) arrange(halt func([]*scope[T])) {
 	var say []func()
 	func() {
 		i.shape.Lock()
-		defer i.shape.Unlock() // also where a function of an index panics
+		defer i.shape.Unlock() // also if an index function panics
 		say = i.rearrange(halt)
 	}()
 	for _, line := range say {
@@ -113,14 +113,14 @@ func (i *Informer[T]) arrange(halt func([]*scope[T])) {
 	}
 }
 
-// rearrange is arrange for callers that hold shape. It returns calls of the log, which are made when shape has been released.
+// rearrange is arrange for callers that hold shape. It returns calls of the log, to be made after shape is released.
 func (i *Informer[T]) rearrange(halt func([]*scope[T])) (say []func()) {
 	want, left, over := i.plan()
 	if halt != nil {
 		halt(over)
 	}
-	// New writers come before old ones go: the objects find somewhere to stay, and who subscribes meanwhile is not synced
-	// too early.
+	// New writers attach before old ones detach, so that objects keep a writer, and a subscriber in between is not synced too
+	// early.
 	scopes := make(map[string]*scope[T])
 	for _, ns := range i.split(want) {
 		s := i.scopes[ns]
@@ -129,13 +129,13 @@ func (i *Informer[T]) rearrange(halt func([]*scope[T])) (say []func()) {
 		}
 		scopes[ns] = s
 	}
-	// Where nothing has changed the scope has not been halted, and its reflector may be about to note what it has listed.
+	// A scope without changes has not been halted, and its reflector may be about to note a list.
 	if s := scopes[""]; s != nil && i.o.Namespaces != nil && !slices.Equal(s.covers, want) {
-		if s.covers != nil && !amongAll(s.covers, want) && s.at.version != "" { // it has been halted for that
+		if s.covers != nil && !amongAll(s.covers, want) && s.at.version != "" { // plan had it halted
 			s.at = state{cause: Extended, seen: s.at.seen}
 		}
 		s.covers = want
-		s.writer.Restrict(i.listedOf(want)) // what is new is not in the cache, however far the version is
+		s.writer.Restrict(i.listedOf(want)) // new namespaces are not in the cache, whatever its version
 		if s.record.keepUndecodable(func(k meta.Key) bool { return among(want, k.Namespace) }) {
 			say = append(say, func() { i.log.Works(aboutObjects + s.namespace) })
 		}
@@ -160,7 +160,7 @@ func (i *Informer[T]) rearrange(halt func([]*scope[T])) (say []func()) {
 	return say
 }
 
-// vacate removes the objects of a namespace. A wide writer still covers it, so dropping its own does not do.
+// vacate removes the objects of a namespace. Dropping its own writer is not enough, because a wide writer still covers it.
 func (i *Informer[T]) vacate(namespace string) {
 	w := i.store.Writer(namespace)
 	w.Relist().Commit(w.ResourceVersion())
@@ -182,8 +182,8 @@ func (i *Informer[T]) beVacant(vacant bool) {
 	}
 }
 
-// plan returns the namespaces that are wanted, those that are not any more, which from now on are not listed, and the
-// scopes that cannot go on as they are.
+// plan returns the wanted namespaces, those that are no longer wanted and from now on count as not listed, and the scopes
+// that must be replaced or halted.
 func (i *Informer[T]) plan() (want, left []string, over []*scope[T]) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -204,7 +204,7 @@ func (i *Informer[T]) plan() (want, left []string, over []*scope[T]) {
 	return i.want, left, over
 }
 
-// split returns the namespaces of the scopes that it takes to follow the wanted ones, ordered.
+// split returns the namespaces of the scopes that are needed to follow the wanted ones, ordered.
 func (i *Informer[T]) split(want []string) []string {
 	if i.o.Namespaces != nil && i.o.WideAbove > 0 && len(want) > i.o.WideAbove {
 		return []string{""}
@@ -212,7 +212,7 @@ func (i *Informer[T]) split(want []string) []string {
 	return want
 }
 
-// settle makes the signal for those who wait what is true. The caller holds mu.
+// settle updates the signals for waiters and readers to the current state. The caller holds mu.
 func (i *Informer[T]) settle() {
 	all := i.allListed()
 	if all || i.warned || i.o.AllowEarlyReads {
@@ -237,15 +237,15 @@ func (i *Informer[T]) allListed() bool {
 	return !slices.ContainsFunc(i.want, func(ns string) bool { return !i.listed[ns] })
 }
 
-// listedOf returns those of these namespaces of which the cache has held a complete list; it is never nil.
+// listedOf returns those of these namespaces that have been listed completely; the result is never nil.
 func (i *Informer[T]) listedOf(namespaces []string) []string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(namespaces), func(ns string) bool { return !i.listed[ns] })
 }
 
-// wasListed notes that the cache holds a complete list of these namespaces. Those that are about to leave it do not count,
-// even if they are wanted again by now: they leave first.
+// wasListed notes that the cache holds a complete list of these namespaces. It ignores those that are about to leave the
+// cache, even if they are wanted again by now: they leave first.
 func (i *Informer[T]) wasListed(namespaces []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -257,8 +257,8 @@ func (i *Informer[T]) wasListed(namespaces []string) {
 	i.settle()
 }
 
-// renew makes an informer that does not run what it was when it was new, except that indexes and subscriptions stay: those
-// who have subscribed are told that the objects have gone.
+// renew resets an informer that does not run to its initial state, except that indexes and subscriptions stay: subscribers
+// are told that the objects are deleted.
 func (i *Informer[T]) renew() {
 	i.shape.Lock()
 	defer i.shape.Unlock()
@@ -269,7 +269,7 @@ func (i *Informer[T]) renew() {
 	i.settle()
 	i.mu.Unlock()
 	i.beVacant(false)
-	meanwhile := i.store.Writer(nowhere) // whoever subscribes now is not synced before the next list
+	meanwhile := i.store.Writer(nowhere) // a new subscriber is not synced before the next list
 	for _, s := range old {
 		s.writer.Drop()
 	}
@@ -279,26 +279,26 @@ func (i *Informer[T]) renew() {
 	}
 }
 
-// among reports whether an ordered slice has s.
+// among reports whether an ordered slice contains s.
 func among(ordered []string, s string) bool {
 	_, found := slices.BinarySearch(ordered, s)
 	return found
 }
 
-// amongAll reports whether an ordered slice has all of some.
+// amongAll reports whether an ordered slice contains all of some.
 func amongAll(ordered, some []string) bool {
 	return !slices.ContainsFunc(some, func(s string) bool { return !among(ordered, s) })
 }
 
-// sweepEvery is how often objects are checked for having been changed; see Options.CheckMutations.
+// sweepEvery is the interval of the mutation check; see Options.CheckMutations.
 const sweepEvery = time.Minute
 
-// follow has every scope followed, and arranges them anew when that is asked for, until ctx ends or one of them cannot go
-// on. All that it has started has returned then.
+// follow runs the reflector of every scope, and rearranges the scopes on request, until ctx ends or one of them cannot go
+// on. All its goroutines have returned when it returns.
 func (i *Informer[T]) follow(ctx context.Context) error {
 	f := &following[T]{i: i, pursuits: make(map[*scope[T]]*pursuit)}
 	ctx, f.cancel = context.WithCancel(ctx)
-	defer func() { // OnError may panic in here, at a sweep: nothing stays behind then either
+	defer func() { // OnError may panic at a sweep; no goroutine may stay behind
 		f.cancel()
 		f.halt(slices.Collect(maps.Keys(f.pursuits)))
 	}()
@@ -333,15 +333,15 @@ type following[T meta.Object] struct {
 	panicked *relayed // what one panicked with
 }
 
-// pursuit is the work on one scope.
+// pursuit is the goroutine that follows one scope.
 type pursuit struct {
 	cancel   context.CancelFunc
-	ended    chan struct{} // closed at the end; the rest is written before, and read after
+	ended    chan struct{} // closed at the end; err and panicked are written before, and read after
 	err      error
 	panicked *relayed
 }
 
-// start begins the work on s, if nobody works on it yet. halt ends it, and waits for it.
+// start begins to follow s, unless it is followed already. halt ends the goroutine and waits for it.
 func (f *following[T]) start(ctx context.Context, s *scope[T]) {
 	if f.pursuits[s] != nil {
 		return
@@ -358,14 +358,14 @@ func (f *following[T]) start(ctx context.Context, s *scope[T]) {
 			case value != nil:
 				p.panicked = &relayed{value, debug.Stack()}
 				f.cancel()
-			case !returned: // a function of an index, of a Filter or OnError has called runtime.Goexit
+			case !returned: // an index function, the function of a Filter, or OnError has called runtime.Goexit
 				p.err = fmt.Errorf("follow %s: %w", f.i.where(s.namespace), errExited)
 				f.cancel()
 			}
 		}()
 		from := s.at
-		// Functions of indexes are called in here. If one panics it is not known how much of the watch has been applied: the
-		// next Run begins with a list, or it would show the past again.
+		// Index functions are called in here. If one panics, it is unknown how much of the watch has been applied. The next Run
+		// then begins with a list, because a resumed watch would apply the past again.
 		s.at = state{cause: Reset, seen: from.seen}
 		if s.at, p.err = r.run(ctx, from); p.err != nil {
 			f.cancel()
@@ -398,7 +398,7 @@ func (i *Informer[T]) reflector(s *scope[T]) *reflector[T] {
 	return r
 }
 
-// halt ends the work on scopes, those on which nobody works excepted.
+// halt stops the work on scopes, and waits for it. Scopes that nobody works on are skipped.
 func (f *following[T]) halt(scopes []*scope[T]) {
 	for _, s := range scopes {
 		if p := f.pursuits[s]; p != nil {
@@ -419,7 +419,7 @@ func (f *following[T]) halt(scopes []*scope[T]) {
 	}
 }
 
-// result returns why the work has ended by itself, if it has. A panic goes on, in the goroutine of Run.
+// result returns why the work ended by itself, if it did. It repeats a panic in the goroutine of Run.
 func (f *following[T]) result() error {
 	if f.panicked != nil {
 		panic(f.panicked)
@@ -427,7 +427,7 @@ func (f *following[T]) result() error {
 	return f.err
 }
 
-// relayed is a panic of another goroutine, with that one's stack, which would be lost otherwise.
+// relayed is a panic of another goroutine, with the stack of that goroutine, which would otherwise be lost.
 type relayed struct {
 	value any
 	stack []byte
@@ -441,8 +441,8 @@ func (r *relayed) Unwrap() error {
 	return err
 }
 
-// within is a source of all namespaces that shows those of an ordered set only. What is outside is not decoded in lists;
-// events of it only move the version.
+// within is a source of all namespaces that shows only those of an ordered set. Lists do not decode the other objects;
+// events of them only move the version.
 type within[T meta.Object] struct {
 	Source[T]
 	namespaces []string
@@ -452,7 +452,7 @@ func (w within[T]) ListEach(
 	ctx context.Context, o client.ListOptions, reuse func(meta.Identity) (T, bool), fn func(client.Item[T]) error,
 ) (meta.ListMeta, error) {
 	return w.Source.ListEach(ctx, o, w.reuse(reuse), func(item client.Item[T]) error {
-		if item.Err != nil && w.hides(item.Identity) { // it is not decoded, and so it exceeds a limit
+		if item.Err != nil && w.hides(item.Identity) { // it is not decoded, so it exceeds a limit
 			item = client.Item[T]{Identity: item.Identity, Reused: true}
 		}
 		return fn(item)
@@ -464,21 +464,22 @@ func (w within[T]) WatchEach(
 ) error {
 	return w.Source.WatchEach(ctx, o, w.reuse(reuse), func(e client.Event[T]) error {
 		if e.Type != client.Bookmark && !e.Reused && w.hides(e.Identity) {
-			e = client.Event[T]{Type: client.Deleted, Identity: e.Identity} // it is not there, and so only the version moves
+			e = client.Event[T]{Type: client.Deleted, Identity: e.Identity} // the cache does not have it, so only the version moves
 		}
 		return fn(e)
 	})
 }
 
-// hides reports whether an object is outside. One that does not say what it is called may be anywhere.
+// hides reports whether an object is outside the set. One without a name may be anywhere, so it is not hidden.
 func (w within[T]) hides(id meta.Identity) bool {
 	return id.Name != "" && !among(w.namespaces, id.Namespace)
 }
 
-// reuse has what is outside count as reused: it is not decoded, and as the cache did not ask for that, not held.
+// reuse marks objects outside the set as reused: they are not decoded, and as the cache did not keep them, they are left
+// out.
 func (w within[T]) reuse(reuse func(meta.Identity) (T, bool)) func(meta.Identity) (T, bool) {
 	return func(id meta.Identity) (obj T, reused bool) {
-		if reuse != nil { // it wants to know of all of them
+		if reuse != nil { // it has to see every object
 			obj, reused = reuse(id)
 		}
 		if !among(w.namespaces, id.Namespace) {

@@ -9,56 +9,62 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// Options choose what an informer caches, and who hears of it. The zero value caches every object of the resource, in all
-// namespaces, starting with what the server has now.
+// Options choose what an informer caches, and where its errors go. The zero value caches every object of the resource, in
+// all namespaces, starting with the server's present state.
 type Options struct {
 	// Namespace limits the informer to one namespace; empty means all of them.
 	Namespace string
-	// Namespaces limits the informer to these namespaces, each of which it lists and watches by itself: one that the server
-	// refuses does not hold up the others. [Informer.SetNamespaces] changes them later. Nil means that Namespace decides;
-	// empty and not nil means none for now, and such an informer is synced and has no objects.
+	// Namespaces limits the informer to these namespaces. It lists and watches each by itself, so one that the server refuses
+	// does not hold up the others. [Informer.SetNamespaces] changes them later. Nil means that Namespace decides; empty and
+	// not nil means no namespace for now: such an informer is synced and has no objects.
 	Namespaces []string
-	// WideAbove is the number of Namespaces above which one list and one watch of all namespaces replace theirs; objects of
-	// other namespaces are received then, but never enter the cache. It needs the permission to list all namespaces.
-	// 0 means never.
+	// WideAbove is a threshold: with more Namespaces than this, one list and one watch of all namespaces replace those of
+	// each. The informer then receives objects of other namespaces too, but they never enter the cache. This needs the
+	// permission to list all namespaces. 0 means never.
 	WideAbove int
 	// LabelSelector and FieldSelector are the API's selectors; empty selects everything.
 	LabelSelector string
 	FieldSelector string
 	// Mode is how the collection is listed.
 	Mode Mode
-	// PageSize is how many objects a list asks for at a time; 0 means client.DefaultPageSize, and a negative number all at once.
-	// A streaming list has no pages.
+	// PageSize is how many objects a list asks for at a time; 0 means client.DefaultPageSize, and a negative number means all
+	// at once. A streaming list has no pages.
 	PageSize int
-	// AllowStale lets the first list be answered from whatever the server has cached. It is cheaper for the server, and after
-	// a restart the cache may start with an older state than this program has seen before.
+	// AllowStale lets the server answer the first list from its cache. That is cheaper for the server, but after a restart
+	// the cache may start with an older state than this program has seen before.
 	AllowStale bool
 	// KeepManagedFields keeps metadata.managedFields, which otherwise never reaches the cache.
 	KeepManagedFields bool
-	// CheckMutations looks for handlers and readers that change objects of the cache, which nobody may: one object in so many
-	// is remembered as it came, by its uid, and compared every minute, at every list, and when it is replaced. OnError is
-	// given a *cache.MutationError that names the object and the field. It costs a second copy of the objects that are
-	// remembered, and is meant for tests and staging. 1 checks every object. 0 checks none, except that an informer whose
-	// client has the Config of a server from clienttest.Start checks up to 1000 objects at a time, and fails the test.
+	// CheckMutations detects handlers and readers that change objects of the cache, which nobody may do. It copies one object
+	// in so many, chosen by uid, and compares it every minute, at every list, and when it is replaced. OnError receives a
+	// *cache.MutationError that names the object and the field. The check costs a second copy of the chosen objects, and is
+	// meant for tests and staging. 1 checks every object. 0 checks none, with one exception: an informer whose client has the
+	// Config of a server from clienttest.Start checks up to 1000 objects at a time, and fails the test.
 	CheckMutations int
-	// AllowEarlyReads lets the cache be read before it holds a complete list, when it lacks objects that the server has. Without it
-	// the first read that is too early is reported as an *EarlyReadError, and fails a test whose client is of clienttest.Start.
-	// Such reads are Get where it finds nothing, loops, Select, Len, and those of indexes; Subscribe and Status are not. Where
-	// some namespaces have been listed, it is too early for the others, and for reads of all.
+	// AllowEarlyReads allows reads of the cache before it holds a complete list, when it lacks objects that the server has.
+	// Without it the informer reports the first such read as an *EarlyReadError, and fails a test whose client is of
+	// clienttest.Start. Such reads are Get that finds nothing, loops, Select, Len, and those of indexes; Subscribe and Status
+	// are not. If only some namespaces have been listed, reads of the others and of all are too early.
 	AllowEarlyReads bool
-	// OnError is called with every error: of lists and watches, which are tried again; a *client.DecodeError for an object
-	// that does not decode, once per change of it; a *cache.PanicError for a handler that panicked; a *cache.MutationError; an *EarlyReadError. It
-	// is called by several goroutines at once, and should return soon: the list, the watch or the handler waits for it. It
+	// OnError is called with every error:
+	//
+	//   - an error of a list or a watch, which is retried;
+	//   - a *client.DecodeError for an object that does not decode, once per change of it;
+	//   - a *cache.PanicError for a handler that panicked;
+	//   - a *cache.MutationError;
+	//   - an *EarlyReadError.
+	//
+	// Several goroutines call it at once. It should return soon, because the list, the watch or the handler waits for it. It
 	// may call any method of the informer that does not wait.
 	//
-	// Nil has errors logged, while Run runs, until what failed works again: each at once, and while it repeats at growing
-	// intervals of up to a quarter of an hour. A function that does nothing silences them.
+	// If it is nil, the informer logs errors during Run: each at once, and a repeated one at growing intervals of up to a
+	// quarter of an hour, until the operation works again. Set a function that does nothing to silence them.
 	OnError func(error)
-	// OnWaited is called at the end of each [Informer.WaitFor] that found the cache up to the version that it asked for, with
-	// the time that it took; it is called in the goroutine that has waited.
+	// OnWaited is called at the end of each successful [Informer.WaitFor], in the goroutine that waited, with the time that
+	// it took.
 	OnWaited func(key meta.Key, waited time.Duration)
-	// Logger gets the errors that OnError is not there to take, and changes of state at V(4). Where it is the zero Logger, as
-	// logr.Discard() is too, the logger of Run's context is used (logr.NewContext), and where that has none, slog.Default().
+	// Logger receives errors if OnError is nil, and changes of state at V(4). If it is the zero Logger, which logr.Discard()
+	// returns too, the informer uses the logger of Run's context (logr.NewContext), or else slog.Default().
 	Logger logr.Logger
 }
 
@@ -96,7 +102,7 @@ func (o Options) validate() error {
 	return nil
 }
 
-// validNamespaces checks a set of namespaces that has been given as a slice.
+// validNamespaces checks that namespaces are valid and different.
 func validNamespaces(field string, namespaces []string) error {
 	for n, ns := range namespaces {
 		if err := meta.ValidSegment(fmt.Sprintf("%s[%d]", field, n), ns); err != nil {

@@ -9,17 +9,17 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Progress says how far a list has come.
+// Progress is how far a list has come.
 type Progress struct {
-	// Items is how many objects have come so far.
+	// Items is how many objects have arrived so far.
 	Items int
-	// Remaining is how many are to come after the page that is being read, where the server says so, and otherwise 0: it
-	// does not for lists with a selector, nor for streaming ones.
+	// Remaining is how many objects follow after the current page, if the server says so, and otherwise 0. It does not say so
+	// for lists with a selector or for streaming lists.
 	Remaining int
 }
 
-// record is the Status that the reflector writes and everybody reads. Its lock guards all of it, and is never held while
-// anything else is called.
+// record is the Status that the reflector writes and others read. Its lock guards all fields but works, and nothing else
+// is called while it is held.
 type record struct {
 	mu  sync.Mutex
 	s   Status
@@ -34,7 +34,7 @@ func (r *record) update(f func(*Status)) {
 	}
 }
 
-// updated changes the status. It reports whether the error in it has gone.
+// updated changes the status. It reports whether that has cleared its error.
 func (r *record) updated(f func(*Status)) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -43,7 +43,7 @@ func (r *record) updated(f func(*Status)) bool {
 	return failed && r.s.Err == nil
 }
 
-// listing notes that a list begins, how it is read and why so.
+// listing notes that a list begins, and how it is read.
 func (r *record) listing(m Mode) {
 	r.update(func(s *Status) {
 		s.Lists++
@@ -71,7 +71,7 @@ func (r *record) item() {
 	r.s.Progress.Items++
 }
 
-// page notes how many objects there are after a page that begins; nil is not known.
+// page notes how many objects follow after a page that begins; nil means unknown.
 func (r *record) page(remaining *int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -81,7 +81,7 @@ func (r *record) page(remaining *int64) {
 	}
 }
 
-// event notes that a watch has brought something that could be used: an event, or a bookmark.
+// event notes that a watch has brought a usable event or bookmark.
 func (r *record) event(bookmark bool) {
 	r.update(func(s *Status) {
 		s.Err, s.LastEvent = nil, time.Now()
@@ -91,8 +91,8 @@ func (r *record) event(bookmark bool) {
 	})
 }
 
-// undecodable notes an object that does not decode. It returns false if this state of it is known already. Of one that does not
-// say what it is called nobody knows.
+// undecodable notes an object that does not decode. It returns false if this state of it is known already. An object
+// without a name is never known.
 func (r *record) undecodable(id meta.Identity, err error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -106,20 +106,20 @@ func (r *record) undecodable(id meta.Identity, err error) bool {
 	return true
 }
 
-// decodable notes that the object of a key decodes, or is gone. It reports whether it was the last that did not.
+// decodable notes that the object of a key decodes, or is gone. It reports whether it was the last that did not decode.
 func (r *record) decodable(key meta.Key) bool {
 	return r.forget(func(bad map[meta.Key]Undecodable) { delete(bad, key) })
 }
 
-// keepUndecodable forgets the objects that do not decode, except those for which keep is true. It reports whether there were
-// some and now are none.
+// keepUndecodable forgets the objects that do not decode, except those for which keep is true. It reports whether that has
+// removed the last of them.
 func (r *record) keepUndecodable(keep func(meta.Key) bool) bool {
 	return r.forget(func(bad map[meta.Key]Undecodable) {
 		maps.DeleteFunc(bad, func(k meta.Key, _ Undecodable) bool { return !keep(k) })
 	})
 }
 
-// forget takes objects out of those that do not decode. It reports whether the last of them has gone.
+// forget removes objects from those that do not decode. It reports whether that has removed the last of them.
 func (r *record) forget(f func(bad map[meta.Key]Undecodable)) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

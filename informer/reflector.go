@@ -20,7 +20,7 @@ const (
 	firstBackoff = 800 * time.Millisecond
 	maxBackoff   = 30 * time.Second
 	healthy      = 2 * time.Minute
-	// slowBackoff and maxSlowBackoff are for what somebody has to mend.
+	// slowBackoff and maxSlowBackoff apply to faults that somebody has to fix.
 	slowBackoff    = 5 * time.Second
 	maxSlowBackoff = 30 * time.Second
 	// stalled is how long a paged list may go without an object. An API server gives a whole page a minute.
@@ -29,14 +29,14 @@ const (
 
 var errStalled = &silence{fmt.Sprintf("server sent nothing for %v", stalled)}
 
-// reflector makes what a store holds of a scope equal to what the source has. It is the loop around the machine: it performs effects and
-// reports what came of them. One goroutine uses it. This file has the loop and the paged list, stream.go the watch and the
-// streaming list.
+// reflector makes the store's content of a scope equal to the source. It is the loop around the machine: it performs
+// effects and reports the results. One goroutine uses it. This file has the loop and the paged list, stream.go the watch
+// and the streaming list.
 type reflector[T meta.Object] struct {
 	informer  *Informer[T]
 	source    Source[T]
 	o         Options
-	namespace string // instead of that of o
+	namespace string // replaces that of o
 	writer    *cache.Writer[T]
 	record    *record
 	synced    func() // called after each complete list
@@ -49,12 +49,12 @@ type reflector[T meta.Object] struct {
 	s state // of the machine; only advance changes it
 }
 
-// run follows the source from where s is until ctx ends, or the source turns out to be one that cannot be asked, which is the
-// error. It returns where it was then.
+// run follows the source from state s until ctx ends, or returns an error if the source cannot be asked. It returns the
+// state that it reached.
 func (r *reflector[T]) run(ctx context.Context, s state) (state, error) {
 	r.backoff = retry.New(retry.Policy{Base: firstBackoff, Max: maxBackoff, Reset: healthy})
 	r.slow = retry.New(retry.Policy{Base: 2 * slowBackoff, Max: maxSlowBackoff, Reset: healthy})
-	defer r.record.update(func(st *Status) { st.State = Idle }) // also where a function of an index panics
+	defer r.record.update(func(st *Status) { st.State = Idle }) // also if an index function panics
 	var todo effect
 	r.s, todo = start(s, r.o.Mode, r.o.AllowStale, r.streams())
 	r.enter(todo)
@@ -67,8 +67,8 @@ func (r *reflector[T]) run(ctx context.Context, s state) (state, error) {
 	return r.s, nil
 }
 
-// perform does what the machine says, and returns what came of it. The beginning of a watch that is a streaming list is over within
-// that: see stream.
+// perform carries out an effect, and returns the result. For a streaming list, the return to the machine between list and
+// watch happens within it: see stream.
 func (r *reflector[T]) perform(ctx context.Context, todo effect) input {
 	switch todo.action {
 	case list:
@@ -79,12 +79,12 @@ func (r *reflector[T]) perform(ctx context.Context, todo effect) input {
 		return r.watch(ctx)
 	case wait:
 		_ = retry.Sleep(ctx, r.pause(todo))
-	case follow, stop: // the reader of a stream performs the one, and run the other
+	case follow, stop: // the reader of a stream performs follow, and run performs stop
 	}
 	return input{}
 }
 
-// advance asks the machine what follows in, and passes on what it has learned about the server.
+// advance passes in to the machine, and remembers what it has learned about the server.
 func (r *reflector[T]) advance(in input) effect {
 	in.streams = r.streams()
 	var todo effect
@@ -107,7 +107,7 @@ func (r *reflector[T]) streams() answer {
 	return lacks
 }
 
-// enter shows the state that the reflector is in, and why it does what it does next.
+// enter publishes the reflector's state, and the reason for its next step.
 func (r *reflector[T]) enter(todo effect) {
 	r.record.update(func(st *Status) {
 		st.State = r.s.phase
@@ -119,7 +119,7 @@ func (r *reflector[T]) enter(todo effect) {
 		"state", r.s.phase.String(), "version", r.s.version)
 }
 
-// pause returns how long a wait is.
+// pause returns the length of a wait.
 func (r *reflector[T]) pause(e effect) time.Duration {
 	switch e.pace {
 	case gentle:
@@ -166,7 +166,7 @@ func (r *reflector[T]) list(ctx context.Context) input {
 	case err == nil:
 		err = r.fail("list", g.commit(m.ResourceVersion))
 	case limited.Err() != nil && ctx.Err() == nil && errors.Is(err, context.Canceled):
-		err = r.fail("list", context.Cause(limited)) // no caller's context has ended
+		err = r.fail("list", context.Cause(limited)) // the caller's context has not ended
 	}
 	if err != nil {
 		return g.failed(ctx, err)
@@ -174,7 +174,7 @@ func (r *reflector[T]) list(ctx context.Context) input {
 	return input{outcome: done, version: m.ResourceVersion}
 }
 
-// fail puts what failed around an error that was found here.
+// fail wraps an error that was found here in the operation that failed.
 func (r *reflector[T]) fail(verb string, err error) error {
 	if err == nil {
 		return nil
@@ -182,7 +182,7 @@ func (r *reflector[T]) fail(verb string, err error) error {
 	return &client.OpError{Verb: verb, Resource: r.source.GVR(), Key: meta.Key{Namespace: r.namespace}, Err: err}
 }
 
-// failed reports an error, and returns what it means. The end of ctx is none.
+// failed reports an error, and returns its meaning. The end of ctx is not reported.
 func (r *reflector[T]) failed(ctx context.Context, err error) input {
 	if ctx.Err() != nil {
 		return input{outcome: transient}

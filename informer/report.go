@@ -8,10 +8,10 @@ import (
 	"github.com/bowline-go/bowline/internal/report"
 )
 
-// This file says to whom errors go: to Options.OnError, or to the users of a shared informer, and what nobody takes to a
-// logger, with what works again afterwards. None of it is called with a lock held.
+// This file routes errors: to Options.OnError, or to the users of a shared informer, and otherwise to a logger, which is
+// also told when the operation works again. No lock is held when its functions are called.
 
-// hand gives err to the hooks. It returns false if nobody has taken it.
+// hand passes err to the hooks. It returns false if nobody has taken it.
 func (i *Informer[T]) hand(err error) bool {
 	switch {
 	case i.hook != nil:
@@ -61,7 +61,7 @@ const (
 	aboutObjects = "objects/"
 )
 
-// verbs do not tell errors apart: a streaming list is a watch to the server, and where it is refused a paged one follows.
+// verbs do not distinguish errors: a streaming list is a watch to the server, and a paged one follows if it is refused.
 var verbs = []string{"list ", "watch "}
 
 // failedTo reports that a list or a watch of a scope has failed.
@@ -84,7 +84,7 @@ func (r *reflector[T]) badObject(name string, err error) {
 	}, err, []string{name})
 }
 
-// decodes says, if all is true, that there is no object any more that does not decode.
+// decodes logs, if all is true, that every object decodes again.
 func (r *reflector[T]) decodes(all bool) {
 	if all {
 		r.informer.log.Works(aboutObjects + r.namespace)

@@ -2,11 +2,11 @@ package informer
 
 import "fmt"
 
-// RollbackError says that the server has an older state than it had before, as one has whose etcd was restored from a
-// backup: a consistent list, or a bookmark, has a resource version before the one that the cache is current to. The cache is
-// then replaced as a whole, and handlers are told of every object that is not certainly the same.
+// RollbackError says that the server has an older state than it had before, as after its etcd was restored from a backup:
+// a consistent list, or a bookmark, has a resource version before the cache's. The informer then replaces the whole cache,
+// and handlers are told of every object that is not certainly the same.
 type RollbackError struct {
-	// Was is what the cache is current to, Is what the server sent.
+	// Was is the resource version of the cache, Is the one that the server sent.
 	Was, Is string
 }
 

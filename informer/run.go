@@ -9,14 +9,14 @@ import (
 	"sync"
 )
 
-// Runner is something that runs until its context ends: an informer, a controller, a server. Run returns nil when ctx ends,
-// or why it could not go on, after everything that it started has returned.
+// Runner is something that runs until its context ends: an informer, a controller, a server. Run returns nil when ctx
+// ends, or the reason why it could not go on, after everything that it started has returned.
 //
 // A Runner may have a method
 //
 //	Runners() []interface{ Run(ctx context.Context) error }
 //
-// that returns what has to run for it, as a controller does for the informers that it watches: [Run] runs those too. A type
+// that returns the runners it needs, as a controller does for the informers that it watches: [Run] runs those too. A type
 // that wraps a controller should have the method as well.
 type Runner interface {
 	Run(ctx context.Context) error
@@ -35,20 +35,21 @@ type needy interface {
 	}
 }
 
-// Run runs all of rs at the same time and waits for all of them. When one returns an error, the context of the others ends,
-// with that error as its cause, and Run returns it: the first one wins. One that returns nil does not end the others.
+// Run runs all of rs at the same time and waits for all of them. When one returns an error, the context of the others
+// ends, with that error as its cause, and Run returns it: the first error wins. One that returns nil does not end the
+// others.
 //
-// Run also runs what rs need: the informers that a controller watches or reads. Each runs once, however often it is named
-// and needed. Informers, and whatever else is needed, stop after everything else has returned, so that a controller that is
-// finishing its work still has a current cache.
+// Run also runs the runners that rs need: the informers that a controller watches or reads. Each runs once, however often
+// it is named and needed. Informers, and all other needed runners, stop after everything else has returned, so that a
+// controller that is finishing its work still has a current cache.
 //
-// An informer that runs already, elsewhere, is not run a second time. If the other Run ends first, this one takes over. A
-// [Factory] is not run for the [Shared] that come from it: name it.
+// An informer that already runs elsewhere is not run a second time. If the other Run ends first, this one takes over. Run
+// does not run the [Factory] of a [Shared]: name it in rs.
 func Run(ctx context.Context, rs ...Runner) error {
 	outer := ctx
 	ctx, cancel := context.WithCancelCause(outer)
 	defer cancel(nil)
-	// An informer that is needed has the values of ctx, and outlives it.
+	// A needed informer has the values of ctx, and outlives it.
 	needed, release := context.WithCancelCause(context.WithoutCancel(outer))
 	defer release(nil)
 
@@ -65,7 +66,7 @@ func Run(ctx context.Context, rs ...Runner) error {
 		top.Go(func() { end.after(outer, r, func() error { return r.Run(ctx) }) })
 	}
 	top.Wait()
-	// Informers that were named run until ctx ends, or until each has ended by itself.
+	// Named informers run until ctx ends, or until each has ended by itself.
 	ended := make(chan struct{})
 	go func() {
 		named.Wait()
@@ -81,8 +82,8 @@ func Run(ctx context.Context, rs ...Runner) error {
 	return end.err
 }
 
-// order sorts what is to run: what was named and nobody needs, then the informers that were named, and then what was not
-// named and is needed. Each is there once.
+// order sorts the runners: those named that nobody needs, then informers and needed runners that are named, then needed
+// runners that are not named. Each needed runner and informer appears once.
 func order(rs []Runner) (first, last, only []Runner) {
 	var needed []Runner
 	var visit func(r Runner)
@@ -117,7 +118,7 @@ func order(rs []Runner) (first, last, only []Runner) {
 	return first, last, only
 }
 
-// isInformer reports whether r is to outlive what may use it.
+// isInformer reports whether r must outlive its users.
 func isInformer(r Runner) bool {
 	if _, ok := r.(*Factory); ok {
 		return true
@@ -128,24 +129,24 @@ func isInformer(r Runner) bool {
 	return ok
 }
 
-// contains reports whether rs has r. A Runner that cannot be compared, as a function, is only itself.
+// contains reports whether rs has r. A Runner that cannot be compared, such as a function, is never found.
 func contains(rs []Runner, r Runner) bool {
 	return r != nil && reflect.ValueOf(r).Comparable() && slices.Contains(rs, r)
 }
 
-// ending is how a Run ends: with the first error, which ends the others.
+// ending is the end of a Run: the first error, which ends the others.
 type ending struct {
 	cancel context.CancelCauseFunc
 	once   sync.Once
-	err    error // read when all have returned
+	err    error // read after all have returned
 }
 
-// after notes how f has ended, which runs r.
+// after calls f, which runs r, and notes how it ended.
 func (e *ending) after(outer context.Context, r Runner, f func() error) {
-	err := fmt.Errorf("run %T: %w", r, errExited) // unless f returns, or panics, and then nobody reads the error
+	err := fmt.Errorf("run %T: %w", r, errExited) // stays if f calls Goexit; if it panics nobody reads it
 	defer func() {
 		if err == nil || errors.Is(err, errFactoryStopped) && outer.Err() != nil {
-			return // a Factory that runs elsewhere has ended with the context that is its and ours
+			return // a Factory that runs elsewhere has ended with the context that we share
 		}
 		e.once.Do(func() {
 			e.err = err
@@ -155,10 +156,10 @@ func (e *ending) after(outer context.Context, r Runner, f func() error) {
 	err = f()
 }
 
-// errExited is the end of a goroutine that is not a return.
+// errExited reports a goroutine that ended without returning.
 var errExited = errors.New("it has ended its goroutine (runtime.Goexit)")
 
-// join runs s, or lets another Run of it go on, until ctx ends.
+// join runs s, or waits while another Run of it goes on, until ctx ends.
 func join(ctx context.Context, s Runner) error {
 	for {
 		err := s.Run(ctx)
@@ -177,10 +178,10 @@ func join(ctx context.Context, s Runner) error {
 	}
 }
 
-// runningError says that something cannot be run because it is running.
+// runningError says that something cannot be run because it is running already.
 type runningError struct {
 	what  fmt.Stringer
-	ended <-chan struct{} // closed when it has ended
+	ended <-chan struct{} // closed when the other Run has ended
 }
 
 func (e *runningError) Error() string { return fmt.Sprintf("run %v: it is running already", e.what) }

@@ -15,8 +15,9 @@ import (
 )
 
 // Shared is a handle on an informer that others may use too; [Share] makes it. It has the methods of an [Informer], and
-// controllers take it like one. While its Run runs it uses the informer, and its subscriptions are told of changes; [Factory.Run]
-// runs the informer itself. There is nothing to release. Its methods are safe for use by several goroutines at once.
+// controllers accept it like one. During its Run it uses the informer, and its subscriptions receive changes;
+// [Factory.Run] runs the informer itself. There is nothing to release. Its methods are safe for use by several goroutines
+// at once.
 type Shared[T meta.Object] struct {
 	c        *common
 	informer *Informer[T]
@@ -30,12 +31,13 @@ type Shared[T meta.Object] struct {
 	subs    []*cache.Subscription
 }
 
-// Share returns a handle on the informer that f has for src and for the scope of o, which it makes if there is none. Two share
-// an informer if they have the same type of objects, equal sources, and the same Namespace or Namespaces, selectors, AllowStale
-// and KeepManagedFields. OnError and OnWaited belong to each handle; the first handle sets all other options.
+// Share returns a handle on the informer that f has for src and for the scope of o. It makes the informer if there is
+// none. Two handles share an informer if they have the same type of objects, equal sources, and the same Namespace or
+// Namespaces, selectors, AllowStale and KeepManagedFields. OnError and OnWaited belong to each handle; the first handle
+// sets all other options.
 //
-// Two client.Resource are equal if client and descriptor are, whatever their options for writing. A source that [Transform] or
-// [Filter] returned is equal to itself only: keep it to share it. A source that cannot be compared is shared with nobody.
+// Two client.Resource are equal if client and descriptor are, whatever their options for writing. A source from
+// [Transform] or [Filter] is equal to itself only: keep it to share it. A source that cannot be compared is never shared.
 func Share[T meta.Object](f *Factory, src Source[T], o Options) *Shared[T] {
 	var c *common
 	comparable := any(src) == nil || reflect.ValueOf(src).Comparable()
@@ -45,7 +47,7 @@ func Share[T meta.Object](f *Factory, src Source[T], o Options) *Shared[T] {
 	if c == nil {
 		c = newCommon(f, src, o)
 		if comparable {
-			c = f.find(sharingOf(src, o), c) // somebody may have been quicker
+			c = f.find(sharingOf(src, o), c) // another goroutine may have been quicker
 		}
 	}
 	return &Shared[T]{c: c, informer: c.informer.(*Informer[T]), o: o, joined: make(chan struct{}), span: newSpan()}
@@ -60,7 +62,7 @@ func newCommon[T meta.Object](s *Factory, src Source[T], o Options) *common {
 	return c
 }
 
-// sharing is what two handles of one informer have in common.
+// sharing is what the handles of one informer have in common.
 type sharing struct {
 	source                        any
 	objects                       reflect.Type
@@ -73,7 +75,7 @@ type sharing struct {
 
 func sharingOf[T meta.Object](src Source[T], o Options) sharing {
 	var source any = src
-	// A type of the user's that embeds a Resource has its Reads, and reads as it likes.
+	// A user's type that embeds a Resource also has its Reads, but may read differently.
 	if reads := inside.Of(src).Reads; reads != nil && reflect.TypeOf(reads) == reflect.TypeOf(src) {
 		source = reads
 	}
@@ -85,12 +87,12 @@ func sharingOf[T meta.Object](src Source[T], o Options) sharing {
 	}
 }
 
-// Run uses the informer until ctx ends; then it returns nil, after the handlers of this Shared have returned. The first Run
-// starts the informer, if the Factory runs, and waits for it otherwise; after the last Run the informer is stopped, and its cache
-// is emptied. Run returns an error at once if options or source cannot be right, or if it is running already, and otherwise if the
-// informer or the Factory ends before. It may be run again later.
+// Run uses the informer until ctx ends; then it returns nil, after the handlers of this Shared have returned. The first
+// Run starts the informer, or waits until the Factory runs. After the last Run the informer stops, and its cache is
+// emptied. Run returns an error at once if the options or the source are invalid, or if it is running already, and later
+// if the informer or the Factory ends before ctx. It may be run again.
 //
-// When Run ends so do the subscriptions that [Shared.Subscribe] has made: who runs it again subscribes again.
+// When Run ends, it closes the subscriptions that [Shared.Subscribe] has made: subscribe again before the next Run.
 func (u *Shared[T]) Run(ctx context.Context) (err error) {
 	if err := u.begin(); err != nil {
 		return err
@@ -133,7 +135,7 @@ func (u *Shared[T]) begin() error {
 	return nil
 }
 
-// attach notes the life that the user is part of.
+// attach notes the life that the user has joined.
 func (u *Shared[T]) attach(l *life) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -168,9 +170,9 @@ func (u *Shared[T]) end(err error) {
 
 var errUserStopped = errors.New("its Run has ended")
 
-// WaitSynced returns nil when the cache holds a complete list. It may be called before Run, and before Factory.Run. When ctx
-// ends before, it returns why there is none: ctx's cause, and that the Factory does not run, or the last error of the
-// server. When Run ends before, or has ended and was not called again, it returns Run's error, or the server's.
+// WaitSynced returns nil when the cache holds a complete list. It may be called before Run, and before Factory.Run. When
+// ctx ends first, it returns ctx's cause and the reason why there is no list: the Factory does not run, or the last error
+// of the server. When Run ends first, or has ended and was not called again, it returns Run's error, or the server's.
 func (u *Shared[T]) WaitSynced(ctx context.Context) error {
 	u.mu.Lock()
 	span, joined := u.span, u.joined
@@ -241,12 +243,13 @@ func (u *Shared[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion s
 	return u.informer.waitFor(ctx, key, resourceVersion, u.o.OnWaited)
 }
 
-// Reader returns the cache. It can be used at any time, and always reads the same one; while no Run uses the informer it is
-// empty. Objects in it are shared: use meta.Clone before changing one.
+// Reader returns the cache. It can be used at any time, and always returns the same cache, which is empty while no Run
+// uses the informer. Objects in it are shared: use meta.Clone before changing one.
 func (u *Shared[T]) Reader() cache.Reader[T] { return u.informer.store.Reader().WithRunner(u) }
 
-// Subscribe has h called with every change from now on, beginning with the objects that the cache holds, until Run ends; see
-// package cache for what is guaranteed. One that is made before Run hears of what the informer does for others already.
+// Subscribe registers h for every change from now on, beginning with the objects that the cache holds, until Run ends;
+// package cache states the guarantees. A subscription made before Run receives the changes while others already use the
+// informer.
 func (u *Shared[T]) Subscribe(h cache.Handler[T]) *cache.Subscription {
 	sub := u.informer.Subscribe(h)
 	u.mu.Lock()
@@ -264,13 +267,13 @@ func isDone(s *cache.Subscription) bool {
 	}
 }
 
-// Status says how the informer is doing, for whomever it runs.
+// Status returns the condition of the informer, whichever handle it runs for.
 func (u *Shared[T]) Status() Status { return u.informer.Status() }
 
 // String names the informer.
 func (u *Shared[T]) String() string { return "shared " + u.informer.String() }
 
-// report hands an error to OnError, if there is one.
+// report passes an error to OnError, if there is one.
 func (u *Shared[T]) report(err error) bool {
 	if u.o.OnError == nil {
 		return false

@@ -7,9 +7,9 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Source is where an informer gets its objects from. client.Resource satisfies it, and its methods say what each must do;
-// [Transform] and [Filter] make one source of another. It is used by several goroutines at once where an informer follows
-// several namespaces.
+// Source supplies an informer with objects. client.Resource implements it and documents the contract of each method;
+// [Transform] and [Filter] make one source of another. An informer that follows several namespaces calls it from several
+// goroutines at once.
 type Source[T meta.Object] interface {
 	// GVR names the source in errors.
 	GVR() meta.GVR

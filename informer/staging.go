@@ -8,23 +8,23 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// staging is a list on its way into the cache, however it is read: references to what has not changed, and what has. The
-// cache changes when the list is complete, at once, and not at all if it never is.
+// staging is a list on its way into the cache, however it is read: references to unchanged objects, and the changed ones.
+// The cache changes at once when the list is complete, and not at all if it never is.
 type staging[T meta.Object] struct {
 	r      *reflector[T]
 	s      state
 	relist *cache.Relist[T]
-	bad    map[meta.Key]bool // listed, and does not decode
+	bad    map[meta.Key]bool // listed, but do not decode
 }
 
 func (r *reflector[T]) stage(s state) *staging[T] {
 	if s.cause == Silent {
-		r.dog.mute() // a server that sends no bookmarks any more must not lead to one list after the other
+		r.dog.mute() // a server that no longer sends bookmarks must not cause one list after the other
 	}
 	return &staging[T]{r: r, s: s, relist: r.writer.Relist(), bad: make(map[meta.Key]bool)}
 }
 
-// reuse returns what is asked before an object is decoded; nil if every object is to be decoded.
+// reuse returns the function that is called before an object is decoded; nil means that every object is decoded.
 func (g *staging[T]) reuse() func(meta.Identity) (T, bool) {
 	if g.s.afresh {
 		return nil
@@ -32,9 +32,9 @@ func (g *staging[T]) reuse() func(meta.Identity) (T, bool) {
 	return g.relist.Keep
 }
 
-// keepAgain stages that an object is as it was, in its turn. It has been kept when reuse was asked, but that may be some
-// hundred events ahead: what the server has sent before may have taken that back since, as the deletion of an object does
-// that was created again.
+// keepAgain stages an unchanged object, in the order of events. The reuse function has kept it already, but that may be
+// some hundred events ahead: an earlier event may have undone that since, such as the deletion of an object that was
+// created again.
 func (g *staging[T]) keepAgain(id meta.Identity) {
 	if _, kept := g.relist.Keep(id); kept {
 		delete(g.bad, id.Key())
@@ -51,21 +51,21 @@ func (g *staging[T]) set(id meta.Identity, obj T) {
 	}
 }
 
-// retain stages that an object is there, and does not decode.
+// retain stages that an object exists but does not decode.
 func (g *staging[T]) retain(id meta.Identity, err error) {
 	g.relist.Retain(id)
 	g.bad[id.Key()] = true
 	g.r.undecodable(id, err)
 }
 
-// delete takes back what was staged of an object: it has gone meanwhile.
+// delete removes a staged object that was deleted meanwhile.
 func (g *staging[T]) delete(id meta.Identity) {
 	delete(g.bad, id.Key())
 	g.relist.Delete(id)
 }
 
-// commit makes the cache hold what has been staged. It does not where the list cannot be followed by a watch, or is older
-// than what the cache is current to, and returns why.
+// commit replaces the content of the cache by what is staged. It returns an error, and changes nothing, if no watch can
+// follow the list, or if the list is older than the cache.
 func (g *staging[T]) commit(version string) error {
 	switch {
 	case version == "":
@@ -81,8 +81,8 @@ func (g *staging[T]) commit(version string) error {
 	return nil
 }
 
-// failed reports why a list is not complete, and returns what it means. That a list is older which was allowed to be is no
-// error.
+// failed reports why a list is not complete, and returns the meaning. An older list is not an error if stale ones were
+// allowed.
 func (g *staging[T]) failed(ctx context.Context, err error) input {
 	if g.s.stale && classify(err) == older {
 		return input{outcome: older}

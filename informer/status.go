@@ -11,21 +11,21 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Status says how an informer is doing. It is a copy: it does not change afterwards. It is one line as a string, and
+// Status is the condition of an informer. It is a copy: it does not change afterwards. It prints as one line, and as
 // attributes for log/slog and logr.
 //
-// That of an informer of several namespaces sums up those in Namespaces: counts are added, Synced holds if it does for
-// all, State is the least advanced, Err and Since are the latest, and so is LastEvent.
+// The Status of an informer of several namespaces sums up those in Namespaces: counts are added, Synced is true if all are
+// synced, State is the least advanced, Err, Since and LastEvent are the latest.
 type Status struct {
 	// State is what the informer is doing.
 	State State
 	// Synced says that the cache holds a complete list, however old.
 	Synced bool
-	// Mode is how the collection was listed last, or is being listed, Paged or Streaming; Auto before the first list, and where
-	// the namespaces do not agree. Why says why so.
+	// Mode is how the collection was listed last, or is being listed: Paged or Streaming; Auto before the first list, and
+	// where the namespaces differ. Why gives the reason.
 	Mode Mode
 	Why  string
-	// Progress says how far the list is that is under way, or how far the last one came.
+	// Progress is how far the current list has come, or how far the last one came.
 	Progress Progress
 	// Err is the last error of a list or a watch, nil when a list, an event or the clean end of a watch has followed. Since is
 	// when the last error happened, whether or not Err still has it.
@@ -33,23 +33,23 @@ type Status struct {
 	Since time.Time
 	// LastEvent is when something last came from the server: a list, an event or a bookmark.
 	LastEvent time.Time
-	// ResourceVersion is what the cache is current to: the oldest version of those of the namespaces, and empty where there
-	// is none yet or they cannot be ordered.
+	// ResourceVersion is the version that the cache is current to: the oldest of those of the namespaces. It is empty if
+	// there is none yet or if they have no order.
 	ResourceVersion string
 	// Objects is how many objects the cache holds.
 	Objects int
-	// Lists and Watches count what was asked of the server, Events what was applied.
+	// Lists and Watches count requests to the server, Events the applied events.
 	Lists, Watches, Events int
 	// Relists counts the complete lists after the first one, by cause.
 	Relists map[Cause]int
-	// Resets counts the relists after which the cache held an older version than before: the server has lost history, as
-	// etcd does when it is restored from a backup.
+	// Resets counts the relists after which the cache held an older version than before: the server has lost history, as etcd
+	// does when it is restored from a backup.
 	Resets int
-	// Undecodable are the objects that do not decode at present, ordered by key. The cache holds their last good state, where
+	// Undecodable are the objects that do not decode at present, ordered by key. The cache holds their last good state, if
 	// there was one.
 	Undecodable []Undecodable
-	// Namespaces are the parts of an informer of several namespaces, which is one with Options.Namespaces; otherwise it is
-	// nil. While one watch serves all of them its status is under the empty name.
+	// Namespaces has the Status of each namespace of an informer with Options.Namespaces; otherwise it is nil. While one
+	// watch serves all of them its status is under the empty name.
 	Namespaces map[string]Status
 }
 
@@ -57,17 +57,17 @@ type Status struct {
 type Undecodable struct {
 	// Identity is the state that does not decode.
 	Identity meta.Identity
-	// Err is why.
+	// Err is the reason.
 	Err error
 }
 
-// attribute is a part of a Status that is worth a word.
+// attribute is a part of a Status worth showing.
 type attribute struct {
 	key   string
 	value any
 }
 
-// attributes returns what there is to say, in the order of its importance. What is as it should be is left out.
+// attributes returns the parts to show, the most important first. It leaves out those that are normal.
 func (s Status) attributes() []attribute {
 	all := []attribute{{"state", s.State.String()}, {"synced", s.Synced}}
 	if s.State == Listing {
@@ -115,7 +115,7 @@ func (s Status) unsynced() []string {
 	return names
 }
 
-// String returns one line for people. Its form is no promise.
+// String returns one line for people. Its form may change.
 func (s Status) String() string {
 	var b strings.Builder
 	for n, a := range s.attributes() {
@@ -138,7 +138,7 @@ func (s Status) String() string {
 	return b.String()
 }
 
-// LogValue returns the status as a group of attributes for log/slog, with the namespaces as groups in it.
+// LogValue returns the status as a group of attributes for log/slog.
 func (s Status) LogValue() slog.Value {
 	var attrs []slog.Attr
 	for _, a := range s.attributes() {
@@ -147,7 +147,7 @@ func (s Status) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// MarshalLog returns the status as a map of attributes: it is what a logr.Logger shows.
+// MarshalLog returns the status as a map of attributes for a logr.Logger.
 func (s Status) MarshalLog() any {
 	m := make(map[string]any)
 	for _, a := range s.attributes() {
@@ -156,7 +156,7 @@ func (s Status) MarshalLog() any {
 	return m
 }
 
-// before reports whether s is less advanced than other: whoever waits may list next, and who lists will watch.
+// before reports whether s is less advanced than other: Waiting comes before Listing, and Listing before Watching.
 func (s State) before(other State) bool {
 	order := []State{Idle, Waiting, Listing, Watching}
 	return slices.Index(order, s) < slices.Index(order, other)

@@ -11,21 +11,22 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// A streaming list and a watch are the same request: the one is the beginning of the other. So this file has both.
+// A streaming list is the beginning of a watch, in the same request. So this file has both.
 
 const (
-	// minWatch is the least that the server is asked to keep a watch open; up to twice that, so that informers which began
-	// together do not come back together.
+	// minWatch is the least time for which the server is asked to keep a watch open. The most is twice that, so that
+	// informers which began together do not come back together.
 	minWatch = 5 * time.Minute
-	// earlyEnd is how long before the time that it was asked for the end of a watch is one that the server chose. Whatever
-	// made it do so may have ended other watches at the same moment.
+	// earlyEnd is how long before the requested time the end of a watch counts as the server's choice. Its reason may have
+	// ended other watches at the same moment.
 	earlyEnd = 5 * time.Second
-	// noProgress is how long a streaming list may go without an event that adds to it; see initial. A server that serves them
-	// sends what it has at once, and the end bookmark as soon as it knows that it is up to date, which takes API servers up to
-	// 5 s when nothing happens. One that ignores what was asked sends nothing more until something changes, and then what
-	// changes.
+	// noProgress is how long a streaming list may go without an event that adds to it; see initial. A server that serves such
+	// lists sends its objects at once, and the end bookmark as soon as it knows that it is up to date, which takes API
+	// servers up to 5 s when nothing happens. One that ignores the request sends nothing until something changes, and then
+	// only changes.
 	noProgress = 30 * time.Second
-	// doubtful is how long a streaming list may bring only what may have been created meanwhile before the server is asked.
+	// doubtful is how long a streaming list may bring only objects that may be new before the server is asked for its
+	// version.
 	doubtful = noProgress / 3
 )
 
@@ -38,21 +39,21 @@ var (
 type open[T meta.Object] struct {
 	r      *reflector[T]
 	outer  context.Context // of the caller
-	ctx    context.Context // of the watch, which ends when the server is silent for too long
+	ctx    context.Context // of the watch; ends when the server is silent for too long
 	cancel context.CancelCauseFunc
-	asked  time.Duration // after which the server is to end it
+	asked  time.Duration // the server is to end it after this time
 	opened time.Time
 
-	version    string    // where it would be resumed
-	began      time.Time // when the following of changes did
+	version    string    // the watch would resume here
+	began      time.Time // when it began to follow changes
 	bookmarked time.Time // when the last bookmark came
 	in         input
 
 	timer *time.Timer   // cancels
-	limit time.Duration // after which it does
+	limit time.Duration // the timer fires after this time
 }
 
-// open begins a watch, and returns the options to ask for it with.
+// open begins a watch, and returns the options to request it with.
 func (r *reflector[T]) open(ctx context.Context) (*open[T], client.WatchOptions) {
 	o := client.WatchOptions{
 		Namespace: r.namespace, LabelSelector: r.o.LabelSelector, FieldSelector: r.o.FieldSelector,
@@ -69,8 +70,8 @@ func (w *open[T]) close() {
 	w.cancel(nil)
 }
 
-// read reads the watch to its end. One that was cancelled has not ended well, although the server may have been so quick to
-// end it then that it looks so. The error is why it was: no caller's context has ended.
+// read reads the watch to its end. A cancelled watch returns the cause of the cancellation, even if the server ended it
+// cleanly at that moment, because the caller's context has not ended.
 func (w *open[T]) read(
 	o client.WatchOptions, reuse func(meta.Identity) (T, bool), fn func(client.Event[T]) error,
 ) error {
@@ -81,18 +82,23 @@ func (w *open[T]) read(
 	return err
 }
 
-// initial tells the initial events of a streaming list from what is created meanwhile: both add an object. An object that is
-// created later has a version above all that the server had before. So an added object is an initial one if its version is
-// below one that has come already, which is what API servers send, in the order of keys, or not above one that the server had
-// at some time. Objects that were created in the order of their keys come with ever higher versions. While nothing but those
-// comes, only the server can tell what it is: see [reflector.present].
+// initial tells the initial events of a streaming list from objects that are created meanwhile: both add an object. An
+// object that is created later has a version above all that the server had before. So an added object is an initial one in
+// two cases:
+//
+//   - Its version is below one that has come already. API servers send initial objects in the order of keys, so this is
+//     the usual case.
+//   - Its version is not above one that the server is known to have had.
+//
+// Objects that were created in the order of their keys come with ever higher versions. While only those come, only the
+// server can decide: see [reflector.present].
 type initial struct {
 	latest string    // of the versions that have come
 	had    string    // a version that the server has had; empty if none is known
-	since  time.Time // when the list was last known to go on, or the server was last asked
+	since  time.Time // when the list last went on, or the server was last asked
 }
 
-// goesOn reports whether an object that is added shows that the list goes on. Where versions cannot be ordered it does.
+// goesOn reports whether an added object shows that the list goes on. It returns true if versions have no order.
 func (i *initial) goesOn(version string) bool {
 	if order, ok := meta.CompareVersions(version, i.had); ok && order <= 0 {
 		return true
@@ -108,23 +114,23 @@ func (i *initial) goesOn(version string) bool {
 	return !ok || order < 0
 }
 
-// present asks the server for the version that it has reached, with a list of one object, and returns "" where it does not
-// say. It is one small request in a streaming list that takes long and brings nothing but ever higher versions, which is a
-// slow list of objects that were created in the order of their keys, or one that does not end and is followed by what is
-// created meanwhile.
+// present asks the server for its current version, with a list of one object, and returns "" if it does not say. It costs
+// one small request, in a streaming list that takes long and brings only ever higher versions. That is either a slow list
+// of objects that were created in the order of their keys, or a list that never ends, followed by objects that are created
+// meanwhile.
 func (r *reflector[T]) present(ctx context.Context) (version string) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	o := client.ListOptions{Namespace: r.namespace, PageSize: 1, OnPage: func(m meta.ListMeta) {
 		version = m.ResourceVersion
-		cancel() // nothing else is wanted
+		cancel() // the version is enough
 	}}
 	skip := func(meta.Identity) (obj T, reused bool) { return obj, true }
 	_, _ = r.source.ListEach(ctx, o, skip, func(client.Item[T]) error { return context.Canceled })
 	return version
 }
 
-// expect makes the watch end with an error if nothing comes for a time.
+// expect ends the watch with an error if nothing comes for a time.
 func (w *open[T]) expect(limit time.Duration, err error) {
 	if w.timer != nil {
 		w.timer.Stop()
@@ -143,10 +149,10 @@ func (r *reflector[T]) watch(ctx context.Context) input {
 	return w.end(ctx, w.read(o, nil, w.event))
 }
 
-// stream reads the whole collection from a watch. When that is complete the machine says to follow what the same watch brings then, and
-// stream does. It returns how the last of the two ended.
+// stream reads the whole collection from a watch. When the list is complete the machine says to follow the changes of the
+// same watch, and stream does so. It returns how the list ended or, after a complete one, how the watch ended.
 func (r *reflector[T]) stream(ctx context.Context) input {
-	s := r.s // when it begins
+	s := r.s // as the list begins
 	r.record.listing(Streaming)
 	w, o := r.open(ctx)
 	o.InitialEvents = true
@@ -159,9 +165,9 @@ func (r *reflector[T]) stream(ctx context.Context) input {
 	synced := false
 	first := initial{had: s.seen, since: time.Now()}
 	reuse := g.reuse()
-	// This is asked about every object that the server adds, also where Filter or a wide watch leaves it out afterwards.
+	// added is called for every object that the server adds, also if Filter or a wide watch leaves it out afterwards.
 	added := func(id meta.Identity) (obj T, reused bool) {
-		// Where there is no other way to list, an object that may be new counts too: it is better than to begin again.
+		// In mode Streaming an object that may be new counts too: that is better than to start again.
 		switch {
 		case first.goesOn(id.ResourceVersion), s.mode == Streaming:
 			first.since = time.Now()
@@ -207,7 +213,7 @@ func (r *reflector[T]) stream(ctx context.Context) input {
 	return g.failed(ctx, err)
 }
 
-// event stages one of the initial events of a streaming list, or what changes until they end.
+// event stages an initial event of a streaming list, or a change that comes before they end.
 func (g *staging[T]) event(e client.Event[T]) {
 	switch {
 	case e.Type == client.Deleted:
@@ -222,7 +228,7 @@ func (g *staging[T]) event(e client.Event[T]) {
 	g.r.record.item()
 }
 
-// follow makes what comes from now on be applied to the cache, which is current to version.
+// follow applies all further events to the cache, which is current to version.
 func (w *open[T]) follow(version string) {
 	w.version, w.began = version, time.Now()
 	w.expect(w.r.dog.limit(w.asked))
@@ -237,7 +243,7 @@ func (w *open[T]) event(e client.Event[T]) error {
 	} else if err := w.bookmark(version); err != nil {
 		return w.r.fail("watch", err)
 	}
-	if version != "" { // an object that is too large may not have said it
+	if version != "" { // an object that is too large may lack it
 		w.version, w.in.version = version, version
 	}
 	w.in.delivered = true
@@ -246,8 +252,8 @@ func (w *open[T]) event(e client.Event[T]) error {
 	return nil
 }
 
-// bookmark moves the cache to a version up to which everything has come. One that lies before what has come is of another
-// history than the cache.
+// bookmark moves the cache to a version up to which everything has come. A bookmark before the last version belongs to
+// another history than the cache's.
 func (w *open[T]) bookmark(version string) error {
 	if (state{seen: w.version}).outdates(version) {
 		return &RollbackError{Was: w.version, Is: version}
@@ -263,7 +269,7 @@ func (w *open[T]) bookmark(version string) error {
 	return nil
 }
 
-// end says what the end of the watch means.
+// end returns the meaning of the end of the watch.
 func (w *open[T]) end(ctx context.Context, err error) input {
 	in := w.in
 	in.lived = time.Since(w.began)
@@ -274,7 +280,7 @@ func (w *open[T]) end(ctx context.Context, err error) input {
 		return in
 	}
 	in.early = time.Since(w.opened) < w.asked-earlyEnd
-	// Without bookmarks the end of a watch may be all that an idle resource's server ever shows of its health.
+	// Without bookmarks, the end of a watch may be the only sign that an idle resource's server is healthy.
 	if in.lived >= shortWatch {
 		w.r.record.update(func(st *Status) { st.Err = nil })
 	}
@@ -285,14 +291,14 @@ func (w *open[T]) end(ctx context.Context, err error) input {
 	return in
 }
 
-// apply makes the cache what an event says.
+// apply applies an event to the cache.
 func (r *reflector[T]) apply(e client.Event[T]) {
 	id := e.Identity
 	switch {
 	case e.Type == client.Deleted:
 		if e.Err != nil {
 			var none T
-			e.Object = none // the last good state stands in for the final one
+			e.Object = none // the cache passes the last good state to handlers
 			r.badObject(id.Key().String(), e.Err)
 		}
 		r.writer.Delete(id, e.Object)

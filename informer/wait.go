@@ -9,13 +9,13 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// WaitSynced returns nil when the cache holds a complete list, that of an earlier Run included; of several namespaces, of
-// each that is wanted at present. It may be called before Run. When ctx ends before, it returns why there is none: ctx's
-// cause and the last error of the server, for each namespace that is missing. When Run ends before, or has ended and was
-// not called again, it returns Run's error, or the server's.
+// WaitSynced returns nil when the cache holds a complete list, of an earlier Run included; with several namespaces, a list
+// of each that is wanted at present. It may be called before Run. When ctx ends first, it returns ctx's cause and the last
+// error of the server, for each missing namespace. When Run ends first, or has ended and was not called again, it returns
+// Run's error, or the server's.
 func (i *Informer[T]) WaitSynced(ctx context.Context) error { return i.waitSynced(ctx, nil) }
 
-// waitSynced is WaitSynced, which ends with a user too, if there is one.
+// waitSynced is WaitSynced that also ends with user, unless it is nil.
 func (i *Informer[T]) waitSynced(ctx context.Context, user *span) error {
 	i.mu.Lock()
 	span, synced := i.span, i.synced
@@ -38,13 +38,13 @@ func (i *Informer[T]) waitSynced(ctx context.Context, user *span) error {
 		}
 	}
 	select {
-	case <-synced: // also where it has come together with an end
+	case <-synced: // also if both happened at once
 		return nil
 	default:
 	}
 	if i.o.Namespaces != nil {
 		missing := i.missing()
-		if missing == nil { // they have come this moment
+		if missing == nil { // they have been listed this moment
 			return nil
 		}
 		return fmt.Errorf("sync %s: %w; %w", i.name(), why, missing)
@@ -55,8 +55,8 @@ func (i *Informer[T]) waitSynced(ctx context.Context, user *span) error {
 	return fmt.Errorf("sync %s: %w", i.name(), why)
 }
 
-// Unsynced returns nil when the cache holds a complete list, and otherwise why it does not: the last error of the server, for
-// each namespace that is missing, or how far the list is, or that nobody runs the informer. It does not wait.
+// Unsynced returns nil when the cache holds a complete list. Otherwise it returns why it does not: the last error of the
+// server, for each missing namespace; or how far the list has come; or that nobody runs the informer. It does not wait.
 func (i *Informer[T]) Unsynced() error {
 	i.mu.Lock()
 	done, running, span := i.allListed(), i.running, i.span
@@ -87,7 +87,7 @@ var errNotRun = errors.New("nobody has called its Run")
 // named is how many namespaces an error names.
 const named = 5
 
-// missing says which namespaces have not been listed, and why. It returns nil if all have been.
+// missing returns an error that names the namespaces that have not been listed, and why. It returns nil if all have been.
 func (i *Informer[T]) missing() error {
 	i.mu.Lock()
 	var names []string
@@ -111,7 +111,7 @@ func (i *Informer[T]) missing() error {
 			return fmt.Errorf("%w, and %d more", err, len(names)-named)
 		}
 		s := scopes[ns]
-		if s == nil { // it has been wanted for a moment only
+		if s == nil { // it was added this moment
 			err = fmt.Errorf("%w, %q", err, ns)
 			continue
 		}
@@ -125,18 +125,18 @@ func (i *Informer[T]) missing() error {
 	return err
 }
 
-// WaitFor returns nil when the cache has seen the write that resourceVersion came from, or something later: what a write of
-// this program returned is then what Reader shows for key, or has been overtaken there by a later state, or has been
-// deleted again. It also returns nil where the versions of the server cannot be ordered, because nobody can tell then.
+// WaitFor returns nil when the cache has seen the write that returned resourceVersion, or something later. Reader then
+// shows for key what the write returned, or a later state, or the object has been deleted again. It also returns nil if
+// the server's versions have no order, because then nobody can tell.
 //
 // It returns an error at once if key is in a namespace that the informer does not cover, and otherwise when ctx ends
-// before. It waits for the watch to bring what the server has, usually for milliseconds; Options.OnWaited is told how long.
-// A write whose object the informer does not select is waited for until something later comes.
+// first. It waits for the watch to catch up with the server, usually for milliseconds; Options.OnWaited receives the time.
+// If the informer does not select the written object, WaitFor waits until something later comes.
 func (i *Informer[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion string) error {
 	return i.waitFor(ctx, key, resourceVersion, i.o.OnWaited)
 }
 
-// waitFor waits, and then tells onWaited how long it was.
+// waitFor waits, and then tells onWaited how long that took.
 func (i *Informer[T]) waitFor(
 	ctx context.Context, key meta.Key, resourceVersion string, onWaited func(meta.Key, time.Duration),
 ) error {
@@ -154,7 +154,7 @@ func (i *Informer[T]) waitFor(
 	return nil
 }
 
-// covers returns an error if the informer has nothing to do with the namespace of key.
+// covers returns an error if the informer does not follow the namespace of key.
 func (i *Informer[T]) covers(key meta.Key) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
