@@ -7,16 +7,17 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Changed returns s without the updates for which matters returns false. Put it around what a source follows:
+// Changed returns s without the updates for which matters returns false. Wrap it around the argument of a source:
 //
 //	controller.Watch(controller.Changed(sites, controller.GenerationChanged))
 //
-// Objects that are added or deleted always come through: those that are there at the start too, and both halves of an object that
-// was deleted and created again under its name. So does an update for which matters panics, which the cache reports.
+// Objects that are added or deleted always pass: those that exist at the start too, and both halves of an object that was
+// deleted and created again under its name. An update for which matters panics also passes; the cache reports the panic.
 //
-// The old object is the state that was delivered before, whether matters let that through or not. An update that changes the keys
-// that [Map] or [Owns] find for the object must matter, or the old keys are not named. matters must depend on nothing but the
-// two objects, and must not change them. It is called from one goroutine at a time. If it is nil, every update matters.
+// The old object is the state that was delivered before, whether matters let that pass or not. matters must return true
+// for an update that changes the keys that [Map] or [Owns] find for the object, or the old keys are not named. matters
+// must depend on nothing but the two objects, and must not change them. It is called from one goroutine at a time. If it
+// is nil, every update passes.
 func Changed[T meta.Object](s Subscriber[T], matters func(old, new T) bool) Subscriber[T] {
 	if s == nil || matters == nil {
 		return s
@@ -24,9 +25,9 @@ func Changed[T meta.Object](s Subscriber[T], matters func(old, new T) bool) Subs
 	return changed[T]{s, matters}
 }
 
-// GenerationChanged reports whether metadata.generation differs, for [Changed]: somebody has changed what is wanted of the
-// object, mostly its spec, or has asked for its deletion. A change of labels, annotations, finalizers or status does not count.
-// For an object whose kind has no generation, such as a ConfigMap, it is always true.
+// GenerationChanged reports whether metadata.generation differs, for [Changed]. A new generation means a change of the
+// desired state, mostly the spec, or a request for deletion. A change of labels, annotations, finalizers or status does
+// not count. For an object whose kind has no generation, such as a ConfigMap, it is always true.
 //
 // T must have a method GetGeneration, as the types of k8s.io/api have and every struct that embeds meta.ObjectMeta.
 func GenerationChanged[T interface{ GetGeneration() int64 }](old, new T) bool {
@@ -43,10 +44,10 @@ func (c changed[T]) Subscribe(h cache.Handler[T]) *cache.Subscription {
 	return c.Subscriber.Subscribe(changedHandler[T]{h, c.matters})
 }
 
-// String calls it as what it follows.
+// String returns the name of the wrapped source.
 func (c changed[T]) String() string { return subject(c.Subscriber) }
 
-// Runner returns what has to run for there to be objects, or nil.
+// Runner returns the runner that supplies the objects, or nil.
 func (c changed[T]) Runner() cache.Runner { return fillerOf(c.Subscriber) }
 
 type changedHandler[T meta.Object] struct {
@@ -56,7 +57,7 @@ type changedHandler[T meta.Object] struct {
 
 func (h changedHandler[T]) OnUpdate(old, new T) {
 	matters := true
-	defer func() { // also when matters panics: work too much is better than work lost
+	defer func() { // also if matters panics: needless work is better than lost work
 		if matters {
 			h.Handler.OnUpdate(old, new)
 		}

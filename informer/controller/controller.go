@@ -1,4 +1,5 @@
-// The life of a controller: sources first, workers when all sources have delivered, and an end that waits for everybody.
+// The life of a controller: sources start first, workers start when all sources have delivered, and Run waits for all of
+// them.
 
 package controller
 
@@ -18,14 +19,15 @@ import (
 	"github.com/bowline-go/bowline/workqueue"
 )
 
-// Func brings the world nearer to what it should be for one key; the package documentation says what its results mean.
-// It is called by several goroutines at once, but never for the same key. Its context ends with Options.Timeout, and with
+// Func brings the actual state closer to the desired state for one key; the package documentation says what its results
+// mean. Several goroutines call it at once, but never for the same key. Its context ends with Options.Timeout, and with
 // the controller (after Options.Grace).
 type Func[K comparable] func(ctx context.Context, key K) (Result, error)
 
-// Result is what a reconcile without an error says about its key.
+// Result is the outcome of a reconcile without an error.
 type Result struct {
-	// RequeueAfter is when the key is to be reconciled again, if no source names it before. 0 or less = not by itself.
+	// RequeueAfter is when the key is reconciled again if no source names it earlier. 0 or less means that it is not
+	// requeued.
 	RequeueAfter time.Duration
 }
 
@@ -45,11 +47,11 @@ type Controller[K comparable] struct {
 	mu       sync.Mutex
 	status   Status
 	unsynced []bool              // by index in sources
-	queue    *workqueue.Queue[K] // of the present Run, or of the last one; nil before the first
+	queue    *workqueue.Queue[K] // of the current Run, or of the last one; nil before the first
 }
 
-// New returns a controller that calls fn for the keys that the sources name. The name is for people: it is in errors,
-// logs and the status, and need not be unique. What is wrong with the arguments is what Run returns.
+// New returns a controller that calls fn for the keys that the sources name. The name is for people: it appears in errors,
+// logs and the status, and need not be unique. Run, not New, reports invalid arguments.
 func New[K comparable](name string, o Options, fn Func[K], from ...Source[K]) *Controller[K] {
 	return &Controller[K]{
 		name:    name,
@@ -62,8 +64,8 @@ func New[K comparable](name string, o Options, fn Func[K], from ...Source[K]) *C
 	}
 }
 
-// Runners returns what has to run for the controller: the informers that its sources watch or read, each once. informer.Run
-// asks for them and runs them; [Controller.Run] does not.
+// Runners returns what has to run for the controller: the informers that its sources watch or read, each once.
+// informer.Run calls it and runs them; [Controller.Run] does not.
 func (c *Controller[K]) Runners() []interface {
 	Run(ctx context.Context) error
 } {
@@ -86,15 +88,16 @@ func (c *Controller[K]) Runners() []interface {
 	return all
 }
 
-// has reports whether rs has r. A runner that cannot be compared is only itself.
+// has reports whether rs has r. A runner that cannot be compared is never found.
 func has(rs []runner, r runner) bool {
 	return r != nil && reflect.ValueOf(r).Comparable() && slices.Contains(rs, r)
 }
 
-// Run runs the sources, and, once all of them have delivered what was there at the start, the workers, until ctx ends. It
-// then returns nil. It returns an error at once if an argument of New makes no sense or another Run of this controller is
-// in progress, and otherwise if a source fails, or if the sources have not delivered within Options.SyncTimeout. However
-// it ends, everything that it started has returned. After that, Run may be called again; it starts anew.
+// Run runs the sources until ctx ends; then it returns nil. It starts the workers once all sources have delivered what
+// existed at the start. It returns an error at once if an argument of New is invalid or another Run of this controller is
+// in progress. It returns an error later if a source fails, or if the sources have not delivered within
+// Options.SyncTimeout. However it ends, everything that it started has returned. Run may then be called again; it starts
+// from the beginning.
 func (c *Controller[K]) Run(ctx context.Context) error {
 	err := c.validate()
 	if err == nil {
@@ -129,7 +132,7 @@ func (c *Controller[K]) run(outer context.Context) error {
 	defer c.setState(Stopped)
 	c.log.Start(outer)
 	defer c.log.Stop()
-	// Both the sources and the workers are ended by ctx, which outer or a failure ends, and waited for here.
+	// ctx ends the sources and the workers; outer or a failure ends ctx. Run waits for them here.
 	ctx, fail := context.WithCancelCause(outer)
 	defer fail(nil)
 	work, release := c.workContext(ctx)
@@ -159,8 +162,8 @@ func (c *Controller[K]) run(outer context.Context) error {
 	return context.Cause(ctx)
 }
 
-// startWorker runs a worker, and another one if a reconcile ends it (runtime.Goexit, as t.FailNow of a test does). By then the
-// queue has counted that as a failure of the key.
+// startWorker runs a worker, and starts another if a reconcile ends the goroutine (runtime.Goexit, as t.FailNow of a test
+// does). The queue has counted that as a failure of the key by then.
 func (c *Controller[K]) startWorker(ctx, work context.Context, running *sync.WaitGroup, queue *workqueue.Queue[K]) {
 	running.Go(func() {
 		var left *ReconcileError // of the reconcile that has ended the worker
@@ -191,8 +194,8 @@ func (c *Controller[K]) startWorker(ctx, work context.Context, running *sync.Wai
 	})
 }
 
-// workContext returns the context of the reconciles, and what ends it. It ends with ctx, or, if there is a grace period,
-// only when it is ended.
+// workContext returns the context of the reconciles, and a function that ends it. The context also ends with ctx, unless
+// there is a grace period.
 func (c *Controller[K]) workContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.options.Grace > 0 {
 		ctx = context.WithoutCancel(ctx)
@@ -200,7 +203,7 @@ func (c *Controller[K]) workContext(ctx context.Context) (context.Context, conte
 	return context.WithCancel(ctx)
 }
 
-// begin makes the state new for one run, if none is in progress.
+// begin resets the state for one run, unless one is in progress.
 func (c *Controller[K]) begin() (*workqueue.Queue[K], error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -219,7 +222,7 @@ func (c *Controller[K]) begin() (*workqueue.Queue[K], error) {
 	return c.queue, nil
 }
 
-// startSources starts all sources; the channel that it returns is closed when all have delivered.
+// startSources starts all sources. It returns a channel that is closed when all have delivered.
 func (c *Controller[K]) startSources(
 	ctx context.Context, running *sync.WaitGroup, queue *workqueue.Queue[K], fail context.CancelCauseFunc,
 ) <-chan struct{} {
@@ -235,7 +238,7 @@ func (c *Controller[K]) startSources(
 			if err := c.runSource(ctx, s, queue.Add, func() { c.synced(i, all) }); err != nil {
 				fail(fmt.Errorf("%s: %w", nameOf(s), err))
 			} else {
-				c.synced(i, all) // a source that is over has nothing more to deliver
+				c.synced(i, all) // a source that has returned delivers nothing more
 			}
 			exited = false
 		})

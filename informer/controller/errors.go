@@ -1,4 +1,4 @@
-// What can go wrong in a reconcile, as errors.
+// Errors of a reconcile.
 
 package controller
 
@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// ReconcileError is a failure of one reconcile, as Options.OnError and [Status] tell it. The function's own error is
-// within: errors.As finds a *cache.PanicError, a *TerminalError or a server's error in it.
+// ReconcileError is a failure of one reconcile, for Options.OnError and [Status]. It wraps the function's own error:
+// errors.As finds a *cache.PanicError, a *TerminalError or a server's error in it.
 type ReconcileError struct {
 	// Controller is the name of the controller.
 	Controller string
-	// Key is the key that failed, of the controller's type of keys.
+	// Key is the key that failed; its type is the controller's type of keys.
 	Key any
 	// Failures is how often the key has failed in a row, this time included.
 	Failures int
-	// Err is what the function returned, or a *cache.PanicError.
+	// Err is the error that the function returned, or a *cache.PanicError.
 	Err error
 }
 
@@ -29,11 +29,11 @@ func (e *ReconcileError) Error() string {
 // Unwrap returns the function's error.
 func (e *ReconcileError) Unwrap() error { return e.Err }
 
-// SyncError says that a controller waits for sources, and why they have not delivered: its workers have not started.
+// SyncError says that a controller's workers have not started, because sources have not delivered, and why they have not.
 type SyncError struct {
 	// Controller is the name of the controller.
 	Controller string
-	// After is how long it has waited.
+	// After is how long the controller has waited.
 	After time.Duration
 	// Unsynced are the sources that it waits for.
 	Unsynced []Unsynced
@@ -55,17 +55,17 @@ func (e *SyncError) Unwrap() []error {
 	return all
 }
 
-// errExited is the end of a reconcile or a source that has neither returned nor panicked.
+// errExited reports a reconcile or a source that has neither returned nor panicked.
 var errExited = errors.New("it has ended its goroutine (runtime.Goexit)")
 
-// TerminalError says that trying again is of no use until something changes; [Terminal] makes one.
+// TerminalError says that a retry is useless until something changes; [Terminal] makes one.
 type TerminalError struct {
-	// Err says what is wrong.
+	// Err is the reason.
 	Err error
 }
 
-// Terminal marks err: a reconcile that returns it, or an error that wraps it, has failed, is reported as any other, and
-// is not tried again until a source names its key. Its row of failures ends. Terminal(nil) is nil.
+// Terminal marks err: a reconcile that returns it, or an error that wraps it, has failed and is reported like any other,
+// but the key is not retried until a source names it. The key's row of failures ends. Terminal(nil) is nil.
 func Terminal(err error) error {
 	if err == nil {
 		return nil
@@ -73,8 +73,8 @@ func Terminal(err error) error {
 	return &TerminalError{Err: err}
 }
 
-// Error says that there is no further attempt, and why.
+// Error says that there is no retry, and why.
 func (e *TerminalError) Error() string { return fmt.Sprintf("will not be retried: %v", e.Err) }
 
-// Unwrap returns the error that was marked.
+// Unwrap returns the marked error.
 func (e *TerminalError) Unwrap() error { return e.Err }

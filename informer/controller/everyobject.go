@@ -1,4 +1,4 @@
-// Looking at each object again from time to time.
+// A source that names each object periodically.
 
 package controller
 
@@ -12,23 +12,23 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// everySlots is into how many parts EveryObject divides its period, at most. A part takes at least everySlot.
+// everySlots is the maximum number of parts of the period of EveryObject. A part takes at least everySlot.
 const (
 	everySlots = 100
 	everySlot  = time.Second
 )
 
-// EveryObject names the key of each object that r holds once in each period, for work that the objects do not show, such as a
-// comparison with something outside of the cluster:
+// EveryObject names the key of each object that r holds once in each period, for work that no change of the objects
+// triggers, such as a comparison with something outside of the cluster:
 //
 //	controller.EveryObject(sites.Reader(), 10*time.Hour)
 //
-// Each object has a time of its own within the period, which stays the same while the source runs, so the work is spread and not
-// done at once. A new object is named for the first time within one period; [Watch] names it at once. The source waits until r
-// holds a complete list. A period of 0 or less is an error of Run, and so is an object without a name.
+// Each object has its own time within the period, which stays the same while the source runs, so the work is spread over
+// the period. A new object is named for the first time within one period; [Watch] names it at once. The source waits until
+// r holds a complete list. Run returns an error if the period is 0 or less, or if an object has no name.
 //
-// A period of 100 s or more is divided into 100 parts, and a shorter one into parts of a second; in each of them the source goes
-// once over all objects.
+// A period of 100 s or more is divided into 100 parts, and a shorter one into parts of a second; in each of them the
+// source iterates once over all objects.
 func EveryObject[T meta.Object](r cache.Reader[T], period time.Duration) Source[meta.Key] {
 	return everyObject[T]{r, period}
 }
@@ -87,7 +87,7 @@ func (e everyObject[T]) Run(ctx context.Context, add func(meta.Key), synced func
 	}
 }
 
-// noName is the error of an object whose key is needed.
+// noName returns the error for an object whose key is needed.
 func noName[T meta.Object](obj T) error {
 	return fmt.Errorf("an object has no name in %T: embed meta.ObjectMeta or meta.Identity as its metadata, with the tag `json:\"metadata\"`", obj)
 }

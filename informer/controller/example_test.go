@@ -16,8 +16,8 @@ type Service struct {
 	Ports         []int
 }
 
-// A controller on a cache. In a program, an informer fills the cache and delivers; it takes the place of the reader in
-// Watch.
+// A controller on a cache. In a program, an informer fills the cache and delivers; pass the informer to Watch instead of
+// the reader.
 func Example() {
 	services := cache.NewStore[*Service]()
 	list := services.Relist()
@@ -40,7 +40,7 @@ func Example() {
 			fmt.Println(key, "is gone")
 			return controller.Result{}, nil
 		}
-		if len(service.Ports) == 0 { // nothing to be done about it until it changes
+		if len(service.Ports) == 0 { // a retry is useless until it changes
 			return controller.Result{}, controller.Terminal(errors.New("no ports"))
 		}
 		fmt.Println(key, "has ports", service.Ports)
@@ -62,7 +62,7 @@ func Example() {
 	// stopped 2 1
 }
 
-// Map makes keys of anything that can be read off an object: here, one reconcile for each port that a service has or had.
+// Map makes keys of any property of an object: here, one reconcile for each port that a service has or had.
 func ExampleMap() {
 	services := cache.NewStore[*Service]()
 	id := meta.Identity{Namespace: "web", Name: "front", UID: "1"}

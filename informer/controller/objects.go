@@ -13,9 +13,9 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Subscriber is what has objects to follow: *informer.Informer[T], *informer.Shared[T], cache.Reader[T] and cache.Filtered[T].
-// A reader that an informer returned leads back to the informer, so informer.Run runs that, whichever of them is watched. What
-// fills the reader of a store of one's own has to be run by oneself.
+// Subscriber supplies objects to follow: *informer.Informer[T], *informer.Shared[T], cache.Reader[T] and
+// cache.Filtered[T]. A reader that an informer returned refers to that informer, so informer.Run runs it, whichever of
+// them is watched. If you made the store of a reader yourself, you have to run what fills it.
 type Subscriber[T meta.Object] interface {
 	Subscribe(h cache.Handler[T]) *cache.Subscription
 }
@@ -36,19 +36,20 @@ func Watch[T meta.Object](s Subscriber[T]) Source[meta.Key] {
 	}
 }
 
-// Map names the keys that by returns for an object of s when the object is added or deleted, and, when it changes, those
-// of its old and of its new state, each key once: what the object has left needs work as well as what it has come to. by
-// must be quick, and must not change the object. It is called from one goroutine at a time. If it panics, the cache reports
-// that as it does for every handler, and no key is named.
+// Map names the keys that by returns for an object of s when the object is added or deleted. When the object changes, Map
+// names the keys for both its old and its new state, each once, because the old keys need work too. by must be quick, and
+// must not change the object. It is called from one goroutine at a time. If it panics, the cache reports that as it does
+// for every handler, and no key is named.
 //
 // by may read caches and indexes as well:
 //
-//   - An index of the store that s follows has the object's new state already, or a newer one. For the old state by is called
-//     with the same, present, index: it does not find what the index held before.
-//   - An index of another store is as far as its informer is, which may be behind: objects that belong to obj may be missing.
-//     by is not called again when they come. So watch the other store too, by a Map from its objects to the same keys.
-//   - Before the other store holds a complete list, an index of it has little or nothing. The keys that its own Map names when
-//     it has been listed make up for that.
+//   - An index of the store that s follows has the object's new state already, or a newer one. For the old state by is
+//     called with the same, present, index: it does not find what the index held before.
+//   - An index of another store is only as current as its informer, which may be behind: objects that belong to obj may be
+//     missing. by is not called again when they arrive. So watch the other store too, by a Map from its objects to the
+//     same keys.
+//   - Before the other store holds a complete list, an index of it has little or nothing. The keys that its own Map names
+//     when it has been listed make up for that.
 func Map[K comparable, T meta.Object](s Subscriber[T], by func(obj T) []K) Source[K] {
 	o := &objects[K, T]{from: s, name: describe("Map", subject(s))}
 	if by != nil {
@@ -57,15 +58,15 @@ func Map[K comparable, T meta.Object](s Subscriber[T], by func(obj T) []K) Sourc
 	return o
 }
 
-// OwnerType is a kind of owners, as a client.Type describes it.
+// OwnerType is a kind of owner, as a client.Type describes it.
 type OwnerType interface {
 	GVK() meta.GVK
 	IsNamespaced() bool
 }
 
-// Owns names the controller of an object of s, where that is of the owner's group and kind; the version does not count, because it
-// changes without the owner being another. It does so for both states of an update, as Map does. Owners that do not control the
-// object are left out: use Map and meta.Owners for them.
+// Owns names the controller of an object of s, if it is of the owner's group and kind. The version is not compared,
+// because it can change while the owner stays the same. Owns does so for both states of an update, as Map does. Owners
+// that do not control the object are left out: use Map and meta.Owners for them.
 //
 // T must have a method GetOwnerReferences, as the types of k8s.io/api have and every struct that embeds meta.ObjectMeta or
 // meta.OwnerMeta. R is the type of its references.
@@ -96,7 +97,7 @@ func Owns[T interface {
 	}
 }
 
-// subject names what a source follows: as it calls itself, or by its type of objects.
+// subject returns the name of what a source follows: its String, or else its type of objects.
 func subject[T meta.Object](s Subscriber[T]) string {
 	if named, ok := s.(fmt.Stringer); ok {
 		return named.String()
@@ -112,13 +113,13 @@ type objects[K comparable, T meta.Object] struct {
 	from Subscriber[T]
 	name string
 	keys func(obj T, to []K) ([]K, error) // appends the keys of one state of an object; nil if the caller gave none
-	// wrong is what is wrong with the call that has made it.
+	// wrong is the error in the call that made the source.
 	wrong error
 }
 
 func (o *objects[K, T]) String() string { return o.name }
 
-// fillerOf returns what has to run for there to be objects, or nil if that is not known.
+// fillerOf returns the runner that supplies the objects, or nil if it is unknown.
 func fillerOf(from any) runner {
 	switch from := from.(type) {
 	case runner:
@@ -155,14 +156,14 @@ func (o *objects[K, T]) Run(ctx context.Context, add func(K), synced func()) err
 	sub := o.from.Subscribe(&handler[K, T]{keys: o.keys, add: add, fail: fail})
 	defer func() {
 		sub.Close()
-		<-sub.Done() // a goroutine of the cache may be in the handler: after this, none is
+		<-sub.Done() // a goroutine of the cache may be in the handler until here
 	}()
 	err := sub.WaitSynced(working)
 	if err == nil {
 		synced()
 		select {
 		case <-working.Done():
-		case <-sub.Done(): // as that of an informer.Shared is, at the end of its Run
+		case <-sub.Done(): // an informer.Shared closes its subscriptions when its Run ends
 			err = errors.New("its subscription has been closed, there is nothing more to hear")
 		}
 	}
@@ -176,7 +177,7 @@ func (o *objects[K, T]) Run(ctx context.Context, add func(K), synced func()) err
 	}
 }
 
-// handler adds the keys of what it is told of. A cache calls it from one goroutine at a time.
+// handler adds the keys of the objects that it receives. A cache calls it from one goroutine at a time.
 type handler[K comparable, T meta.Object] struct {
 	keys func(obj T, to []K) ([]K, error)
 	add  func(K)
@@ -201,8 +202,8 @@ func (h *handler[K, T]) tell(obj, old T, both bool) {
 	h.room = keys
 }
 
-// eachOnce calls add for each distinct key. Adding one twice would not be wrong, but a worker may be so quick as to take
-// it in between, and then there are two reconciles.
+// eachOnce calls add for each distinct key. Adding one twice would be correct, but a worker may take it in between, which
+// causes a second reconcile.
 func eachOnce[K comparable](keys []K, add func(K)) {
 	const few = 16
 	if len(keys) <= few {

@@ -1,4 +1,4 @@
-// What can be chosen.
+// Options of a controller.
 
 package controller
 
@@ -9,41 +9,41 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// Options configure a controller. The zero value is one worker, no time limits, and the queue's own backoff. There is one
-// type for all types of keys, so that New infers its own and controllers can share options; the key is in the error that
-// OnError is given.
+// Options configure a controller. The zero value is one worker, no time limits, and the queue's own backoff. The type is
+// not generic, so that New infers its own type of keys and controllers can share options; the error that OnError receives
+// has the key.
 type Options struct {
 	// Workers is how many keys are reconciled at a time. 0 = 1.
 	Workers int
-	// Timeout ends the context of a reconcile that takes longer; the function has to heed it. 0 = no limit.
+	// Timeout ends the context of a reconcile that takes longer; the function has to obey it. 0 = no limit.
 	Timeout time.Duration
-	// Grace is how much longer than the controller's the context of reconciles in progress lives. 0 = it ends at once.
+	// Grace is how long the context of reconciles in progress outlives the controller's. 0 = it ends at once.
 	Grace time.Duration
-	// SyncTimeout is how long the sources may take to deliver what is there at the start; Run fails if they take longer.
-	// 0 = as long as it takes: a server that is away for long then delays the workers and ends nothing.
+	// SyncTimeout is how long the sources may take to deliver what exists at the start; Run fails if they take longer. 0 = no
+	// limit: a server that is away for long then delays the workers and does not end Run.
 	SyncTimeout time.Duration
 
 	// MinBackoff is the delay after the first failure of a key; it doubles with each further one in a row. 0 = 5 ms.
 	MinBackoff time.Duration
 	// MaxBackoff bounds the delay after a failure. 0 = 1000 s.
 	MaxBackoff time.Duration
-	// RetryRate is how many retries a second there may be, of all keys together. It does not delay keys that a source
-	// names, nor RequeueAfter. 0 = no limit.
+	// RetryRate is the maximum number of retries a second, for all keys together. It does not delay keys that a source names,
+	// or RequeueAfter. 0 = no limit.
 	RetryRate float64
-	// RetryBurst is how many retries there may be at once after a quiet time. 0 = those of one second, at least 1.
+	// RetryBurst is how many retries may happen at once after a quiet time. 0 = those of one second, at least 1.
 	RetryBurst int
 
-	// OnError, if set, is called with a *ReconcileError for every reconcile that failed or panicked, by the worker that
-	// ran it: from several goroutines. It should return soon, and must not panic.
+	// OnError, if set, is called with a *ReconcileError for every reconcile that failed or panicked, by the worker that ran
+	// it: from several goroutines. It should return soon, and must not panic.
 	//
-	// Nil has them logged: each at once, and while it repeats at growing intervals of up to a quarter of an hour, until the
-	// keys that failed succeed; and so is what the workers wait for, if that takes longer than 5 s. A function that does
-	// nothing silences all of that.
+	// If it is nil, the controller logs errors: each at once, and a repeated one at growing intervals of up to a quarter of
+	// an hour, until the keys that failed succeed. It also logs the sources that the workers wait for, if that takes longer
+	// than 5 s. Set a function that does nothing to silence all of that.
 	OnError func(error)
-	// CrashOnPanic lets a panic of a reconcile or of a source end the program, instead of making an error of it.
+	// CrashOnPanic lets a panic of a reconcile or of a source end the program, instead of turning it into an error.
 	CrashOnPanic bool
-	// Logger gets what OnError is not there to take, and at level 1 start and end. Where it is the zero Logger, as
-	// logr.Discard() is too, the logger of Run's context is used (logr.NewContext), and where that has none, slog.Default().
+	// Logger receives errors if OnError is nil, and start and end at level 1. If it is the zero Logger, which logr.Discard()
+	// returns too, the controller uses the logger of Run's context (logr.NewContext), or else slog.Default().
 	Logger logr.Logger
 }
 

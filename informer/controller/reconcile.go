@@ -1,4 +1,4 @@
-// One reconcile: its context, its outcome, and who is told.
+// One reconcile: its context, its outcome, and its report.
 
 package controller
 
@@ -13,8 +13,7 @@ import (
 	"github.com/bowline-go/bowline/workqueue"
 )
 
-// reconcile runs the function on one key. Its error is what the queue is to know: not nil means that the key failed and
-// is to be tried again.
+// reconcile runs the function on one key. It returns an error if the queue is to retry the key.
 func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K], key K) error {
 	ctx := work
 	if c.options.Timeout > 0 {
@@ -24,7 +23,7 @@ func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K
 	}
 	result, err := c.call(ctx, key)
 
-	// The cause tells our deadline from the end of the controller, and from a deadline that the caller of Run has set.
+	// The cause distinguishes our deadline from the end of the controller, and from a deadline of the caller of Run.
 	timedOut := context.Cause(ctx) == c.timeout
 	if timedOut && errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("%w: %w", c.timeout, err)
@@ -54,14 +53,14 @@ func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K
 	return err
 }
 
-// settled notes that a key that has failed is not tried again, and calls end if it was the last such key.
+// settled notes that a key that had failed is no longer retried, and calls end if it was the last such key.
 func (c *Controller[K]) settled(queue *workqueue.Queue[K], key K, end func(topic string)) {
 	if c.failing.Load() > 0 && queue.Failures(key) > 0 && c.failing.Add(-1) == 0 {
 		end(reconciling)
 	}
 }
 
-// call calls the function and makes an error of its panic.
+// call calls the function and converts its panic into an error.
 func (c *Controller[K]) call(ctx context.Context, key K) (result Result, err error) {
 	if !c.options.CrashOnPanic {
 		defer func() {
@@ -82,7 +81,7 @@ func (c *Controller[K]) exited(queue *workqueue.Queue[K], key K) *ReconcileError
 	return &ReconcileError{Controller: c.name, Key: key, Failures: failures, Err: errExited}
 }
 
-// failed tells everybody who wants to know.
+// failed records and reports a failure.
 func (c *Controller[K]) failed(timedOut bool, err *ReconcileError) {
 	c.record(timedOut, err)
 	if c.options.OnError != nil {
@@ -101,7 +100,7 @@ func (c *Controller[K]) failed(timedOut bool, err *ReconcileError) {
 	c.log.Failed(topic, err.Err, []string{fmt.Sprint(err.Key)}, about...)
 }
 
-// reconciling is the key of the topic of errors that are tried again.
+// reconciling is the key of the topic of errors that are retried.
 const reconciling = "reconcile"
 
 // record counts one reconcile in the status; err is nil unless it failed.
@@ -135,7 +134,7 @@ func isPanic(err error) bool {
 	return errors.As(err, &panicked)
 }
 
-// isTerminal reports whether err says not to try again. A panic does not, whatever its value is.
+// isTerminal reports whether err forbids a retry. A panic does not, whatever its value is.
 func isTerminal(err error) bool {
 	var terminal *TerminalError
 	return errors.As(err, &terminal) && !isPanic(err)

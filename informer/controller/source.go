@@ -1,4 +1,4 @@
-// Where keys come from.
+// Sources of keys.
 
 package controller
 
@@ -13,21 +13,21 @@ import (
 )
 
 // Source names keys that need work. This package has [Watch], [Map] and [Owns] for the objects of a cache, and [Every],
-// [EveryObject], [Chan] and [Reads], and [Changed] leaves out updates; anything else that satisfies the interface will do.
+// [EveryObject], [Chan] and [Reads]; [Changed] leaves out updates. Any other type with this method can be a source too.
 type Source[K comparable] interface {
-	// Run calls add for every key that needs work until ctx ends, and calls synced once it has named all that needed work
-	// when it started: no reconcile runs before. A source without such a beginning calls synced at once.
+	// Run calls add for every key that needs work until ctx ends. It calls synced once it has named all keys that needed work
+	// when it started: no reconcile runs before that. A source without initial keys calls synced at once.
 	//
-	// It returns nil when ctx ends. If it returns nil before, it has nothing more to say and counts as synced. If it
-	// returns an error before, the controller ends with that error. When it has returned, nothing of it runs, and it does
-	// not call add or synced again. Both may be called from any goroutine and do not block.
+	// It returns nil when ctx ends. If it returns nil earlier, the source has no more keys and counts as synced. If it
+	// returns an error earlier, the controller ends with that error. When it has returned, all its goroutines have ended, and
+	// it does not call add or synced again. Both may be called from any goroutine and do not block.
 	//
 	// A source may have further methods:
 	//
 	//	String() string
-	//		what it is called in errors and in the status
+	//		its name in errors and in the status
 	//	Unsynced() error
-	//		why it has not called synced yet, for the status and for errors; nil if there is nothing to say
+	//		why it has not called synced yet, for the status and for errors; nil if there is no reason to give
 	//	Runners() []interface{ Run(ctx context.Context) error }
 	//		what has to run for it, such as an informer; informer.Run runs that with the controller
 	Run(ctx context.Context, add func(K), synced func()) error
@@ -40,18 +40,18 @@ func nameOf[K comparable](s Source[K]) string {
 	return fmt.Sprintf("%T", s)
 }
 
-// runner is what has to run for a source; informer.Runner is the same interface.
+// runner has to run for a source; informer.Runner is the same interface.
 type runner = interface {
 	Run(ctx context.Context) error
 }
 
 // Reads declares that the reconcile function reads caches that the controller does not watch. It names no key. The workers
-// wait until each of them holds a complete list, and informer.Run runs them, as it does those that are watched.
+// wait until each cache holds a complete list, and informer.Run runs the caches, as it does those that are watched.
 //
 //	controller.New("sites", controller.Options{}, reconcile, controller.Watch(sites), controller.Reads[meta.Key](certificates))
 //
-// *informer.Informer and *informer.Shared are such caches. It ends the controller with an error if one of them ends before it
-// has a list.
+// *informer.Informer and *informer.Shared are such caches. Reads ends the controller with an error if one of them ends
+// before it has a list.
 func Reads[K comparable](caches ...Cache) Source[K] {
 	names := make([]any, len(caches))
 	for i, c := range caches {
@@ -63,11 +63,12 @@ func Reads[K comparable](caches ...Cache) Source[K] {
 	return &reads[K]{caches: slices.Clone(caches), name: describe("Reads", names...)}
 }
 
-// Cache is what becomes complete some time after it is run, as an informer does.
+// Cache becomes complete some time after it starts to run, as an informer does.
 type Cache interface {
 	// Run fills the cache until ctx ends.
 	Run(ctx context.Context) error
-	// WaitSynced returns nil when the cache is complete, and an error if that cannot be or ctx ends before.
+	// WaitSynced returns nil when the cache is complete. It returns an error if ctx ends first or the cache cannot become
+	// complete.
 	WaitSynced(ctx context.Context) error
 }
 
@@ -120,13 +121,13 @@ func (r *reads[K]) Run(ctx context.Context, _ func(K), synced func()) error {
 	return nil
 }
 
-// isNil reports whether there is nothing to call: nil, or a nil pointer.
+// isNil reports whether what is nil or a nil pointer, so that it cannot be called.
 func isNil(what any) bool {
 	v := reflect.ValueOf(what)
 	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// whyUnsynced returns why something that may say so is not synced.
+// whyUnsynced returns why what is not synced, if it has a method that says so.
 func whyUnsynced(what any) error {
 	if u, ok := what.(interface{ Unsynced() error }); ok {
 		return u.Unsynced()
@@ -134,8 +135,8 @@ func whyUnsynced(what any) error {
 	return nil
 }
 
-// Every names keys when it starts, and again each time that period has passed, so that they are reconciled even if nothing
-// is known to have changed. [EveryObject] does so for the objects of a cache. A period of 0 or less is an error of Run.
+// Every names keys when it starts, and again after each period, so that they are reconciled even if no change is known.
+// [EveryObject] does so for the objects of a cache. Run returns an error if the period is 0 or less.
 func Every[K comparable](period time.Duration, keys ...K) Source[K] {
 	return every[K]{period, slices.Clone(keys)}
 }
@@ -166,8 +167,8 @@ func (e every[K]) Run(ctx context.Context, add func(K), synced func()) error {
 	}
 }
 
-// Chan names the keys that it receives, until keys is closed. It has nothing to name at the start. Keys that are sent
-// while no controller runs wait for one, as channels do.
+// Chan names the keys that it receives, until keys is closed. It has no initial keys. Keys that are sent while no
+// controller runs wait in the channel.
 func Chan[K comparable](keys <-chan K) Source[K] { return channel[K](keys) }
 
 type channel[K comparable] <-chan K
@@ -189,7 +190,7 @@ func (c channel[K]) Run(ctx context.Context, add func(K), synced func()) error {
 	}
 }
 
-// describe names a source of this package after what it is made of.
+// describe names a source of this package after its constructor and arguments.
 func describe(constructor string, of ...any) string {
 	parts := make([]string, len(of))
 	for i, o := range of {

@@ -1,4 +1,4 @@
-// What an operator wants to know.
+// The status of a controller.
 
 package controller
 
@@ -10,13 +10,13 @@ import (
 	"github.com/bowline-go/bowline/workqueue"
 )
 
-// State is where a controller is in its life.
+// State is the phase of a controller's life.
 type State int
 
 const (
 	// Idle is the zero value: Run has not been called.
 	Idle State = iota
-	// Syncing means that sources have not delivered what was there at the start, and no worker runs yet.
+	// Syncing means that sources have not delivered what existed at the start, and no worker runs yet.
 	Syncing
 	// Running means that the workers run.
 	Running
@@ -35,37 +35,38 @@ func (s State) String() string {
 	return names[s]
 }
 
-// Status is what a controller does and has done, at one moment.
+// Status is a snapshot of a controller's activity.
 type Status struct {
 	// Name is the name of the controller.
 	Name string
-	// State is where it is in its life.
+	// State is the phase of its life.
 	State State
 	// Unsynced are the sources that the workers wait for, or have waited for in vain, and why they have not delivered.
 	Unsynced []Unsynced
 	// Reconciles is how many reconciles have ended, whatever their outcome, since the controller was made.
 	Reconciles int
-	// Errors is how many of them failed, by an error or a panic. Those that the end of the controller interrupted did not.
+	// Errors is how many of them failed, by an error or a panic. A reconcile that the end of the controller interrupted has
+	// not failed.
 	Errors int
 	// Panics is how many of the failures were panics, Terminal how many were terminal errors.
 	Panics, Terminal int
 	// Timeouts is how many reconciles Options.Timeout ended, failed or not.
 	Timeouts int
-	// LastError is the latest failure, a *ReconcileError, or nil if there was none. Success does not remove it.
+	// LastError is the latest failure, a *ReconcileError, or nil if there was none. A success does not clear it.
 	LastError error
 	// Queue says how many keys are in progress, ready and delayed.
 	Queue workqueue.Stats
 }
 
-// Unsynced is a source that has not delivered what was there at the start.
+// Unsynced is a source that has not delivered what existed at the start.
 type Unsynced struct {
 	// Source is the name of the source.
 	Source string
-	// Err is why, such as the last error of the server; nil if the source does not say.
+	// Err is the reason, such as the last error of the server; nil if the source gives none.
 	Err error
 }
 
-// String names the source, and says why.
+// String names the source and the reason.
 func (u Unsynced) String() string {
 	if u.Err == nil {
 		return u.Source
@@ -81,7 +82,7 @@ func join(all []Unsynced) string {
 	return strings.Join(parts, "; ")
 }
 
-// String returns the status in one line for people. Its form is no promise.
+// String returns the status in one line for people. Its form may change.
 func (s Status) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "controller %q: %v", s.Name, s.State)
@@ -111,7 +112,7 @@ func (s Status) String() string {
 	return b.String()
 }
 
-// Status returns what the controller does and has done. It may be called at any time, also from a reconcile.
+// Status returns a snapshot of the controller's activity. It may be called at any time, also from a reconcile.
 func (c *Controller[K]) Status() Status {
 	c.mu.Lock()
 	s, queue, unsynced := c.status, c.queue, slices.Clone(c.unsynced)
