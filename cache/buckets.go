@@ -1,7 +1,7 @@
 package cache
 
-// buckets groups rows by a value: the objects of each namespace, and those of each value of an index. A value without
-// rows has no bucket.
+// buckets groups rows by a value: the objects of each namespace, and those of each value of an index. A value without rows
+// has no bucket.
 //
 // The zero buckets is empty. It is guarded by the lock of the store.
 type buckets[K comparable] struct {
@@ -13,7 +13,7 @@ type bucket[K comparable] struct {
 	rowSet
 }
 
-// add puts row under k, and returns the bucket that it is in.
+// add puts row under k, and returns the bucket of k.
 func (b *buckets[K]) add(k K, row uint32, gen uint64) *bucket[K] {
 	bk := b.m[k]
 	if bk == nil {
@@ -38,7 +38,7 @@ func (b *buckets[K]) renumber(to []uint32, gen uint64) {
 	}
 }
 
-// rows returns what is under k.
+// rows returns the rows under k.
 func (b *buckets[K]) rows(k K) rowSet {
 	if bk := b.m[k]; bk != nil {
 		return bk.rowSet

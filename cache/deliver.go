@@ -10,26 +10,25 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Deliver calls the handlers of all subscriptions, those that are made while it runs included, until ctx ends. It
-// then waits for the handler calls that are in progress, and returns nil; nothing of it runs after that. What has not
-// been delivered stays pending, and another Deliver goes on with it. Only one Deliver of a store runs at a time: a
-// second one returns an error at once.
+// Deliver calls the handlers of all subscriptions until ctx ends, those made while it runs included. It then waits for the
+// handler calls in progress, and returns nil; all its goroutines have ended then. Undelivered changes stay pending for the
+// next Deliver. Only one Deliver of a store runs at a time: a second one returns an error at once.
 //
-// A handler that panics has been told nevertheless: the panic is handed to report, and the next change follows.
-// report is called from the goroutines of the handlers, from several at once. If report is nil, panics are not
-// recovered and end the program, as panics do. A handler that ends its goroutine (runtime.Goexit, as t.FailNow of a test
-// does) is treated alike: it is reported, and the next change follows, in another goroutine.
+// A change counts as delivered even if the handler panics: Deliver passes the panic to report, and goes on with the next
+// change. It calls report from the goroutines of the handlers, several at once. If report is nil, panics are not recovered
+// and end the program. If a handler ends its goroutine (runtime.Goexit, as t.FailNow of a test does), Deliver reports that
+// too, and goes on with the next change in another goroutine.
 func (s *Store[T]) Deliver(ctx context.Context, report func(*PanicError)) error {
 	if !s.startDelivering() {
 		return errors.New("deliver the changes of a store: another Deliver of it is running")
 	}
 	defer s.stopDelivering()
-	// Each subscription's goroutine is ended by ctx or by its Close, and waited for here, before stopDelivering.
+	// ctx or Close ends a subscription's goroutine, and Deliver waits for it here, before stopDelivering.
 	var running sync.WaitGroup
 	defer running.Wait()
 	for {
-		// joined works as subscriber.wake does: who subscribes is in the list before the token is sent, and the list is
-		// read after the token was received. So a subscription made at any moment is in this list or in the next.
+		// joined works as subscriber.wake does: a subscription is in the list before the token is sent, and the list is read
+		// after the token was received. So a subscription made at any moment is in this list or in the next.
 		for _, q := range s.subscribers() {
 			if q.claim() {
 				q.start(ctx, &running, report)
@@ -76,13 +75,13 @@ func (q *subscriber[T]) claim() bool {
 	return true
 }
 
-// start runs the subscription's goroutine, and another one if a handler ends it in the middle of a call. running counts the
-// one that ends until the next is counted.
+// start runs the subscription's goroutine, and starts another if a handler ends it during a call. running counts the
+// ending goroutine until it counts the next.
 func (q *subscriber[T]) start(ctx context.Context, running *sync.WaitGroup, report func(*PanicError)) {
 	running.Go(func() {
 		exited := true
 		defer func() {
-			if exited { // or it panics, and the program ends
+			if exited { // if it panics instead, the program ends
 				q.start(ctx, running, report)
 			}
 		}()
@@ -99,7 +98,7 @@ func (q *subscriber[T]) release() {
 	q.running = false
 }
 
-// resume does what was to follow the call in which a handler has ended the goroutine before this one.
+// resume finishes the delivery during which a handler ended the previous goroutine.
 func (q *subscriber[T]) resume(report func(*PanicError)) {
 	c, unmatched := q.rest, q.unmatched
 	q.rest, q.unmatched = nil, nil
@@ -113,8 +112,8 @@ func (q *subscriber[T]) resume(report func(*PanicError)) {
 	q.finish()
 }
 
-// run delivers until ctx ends or the subscription is closed. It looks at ctx between changes, so that a long backlog
-// does not delay the end.
+// run delivers until ctx ends or the subscription is closed. It checks ctx between changes, so that a long backlog does
+// not delay the end.
 func (q *subscriber[T]) run(ctx context.Context, report func(*PanicError)) {
 	for ctx.Err() == nil {
 		c, open := q.take()
@@ -142,7 +141,7 @@ func (q *subscriber[T]) tell(c *change[T], report func(*PanicError)) {
 	q.tellAll(c, report)
 }
 
-// tellAll makes the one or two calls that take the handler from what it knows to what is there.
+// tellAll makes the one or two calls that take the handler from the state it knows to the present state.
 func (q *subscriber[T]) tellAll(c *change[T], report func(*PanicError)) {
 	switch {
 	case c.old == nil:
@@ -181,10 +180,10 @@ func (q *subscriber[T]) call(op string, c *change[T], report func(*PanicError)) 
 	returned = true
 }
 
-// errExited is how a call has ended that neither returned nor panicked.
+// errExited reports a call that neither returned nor panicked.
 var errExited = errors.New("it has ended its goroutine (runtime.Goexit)")
 
-// panicError is the report of a call that has not returned.
+// panicError returns the report of a call that has not returned.
 func panicError(recovered any, key meta.Key, op string) *PanicError {
 	if recovered == nil {
 		recovered = errExited

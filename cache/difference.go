@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// firstDifference returns the way to the first difference of two objects, "" if there is none, and "." if they differ as a
-// whole. It sees what [meta.Clone] copies, and does not go where both refer to the same thing. A nil slice or map is the
-// same as an empty one: no reader can have made one the other in place, and not every DeepCopy tells them apart.
+// firstDifference returns the path to the first difference of two objects, "" if they are equal, and "." if they differ as
+// a whole. It compares what [meta.Clone] copies, and skips references that both share. A nil slice or map equals an empty
+// one: no reader can have turned one into the other in place, and not every DeepCopy preserves the difference.
 func firstDifference[T any](a, b T) string {
 	d := differ{seen: make(map[[2]uintptr]bool)}
 	if d.same(reflect.ValueOf(&a).Elem(), reflect.ValueOf(&b).Elem(), 0) {
@@ -23,13 +23,13 @@ func firstDifference[T any](a, b T) string {
 	return cmp.Or(way, ".")
 }
 
-// differ walks two values side by side. Where they differ it notes the way back to the top.
+// differ walks two values side by side. At a difference it records the path back to the top.
 type differ struct {
 	way  []string
-	seen map[[2]uintptr]bool // the pairs of pointers that have been followed: there may be cycles
+	seen map[[2]uintptr]bool // the pairs of pointers already followed: there may be cycles
 }
 
-// suspiciouslyDeep is the depth from which maps and slices, too, are taken for a part of a cycle.
+// suspiciouslyDeep is the depth from which maps and slices are checked for cycles too.
 const suspiciouslyDeep = 100
 
 func (d *differ) step(format string, args ...any) bool {
@@ -38,7 +38,7 @@ func (d *differ) step(format string, args ...any) bool {
 }
 
 func (d *differ) same(a, b reflect.Value, depth int) bool {
-	if !a.IsValid() || !b.IsValid() { // what a nil interface or pointer holds
+	if !a.IsValid() || !b.IsValid() { // the element of a nil interface or pointer
 		return a.IsValid() == b.IsValid()
 	}
 	if a.Type() != b.Type() {
@@ -74,7 +74,7 @@ func (d *differ) same(a, b reflect.Value, depth int) bool {
 	return true // functions, channels and unsafe pointers are shared
 }
 
-// again reports whether the comparison has come to a pair of references that it has followed, and may be in the middle of.
+// again reports whether the comparison has already followed this pair of references, and may be inside of it.
 func (d *differ) again(a, b reflect.Value, depth int) bool {
 	if depth < suspiciouslyDeep && a.Kind() != reflect.Pointer {
 		return false
@@ -98,7 +98,7 @@ func (d *differ) sameStruct(a, b reflect.Value, depth int) bool {
 		case name != "" && name != "-":
 			return d.step(".%s", name)
 		case f.Anonymous:
-			return false // its fields are those of the struct around it
+			return false // its fields belong to the outer struct
 		}
 		return d.step(".%s", f.Name)
 	}

@@ -1,63 +1,62 @@
 // Package cache holds the objects of one resource in memory and tells subscribers how they change.
 //
-// A [Store] is written by an informer, or by several, each with a [Writer] of its own, and read through a [Reader] by everybody
-// else. The package knows nothing of servers: what it is told to hold is what it holds.
+// One or several informers write a [Store], each with its own [Writer]; everybody else reads it through a [Reader]. The
+// package does not talk to servers: it holds exactly what the writers put in.
 //
-// # What readers may rely on
+// # Guarantees to readers
 //
-//   - A read is answered from memory at once. It never waits for a handler, and for the writer only while a change that
-//     is already computed is put in place.
-//   - A loop over [Reader.All], [Reader.Namespace], [Select], [Reader.Sorted] or [Index.Get] runs over the objects
-//     of one moment: not over half of a relist, and not over an index that disagrees with the objects. The moment is when
-//     the loop starts. No lock is held while its body runs, so the body may take its time, leave early, read, subscribe
-//     or write.
-//   - Two reads are two moments.
-//   - Loops have no particular order, but that of Reader.Sorted is that of the keys.
+//   - A read is answered from memory at once. It never waits for a handler. It waits for the writer only while a change
+//     that is already computed is put in place.
+//   - A loop over [Reader.All], [Reader.Namespace], [Select], [Reader.Sorted] or [Index.Get] runs over the objects of one
+//     moment, which is when the loop starts. It never sees half of a relist, or an index that disagrees with the objects.
+//     No lock is held while its body runs, so the body may take its time, leave early, read, subscribe or write.
+//   - Two reads see two moments.
+//   - Loops have no particular order, except that Reader.Sorted loops in the order of the keys.
 //   - Indexes are made and closed while the cache is in use: [NewValueIndex] where each object has one value, [NewIndex]
 //     where it has any number of them. A [NewLabelIndex] makes Select fast.
-//   - A cache that is not filled yet says of everything that it is not there. Informers report the first such read.
-//   - Who has written to the server reads what they have written after [Reader.WaitFor].
+//   - A cache that is not filled yet reports every object as absent. Informers report the first such read.
+//   - After [Reader.WaitFor], a program that has written to the server reads its own write.
 //
-// Objects are shared between the cache, all readers and all handlers. Whoever wants to change one clones it first;
-// [Store.CheckMutations] finds those who do not.
+// The cache, all readers and all handlers share the objects. Clone an object before you change it; [Store.CheckMutations]
+// finds code that does not.
 //
-// # What subscribers may rely on
+// # Guarantees to subscribers
 //
 // [Reader.Subscribe] delivers changes to a [Handler], one call at a time, while [Store.Deliver] runs:
 //
-//   - Per object, the calls tell a subsequence of its states, in order, that ends in the latest. Changes that come
-//     faster than the handler takes them are merged, so a backlog is bounded by the number of distinct keys. There is
-//     no order between different keys, except that who waited longer is served first.
-//   - The old object of an OnUpdate is the state that this handler was given last for that key.
+//   - The calls for an object show a subsequence of its states, in order, that ends with the latest. Changes that come
+//     faster than the handler takes them are merged, so the number of distinct keys bounds a backlog. There is no order
+//     between different keys, except that the change that has waited longest is delivered first.
+//   - The old object of an OnUpdate is the state that this handler received last for that key.
 //   - An object that comes and goes before its delivery is not delivered.
-//   - Calls for one key form cycles: OnAdd, any number of OnUpdate, OnDelete. Within a cycle the uid does not change:
-//     an object that was deleted and created again under its name arrives as OnDelete and OnAdd, however its end was
-//     learnt.
-//   - A relist calls handlers for real differences only, and the same state of an object twice is one change.
-//   - What a handler is told of is in the Reader already; the Reader may be further.
-//   - Who subscribes late is given the objects that are there first, then the changes: no gap, nothing twice.
+//   - Calls for one key form cycles: OnAdd, any number of OnUpdate, OnDelete. Within a cycle the uid does not change: an
+//     object that was deleted and created again under its name arrives as OnDelete and OnAdd, however its deletion was
+//     noticed.
+//   - A relist calls handlers for real differences only, and receiving the same state of an object twice is one change.
+//   - A change is in the Reader before the handler hears of it; the Reader may be further ahead.
+//   - A late subscriber receives the existing objects first, then the changes, without gaps or duplicates.
 //     [Subscription.Synced] says when the initial objects have been handled.
-//   - A subscription of [Reader.Where] sees the objects that a condition holds for, and those that begin or cease to meet
-//     it as added and deleted.
-//   - A slow or panicking handler affects nobody else: each subscription has a backlog and a goroutine of its own.
+//   - A subscription of [Reader.Where] sees only the objects that meet a condition. An object that begins to meet it
+//     arrives as added, one that ceases to as deleted.
+//   - A slow or panicking handler does not affect others: each subscription has its own backlog and goroutine.
 //
-// Who needs every event uses a watch of package client.
+// To see every event, use a watch of package client.
 //
-// # What the writer promises
+// # Rules for writers
 //
-// Objects are told apart, and their states, by the [meta.Identity] that is passed beside them, never by asking the
-// object: a struct that leaves its metadata out is cached and delivered like any other. Two states are the same where
-// uid and resource version are equal; an empty resource version is equal to none. An informer calls [Writer.Set],
-// [Writer.Delete] and [Writer.Bookmark] in the order of its watch, and stages a full list with [Writer.Relist]. A store has
-// these methods too: they are those of its writer of everything.
+// The cache distinguishes objects and their states by the [meta.Identity] that is passed with them, and never asks the
+// object: a struct that leaves its metadata out is cached and delivered like any other. Two states are the same if uid and
+// resource version are equal; an empty resource version equals none. An informer calls [Writer.Set], [Writer.Delete] and
+// [Writer.Bookmark] in the order of its watch, and stages a full list with [Writer.Relist]. A store has these methods too:
+// they are those of its writer of everything.
 //
-// Each writer has a resource version, and has or has not committed a list. A subscription becomes synced with a store whose
-// writers have all committed one; a writer that is added later takes nothing back.
+// Each writer has a resource version, and either has committed a list or has not. A subscription becomes synced when all
+// writers of the store have committed one; a writer that is added later does not undo that.
 //
 // # Goroutines and memory
 //
-// Nothing runs until Deliver does, and when it returns nothing runs. The store keeps about 130 bytes per object beside
-// the object and the strings of its identity. An index adds 14 per object and value, and about 80 for each value. A
-// subscription keeps no copy of the objects' state: it remembers a key from the first change that is not delivered until
-// that delivery. Tables give back their memory when most of their entries have gone.
+// The package runs goroutines only while Deliver runs. The store keeps about 130 bytes per object beside the object and
+// the strings of its identity. An index adds 14 per object and value, and about 80 for each value. A subscription keeps no
+// copy of the objects' state: it remembers a key from the first undelivered change until its delivery. Tables give back
+// their memory when most of their entries have gone.
 package cache

@@ -22,7 +22,7 @@ func pod(name, version, node string) *Pod {
 	return p
 }
 
-// An informer writes to a store as this does; its users have the reader.
+// An informer writes to a store in this way; its users have the reader.
 func Example() {
 	store := cache.NewStore[*Pod]()
 	pods := store.Reader()
@@ -94,7 +94,7 @@ func ExampleNewValueIndex() {
 	// db waits for a node
 }
 
-// A relist decodes only what it has to, and counts what it changed.
+// A relist decodes only changed objects, and counts its changes.
 func ExampleRelist() {
 	store := cache.NewStore[*Pod]()
 	for _, p := range []*Pod{pod("web", "1", ""), pod("db", "2", ""), pod("queue", "3", "")} {

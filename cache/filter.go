@@ -4,30 +4,30 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Filtered is the part of a cache that a condition holds for, as its subscribers see it. It is a small value, made by
+// Filtered is the view of the objects of a cache that meet a condition, for subscribers. It is a small value, made by
 // [Reader.Where]. The zero Filtered has no objects.
 type Filtered[T meta.Object] struct {
 	r     Reader[T]
 	match func(T) bool
 }
 
-// Where returns the view of the objects that match reports true for; a nil match is true for all. To read them, loop over
-// the Reader and ask the same function.
+// Where returns the view of the objects for which match returns true; a nil match selects all. To read them, loop over the
+// Reader and call the same function.
 //
-// The function match is called by [Store.Deliver] in the goroutine of each subscription, once for each state that is to
-// be delivered to it. It must not change the object, and should answer for the object alone: the answer is asked for again
-// only when the object changes. A panic in it is reported as that of a handler is, with "match" as the operation, and
-// means that the object does not match.
+// [Store.Deliver] calls match in the goroutine of each subscription, once for each state that is to be delivered to it.
+// match must not change the object, and should depend on the object alone: it is called again only when the object
+// changes. If it panics, the object does not match, and the panic is reported like that of a handler, with "match" as the
+// operation.
 func (r Reader[T]) Where(match func(T) bool) Filtered[T] { return Filtered[T]{r, match} }
 
-// Subscribe has h told of the objects that match, and of their changes, as [Reader.Subscribe] does of all: an object that
-// begins to match arrives as OnAdd, and one that ceases to as OnDelete. All that the package says of subscriptions holds
-// for the objects that match; so the old object of an OnUpdate is the one that h was given last, and matched.
+// Subscribe registers h for the objects that match and their changes, as [Reader.Subscribe] does for all objects. An
+// object that begins to match arrives as OnAdd, and one that ceases to match as OnDelete. The guarantees of the package
+// hold for the objects that match; so the old object of an OnUpdate is the one that h received last, which matched.
 //
-// OnDelete is given the newest state that is known of the object: its final one if it has gone, and the one that does not
-// match any more if it is still there.
+// OnDelete receives the newest known state of the object: the final one if it was deleted, and the one that no longer
+// matches if it still exists.
 //
-// What does not match passes through the subscription too: Pending counts it until match has been asked. A filtered
+// Objects that do not match pass through the subscription too: Pending counts them until match has been called. A filtered
 // subscription remembers the keys that its handler knows, at about 60 bytes each.
 func (f Filtered[T]) Subscribe(h Handler[T]) *Subscription {
 	if f.r.s == nil {
@@ -36,10 +36,10 @@ func (f Filtered[T]) Subscribe(h Handler[T]) *Subscription {
 	return f.r.s.subscribe(h, f.match)
 }
 
-// Runner returns what fills the store, or nil if the reader that the view was made of does not know.
+// Runner returns what fills the store, or nil if the reader of the view does not know.
 func (f Filtered[T]) Runner() Runner { return f.r.runner }
 
-// tellFiltered makes the calls that take a handler of a filtered view from what it knows to what is there.
+// tellFiltered makes the calls that take a handler of a filtered view from the state it knows to the present state.
 func (q *subscriber[T]) tellFiltered(c *change[T], report func(*PanicError)) {
 	q.unmatched = c
 	matches := c.now != nil && q.matches(c, report)
@@ -49,11 +49,11 @@ func (q *subscriber[T]) tellFiltered(c *change[T], report func(*PanicError)) {
 	}
 }
 
-// tellMatched makes the calls when it is known whether the present state matches.
+// tellMatched makes the calls once match has decided on the present state.
 func (q *subscriber[T]) tellMatched(c *change[T], matches bool, report func(*PanicError)) {
 	_, known := q.known.m[c.key]
 	if matches {
-		q.known.put(c.now.key, struct{}{}) // whose strings are those of the state that the store keeps
+		q.known.put(c.now.key, struct{}{}) // shares the strings of the state in the store
 	} else {
 		q.known.drop(c.key)
 	}

@@ -6,18 +6,18 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Handler is told how the objects of a cache change; the package's documentation says what it may rely on. One
+// Handler receives the changes of the objects of a cache; the package's documentation states the guarantees. One
 // subscription calls it from one goroutine at a time. Objects are shared: clone one before changing it.
 type Handler[T any] interface {
-	// OnAdd says that an object is there which was not, as far as this handler knows.
+	// OnAdd reports an object that is new to this handler.
 	OnAdd(obj T)
-	// OnUpdate says that an object has changed. old is what this handler was given for it last.
+	// OnUpdate reports a changed object. old is the state that this handler received last.
 	OnUpdate(old, new T)
-	// OnDelete says that an object has gone. obj is its final state, or the last that is known.
+	// OnDelete reports a deleted object. obj is its final state, or the last known one.
 	OnDelete(obj T)
 }
 
-// HandlerFuncs is a [Handler] made of functions. One that is nil is not called; the zero value handles nothing.
+// HandlerFuncs is a [Handler] made of functions. Nil functions are not called; the zero value handles nothing.
 type HandlerFuncs[T any] struct {
 	Add    func(obj T)
 	Update func(old, new T)
@@ -45,14 +45,14 @@ func (h HandlerFuncs[T]) OnDelete(obj T) {
 	}
 }
 
-// PanicError is a recovered panic: of a handler, or of the function of a filtered view, recovered by [Store.Deliver], which also
-// reports so that runtime.Goexit has ended the goroutine; or of a reconcile or a source, recovered by package controller.
+// PanicError is a recovered panic. [Store.Deliver] recovers panics of handlers and of the functions of filtered views, and
+// also reports that runtime.Goexit has ended the goroutine. Package controller recovers panics of reconciles and sources.
 type PanicError struct {
-	// Value is what the handler panicked with, or an error that says that it has ended its goroutine.
+	// Value is the value of the panic, or an error that says that the handler has ended its goroutine.
 	Value any
 	// Stack is the stack of the goroutine that panicked.
 	Stack []byte
-	// Key names the object that the handler was told of. Package controller leaves it and Op empty.
+	// Key names the object of the call. Package controller leaves it and Op empty.
 	Key meta.Key
 	// Op is the method that panicked: "OnAdd", "OnUpdate" or "OnDelete"; "match" for the function of [Reader.Where].
 	Op string

@@ -8,25 +8,25 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Index finds the objects of a cache by a value of theirs: pods by node, objects by owner, certificates by the secrets
-// that they name. It is kept up to date with the cache in the same step, so it never disagrees with the objects.
+// Index finds the objects of a cache by a value: pods by node, objects by owner, certificates by the secrets that they
+// name. The cache updates it in the same step as the objects, so the two never disagree.
 //
 // It costs 14 bytes per object and value, plus about 80 for each value; an object with several values costs about 60 more.
-// An update that changes no value of an object leaves the index as it is. All methods may be called from any goroutine.
-// The zero Index is empty and stays empty.
+// An update that changes no value of an object does not touch the index. All methods may be called from any goroutine. The
+// zero Index is empty and stays empty.
 type Index[K comparable, T meta.Object] struct {
 	s     *Store[T]
 	by    func(T, []K) []K // appends the values of an object
-	label string           // where Select may use it
+	label string           // the label, for an index that Select may use
 
 	buckets buckets[K] // guarded by s.mu
 
-	// Guarded by s.write: the buckets that each row is in. of has that of a row with one value; more has those of a row
-	// with several, and of is nil there.
+	// Guarded by s.write: the buckets of each row. of has the bucket of a row with one value; for a row with several values,
+	// of is nil and more has the buckets.
 	of   []*bucket[K]
 	more map[uint32][]*bucket[K]
 
-	// Between prepare and commit, and guarded by s.write: what changes, with the values of all of it in one slice.
+	// Used between prepare and commit, and guarded by s.write: the moves, and the values of all of them in one slice.
 	moves  []move[T]
 	values []K
 }
@@ -37,23 +37,22 @@ type move[T any] struct {
 	a, b     int
 }
 
-// NewIndex indexes the objects of r by the values that the function by returns for each: none, one or several, where
-// one that is named twice counts once. It covers the objects that are there when it returns, and all later changes until
-// [Index.Close].
+// NewIndex indexes the objects of r by the values that by returns for each: none, one or several; duplicates count once.
+// The index covers the objects that exist when it returns, and all later changes until [Index.Close].
 //
-// The function by is called in the middle of writing to the cache. It must not change the object, does not call
-// Subscribe, NewIndex, Close or a method of the store, and does not wait. It is asked once about each state of an object.
-// What it returns is copied. A value that is not equal to itself, as a floating-point NaN, is not indexed, since nobody
-// could ask for it. If by panics, so does the call that writes, and the cache stays as it was.
+// by is called in the middle of a write to the cache. It must not change the object, call Subscribe, NewIndex, Close or a
+// method of the store, or wait. It is called once for each state of an object. Its result is copied. A value that is not
+// equal to itself, such as a floating-point NaN, is not indexed, because nobody could look it up. If by panics, so does
+// the call that writes, and the cache does not change.
 //
 // [NewValueIndex] is simpler and faster where each object has one value.
 func NewIndex[K comparable, T meta.Object](r Reader[T], by func(T) []K) *Index[K, T] {
 	return newIndex(r, func(obj T, values []K) []K { return append(values, by(obj)...) })
 }
 
-// NewValueIndex indexes the objects of r by one value of each: pods by node, where those that are on none yet are under "".
-// Every object is under exactly the value that by returns for it, the zero K included; all else is as with [NewIndex].
-// Nothing is allocated for an update that leaves the value as it was, unless by does.
+// NewValueIndex indexes the objects of r by one value of each: pods by node, with unscheduled pods under "". Every object
+// is under exactly the value that by returns for it, the zero K included; otherwise the rules of [NewIndex] apply. An
+// update that does not change the value allocates nothing, unless by does.
 func NewValueIndex[K comparable, T meta.Object](r Reader[T], by func(T) K) *Index[K, T] {
 	return newIndex(r, func(obj T, values []K) []K { return append(values, by(obj)) })
 }
@@ -63,7 +62,7 @@ func newIndex[K comparable, T meta.Object](r Reader[T], by func(T, []K) []K) *In
 	if r.s == nil {
 		return ix
 	}
-	// Only writers are kept out while the index is filled. A reader cannot have it before it is returned.
+	// The lock stops writers while the index is filled. Readers do not have the index yet.
 	r.s.write.Lock()
 	defer r.s.unlock()
 	ix.fill()
@@ -71,7 +70,7 @@ func newIndex[K comparable, T meta.Object](r Reader[T], by func(T, []K) []K) *In
 	return ix
 }
 
-// fill indexes what is there. The caller holds write, and nobody else has the index.
+// fill indexes the existing objects. The caller holds write, and nobody else has the index.
 func (ix *Index[K, T]) fill() {
 	ix.s.each("", func(e *entry[T]) {
 		ix.values = ix.values[:0]
@@ -81,9 +80,9 @@ func (ix *Index[K, T]) fill() {
 	ix.reset()
 }
 
-// Close ends the index: it is not kept up to date any more, and reads of it are empty. A loop that runs goes on over the
-// objects of its moment. It may be called at any time, also from a handler and from the body of a loop, but not from a
-// function of an index. A second Close does nothing.
+// Close ends the index: it is no longer updated, and reads of it are empty. A running loop goes on over the objects of its
+// moment. Close may be called at any time, also from a handler and from the body of a loop, but not from an index
+// function. A second Close does nothing.
 func (ix *Index[K, T]) Close() {
 	s := ix.s
 	if s == nil {
@@ -99,7 +98,7 @@ func (ix *Index[K, T]) Close() {
 	ix.of, ix.more = nil, nil
 }
 
-// Get loops over the objects with the value k, in no particular order. Each loop runs over the objects that have it
+// Get loops over the objects with the value k, in no particular order. Each loop runs over the objects that have the value
 // when the loop starts, without holding a lock.
 func (ix *Index[K, T]) Get(k K) iter.Seq[T] {
 	return func(yield func(T) bool) {
@@ -169,7 +168,7 @@ func (ix *Index[K, T]) prepare(deltas []delta[T]) {
 	}
 }
 
-// add appends the values of e, and panics here rather than in commit over one that cannot be a map's key.
+// add appends the values of e. It panics here, and not in commit, over a value that cannot be a map's key.
 func (ix *Index[K, T]) add(e *entry[T]) {
 	had := len(ix.values)
 	ix.values = ix.by(e.obj, ix.values)
@@ -184,8 +183,8 @@ func (ix *Index[K, T]) add(e *entry[T]) {
 
 func equal[K comparable](a, b K) bool { return a == b }
 
-// stays reports whether values are those that row is under, each once and in the same order. A false answer where they
-// are only in another order costs a commit that changes nothing.
+// stays reports whether values are those of row, each once and in the same order. If only the order differs it returns
+// false, which costs a commit that changes nothing.
 func (ix *Index[K, T]) stays(row uint32, values []K) bool {
 	one, more := ix.under(row)
 	if one != nil {
@@ -194,7 +193,7 @@ func (ix *Index[K, T]) stays(row uint32, values []K) bool {
 	return slices.EqualFunc(more, values, func(b *bucket[K], k K) bool { return b.value == k })
 }
 
-// under returns the bucket that row is in, or those, if there are several.
+// under returns the bucket of row, or its buckets if there are several.
 func (ix *Index[K, T]) under(row uint32) (one *bucket[K], more []*bucket[K]) {
 	if int(row) < len(ix.of) {
 		one = ix.of[row]

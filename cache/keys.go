@@ -7,10 +7,10 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// keys finds entries by key. It is a hash table with linear probing that holds nothing but references, since an entry
-// knows its key; so it takes about a third of the memory of a map. One writer changes it, and any number of readers may
-// look into it at the same time without a lock: what they find while it changes may be wrong, but is always an entry or
-// nothing, so who reads without the store's lock checks Store.moment before and after.
+// keys finds entries by key. It is a hash table with linear probing that holds only references, because an entry knows its
+// key; so it takes about a third of the memory of a map. One writer changes it, and any number of readers may search it at
+// the same time without a lock. A search during a change may return a wrong entry or nil, but nothing else, so a reader
+// without the store's lock checks Store.moment before and after.
 //
 // The zero keys is empty.
 type keys[T any] struct {
@@ -18,10 +18,10 @@ type keys[T any] struct {
 	n     int
 }
 
-// slots are the places of a table, a power of two of them, at least a quarter free. An entry is in the first free place
-// from the one on that the low bits of its tag name, and no free place lies between.
+// slots is the array of a table; its length is a power of two, and at least a quarter of it is free. The low bits of an
+// entry's tag name its home slot. The entry is there or in a later slot, with no free slot between.
 type slots[T any] struct {
-	tags    []uint32 // read and written atomically; 0 is a free place
+	tags    []uint32 // read and written atomically; 0 is a free slot
 	entries []atomic.Pointer[entry[T]]
 }
 
@@ -31,14 +31,14 @@ const fewestSlots = 8
 // tagOf returns the part of k's hash that tables use. It is never 0.
 func tagOf(seed maphash.Seed, k meta.Key) uint32 { return uint32(maphash.Comparable(seed, k)) | 1<<31 }
 
-// find returns the entry at k, whose tag this is, or nil.
+// find returns the entry at k, which has this tag, or nil.
 func (t *keys[T]) find(tag uint32, k meta.Key) *entry[T] {
 	s := t.slots.Load()
 	if s == nil {
 		return nil
 	}
 	mask := uint32(len(s.tags) - 1)
-	// The loop is bounded for the sake of readers without a lock, for whom a free place may move away.
+	// The bound is for readers without a lock, for whom the free slot may move away.
 	for i, tried := tag&mask, uint32(0); tried <= mask; i, tried = (i+1)&mask, tried+1 {
 		switch atomic.LoadUint32(&s.tags[i]) {
 		case 0:
@@ -52,7 +52,7 @@ func (t *keys[T]) find(tag uint32, k meta.Key) *entry[T] {
 	return nil
 }
 
-// place returns where e is. It must be there.
+// place returns the slot of e, which must be in the table.
 func (s *slots[T]) place(e *entry[T]) uint32 {
 	mask := uint32(len(s.tags) - 1)
 	i := e.tag & mask
@@ -62,13 +62,13 @@ func (s *slots[T]) place(e *entry[T]) uint32 {
 	return i
 }
 
-// replace puts now, which has the same key, in the place of old.
+// replace puts now, which has the same key, into the slot of old.
 func (t *keys[T]) replace(old, now *entry[T]) {
 	s := t.slots.Load()
 	s.entries[s.place(old)].Store(now)
 }
 
-// add puts in an entry whose key is not there.
+// add adds an entry whose key is not in the table.
 func (t *keys[T]) add(e *entry[T]) {
 	t.reserve(1)
 	t.n++
@@ -85,8 +85,7 @@ func (s *slots[T]) add(e *entry[T]) {
 	atomic.StoreUint32(&s.tags[i], e.tag)
 }
 
-// drop removes an entry, and moves the ones behind it up, so that no free place comes before an entry that was put past
-// it.
+// drop removes an entry, and moves later ones up, so that no free slot lies between an entry and its home slot.
 func (t *keys[T]) drop(e *entry[T]) {
 	s := t.slots.Load()
 	mask := uint32(len(s.tags) - 1)

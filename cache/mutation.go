@@ -7,14 +7,13 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// MutationError says that somebody has changed an object of a cache, which all readers and handlers share, instead of a
-// clone of it.
+// MutationError says that code has changed a shared object of a cache instead of a clone.
 type MutationError struct {
 	// Key and ResourceVersion name the state of the object that was changed.
 	Key             meta.Key
 	ResourceVersion string
-	// Field is the way to the first difference that was found, by the names that fields have in JSON, or in Go where
-	// they have none there: metadata.labels["a"], spec.ports[2].name.
+	// Field is the path to the first difference found. It uses the names that fields have in JSON, or in Go if they have none
+	// there: metadata.labels["a"], spec.ports[2].name.
 	Field string
 }
 
@@ -24,26 +23,26 @@ func (e *MutationError) Error() string {
 		e.Key, e.ResourceVersion, e.Field)
 }
 
-// CheckMutations switches on a check for tests and staging: of the states that the store is given, one in oneIn is kept as
-// a clone too, beside the shared object, and compared with it when it is replaced or deleted, and by [Store.Sweep]. The
-// objects that are there are sampled at once. A difference is handed to report, once for each state. A oneIn of 1 checks
-// all; one of 0 or less, or a nil report, ends the check.
+// CheckMutations switches on a check for tests and staging. The store keeps a clone of one in oneIn of the states that it
+// receives. It compares the clone with the shared object when that is replaced or deleted, and in [Store.Sweep]. The
+// objects that already exist are sampled at once. Each difference is passed to report, once for each state. A oneIn of 1
+// checks all; one of 0 or less, or a nil report, ends the check.
 //
-// It finds a mutation after the fact, and names the field, not the culprit; checking everything in a test that runs with
-// the race detector finds both. The cost is a [meta.Clone] and two comparisons for each state that is sampled, made
-// while the store is written, and the memory of the clones: with all sampled, the cache takes about twice the memory, and
-// the write of a usual pod about 50 µs instead of 0.2 µs, which is about what decoding it takes. Without the check it is
-// nothing.
+// The check finds a mutation after the fact, and names the field, not the culprit; checking everything in a test that runs
+// with the race detector finds both. It costs a [meta.Clone] and two comparisons for each sampled state, made while the
+// store is written, and the memory of the clones. With all sampled, the cache takes about twice the memory, and the write
+// of a usual pod takes about 50 µs instead of 0.2 µs, which is about the time to decode it. Without the check there is no
+// cost.
 //
-// A type whose DeepCopy is not faithful, so that the copy differs from the start, is not checked. report is called after
-// the write that has found the mutation, with nothing locked, from the goroutine of that writer.
+// A type whose DeepCopy is not faithful, so that the copy differs from the start, is not checked. The goroutine of the
+// writer that found the mutation calls report after its write, with nothing locked.
 func (s *Store[T]) CheckMutations(oneIn int, report func(*MutationError)) {
 	s.checkMutations(oneIn, math.MaxInt, report)
 }
 
-// SampleMutations is [Store.CheckMutations] with a bound on its cost: it checks every state, but keeps no more than most of
-// them at a time. While it has that many it leaves new states unchecked, until one that it has is replaced or deleted. A most
-// of 0 or less, or a nil report, ends the check.
+// SampleMutations is [Store.CheckMutations] with a bound on its cost: it checks every state, but keeps at most most clones
+// at a time. While it has that many it leaves new states unchecked, until a sampled one is replaced or deleted. A most of
+// 0 or less, or a nil report, ends the check.
 func (s *Store[T]) SampleMutations(most int, report func(*MutationError)) {
 	s.checkMutations(min(most, 1), most, report)
 }
@@ -59,8 +58,8 @@ func (s *Store[T]) checkMutations(oneIn, most int, report func(*MutationError)) 
 	s.each("", s.mutations.sample)
 }
 
-// Sweep compares all sampled objects with their clones now; see [Store.CheckMutations]. It keeps the writers waiting for
-// the time that takes. Without the check it does nothing.
+// Sweep compares all sampled objects with their clones now; see [Store.CheckMutations]. Writers wait while it runs.
+// Without the check it does nothing.
 func (s *Store[T]) Sweep() {
 	s.write.Lock()
 	defer s.unlock()
@@ -77,12 +76,12 @@ type mutations[T any] struct {
 	oneIn  int
 	most   int // clones at a time
 	report func(*MutationError)
-	count  int // of states, since the last that was sampled
+	count  int // states since the last sampled one
 	clones map[*entry[T]]T
 	found  []*MutationError // not reported yet
 }
 
-// follow checks the states that deltas replace, and samples those that they bring.
+// follow checks the states that deltas replace, and samples the new ones.
 func (m *mutations[T]) follow(deltas []delta[T]) {
 	for i := range deltas {
 		if old := deltas[i].old; old != nil {
@@ -105,7 +104,7 @@ func (m *mutations[T]) sample(e *entry[T]) {
 	}
 }
 
-// compare checks e if it was sampled. A state that was changed is not looked at again.
+// compare checks e if it was sampled. A changed state is not checked again.
 func (m *mutations[T]) compare(e *entry[T]) {
 	clone, sampled := m.clones[e]
 	if !sampled {

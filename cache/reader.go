@@ -8,26 +8,26 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Reader reads a [Store]: it is the side of a cache that is handed out. Its objects are shared with every other reader and
-// handler, and must not be changed. Change a clone:
+// Reader is the read-only side of a [Store], which programs pass around. Its objects are shared with every other reader
+// and handler, and must not be changed. Change a clone:
 //
 //	obj, found := reader.Get(key)
 //	obj = meta.Clone(obj)
 //
-// A Reader is a small value; copies read the same store. All methods may be called from any goroutine, also from handlers and
-// from the body of a loop over the cache. The zero Reader is an empty cache that stays empty.
+// A Reader is a small value; copies read the same store. All methods may be called from any goroutine, also from handlers
+// and from the body of a loop over the cache. The zero Reader is an empty cache that stays empty.
 type Reader[T meta.Object] struct {
 	s      *Store[T]
 	runner Runner
 }
 
-// Runner fills a store while its Run is under way, as an informer does.
+// Runner fills a store during its Run, as an informer does.
 type Runner interface {
 	Run(ctx context.Context) error
 }
 
-// WithRunner returns a reader of the same store that names r as what fills it. Informers name themselves in the readers that
-// they return, so that whoever is given a reader can find out what has to run.
+// WithRunner returns a reader of the same store that records runner as what fills it. Informers do so for the readers that
+// they return, so that the holder of a reader can find out what has to run.
 func (r Reader[T]) WithRunner(runner Runner) Reader[T] { return Reader[T]{r.s, runner} }
 
 // Runner returns what fills the store, or nil if the reader does not know.
@@ -46,7 +46,7 @@ func (r Reader[T]) Get(k meta.Key) (obj T, found bool) {
 	return e.obj, true
 }
 
-// get looks without a lock first: see Store.moment.
+// get searches without a lock first: see Store.moment.
 func (s *Store[T]) get(k meta.Key) *entry[T] {
 	tag := tagOf(s.seed, k)
 	if moment := s.moment.Load(); moment%2 == 0 {
@@ -60,8 +60,8 @@ func (s *Store[T]) get(k meta.Key) *entry[T] {
 	return s.items.find(tag, k)
 }
 
-// All loops over all objects, in no particular order. Each loop runs over the objects that are there when it starts,
-// without holding a lock; starting one takes constant time and no memory.
+// All loops over all objects, in no particular order. Each loop runs over the objects that exist when it starts, without
+// holding a lock; starting one takes constant time and no memory.
 func (r Reader[T]) All() iter.Seq[T] {
 	return func(yield func(T) bool) {
 		v := r.viewAll("All")
@@ -69,8 +69,8 @@ func (r Reader[T]) All() iter.Seq[T] {
 	}
 }
 
-// Namespace loops over the objects of one namespace, as All does over all; its cost is that of these objects. The empty
-// namespace is that of the objects of cluster-wide resources: it does not stand for all namespaces.
+// Namespace loops over the objects of one namespace, as All does over all; its cost depends on these objects only. The
+// empty namespace holds the objects of cluster-wide resources: it does not stand for all namespaces.
 func (r Reader[T]) Namespace(ns string) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		v := r.viewNamespace(ns)
@@ -79,9 +79,9 @@ func (r Reader[T]) Namespace(ns string) iter.Seq[T] {
 }
 
 // Sorted loops over all objects in the order of their keys: by namespace, then by name. As with All, a loop runs over the
-// objects that are there when it starts, and no lock is held, neither while they are sorted nor while the body runs. Each
-// loop sorts anew: for n objects that takes memory for n references, and time in the order of n log n, 25 to 50 ms for
-// 100,000, by how far from sorted they came.
+// objects that exist when it starts, and no lock is held while they are sorted or while the body runs. Each loop sorts
+// anew: for n objects that takes memory for n references, and time in the order of n log n, 25 to 50 ms for 100,000,
+// depending on how far from sorted they were.
 func (r Reader[T]) Sorted() iter.Seq[T] {
 	return func(yield func(T) bool) {
 		v := r.viewAll("Sorted")
@@ -103,8 +103,8 @@ func (r Reader[T]) Len() int {
 }
 
 // ResourceVersion returns the version of the resource that the cache is current to: that of the last relist, object,
-// deletion or bookmark. It is empty before the first of them. Where the store has several writers it is the oldest of
-// their versions, and empty if one of them has none, or if they differ and cannot be ordered.
+// deletion or bookmark. It is empty before the first of them. If the store has several writers it is the oldest of their
+// versions, and empty if one of them has none, or if they differ and have no order.
 func (r Reader[T]) ResourceVersion() string {
 	if r.s == nil {
 		return ""
@@ -114,11 +114,11 @@ func (r Reader[T]) ResourceVersion() string {
 	return r.s.version()
 }
 
-// Subscribe has h told of the objects that are there and of all changes from then on, while [Store.Deliver] runs,
-// until [Subscription.Close]. Handlers that are subscribed twice are told twice. A nil h is told nothing, but its
+// Subscribe registers h for the existing objects and all changes from then on, while [Store.Deliver] runs, until
+// [Subscription.Close]. A handler that is subscribed twice receives everything twice. A nil h receives nothing, but its
 // subscription becomes synced. On the zero Reader the subscription is closed from the start.
 //
-// A function of an index must not call it.
+// An index function must not call it.
 func (r Reader[T]) Subscribe(h Handler[T]) *Subscription {
 	if r.s == nil {
 		return &Subscription{}
@@ -148,8 +148,8 @@ func (r Reader[T]) viewNamespace(ns string) view[T] {
 	return r.s.all.view().only(r.s.spaces.rows(ns))
 }
 
-// touch makes the next write start a new generation. The caller holds mu.RLock and takes a view before it lets go. The
-// flag is read first, so that readers beside each other do not contend for writing it.
+// touch makes the next write start a new generation. The caller holds mu.RLock and takes a view before releasing it. touch
+// reads the flag first, so that parallel readers do not contend for writing it.
 func (s *Store[T]) touch() {
 	if !s.viewed.Load() {
 		s.viewed.Store(true)

@@ -6,32 +6,32 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Relist stages a full list of the objects of a [Writer], and then makes the store hold exactly these. Until [Relist.Commit]
-// nothing is visible to readers or subscriptions, and a Relist that is dropped instead has had no effect.
+// Relist stages a full list of the objects of a [Writer], and then makes the store hold exactly these. Nothing is visible
+// to readers or subscriptions until [Relist.Commit]; a Relist that is never committed has no effect.
 //
-// An object that is in the store in the listed state already is not staged but marked, so that staging a list costs
-// memory only for what has changed. Of two calls for the same key the later counts.
+// An object that the store already holds in the listed state is marked, not staged, so that staging a list costs memory
+// only for changed objects. The later of two calls for the same key counts.
 //
-// Another Relist of the same writer ends this one, and so does the end of the writer: its methods then do nothing.
+// Another Relist of the same writer, or the end of the writer, ends this one: its methods then do nothing.
 type Relist[T meta.Object] struct {
 	s *Store[T]
 	p *Writer[T]
 	// Guarded by s.write.
 	ended  bool
-	anew   bool    // what is staged counts as changed, whatever its version
-	seen   rowBits // the rows whose objects are in the list, in this state or, if staged, in another
+	anew   bool    // staged objects count as changed, whatever their version
+	seen   rowBits // the rows of listed objects, in this state or, if staged, in another
 	marked int     // how many of them there are
-	// staged are the objects that Commit puts into the store, nil where a later call took one back. An entry's row is its
-	// place here until then.
+	// staged are the objects that Commit puts into the store, nil where a later call removed one. Until then an entry's row
+	// is its position here.
 	staged []*entry[T]
-	// at finds staged objects by key. A list rarely says something twice, so at leaves out those that replace an object of
-	// the store, whose rows are in changed, until one of them is looked for: then it is made complete.
+	// at finds staged objects by key. A list rarely has an object twice, so at leaves out those that replace an object of the
+	// store, whose rows are in changed. When one of them is searched for, at is completed.
 	at       keys[T]
 	complete bool
 	changed  rowBits
 }
 
-// rowBits is a set of rows that costs a bit for each.
+// rowBits is a set of rows that costs one bit for each.
 type rowBits []uint64
 
 func (b rowBits) has(row uint32) bool { return int(row/64) < len(b) && b[row/64]&(1<<(row%64)) != 0 }
@@ -47,10 +47,10 @@ func (b rowBits) drop(row uint32) { b[row/64] &^= 1 << (row % 64) }
 
 // Changes counts what a relist changed.
 type Changes struct {
-	// Added, Updated and Deleted count the differences. An object that was deleted and created again under its name
-	// counts as added and as deleted.
+	// Added, Updated and Deleted count the differences. An object that was deleted and created again under its name counts as
+	// added and as deleted.
 	Added, Updated, Deleted int
-	// Unchanged counts the objects that stayed as they were, those of [Relist.Retain] included.
+	// Unchanged counts the objects that stayed the same, those of [Relist.Retain] included.
 	Unchanged int
 }
 
@@ -73,18 +73,18 @@ func (s *Store[T]) endRelist(p *Writer[T]) {
 	}
 }
 
-// end takes r out of the store's relists, and frees what it staged.
+// end removes r from the store's relists, and frees what it staged.
 func (r *Relist[T]) end() {
 	r.s.staging = slices.DeleteFunc(r.s.staging, func(other *Relist[T]) bool { return other == r })
 	*r = Relist[T]{s: r.s, p: r.p, ended: true}
 }
 
-// over reports whether r has nothing to do with the object that id names.
+// over reports whether r ignores the object that id names.
 func (r *Relist[T]) over(id meta.Identity) bool { return r.ended || !r.p.has(id.Namespace) }
 
-// Keep reports whether the store holds the very state that id names: the uid and the resource version are equal. If so
-// the object counts as listed and stays the same reference, which is returned; there is no need to decode it again. If
-// not, nothing has happened, and the caller follows with [Relist.Set] or [Relist.Retain].
+// Keep reports whether the store holds exactly the state that id names: the uid and the resource version are equal. If so
+// the object counts as listed and stays the same reference, which Keep returns; there is no need to decode it again. If
+// not, Keep has no effect, and the caller follows with [Relist.Set] or [Relist.Retain].
 func (r *Relist[T]) Keep(id meta.Identity) (obj T, kept bool) {
 	r.s.write.Lock()
 	defer r.s.unlock()
@@ -98,8 +98,7 @@ func (r *Relist[T]) Keep(id meta.Identity) (obj T, kept bool) {
 	return obj, false
 }
 
-// Set stages an object. One that the store holds in this very state already stays the same reference there, as with
-// Keep.
+// Set stages an object. If the store already holds exactly this state, the object stays the same reference, as with Keep.
 func (r *Relist[T]) Set(id meta.Identity, obj T) {
 	r.s.write.Lock()
 	defer r.s.unlock()
@@ -114,8 +113,8 @@ func (r *Relist[T]) Set(id meta.Identity, obj T) {
 	}
 }
 
-// Replace is Set for a server that was rolled back to an older state, and so gives the same resource versions a second
-// time: an object whose version is the cached one stays the same reference only where its content is the same, too.
+// Replace is Set for a server that was rolled back to an older state, and so reuses resource versions: an object with the
+// cached version stays the same reference only if its content is the same too.
 func (r *Relist[T]) Replace(id meta.Identity, obj T) {
 	r.s.write.Lock()
 	defer r.s.unlock()
@@ -133,7 +132,7 @@ func (r *Relist[T]) Replace(id meta.Identity, obj T) {
 	r.stage(&entry[T]{key: key, uid: id.UID, version: id.ResourceVersion, obj: obj, tag: tag}, old)
 }
 
-// Delete takes back what was kept, staged or retained for id's key: the object has gone since it was listed.
+// Delete undoes Keep, Set and Retain for id's key: the object was deleted after it was listed.
 func (r *Relist[T]) Delete(id meta.Identity) {
 	r.s.write.Lock()
 	defer r.s.unlock()
@@ -153,10 +152,13 @@ func (r *Relist[T]) Delete(id meta.Identity) {
 	}
 }
 
-// Retain keeps what the store holds of the object that id names: it is for a listed object that could not be decoded,
-// whose last good state is better than none. Where the store holds another object at id's key, by the uid, that one has
-// gone, and Commit removes it; an id without a uid, which could not be read, retains whatever is there. An object that
-// was staged for the key before stays staged. Where there is neither, nothing happens.
+// Retain keeps the store's state of the object that id names. It is for a listed object that could not be decoded, whose
+// last good state is better than none:
+//
+//   - If the store holds an object with another uid at id's key, that one was deleted, and Commit removes it.
+//   - An id without a uid, which could not be read, retains the object that is there.
+//   - An object that was staged for the key before stays staged.
+//   - If there is no object in the store and none is staged, Retain has no effect.
 func (r *Relist[T]) Retain(id meta.Identity) {
 	r.s.write.Lock()
 	defer r.s.unlock()
@@ -169,15 +171,19 @@ func (r *Relist[T]) Retain(id meta.Identity) {
 	}
 }
 
-// Commit makes the store hold exactly what was staged, kept and retained, current to resourceVersion, in one step for
-// its readers; subscriptions are told of the differences. That holds too where the store was written after the relist
-// had started: such a write is replaced. The first Commit of a writer counts for the subscriptions that wait to become
-// synced.
+// Commit makes the store hold exactly the staged, kept and retained objects, current to resourceVersion, in one step for
+// its readers; subscriptions receive the differences. It also replaces writes to the store that happened after the relist
+// had started. Subscriptions that wait to become synced wait for the first Commit of each writer.
 //
-// The differences, and what they mean for the indexes, are computed before readers are locked out, for as long as it
-// takes to put them in place. For 100,000 objects that is 5 to 10 ms where all have changed, and 20 to 30 ms where all are
-// new; for each index in which all have another value than before, 15 ms more where 50 share a value, and 50 to 65 ms where
-// each has its own. A second Commit does nothing.
+// Commit computes the differences, and their effects on the indexes, before it locks readers out; they wait only while the
+// changes are put in place. For 100,000 objects that takes:
+//
+//	5 to 10 ms   if all have changed
+//	20 to 30 ms  if all are new
+//	15 ms more   for each index in which all have a new value, if 50 share a value
+//	50 to 65 ms  more for each such index, if each has its own value
+//
+// A second Commit does nothing.
 func (r *Relist[T]) Commit(resourceVersion string) Changes {
 	s, p := r.s, r.p
 	s.write.Lock()
@@ -195,7 +201,7 @@ func (r *Relist[T]) Commit(resourceVersion string) Changes {
 	return changes
 }
 
-// differences compares what was staged with the store.
+// differences compares the staged objects with the store.
 func (r *Relist[T]) differences() ([]delta[T], Changes) {
 	var c Changes
 	replaced := 0
@@ -238,7 +244,7 @@ func (r *Relist[T]) differences() ([]delta[T], Changes) {
 	return deltas, c
 }
 
-// keep marks the entry that is in the store in the state of id, and returns it; nil if there is none.
+// keep marks old and returns it if it is in the state of id, and otherwise returns nil.
 func (r *Relist[T]) keep(id meta.Identity, old *entry[T]) *entry[T] {
 	if old == nil || !old.same(id.UID, id.ResourceVersion) {
 		return nil
@@ -258,7 +264,7 @@ func (r *Relist[T]) see(e *entry[T]) {
 	}
 }
 
-// stage puts now in the place of what is staged for its key, or at the end. old is what the store has there.
+// stage replaces the entry that is staged for now's key, or appends now. old is the store's entry.
 func (r *Relist[T]) stage(now, old *entry[T]) {
 	if was := r.find(now.tag, now.key, old); was != nil {
 		now.row = was.row
@@ -275,7 +281,7 @@ func (r *Relist[T]) stage(now, old *entry[T]) {
 	r.at.add(now)
 }
 
-// find returns what is staged for a key, or nil. old is what the store has there.
+// find returns the entry that is staged for a key, or nil. old is the store's entry.
 func (r *Relist[T]) find(tag uint32, key meta.Key, old *entry[T]) *entry[T] {
 	if old != nil && !r.complete && r.changed.has(old.row) {
 		r.index()
@@ -293,9 +299,8 @@ func (r *Relist[T]) index() {
 	}
 }
 
-// written takes note of a write to the store while r is being staged. A row with the mark loses it: if its object was to
-// be kept, its state is now something that Commit has to bring back. From the first write on rows may change hands, so
-// at has to be complete.
+// written follows a write to the store while r is being staged. A marked row loses its mark: if its object was to be kept,
+// Commit now has to restore its state. After the first write rows may change owners, so at must be complete.
 func (r *Relist[T]) written(deltas []delta[T]) {
 	if !r.complete {
 		r.index()

@@ -2,26 +2,25 @@ package cache
 
 import "slices"
 
-// rows holds the entries in a fixed order, each in a row that it keeps through all its states: a new state takes the row
-// of the one before. So indexes hold the numbers of rows, and an update that changes no value of an index does not touch
-// it.
+// rows holds the entries in a fixed order. An object keeps its row through all its states: a new state takes the row of
+// the previous one. So indexes hold row numbers, and an update that changes no value of an index does not touch it.
 //
-// A view of the rows is taken in constant time, without copying, and stays as it is whatever is written later. For that
-// the rows lie in chunks. A writer changes a chunk in place only if it made that chunk after the last view was taken,
-// and replaces it by a copy otherwise; likewise the slice of chunks. "After the last view" is told by generations: the
-// store counts up its generation at the first write after a view, and each chunk carries the generation that it was made
-// in. So bulk loading copies nothing, and a write beside busy readers copies one chunk, not everything.
+// A view of the rows is taken in constant time, without copying, and later writes do not change it. For that the rows lie
+// in chunks. A writer changes a chunk in place only if it made that chunk after the last view was taken, and otherwise
+// replaces it by a copy; likewise the slice of chunks. Generations decide what is "after the last view": the store
+// increments its generation at the first write after a view, and each chunk carries the generation in which it was made.
+// So bulk loading copies nothing, and a write beside busy readers copies one chunk, not everything.
 //
 // The zero rows is empty. It is guarded by the lock of the store.
 type rows[T any] struct {
-	chunks []*chunk[T] // nil for one without entries
+	chunks []*chunk[T] // nil for a chunk without entries
 	gen    uint64      // the generation that the slice chunks was made in
 	n      int         // entries
-	used   uint32      // rows that have ever been given out since the last renumbering
-	free   []uint32    // those of them that are free
+	used   uint32      // rows allocated since the last renumbering
+	free   []uint32    // the free ones among them
 }
 
-// chunk is the rows of one chunkSize'th part, as far as they are used.
+// chunk holds chunkSize consecutive rows, as far as they are used.
 type chunk[T any] struct {
 	gen   uint64
 	n     int
@@ -31,7 +30,7 @@ type chunk[T any] struct {
 // chunkSize is the number of rows of a chunk: 2 KiB of references, so that a copy costs about as much as a map insert.
 const chunkSize = 256
 
-// next gives out a row.
+// next allocates a row.
 func (r *rows[T]) next() uint32 {
 	if last := len(r.free) - 1; last >= 0 {
 		row := r.free[last]
@@ -45,7 +44,7 @@ func (r *rows[T]) next() uint32 {
 // at returns the entry in a row that is not free.
 func (r *rows[T]) at(row uint32) *entry[T] { return r.chunks[row/chunkSize].items[row%chunkSize] }
 
-// put makes e the entry of its row.
+// put stores e in its row.
 func (r *rows[T]) put(e *entry[T], gen uint64) {
 	c := r.own(int(e.row/chunkSize), gen)
 	i := int(e.row % chunkSize)
@@ -59,7 +58,7 @@ func (r *rows[T]) put(e *entry[T], gen uint64) {
 	c.items[i] = e
 }
 
-// drop makes e's row free.
+// drop frees e's row.
 func (r *rows[T]) drop(e *entry[T], gen uint64) {
 	i := int(e.row / chunkSize)
 	c := r.own(i, gen)
@@ -76,7 +75,7 @@ func (r *rows[T]) drop(e *entry[T], gen uint64) {
 	r.free = append(r.free, e.row)
 }
 
-// own returns chunk i for changing in place.
+// own returns chunk i, copied if necessary, to be changed in place.
 func (r *rows[T]) own(i int, gen uint64) *chunk[T] {
 	if r.gen != gen {
 		r.chunks, r.gen = slices.Clone(r.chunks), gen
@@ -93,10 +92,10 @@ func (r *rows[T]) own(i int, gen uint64) *chunk[T] {
 	return r.chunks[i]
 }
 
-// sparse reports whether so many rows are free that it pays to renumber them.
+// sparse reports whether enough rows are free to make renumbering worthwhile.
 func (r *rows[T]) sparse() bool { return r.used > tableFloor && r.n < int(r.used/8) }
 
-// renumber moves the entries together, in their order, and returns the new row of each old one. Views stay as they are.
+// renumber compacts the entries, in their order, and returns the new row of each old one. Views do not change.
 func (r *rows[T]) renumber(gen uint64) []uint32 {
 	to := make([]uint32, r.used)
 	var packed rows[T]
@@ -117,10 +116,10 @@ func (r *rows[T]) renumber(gen uint64) []uint32 {
 	return to
 }
 
-// view is what is in some rows, or in all, as it was when the view was taken. It needs no lock.
+// view is the content of some rows, or of all, at the moment when the view was taken. It needs no lock.
 type view[T any] struct {
 	chunks []*chunk[T]
-	all    bool // not only those of few and runs
+	all    bool // all rows, not only few and runs
 	few    []uint32
 	runs   []*run
 }
@@ -137,7 +136,7 @@ func (v view[T]) only(s rowSet) view[T] {
 	return v
 }
 
-// each calls yield with each object until it returns false, and reports whether it never did.
+// each calls yield with each object until yield returns false, and reports whether it never did.
 func (v *view[T]) each(yield func(T) bool) bool {
 	if v.all {
 		for _, c := range v.chunks {

@@ -5,18 +5,18 @@ import (
 	"sort"
 )
 
-// rowSet is a set of rows, in their order: the objects of a namespace, or those with one value of an index. Most values
-// of most indexes have one object or a few, so these lie in a short slice, and only many in runs. Views of it are as
-// stable as those of rows, by the same rule.
+// rowSet is an ordered set of rows: the objects of a namespace, or those with one value of an index. Most values of most
+// indexes have one object or a few, so these lie in a short slice; only larger sets are in runs. Views of it are stable by
+// the same rule as those of rows.
 //
 // The zero rowSet is empty.
 type rowSet struct {
-	few  []uint32 // never changed in place, so that a view of it needs no generations
+	few  []uint32 // never changed in place, so a view needs no generations
 	many *runs
 }
 
-// fewest and most bound the few, where they grow out of and into runs: apart, so that an object that comes and goes does
-// not turn one into the other each time.
+// fewest and most are the sizes at which runs become few and few become runs. They differ, so that an object that comes
+// and goes does not convert the set each time.
 const fewest, most = 8, 16
 
 func (s *rowSet) len() int {
@@ -80,7 +80,7 @@ func (s *rowSet) each(yield func(row uint32)) {
 	}
 }
 
-// renumber replaces each row by what to says, which keeps their order.
+// renumber replaces each row by its number in to, which keeps their order.
 func (s *rowSet) renumber(to []uint32, gen uint64) {
 	renumbered := func(rows []uint32) []uint32 {
 		out := make([]uint32, len(rows))
@@ -100,14 +100,14 @@ func (s *rowSet) renumber(to []uint32, gen uint64) {
 	s.many = fresh
 }
 
-// runs is a large set of rows, in runs that a writer copies before it changes them where a view may have them.
+// runs is a large set of rows, in runs that a writer copies before changing them if a view may have them.
 type runs struct {
 	runs []*run
 	gen  uint64 // the generation that the slice runs was made in
 	n    int
 }
 
-// run is some rows in ascending order, never none.
+// run is a non-empty slice of rows in ascending order.
 type run struct {
 	gen  uint64
 	rows []uint32
@@ -118,7 +118,7 @@ const runSize = 512
 
 func (r *run) last() uint32 { return r.rows[len(r.rows)-1] }
 
-// find returns the run that row is in or belongs to, and where. A row beyond the last one belongs after the last run.
+// find returns the run and position where row is or belongs. A row beyond the last one belongs after the last run.
 func (s *runs) find(row uint32) (i, j int, found bool) {
 	i = len(s.runs)
 	if i == 0 || s.runs[i-1].last() < row {
@@ -173,8 +173,8 @@ func (s *runs) drop(row uint32, gen uint64) {
 	}
 }
 
-// merge joins run i to a neighbour where the two fill no more than half a run, so that deletions do not leave a long
-// sequence of short runs, and the next insertion does not split it again.
+// merge joins run i to a neighbour if the two fill no more than half a run. So deletions do not leave many short runs, and
+// the next insertion does not split the result again.
 func (s *runs) merge(i int, gen uint64) {
 	for _, left := range [2]int{i - 1, i} {
 		if left < 0 || left+1 >= len(s.runs) || len(s.runs[left].rows)+len(s.runs[left+1].rows) > runSize/2 {
@@ -187,7 +187,7 @@ func (s *runs) merge(i int, gen uint64) {
 	}
 }
 
-// own returns run i for changing in place.
+// own returns run i, copied if necessary, to be changed in place.
 func (s *runs) own(i int, gen uint64) *run {
 	s.ownRuns(gen)
 	r := s.runs[i]

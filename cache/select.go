@@ -6,8 +6,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// NewLabelIndex indexes the objects of r by their value of one label, as [NewIndex] does; an object without the label is
-// under none. [Select] uses it. T must have a method GetLabels, as every struct has that embeds [meta.ObjectMeta] or
+// NewLabelIndex indexes the objects of r by their value of one label, as [NewIndex] does; an object without the label has
+// no value. [Select] uses it. T must have a method GetLabels, as every struct has that embeds [meta.ObjectMeta] or
 // [meta.LabelMeta].
 func NewLabelIndex[T meta.Labelled](r Reader[T], label string) *Index[string, T] {
 	ix := &Index[string, T]{s: r.s, label: label, by: func(obj T, values []string) []string {
@@ -29,17 +29,17 @@ func NewLabelIndex[T meta.Labelled](r Reader[T], label string) *Index[string, T]
 	return ix
 }
 
-// Select loops over the objects of r whose labels the selector matches, in no particular order. Each loop runs over the objects
-// that are there when it starts, without holding a lock.
+// Select loops over the objects of r whose labels match the selector, in no particular order. Each loop runs over the
+// objects that exist when it starts, without holding a lock.
 //
-// Where the selector wants a label to be equal to a value, or to one of several, and there is a [NewLabelIndex] of that
-// label, only the objects that it names are looked at; of several such labels, those of the one with the fewest. Otherwise
-// all objects are.
+// If the selector requires a label to equal a value, or one of several, and there is a [NewLabelIndex] of that label,
+// Select looks only at the objects that the index finds. If there are several such labels, it uses the one with the fewest
+// objects. Otherwise it looks at all objects.
 //
-// T must have a method GetLabels, as every struct has that embeds [meta.ObjectMeta] or [meta.LabelMeta]. That is why Select is a
-// function: a method could not refuse a type without labels, and would match nothing.
+// T must have a method GetLabels, as every struct has that embeds [meta.ObjectMeta] or [meta.LabelMeta]. Select is a
+// function for this reason: a method could not refuse a type without labels, and would match nothing.
 func Select[T meta.Labelled](r Reader[T], sel meta.Selector) iter.Seq[T] {
-	var wanted []meta.Requirement // those that an index can answer
+	var wanted []meta.Requirement // an index can answer these
 	for _, req := range sel.Requirements() {
 		if req.Operator == meta.OpIn {
 			wanted = append(wanted, req)
@@ -55,7 +55,8 @@ func Select[T meta.Labelled](r Reader[T], sel meta.Selector) iter.Seq[T] {
 	}
 }
 
-// viewSelected returns views, of one moment, that no object is in twice and every object is in that meets all wanted.
+// viewSelected returns views of one moment. Together they have every object that meets all wanted requirements, and no
+// object twice.
 func (r Reader[T]) viewSelected(wanted []meta.Requirement) []view[T] {
 	if r.s == nil {
 		return nil
@@ -72,7 +73,7 @@ func (r Reader[T]) viewSelected(wanted []meta.Requirement) []view[T] {
 		if ix == nil {
 			continue
 		}
-		// The values of a requirement are distinct, and an object has one of them at most.
+		// The values of a requirement are distinct, and an object has at most one of them.
 		sets, n := make([]rowSet, len(req.Values)), 0
 		for i, value := range req.Values {
 			sets[i] = ix.buckets.rows(value)

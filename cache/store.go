@@ -10,32 +10,31 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Store holds the objects of one resource. It is the writer's side of a cache: everybody else has a [Reader].
+// Store holds the objects of one resource. It is the writer's side of a cache; readers use a [Reader].
 //
-// A store has a [Writer] for everything, whose methods the store has itself, or one for each namespace that is watched on its
-// own (see [Store.Writer]). Call the methods of one writer, and of its [Relist], in the order of the server's events; several
-// writers may be used at the same time. Calls of one writer from several goroutines are safe, but nobody knows their order.
-// The zero Store is not usable; call [NewStore].
+// A store has a [Writer] for everything, whose methods the store has itself, or one for each namespace that is watched by
+// itself (see [Store.Writer]). Call the methods of one writer, and of its [Relist], in the order of the server's events;
+// several writers may be used at the same time. Calls of one writer from several goroutines are safe, but their order is
+// undefined. The zero Store is not usable; call [NewStore].
 type Store[T meta.Object] struct {
 	// Two locks. A change takes both, write first.
 	//
-	// write makes changes one after the other, from the first look at the old state until every subscription knows of
-	// the change. Who holds it may read all fields. Functions of indexes run under it; handlers and loop bodies do not.
+	// write serializes changes, from the first look at the old state until every subscription knows of the change. Its holder
+	// may read all fields. Index functions run under it; handlers and loop bodies do not.
 	//
-	// mu makes a change visible at once. Outside of mu.Lock these agree: items, all and spaces hold the same entries;
-	// each index holds each entry under exactly the values of its object; each writer's version is the one that its
-	// objects are current to. Only precomputed steps run under mu.Lock, none of which calls code of the user.
+	// mu makes a change visible at once. Outside of mu.Lock these agree: items, all and spaces hold the same entries; each
+	// index holds each entry under exactly the values of its object; each writer's version is the one that its objects are
+	// current to. Only precomputed steps run under mu.Lock, none of which calls code of the user.
 	//
-	// Each subscription has a lock of its own, which is taken last.
+	// Each subscription has its own lock, which is taken last.
 	write sync.Mutex
 	mu    sync.RWMutex
 
-	// moment lets Get do without a lock, which all readers would contend for. It is odd while a change is being put in
-	// place that Get could see half of. Get looks into items between two looks at moment; where these differ, or are odd,
-	// it takes mu and looks again.
+	// moment lets Get avoid a lock, for which all readers would contend. It is odd during a change that Get could see half
+	// of. Get reads moment before and after it searches items; if the two differ, or are odd, it takes mu and searches again.
 	moment atomic.Uint64
 
-	// Guarded by mu; who holds write may read them without it.
+	// Guarded by mu; a holder of write may read them without it.
 	items    keys[T]
 	all      rows[T]
 	spaces   buckets[string]
@@ -43,7 +42,7 @@ type Store[T meta.Object] struct {
 
 	onRead atomic.Pointer[func(Read)] // see OnRead
 
-	// viewed is set under mu.RLock by who takes a view of the rows, and makes the next write start a new generation: see
+	// viewed is set under mu.RLock when a view of the rows is taken. It makes the next write start a new generation: see
 	// rows.
 	viewed atomic.Bool
 	gen    uint64
@@ -64,13 +63,13 @@ type Store[T meta.Object] struct {
 	seed   maphash.Seed
 }
 
-// entry is one state of one object. A new state is a new entry: what readers use does not change.
+// entry is one state of one object. A new state is a new entry, so the entries that readers use never change.
 type entry[T any] struct {
 	key          meta.Key
 	uid, version string
 	obj          T
-	// tag is key's in keys, and row the place in rows: those of the entry before, where it replaces one. Readers do not
-	// look at row.
+	// tag is the key's tag in keys, and row the row in rows; an entry that replaces another has the same. Readers do not look
+	// at row.
 	tag, row uint32
 }
 
@@ -82,11 +81,11 @@ func (e *entry[T]) same(uid, version string) bool {
 // delta is the change of one key. At least one of old and now is not nil.
 type delta[T any] struct {
 	old, now *entry[T]
-	last     *entry[T] // the final state of old, where its object ends with this change
-	anew     bool      // now is another state than old, also where it has its version; see Relist.Replace
+	last     *entry[T] // the final state of old, if this change ends its object
+	anew     bool      // now differs from old, even if the versions are equal; see Relist.Replace
 }
 
-// ends reports whether the old object is not there any more.
+// ends reports whether the old object is gone.
 func (d *delta[T]) ends() bool { return d.old != nil && (d.now == nil || d.now.uid != d.old.uid) }
 
 func (d *delta[T]) key() meta.Key {
@@ -98,9 +97,9 @@ func (d *delta[T]) key() meta.Key {
 
 // index is an Index without its key type.
 type index[T any] interface {
-	// prepare computes what deltas change. It is called under Store.write, and calls the user's function.
+	// prepare computes the effects of deltas. It is called under Store.write, and calls the user's function.
 	prepare(deltas []delta[T])
-	// commit makes the prepared changes. It is called under Store.mu, when the entries have their rows.
+	// commit applies the prepared changes. It is called under Store.mu, when the entries have their rows.
 	commit(gen uint64)
 	// renumber follows rows.renumber.
 	renumber(to []uint32, gen uint64)
@@ -111,7 +110,7 @@ func NewStore[T meta.Object]() *Store[T] {
 	return &Store[T]{gen: 1, joined: make(chan struct{}, 1), seed: maphash.MakeSeed()}
 }
 
-// Reader returns the view of the store that everybody but its writer has.
+// Reader returns the read-only view of the store.
 func (s *Store[T]) Reader() Reader[T] { return Reader[T]{s: s} }
 
 // Set is [Writer.Set] of the writer of everything.
@@ -142,7 +141,7 @@ func (s *Store[T]) Relist() *Relist[T] {
 	return s.startRelist(s.writer(""))
 }
 
-// unlock ends a change. What the mutation check has found is reported when nothing is locked any more.
+// unlock ends a change. It reports the findings of the mutation check after releasing the lock.
 func (s *Store[T]) unlock() {
 	if s.mutations == nil {
 		s.write.Unlock()
@@ -163,7 +162,7 @@ func (s *Store[T]) set(p *Writer[T], id meta.Identity, obj T) {
 		return
 	}
 	if old != nil {
-		key.Namespace = old.key.Namespace // one copy is enough; the name may share its memory with the uid and the version
+		key.Namespace = old.key.Namespace // share the namespace's memory; the name may share its own with uid and version
 	}
 	now := &entry[T]{key: key, uid: id.UID, version: id.ResourceVersion, obj: obj, tag: tag}
 	s.one(p, delta[T]{old: old, now: now, last: old}, id.ResourceVersion)
@@ -183,7 +182,7 @@ func (s *Store[T]) delete(p *Writer[T], id meta.Identity, last T) {
 	s.one(p, delta[T]{old: old, last: final}, id.ResourceVersion)
 }
 
-// move sets the version of a writer; an event without one moves nothing.
+// move sets the version of a writer, unless version is empty.
 func (s *Store[T]) move(p *Writer[T], version string) {
 	if version == "" {
 		return
@@ -206,7 +205,7 @@ func (s *Store[T]) one(p *Writer[T], d delta[T], version string) {
 
 // apply makes the changes, at most one per key, and tells the subscriptions. The caller holds write.
 //
-// A function of an index that panics does so before anything has changed.
+// If an index function panics, it does so before anything has changed.
 func (s *Store[T]) apply(p *Writer[T], deltas []delta[T], version string) {
 	for _, ix := range s.indexes {
 		ix.prepare(deltas)
@@ -232,7 +231,7 @@ func (s *Store[T]) commit(p *Writer[T], deltas []delta[T], version string) {
 	s.items.reserve(added(deltas))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// One state in place of another is one step in itself.
+	// Replacing one state by another is a single step already.
 	if len(deltas) != 1 || deltas[0].old == nil || deltas[0].now == nil {
 		s.moment.Add(1)
 		defer s.moment.Add(1)
@@ -266,7 +265,7 @@ func (s *Store[T]) put(d *delta[T]) {
 	switch {
 	case d.old == nil:
 		d.now.row = s.all.next()
-		// One copy of a namespace is enough.
+		// Entries share one copy of their namespace.
 		d.now.key.Namespace = s.spaces.add(d.now.key.Namespace, d.now.row, s.gen).value
 		s.all.put(d.now, s.gen)
 		s.items.add(d.now)
@@ -281,7 +280,7 @@ func (s *Store[T]) put(d *delta[T]) {
 	}
 }
 
-// renumber gives the objects that are left new rows, when most have gone.
+// renumber gives the remaining objects new rows, when most have gone.
 func (s *Store[T]) renumber() {
 	to := s.all.renumber(s.gen)
 	s.spaces.renumber(to, s.gen)

@@ -8,44 +8,44 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// subscriber is the backlog of one subscription. It keeps no copy of the cache. For a key that is not in the backlog
-// the handler knows exactly what the store holds. At the first change of the key the backlog remembers what the store
-// held before it, which is what the handler was told last, and from then on follows the key's latest state. What is
-// delivered is the difference between the two, however many states have come between.
+// subscriber is the backlog of one subscription. It keeps no copy of the cache. If a key is not in the backlog, the
+// handler knows exactly what the store holds. At the first change of the key the backlog remembers the store's state
+// before it, which is what the handler received last, and from then on follows the key's latest state. A delivery is the
+// difference between the two, however many states came between.
 type subscriber[T meta.Object] struct {
 	store   *Store[T]
 	handler Handler[T]
 	signals signals
 
-	// match chooses the objects that the handler is told of; nil is all. known are the keys of those that it knows: used
-	// by the goroutine that delivers, and only with match.
+	// match selects the objects for the handler; nil selects all. known are the keys of the selected objects that the handler
+	// knows. The goroutine that delivers uses it, and only with match.
 	match func(T) bool
 	known table[meta.Key, struct{}]
 
-	// While a call is under way that may end the goroutine: the change of which OnAdd is still to be called after OnDelete,
-	// and the one that match has not answered. Used by the goroutine that delivers.
+	// Set during a call that may end the goroutine: the change whose OnAdd follows OnDelete, and the change that match is
+	// deciding on. Used by the goroutine that delivers.
 	rest, unmatched *change[T]
 
 	// wake holds one token, which says: look at the backlog again.
 	//
-	// No wake-up is lost. The goroutine sleeps on wake only after take has found the backlog empty, and the writer
-	// sends only after it has added its change. If the change is added before take looks, take finds it, and the
-	// token causes one look too many. If it is added after, the token is sent after too, asleep or not:
+	// No wake-up is lost. The goroutine sleeps on wake only after take has found the backlog empty, and the writer sends only
+	// after it has added its change. If the change is added before take looks, take finds it, and the token causes one
+	// needless look. If it is added after, the token is sent after too, asleep or not:
 	//
 	//	goroutine: take finds nothing
 	//	writer:    adds a change, and sends: the token lies in the channel
 	//	goroutine: receives from wake, returns at once, and takes the change
 	//
-	// If the channel is full when the writer sends, a token lies there that nobody has received yet. Who receives it
-	// looks after the change was added.
+	// If the channel is full when the writer sends, it holds a token that has not been received yet. The goroutine that
+	// receives it looks after the change was added.
 	wake chan struct{}
 
-	// mu guards the rest. A change is in byKey and in the list, or it is current, or nobody knows it. The list is in
-	// the order of change.number, and current comes before it.
+	// mu guards the rest. A change is in byKey and in the list, or it is current, or it is not referenced. The list is in the
+	// order of change.number, and current comes before it.
 	mu         sync.Mutex
 	byKey      table[meta.Key, *change[T]]
 	head, tail *change[T]
-	current    *change[T] // what the handler is being told of
+	current    *change[T] // the handler is being called for it
 	number     uint64     // of the newest change
 	armed      bool       // initial is set
 	initial    uint64     // the number of the last change that synced waits for
@@ -54,21 +54,21 @@ type subscriber[T meta.Object] struct {
 	running    bool // a goroutine of Deliver is at work here
 }
 
-// change is what a handler has to be told about one key: it knows old, and now is there. At least one is not nil.
+// change is an undelivered change of one key: the handler knows old, and the store holds now. At least one is not nil.
 type change[T any] struct {
 	key        meta.Key
 	old, now   *entry[T]
-	last       *entry[T] // the final state of old's object, once that has ended
+	last       *entry[T] // the final state of old's object, once it is deleted
 	number     uint64
 	since      time.Time
 	prev, next *change[T]
 }
 
-// subscribe makes a subscription whose backlog is everything that is there. Holding write from before the first look
-// at the objects until the subscription is in the list, it leaves no room for a change between the two, which would
-// be lost, and no change is both in its first look and noted after.
+// subscribe makes a subscription whose backlog is all existing objects. It holds write from before it reads the objects
+// until the subscription is in the list. So no change between the two is lost, and none is both among the objects and
+// noted later.
 //
-// A match that is not nil makes it one of a filtered view.
+// If match is not nil, the subscription is one of a filtered view.
 func (s *Store[T]) subscribe(h Handler[T], match func(T) bool) *Subscription {
 	if h == nil {
 		h = HandlerFuncs[T]{}
@@ -93,7 +93,7 @@ func (s *Store[T]) subscribe(h Handler[T], match func(T) bool) *Subscription {
 	return &Subscription{queue: q, signals: q.signals}
 }
 
-// send puts the token into a channel that holds one, unless it is there.
+// send puts the token into a channel that holds one, unless it is there already.
 func send(token chan<- struct{}) {
 	select {
 	case token <- struct{}{}:
@@ -117,11 +117,11 @@ func (q *subscriber[T]) note(deltas []delta[T], now time.Time) {
 	send(q.wake)
 }
 
-// merge makes d part of what the handler has to be told about its key.
+// merge adds d to the pending change of its key.
 //
-// The handler's old object can end while later states of the key come and go. last follows that: it is set each time
-// that the key passes from a state of the old object to something else. If in the end the key is not in a state of the
-// old object, last is its final state; if it is again, last is not used.
+// The handler's old object can end while later states of the key come and go. last follows that: it is set each time that
+// the key passes from a state of the old object to something else. If in the end the key is not in a state of the old
+// object, last is its final state; if it is again, last is not used.
 func (q *subscriber[T]) merge(d *delta[T], now time.Time) {
 	key := d.key()
 	c := q.byKey.m[key]
@@ -138,7 +138,7 @@ func (q *subscriber[T]) merge(d *delta[T], now time.Time) {
 	}
 }
 
-// void reports whether there is nothing to tell: the object came and went, or is back in the state that the handler
+// void reports whether there is nothing to deliver: the object came and went, or is back in the state that the handler
 // knows.
 func (c *change[T]) void() bool {
 	if c.old == nil || c.now == nil {
@@ -175,7 +175,7 @@ func (q *subscriber[T]) remove(c *change[T]) {
 	c.prev, c.next = nil, nil
 }
 
-// take removes the oldest change from the backlog and makes it current. It is nil if there is none; open is false if
+// take removes the oldest change from the backlog and makes it current. c is nil if the backlog is empty; open is false if
 // the subscription is closed.
 func (q *subscriber[T]) take() (c *change[T], open bool) {
 	q.mu.Lock()
@@ -190,7 +190,7 @@ func (q *subscriber[T]) take() (c *change[T], open bool) {
 	return c, true
 }
 
-// finish says that the handler has been told of current.
+// finish notes that current has been delivered.
 func (q *subscriber[T]) finish() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -204,7 +204,7 @@ func (q *subscriber[T]) finish() {
 	}
 }
 
-// arm makes synced wait for all that is in the backlog or being handled now. Only the first call counts.
+// arm makes synced wait for all changes that are in the backlog or being handled now. Only the first call counts.
 func (q *subscriber[T]) arm() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -242,8 +242,8 @@ func (q *subscriber[T]) backlog() (depth int, age time.Duration) {
 	return depth, age
 }
 
-// close marks the subscription first, so that its handler is left in peace even while the store is being written, and
-// then takes it from the store's list.
+// close marks the subscription first, so that its handler is no longer called even while the store is being written, and
+// then removes it from the store's list.
 func (q *subscriber[T]) close() {
 	if !q.mark() {
 		return

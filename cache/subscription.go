@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Subscription is one handler's place at a cache, made by [Reader.Subscribe]. All methods may be called from any
-// goroutine, also from the handler itself. It lives as long as the store, unless it is closed. The zero Subscription is
-// closed.
+// Subscription is the registration of one handler at a cache, made by [Reader.Subscribe]. All methods may be called from
+// any goroutine, also from the handler itself. It lives as long as the store, unless it is closed. The zero Subscription
+// is closed.
 type Subscription struct {
 	queue   queue // nil in the zero value
 	signals signals
@@ -21,17 +21,17 @@ type queue interface {
 	close()
 }
 
-// signals are the channels by which a subscription tells how far it is. Each is closed once.
+// signals are the channels that show a subscription's progress. Each is closed once.
 type signals struct {
 	synced chan struct{} // the initial objects have been handled
 	closed chan struct{} // Close has been called
 	done   chan struct{} // closed, and no call is in progress
 }
 
-// Synced returns a channel that is closed when the handler has been told of the initial objects: those that are there
-// at the store's first [Relist.Commit] or, if that was before, when the subscription was made. Initial objects that
-// go before their delivery are not waited for. If the subscription is closed before that, the channel stays open;
-// WaitSynced tells.
+// Synced returns a channel that is closed when the handler has received the initial objects: those that exist at the
+// store's first [Relist.Commit] or, if that came earlier, when the subscription was made. It does not wait for initial
+// objects that are deleted before their delivery. If the subscription is closed first, the channel stays open; WaitSynced
+// returns an error in that case.
 func (s *Subscription) Synced() <-chan struct{} { return s.signals.synced }
 
 // WaitSynced waits for Synced. It returns an error that wraps ctx's cause if ctx ends first, and another error if the
@@ -45,7 +45,7 @@ func (s *Subscription) WaitSynced(ctx context.Context) error {
 	case <-s.signals.closed:
 	case <-ctx.Done():
 	}
-	// Of several that are ready, select takes any; synced counts first, and closed second.
+	// If several are ready, select picks any; synced counts first, and closed second.
 	switch {
 	case ready(s.signals.synced):
 		return nil
@@ -67,15 +67,15 @@ func ready(signal <-chan struct{}) bool {
 
 func errClosed() error { return errors.New("wait for a subscription to sync: it is closed") }
 
-// Pending returns how many keys have changes that the handler has not been told of, the one that it is being told of
-// included. It is 0 when the handler knows all that the cache knows.
+// Pending returns how many keys have changes that the handler has not handled, the one that it is handling included. It is
+// 0 when the handler knows all that the cache knows.
 func (s *Subscription) Pending() int {
 	depth, _ := s.Backlog()
 	return depth
 }
 
-// Backlog returns Pending, and how long the oldest of these changes has been waiting or being handled: 0 if there is
-// none. An age that grows means that the handler does not keep up, hangs, or that no Deliver is running.
+// Backlog returns Pending, and how long the oldest of these changes has been waiting or being handled: 0 if there is none.
+// A growing age means that the handler does not keep up, hangs, or that no Deliver is running.
 func (s *Subscription) Backlog() (depth int, age time.Duration) {
 	if s.queue == nil {
 		return 0, 0
@@ -83,11 +83,11 @@ func (s *Subscription) Backlog() (depth int, age time.Duration) {
 	return s.queue.backlog()
 }
 
-// Close ends the subscription and forgets what is pending. After it has returned no further change is handed to the
-// handler. It does not wait for a call that is in progress, so that a handler may close its own subscription; Done
-// tells when that call has returned. A second Close does nothing.
+// Close ends the subscription and drops its pending changes. After it has returned no further call of the handler begins.
+// It does not wait for a call in progress, so that a handler may close its own subscription; Done says when that call has
+// returned. A second Close does nothing.
 //
-// A function of an index must not call it.
+// An index function must not call it.
 func (s *Subscription) Close() {
 	if s.queue != nil {
 		s.queue.close()
@@ -95,7 +95,7 @@ func (s *Subscription) Close() {
 }
 
 // Done returns a channel that is closed when the subscription is closed and no call of its handler is in progress: from
-// then on the handler is not called, and what it uses can be freed.
+// then on the handler is not called, and its resources can be freed.
 func (s *Subscription) Done() <-chan struct{} {
 	if s.queue == nil {
 		done := make(chan struct{})

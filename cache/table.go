@@ -1,7 +1,7 @@
 package cache
 
-// table is a map that gives memory back. A Go map never shrinks: after a list of 100,000 objects has been worked off,
-// or a namespace of that size deleted, an empty map would hold the room for them for good.
+// table is a map that gives memory back. A Go map never shrinks: after a list of 100,000 objects has been delivered, or a
+// namespace of that size deleted, an empty map would keep the room for them forever.
 //
 // The zero table is empty. It does not lock.
 type table[K comparable, V any] struct {
@@ -14,7 +14,7 @@ const tableFloor = 1024
 
 func (t *table[K, V]) len() int { return len(t.m) }
 
-// reserve makes room for n entries where the table is empty.
+// reserve makes room for n entries if the table is empty.
 func (t *table[K, V]) reserve(n int) {
 	if len(t.m) == 0 && n > 0 {
 		t.m, t.peak = make(map[K]V, n), n
@@ -29,8 +29,8 @@ func (t *table[K, V]) put(k K, v V) {
 	t.peak = max(t.peak, len(t.m))
 }
 
-// drop removes k. It rebuilds the map once seven eighths of the entries have gone: that costs one copy of the eighth
-// that is left, so a fraction of a copy for each entry that went.
+// drop removes k. It rebuilds the map once seven eighths of the entries have gone. That copies the remaining eighth, which
+// is a fraction of a copy for each removed entry.
 func (t *table[K, V]) drop(k K) {
 	delete(t.m, k)
 	if t.peak < tableFloor || len(t.m) > t.peak/8 {

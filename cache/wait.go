@@ -9,26 +9,26 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// waiter is a WaitFor that has not been answered. Writers look at the list of them, which is empty most of the time, after
-// each change; that and the first look are made under Store.write, so no change falls between the two.
+// waiter is an unanswered WaitFor. After each change, writers check the list of waiters, which is mostly empty. That check
+// and the first one are made under Store.write, so no change falls between the two.
 type waiter struct {
 	key     meta.Key
 	version string
 	seen    chan struct{} // closed when the store has seen version
 }
 
-// WaitFor waits until the cache has seen a write: that of the object at key which gave it resourceVersion, as an answer to
-// a create, update, patch or delete carries it. So who writes through the server and reads from the cache reads what they
-// have written, or something later; a deletion, a bookmark and a relist that are later count as well. It returns how long
-// it waited, 0 if the cache was that far already.
+// WaitFor waits until the cache has seen a write of the object at key. resourceVersion is the version that the create,
+// update, patch or delete returned. So a program that writes through the server and reads from the cache reads its write,
+// or something later; a later deletion, bookmark or relist counts as well. WaitFor returns how long it waited, 0 if the
+// cache was that far already.
 //
-// Resource versions are compared as [meta.CompareVersions] says. Where they cannot be ordered nobody can tell when the
-// write has arrived: WaitFor then returns nil at once rather than wait for what may never be seen. The error, when ctx
-// ends first, names the key, the version and the one that the cache is at, and wraps ctx's cause.
+// [meta.CompareVersions] compares the resource versions. If they have no order, nobody can tell when the write has
+// arrived: WaitFor then returns nil at once rather than wait forever. If ctx ends first, the error names the key, the
+// version and the cache's version, and wraps ctx's cause.
 //
-// WaitFor looks at the writers of the store that cover the key's namespace, also those that are added later, but not at one that
-// [Writer.Restrict] limits to other namespaces. It costs writers nothing while nobody waits. Functions of indexes must not call it; a handler may, but keeps its subscription
-// waiting too.
+// WaitFor looks at the writers of the store that cover the key's namespace, also those that are added later, but not at
+// one that [Writer.Restrict] limits to other namespaces. It costs writers nothing while nobody waits. Index functions must
+// not call it; a handler may, but its subscription then waits too.
 func (r Reader[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion string) (waited time.Duration, err error) {
 	began := time.Now()
 	if _, ok := meta.CompareVersions(resourceVersion, resourceVersion); !ok {
@@ -48,14 +48,14 @@ func (r Reader[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion st
 		return time.Since(began), nil
 	case <-ctx.Done():
 	}
-	if w != nil && ready(w.seen) { // of two that are ready, select takes any
+	if w != nil && ready(w.seen) { // if both are ready, select picks any
 		return time.Since(began), nil
 	}
 	return time.Since(began), fmt.Errorf("wait for version %s of %q: the cache is %s: %w",
 		resourceVersion, key, r.s.whereabouts(key), context.Cause(ctx))
 }
 
-// await returns nil if the store has seen version of key already.
+// await returns a new waiter, or nil if the store has already seen version of key.
 func (s *Store[T]) await(key meta.Key, version string) *waiter {
 	s.write.Lock()
 	defer s.unlock()
@@ -73,7 +73,7 @@ func (s *Store[T]) forget(w *waiter) {
 	s.waiters = slices.DeleteFunc(s.waiters, func(other *waiter) bool { return other == w })
 }
 
-// wake answers those whose write has been seen. The caller holds write, and has made a change.
+// wake answers the waiters whose write has been seen. The caller holds write, and has made a change.
 func (s *Store[T]) wake() {
 	if len(s.waiters) == 0 {
 		return
@@ -87,8 +87,9 @@ func (s *Store[T]) wake() {
 	})
 }
 
-// hasSeen reports whether a writer whose version is about w's key, or the object there, is at w's version or a later one, or
-// at one that cannot be compared with it. The object may be later than its writer, where a server sends versions out of order.
+// hasSeen reports whether the store is at w's version, at a later one, or at one that cannot be compared with it. It looks
+// at the object, and at each writer whose version covers w's key. The object may be later than its writer, if a server
+// sends versions out of order.
 func (s *Store[T]) hasSeen(w *waiter) bool {
 	reached := func(version string) bool {
 		order, ok := meta.CompareVersions(version, w.version)
@@ -100,7 +101,7 @@ func (s *Store[T]) hasSeen(w *waiter) bool {
 	return slices.ContainsFunc(s.writers, func(p *Writer[T]) bool { return p.isAbout(w.key.Namespace) && reached(p.version) })
 }
 
-// whereabouts says which version the store is at as far as key is concerned.
+// whereabouts describes the store's version as far as key is concerned.
 func (s *Store[T]) whereabouts(key meta.Key) string {
 	if s == nil {
 		return "of no store"

@@ -12,8 +12,8 @@ import (
 // Writers may overlap: the writer of everything covers each namespace, so one writer can take over from others. The later
 // of two writes to one object counts, and an object belongs to each writer that covers it.
 //
-// A writer lasts until [Writer.Drop] or [Writer.Detach]; after that its methods do nothing. Its methods may be called from any
-// goroutine.
+// A writer lasts until [Writer.Drop] or [Writer.Detach]; after that its methods do nothing. Its methods may be called from
+// any goroutine.
 type Writer[T meta.Object] struct {
 	s         *Store[T]
 	namespace string // "" is all
@@ -29,8 +29,9 @@ type Writer[T meta.Object] struct {
 
 // Writer returns the writer of a namespace, and adds it to the store if there is none; "" is the writer of everything.
 //
-// A new writer has committed nothing, so a subscription that is made from then on becomes synced when it has. Objects that the
-// store holds already belong to the writer from the start: its first [Relist] keeps, replaces or removes them.
+// A new writer has committed nothing, so a subscription that is made from then on becomes synced only after its first
+// Commit. Objects that the store holds already belong to the writer from the start: its first [Relist] keeps, replaces or
+// removes them.
 func (s *Store[T]) Writer(namespace string) *Writer[T] {
 	s.write.Lock()
 	defer s.unlock()
@@ -57,10 +58,9 @@ func (s *Store[T]) writer(namespace string) *Writer[T] {
 	return p
 }
 
-// Set adds the object that id names, or replaces its state, and moves the writer to id's resource version. It makes one
-// change for the subscriptions: an object whose uid differs from the cached one counts as deleted and added. An object
-// that the store holds in this very state already (same uid, same resource version) changes nothing, not even the
-// resource version.
+// Set adds the object that id names, or replaces its state, and moves the writer to id's resource version. It is one
+// change for the subscriptions: an object whose uid differs from the cached one counts as deleted and added. If the store
+// already holds exactly this state (same uid, same resource version), Set changes nothing, not even the resource version.
 //
 // The store keeps obj, which must not be nil and must not be changed afterwards.
 func (p *Writer[T]) Set(id meta.Identity, obj T) {
@@ -71,10 +71,10 @@ func (p *Writer[T]) Set(id meta.Identity, obj T) {
 	}
 }
 
-// Delete removes the object at id's key, and moves the writer to id's resource version: that of the event, which says
-// when the object went. last is the final state that the event carried; the subscriptions are given it, unless it is
-// zero (nil) because it could not be decoded, or its uid is not that of the cached object: then they are given the
-// cached state. Nobody is told of a key that is not there.
+// Delete removes the object at id's key, and moves the writer to id's resource version, which is that of the event. last
+// is the final state that the event carried, and the subscriptions receive it. They receive the cached state instead if
+// last is zero (nil) because it could not be decoded, or if its uid is not that of the cached object. If the key is not in
+// the store, no handler is called.
 func (p *Writer[T]) Delete(id meta.Identity, last T) {
 	p.s.write.Lock()
 	defer p.s.unlock()
@@ -92,9 +92,9 @@ func (p *Writer[T]) Bookmark(resourceVersion string) {
 	}
 }
 
-// Restrict limits the writer's resource version to these namespaces, for WaitFor: the version says nothing about others, even
-// if the writer covers them. It is for a writer of everything that leaves out the objects of other namespaces: its version
-// goes on with their events, but the store does not hold what they changed. After the Commit of a list of a further
+// Restrict limits the writer's resource version to these namespaces, for WaitFor: the version says nothing about others,
+// even if the writer covers them. Use it for a writer of everything that leaves out the objects of other namespaces: its
+// version advances with their events, but the store does not hold those changes. After the Commit of a list of a further
 // namespace, call Restrict again.
 func (p *Writer[T]) Restrict(namespaces []string) {
 	s := p.s
@@ -113,13 +113,12 @@ func (p *Writer[T]) Restrict(namespaces []string) {
 	s.wake()
 }
 
-// isAbout reports whether the writer's version says how far it is with a namespace.
+// isAbout reports whether the writer's version applies to a namespace.
 func (p *Writer[T]) isAbout(namespace string) bool {
 	return p.covers(namespace) && (p.about == nil || p.about[namespace])
 }
 
-// Relist starts to stage a full list. It ends a Relist of this writer that was started before and not committed; those of
-// other writers go on.
+// Relist starts to stage a full list. It ends an earlier, uncommitted Relist of this writer; those of other writers go on.
 func (p *Writer[T]) Relist() *Relist[T] {
 	p.s.write.Lock()
 	defer p.s.unlock()
@@ -134,8 +133,8 @@ func (p *Writer[T]) ResourceVersion() string {
 	return p.version
 }
 
-// Drop ends the writer and removes its objects, except those that another writer covers: subscriptions are told that they have
-// gone, in their cached state. So add the writer that takes over first: it finds the objects.
+// Drop ends the writer and removes its objects, except those that another writer covers. Subscriptions receive the removed
+// objects as deleted, in their cached state. So add the writer that takes over first: it keeps the objects.
 func (p *Writer[T]) Drop() {
 	s := p.s
 	s.write.Lock()
@@ -153,8 +152,8 @@ func (p *Writer[T]) Drop() {
 	s.end(p)
 }
 
-// Detach ends the writer and leaves its objects in the store, as they are, for a writer that is added later: that one adopts
-// them with its first [Relist]. Until then nobody keeps them up to date.
+// Detach ends the writer and leaves its objects in the store unchanged, for a writer that is added later, whose first
+// [Relist] adopts them. Until then nothing keeps them current.
 func (p *Writer[T]) Detach() {
 	p.s.write.Lock()
 	defer p.s.unlock()
@@ -163,7 +162,7 @@ func (p *Writer[T]) Detach() {
 	}
 }
 
-// end takes p out of the store. The caller holds write.
+// end removes p from the store. The caller holds write.
 func (s *Store[T]) end(p *Writer[T]) {
 	p.ended = true
 	s.endRelist(p)
@@ -173,14 +172,14 @@ func (s *Store[T]) end(p *Writer[T]) {
 		s.whole = nil
 	}
 	s.mu.Unlock()
-	s.arm() // it may have been the one that subscriptions were waiting for
+	s.arm() // subscriptions may have waited for p only
 }
 
 func (p *Writer[T]) covers(namespace string) bool {
 	return p.namespace == "" || p.namespace == namespace
 }
 
-// has reports whether a write to namespace is p's. The caller holds write.
+// has reports whether p may write to namespace. The caller holds write.
 func (p *Writer[T]) has(namespace string) bool { return !p.ended && p.covers(namespace) }
 
 // committed reports whether there are writers, and each has committed a list.
@@ -193,7 +192,7 @@ func (s *Store[T]) committed() bool {
 	return len(s.writers) > 0
 }
 
-// arm lets the subscriptions become synced, if the store is.
+// arm lets the subscriptions become synced, if all writers have committed.
 func (s *Store[T]) arm() {
 	if !s.committed() {
 		return
@@ -203,8 +202,8 @@ func (s *Store[T]) arm() {
 	}
 }
 
-// each calls f with the entries of a namespace, or with all where it is empty. The caller holds write, and f does not
-// change the store.
+// each calls f with the entries of a namespace, or with all if it is empty. The caller holds write, and f does not change
+// the store.
 func (s *Store[T]) each(namespace string, f func(*entry[T])) {
 	if namespace != "" {
 		in := s.spaces.rows(namespace)
