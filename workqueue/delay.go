@@ -1,4 +1,4 @@
-// Time: the heap of delays, the bucket that retries pass through, and the one timer that runs while a Do waits.
+// Time: the heap of delays, the bucket that limits retries, and the one timer that runs while a Do waits.
 
 package workqueue
 
@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// never is the moment that does not come.
+// never is a moment that is never reached.
 const never = time.Duration(math.MaxInt64)
 
-// after returns the moment d after now; it is not never, however long d is.
+// after returns the moment d after now. The result is less than never, however long d is.
 func after(now, d time.Duration) time.Duration {
 	if d >= never-now {
 		return never - 1
@@ -19,8 +19,8 @@ func after(now, d time.Duration) time.Duration {
 	return now + max(0, d)
 }
 
-// promote makes ready what time has made ready since the last call, in the order of time, and returns the present moment.
-// Every operation begins with it, so that what an operation adds comes after what was due before.
+// promote makes every key ready whose time has come since the last call, in the order of time, and returns the current
+// moment. Every operation begins with it, so that keys that were due come before those that the operation adds.
 func (q *Queue[K]) promote() (now time.Duration) {
 	now = time.Since(q.epoch)
 	for len(q.delays) > 0 && q.delays[0].at() <= now {
@@ -39,8 +39,8 @@ func (q *Queue[K]) promote() (now time.Duration) {
 	return now
 }
 
-// granted takes a token from the bucket, or notes when there will be one. Tokens are taken, never reserved: whoever does
-// not need its retry any more has taken nothing from the others.
+// granted takes a token from the bucket, or notes when the next one will come. Tokens are taken, never reserved: a retry
+// that is no longer needed has cost the others nothing.
 func (q *Queue[K]) granted(now time.Duration) bool {
 	t := q.epoch.Add(now)
 	if q.bucket.AllowN(t, 1) {
@@ -54,7 +54,7 @@ func (q *Queue[K]) granted(now time.Duration) bool {
 	return false
 }
 
-// makeReady makes e ready since the moment at, and ends all waiting.
+// makeReady makes e ready since the moment at, and cancels its delays.
 func (q *Queue[K]) makeReady(e *entry[K], at time.Duration) {
 	if e.ready {
 		return
@@ -70,14 +70,14 @@ func (q *Queue[K]) makeReady(e *entry[K], at time.Duration) {
 	}
 }
 
-// retryAfter makes e ready after d, if it is not to be so earlier.
+// retryAfter makes e ready after d, unless it becomes ready earlier.
 func (q *Queue[K]) retryAfter(e *entry[K], now, d time.Duration) {
 	if at := after(now, d); !e.ready && !e.throttled && at < e.retry {
 		q.delay(e, e.due, at)
 	}
 }
 
-// delay sets the times of e, and puts it where they belong in the heap.
+// delay sets the times of e, and updates its place in the heap.
 func (q *Queue[K]) delay(e *entry[K], due, retry time.Duration) {
 	e.due, e.retry = due, retry
 	switch waits := e.at() != never; {
@@ -92,8 +92,8 @@ func (q *Queue[K]) delay(e *entry[K], due, retry time.Duration) {
 	}
 }
 
-// arm lets the timer run if a Do waits for time, and stops it if none does. It may fire early, for a delay that is no
-// more: that costs less than setting it anew each time.
+// arm runs the timer while a Do waits for a delay, and stops it when none waits. The timer may fire early, for a delay
+// that was cancelled: that costs less than resetting it each time.
 func (q *Queue[K]) arm(now time.Duration) {
 	next := never
 	if q.waiting > 0 {
@@ -118,7 +118,7 @@ func (q *Queue[K]) arm(now time.Duration) {
 	}
 }
 
-// fire is what the timer runs.
+// fire is the timer's function.
 func (q *Queue[K]) fire() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -126,7 +126,7 @@ func (q *Queue[K]) fire() {
 	q.notify(q.promote())
 }
 
-// delays is a heap of entries, the earliest first, of two with the same time the one that was there first.
+// delays is a heap of entries, the earliest first, and in order of arrival if their times are equal.
 type delays[K comparable] []*entry[K]
 
 func (d delays[K]) Len() int { return len(d) }
@@ -153,7 +153,7 @@ func (d *delays[K]) Pop() any {
 	(*d)[last] = nil
 	*d = (*d)[:last]
 	e.index = -1
-	if cap(*d) >= minRoom && last < cap(*d)/8 { // gives the room back after a peak
+	if cap(*d) >= minRoom && last < cap(*d)/8 { // frees memory after a peak
 		*d = append(make(delays[K], 0, 2*last), *d...)
 	}
 	return e

@@ -1,16 +1,16 @@
-// One key's state, and the ways to hold many: a map that shrinks, and a list that needs no memory of its own.
+// One key's state, and the containers of keys: a map that shrinks, and a list that needs no memory of its own.
 
 package workqueue
 
 import "time"
 
-// entry is all that the queue knows of a key. It exists while the key is pending or in progress.
+// entry is the state of one key. It exists while the key is pending or in progress.
 type entry[K comparable] struct {
 	key K
-	// due is when the key becomes ready because AddAfter said so, or, if ready is set, since when it is. retry is when it
-	// may become ready because it failed. Both are never while nothing says so.
+	// due is when the key becomes ready after AddAfter or, if ready is set, when it became ready. retry is when it may become
+	// ready after a failure. Each is never if it does not apply.
 	due, retry time.Duration
-	sequence   uint64 // tells which of two entries with the same time was there first
+	sequence   uint64 // orders entries with the same time by arrival
 	index      int    // in delays, -1 outside
 	prev, next *entry[K]
 	failures   int
@@ -19,7 +19,7 @@ type entry[K comparable] struct {
 	throttled  bool // in the list of that name
 }
 
-// at is when time does something to e.
+// at is the earlier of e's two times.
 func (e *entry[K]) at() time.Duration { return min(e.due, e.retry) }
 
 // retrying reports whether e waits because it failed.
@@ -36,8 +36,8 @@ func (q *Queue[K]) entry(k K) *entry[K] {
 	return e
 }
 
-// drop lets go of e if nothing is left to do for it. A Go map never gives back the room of deleted keys, so after a peak
-// it is made again when an eighth is left: one key is copied for every seven that were deleted.
+// drop removes e if it is neither pending nor in progress. A Go map never frees the memory of deleted keys, so after a
+// peak it is rebuilt when an eighth is left: one key is copied for every seven that were deleted.
 func (q *Queue[K]) drop(e *entry[K]) {
 	if e.running || e.ready || e.throttled || e.index >= 0 {
 		return
@@ -53,7 +53,7 @@ func (q *Queue[K]) drop(e *entry[K]) {
 	q.entries, q.peak = entries, len(entries)
 }
 
-// minRoom is the number of keys below which shrinking is not worth its while.
+// minRoom is the number of keys below which shrinking is not worthwhile.
 const minRoom = 1024
 
 // list is a first-in, first-out list, linked through the entries. An entry is in at most one.

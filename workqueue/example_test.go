@@ -9,14 +9,14 @@ import (
 	"github.com/bowline-go/bowline/workqueue"
 )
 
-// A worker is a loop around Do. The first run of "b" fails; it comes back by itself, after the others.
+// A worker is a loop around Do. The first run of "b" fails; it is retried after the others.
 func Example() {
 	queue := workqueue.New(workqueue.Options[string]{
 		OnError: func(key string, err error) { fmt.Printf("%s: %v\n", key, err) },
 	})
 	queue.Add("a")
 	queue.Add("b")
-	queue.Add("a") // is ready already
+	queue.Add("a") // it is ready already
 	queue.Add("c")
 
 	ctx, cancel := context.WithCancel(context.Background())
@@ -41,7 +41,7 @@ func Example() {
 	// b: done
 }
 
-// A key that has to be looked at again asks for it, and is settled meanwhile.
+// A function requeues its own key with AddAfter; the key is settled meanwhile.
 func ExampleQueue_AddAfter() {
 	queue := workqueue.New(workqueue.Options[string]{})
 	queue.Add("lease")

@@ -1,4 +1,4 @@
-// What can be chosen: how long a failed key waits, and how many retries there may be altogether.
+// Options: the delay of a failed key, and the rate of all retries.
 
 package workqueue
 
@@ -10,24 +10,23 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Options configure a queue. The zero value is ready for use, and so is a value that makes no sense: a number below 0
-// counts as 0.
+// Options configure a queue. The zero value is ready for use. An invalid value is too: a number below 0 counts as 0.
 type Options[K comparable] struct {
 	// MinBackoff is the delay after the first failure of a key; it doubles with each further one in a row. 0 = 5 ms.
 	MinBackoff time.Duration
 	// MaxBackoff bounds the delay after a failure. 0 = 1000 s. A MinBackoff above it counts as equal to it.
 	MaxBackoff time.Duration
-	// Backoff, if set, replaces both: it returns the delay after the failures-th failure of k in a row, counted from 1.
-	// What it returns is not jittered. It must be quick and safe for use by several goroutines.
+	// Backoff, if set, replaces both: it returns the delay after the failures-th failure of k in a row, counted from 1. Its
+	// result is not jittered. It must be quick and safe for use by several goroutines.
 	Backoff func(k K, failures int) time.Duration
 
-	// RetryRate is how many retries a second become ready, of all keys together. 0 = without limit. It does not apply to
-	// Add and AddAfter: keys that do not fail are not held up by those that do.
+	// RetryRate is how many retries a second become ready, for all keys together. 0 = no limit. It does not apply to Add and
+	// AddAfter: failing keys do not delay the others.
 	RetryRate float64
 	// RetryBurst is how many retries may become ready at once after a quiet time. 0 = those of one second, at least 1.
 	RetryBurst int
 
-	// OnError, if set, is told of every error that the function of [Queue.Do] returned, by the goroutine that ran it and
+	// OnError, if set, is called with every error that the function of [Queue.Do] returned, by the goroutine that ran it and
 	// while the key is still in progress.
 	OnError func(k K, err error)
 }
@@ -48,7 +47,7 @@ func (o Options[K]) withDefaults() Options[K] {
 
 // bucket returns the limiter of all retries together, nil if there is no limit.
 func (o Options[K]) bucket() *rate.Limiter {
-	if !(o.RetryRate > 0) || math.IsInf(o.RetryRate, 1) { // not even NaN gets through
+	if !(o.RetryRate > 0) || math.IsInf(o.RetryRate, 1) { // excludes NaN too
 		return nil
 	}
 	burst := o.RetryBurst
@@ -67,6 +66,6 @@ func exponential(base, limit time.Duration, failures int) time.Duration {
 	return base << doublings
 }
 
-// jitter returns d less up to half of it. A key that fails again and again thus never comes back at once, and many that
-// failed together do not come back together.
+// jitter returns d less up to half of it. So a key that fails repeatedly never comes back at once, and many that failed
+// together do not come back together.
 func jitter(d time.Duration) time.Duration { return d - rand.N(d/2+1) }

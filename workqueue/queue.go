@@ -1,4 +1,4 @@
-// The queue: which keys are pending, which are in progress, and who may take the next one.
+// The queue: pending keys, keys in progress, and the workers that wait for them.
 
 package workqueue
 
@@ -10,21 +10,21 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Queue hands out keys, each to one worker at a time; the package documentation says what it guarantees. Make one with
+// Queue hands out keys, each to one worker at a time; the package documentation states the guarantees. Make one with
 // [New]. All methods are safe for use by several goroutines, and inside the function that [Queue.Do] runs.
 type Queue[K comparable] struct {
 	options Options[K]
-	epoch   time.Time     // every moment below is the time since then, by the monotonic clock
+	epoch   time.Time     // moments are durations since epoch, by the monotonic clock
 	wake    chan struct{} // holds a token while keys are ready and a Do may wait for them
 
 	// mu protects all that follows. Whenever it is free, this holds:
 	//   - entries has exactly the keys that are pending or in progress;
-	//   - an entry that is ready is in the list ready and nowhere else, except while its key is in progress: then it is in
-	//     no list, and joins ready when the key is settled;
+	//   - a ready entry is in the list ready and nowhere else, except while its key is in progress: then it is in no list,
+	//     and joins ready when the key is settled;
 	//   - an entry with a time to come is in delays; one whose retry is due and waits for the bucket is in throttled; it is
-	//     in both if it has a plain delay besides;
-	//   - while ready is not empty and a Do waits, wake holds its token, or a waiting Do has received it and is about to
-	//     lock mu. A Do that takes a key and leaves others puts the token back: one serves any number of workers;
+	//     in both if it also has a plain delay;
+	//   - while ready is not empty and a Do waits, wake holds its token, or a waiting Do has received it and is about to lock
+	//     mu. A Do that takes a key and leaves others puts the token back: one token serves any number of workers;
 	//   - while a Do waits, timer is due no later than the next moment that makes a key ready. Otherwise it is stopped.
 	mu         sync.Mutex
 	entries    map[K]*entry[K]
@@ -54,7 +54,7 @@ func New[K comparable](o Options[K]) *Queue[K] {
 	}
 }
 
-// Add makes k ready. If k is ready already, nothing changes; if it is delayed, it stops waiting; if it is in progress, it
+// Add makes k ready. If k is ready already, nothing changes; if it is delayed, the delay ends; if it is in progress, it
 // becomes ready when it is settled.
 func (q *Queue[K]) Add(k K) {
 	q.mu.Lock()
@@ -66,7 +66,7 @@ func (q *Queue[K]) Add(k K) {
 
 // AddAfter makes k ready after d, and at once if d is 0 or less. If k is pending already, it becomes ready at the earlier
 // of the two times. If it is in progress when its time comes, it becomes ready when it is settled. So a function that
-// wants its own key back later calls AddAfter and returns nil.
+// wants to requeue its own key calls AddAfter and returns nil.
 func (q *Queue[K]) AddAfter(k K, d time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -79,9 +79,8 @@ func (q *Queue[K]) AddAfter(k K, d time.Duration) {
 	q.notify(now)
 }
 
-// AddRateLimited counts a failure of k and makes k ready after the delay that is due for it, as if a run had failed. If k
-// is ready or waits for a retry already, nothing changes and nothing is counted: however often it is repeated, the delay
-// does not grow.
+// AddRateLimited counts a failure of k and makes k ready after its backoff, as if a run had failed. If k is ready or waits
+// for a retry already, nothing changes and nothing is counted: repeated calls do not increase the delay.
 func (q *Queue[K]) AddRateLimited(k K) {
 	d := q.options.Backoff(k, q.Failures(k)+1) // not under the lock: it may be the caller's code
 	q.mu.Lock()
@@ -94,16 +93,15 @@ func (q *Queue[K]) AddRateLimited(k K) {
 	q.notify(now)
 }
 
-// Do waits for a ready key, takes it, runs fn on it, and settles it when fn is over, however it ends:
+// Do waits for a ready key, takes it, runs fn on it, and settles it when fn ends, in any of these ways:
 //
 //   - fn returned nil: the failures of the key are forgotten.
-//   - fn returned an error: the key is retried after a delay. The error itself is fn's answer to the queue; it goes to
-//     Options.OnError and is not returned.
+//   - fn returned an error: the key is retried after a delay. The error goes to Options.OnError; Do does not return it.
 //   - fn panicked or called runtime.Goexit: the key is retried after a delay. Do does not recover, so the panic goes on
 //     with its own stack trace.
 //
-// Do returns nil if it ran fn. Otherwise it returns ctx's error: ctx ended before a key was taken, and none was taken,
-// even if one was ready. Do does not watch ctx while fn runs: it hands ctx to fn and waits for fn.
+// Do returns nil if it ran fn. It returns ctx's error if ctx ended first; it has then taken no key, even if one was ready.
+// Do does not watch ctx while fn runs: it passes ctx to fn and waits for fn.
 func (q *Queue[K]) Do(ctx context.Context, fn func(ctx context.Context, k K) error) error {
 	e, err := q.take(ctx)
 	if err != nil {
@@ -128,7 +126,7 @@ func (q *Queue[K]) take(ctx context.Context) (*entry[K], error) {
 		now := q.promote()
 		e := q.ready.first
 		switch {
-		case ended != nil: // the token may have been received below: notify gives it back for another Do
+		case ended != nil: // it may have received the token below: notify returns it for another Do
 		case e != nil:
 			q.ready.remove(e)
 			e.ready, e.due = false, never
@@ -179,7 +177,7 @@ func (q *Queue[K]) settle(e *entry[K], failed bool) {
 	}
 }
 
-// notify wakes a waiting Do if there is a key for it, and otherwise sees to it that time does.
+// notify wakes a waiting Do if there is a key for it, and otherwise arms the timer.
 func (q *Queue[K]) notify(now time.Duration) {
 	if q.waiting > 0 && q.ready.first != nil {
 		select {

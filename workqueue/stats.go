@@ -1,25 +1,25 @@
-// What an operator wants to know.
+// The statistics of a queue.
 
 package workqueue
 
 import "time"
 
-// Stats is the state of a queue at one moment.
+// Stats is a snapshot of a queue.
 type Stats struct {
 	// Ready is the number of keys that wait for a worker; Oldest is how long the first of them has waited.
 	Ready  int
 	Oldest time.Duration
 	// InProgress is the number of keys that workers have taken and not settled.
 	InProgress int
-	// Delayed is the number of keys that wait for their time, after AddAfter or a failure. A key that is in progress can
-	// be delayed as well.
+	// Delayed is the number of keys that wait for a delay, after AddAfter or a failure. A key in progress can be delayed as
+	// well.
 	Delayed int
-	// Throttled is the number of keys whose retry is due and held back by Options.RetryRate. If it stays above 0, the
-	// rate is lower than that of the failures.
+	// Throttled is the number of keys whose retry is due and held back by Options.RetryRate. If it stays above 0, keys fail
+	// faster than the rate.
 	Throttled int
 }
 
-// Stats returns the state of the queue. It costs the same however many keys there are.
+// Stats returns a snapshot of the queue. Its cost does not depend on the number of keys.
 func (q *Queue[K]) Stats() Stats {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -37,11 +37,11 @@ func (q *Queue[K]) Stats() Stats {
 	return s
 }
 
-// Len returns the number of ready keys: those that a call of Do would get without waiting. Keys that are delayed or in
-// progress do not count.
+// Len returns the number of ready keys: those that Do would take without waiting. Keys that are delayed or in progress do
+// not count.
 func (q *Queue[K]) Len() int { return q.Stats().Ready }
 
-// Failures returns how often k has failed in a row, 0 if its last run succeeded or k is not known.
+// Failures returns how often k has failed in a row, 0 if its last run succeeded or k is unknown.
 func (q *Queue[K]) Failures(k K) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
