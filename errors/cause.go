@@ -6,9 +6,9 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// The words for causes that a client acts on. Servers, webhooks and controllers send others too.
+// The reasons of causes that a client acts on. Servers, webhooks and controllers send others too.
 const (
-	// CauseUnexpectedServerResponse marks an answer that was no Status; the cause's message is its text.
+	// CauseUnexpectedServerResponse marks an answer that was not a Status; the cause's message is its text.
 	CauseUnexpectedServerResponse = "UnexpectedServerResponse"
 	// CauseResourceVersionTooLarge marks a request for a version that the server has not reached.
 	CauseResourceVersionTooLarge = "ResourceVersionTooLarge"
@@ -20,7 +20,7 @@ const (
 	CauseDisruptionBudget = "DisruptionBudget"
 )
 
-// Cause returns the first cause with this word in the answers that err wraps or joins.
+// Cause returns the first cause with this reason in the answers that err wraps or joins.
 func Cause(err error, reason string) (meta.StatusCause, bool) {
 	for e := range all(err) {
 		for _, cause := range e.Causes() {
@@ -32,12 +32,15 @@ func Cause(err error, reason string) (meta.StatusCause, bool) {
 	return meta.StatusCause{}, false
 }
 
-// IsTooLargeResourceVersion reports whether the server was asked for a version that it has not reached: it lags behind
-// the one that gave the version, or has been restored from a backup. It waits for a while itself and then answers so; ask
-// again after [RetryAfter], or list without a version.
+// IsTooLargeResourceVersion reports whether the server was asked for a version that it has not reached: it lags behind the
+// server that gave the version, or has been restored from a backup. The server itself waits for a while before it answers
+// so. Retry after [RetryAfter], or list without a version.
 //
-// It knows the three forms that servers have used: the cause [CauseResourceVersionTooLarge] (since 1.18.6), a Timeout
-// with a cause of that message (1.17), and a Timeout whose own message says it (before).
+// The function recognizes the three forms that servers have used:
+//
+//   - the cause [CauseResourceVersionTooLarge] (since 1.18.6);
+//   - a Timeout with a cause of that message (1.17);
+//   - a Timeout whose own message says it (before).
 func IsTooLargeResourceVersion(err error) bool {
 	const message = "Too large resource version"
 	for e := range all(err) {

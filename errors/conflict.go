@@ -10,35 +10,38 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// FieldConflict is a field that an apply sets to another value than the manager which owns it.
+// FieldConflict is a field that an apply sets to another value than the manager that owns it.
 type FieldConflict struct {
 	// Field is the path as the server writes it, such as .spec.template.spec.containers[name="web"].image.
 	Field string
-	// Manager is the name of the field manager that owns it. It is empty if the server said so in words that are not known.
+	// Manager is the name of the field manager that owns it. It is empty if the server's message has an unknown form.
 	Manager string
 	// Operation is how the manager came to own it: "Apply", or "Update" for every other kind of write.
 	Operation string
-	// Subresource is the one that the manager wrote through; empty for the object itself.
+	// Subresource is the subresource that the manager wrote through; empty for the object itself.
 	Subresource string
-	// APIVersion is that of the manager's write, if it was an Update; empty otherwise.
+	// APIVersion is the API version of the manager's write, if it was an Update; empty otherwise.
 	APIVersion string
-	// Time is that of the write, if the server says it, which most do not.
+	// Time is the time of the write, if the server sends it; most do not.
 	Time time.Time
-	// Message is what the server said about it.
+	// Message is the server's message about the conflict.
 	Message string
 }
 
-// String says which field is whose, on one line, cleaned as the texts of errors are.
+// String returns the field and the message, which names the owner, on one line, cleaned as the texts of errors are.
 func (c FieldConflict) String() string {
 	return shown.Clean(c.Field+": "+c.Message, maxText)
 }
 
-// FieldConflicts returns the fields of an apply that other managers own and have set to other values, as the answers say that
-// err wraps or joins; none if err is something else, such as a conflict of versions. They are sorted by field, and a field that
-// several managers own is there once for each.
+// FieldConflicts returns the fields of an apply that other managers own and have set to other values. It collects them
+// from all answers that err wraps or joins. It returns none if err is something else, such as a conflict of resource
+// versions. They are sorted by field, and a field that several managers own appears once for each.
 //
-// What can be done: take the value over from the object, or leave the field out, so that it stays theirs; or apply again with
-// ApplyOptions.Force, so that it becomes the caller's.
+// To resolve a conflict, do one of these:
+//
+//   - Copy the value from the object.
+//   - Leave the field out, so that its owner keeps it.
+//   - Apply again with ApplyOptions.Force, so that the caller becomes the owner.
 func FieldConflicts(err error) []FieldConflict {
 	var found []FieldConflict
 	for e := range all(err) {
@@ -56,8 +59,8 @@ func FieldConflicts(err error) []FieldConflict {
 	return found
 }
 
-// read takes the server's words apart: conflict with "name" with subresource "status" using apps/v1 at 2006-01-02T15:04:05Z. Only
-// the first part is always there. The last two are of an update, and new servers leave out the last.
+// read parses the server's message: conflict with "name" with subresource "status" using apps/v1 at 2006-01-02T15:04:05Z.
+// Only the first part is always present. An update adds the last two, and new servers leave out the last.
 func (c *FieldConflict) read() {
 	rest, ok := strings.CutPrefix(c.Message, "conflict with ")
 	if !ok {
@@ -80,7 +83,7 @@ func (c *FieldConflict) read() {
 	}
 }
 
-// cutQuoted returns what a quoted string at the start of a text says, and the text behind it.
+// cutQuoted returns the value of a quoted string at the start of a text, and the text behind it.
 func cutQuoted(text string) (said, rest string, ok bool) {
 	quoted, err := strconv.QuotedPrefix(text)
 	if err != nil {

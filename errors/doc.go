@@ -1,16 +1,16 @@
-// Package errors says what the API server answered instead of what was asked for, and what that permits. Import it as
-// apierrors.
+// Package errors represents the failures that the API server answers, and says what a caller may do about them. Import it
+// as apierrors.
 //
-// Every answer that is no success becomes a [*StatusError], whether it came as a Status object, as the API server sends
+// Every answer that is not a success becomes a [*StatusError], whether it came as a Status object, as the API server sends
 // it, or as anything else, such as the page of a proxy. The reasons of the API are constants of type [Reason] that are
 // errors themselves, so the usual question is
 //
 //	if errors.Is(err, apierrors.NotFound) { ... }
 //
-// which works on the reason that the server gave, on the HTTP code where it gave none, and through every wrapping and
-// joining. The other questions are functions: [ReasonOf], [RetryAfter], [SafeToRetry], [Cause],
-// [FieldConflicts], [IsTooLargeResourceVersion], and [NetworkOf] for failures without any answer. Each of them takes any error, and says no
-// to nil and to errors that have nothing to do with the API.
+// It compares the reason that the server gave, or the HTTP code if the server gave none, and looks through every wrapping
+// and joining. The other questions are functions: [ReasonOf], [RetryAfter], [SafeToRetry], [Cause], [FieldConflicts],
+// [IsTooLargeResourceVersion], and [NetworkOf] for failures without any answer. Each of them takes any error, and returns
+// its negative result for nil and for errors that have nothing to do with the API.
 //
 // The package does no I/O and keeps no state. Text that came from a server is cleaned of control characters and terminal
 // escapes, made one line and cut to 2048 bytes before it becomes part of an error's text.

@@ -2,8 +2,8 @@ package errors
 
 import "errors"
 
-// Ignore returns nil if err is one of the reasons, and err otherwise. It is for errors that mean that there is nothing left to
-// do:
+// Ignore returns nil if err is one of the reasons, and err otherwise. Use it for errors that mean that there is nothing
+// left to do:
 //
 //	err := sites.Delete(ctx, key, client.DeleteOptions{})
 //	return apierrors.Ignore(err, apierrors.NotFound)

@@ -14,18 +14,19 @@ import (
 type Network string
 
 const (
-	// NetworkFine is the zero value: nothing is known to be wrong with the network, because there is no error, because the
-	// server answered, or because the error is none of those below.
+	// NetworkFine is the zero value: no failure of the network is known. There is no error, the server answered, or the error
+	// is none of those below.
 	NetworkFine Network = ""
 	// NetworkLookup: the server's name could not be resolved.
 	NetworkLookup Network = "lookup"
 	// NetworkRefused: nothing listens at the server's address.
 	NetworkRefused Network = "refused"
-	// NetworkUnreachable: the connection could not be made for another cause: no route, no free port or file descriptor.
+	// NetworkUnreachable: the connection could not be made for another reason, such as no route, no free port or no file
+	// descriptor.
 	NetworkUnreachable Network = "unreachable"
 	// NetworkReset: the connection, or the HTTP/2 stream, was reset.
 	NetworkReset Network = "reset"
-	// NetworkClosed: the connection ended in the middle, or on the way in: EOF, GOAWAY, a closed connection.
+	// NetworkClosed: the connection ended during the request, or while it was being made: EOF, GOAWAY, a closed connection.
 	NetworkClosed Network = "closed"
 	// NetworkTimeout: a time limit of the network or of the HTTP client passed.
 	NetworkTimeout Network = "timeout"
@@ -33,8 +34,8 @@ const (
 	NetworkContext Network = "context"
 )
 
-// NetworkOf tells in which of these ways the network failed in err, through every wrapping and joining; of joined errors
-// it tells the first that is one. An answer of the server is none of them, whatever its text says.
+// NetworkOf returns in which of these ways the network failed in err, through every wrapping and joining; for joined
+// errors it returns the first failure found. For an answer of the server it returns NetworkFine, whatever its text says.
 func NetworkOf(err error) Network {
 	switch e := err.(type) {
 	case nil, *StatusError, Reason:
@@ -64,7 +65,7 @@ func NetworkOf(err error) Network {
 		}
 		return NetworkFine
 	}
-	if stderrors.Is(err, context.Canceled) { // package net has a type of its own for it
+	if stderrors.Is(err, context.Canceled) { // package net has its own type for it
 		return NetworkContext
 	}
 	if t, ok := err.(interface{ Timeout() bool }); ok && t.Timeout() {
@@ -73,7 +74,7 @@ func NetworkOf(err error) Network {
 	return networkOfText(err.Error())
 }
 
-// isDial reports whether the operation that failed was part of making a connection, directly or through a proxy.
+// isDial reports whether the failed operation was part of making a connection, directly or through a proxy.
 func isDial(e *net.OpError) bool {
 	return e.Op == "dial" || e.Op == "proxyconnect" || e.Op == "socks connect"
 }
@@ -101,7 +102,7 @@ func networkOfErrno(e syscall.Errno) Network {
 	return NetworkFine
 }
 
-// networkOfText is for the errors of net/http and its HTTP/2, whose types have no names.
+// networkOfText recognizes the errors of net/http and its HTTP/2 whose types are not exported.
 func networkOfText(text string) Network {
 	for _, known := range []struct {
 		part string

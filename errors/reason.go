@@ -5,24 +5,24 @@ import (
 	"net/http"
 )
 
-// Reason is the API's word for why a request failed, for machines to read. It is an error, so that it can be the target
-// of errors.Is; a server may also send words that are not listed here, which can be compared in the same way:
-// errors.Is(err, apierrors.Reason("Mine")).
+// Reason is the API's machine-readable word for why a request failed. It is an error, so that it can be the target of
+// errors.Is. A server may also send words that are not listed here; compare them in the same way: errors.Is(err,
+// apierrors.Reason("Mine")).
 //
-// A listed reason is also met by an answer that gives no listed reason but has the reason's HTTP code. Gone and Expired
-// are met by each other, and by the code 410 alone.
+// An answer without a listed reason also matches the listed reason of its HTTP code. Gone and Expired match each other,
+// and the code 410 alone matches both.
 type Reason string
 
 // The reasons, from the Kubernetes API conventions ("HTTP Status codes") and the API's StatusReason.
 const (
-	// BadRequest (400): the server could not make sense of the request, and never will.
+	// BadRequest (400): the server cannot understand the request, and never will.
 	BadRequest Reason = "BadRequest"
-	// Unauthorized (401): the server does not know who asks; the credentials are missing, wrong or have expired.
+	// Unauthorized (401): the server does not know the caller; the credentials are missing, wrong or have expired.
 	Unauthorized Reason = "Unauthorized"
-	// Forbidden (403): who asks is known and must not do this. Admission control and quotas say it too, and a namespace
-	// that is being deleted, which has the cause [CauseNamespaceTerminating].
+	// Forbidden (403): the caller is known and must not do this. Admission control and quotas use it too, and so does a
+	// namespace that is being deleted, with the cause [CauseNamespaceTerminating].
 	Forbidden Reason = "Forbidden"
-	// NotFound (404): there is no such object, or no such resource. [StatusError.FromStatus] tells whether the API server
+	// NotFound (404): there is no such object, or no such resource. [StatusError.FromStatus] is true if the API server itself
 	// says so.
 	NotFound Reason = "NotFound"
 	// MethodNotAllowed (405): the resource has no such verb.
@@ -30,15 +30,15 @@ const (
 	// NotAcceptable (406): the server has none of the media types that the request accepts.
 	NotAcceptable Reason = "NotAcceptable"
 	// AlreadyExists (409): a create found an object of that name, or the server found no free name for a generateName. The
-	// code alone means it only as the answer to a POST.
+	// code alone has this meaning only as the answer to a POST.
 	AlreadyExists Reason = "AlreadyExists"
 	// Conflict (409): the object has changed since it was read, a precondition on its uid or version failed, or another
-	// manager owns an applied field. Read it again, change that, and try again.
+	// manager owns an applied field. Read the object again, change that, and retry.
 	Conflict Reason = "Conflict"
-	// Gone (410): what was asked for is no longer there and will not come back. For a list or watch it means the same as
+	// Gone (410): the requested item no longer exists and will not come back. For a list or watch it means the same as
 	// Expired.
 	Gone Reason = "Gone"
-	// Expired (410): the resource version or the continue token is too old for the server's history. List anew.
+	// Expired (410): the resource version or the continue token is too old for the server's history. List again.
 	Expired Reason = "Expired"
 	// RequestEntityTooLarge (413): the request's body is larger than the server takes.
 	RequestEntityTooLarge Reason = "RequestEntityTooLarge"
@@ -46,30 +46,30 @@ const (
 	UnsupportedMediaType Reason = "UnsupportedMediaType"
 	// Invalid (422): the object was understood and is not valid; [StatusError.Causes] names the fields.
 	Invalid Reason = "Invalid"
-	// TooManyRequests (429): the server did not handle the request because there are too many, or, for an eviction,
-	// because a disruption budget has nothing left. Try again after the time that [RetryAfter] returns.
+	// TooManyRequests (429): the server did not handle the request because there are too many, or, for an eviction, because
+	// the disruption budget is exhausted. Retry after the time that [RetryAfter] returns.
 	TooManyRequests Reason = "TooManyRequests"
-	// InternalError (500): something broke inside the server or in a webhook that it called. Whether the request took
-	// effect is not known.
+	// InternalError (500): something failed inside the server or in a webhook that it called. It is unknown whether the
+	// request took effect.
 	InternalError Reason = "InternalError"
-	// ServerTimeout (500): the server could not finish in time, mostly because its store did not answer. Whether the
-	// request took effect is not known. No code stands for it.
+	// ServerTimeout (500): the server could not finish in time, mostly because its store did not answer. It is unknown
+	// whether the request took effect. No code implies this reason.
 	ServerTimeout Reason = "ServerTimeout"
 	// StoreReadError (500): an object in the store cannot be decrypted or decoded. Its word is "StorageReadError".
 	StoreReadError Reason = "StorageReadError"
-	// ServiceUnavailable (503): the server, or what stands before it, cannot handle requests now.
+	// ServiceUnavailable (503): the server, or a proxy before it, cannot handle requests now.
 	ServiceUnavailable Reason = "ServiceUnavailable"
-	// Timeout (504): the request did not end in the time that it was given, and may still take effect. A list at a version
-	// that the server has not reached also ends so; see [IsTooLargeResourceVersion].
+	// Timeout (504): the request did not end within its time limit, and may still take effect. A list at a version that the
+	// server has not reached also ends this way; see [IsTooLargeResourceVersion].
 	Timeout Reason = "Timeout"
-	// Unknown stands for an answer that gives no reason and has a code that stands for none. The API has no word for it.
+	// Unknown is the reason of an answer without a reason whose code implies none. It is not a word of the API.
 	Unknown Reason = "Unknown"
 )
 
 // Error returns the word.
 func (r Reason) Error() string { return string(r) }
 
-// Is makes Gone and Expired one for errors.Is, also where an error wraps the reason itself.
+// Is makes Gone and Expired equal for errors.Is, also if an error wraps the reason itself.
 func (r Reason) Is(target error) bool {
 	t, ok := target.(Reason)
 	return ok && r.Code() == http.StatusGone && t.Code() == http.StatusGone
@@ -112,8 +112,7 @@ func (r Reason) Code() int {
 	return 0
 }
 
-// reasonOfCode returns the reason that a code stands for when nothing else is known. method tells the two reasons of 409
-// apart; it may be empty.
+// reasonOfCode returns the reason that a code implies. method distinguishes the two reasons of 409; it may be empty.
 func reasonOfCode(code int, method string) Reason {
 	switch code {
 	case http.StatusBadRequest:
@@ -154,8 +153,8 @@ func reasonOfCode(code int, method string) Reason {
 	return Unknown
 }
 
-// ReasonOf returns the reason of the first [*StatusError] in err, or of a Reason that err wraps. It is empty when err is
-// nil or has nothing to do with an answer of the API, and Unknown when an answer gives no reason.
+// ReasonOf returns the reason of the first [*StatusError] in err, or of a Reason that err wraps. It is empty if err is nil
+// or has nothing to do with an answer of the API, and Unknown if an answer gives no reason.
 func ReasonOf(err error) Reason {
 	var e *StatusError
 	if stderrors.As(err, &e) && e != nil {

@@ -13,17 +13,20 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// maxRead bounds what is read of an answer that is no Status, in bytes.
+// maxRead bounds how many bytes are read of an answer that is not a Status.
 const maxRead = 8 * maxText
 
-// FromResponse returns the error for an answer that is no success, from its code, its header, its body and the method of
-// the request. A body that is a Status, whatever its content type says, is taken as it is: a JSON object that names the kind
-// Status and does not claim success. For any other the reason is derived from the code (409 to a POST is AlreadyExists, to
-// others Conflict), and the message says what came instead: nothing, an HTML page with its title, or the text, of which an
-// excerpt of at most 2048 bytes, cleaned, is kept, also as the message of a cause [CauseUnexpectedServerResponse].
+// FromResponse returns the error for an answer that is not a success, from its code, its header, its body and the method
+// of the request.
+//
+// If the body is a Status, whatever its content type says, the error has it unchanged. A Status is a JSON object that
+// names the kind Status and does not claim success. For any other body FromResponse derives the reason from the code (409
+// to a POST is AlreadyExists, to others Conflict). The message then says what came instead: nothing, an HTML page with its
+// title, or the text. Of the text it keeps a cleaned excerpt of at most 2048 bytes, also as the message of a cause
+// [CauseUnexpectedServerResponse].
 //
 // RetryAfter is the larger of the Retry-After header (RFC 9110, section 10.2.3) and the Status's retryAfterSeconds. A date
-// in the header is taken relative to the Date header where there is one, so it does not depend on this machine's clock.
+// in the header is relative to the Date header if there is one, so it does not depend on this machine's clock.
 func FromResponse(code int, header http.Header, body []byte, method string) *StatusError {
 	e := fromStatus(statusOf(code, header, body), method)
 	e.FromStatus = e.Status.Kind == statusKind
@@ -42,11 +45,11 @@ const (
 	statusSuccess = "Success"
 )
 
-// statusOf returns the Status in the body, with the answer's code where it has none; or one without a kind that tells of
-// the body.
+// statusOf returns the Status in the body, with the answer's code if it has none. For any other body it returns a Status
+// without a kind that describes the body.
 func statusOf(code int, header http.Header, body []byte) meta.Status {
 	var s meta.Status
-	var mistyped *json.UnmarshalTypeError // the other fields are filled all the same
+	var mistyped *json.UnmarshalTypeError // the other fields are filled anyway
 	err := json.Unmarshal(body, &s)
 	read := err == nil || stderrors.As(err, &mistyped)
 	if read && s.Kind == statusKind && s.Status != statusSuccess {
@@ -64,9 +67,9 @@ func statusOf(code int, header http.Header, body []byte) meta.Status {
 	}
 }
 
-// describe returns an excerpt of a body that is no Status, and the sentence that says what it is.
+// describe returns an excerpt of a body that is not a Status, and a sentence that describes it.
 func describe(contentType string, body []byte) (excerpt, message string) {
-	text := string(body[:min(len(body), maxRead+1)]) // Clean sees that there is more
+	text := string(body[:min(len(body), maxRead+1)]) // one byte more shows Clean that the text goes on
 	if isHTML(contentType, text) {
 		if title := htmlTitle(text); title != "" {
 			return title, "the answer is no Status but an HTML page titled " + strconv.Quote(title)
@@ -86,7 +89,7 @@ func describe(contentType string, body []byte) (excerpt, message string) {
 	return excerpt, "the answer is no Status but " + shown.Clean(contentType, maxReason) + ": " + excerpt
 }
 
-// isHTML goes by the content type, and by how the body begins, because proxies get the former wrong.
+// isHTML checks the content type, and how the body begins, because proxies send wrong content types.
 func isHTML(contentType, text string) bool {
 	if t, _, err := mime.ParseMediaType(contentType); err == nil && (t == "text/html" || t == "application/xhtml+xml") {
 		return true
@@ -100,7 +103,7 @@ func isHTML(contentType, text string) bool {
 	return false
 }
 
-// htmlTitle returns the text of the page's title element, which says more than the markup around it.
+// htmlTitle returns the text of the page's title element, which is more useful than the markup around it.
 func htmlTitle(text string) string {
 	const open, end = "<title>", "</title>"
 	lower := strings.Map(func(r rune) rune { // ASCII only, so that the offsets stay

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// MaxRetryAfter is the longest time to wait that is believed; a server that names a longer one is taken to mean this.
+// MaxRetryAfter is the longest accepted time to wait; a longer one counts as this.
 const MaxRetryAfter = time.Hour
 
-// RetryAfter returns how long the server asks to wait before another try, and whether it named a time, which may be 0.
-// Of several answers that err joins it returns the longest. Whether to try at all is another question; see [SafeToRetry].
+// RetryAfter returns how long the server asks to wait before a retry, and whether it named a time, which may be 0. If err
+// joins several answers it returns the longest. [SafeToRetry] reports whether a retry is safe at all.
 func RetryAfter(err error) (wait time.Duration, ok bool) {
 	for e := range all(err) {
 		if d := e.Status.Details; d != nil && d.RetryAfterSeconds > 0 {
@@ -36,8 +36,8 @@ func seconds(n int) time.Duration {
 	return time.Duration(min(max(n, 0), int(MaxRetryAfter/time.Second))) * time.Second
 }
 
-// retryAfterHeader reads the Retry-After header, of several the longest. A date that has passed means 0; what is neither
-// a date nor a whole number of seconds from 0 counts as absent.
+// retryAfterHeader reads the Retry-After header; of several values, the longest. A date that has passed means 0; a value
+// that is neither a date nor a whole number of seconds from 0 counts as absent.
 func retryAfterHeader(header http.Header, now time.Time) (wait time.Duration, ok bool) {
 	for _, value := range header.Values("Retry-After") {
 		if d, valid := parseRetryAfter(strings.TrimSpace(value), header, now); valid {
@@ -65,25 +65,29 @@ func parseRetryAfter(value string, header http.Header, now time.Time) (time.Dura
 	return min(max(at.Sub(now), 0), MaxRetryAfter), true
 }
 
-// SafeToRetry reports whether the same request, of any verb, can be sent once more without the risk that it takes effect
-// twice, with a chance of another outcome. That is certain when
+// SafeToRetry reports whether the same request, of any verb, can be sent again without the risk that it takes effect
+// twice, with a chance of another outcome. That is certain if
 //
 //   - the server refused to handle it now: TooManyRequests, or ServiceUnavailable with a time to wait;
 //   - it was never sent: the server's name could not be resolved, the connection was refused or could not be made, or the
 //     TLS handshake timed out.
 //
-// It is false for every other answer: for those that would be the same again (such as NotFound, Invalid and Forbidden),
-// for Conflict, where another request must be made, and for InternalError, ServerTimeout and Timeout, which do not say
-// whether the request took effect. It is false for a connection that broke or timed out once the request may have been
-// sent, and when the caller's context has ended. A GET can be repeated after these too; that is for the caller to know.
+// It returns false for every other answer:
 //
-// Of joined errors at least one must say that it is safe, and none the opposite.
+//   - answers that would be the same again, such as NotFound, Invalid and Forbidden;
+//   - Conflict, which needs another request;
+//   - InternalError, ServerTimeout and Timeout, which do not say whether the request took effect.
+//
+// It also returns false if a connection broke or timed out once the request may have been sent, and if the caller's
+// context has ended. A caller that knows that its request is a GET can repeat it after these too.
+//
+// If err joins several errors, at least one must be safe and none unsafe.
 func SafeToRetry(err error) bool { return judge(err) == safe }
 
 type verdict int
 
 const (
-	silent verdict = iota // says nothing about it
+	silent verdict = iota // does not decide
 	safe
 	unsafe
 )
@@ -130,7 +134,7 @@ func judge(err error) verdict {
 	if len(children) > 0 {
 		return out
 	}
-	if err.Error() == "net/http: TLS handshake timeout" { // its type has no name
+	if err.Error() == "net/http: TLS handshake timeout" { // its type is not exported
 		return safe
 	}
 	if NetworkOf(err) != NetworkFine {

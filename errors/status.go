@@ -14,29 +14,29 @@ import (
 )
 
 const (
-	// maxText bounds what an error shows of a server's text, in bytes.
+	// maxText bounds how many bytes of a server's text an error shows.
 	maxText = 2048
 	// maxReason is the same for a reason, which is one word.
 	maxReason = 128
 )
 
-// StatusError is an answer of the server that is no success. Find it with errors.As, or ask about it with errors.Is and a
+// StatusError is an answer of the server that is not a success. Find it with errors.As, or test it with errors.Is and a
 // [Reason].
 type StatusError struct {
-	// Status is the Status that the server sent, or one that says the same as the other answer that it sent. Where the
-	// server left out the reason or the code, [FromResponse] and [FromStatus] fill in one from the other.
+	// Status is the Status that the server sent, or an equivalent one if it sent another answer. If the server left out the
+	// reason or the code, [FromResponse] and [FromStatus] derive one from the other.
 	Status meta.Status
-	// FromStatus is true when the answer was a Status object, so that the API speaks, and false when it was anything else
-	// and the reason was derived from the code. A 404 that is no Status may come from a proxy, or from an API server that
+	// FromStatus is true if the answer was a Status object, so that it came from the API. It is false for any other answer,
+	// whose reason was derived from the code. A 404 that is not a Status may come from a proxy, or from an API server that
 	// serves nothing at that path; it says nothing about an object.
 	FromStatus bool
 	// RetryAfter is how long the server asks to wait, from 0 to MaxRetryAfter.
 	RetryAfter time.Duration
-	// HasRetryAfter is true when the server named a time to wait, which may be 0.
+	// HasRetryAfter is true if the server named a time to wait, which may be 0.
 	HasRetryAfter bool
 }
 
-// FromStatus returns the error for a Status that came by itself, as in the ERROR event of a watch.
+// FromStatus returns the error for a Status that did not come as an HTTP response, as in the ERROR event of a watch.
 func FromStatus(s meta.Status) *StatusError { return fromStatus(s, "") }
 
 func fromStatus(s meta.Status, method string) *StatusError {
@@ -51,8 +51,7 @@ func fromStatus(s meta.Status, method string) *StatusError {
 	return e
 }
 
-// Error says what the server said, on one line: the reason, the code and the message. Whoever made the request puts before
-// it which request that was.
+// Error returns the server's reason, code and message on one line. The caller puts the request before it.
 func (e *StatusError) Error() string {
 	if e == nil {
 		return "server said nothing"
@@ -69,8 +68,8 @@ func (e *StatusError) Error() string {
 	return b.String()
 }
 
-// Is reports whether the answer means the target, a [Reason]: the server said that word, or said no listed word and has
-// the code that stands for it. The codes 410, 413 and 429 mean their reasons whatever word comes with them.
+// Is reports whether the answer matches target, a [Reason]: the server sent that word, or sent no listed word and has the
+// code that implies it. The codes 410, 413 and 429 match their reasons whatever word comes with them.
 func (e *StatusError) Is(target error) bool {
 	t, ok := target.(Reason)
 	if !ok || e == nil || t == "" {
@@ -92,13 +91,13 @@ func (e *StatusError) Is(target error) bool {
 	return said.Code() == 0 && reasonOfCode(e.Status.Code, "") == t
 }
 
-// reason returns the word that the server said, or else the one that the code stands for.
+// reason returns the word that the server sent, or else the one that the code implies.
 func (e *StatusError) reason() Reason {
 	return Reason(cmp.Or(e.Status.Reason, string(reasonOfCode(e.Status.Code, ""))))
 }
 
-// Causes returns the causes that the server listed, such as the fields of an invalid object with their paths. The slice is
-// the error's own.
+// Causes returns the causes that the server listed, such as the invalid fields of an object with their paths. The slice
+// belongs to the error: do not change it.
 func (e *StatusError) Causes() []meta.StatusCause {
 	if e == nil || e.Status.Details == nil {
 		return nil
@@ -123,7 +122,7 @@ func visit(err error, yield func(*StatusError) bool) bool {
 	return true
 }
 
-// unwrap returns what err wraps or joins; nothing for nil and for a leaf.
+// unwrap returns the errors that err wraps or joins; nothing for nil and for a leaf.
 func unwrap(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return joined.Unwrap()
