@@ -17,82 +17,83 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Config says where an API server is and how to talk to it. The zero value of every field but Server is a usable
-// default. New copies what it needs: a Config may be changed and used again afterwards.
+// Config says where an API server is and how to talk to it. The zero value of every field but Server is a usable default. New
+// copies the Config: it may be changed and used again afterwards.
 //
-// Printing a Config with package fmt, or encoding it as JSON, shows no credential. Two ways out are fmt's own: it asks no
-// method of a value in an unexported field, and none for a verb that fits nothing (%p and %w, which go vet refuses).
+// Package fmt and encoding/json show no credential of a Config. There are two exceptions, because package fmt then calls no
+// method: a Config in an unexported field of another value, and a verb that does not fit (%p and %w, which go vet refuses).
 type Config struct {
 	// Server is the server's absolute URL, http or https, such as "https://10.0.0.1:6443". A path is a prefix of every
 	// request's path.
 	Server string
 
-	// TLS says whom to trust and who to be. It is used with https servers only.
+	// TLS says which servers to trust and which client certificate to show. It is used with https servers only.
 	TLS TLS
 
-	// BearerToken is sent with each request that has no Authorization yet. BearerTokenFile, where both are set, wins.
+	// BearerToken is sent with each request that has no Authorization yet. If BearerTokenFile is also set, the file is used.
 	BearerToken string
 
-	// BearerTokenFile holds the token. It is read again at least once a minute, because the tokens of service accounts
-	// expire, and after a token was refused (401); while it cannot be read, the last good token is used, and Hooks.Stale
-	// is told. See [TLS] for a file system that does not answer.
+	// BearerTokenFile names a file that holds the token. The client reads it again at least once a minute, because the tokens of
+	// service accounts expire, and after the server refused a token (401). While the file cannot be read, the client uses the
+	// last good token and calls Hooks.Stale. See [TLS] for a file system that does not answer.
 	BearerTokenFile string
 
 	// Username and Password are sent with each request, as HTTP's basic authentication (RFC 7617). They exclude the tokens.
 	Username, Password string
 
-	// Credentials gets credentials that change while the program runs, such as those of a plugin. It excludes the fields
-	// above, and the certificate of TLS.
+	// Credentials gets credentials that change while the program runs, such as those of a plugin. It excludes the fields above,
+	// and the certificate of TLS.
 	Credentials *Credentials
 
-	// Impersonate is whom the client acts for, unless a handle says otherwise; see [Resource.As]. Nil means nobody: the client
-	// acts for itself. An Impersonation without a User is refused.
+	// Impersonate is the user that the client acts for, unless a handle says otherwise; see [Resource.As]. Nil means that the
+	// client acts for itself. New refuses an Impersonation without a User.
 	Impersonate *Impersonation
 
-	// UserAgent is sent with each request; empty means "bowline/v0 (os/architecture)". The server takes what stands before
-	// the first slash as the field manager of writes that name none.
+	// UserAgent is sent with each request; empty means "bowline/v0 (os/architecture)". For a write that names no field manager,
+	// the server uses the text before the first slash.
 	UserAgent string
 
-	// Limiter, where set, is waited for before each request except watches. Nil means no limit: API servers protect
-	// themselves with priority and fairness. Several clients may share one.
+	// Limiter, if set, delays each request except watches. Nil means no limit: API servers protect themselves with priority and
+	// fairness. Several clients may share one.
 	Limiter *rate.Limiter
 
-	// Retry says how often, and when, a request is sent again that failed in passing.
+	// Retry says when and how often the client retries a request after a transient failure.
 	Retry Retry
 
-	// StallTimeout bounds how long a server may make no progress with an answer while a call waits for it; 0 means 30 s, and a
-	// negative duration means no bound. An answer has stalled when less than 1 KiB of it came in a wait of that length; the
-	// time that the caller takes between two reads does not count, and neither do the silences of a watch, or of what a raw
-	// request follows (watch and follow in its query). Unless StallTimeout is negative, the headers of an answer must come
-	// within 75 s, which is more than an API server takes for a request. The error has a [*StallError] in it.
+	// StallTimeout bounds how long a server may make no progress with an answer while a call waits for it. 0 means 30 s, and a
+	// negative duration means no bound. An answer stalls when less than 1 KiB of it arrives in a wait of that length. Three times
+	// do not count: the time that the caller takes between two reads, the silences of a watch, and the silences of a raw request
+	// that follows its answer (watch and follow in its query). Unless StallTimeout is negative, the headers of an answer must
+	// arrive within 75 s, which is more than an API server takes for a request. The error wraps a [*StallError].
 	//
-	// Nothing bounds how long a call takes as a whole, but its context.
+	// Only the context limits how long a call takes as a whole.
 	StallTimeout time.Duration
 
-	// Concurrency, where set, bounds how many requests are under way at a time, watches excepted, and finds out by itself how
-	// many the server takes. Nil means no bound. Several clients may share one; with a Limiter, both are waited for.
+	// Concurrency, if set, bounds how many requests are under way at a time, except watches, and finds out by itself how many the
+	// server takes. Nil means no bound. Several clients may share one. If Limiter is set too, a request waits for both.
 	Concurrency *Concurrency
 
 	// MaxObject bounds the size of one object, in bytes after decompression; 0 means 32 MiB. A larger one is an [*AnswerError],
-	// noticed while it is read. In a list or a watch that is the *DecodeError of this one object, which is skipped.
+	// which the client returns while it reads. In a list or a watch the error is the *DecodeError of this one object, which is
+	// skipped.
 	MaxObject int
 
-	// Uncompressed asks the server not to compress its answers: less work on both sides, and more bytes between them.
+	// Uncompressed asks the server not to compress its answers. That saves work on both sides and sends more bytes.
 	Uncompressed bool
 
-	// Dial makes connections; nil means net.Dialer with a timeout of 30 s. It is used for everything.
+	// Dial makes every connection; nil means net.Dialer with a timeout of 30 s.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-	// Proxy chooses a proxy for a request, one of http, https or socks5; nil means http.ProxyFromEnvironment. The user of the
-	// URL is for the proxy, and the client's credentials are for the server only. An https proxy is trusted if the system's
-	// authorities or those of TLS vouch for it.
+	// Proxy chooses a proxy for a request, one of http, https or socks5; nil means http.ProxyFromEnvironment. The user in the
+	// proxy's URL is sent only to the proxy, and the client's credentials only to the server. The client trusts an https proxy if
+	// the system's authorities or those of TLS vouch for it.
 	Proxy func(*http.Request) (*url.URL, error)
 
-	// Wrap, where set, is given the transport and returns the one to use. It sees each request, watches too, with its
-	// credentials, and should keep the context of what it sends on: by that the transport knows a watch.
+	// Wrap, if set, gets the transport and returns the one to use. It sees each request, watches too, with its credentials. It
+	// should keep the context of the request that it sends on, because the transport recognizes a watch by it.
 	Wrap func(http.RoundTripper) http.RoundTripper
 
-	// Hooks are called on the things that a program may want to see. All are optional.
+	// Hooks are called on events that a program may want to observe. All are optional.
 	Hooks Hooks
 
 	// Logger gets one line for each request at V(6), and nothing else. The zero value discards it.
@@ -101,20 +102,19 @@ type Config struct {
 	test *undertest.Test // that the client is used in, or nil; see UnderTest
 }
 
-// TLS says which servers to trust and which certificate to show. Data wins over a file of the same purpose. Files are
-// first read when a request needs them, not by New. They are read again by a request each 30 s, and when a handshake fails
-// for a certificate, or the server refuses the client (401); that request is then sent once more if they have changed.
-// What is new in them is for new requests, on new connections. Requests under way go on, watches too, and the connections
-// of those that were there before are closed after the last of them. While a file cannot be used, what was in it before
-// is, and Hooks.Stale is told.
+// TLS says which servers to trust and which certificate to show. Data wins over a file of the same purpose. New does not read the
+// files: the first request that needs them does. A request reads them again every 30 s, and when a handshake fails because of a
+// certificate or the server refuses the client (401). That request is then sent once more if the files have changed. New requests
+// use the new contents, on new connections. Requests under way go on, watches too; the client closes the old connections after
+// the last of them. While a file cannot be used, the client uses its previous contents and calls Hooks.Stale.
 //
-// A file system may not answer, such as a network mount whose server is gone. Then a request waits for a second and uses what
-// was in the files before. A request for which nothing was read before waits until its context ends, and for 30 s at most; its
-// error names the file. Nothing can end such a read: one goroutine of the client, with one open file, stays until the system
-// answers, for the files of TLS, and one for Config.BearerTokenFile. [Client.Close] does not wait for them.
+// A file system may not answer, such as a network mount whose server is gone. A request then waits for a second and uses the
+// previous contents of the files. A request that has no previous contents waits until its context ends, at most 30 s; its error
+// names the file. Such a read cannot be ended: until the system answers, one goroutine of the client stays for the files of TLS,
+// and one for Config.BearerTokenFile, each with one open file. [Client.Close] does not wait for them.
 type TLS struct {
-	// CAFile and CAData hold PEM certificates. Where either is set, only servers that they vouch for are trusted, and the
-	// system's own certificates are not.
+	// CAFile and CAData hold PEM certificates. If either is set, the client trusts only servers that they vouch for, and not the
+	// system's own certificates.
 	CAFile string
 	CAData []byte
 
@@ -127,25 +127,25 @@ type TLS struct {
 	// ServerName replaces the host of Config.Server in the handshake (SNI) and in the check of the server's certificate.
 	ServerName string
 
-	// Insecure accepts any server certificate, an https proxy's too. It excludes CAFile and CAData.
+	// Insecure accepts any server certificate, also that of an https proxy. It excludes CAFile and CAData.
 	Insecure bool
 }
 
-// Hooks are functions that a client calls as things happen. Each must be safe for use by several goroutines at once and
-// should return soon, because the request waits for it.
+// Hooks are functions that a client calls on events. Each must be safe for use by several goroutines at once and should return
+// soon, because the request waits for it.
 type Hooks struct {
-	// Request is called after each HTTP exchange, when the headers of the answer are there or the attempt has failed.
+	// Request is called after each HTTP exchange, when the headers of the answer have arrived or the attempt has failed.
 	Request func(ctx context.Context, r RequestInfo)
 
-	// Retry is called after an attempt that failed and before the wait for the next one.
+	// Retry is called after a failed attempt, before the wait for the next one.
 	Retry func(ctx context.Context, r RetryInfo)
 
 	// Warning is called with each warning of the server, once per distinct text and client. After 1000 distinct texts,
 	// an earlier one may be reported again. If an answer has more than 100 warnings, a last one says how many were left out.
 	Warning func(ctx context.Context, w Warning)
 
-	// Stale is called when a token, a certificate or an authority could not be got again, and the old one stays in use. It is
-	// called by a request, or by what fetches a credential in the background; ctx has the values of a request.
+	// Stale is called when a token, a certificate or an authority could not be refreshed, and the old one stays in use. The
+	// caller is a request, or the fetch of a credential in the background; ctx has the values of a request.
 	Stale func(ctx context.Context, err error)
 }
 
@@ -178,7 +178,7 @@ func (c Config) validate() (*url.URL, error) {
 		{"TLS.KeyFile", c.TLS.KeyFile},
 		{"BearerTokenFile", c.BearerTokenFile},
 	} {
-		if conn.BreaksHeader(file.path) { // a key in its place would be in the error of opening it
+		if conn.BreaksHeader(file.path) { // this may be a key instead of a path; opening it would put the key in the error
 			bad("%s must be a path, and has a control character in it", file.field)
 		}
 	}
@@ -196,7 +196,7 @@ func (c Config) validate() (*url.URL, error) {
 	return server, errors.Join(errs...)
 }
 
-// validateIdentity checks who the client is to be. There is one way to say it, beside a certificate.
+// validateIdentity checks the credentials: a certificate, and at most one other way to say who the client is.
 func (c Config) validateIdentity(bad func(format string, args ...any)) {
 	token, basic := c.BearerToken != "" || c.BearerTokenFile != "", c.Username != "" || c.Password != ""
 	if conn.HasControl(c.BearerToken) {
@@ -234,7 +234,7 @@ func (c Config) validateIdentity(bad func(format string, args ...any)) {
 	}
 }
 
-// connection returns what the connections of a client need. c is valid.
+// connection returns the options for the connections of a client. c is valid.
 func (c Config) connection(server *url.URL) conn.Options {
 	o := conn.Options{
 		Server: server, TLS: conn.TLS(c.TLS), TokenFile: c.BearerTokenFile, Token: c.BearerToken, Username: c.Username, Password: c.Password,
@@ -250,7 +250,7 @@ func (c Config) connection(server *url.URL) conn.Options {
 // defaultStall is the default of Config.StallTimeout.
 const defaultStall = 30 * time.Second
 
-// stallTimeout returns the bound that StallTimeout means, 0 for none.
+// stallTimeout returns the bound that StallTimeout stands for; 0 means no bound.
 func (c Config) stallTimeout() time.Duration {
 	if c.StallTimeout == 0 {
 		return defaultStall
@@ -258,10 +258,10 @@ func (c Config) stallTimeout() time.Duration {
 	return max(c.StallTimeout, 0)
 }
 
-// Anonymous returns a configuration for the same server, by the same way, that says nothing of who the client is: without
-// tokens, password, client certificate, Credentials, Impersonate, and Wrap, which might add any of them. Whom to trust, the
-// proxy and its password, Dial, limits, hooks and the logger stay. It is for asking what anybody may ask, and for requests
-// with credentials of their own, such as a token to be checked.
+// Anonymous returns a configuration for the same server, by the same way, without anything that identifies the client. It leaves
+// out tokens, password, client certificate, Credentials, Impersonate, and Wrap, which might add any of them. It keeps the
+// authorities, the proxy and its password, Dial, limits, hooks and the logger. Use it to ask questions that anybody may ask, and
+// for requests with credentials of their own, such as a token to check.
 func (c Config) Anonymous() Config {
 	c.BearerToken, c.BearerTokenFile = "", ""
 	c.Username, c.Password = "", ""

@@ -1,41 +1,42 @@
-// Package client is a typed client of the Kubernetes API: bytes on the wire to values of your own type, and back.
+// Package client is a typed client of the Kubernetes API. It decodes objects from the wire into your own types, and encodes them
+// back.
 //
-// A [Config] says where the server is, [New] makes a [Client] of it without any I/O, and [For] binds the client to a
-// resource:
+// A [Config] says where the server is. [New] makes a [Client] from it, without any I/O, and [For] binds the client to a resource:
 //
 //	var Pods = client.Type[*Pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
 //
 //	pods := client.For(c, Pods)
 //	pod, err := pods.Get(ctx, meta.Key{Namespace: "web", Name: "a"})
 //
-// # Which call for what
+// # Choosing a call
 //
-// What the API does with every resource is a method of its handle, a [Resource]:
+// The operations that the API has for every resource are methods of its handle, a [Resource]:
 //
 //	list, err := pods.List(ctx, client.ListOptions{Namespace: "web", LabelSelector: "app=a"}) // All streams instead
 //	pod, err := pods.Create(ctx, &Pod{...})
-//	pod, err := pods.Modify(ctx, key, func(p *Pod) error { ... }) // reads, changes, writes; again after a conflict
-//	pod, did, err := pods.Ensure(ctx, &Pod{...})                  // creates it, or changes what it says and the server has otherwise
+//	pod, err := pods.Modify(ctx, key, func(p *Pod) error { ... }) // reads, changes and writes; starts again after a conflict
+//	pod, did, err := pods.Ensure(ctx, &Pod{...})                  // creates the object, or sets the fields that differ
 //	pod, err := pods.Patch(ctx, key, patch.Merge(...))            // sends the change without reading
 //	pod, err := pods.With(client.WriteOptions{FieldManager: "me"}).Apply(ctx, key, config, client.ApplyOptions{})
 //	pod, err := pods.AddFinalizer(ctx, key, "example.com/cleanup") // and RemoveFinalizer
-//	err := pods.Delete(ctx, key, client.DeleteOptions{})          // DeleteCollection for what a selector selects
+//	err := pods.Delete(ctx, key, client.DeleteOptions{})          // DeleteCollection deletes all that a selector matches
 //	for event, err := range pods.Watch(ctx, client.WatchOptions{Namespace: "web"}) { ... }
 //	table, err := pods.Table(ctx, client.ListOptions{})           // the columns that kubectl prints
 //
-// A subresource is a handle of its own, a [Sub], with those of the methods that are about one object: [Resource.Status],
-// [Resource.Sub] for others that take the object itself, [ScaleOf], and [SubOf] for those that take something else:
+// A subresource has its own handle, a [Sub], with the methods that concern one object. [Resource.Status] and [Resource.Sub]
+// return the handle of a subresource that reads and writes the object itself. [ScaleOf] and [SubOf] return the handle of one that
+// has its own type:
 //
 //	pod, err := pods.Status().Modify(ctx, key, func(p *Pod) error { ... })
 //	scale, err := client.ScaleOf(deployments).Modify(ctx, key, func(s *client.Scale) error { s.Spec.Replicas = 3; return nil })
 //	csr, err := requests.Sub("approval").Modify(ctx, key, func(r *Request) error { ... })
 //
-// What changes a handle gives another one, and leaves the first as it is: [Resource.In] binds it to a namespace,
-// [Resource.With] has options for writes, and [Resource.As] acts for somebody else, which also holds for what is made of the
-// handle and for the functions that take it. [Metadata] reads no more than the metadata.
+// Some methods return a changed handle and leave the original as it is. [Resource.In] binds a handle to a namespace,
+// [Resource.With] sets options for writes, and [Resource.As] acts for another user. The new settings also hold for handles that
+// are made from the new one, and for functions that take it. [Metadata] returns a handle that reads only the metadata.
 //
-// A function, and no method, is what only some resources have, what has objects of another type than its handle, and what the
-// API has no verb for:
+// Some operations are functions: those that only some resources support, those whose objects have another type than the handle's,
+// and those that the API has no verb for:
 //
 //	err := client.Evict(ctx, pods, key, client.EvictOptions{}) // and Bind
 //	token, err := client.RequestToken(ctx, serviceAccounts, key, client.TokenOptions{})
@@ -43,80 +44,77 @@
 //	answer, err := client.CanI(ctx, c, client.Access{Verb: "list", Resource: Pods.GVR()}) // and Can, Rules, WhoAmI
 //	err := client.SetController(pod, client.OwnerOf(Jobs, job)) // a reference in pod, before it is written
 //
-// HTTP that is not about objects is the Client's: [Client.Proxy] reaches services and pods through the API server, and
-// [Client.Raw] every other path.
+// The Client itself sends HTTP requests that are not about objects: [Client.Proxy] reaches services and pods through the API
+// server, and [Client.Raw] reaches every other path.
 //
-// A resource that is known only when the program runs is one with meta.Unstructured as its T; package client/discovery says
-// which there are, and package client/kubeconfig finds the Config:
+// For a resource that is known only when the program runs, use meta.Unstructured as T. Package client/discovery lists the
+// server's resources, and package client/kubeconfig finds the Config:
 //
 //	things := client.For(c, client.Type[*meta.Unstructured]{Group: "example.com", Version: "v1", Kind: "Thing", Resource: "things"})
 //
-// # Which write
+// # Choosing a write
 //
-// [Resource.Modify] is for a change that depends on what is there, such as one more element of a list, or a counter's next
-// value. It is for status, too: r.Status().Modify.
-//
-// [Resource.Ensure] is for an object that is to be as the program says, whether it is there or not: what a controller makes of
-// its own resource. It sets what its argument says, leaves everything else, and tells in [Ensured] what it has done. It removes what
-// EnsureOptions.Absent names, and the few things that the documentation of [Resource.Ensure] lists.
-//
-// [Resource.Apply] is for the same where fields are to vanish when the program no longer names them, or where others have a say
-// in the same lists. The server notes whose each field is, so every writer needs a name (WriteOptions.FieldManager).
-//
-// [Resource.Patch] is for a change that is known without looking, such as a label; package patch says which patch for what.
-// It can also hold for one version only.
-//
-// [Resource.Create] and [Resource.Update] send an object as it stands. Update is for who has read all of it, with a type that
-// has all of it, and wants a Conflict if it has changed since.
+//   - [Resource.Modify] makes a change that depends on the present object, such as appending to a list or incrementing a
+//     counter. For status, use r.Status().Modify.
+//   - [Resource.Ensure] makes an object as the program says, whether it exists or not. A controller uses it for the objects that
+//     it makes for its own resource. Ensure sets the fields that its argument has and leaves everything else; [Ensured] reports
+//     the result. Ensure removes the places that EnsureOptions.Absent names, and the few things that its documentation lists.
+//   - [Resource.Apply] does the same, and also removes fields that the program no longer names. Use it too when several writers
+//     share the same lists. The server records the owner of each field, so every writer needs a name (WriteOptions.FieldManager).
+//   - [Resource.Patch] sends a change that does not depend on the present object, such as a label. Package patch says which kind
+//     of patch to use. A patch can also be limited to one version of the object.
+//   - [Resource.Create] and [Resource.Update] send an object as it is. Use Update when you have read the object with a T that
+//     models all of it, and want a Conflict if it has changed since.
 //
 // # Guarantees
 //
-// Reads are live: nothing here caches, and nothing runs in the background, except that a call may find that a credential is
-// about to expire, and have the next one fetched while it goes on ([Credentials]). Each call makes the requests that its
-// documentation names, and one more where the server has refused a credential (401) and there is another. Every call ends
-// soon after its context does, and leaves no goroutine behind; connections that are idle are kept for later calls until
-// [Client.Close].
+// Reads are live: the client does not cache. Nothing runs in the background, with one exception: when a credential is about to
+// expire, a call has the next one fetched while the call goes on ([Credentials]). Each call makes the requests that its
+// documentation names, and one more if the server refuses a credential (401) and there is another one. Every call ends soon after
+// its context ends, and leaves no goroutine behind. Idle connections are kept for later calls until [Client.Close].
 //
-// Objects are decoded one by one as they arrive, into exactly the fields that T names. A list is never held as a whole,
-// unless the caller asks for it with [Resource.List]. metadata.managedFields is cut from lists and watches unless asked for.
+// Objects are decoded one by one as they arrive, into exactly the fields that T names. The client never holds a whole list unless
+// the caller asks for it with [Resource.List]. It cuts metadata.managedFields from lists and watches by default.
 //
-// Watches use connections of their own, so that none of them holds up an ordinary request, and more of them once the server
-// allows no further one on a connection. An HTTP/2 connection whose other end is gone without a word is found within a minute,
-// by net/http's own probes. Each new connection asks for the server's address anew.
+// Watches have their own connections, so that they do not delay ordinary requests. The client opens another connection when the
+// server allows no more watches on the present one. The probes of net/http detect within a minute that the other end of an HTTP/2
+// connection is gone. Each new connection looks up the server's address again.
 //
-// A request that failed in passing is sent again, where nothing can be broken by that; [Retry] says when. Nothing is sent twice
-// that could take effect twice, unless the server asks for it. A server that accepts a request and makes no progress with its
-// answer is given up ([Config.StallTimeout]): nothing bounds how long an answer takes in all, but the caller's context.
+// The client retries a request after a transient failure, but only when retrying is safe; [Retry] has the rules. A request that
+// could take effect twice is never sent twice, unless the server asks for it. The client gives up on a server that accepts a
+// request and then makes no progress with its answer ([Config.StallTimeout]). Only the caller's context limits the total time of
+// an answer.
 //
-// Names and namespaces are checked as path segments before anything is sent. Credentials, and the names of those on whose
-// behalf a request is made ([Resource.As]), are sent to the configured server only: a redirect to another origin is an
-// error. No type that can hold a secret shows it when it is printed, logged or encoded.
+// Names and namespaces are checked as path segments before a request is sent. Credentials, and the names of the users that a
+// request acts for ([Resource.As]), are sent only to the configured server: a redirect to another origin is an error. No type
+// that can hold a secret shows it when it is printed, logged or encoded.
 //
-// Tokens, certificates and authorities in files are read again, and what is new is for new requests: what is under way is
-// never cut. While a file or a source of credentials is broken, the last good one is used, and Hooks.Stale is told.
+// The client reads files with tokens, certificates and authorities again, and uses the new contents for new requests. It never
+// cuts a request that is under way. While a file or a source of credentials is broken, the client uses the last good one and
+// calls Hooks.Stale.
 //
-// # Less than the object
+// # Partial types
 //
-// A T that names few fields costs what those cost. It can be written, too: [Resource.Modify], [Resource.Patch] and
-// [Resource.Apply] keep what it does not name, and [Resource.Update], which replaces the whole object, refuses to remove that.
-// [Metadata] makes a handle of which the server sends the metadata only; [meta.Raw] as T has the metadata decoded and the rest
-// as compact bytes, and [meta.Unstructured] is for those who need all of an object without a struct for it.
+// A T with few fields costs only those fields to decode. It can also be written: [Resource.Modify], [Resource.Patch] and
+// [Resource.Apply] keep the fields that T does not name, and [Resource.Update], which replaces the whole object, refuses to
+// remove them. [Metadata] makes the server send only the metadata. With [meta.Raw] as T, the client decodes the metadata and
+// keeps the rest as compact bytes. [meta.Unstructured] holds a whole object without a struct for it.
 //
 // # Errors
 //
 // A call that fails returns an [*OpError]. It names the verb, the resource and the object, and wraps the cause:
 //
-//   - *errors.StatusError: the server's answer; errors.Is(err, apierrors.NotFound) asks for its reason.
-//   - [*UsageError]: the call cannot be right, and nothing was sent.
-//   - [*CredentialError]: there is no credential, and nothing was sent.
+//   - *errors.StatusError: the server's answer; errors.Is(err, apierrors.NotFound) tests its reason.
+//   - [*UsageError]: the call is wrong whatever the server says; nothing was sent.
+//   - [*CredentialError]: there is no credential; nothing was sent.
 //   - [*AnswerError]: the answer is not JSON, of another kind, too large, or of another version than [Exact] asks for.
-//   - [*DecodeError]: one object does not fit its type; the others of its list or watch are handed on.
+//   - [*DecodeError]: one object does not fit its type; the call hands on the other objects of its list or watch.
 //   - [*EventError]: a watch event cannot be used, or the server ends the watch by a status within it.
 //   - [*StallError]: the server stopped in the middle of its answer.
 //   - [*ProjectionError]: the update would remove fields that the type does not have.
-//   - [*IgnoredError]: the server has left out a part of the change of a Modify.
+//   - [*IgnoredError]: the server left out a part of the change of a Modify.
 //   - [*PreconditionError]: the object is not the one that Ensure asks for.
-//   - [*DeletingError]: the object is being deleted, so that it cannot be ensured and gets no finalizer.
+//   - [*DeletingError]: the object is being deleted, so it cannot be ensured and gets no finalizer.
 //   - [*ControllerError]: the object has another controller.
 //
 // Three types wrap one of these, and say more about the call:
@@ -127,5 +125,6 @@
 //
 // [WaitFor] returns a [*WaitError].
 //
-// An answer that was cut is an error, never a shorter object or list. The error wraps io.ErrUnexpectedEOF if net/http's does.
+// An answer that was cut short is an error, never a shorter object or list. The error wraps io.ErrUnexpectedEOF if net/http's
+// error does.
 package client

@@ -17,21 +17,21 @@ import (
 	"github.com/bowline-go/bowline/internal/pipeline"
 )
 
-// Item is one object of a list as [Resource.ListEach] hands it on.
+// Item is one object of a list that [Resource.ListEach] hands on.
 type Item[T meta.Object] struct {
-	// Identity is the object's as the server sent it, whatever T keeps of it.
+	// Identity is the object's identity as the server sent it, whatever T keeps of it.
 	Identity meta.Identity
 	// Object is the decoded object, or the one that reuse returned; it is the zero T when Err is set.
 	Object T
 	// Reused says that Object came from reuse and was not decoded.
 	Reused bool
-	// Err is a *DecodeError when this one object does not fit T or exceeds a limit of the client's; of the latter Identity has
-	// what could be read.
+	// Err is a *DecodeError when this one object does not fit T or exceeds a limit of the client's. If it exceeds a limit,
+	// Identity has the fields that could be read.
 	Err error
 }
 
-// List reads every page and returns all objects, with the list's resource version. An object that does not decode fails
-// the list: use [Resource.All] to go on without it.
+// List reads every page and returns all objects, with the list's resource version. An object that does not decode fails the list.
+// [Resource.All] can go on without that object.
 func (r Resource[T]) List(ctx context.Context, o ListOptions) (meta.List[T], error) {
 	list := meta.List[T]{Items: []T{}}
 	m, err := r.each(ctx, r.listRequest(o), o, nil, func(item Item[T]) error {
@@ -45,11 +45,11 @@ func (r Resource[T]) List(ctx context.Context, o ListOptions) (meta.List[T], err
 	return list, nil
 }
 
-// All iterates over every object, page by page, while they arrive. An error is final, except a *DecodeError, which is about
-// one object and comes with its zero T. Leaving the loop ends the request.
+// All iterates over every object, page by page, as they arrive. An error is final, except a *DecodeError, which is about one
+// object and comes with its zero T. Leaving the loop ends the request.
 //
-// The server waits for a loop that is slower than the network, but not for ever: an API server usually gives up a request
-// after a minute, and the list then ends with an error. A loop that does long work for each object starts from List.
+// The server waits for a loop that is slower than the network, but not forever: an API server usually gives up on a request after
+// a minute, and the list then ends with an error. If a loop does long work for each object, use List first.
 func (r Resource[T]) All(ctx context.Context, o ListOptions) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		errLeft := errors.New("loop left")
@@ -66,32 +66,33 @@ func (r Resource[T]) All(ctx context.Context, o ListOptions) iter.Seq2[T, error]
 	}
 }
 
-// ListEach calls fn with every object, page by page, while they arrive, and returns the list's metadata. The next page is
-// requested as soon as the current one has said where it starts, so it is usually there when it is wanted.
+// ListEach calls fn with every object, page by page, as they arrive, and returns the list's metadata. It requests the next page
+// as soon as the current one has said where the next one starts, so the next page has usually arrived when it is needed.
 //
-// Where reuse is not nil it is asked before an object is decoded, with the object's identity; if it returns true its object
-// is handed on and the server's is skipped. That is how a cache relists without decoding what has not changed.
+// If reuse is not nil, ListEach calls it with the identity of each object before it decodes the object. If reuse returns true,
+// ListEach hands on the object that reuse returned and skips the server's. So a cache can relist without decoding unchanged
+// objects.
 //
-// reuse and fn are called by the calling goroutine, each with the objects in the server's order; reuse may be some hundred
-// objects ahead of fn. What is longer than a few objects is decoded by further goroutines too, of which all lists and watches
-// of a client share four, or GOMAXPROCS if that is less. So a method of T that decodes, such as UnmarshalJSON, must be safe
-// to be called for several objects at once. If it panics, that is the object's *DecodeError, which says where, and not with
-// what value. When ListEach returns, however it does, nothing of it runs any more.
+// The calling goroutine calls reuse and fn, each with the objects in the server's order; reuse may be some hundred objects ahead
+// of fn. If the list is longer than a few objects, further goroutines decode too. All lists and watches of a client share four of
+// them, or GOMAXPROCS if that is less. So a method of T that decodes, such as UnmarshalJSON, must be safe for concurrent calls on
+// several objects. A panic in it becomes the object's *DecodeError, which says where it happened, but not the panic value. When
+// ListEach returns, for whatever reason, none of its goroutines is running.
 //
-// At most about 2 MiB of JSON are held at a time, or one object where that is larger; Config.MaxObject bounds the object.
-// Nothing bounds the number of objects: a page is never held as a whole, so a server that sends everything at once, which
-// it may do whatever PageSize says, costs no more than one that sends pages.
+// ListEach holds at most about 2 MiB of JSON at a time, or one object if that is larger; Config.MaxObject bounds the object. The
+// number of objects is not bounded. ListEach never holds a whole page: a server may send everything at once, whatever PageSize
+// says, and that costs no more than pages do.
 //
-// A server that goes on with continue tokens, but not with objects, ends the list with an error: when a token comes again, or
+// A server that sends further continue tokens but no further objects ends the list with an error: when a token is repeated, or
 // when 100 pages in a row are empty or begin with an object that an earlier page began with.
 //
-// An error of fn ends the list and is returned as it is. The error of a list that was cut short is never io.EOF, and the
-// objects before it have been handed on by then; on a later page than the first it is a *PageError. The metadata is returned
-// only for a list that was read to its end; its resource version is that of the first page, so that a watch from there
+// An error of fn ends the list, and ListEach returns it unchanged. The error of a list that was cut short is never io.EOF, and
+// the objects before it have been handed on; on a later page than the first it is a *PageError. ListEach returns the metadata
+// only after it has read the list to its end. The metadata's resource version is that of the first page, so a watch from there
 // misses nothing.
 //
-// Each page is asked for once: Config.Retry does not apply, because a caller of ListEach usually recovers by itself. [Resource.List]
-// and [Resource.All] ask again.
+// ListEach asks for each page once: Config.Retry does not apply, because its callers usually have a recovery of their own.
+// [Resource.List] and [Resource.All] retry.
 func (r Resource[T]) ListEach(
 	ctx context.Context, o ListOptions, reuse func(meta.Identity) (T, bool), fn func(Item[T]) error,
 ) (meta.ListMeta, error) {
@@ -113,7 +114,7 @@ func (r Resource[T]) each(
 	l.q.query = o.query()
 	resp, err := r.send(fetching, l.q)
 	if o.isFloor() && isTooOld(err) {
-		// The API concepts leave this to the client: the server took the least version for the exact one.
+		// The API concepts leave this to the client: the server took the minimum version for the exact one.
 		l.q.query = o.pageQuery()
 		resp, err = r.send(fetching, l.q)
 	}
@@ -121,7 +122,7 @@ func (r Resource[T]) each(
 		return meta.ListMeta{}, err
 	}
 	l.pipe = pipeline.New(&r.c.decoders, l.decode, func(item Item[T]) error {
-		if ctx.Err() != nil { // what has been read already is not handed on any more
+		if ctx.Err() != nil { // nothing is handed on after ctx has ended
 			return l.fail(conn.ContextError(ctx))
 		}
 		return fn(item)
@@ -174,9 +175,9 @@ func (r Resource[T]) listRequest(o ListOptions) request {
 	return q
 }
 
-// listing is one call of ListEach. The calling goroutine frames, asks reuse and calls fn. Once a list turns out to be long, the
-// body is read by one further goroutine, and objects are decoded by a few (see package pipeline); one more waits for the headers of
-// the next page. end waits for all of them.
+// listing is one call of ListEach. The calling goroutine frames, and calls reuse and fn. Once a list turns out to be long, one
+// further goroutine reads the body and a few decode objects (see package pipeline); one more waits for the headers of the next
+// page. end waits for all of them.
 type listing[T meta.Object] struct {
 	r      Resource[T]
 	q      request
@@ -192,7 +193,7 @@ type listing[T meta.Object] struct {
 	pages  *pipeline.Pages
 }
 
-// fail returns err as the error of the list, or of the page where that is a later one.
+// fail returns err as the error of the list, or of the page if that is a later one.
 func (l *listing[T]) fail(err error) error {
 	if l.number > 1 {
 		err = &PageError{Page: l.number, Err: err}
@@ -200,8 +201,8 @@ func (l *listing[T]) fail(err error) error {
 	return l.q.fail(err)
 }
 
-// end stops everything that was started for the list, and waits for it. The order matters: a read
-// that is waiting ends when its context does, or its body is closed.
+// end stops everything that was started for the list, and waits for it. The order matters: a blocked read ends when its context
+// ends or its body is closed.
 func (l *listing[T]) end() {
 	l.cancel()
 	if l.body != nil {
@@ -213,8 +214,7 @@ func (l *listing[T]) end() {
 	l.next.discard()
 }
 
-// page sends the objects of one page down the pipeline. It calls more once, with the continue token, if there is a further
-// page.
+// page sends the objects of one page down the pipeline. It calls more once, with the continue token, if there is another page.
 func (l *listing[T]) page(ctx context.Context, resp *http.Response, more func(token string) error) (meta.ListMeta, error) {
 	l.body, l.first, l.empty = resp.Body, meta.Key{}, true
 	var m meta.ListMeta
@@ -264,7 +264,7 @@ func (l *listing[T]) start(h jsonstream.Header, more func(token string) error) e
 	return more(h.Continue)
 }
 
-// item makes an Item of one object, and says whether it is to be decoded yet.
+// item makes an Item of one object, and reports whether it must still be decoded.
 func (l *listing[T]) item(raw jsonstream.Item) (it Item[T], decode bool, err error) {
 	if l.empty {
 		l.first, l.empty = raw.Identity.Key(), false
@@ -288,7 +288,7 @@ func (l *listing[T]) decode(it *Item[T], raw jsonstream.Item) {
 	decodeInto(&it.Object, &it.Err, raw, l.r.decodeItem)
 }
 
-// decodeItem decodes an object of a list, which need not say its kind; where it does, it must be the descriptor's.
+// decodeItem decodes an object of a list. The object may leave out its kind; if it has one, it must be the descriptor's.
 func (r Resource[T]) decodeItem(raw jsonstream.Item) (T, error) {
 	if raw.Kind != "" || raw.APIVersion != "" {
 		if err := r.checkKind(raw.APIVersion, raw.Kind); err != nil {
@@ -299,7 +299,7 @@ func (r Resource[T]) decodeItem(raw jsonstream.Item) (T, error) {
 	return r.decodeUnchecked(raw)
 }
 
-// nextPage is a page that has been asked for. Its goroutine waits for the headers of the answer, no longer.
+// nextPage is a page that has been asked for. Its goroutine waits only for the headers of the answer.
 type nextPage struct {
 	done chan struct{}
 	resp *http.Response
@@ -318,7 +318,7 @@ func (l *listing[T]) fetch(ctx context.Context, query url.Values) *nextPage {
 	return p
 }
 
-// discard waits for the request to end, which its context must make happen, and closes what it brought.
+// discard waits for the request to end, which requires that its context ends, and closes the body of the answer.
 func (p *nextPage) discard() {
 	if p == nil {
 		return
@@ -328,48 +328,50 @@ func (p *nextPage) discard() {
 	}
 }
 
-// DefaultPageSize is how many objects a page of a list has when ListOptions.PageSize is 0.
+// DefaultPageSize is the number of objects in a page of a list when ListOptions.PageSize is 0.
 const DefaultPageSize = 500
 
-// ListOptions choose what a list returns. The zero value lists every object of the resource, in all namespaces, as the
-// server has it now.
+// ListOptions choose what a list returns. The zero value lists every object of the resource, in all namespaces, as the server has
+// it now.
 type ListOptions struct {
 	// Namespace limits the list to one namespace; empty means all of them.
 	Namespace string
 	// LabelSelector and FieldSelector are the API's selectors, such as "app=web,tier!=cache"; empty selects everything.
 	LabelSelector string
 	FieldSelector string
-	// PageSize is how many objects the server is asked for at a time, the API's limit; 0 means DefaultPageSize, and a
-	// negative number asks for everything in one answer. Every call reads all pages, whatever the size.
+	// PageSize is the number of objects to ask the server for at a time, the API's limit; 0 means DefaultPageSize, and a negative
+	// number asks for everything in one answer. Every call reads all pages, whatever the size.
 	PageSize int
-	// ResourceVersion and ResourceVersionMatch relax how fresh the list must be, as "Resource versions" in the Kubernetes API
-	// concepts has it. Empty means what the server has now, and "0" whatever it has at hand, however old. Any other version
-	// is one that a server has sent, and ResourceVersionMatch says how it is meant; empty means NotOlderThan, which is then
-	// sent, because servers otherwise take the same version for the one or the other, depending on the limit.
+	// ResourceVersion and ResourceVersionMatch relax how fresh the list must be; see "Resource versions" in the Kubernetes API
+	// concepts. An empty ResourceVersion means the server's present state, and "0" means any state that the server has at hand,
+	// however old. Any other value is a version that a server has sent, and ResourceVersionMatch says how to match it. An empty
+	// ResourceVersionMatch then means NotOlderThan, and the client sends that, because servers otherwise treat the same version
+	// differently, depending on the limit.
 	ResourceVersion      string
 	ResourceVersionMatch ResourceVersionMatch
 	// KeepManagedFields leaves metadata.managedFields in the objects. By default it is cut before they are decoded.
 	KeepManagedFields bool
-	// OnPage, where it is set, is called with the metadata of each page as soon as it is known, before the page's objects if
-	// the server sends it before them. Its RemainingItemCount says how many objects there are after the page, where the
-	// server knows. It is called by the goroutine that lists.
+	// OnPage, if set, is called with the metadata of each page as soon as it is known. That is before the page's objects if the
+	// server sends the metadata first. RemainingItemCount is the number of objects after the page, if the server knows it. The
+	// goroutine that lists calls OnPage.
 	OnPage func(meta.ListMeta)
 }
 
-// ResourceVersionMatch says how ListOptions.ResourceVersion is meant.
+// ResourceVersionMatch says how to match ListOptions.ResourceVersion.
 type ResourceVersionMatch string
 
 const (
-	// NotOlderThan asks for data at least as new as the version. A server older than 1.19 takes it for Exact where the list
-	// has pages; if it then says that the version is too old (410), the list is asked for as the server has it now, which is
-	// not older either.
+	// NotOlderThan asks for data at least as new as the version. A server older than 1.19 takes it for Exact if the list has
+	// pages. If such a server then says that the version is too old (410), the client asks for the list as the server has it now,
+	// which is not older either.
 	NotOlderThan ResourceVersionMatch = "NotOlderThan"
-	// Exact asks for the data at exactly the version, and gets an [*AnswerError] of reason [WrongVersion] from a server that sends another one, as
-	// those before 1.19 do where the list has no pages. One that has been forgotten meanwhile is an Expired error (410).
+	// Exact asks for the data at exactly the version. If the server sends another version, the error is an [*AnswerError] of
+	// reason [WrongVersion]; servers before 1.19 do so if the list has no pages. If the server no longer has the version, the
+	// error is Expired (410).
 	Exact ResourceVersionMatch = "Exact"
 )
 
-// match returns what is sent as resourceVersionMatch.
+// match returns the value of resourceVersionMatch to send.
 func (o ListOptions) match() ResourceVersionMatch {
 	if o.ResourceVersionMatch == "" && o.ResourceVersion != "" && o.ResourceVersion != "0" {
 		return NotOlderThan
@@ -377,7 +379,7 @@ func (o ListOptions) match() ResourceVersionMatch {
 	return o.ResourceVersionMatch
 }
 
-// checkVersion returns an error if a list came at another version than the one that it had to come at.
+// checkVersion returns an error if Exact was asked for and the list came at another version.
 func (o ListOptions) checkVersion(version string) error {
 	if o.ResourceVersionMatch == Exact && version != o.ResourceVersion {
 		return &AnswerError{Reason: WrongVersion, Got: version, Want: o.ResourceVersion}
@@ -385,7 +387,7 @@ func (o ListOptions) checkVersion(version string) error {
 	return nil
 }
 
-// isFloor reports whether the version is the least that the list may have, so that the present one will do as well.
+// isFloor reports whether the version is a minimum, so that the present one will do as well.
 func (o ListOptions) isFloor() bool { return o.ResourceVersion != "" && o.match() == NotOlderThan }
 
 func (o ListOptions) validate() error {
@@ -409,7 +411,7 @@ func (o ListOptions) query() url.Values {
 	return q
 }
 
-// pageQuery returns what every page's request carries.
+// pageQuery returns the parameters of every page's request.
 func (o ListOptions) pageQuery() url.Values {
 	q := url.Values{}
 	set(q, "labelSelector", o.LabelSelector)
@@ -423,8 +425,8 @@ func (o ListOptions) pageQuery() url.Values {
 	return q
 }
 
-// nextQuery returns the parameters of the page that a continue token leads to. The server refuses a resource version there:
-// the token holds it. Selectors go along.
+// nextQuery returns the parameters of the page that a continue token leads to. They have no resource version, because the token
+// holds it and the server refuses both. Selectors are sent again.
 func (o ListOptions) nextQuery(token string) url.Values {
 	q := o.pageQuery()
 	q.Set("continue", token)

@@ -15,8 +15,8 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// Resource is a handle on one resource of one server, whose objects are decoded into T. It is a small value: copy it freely.
-// It is safe for use by several goroutines at once. The zero Resource returns an error from every call.
+// Resource is a handle on one resource of one server, whose objects are decoded into T. It is a small value: copy it freely. It
+// is safe for use by several goroutines at once. Every call of the zero Resource returns an error.
 type Resource[T meta.Object] struct {
 	c     *Client
 	t     Type[T]
@@ -25,17 +25,17 @@ type Resource[T meta.Object] struct {
 	err   error          // why the handle cannot be used; every call returns it
 	// partial makes the server send the objects as PartialObjectMetadata; see Metadata.
 	partial bool
-	// namespace is what every request is bound to, where it is set; see In.
+	// namespace, if set, is the namespace of every request; see In.
 	namespace string
-	// own is set for a subresource that has a kind of its own, which is kind; an empty one is any.
+	// own is set for a subresource that has its own kind. That is kind; an empty kind means any.
 	own  bool
 	kind meta.GVK
-	// note is the client's about T and the resource; nil where the handle cannot be used.
+	// note is the client's note about T and the resource; nil if the handle cannot be used.
 	note *note
 }
 
-// For binds a resource to a client. It does no I/O. A descriptor that cannot be right shows in the first call's error, and so does
-// a struct that embeds its metadata without the tag `json:"metadata"`: its objects would have no names.
+// For binds a resource to a client. It does no I/O. If the descriptor is wrong, every call of the handle returns the error. The
+// same holds for a struct that embeds its metadata without the tag `json:"metadata"`: its objects would have no names.
 func For[T meta.Object](c *Client, t Type[T]) Resource[T] {
 	r := Resource[T]{c: c, t: t, err: t.validate()}
 	if c == nil {
@@ -49,7 +49,7 @@ func For[T meta.Object](c *Client, t Type[T]) Resource[T] {
 	return r
 }
 
-// retyped returns the handle with objects of another type. It has all that binds r, so that no way around leads out of that.
+// retyped returns the handle with objects of another type. It keeps every restriction of r.
 func retyped[S, T meta.Object](r Resource[T]) Resource[S] {
 	return Resource[S]{c: r.c, t: Type[S](r.t), write: r.write, as: r.as, err: r.err, namespace: r.namespace, note: noteOf[S](r.c, r.GVR())}
 }
@@ -64,9 +64,9 @@ func (r Resource[T]) With(o WriteOptions) Resource[T] {
 	return r
 }
 
-// In returns a handle that is bound to one namespace: keys and objects without a namespace are taken to be in it, lists and
-// watches are of it, and what names another namespace is a [*UsageError] before anything is sent. No object's content widens
-// that, and nor does In on the handle that it returns. A handle on a cluster-wide resource stays as it is.
+// In returns a handle that is bound to one namespace. Keys and objects without a namespace are taken to be in it, and lists and
+// watches cover only it. A call that names another namespace returns a [*UsageError] and sends nothing. The content of an object
+// does not change the namespace, and neither does In on the returned handle. A handle on a cluster-wide resource stays as it is.
 func (r Resource[T]) In(namespace string) Resource[T] {
 	switch err := meta.ValidSegment("namespace", namespace); {
 	case r.err != nil || r.t.Scope == meta.Cluster:
@@ -118,13 +118,13 @@ func (r Resource[T]) exchange(ctx context.Context, q request) (obj T, item jsons
 	return obj, item, err
 }
 
-// unreadError is the error of an answer that says yes and whose body cannot be read to its end. It reads as its cause.
+// unreadError is the error of a successful answer whose body cannot be read to its end. Its text is that of its cause.
 type unreadError struct{ error }
 
 func (e *unreadError) Unwrap() error { return e.error }
 
-// unread returns err as an unreadError, if it is because of the connection: what else cannot be read may be from somebody else
-// than the server.
+// unread returns err as an unreadError if the connection is the cause. Any other unreadable body may come from somebody else than
+// the server.
 func unread(err error) error {
 	if apierrors.NetworkOf(err) == apierrors.NetworkFine {
 		return err
@@ -132,7 +132,7 @@ func unread(err error) error {
 	return &unreadError{err}
 }
 
-// accepted sends a request whose answer says no more than that the server accepts it.
+// accepted sends a request whose answer only says that the server accepts it.
 func (r Resource[T]) accepted(ctx context.Context, q request) error {
 	resp, err := r.send(ctx, q)
 	if err != nil {
@@ -140,15 +140,15 @@ func (r Resource[T]) accepted(ctx context.Context, q request) error {
 	}
 	defer drain(resp)
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-	if err != nil { // the server has said yes
+	if err != nil { // the server has accepted the request
 		return nil
 	}
 	return q.fail(refusal(answer, "Status"))
 }
 
-// refusal returns the error of an object of some kind that says, within a successful answer, that the call has failed. An API
-// server sends such a Status where the code of a subresource or of an aggregated server returns one: that of the eviction of a
-// pod that several disruption budgets cover comes with 201 Created.
+// refusal returns the error that an object of the given kind reports within a successful answer. An API server sends such a
+// Status where the code of a subresource or of an aggregated server returns one: the refusal to evict a pod that several
+// disruption budgets cover comes with 201 Created.
 func refusal(object []byte, kind string) error {
 	var s meta.Status
 	if kind != "Status" || json.Unmarshal(object, &s) != nil || s.Kind != "Status" || s.Status != "Failure" {
@@ -157,7 +157,7 @@ func refusal(object []byte, kind string) error {
 	return apierrors.FromStatus(s)
 }
 
-// request returns a request about one object of the resource, or about the collection where key has no name.
+// request returns a request about one object of the resource, or about the collection if key has no name.
 func (r Resource[T]) request(verb string, key meta.Key) request {
 	q := request{
 		verb: verb, resource: r.t.GVR(), scope: r.t.Scope, key: r.bind(key), bound: r.namespace, accept: r.accept(verb), as: r.as,
@@ -165,7 +165,7 @@ func (r Resource[T]) request(verb string, key meta.Key) request {
 	return q
 }
 
-// bind returns key in the namespace that the handle is bound to, unless key says one, which the request checks.
+// bind returns key in the handle's namespace, unless key names one, which the request checks.
 func (r Resource[T]) bind(key meta.Key) meta.Key {
 	if key.Namespace == "" {
 		key.Namespace = r.namespace
@@ -181,7 +181,7 @@ func (r Resource[T]) send(ctx context.Context, q request) (*http.Response, error
 	return r.c.do(ctx, q)
 }
 
-// usable returns why the handle cannot be used, if it cannot.
+// usable returns the reason why the handle cannot be used, or nil.
 func (r Resource[T]) usable() error {
 	if r.err == nil && r.c == nil {
 		return errors.New("the zero client.Resource has no client; use client.For")
@@ -189,7 +189,7 @@ func (r Resource[T]) usable() error {
 	return r.err
 }
 
-// decode turns a framed object into T, after checking that it is what the descriptor says.
+// decode turns a framed object into T, after it checks the kind against the descriptor.
 func (r Resource[T]) decode(item jsonstream.Item) (T, error) {
 	if err := r.checkKind(item.APIVersion, item.Kind); err != nil {
 		var none T
@@ -200,7 +200,7 @@ func (r Resource[T]) decode(item jsonstream.Item) (T, error) {
 
 func (r Resource[T]) decodeUnchecked(item jsonstream.Item) (T, error) {
 	gvk := r.gvk()
-	obj, err := codec.DecodeNoting[T](item, gvk.APIVersion(), gvk.Kind, r.note.lossyFlag()) // the zero T where it fails
+	obj, err := codec.DecodeNoting[T](item, gvk.APIVersion(), gvk.Kind, r.note.lossyFlag()) // the zero T if it fails
 	if err != nil {
 		return obj, &DecodeError{Identity: item.Identity, Err: err}
 	}
@@ -221,7 +221,7 @@ func (r Resource[T]) checkKind(apiVersion, kind string) error {
 	return checkKind(apiVersion, kind, wantAPIVersion, wantKind)
 }
 
-// wireKind returns what the server calls the objects in its answers.
+// wireKind returns the kind that the server gives the objects in its answers.
 func (r Resource[T]) wireKind() (apiVersion, kind string) {
 	if r.partial {
 		return partialAPIVersion, partialKind
@@ -230,7 +230,7 @@ func (r Resource[T]) wireKind() (apiVersion, kind string) {
 	return gvk.APIVersion(), gvk.Kind
 }
 
-// gvk returns the kind of what the handle reads and writes.
+// gvk returns the kind of the objects that the handle reads and writes.
 func (r Resource[T]) gvk() meta.GVK {
 	if r.own {
 		return r.kind
@@ -245,28 +245,28 @@ func checkKind(apiVersion, kind, wantAPIVersion, wantKind string) error {
 	return wrongKind(apiVersion, kind, wantAPIVersion, wantKind)
 }
 
-// encode returns obj as the server wants it, with its kind.
+// encode returns obj as JSON for the server, with its kind.
 func (r Resource[T]) encode(obj any) ([]byte, error) {
 	gvk := r.gvk()
 	return codec.Marshal(obj, gvk.APIVersion(), gvk.Kind)
 }
 
-// What the API calls objects of which it sends the metadata only.
+// The kind of objects that the server sends as metadata only.
 const (
 	partialAPIVersion = "meta.k8s.io/v1"
 	partialKind       = "PartialObjectMetadata"
 )
 
-// Metadata returns a handle on the same resource of which the server sends the objects' metadata only, whatever their kind.
-// It reads, watches, patches and deletes; the objects say the kind that the descriptor of r says. That is how a cache of
-// large objects costs what their metadata costs, on the wire too. A server that cannot do it, as some aggregated ones,
+// Metadata returns a handle on the same resource for which the server sends only the metadata of the objects, whatever their
+// kind. The handle reads, watches, patches and deletes; its objects have the kind that the descriptor of r says. So a cache of
+// large objects costs only their metadata, on the wire too. A server that does not support it, such as some aggregated ones,
 // refuses with an error.
 //
-// Annotations are metadata: that of kubectl apply (last-applied-configuration) holds the whole object, the data of a Secret too.
-// informer.Transform can leave it out of a cache.
+// Annotations are metadata. The annotation of kubectl apply (last-applied-configuration) holds the whole object, also the data of
+// a Secret. informer.Transform can leave it out of a cache.
 //
-// Create, Update and Modify would write objects that have nothing but metadata, so they are a [*UsageError], the status
-// subresource's too. Use Patch for a change, or r for a whole object.
+// Create, Update and Modify would write objects that have nothing but metadata, so they return a [*UsageError], also on the
+// status subresource. Use Patch for a change, or r for a whole object.
 func Metadata[T meta.Object](r Resource[T]) Resource[*meta.Partial] {
 	m := retyped[*meta.Partial](r)
 	m.partial = true
@@ -276,7 +276,7 @@ func Metadata[T meta.Object](r Resource[T]) Resource[*meta.Partial] {
 var errPartialWrite = errors.New(
 	"a handle of client.Metadata cannot write whole objects: use Patch, or the Resource that Metadata was called with")
 
-// accept returns the media type in which a request of the verb asks for its answer.
+// accept returns the media type that a request of the verb asks for.
 func (r Resource[T]) accept(verb string) string {
 	if !r.partial {
 		return jsonType
@@ -288,7 +288,7 @@ func (r Resource[T]) accept(verb string) string {
 	return jsonType + ";as=" + kind + ";g=meta.k8s.io;v=v1"
 }
 
-// writesObjects returns why the handle cannot write whole objects, if it cannot.
+// writesObjects returns the reason why the handle cannot write whole objects, or nil.
 func (r Resource[T]) writesObjects() error {
 	if r.partial {
 		return &UsageError{Err: errPartialWrite}
@@ -296,9 +296,9 @@ func (r Resource[T]) writesObjects() error {
 	return nil
 }
 
-// decodeInto decodes an object with decode. If decode panics, that is the object's error: it may run on a goroutine of the
-// client's, which would take the process with it, and one object must not cost the others. obj and err are set even if
-// decode leaves by runtime.Goexit, which nothing can hold up.
+// decodeInto decodes an object with decode. A panic in decode becomes the object's error: decode may run on a goroutine of the
+// client's, where a panic would end the process, and one object must not cost the others. obj and err are set even if decode
+// leaves by runtime.Goexit, which cannot be stopped.
 func decodeInto[T any](obj *T, err *error, raw jsonstream.Item, decode func(jsonstream.Item) (T, error)) {
 	returned := false
 	defer func() {

@@ -20,7 +20,7 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// EventType says what a watch event is about.
+// EventType is the type of a watch event.
 type EventType string
 
 // The types of events. The API's fifth, ERROR, ends the watch with an [*EventError] instead.
@@ -31,34 +31,34 @@ const (
 	Bookmark EventType = "BOOKMARK"
 )
 
-// errorEvent is the type under which a server says within the stream why it ends it.
+// errorEvent is the type of the event by which a server says why it ends the stream.
 const errorEvent EventType = "ERROR"
 
 // Event is one event of a watch.
 type Event[T meta.Object] struct {
 	Type EventType
-	// Object is the object's new state, or its last one for Deleted, or what reuse returned. It is the zero T for Bookmark
-	// and when Err is set.
+	// Object is the object's new state, its last state if Type is Deleted, or the object that reuse returned. It is the zero T
+	// for Bookmark and when Err is set.
 	Object T
-	// Identity is the object's as the server sent it, whatever T keeps of it. Its resource version is where to resume after
-	// this event; a Bookmark has nothing else. If the object exceeds a limit, it has the fields that could be read,
-	// which may be none: an empty resource version does not move the watch.
+	// Identity is the object's identity as the server sent it, whatever T keeps of it. Resume after this event from its resource
+	// version; a Bookmark has nothing else. If the object exceeds a limit, Identity has the fields that could be read, perhaps
+	// none. An empty resource version does not move the watch.
 	Identity meta.Identity
 	// Reused says that Object came from reuse and was not decoded.
 	Reused bool
-	// InitialEventsEnd is set on the Bookmark after the last initial event of WatchOptions.InitialEvents: what came up to
-	// here is all that there is at its resource version.
+	// InitialEventsEnd is set on the Bookmark after the last initial event of WatchOptions.InitialEvents. The events before it
+	// are all objects that exist at its resource version.
 	InitialEventsEnd bool
 	// Err is a *DecodeError when this one object does not fit T or exceeds a limit of the client's.
 	Err error
 }
 
-// Watch opens one HTTP watch and iterates over its events until the server ends it, which is no error. Any error is final,
-// except a *DecodeError: it comes with the event's type and identity, and the next events follow. What the server reports
-// within the stream, such as 410 when the resource version is too old, is an [*EventError] of type ERROR with an
-// *errors.StatusError in it. Leaving the loop closes the watch.
+// Watch opens one HTTP watch and iterates over its events until the server ends it, which is not an error. Any error is final,
+// except a *DecodeError: it comes with the event's type and identity, and the next events follow. An error that the server
+// reports within the stream, such as 410 when the resource version is too old, is an [*EventError] of type ERROR that wraps an
+// *errors.StatusError. Leaving the loop closes the watch.
 //
-// Where the watch cannot be opened, Config.Retry says whether that is tried again. Once it is open, Watch does not reconnect;
+// Config.Retry says whether Watch tries again if the watch cannot be opened. Once the watch is open, Watch does not reconnect;
 // package informer does.
 func (r Resource[T]) Watch(ctx context.Context, o WatchOptions) iter.Seq2[Event[T], error] {
 	return func(yield func(Event[T], error) bool) {
@@ -75,20 +75,20 @@ func (r Resource[T]) Watch(ctx context.Context, o WatchOptions) iter.Seq2[Event[
 	}
 }
 
-// WatchEach opens one HTTP watch and calls fn with each event, until the server ends the watch, which is no error. An
-// event whose object does not decode is one with its Err set; every other error is final, as it is for [Resource.Watch].
-// An error of fn ends the watch and is returned as it is.
+// WatchEach opens one HTTP watch and calls fn with each event, until the server ends the watch, which is not an error. An event
+// whose object does not decode has its Err set. Every other error is final, as it is for [Resource.Watch]. An error of fn ends
+// the watch, and WatchEach returns it unchanged.
 //
-// Where reuse is not nil it is asked about each initial event of WatchOptions.InitialEvents before the object is decoded,
-// with the object's identity; if it returns true its object is handed on and the server's is skipped. That is how a cache
-// catches up by a streaming list without decoding what has not changed. It is not asked about what changes afterwards.
+// If reuse is not nil, WatchEach calls it with the identity of each initial event of WatchOptions.InitialEvents, before it
+// decodes the object. If reuse returns true, WatchEach hands on the object that reuse returned and skips the server's. So a cache
+// can catch up by a streaming list without decoding unchanged objects. WatchEach does not call reuse for later changes.
 //
-// reuse and fn are called by the calling goroutine, each with the events in the server's order; reuse may be some hundred
-// events ahead of fn. An event that arrives alone is decoded there too, at once. In a burst, objects are decoded by up to
-// four further goroutines for all lists and watches of the client, as [Resource.ListEach] says; all that has arrived is handed
-// on before more is waited for, and when WatchEach returns, nothing of it runs any more.
+// The calling goroutine calls reuse and fn, each with the events in the server's order; reuse may be some hundred events ahead of
+// fn. The calling goroutine also decodes an event that arrives alone, at once. In a burst, up to four further goroutines decode
+// for all lists and watches of the client, as [Resource.ListEach] says. WatchEach hands on every event that has arrived before it
+// waits for more. When it returns, none of its goroutines is running.
 //
-// The watch is asked for once: Config.Retry does not apply, because a caller of WatchEach usually recovers by itself.
+// WatchEach opens the watch once: Config.Retry does not apply, because its callers usually have a recovery of their own.
 func (r Resource[T]) WatchEach(
 	ctx context.Context, o WatchOptions, reuse func(meta.Identity) (T, bool), fn func(Event[T]) error,
 ) error {
@@ -122,8 +122,8 @@ func (r Resource[T]) watchRequest(o WatchOptions) request {
 	return q
 }
 
-// WatchOptions choose what a watch reports. The zero value reports every object of the resource as Added first, and then
-// what changes.
+// WatchOptions choose what a watch reports. The zero value reports every object of the resource as Added first, and then the
+// changes.
 type WatchOptions struct {
 	// Namespace limits the watch to one namespace; empty means all of them.
 	Namespace string
@@ -131,18 +131,18 @@ type WatchOptions struct {
 	// to match arrives as Added or Deleted.
 	LabelSelector string
 	FieldSelector string
-	// ResourceVersion is the version after which to start, that of a list or of an event. Empty starts with the present
-	// objects as Added events, in no order, and without a sign of where they end.
+	// ResourceVersion is the version after which to start: that of a list or of an event. Empty starts with the present objects
+	// as Added events, in no order, and without a sign of where they end.
 	ResourceVersion string
-	// InitialEvents asks for a streaming list (KEP-3157): the present objects come as Added events, then a Bookmark with
-	// InitialEventsEnd, whether Bookmarks is set or not, and then what changes. ResourceVersion then is the least that the
-	// objects must be current to; empty means what the server has now. A server that is too old for it ignores it and sends
-	// no such Bookmark, or refuses the watch; [Resource.StreamingLists] remembers which.
+	// InitialEvents asks for a streaming list (KEP-3157): the present objects arrive as Added events, then a Bookmark with
+	// InitialEventsEnd, whether Bookmarks is set or not, and then the changes. ResourceVersion is then the minimum version of the
+	// objects; empty means the server's present state. A server that is too old for it ignores the option and sends no such
+	// Bookmark, or refuses the watch; [Resource.StreamingLists] remembers which.
 	InitialEvents bool
 	// Bookmarks asks for Bookmark events, which carry a version to resume from and no object.
 	Bookmarks bool
-	// Timeout is how long the server keeps the watch open, in whole seconds; 0 leaves it to the server, usually 30 to 60
-	// minutes. The watch then ends without an error.
+	// Timeout is how long the server keeps the watch open, in whole seconds; 0 leaves it to the server, usually 30 to 60 minutes.
+	// The watch then ends without an error.
 	Timeout time.Duration
 	// KeepManagedFields leaves metadata.managedFields in the objects.
 	KeepManagedFields bool
@@ -169,8 +169,8 @@ func (o WatchOptions) query() (url.Values, error) {
 	return q, nil
 }
 
-// events reads the body of a watch to its end and hands on what is in it. reuse, where it is not nil, is asked about Added
-// events up to the end of the initial ones. The errors are *OpErrors, except those of fn.
+// events reads the body of a watch to its end and hands on its events. If reuse is not nil, events calls it for Added events up
+// to the end of the initial ones. The errors are *OpErrors, except those of fn.
 func (r Resource[T]) events(
 	ctx context.Context, q request, resp *http.Response, o WatchOptions,
 	reuse func(meta.Identity) (T, bool), fn func(Event[T]) error,
@@ -178,7 +178,7 @@ func (r Resource[T]) events(
 	pipe := pipeline.New(&r.c.decoders,
 		func(e *Event[T], raw jsonstream.Item) { decodeInto(&e.Object, &e.Err, raw, r.decodeUnchecked) },
 		func(e Event[T]) error {
-			if ctx.Err() != nil { // what is in the buffer is not handed on any more
+			if ctx.Err() != nil { // nothing is handed on after ctx has ended
 				return q.fail(conn.ContextError(ctx))
 			}
 			return fn(e)
@@ -197,8 +197,8 @@ func (r Resource[T]) events(
 	})
 }
 
-// streamError tells why a watch could not be read on: its context ended, what came is no event or no watch at all, or the
-// connection failed. begun says that an event has come before.
+// streamError returns the reason why a watch could not be read further: its context ended, the data is not an event or not a
+// watch, or the connection failed. begun says that an event has arrived before.
 func (r Resource[T]) streamError(ctx context.Context, resp *http.Response, begun bool, err error) error {
 	var (
 		syntax *jsonstream.SyntaxError
@@ -216,8 +216,8 @@ func (r Resource[T]) streamError(ctx context.Context, resp *http.Response, begun
 	return readError(ctx, resp, err)
 }
 
-// event makes an event of one frame, and says whether its object is still to be decoded. An error is final: the event is
-// not to be applied.
+// event makes an event of one frame, and reports whether its object must still be decoded. An error is final: the event must not
+// be applied.
 func (r Resource[T]) event(f jsonstream.Frame, reuse func(meta.Identity) (T, bool)) (e Event[T], decode bool, err error) {
 	e = Event[T]{Type: EventType(f.Type), Identity: f.Identity, InitialEventsEnd: f.InitialEventsEnd}
 	unusable := func(err error) (Event[T], bool, error) {
@@ -231,8 +231,8 @@ func (r Resource[T]) event(f jsonstream.Frame, reuse func(meta.Identity) (T, boo
 		return unusable(errors.New("its type is unknown"))
 	}
 	kindless := f.APIVersion == "" && f.Kind == ""
-	// A bookmark need not say its kind, and is believed then; nor need an object whose kind may have been skipped. The kind
-	// comes first: an object of another kind lacks more than that.
+	// A bookmark may leave out its kind, and so may an object over a limit, whose kind may have been skipped. The kind is checked
+	// first, because an object of another kind lacks more than that.
 	if !kindless || e.Type != Bookmark && f.Limit == nil {
 		if err := r.checkKind(f.APIVersion, f.Kind); err != nil {
 			return unusable(err)
@@ -243,8 +243,8 @@ func (r Resource[T]) event(f jsonstream.Frame, reuse func(meta.Identity) (T, boo
 		if f.ResourceVersion == "" {
 			return unusable(publicError(f.Limit))
 		}
-		return e, false, nil // it has no object that could be missed
-	case f.Limit != nil: // it is said although nobody may know of which object, and the next event says where to go on
+		return e, false, nil // a bookmark has no object that could be missed
+	case f.Limit != nil: // reported although the object may be unknown; the next event has the version to resume from
 		e.Err = &DecodeError{Identity: f.Identity, Err: publicError(f.Limit)}
 		return e, false, nil
 	case f.ResourceVersion == "":
@@ -262,7 +262,7 @@ func (r Resource[T]) event(f jsonstream.Frame, reuse func(meta.Identity) (T, boo
 	return e, true, nil
 }
 
-// watchError returns what an ERROR event says.
+// watchError returns the error of an ERROR event.
 func watchError(f jsonstream.Frame) error {
 	if f.Limit != nil {
 		return &EventError{Type: errorEvent, Err: publicError(f.Limit)}
@@ -276,8 +276,8 @@ func watchError(f jsonstream.Frame) error {
 	return &EventError{Type: errorEvent, Err: fmt.Errorf("its object is no Status: %s", shown.Text(string(excerpt)))}
 }
 
-// bareError returns what a watch that brought an object in place of an event says by that. A server or a proxy that answers with a
-// Status, although with the code of a success, means what the Status says.
+// bareError returns the error of a watch that sent an object in place of an event. If the object is a Status, its error counts,
+// although the answer has the code of a success.
 func (r Resource[T]) bareError(bare *jsonstream.BareError, begun bool) error {
 	if status, ok := failure(bare.Raw, bare.Kind); ok {
 		if begun {
@@ -293,7 +293,7 @@ func (r Resource[T]) bareError(bare *jsonstream.BareError, begun bool) error {
 	return fmt.Errorf("the answer is not a watch: %w", e)
 }
 
-// failure returns the error that a Status says; false for what is none, or says that all is well.
+// failure returns the error that a Status reports, and false if the object is no Status or reports success.
 func failure(object []byte, kind string) (error, bool) {
 	if kind != "Status" {
 		return nil, false
@@ -305,13 +305,13 @@ func failure(object []byte, kind string) (error, bool) {
 	return apierrors.FromStatus(*status), true
 }
 
-// lacks says that an object has no such field in its metadata, or what it has there in place of a string.
+// lacks returns an error that says that an object's metadata has no such field, or has another value than a string there.
 func lacks(object []byte, field string) error {
 	var o struct {
 		Metadata json.RawMessage `json:"metadata"`
 	}
 	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(object, &o) // what cannot be read is not there
+	_ = json.Unmarshal(object, &o) // a field that cannot be read is missing
 	if kind := kindOfJSON(o.Metadata); kind != "" && json.Unmarshal(o.Metadata, &fields) != nil {
 		return fmt.Errorf("metadata is %s, and must be an object", kind)
 	}
@@ -323,7 +323,7 @@ func lacks(object []byte, field string) error {
 	}
 }
 
-// kindOfJSON returns what a value is, with its article; empty where there is none.
+// kindOfJSON returns the type of a value, with its article; empty if there is no value.
 func kindOfJSON(value []byte) string {
 	if len(value) == 0 {
 		return ""
