@@ -14,31 +14,32 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// ApplyOptions choose what an apply does beside what its configuration says. The zero value changes nothing that another
-// field manager owns.
+// ApplyOptions choose what an apply does besides setting the fields of its configuration. The zero value changes nothing that
+// another field manager owns.
 type ApplyOptions struct {
-	// Force takes fields over that another manager owns and has set to another value. Without it such a field is a Conflict
-	// that names it and the manager; see apierrors.FieldConflicts.
+	// Force takes ownership of fields that another manager owns and has set to another value. Without it such a field is a
+	// Conflict that names the field and the manager; see apierrors.FieldConflicts.
 	Force bool
 	// Known is the object as the caller knows it, with metadata.managedFields, such as from an informer with KeepManagedFields: a
-	// T, or any value that encodes to the object. If it proves that the apply would change nothing, nothing is sent, and the apply
-	// returns a copy of it; see [patch.Patch.IsApplied] for what it proves. Nil, or an object that proves nothing, changes nothing.
+	// T, or any value that encodes to the object. If it proves that the apply would change nothing, the apply sends nothing and
+	// returns a copy of it; see [patch.Patch.IsApplied] for the proof. A Known that is nil or proves nothing has no effect.
 	Known any
 }
 
-// Apply makes the object have the fields of config, and returns it as the server stored it; it creates the object if there is
-// none. That is a server-side apply (KEP-555): the server remembers that the handle's WriteOptions.FieldManager, which must be
-// set, owns these fields, and those that it applied before and that config leaves out now are removed, unless somebody else
-// owns them too.
+// Apply makes the object have the fields of config, and returns it as the server stored it. It creates the object if it does not
+// exist. This is a server-side apply (KEP-555): the server records that the handle's WriteOptions.FieldManager, which must be
+// set, owns these fields. The server removes fields that this manager applied before and that config now leaves out, unless
+// another manager owns them too.
 //
-// So config has the fields that the caller has an opinion on, and no others. It is what [patch.Apply] takes: a struct, a map, a
-// meta.Unstructured, a json.RawMessage; or what that returns, where only some paths of a struct are meant. Every field that
-// encoding/json writes is wanted, except null, and except the zero of a field tagged omitempty or omitzero, as in Ensure. To it are added
-// apiVersion, kind, name and namespace where it leaves them out; where it says them they must be those of the descriptor and of
-// key. An apply of the object itself has no status, unless its paths name it; that of the status subresource does.
+// So config has the fields that the caller has an opinion on, and no others. It is any value that [patch.Apply] takes (a struct,
+// a map, a meta.Unstructured, a json.RawMessage), or the result of patch.Apply, to send only some paths of a struct. Apply wants
+// every field that encoding/json writes, except null, and except the zero of a field tagged omitempty or omitzero, as Ensure
+// does. If config leaves out apiVersion, kind, name or namespace, Apply adds it; if config has it, it must be that of the
+// descriptor and of key. An apply of the object itself leaves out status, unless its paths name it; an apply of the status
+// subresource includes it.
 //
-// A configuration that cannot be applied is a [*UsageError], and nothing is sent. Fields that are somebody else's are a Conflict;
-// see ApplyOptions.Force.
+// Apply returns a [*UsageError] and sends nothing if the configuration cannot be applied. It returns a Conflict if another
+// manager owns a field; see ApplyOptions.Force.
 func (r Resource[T]) Apply(ctx context.Context, key meta.Key, config any, o ApplyOptions) (T, error) {
 	return r.sendApply(ctx, r.request("apply", key), config, o)
 }
@@ -76,7 +77,7 @@ func (r Resource[T]) sendApply(ctx context.Context, q request, config any, o App
 	return obj, err
 }
 
-// configuration returns the patch of what is to be applied.
+// configuration returns the patch for config.
 func configuration(config any, subresource string) (patch.Patch, error) {
 	p, ok := config.(patch.Patch)
 	if !ok {
@@ -91,7 +92,7 @@ func configuration(config any, subresource string) (patch.Patch, error) {
 	return p, p.CheckSubresource(subresource)
 }
 
-// applyBody returns what is sent: the configuration with its kind and its key.
+// applyBody returns the body to send: the configuration with its kind and its key.
 func (r Resource[T]) applyBody(key meta.Key, p patch.Patch) ([]byte, error) {
 	body, err := p.Body()
 	if err != nil {
@@ -137,7 +138,7 @@ func (r Resource[T]) applyBody(key meta.Key, p patch.Patch) ([]byte, error) {
 	return json.Marshal(members)
 }
 
-// decodeMember decodes one member of an object, if it is there.
+// decodeMember decodes one member of an object, if it exists.
 func decodeMember(members map[string]json.RawMessage, name string, into any) error {
 	raw, found := members[name]
 	if !found {
@@ -162,7 +163,7 @@ func (r Resource[T]) known(key meta.Key, obj any) (jsonstream.Item, error) {
 	return item, err
 }
 
-// knownAsT is known for objects that are returned in place of an answer: a value of another type may lack fields of T.
+// knownAsT is known for an object that is returned in place of an answer: a value of another type may lack fields of T.
 func (r Resource[T]) knownAsT(key meta.Key, obj any) (jsonstream.Item, error) {
 	if t := reflect.TypeOf(obj); t != reflect.TypeFor[T]() && t.Kind() != reflect.Map && !gotype.EncodesItself(t) {
 		return jsonstream.Item{}, fmt.Errorf("it must be a %s, a map or JSON, got %s", reflect.TypeFor[T](), t)

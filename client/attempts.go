@@ -18,19 +18,19 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// conflictAttempts bounds how often one call writes what it has read; with the pauses between them it is about 20 s of a storm on
-// one object.
+// conflictAttempts bounds how often one call writes the object that it has read. With the pauses between attempts, 50 cover about
+// 20 s of a storm on one object.
 const conflictAttempts = 50
 
-// attempts are those of one call that reads an object and writes what it makes of it, again while somebody else is faster. Each
-// attempt reads and writes; what Config.Retry sends again is within one.
+// attempts are the attempts of one call that reads an object and writes a change of it, and starts again after a conflict. Each
+// attempt reads and writes; the retries of Config.Retry are within one attempt.
 type attempts[T meta.Object] struct {
 	r       Resource[T]
 	q       request         // names the call and the object in errors
-	absent  bool            // step takes an object that is not there, as a zero Item
-	quits   ModifyError     // what the call says when it gives up
+	absent  bool            // step also handles a missing object, as a zero Item
+	quits   ModifyError     // the error of the call when it gives up
 	lost    error           // the refusal of the last attempt, if there was one
-	last    jsonstream.Item // the object that it was made from; nothing where there was none
+	last    jsonstream.Item // the object that it was made from; zero if there was none
 	backoff *retry.Backoff
 }
 
@@ -38,8 +38,9 @@ func newAttempts[T meta.Object](r Resource[T], q request) *attempts[T] {
 	return &attempts[T]{r: r, q: q, backoff: retry.New(retry.Policy{Base: 10 * time.Millisecond, Max: time.Second})}
 }
 
-// run reads the object and calls step with it, until step returns no refusal, there have been too many attempts, or ctx has ended. step
-// returns as lost the refusal of a write that may be made again, from the object as it is then; or nil, and why the call fails.
+// run reads the object and calls step with it, until step returns no refusal, there have been too many attempts, or ctx has
+// ended. step returns as lost the refusal of a write that may be made again from the object's new state; otherwise lost is nil
+// and err is the call's error.
 func (a *attempts[T]) run(ctx context.Context, step func(obj T, live jsonstream.Item) (lost, err error)) error {
 	for {
 		obj, live, err := a.r.get(ctx, a.q.key, a.q.subresource)
@@ -68,7 +69,7 @@ func (a *attempts[T]) because(err error) error {
 	return a.q.fail(&a.quits)
 }
 
-// ended returns the error of a call that gives up with err, which is about ctx if that has ended, and the refusal before.
+// ended returns the error of a call that gives up with err. The error also has the previous refusal, if there was one.
 func (a *attempts[T]) ended(err error) error {
 	if a.lost != nil {
 		err = fmt.Errorf("%w; before that: %w", err, a.lost)
@@ -76,7 +77,7 @@ func (a *attempts[T]) ended(err error) error {
 	return a.because(err)
 }
 
-// unread returns err, with which a read has failed, as the error of the call. Of an object that is gone there is no more to say.
+// unread returns the error of the call after a read has failed with err. An object that is gone needs no further error.
 func (a *attempts[T]) unread(ctx context.Context, err error) error {
 	if errors.Is(err, apierrors.NotFound) || !a.quits.MayHaveWritten && (a.lost == nil || ctx.Err() == nil) {
 		return err
@@ -84,8 +85,8 @@ func (a *attempts[T]) unread(ctx context.Context, err error) error {
 	return a.ended(err)
 }
 
-// pause waits before the next attempt, after one that was made from live and refused with err. It returns why there is none:
-// there have been enough, or ctx has ended.
+// pause waits before the next attempt. The last one was made from live and refused with err. pause returns an error if there is
+// no next attempt: the limit is reached, or ctx has ended.
 func (a *attempts[T]) pause(ctx context.Context, live jsonstream.Item, err error) error {
 	if a.quits.Attempts == conflictAttempts {
 		a.quits.Won = a.r.winner(ctx, a.q, live)
@@ -98,28 +99,29 @@ func (a *attempts[T]) pause(ctx context.Context, live jsonstream.Item, err error
 	return nil
 }
 
-// ModifyError is the error of a call that reads an object and writes it changed, when it gives up: [Resource.Modify],
-// [Resource.Ensure], [Resource.AddFinalizer] and [Resource.RemoveFinalizer] after 50 attempts or because the context has ended,
-// and Modify where it cannot know whether it has written.
+// ModifyError is the error of a call that reads an object, changes it and writes it, when the call gives up. [Resource.Modify],
+// [Resource.Ensure], [Resource.AddFinalizer] and [Resource.RemoveFinalizer] return it after 50 attempts or because the context
+// has ended. Modify also returns it when it cannot know whether it has written.
 type ModifyError struct {
-	// Attempts is how many times the change was sent, apart from what Config.Retry sends again.
+	// Attempts is how many times the change was sent, without the retries of Config.Retry.
 	Attempts int
-	// MayHaveWritten is set where the change may have taken effect all the same. To Modify again could make it twice; the other
-	// calls may be repeated. While it is not set nothing has been written, and Err has the last refusal if there was one.
+	// MayHaveWritten is set if the change may have taken effect all the same. To call Modify again could then make the change
+	// twice; the other calls may be repeated. If it is not set, nothing has been written, and Err wraps the last refusal if there
+	// was one.
 	MayHaveWritten bool
-	// Won is the write that the last attempt lost against, as far as that is known.
+	// Won is the write that came before the last attempt, as far as it is known.
 	Won Winner
-	// Err is why it ends.
+	// Err is the reason why the call gave up.
 	Err error
 }
 
-// Winner is a write that came before another one. What the server does not say is empty.
+// Winner is a write that came before another one. A field that the server does not report is empty.
 type Winner struct {
-	// Manager, Operation ("Update" or "Apply"), Subresource and Time are those of the latest entry in metadata.managedFields that
-	// had changed.
+	// Manager, Operation ("Update" or "Apply"), Subresource and Time are those of the latest changed entry in
+	// metadata.managedFields.
 	Manager, Operation, Subresource string
 	Time                            time.Time
-	// ResourceVersion is the object's afterwards. There may have been other writes in between.
+	// ResourceVersion is the object's version afterwards. There may have been other writes in between.
 	ResourceVersion string
 }
 
@@ -147,7 +149,7 @@ func (w Winner) String() string {
 	return b.String()
 }
 
-// Error says how many attempts there were, who won the last, and why there is no other.
+// Error says how many attempts there were, which write won the last, and why there is no further attempt.
 func (e *ModifyError) Error() string {
 	text := "gave up before the first attempt"
 	if e.Attempts > 0 {
@@ -162,11 +164,11 @@ func (e *ModifyError) Error() string {
 	return text + ": " + e.Err.Error()
 }
 
-// Unwrap returns why it ends.
+// Unwrap returns the reason why the call gave up.
 func (e *ModifyError) Unwrap() error { return e.Err }
 
-// refused reports whether err says for certain that a write, which was sent once or whose other attempts had no effect, has not
-// been made.
+// refused reports whether err proves that a write has not been made. The write was sent once, or its other attempts had no
+// effect.
 func refused(err error) bool {
 	if usage := (*UsageError)(nil); errors.As(err, &usage) {
 		return true
@@ -185,7 +187,7 @@ func refused(err error) bool {
 	return apierrors.SafeToRetry(err)
 }
 
-// winner reads the object once and says who has written since last.
+// winner reads the object once and returns the latest write since last.
 func (r Resource[T]) winner(ctx context.Context, q request, last jsonstream.Item) Winner {
 	look := q
 	look.verb, look.once = "get", true
@@ -196,8 +198,8 @@ func (r Resource[T]) winner(ctx context.Context, q request, last jsonstream.Item
 	return wroteBetween(last, now)
 }
 
-// wroteBetween says who wrote last, of those who wrote after the object was as last. A manager that writes the same fields again
-// within a second leaves no trace; then it is who wrote last of all.
+// wroteBetween returns the latest write after the object was as in last. A manager that writes the same fields again within a
+// second leaves no trace; wroteBetween then returns the latest write of all.
 func wroteBetween(last, now jsonstream.Item) Winner {
 	w := Winner{ResourceVersion: now.ResourceVersion}
 	before, after := managers(last.Raw), managers(now.Raw)
@@ -233,7 +235,7 @@ func contains(all []meta.ManagedFields, m meta.ManagedFields) bool {
 	return false
 }
 
-// managers returns the object's managedFields, nil if they are not what they should be.
+// managers returns the object's managedFields, or nil if they cannot be decoded.
 func managers(object []byte) []meta.ManagedFields {
 	var o struct {
 		Metadata struct {

@@ -18,43 +18,46 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// Ensure makes the server have an object like want, and returns it as the server has it. If there is none it is created. If
-// there is one it gets what want says, and keeps all else: what the server has filled in, what others have set, and what T does not
-// name. Nothing is sent if it has all that want says, so that a program may call Ensure as often as it likes.
+// Ensure makes the server's object like want, and returns it as the server has it. It creates the object if it does not exist.
+// Otherwise Ensure sets the fields of want and keeps everything else: fields that the server has filled in, fields that others
+// have set, and fields that T does not name. If the object already has all that want says, Ensure sends nothing, so a program may
+// call it as often as it likes.
 //
-// Every field that encoding/json writes is wanted, except null, and except the zero of a field tagged omitempty or omitzero; [patch.Overlay]
-// tells the rest: which objects are replaced whole, which lists are merged, and which values are the same to a server.
+// Ensure wants every field that encoding/json writes, except null, and except the zero of a field tagged omitempty or omitzero.
+// [patch.Overlay] has the other rules: which objects are replaced whole, which lists are merged, and which values are the same to
+// a server.
 //
-// So Ensure sets, and does not remove: a label that is no longer in want stays, and so does a finalizer or an owner. EnsureOptions
-// has what must not be there. An element of a list with keys, such as a container, goes when want no longer has it if nobody
-// but this field manager (WriteOptions.FieldManager, or the one that the server makes of Config.UserAgent) has set it; what an
-// admission plugin has added stays. Where fields are to vanish with the configuration that had them, use [Resource.Apply].
+// Ensure sets, and does not remove: a label that is no longer in want stays, and so does a finalizer or an owner.
+// EnsureOptions.Absent names the places that must not exist. Ensure does remove an element of a list with keys, such as a
+// container, that want no longer has, if only this field manager has set it (WriteOptions.FieldManager, or the name that the
+// server makes of Config.UserAgent). An element that an admission plugin has added stays. If fields must vanish when the
+// configuration no longer has them, use [Resource.Apply].
 //
-// Ensured says what has become of it, and names what the server does not keep; a controller that gets NotKept each time fights
-// somebody. At most one EnsureOptions may be given.
+// Ensured reports the outcome, and names the places that the server does not keep. A controller that gets NotKept each time
+// fights another writer. At most one EnsureOptions may be given.
 //
-// If the live object has a controller that want does not name as its own (see [SetController]), Ensure writes nothing and returns a
-// [*ControllerError]. This holds also if want names no controller: a program that ensures a Deployment's ReplicaSet fights the
-// Deployment. To add to such an object, an annotation for example, use [Resource.Modify] or [Resource.Apply]. Ensure adopts an object
-// without a controller, and Ensured says so.
+// If the live object has a controller that want does not name as its own (see [SetController]), Ensure writes nothing and returns
+// a [*ControllerError]. This holds also if want names no controller: a program that ensures a Deployment's ReplicaSet fights the
+// Deployment. To add to such an object, an annotation for example, use [Resource.Modify] or [Resource.Apply]. Ensure adopts an
+// object without a controller, and Ensured says so.
 //
-// Many may ensure one object at once; one of them creates it, and no write is lost. If another creates or changes the object first,
-// Ensure reads it again, after a pause that grows with the attempts, until ctx ends or 50 attempts have failed; then the error is
-// a [*ModifyError], which says who won.
+// Many programs may ensure one object at once: one of them creates it, and no write is lost. If another creates or changes the
+// object first, Ensure pauses, longer with each attempt, and reads it again, until ctx ends or 50 attempts have failed. The error
+// is then a [*ModifyError], which says which write won.
 //
-// A write whose connection broke is sent again, as [Retry] says, and what became of it is read. If the object has all that want
-// says by then, Outcome is what that write was to be, Created or Updated, although another may have written the same.
+// If the connection breaks during a write, Ensure sends the write again, as [Retry] says, and reads the result. If the object
+// then has all that want says, Outcome is that of the write, Created or Updated, although another may have written the same.
 //
-// A uid or resource version in want is a precondition: if the object has another, or there is none, the error is a
-// [*PreconditionError]. An object that is being deleted cannot be ensured; the error is a [*DeletingError] until it is gone, and
-// then it is created. Both are a Conflict.
+// A uid or resource version in want is a precondition: if the object has another, or does not exist, the error is a
+// [*PreconditionError]. An object that is being deleted cannot be ensured: the error is a [*DeletingError] until the object is
+// gone, and then Ensure creates it. Both errors are a Conflict.
 //
-// Status is not Ensure's. Leave it empty, and write it through [Resource.Status]; change an object that was read, or cloned from a
-// cache, with [Resource.Modify]. A status without anything but zeros is not sent, and any other is a [*UsageError], because to leave it
-// out would lose it without a word. So is an object without a name: with a generateName each call would make one more. Nothing of
-// want is changed.
+// Ensure does not write status. Leave it empty, and write it through [Resource.Status]; change an object that was read, or cloned
+// from a cache, with [Resource.Modify]. Ensure leaves out a status that has only zeros. Any other status is a [*UsageError],
+// because it would be lost silently. An object without a name is a *UsageError too: with a generateName each call would create
+// another object. Ensure does not change want.
 //
-// In a dry run, Ensured is what would have been done.
+// In a dry run, Ensured says what Ensure would have done.
 func (r Resource[T]) Ensure(ctx context.Context, want T, o ...EnsureOptions) (T, Ensured, error) {
 	var none T
 	q := r.request("ensure", meta.Key{})
@@ -79,7 +82,7 @@ func (r Resource[T]) Ensure(ctx context.Context, want T, o ...EnsureOptions) (T,
 	err = tries.run(ctx, func(was T, live jsonstream.Item) (lost, err error) {
 		write, err := r.ensuring(q, w, live)
 		settled := err == nil && write.body == nil && mine.uid != "" && mine.uid == live.UID
-		if other := precondition(w.asked, live.Identity); other != nil && !settled { // its version may be that of the write
+		if other := precondition(w.asked, live.Identity); other != nil && !settled { // the version may be that of the write
 			err = other
 		}
 		switch {
@@ -112,14 +115,14 @@ func (r Resource[T]) Ensure(ctx context.Context, want T, o ...EnsureOptions) (T,
 	return result, done, err
 }
 
-// unanswered is a write that may have been made although its answer was lost. The zero value is none.
+// unanswered is a write that may have been made although its answer was lost. The zero value means that there is no such write.
 type unanswered struct {
 	to     Outcome
-	uid    string // of what it was made from; empty for a creation
+	uid    string // of the object that it was made from; empty for a creation
 	adopts bool   // it gave the object a controller
 }
 
-// found returns the outcome of a call that finds the object as it should be.
+// found returns the outcome of a call that finds nothing to change.
 func (u unanswered) found(live jsonstream.Item) Outcome {
 	if u.uid != "" && u.uid != live.UID {
 		return Unchanged
@@ -127,7 +130,7 @@ func (u unanswered) found(live jsonstream.Item) Outcome {
 	return u.to
 }
 
-// wish checks what is wanted and encodes it.
+// wish checks want and encodes it.
 func (r Resource[T]) wish(q request, want T, o []EnsureOptions) (*wish[T], EnsureOptions, error) {
 	options, err := only(o)
 	if err != nil {
@@ -173,7 +176,7 @@ func (r Resource[T]) wish(q request, want T, o []EnsureOptions) (*wish[T], Ensur
 	return w, options, nil
 }
 
-// ensuring returns what makes the object that is live have what is wanted: a request without a body if it has.
+// ensuring returns the request that makes live have all that is wanted, or a request without a body if it already has.
 func (r Resource[T]) ensuring(q request, w *wish[T], live jsonstream.Item) (request, error) {
 	q.query, q.contentType, q.settles = r.write.query(), jsonType, true
 	if live.Raw == nil {
@@ -193,7 +196,7 @@ func (r Resource[T]) ensuring(q request, w *wish[T], live jsonstream.Item) (requ
 	return q, err
 }
 
-// outcome returns what a write has made of an object.
+// outcome returns what a write did to an object.
 func (r Resource[T]) outcome(was, is jsonstream.Item) Outcome {
 	switch {
 	case was.Raw == nil:
@@ -206,7 +209,7 @@ func (r Resource[T]) outcome(was, is jsonstream.Item) Outcome {
 
 var errNoVersion = errors.New("server sent the object without a uid or a resource version, so that it cannot be written safely")
 
-// sameContents compares two states of an object, apart from what a server writes anew with each.
+// sameContents compares two states of an object, apart from the fields that a server changes with each write.
 func sameContents(a, b []byte) bool {
 	contents := func(raw []byte) map[string]any {
 		object, err := readNumbers(raw)
@@ -223,12 +226,12 @@ func sameContents(a, b []byte) bool {
 	return patch.Diff(contents(a), contents(b)).IsEmpty()
 }
 
-// PreconditionError says that the object is not the one, or not the state of it, that was asked for. It is a Conflict for
-// errors.Is; nothing was written, unless a [*ModifyError] around it says that something may have been.
+// PreconditionError says that the object has another uid or resource version than the caller asked for. It is a Conflict for
+// errors.Is. Nothing was written, unless a [*ModifyError] around it says that something may have been.
 type PreconditionError struct {
 	// Field is "metadata.uid" or "metadata.resourceVersion".
 	Field string
-	// Want is what was asked for, and Live what the server has: empty if there is no object.
+	// Want is the value that the caller asked for, and Live the server's value: empty if there is no object.
 	Want, Live string
 }
 
@@ -253,12 +256,12 @@ func precondition(asked, live meta.Identity) error {
 	return nil
 }
 
-// DeletingError says that an object is on its way out, so that it cannot be ensured, and gets no further finalizer. It is a
+// DeletingError says that an object is being deleted, so that it cannot be ensured and gets no further finalizer. It is a
 // Conflict for errors.Is: it passes when the object is gone.
 type DeletingError struct {
-	// Since is when the deletion was asked for, or ends by itself where it has a grace period.
+	// Since is when the deletion was asked for, or, for an object with a grace period, when that ends.
 	Since time.Time
-	// Finalizers are those that the object waits for.
+	// Finalizers are the object's finalizers, which it waits for.
 	Finalizers []string
 }
 
@@ -274,29 +277,32 @@ func (e *DeletingError) Error() string {
 // Is reports whether target is apierrors.Conflict.
 func (e *DeletingError) Is(target error) bool { return target == error(apierrors.Conflict) }
 
-// This file is what Ensure is asked beside the object, and what it says that it has done.
+// The options and the result of Ensure.
 
-// EnsureOptions choose what an Ensure does beside what the object says. The zero value only sets, and reads from the server.
+// EnsureOptions choose what Ensure does besides setting the fields of the object. The zero value only sets, and reads from the
+// server.
 type EnsureOptions struct {
-	// Absent are JSON pointers to what must not be there, since an object can only say what is to be: a label, an annotation, a
-	// field, the element of a list. [patch.OverlayOptions] tells how an element is named, as in
-	// "/spec/template/spec/containers/name=proxy". The object must not say anything there.
+	// Absent are JSON pointers to places that must not exist: a label, an annotation, a field, the element of a list. An object
+	// cannot say that itself. [patch.OverlayOptions] says how to name an element, as in
+	// "/spec/template/spec/containers/name=proxy". The wanted object must have nothing at these places.
 	Absent []string
-	// Known is the object as the caller knows it, such as from a cache: a T, or JSON, as a json.RawMessage, a map or a value that encodes
-	// itself. If it proves that the server has all that is wanted, Ensure sends nothing and returns a copy of it, so that a resync of a
-	// thousand unchanged objects costs no request. In any other case the object is read from the server, so that a Known that is out of
-	// date does no harm; the watch that will bring the cache up to date is the reason to ensure again. Nil changes nothing.
+	// Known is the object as the caller knows it, such as from a cache: a T, or JSON, as a json.RawMessage, a map or a value that
+	// encodes itself. If it proves that the server has all that is wanted, Ensure sends nothing and returns a copy of it, so that
+	// a resync of a thousand unchanged objects costs no request. In any other case Ensure reads the object from the server. So a
+	// Known that is out of date does no harm, but call Ensure again when the watch brings the cache up to date. Nil means that
+	// nothing is known.
 	//
-	// A T proves as much as it can say, and each of these is read from the server every time:
-	//   - any object, unless T has metadata.deletionTimestamp and metadata.ownerReferences, as [meta.ObjectMeta] has, because an object
-	//     that is being deleted, or that another controls, is an error;
-	//   - a zero that is wanted where a plain field is zero in Known, since it is zero too if the server has nothing there; make the
-	//     field a pointer where that matters. Fields that the server always has, such as the replicas of a Deployment, are known;
-	//   - an object that is replaced whole, such as a selector, of which T has some of the members only;
-	//   - a path of Absent for which T has no field, or one whose zero is left out.
+	// A T proves only what it can represent. Ensure reads the object from the server every time in these cases:
+	//   - T lacks metadata.deletionTimestamp or metadata.ownerReferences, which [meta.ObjectMeta] has, because an object that
+	//     is being deleted, or that another controls, is an error.
+	//   - A zero is wanted where a plain field is zero in Known, because the field is also zero if the server has nothing
+	//     there. Make the field a pointer where that matters. Fields that the server always has, such as the replicas of a
+	//     Deployment, are known.
+	//   - An object is replaced whole, such as a selector, and T has only some of its members.
+	//   - T has no field for a path of Absent, or leaves out the field's zero.
 	//
-	// An informer whose transform takes something out of an object leaves a Known that may prove too much: it must keep what is wanted
-	// and what is beside it in the same object.
+	// A Known from an informer whose transform removes a part of the object may prove too much: the transform must keep
+	// everything that is wanted, and everything beside it in the same object.
 	Known any
 }
 
@@ -304,15 +310,15 @@ type EnsureOptions struct {
 type Outcome int
 
 const (
-	// Unchanged is the zero value: the server had it all, and has the object as it was.
+	// Unchanged is the zero value: the server already had all that was wanted, and its object is as it was.
 	Unchanged Outcome = iota
-	// Created says that there was no such object, and that the server keeps all that was wanted.
+	// Created says that the object did not exist, and that the server keeps all that was wanted.
 	Created
-	// Updated says that the object has another resource version now, and all that was wanted.
+	// Updated says that the object has a new resource version, and all that was wanted.
 	Updated
-	// NotKept says that the server took the write, and that its answer is still not what was wanted: another value is a default, is
-	// set by an admission plugin, or cannot be changed. The next Ensure will write again, and likely in vain: a pod with tolerations of
-	// its own, for example, gets two more, and the list is not the one that was wanted.
+	// NotKept says that the server accepted the write, but that its answer differs from what was wanted: it has a default, a
+	// value of an admission plugin, or a field that cannot be changed. The next Ensure will write again, and likely in vain. For
+	// example, a pod with tolerations of its own gets two more, so its list is not the wanted one.
 	NotKept
 )
 
@@ -325,15 +331,15 @@ func (o Outcome) String() string {
 	return fmt.Sprintf("Outcome(%d)", int(o))
 }
 
-// Ensured says what [Resource.Ensure] has done. The zero value is that nothing had to be done.
+// Ensured reports what [Resource.Ensure] has done. The zero value means that there was nothing to do.
 type Ensured struct {
 	Outcome Outcome
-	// NotKept are JSON pointers to what the server has otherwise than wanted, at most 100, if Outcome is NotKept; elements of lists
-	// are named as in EnsureOptions.Absent.
+	// NotKept are JSON pointers to the places where the server's object differs from the wanted one, at most 100, if Outcome is
+	// NotKept. Elements of lists are named as in EnsureOptions.Absent.
 	NotKept []string
-	// New is set if there was no such object, also if Outcome is NotKept.
+	// New is set if the object did not exist, also if Outcome is NotKept.
 	New bool
-	// Adopted is set if the object was there without a controller, and has the one that was wanted now.
+	// Adopted is set if the object existed without a controller, and now has the wanted one.
 	Adopted bool
 }
 
@@ -349,22 +355,22 @@ func (e Ensured) String() string {
 	return text
 }
 
-// wish is what an Ensure is asked for.
+// wish is a checked and encoded want.
 type wish[T meta.Object] struct {
 	want    T
-	body    []byte        // what is sent where there is no object
-	asked   meta.Identity // as want says it
+	body    []byte        // the body that creates the object
+	asked   meta.Identity // the identity in want
 	key     meta.Key
 	owner   *meta.OwnerReference // the controller that want names
 	overlay patch.OverlayOptions
 }
 
-// over returns the object with all that is wanted, and what is not so in live.
+// over returns live with all that is wanted, and the places where live differs from it.
 func (w *wish[T]) over(live jsonstream.Item) (json.RawMessage, []string, error) {
 	return patch.Overlay(json.RawMessage(live.Raw), w.want, w.overlay)
 }
 
-// controlled returns an error if another object controls live than the one that want names.
+// controlled returns an error if live has another controller than the one that want names.
 func (w *wish[T]) controlled(live jsonstream.Item) error {
 	present := controllerIn(live.Raw)
 	switch {
@@ -396,7 +402,7 @@ func controllerIn(object []byte) *meta.OwnerReference {
 	return nil
 }
 
-// ensured returns what was done by a write that made an object, which was, what it is now.
+// ensured reports what a write has done. was is the object before it, and is the object after it.
 func (r Resource[T]) ensured(w *wish[T], was, is jsonstream.Item) (Ensured, error) {
 	done := Ensured{Outcome: r.outcome(was, is), New: was.Raw == nil}
 	done.Adopted = was.Raw != nil && w.owner != nil && controllerIn(was.Raw) == nil && controllerIn(is.Raw) != nil
@@ -410,7 +416,7 @@ func (r Resource[T]) ensured(w *wish[T], was, is jsonstream.Item) (Ensured, erro
 	return done, nil
 }
 
-// unneeded returns the object that the caller knows if that proves that there is nothing to do.
+// unneeded returns the object that the caller knows if it proves that there is nothing to do.
 func (r Resource[T]) unneeded(w *wish[T], known any) (_ T, proved bool, err error) {
 	var none T
 	if isNil(known) {
@@ -447,7 +453,7 @@ func only[O any](options []O) (o O, err error) {
 	return o, &UsageError{Err: fmt.Errorf("at most one %T may be given, got %d", o, len(options))}
 }
 
-// manager returns the name under which the server records what the handle writes; empty if the server may make up another one.
+// manager returns the field manager of the handle's writes, or empty if the server may make up another one.
 func (r Resource[T]) manager() string {
 	if r.write.FieldManager != "" {
 		return r.write.FieldManager
@@ -461,10 +467,10 @@ func (r Resource[T]) manager() string {
 
 var errStatus = errors.New("status must be empty, since Ensure does not write it: write it with Status().Modify or Status().Apply, and change an object that was read, or cloned from a cache, with Modify")
 
-// An object of a Go type that has no field for a place never has anything there. So it does not prove that the server's object has
-// nothing there either.
+// A Go type without a field for a place never has a value there. So its object does not prove that the server's object has no
+// value there either.
 
-// saysAll reports whether values of the type of known can say what is at each of some JSON pointers, which are as in EnsureOptions.Absent.
+// saysAll reports whether the type of known has a field for each of some JSON pointers, which are as in EnsureOptions.Absent.
 func saysAll(known any, pointers []string) bool {
 	for _, pointer := range pointers {
 		if names, err := patch.ParsePointer(pointer); err != nil || !gotype.Says(reflect.TypeOf(known), names) {
@@ -474,8 +480,7 @@ func saysAll(known any, pointers []string) bool {
 	return true
 }
 
-// saysHolds reports whether values of the type of known can say what keeps an object from being ensured: that it is being deleted,
-// and who controls it.
+// saysHolds reports whether the type of known can represent what prevents Ensure: a deletion and a controller.
 func saysHolds(known any) bool {
 	t := reflect.TypeOf(known)
 	return gotype.Says(t, []string{"metadata", "deletionTimestamp"}) && gotype.Says(t, []string{"metadata", "ownerReferences", "uid="}) &&

@@ -11,21 +11,22 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// OpError says which call failed: the verb, the resource and, where there is one, the object. Err is the cause: an
-// *errors.StatusError when the server answered, a [*DecodeError] or an [*AnswerError] about its answer, a [*UsageError] when nothing was sent, or the error of the network or of the context. Where the call was
-// sent more than once, an [*RetryError] is around it.
+// OpError says which call failed: the verb, the resource and, if there is one, the object. Err is the cause: an
+// *errors.StatusError when the server answered with an error, a [*DecodeError] or an [*AnswerError] about its answer, a
+// [*UsageError] when nothing was sent, or the error of the network or of the context. If the call was sent more than once, Err is
+// a [*RetryError] around the cause.
 type OpError struct {
 	// Verb is the API's word: get, list, watch, create, update, patch, delete, deletecollection, and apply for the patch of
-	// [Resource.Apply]. It is modify for what [Resource.Modify] finds by itself, and a request of its that fails is a get or an
-	// update; so it is with ensure, "add finalizer to" and "remove finalizer from".
+	// [Resource.Apply]. It is modify for an error that [Resource.Modify] finds by itself; a failed request of Modify has the verb
+	// get or update. The same holds for ensure, "add finalizer to" and "remove finalizer from".
 	Verb string
-	// Resource is what the call was about.
+	// Resource is the resource of the call.
 	Resource meta.GVR
-	// Subresource is its part, such as "status", or empty.
+	// Subresource is the subresource, such as "status", or empty.
 	Subresource string
-	// Key is the object; for list and watch only the namespace is set, or nothing.
+	// Key is the object; for list and watch it has only the namespace, or nothing.
 	Key meta.Key
-	// Path is that of a request of [Client.Raw]; then Verb is its method and the fields about resources are empty.
+	// Path is the path of a [Client.Raw] request; then Verb is the HTTP method and the fields about resources are empty.
 	Path string
 	// Err is the cause.
 	Err error
@@ -57,9 +58,9 @@ func (e *OpError) where() string {
 	return e.Verb + " " + resource
 }
 
-// UsageError says that a call was not sent, because it cannot be right whatever the server says: a name that is no path
-// segment, a namespace for a cluster-wide resource, a descriptor without a kind, options that exclude each other. Trying
-// again does not help.
+// UsageError says that a call was not sent, because it is wrong whatever the server says: a name that is not a path segment, a
+// namespace for a cluster-wide resource, a descriptor without a kind, options that exclude each other. Trying again does not
+// help.
 type UsageError struct {
 	// Err says what is wrong, and what is allowed.
 	Err error
@@ -71,8 +72,8 @@ func (e *UsageError) Error() string { return e.Err.Error() }
 // Unwrap returns what is wrong.
 func (e *UsageError) Unwrap() error { return e.Err }
 
-// DecodeError says that one object of the server's does not fit the type that it is decoded into, or exceeds a limit: then an
-// [*AnswerError] is in it. In an iteration it is the one error that is not final: the other objects follow.
+// DecodeError says that one object from the server does not fit the type that it is decoded into, or exceeds a limit. In the
+// second case it wraps an [*AnswerError]. In an iteration it is the only error that is not final: the other objects follow.
 type DecodeError struct {
 	// Identity is the object's, as far as it could be read.
 	Identity meta.Identity
@@ -88,11 +89,11 @@ func (e *DecodeError) Error() string {
 // Unwrap returns the cause.
 func (e *DecodeError) Unwrap() error { return e.Err }
 
-// PageError says that a list failed on a page after the first. An Expired status in it means that the continue token has
-// expired while the pages before were read; on the first page, where there is no PageError, it would be about the resource
-// version that was asked for.
+// PageError says that a list failed on a page after the first. If it wraps an Expired status, the continue token expired while
+// the earlier pages were read. An Expired status without a PageError comes from the first page and is about the resource version
+// that was asked for.
 type PageError struct {
-	// Page is which page failed; the first is 1, so it is at least 2.
+	// Page is the page that failed; the first is 1, so it is at least 2.
 	Page int
 	// Err is the cause.
 	Err error
@@ -104,16 +105,16 @@ func (e *PageError) Error() string { return fmt.Sprintf("page %d: %v", e.Page, e
 // Unwrap returns the cause.
 func (e *PageError) Unwrap() error { return e.Err }
 
-// EventError says that a watch brought something that is not a usable event: of an unknown type, of another kind, without a
-// resource version or a name, or broken JSON. It ends the watch, before the event has been applied.
+// EventError says that a watch sent something that is not a usable event: of an unknown type, of another kind, without a resource
+// version or a name, or broken JSON. It ends the watch, and the event has not been handed on.
 //
-// It also stands for the event by which a server says why it ends a watch that had begun. Its Type then is ERROR, and Err an
-// *errors.StatusError; the same refusal before the watch began has no EventError around it.
+// It also stands for the event by which a server says why it ends a watch that had begun. Type is then ERROR, and Err an
+// *errors.StatusError. If the server refuses the watch before it begins, there is no EventError around the StatusError.
 type EventError struct {
 	// Type and Identity are the event's, as far as they could be read.
 	Type     EventType
 	Identity meta.Identity
-	// Err is what is wrong with it.
+	// Err says what is wrong with the event.
 	Err error
 }
 
@@ -135,22 +136,23 @@ func (e *EventError) Error() string {
 // Unwrap returns what is wrong with the event.
 func (e *EventError) Unwrap() error { return e.Err }
 
-// AnswerReason says what is wrong with an answer. It is an error, so that errors.Is(err, client.WrongKind) finds an [*AnswerError] of
-// that reason.
+// AnswerReason says what is wrong with an answer. It is an error, so that errors.Is(err, client.WrongKind) finds an
+// [*AnswerError] of that reason.
 type AnswerReason string
 
 const (
-	// ForeignBody: the answer is not JSON, or not an object. A proxy or a captive portal that answers in the server's place is the
-	// usual cause. Got is the start of the body, without control characters, and ContentType is what the answer called itself.
+	// ForeignBody: the answer is not JSON, or not an object. The usual cause is a proxy or a captive portal that answers in the
+	// server's place. Got is the start of the body, without control characters, and ContentType is the type that the answer
+	// names.
 	ForeignBody AnswerReason = "ForeignBody"
-	// BrokenJSON: the answer is not JSON from Offset on, or not the JSON that it should be.
+	// BrokenJSON: from Offset on, the answer is not JSON, or not the JSON that it should be.
 	BrokenJSON AnswerReason = "BrokenJSON"
 	// WrongKind: the object is of another kind than the resource's descriptor says. Got and Want are apiVersion and kind, such as
-	// "apps/v1 Deployment". Got is empty if the object names no kind, and Want if any kind would have done. Either the descriptor is
-	// wrong, or another program than the API server has answered.
+	// "apps/v1 Deployment". Got is empty if the object names no kind, and Want is empty if any kind would be accepted. Either the
+	// descriptor is wrong, or another program than the API server has answered.
 	WrongKind AnswerReason = "WrongKind"
-	// WrongVersion: a list was asked for at exactly one resource version, with [Exact], and came at another. Got and Want are resource
-	// versions. Servers older than 1.19 ignore Exact if the list has no pages.
+	// WrongVersion: a list was asked for at exactly one resource version, with [Exact], and arrived at another. Got and Want are
+	// resource versions. Servers older than 1.19 ignore Exact if the list has no pages.
 	WrongVersion AnswerReason = "WrongVersion"
 	// TooLarge: the object that starts at Offset, or another member of a list, has more than Max bytes, which is Config.MaxObject. The
 	// client skips such an object of a list or a watch: the error is the [*DecodeError] of this object alone. An object of more
@@ -165,22 +167,22 @@ const (
 // Error returns the reason.
 func (r AnswerReason) Error() string { return string(r) }
 
-// AnswerError says that the answer to a request that succeeded is not what it must be. The client notices it while it reads.
+// AnswerError says that the answer to a successful request is wrong. The client finds out while it reads.
 type AnswerError struct {
-	// Reason is what is wrong. It says which of the other fields are set.
+	// Reason says what is wrong, and determines which of the other fields are set.
 	Reason AnswerReason
-	// Got and Want are what came and what should have come.
+	// Got and Want are the actual and the expected value.
 	Got, Want string
 	// ContentType is the type that the answer names.
 	ContentType string
 	// Max is the limit that was exceeded, in bytes or levels.
 	Max int
-	// Key is the object's, as far as it was known by then.
+	// Key is the object's key, as far as it was known by then.
 	Key meta.Key
 	// Offset is the position in the decompressed body, in bytes from 0.
 	Offset int64
 
-	text string // of what the framing has found
+	text string // from the framing
 }
 
 // Is reports whether target is e.Reason.
@@ -216,7 +218,7 @@ func (e *AnswerError) wrongKind() string {
 	return text
 }
 
-// wrongKind returns the error for an object of one kind in place of one of another.
+// wrongKind returns the error for an object of the wrong kind.
 func wrongKind(apiVersion, kind, wantAPIVersion, wantKind string) *AnswerError {
 	typed := func(apiVersion, kind string) string { return strings.TrimSpace(apiVersion + " " + kind) }
 	return &AnswerError{Reason: WrongKind, Got: typed(apiVersion, kind), Want: typed(wantAPIVersion, wantKind)}
@@ -225,7 +227,7 @@ func wrongKind(apiVersion, kind, wantAPIVersion, wantKind string) *AnswerError {
 // StallError says that a server accepted a request and then made no progress with its answer; see Config.StallTimeout. The
 // request may have taken effect.
 type StallError struct {
-	// Begun says that the answer had begun: its headers were there, and the rest of it stalled.
+	// Begun says that the answer had begun: its headers arrived, and the rest stalled.
 	Begun bool
 	// Waited is how long the caller waited for more.
 	Waited time.Duration
@@ -241,10 +243,10 @@ func (e *StallError) Error() string {
 	return fmt.Sprintf("server stalled: %d B of its answer came in %v", e.Received, e.Waited)
 }
 
-// Timeout returns true. By it errors.NetworkOf tells that it is a timeout of the network.
+// Timeout returns true, so that errors.NetworkOf reports a timeout of the network.
 func (e *StallError) Timeout() bool { return true }
 
-// stalled returns the error for an answer of which so many bytes came within Config.StallTimeout.
+// stalled returns the error for an answer that sent received bytes within Config.StallTimeout.
 func (c *Client) stalled(received int) error {
 	return &StallError{Begun: true, Waited: c.stall, Received: received}
 }

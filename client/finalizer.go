@@ -16,15 +16,15 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// AddFinalizer adds a finalizer to the object, and returns it as the server has it then: while it has the finalizer, a deletion
-// waits. Nothing is sent if it has it already. An object that is being deleted gets none any more, and the error is a
-// [*DeletingError].
+// AddFinalizer adds a finalizer to the object, and returns the object as the server then has it. While the object has the
+// finalizer, a deletion waits. AddFinalizer sends nothing if the object already has the finalizer. It returns a [*DeletingError]
+// if the object is being deleted.
 //
-// The object is read, and what is sent is a JSON patch that holds only for the uid and the finalizers that were read. So nobody
-// else's finalizer is lost, and whatever else is written meanwhile does not matter. If somebody else changes the finalizers
-// first, it begins again, after a pause that grows with the attempts, until ctx ends or 50 attempts have failed; then the error is
-// a [*ModifyError]. A patch whose connection broke is sent again, and what became of it is read. On a handle of [Metadata] both
-// the read and the answer have the metadata alone.
+// AddFinalizer reads the object and sends a JSON patch that holds only for the uid and the finalizers that it read. So it removes
+// nobody else's finalizer, and other writes do not disturb it. If somebody else changes the finalizers first, AddFinalizer
+// pauses, longer with each attempt, and begins again, until ctx ends or 50 attempts have failed; the error is then a
+// [*ModifyError]. If the connection breaks, it sends the patch again and reads the result. On a handle of [Metadata], both the
+// read and the answer have only the metadata.
 //
 // name is a domain, a slash, and a name, such as "example.com/cleanup"; or one of the API's own, "orphan" and
 // "foregroundDeletion". Anything else is a [*UsageError].
@@ -40,7 +40,7 @@ func (r Resource[T]) AddFinalizer(ctx context.Context, key meta.Key, name string
 			return patch.Patch{}, nil
 		case h.deleting:
 			return patch.Patch{}, h.error()
-		case len(h.finalizers) == 0: // a test of what is not there is not possible, and another list must not be overwritten
+		case len(h.finalizers) == 0: // a patch cannot test that a list is absent, and another list must not be overwritten
 			return patch.JSON(
 				patch.Test("/metadata/uid", h.uid), patch.Test("/metadata/resourceVersion", h.version),
 				patch.Add("/metadata/finalizers", []string{name})), nil
@@ -51,12 +51,12 @@ func (r Resource[T]) AddFinalizer(ctx context.Context, key meta.Key, name string
 	})
 }
 
-// RemoveFinalizer removes a finalizer from the object, and returns it as the server has it then; of one that is being deleted
-// and has no other, that was the last of it. Nothing is sent if it does not have the finalizer. An object that is not there is
-// no error, since it has none: what is returned is the zero T, nil.
+// RemoveFinalizer removes a finalizer from the object, and returns the object as the server then has it. If the object is being
+// deleted and has no other finalizer, that is its last state. RemoveFinalizer sends nothing if the object does not have the
+// finalizer. If the object does not exist, RemoveFinalizer returns the zero T and nil, because there is nothing to remove.
 //
-// It is done as [Resource.AddFinalizer] does it. An object that another one takes the place of meanwhile is gone; the new one
-// keeps its finalizer.
+// RemoveFinalizer works like [Resource.AddFinalizer]. If another object of the same name replaces the object meanwhile, the
+// object is gone, and the new one keeps its finalizer.
 func (r Resource[T]) RemoveFinalizer(ctx context.Context, key meta.Key, name string) (T, error) {
 	var none T
 	q := r.request("remove finalizer from", key)
@@ -82,21 +82,22 @@ func (r Resource[T]) RemoveFinalizer(ctx context.Context, key meta.Key, name str
 	return obj, err
 }
 
-// isGone reports whether a server says that there is no object of that name. A path that leads nowhere is NotFound too.
+// isGone reports whether the server says that no object of that name exists. A path that leads nowhere is NotFound too.
 func isGone(err error, name string) bool {
 	s := (*apierrors.StatusError)(nil)
 	return errors.Is(err, apierrors.NotFound) && errors.As(err, &s) && s.Status.Details != nil && s.Status.Details.Name == name
 }
 
-// errReplaced says that there is another object of that name by now.
+// errReplaced says that the name now belongs to another object.
 var errReplaced = errors.New("the object has been replaced")
 
-// finalizer reads the object and sends what change makes of it, if that is anything, until no other writer is faster.
+// finalizer reads the object and sends the patch that change returns, if it is not empty; it starts again while other writers are
+// faster.
 func (r Resource[T]) finalizer(ctx context.Context, q request, change func(hold) (patch.Patch, error)) (T, error) {
 	var result T
 	tries := newAttempts(r, q)
 	err := tries.run(ctx, func(obj T, live jsonstream.Item) (lost, err error) {
-		// The server says Invalid of a test that fails, too. It is one if somebody has written in between.
+		// The server also answers Invalid if a test of the patch fails. That is a conflict if somebody has written in between.
 		if tries.lost != nil && live.ResourceVersion == tries.last.ResourceVersion && !errors.Is(tries.lost, apierrors.Conflict) {
 			return nil, tries.lost
 		}
@@ -128,7 +129,7 @@ func (r Resource[T]) finalizer(ctx context.Context, q request, change func(hold)
 	return result, err
 }
 
-// hold is what keeps an object, as it was read.
+// hold is what prevents the removal of an object, as it was read.
 type hold struct {
 	uid, version string
 	finalizers   []string
@@ -140,7 +141,7 @@ func (h hold) error() *DeletingError {
 	return &DeletingError{Since: h.since.Time, Finalizers: h.finalizers}
 }
 
-// readHold returns what keeps an object. The error is a *DeletingError if it is being deleted.
+// readHold returns the hold of an object. The error is a *DeletingError if the object is being deleted.
 func readHold(live jsonstream.Item) (hold, error) {
 	var object struct {
 		Metadata struct {
@@ -162,7 +163,7 @@ func readHold(live jsonstream.Item) (hold, error) {
 	return h, nil
 }
 
-// validFinalizer checks a name as the API has it for its own kinds, and asks for it for the others.
+// validFinalizer checks a name by the API's rule for its own kinds, and requires it for all kinds.
 func validFinalizer(name string) error {
 	if name == "orphan" || name == "foregroundDeletion" {
 		return nil

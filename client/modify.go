@@ -13,38 +13,40 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// Modify changes one object safely: it reads it from the server, calls mutate with it, and writes it back with the resource
-// version that it read. If somebody else wrote in between, the server says Conflict, and Modify reads again and calls mutate
-// again, after a pause that grows with the attempts, until ctx ends or 50 attempts have failed. So mutate may be called
-// several times, each time with a fresh object that is its own; it must depend on nothing that an earlier call did.
+// Modify changes one object safely. It reads the object from the server, calls mutate with it, and writes the result with the
+// resource version that it read. If somebody else wrote in between, the server answers Conflict. Modify then pauses, longer with
+// each attempt, and reads and calls mutate again, until ctx ends or 50 attempts have failed. So Modify may call mutate several
+// times, each time with a fresh object of its own; mutate must not depend on anything that an earlier call did.
 //
-// Nil means that the change has been written once. Nothing is sent if mutate changes nothing. An error of mutate, a Conflict too,
-// ends Modify and is wrapped by its error. Who gives up returns a [*ModifyError], which says how often it tried and who won. So
-// does who cannot know whether the change was written: after a connection that broke before the answer, or a Conflict that may
-// be with Modify's own write, because one attempt of it had no answer. To go on could make the same change twice. Of an answer
-// that says yes and breaks off, the object is read again, and returned as it is by then.
+// If Modify returns nil, the change has been written once. If mutate changes nothing, Modify sends nothing. An error of mutate,
+// even a Conflict, ends Modify, and Modify's error wraps it. Modify returns a [*ModifyError] when it gives up; it says how often
+// Modify tried and which write won. Modify also returns a *ModifyError when it cannot know whether it has written the change.
+// That happens when the connection broke before the answer, or when a Conflict may be due to Modify's own write, because an
+// earlier attempt had no answer. Modify stops then, because to go on could make the same change twice. If the server accepts the
+// write but the answer is cut off, Modify reads the object again and returns its state at that time.
 //
-// What the server's object has and T does not name survives: the change is made to the server's JSON, as [patch.Carry] says.
+// Modify keeps the fields of the server's object that T does not name: it makes the change to the server's JSON, as [patch.Carry]
+// says.
 //
-// mutate must not change namespace, name, uid or resource version. Where a resource has a status subresource, a write to the
-// object changes everything but status: a change of status that the server has left out is an [*IgnoredError].
+// mutate must not change namespace, name, uid or resource version. If a resource has a status subresource, a write to the object
+// changes everything but status. If the server then leaves out a change of status, Modify returns an [*IgnoredError].
 //
 // With ModifyOptions.Known, a change that changes nothing costs no request. At most one ModifyOptions may be given.
 //
-// key is a name. Where the object is deleted and created again while Modify runs, mutate is called with the new one, as if
-// Modify had begun later; whom that does not suit compares uids. An object that is being deleted is modified like any other.
+// key is a name. If the object is deleted and created again while Modify runs, Modify calls mutate with the new one, as if Modify
+// had begun later; mutate can compare uids to prevent that. Modify treats an object that is being deleted like any other.
 func (r Resource[T]) Modify(ctx context.Context, key meta.Key, mutate func(T) error, o ...ModifyOptions) (T, error) {
 	return r.modify(ctx, key, "", mutate, o)
 }
 
 // ModifyOptions choose how a Modify begins. The zero value reads the object from the server.
 type ModifyOptions struct {
-	// Known is the object as the caller knows it, such as from a cache: a T, or JSON, as a json.RawMessage, a map or a value that encodes
-	// itself. mutate is called with a copy of it first. If it changes nothing, nothing is sent, and Modify returns the copy. If it
-	// changes something, or fails, the object is read from the server and mutate is called with that, because the write is made from
-	// the server's JSON: so a Known that is out of date, or a T that lacks fields, loses nothing. A value of another type, which may
-	// lack what mutate looks at, is a [*UsageError]; so a cache whose transform takes that out must not be used here. Nil changes
-	// nothing.
+	// Known is the object as the caller knows it, such as from a cache: a T, or JSON, as a json.RawMessage, a map or a value that
+	// encodes itself. Modify first calls mutate with a copy of it. If mutate changes nothing, Modify sends nothing and returns
+	// the copy. If mutate changes something, or fails, Modify reads the object from the server and calls mutate with that. The
+	// write is made from the server's JSON, so a Known that is out of date, or a T that lacks fields, loses nothing. A value of
+	// another type is a [*UsageError], because it may lack a field that mutate looks at. For the same reason, do not use the
+	// object of a cache whose transform removes such a field. Nil means that nothing is known.
 	Known any
 }
 
@@ -113,7 +115,7 @@ func (r Resource[T]) unmodified(key meta.Key, mutate func(T) error, known any) (
 	}
 	before, err := r.encode(obj)
 	if err != nil || mutate(obj) != nil {
-		return none, false, nil // on what the server has, it may go otherwise
+		return none, false, nil // mutate may do otherwise on the server's object
 	}
 	after, err := r.encode(obj)
 	if err != nil || !bytes.Equal(before, after) {
@@ -122,13 +124,13 @@ func (r Resource[T]) unmodified(key meta.Key, mutate func(T) error, known any) (
 	return obj, true, nil
 }
 
-// change is what mutate made of an object, and body what is to be sent for it: nil if that is nothing.
+// change is the result of mutate. body is sent to the server; nil means that there is nothing to send.
 type change struct {
 	live                jsonstream.Item
 	before, after, body []byte
 }
 
-// change has obj changed, as which live was decoded.
+// change calls mutate with obj, which was decoded from live.
 func (r Resource[T]) change(obj T, live jsonstream.Item, mutate func(T) error) (change, error) {
 	c := change{live: live}
 	if live.ResourceVersion == "" {
@@ -157,7 +159,7 @@ func (r Resource[T]) change(obj T, live jsonstream.Item, mutate func(T) error) (
 	return c, sameObject(live.Identity, changed.Identity)
 }
 
-// sameObject returns an error unless what is to be written is the object that was read.
+// sameObject returns an error unless the object to write is the one that was read.
 func sameObject(was, is meta.Identity) error {
 	for _, f := range []struct{ name, was, is string }{
 		{"namespace", was.Namespace, is.Namespace},
@@ -178,7 +180,7 @@ func (r Resource[T]) writeChange(ctx context.Context, q request, c change) (T, e
 	write := q
 	write.verb, write.query, write.contentType, write.body = "update", r.write.query(), jsonType, c.body
 	obj, stored, err := r.exchange(ctx, write)
-	if cut := (*unreadError)(nil); errors.As(err, &cut) { // the server has said yes
+	if cut := (*unreadError)(nil); errors.As(err, &cut) { // the server has accepted the write
 		if obj, now, again := r.get(ctx, q.key, q.subresource); again == nil && now.UID == c.live.UID {
 			return obj, nil
 		}

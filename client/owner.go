@@ -11,17 +11,17 @@ import (
 
 // Owner is an object that owns others. [OwnerOf] makes one.
 type Owner struct {
-	// GVK is the owner's kind, Scope that of its resource, and Identity says which object it is. Its uid must be set: it tells
-	// the owner from another object of that name.
+	// GVK is the owner's kind, Scope is its resource's scope, and Identity says which object it is. The uid must be set: it
+	// distinguishes the owner from another object of that name.
 	GVK      meta.GVK
 	Scope    meta.Scope
 	Identity meta.Identity
-	// MayGoFirst says that a Foreground deletion of the owner does not wait until the object is gone. Otherwise it does, and
-	// some servers ask for the right to write the owner's finalizers.
+	// MayGoFirst says that a Foreground deletion of the owner does not wait until the object is gone. If it is not set, the
+	// deletion waits, and some servers require permission to write the owner's finalizers.
 	MayGoFirst bool
 }
 
-// OwnerOf returns obj as an owner, with the kind and scope that its descriptor says; obj need not know them.
+// OwnerOf returns obj as an owner, with the kind and scope of the descriptor; obj need not have them.
 func OwnerOf[T interface {
 	meta.Object
 	GetUID() U
@@ -35,7 +35,7 @@ func OwnerOf[T interface {
 	return o
 }
 
-// reference returns the owner as an object names it.
+// reference returns the owner reference for an object.
 func (o Owner) reference(controls bool) meta.OwnerReference {
 	r := meta.OwnerReference{APIVersion: o.GVK.APIVersion(), Kind: o.GVK.Kind, Name: o.Identity.Name, UID: o.Identity.UID}
 	yes := true
@@ -48,15 +48,16 @@ func (o Owner) reference(controls bool) meta.OwnerReference {
 	return r
 }
 
-// SetController makes owner the controller of child: the owner that manages it, of which there is one. The server's garbage
-// collector deletes child with it. SetController changes child and sends nothing: call it before child is created or ensured, or
-// within [Resource.Modify]. Where child names the owner already, by its uid, SetController replaces that reference; it keeps all
-// others. Set the child's namespace before, also where the handle that writes it has one ([Resource.In]).
+// SetController makes owner the controller of child: the owner that manages it. An object has at most one. The server's garbage
+// collector deletes child after owner is deleted. SetController changes child and sends nothing: call it before child is created
+// or ensured, or within [Resource.Modify]. If child already has a reference to the owner, by its uid, SetController replaces that
+// reference; it keeps all others. Set the child's namespace first, even if the handle that writes it has one ([Resource.In]).
 //
-// It returns a [*ControllerError] if another object controls child, and an error if the owner has no kind, name or uid, or is in
-// another namespace: an owner is in the namespace of the object, or cluster-wide. Then child stays as it was.
+// SetController returns a [*ControllerError] if another object controls child. It returns an error if the owner has no kind, name
+// or uid, or is in another namespace: an owner is in the namespace of the object, or cluster-wide. On an error child stays as it
+// was.
 //
-// The child's type must have the methods GetOwnerReferences and SetOwnerReferences, as the types of k8s.io/api have and every
+// The child's type must have the methods GetOwnerReferences and SetOwnerReferences, as the types of k8s.io/api do, and every
 // struct that embeds [meta.ObjectMeta] or [meta.OwnerMeta]. R is the type of its references.
 func SetController[T interface {
 	meta.Object
@@ -69,9 +70,9 @@ func SetController[T interface {
 	return nil
 }
 
-// AddOwner makes owner one of the owners of child, of which there may be several, and none of which controls it by that. The
-// garbage collector deletes child when its last owner has gone. All else is as for [SetController], but that another object may
-// control child. An owner that controlled child does not any more.
+// AddOwner makes owner one of the owners of child, without making it the controller. An object may have several owners. The
+// garbage collector deletes child when its last owner is gone. Everything else is as for [SetController], except that another
+// object may control child. If owner controlled child, it no longer does.
 func AddOwner[T interface {
 	meta.Object
 	GetOwnerReferences() []R
@@ -115,8 +116,8 @@ func owned[T interface {
 	return meta.SetOwners(child, owners)
 }
 
-// RemoveOwner takes the reference to owner, found by its uid, from child. It is no error if there is none. The child's type is as for
-// [SetController].
+// RemoveOwner removes the reference to owner, found by its uid, from child. It is no error if there is no such reference. The
+// child's type is as for [SetController].
 func RemoveOwner[T interface {
 	meta.Object
 	GetOwnerReferences() []R
@@ -155,12 +156,13 @@ func (o Owner) validate() error {
 	return nil
 }
 
-// ControllerError says that an object has a controller, so that another cannot be it too, and that nobody else may ensure it.
+// ControllerError says that an object already has a controller, so that it cannot get another one, and that only its controller
+// may ensure it.
 type ControllerError struct {
 	// Child is the object.
 	Child meta.Key
-	// Present is the reference to the controller that it has, and Refused the one that it did not get: the zero value if the object
-	// was to be ensured without a controller.
+	// Present is the reference to the object's controller. Refused is the reference that it did not get: the zero value if the
+	// object was to be ensured without a controller.
 	Present, Refused meta.OwnerReference
 }
 

@@ -15,44 +15,44 @@ import (
 	"github.com/bowline-go/bowline/internal/retry"
 )
 
-// Retry says how often, and when, a call is sent again after an attempt that failed in passing. A call is sent again when
-// nothing can be broken by it, which is for one of these reasons.
+// Retry says when and how often the client retries a call after an attempt that failed in passing. The client retries a call only
+// when retrying is safe, which is in these cases:
 //
 //   - The server asks for it: 429 or 5xx with Retry-After, in seconds or as a date, or with retryAfterSeconds in its Status.
-//     That holds for every verb. Without a time to wait there is no further attempt, and none after a 429 that a disruption
-//     budget causes.
-//   - The connection broke, or was closed, and the call reads: a get, a page of a list, the opening of a watch. A page or a
-//     watch that has begun is not asked for again, because its objects have been handed on.
+//     This holds for every verb. The client does not retry without a time to wait, or after a 429 that a disruption budget
+//     causes.
+//   - The connection broke, or was closed, and the call reads: a get, a page of a list, the opening of a watch. The client
+//     does not ask again for a page or a watch that has begun, because its objects have been handed on.
 //   - The connection broke before any answer, and the call writes with a precondition, so that it cannot take effect twice:
 //     an update with a resource version, a deletion with a uid or a resource version, a merge patch that sets
 //     metadata.resourceVersion, a JSON patch that begins with a test of it.
 //   - The connection broke, and the call is a dry run or an apply. To apply the same twice is to apply it once, later.
-//   - The connection broke, and the call is one that says what is to be, and reads what became of an attempt: [Resource.Ensure],
+//   - The connection broke, and the call states a goal and reads the result of an attempt: [Resource.Ensure],
 //     [Resource.AddFinalizer], [Resource.RemoveFinalizer].
-//   - The connection could not be made, so that nothing was received, whatever the verb. A refused connection and a name that
-//     does not exist are the exceptions: they seldom pass within one call.
-//   - A network timeout passed while a watch was to be opened. Nothing else is sent again after a timeout.
+//   - The connection could not be made, so the server received nothing, whatever the verb. A refused connection and a name
+//     that does not exist are exceptions: they seldom pass within one call.
+//   - A network timeout passed while a watch was being opened. The client retries no other call after a timeout.
 //
 // Each attempt sends the same bytes, and waits for Config.Limiter and Config.Concurrency as the first did. A wait ends with the
-// caller's context, and does not begin where the context would end first. What was sent more than once says so in its error,
-// an [*RetryError], and in Hooks.Retry.
+// caller's context, and does not begin if the context would end first. The error of a call that was sent more than once is a
+// [*RetryError]; the client also calls Hooks.Retry.
 //
 // [Resource.ListEach] and [Resource.WatchEach] make one attempt for each request: they are for callers that have a recovery of
 // their own.
 //
 // The zero Retry is the default.
 type Retry struct {
-	// Attempts is how many times a request is sent at most. 0 means 5; 1 sends none again.
+	// Attempts is the maximum number of times a request is sent. 0 means 5; 1 means no retries.
 	Attempts int
-	// Wait bounds the wait before the second attempt; each further bound is twice the one before. Waits are drawn evenly from
-	// 0 to their bound (full jitter). 0 means 200 ms.
+	// Wait bounds the wait before the second attempt; each further bound is twice the one before. Waits are drawn evenly from 0
+	// to their bound (full jitter). 0 means 200 ms.
 	Wait time.Duration
-	// MaxWait is the longest wait. A server that asks for a longer one has its error returned at once, and [apierrors.RetryAfter]
-	// finds in it what it asked for. 0 means 30 s.
+	// MaxWait is the longest wait. If a server asks for a longer one, the client returns the server's error at once, and
+	// [apierrors.RetryAfter] returns the time that the server asked for. 0 means 30 s.
 	MaxWait time.Duration
-	// Burst bounds what all calls of the client together send again, so that a server that is down does not get several times
-	// the traffic: each attempt after the first takes one from a store of Burst, each call adds a tenth, and each 10 s add one.
-	// While the store is empty, errors are returned at once. 0 means 100; a negative number means no bound.
+	// Burst bounds the retries of all calls of the client together, so that a server that is down does not get several times the
+	// traffic. Each retry takes one from a store of Burst, each call adds a tenth, and each 10 s add one. While the store is
+	// empty, the client returns errors at once. 0 means 100; a negative number means no bound.
 	Burst int
 }
 
@@ -78,7 +78,7 @@ func (r Retry) validate() []error {
 	return errs
 }
 
-// withDefaults returns r with what its zero values mean.
+// withDefaults returns r with defaults for its zero values.
 func (r Retry) withDefaults() Retry {
 	if r.Attempts == 0 {
 		r.Attempts = defaultAttempts
@@ -95,24 +95,24 @@ func (r Retry) withDefaults() Retry {
 	return r
 }
 
-// RetryError is the error of a call that was sent more than once, or that was not sent again although it might have been.
-// It is where the error of the last attempt would be, and errors.Is and errors.As look into that one alone.
+// RetryError is the error of a call that was sent more than once, or that was not sent again although it might have been. It
+// takes the place of the error of the last attempt, and errors.Is and errors.As look only into that error.
 //
-// An error of a later attempt may be about what an earlier one did: a deletion that finds nothing, or an update that finds a
-// conflict, after an attempt whose connection broke before it was answered.
+// The error of a later attempt may be the effect of an earlier one: a deletion that finds nothing, or an update that finds a
+// conflict, after an attempt whose connection broke before its answer.
 type RetryError struct {
 	// Attempts is how many times the call was sent.
 	Attempts int
-	// Before has the errors of the attempts before the last, in their order.
+	// Before has the errors of the attempts before the last, in order.
 	Before []error
 	// Err is the error of the last attempt.
 	Err error
 
-	stop string // why there was no further attempt, if it is not for their number
+	stop string // why there was no further attempt, unless Attempts was reached
 }
 
-// Error returns, for example, `server said Conflict (409): … (attempt 2; attempt 1: connection reset by peer)`. Errors that
-// repeat the one after them are left out.
+// Error returns, for example, `server said Conflict (409): … (attempt 2; attempt 1: connection reset by peer)`. It leaves out
+// errors that repeat the one after them.
 func (e *RetryError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v (attempt %d", e.Err, e.Attempts)
@@ -139,7 +139,7 @@ func (e *RetryError) Error() string {
 // Unwrap returns the error of the last attempt.
 func (e *RetryError) Unwrap() error { return e.Err }
 
-// alike reports whether two errors say the same to a person. Those of connections differ in their ports.
+// alike reports whether two errors are the same to a person. Errors of connections differ in their ports.
 func alike(a, b error) bool {
 	if n := apierrors.NetworkOf(a); n != apierrors.NetworkFine && n == apierrors.NetworkOf(b) {
 		return true
@@ -147,8 +147,7 @@ func alike(a, b error) bool {
 	return a.Error() == b.Error()
 }
 
-// mayHaveWritten reports whether the outcome in err may be that of an attempt before the last, which took effect although
-// its caller never learned so.
+// mayHaveWritten reports whether err may be the effect of an earlier attempt, which took effect although its answer was lost.
 func mayHaveWritten(err error) bool {
 	e := (*RetryError)(nil)
 	if !errors.As(err, &e) {
@@ -162,8 +161,8 @@ func mayHaveWritten(err error) bool {
 	return false
 }
 
-// call sends r until read has taken an answer, or the policy says that there is to be no further attempt. read is given the
-// answers that are successes, and owns their bodies. Every error is an *OpError.
+// call sends r until read has accepted an answer, or the policy allows no further attempt. read gets the answers that are
+// successes, and owns their bodies. Every error is an *OpError.
 func (c *Client) call(ctx context.Context, r outgoing, read func(*http.Response) error) error {
 	c.budget.Earn()
 	var (
@@ -213,8 +212,7 @@ func (c *Client) try(ctx context.Context, r outgoing, n int, read func(*http.Res
 	return info, read(resp)
 }
 
-// stops says why there is no attempt after the n-th, and whether that is so. Where it returns false, one has been taken from
-// the budget.
+// stops reports whether there is no attempt after the n-th, and why. If it returns false, it has taken one from the budget.
 func (c *Client) stops(ctx context.Context, n int, floor, wait time.Duration) (why string, stops bool) {
 	if n >= c.retry.Attempts {
 		return "", true
@@ -239,7 +237,7 @@ func retried(n int, before []error, err error, stop string) error {
 	return &RetryError{Attempts: n, Before: before, Err: err, stop: stop}
 }
 
-// repeats reports whether r may be sent again after an attempt of which info says what became, and which failed with err.
+// repeats reports whether r may be sent again after the attempt that info describes, which failed with err.
 func repeats(r outgoing, info RequestInfo, err error) bool {
 	if status := (*apierrors.StatusError)(nil); info.Code != 0 && errors.As(err, &status) {
 		_, asked := apierrors.RetryAfter(status)
@@ -259,7 +257,7 @@ func repeats(r outgoing, info RequestInfo, err error) bool {
 	return false
 }
 
-// writeBody is what the body of a write may say about how often it can take effect.
+// writeBody has the parts of a write's body that limit how often it can take effect.
 type writeBody struct {
 	Metadata struct {
 		ResourceVersion string `json:"resourceVersion"`
@@ -268,9 +266,9 @@ type writeBody struct {
 	DryRun        []string      `json:"dryRun"`
 }
 
-// isIdempotent reports whether r has the same outcome twice as once: it is not stored at all, or it is an apply, which says
-// what the fields of one manager are to be. If others have written between the two, the second does what the first would have
-// done if it had been under way for longer.
+// isIdempotent reports whether sending r twice has the same outcome as sending it once: the server does not store it, or it is an
+// apply, which states the fields of one manager. If others have written between the two, the second does what the first would
+// have done had it been under way for longer.
 func (r request) isIdempotent() bool {
 	if r.query.Get("dryRun") == "All" || strings.HasPrefix(r.contentType, "application/apply-patch") {
 		return true
@@ -279,8 +277,8 @@ func (r request) isIdempotent() bool {
 	return r.method() == http.MethodDelete && json.Unmarshal(r.body, &body) == nil && len(body.DryRun) > 0
 }
 
-// isPinned reports whether r has a precondition that a success of its own makes false, or that names an object which cannot
-// be deleted twice.
+// isPinned reports whether r has a precondition that r's own success makes false, or that names an object, which cannot be
+// deleted twice.
 func (r request) isPinned() bool {
 	if r.body == nil || r.collection {
 		return false

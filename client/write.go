@@ -17,28 +17,29 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// Create creates obj and returns it as the server stored it. Its namespace is where it goes. Without a name the server
-// makes one up from metadata.generateName. An object of that name is an AlreadyExists error, and one that has a resource
-// version, as if it had been read, is refused.
+// Create creates obj, in its namespace, and returns it as the server stored it. If obj has no name, the server makes one from
+// metadata.generateName. Create fails with AlreadyExists if an object of that name exists, and refuses an obj that has a resource
+// version, as if it had been read.
 func (r Resource[T]) Create(ctx context.Context, obj T) (T, error) {
 	return r.sendObject(ctx, r.request("create", meta.Key{}), obj)
 }
 
-// Update replaces the object with obj and returns it as the server stored it. Where obj has a resource version and the
-// server's is another, nothing is replaced and the error is a Conflict; without one, some resources are replaced whatever
-// they are, and others refuse.
+// Update replaces the object with obj and returns it as the server stored it. If obj has a resource version and the server's
+// object has another, Update replaces nothing and returns a Conflict. If obj has none, it depends on the resource: some are
+// replaced whatever their version, and others refuse.
 //
-// Update replaces all of it, also what T has no field for. So where the client has decoded an object of this resource of which T
-// has lost something, Update reads the object first, and if T would lose any of it, nothing is written and the error is a
-// [*ProjectionError]: [Resource.Modify] and [Resource.Patch] keep what they do not name. A T that has all of what the server
-// sends costs no request, and a custom decoding method, a map, an any and a json.RawMessage are taken to keep everything.
+// Update replaces the whole object, also the fields that T does not have. To prevent a loss, Update reads the object first if the
+// client has decoded an object of this resource of which T lost a part. If T would lose any part of the object, Update writes
+// nothing and returns a [*ProjectionError]; [Resource.Modify] and [Resource.Patch] keep the fields that they do not name. A T
+// that models all that the server sends costs no request. A custom decoding method, a map, an any and a json.RawMessage are taken
+// to keep everything.
 //
-// Without a resource version in obj it replaces what others add after that look, too.
+// Without a resource version in obj, Update also replaces what others add after that read.
 func (r Resource[T]) Update(ctx context.Context, obj T) (T, error) {
 	return r.sendObject(ctx, r.request("update", meta.Key{}), obj)
 }
 
-// sendObject sends obj. Where q has no key yet it is about obj itself.
+// sendObject sends obj. If q has no key yet, the request is about obj itself.
 func (r Resource[T]) sendObject(ctx context.Context, q request, obj T) (T, error) {
 	var none T
 	q.collection = q.verb == "create" && q.subresource == ""
@@ -81,9 +82,9 @@ func (r Resource[T]) sendBody(ctx context.Context, q request, contentType string
 	return obj, err
 }
 
-// Patch changes the object as p says and returns it as the server stored it. It is a [*UsageError] if p could not be built, or
-// changes the object's name or namespace. What [patch.Apply] returns is applied, as by [Resource.Apply] without options. A patch
-// that is empty ([patch.Patch.IsEmpty]) is sent, too, and answered with the object as it is.
+// Patch changes the object as p says and returns it as the server stored it. It returns a [*UsageError] if p could not be built,
+// or changes the object's name or namespace. A patch of [patch.Apply] is applied as by [Resource.Apply] without options. Patch
+// also sends an empty patch ([patch.Patch.IsEmpty]); the server answers with the object as it is.
 func (r Resource[T]) Patch(ctx context.Context, key meta.Key, p patch.Patch) (T, error) {
 	return r.sendPatch(ctx, r.request("patch", key), p)
 }
@@ -103,16 +104,16 @@ func (r Resource[T]) sendPatch(ctx context.Context, q request, p patch.Patch) (T
 	return r.sendBody(ctx, q, p.MediaType(), body)
 }
 
-// Delete deletes the object. Nil means that the server has accepted it: an object with finalizers, or with a grace period, is
-// there until they are done. An object that is not there is a NotFound error.
+// Delete deletes the object. Nil means that the server has accepted the deletion: an object with finalizers, or with a grace
+// period, exists until they are done. Delete returns a NotFound error if the object does not exist.
 func (r Resource[T]) Delete(ctx context.Context, key meta.Key, o DeleteOptions) error {
 	return r.sendDelete(ctx, r.request("delete", key), o)
 }
 
-// DeleteCollection deletes the objects that s selects, as Delete would each of them. Nil means that the server has accepted
-// it; objects that are created meanwhile may stay. Where the server gives up half way, some are deleted.
+// DeleteCollection deletes the objects that s selects, each as Delete would. Nil means that the server has accepted the deletion;
+// objects that are created meanwhile may stay. If the server gives up half way, some objects are deleted.
 //
-// The preconditions of o are about one object, and so are a [*UsageError].
+// The preconditions of o are about one object, so DeleteCollection returns a [*UsageError] for them.
 func (r Resource[T]) DeleteCollection(ctx context.Context, s Selection, o DeleteOptions) error {
 	q := r.request("deletecollection", meta.Key{Namespace: s.Namespace})
 	q.collection, q.query = true, s.query()
@@ -142,8 +143,8 @@ func (r Resource[T]) sendDelete(ctx context.Context, q request, o DeleteOptions)
 	return r.accepted(ctx, q)
 }
 
-// drain reads the rest of an answer that nobody wants, so that its connection can be used again. That it cannot be read
-// changes nothing: the server has said yes.
+// drain reads the rest of an unused answer, so that its connection can be used again. It ignores errors: the server has accepted
+// the request.
 func drain(resp *http.Response) {
 	const limit = 1 << 20 // beyond it a new connection is cheaper
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, limit))
@@ -152,16 +153,16 @@ func drain(resp *http.Response) {
 
 // WriteOptions hold for every write of a handle, also through its subresources; see [Resource.With].
 type WriteOptions struct {
-	// FieldManager is the name under which the server records who set which field: at most 128 bytes of printable text.
-	// Empty leaves it to the server, which makes it up from Config.UserAgent; [Resource.Apply] needs it.
+	// FieldManager is the name under which the server records the fields that a write sets: at most 128 bytes of printable text.
+	// If it is empty, the server makes a name from Config.UserAgent. [Resource.Apply] needs it.
 	FieldManager string
-	// DryRun makes the server do everything but store the result.
+	// DryRun makes the server process the write without storing the result.
 	DryRun bool
-	// FieldValidation says what the server does with fields that it does not know.
+	// FieldValidation says how the server treats unknown fields.
 	FieldValidation FieldValidation
 }
 
-// FieldValidation says what the server does with unknown and duplicate fields of a write.
+// FieldValidation says how the server treats unknown and duplicate fields of a write.
 type FieldValidation string
 
 const (
@@ -178,7 +179,7 @@ const (
 // maxFieldManager is the API's limit, in bytes.
 const maxFieldManager = 128
 
-// with returns o with what other sets.
+// with returns o with the options that other sets.
 func (o WriteOptions) with(other WriteOptions) WriteOptions {
 	o.FieldManager = cmp.Or(other.FieldManager, o.FieldManager)
 	o.DryRun = o.DryRun || other.DryRun
