@@ -11,13 +11,11 @@ import (
 	"time"
 )
 
-// generation is the connections of one identity, in two http.Transports: one for watches, which share no connection with
-// what is soon over, and one for the rest. So a watch that is not read for a while, or many that fill a connection, hold
-// no other request up.
+// generation is the connections of one identity, in two http.Transports: one for watches, and one for all other requests. So a
+// watch that nobody reads, or many watches on one connection, delay no other request.
 //
-// A generation that another has taken the place of is retired. It takes no new requests, and those that it has go on to
-// their end; with the last of them all of its connections are closed, and one that is being dialled is closed when it is
-// there. So nothing of a retired generation stays behind.
+// A generation is retired when another takes its place. It takes no new requests, and its requests go on to their end. With the
+// last of them it closes all its connections; one that is being dialled is closed as soon as it is there.
 type generation struct {
 	identity
 	calls *http.Transport

@@ -14,10 +14,10 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// generations sends requests over the connections of the present identity. What is in files is read by requests, so that New
-// does no I/O and nothing runs in the background: by the first one, by one every 30 s, and when the server seems to have
-// changed. A file that is bad, or is not read in time, then changes nothing, and Options.Stale is told; before there is
-// anything to use, it fails the request, and is tried again by the next.
+// generations sends requests over the connections of the identity in force. Requests read the files: the first one, one every
+// 30 s, and one that fails as if a certificate had changed. So New does no I/O, and nothing runs in the background. If a file is
+// bad, or is not read in time, the identity in force stays, and Options.Stale learns why. If none is in force, the request
+// fails, and the next one reads again.
 type generations struct {
 	o      Options
 	holder *holder
@@ -55,8 +55,8 @@ func (t *generations) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !refused && !t.mayBeRefusal(r.Context(), err) || !t.changedSince(r.Context(), changes) {
 		return resp, err
 	}
-	// There are other certificates by now. Where the handshake failed nothing was sent. Where the connection only broke, the
-	// request may have been handled, and is sent again if it reads.
+	// The certificates have changed. If the handshake failed, nothing was sent. If the connection only broke, the server may have
+	// handled the request, so it is sent again only if it reads.
 	if !refused && !Reads(r.Method) {
 		return resp, err
 	}

@@ -93,7 +93,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !sameOrigin(r.URL, t.server) {
 		return t.next.RoundTrip(withoutImpersonation(r))
 	}
-	if r.Header.Get("Authorization") != "" { // whoever sends that knows what to do about a refusal
+	if r.Header.Get("Authorization") != "" { // its sender handles a refusal
 		return t.send(r, "")
 	}
 	ctx := r.Context()
@@ -123,7 +123,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.send(again, next.header)
 }
 
-// send sends a copy of r. The answer names r as its request, which has no credential in it.
+// send sends a copy of r. The request in the answer is r itself, which has no credential in it.
 func (t *Transport) send(r *http.Request, authorization string) (*http.Response, error) {
 	act := t.act
 	if h := CallOf(r.Context()).Impersonate; h != nil {
