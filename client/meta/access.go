@@ -9,15 +9,15 @@ import (
 	"sync"
 )
 
-// The functions of this file read and write parts of an object's metadata through its methods, whatever types those have. A
-// type that does not have the method does not compile: embed [ObjectMeta], or, beside [Identity], the part that is missing
+// The functions of this file read and write parts of an object's metadata through its methods, whatever the types of
+// those. A type without the method does not compile: embed [ObjectMeta], or embed the missing part beside [Identity]
 // ([DeletionMeta], [OwnerMeta], [LabelMeta]), or write the method. The types of k8s.io/api have them all.
 
-// UID returns the uid of obj, whatever type its struct gives it: string, or the types.UID of k8s.io/apimachinery.
+// UID returns the uid of obj, whether its type is string or the types.UID of k8s.io/apimachinery.
 func UID[T interface{ GetUID() U }, U ~string](obj T) string { return string(obj.GetUID()) }
 
-// IsDeleting reports whether deletion of obj has been asked for: its metadata has a deletionTimestamp. It is false for a nil
-// obj. T must have a method GetDeletionTimestamp, as every struct has that embeds [ObjectMeta] or [DeletionMeta].
+// IsDeleting reports whether deletion of obj has been requested: its metadata has a deletionTimestamp. It is false for a
+// nil obj. T must have a method GetDeletionTimestamp, as every struct has that embeds [ObjectMeta] or [DeletionMeta].
 func IsDeleting[T interface{ GetDeletionTimestamp() D }, D interface {
 	comparable
 	IsZero() bool
@@ -25,7 +25,7 @@ func IsDeleting[T interface{ GetDeletionTimestamp() D }, D interface {
 	if isNil(obj) {
 		return false
 	}
-	if u, ok := any(obj).(interface{ deleting() bool }); ok { // an Unstructured, whose timestamp may be no time
+	if u, ok := any(obj).(interface{ deleting() bool }); ok { // the timestamp of an Unstructured may not be a valid time
 		return u.deleting()
 	}
 	var none D
@@ -33,9 +33,9 @@ func IsDeleting[T interface{ GetDeletionTimestamp() D }, D interface {
 	return when != none && !when.IsZero()
 }
 
-// Owners returns the references to the owners of obj, none for a nil obj. T must have a method GetOwnerReferences, as every
-// struct has that embeds [ObjectMeta] or [OwnerMeta]. R is the type of its references: [OwnerReference], or a struct with the
-// same fields by their json tags, as that of k8s.io/apimachinery.
+// Owners returns the references to the owners of obj, none for a nil obj. T must have a method GetOwnerReferences, as
+// every struct has that embeds [ObjectMeta] or [OwnerMeta]. R is the type of its references: [OwnerReference], or a struct
+// whose json tags name the same fields, such as that of k8s.io/apimachinery.
 //
 // The result may be the object's own memory: treat it as read-only.
 func Owners[T interface{ GetOwnerReferences() []R }, R any](obj T) []OwnerReference {
@@ -57,11 +57,11 @@ func Owners[T interface{ GetOwnerReferences() []R }, R any](obj T) []OwnerRefere
 	return out
 }
 
-// SetOwners replaces the references to the owners of obj by owners, which it copies. T must have the methods
-// GetOwnerReferences and SetOwnerReferences, as for [Owners]. Fields that R has beside those of [OwnerReference] stay with the
-// reference of the same uid.
+// SetOwners replaces the references to the owners of obj by a copy of owners. T must have the methods GetOwnerReferences
+// and SetOwnerReferences, as for [Owners]. A reference keeps the fields of R that [OwnerReference] lacks, if its uid
+// stays.
 //
-// It is an error, and obj stays as it was, if obj is nil, or if R lacks a field that is set in owners.
+// It returns an error, and does not change obj, if obj is nil, or if R lacks a field that is set in owners.
 func SetOwners[T interface {
 	GetOwnerReferences() []R
 	SetOwnerReferences(owners []R)
@@ -101,7 +101,7 @@ func cloneFlag(flag *bool) *bool {
 	return &clone
 }
 
-// ControllerOf returns the reference to the one owner that controls obj, the first that says controller: true. T is as for
+// ControllerOf returns the reference to the owner that controls obj: the first with controller: true. T is as for
 // [Owners].
 func ControllerOf[T interface{ GetOwnerReferences() []R }, R any](obj T) (OwnerReference, bool) {
 	for _, owner := range Owners(obj) {
@@ -112,7 +112,7 @@ func ControllerOf[T interface{ GetOwnerReferences() []R }, R any](obj T) (OwnerR
 	return OwnerReference{}, false
 }
 
-// isNil reports whether there is no object.
+// isNil reports whether obj is nil.
 func isNil(obj any) bool {
 	switch v := reflect.ValueOf(obj); v.Kind() {
 	case reflect.Invalid:
@@ -124,12 +124,12 @@ func isNil(obj any) bool {
 	}
 }
 
-// ownerPlan says where a foreign owner reference keeps its fields.
+// ownerPlan locates the fields of a foreign owner reference.
 type ownerPlan struct {
 	apiVersion, kind, name, uid, controller, block []int
 }
 
-// ownerPlans keeps the plan of each type, which never changes. It holds no more plans than the program has types.
+// ownerPlans caches the plan of each type. Plans never change, and there are at most as many as the program has types.
 var ownerPlans sync.Map // reflect.Type -> *ownerPlan
 
 func ownerPlanOf(t reflect.Type) *ownerPlan {
@@ -170,7 +170,7 @@ func (p *ownerPlan) read(v reflect.Value, o *OwnerReference) {
 	o.BlockOwnerDeletion = readFlag(v, p.block)
 }
 
-// find returns the place of the reference with that uid, or -1.
+// find returns the index of the reference with that uid, or -1.
 func (p *ownerPlan) find(list reflect.Value, uid string) int {
 	for i := range list.Len() {
 		if uid != "" && readText(list.Index(i), p.uid) == uid {
@@ -180,7 +180,7 @@ func (p *ownerPlan) find(list reflect.Value, uid string) int {
 	return -1
 }
 
-// write sets the fields of a reference. It returns the name of one that there is no place for.
+// write sets the fields of a reference. It returns the name of a set field that the reference lacks.
 func (p *ownerPlan) write(v reflect.Value, o *OwnerReference) (missing string) {
 	for _, f := range []struct {
 		name, value string
@@ -206,7 +206,7 @@ func (p *ownerPlan) write(v reflect.Value, o *OwnerReference) (missing string) {
 			to.SetBool(f.value != nil && *f.value)
 		case f.value == nil:
 			to.SetZero()
-		default: // a new one: what it led to may be another reference's too
+		default: // allocate: another reference may share the old value
 			flag := reflect.New(to.Type().Elem())
 			flag.Elem().SetBool(*f.value)
 			to.Set(flag)
@@ -242,9 +242,8 @@ func readFlag(v reflect.Value, way []int) *bool {
 
 func concat(a, b []int) []int { return append(append(make([]int, 0, len(a)+len(b)), a...), b...) }
 
-// jsonField finds the field of a struct, or of what a pointer to one leads to, that encoding/json would call name: by its
-// tag, or by its Go name, in the struct or in those that are embedded in it without a name. A field that lies less deep
-// wins. The way is what follow takes.
+// jsonField finds the field that encoding/json would call name, in a struct or a pointer to one: by its tag, or by its Go
+// name, in the struct or in those embedded in it without a name. The least nested field wins. follow takes the way.
 func jsonField(t reflect.Type, name string) (way []int, field reflect.Type) {
 	type level struct {
 		way []int
@@ -281,7 +280,7 @@ func jsonField(t reflect.Type, name string) (way []int, field reflect.Type) {
 	return nil, nil
 }
 
-// follow goes down the fields of way, through pointers; ok is false where there is no way or one of them is nil.
+// follow walks down the fields of way, through pointers; ok is false if way is nil or one of the pointers is nil.
 func follow(v reflect.Value, way []int) (field reflect.Value, ok bool) {
 	if way == nil {
 		return reflect.Value{}, false
@@ -298,7 +297,8 @@ func follow(v reflect.Value, way []int) (field reflect.Value, ok bool) {
 	return v, true
 }
 
-// reach is follow that makes what a nil pointer is to lead to; ok is false where there is no way, or nothing that can be set.
+// reach is follow that allocates what nil pointers should refer to; ok is false if way is nil, or if the field cannot be
+// set.
 func reach(v reflect.Value, way []int) (field reflect.Value, ok bool) {
 	if way == nil || !v.CanSet() {
 		return reflect.Value{}, false

@@ -11,15 +11,16 @@ import (
 // Clone returns a copy of obj that can be changed without changing obj. Objects out of a cache are shared: clone before
 // writing to one.
 //
-// Where T has a method DeepCopy() T, as the types of k8s.io/api have, that makes the copy. Otherwise the type is compiled
-// once into a plan that copies what pointers, slices, maps, interfaces, arrays, structs and embedded structs lead to.
-// What cannot be changed through the copy is shared: strings, the keys of maps, functions, channels. A struct's
-// unexported fields are copied as an assignment copies them, so what they refer to stays shared: time.Time is safe, but a
-// type that keeps state to itself, such as big.Int, is copied in depth only by a DeepCopy method of T. It is looked for
-// on T alone, not on what T contains, and not on what is in an interface when T is one.
+// If T has a method DeepCopy() T, as the types of k8s.io/api have, Clone calls that. Otherwise it compiles the type once
+// into a plan that copies everything reachable through pointers, slices, maps, interfaces, arrays, structs and embedded
+// structs. The copy shares what cannot be changed through it: strings, the keys of maps, functions, channels.
 //
-// Two references to one thing become two copies, as in a DeepCopy method. Only in a graph that is cyclic or deeper than
-// a hundred references does each thing have one copy, so a cycle ends, as the same cycle.
+// A struct's unexported fields are copied as by assignment, so what they refer to stays shared. That is safe for
+// time.Time, but a type with private state, such as big.Int, is copied in depth only by a DeepCopy method of T. Clone
+// looks for that method on T alone, not on the types inside T, and not on the value in an interface if T is one.
+//
+// Two references to one value become two copies, as in a DeepCopy method. Only in a graph that is cyclic or deeper than a
+// hundred references is each value copied once, so a cycle becomes the same cycle.
 //
 // Clone never changes obj and may run at the same time as other readers of it.
 func Clone[T any](obj T) T {
@@ -42,14 +43,14 @@ func Clone[T any](obj T) T {
 	return out
 }
 
-// copyPlan says how to copy values of one type. detach takes a settable value that is a shallow copy and replaces what it
-// refers to by copies; it is nil where the shallow copy is already a whole one.
+// copyPlan copies values of one type. detach takes a settable value that is a shallow copy and replaces what it refers to
+// by copies; it is nil if a shallow copy is complete.
 type copyPlan struct {
 	detach func(v reflect.Value, c *copier)
 }
 
-// refers reports whether values of t, which p is the plan of, refer to anything that must be copied. The plan of a
-// pointer, a slice or a map always has a detach in the end, but has none yet while its own element is being compiled.
+// refers reports whether values of t, whose plan is p, refer to anything that must be copied. The plan of a pointer, a
+// slice or a map always gets a detach, but has none yet while its own element is being compiled.
 func (p *copyPlan) refers(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
@@ -58,12 +59,12 @@ func (p *copyPlan) refers(t reflect.Type) bool {
 	return p.detach != nil
 }
 
-// copyPlans keeps the plan of each type, which never changes. What it can hold is bounded by the types of the program.
+// copyPlans caches the plan of each type. Plans never change, and the types of the program bound their number.
 var copyPlans sync.Map // reflect.Type -> *copyPlan
 
-// copier is the state of one copy. It first runs without remembering anything, which is fast and enough for data that is
-// a tree. When that gets deeper than maxCopyDepth, which a cycle does at once because the walk goes in depth first, it
-// gives up, and runs again with seen.
+// copier is the state of one copy. The first run remembers nothing, which is fast and sufficient for trees. If it gets
+// deeper than maxCopyDepth, it gives up, and a second run uses seen. A cycle reaches that depth at once because the walk
+// is depth-first.
 type copier struct {
 	depth   int
 	tooDeep bool
@@ -72,8 +73,8 @@ type copier struct {
 
 const maxCopyDepth = 100
 
-// reference is what a pointer, a map or a slice refers to. The type is part of it because a struct and its first field
-// have one address.
+// reference identifies the target of a pointer, a map or a slice. It includes the type because a struct and its first
+// field have the same address.
 type reference struct {
 	address uintptr
 	length  int
@@ -88,8 +89,8 @@ func referenceTo(v reflect.Value) reference {
 	return r
 }
 
-// enter goes one reference deeper, until leave. It returns the copy of v where there is one already, and false where the
-// copy is to be given up.
+// enter goes one reference deeper, until leave. It returns the copy of v if there is one already, and false if the run
+// gives up.
 func (c *copier) enter(v reflect.Value) (made reflect.Value, ok bool) {
 	c.depth++
 	if c.seen != nil {
@@ -101,7 +102,7 @@ func (c *copier) enter(v reflect.Value) (made reflect.Value, ok bool) {
 	return reflect.Value{}, !c.tooDeep
 }
 
-// made notes the copy of v before what is in it is copied, so that a cycle finds it.
+// made records the copy of v before its content is copied, so that a cycle finds it.
 func (c *copier) made(v, copied reflect.Value) {
 	if c.seen != nil {
 		c.seen[referenceTo(v)] = copied
@@ -122,8 +123,8 @@ func copyPlanOf(t reflect.Type) *copyPlan {
 	return plan
 }
 
-// compileCopy makes the plan of t. A type can contain itself only through a pointer, a slice, a map or an interface,
-// whose plans look at the inner plan when they run; so local may hand out a plan that is not finished.
+// compileCopy makes the plan of t. A type can contain itself only through a pointer, a slice, a map or an interface, whose
+// plans read the inner plan when they run; so local may return an unfinished plan.
 func compileCopy(t reflect.Type, local map[reflect.Type]*copyPlan) *copyPlan {
 	if p, ok := local[t]; ok {
 		return p
@@ -184,7 +185,7 @@ func detachInPlace[T any](clone func(T) T) func(reflect.Value, *copier) {
 	}
 }
 
-// detachReference is for values that refer to another: fresh makes a new one for v to refer to, which fill detaches in turn.
+// detachReference copies references: fresh makes a new target for v, and fill detaches that.
 func detachReference(
 	fresh func(v reflect.Value) reflect.Value, fill func(out, v reflect.Value, c *copier),
 ) func(reflect.Value, *copier) {
@@ -210,7 +211,7 @@ func detachPointer(t reflect.Type, elem *copyPlan) func(reflect.Value, *copier) 
 	return detachReference(func(v reflect.Value) reflect.Value {
 		out := reflect.New(t.Elem())
 		out.Elem().Set(v.Elem())
-		return out.Convert(t) // which may be a named pointer type
+		return out.Convert(t) // t may be a named pointer type
 	}, func(out, _ reflect.Value, c *copier) {
 		if elem.detach != nil {
 			elem.detach(out.Elem(), c)
@@ -264,7 +265,7 @@ func detachInterface(v reflect.Value, c *copier) {
 	v.Set(out)
 }
 
-// detachStruct visits the fields that are exported, and those of embedded structs whose own name is not.
+// detachStruct visits the exported fields, and those of embedded structs whose type is not exported.
 func detachStruct(t reflect.Type, local map[reflect.Type]*copyPlan) func(reflect.Value, *copier) {
 	type fieldPlan struct {
 		index int
@@ -336,7 +337,7 @@ func (c *copier) array(s []any) []any {
 	return out
 }
 
-// enterJSON is enter without the cost of a reflect.Value where nothing is remembered.
+// enterJSON is enter without the cost of a reflect.Value if nothing is remembered.
 func (c *copier) enterJSON(v any) (made reflect.Value, ok bool) {
 	if c.seen != nil {
 		return c.enter(reflect.ValueOf(v))

@@ -25,19 +25,19 @@ type Condition struct {
 	// Type names the aspect, such as "Ready", and is unique in a list.
 	Type   string          `json:"type"`
 	Status ConditionStatus `json:"status"`
-	// ObservedGeneration is the metadata.generation that the condition is about.
+	// ObservedGeneration is the metadata.generation for which the condition was set.
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// LastTransitionTime is when Status changed last.
 	LastTransitionTime Time `json:"lastTransitionTime"`
-	// Reason says in one word why, for programs, and Message in a sentence, for people.
+	// Reason is one word for programs, and Message a sentence for people.
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
 }
 
-// SetCondition puts c into conditions, in the place of the one of the same type, or at the end. generation is the object's
-// metadata.generation, which the caller has looked at; c gets it as observedGeneration. lastTransitionTime stays as it was if
-// the status does, and otherwise becomes the one that c has, or the present time. So a condition that says the same again
-// changes nothing, and neither does a Modify that sets it:
+// SetCondition puts c into conditions: it replaces the one of the same type, or appends c. generation is the
+// metadata.generation of the object that the caller has observed; c gets it as observedGeneration. If the status does not
+// change, lastTransitionTime does not change either; otherwise it becomes the one of c, or the present time. So setting
+// the same condition again changes nothing, and neither does a Modify that sets it:
 //
 //	_, err := sites.Status().Modify(ctx, key, func(s *Site) error {
 //		return meta.SetCondition(&s.Status.Conditions, s.Generation, meta.Condition{
@@ -45,11 +45,11 @@ type Condition struct {
 //		})
 //	})
 //
-// C is [Condition], or any other struct whose fields have the same names in JSON: metav1.Condition, and the conditions of the
-// built-in kinds. A field that C does not have is not set; type and status it must have.
+// C is [Condition], or any other struct whose fields have the same names in JSON: metav1.Condition, and the conditions of
+// the built-in kinds. Fields that C lacks are not set; type and status are required.
 //
-// It is an error, and conditions stay as they were, if c has no type, a status that is none of the three, or no reason where C
-// must have one (its tag says no omitempty), because the server would refuse the object.
+// It returns an error, and does not change conditions, if the server would refuse the object: c has no type, its status is
+// none of the three, or it has no reason although C requires one (its tag has no omitempty).
 func SetCondition[C any](conditions *[]C, generation int64, c C) error {
 	p := conditionPlanOf(reflect.TypeFor[C]())
 	if err := p.validate(reflect.ValueOf(&c).Elem()); err != nil {
@@ -76,7 +76,8 @@ func SetCondition[C any](conditions *[]C, generation int64, c C) error {
 	return nil
 }
 
-// FindCondition returns the condition of a type, nil if there is none. It points into conditions. C is as for [SetCondition].
+// FindCondition returns a pointer into conditions to the condition of a type, nil if there is none. C is as for
+// [SetCondition].
 func FindCondition[C any](conditions []C, kind string) *C {
 	p := conditionPlanOf(reflect.TypeFor[C]())
 	for i := range conditions {
@@ -87,22 +88,22 @@ func FindCondition[C any](conditions []C, kind string) *C {
 	return nil
 }
 
-// IsConditionTrue reports whether there is a condition of a type and its status is True. C is as for [SetCondition]. It does not
-// look at observedGeneration; client.UntilTrue does.
+// IsConditionTrue reports whether there is a condition of a type and its status is True. C is as for [SetCondition]. It
+// does not compare observedGeneration; client.UntilTrue does.
 func IsConditionTrue[C any](conditions []C, kind string) bool {
 	c := FindCondition(conditions, kind)
 	return c != nil && readText(reflect.ValueOf(c).Elem(), conditionPlanOf(reflect.TypeFor[C]()).status) == string(ConditionTrue)
 }
 
-// conditionPlan says where a type of condition keeps its fields; a way that is nil is to a field that it does not have.
+// conditionPlan locates the fields of a type of condition; the way to a field that it lacks is nil.
 type conditionPlan struct {
 	kind, status, generation, transitionTime, reason []int
 
 	needsReason bool
-	err         error // why it is no condition
+	err         error // why the type is not a condition
 }
 
-// conditionPlans keeps the plan of each type, which never changes. It holds no more plans than the program has types.
+// conditionPlans caches the plan of each type. Plans never change, and there are at most as many as the program has types.
 var conditionPlans sync.Map // reflect.Type -> *conditionPlan
 
 func conditionPlanOf(t reflect.Type) *conditionPlan {
@@ -161,8 +162,8 @@ func (p *conditionPlan) validate(c reflect.Value) error {
 	return nil
 }
 
-// transition sets the time of the last transition: to that of had, if it is valid, and otherwise to the present, unless now has
-// one.
+// transition sets the time of the last transition: to had's, if had is valid and has one, and otherwise to the present,
+// unless now has one.
 func (p *conditionPlan) transition(now, had reflect.Value) {
 	if p.transitionTime == nil {
 		return
@@ -181,7 +182,7 @@ func (p *conditionPlan) transition(now, had reflect.Value) {
 	}
 }
 
-// timeIn returns the way to the time.Time in a type of time: one like [Time], or a pointer to it. It is nil if there is none.
+// timeIn returns the way to the time.Time in a type like [Time], or in a pointer to one. It is nil for other types.
 func timeIn(t reflect.Type) []int {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -195,7 +196,7 @@ func timeIn(t reflect.Type) []int {
 	return nil
 }
 
-// timeOf returns the time in a value of a type that timeIn knows.
+// timeOf returns the time in a value of a type that timeIn supports.
 func timeOf(v reflect.Value) time.Time {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {

@@ -7,7 +7,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// A struct of one's own needs no more metadata than it reads.
+// A struct needs only the metadata that the program reads.
 func ExampleIdentity() {
 	type Pod struct {
 		meta.Identity `json:"metadata"`
@@ -26,18 +26,18 @@ func ExampleIdentity() {
 	// Output: shop/web-0 n1
 }
 
-// PodMeta is the metadata that this program reads. It is a type with a name, so that Pod can embed it.
+// PodMeta is the metadata that this program reads. It is a named type, so that Pod can embed it.
 type PodMeta struct {
 	meta.Identity
 	Labels map[string]string `json:"labels,omitempty"`
 }
 
-// Pod embeds its metadata instead of naming the field, which gives it the methods of Identity and makes it an Object.
+// Pod embeds its metadata, which gives it the methods of Identity and makes it an Object.
 type Pod struct {
 	PodMeta `json:"metadata"`
 }
 
-// Fields beside the identity go into a struct of their own, which is embedded under the name metadata.
+// Other metadata fields go into a struct with the identity, which is embedded under the name metadata.
 func ExampleIdentity_andLabels() {
 	var pod Pod
 	raw := `{"metadata":{"name":"web-0","namespace":"shop","labels":{"app":"web"}}}`
@@ -104,7 +104,7 @@ func ExampleNested() {
 	// {"spec":{"args":["-v"],"replicas":3}} <nil>
 }
 
-// A Raw knows its metadata, and is asked for the rest field by field.
+// A Raw decodes its metadata; Nested reads the rest field by field.
 func ExampleNested_raw() {
 	pod := new(meta.Raw)
 	if err := json.Unmarshal([]byte(`{
@@ -157,7 +157,7 @@ func ExampleCompareVersions() {
 	// 0 false
 }
 
-// SetOwners writes what Owners reads, whatever the type keeps its references in.
+// SetOwners works with any type of owner references, as Owners does.
 func ExampleSetOwners() {
 	obj := &meta.Unstructured{}
 	if err := meta.SetOwners(obj, []meta.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "a", UID: "0a1b"}}); err != nil {
@@ -171,7 +171,7 @@ func ExampleSetOwners() {
 
 func ExampleSetCondition() {
 	var conditions []meta.Condition
-	generation := int64(3) // of the object that has been looked at
+	generation := int64(3) // of the observed object
 	err := meta.SetCondition(&conditions, generation, meta.Condition{
 		Type: "Ready", Status: meta.ConditionFalse, Reason: "NoDomain", Message: "spec.domain is empty",
 	})

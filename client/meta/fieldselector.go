@@ -8,35 +8,34 @@ import (
 	"unicode"
 )
 
-// FieldSelector chooses objects by the values of some of their fields: those that meet every one of its terms. Which
-// fields can be used is the server's choice per resource; metadata.name and metadata.namespace always can.
+// FieldSelector selects objects by the values of some of their fields: an object must meet every term. The server chooses
+// which fields each resource supports; metadata.name and metadata.namespace always work.
 //
-// It is an immutable value in one form, with its terms sorted; the zero FieldSelector selects everything.
+// It is an immutable value in canonical form, with its terms sorted; the zero FieldSelector selects everything.
 type FieldSelector struct {
 	terms []FieldTerm
 }
 
-// FieldTerm is one condition: that a field has a value, or that it has not.
+// FieldTerm is one condition: a field has a value, or does not have it.
 type FieldTerm struct {
 	// Field is the field's path, such as "metadata.name" or "spec.nodeName".
 	Field string
 	// Value is the value without any escaping.
 	Value string
-	// Differs turns the condition round: the field must not have the value.
+	// Differs negates the condition: the field must not have the value.
 	Differs bool
 }
 
-// FieldEquals wants the field to have the value. An absent field has the empty value.
+// FieldEquals requires the field to have the value. An absent field has the empty value.
 func FieldEquals(field, value string) FieldTerm { return FieldTerm{Field: field, Value: value} }
 
-// FieldNotEquals wants the field not to have the value. An absent field has the empty value.
+// FieldNotEquals requires the field not to have the value. An absent field has the empty value.
 func FieldNotEquals(field, value string) FieldTerm {
 	return FieldTerm{Field: field, Value: value, Differs: true}
 }
 
-// NewFieldSelector returns the selector of objects that meet every term. It returns an error that names each field whose
-// name cannot be written in a selector: it must not be empty and must not have white space, a control character, or any
-// of = ! , and backslash.
+// NewFieldSelector returns the selector of objects that meet every term. The error names each field that cannot be written
+// in a selector: its name must not be empty or contain white space, a control character, or any of = ! , and backslash.
 func NewFieldSelector(terms ...FieldTerm) (FieldSelector, error) {
 	var errs []error
 	for _, t := range terms {
@@ -50,14 +49,14 @@ func NewFieldSelector(terms ...FieldTerm) (FieldSelector, error) {
 	return fieldSelectorOf(slices.Clone(terms)), nil
 }
 
-// ParseFieldSelector reads a field selector in the syntax of the API and of kubectl's --field-selector: terms of the form
-// field=value, field==value or field!=value, separated by commas. In a value a backslash, a comma and an equals sign are
-// written with a backslash before them; white space counts. The error is a [*SelectorError].
+// ParseFieldSelector parses a field selector in the syntax of the API and of kubectl's --field-selector: terms of the form
+// field=value, field==value or field!=value, separated by commas. In a value, a backslash escapes a backslash, a comma or
+// an equals sign; white space is significant. The error is a [*SelectorError].
 func ParseFieldSelector(text string) (FieldSelector, error) {
 	p := fieldParser{text: text}
 	var terms []FieldTerm
 	for p.pos < len(text) {
-		if text[p.pos] == ',' { // the server lets an empty term pass
+		if text[p.pos] == ',' { // the server accepts an empty term
 			p.pos++
 			continue
 		}
@@ -71,7 +70,7 @@ func ParseFieldSelector(text string) (FieldSelector, error) {
 }
 
 // Matches reports whether an object meets every term. value returns a field of the object and whether the object has it;
-// a field that it has not counts as empty, as it does in the server.
+// an absent field counts as empty, as in the server.
 func (s FieldSelector) Matches(value func(field string) (string, bool)) bool {
 	for _, t := range s.terms {
 		got, found := value(t.Field)
@@ -85,7 +84,7 @@ func (s FieldSelector) Matches(value func(field string) (string, bool)) bool {
 	return true
 }
 
-// Everything reports whether the selector has no term, and so selects every object.
+// Everything reports whether the selector has no terms, and so selects every object.
 func (s FieldSelector) Everything() bool { return len(s.terms) == 0 }
 
 // And returns the selector of objects that both selectors select.
@@ -96,7 +95,7 @@ func (s FieldSelector) And(other FieldSelector) FieldSelector {
 // Terms returns a copy of the terms, in the order in which String prints them.
 func (s FieldSelector) Terms() []FieldTerm { return slices.Clone(s.terms) }
 
-// String returns the selector in the syntax of the API, as [ParseFieldSelector] reads it and as a fieldSelector parameter
+// String returns the selector in the syntax of the API, as [ParseFieldSelector] parses it and as a fieldSelector parameter
 // carries it. It is empty for the selector of everything.
 func (s FieldSelector) String() string {
 	var b strings.Builder
@@ -119,10 +118,10 @@ func (s FieldSelector) String() string {
 	return b.String()
 }
 
-// fieldEscaped are the bytes that a value carries with a backslash before them.
+// fieldEscaped are the bytes that a backslash escapes in a value.
 const fieldEscaped = `\,=`
 
-// fieldSelectorOf sorts the terms, which it takes over, and drops those that are there twice.
+// fieldSelectorOf takes ownership of terms, sorts them and drops duplicates.
 func fieldSelectorOf(terms []FieldTerm) FieldSelector {
 	if len(terms) == 0 {
 		return FieldSelector{}
@@ -156,7 +155,7 @@ type fieldParser struct {
 	pos  int
 }
 
-// term takes one term; pos is left at the comma behind it or at the end.
+// term parses one term; it leaves pos at the comma behind it or at the end.
 func (p *fieldParser) term() (FieldTerm, error) {
 	start := p.pos
 	end := strings.IndexAny(p.text[start:], `=!,\`)
@@ -187,7 +186,7 @@ func (p *fieldParser) term() (FieldTerm, error) {
 	return t, err
 }
 
-// value takes an escaped value, up to a comma or the end.
+// value parses an escaped value, up to a comma or the end.
 func (p *fieldParser) value() (string, error) {
 	var b strings.Builder
 	for ; p.pos < len(p.text) && p.text[p.pos] != ','; p.pos++ {

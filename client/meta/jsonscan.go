@@ -9,12 +9,12 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
-// jsonScan walks over JSON text without making values of it: it finds where members and elements are and checks that they
-// are well-formed. It is what Raw is made of and read with.
+// jsonScan walks over JSON text without decoding it: it finds members and elements and checks that they are well-formed.
+// Raw is decoded and read with it.
 type jsonScan struct {
 	b      []byte
 	pos    int
-	spaces int // white space between the tokens of values so far
+	spaces int // bytes of white space between the tokens of values so far
 }
 
 var errJSONEnd = errors.New("the JSON ends too early")
@@ -51,7 +51,7 @@ func (s *jsonScan) end() error {
 	return nil
 }
 
-// object calls fn with the name of each member, quoted as it is; fn moves past its value.
+// object calls fn with the quoted name of each member; fn moves past its value.
 func (s *jsonScan) object(fn func(name []byte) error) error {
 	if err := s.take('{'); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (s *jsonScan) object(fn func(name []byte) error) error {
 	}
 }
 
-// array calls fn at each element, past which it moves.
+// array calls fn at each element; fn moves past it.
 func (s *jsonScan) array(fn func() error) error {
 	if err := s.take('['); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (s *jsonScan) value() ([]byte, error) {
 	return s.b[start:s.pos], err
 }
 
-// pass moves to the end of a token, as jsonlex has found it.
+// pass moves to the end of a token that jsonlex has found.
 func (s *jsonScan) pass(end int) error {
 	if end < 0 {
 		s.pos = ^end
@@ -147,7 +147,7 @@ func (s *jsonScan) quoted() error {
 	return s.pass(end)
 }
 
-// isName reports whether a quoted string, as it is in JSON, says name.
+// isName reports whether a quoted JSON string has the value name.
 func isName(quoted []byte, name string) bool {
 	if inner := quoted[1 : len(quoted)-1]; jsonlex.IsPlain(inner) {
 		return string(inner) == name
@@ -155,10 +155,10 @@ func isName(quoted []byte, name string) bool {
 	return unquoted(quoted) == name
 }
 
-// unquoted returns what a well-formed string of JSON says. What is no Unicode becomes replacement characters.
+// unquoted returns the value of a well-formed JSON string. Invalid Unicode becomes replacement characters.
 func unquoted(quoted []byte) string { return jsonlex.Unquote(quoted[1 : len(quoted)-1]) }
 
-// decodeText returns what decodeValue does; it is quicker for scalars. The text is one well-formed value.
+// decodeText is decodeValue for one well-formed value; it is faster for scalars.
 func decodeText(text []byte) (any, error) {
 	switch text[0] {
 	case '"':
@@ -173,7 +173,7 @@ func decodeText(text []byte) (any, error) {
 	return parseNumber(json.Number(text)), nil
 }
 
-// The rest are the types that metadata is made of. Null makes each of them zero.
+// The rest reads the types of metadata. Null makes each of them zero.
 
 func (s *jsonScan) isNull() bool { return s.peek() == 'n' }
 
@@ -247,7 +247,7 @@ func (s *jsonScan) readTexts(dst *map[string]string) error {
 	})
 }
 
-// readList reads an array. A pointer to its elements' type is what read takes.
+// readList reads an array. read takes a pointer to an element.
 func readList[E any](s *jsonScan, dst *[]E, read func(*E) error) error {
 	if *dst = nil; s.isNull() {
 		return s.word("null")
@@ -262,7 +262,7 @@ func readList[E any](s *jsonScan, dst *[]E, read func(*E) error) error {
 		list = append(list, elem)
 		return err
 	})
-	*dst = append(make([]E, 0, len(list)), list...) // of a capacity that fits
+	*dst = append(make([]E, 0, len(list)), list...) // trims the capacity
 	return err
 }
 
@@ -275,7 +275,7 @@ func readPointer[E any](s *jsonScan, dst **E, read func(*E) error) error {
 	return read(*dst)
 }
 
-// readMembers reads an object whose members fn knows; it returns false, not moving, for one that it does not.
+// readMembers reads an object. fn reads the members it knows; for any other it returns false and does not move.
 func (s *jsonScan) readMembers(fn func(name []byte) (known bool, err error)) error {
 	if s.isNull() {
 		return s.word("null")

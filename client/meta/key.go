@@ -15,7 +15,7 @@ type Key struct {
 // KeyOf returns the key of o.
 func KeyOf(o Object) Key { return Key{Namespace: o.GetNamespace(), Name: o.GetName()} }
 
-// ObjectMeta returns the metadata of a new object of that key, for a literal:
+// ObjectMeta returns the metadata of a new object with that key, for a literal:
 //
 //	site := &Site{ObjectMeta: key.ObjectMeta()}
 func (k Key) ObjectMeta() ObjectMeta { return ObjectMeta{Namespace: k.Namespace, Name: k.Name} }

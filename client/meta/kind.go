@@ -1,6 +1,6 @@
 package meta
 
-// GVK names a kind: the type of an object, as its apiVersion and kind fields say it.
+// GVK names a kind: the type of an object, as in its apiVersion and kind fields.
 type GVK struct{ Group, Version, Kind string }
 
 // GVR names a resource: the collection at /apis/{group}/{version}/{resource}.
@@ -50,14 +50,14 @@ func (s Scope) String() string {
 	return "Namespaced"
 }
 
-// TypeMeta is the pair of fields by which an object on the wire says what it is. Embed it as `json:",inline"` where a
-// struct wants to see them; nothing in this module needs it, because a resource's descriptor knows its kind.
+// TypeMeta has the two fields that name the kind of an object on the wire. Embed it as `json:",inline"` if a struct needs
+// them; nothing in this module does, because a resource's descriptor knows its kind.
 type TypeMeta struct {
 	Kind       string `json:"kind,omitempty"`
 	APIVersion string `json:"apiVersion,omitempty"`
 }
 
-// SetTypeMeta sets both fields. The decoder calls it on objects that came without them, as the items of a list do.
+// SetTypeMeta sets both fields. The decoder calls it for objects that came without them, such as the items of a list.
 func (t *TypeMeta) SetTypeMeta(apiVersion, kind string) { t.APIVersion, t.Kind = apiVersion, kind }
 
 // GVK returns the kind that the two fields name.

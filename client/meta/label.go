@@ -12,9 +12,9 @@ const (
 	labelPrefixMax = 253
 )
 
-// ValidLabelKey checks that key is a label key (or annotation key) as the server defines it: a name of 1 to 63
-// characters out of letters, digits, "-", "_" and ".", that starts and ends with a letter or digit; before it, where
-// there is one, a prefix that is a DNS subdomain of at most 253 characters, and "/".
+// ValidLabelKey returns an error unless key is a valid label key (or annotation key) by the server's rules. The name has 1
+// to 63 letters, digits, "-", "_" and ".", and starts and ends with a letter or digit. An optional prefix before it is a
+// DNS subdomain of at most 253 characters, followed by "/".
 func ValidLabelKey(key string) error {
 	name := key
 	if prefix, rest, found := strings.Cut(key, "/"); found {
@@ -34,8 +34,8 @@ func ValidLabelKey(key string) error {
 	return nil
 }
 
-// ValidLabelValue checks that value is a label value as the server defines it: empty, or at most 63 characters out of
-// letters, digits, "-", "_" and ".", that starts and ends with a letter or digit.
+// ValidLabelValue returns an error unless value is a valid label value by the server's rules: empty, or at most 63
+// letters, digits, "-", "_" and ".", starting and ending with a letter or digit.
 func ValidLabelValue(value string) error {
 	if value != "" && (len(value) > labelNameMax || !isLabelName(value)) {
 		return fmt.Errorf("label value %q must be empty or at most %d letters, digits, '-', '_' and '.', the first and "+
@@ -44,7 +44,7 @@ func ValidLabelValue(value string) error {
 	return nil
 }
 
-// isLabelName reports whether a string that is not empty has the characters of a label's name or value.
+// isLabelName reports whether a non-empty string has the characters of a label's name or value.
 func isLabelName(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -58,8 +58,8 @@ func isLabelName(s string) bool {
 	return true
 }
 
-// isSubdomain reports whether s is dot-separated labels of RFC 1123 in lower case. The server does not limit the length
-// of one label here.
+// isSubdomain reports whether s is a dot-separated sequence of lower-case labels of RFC 1123. The server does not limit
+// the length of one label here.
 func isSubdomain(s string) bool {
 	for label := range strings.SplitSeq(s, ".") {
 		if label == "" || label[0] == '-' || label[len(label)-1] == '-' {

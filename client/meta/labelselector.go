@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// LabelSelector is a label selector as objects of the API carry it, for instance in a Deployment's spec: every label of
+// LabelSelector is a label selector as in objects of the API, for instance in a Deployment's spec: every label of
 // MatchLabels and every expression must hold. An empty one selects everything, a null one nothing.
 type LabelSelector struct {
 	MatchLabels map[string]string `json:"matchLabels,omitempty"`

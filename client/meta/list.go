@@ -7,7 +7,7 @@ type ListMeta struct {
 	RemainingItemCount *int64 `json:"remainingItemCount,omitempty"`
 }
 
-// List is a list of objects as a caller holds it.
+// List is a list of objects with its metadata.
 type List[T any] struct {
 	ListMeta `json:"metadata"`
 	Items    []T `json:"items"`

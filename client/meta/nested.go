@@ -25,10 +25,13 @@ import (
 // implements [json.Unmarshaler] (such as [Time]), or any. A number that V cannot hold is an error, never cut. A []byte is read
 // from a base64 string, as the data of a Secret is.
 //
-// Of a map or an [Unstructured], the result for V of any, map[string]any and []any is the object's own memory; otherwise it is a
-// copy. Of a [Raw] the result is always a copy, an empty path is the whole object, and kind, apiVersion and metadata are read as the
-// fields of the Raw are now, so that an empty one is missing. Each call searches the Raw's bytes, which takes time in proportion to
-// them. Nested finds nothing in a nil object.
+// For a map or an [Unstructured], a value of type any, map[string]any or []any is the object's own memory; any other value is a copy.
+//
+// For a [Raw], every value is a copy, and an empty path is the whole object. kind, apiVersion and metadata are read from the
+// present fields of the Raw, so empty fields there are missing. Each call searches the Raw's bytes, which takes time in proportion
+// to their length.
+//
+// Nested finds nothing in a nil object.
 func Nested[V any, O ~map[string]any | *Unstructured | *Raw](obj O, path ...string) (value V, found bool, err error) {
 	switch o := any(obj).(type) {
 	case *Raw:
@@ -49,7 +52,7 @@ func nestedMap[V any](obj map[string]any, path []string) (value V, found bool, e
 	return leafAs[V](leaf, path)
 }
 
-// leafAs makes a V of what was found at path.
+// leafAs converts the value found at path to a V.
 func leafAs[V any](leaf any, path []string) (value V, found bool, err error) {
 	if v, ok := leaf.(V); ok {
 		return v, true, nil
@@ -61,13 +64,13 @@ func leafAs[V any](leaf any, path []string) (value V, found bool, err error) {
 	return value, true, nil
 }
 
-// SetNested sets the field at path to value, and makes the objects on the way where they are missing or null. The value
-// is stored in the form that decoding would give it: every Go integer as int64 (as [json.Number] beyond its range), every
-// float as float64, and anything else that is not made of JSON's types by way of its JSON encoding. It is a copy: later
-// changes to value do not show.
+// SetNested sets the field at path to value, and creates the objects on the way if they are missing or null. It stores the
+// value in the form that decoding would produce: every Go integer as int64 (as [json.Number] beyond its range), every
+// float as float64, and any other value that is not made of JSON's types through its JSON encoding. The stored value is a
+// copy: later changes to value have no effect on it.
 //
-// It returns an error, and changes nothing, when obj is nil, when the path is empty, when a field on the way is no
-// object, and when the value has no JSON form.
+// It returns an error, and changes nothing, if obj is nil, the path is empty, a field on the way is not an object, or the
+// value has no JSON form.
 func SetNested(obj map[string]any, value any, path ...string) error {
 	if obj == nil || len(path) == 0 {
 		return fmt.Errorf("set %s: the object must not be nil and the path not empty", pathString(path))
@@ -76,7 +79,7 @@ func SetNested(obj map[string]any, value any, path ...string) error {
 	if err != nil {
 		return fmt.Errorf("set %s: %w", pathString(path), err)
 	}
-	// What is missing is built apart and hung in last, so that a wrong field further down changes nothing.
+	// Missing objects are built separately and attached last, so that an error further down changes nothing.
 	at, depth := obj, 0
 	for ; depth < len(path)-1; depth++ {
 		switch next := at[path[depth]].(type) {
@@ -109,7 +112,7 @@ func SetNested(obj map[string]any, value any, path ...string) error {
 	return nil
 }
 
-// RemoveNested removes the field at path, and reports whether it was there. The objects on the way stay, even empty.
+// RemoveNested removes the field at path, and reports whether it was present. The objects on the way stay, even if empty.
 func RemoveNested(obj map[string]any, path ...string) bool {
 	if len(path) == 0 {
 		return false
@@ -132,7 +135,7 @@ func RemoveNested(obj map[string]any, path ...string) bool {
 	return found
 }
 
-// lookup walks the path. Besides decoded JSON it passes through map[string]string, which Go code likes to store.
+// lookup walks the path. Besides decoded JSON it accepts map[string]string, which Go code often stores.
 func lookup(obj map[string]any, path []string) (leaf any, found bool, err error) {
 	leaf = obj
 	for i, name := range path {
@@ -162,7 +165,7 @@ func pathString(path []string) string {
 	return clip(strings.Join(path, "."))
 }
 
-// describe names what a value is in JSON.
+// describe names the JSON type of a value.
 func describe(v any) string {
 	switch v.(type) {
 	case nil:
@@ -182,7 +185,7 @@ func describe(v any) string {
 	return fmt.Sprintf("a Go value of type %T", v)
 }
 
-// maxNesting bounds the recursion over values that may be cyclic, above what a decoder lets in.
+// maxNesting bounds the recursion over values that may be cyclic. It exceeds the depth that a decoder accepts.
 const maxNesting = 10_000
 
 var errNesting = fmt.Errorf("the value is nested more than %d deep", maxNesting)
@@ -279,7 +282,7 @@ func isStringMap(t reflect.Type) bool {
 	return t.Kind() == reflect.Map && t.Key().Kind() == reflect.String
 }
 
-// numberText returns the JSON text of a number, whatever its Go type.
+// numberText returns the JSON text of a number of any Go type.
 func numberText(src any) (string, bool) {
 	if n, ok := src.(json.Number); ok {
 		return n.String(), true
@@ -297,8 +300,8 @@ func numberText(src any) (string, bool) {
 	return "", false
 }
 
-// assignNumber stores a number in a Go number of any kind, or says that it does not fit. A number that is written with a
-// fraction or an exponent but is whole, such as 5.0, fits an integer.
+// assignNumber stores a number in a Go number of any kind, or returns an error if it does not fit. A whole number that is
+// written with a fraction or an exponent, such as 5.0, fits an integer.
 func assignNumber(dst reflect.Value, text string) error {
 	unfit := fmt.Errorf("%s does not fit %s", clip(text), dst.Type())
 	if dst.CanFloat() {
@@ -332,7 +335,7 @@ func assignNumber(dst reflect.Value, text string) error {
 	return nil
 }
 
-// normalize returns a copy of v made of the types that decoding makes: nil, string, bool, int64, float64, json.Number,
+// normalize returns a copy of v made of the types that decoding produces: nil, string, bool, int64, float64, json.Number,
 // map[string]any and []any.
 func normalize(v any, depth int) (any, error) {
 	if depth > maxNesting {
@@ -384,7 +387,7 @@ func normalize(v any, depth int) (any, error) {
 	return decodeValue(raw)
 }
 
-// decodeValue decodes one JSON text, with numbers as parseNumber makes them.
+// decodeValue decodes one JSON text; parseNumber converts its numbers.
 func decodeValue(raw []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -398,7 +401,7 @@ func decodeValue(raw []byte) (any, error) {
 	return withNumbers(v), nil
 }
 
-// withNumbers replaces every json.Number in v, in place where it can.
+// withNumbers replaces every json.Number in v, in place if possible.
 func withNumbers(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -419,7 +422,7 @@ func withNumbers(v any) any {
 }
 
 // parseNumber returns an int64 for a number that is written as an integer and fits, a float64 for one with a fraction or
-// an exponent, and the number as it is written where these would lose it.
+// an exponent, and the number itself if these cannot represent it.
 func parseNumber(n json.Number) any {
 	if !strings.ContainsAny(n.String(), ".eE") {
 		if i, err := n.Int64(); err == nil {
@@ -434,7 +437,7 @@ func parseNumber(n json.Number) any {
 	return f
 }
 
-// stringMap returns the entries of a JSON object that are strings, as a new map; nil where there is none.
+// stringMap returns the string entries of a JSON object as a new map; nil if v is not an object.
 func stringMap(v any) map[string]string {
 	switch v := v.(type) {
 	case map[string]string:

@@ -1,29 +1,29 @@
 package meta
 
-// Object is what every object of the API can say about itself. The types of k8s.io/api satisfy it as they are, and so
-// does any struct that embeds [Identity] or [ObjectMeta].
+// Object has the identity of an object of the API. The types of k8s.io/api implement it as they are, and so does any
+// struct that embeds [Identity] or [ObjectMeta].
 //
-// Inside this module identity does not come from here: the decoder reads it from the wire, beside the object, so a
-// struct that leaves one of the three out cannot break delivery. Object is what callers and writes need.
+// This module does not take identity from here: the decoder reads it from the wire, beside the object, so a struct that
+// leaves one of the three out cannot break delivery. Callers and writes need Object.
 type Object interface {
 	GetNamespace() string
 	GetName() string
 	GetResourceVersion() string
 }
 
-// Labelled is an [Object] that can say its labels. The types of k8s.io/api do, [Unstructured], and any struct that embeds
-// [ObjectMeta] or [LabelMeta].
+// Labelled is an [Object] with labels: the types of k8s.io/api, [Unstructured], and any struct that embeds [ObjectMeta] or
+// [LabelMeta].
 type Labelled interface {
 	Object
 	GetLabels() map[string]string
 }
 
-// Identity is the part of an object's metadata that tells it from every other object, and one state of it from another.
-// Embed it as `json:"metadata"` in a struct that is to take little memory, and beside it the parts that the program needs:
-// [DeletionMeta], [OwnerMeta], [LabelMeta]. [ObjectMeta] is the full set.
+// Identity is the part of an object's metadata that distinguishes it from every other object, and its states from each
+// other. Embed it as `json:"metadata"` in a struct that should take little memory, and beside it the parts that the
+// program needs: [DeletionMeta], [OwnerMeta], [LabelMeta]. [ObjectMeta] is the full set.
 //
-// Namespace and Name say where the object is, UID which of the objects that have been there it is, ResourceVersion which
-// state of it. A resource version is opaque: compare it for equality only.
+// Namespace and Name locate the object. UID distinguishes the objects that have had that name, and ResourceVersion the
+// states of one object. A resource version is opaque: compare it for equality only.
 type Identity struct {
 	Namespace       string `json:"namespace,omitempty"`
 	Name            string `json:"name,omitempty"`

@@ -2,8 +2,8 @@ package meta
 
 import "encoding/json"
 
-// ObjectMeta is the whole of an object's metadata, field for field that of the Kubernetes API. Embed it as
-// `json:"metadata"`. managedFields is filled only where a caller asked to keep it.
+// ObjectMeta is the complete metadata of an object, with the fields of the Kubernetes API. Embed it as `json:"metadata"`.
+// ManagedFields is filled only if a caller asked to keep it.
 type ObjectMeta struct {
 	Name                       string            `json:"name,omitempty"`
 	GenerateName               string            `json:"generateName,omitempty"`
@@ -43,16 +43,16 @@ func (m *ObjectMeta) GetAnnotations() map[string]string { return m.Annotations }
 // GetFinalizers returns the finalizers themselves, not a copy.
 func (m *ObjectMeta) GetFinalizers() []string { return m.Finalizers }
 
-// GetGeneration returns the number that the server counts up with each change of what is wanted; 0 where it is not set.
+// GetGeneration returns the number that the server increments with each change of the desired state; 0 if it is not set.
 func (m *ObjectMeta) GetGeneration() int64 { return m.Generation }
 
-// GetOwnerReferences returns the references to the object's owners themselves, not a copy.
+// GetOwnerReferences returns the owner references themselves, not a copy.
 func (m *ObjectMeta) GetOwnerReferences() []OwnerReference { return m.OwnerReferences }
 
-// GetDeletionTimestamp returns when deletion was asked for, nil while it was not.
+// GetDeletionTimestamp returns when deletion was requested, nil if it was not.
 func (m *ObjectMeta) GetDeletionTimestamp() *Time { return m.DeletionTimestamp }
 
-// Identity returns the four fields that tell the object and its state from every other.
+// Identity returns the four fields that identify the object and its state.
 func (m *ObjectMeta) Identity() Identity {
 	return Identity{Namespace: m.Namespace, Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion}
 }
@@ -78,7 +78,7 @@ func (m *ObjectMeta) SetAnnotations(annotations map[string]string) { m.Annotatio
 // SetFinalizers replaces the finalizers; the slice becomes the object's own.
 func (m *ObjectMeta) SetFinalizers(finalizers []string) { m.Finalizers = finalizers }
 
-// SetOwnerReferences replaces the references to the object's owners; the slice becomes the object's own.
+// SetOwnerReferences replaces the owner references; the slice becomes the object's own.
 func (m *ObjectMeta) SetOwnerReferences(owners []OwnerReference) { m.OwnerReferences = owners }
 
 // OwnerReference names an object that owns this one, in the same namespace or cluster-wide.
@@ -91,8 +91,8 @@ type OwnerReference struct {
 	BlockOwnerDeletion *bool  `json:"blockOwnerDeletion,omitempty"`
 }
 
-// ManagedFields is one manager's share of an object's fields, as server-side apply records it. FieldsV1 is kept as the
-// bytes that the server sent.
+// ManagedFields is one manager's share of an object's fields, as server-side apply records it. FieldsV1 has the bytes that
+// the server sent.
 type ManagedFields struct {
 	Manager     string          `json:"manager,omitempty"`
 	Operation   string          `json:"operation,omitempty"`

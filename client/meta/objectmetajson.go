@@ -1,6 +1,6 @@
 package meta
 
-// The decoding of metadata for Raw: field by field, by names exactly as the API has them. encoding/json would take names in
+// This file decodes metadata for Raw: field by field, by the exact names of the API. encoding/json would accept names in
 // any case, and check the text once more.
 
 func (s *jsonScan) readObjectMeta(m *ObjectMeta) error {

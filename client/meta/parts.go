@@ -1,7 +1,7 @@
 package meta
 
-// The parts of an object's metadata that a struct of one's own may add to [Identity], where the whole [ObjectMeta] would take
-// too much memory:
+// The parts of an object's metadata that a struct may embed beside [Identity] if the whole [ObjectMeta] would take too
+// much memory:
 //
 //	type SiteMeta struct {
 //		meta.Identity
@@ -12,15 +12,16 @@ package meta
 //		SiteMeta `json:"metadata"`
 //	}
 //
-// Each has the methods that this module asks for where it needs the part.
+// Each has the methods that this module requires of types with that part.
 
-// DeletionMeta says whether an object is being deleted, and what that waits for. With it, [IsDeleting] takes the object.
+// DeletionMeta says whether an object is being deleted, and which finalizers delay that. An object with it works with
+// [IsDeleting].
 type DeletionMeta struct {
 	DeletionTimestamp *Time    `json:"deletionTimestamp,omitempty"`
 	Finalizers        []string `json:"finalizers,omitempty"`
 }
 
-// GetDeletionTimestamp returns when deletion was asked for, nil while it was not.
+// GetDeletionTimestamp returns when deletion was requested, nil if it was not.
 func (m *DeletionMeta) GetDeletionTimestamp() *Time { return m.DeletionTimestamp }
 
 // GetFinalizers returns the finalizers themselves, not a copy.
@@ -29,18 +30,20 @@ func (m *DeletionMeta) GetFinalizers() []string { return m.Finalizers }
 // SetFinalizers replaces the finalizers; the slice becomes the object's own.
 func (m *DeletionMeta) SetFinalizers(finalizers []string) { m.Finalizers = finalizers }
 
-// OwnerMeta says who owns an object. With it, [Owners], [ControllerOf], client.SetController and controller.Owns take the object.
+// OwnerMeta has the owners of an object. An object with it works with [Owners], [ControllerOf], client.SetController and
+// controller.Owns.
 type OwnerMeta struct {
 	OwnerReferences []OwnerReference `json:"ownerReferences,omitempty"`
 }
 
-// GetOwnerReferences returns the references to the object's owners themselves, not a copy.
+// GetOwnerReferences returns the owner references themselves, not a copy.
 func (m *OwnerMeta) GetOwnerReferences() []OwnerReference { return m.OwnerReferences }
 
-// SetOwnerReferences replaces the references to the object's owners; the slice becomes the object's own.
+// SetOwnerReferences replaces the owner references; the slice becomes the object's own.
 func (m *OwnerMeta) SetOwnerReferences(owners []OwnerReference) { m.OwnerReferences = owners }
 
-// LabelMeta is the labels of an object. With it the object is [Labelled]: cache.Select and cache.NewLabelIndex take it.
+// LabelMeta has the labels of an object. An object with it is [Labelled]: it works with cache.Select and
+// cache.NewLabelIndex.
 type LabelMeta struct {
 	Labels map[string]string `json:"labels,omitempty"`
 }

@@ -10,21 +10,21 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
-// Raw is an object of which the kind and the metadata are decoded, and the rest is kept as the compact JSON that it came as.
-// It is for caches of objects that are seldom looked into: next to [Unstructured] it takes a fraction of the memory and of
-// the time to decode. Read the rest with [Nested].
+// Raw is an object with decoded kind and metadata; the rest stays the compact JSON of the server. Use it for caches of
+// objects that are rarely inspected: compared with [Unstructured] it takes a fraction of the memory and of the time to
+// decode. Read the rest with [Nested].
 //
-// *Raw is an [Object], and can stand for T everywhere. TypeMeta and ObjectMeta can be read and written freely; the rest can
-// only be replaced, by decoding another object into it, and so copies share it. What the API adds to metadata beyond the
-// fields of ObjectMeta is dropped. Names are case-sensitive. Where a name is there twice the last one counts.
+// *Raw is an [Object], and can be T everywhere. TypeMeta and ObjectMeta can be read and written freely. The rest can only
+// be replaced, by decoding another object into it, and so copies share it. Metadata fields of the API that ObjectMeta
+// lacks are dropped. Names are case-sensitive. The last of duplicate names counts.
 type Raw struct {
 	TypeMeta
 	ObjectMeta
-	rest []byte // an object of the members beside kind, apiVersion and metadata; nil where there are none; never written to
+	rest []byte // a JSON object of the members beside kind, apiVersion and metadata; nil if there are none; immutable
 }
 
-// UnmarshalJSON replaces the object by the JSON object in b, of which it keeps nothing. A JSON null changes nothing; anything
-// else is an error, as is metadata that does not fit ObjectMeta. r is then unchanged.
+// UnmarshalJSON replaces the object by the JSON object in b, which it does not retain. A JSON null changes nothing. Any
+// other value is an error, and so is metadata that does not fit ObjectMeta; r is then unchanged.
 func (r *Raw) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		return nil
@@ -45,7 +45,7 @@ func (r *Raw) decode(b []byte) error {
 		}
 		return errors.New("it must be a JSON object")
 	}
-	// What is kept is found first and copied then, so that it takes no more memory than it needs.
+	// The members to keep are found first and copied then, so that the copy takes no more memory than it needs.
 	var room [16][]byte
 	kept := room[:0] // names and values in turn
 	size, spaces := 0, 0
@@ -81,10 +81,10 @@ func (r *Raw) decode(b []byte) error {
 			rest = jsonlex.AppendCompact(rest, kept[i+1])
 		}
 	}
-	rest[0] = '{' // in the place of the first comma
+	rest[0] = '{' // replaces the first comma
 	rest = append(rest, '}')
 	if !utf8.Valid(rest) {
-		rest = []byte(string([]rune(string(rest)))) // as decoding would read it
+		rest = []byte(string([]rune(string(rest)))) // as decoding would do
 	}
 	r.rest = rest
 	return nil
@@ -97,7 +97,8 @@ func in(field string, err error) error {
 	return nil
 }
 
-// MarshalJSON returns the whole object as JSON: kind, apiVersion and metadata as the fields are now, then the rest as it came.
+// MarshalJSON returns the whole object as JSON: kind, apiVersion and metadata from the present fields, then the rest as it
+// was decoded.
 func (r Raw) MarshalJSON() ([]byte, error) {
 	type head struct {
 		TypeMeta
@@ -111,12 +112,12 @@ func (r Raw) MarshalJSON() ([]byte, error) {
 		return out, nil
 	}
 	out = slices.Grow(out, len(r.rest)-len("}"))
-	out[len(out)-1] = ',' // in the place of the brace
+	out[len(out)-1] = ',' // replaces the brace
 	return append(out, r.rest[len("{"):]...), nil
 }
 
-// DeepCopy returns a copy that can be changed without changing r; it is nil when r is. [Clone] uses it. The bytes of the
-// rest, which nothing changes, are shared.
+// DeepCopy returns a copy that can be changed without changing r; it is nil if r is. [Clone] uses it. The copies share the
+// bytes of the rest, which are immutable.
 func (r *Raw) DeepCopy() *Raw {
 	if r == nil {
 		return nil
@@ -171,7 +172,7 @@ func (r *Raw) find(path []string) (text []byte, found bool, err error) {
 			return nil, false, fmt.Errorf("read %s: %w", pathString(path), err)
 		}
 		s := jsonScan{b: text}
-		var last []byte // a name may be there twice
+		var last []byte // a name may be duplicate
 		err := s.object(func(quoted []byte) error {
 			value, err := s.value()
 			if isName(quoted, name) {

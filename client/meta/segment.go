@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// ValidSegment checks that value can stand as one segment of a request's path, and so cannot lead the request anywhere
-// else: it is not empty, not "." or "..", and has no "/", no "%", no control character and no invalid UTF-8. Names that
-// merely look odd pass, such as RBAC's "system:node". What a kind allows in its names beyond that is the server's to say.
+// ValidSegment returns an error unless value can be one segment of a request's path, so that it cannot direct the request
+// elsewhere. It must not be empty, "." or "..", or contain "/", "%", a control character or invalid UTF-8. Names that
+// merely look odd pass, such as RBAC's "system:node". Further rules of a kind for its names are left to the server.
 //
 // field names the value in the error, as in "namespace" or "name".
 func ValidSegment(field, value string) error {

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// Selector chooses objects by their labels: those that meet every one of its requirements. It is an immutable value; the
-// zero Selector has no requirement and selects everything.
+// Selector selects objects by their labels: an object must meet every requirement. It is an immutable value; the zero
+// Selector has no requirements and selects everything.
 //
-// A Selector is always valid and in one form: its requirements are sorted by key, their values too, and what is said
-// twice is kept once. So two selectors of the same requirements have the same String, and parsing that gives the same
-// selector again.
+// A Selector is always valid and in canonical form: its requirements are sorted by key, their values are sorted too, and
+// duplicates are dropped. So two selectors with the same requirements have the same String, and parsing that gives the
+// same selector again.
 type Selector struct {
 	requirements []requirement
 }
@@ -23,58 +23,58 @@ type Selector struct {
 type Operator string
 
 const (
-	// OpIn wants the label to be there with one of the values. "=" is OpIn with one value.
+	// OpIn requires the label to be present with one of the values. "=" is OpIn with one value.
 	OpIn Operator = "In"
-	// OpNotIn wants the label not to have any of the values; an object without the label meets it. "!=" is OpNotIn with
+	// OpNotIn requires the label not to have any of the values; an object without the label meets it. "!=" is OpNotIn with
 	// one value.
 	OpNotIn Operator = "NotIn"
-	// OpExists wants the label to be there, with any value.
+	// OpExists requires the label to be present, with any value.
 	OpExists Operator = "Exists"
-	// OpDoesNotExist wants the label not to be there.
+	// OpDoesNotExist requires the label to be absent.
 	OpDoesNotExist Operator = "DoesNotExist"
-	// OpGreaterThan wants the label to be there with an integer greater than the one value.
+	// OpGreaterThan requires the label to be present with an integer greater than the one value.
 	OpGreaterThan Operator = "Gt"
-	// OpLessThan wants the label to be there with an integer less than the one value.
+	// OpLessThan requires the label to be present with an integer less than the one value.
 	OpLessThan Operator = "Lt"
 )
 
-// Requirement is one condition on the labels of an object. The functions that start with Label make it; as a struct it
-// is also the wire form of an expression in a [LabelSelector].
+// Requirement is one condition on the labels of an object. The functions whose names start with Label make it; as a struct
+// it is also the wire form of an expression in a [LabelSelector].
 type Requirement struct {
 	Key      string   `json:"key"`
 	Operator Operator `json:"operator"`
 	Values   []string `json:"values,omitempty"`
 }
 
-// LabelEquals wants the label key to be there with this value.
+// LabelEquals requires the label key to be present with this value.
 func LabelEquals(key, value string) Requirement { return LabelIn(key, value) }
 
-// LabelNotEquals wants the label key to be absent or to have another value.
+// LabelNotEquals requires the label key to be absent or to have another value.
 func LabelNotEquals(key, value string) Requirement { return LabelNotIn(key, value) }
 
-// LabelIn wants the label key to be there with one of the values, of which there must be at least one.
+// LabelIn requires the label key to be present with one of the values, of which there must be at least one.
 func LabelIn(key string, values ...string) Requirement {
 	return Requirement{Key: key, Operator: OpIn, Values: values}
 }
 
-// LabelNotIn wants the label key to be absent or to have none of the values, of which there must be at least one.
+// LabelNotIn requires the label key to be absent or to have none of the values, of which there must be at least one.
 func LabelNotIn(key string, values ...string) Requirement {
 	return Requirement{Key: key, Operator: OpNotIn, Values: values}
 }
 
-// LabelExists wants the label key to be there, with any value.
+// LabelExists requires the label key to be present, with any value.
 func LabelExists(key string) Requirement { return Requirement{Key: key, Operator: OpExists} }
 
-// LabelAbsent wants the label key not to be there.
+// LabelAbsent requires the label key to be absent.
 func LabelAbsent(key string) Requirement { return Requirement{Key: key, Operator: OpDoesNotExist} }
 
-// LabelGreaterThan wants the label key to be there with an integer greater than n, which must not be negative: a label's
-// value cannot start with "-".
+// LabelGreaterThan requires the label key to be present with an integer greater than n, which must not be negative: a
+// label's value cannot start with "-".
 func LabelGreaterThan(key string, n int64) Requirement {
 	return Requirement{Key: key, Operator: OpGreaterThan, Values: []string{strconv.FormatInt(n, 10)}}
 }
 
-// LabelLessThan wants the label key to be there with an integer less than n, which must not be negative.
+// LabelLessThan requires the label key to be present with an integer less than n, which must not be negative.
 func LabelLessThan(key string, n int64) Requirement {
 	return Requirement{Key: key, Operator: OpLessThan, Values: []string{strconv.FormatInt(n, 10)}}
 }
@@ -107,8 +107,8 @@ func SelectorFromMap(labels map[string]string) (Selector, error) {
 	return NewSelector(requirements...)
 }
 
-// SelectNothing returns a selector that no object meets. The syntax has no word for it, so it prints as a contradiction
-// that the server answers in the same way: "bowline.dev/nothing,!bowline.dev/nothing".
+// SelectNothing returns a selector that no object meets. The syntax cannot express it, so it prints as a contradiction
+// that selects nothing on the server too: "bowline.dev/nothing,!bowline.dev/nothing".
 func SelectNothing() Selector {
 	const key = "bowline.dev/nothing"
 	return selectorOf([]requirement{{key: key, op: OpExists}, {key: key, op: OpDoesNotExist}})
@@ -126,7 +126,7 @@ func (s Selector) Matches(labels map[string]string) bool {
 	return true
 }
 
-// Everything reports whether the selector has no requirement, and so selects every object.
+// Everything reports whether the selector has no requirements, and so selects every object.
 func (s Selector) Everything() bool { return len(s.requirements) == 0 }
 
 // And returns the selector of objects that both selectors select.
@@ -143,7 +143,7 @@ func (s Selector) Requirements() []Requirement {
 	return out
 }
 
-// String returns the selector in the syntax of the API, as [ParseSelector] reads it and as a labelSelector parameter
+// String returns the selector in the syntax of the API, as [ParseSelector] parses it and as a labelSelector parameter
 // carries it. It is empty for the selector of everything.
 func (s Selector) String() string {
 	var b strings.Builder
@@ -161,10 +161,10 @@ type requirement struct {
 	key    string
 	op     Operator
 	values []string
-	number int64 // what OpGreaterThan and OpLessThan compare with
+	number int64 // the operand of OpGreaterThan and OpLessThan
 }
 
-// selectorOf sorts the requirements, which it takes over, and drops those that are there twice.
+// selectorOf takes ownership of requirements, sorts them and drops duplicates.
 func selectorOf(requirements []requirement) Selector {
 	if len(requirements) == 0 {
 		return Selector{}
@@ -183,7 +183,7 @@ func (o Operator) rank() int {
 	return slices.Index([]Operator{OpExists, OpDoesNotExist, OpIn, OpNotIn, OpGreaterThan, OpLessThan}, o)
 }
 
-// compile checks r by the rules of the server and brings it into its one form.
+// compile checks r by the rules of the server and returns its canonical form.
 func (r Requirement) compile() (requirement, error) {
 	if err := ValidLabelKey(r.Key); err != nil {
 		return requirement{}, err

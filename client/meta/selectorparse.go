@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// SelectorError says where a selector's text stops being one, and what is allowed there.
+// SelectorError is a syntax error in a selector's text.
 type SelectorError struct {
 	// Selector is the whole text.
 	Selector string
-	// Offset is the place in it, in bytes from 0.
+	// Offset is the position of the error in it, in bytes from 0.
 	Offset int
 	// Problem says what was found and what is allowed.
 	Problem string
@@ -17,21 +17,21 @@ type SelectorError struct {
 	kind string // "label" or "field"
 }
 
-// Error names the place and the problem.
+// Error names the position and the problem.
 func (e *SelectorError) Error() string {
 	return fmt.Sprintf("parse %s selector %q: at byte %d: %s", e.kind, clip(e.Selector), e.Offset, e.Problem)
 }
 
-// ParseSelector reads a label selector in the syntax of the API and of kubectl's -l: requirements separated by commas,
+// ParseSelector parses a label selector in the syntax of the API and of kubectl's -l: requirements separated by commas,
 // each one of
 //
-//	key          the label is there          key = value, key == value
-//	!key         it is not                   key != value
+//	key          the label is present        key = value, key == value
+//	!key         it is absent                key != value
 //	key in (value, ...)                      key > integer
 //	key notin (value, ...)                   key < integer
 //
-// White space between the parts does not matter, a value may be empty, and an empty text selects everything. It accepts
-// what the server accepts. The error is a [*SelectorError].
+// White space between the parts is ignored, a value may be empty, and an empty text selects everything. It accepts what
+// the server accepts. The error is a [*SelectorError].
 func ParseSelector(text string) (Selector, error) {
 	p := selectorParser{text: text}
 	var requirements []requirement
@@ -53,13 +53,13 @@ func ParseSelector(text string) (Selector, error) {
 	}
 }
 
-// selectorParser is a recursive descent over the text. Every method starts at pos and leaves it behind what it took.
+// selectorParser is a recursive descent parser. Every method starts at pos and leaves pos behind the text it took.
 type selectorParser struct {
 	text string
 	pos  int
 }
 
-// atEnd is what peek returns at the end of the text.
+// atEnd is the result of peek at the end of the text.
 const atEnd = -1
 
 // peek skips white space and returns the byte that follows, or atEnd.
@@ -148,7 +148,7 @@ func (p *selectorParser) requirement() (requirement, error) {
 
 const binaryOperators = `a comma, the end, or one of = == != in notin > <`
 
-// value takes the one value of an operator. It may be empty where the requirement ends.
+// value parses the one value of an operator. It may be empty if the requirement ends there.
 func (p *selectorParser) value(r Requirement, op Operator) (requirement, error) {
 	p.peek()
 	start := p.pos
@@ -164,7 +164,7 @@ func (p *selectorParser) value(r Requirement, op Operator) (requirement, error) 
 	return c, nil
 }
 
-// set takes a list of values in parentheses. Each of them may be empty.
+// set parses a list of values in parentheses. Each of them may be empty.
 func (p *selectorParser) set(r Requirement, op Operator) (requirement, error) {
 	if !p.eat('(') {
 		return requirement{}, p.unexpected(`"("`)
@@ -187,7 +187,7 @@ func (p *selectorParser) set(r Requirement, op Operator) (requirement, error) {
 	}
 }
 
-// unexpected reports what comes next, where something else is allowed.
+// unexpected returns an error for the next word, which is not allowed.
 func (p *selectorParser) unexpected(allowed string) error {
 	p.peek()
 	start := p.pos

@@ -1,6 +1,6 @@
 package meta
 
-// Status is what the server answers instead of an object: the outcome of a failed request, or of a deletion.
+// Status is the server's answer in place of an object: the outcome of a failed request, or of a deletion.
 type Status struct {
 	TypeMeta `json:",inline"`
 	ListMeta `json:"metadata"`
@@ -10,9 +10,9 @@ type Status struct {
 	Message string `json:"message,omitempty"`
 	// Reason is the machine-readable word, such as "NotFound"; package errors lists them.
 	Reason string `json:"reason,omitempty"`
-	// Details say which object and why.
+	// Details name the object and the causes.
 	Details *StatusDetails `json:"details,omitempty"`
-	// Code is the HTTP status code, 0 when the server left it out.
+	// Code is the HTTP status code, 0 if the server left it out.
 	Code int `json:"code,omitempty"`
 }
 
@@ -27,7 +27,7 @@ type StatusDetails struct {
 	RetryAfterSeconds int `json:"retryAfterSeconds,omitempty"`
 }
 
-// StatusCause is one cause: a field of the object that is invalid, or a word such as "ResourceVersionTooLarge".
+// StatusCause is one cause: an invalid field of the object, or a word such as "ResourceVersionTooLarge".
 type StatusCause struct {
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Time is a point in time with the API's resolution of seconds. On the wire it is an RFC 3339 string in UTC; the zero
-// Time is null, and null decodes to the zero Time. Fractions of a second are read but not written. A year beyond 9999,
-// which RFC 3339 cannot write, is an error.
+// Time is a point in time with the API's resolution of seconds. On the wire it is an RFC 3339 string in UTC; the zero Time
+// is null, and null decodes to the zero Time. Fractions of a second are decoded but not encoded. A year beyond 9999, which
+// RFC 3339 cannot write, is an error.
 type Time struct{ time.Time }
 
 // MarshalJSON implements json.Marshaler.
@@ -18,8 +18,8 @@ func (t Time) MarshalJSON() ([]byte, error) { return marshalTime(t.Time, time.RF
 // UnmarshalJSON implements json.Unmarshaler.
 func (t *Time) UnmarshalJSON(b []byte) error { return unmarshalTime(&t.Time, b) }
 
-// MicroTime is a point in time with a resolution of microseconds, as leases and event records use it: RFC 3339 in UTC
-// with exactly six digits of fraction; the zero MicroTime is null.
+// MicroTime is a point in time with a resolution of microseconds, for leases and event records: RFC 3339 in UTC with
+// exactly six digits of fraction; the zero MicroTime is null.
 type MicroTime struct{ time.Time }
 
 // microLayout keeps trailing zeros, as the API server writes them.

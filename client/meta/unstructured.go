@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// Unstructured is an object without a struct: the JSON as maps, slices and scalars. It is for kinds that are not known
-// when the program is written; a struct with the fields that one reads is smaller and faster. *Unstructured is an
-// [Object]; the zero Unstructured is an empty one, ready to be set.
+// Unstructured is an object without a struct: its JSON as maps, slices and scalars. Use it for kinds that are unknown when
+// the program is written; a struct with the fields that the program reads is smaller and faster. *Unstructured is an
+// [Object]; the zero Unstructured is empty and ready to be set.
 //
-// Decoding makes of JSON's types: map[string]any, []any, string, bool, nil, and for numbers int64 where it is written as
-// an integer and fits, float64 where it has a fraction or an exponent, and [json.Number] where both would lose it. So
-// every integer comes out as it went in. Names are case-sensitive.
+// Decoding produces map[string]any, []any, string, bool and nil. A number becomes an int64 if it is written as an integer
+// and fits, a float64 if it has a fraction or an exponent, and a [json.Number] if both would lose precision. So every
+// integer is encoded as it was decoded. Names are case-sensitive.
 //
 // Read other fields with [Nested] and write them with SetNested, which accepts any Go integer. Object can be read and
-// written freely; the methods read what Go code puts there (int, map[string]string), and treat a field of the wrong type
-// as absent.
+// written freely; the methods accept the types that Go code stores there (int, map[string]string), and treat a field of
+// the wrong type as absent.
 type Unstructured struct {
 	Object map[string]any
 }
 
-// MarshalJSON returns the object as JSON. It has a value receiver so that an Unstructured inside another struct is
-// written in the same way.
+// MarshalJSON returns the object as JSON. It has a value receiver so that it also applies to an Unstructured inside
+// another struct.
 func (u Unstructured) MarshalJSON() ([]byte, error) {
 	if u.Object == nil {
 		return []byte("{}"), nil
@@ -32,7 +32,7 @@ func (u Unstructured) MarshalJSON() ([]byte, error) {
 	return json.Marshal(u.Object)
 }
 
-// UnmarshalJSON replaces the object by the JSON object in b. A JSON null changes nothing; anything else is an error.
+// UnmarshalJSON replaces the object by the JSON object in b. A JSON null changes nothing; any other value is an error.
 func (u *Unstructured) UnmarshalJSON(b []byte) error {
 	v, err := decodeValue(b)
 	if err != nil {
@@ -48,7 +48,7 @@ func (u *Unstructured) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// DeepCopy returns a copy that shares nothing with u; it is nil when u is. [Clone] uses it.
+// DeepCopy returns a copy that shares nothing with u; it is nil if u is. [Clone] uses it.
 func (u *Unstructured) DeepCopy() *Unstructured {
 	if u == nil {
 		return nil
@@ -56,7 +56,7 @@ func (u *Unstructured) DeepCopy() *Unstructured {
 	return &Unstructured{Object: Clone(u.Object)}
 }
 
-// SetNested sets the field at path as the function [SetNested] does. It makes the object where that is nil.
+// SetNested sets the field at path as the function [SetNested] does. It creates u.Object if that is nil.
 func (u *Unstructured) SetNested(value any, path ...string) error {
 	if u.Object == nil {
 		u.Object = map[string]any{}
@@ -77,7 +77,7 @@ func (u *Unstructured) SetTypeMeta(apiVersion, kind string) {
 	u.Object["apiVersion"], u.Object["kind"] = apiVersion, kind
 }
 
-// Identity returns the four fields that tell the object and its state from every other.
+// Identity returns the four fields that identify the object and its state.
 func (u *Unstructured) Identity() Identity {
 	return Identity{
 		Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(), ResourceVersion: u.GetResourceVersion(),
@@ -96,10 +96,10 @@ func (u *Unstructured) GetName() string { return u.text("metadata", "name") }
 // SetName sets the name; an empty one removes the field.
 func (u *Unstructured) SetName(name string) { u.setText("name", name) }
 
-// GetGenerateName returns the prefix from which the server makes a name when an object is created without one.
+// GetGenerateName returns the prefix from which the server generates a name when an object is created without one.
 func (u *Unstructured) GetGenerateName() string { return u.text("metadata", "generateName") }
 
-// SetGenerateName sets the prefix for a name; an empty one removes the field.
+// SetGenerateName sets the prefix for generated names; an empty one removes the field.
 func (u *Unstructured) SetGenerateName(prefix string) { u.setText("generateName", prefix) }
 
 // GetUID returns the uid that the server gave the object when it was created.
@@ -114,19 +114,19 @@ func (u *Unstructured) GetResourceVersion() string { return u.text("metadata", "
 // SetResourceVersion sets the resource version; an empty one removes the field.
 func (u *Unstructured) SetResourceVersion(version string) { u.setText("resourceVersion", version) }
 
-// GetGeneration returns the number that the server counts up with each change of what is wanted; 0 where it is not set.
+// GetGeneration returns the number that the server increments with each change of the desired state; 0 if it is not set.
 func (u *Unstructured) GetGeneration() int64 {
 	n, _, _ := Nested[int64](u.object(), "metadata", "generation")
 	return n
 }
 
-// GetLabels returns a copy of the labels; nil where there are none.
+// GetLabels returns a copy of the labels; nil if there are none.
 func (u *Unstructured) GetLabels() map[string]string { return stringMap(u.metadata()["labels"]) }
 
 // SetLabels replaces the labels by a copy of these; an empty map removes the field.
 func (u *Unstructured) SetLabels(labels map[string]string) { u.setStrings("labels", labels) }
 
-// GetAnnotations returns a copy of the annotations; nil where there are none.
+// GetAnnotations returns a copy of the annotations; nil if there are none.
 func (u *Unstructured) GetAnnotations() map[string]string {
 	return stringMap(u.metadata()["annotations"])
 }
@@ -162,7 +162,7 @@ func (u *Unstructured) SetFinalizers(finalizers []string) {
 	u.setMetadata("finalizers", list, len(list) == 0)
 }
 
-// GetOwnerReferences returns a copy of the references to the object's owners.
+// GetOwnerReferences returns a copy of the owner references.
 func (u *Unstructured) GetOwnerReferences() []OwnerReference {
 	var out []OwnerReference
 	switch v := u.metadata()["ownerReferences"].(type) {
@@ -182,7 +182,7 @@ func (u *Unstructured) GetOwnerReferences() []OwnerReference {
 	return out
 }
 
-// SetOwnerReferences replaces the references by a copy of these; an empty slice removes the field.
+// SetOwnerReferences replaces the owner references by a copy of these; an empty slice removes the field.
 func (u *Unstructured) SetOwnerReferences(owners []OwnerReference) {
 	list := make([]any, len(owners))
 	for i, o := range owners {
@@ -198,14 +198,14 @@ func (u *Unstructured) SetOwnerReferences(owners []OwnerReference) {
 	u.setMetadata("ownerReferences", list, len(list) == 0)
 }
 
-// GetCreationTimestamp returns when the object was created; the zero Time where that is absent or no RFC 3339 time.
+// GetCreationTimestamp returns when the object was created; the zero Time if that is absent or not an RFC 3339 time.
 func (u *Unstructured) GetCreationTimestamp() Time {
 	t, _ := parseTime(u.text("metadata", "creationTimestamp"))
 	return t
 }
 
-// GetDeletionTimestamp returns when deletion was asked for; nil while it was not, and where it is no RFC 3339 time.
-// [IsDeleting] says whether it is there at all.
+// GetDeletionTimestamp returns when deletion was requested; nil if it was not, or if the field is not an RFC 3339 time.
+// [IsDeleting] reports whether the field is present at all.
 func (u *Unstructured) GetDeletionTimestamp() *Time {
 	t, err := parseTime(u.text("metadata", "deletionTimestamp"))
 	if err != nil {
@@ -214,7 +214,7 @@ func (u *Unstructured) GetDeletionTimestamp() *Time {
 	return &t
 }
 
-// SetDeletionTimestamp sets when deletion was asked for, to the second; nil removes the field.
+// SetDeletionTimestamp sets when deletion was requested, to the second; nil removes the field.
 func (u *Unstructured) SetDeletionTimestamp(t *Time) {
 	if t == nil || t.IsZero() {
 		u.setMetadata("deletionTimestamp", nil, true)
@@ -223,7 +223,7 @@ func (u *Unstructured) SetDeletionTimestamp(t *Time) {
 	u.setMetadata("deletionTimestamp", t.UTC().Format(time.RFC3339), false)
 }
 
-// deleting reports whether the deletion timestamp is there, well-formed or not.
+// deleting reports whether the deletion timestamp is present, well-formed or not.
 func (u *Unstructured) deleting() bool { return u.metadata()["deletionTimestamp"] != nil }
 
 func (u *Unstructured) object() map[string]any {
@@ -233,7 +233,7 @@ func (u *Unstructured) object() map[string]any {
 	return u.Object
 }
 
-// metadata returns the object's metadata to read from; nil where it has none.
+// metadata returns the object's metadata for reading; nil if it has none.
 func (u *Unstructured) metadata() map[string]any {
 	m, _ := u.object()["metadata"].(map[string]any)
 	return m
@@ -245,8 +245,8 @@ func (u *Unstructured) text(path ...string) string {
 	return s
 }
 
-// setMetadata sets one field of the metadata or removes it. It makes the metadata where it is missing, and in the place
-// of something that is no object, which no server would take.
+// setMetadata sets one field of the metadata or removes it. It creates the metadata if it is missing, and replaces it if
+// it is not an object, which no server would accept.
 func (u *Unstructured) setMetadata(field string, value any, remove bool) {
 	m := u.metadata()
 	if m == nil {

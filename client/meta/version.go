@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// CompareVersions orders two resource versions of one resource: negative when a is older than b, zero when they are
-// equal, positive when a is newer. ok is false, and the result 0, when either cannot be ordered: it is empty, has a
-// character that is not a digit, or starts with a zero ("0" itself is the API's word for any version, not a version).
+// CompareVersions orders two resource versions of one resource: negative if a is older than b, zero if they are equal,
+// positive if a is newer. ok is false, and order 0, if either cannot be ordered: it is empty, has a character that is not
+// a digit, or starts with a zero ("0" itself is the API's word for any version, not a version).
 //
 // Versions are compared as decimals of any length, by length and then by text (KEP-5504). A resource version is opaque
 // everywhere else, so a caller must have a safe course for ok == false.
