@@ -20,31 +20,35 @@ const (
 	corePath   = "/api"
 	groupsPath = "/apis"
 
-	// accepted are the media types in which discovery is asked for; what a server does not know it passes over.
+	// accepted are the requested media types; a server ignores those that it does not know.
 	accepted = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
 		"application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
 
-	// atOnce bounds how many group versions a server of the old form is asked for at the same time.
+	// atOnce bounds how many group versions are requested at the same time from a server of the old form.
 	atOnce = 8
 )
 
-// Options change how a Catalog remembers. The zero value is good for programs that run for long.
+// Options configure the memory of a Catalog. The zero value suits long-running programs.
 type Options struct {
-	// TTL is how long an answer is taken to be true before the server is asked whether it still is; 0 means one minute.
+	// TTL is how long an answer is used before the server is asked whether it has changed; 0 means one minute.
 	TTL time.Duration
-	// MissTTL is how old an answer may be to prove that something does not exist, or still does not answer; 0 means 10 s.
+	// MissTTL is the maximum age of an answer that proves that something does not exist, or still does not answer; 0 means 10
+	// s.
 	MissTTL time.Duration
 	// MaxDocument bounds the size of one document, in bytes after decompression; 0 means 64 MiB.
 	MaxDocument int
-	// Dir is a folder in which answers are kept for the next run of the program, for command-line tools: its first lookup then
-	// costs a confirmation that nothing has changed, or nothing within TTL. Empty means none. It is for one user, and for one
-	// server, known by the same authorities and name (see [client.Client.Trust]): what another one said, or the same one to a client that
-	// did not verify it, is not used, and is replaced. A folder that is missing is made with mode 0700, files have
-	// mode 0600, and a folder in which others may write, or that is another user's, is not used. A fault of the folder or a file in
-	// it costs a request and no more. But a call waits for a folder that does not answer, as on a network mount whose server is gone:
-	// once, for 5 s or until the call's context ends.
+	// Dir is a folder that keeps answers for the next run of the program, for command-line tools. The first lookup of that
+	// run then costs only a confirmation that nothing has changed, or nothing within TTL. Empty means no folder.
+	//
+	// The folder is for one user, and for one server, identified by the same authorities and name (see
+	// [client.Client.Trust]). An answer of another server, or of the same one to a client that did not verify it, is not
+	// used, and is replaced. If the folder is missing it is created with mode 0700; files have mode 0600. A folder that
+	// others may write, or that another user owns, is not used.
+	//
+	// A fault of the folder or a file in it costs a request and no more. But a call waits for a folder that does not answer,
+	// as on a network mount whose server is gone: once, for 5 s or until the call's context ends.
 	Dir string
-	// DirError, where set, is called with each reason why Dir could not be used. It must be safe for use by several goroutines
+	// DirError, if set, is called with each reason why Dir could not be used. It must be safe for use by several goroutines
 	// at once.
 	DirError func(error)
 }
@@ -65,20 +69,20 @@ func (o Options) validate() error {
 	return errors.Join(errs...)
 }
 
-// Catalog is what a server serves, asked for when needed and remembered. It is safe for use by several goroutines at once, and
-// holds none of its own.
+// Catalog is a client-side memory of what a server serves, filled on demand. It is safe for use by several goroutines at
+// once, and has none of its own.
 type Catalog struct {
 	client  *client.Client
 	options Options
 	disk    disk
 	invalid error // why it cannot be used; every call returns it
 
-	mu      sync.Mutex // protects what follows, and what is in the entries; never held during I/O
+	mu      sync.Mutex // protects the fields below and the entries' fields; never held during I/O
 	entries map[string]*entry
-	since   time.Time // of the last Invalidate
+	since   time.Time // the last Invalidate
 }
 
-// New returns a catalog of c's server. It does no I/O. Options that cannot be right show in the first call's error.
+// New returns a catalog of c's server. It does no I/O. The first call reports invalid options.
 func New(c *client.Client, o Options) *Catalog {
 	d := &Catalog{client: c, invalid: o.validate(), entries: map[string]*entry{}}
 	if c == nil {
@@ -103,8 +107,8 @@ func (c *Catalog) usable() error {
 	return nil
 }
 
-// Invalidate makes every later call ask the server again, also those that would wait for a request which has begun. What has
-// not changed since is not sent again.
+// Invalidate makes every later call ask the server again, also calls that would wait for a request which has begun. The
+// server does not send unchanged documents again.
 func (c *Catalog) Invalidate() {
 	if c.usable() != nil {
 		return
@@ -143,10 +147,10 @@ func (c *Catalog) Groups(ctx context.Context) ([]Group, error) {
 	return groups, nil
 }
 
-// Resources returns every resource in every version of the given groups, or of all where none is given. Groups are in the
-// server's order, the core group first; within a group its preferred version comes first; within a version it is the server's
-// order. A group that is not served has none. Where a group version could not be asked, the others are returned with a
-// [*PartialError].
+// Resources returns every resource in every version of the given groups, or of all groups if none is given. Groups are in
+// the server's order, the core group first; within a group its preferred version comes first; within a version resources
+// are in the server's order. A group that is not served has no resources. If a group version could not be asked, Resources
+// returns the others with a [*PartialError].
 func (c *Catalog) Resources(ctx context.Context, groups ...string) ([]Resource, error) {
 	vs, err := c.walk(ctx, scope{groups: groups}, c.options.TTL)
 	if err != nil {
@@ -161,8 +165,8 @@ func (c *Catalog) Resources(ctx context.Context, groups ...string) ([]Resource, 
 	return resources, partial(failures(vs))
 }
 
-// Preferred returns every resource once: in its group's preferred version, or if that does not have it, in the first that has.
-// Names with nothing but subresources are left out. The order and the [*PartialError] are those of Resources.
+// Preferred returns every resource once: in its group's preferred version, or else in the first version that has it. Names
+// that have only subresources are left out. The order and the [*PartialError] are those of Resources.
 func (c *Catalog) Preferred(ctx context.Context) ([]Resource, error) {
 	vs, err := c.walk(ctx, scope{}, c.options.TTL)
 	if err != nil {
@@ -175,14 +179,14 @@ func (c *Catalog) Preferred(ctx context.Context) ([]Resource, error) {
 	return resources, partial(failures(vs))
 }
 
-// served are the resources of one group version, or why they are not known.
+// served are the resources of one group version, or the reason why they are unknown.
 type served struct {
 	gv        GroupVersion
 	resources []Resource
 	err       error
 }
 
-// failures are those of vs that are not known.
+// failures returns the failed group versions of vs.
 func failures(vs []served) []Failure {
 	var failed []Failure
 	for _, v := range vs {
@@ -193,8 +197,8 @@ func failures(vs []served) []Failure {
 	return failed
 }
 
-// scope is where something is looked for: in the groups, or in all if there is none; in the one version, or in all if it is
-// empty. With below, it is not in the groups but in those whose names begin with one of theirs.
+// scope restricts a search: to the groups, or to all if there is none; to the one version, or to all if it is empty. With
+// below, it means the groups whose names begin with one of groups, but not those themselves.
 type scope struct {
 	groups  []string
 	below   bool
@@ -213,8 +217,8 @@ func (s scope) has(gv GroupVersion) bool {
 	return slices.Contains(s.groups, gv.Group)
 }
 
-// listings returns what the server says about the groups: about the core group, the others, or both, as the groups need. No
-// groups means all.
+// listings returns the server's answers about the core group, the other groups, or both, as the groups require. No groups
+// means all.
 func (c *Catalog) listings(ctx context.Context, groups []string, maxAge time.Duration) ([]*listing, error) {
 	if err := c.usable(); err != nil {
 		return nil, err
@@ -240,7 +244,7 @@ func (c *Catalog) listing(ctx context.Context, path string, maxAge time.Duration
 		return doc.value.(*listing), nil
 	case !errors.Is(err, apierrors.NotFound):
 		return nil, err
-	case path == corePath: // an extension's server has no core group, but the others it must have
+	case path == corePath: // an extension's server has no core group, but it must have /apis
 		if _, err := c.listing(ctx, groupsPath, maxAge); err != nil {
 			return nil, err
 		}
@@ -252,15 +256,15 @@ func (c *Catalog) listing(ctx context.Context, path string, maxAge time.Duration
 // server names the server in errors.
 func (c *Catalog) server() string { return strings.TrimPrefix(c.client.String(), "client of ") }
 
-// walk returns the group versions of a scope, those of each group with its preferred version first, and at the end those whose
-// names cannot be. An error means that nothing can be said at all.
+// walk returns the group versions of a scope, each group's preferred version first, and at the end those with invalid
+// names. It returns an error if nothing is known.
 func (c *Catalog) walk(ctx context.Context, in scope, maxAge time.Duration) ([]served, error) {
 	lists, err := c.listings(ctx, in.groups, maxAge)
 	if err != nil {
 		return nil, err
 	}
 	var all []served
-	var ask []int // which of all the server has to be asked for
+	var ask []int // indexes in all of those to request
 	for _, l := range lists {
 		for _, g := range l.groups {
 			for _, v := range g.byPreference() {
@@ -296,7 +300,7 @@ func (c *Catalog) walk(ctx context.Context, in scope, maxAge time.Duration) ([]s
 	return all, nil
 }
 
-// resources asks a server of the old form for one group version.
+// resources requests one group version from a server of the old form.
 func (c *Catalog) resources(ctx context.Context, gv GroupVersion, maxAge time.Duration) ([]Resource, error) {
 	doc, err := c.load(ctx, page{path: gv.path(), parse: parseResources(gv)}, func(d *document) bool { return c.fresh(d, maxAge) })
 	if err != nil {
@@ -305,8 +309,8 @@ func (c *Catalog) resources(ctx context.Context, gv GroupVersion, maxAge time.Du
 	return doc.value.([]Resource), nil
 }
 
-// prune forgets the group versions, or OpenAPI documents, that the server has no more: those that doc, the new answer about
-// what there is, does not list. So what is remembered is bounded by what the server has. c.mu is held.
+// prune forgets the group versions, or OpenAPI documents, that doc, the new listing, does not list. So the server's
+// content bounds the memory. c.mu is held.
 func (c *Catalog) prune(p page, doc *document) {
 	switch value := doc.value.(type) {
 	case *listing:
@@ -335,7 +339,7 @@ func (c *Catalog) prune(p page, doc *document) {
 	}
 }
 
-// each calls f with 0 to n-1, a few at the same time, and returns when all have returned. A panic of one is its own.
+// each calls f with 0 to n-1, a few at the same time, and returns when all have returned. It repeats the first panic of f.
 func each(n int, f func(int)) {
 	if n == 1 {
 		f(0)

@@ -20,28 +20,28 @@ import (
 	"github.com/bowline-go/bowline/internal/regular"
 )
 
-// disk keeps answers in a folder: one file for each path, which is replaced as a whole. A file is the hex SHA-256 of what
-// follows, a newline, a line of JSON, and the body; its time is when the answer was last known to be true. Whatever is not
-// exactly so is a miss, and is replaced by the next answer.
+// disk keeps answers in a folder: one file for each path, which is replaced as a whole. A file has the hex SHA-256 of the
+// rest, a newline, a line of JSON, and the body; its time is when the answer was last known to be true. A file of any
+// other form is a miss, and the next answer replaces it.
 type disk struct {
 	dir    string
 	server string
-	trust  func(context.Context) (string, error) // by what the server is known
+	trust  func(context.Context) (string, error) // what identifies the server
 	max    int
 	fail   func(error)
-	held   *atomic.Int32     // calls of the system that nobody waits for any more
-	enter  func(work func()) // calls work; nil but in tests
+	held   *atomic.Int32     // system calls that were abandoned
+	enter  func(work func()) // calls work; set only in tests
 }
 
-// diskPatience is how long a call waits for the folder. A file in it would spare one request.
+// diskPatience is how long a call waits for the folder. A file would save one request.
 const diskPatience = 5 * time.Second
 
-// errHeld is why the folder is not used.
+// errHeld is the reason not to use a folder that does not answer.
 var errHeld = errors.New("the system does not answer; it may be on a network mount whose server is gone")
 
-// await calls work, which uses files and nothing else, on a goroutine of its own, and waits for it no longer than ctx and
-// diskPatience. The system cannot be told to give up: a goroutine that is not waited for ends when the system answers, and
-// until then the folder is not used, so no further one comes to be held.
+// await runs work, which does nothing but use files, on its own goroutine, and waits for it until ctx ends or diskPatience
+// passes. System calls cannot be cancelled: an abandoned goroutine ends when the system answers, and until then the folder
+// is not used, so no further goroutine gets stuck.
 func await[R any](ctx context.Context, d disk, work func() (R, error)) (result R, err error) {
 	if d.held.Load() > 0 {
 		return result, errHeld
@@ -87,7 +87,7 @@ type stored struct {
 	ContentType string `json:"contentType"`
 }
 
-// report says why the folder could not be used, unless that is the end of ctx, which says nothing of it.
+// report passes on why the folder could not be used, unless ctx has ended, which may be the only reason.
 func (d disk) report(ctx context.Context, err error) {
 	if d.fail != nil && ctx.Err() == nil {
 		d.fail(fmt.Errorf("discovery.Options.Dir: %w", err))
@@ -95,12 +95,12 @@ func (d disk) report(ctx context.Context, err error) {
 }
 
 func (d disk) file(p page) string {
-	// A group's name has no slash, but could have what leads elsewhere on another system.
+	// A group's name has no slash, but could have characters that form a path on another system.
 	return filepath.Join(d.dir, strings.ReplaceAll(url.QueryEscape(p.path[1:]), "%2F", "_")+".cache")
 }
 
-// private makes the folder if it is missing, and refuses one in which others may write, or that is another user's: what they
-// write would be believed.
+// private creates the folder if it is missing. It refuses one that others may write or that another user owns, because
+// their answers would be believed.
 func (d disk) private() error {
 	if err := os.MkdirAll(d.dir, 0o700); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (d disk) private() error {
 	return nil
 }
 
-// read returns what is kept of p, if it can be used.
+// read returns the stored answer of p, if it can be used.
 func (d disk) read(ctx context.Context, p page) *document {
 	if d.dir == "" {
 		return nil
@@ -141,7 +141,7 @@ func (d disk) open(ctx context.Context, p page) (*document, error) {
 	switch mine, err := d.mine(ctx, f.is); {
 	case err != nil:
 		return nil, err
-	case !mine: // it is replaced, as one that is old
+	case !mine: // it is replaced, like an old one
 		return nil, os.ErrNotExist
 	}
 	value, err := p.parse(f.is.ContentType, f.body)
@@ -151,13 +151,13 @@ func (d disk) open(ctx context.Context, p page) (*document, error) {
 	return &document{value: value, etag: f.is.ETag, hash: f.is.Hash, at: f.at, short: shortLived(value)}, nil
 }
 
-// mine reports whether an answer is of the same server, and was believed for the same reason.
+// mine reports whether an answer is of the same server, verified in the same way.
 func (d disk) mine(ctx context.Context, is stored) (bool, error) {
 	trust, err := d.trust(ctx)
 	return is.Server == d.server && is.Trust == trust, err
 }
 
-// file is what is in a file.
+// file is the content of a file.
 type file struct {
 	at   time.Time // when it was last known to be true
 	is   stored
@@ -175,7 +175,7 @@ func (d disk) load(p page) (file, error) {
 	if err != nil {
 		return fail(err)
 	}
-	if !info.Mode().IsRegular() { // a link is none either
+	if !info.Mode().IsRegular() { // a link does not count
 		return fail(fmt.Errorf("%q is not a file", name))
 	}
 	all, info, err := regular.Read(name, d.max+1<<20)
@@ -201,7 +201,7 @@ func (d disk) load(p page) (file, error) {
 	return f, nil
 }
 
-// write keeps an answer.
+// write stores an answer.
 func (d disk) write(ctx context.Context, p page, doc *document, contentType string, body []byte) {
 	if d.dir == "" {
 		return
@@ -228,7 +228,7 @@ func (d disk) replace(ctx context.Context, p page, doc *document, contentType st
 	return err
 }
 
-// put makes a file of the user's own, and puts it in the place of that of p.
+// put writes a new file and replaces that of p by it.
 func (d disk) put(p page, content []byte, at time.Time) (err error) {
 	if err := d.private(); err != nil {
 		return err
@@ -252,7 +252,7 @@ func (d disk) put(p page, content []byte, at time.Time) (err error) {
 	return os.Rename(f.Name(), d.file(p))
 }
 
-// touch notes that an answer is still true, unless another process has put another one there.
+// touch records that an answer is still true, unless another process has stored another one.
 func (d disk) touch(ctx context.Context, p page, doc *document) {
 	if d.dir == "" {
 		return

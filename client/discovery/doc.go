@@ -1,37 +1,36 @@
-// Package discovery says what a server serves: its groups and resources, which resource holds the objects of a kind, what the
-// names mean that people type, the server's version, and its OpenAPI v3 documents.
+// Package discovery finds out what a server serves: its groups and resources, the resource of a kind, the resource that a
+// typed name means, the server's version, and its OpenAPI v3 documents.
 //
-// A [Catalog] asks when it is called, for as little as the question needs, and remembers. Typed clients do without it: their
-// descriptors say everything. It is for programs that learn their kinds at run time:
+// A [Catalog] sends requests only when called, for as little as the call needs, and remembers the answers. Typed clients
+// do not need it: their descriptors have everything. It is for programs that learn their kinds at run time:
 //
 //	catalog := discovery.New(c, discovery.Options{})
 //	r, err := catalog.Resource(ctx, meta.GVK{Group: "apps", Version: "v1", Kind: "Deployment"})
 //	deployments := client.For(c, r.Type())
 //
-// # What is asked
+// # Requests
 //
-// A server of Kubernetes 1.27 or later tells everything in two answers, /api and /apis (aggregated discovery, KEP 3352); a question
-// that names its group needs only one of them. An older one tells the groups there, and of each group version only those
-// resources are asked for that the question is about. Which it is shows in each answer.
+// A server of Kubernetes 1.27 or later describes everything in two answers, /api and /apis (aggregated discovery, KEP
+// 3352); a call that names its group needs only one of them. An older server lists only the groups there. The Catalog then
+// requests the resources of only those group versions that the call needs. It recognizes the form of each answer.
 //
-// # What is remembered
+// # Memory
 //
-// An answer is taken to be true for Options.TTL, a minute. After that the next question asks whether it has changed, by its ETag:
-// if not, nothing but a header comes. So a group or version that went away is noticed within a minute, or after
-// [Catalog.Invalidate] at once.
+// An answer is used for Options.TTL, a minute. After that the next call asks whether it has changed, by its ETag: if not,
+// the server sends only a header. So the Catalog notices a removed group or version within a minute, or at once after
+// [Catalog.Invalidate].
 //
-// That something does not exist is believed only of an answer that is younger than Options.MissTTL, 10 s. So a
-// CustomResourceDefinition is seen within 10 s of its creation, without a restart, and a loop that asks for a
-// missing one makes one small request in 10 s, whatever it asks for. A program that creates a definition itself waits until
-// that is established, and calls Invalidate. Answers that say of themselves that they are stale are asked for again as
-// often as those that say no.
+// Only an answer younger than Options.MissTTL, 10 s, proves that something does not exist. So a CustomResourceDefinition
+// is seen within 10 s of its creation, without a restart, and a loop that asks for missing ones makes one small request in
+// 10 s, whatever it asks for. A program that creates a definition itself waits until that is established, and calls
+// Invalidate. Answers that the server marks as stale are requested again as often as negative ones.
 //
-// A request that failed is not remembered, so the next question makes it again, unless the server's answer would be the same:
-// that it is forbidden, not there, or not the document that was asked for. Many callers of the same question make one
-// request; each waits no longer than its own context allows. An answer that is too old is not used when the server cannot
-// be asked.
+// A failed request is not remembered, so the next call repeats it, unless the server's answer would be the same:
+// forbidden, not found, or not the requested document. Concurrent calls for the same document share one request; each
+// waits no longer than its own context allows. The Catalog does not use an expired answer when the server cannot be
+// reached.
 //
-// A request is given up when the server makes no progress with it; see client.Config.StallTimeout.
+// A request fails when the server makes no progress with it; see client.Config.StallTimeout.
 //
-// What is remembered is bounded by what the server has, and each document by Options.MaxDocument while it is read.
+// The server's content bounds the memory, and Options.MaxDocument bounds each document while it is read.
 package discovery

@@ -15,30 +15,30 @@ import (
 	"github.com/bowline-go/bowline/internal/conn"
 )
 
-// page is a document to be had from the server.
+// page is a document to request from the server.
 type page struct {
 	path   string
 	query  url.Values
 	accept string
 	parse  func(contentType string, body []byte) (any, error)
-	hash   string // of the content that is wanted, where the server said it before
+	hash   string // of the expected content, if the server has announced it
 }
 
-// document is what the server answered, or that it will not. It does not change.
+// document is an answer or a refusal of the server. It does not change.
 type document struct {
-	value any   // what the page's parse made of it
-	err   error // in place of value: a refusal that would be the same if asked again
+	value any   // the result of the page's parse
+	err   error // instead of value: a refusal that a retry would not change
 	etag  string
-	hash  string // of the content, where the page has one
-	short bool   // to be asked again after Options.MissTTL
-	// at is when the request that brought or confirmed it was sent. It is zero after Invalidate.
+	hash  string // of the content, if the page has one
+	short bool   // expires after Options.MissTTL
+	// at is when the request that brought or confirmed the document was sent. It is zero after Invalidate.
 	at time.Time
 }
 
 // entry is one page. Catalog.mu protects it.
 type entry struct {
 	doc    *document // the latest; nil before the first
-	flight *flight   // who asks now; nil if nobody does
+	flight *flight   // the current request; nil if there is none
 }
 
 // flight is a request that several callers wait for. Its result is written before done is closed, and read after.
@@ -46,10 +46,10 @@ type flight struct {
 	done chan struct{}
 	doc  *document
 	err  error
-	left bool // whoever made the request went away before the answer: who waits asks for itself
+	left bool // the requester gave up before the answer: the waiters make their own requests
 }
 
-// fresh reports whether a document that may be at most maxAge old needs no request.
+// fresh reports whether a document can be used without a request if it may be at most maxAge old.
 func (c *Catalog) fresh(d *document, maxAge time.Duration) bool {
 	if d.short {
 		maxAge = min(maxAge, c.options.MissTTL)
@@ -58,9 +58,9 @@ func (c *Catalog) fresh(d *document, maxAge time.Duration) bool {
 	return age >= 0 && age < maxAge
 }
 
-// load returns the page's document, from the server if the one that is there is not good enough. One caller makes the request
-// and the others wait for it; each leaves when its own context ends. No lock is held meanwhile. A caller may get the answer
-// to a request that began before its own call, but none from before Invalidate.
+// load returns the page's document, from the server unless good accepts the remembered one. One caller makes the request
+// and the others wait for it; each leaves when its own context ends. No lock is held meanwhile. A caller may get the
+// answer to a request that began before its own call, but none from before Invalidate.
 func (c *Catalog) load(ctx context.Context, p page, good func(*document) bool) (*document, error) {
 	for {
 		c.mu.Lock()
@@ -94,8 +94,8 @@ func (c *Catalog) load(ctx context.Context, p page, good func(*document) bool) (
 	}
 }
 
-// lead makes the request that others wait for, or finds the answer on disk. since is when it was last said that nothing older
-// may be used.
+// lead makes the request that others wait for, or finds the answer on disk. since is the time of the last Invalidate:
+// older answers are not used.
 func (c *Catalog) lead(
 	ctx context.Context, p page, e *entry, f *flight, old *document, since time.Time, good func(*document) bool,
 ) (doc *document, err error) {
@@ -124,7 +124,7 @@ func (c *Catalog) lead(
 	return doc, err
 }
 
-// fetch asks the server for p, of which it may have old. An error comes without a document where asking again could help.
+// fetch requests p, of which the caller may have old. It returns an error without a document if a retry could help.
 func (c *Catalog) fetch(ctx context.Context, p page, old *document) (*document, error) {
 	doc := &document{at: time.Now()}
 	r := client.RawRequest{Path: p.path, Query: p.query, Header: http.Header{"Accept": {cmp.Or(p.accept, "application/json")}}}
@@ -139,10 +139,10 @@ func (c *Catalog) fetch(ctx context.Context, p page, old *document) (*document, 
 	case err != nil:
 		return nil, err
 	}
-	if doc.hash = p.hash; p.hash != "" && resp.Request != nil { // a server that has another one leads there
+	if doc.hash = p.hash; p.hash != "" && resp.Request != nil { // a server with another hash redirects to it
 		doc.hash = resp.Request.URL.Query().Get("hash")
 	}
-	if resp.StatusCode == http.StatusNotModified { // Raw lets it through only where that was asked
+	if resp.StatusCode == http.StatusNotModified { // Raw accepts it only if the request was conditional
 		doc.value, doc.etag, doc.short = old.value, old.etag, old.short
 		c.disk.touch(ctx, p, doc)
 		return doc, nil
@@ -159,13 +159,13 @@ func (c *Catalog) fetch(ctx context.Context, p page, old *document) (*document, 
 	return doc, nil
 }
 
-// shortLived reports whether the server itself says that it knows less than it should.
+// shortLived reports whether the server itself says that its answer is incomplete.
 func shortLived(value any) bool {
 	l, ok := value.(*listing)
 	return ok && l.stale()
 }
 
-// refused reports whether err is an answer that would be the same if asked again soon.
+// refused reports whether err is an answer that a retry would soon not change.
 func refused(err error) bool {
 	if errors.As(err, new(*DocumentError)) || errors.As(err, new(*client.UsageError)) {
 		return true
@@ -181,7 +181,7 @@ func refused(err error) bool {
 	return false
 }
 
-// get sends r and reads the answer, which may take as long as it needs while it goes on.
+// get sends r and reads the answer, for as long as it makes progress.
 func (c *Catalog) get(ctx context.Context, r client.RawRequest) (*http.Response, []byte, error) {
 	resp, err := c.client.Raw(ctx, r)
 	if err != nil {

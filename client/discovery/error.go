@@ -9,24 +9,24 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// ErrStale is why a group version's resources are not known: the server itself could not ask the one that serves it. It is in
-// the Failure of a PartialError.
+// ErrStale says that a group version's resources are unknown, because the server could not ask the extension server that
+// serves it. It is in the Failure of a PartialError.
 var ErrStale = errors.New("the server could not ask the one that serves it")
 
-// Failure is a group version whose resources could not be had, and why.
+// Failure is a group version whose resources could not be read, and why.
 type Failure struct {
 	GroupVersion GroupVersion
 	Err          error
 }
 
-// PartialError says that some group versions could not be asked. It comes along with what was found in the others, in their
-// usual order, which can be used.
+// PartialError says that some group versions could not be asked. It comes along with the results of the others, in their
+// usual order, which are valid.
 type PartialError struct {
 	// Failed are the group versions, in the server's order; there is at least one.
 	Failed []Failure
 }
 
-// Error names every group version and says why.
+// Error names every group version and its error.
 func (e *PartialError) Error() string {
 	var b strings.Builder
 	b.WriteString("discover ")
@@ -39,7 +39,7 @@ func (e *PartialError) Error() string {
 	return b.String()
 }
 
-// Unwrap returns the errors of all.
+// Unwrap returns all the errors.
 func (e *PartialError) Unwrap() []error {
 	errs := make([]error, 0, len(e.Failed))
 	for _, f := range e.Failed {
@@ -56,19 +56,19 @@ func partial(failed []Failure) error {
 	return &PartialError{Failed: failed}
 }
 
-// NoMatchError says that the server has no resource of a kind or name. It is an apierrors.NotFound for errors.Is, unless some
-// of the group versions in which the resource could be could not be asked: then it wraps a *PartialError, and nothing is
-// certain.
+// NoMatchError says that the server has no resource of a kind or name. errors.Is matches it with apierrors.NotFound,
+// unless a group version that may have the resource could not be asked. Then it wraps a *PartialError, and the resource
+// may exist.
 type NoMatchError struct {
-	// Name is what was asked for, such as "Widget.example.dev/v1".
+	// Name is the kind or name of the call, such as "Widget.example.dev/v1".
 	Name string
-	// Searched says where it was looked for, such as "every group" or the group "example.dev".
+	// Searched describes the searched groups, such as "every group" or the group "example.dev".
 	Searched string
 	// Failed are the group versions that could not be asked.
 	Failed []Failure
 }
 
-// Error says what was asked for, where it was searched, and what could not be.
+// Error says what was searched for, where, and what could not be searched.
 func (e *NoMatchError) Error() string {
 	text := "the server has no resource " + strconv.Quote(e.Name) + ": searched " + e.Searched
 	if len(e.Failed) > 0 {
@@ -77,18 +77,19 @@ func (e *NoMatchError) Error() string {
 	return text
 }
 
-// Is makes an error that is certain an apierrors.NotFound.
+// Is matches apierrors.NotFound if every group version could be asked.
 func (e *NoMatchError) Is(target error) bool {
 	return target == apierrors.NotFound && len(e.Failed) == 0
 }
 
-// Unwrap returns a *PartialError where some group versions could not be asked.
+// Unwrap returns a *PartialError if some group versions could not be asked.
 func (e *NoMatchError) Unwrap() error { return partial(e.Failed) }
 
-// NoAPIError says that the server answered 404 where every API server lists its groups: it is no API server, or its URL has a wrong
-// path, or something else answers in its place. It does not match apierrors.NotFound, because nobody knows what the server has.
+// NoAPIError says that the server answered 404 at the path where every API server lists its groups. It is not an API
+// server, its URL has a wrong path, or something else answers in its place. The error does not match apierrors.NotFound,
+// because it says nothing about the server's resources.
 type NoAPIError struct {
-	// Server is the server's URL, and Path what was asked for below it.
+	// Server is the server's URL, and Path the requested path below it.
 	Server, Path string
 	// Err is the answer. It is not wrapped.
 	Err error
@@ -99,26 +100,26 @@ func (e *NoAPIError) Error() string {
 	return fmt.Sprintf("there is no Kubernetes API at %s: is its path right? %v", e.Server, e.Err)
 }
 
-// DocumentError says that what the server answered is not the document that was asked for, or too large. Asking again soon
-// would not help, so it is kept as long as the answer would have been.
+// DocumentError says that the server's answer is not the requested document, or is too large. A retry would not help soon,
+// so the error is remembered as long as the answer would have been.
 type DocumentError struct {
-	// Path is where the document is, such as "/apis".
+	// Path is the path of the document, such as "/apis".
 	Path string
-	// Err is what is wrong with it.
+	// Err is the fault.
 	Err error
 }
 
-// Error says which document and what is wrong with it.
+// Error names the document and the fault.
 func (e *DocumentError) Error() string { return "read " + e.Path + ": " + e.Err.Error() }
 
-// Unwrap returns what is wrong with the document.
+// Unwrap returns the fault of the document.
 func (e *DocumentError) Unwrap() error { return e.Err }
 
-// NoDocumentError says that the server publishes no OpenAPI v3 document of a group version. It is an apierrors.NotFound for
-// errors.Is.
+// NoDocumentError says that the server publishes no OpenAPI v3 document for a group version. errors.Is matches it with
+// apierrors.NotFound.
 type NoDocumentError struct {
 	GroupVersion GroupVersion
-	// Err is the server's answer, if there was one beyond that its index does not list the document.
+	// Err is the server's answer, or nil if only the server's index shows that there is no document.
 	Err error
 }
 
@@ -131,7 +132,7 @@ func (e *NoDocumentError) Error() string {
 	return text
 }
 
-// Is makes the error an apierrors.NotFound.
+// Is matches apierrors.NotFound.
 func (e *NoDocumentError) Is(target error) bool { return target == apierrors.NotFound }
 
 // Unwrap returns the server's answer.

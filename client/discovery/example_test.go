@@ -13,7 +13,7 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// serve runs a server for an example, until the function that it returns is called.
+// serve runs a server for an example, until the returned function is called.
 func serve(resources ...clienttest.Resource) (context.Context, *client.Client, func()) {
 	server := clienttest.New(clienttest.Options{Resources: resources})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -26,7 +26,7 @@ func serve(resources ...clienttest.Resource) (context.Context, *client.Client, f
 	return ctx, c, func() { cancel(); <-done; c.Close() }
 }
 
-// From a manifest to the object in the server.
+// A manifest's kind leads to its resource, and a client creates the object.
 func ExampleCatalog_Resource() {
 	ctx, c, stop := serve()
 	defer stop()
@@ -57,7 +57,7 @@ func ExampleCatalog_Resource() {
 	// not here: the server has no resource "Widget.example.dev/v1": searched group version example.dev/v1
 }
 
-// What a person types.
+// Find accepts the names that a person types.
 func ExampleCatalog_Find() {
 	ctx, c, stop := serve(clienttest.Resource{
 		Group: "metrics.example.dev", Version: "v1", Kind: "PodMetrics", Resource: "pods", Singular: "pod",
@@ -83,7 +83,7 @@ func ExampleCatalog_Find() {
 	// pods.metrics.example.dev/v1 PodMetrics
 }
 
-// Every object of every resource in a category.
+// Category finds the resources of a category; the program lists their objects.
 func ExampleCatalog_Category() {
 	ctx, c, stop := serve(clienttest.Resource{
 		Version: "v1", Group: "example.dev", Kind: "Widget", Resource: "widgets", Categories: []string{"toys"},
@@ -114,7 +114,7 @@ func ExampleCatalog_Category() {
 	// widget default/w
 }
 
-// Everything of some groups, in one version each.
+// Preferred returns each resource in one version.
 func ExampleCatalog_Preferred() {
 	ctx, c, stop := serve()
 	defer stop()
@@ -137,7 +137,7 @@ func ExampleCatalog_Preferred() {
 	// statefulsets [sts]
 }
 
-// A program that uses a kind only where it is.
+// A program can use a kind only if the server has it.
 func ExampleCatalog_Has() {
 	ctx, c, stop := serve()
 	defer stop()
@@ -149,7 +149,7 @@ func ExampleCatalog_Has() {
 	// false <nil>
 }
 
-// A document as the server wrote it, for whoever reads schemas.
+// OpenAPI returns a document as the server wrote it.
 func ExampleCatalog_OpenAPI() {
 	ctx, c, stop := serve()
 	defer stop()

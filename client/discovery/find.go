@@ -15,9 +15,10 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// Resource returns the resource that holds objects of a kind, such as that of an object in a manifest. Without a version it is
-// that of [Catalog.Preferred]. Only the kind's own group is asked for: one request, or two where the server knows only the old
-// form, and none while the answers are fresh. The error is a [*NoMatchError] if there is no such kind.
+// Resource returns the resource that holds objects of a kind, such as that of an object in a manifest. If gvk has no
+// version, Resource chooses the one of [Catalog.Preferred]. It asks only for the kind's own group: one request, or two if
+// the server knows only the old form, and none while the answers are fresh. The error is a [*NoMatchError] if there is no
+// such kind.
 func (c *Catalog) Resource(ctx context.Context, gvk meta.GVK) (Resource, error) {
 	if gvk.Kind == "" {
 		return Resource{}, &client.UsageError{Err: errors.New("discovery: the kind's Kind must not be empty")}
@@ -25,7 +26,7 @@ func (c *Catalog) Resource(ctx context.Context, gvk meta.GVK) (Resource, error) 
 	return c.lookup(ctx, gvk.Group, gvk.Version, gvk.String(), func(r Resource) bool { return r.Kind == gvk.Kind })
 }
 
-// ResourceOf returns the resource that gvr names, as Resource does that of a kind.
+// ResourceOf returns the resource that gvr names, in the same way as Resource.
 func (c *Catalog) ResourceOf(ctx context.Context, gvr meta.GVR) (Resource, error) {
 	if gvr.Resource == "" {
 		return Resource{}, &client.UsageError{Err: errors.New("discovery: the resource's Resource must not be empty")}
@@ -49,8 +50,8 @@ func (c *Catalog) lookup(ctx context.Context, group, version, name string, is fu
 	return found, err
 }
 
-// search looks for something in one reading after the other, and if it is in none, once more in answers that are young enough
-// to prove it.
+// search tries one reading after the other. If none matches, it tries again with answers that are young enough to prove
+// that.
 func (c *Catalog) search(ctx context.Context, name string, qs []reading, match func(reading, []served) bool) error {
 	for maxAge := c.maxAge(); ; maxAge = c.missAge() {
 		no := &NoMatchError{Name: name}
@@ -66,7 +67,7 @@ func (c *Catalog) search(ctx context.Context, name string, qs []reading, match f
 			searched, no.Failed = append(searched, q.searched()), append(no.Failed, failures(vs)...)
 		}
 		no.Searched = strings.Join(searched, ", ")
-		// What failed in a way that may pass was asked for just now.
+		// A request whose failure may pass was made just now.
 		again := !slices.ContainsFunc(no.Failed, func(f Failure) bool { return f.Err != ErrStale && !refused(f.Err) })
 		if maxAge <= c.missAge() || !again {
 			return no
@@ -74,9 +75,9 @@ func (c *Catalog) search(ctx context.Context, name string, qs []reading, match f
 	}
 }
 
-// preferred returns each resource once, in the best version of its group. It is unsure where a version that its group likes
-// better did not say what it has: that may have the resource too, and then another one would be a choice that differs from a
-// later call's. A version that is stale is nobody's choice, by the server's own word.
+// preferred returns each resource once, in the best version of its group. It is unsure if a better version of the group
+// did not say what it has: that version may have the resource too, and then the choice would differ from a later call's. A
+// stale version does not make it unsure, because the server itself does not know its resources.
 func preferred(vs []served) iter.Seq2[Resource, bool] {
 	return func(yield func(r Resource, unsure bool) bool) {
 		type name struct{ group, resource string }
@@ -100,8 +101,8 @@ func preferred(vs []served) iter.Seq2[Resource, bool] {
 	}
 }
 
-// Has reports whether the server serves a kind; without a Kind, a group version; without a version too, a group. A group
-// version that is stale counts. An error means that it is not known.
+// Has reports whether the server serves a kind; without a Kind, a group version; without a version too, a group. A stale
+// group version counts. An error means that the answer is unknown.
 func (c *Catalog) Has(ctx context.Context, gvk meta.GVK) (bool, error) {
 	if gvk.Kind != "" {
 		_, err := c.Resource(ctx, gvk)
@@ -124,19 +125,24 @@ func (c *Catalog) Has(ctx context.Context, gvk meta.GVK) (bool, error) {
 	return false, nil
 }
 
-// Match is what a name means.
+// Match is the result of Find.
 type Match struct {
-	// Resource is the best. A resource's own name, plural or singular, is better than a short name, and that is better than a
-	// kind; of several the first group's is best in the server's order, the core group before all, in its preferred version.
+	// Resource is the best match. A resource's own name, plural or singular, ranks above a short name, and a short name above
+	// a kind. Among equals the first group in the server's order wins, the core group before all, in its preferred version.
 	Resource
 	// Others are the resources of other groups, or of other names, that match too, best first. A tool may warn about them.
 	Others []Resource
 }
 
-// Find returns the resource that a name means to kubectl: "deployments", "deployment", "Deployment" or "deploy" alone; with a
-// group as in "deployments.apps", or if there is no such group, with its beginning as in "ingress.networking"; or with a
-// version as in "deployments.v1.apps" and "pods.v1". Upper and lower case are the same. The error is a [*NoMatchError] if there
-// is none. A name with a group asks for that alone; one without asks for everything that the server has.
+// Find returns the resource that a name means to kubectl, ignoring case. The name is one of:
+//
+//   - "deployments", "deployment", "Deployment" or "deploy" alone;
+//   - with a group, as in "deployments.apps";
+//   - with the beginning of a group, as in "ingress.networking", if no group has that whole name;
+//   - with a version, as in "deployments.v1.apps" and "pods.v1".
+//
+// The error is a [*NoMatchError] if there is none. For a name with a group Find asks only for that group; for one without,
+// it asks for everything that the server has.
 func (c *Catalog) Find(ctx context.Context, name string) (Match, error) {
 	if name == "" || name[0] == '.' {
 		return Match{}, &client.UsageError{Err: fmt.Errorf("discovery: the name must not be empty, or begin with a dot, got %q", name)}
@@ -153,13 +159,13 @@ func (c *Catalog) Find(ctx context.Context, name string) (Match, error) {
 	return m, err
 }
 
-// reading is one way to read a name.
+// reading is one interpretation of a name.
 type reading struct {
 	name string
 	scope
 }
 
-// readings returns the ways to read a name, the likeliest first. A group has dots as well.
+// readings returns the interpretations of a name, the likeliest first. The dots of a group make it ambiguous.
 func readings(name string) []reading {
 	resource, rest, _ := strings.Cut(name, ".")
 	if rest == "" {
@@ -172,7 +178,7 @@ func readings(name string) []reading {
 	if version, group, more := strings.Cut(rest, "."); more && isVersion(version) {
 		qs = append(qs, in(group, version))
 	}
-	if group, version, more := strings.Cut(rest, "/"); more { // as meta.GVR writes it in errors
+	if group, version, more := strings.Cut(rest, "/"); more { // the form of meta.GVR in errors
 		return append(qs, in(group, version))
 	}
 	if isVersion(rest) {
@@ -200,7 +206,7 @@ func (s scope) searched() string {
 	return fmt.Sprintf("group %q", s.groups[0])
 }
 
-// match returns the resources that the name means, the best first. There is none if that is not sure.
+// match returns the resources that the name means, the best first, and none if the best is unsure.
 func (q reading) match(vs []served) []Resource {
 	type ranked struct {
 		Resource
@@ -237,7 +243,7 @@ func (q reading) match(vs []served) []Resource {
 }
 
 // Category returns the resources of a category, such as "all", as Preferred has them. The error is a [*NoMatchError] if no
-// resource has it, and a [*PartialError] beside those that were found if there may be more.
+// resource has the category. If there may be more resources, Category returns those that it found and a [*PartialError].
 func (c *Catalog) Category(ctx context.Context, name string) ([]Resource, error) {
 	if name == "" {
 		return nil, &client.UsageError{Err: errors.New("discovery: the category's name must not be empty")}
@@ -262,7 +268,7 @@ func (c *Catalog) Category(ctx context.Context, name string) ([]Resource, error)
 	return found, partial(missing)
 }
 
-// maxAge is how old an answer may be to say that something exists.
+// maxAge is the maximum age of an answer that shows that something exists.
 func (c *Catalog) maxAge() time.Duration {
 	if c == nil {
 		return 0
@@ -270,7 +276,7 @@ func (c *Catalog) maxAge() time.Duration {
 	return c.options.TTL
 }
 
-// missAge is how old an answer may be to say that something does not.
+// missAge is the maximum age of an answer that shows that something does not exist.
 func (c *Catalog) missAge() time.Duration {
 	if c == nil {
 		return 0

@@ -24,9 +24,9 @@ func hashIn(serverRelativeURL string) string {
 	return u.Query().Get("hash")
 }
 
-// OpenAPI returns the OpenAPI v3 document of a group version, as the server wrote it. It is downloaded once: the server's index,
-// which is asked for again after Options.TTL, has a hash of each, and only a document with another hash is fetched again. The
-// bytes are shared and must not be changed. The error is a [*NoDocumentError] if there is none.
+// OpenAPI returns the OpenAPI v3 document of a group version, as the server wrote it. It downloads each document once: the
+// server's index, which is requested again after Options.TTL, has a hash of each, and only a document with another hash is
+// fetched again. The bytes are shared and must not be changed. The error is a [*NoDocumentError] if there is none.
 func (c *Catalog) OpenAPI(ctx context.Context, gv GroupVersion) (json.RawMessage, error) {
 	key := strings.TrimPrefix(gv.path(), "/")
 	for _, maxAge := range []time.Duration{c.maxAge(), c.missAge()} {
@@ -59,8 +59,8 @@ func (c *Catalog) OpenAPI(ctx context.Context, gv GroupVersion) (json.RawMessage
 	return nil, &NoDocumentError{GroupVersion: gv}
 }
 
-// OpenAPIVersions returns the group versions that the server has an OpenAPI v3 document of, the core group first and the rest
-// by name.
+// OpenAPIVersions returns the group versions for which the server has an OpenAPI v3 document, the core group first and the
+// rest by name.
 func (c *Catalog) OpenAPIVersions(ctx context.Context) ([]GroupVersion, error) {
 	x, err := c.index(ctx, c.maxAge())
 	if err != nil {

@@ -4,5 +4,5 @@ package discovery
 
 import "io/fs"
 
-// own reports true: what a folder's owner and others may do is not in its mode here.
+// own reports true: on this system the mode does not show a folder's owner and others' permissions.
 func own(fs.FileInfo) bool { return true }

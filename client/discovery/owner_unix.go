@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// own reports whether a folder is the user's own.
+// own reports whether the user owns a folder or file.
 func own(dir fs.FileInfo) bool {
 	s, ok := dir.Sys().(*syscall.Stat_t)
 	return ok && int(s.Uid) == os.Geteuid()

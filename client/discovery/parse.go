@@ -13,12 +13,12 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// listing is what /api or /apis says. It does not change.
+// listing is the content of /api or /apis. It does not change.
 type listing struct {
 	groups []Group
-	at     map[string]int // where each of groups is, by its name
-	// resources are those of the group versions that are not stale. It is nil where the server answered in the old form, which
-	// lists the groups alone.
+	at     map[string]int // index in groups, by name
+	// resources are those of the group versions that are not stale. It is nil if the server answered in the old form, which
+	// lists only the groups.
 	resources map[GroupVersion][]Resource
 	// invalid are groups and versions whose names cannot be part of a path.
 	invalid []Failure
@@ -33,14 +33,15 @@ func (l *listing) group(name string) (Group, bool) {
 	return l.groups[i], true
 }
 
-// stale reports whether a version of some group is.
+// stale reports whether any version of a group is stale.
 func (l *listing) stale() bool {
 	return slices.ContainsFunc(l.groups, func(g Group) bool {
 		return slices.ContainsFunc(g.Versions, func(v Version) bool { return v.Stale })
 	})
 }
 
-// add adds the group unless it is there already or has a name that cannot be. preferred is the server's word, where it has one.
+// add adds the group unless it is present already or has an invalid name. preferred is the version that the server named,
+// if any.
 func (l *listing) add(name string, versions []Version, preferred string) {
 	if _, ok := l.group(name); ok {
 		return
@@ -110,14 +111,13 @@ const (
 	aggregatedKind  = "APIGroupDiscoveryList"
 )
 
-// parseListing reads the answer of /api or /apis in either form.
+// parseListing parses the answer of /api or /apis in either form.
 func parseListing(contentType string, body []byte) (any, error) {
 	var is meta.TypeMeta
 	if err := decode(body, &is); err != nil {
 		return nil, err
 	}
-	// The media type says the same as the body, in parameters of any order among others that may be there; it counts where
-	// the body is silent.
+	// The media type has the same information as the body, in parameters of any order; it counts if the body has no kind.
 	if _, p, err := mime.ParseMediaType(contentType); is.Kind == "" && err == nil && p["as"] != "" {
 		is = meta.TypeMeta{Kind: p["as"], APIVersion: p["g"] + "/" + p["v"]}
 	}
@@ -133,23 +133,23 @@ func parseListing(contentType string, body []byte) (any, error) {
 		aggregatedKind, clip(is.Kind), clip(is.APIVersion))
 }
 
-// maxElements bounds how much larger a document can become in memory than it is: a cluster with 10,000
+// maxElements bounds how much larger than its text a document can become in memory: a cluster with 10,000
 // CustomResourceDefinitions has about a quarter of it.
 const maxElements = 1 << 20
 
-// decode is json.Unmarshal for documents in which every element takes room, however short it is.
+// decode is json.Unmarshal for documents in which every element takes memory, however short it is.
 func decode(body []byte, into any) error {
 	if bytes.Count(body, []byte(",")) > maxElements {
 		return fmt.Errorf("it has more than %d elements", maxElements)
 	}
 	err := json.Unmarshal(body, into)
-	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) { // its own words are about the Go type
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) { // its own text names the Go type
 		return fmt.Errorf("%s must not be a JSON %s", cmp.Or(wrong.Field, "it"), wrong.Value)
 	}
 	return err
 }
 
-// clip bounds what of a foreign text is shown in an error.
+// clip bounds how much of a foreign text an error shows.
 func clip(s string) string {
 	if len(s) > 100 {
 		return s[:100] + "…"
@@ -203,10 +203,10 @@ func (a aggregatedResource) resource(gv GroupVersion) Resource {
 	return r
 }
 
-// addressable reports whether there can be a resource of a name. One without is of no use to anybody.
+// addressable reports whether a resource can have this name. Other resources cannot be used.
 func addressable(name string) bool { return meta.ValidSegment("name", name) == nil }
 
-// kindIn returns a kind in full: the server says its group and version only where they are not those of the list.
+// kindIn completes a kind: the server sends its group and version only if they differ from those of the list.
 func kindIn(gv GroupVersion, k meta.GVK) meta.GVK {
 	switch {
 	case k.Kind == "":
@@ -224,7 +224,7 @@ func scopeOf(namespaced bool) meta.Scope {
 	return meta.Cluster
 }
 
-// parseVersions reads the old form of /api.
+// parseVersions parses the old form of /api.
 func parseVersions(body []byte) (*listing, error) {
 	var list struct {
 		Versions []string `json:"versions"`
@@ -241,7 +241,7 @@ func parseVersions(body []byte) (*listing, error) {
 	return l, nil
 }
 
-// parseGroups reads the old form of /apis.
+// parseGroups parses the old form of /apis.
 func parseGroups(body []byte) (*listing, error) {
 	type version struct {
 		Version string `json:"version"`
@@ -267,7 +267,7 @@ func parseGroups(body []byte) (*listing, error) {
 	return l, nil
 }
 
-// parseResources returns a function that reads the old form of one group version's resources.
+// parseResources returns a function that parses the old form of one group version's resources.
 func parseResources(gv GroupVersion) func(string, []byte) (any, error) {
 	return func(_ string, body []byte) (any, error) {
 		var list struct {
@@ -322,7 +322,8 @@ func parseResources(gv GroupVersion) func(string, []byte) (any, error) {
 	}
 }
 
-// index is what /openapi/v3 says: for a path such as "apis/apps/v1", the hash of its document, empty where it has none.
+// index is the content of /openapi/v3: for a path such as "apis/apps/v1", the hash of its document, empty if there is
+// none.
 type index map[string]string
 
 func parseIndex(_ string, body []byte) (any, error) {

@@ -15,10 +15,10 @@ func (v GroupVersion) String() string {
 	return meta.GVK{Group: v.Group, Version: v.Version}.APIVersion()
 }
 
-// path returns where the group version is below the root of the server's paths.
+// path returns the group version's path on the server.
 func (v GroupVersion) path() string { return rootOf(v.Group) + "/" + v.String() }
 
-// rootOf returns the path under which the group's versions are.
+// rootOf returns the path above the group's versions.
 func rootOf(group string) string {
 	if group == "" {
 		return corePath
@@ -30,18 +30,18 @@ func rootOf(group string) string {
 type Group struct {
 	// Name is empty for the core group.
 	Name string
-	// Versions are in the server's order, the one that it likes best first.
+	// Versions are in the server's order of preference, the best first.
 	Versions []Version
-	// Preferred is the version to use where nothing speaks for another: the server's choice, or where that is stale the
-	// first that is not. It is empty if every version is stale.
+	// Preferred is the default version: the server's choice, or if that is stale the first that is not. It is empty if every
+	// version is stale.
 	Preferred string
 }
 
 // Version is a version of a group.
 type Version struct {
-	// Name is such as "v1".
+	// Name is the version's name, such as "v1".
 	Name string
-	// Stale means that the server could not ask the one that serves the version, so it does not know its resources.
+	// Stale means that the server could not ask the extension server of the version, so it does not know its resources.
 	Stale bool
 }
 
@@ -67,13 +67,13 @@ func (g Group) byPreference() []Version {
 type Resource struct {
 	// Group is empty for the core group.
 	Group, Version string
-	// Kind is the kind of one object. It is empty where the server has nothing but subresources under the name.
+	// Kind is the kind of one object. It is empty if the server has only subresources under the name.
 	Kind string
 	// Name is the plural, lower-case name in the path, such as "deployments", and Singular that of one object.
 	Name, Singular string
-	// ShortNames and Categories are further names that kubectl takes, such as "deploy" and "all".
+	// ShortNames and Categories are other names that kubectl accepts, such as "deploy" and "all".
 	ShortNames, Categories []string
-	// Verbs are what the server can do with it, such as "get" and "watch", in the server's order.
+	// Verbs are the verbs that the server supports, such as "get" and "watch", in the server's order.
 	Verbs []string
 	// Scope is meta.Namespaced or meta.Cluster.
 	Scope meta.Scope
@@ -83,11 +83,11 @@ type Resource struct {
 
 // Subresource is one of a Resource.
 type Subresource struct {
-	// Name is such as "status".
+	// Name is the subresource's name, such as "status".
 	Name string
-	// GVK is the kind of its body, such as Scale.autoscaling/v1. It is zero where the server says none.
+	// GVK is the kind of its body, such as Scale.autoscaling/v1. It is zero if the server names none.
 	GVK meta.GVK
-	// Verbs are what the server can do with it.
+	// Verbs are the verbs that the server supports.
 	Verbs []string
 }
 
@@ -99,7 +99,7 @@ func (r Resource) GVR() meta.GVR {
 // GVK returns the kind of the resource's objects.
 func (r Resource) GVK() meta.GVK { return meta.GVK{Group: r.Group, Version: r.Version, Kind: r.Kind} }
 
-// Can reports whether the server can do the verb with the resource, which does not say that the caller may.
+// Can reports whether the server supports the verb for the resource, not whether the caller is permitted to use it.
 func (r Resource) Can(verb string) bool { return slices.Contains(r.Verbs, verb) }
 
 // Subresource returns the subresource of a name, such as "scale".
@@ -111,10 +111,10 @@ func (r Resource) Subresource(name string) (Subresource, bool) {
 	return r.Subresources[i], true
 }
 
-// Type returns the descriptor with which client.For makes a handle on the resource, for objects without a struct.
+// Type returns the resource's descriptor for client.For, for objects without a struct.
 func (r Resource) Type() client.Type[*meta.Unstructured] { return TypeOf[*meta.Unstructured](r) }
 
-// TypeOf returns the descriptor with which client.For makes a handle on the resource, for objects that are decoded into T.
+// TypeOf returns the resource's descriptor for client.For, for objects that are decoded into T.
 func TypeOf[T meta.Object](r Resource) client.Type[T] {
 	return client.Type[T]{Group: r.Group, Version: r.Version, Kind: r.Kind, Resource: r.Name, Scope: r.Scope}
 }

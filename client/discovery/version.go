@@ -5,9 +5,9 @@ import (
 	"errors"
 )
 
-// ServerVersion is what a server says of itself.
+// ServerVersion is a server's description of its version.
 type ServerVersion struct {
-	// Major and Minor are digits, after which some distributions write a plus sign, as in "27+".
+	// Major and Minor are digits, which some distributions follow by a plus sign, as in "27+".
 	Major string `json:"major"`
 	Minor string `json:"minor"`
 	// GitVersion is the full version, such as "v1.36.3".
@@ -23,8 +23,8 @@ type ServerVersion struct {
 // String returns GitVersion.
 func (v ServerVersion) String() string { return v.GitVersion }
 
-// AtLeast reports whether v is major.minor or later. A version whose numbers cannot be read is not. What a server can do is
-// better asked with Has and Resource.Can than guessed from its version.
+// AtLeast reports whether v is major.minor or later. It is false if the numbers cannot be parsed. Prefer Has and
+// Resource.Can to find out what a server supports.
 func (v ServerVersion) AtLeast(major, minor int) bool {
 	ma, ok := leadingNumber(v.Major)
 	mi, ok2 := leadingNumber(v.Minor)
