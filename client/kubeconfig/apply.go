@@ -11,9 +11,9 @@ import (
 	"github.com/bowline-go/bowline/client"
 )
 
-// A change is made in the nodes of all files, and what comes of it is looked at as Load would, before anything is written.
+// A change is made in the nodes of all files. The result is checked as Load would check it, before anything is written.
 
-// apply edits the documents and makes sure that the result can be meant.
+// apply edits the documents and checks that the result is valid.
 func (c Change) apply(docs []*document, context string) error {
 	before := &merged{}
 	for _, d := range docs {
@@ -56,7 +56,7 @@ func (c Change) apply(docs []*document, context string) error {
 	return c.check(after)
 }
 
-// intact makes sure that a list has the entries that it had, but for those that are deleted, and those that are new.
+// intact checks that a list still has its former entries, except the deleted ones, and the new ones, and no others.
 func intact[S any](d *document, before, after *merged, l list, changes map[string]*S) error {
 	want := maps.Clone(before.entriesOf(l))
 	for name, to := range changes {
@@ -95,7 +95,7 @@ func (c Change) namespace(docs []*document, before *merged, context string) erro
 	return owner(docs, s.src).set(contexts, name, []field{{name: "namespace", value: stringNode(c.Namespace)}})
 }
 
-// edit makes the changes of one list. The order is fixed, so that equal changes make equal files.
+// edit makes the changes of one list. The order is fixed, so that equal changes produce equal files.
 func edit[S interface{ fields() []field }](docs []*document, before *merged, l list, changes map[string]*S) error {
 	for _, name := range slices.Sorted(maps.Keys(changes)) {
 		if to := changes[name]; to != nil {
@@ -127,7 +127,7 @@ func owner(docs []*document, src *source) *document {
 	return docs[0]
 }
 
-// check returns why Load would refuse what c has made of the files.
+// check returns why Load would refuse the files after the change.
 func (c Change) check(after *merged) error {
 	for _, name := range slices.Sorted(maps.Keys(c.Clusters)) {
 		if s := after.clusters[name].clone(); s != nil {
@@ -169,7 +169,7 @@ func (c Change) check(after *merged) error {
 	return nil
 }
 
-// checkUser returns what is wrong with a user, of whatever cluster. Whether a plugin may run is asked by who runs it.
+// checkUser returns what is wrong with a user, for any cluster. Whether a plugin may run is checked when it is loaded.
 func (s *stanza) checkUser() error {
 	cluster := &stanza{src: s.src, path: "its cluster"}
 	c := client.Config{Server: "https://any"}

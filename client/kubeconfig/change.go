@@ -9,31 +9,32 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Change is what [Write] changes. The zero value changes nothing.
+// Change is the change that [Write] makes. The zero value changes nothing.
 //
-// A stanza that is named becomes what its value says: a field that the value leaves empty is removed, and one that this
-// package does not know stays, extensions too. A stanza that does not exist is added; a nil value deletes it, if it exists.
-// Contexts that refer to what is deleted stay, and can no longer be used.
+// A named stanza is set to its value: fields that the value leaves empty are removed, and fields that this package does
+// not know stay, extensions too. A stanza that does not exist is added; a nil value deletes it, if it exists. Contexts
+// that refer to a deleted stanza stay, and can no longer be used.
 type Change struct {
 	Contexts map[string]*Context
 	Clusters map[string]*Cluster
 	Users    map[string]*User
 
-	// Current becomes the current context, which must exist after the change; empty leaves it. The current context that is
-	// deleted stays the current one: what uses it fails, rather than act on whatever comes next.
+	// Current becomes the current context, which must exist after the change; empty leaves it unchanged. If the current
+	// context is deleted it stays the current one: programs that use it then fail, rather than act on another context.
 	Current string
 
-	// Namespace becomes the namespace of one context, which is not changed otherwise: that of Options.Context, or the
-	// current one. Empty leaves it.
+	// Namespace becomes the namespace of one context, that of Options.Context or the current one, and nothing else of the
+	// context changes. Empty leaves it unchanged.
 	Namespace string
 }
 
-// Context names what belongs together. Cluster must exist, and User unless it is empty. An empty Namespace is "default".
+// Context combines a cluster, a user and a namespace. Cluster must exist, and User unless it is empty. An empty Namespace
+// is "default".
 type Context struct {
 	Cluster, User, Namespace string
 }
 
-// Cluster is where a server is and how to know it. A relative CAFile starts at the folder of the kubeconfig.
+// Cluster is the address of a server and how to verify it. A relative CAFile starts at the folder of the kubeconfig.
 type Cluster struct {
 	Server       string // server
 	CAFile       string // certificate-authority
@@ -44,8 +45,9 @@ type Cluster struct {
 	Uncompressed bool   // disable-compression
 }
 
-// User says who to be: by one of a token, a password and a plugin, by a client certificate, or both. A relative path starts
-// at the folder of the kubeconfig. Printing a User, or encoding it as JSON, shows no credential.
+// User has credentials: a token, a password or a plugin, or a client certificate, or a certificate with a token or a
+// password. A relative path starts at the folder of the kubeconfig. Printing a User, or encoding it as JSON, shows no
+// credential.
 type User struct {
 	Token              string // token
 	TokenFile          string // tokenFile
@@ -64,14 +66,14 @@ type User struct {
 type Exec struct {
 	APIVersion      string            // "client.authentication.k8s.io/v1", unless the plugin knows only v1beta1
 	Command         string            // the program: a name that is looked up in PATH, or a path
-	Args            []string          // what it is given
-	Env             map[string]string // what is added to its environment
+	Args            []string          // its arguments
+	Env             map[string]string // variables added to its environment
 	InteractiveMode string            // Never, IfAvailable or Always
-	InstallHint     string            // what to say to a user who does not have it
-	ClusterInfo     bool              // provideClusterInfo: whether it is told of the cluster
+	InstallHint     string            // shown to a user who does not have the program
+	ClusterInfo     bool              // provideClusterInfo: whether it receives the cluster
 }
 
-// field is a field of a stanza and what it becomes; without a value it is removed.
+// field is a field of a stanza and its new value; without a value it is removed.
 type field struct {
 	name   string
 	value  *yaml.Node
@@ -156,7 +158,7 @@ func (e *Exec) node() *yaml.Node {
 	return n
 }
 
-// validate returns what is wrong with c, whatever the files say.
+// validate returns what is wrong with c, independently of the files.
 func (c Change) validate() error {
 	names := func(field string, names []string) error {
 		if slices.Contains(names, "") {

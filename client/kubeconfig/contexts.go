@@ -9,33 +9,33 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Entry is a context as [Contexts] lists it. None of it is a credential.
+// Entry is a context as [Contexts] lists it. It contains no credential.
 type Entry struct {
 	// Name is the context's name.
 	Name string
 
-	// Context is what the context says, as it is written: Namespace is empty where it names none.
+	// Context is the context as it is written: Namespace is empty if it names none.
 	Context
 
-	// Server is the server of the context's cluster; empty where there is none that can be used.
+	// Server is the server of the context's cluster; empty if there is no usable cluster.
 	Server string
 
 	// File is the file that declares the context, as Options.Path or KUBECONFIG names it.
 	File string
 
-	// Current tells whether it is the context that [Load] takes with the same Options.
+	// Current is true for the context that [Load] uses with the same Options.
 	Current bool
 
 	// Err is why Load would refuse the context; nil if it would not.
 	Err error
 }
 
-// Contexts lists the contexts of the files in which [Load] looks, in the order of the files and of what is written in
-// them. A context that several files declare is listed once, from the first. The pod's service account is no context.
+// Contexts lists the contexts of the files that [Load] searches, in the order of the files and of the contexts in them. A
+// context that several files declare is listed once, from the first. The pod's service account is not a context.
 //
-// A context that cannot be used is listed too, with the reason. A file that cannot be used is left out and becomes an error,
-// which comes with the contexts of the other files. That there is no file, or none with a context, is no error, but
-// Options.Path must exist.
+// A context that cannot be used is listed too, with the reason. A file that cannot be used is left out and becomes an
+// error, which Contexts returns together with the contexts of the other files. It is not an error if there is no file, or
+// no file with a context, but Options.Path must exist.
 func Contexts(o Options) ([]Entry, error) {
 	if err := o.Plugins.validate(); err != nil {
 		return nil, err
@@ -58,10 +58,11 @@ func Contexts(o Options) ([]Entry, error) {
 	return all.list(o), errors.Join(errs...)
 }
 
-// maxListed bounds what the contexts of a list refer to, as maxValues does: all of them may refer to one large user.
+// maxListed bounds the total size of the stanzas that the contexts of a list refer to, as maxValues does: all of them may
+// refer to one large user.
 const maxListed = 2 * maxValues
 
-// list returns the contexts.
+// list returns the contexts as entries.
 func (m *merged) list(o Options) []Entry {
 	current := cmp.Or(o.Context, m.current)
 	weights, anchors, budget := map[*stanza]int{}, map[*yaml.Node]int{}, maxListed
@@ -94,7 +95,7 @@ func (m *merged) list(o Options) []Entry {
 	return list
 }
 
-// ordered returns the names of the contexts in the order in which the files have them.
+// ordered returns the names of the contexts in the order of the files and of the contexts in them.
 func (m *merged) ordered() []string {
 	files := map[*source]int{}
 	for i, src := range m.sources {

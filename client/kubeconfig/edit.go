@@ -11,23 +11,23 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// document is the content of one file while it is edited: nodes, so that what is not edited stays as it is.
+// document is one file during editing, as nodes, so that unedited parts stay as they are.
 type document struct {
 	src    *source
-	path   string      // the file itself, behind all symbolic links
-	named  string      // the file, or the last link to it, in a folder that is behind all links
-	info   fs.FileInfo // nil where there is no file yet
+	path   string      // the file itself, with all symbolic links resolved
+	named  string      // the file, or the last link to it, in a folder with all links resolved
+	info   fs.FileInfo // nil if there is no file yet
 	data   []byte
 	docs   []*yaml.Node
 	isJSON bool
-	said   *merged // what it said before
+	said   *merged // its content before the change
 	edited bool
 
-	indent  int  // how far a mapping in a mapping is indented
-	compact bool // whether a list in a mapping is not
+	indent  int  // the indentation of a mapping in a mapping
+	compact bool // whether a list in a mapping is not indented
 }
 
-// open parses what d.data holds.
+// open parses d.data.
 func (d *document) open() (err error) {
 	if d.docs, d.isJSON, err = documents(d.src, withoutReturns(d.data)); err != nil {
 		return err
@@ -37,8 +37,8 @@ func (d *document) open() (err error) {
 	return err
 }
 
-// withoutReturns returns the text with other line ends. They mean the same in YAML, but the parser takes two of those of
-// Windows for an empty line after a comment.
+// withoutReturns converts Windows line ends. They have the same meaning in YAML, but the parser takes two of them for an
+// empty line after a comment.
 func withoutReturns(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
 var (
@@ -57,7 +57,7 @@ func (d *document) roots() (roots []*yaml.Node) {
 	return roots
 }
 
-// root returns the first mapping, and makes one where there is none.
+// root returns the first mapping, and creates one if there is none.
 func (d *document) root() *yaml.Node {
 	if roots := d.roots(); len(roots) > 0 {
 		return roots[0]
@@ -93,7 +93,7 @@ func (d *document) setCurrent(name string) error {
 	return nil
 }
 
-// set gives the fields to the entry of this name in the list l. It is added where there is none. Other fields stay.
+// set sets fields of the entry with this name in the list l, and adds the entry if there is none. Other fields stay.
 func (d *document) set(l list, name string, fields []field) error {
 	path := fmt.Sprintf("%s[%q]", l.plural, name)
 	if !utf8.ValidString(name) {
@@ -140,12 +140,12 @@ func (d *document) set(l list, name string, fields []field) error {
 
 var errNotUTF8 = errors.New("must be valid UTF-8")
 
-// isUTF8 tells whether all that n holds is.
+// isUTF8 reports whether all text in n is valid UTF-8.
 func isUTF8(n *yaml.Node) bool {
 	return n == nil || utf8.ValidString(n.Value) && !slices.ContainsFunc(n.Content, func(child *yaml.Node) bool { return !isUTF8(child) })
 }
 
-// remove removes the entry of this name from the list l, if it is there.
+// remove removes the entry with this name from the list l, if it is there.
 func (d *document) remove(l list, name string) error {
 	seq, at, err := d.find(l, name)
 	if err != nil || at < 0 {
@@ -156,7 +156,7 @@ func (d *document) remove(l list, name string) error {
 	return nil
 }
 
-// find returns where the entry of this name is; -1 where it is not.
+// find returns the list and the index of the entry with this name; the index is -1 if there is none.
 func (d *document) find(l list, name string) (seq *yaml.Node, at int, err error) {
 	if d.said.entriesOf(l)[name] == nil {
 		return nil, -1, nil
@@ -210,7 +210,7 @@ func (m *merged) entriesOf(l list) map[string]*stanza {
 	return m.users
 }
 
-// own returns the value of a field that the mapping n itself has; nil where it has none.
+// own returns the value of a field of the mapping n itself; nil if it has none.
 func own(n *yaml.Node, name string) *yaml.Node {
 	if n.Kind != yaml.MappingNode {
 		return nil
@@ -223,7 +223,7 @@ func own(n *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// setField sets or removes a field of the mapping n, and tells whether that changes anything.
+// setField sets or removes a field of the mapping n, and reports whether that changes anything.
 func setField(n *yaml.Node, f field) bool {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if key := n.Content[i]; key.Kind != yaml.ScalarNode || key.Value != f.name || key.Tag == "!!merge" {
@@ -251,7 +251,7 @@ func setField(n *yaml.Node, f field) bool {
 	return true
 }
 
-// isPlain tells whether n stands for itself alone: nothing in it refers to anything or can be referred to.
+// isPlain reports whether n is independent: it has no aliases, anchors or merge keys.
 func isPlain(n *yaml.Node) bool {
 	if n.Anchor != "" || n.Kind == yaml.AliasNode || hasMergeKey(n) {
 		return false
@@ -263,14 +263,14 @@ func hasMergeKey(n *yaml.Node) bool {
 	return n.Kind == yaml.MappingNode && slices.ContainsFunc(n.Content, func(c *yaml.Node) bool { return c.Tag == "!!merge" })
 }
 
-// same tells whether two nodes mean the same and are written alike, but for style and comments.
+// same reports whether two nodes are equal except for style and comments.
 func same(a, b *yaml.Node) bool {
 	return a.Kind == b.Kind && a.ShortTag() == b.ShortTag() && a.Value == b.Value && a.Anchor == b.Anchor &&
 		slices.EqualFunc(a.Content, b.Content, same)
 }
 
-// encode returns the file as it is to be. It is parsed again: a file that would not say exactly what it is to say, and be one
-// that Load reads, is an error.
+// encode returns the new content of the file. It parses the result again: it returns an error if Load could not read the
+// file, or if it would differ from what the change intends.
 func (d *document) encode() ([]byte, error) {
 	mark := bytes.HasPrefix(d.data, []byte(byteOrderMark))
 	text := bytes.TrimPrefix(d.data, []byte(byteOrderMark))

@@ -9,12 +9,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// encodeYAML returns the documents as YAML, laid out as the text is that they come from. What is only in the text, comments
-// without any document, comes first.
+// encodeYAML returns the documents as YAML, in the layout of text, their source. Comments outside of any document come
+// first.
 func (d *document) encodeYAML(text []byte) (out []byte, err error) {
 	var b page
 	defer func() {
-		// The encoder panics where it believes that it cannot come.
+		// The encoder panics in states that it considers impossible.
 		if recover() != nil {
 			out, err = nil, errNotSame
 		}
@@ -32,7 +32,7 @@ func (d *document) encodeYAML(text []byte) (out []byte, err error) {
 	}
 	for _, doc := range d.docs {
 		if err := e.Encode(doc); err != nil {
-			return nil, errNotSame // the library's message may quote what is in the file
+			return nil, errNotSame // the library's message may quote the file
 		}
 	}
 	if err := e.Close(); err != nil {
@@ -44,8 +44,8 @@ func (d *document) encodeYAML(text []byte) (out []byte, err error) {
 	return b.text, nil
 }
 
-// page is a file that is written, up to the size that it may have. A file that is deep is a multiple of itself when it is
-// indented.
+// page collects a file that is written, up to the maximum size. Indentation can make a deeply nested file many times
+// larger.
 type page struct {
 	text []byte
 	full bool
@@ -60,15 +60,15 @@ func (p *page) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// keepsComments tells whether the text, as it is, would have all its comments after it was parsed and encoded. The parser
-// loses some, such as those behind a bracket that opens.
+// keepsComments reports whether parsing and encoding text keeps all its comments. The parser loses some, such as those
+// behind an opening bracket.
 func (d *document) keepsComments(text []byte) bool {
 	before := *d
 	var err error
 	if before.docs, _, err = documents(d.src, withoutReturns(text)); err != nil {
 		return false
 	}
-	if len(before.docs) == 0 { // then it is comments alone, which encodeYAML takes from the text
+	if len(before.docs) == 0 { // the text is only comments, which encodeYAML copies
 		return true
 	}
 	out, err := before.encodeYAML(text)
@@ -84,8 +84,8 @@ func onlyComments(text []byte) bool {
 	return true
 }
 
-// layout returns how far the mappings are indented, and whether a list in a mapping is not. Where nothing says so, it is as
-// Kubernetes' own tools write.
+// layout returns the indentation of mappings, and whether a list in a mapping is not indented. The defaults are those of
+// Kubernetes' own tools.
 func layout(docs []*yaml.Node) (indent int, compact bool) {
 	indent, compact = 2, true
 	foundMap, foundList := false, false
@@ -112,7 +112,7 @@ func layout(docs []*yaml.Node) (indent int, compact bool) {
 	return indent, compact
 }
 
-// encodeJSON returns n as JSON, on as many lines and indented as the text is that it comes from.
+// encodeJSON returns n as JSON, with the line breaks and indentation of text, its source.
 func encodeJSON(n *yaml.Node, text []byte) ([]byte, error) {
 	var b bytes.Buffer
 	if err := appendJSON(&b, n); err != nil {

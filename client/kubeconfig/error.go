@@ -8,10 +8,10 @@ import (
 	"unicode"
 )
 
-// FieldError says what is wrong in a kubeconfig, and where. It matches [errors.ErrUnsupported] where the field is right but
-// asks for something that this package does not support, and what the operating system said where a file cannot be read.
+// FieldError says what is wrong in a kubeconfig, and where. It matches [errors.ErrUnsupported] if the field is valid but
+// this package does not support it, and the operating system's error if a file cannot be read.
 type FieldError struct {
-	File   string // the file, as it was named; empty for bytes without a name
+	File   string // the file, as the caller named it; empty for bytes without a name
 	Stanza string // the part of it, such as users["admin"]; empty for the file as a whole
 	Field  string // the field of the stanza, such as "client-key-data"; empty for the stanza as a whole
 	Err    error  // what is wrong with it
@@ -28,19 +28,18 @@ func (e *FieldError) Error() string {
 // Unwrap returns Err.
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// NotFoundError says that something which is referred to does not exist.
+// NotFoundError says that a referenced context, cluster or user does not exist.
 type NotFoundError struct {
 	What string // "context", "cluster" or "user"
 	Name string // its name
 
-	// File is the file that refers to it. Where Options.Context does, these are the files that were searched,
-	// separated by ", ".
+	// File is the file that refers to it. If Options.Context does, these are the files that were searched, separated by ", ".
 	File string
 
 	// Stanza is the part of File that refers to it: "current-context" or contexts["..."]; empty for Options.Context.
 	Stanza string
 
-	// Ignored says which entries have no name, as one of them may be what is meant; empty where there is none.
+	// Ignored names the entries without a name, because one of them may be meant; empty if there are none.
 	Ignored string
 }
 
@@ -56,10 +55,10 @@ func (e *NotFoundError) Error() string {
 	return where(e.File, e.Stanza) + ": " + text
 }
 
-// EmptyError says that there is no configuration: no kubeconfig exists, or none has anything in it.
+// EmptyError says that there is no configuration: no kubeconfig exists, or all of them are empty.
 type EmptyError struct {
-	Files []string // the files that were looked for, existing or not
-	Err   error    // why the pod's service account did not serve instead; nil where it was not asked
+	Files []string // the searched files, existing or not
+	Err   error    // why the pod's service account was not usable; nil if it was not tried
 }
 
 // Error implements error.
@@ -79,13 +78,13 @@ func (e *EmptyError) Unwrap() error { return e.Err }
 
 // NotInClusterError says that the program does not run in a pod of a cluster.
 type NotInClusterError struct {
-	Variable string // the environment variable that each pod has and this program has not
+	Variable string // the environment variable that each pod has and this program lacks
 }
 
 // Error implements error.
 func (e *NotInClusterError) Error() string { return "not in a cluster: " + e.Variable + " is not set" }
 
-// where names a place for people.
+// where describes a place for people.
 func where(file, stanza string) string {
 	place := "kubeconfig"
 	if file != "" {
@@ -97,7 +96,7 @@ func where(file, stanza string) string {
 	return place
 }
 
-// printable returns s as it is, or quoted where a terminal would do something else than show it.
+// printable returns s unchanged, or quoted if it would affect a terminal.
 func printable(s string) string {
 	if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(s)
@@ -105,7 +104,7 @@ func printable(s string) string {
 	return s
 }
 
-// unsupported is the reason of a field that asks for what this package cannot do.
+// unsupported is the error of a field that this package does not support.
 type unsupported string
 
 func (u unsupported) Error() string { return string(u) }

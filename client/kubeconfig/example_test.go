@@ -12,7 +12,7 @@ import (
 	"github.com/bowline-go/bowline/client/kubeconfig"
 )
 
-// A program takes the current context of whatever configuration there is, unless its user says otherwise.
+// A program uses the current context of the configuration that it finds, unless its user names another.
 func Example() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
@@ -55,7 +55,7 @@ users:
 	// https://10.0.0.1:6443
 }
 
-// Bytes may come from anywhere, such as a Secret. Errors say what is wrong, where, and of which type it is.
+// Bytes may come from anywhere, such as a Secret. An error says what is wrong and where, and its type can be checked.
 func ExampleParse() {
 	data := []byte(`
 contexts:
@@ -81,7 +81,7 @@ users:
 	// context "test" not found
 }
 
-// A tool that logs in writes down what it got, whatever else is in the file, and a tool that asks for a context lists them.
+// A tool that logs in writes its result, and keeps the rest of the file.
 func ExampleWrite() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
@@ -101,7 +101,7 @@ func ExampleWrite() {
 		fmt.Println(err)
 		return
 	}
-	// Afterwards: another namespace, and nothing else.
+	// Later, change the namespace and nothing else.
 	if err := kubeconfig.Write(context.Background(), o, kubeconfig.Change{Namespace: "web"}); err != nil {
 		fmt.Println(err)
 		return
@@ -175,7 +175,7 @@ clusters:
 	// old has no cluster gone
 }
 
-// A program that is given kubeconfigs by others says which credential plugins it may run.
+// A program that receives kubeconfigs from others restricts the credential plugins that may run.
 func ExamplePlugins() {
 	data := []byte(`
 contexts:

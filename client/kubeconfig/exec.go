@@ -15,59 +15,61 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A user's stanza may name a credential plugin under exec: a program that prints a credential. This file is about the stanza;
-// execpolicy.go about which plugins may run, execrun.go and process_*.go about running one, execinfo.go about what it is
-// told, execoutput.go about what it prints. The protocol is described in the Kubernetes documentation, "Authenticating",
-// section "client-go credential plugins", and in the reference of client.authentication.k8s.io.
+// A user's stanza may name a credential plugin under exec: a program that prints a credential. This file reads the stanza;
+// execpolicy.go decides which plugins may run, execrun.go and process_*.go run one, execinfo.go has its input,
+// execoutput.go its output. The Kubernetes documentation describes the protocol in "Authenticating", section "client-go
+// credential plugins", and in the reference of client.authentication.k8s.io.
 
-// Plugins says which credential plugins may run, and how. The zero value runs what the kubeconfig names, as kubectl does.
+// Plugins says which credential plugins may run, and how. The zero value runs any plugin of the kubeconfig, as kubectl
+// does.
 //
-// A plugin gets the environment of this process, what the kubeconfig adds to it, and KUBERNETES_EXEC_INFO. Its arguments
-// are passed as they are, by no shell; a batch file of Windows, which has one, is run only with arguments that mean nothing
-// to it. What a plugin starts is ended when it ends, unless that has left the plugin's process group, or the plugin is
-// interactive, or there are no process groups, as on Windows.
+// A plugin gets the environment of this process, the variables that the kubeconfig adds, and KUBERNETES_EXEC_INFO. Its
+// arguments are passed unchanged, without a shell. A batch file of Windows always runs in a shell, so it runs only with
+// arguments that have no meaning to that shell. Processes that a plugin starts are ended when it ends, unless they have
+// left the plugin's process group, or the plugin is interactive, or there are no process groups, as on Windows.
 type Plugins struct {
 	// Policy says which plugins may run.
 	Policy PluginPolicy
 
-	// Allowed are the plugins that may run where Policy is Allowlist: clean absolute paths, such as "/usr/bin/aws", or
-	// bare names, such as "aws", which stand for what PATH has under that name. What counts is the file that would be
-	// executed, as the kubeconfig or PATH names it: an entry allows no symbolic link to its file, and an entry that is a
-	// link allows what it leads to. Letters of other case are other letters, on every system.
+	// Allowed are the plugins that may run with the policy Allowlist. An entry is a clean absolute path, such as
+	// "/usr/bin/aws", or a bare name, such as "aws", which stands for the file of that name in PATH. It is compared with the
+	// file that would be executed, as the kubeconfig or PATH names it. So an entry does not allow a symbolic link to its
+	// file, and an entry that is a link allows its target. Case is significant on every system.
 	//
-	// The variables that the kubeconfig adds to a plugin's environment are listed too, in AllowedEnv. The arguments that it gives
-	// are not looked at. So allow no program that these can make run another, such as a shell or an interpreter. The
-	// environment of this process, which all plugins get, with its PATH, is trusted.
+	// AllowedEnv restricts the variables that the kubeconfig adds to a plugin's environment; nothing restricts the arguments.
+	// So allow no program that these can make run another, such as a shell or an interpreter. The environment of this
+	// process, which all plugins get, with its PATH, is trusted.
 	Allowed []string
 
-	// AllowedEnv are the names of the variables that a kubeconfig may set for a plugin (env) where Policy is Allowlist, such as
-	// "AWS_PROFILE", whatever their values. Nil means none: a kubeconfig that sets any other is refused when it is loaded. Many
-	// a variable makes a program run something else, so allow only those of which you know that they do not, and never one
-	// that the loader, a language or the program takes a file or an option from: LD_PRELOAD and the others of LD_ and DYLD_,
+	// AllowedEnv are the names of the variables that a kubeconfig may set for a plugin (env) with the policy Allowlist, such
+	// as "AWS_PROFILE", whatever their values. Nil means none: a kubeconfig that sets any other is refused when it is loaded.
+	//
+	// Many variables make a program run something else, so allow only those that you know to be harmless. Never allow one
+	// from which the loader, a language or the program takes a file or an option: LD_PRELOAD and the others of LD_ and DYLD_,
 	// PATH, HOME, BASH_ENV, PYTHONPATH, PYTHONSTARTUP, NODE_OPTIONS, JAVA_TOOL_OPTIONS, PERL5OPT, RUBYOPT, AWS_CONFIG_FILE.
-	// Upper and lower case are the same on Windows only.
+	// Case is ignored on Windows only.
 	AllowedEnv []string
 
-	// Timeout bounds each run; 0 means a minute, or ten minutes for a plugin that is passed Stdin. A client waits for a
-	// credential no longer than 15 minutes, whatever is here.
+	// Timeout bounds each run; 0 means a minute, or ten minutes for a plugin that receives Stdin. A client waits for a
+	// credential for at most 15 minutes, whatever the Timeout.
 	Timeout time.Duration
 
-	// Unattended says that nobody is there to answer: no plugin gets an input, and one that needs it (interactiveMode
-	// Always) fails.
+	// Unattended says that nobody can answer: no plugin gets an input, and one that needs it (interactiveMode Always) fails.
 	Unattended bool
 
-	// Stdin is the terminal that an interactive plugin reads from; nil means os.Stdin. A file that is no terminal is never
-	// passed on, and a plugin that is not passed one has none that it could open, on Unix. Plugins take turns at it, in the
-	// whole process, with whatever Stdin each has.
+	// Stdin is the terminal that an interactive plugin reads from; nil means os.Stdin. A file that is not a terminal is never
+	// passed on. On Unix, a plugin that does not receive a terminal cannot open one. Plugins use the terminal one at a time,
+	// in the whole process, whatever Stdin each has.
 	Stdin *os.File
 
-	// Stderr is given what plugins write to their standard error, as it comes, unaltered, and should not block. Several
-	// plugins may write to it at once. Nil means to keep it for the error of a plugin that fails, up to 4 KiB of it, and
-	// os.Stderr for a plugin that is passed Stdin. Such a plugin gets a Stderr that is an *os.File as its own.
+	// Stderr receives what plugins write to their standard error, unaltered and without delay; it should not block. Several
+	// plugins may write to it at once. If it is nil, up to 4 KiB are kept for the error of a plugin that fails, and a plugin
+	// that receives Stdin writes to os.Stderr. If it is an *os.File, a plugin that receives Stdin gets it as its own standard
+	// error.
 	Stderr io.Writer
 }
 
-// The durations that Plugins.Timeout stands for when it is 0.
+// The durations for a Plugins.Timeout of 0.
 const (
 	defaultTimeout     = time.Minute
 	interactiveTimeout = 10 * time.Minute
@@ -79,7 +81,7 @@ const (
 	v1         = execGroup + "v1"
 	v1beta1    = execGroup + "v1beta1"
 	v1alpha1   = execGroup + "v1alpha1" // Kubernetes removed it in 1.24
-	execConfig = execGroup + "exec"     // the extension of a cluster that is for plugins
+	execConfig = execGroup + "exec"     // the extension of a cluster for plugins
 )
 
 // The interactive modes.
@@ -96,16 +98,16 @@ type plugin struct {
 	command      string // an absolute path, clean, or a bare name
 	args         []string
 	env          []string // "NAME=value"
-	hint         string   // how to install it, as it may be shown
+	hint         string   // how to install it, cleaned
 	mode         string
-	cluster      *clusterInfo // what to tell of the cluster; nil for nothing
-	caFile       string       // where the cluster's CA is, if that is in a file
-	secrets      []string     // what must not be shown of its standard error
+	cluster      *clusterInfo // the cluster to pass on; nil for none
+	caFile       string       // the file of the cluster's CA, if any
+	secrets      []string     // redacted in its standard error
 	plugins      Plugins
 	terminal     func(*os.File) bool
 }
 
-// exec sets the credential plugin that a user's stanza names, if it does.
+// exec sets the credential plugin of a user's stanza, if it names one.
 func (s *stanza) exec(c *client.Config, cluster *stanza, o Plugins) {
 	n := s.value("exec")
 	if n == nil {
@@ -126,12 +128,12 @@ func (s *stanza) exec(c *client.Config, cluster *stanza, o Plugins) {
 	c.Credentials = client.NewCredentials(p.fetch).Named(p.name())
 }
 
-// name says which plugin it is, for those who wait for it.
+// name describes the plugin in errors of callers that wait for it.
 func (p *plugin) name() string {
 	return fmt.Sprintf("the plugin %q of %s", p.command, where(p.file, p.stanza))
 }
 
-// plugin returns the plugin of an exec stanza; it is of use only if s has no error then.
+// plugin returns the plugin of an exec stanza; it is usable only if s has no error afterwards.
 func (s *stanza) plugin(o Plugins) *plugin {
 	p := &plugin{
 		file: s.src.name, stanza: s.path, plugins: o, terminal: isTerminal,
@@ -166,7 +168,7 @@ func (s *stanza) apiVersion() string {
 	return ""
 }
 
-// command returns an absolute path, or a name to be looked up in PATH. What is neither starts at the file's folder.
+// command returns an absolute path, or a name to be looked up in PATH. Any other command is relative to the file's folder.
 func (s *stanza) command() string {
 	command := s.text("command")
 	switch {
@@ -187,7 +189,7 @@ func (s *stanza) command() string {
 	return ""
 }
 
-// isBare tells whether a command is a name without a folder.
+// isBare reports whether a command is a name without a folder.
 func isBare(command string) bool { return filepath.Base(command) == command }
 
 var errNUL = errors.New("has a NUL character in it")
@@ -208,7 +210,7 @@ func (s *stanza) arguments() []string {
 	return args
 }
 
-// environment returns the variables of a plugin, of which each must be one that o permits.
+// environment returns the variables of a plugin; o must permit each of them.
 func (s *stanza) environment(o Plugins) []string {
 	var env []string
 	for i, n := range s.sequence("env") {
@@ -256,7 +258,7 @@ func (s *stanza) interactiveMode() string {
 	return ""
 }
 
-// sequence returns what a list holds; nil if it is not set.
+// sequence returns the items of a list; nil if it is not set.
 func (s *stanza) sequence(field string) []*yaml.Node {
 	n := s.value(field)
 	switch {

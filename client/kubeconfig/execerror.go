@@ -8,25 +8,29 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// PluginError says that a credential plugin has given no credential: that it is not there, may not run, has failed, has taken
-// too long or has printed something else. It shows nothing of what the plugin printed on its standard output.
+// PluginError says that a credential plugin returned no credential: it is missing, may not run, has failed, took too long
+// or printed something else. It shows nothing of the plugin's standard output.
 //
-// It matches [fs.ErrPermission] where Options.Plugins or the system does not allow the plugin to run, [exec.ErrNotFound] or [fs.ErrNotExist] where
-// the plugin is not there, [os.ErrDeadlineExceeded] where it took too long, and the error of the context where that ended it.
+// It matches:
+//
+//   - [fs.ErrPermission] if Options.Plugins or the system does not allow the plugin to run;
+//   - [exec.ErrNotFound] or [fs.ErrNotExist] if the plugin is missing;
+//   - [os.ErrDeadlineExceeded] if it took too long;
+//   - the error of the context if that ended it.
 type PluginError struct {
 	File    string // the file that names the plugin
 	Stanza  string // the part of it, such as users["admin"].exec
 	Command string // the plugin: an absolute path, or a name in PATH
 
-	// ExitCode is the plugin's exit code where that is what went wrong, and -1 otherwise.
+	// ExitCode is the plugin's exit code if that is what went wrong, and -1 otherwise.
 	ExitCode int
 
-	// Hint is what the kubeconfig says about how to install the plugin, where it is not there or cannot be started.
+	// Hint is the kubeconfig's advice on how to install the plugin, if it is missing or cannot be started.
 	Hint string
 
-	// Stderr is the end of what a plugin that failed wrote to its standard error, at most 4 KiB, without what may do harm on
-	// a terminal. The values of the stanza's env, and of those arguments whose flags name a secret, are replaced. It is
-	// empty where the plugin had a terminal of its own to write to.
+	// Stderr is the end of the standard error of a plugin that failed, at most 4 KiB, without text that could harm a
+	// terminal. The values of the stanza's env, and of those arguments whose flags name a secret, are replaced. It is empty
+	// if the plugin wrote directly to a terminal.
 	Stderr string
 
 	Err error // what is wrong
@@ -47,7 +51,7 @@ func (e *PluginError) Error() string {
 // Unwrap returns Err.
 func (e *PluginError) Unwrap() error { return e.Err }
 
-// fail returns err as the error of the plugin.
+// fail wraps err in an error of the plugin.
 func (p *plugin) fail(err error) *PluginError {
 	return &PluginError{File: p.file, Stanza: p.stanza, Command: p.command, ExitCode: -1, Err: err}
 }
@@ -59,16 +63,16 @@ func (p *plugin) missing(err error) *PluginError {
 	return e
 }
 
-// maxShown bounds text of others in an error, in bytes.
+// maxShown bounds foreign text in an error, in bytes.
 const maxShown = 4 << 10
 
 const redacted = "[redacted]"
 
-// shortest is the length from which on a value is taken for a secret: to replace each "1" of a text would say more than it.
+// shortest is the minimum length of a secret: replacing each "1" of a text would reveal more than it hides.
 const shortest = 4
 
-// secretsOf returns what must not be shown of what a plugin says: the values of its environment, and those of flags that
-// are called as secrets are.
+// secretsOf returns the texts to redact in a plugin's output: the values of its environment, and those of flags that are
+// named like secrets.
 func secretsOf(args, env []string) []string {
 	var secrets []string
 	add := func(s string) {
@@ -103,8 +107,8 @@ func namesSecret(flag string) bool {
 	})
 }
 
-// withoutSecrets returns what a plugin says, as it may be shown. cut tells that the beginning is not there, and so perhaps
-// not the beginning of a secret.
+// withoutSecrets returns a plugin's output for an error. cut says that the beginning is missing, perhaps in the middle of
+// a secret.
 func (p *plugin) withoutSecrets(s string, cut bool) string {
 	if cut {
 		rest := 0

@@ -9,10 +9,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// execInfo is the variable in which a plugin finds what it is asked for.
+// execInfo is the environment variable with the request to a plugin.
 const execInfo = "KUBERNETES_EXEC_INFO"
 
-// request is what execInfo holds.
+// request is the content of execInfo.
 type request struct {
 	APIVersion string      `json:"apiVersion"`
 	Kind       string      `json:"kind"`
@@ -24,7 +24,7 @@ type requestSpec struct {
 	Interactive bool         `json:"interactive"`
 }
 
-// clusterInfo is the cluster that a credential is for, as the kubeconfig describes it.
+// clusterInfo is the cluster of a credential, as the kubeconfig describes it.
 type clusterInfo struct {
 	Server             string          `json:"server"`
 	ServerName         string          `json:"tls-server-name,omitempty"`
@@ -35,7 +35,7 @@ type clusterInfo struct {
 	Config             json.RawMessage `json:"config,omitempty"`
 }
 
-// tell takes what the plugin is told of its cluster. What is wrong with that is the cluster's error.
+// tell sets the cluster that the plugin receives. The cluster records errors in it.
 func (p *plugin) tell(cluster *stanza, ca []byte, caFile string) {
 	*p.cluster = clusterInfo{
 		Server: cluster.text("server"), ServerName: cluster.text("tls-server-name"),
@@ -46,7 +46,7 @@ func (p *plugin) tell(cluster *stanza, ca []byte, caFile string) {
 	p.caFile = caFile
 }
 
-// info returns the value of execInfo. The file of a CA is read each time, because it may have changed.
+// info returns the value of execInfo. It reads a CA file each time, because it may have changed.
 func (p *plugin) info(interactive bool) (string, error) {
 	r := request{APIVersion: p.version, Kind: "ExecCredential", Spec: requestSpec{Interactive: interactive}}
 	if p.cluster != nil {
@@ -107,7 +107,7 @@ const maxExtension = 64 << 10
 
 var errNoJSON = errors.New("has a value in it that JSON has not")
 
-// plain returns a node as encoding/json encodes it. budget is what it may cost, because aliases may expand.
+// plain converts a node for encoding/json. budget bounds its size, because aliases may expand.
 func plain(n *yaml.Node, budget *int) (any, error) {
 	n = follow(n)
 	if *budget -= len(n.Value) + 1; *budget < 0 {
@@ -153,7 +153,7 @@ func plain(n *yaml.Node, budget *int) (any, error) {
 	return n.Value, nil
 }
 
-// plainMembers adds the members of a mapping that are not there yet: first its own, then those of its merge keys.
+// plainMembers adds the members of a mapping that are not present yet: first its own, then those of its merge keys.
 func plainMembers(n *yaml.Node, members map[string]any, budget *int) error {
 	own := map[string]bool{}
 	var others []*yaml.Node

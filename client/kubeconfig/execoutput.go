@@ -17,12 +17,12 @@ import (
 	"github.com/bowline-go/bowline/internal/directive"
 )
 
-// maxOutput bounds what a plugin may print, in bytes.
+// maxOutput bounds a plugin's output, in bytes.
 const maxOutput = 1 << 20
 
-// credential returns the credential that a plugin has printed: an ExecCredential of the version that was asked for, as
-// JSON, or as YAML, which clients have always taken too. A certificate that ends before the credential does ends it. No
-// error quotes what was printed, except a version of the protocol.
+// credential returns the credential that a plugin has printed: an ExecCredential of the requested version, as JSON, or as
+// YAML, which clients have always accepted too. The credential expires when its certificate does, if that is earlier. No
+// error quotes the output, except a version of the protocol.
 func credential(version string, printed []byte) (client.Credential, error) {
 	n, err := outputNode(printed)
 	if err == nil && n.Kind != yaml.MappingNode {
@@ -101,7 +101,7 @@ func (s *stanza) credential() client.Credential {
 	return c
 }
 
-// outputNode parses what a plugin has printed, which is one document. Its errors quote nothing of it.
+// outputNode parses a plugin's output, which must be one document. Its errors quote nothing of it.
 func outputNode(printed []byte) (*yaml.Node, error) {
 	if len(bytes.TrimSpace(printed)) == 0 {
 		return nil, errors.New("printed nothing")
@@ -129,7 +129,7 @@ func outputNode(printed []byte) (*yaml.Node, error) {
 
 var errNoDocument = errors.New("printed something else than one ExecCredential in JSON")
 
-// printedError returns what is wrong with a field of what was printed.
+// printedError describes an error in a field of the output.
 func printedError(err error) error {
 	f := (*FieldError)(nil)
 	if !errors.As(err, &f) {

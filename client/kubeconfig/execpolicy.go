@@ -37,8 +37,8 @@ func (p PluginPolicy) String() string {
 	return fmt.Sprintf("PluginPolicy(%d)", int(p))
 }
 
-// validate returns why o cannot be meant. A policy is checked even if no plugin is in use: who makes a mistake here is less
-// safe than he thinks.
+// validate returns why o is invalid. It checks a policy even if no plugin is in use: with a mistake here the program is
+// less safe than its author thinks.
 func (o Plugins) validate() error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("kubeconfig.Options: Plugins."+format, args...)
@@ -72,7 +72,7 @@ func (o Plugins) validate() error {
 	return nil
 }
 
-// refused is why a plugin may not run.
+// refused is the reason why a plugin may not run.
 type refused string
 
 func (r refused) Error() string { return string(r) }
@@ -85,7 +85,7 @@ func notListed(command string) error {
 	return refused(fmt.Sprintf("is not allowed: Options.Plugins.Allowed has no %q", command))
 }
 
-// permits returns why a command may never run, as far as that can be told without looking at the file system.
+// permits returns why a command may never run, without looking at the file system.
 func (o Plugins) permits(command string) error {
 	switch o.Policy {
 	case AllowAll:
@@ -111,13 +111,13 @@ func (o Plugins) permitsEnv(name string) error {
 	return refused(fmt.Sprintf("%q is not allowed: Options.Plugins.AllowedEnv has no such variable", name))
 }
 
-// program returns the name of a program without its folder, and without the extension that Windows may add.
+// program returns the name of a program without its folder and extension, which Windows may add, in lower case.
 func program(path string) string {
 	base := filepath.Base(path)
 	return strings.ToLower(strings.TrimSuffix(base, filepath.Ext(base)))
 }
 
-// allows returns why the file at a path, absolute and clean, may not run now.
+// allows returns why the file at a clean absolute path may not run now.
 func (o Plugins) allows(path string) error {
 	switch o.Policy {
 	case AllowAll:
@@ -140,8 +140,8 @@ func (o Plugins) allows(path string) error {
 	return errDenied
 }
 
-// find returns the absolute path of the file that a command stands for, which is a name or an absolute path. A name is
-// looked for in the folders of PATH that are absolute, and so never in the current directory.
+// find returns the absolute path of a command, which is a name or an absolute path. It looks for a name in the absolute
+// folders of PATH, so never in the current directory.
 func find(command string) (string, error) {
 	path, err := exec.LookPath(command)
 	switch {

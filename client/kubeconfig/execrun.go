@@ -17,8 +17,9 @@ import (
 	"github.com/bowline-go/bowline/client"
 )
 
-// fetch runs the plugin and returns the credential that it prints. It returns when the plugin has ended, or has been ended
-// because ctx or its time is over. Errors are a *PluginError, or the error of ctx while others are at the terminal.
+// fetch runs the plugin and returns the credential that it prints. It returns when the plugin has ended, or was ended by
+// ctx or its timeout. Every error is a *PluginError; it wraps the cause of ctx if that ends while another plugin has the
+// terminal.
 func (p *plugin) fetch(ctx context.Context) (client.Credential, error) {
 	stdin, err := p.stdin()
 	if err != nil {
@@ -63,8 +64,8 @@ func (p *plugin) fetch(ctx context.Context) (client.Credential, error) {
 
 var errBatch = errors.New(`is a batch file, which a shell runs: its arguments must not have one of "%!&|<>()^ or a line end in them`)
 
-// isBatch tells whether Windows gives the file of a path to its shell. The dots and spaces at the end of a name are nothing
-// there.
+// isBatch reports whether Windows runs the file of a path in its shell. Windows ignores dots and spaces at the end of a
+// name.
 func isBatch(path string) bool {
 	switch strings.ToLower(filepath.Ext(strings.TrimRight(path, ". "))) {
 	case ".bat", ".cmd":
@@ -73,17 +74,17 @@ func isBatch(path string) bool {
 	return false
 }
 
-// survivesBatch tells whether the shell that runs a batch file takes arguments for what they are. It has rules of its own for
-// quotes, which os/exec does not follow: an argument could be a command.
+// survivesBatch reports whether the shell that runs a batch file leaves the arguments unchanged. It has its own rules for
+// quotes, which os/exec does not follow: an argument could become a command.
 func survivesBatch(args []string) bool {
 	return !slices.ContainsFunc(args, func(arg string) bool { return strings.ContainsAny(arg, "\"%!&|<>()^\r\n") })
 }
 
-// turn is held by the plugin that has the terminal. There is one terminal for a process, however it is opened, and so one
-// turn for all.
+// turn is held by the plugin that has the terminal. A process has one terminal, however it is opened, so all plugins share
+// one turn.
 var turn = make(chan struct{}, 1)
 
-// stdin returns what the plugin reads from; nil for nothing.
+// stdin returns the plugin's input; nil for none.
 func (p *plugin) stdin() (*os.File, error) {
 	if p.mode == never {
 		return nil, nil
@@ -114,11 +115,11 @@ func (p *plugin) timeout(interactive bool) time.Duration {
 	return defaultTimeout
 }
 
-// run runs the file at path and returns what it prints.
+// run runs the file at path and returns its output.
 //
-// A plugin leads a session without a terminal, whose process group is ended as a whole: when ctx is, and when the plugin has
-// ended by itself. An interactive one cannot: only the terminal's foreground group may read from it, and that is the group of this process.
-// So of that one only the process itself is ended.
+// A plugin leads a session without a terminal. Its whole process group is ended when ctx ends, and when the plugin has
+// ended by itself. An interactive plugin cannot have its own group: only the terminal's foreground group may read from the
+// terminal, and that is the group of this process. So only the process of an interactive plugin is ended.
 func (p *plugin) run(ctx context.Context, path, info string, stdin *os.File) ([]byte, error) {
 	limit := p.timeout(stdin != nil)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, tooLong(limit))
@@ -128,7 +129,7 @@ func (p *plugin) run(ctx context.Context, path, info string, stdin *os.File) ([]
 
 	cmd := exec.CommandContext(ctx, path, p.args...)
 	cmd.Env = append(append(os.Environ(), p.env...), execInfo+"="+info)
-	cmd.WaitDelay = leave // after which the process itself is killed, if its group could not be
+	cmd.WaitDelay = leave // then the process itself is killed, if its group could not be
 	if stdin != nil {
 		cmd.Stdin = stdin
 	} else {
@@ -163,7 +164,7 @@ func (p *plugin) run(ctx context.Context, path, info string, stdin *os.File) ([]
 	stderr.read(&reading)
 	err = cmd.Wait()
 	if stdin == nil {
-		_ = endGroup(cmd.Process) // what it has left behind
+		_ = endGroup(cmd.Process) // the processes that it left behind
 	}
 	stdout.end()
 	stderr.end()
@@ -186,13 +187,14 @@ func (p *plugin) run(ctx context.Context, path, info string, stdin *os.File) ([]
 	return out.b, nil
 }
 
-// leave is how long a plugin may hold its output open after it has ended, and its end may take after it was killed.
+// leave is how long a plugin's output may stay open after it has ended, and how long it may take to end after it was
+// killed.
 const leave = 2 * time.Second
 
 var errTooMuch = fmt.Errorf("printed more than %d KiB", maxOutput>>10)
 
-// tooLong is the error of a plugin that has not ended in time. It matches os.ErrDeadlineExceeded, and not the error of a
-// context, because the caller's is not over.
+// tooLong is the error of a plugin that exceeded its timeout. It matches os.ErrDeadlineExceeded, and not the error of a
+// context, because the caller's context has not ended.
 type tooLong time.Duration
 
 func (t tooLong) Error() string {
@@ -215,7 +217,7 @@ func (p *plugin) terminalFor(stdin *os.File) io.Writer {
 	return nil
 }
 
-// copies returns a writer to said, and to what the options say.
+// copies returns a writer to said, and to Plugins.Stderr if that is set.
 func (p *plugin) copies(said *tail) io.Writer {
 	if p.plugins.Stderr == nil {
 		return said
@@ -223,7 +225,7 @@ func (p *plugin) copies(said *tail) io.Writer {
 	return io.MultiWriter(said, p.plugins.Stderr)
 }
 
-// tube is a pipe from a process, with what it leads to.
+// tube is a pipe from a process, and its destination.
 type tube struct {
 	r, w *os.File
 	to   io.Writer
@@ -237,8 +239,9 @@ func newTube(to io.Writer) (*tube, error) {
 	return &tube{r: r, w: w, to: to}, nil
 }
 
-// read reads in a goroutine of reading, once the process has started. The goroutine ends with the last process that has
-// the pipe, or at end. A writer that fails costs what it is given and does not hold the process up. A nil tube does nothing.
+// read reads in a goroutine of reading, once the process has started. The goroutine ends when the last process closes the
+// pipe, or at end. If the destination fails, the rest is discarded, so that the process is not blocked. A nil tube does
+// nothing.
 func (t *tube) read(reading *sync.WaitGroup) {
 	if t == nil {
 		return
@@ -251,20 +254,20 @@ func (t *tube) read(reading *sync.WaitGroup) {
 	})
 }
 
-// end gives those who still have the pipe a moment. A nil tube does nothing.
+// end gives processes that still have the pipe a moment to close it. A nil tube does nothing.
 func (t *tube) end() {
 	if t != nil && t.r.SetReadDeadline(time.Now().Add(leave)) != nil {
 		time.AfterFunc(leave, func() { t.r.Close() }) // a system whose pipes have no deadlines
 	}
 }
 
-// drop closes what is open.
+// drop closes both ends.
 func (t *tube) drop() {
 	t.w.Close()
 	t.r.Close()
 }
 
-// output is what a plugin prints, up to maxOutput.
+// output is a plugin's output, up to maxOutput.
 type output struct {
 	b    []byte
 	over bool
@@ -284,7 +287,7 @@ func (o *output) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// tail is the end of what a plugin says of itself.
+// tail is the end of a plugin's standard error.
 type tail struct {
 	b   []byte
 	cut bool

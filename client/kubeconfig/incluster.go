@@ -13,21 +13,21 @@ import (
 	"github.com/bowline-go/bowline/internal/regular"
 )
 
-// serviceAccount is where the kubelet puts the credentials of a pod's service account.
+// serviceAccount is the folder where the kubelet puts the credentials of a pod's service account.
 const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-// InCluster returns what the service account of the pod says in which the program runs: the API server that
-// KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT name, the account's token file, which the client reads again and
-// again, the cluster's CA and the pod's namespace. A pod without a CA file trusts the system's certificates, and Warnings says
-// so; one without a namespace file has the namespace "default". The variable POD_NAMESPACE, which some programs look at, is not
-// read: it says what its manifest's author meant, and not where the account is.
+// InCluster returns the configuration of the service account of the program's pod: the API server that
+// KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT name, the account's token file, which the client reads repeatedly,
+// the cluster's CA and the pod's namespace. A pod without a CA file trusts the system's certificates, and Warnings says
+// so; one without a namespace file has the namespace "default". InCluster does not read the variable POD_NAMESPACE, which
+// some programs use: it is set by the author of the manifest and need not be the account's namespace.
 //
-// The files are regular ones, or it is an error. They are read at once, as [Load] does, however long the file system takes.
+// The files must be regular files. They are read at once, as [Load] does, however long the file system takes.
 //
-// Outside a pod the error is a [*NotInClusterError]. A pod whose service account is not mounted
-// (automountServiceAccountToken: false) is an error that names the token file and matches fs.ErrNotExist.
+// Outside a pod the error is a [*NotInClusterError]. If the service account is not mounted (automountServiceAccountToken:
+// false) the error names the token file and matches fs.ErrNotExist.
 //
-// The variables and files are described in the Kubernetes documentation under "Accessing the Kubernetes API from a Pod".
+// The Kubernetes documentation describes the variables and files under "Accessing the Kubernetes API from a Pod".
 func InCluster() (Loaded, error) { return inCluster(serviceAccount) }
 
 // inCluster is InCluster with the folder of the service account.

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// target returns the file that a path means, which is absolute, without symbolic links. What does not exist of it is returned
-// as it is named, with the error.
+// target resolves all symbolic links in an absolute path. If a part does not exist, it returns the rest of the path
+// unresolved, with the error.
 func target(path string) (string, error) {
 	const separator = string(filepath.Separator)
 	root := func(path string) string { return filepath.VolumeName(path) + separator }
@@ -19,7 +19,7 @@ func target(path string) (string, error) {
 	for links := 0; len(ahead) > 0; {
 		name := ahead[0]
 		ahead = ahead[1:]
-		next := filepath.Join(at, name) // for .., the parent of what is no link
+		next := filepath.Join(at, name) // for "..", the parent of a resolved path
 		var err error
 		if info, err = os.Lstat(next); err != nil {
 			return filepath.Join(append([]string{next}, ahead...)...), err
@@ -44,7 +44,7 @@ func target(path string) (string, error) {
 		ahead = append(strings.Split(filepath.FromSlash(to), separator), ahead...)
 	}
 	if info != nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return "", errors.New("it is no regular file") // to open a pipe may wait
+		return "", errors.New("it is no regular file") // opening a pipe may block
 	}
 	return at, nil
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// Options says what to load. The zero value loads the current context of whatever [Load] finds.
+// Options say what to load. The zero value loads the current context of the configuration that [Load] finds.
 type Options struct {
-	// Path is the file to load, which must exist (but for [Write]) and is not merged with any other. Empty means to look for
-	// one, as the package's documentation says.
+	// Path is the file to load, which must exist (except for [Write]) and is not merged with any other. If it is empty, Load
+	// searches as the package's documentation says.
 	//
-	// For [Parse] it is where the bytes come from: errors name it, and relative paths start at its folder. Empty there
-	// means that nobody knows, and a relative path is an error.
+	// For [Parse] it is the origin of the bytes: errors name it, and relative paths start at its folder. If it is empty
+	// there, the origin is unknown, and a relative path is an error.
 	Path string
 
 	// Context is the name of the context to use; empty means the current context.
@@ -29,7 +29,7 @@ type Options struct {
 	Plugins Plugins
 }
 
-// Loaded is what was found. Printing it with package fmt, or encoding it as JSON, shows no credential.
+// Loaded is a loaded configuration. Printing it with package fmt, or encoding it as JSON, shows no credential.
 type Loaded struct {
 	// Config is ready for client.New; its other fields may be set before.
 	Config client.Config
@@ -46,13 +46,16 @@ type Loaded struct {
 	// Skipped are the files that KUBECONFIG names and that do not exist.
 	Skipped []string
 
-	// Warnings say, each in one line without credentials, what is no error and should be looked at: a field that nobody
-	// knows, such as a misspelt one, in what was used (at most 20 of a stanza), a file with a credential that others than its owner may read (not
-	// on Windows), an entry without a name, which nothing can refer to (at most 20 of a file), and a pod without a CA file.
+	// Warnings are findings that are not errors but should be looked at, each in one line without credentials:
+	//
+	//   - an unknown field, such as a misspelt one, in a used stanza (at most 20 of a stanza);
+	//   - a file with a credential that others than its owner may read (not on Windows);
+	//   - an entry without a name, which nothing can refer to (at most 20 of a file);
+	//   - a pod without a CA file.
 	Warnings []string
 }
 
-// inClusterOrigin is the Origin of what was found in a pod.
+// inClusterOrigin is the Origin of a configuration from a pod.
 const inClusterOrigin = "in-cluster"
 
 // String returns l for people, without credentials.
@@ -64,16 +67,16 @@ func (l Loaded) String() string {
 // GoString returns the same as String, so that %#v shows no credential either.
 func (l Loaded) GoString() string { return "kubeconfig.Loaded" + l.String() }
 
-// Format implements fmt.Formatter: the verbs for which fmt would not ask String print the same.
+// Format implements fmt.Formatter: verbs for which fmt would not call String print the same.
 func (l Loaded) Format(f fmt.State, verb rune) { shown.Format(f, verb, l) }
 
-// Load finds the kubeconfig, or the pod's service account, and returns what its context says. The package's documentation
-// says where it looks and which errors it returns.
+// Load finds the kubeconfig, or the pod's service account, and returns the configuration of its context. The package's
+// documentation says where it searches and which errors it returns.
 //
-// It reads the kubeconfig once, and regular files only: a pipe is an error at once. It has no context, and nothing bounds how long a
-// file system takes to answer: on a network mount whose server is gone Load waits as long as the system does. A program that
-// must not wait calls it on a goroutine that it can leave behind. Load checks that the files which the kubeconfig names can be read;
-// the client reads them when it needs them, and a token file again and again.
+// It reads the kubeconfig once, and regular files only: a pipe is an error at once. It has no context, and nothing bounds
+// the time that a file system takes: on a network mount whose server is gone Load waits as long as the system does. A
+// program that must not wait calls it on a goroutine that it can abandon. Load checks that the files which the kubeconfig
+// names can be read; the client reads them when it needs them, and a token file repeatedly.
 func Load(o Options) (Loaded, error) { return load(o, serviceAccount) }
 
 // load is Load with the folder of the pod's service account.
@@ -126,8 +129,8 @@ func load(o Options, account string) (Loaded, error) {
 	return l, nil
 }
 
-// Parse returns what the context of the kubeconfig in data says. It does no I/O: it looks neither at KUBECONFIG nor for a
-// pod, and does not open the files that the kubeconfig names. It fails as [Load] does.
+// Parse returns the configuration of a context of the kubeconfig in data. It does no I/O: it does not read KUBECONFIG,
+// look for a pod, or open the files that the kubeconfig names. Its errors are those of [Load].
 func Parse(data []byte, o Options) (Loaded, error) {
 	if err := o.Plugins.validate(); err != nil {
 		return Loaded{}, err
@@ -157,23 +160,23 @@ func search() (files []string, listed bool) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return nil, false // nobody's home, as in many containers: no such file
+		return nil, false // there is no home directory, as in many containers
 	}
 	return []string{filepath.Join(home, ".kube", "config")}, false
 }
 
-// source is where a kubeconfig comes from.
+// source is the origin of a kubeconfig.
 type source struct {
 	name string // as the caller named it, for messages
-	dir  string // the folder at which relative paths start, absolute; empty where there is none
+	dir  string // the absolute folder at which relative paths start; empty if there is none
 	open bool   // whether the files that it names must be readable
 
-	// mode says who may read it; 0 where nobody asked.
+	// mode says who may read the file; 0 if it is unknown.
 	mode fs.FileMode
 }
 
-// locate sets the folder. It is made absolute because the files in it are read later, when the program may have changed its
-// working directory.
+// locate sets the folder. It makes it absolute because the files in it are read later, when the program may have changed
+// its working directory.
 func (s *source) locate(file string) error {
 	abs, err := filepath.Abs(file)
 	if err != nil {
@@ -197,7 +200,7 @@ func readFile(file string) (*merged, error) {
 	return parse(src, data)
 }
 
-// readAll reads a regular file, as far as it may be long and one byte more.
+// readAll reads a regular file, up to one byte more than the maximum size.
 func readAll(file string) ([]byte, fs.FileInfo, error) { return regular.Read(file, maxSize) }
 
 // readable returns why a file cannot be read; nil if it can.

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// LockedError says that a kubeconfig could not be written because of its lock: a file that somebody who writes it makes, and
-// removes afterwards. One that is left of a program which was ended has to be removed by hand.
+// LockedError says that a kubeconfig could not be written because its lock is held. The lock is a file that a writer
+// creates, and removes afterwards. If a program was killed and left its lock behind, remove it by hand.
 type LockedError struct {
 	Lock string // the lock's file
-	Err  error  // why it was not waited for any longer: the error of the context; nil after 10 s
+	Err  error  // why the wait ended: the error of the context; nil after 10 s
 }
 
 // Error implements error.
@@ -31,21 +31,21 @@ func (e *LockedError) Unwrap() error { return e.Err }
 
 const (
 	lockWait  = 10 * time.Second      // how long a lock is waited for
-	lockRetry = 20 * time.Millisecond // how often it is looked at
+	lockRetry = 20 * time.Millisecond // the interval of attempts
 )
 
-// locks returns the names of the files that lock d: one for the file itself, and one for the name of it that was given, if
-// that is a link, which is where other tools look.
+// locks returns the names of the files that lock d: one for the file itself, and one for its given name if that is a link,
+// because other tools lock that.
 func (d *document) locks() []string {
 	itself, named := d.path+".lock", d.named+".lock"
-	if itself == named { // which would be waited for forever
+	if itself == named { // a second lock of the same name would never succeed
 		return []string{itself}
 	}
 	return []string{itself, named}
 }
 
-// lock makes the files of these names, which are sorted, so that two who want the same do not wait for each other. release
-// removes them again.
+// lock creates the files of these names. The names are sorted, so that two writers cannot deadlock. release removes the
+// files.
 func lock(ctx context.Context, names []string) (release func() error, err error) {
 	var held []string
 	release = func() error {
@@ -70,7 +70,7 @@ func lock(ctx context.Context, names []string) (release func() error, err error)
 
 var errWaited = errors.New("waited long enough")
 
-// lockOne makes one file that must not exist.
+// lockOne creates one file that must not exist.
 func lockOne(ctx context.Context, name string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return fmt.Errorf("write a kubeconfig: make its folder %s: %w", printable(filepath.Dir(name)), withoutPath(err))

@@ -7,16 +7,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The nodes that a change puts into a file.
+// Nodes that a change adds to a file.
 
-// plainText matches what no version of YAML takes for anything but a string. Others than Go's YAML read kubeconfigs too: for
-// some of them, yes is a boolean, 1:30 and 0x1f are numbers.
+// plainText matches text that every version of YAML reads as a string. Other libraries than Go's YAML read kubeconfigs
+// too: for some of them, yes is a boolean, and 1:30 and 0x1f are numbers.
 var (
 	plainText = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9/._@=+-]*(://[A-Za-z0-9/._@=+-]+(:[0-9]+)?[A-Za-z0-9/._@=+-]*)?$`)
 	notText   = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null|nan|inf)$`)
 )
 
-// quotedNode returns a string that every parser takes for one.
+// quotedNode returns a node that every parser reads as a string.
 func quotedNode(s string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
 	if !plainText.MatchString(s) || notText.MatchString(s) {
@@ -25,7 +25,7 @@ func quotedNode(s string) *yaml.Node {
 	return n
 }
 
-// The others return nil for what is left out of a file.
+// The others return nil for values that are left out of a file.
 
 func stringNode(s string) *yaml.Node {
 	if s == "" {

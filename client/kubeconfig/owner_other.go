@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// trusted: where links have no owner, to make one needs a privilege.
+// trusted returns true: on systems where links have no owner, creating one needs a privilege.
 func trusted(fs.FileInfo) bool { return true }
 
 // keepOwner does nothing: a new file has the permissions of its folder.

@@ -8,13 +8,14 @@ import (
 	"syscall"
 )
 
-// trusted tells whether a symbolic link is root's or the user's own. Another's may point to anything, at any time.
+// trusted reports whether a symbolic link is root's or the user's own. Another user's link may point to anything, at any
+// time.
 func trusted(link fs.FileInfo) bool {
 	s, ok := link.Sys().(*syscall.Stat_t)
 	return ok && (s.Uid == 0 || int(s.Uid) == os.Geteuid())
 }
 
-// keepOwner makes f belong to the user and the group to whom the file of this info belongs.
+// keepOwner gives f the user and the group of the file of this info.
 func keepOwner(f *os.File, info fs.FileInfo) error {
 	have, err := f.Stat()
 	if err != nil {
@@ -28,7 +29,7 @@ func keepOwner(f *os.File, info fs.FileInfo) error {
 	return f.Chown(int(from.Uid), int(from.Gid))
 }
 
-// syncDir makes what was renamed in a folder last. What the disk says to that is nothing that could be undone.
+// syncDir makes a rename in a folder durable. Errors are ignored, because the rename cannot be undone.
 func syncDir(dir string) {
 	if f, err := os.Open(dir); err == nil {
 		_ = f.Sync()

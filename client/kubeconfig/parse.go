@@ -13,9 +13,9 @@ import (
 	"github.com/bowline-go/bowline/internal/directive"
 )
 
-// A file becomes a merged configuration of its own: YAML nodes, of which the names are known and the rest is looked at when
-// a context is picked. The nodes are not decoded into Go values, because the decoder's messages quote what is in the file,
-// which may be a secret.
+// A file becomes its own merged configuration: YAML nodes whose names are known; their content is read when a context is
+// picked. The nodes are not decoded into Go values, because the decoder's messages quote the file, which may contain a
+// secret.
 
 const (
 	byteOrderMark = "\ufeff"
@@ -24,12 +24,12 @@ const (
 	maxSize = 16 << 20
 
 	// maxMarks bounds the characters of a file that can begin a value. The parser needs about 250 bytes of memory for a
-	// value, be it one byte long, and builds all of them before anybody can count; the size alone would allow gigabytes.
-	// An entry with certificates has about 80 marks in 6 kB, so that a file of the largest size has room for them.
+	// value, even if that is one byte long, and builds all of them before they can be counted; the size limit alone would
+	// allow gigabytes. An entry with certificates has about 80 marks in 6 kB, so a file of the maximum size has enough.
 	maxMarks = 1 << 18
 
-	// maxValues bounds the values of a file, with each alias counted as all that it stands for. A long text counts as one
-	// value more for each textWeight bytes, because an alias of it is looked at as a whole.
+	// maxValues bounds the values of a file, with each alias counted as its whole target. A long text counts as one value
+	// more for each textWeight bytes, because each alias of it is processed as a whole.
 	maxValues  = 1 << 19
 	textWeight = 64
 )
@@ -51,7 +51,7 @@ var (
 type list struct {
 	plural string
 	body   string
-	known  []string // the fields of the body that are looked at
+	known  []string // the known fields of the body
 }
 
 // parse returns the configuration in data, which may be empty.
@@ -63,7 +63,7 @@ func parse(src *source, data []byte) (*merged, error) {
 	return unify(src, docs)
 }
 
-// unify returns what the documents of one file say together.
+// unify merges the documents of one file.
 func unify(src *source, docs []*yaml.Node) (*merged, error) {
 	m := &merged{sources: []*source{src}}
 	for _, doc := range docs {
@@ -74,7 +74,7 @@ func unify(src *source, docs []*yaml.Node) (*merged, error) {
 	return m, nil
 }
 
-// documents returns the documents in data, and whether it is JSON, which is always one.
+// documents returns the documents in data, and whether it is JSON, which is always one document.
 func documents(src *source, data []byte) (docs []*yaml.Node, isJSON bool, err error) {
 	bad := func(err error) ([]*yaml.Node, bool, error) { return nil, false, &FieldError{File: src.name, Err: err} }
 	if len(data) > maxSize {
@@ -116,8 +116,8 @@ var (
 	errTooMany  = errors.New("has too many values in it, or aliases that expand to too many")
 )
 
-// tooManyMarks tells whether data may hold more values than a parser should be given. Each value but
-// the outermost begins after one of these characters, and none of them begins more than two.
+// tooManyMarks reports whether data may have more values than a parser should be given. Each value but the outermost
+// begins after one of these characters, and none of them begins more than two.
 func tooManyMarks(data []byte) bool {
 	marks := 0
 	for _, c := range data {
@@ -132,7 +132,7 @@ func tooManyMarks(data []byte) bool {
 // decode parses the next document of YAML. Its errors quote nothing of the document.
 func decode(d *yaml.Decoder, doc *yaml.Node) (err error) {
 	defer func() {
-		// The parser panics where it believes that it cannot come.
+		// The parser panics in states that it considers impossible.
 		if recover() != nil {
 			err = errors.New("is not YAML that can be parsed")
 		}
@@ -142,14 +142,14 @@ func decode(d *yaml.Decoder, doc *yaml.Node) (err error) {
 	case err == nil || errors.Is(err, io.EOF):
 		return err
 	case strings.Contains(err.Error(), "unknown anchor"):
-		// A token that begins with * and is not quoted, perhaps.
+		// Perhaps a token that begins with * and is not quoted.
 		return errors.New("is not YAML: an alias (*) refers to no anchor")
 	}
 	return fmt.Errorf("is not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 }
 
-// weigh counts the values that n stands for, as maxValues says, in time proportional to the nodes that are there. What
-// contains itself weighs more than the budget. The anchors' weights are kept in known.
+// weigh counts the values of n, as maxValues says, in time proportional to the existing nodes. A value that contains
+// itself weighs more than the budget. known has the weights of anchors.
 func weigh(n *yaml.Node, known map[*yaml.Node]int) int {
 	const tooMuch = maxValues + 1
 	if n.Anchor != "" {
@@ -159,7 +159,7 @@ func weigh(n *yaml.Node, known map[*yaml.Node]int) int {
 		known[n] = tooMuch // for aliases within
 	}
 	weight := min(1+len(n.Value)/textWeight, tooMuch)
-	if n.Kind == yaml.AliasNode { // whose Value is the name of the anchor
+	if n.Kind == yaml.AliasNode { // its Value is the name of the anchor
 		weight = weigh(n.Alias, known)
 	}
 	for _, child := range n.Content {
@@ -197,7 +197,7 @@ func (m *merged) document(src *source, doc *yaml.Node) error {
 	return top.err
 }
 
-// unusable notes that an entry has no name. Nothing can refer to it, so that it is in nobody's way.
+// unusable notes an entry without a name. Nothing can refer to it, so it is not an error.
 func (m *merged) unusable(entry, named *stanza) {
 	if len(m.lost) == maxOther {
 		return
@@ -209,8 +209,8 @@ func (m *merged) unusable(entry, named *stanza) {
 	m.lost = append(m.lost, err.Error()+", and was ignored")
 }
 
-// entries adds the entries of one list, which top has, to those that the file has already. One that has a name and is wrong
-// otherwise is an error for whoever uses it.
+// entries adds the entries of one list of top to those of the file. An entry with a name but another error fails only when
+// it is used.
 func (m *merged) entries(top *stanza, l list, to *map[string]*stanza) {
 	n := top.value(l.plural)
 	if n == nil {
@@ -228,7 +228,7 @@ func (m *merged) entries(top *stanza, l list, to *map[string]*stanza) {
 		entry := &stanza{src: top.src, path: fmt.Sprintf("%s[%d]", l.plural, i)}
 		entry.read(item, "name", l.body)
 		named := entry.clone()
-		named.err = nil // so that an entry that is wrong is known by its name
+		named.err = nil // so that a wrong entry is known by its name
 		name := named.text("name")
 		switch {
 		case name == "":

@@ -17,7 +17,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 )
 
-// merged is what one or more files say together.
+// merged is the merged content of one or more files.
 type merged struct {
 	sources       []*source
 	current       string
@@ -29,7 +29,7 @@ type merged struct {
 	users         map[string]*stanza
 }
 
-// add adds what the next file says. What is there already wins.
+// add merges the next file. Existing entries win.
 func (m *merged) add(next *merged) {
 	m.sources = append(m.sources, next.sources...)
 	if m.current == "" {
@@ -53,14 +53,14 @@ func unite(first, next map[string]*stanza) map[string]*stanza {
 	return first
 }
 
-// copied returns m with maps of its own, as add may change those of the first that is added.
+// copied returns m with its own maps, because add may change those of the first file.
 func (m *merged) copied() *merged {
 	c := *m
 	c.contexts, c.clusters, c.users = maps.Clone(m.contexts), maps.Clone(m.clusters), maps.Clone(m.users)
 	return &c
 }
 
-// empty tells whether nothing is configured.
+// empty reports whether nothing is configured.
 func (m *merged) empty() bool {
 	return m.current == "" && len(m.contexts) == 0 && len(m.clusters) == 0 && len(m.users) == 0 && len(m.lost) == 0
 }
@@ -76,7 +76,7 @@ func (m *merged) files() []string {
 	return names
 }
 
-// pick returns what a context, or the current one, says.
+// pick returns the configuration of a context, or of the current one.
 func (m *merged) pick(name string, o Plugins) (Loaded, error) {
 	if m.empty() {
 		return Loaded{}, &EmptyError{Files: m.files()}
@@ -134,7 +134,7 @@ func (m *merged) pick(name string, o Plugins) (Loaded, error) {
 	return l, nil
 }
 
-// cluster sets what a cluster's stanza says: where the server is and how to know it.
+// cluster applies a cluster's stanza: the server's address and how to verify it.
 func (s *stanza) cluster(c *client.Config) {
 	c.Server = s.text("server")
 	if s.err == nil {
@@ -162,7 +162,7 @@ func (s *stanza) cluster(c *client.Config) {
 	}
 }
 
-// checkServer returns why a server cannot be used, as client.New will ask.
+// checkServer returns why a server cannot be used, by the rules of client.New.
 func checkServer(server string) error {
 	if server == "" {
 		return errors.New("is not set")
@@ -177,7 +177,7 @@ func checkServer(server string) error {
 	return nil
 }
 
-// got quotes a URL that is wrong, unless a password or a token may be in it.
+// got quotes a wrong URL, unless it may contain a password or a token.
 func got(s string) string {
 	if strings.ContainsAny(s, "@?#") || len(s) > 200 {
 		return ""
@@ -185,9 +185,9 @@ func got(s string) string {
 	return fmt.Sprintf(", got %q", s)
 }
 
-// methods are the ways to say who one is that exclude each other, each with the fields of a user that ask for it. Of two, a
-// server would look at one, and the file does not say at which. A client certificate belongs to the connection, so it
-// may come with a token or a password; what a plugin returns may be a certificate too.
+// methods are the authentication methods that exclude each other, each with the fields of a user that select it. With two,
+// a server would use one, and the file does not say which. A client certificate belongs to the connection, so it may come
+// with a token or a password; a plugin may return a certificate too.
 var methods = []struct{ fields, others []string }{
 	{[]string{"token", "tokenFile"}, []string{"username", "password"}},
 	{[]string{"exec"}, []string{
@@ -196,7 +196,7 @@ var methods = []struct{ fields, others []string }{
 	}},
 }
 
-// oneMethod makes sure that a user has one way to say who it is.
+// oneMethod checks that a user has only one authentication method.
 func (s *stanza) oneMethod() {
 	for _, method := range methods {
 		for _, other := range method.others {
@@ -209,14 +209,14 @@ func (s *stanza) oneMethod() {
 	}
 }
 
-// user sets what a user's stanza says: who to be at the server of the given cluster.
+// user applies a user's stanza: the identity at the server of the given cluster.
 func (s *stanza) user(c *client.Config, cluster *stanza) {
 	s.oneMethod()
-	if s.has("auth-provider") { // to go on without it would be to act as somebody else than the file says
+	if s.has("auth-provider") { // ignoring it would mean acting as somebody else
 		s.fail("auth-provider", unsupported("is not supported: use a credential plugin (exec), which has replaced it in Kubernetes"))
 	}
 
-	// A file of tokens is read again when they expire, so it is better than the token that it held once.
+	// A token file is read again when the token expires, so it is better than the token that it held once.
 	if c.BearerTokenFile = s.file("tokenFile"); c.BearerTokenFile == "" {
 		c.BearerToken = s.text("token")
 	}
@@ -240,7 +240,7 @@ func (s *stanza) user(c *client.Config, cluster *stanza) {
 		}
 	}
 
-	// Other clients drop the credentials here, or send them for everybody on the way to read.
+	// Other clients drop the credentials here, or send them in clear text.
 	if u, err := url.Parse(c.Server); err == nil && u.Scheme == "http" {
 		for _, field := range []string{"token", "tokenFile", "username", "client-certificate", "client-certificate-data", "exec"} {
 			if s.has(field) {
@@ -250,8 +250,8 @@ func (s *stanza) user(c *client.Config, cluster *stanza) {
 	}
 }
 
-// password sets the name and the password of basic authentication (RFC 7617, section 2: no colon in the name, and no control
-// character in either).
+// password sets the name and the password of basic authentication (RFC 7617, section 2: no colon in the name, and no
+// control character in either).
 func (s *stanza) password(c *client.Config) {
 	c.Username, c.Password = s.text("username"), s.text("password")
 	switch {
@@ -268,9 +268,9 @@ func (s *stanza) password(c *client.Config) {
 
 var errNotText = errors.New("has a control character in it")
 
-// impersonation sets on whose behalf the user acts. All of it travels in headers of HTTP, which end at a line's end and
-// lose the space around them: what is refused here would be somebody else at the server.
-// A file that a program wrote may have as with an empty text, which means nobody there as in other clients.
+// impersonation sets the user to act for. All its values are sent in HTTP headers, which end at a line end and lose
+// surrounding space: a value that is refused here would be a different one at the server. Programs may write as with an
+// empty text; as in other clients, that means no impersonation.
 func (s *stanza) impersonation(c *client.Config) {
 	var i client.Impersonation
 	i.User, i.UID = s.text("as"), s.text("as-uid")

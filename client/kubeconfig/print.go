@@ -10,9 +10,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// What holds credentials is printed without them, whatever the verb.
+// Types with credentials are printed without them, for every verb.
 
-// String returns c for people; the proxy, whose URL may hold a password, is only said to be there.
+// String returns c for people; it shows that there is a proxy but not its URL, which may contain a password.
 func (c Cluster) String() string { return show(c.fields()) }
 
 // GoString returns the same as String.
@@ -48,7 +48,7 @@ func (e Exec) Format(f fmt.State, verb rune) { shown.Format(f, verb, e) }
 // MarshalJSON encodes e for people, as String does.
 func (e Exec) MarshalJSON() ([]byte, error) { return json.Marshal(e.String()) }
 
-// show returns the fields that are set, without what is secret.
+// show returns the fields that are set, without secrets.
 func show(fields []field) string {
 	var b strings.Builder
 	for _, f := range fields {

@@ -7,13 +7,13 @@ import (
 	"os/exec"
 )
 
-// ownSession does nothing: there are no process groups here.
+// ownSession does nothing: this system has no process groups.
 func ownSession(*exec.Cmd) {}
 
 // endGroup ends p alone.
 func endGroup(p *os.Process) error { return p.Kill() }
 
-// isTerminal tells whether f may be one.
+// isTerminal reports whether f may be a terminal.
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0

@@ -9,11 +9,13 @@ import (
 	"syscall"
 )
 
-// ownSession makes cmd the leader of a session, and so of a process group, before it is started. The session has no terminal:
-// in a group alone, who opens /dev/tty to ask somebody is stopped, and hangs until its time is over.
+// ownSession makes cmd the leader of a session, and so of a process group, before it is started. The session has no
+// terminal. With a group alone, a process that opens /dev/tty to ask a question would be stopped, and hang until its
+// timeout.
 func ownSession(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
-// endGroup kills all that is left of the group that p leads. The group keeps its number while any of it lives, p or not.
+// endGroup kills the remaining processes of the group that p leads. The group keeps its number while any of them lives, p
+// or not.
 func endGroup(p *os.Process) error {
 	err := syscall.Kill(-p.Pid, syscall.SIGKILL)
 	if errors.Is(err, syscall.ESRCH) {
@@ -22,7 +24,7 @@ func endGroup(p *os.Process) error {
 	return err
 }
 
-// isTerminal tells whether f is one: a character device that is not the null device.
+// isTerminal reports whether f is a terminal: a character device that is not the null device.
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
@@ -32,7 +34,7 @@ func isTerminal(f *os.File) bool {
 	if err != nil {
 		return false
 	}
-	// By the number of the device: a container may have a null device of its own, and the input of another.
+	// Compare device numbers: a container may have its own null device, and another container's input.
 	of, ok1 := info.Sys().(*syscall.Stat_t)
 	no, ok2 := null.Sys().(*syscall.Stat_t)
 	return ok1 && ok2 && of.Rdev != no.Rdev

@@ -6,13 +6,13 @@ import (
 	"syscall"
 )
 
-// ownSession does nothing: what a process starts does not end with it here.
+// ownSession does nothing: on Windows the children of a process do not end with it.
 func ownSession(*exec.Cmd) {}
 
 // endGroup ends p alone.
 func endGroup(p *os.Process) error { return p.Kill() }
 
-// isTerminal tells whether f is a console.
+// isTerminal reports whether f is a console.
 func isTerminal(f *os.File) bool {
 	var mode uint32
 	return syscall.GetConsoleMode(syscall.Handle(f.Fd()), &mode) == nil

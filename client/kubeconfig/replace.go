@@ -8,13 +8,13 @@ import (
 	"github.com/bowline-go/bowline/internal/regular"
 )
 
-// replace writes the files, all of them or, unless the disk fails in the middle, none.
+// replace writes the files: all of them or, unless the disk fails in the middle, none.
 func replace(docs []*document) (err error) {
 	temporary := make([]string, len(docs))
 	defer func() {
 		for _, name := range temporary {
 			if name != "" {
-				_ = os.Remove(name) // it is there only after an error
+				_ = os.Remove(name) // it exists only after an error
 			}
 		}
 	}()
@@ -37,15 +37,15 @@ func replace(docs []*document) (err error) {
 	return nil
 }
 
-// prepare writes what the file is to hold to a new one beside it, and returns its name.
+// prepare writes the new content to a new file beside the old one, and returns its name.
 func (d *document) prepare(data []byte) (name string, err error) {
 	if d.info != nil {
-		// A file that may not be written is not replaced either, although its folder would allow that.
+		// A write-protected file is not replaced either, although its folder would permit that.
 		if err := regular.Writable(d.path); err != nil {
 			return "", err
 		}
 	}
-	f, err := os.CreateTemp(filepath.Dir(d.path), ".kubeconfig-*.tmp") // a name that was free, and mode 0600
+	f, err := os.CreateTemp(filepath.Dir(d.path), ".kubeconfig-*.tmp") // an unused name, and mode 0600
 	if err != nil {
 		return "", err
 	}

@@ -10,23 +10,23 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// stanza is a mapping of a kubeconfig: what its fields hold, and the first thing that is found wrong with it. As with a
-// bufio.Scanner, values may be taken one after the other, and err is looked at in the end; a value after an error is empty.
+// stanza is a mapping of a kubeconfig: its fields, and the first error found in it. As with a bufio.Scanner, the caller
+// may read several values and check err at the end; a value after an error is empty.
 type stanza struct {
 	src    *source
 	path   string                // such as users["admin"]; empty for the file as a whole
 	values map[string]*yaml.Node // the known fields; an explicit null hides what a merge key would bring
 	other  []string              // the names of other fields, at most maxOther of them
-	within []string              // warnings about what is in it
-	place  int                   // the number of stanzas of its kind that come before it in its file
+	within []string              // warnings about its content
+	place  int                   // its index among the stanzas of its kind in its file
 	err    error
 }
 
-// maxOther bounds the unknown fields of which a stanza keeps the names: who has made a mistake needs no more of them, and
-// each is compared with all.
+// maxOther bounds the unknown fields of which a stanza keeps the names: more do not help the user, and each is compared
+// with all.
 const maxOther = 20
 
-// clone returns a stanza of which values can be taken without an effect on s; nil for nil.
+// clone returns a copy, so that reading values has no effect on s; nil for nil.
 func (s *stanza) clone() *stanza {
 	if s == nil {
 		return nil
@@ -35,14 +35,14 @@ func (s *stanza) clone() *stanza {
 	return &c
 }
 
-// fail records that a field is wrong, unless something was wrong before.
+// fail records the error of a field, unless there is an earlier error.
 func (s *stanza) fail(field string, err error) {
 	if s.err == nil {
 		s.err = &FieldError{File: s.src.name, Stanza: s.path, Field: field, Err: err}
 	}
 }
 
-// read takes the known fields of the mapping n, which is not null. Of others only the names are kept.
+// read takes the known fields of the mapping n, which is not null. It keeps only the names of others.
 func (s *stanza) read(n *yaml.Node, known ...string) {
 	s.values = map[string]*yaml.Node{}
 	if n.Kind != yaml.MappingNode {
@@ -52,8 +52,8 @@ func (s *stanza) read(n *yaml.Node, known ...string) {
 	s.merge(n, known)
 }
 
-// merge adds the known fields of n that are not set yet: first those of its own, then those of its YAML merge keys (<<),
-// of which the first wins.
+// merge adds the known fields of n that are not set yet: first its own, then those of its YAML merge keys (<<), of which
+// the first wins.
 func (s *stanza) merge(n *yaml.Node, known []string) {
 	own := map[string]*yaml.Node{}
 	var others []*yaml.Node
@@ -89,7 +89,7 @@ func (s *stanza) merge(n *yaml.Node, known []string) {
 	}
 }
 
-// value returns what a field holds; nil if that is nothing or null, or after an error.
+// value returns the value of a field; nil if it is absent or null, or after an error.
 func (s *stanza) value(field string) *yaml.Node {
 	n := s.values[field]
 	if s.err != nil || n == nil || isNull(n) {
@@ -98,13 +98,14 @@ func (s *stanza) value(field string) *yaml.Node {
 	return n
 }
 
-// has tells whether a field is set: to anything but null and the empty string.
+// has reports whether a field is set: to anything but null and the empty string.
 func (s *stanza) has(field string) bool {
 	n := s.value(field)
 	return n != nil && (n.Kind != yaml.ScalarNode || n.Value != "")
 }
 
-// text returns a string; empty if it is not set. What YAML takes for a number, a date or a boolean stays as it is written.
+// text returns a string; empty if it is not set. Text that YAML would read as a number, a date or a boolean stays as it is
+// written.
 func (s *stanza) text(field string) string {
 	n := s.value(field)
 	if n == nil {
@@ -131,7 +132,7 @@ func (s *stanza) flag(field string) bool {
 	return b
 }
 
-// data returns what is there in base64; nil if it is not set.
+// data decodes a base64 field; nil if it is not set.
 func (s *stanza) data(field string) []byte {
 	text := s.text(field)
 	if text == "" {
@@ -145,7 +146,7 @@ func (s *stanza) data(field string) []byte {
 	return data
 }
 
-// file returns a path, absolute; empty if it is not set.
+// file returns an absolute path; empty if it is not set.
 func (s *stanza) file(field string) string {
 	path := s.text(field)
 	if path == "" {
@@ -167,8 +168,7 @@ func (s *stanza) file(field string) string {
 	return path
 }
 
-// either returns what the field of this name with the suffix -data holds or, where that is not set, the file that the
-// field names.
+// either returns the data of the field with the suffix -data or, if that is not set, the file that the field names.
 func (s *stanza) either(field string) (data []byte, file string) {
 	if data = s.data(field + "-data"); len(data) > 0 {
 		return data, ""
@@ -189,7 +189,7 @@ func (s *stanza) list(field string) []string {
 	return texts
 }
 
-// lists returns lists of strings by their names; nil if it is not set.
+// lists returns lists of strings by name; nil if it is not set.
 func (s *stanza) lists(field string) map[string][]string {
 	n := s.value(field)
 	if n == nil {
@@ -215,7 +215,7 @@ func (s *stanza) lists(field string) map[string][]string {
 	return all
 }
 
-// texts returns the strings of a list, and whether it is one of strings that are not empty.
+// texts returns the strings of a list, and whether n is a list of non-empty strings.
 func texts(n *yaml.Node) (list []string, ok bool) {
 	if n.Kind != yaml.SequenceNode {
 		return nil, isNull(n)
@@ -230,7 +230,7 @@ func texts(n *yaml.Node) (list []string, ok bool) {
 	return list, true
 }
 
-// text returns a string as it is written, and whether it is one.
+// text returns a string as it is written, and whether n is a string.
 func text(n *yaml.Node) (string, bool) {
 	if n.Kind == yaml.ScalarNode {
 		switch n.Tag {
@@ -241,7 +241,7 @@ func text(n *yaml.Node) (string, bool) {
 	return "", false
 }
 
-// follow returns n, or what it is an alias of.
+// follow returns n, or the target of the alias n.
 func follow(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias

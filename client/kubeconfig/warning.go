@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// What is strange and no error becomes a warning: a file may be older or newer than this package, and is often made by a tool
-// that its user cannot change.
+// Findings that are not errors become warnings: a file may be older or newer than this package, and is often written by a
+// tool that its user cannot change.
 
-// ignored returns a warning for each field of s, and in it, that means nothing to anybody.
+// ignored returns a warning for each unknown field of s, and in it.
 func (s *stanza) ignored() (warnings []string) {
 	for _, field := range s.other {
 		if !isFieldName(field) {
@@ -22,8 +22,8 @@ func (s *stanza) ignored() (warnings []string) {
 	return append(warnings, s.within...)
 }
 
-// isFieldName tells whether a name may be shown. What stands in the place of a name after a mistake in the file's layout
-// may be a secret.
+// isFieldName reports whether a name may be shown. After a mistake in the file's layout, a secret may stand in the place
+// of a name.
 func isFieldName(s string) bool {
 	return len(s) <= 40 && !strings.ContainsFunc(s, func(r rune) bool {
 		return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
@@ -36,7 +36,7 @@ func (s *stanza) open() (warnings []string) {
 		if s.has(field) && othersRead(s.src.mode) {
 			warnings = append(warnings, where(s.src.name, s.path)+": "+field+" can be read by others than the file's owner "+
 				modeHint(s.src.mode))
-			break // one is enough to say that the file's mode is wrong
+			break // one warning about the file's mode is enough
 		}
 	}
 	if !s.src.open {
@@ -58,7 +58,7 @@ func (s *stanza) open() (warnings []string) {
 	return warnings
 }
 
-// othersRead tells whether the group or everybody may read a file of this mode. On Windows the mode does not say.
+// othersRead reports whether the group or everybody may read a file of this mode. On Windows the mode does not show that.
 func othersRead(mode fs.FileMode) bool {
 	return runtime.GOOS != "windows" && mode.IsRegular() && mode.Perm()&0o044 != 0
 }

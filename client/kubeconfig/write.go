@@ -10,27 +10,27 @@ import (
 	"slices"
 )
 
-// Write makes one change in the files in which [Load] looks, for tools that log in or choose a context. Options.Path is
-// written alone; it and the folders in which it is are made where they are missing.
+// Write makes one change in the files that [Load] searches, for tools that log in or choose a context. With Options.Path
+// it writes only that file; it creates the file and its folders if they are missing.
 //
-// A stanza is changed in the file from which Load takes it, a new one is added to the first file, and one that is deleted is
-// deleted from all of them, so that none comes to light that it hid. The first file that has a current context gets the new
-// one. Other files are not touched, and of a file that is changed all else stays as it is: unknown fields, order,
-// comments and further documents, YAML or JSON. Blank lines and the layout within a line may change.
+// A stanza is changed in the file from which Load takes it. A new stanza is added to the first file. A deleted stanza is
+// deleted from all files, so that none that it hid appears. The new current context is set in the first file that has one.
+// Other files are not touched. In a changed file all else stays as it is: unknown fields, order, comments and further
+// documents, YAML or JSON. Blank lines and the layout within a line may change.
 //
-// A file is replaced as a whole, from a new file beside it, which is on the disk before: whatever happens, it is either as
-// it was or as it is to be. It keeps its mode and its owner; a new one has mode 0600. Of several files that change, each
-// is replaced for itself, in their order, when all of them are ready.
+// A file is replaced as a whole by a new file beside it, which is on the disk before: whatever happens, the file has
+// either the old or the new content. It keeps its mode and its owner; a new one has mode 0600. If several files change,
+// each is replaced by itself, in their order, when all of them are ready.
 //
-// Nothing is written through a symbolic link. A link stays one, and the file to which it points is replaced, if the link is
-// root's or the user's own: nobody else decides which file that is. The same goes for links to its folders. Other names of
-// the file (hard links) keep what it held.
+// Nothing is written through a symbolic link. A link stays, and the file to which it points is replaced, if the link is
+// root's or the user's own, so that nobody else can choose the file. The same applies to links to its folders. Other names
+// of the file (hard links) keep the old content.
 //
-// While it works it holds a lock: the file's name with ".lock" added, as Kubernetes' own tools do. It waits for a lock of
-// somebody else until ctx ends, at most 10 s; then the error is a [*LockedError].
+// During the change Write holds a lock: the file's name with ".lock" added, as Kubernetes' own tools do. It waits for
+// another program's lock until ctx ends, at most 10 s; then the error is a [*LockedError].
 //
-// What would not load is not written: an error says what is wrong, as Load would, and nothing has changed. Neither is a file
-// that is in UTF-16 or would lose a comment, nor a stanza with anchors, aliases or merge keys of YAML.
+// Write returns an error, and changes nothing, if Load would refuse the result; the error is that of Load. It also refuses
+// to write a file that is in UTF-16 or would lose a comment, and a stanza with anchors, aliases or merge keys of YAML.
 func Write(ctx context.Context, o Options, c Change) error {
 	err := c.validate()
 	if err == nil {
@@ -47,8 +47,8 @@ func Write(ctx context.Context, o Options, c Change) error {
 		return errors.New("write a kubeconfig: KUBECONFIG is not set, and the home directory is not known")
 	}
 
-	// What is to be locked is known only after reading, and what was read counts only after locking. The set of locks grows
-	// with each round, so there are at most as many rounds as files, and one more.
+	// The locks are known only after reading, and the read content is valid only under the locks. The set of locks grows with
+	// each round, so there are at most as many rounds as files, and one more.
 	var names []string
 	for {
 		done, more, err := locked(ctx, names, func() ([]string, error) { return attempt(files, o.Context, c, names) })
@@ -59,7 +59,7 @@ func Write(ctx context.Context, o Options, c Change) error {
 	}
 }
 
-// locked calls f while it holds the locks, and tells whether f asked for none that is not held.
+// locked calls f while it holds the locks, and reports whether f needed no others.
 func locked(ctx context.Context, names []string, f func() ([]string, error)) (done bool, more []string, err error) {
 	release, err := lock(ctx, names)
 	if err != nil {
@@ -70,7 +70,7 @@ func locked(ctx context.Context, names []string, f func() ([]string, error)) (do
 	return len(more) == 0, more, err
 }
 
-// attempt makes the change, if the locks that it needs are among those that are held. If not, it returns all that it needs.
+// attempt makes the change, if it holds the locks that it needs. If not, it returns the names of all of them.
 func attempt(files []string, context string, c Change, held []string) (needed []string, err error) {
 	var docs []*document
 	for _, file := range files {
@@ -78,7 +78,7 @@ func attempt(files []string, context string, c Change, held []string) (needed []
 		if err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(docs, d.isSame) { // by another name, it would be written twice
+		if !slices.ContainsFunc(docs, d.isSame) { // the same file under two names would be written twice
 			docs = append(docs, d)
 		}
 	}
@@ -97,7 +97,7 @@ func attempt(files []string, context string, c Change, held []string) (needed []
 	return nil, replace(docs)
 }
 
-// readDocument opens a file to be edited, which need not exist.
+// readDocument opens a file for editing, which need not exist.
 func readDocument(file string) (*document, error) {
 	d := &document{src: &source{name: file}}
 	if err := d.src.locate(file); err != nil {
@@ -118,7 +118,7 @@ func readDocument(file string) (*document, error) {
 	return d, d.open()
 }
 
-// isSame tells whether two are one file.
+// isSame reports whether two documents are one file.
 func (d *document) isSame(e *document) bool {
 	return d.path == e.path || d.info != nil && e.info != nil && os.SameFile(d.info, e.info)
 }
