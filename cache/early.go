@@ -3,7 +3,7 @@ package cache
 import "github.com/bowline-go/bowline/client/meta"
 
 // This file handles reads of a cache that may not be filled yet. Such a cache reports every object as absent, which a
-// program can easily believe. The store notices reads, and whoever fills it knows what has been listed.
+// program can easily believe. The store notices reads, and its informer knows what has been listed.
 
 // Read describes a read of a cache.
 type Read struct {

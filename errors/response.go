@@ -53,7 +53,7 @@ func statusOf(code int, header http.Header, body []byte) meta.Status {
 	err := json.Unmarshal(body, &s)
 	read := err == nil || stderrors.As(err, &mistyped)
 	if read && s.Kind == statusKind && s.Status != statusSuccess {
-		if s.Code < 400 { // the answer was no success, whatever its body says
+		if s.Code < 400 { // the answer was not a success, whatever its body says
 			s.Code = code
 		}
 		return s

@@ -151,7 +151,7 @@ type common struct {
 type life struct {
 	begun chan struct{} // closed when the informer is about to run
 	ended chan struct{} // closed when it has run
-	err   error         // why; written before ended is closed, read after
+	err   error         // the reason; written before ended is closed, read after
 
 	// Guarded by Factory.mu.
 	users  map[user]bool

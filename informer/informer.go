@@ -53,7 +53,7 @@ type Informer[T meta.Object] struct {
 // span is one Run, for those who wait for it.
 type span struct {
 	ended chan struct{} // closed when the Run ends
-	err   error         // why it did; written before ended is closed, read after
+	err   error         // the reason; written before ended is closed, read after
 }
 
 func newSpan() *span { return &span{ended: make(chan struct{})} }

@@ -329,8 +329,8 @@ type following[T meta.Object] struct {
 	i        *Informer[T]
 	cancel   context.CancelFunc // ends all of them, and the Run
 	pursuits map[*scope[T]]*pursuit
-	err      error    // why one could not go on
-	panicked *relayed // what one panicked with
+	err      error    // why a scope could not go on
+	panicked *relayed // the first panic
 }
 
 // pursuit is the goroutine that follows one scope.

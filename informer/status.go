@@ -27,8 +27,8 @@ type Status struct {
 	Why  string
 	// Progress is how far the current list has come, or how far the last one came.
 	Progress Progress
-	// Err is the last error of a list or a watch, nil when a list, an event or the clean end of a watch has followed. Since is
-	// when the last error happened, whether or not Err still has it.
+	// Err is the last error of a list or a watch. It is nil after a later list, event or clean end of a watch. Since is the
+	// time of the last error, whether or not Err still has it.
 	Err   error
 	Since time.Time
 	// LastEvent is when something last came from the server: a list, an event or a bookmark.

@@ -167,7 +167,7 @@ func (r *reflector[T]) stream(ctx context.Context) input {
 	reuse := g.reuse()
 	// added is called for every object that the server adds, also if Filter or a wide watch leaves it out afterwards.
 	added := func(id meta.Identity) (obj T, reused bool) {
-		// In mode Streaming an object that may be new counts too: that is better than to start again.
+		// In mode Streaming an object that may be new counts too: that is better than starting again.
 		switch {
 		case first.goesOn(id.ResourceVersion), s.mode == Streaming:
 			first.since = time.Now()

@@ -14,7 +14,7 @@ type FieldError struct {
 	File   string // the file, as the caller named it; empty for bytes without a name
 	Stanza string // the part of it, such as users["admin"]; empty for the file as a whole
 	Field  string // the field of the stanza, such as "client-key-data"; empty for the stanza as a whole
-	Err    error  // what is wrong with it
+	Err    error  // the fault
 }
 
 // Error implements error.

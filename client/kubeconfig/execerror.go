@@ -33,7 +33,7 @@ type PluginError struct {
 	// if the plugin wrote directly to a terminal.
 	Stderr string
 
-	Err error // what is wrong
+	Err error // the cause
 }
 
 // Error implements error.

@@ -30,7 +30,7 @@ func (e *LockedError) Error() string {
 func (e *LockedError) Unwrap() error { return e.Err }
 
 const (
-	lockWait  = 10 * time.Second      // how long a lock is waited for
+	lockWait  = 10 * time.Second      // the maximum wait for a lock
 	lockRetry = 20 * time.Millisecond // the interval of attempts
 )
 

@@ -18,7 +18,7 @@ func (c Cluster) String() string { return show(c.fields()) }
 // GoString returns the same as String.
 func (c Cluster) GoString() string { return "kubeconfig.Cluster" + c.String() }
 
-// Format prints String or GoString whatever the verb.
+// Format prints String or GoString for every verb.
 func (c Cluster) Format(f fmt.State, verb rune) { shown.Format(f, verb, c) }
 
 // MarshalJSON encodes c for people, as String does.
@@ -30,7 +30,7 @@ func (u User) String() string { return show(u.fields()) }
 // GoString returns the same as String.
 func (u User) GoString() string { return "kubeconfig.User" + u.String() }
 
-// Format prints String or GoString whatever the verb.
+// Format prints String or GoString for every verb.
 func (u User) Format(f fmt.State, verb rune) { shown.Format(f, verb, u) }
 
 // MarshalJSON encodes u for people, as String does.
@@ -42,7 +42,7 @@ func (e Exec) String() string { return fmt.Sprintf("{command:%q}", e.Command) }
 // GoString returns the same as String.
 func (e Exec) GoString() string { return "kubeconfig.Exec" + e.String() }
 
-// Format prints String or GoString whatever the verb.
+// Format prints String or GoString for every verb.
 func (e Exec) Format(f fmt.State, verb rune) { shown.Format(f, verb, e) }
 
 // MarshalJSON encodes e for people, as String does.
