@@ -10,19 +10,20 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// Who may do what: the reviews of authorization.k8s.io/v1 and authentication.k8s.io/v1. They change nothing on the server.
+// Permissions: the reviews of authorization.k8s.io/v1 and authentication.k8s.io/v1. They change nothing on the server.
 
-// Access is something that somebody may or may not do: a verb on a resource, or on a path that is not a resource's.
+// Access is an operation that a user may or may not be allowed to do: a verb on a resource, or on a path that is not a
+// resource's.
 type Access struct {
-	// Verb is the API's word, such as get, list, watch, create, update, patch, delete or deletecollection, or one of a
-	// resource's own, such as impersonate; for a Path it is an HTTP method in lower case. "*" means every verb.
+	// Verb is the API's word, such as get, list, watch, create, update, patch, delete or deletecollection, or a verb of the
+	// resource's own, such as impersonate. For a Path it is an HTTP method in lower case. "*" means every verb.
 	Verb string
-	// Resource is the resource; "*" in its fields means every one. An empty Version means every version.
+	// Resource is the resource; "*" in its fields means all. An empty Version means every version.
 	Resource meta.GVR
-	// Subresource is its part, such as "status" or "log".
+	// Subresource is the subresource, such as "status" or "log".
 	Subresource string
-	// Key says which object. An empty Name means every object, an empty Namespace every namespace, or none for a resource
-	// that has none.
+	// Key is the object. An empty Name means every object. An empty Namespace means every namespace, or none for a cluster-wide
+	// resource.
 	Key meta.Key
 	// Path is a path that is not a resource's, such as "/healthz" or "/metrics"; it excludes the fields about resources.
 	Path string
@@ -30,48 +31,49 @@ type Access struct {
 
 // Decision is the server's answer to the question whether an access is allowed.
 type Decision struct {
-	// Allowed is whether it is.
+	// Allowed says that the access is allowed.
 	Allowed bool
-	// Denied is whether it is forbidden expressly. Where both are false nobody has an opinion, which comes to the same today.
+	// Denied says that the access is expressly forbidden. If both are false, no authorizer has an opinion, and the access is
+	// refused all the same today.
 	Denied bool
-	// Reason says why, if the server does.
+	// Reason is the server's reason, if it gives one.
 	Reason string
-	// EvaluationError is what went wrong while the server decided, if anything. The decision holds all the same.
+	// EvaluationError is an error that occurred while the server decided, if any. The decision holds all the same.
 	EvaluationError string
 }
 
-// Subject is somebody as the server sees them.
+// Subject is a user as the server sees it.
 type Subject struct {
-	// User is the name.
+	// User is the user's name.
 	User string
-	// UID tells apart two who had the name one after the other.
+	// UID distinguishes two users that had the same name one after the other.
 	UID string
 	// Groups are the groups that the user is in.
 	Groups []string
-	// Extra is what else an authenticator said.
+	// Extra is further information from the authenticator.
 	Extra map[string][]string
 }
 
-// CanI asks the server whether the client may do something (SelfSubjectAccessReview). Everybody may ask. An error means that
+// CanI asks the server whether the client may do something (SelfSubjectAccessReview). Every user may ask. An error means that
 // there is no answer, not that the answer is no.
 func CanI(ctx context.Context, c *Client, a Access) (Decision, error) {
 	return decide(ctx, c, selfAccessReviews, a, nil)
 }
 
-// Can asks the server whether somebody else may do something (SubjectAccessReview), which needs the permission to create
-// these. s needs a User or Groups; the groups are those of s alone, so that of everybody who is logged in,
-// "system:authenticated", is to be named.
+// Can asks the server whether another user may do something (SubjectAccessReview). The client needs permission to create such
+// reviews. s needs a User or Groups. The server considers only the groups in s: add "system:authenticated", the group of all
+// authenticated users, if it applies.
 func Can(ctx context.Context, c *Client, s Subject, a Access) (Decision, error) {
 	return decide(ctx, c, accessReviews, a, &s)
 }
 
-// SubjectRules is what somebody may do in a namespace, as far as it can be listed.
+// SubjectRules are the operations that a user may do in a namespace, as far as they can be listed.
 type SubjectRules struct {
-	// Resources and Paths are what is allowed, in no order and with repetitions.
+	// Resources and Paths are the allowed operations, in no order and with repetitions.
 	Resources []ResourceRule
 	Paths     []PathRule
-	// Incomplete is whether more may be allowed than is listed, because an authorizer cannot list what it allows. Then
-	// EvaluationError may say more.
+	// Incomplete says that more may be allowed than is listed, because an authorizer cannot list its rules. EvaluationError may
+	// then say more.
 	Incomplete      bool
 	EvaluationError string
 }
@@ -80,18 +82,18 @@ type SubjectRules struct {
 type ResourceRule struct {
 	Verbs     []string `json:"verbs"`
 	Groups    []string `json:"apiGroups"`
-	Resources []string `json:"resources"`     // a subresource is "pods/log"
+	Resources []string `json:"resources"`     // a subresource is written "pods/log"
 	Names     []string `json:"resourceNames"` // empty means every object
 }
 
-// PathRule allows verbs on paths that are no resource's. A path may end in "*".
+// PathRule allows verbs on paths that are not a resource's. A path may end in "*".
 type PathRule struct {
 	Verbs []string `json:"verbs"`
 	Paths []string `json:"nonResourceURLs"`
 }
 
-// Rules lists what the client may do in a namespace (SelfSubjectRulesReview). It is for showing it to people: whether one
-// access is allowed is for [CanI] to say.
+// Rules lists what the client may do in a namespace (SelfSubjectRulesReview). Use it to show the rules to people, and [CanI] to
+// find out whether one access is allowed.
 func Rules(ctx context.Context, c *Client, namespace string) (SubjectRules, error) {
 	obj := &rulesReview{}
 	obj.Spec.Namespace = namespace
@@ -107,8 +109,8 @@ func Rules(ctx context.Context, c *Client, namespace string) (SubjectRules, erro
 	return SubjectRules{Resources: s.Resources, Paths: s.Paths, Incomplete: s.Incomplete, EvaluationError: shown.Text(s.EvaluationError)}, nil
 }
 
-// WhoAmI asks the server whom it takes the client for (SelfSubjectReview, in every cluster since 1.28). Everybody may ask.
-// Where the client impersonates somebody, that is who it is.
+// WhoAmI asks the server which user it takes the client for (SelfSubjectReview, in every cluster since 1.28). Every user may ask.
+// If the client impersonates a user, the answer is that user.
 func WhoAmI(ctx context.Context, c *Client) (Subject, error) {
 	got, err := For(c, selfReviews).Create(ctx, &selfReview{})
 	if err != nil {
@@ -162,7 +164,7 @@ func decide(ctx context.Context, c *Client, t Type[*accessReview], a Access, s *
 	return Decision{Allowed: d.Allowed, Denied: d.Denied, Reason: shown.Text(d.Reason), EvaluationError: shown.Text(d.EvaluationError)}, nil
 }
 
-// The objects on the wire. They have metadata that nobody needs.
+// The objects on the wire. Their metadata is not used.
 
 type accessReview struct {
 	meta.Identity `json:"metadata"`

@@ -21,14 +21,14 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Client talks to one API server. It is safe for use by several goroutines at once and holds no goroutine of its own, but
+// Client talks to one API server. It is safe for use by several goroutines at once. It holds no goroutine of its own, except
 // while it reads a file or fetches a credential.
 type Client struct {
 	server    *url.URL
 	http      *http.Client
 	transport *conn.Transport
 	name      string // that the server's certificate must have
-	insecure  bool   // any certificate will do
+	insecure  bool   // any certificate is accepted
 	userAgent string
 	limiter   *rate.Limiter
 	hooks     Hooks
@@ -47,8 +47,8 @@ type Client struct {
 	test      *undertest.Test
 }
 
-// New returns a client of the server that cfg names. It does no I/O: a server that cannot be reached, or a file that cannot
-// be read, shows in the first call. Every reason why cfg cannot be used is in the error.
+// New returns a client of the server that cfg names. It does no I/O: the first call fails if the server cannot be reached, or if
+// a file cannot be read. New's error has every reason why cfg cannot be used.
 func New(cfg Config) (*Client, error) {
 	server, err := cfg.validate()
 	if err != nil {
@@ -82,11 +82,10 @@ func New(cfg Config) (*Client, error) {
 	}, nil
 }
 
-// Close closes the connections that are idle, those of a RoundTripper from Config.Wrap too, if that has the method
-// CloseIdleConnections, and ends what fetches a new credential in the background for this client only. Calls in flight go
-// on, and their connections are closed after the last of them. The client stays usable: it opens connections again as it
-// needs them, and reads its files again. A program that ends, or keeps its client for good, need not call it. It must not
-// be called by a hook.
+// Close closes idle connections, and ends the background fetch of a credential for this client only. If Config.Wrap returned a
+// RoundTripper with the method CloseIdleConnections, Close calls that too. Calls in flight go on, and their connections are
+// closed after the last of them. The client stays usable: it opens connections as it needs them, and reads its files again. A
+// program that ends, or keeps its client for good, need not call Close. A hook must not call it.
 func (c *Client) Close() {
 	c.transport.Close()
 }
@@ -101,13 +100,14 @@ func (c *Client) streamOptions(keepManagedFields bool) jsonstream.Options {
 	return jsonstream.Options{MaxObject: c.maxObject, KeepManagedFields: keepManagedFields}
 }
 
-// Trust says by what c knows its server: "plain" for a server without TLS, "unverified" with TLS.Insecure, and otherwise the name that
-// the server's certificate must have, and the system's authorities or a digest of those that TLS names. Two clients that say
-// the same believe the same answers of one server. So what a program keeps of answers, on a disk for instance, is to be kept
-// with it: a client that verifies must not believe what another one has read without. It has no secret in it.
+// Trust returns a text that says how c verifies its server: "plain" for a server without TLS, "unverified" with TLS.Insecure, and
+// otherwise the name that the server's certificate must have, with the system's authorities or a digest of those that TLS names.
+// Two clients with the same text believe the same answers of one server. If a program stores answers, on a disk for instance, it
+// must store the text with them: a client that verifies must not believe an answer that another one has read without. The text
+// has no secret in it.
 //
-// It needs what is in the files that TLS names, and waits for them as a request does; the error says why they cannot be used, or
-// that ctx has ended.
+// Trust reads the files that TLS names, and waits for them as a request does. It returns an error if they cannot be used or ctx
+// has ended.
 func (c *Client) Trust(ctx context.Context) (string, error) {
 	switch {
 	case c.server.Scheme == "http":

@@ -13,14 +13,14 @@ import (
 	"github.com/bowline-go/bowline/internal/conn"
 )
 
-// Concurrency bounds how many requests are under way at a time, by how the server bears them: the bound halves when the server
-// says that it has too many (429, or 503 with Retry-After), shrinks a little when answers take much longer than they could, and
-// grows slowly while it is what requests wait for.
+// Concurrency bounds how many requests are under way at a time, and adapts the bound to the server. The bound halves when the
+// server says that it has too many requests (429, or 503 with Retry-After). It shrinks a little when answers take much longer
+// than they could. It grows slowly while requests wait for it.
 //
-// A request is under way until the headers of its answer are there, so that a caller may send another while it reads an answer.
-// Watches are not counted, nor is what a [Credentials] sends for a new credential, since requests that wait for that one may
-// take up all that there is. Those who wait are let through in the order in which they came. It is safe for use by several
-// goroutines and clients at once, and holds no goroutine.
+// A request is under way until the headers of its answer arrive, so a caller may send another request while it reads an answer.
+// Watches do not count. The requests of a [Credentials] for a new credential do not count either, because the requests that wait
+// for it may take up the whole bound. Waiting requests go in the order in which they came. A Concurrency is safe for use by
+// several goroutines and clients at once, and holds no goroutine.
 type Concurrency struct {
 	err      error // why it cannot be used
 	min, max float64
@@ -28,21 +28,20 @@ type Concurrency struct {
 	mu       sync.Mutex // guards the rest
 	limit    float64
 	inFlight int
-	waiting  list.List // of chan struct{}, which is closed when a slot has been taken for its owner
+	waiting  list.List // of chan struct{}, which is closed when its owner gets a slot
 	lowered  time.Time // when limit was lowered last
 	latency  map[latencyClass]*latency
 }
 
 // ConcurrencyOptions bound a [Concurrency]. The zero value is a usable default.
 type ConcurrencyOptions struct {
-	// Min and Max bound the bound; 0 means 2 and 500.
+	// Min and Max limit the bound; 0 means 2 and 500.
 	Min, Max int
-	// Start is the bound at first; 0 means 20, or the nearest that Min and Max allow.
+	// Start is the initial bound; 0 means 20, or the nearest number that Min and Max allow.
 	Start int
 }
 
-// NewConcurrency returns a Concurrency for one or more clients of one server. Options that cannot be right show in the error
-// of New.
+// NewConcurrency returns a Concurrency for one or more clients of one server. If the options are invalid, New returns the error.
 func NewConcurrency(o ConcurrencyOptions) *Concurrency {
 	c := &Concurrency{latency: make(map[latencyClass]*latency)}
 	if o.Min < 0 || o.Max < 0 || o.Start < 0 {
@@ -67,7 +66,7 @@ func NewConcurrency(o ConcurrencyOptions) *Concurrency {
 	return c
 }
 
-// usable returns why c cannot be used, if it cannot.
+// usable returns the reason why c cannot be used, or nil.
 func (c *Concurrency) usable() error {
 	if c.err == nil && c.max == 0 {
 		return errors.New("client.Config: Concurrency must be made by NewConcurrency")
@@ -89,7 +88,7 @@ func (c *Concurrency) InFlight() int {
 	return c.inFlight
 }
 
-// slot is the right to have one request under way. The nil slot is one of no Concurrency.
+// slot is the right to have one request under way. A nil slot belongs to no Concurrency.
 type slot struct {
 	c     *Concurrency
 	since time.Time
@@ -119,7 +118,7 @@ func (c *Concurrency) acquire(ctx context.Context) (*slot, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	select {
-	case <-turn: // it came at the same moment
+	case <-turn: // the slot came at the same moment
 		c.inFlight--
 	default:
 		c.waiting.Remove(place)
@@ -128,7 +127,7 @@ func (c *Concurrency) acquire(ctx context.Context) (*slot, error) {
 	return nil, conn.ContextError(ctx)
 }
 
-// admit lets those through for whom there is room. c.mu is held.
+// admit gives free slots to waiting requests. c.mu is held.
 func (c *Concurrency) admit() {
 	for c.inFlight < int(c.limit) && c.waiting.Len() > 0 {
 		c.inFlight++
@@ -136,8 +135,7 @@ func (c *Concurrency) admit() {
 	}
 }
 
-// release gives the slot back, and learns from how the request went: its answer, nil where there was none, and how long that
-// took.
+// release gives the slot back, and adapts the bound to the request's answer, nil if there was none, and to its duration.
 func (s *slot) release(r RequestInfo, resp *http.Response) {
 	if s == nil {
 		return
@@ -147,7 +145,7 @@ func (s *slot) release(r RequestInfo, resp *http.Response) {
 	defer c.mu.Unlock()
 	c.inFlight--
 	switch {
-	case resp == nil: // that says nothing about how many requests the server bears
+	case resp == nil: // no answer says nothing about the server's load
 	case isBusy(resp) && r.Subresource != "eviction": // there, 429 is about a disruption budget
 		c.lower(s, 0.5)
 	case hasLatency(r) && c.latencyOf(latencyClass{r.Verb, r.Resource}).rises(r.Duration):
@@ -158,8 +156,8 @@ func (s *slot) release(r RequestInfo, resp *http.Response) {
 	c.admit()
 }
 
-// lower multiplies the bound, unless it has been lowered since the request was sent: what is told by requests that were under
-// way together is one thing.
+// lower multiplies the bound by a factor, unless it has been lowered since the request was sent: requests that were under way
+// together report the same overload.
 func (c *Concurrency) lower(s *slot, by float64) {
 	if s.since.Before(c.lowered) {
 		return
@@ -168,19 +166,19 @@ func (c *Concurrency) lower(s *slot, by float64) {
 	c.lowered = time.Now()
 }
 
-// latencyClass is what takes about the same time.
+// latencyClass is a class of requests that take about the same time.
 type latencyClass struct {
 	verb     string
 	resource meta.GVR
 }
 
-// hasLatency reports whether r is one of many that take about the same time: a call about one object. A list is as long as
-// it is.
+// hasLatency reports whether the time of r can be compared with that of others: r is a call about one object. The time of a list
+// depends on its length.
 func hasLatency(r RequestInfo) bool {
 	return r.Resource != (meta.GVR{}) && r.Verb != "list" && r.Verb != "deletecollection" && r.Subresource == ""
 }
 
-// maxLatencies bounds how many classes are remembered.
+// maxLatencies bounds the number of classes in memory.
 const maxLatencies = 256
 
 func (c *Concurrency) latencyOf(class latencyClass) *latency {
@@ -195,16 +193,16 @@ func (c *Concurrency) latencyOf(class latencyClass) *latency {
 	return l
 }
 
-// latency tells whether answers take much longer than the best seen in the last 10 to 20 minutes.
+// latency detects whether answers take much longer than the best of the last 10 to 20 minutes.
 type latency struct {
-	mean       time.Duration // of the last ones, the last eighth each
+	mean       time.Duration // moving average: each answer counts one eighth
 	best, past time.Duration // in this period and in the one before; 0 = none
 	began      time.Time     // this period
 }
 
 const (
 	latencyPeriod = 10 * time.Minute
-	// latencyRise is how many times the best a mean must be, and latencySlack by how much it must be above, to be a rise.
+	// A mean is a rise if it is more than latencyRise times the best, and more than latencySlack above it.
 	latencyRise  = 3
 	latencySlack = 20 * time.Millisecond
 )

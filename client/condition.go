@@ -10,16 +10,16 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// Condition is what [WaitFor] waits for. The functions of this package make the usual ones; a literal makes any other.
+// Condition is the goal of a [WaitFor]. The functions of this package make the usual conditions; use a literal for any other.
 type Condition struct {
-	// Name completes the sentence "wait for the pod to be ...", as "ready".
+	// Name completes the sentence "wait for the pod to be ...", as in "ready".
 	Name string
-	// Met is asked about each state of the object, nil where it does not exist, by the goroutine that waits. state says what
-	// there is in a few words, for the error of a wait that ends without it. An error ends the wait: it is for what makes
-	// waiting on pointless.
+	// Met reports whether a state of the object meets the condition; obj is nil if the object does not exist. The waiting
+	// goroutine calls it with each state. state describes obj in a few words, for the error of a wait that ends without success.
+	// An error ends the wait: return one when further waiting is pointless.
 	Met func(obj *meta.Raw) (met bool, state string, err error)
-	// AwaitResource makes the wait go on where the server does not know the resource, as before its CustomResourceDefinition
-	// is there. Otherwise that ends it.
+	// AwaitResource makes the wait go on if the server does not know the resource, as before its CustomResourceDefinition exists.
+	// Without it an unknown resource ends the wait.
 	AwaitResource bool
 }
 
@@ -30,8 +30,8 @@ func UntilCreated() Condition {
 	}}
 }
 
-// UntilDeleted is met when the object does not exist, or, where uid is not empty, when the one of that name has another uid:
-// then it has been deleted and created again.
+// UntilDeleted is met when the object does not exist. If uid is not empty, it is also met when the object of that name has
+// another uid: then the first object has been deleted, and a new one created.
 func UntilDeleted(uid string) Condition {
 	return Condition{Name: "deleted", Met: func(obj *meta.Raw) (bool, string, error) {
 		switch {
@@ -48,8 +48,8 @@ func UntilDeleted(uid string) Condition {
 	}}
 }
 
-// UntilTrue is met when status.conditions has the condition, such as "Ready", and it is True and not older than what is
-// wanted now: where it, or else status, says the generation that it is about (observedGeneration), that must be the object's.
+// UntilTrue is met when status.conditions has the condition, such as "Ready", and it is True and current. If the condition, or
+// else status, names the generation that it is about (observedGeneration), that must be the object's.
 func UntilTrue(condition string) Condition {
 	return Condition{Name: condition, Met: func(obj *meta.Raw) (bool, string, error) {
 		s := statusOf(obj)
@@ -57,7 +57,7 @@ func UntilTrue(condition string) Condition {
 	}}
 }
 
-// UntilPodReady is met when a pod is ready. It is an error when the pod has ended (its phase is Succeeded or Failed).
+// UntilPodReady is met when a pod is ready. It fails when the pod has ended (its phase is Succeeded or Failed).
 func UntilPodReady() Condition {
 	return Condition{Name: "ready", Met: func(obj *meta.Raw) (bool, string, error) {
 		s := statusOf(obj)
@@ -78,9 +78,8 @@ func UntilPodReady() Condition {
 	}}
 }
 
-// UntilAvailable is met when the controller of a Deployment has seen its latest change and finds enough pods available, be they
-// of the latest template or of the one before. It is an error when they are not and the Deployment's progress deadline has
-// passed.
+// UntilAvailable is met when the controller of a Deployment has seen its latest change and finds enough pods available, of the
+// latest template or of the one before. It fails when there are too few and the Deployment's progress deadline has passed.
 func UntilAvailable() Condition {
 	return Condition{Name: "available", Met: func(obj *meta.Raw) (bool, string, error) {
 		s := statusOf(obj)
@@ -96,7 +95,7 @@ func UntilAvailable() Condition {
 	}}
 }
 
-// UntilComplete is met when a Job is complete. It is an error when the Job has failed.
+// UntilComplete is met when a Job is complete. It fails when the Job has failed.
 func UntilComplete() Condition {
 	return Condition{Name: "complete", Met: func(obj *meta.Raw) (bool, string, error) {
 		s := statusOf(obj)
@@ -108,7 +107,7 @@ func UntilComplete() Condition {
 	}}
 }
 
-// UntilEstablished is met when the server serves what a CustomResourceDefinition defines. It is an error when the names of the
+// UntilEstablished is met when the server serves the resource of a CustomResourceDefinition. It fails when the names of the
 // definition are taken.
 func UntilEstablished() Condition {
 	return Condition{Name: "established", Met: func(obj *meta.Raw) (bool, string, error) {
@@ -124,8 +123,8 @@ func UntilEstablished() Condition {
 	}}
 }
 
-// Until is met when the object exists, fits T, and met says so; name completes the sentence "wait for the pod to be ...". An
-// error of met ends the wait, and so does an object that does not fit T. Of metadata T is given the fields of
+// Until is met when the object exists, fits T, and met returns true. name completes the sentence "wait for the pod to be ...". An
+// error of met ends the wait, and so does an object that does not fit T. In metadata, T gets only the fields of
 // [meta.ObjectMeta].
 func Until[T meta.Object](name string, met func(obj T) (bool, error)) Condition {
 	return Condition{Name: name, Met: func(raw *meta.Raw) (bool, string, error) {
@@ -154,7 +153,7 @@ type statusCondition struct {
 	ObservedGeneration *int64 `json:"observedGeneration"`
 }
 
-// statusConditions are decoded as any other part of an object is: by case-sensitive names.
+// statusConditions are decoded like the rest of an object: by case-sensitive names.
 type statusConditions struct{ items []statusCondition }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -166,9 +165,9 @@ func (c *statusConditions) UnmarshalJSON(b []byte) (err error) {
 	return err
 }
 
-// objectStatus is what conditions look at.
+// objectStatus is the part of an object that conditions look at.
 type objectStatus struct {
-	obj        *meta.Raw // nil where it does not exist
+	obj        *meta.Raw // nil if it does not exist
 	conditions []statusCondition
 	err        error // why status.conditions cannot be read
 }
@@ -178,7 +177,7 @@ func statusOf(obj *meta.Raw) objectStatus {
 	return objectStatus{obj: obj, conditions: c.items, err: err}
 }
 
-// member returns a member of status that is a string; what is none counts as empty.
+// member returns a member of status that is a string; any other value counts as empty.
 func (s objectStatus) member(name string) string {
 	text, _, _ := meta.Nested[string](s.obj, "status", name)
 	return text
@@ -192,13 +191,13 @@ func (s objectStatus) find(kind string) (statusCondition, bool) {
 	return s.conditions[i], true
 }
 
-// isTrue reports whether there is a condition of a type that is True and current.
+// isTrue reports whether the object has a condition of the type that is True and current.
 func (s objectStatus) isTrue(kind string) bool {
 	c, found := s.find(kind)
 	return found && c.Status == "True" && s.isCurrent(c)
 }
 
-// observed returns the generation that a condition is about, where that is said.
+// observed returns the generation that a condition is about, if the object says so.
 func (s objectStatus) observed(c statusCondition) (generation int64, said bool) {
 	if c.ObservedGeneration != nil {
 		return *c.ObservedGeneration, true
@@ -212,7 +211,7 @@ func (s objectStatus) isCurrent(c statusCondition) bool {
 	return !said || observed >= s.obj.Generation
 }
 
-// text says how the condition of a type is, for people. It is empty for an object that does not exist.
+// text describes the condition of a type for people. It is empty for an object that does not exist.
 func (s objectStatus) text(kind string) string {
 	if s.obj == nil {
 		return ""
@@ -231,7 +230,7 @@ func (s objectStatus) text(kind string) string {
 	return text
 }
 
-// withReason joins what there is of a text, a reason and a message, which the server chose.
+// withReason joins the non-empty ones of a text, a reason and a message from the server.
 func withReason(parts ...string) string {
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	if len(parts) == 0 {

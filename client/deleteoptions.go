@@ -7,46 +7,46 @@ import (
 	"time"
 )
 
-// DeleteOptions choose how an object is deleted. The zero value deletes whatever has the name, in the server's default way.
+// DeleteOptions choose how an object is deleted. The zero value deletes any object of that name, in the server's default way.
 type DeleteOptions struct {
-	// UID and ResourceVersion are preconditions: where the object's differ, nothing happens and the error is a Conflict.
+	// UID and ResourceVersion are preconditions: if the object's differ, nothing happens and the error is a Conflict.
 	UID             string
 	ResourceVersion string
-	// Propagation says what happens to the objects that this one owns; empty is the default of the resource.
+	// Propagation says what happens to the objects that this one owns; empty means the default of the resource.
 	Propagation Propagation
-	// GracePeriod is how long the object may take to end, in whole seconds; 0 is the default of the resource, and
-	// Immediately asks for none.
+	// GracePeriod is how long the object may take to end, in whole seconds; 0 means the default of the resource, and Immediately
+	// means no grace period.
 	GracePeriod time.Duration
 	// IgnoreStoreReadError removes an object that the server cannot read from its store, such as one whose encryption key is
-	// lost; see KEP-3926. What it owns stays, its finalizers are passed over, and what depends on that may break the cluster:
-	// it is the API's ignoreStoreReadErrorWithClusterBreakingPotential. It needs a permission of its own, has no effect on an
-	// object that can be read, and excludes every other option, WriteOptions.DryRun too.
+	// lost; see KEP-3926. The objects that it owns stay, and its finalizers are ignored, which may break the cluster: this is the
+	// API's ignoreStoreReadErrorWithClusterBreakingPotential. It needs a permission of its own, has no effect on an object that
+	// can be read, and excludes every other option, WriteOptions.DryRun too.
 	IgnoreStoreReadError bool
 }
 
-// Immediately is the DeleteOptions.GracePeriod that deletes without one.
+// Immediately is the DeleteOptions.GracePeriod that deletes without a grace period.
 const Immediately time.Duration = -1
 
 // Propagation says what a deletion does to the objects that the deleted one owns.
 type Propagation string
 
 const (
-	// Background deletes the object at once and what it owns afterwards.
+	// Background deletes the object at once, and the objects that it owns afterwards.
 	Background Propagation = "Background"
-	// Foreground deletes what the object owns first.
+	// Foreground deletes the objects that it owns first.
 	Foreground Propagation = "Foreground"
-	// Orphan leaves what the object owns.
+	// Orphan leaves the objects that it owns.
 	Orphan Propagation = "Orphan"
 )
 
 // Selection says which objects of a collection [Resource.DeleteCollection] deletes.
 type Selection struct {
-	// Namespace is where; it must be set for a namespaced resource, unless [Resource.In] says it.
+	// Namespace is the namespace; it must be set for a namespaced resource, unless [Resource.In] has set it.
 	Namespace string
 	// LabelSelector and FieldSelector are the API's selectors. Without either, Everything must be set.
 	LabelSelector string
 	FieldSelector string
-	// Everything says that all of the collection is meant where there is no selector.
+	// Everything selects the whole collection. It is required if there is no selector.
 	Everything bool
 }
 
@@ -84,7 +84,7 @@ type preconditions struct {
 	ResourceVersion string `json:"resourceVersion,omitempty"`
 }
 
-// body returns the options as they are sent.
+// body returns the options in their wire form.
 func (o DeleteOptions) body(dryRun bool) (deleteBody, error) {
 	b := deleteBody{Kind: "DeleteOptions", APIVersion: "v1", PropagationPolicy: o.Propagation, IgnoreReadError: o.IgnoreStoreReadError}
 	if o.IgnoreStoreReadError && (dryRun || o != DeleteOptions{IgnoreStoreReadError: true}) {
@@ -107,7 +107,7 @@ func (o DeleteOptions) body(dryRun bool) (deleteBody, error) {
 		seconds := int64(o.GracePeriod / time.Second)
 		b.GracePeriodSeconds = &seconds
 	}
-	// The server heeds no query parameter of a deletion that has a body: a dry run must be said here.
+	// The server ignores the query parameters of a deletion that has a body, so the dry run must be in the body.
 	if dryRun {
 		b.DryRun = []string{"All"}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Whether something is allowed is a question to the server, and no is an answer to it, not an error.
+// The server answers whether an access is allowed. The answer no is not an error.
 func ExampleCanI() {
 	readOnly := clienttest.Options{Authorize: func(a clienttest.Access) (bool, string) {
 		return a.Verb == "get" || a.Verb == "list" || a.Verb == "create" && a.Request.Resource.Group == "authorization.k8s.io", "read-only"
@@ -33,7 +33,7 @@ func ExampleCanI() {
 	// delete false
 }
 
-// Who the server takes the client for, be it by its credential or because it acts for somebody.
+// WhoAmI returns the user that the server takes the client for, also when the client impersonates one.
 func ExampleWhoAmI() {
 	withServerOf(clienttest.Options{}, func(ctx context.Context, _ *client.Client, srv *clienttest.Server) error {
 		cfg := srv.Config()

@@ -10,7 +10,7 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// Ensure says what it did. What others have set stays, and nothing is sent for what is there.
+// Ensure reports what it did. It keeps fields that others have set, and sends nothing if there is nothing to change.
 func ExampleResource_Ensure() {
 	withServer(func(ctx context.Context, c *client.Client) error {
 		settings := client.For(c, AllSettings)
@@ -35,7 +35,7 @@ func ExampleResource_Ensure() {
 	// true
 }
 
-// While an object has a finalizer, it is not gone before its owner has cleaned up.
+// An object with a finalizer exists until the finalizer's owner has cleaned up and removed it.
 func ExampleResource_AddFinalizer() {
 	const cleanup = "example.com/cleanup"
 	withServer(func(ctx context.Context, c *client.Client) error {
@@ -52,7 +52,7 @@ func ExampleResource_AddFinalizer() {
 		}
 		_, err := settings.AddFinalizer(ctx, key, "example.com/late")
 		fmt.Println(err)
-		if _, err := settings.RemoveFinalizer(ctx, key, cleanup); err != nil { // when all is cleaned up
+		if _, err := settings.RemoveFinalizer(ctx, key, cleanup); err != nil { // after the clean-up
 			return err
 		}
 		_, err = settings.Get(ctx, key)
@@ -69,7 +69,7 @@ type Part struct {
 	meta.ObjectMeta `json:"metadata"`
 }
 
-// The kind of the owner comes from its descriptor, so the owner need not know it.
+// The owner's kind comes from its descriptor, so the owner itself need not have it.
 func ExampleSetController() {
 	owner := &Settings{Identity: meta.Identity{Namespace: "default", Name: "web", UID: "0a1b"}}
 	part := &Part{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "part"}}

@@ -11,13 +11,13 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Labelled is what a program that labels config maps needs of them.
+// Labelled has the fields of a config map that a program needs to label it.
 type Labelled struct {
 	meta.Identity `json:"metadata"`
 	Data          map[string]string `json:"data,omitempty"`
 }
 
-// An update that would remove what its type does not name is refused; Modify keeps it.
+// Update refuses to remove fields that its type does not have; Modify keeps them.
 func ExampleProjectionError() {
 	withServer(func(ctx context.Context, c *client.Client) error {
 		whole := &meta.Unstructured{Object: map[string]any{
@@ -55,7 +55,7 @@ func ExampleProjectionError() {
 	// map[app:web] map[color:red]
 }
 
-// Nothing that Modify cannot know is told as a success or as a failure.
+// If Modify cannot know whether it has written, its error says so.
 func ExampleModifyError() {
 	withServerOf(clienttest.Options{}, func(ctx context.Context, c *client.Client, srv *clienttest.Server) error {
 		settings := client.For(c, AllSettings)
@@ -90,7 +90,7 @@ type Website struct {
 	} `json:"status,omitzero"`
 }
 
-// A server leaves out a change of status that comes by the wrong way, and says nothing. Modify does.
+// The server silently ignores a change of status that is not sent to the status subresource. Modify reports it.
 func ExampleIgnoredError() {
 	sites := client.Type[*Website]{Group: "example.com", Version: "v1", Kind: "Website", Resource: "websites"}
 	o := clienttest.Options{Resources: []clienttest.Resource{{

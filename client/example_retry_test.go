@@ -12,7 +12,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// A hook sees what is sent again, and why. Here the server is busy at first.
+// Hooks.Retry is called for each retry, with the reason. Here the server is busy at first.
 func ExampleRetry() {
 	ctx, stop := context.WithCancel(context.Background())
 	srv := clienttest.New(clienttest.Options{})
@@ -44,7 +44,7 @@ func ExampleRetry() {
 	// 0 objects, <nil>
 }
 
-// A call that was sent more than once says so, and what it is about is the last attempt.
+// The error of a call that was sent more than once says so; its cause is the error of the last attempt.
 func ExampleRetryError() {
 	var err error = &client.OpError{
 		Verb: "update", Resource: AllSettings.GVR(), Key: meta.Key{Namespace: "default", Name: "web"},
@@ -63,7 +63,7 @@ func ExampleRetryError() {
 	// 2 attempts
 }
 
-// One Concurrency for all clients of a server finds out how many requests at a time it takes.
+// One Concurrency for all clients of a server finds out how many requests the server takes at a time.
 func ExampleConcurrency() {
 	limit := client.NewConcurrency(client.ConcurrencyOptions{Min: 4, Max: 100, Start: 50})
 	cfg := client.Config{Server: "https://10.0.0.1:6443", Concurrency: limit}

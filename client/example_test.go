@@ -15,13 +15,13 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// Settings is a config map as this program sees it: what it does not name is neither decoded nor lost.
+// Settings has the fields of a config map that this program uses. Other fields are not decoded, and not lost.
 type Settings struct {
 	meta.Identity `json:"metadata"`
 	Data          map[string]string `json:"data"`
 }
 
-// AllSettings says where the server has them.
+// AllSettings describes the resource of Settings.
 var AllSettings = client.Type[*Settings]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
 
 // withServer runs an example against an API server in this process.
@@ -29,7 +29,7 @@ func withServer(f func(ctx context.Context, c *client.Client) error) {
 	withServerOf(clienttest.Options{}, func(ctx context.Context, c *client.Client, _ *clienttest.Server) error { return f(ctx, c) })
 }
 
-// withServerOf is withServer for a server of one's own making.
+// withServerOf is withServer with options for the server.
 func withServerOf(o clienttest.Options, f func(ctx context.Context, c *client.Client, srv *clienttest.Server) error) {
 	ctx, stop := context.WithCancel(context.Background())
 	srv := clienttest.New(o)
@@ -45,7 +45,7 @@ func withServerOf(o clienttest.Options, f func(ctx context.Context, c *client.Cl
 	}
 }
 
-// A struct and a descriptor are a typed client.
+// A struct and a descriptor make a typed client.
 func Example() {
 	withServer(func(ctx context.Context, c *client.Client) error {
 		settings := client.For(c, AllSettings)
@@ -80,7 +80,7 @@ func Example() {
 	// true get configmaps "default/web": server said NotFound (404): configmaps "web" not found
 }
 
-// A list arrives page by page and object by object; one that does not decode costs nobody else.
+// A list arrives page by page and object by object. An object that does not decode does not affect the others.
 func ExampleResource_All() {
 	withServer(func(ctx context.Context, c *client.Client) error {
 		settings := client.For(c, AllSettings)
@@ -132,7 +132,7 @@ func ExampleResource_Watch() {
 	// ADDED default/a
 }
 
-// Of large objects the metadata alone is often enough, and cheaper for everybody.
+// If the metadata of large objects is enough, reading only that is cheaper for the client and the server.
 func ExampleMetadata() {
 	withServer(func(ctx context.Context, c *client.Client) error {
 		settings := client.For(c, AllSettings)
@@ -157,7 +157,7 @@ func ExampleMetadata() {
 	// create configmaps "default/empty": a handle of client.Metadata cannot write whole objects: use Patch, or the Resource that Metadata was called with
 }
 
-// Modify reads, changes and writes until nobody else has written in between, so that each of these is counted.
+// Modify reads, changes and writes again after a conflict, so each of these increments is counted.
 func ExampleResource_Modify() {
 	withServer(func(ctx context.Context, c *client.Client) error {
 		settings := client.For(c, AllSettings)
@@ -173,7 +173,7 @@ func ExampleResource_Modify() {
 				_, errs[i] = settings.Modify(ctx, key, func(s *Settings) error {
 					n, err := strconv.Atoi(s.Data["count"])
 					s.Data["count"] = strconv.Itoa(n + 1)
-					return err // had there been one, nothing would be written
+					return err // with an error, nothing would be written
 				})
 			})
 		}
@@ -196,7 +196,7 @@ func ExampleConfig_String() {
 	// {Server:https://10.0.0.1:6443 CAFile: CAData: CertFile: CertData: KeyFile: KeyData: ServerName: Insecure:false BearerToken:[redacted] BearerTokenFile: UserAgent: Username: Password: Credentials: Impersonate:}
 }
 
-// A source of tokens is called when there is a need for one, once for all who wait.
+// The client calls a source of tokens when it needs a token, once for all requests that wait.
 func ExampleNewCredentials() {
 	vault := client.NewCredentials(func(ctx context.Context) (client.Credential, error) {
 		return client.Credential{Token: "secret", Expires: time.Now().Add(time.Hour)}, nil
@@ -212,7 +212,7 @@ func ExampleNewCredentials() {
 	// client of https://10.0.0.1:6443 client.Credentials
 }
 
-// A server that acts for its users needs one client, and a handle for each of them.
+// A program that acts for its users needs one client, and a handle for each user.
 func ExampleResource_As() {
 	withServer(func(ctx context.Context, c *client.Client) error {
 		all := client.For(c, AllSettings)
@@ -226,7 +226,7 @@ func ExampleResource_As() {
 	// <nil> list configmaps: client.Impersonation: User is empty; it must name a user
 }
 
-// What anybody may ask needs no credentials, and so should not have them.
+// A request that anybody may make needs no credentials, and so should not send them.
 func ExampleConfig_Anonymous() {
 	cfg := client.Config{Server: "https://10.0.0.1:6443", BearerToken: "secret", UserAgent: "probe"}
 	anonymous := cfg.Anonymous()

@@ -13,7 +13,7 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// A handle of one namespace: keys and objects need not say it, and none that say another get anywhere.
+// In binds a handle to a namespace: keys and objects need not name it, and naming another one is an error.
 func ExampleResource_In() {
 	withServer(func(ctx context.Context, c *client.Client) error {
 		settings := client.For(c, AllSettings).In("default")
@@ -31,7 +31,7 @@ func ExampleResource_In() {
 	// get configmaps "kube-system/web": namespace must be "default" or empty, which this handle is bound to, got "kube-system"
 }
 
-// What a selector selects is deleted by one request.
+// One request deletes all objects that a selector matches.
 func ExampleResource_DeleteCollection() {
 	withServer(func(ctx context.Context, c *client.Client) error {
 		settings := client.For(c, AllSettings).In("default")
@@ -54,8 +54,8 @@ func ExampleResource_DeleteCollection() {
 	// left b
 }
 
-// The fields that one program has an opinion on, applied under its name. Where another program owns one of them, the server
-// says which.
+// A program applies the fields that it has an opinion on, under its own name. If another program owns one of them, the error
+// names the field and the owner.
 func ExampleResource_Apply() {
 	withServer(func(ctx context.Context, c *client.Client) error {
 		settings := client.For(c, AllSettings)
@@ -78,7 +78,7 @@ func ExampleResource_Apply() {
 	// <nil>
 }
 
-// A patch is sent without reading first. One that tests what is there, or that holds for one version, changes all or nothing.
+// A patch is sent without reading first. A patch with a test, or for one version, changes all or nothing.
 func ExampleResource_Patch() {
 	withServer(func(ctx context.Context, c *client.Client) error {
 		settings := client.For(c, AllSettings)
@@ -115,12 +115,12 @@ func ExampleResource_Patch() {
 	// patch configmaps "default/web": patch: operation 0 (remove "data/color"): pointer "data/color" must be empty or start with a slash
 }
 
-// Deployment has nothing but its identity here: its scale says the rest.
+// Deployment has only its identity here: the scale has the rest.
 type Deployment struct {
 	meta.Identity `json:"metadata"`
 }
 
-// How many instances there should be is the same question for every kind that has a scale.
+// ScaleOf works for every kind that has a scale.
 func ExampleScaleOf() {
 	withServer(func(ctx context.Context, c *client.Client) error {
 		deployments := client.For(c, client.Type[*Deployment]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"})
@@ -142,7 +142,7 @@ func ExampleScaleOf() {
 	// web 2
 }
 
-// A custom subresource, with a type of one's own.
+// A custom subresource with its own type.
 func ExampleSubOf() {
 	withServer(func(ctx context.Context, c *client.Client) error {
 		deployments := client.For(c, client.Type[*Deployment]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"})
@@ -161,7 +161,7 @@ func ExampleSubOf() {
 	// Scale.autoscaling/v1
 }
 
-// A pod goes, unless a PodDisruptionBudget needs it; then the caller may try again later, or take another pod.
+// Evict removes a pod unless a PodDisruptionBudget needs it; then the caller may try again later, or take another pod.
 func ExampleEvict() {
 	evict := func(ctx context.Context, c *client.Client, name string) error {
 		pods := client.For(c, client.Type[*meta.Partial]{Version: "v1", Kind: "Pod", Resource: "pods"})
@@ -188,7 +188,7 @@ func ExampleEvict() {
 	// web-1 stays: The disruption budget web needs 3 healthy pods and has 3 currently
 }
 
-// A token of a service account is shown to nobody who does not ask for it.
+// Printing a service account's token does not show it; Secret returns it.
 func ExampleRequestToken() {
 	withServer(func(ctx context.Context, c *client.Client) error {
 		accounts := client.For(c, client.Type[*meta.Partial]{Version: "v1", Kind: "ServiceAccount", Resource: "serviceaccounts"})
@@ -205,7 +205,7 @@ func ExampleRequestToken() {
 	// true {Token:"[redacted]
 }
 
-// Credentials that ask for a new token of a service account whenever one is about to end.
+// TokenCredentials request a new token of a service account whenever one is about to end.
 func ExampleTokenCredentials() {
 	server := clienttest.New(clienttest.Options{})
 	bootstrap, err := client.New(server.Config())
@@ -218,8 +218,8 @@ func ExampleTokenCredentials() {
 	cfg.Credentials = client.TokenCredentials(accounts, meta.Key{Namespace: "default", Name: "robot"}, client.TokenOptions{})
 }
 
-// A subresource that takes the object itself, such as the approval of a CertificateSigningRequest. Here meta.Unstructured
-// stands for a struct, so that what the program does not know of the object is sent back as it came.
+// Sub returns a subresource that takes the object itself, such as the approval of a CertificateSigningRequest. Here
+// meta.Unstructured stands for a struct, so the program sends unknown fields back unchanged.
 func ExampleResource_Sub() {
 	withServer(func(ctx context.Context, c *client.Client) error {
 		requests := client.For(c, client.Type[*meta.Unstructured]{

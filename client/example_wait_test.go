@@ -11,7 +11,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// A wait is one list and one watch; what it saw last is in its error.
+// WaitFor makes one list and one watch. Its error has the last state that it saw.
 func ExampleWaitFor() {
 	withServer(func(ctx context.Context, c *client.Client) error {
 		settings := client.For(c, AllSettings)
@@ -41,7 +41,7 @@ func ExampleWaitFor() {
 	// true true it does not exist
 }
 
-// A condition of one's own is a function of the object as it is on the wire.
+// A custom condition is a function of the object as it is on the wire.
 func ExampleCondition() {
 	large := client.Condition{Name: "large", Met: func(obj *meta.Raw) (bool, string, error) {
 		if obj == nil {
@@ -82,7 +82,7 @@ func ExampleResource_Table() {
 	// Data 1
 }
 
-// Raw is for what is no resource.
+// Raw reaches paths that are not resources.
 func ExampleClient_Raw() {
 	withServer(func(ctx context.Context, c *client.Client) error {
 		resp, err := c.Raw(ctx, client.RawRequest{Path: "/api"})

@@ -15,31 +15,30 @@ import (
 type RequestInfo struct {
 	// Verb is the API's word for it, such as "list".
 	Verb string
-	// Resource and Key say what it was about; Key has no name for collections.
+	// Resource and Key are the object of the exchange; Key has no name for collections.
 	Resource meta.GVR
 	Key      meta.Key
 	// Subresource is empty or a word such as "status".
 	Subresource string
 	// Method is the HTTP method.
 	Method string
-	// Attempt says which attempt of a call it is, from 1; see [Retry].
+	// Attempt is the number of the attempt within a call, from 1; see [Retry].
 	Attempt int
 	// Code is the HTTP status, 0 when there was no answer.
 	Code int
 	// Duration is the time until the headers of the answer, or the failure.
 	Duration time.Duration
-	// Err is why there was no answer, nil when there was one, whatever its status.
+	// Err says why there was no answer. It is nil if there was one, whatever its status.
 	Err error
 }
 
 // RetryInfo describes an attempt that failed and is followed by another.
 type RetryInfo struct {
-	// Request is the attempt. It was answered with a success, and that answer could not be read to its end, where its Code is
-	// below 300 and not 0.
+	// Request is the attempt. If its Code is below 300 and not 0, the answer was a success that could not be read to its end.
 	Request RequestInfo
-	// Err is why it failed.
+	// Err is the error of the attempt.
 	Err error
-	// Wait is how long the next attempt will be waited for.
+	// Wait is the time until the next attempt.
 	Wait time.Duration
 }
 
@@ -53,23 +52,23 @@ func (c *Client) observe(ctx context.Context, r RequestInfo) {
 	}
 }
 
-// Warning is a message of the server to the people behind a client, such as "this API version is deprecated".
+// Warning is a message of the server to the users of a client, such as "this API version is deprecated".
 type Warning struct {
-	// Agent is who warns, "-" for the API server.
+	// Agent is the sender of the warning, "-" for the API server.
 	Agent string
 	// Text is the message, without control characters, and cut to 4 KiB.
 	Text string
-	// Malformed says that the header is not well-formed: Agent is empty, and Text is the rest of it.
+	// Malformed says that the header is not well-formed: Agent is empty, and Text is the rest of the header.
 	Malformed bool
-	// LeftOut is not 0 in the last warning of an answer that has too many: it is the number of those that are not reported,
-	// where one that is there twice, or has been reported before, does not count again. Text says the same then.
+	// LeftOut is not 0 in the last warning of an answer that has too many. It is the number of warnings that are not reported,
+	// without repetitions and those that have been reported before. Text then says the same.
 	LeftOut int
 }
 
 // maxAnswerWarnings bounds how many warnings of one answer are reported. An API server adds a few, of 4 KiB in all.
 const maxAnswerWarnings = 100
 
-// maxWarnings bounds how many distinct texts are remembered; a server that makes up more is heard again from the start.
+// maxWarnings bounds how many distinct texts are remembered. After that, texts are reported again.
 const maxWarnings = 1000
 
 // warnings remembers which texts have been reported. Its mutex guards seen.
@@ -110,7 +109,7 @@ func (c *Client) warn(ctx context.Context, h http.Header) {
 			case w.Text == "":
 			case told == maxAnswerWarnings:
 				if !c.warnings.has(w.Text) {
-					left[w.Text] = true // of which there are few enough: the headers of an answer are bounded
+					left[w.Text] = true // bounded, because the headers of an answer are
 				}
 			case c.warnings.first(w.Text):
 				told++

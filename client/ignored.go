@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// IgnoredError says that the server has accepted a write of [Resource.Modify] and left out a part of the change. The rest of it,
-// if there is more, has been written.
+// IgnoredError says that the server has accepted a write of [Resource.Modify] and left out a part of the change. The rest of the
+// change, if any, has been written.
 type IgnoredError struct {
-	// Fields are what has been left as it was, such as "status", "spec" or "metadata.labels".
+	// Fields are the fields that were left unchanged, such as "status", "spec" or "metadata.labels".
 	Fields []string
-	// Subresource is what was written, empty for the object itself.
+	// Subresource is the subresource that was written, empty for the object itself.
 	Subresource string
 }
 
@@ -26,8 +26,8 @@ func (e *IgnoredError) Error() string {
 	return text + ", which is not a part of " + e.Subresource
 }
 
-// ignored returns which parts of c the server has left out of the object that it has stored for it: those that only the status
-// subresource writes, or that it does not write. Whatever else a server makes of them, they are another value than before.
+// ignored returns the parts of c that the server has left out of the object that it stored: those that only the status
+// subresource writes, and those that it does not write. A part that the server changed in any way does not count.
 func (r Resource[T]) ignored(ctx context.Context, q request, c change, stored []byte) (fields []string) {
 	if r.own || q.subresource != "" && q.subresource != "status" {
 		return nil
@@ -48,7 +48,7 @@ func (r Resource[T]) ignored(ctx context.Context, q request, c change, stored []
 	}
 	slices.Sort(fields)
 	if q.subresource == "" && len(fields) > 0 {
-		if has, known := r.hasStatus(ctx, q.key); known && !has { // what was sent means the same as what was there
+		if has, known := r.hasStatus(ctx, q.key); known && !has { // the value that was sent means the same as the old one
 			return nil
 		}
 	}
@@ -61,7 +61,7 @@ func parts(object []byte) map[string]json.RawMessage {
 	if json.Unmarshal(object, &all) != nil {
 		return nil
 	}
-	_ = json.Unmarshal(all["metadata"], &metadata) // it may have none
+	_ = json.Unmarshal(all["metadata"], &metadata) // metadata may be missing
 	for _, name := range [...]string{"labels", "annotations", "finalizers", "ownerReferences"} {
 		if part, ok := metadata[name]; ok {
 			all["metadata."+name] = part
@@ -73,7 +73,7 @@ func parts(object []byte) map[string]json.RawMessage {
 	return all
 }
 
-// union has the names of both.
+// union returns the names in a or b.
 func union(a, b map[string]json.RawMessage) map[string]bool {
 	names := make(map[string]bool, len(a))
 	for name := range a {
@@ -85,7 +85,7 @@ func union(a, b map[string]json.RawMessage) map[string]bool {
 	return names
 }
 
-// value decodes JSON and keeps its numbers as they are spelt; of nothing it is nil.
+// value decodes JSON and keeps numbers as they are written. It returns nil for an empty raw.
 func value(raw json.RawMessage) (v any) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -93,7 +93,7 @@ func value(raw json.RawMessage) (v any) {
 	return v
 }
 
-// sameValue compares JSON values; those that are zero or empty all the way down are the same as none, as servers see them.
+// sameValue compares JSON values. A value with nothing but zeros is the same as a missing one, as it is for servers.
 func sameValue(a, b any) bool {
 	switch x := a.(type) {
 	case map[string]any:
@@ -135,7 +135,7 @@ func sameValue(a, b any) bool {
 	return isEmpty(a) && isEmpty(b)
 }
 
-// isEmpty reports whether a value of JSON has nothing in it but zeros.
+// isEmpty reports whether a JSON value has nothing but zeros.
 func isEmpty(v any) bool {
 	switch v := v.(type) {
 	case nil:

@@ -10,10 +10,9 @@ import (
 	"github.com/bowline-go/bowline/internal/conn"
 )
 
-// Impersonation is somebody else on whose behalf requests are made (user impersonation in the Kubernetes documentation,
-// "Authenticating"). The client's own identity needs the permission to impersonate. An Impersonation without a User is refused
-// wherever one is given: it would act with the client's own rights, which are mostly greater. A nil pointer to one impersonates
-// nobody.
+// Impersonation is another user that requests act for (user impersonation in the Kubernetes documentation, "Authenticating"). The
+// client's own identity needs permission to impersonate. An Impersonation without a User is refused everywhere: the request would
+// act with the client's own rights, which are usually greater. A nil *Impersonation impersonates nobody.
 type Impersonation struct {
 	// User is the user's name; it must not be empty.
 	User string
@@ -21,14 +20,14 @@ type Impersonation struct {
 	UID string
 	// Groups are the groups that the user is in.
 	Groups []string
-	// Extra is what else an authenticator would say about the user. Keys may have any bytes; the server sees them as they
-	// are.
+	// Extra is further information about the user, which an authenticator would give. Keys may have any bytes; the server gets
+	// them unchanged.
 	Extra map[string][]string
 }
 
-// As returns a handle whose requests, reads and watches too, are made on behalf of i instead of Config.Impersonate. If i cannot
-// be sent, because its User is empty for instance, every call of the handle, and of handles made from it, fails with a
-// [*UsageError], and nothing is sent. AsSelf is the way back.
+// As returns a handle whose requests, reads and watches too, act for i instead of Config.Impersonate. If i cannot be sent,
+// because its User is empty for instance, every call of the handle, and of handles made from it, returns a [*UsageError] and
+// sends nothing. [Resource.AsSelf] undoes As.
 func (r Resource[T]) As(i Impersonation) Resource[T] {
 	i = i.clone()
 	r.as = &i
@@ -38,8 +37,8 @@ func (r Resource[T]) As(i Impersonation) Resource[T] {
 	return r
 }
 
-// AsSelf returns a handle whose requests are made as the client makes them: on behalf of Config.Impersonate, or as the client
-// itself if that is nil. It takes back an As, but not the error of one that was refused.
+// AsSelf returns a handle whose requests act as the client does: for Config.Impersonate, or as the client itself if that is nil.
+// It undoes As, but keeps the error of an As that was refused.
 func (r Resource[T]) AsSelf() Resource[T] {
 	r.as = nil
 	return r
@@ -54,7 +53,7 @@ func (i Impersonation) clone() Impersonation {
 	return i
 }
 
-// validate returns every reason why i cannot be sent, naming the field. HTTP drops spaces around a value, which would make it another.
+// validate returns every reason why i cannot be sent, naming the field. HTTP trims spaces around a value, which would change it.
 func (i Impersonation) validate() (reasons []string) {
 	if i.User == "" {
 		reasons = append(reasons, "User is empty; it must name a user")
@@ -87,7 +86,7 @@ func (i Impersonation) validate() (reasons []string) {
 	return reasons
 }
 
-// header returns what the server is told; nil for nobody, which is a nil i.
+// header returns the headers of the impersonation; nil for a nil i.
 func (i *Impersonation) header() http.Header {
 	if i == nil {
 		return nil
@@ -107,8 +106,8 @@ func (i *Impersonation) header() http.Header {
 	return h
 }
 
-// escapeKey percent-encodes what cannot stand in a header's name, and capital letters too: the server reads the name in
-// lower case and then decodes it, so that the key arrives as it was.
+// escapeKey percent-encodes the bytes that a header's name cannot have, and capital letters too: the server reads the name in
+// lower case and then decodes it, so the key arrives unchanged.
 func escapeKey(key string) string {
 	const digits = "0123456789abcdef"
 	var b strings.Builder

@@ -8,8 +8,8 @@ import (
 	"github.com/bowline-go/bowline/internal/undertest"
 )
 
-// UnderTest returns the configuration of a client whose informers tell a test of the mistakes that they see: clienttest.Start
-// does that to the configuration of its server. Only packages of this module can call it.
+// UnderTest returns the configuration of a client whose informers report the mistakes that they see to a test. clienttest.Start
+// calls it on the configuration of its server. Only packages of this module can call it.
 func (c Config) UnderTest(t *undertest.Test) Config {
 	c.test = t
 	return c
@@ -21,12 +21,12 @@ func (r Resource[T]) Inside() inside.Source {
 		return inside.Source{StreamingLists: new(inside.Feature)}
 	}
 	s := inside.Source{Test: r.c.test, StreamingLists: r.c.streaming.of(r.t.GVR())}
-	r.write = WriteOptions{} // which say nothing about reading
+	r.write = WriteOptions{} // they do not affect reads
 	s.Reads = r
 	return s
 }
 
-// features are a feature of each resource.
+// features holds one feature for each resource.
 type features struct {
 	mu sync.Mutex // guards m
 	m  map[meta.GVR]*inside.Feature

@@ -9,13 +9,13 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// EvictOptions choose how a pod is evicted. The zero value evicts whatever has the name, with the pod's own grace period.
+// EvictOptions choose how a pod is evicted. The zero value evicts any pod of that name, with the pod's own grace period.
 type EvictOptions struct {
-	// UID and ResourceVersion are preconditions: where the pod's differ, nothing happens and the error is a Conflict.
+	// UID and ResourceVersion are preconditions: if the pod's differ, nothing happens and the error is a Conflict.
 	UID             string
 	ResourceVersion string
-	// GracePeriod is how long the pod may take to end, in whole seconds; 0 is what the pod says, and Immediately asks for
-	// none.
+	// GracePeriod is how long the pod may take to end, in whole seconds; 0 means the pod's own grace period, and Immediately
+	// means no grace period.
 	GracePeriod time.Duration
 }
 
@@ -26,18 +26,18 @@ type evictionBody struct {
 	DeleteOptions *deleteBody `json:"deleteOptions,omitempty"`
 }
 
-// bodyKey is the metadata of an object that has no more than its key.
+// bodyKey is the metadata of an object that has only a key.
 type bodyKey struct {
 	Name      string `json:"name"`
 	Namespace string `json:"namespace,omitempty"`
 }
 
-// Evict deletes a pod unless that would leave fewer of its kind than a PodDisruptionBudget wants (policy/v1). Nil means that
-// the server has accepted it; the pod is there until it has ended.
+// Evict deletes a pod unless that would leave fewer of its kind than a PodDisruptionBudget requires (policy/v1). Nil means that
+// the server has accepted the eviction; the pod exists until it has ended.
 //
-// An eviction that the budget does not allow now is a TooManyRequests error (429) with the cause
-// apierrors.CauseDisruptionBudget. It is not retried: when there is room again depends on other pods, and the caller may want
-// to evict another one, or give up. Where several budgets cover the pod, the server says InternalError, and it never works.
+// If the budget does not allow the eviction now, Evict returns a TooManyRequests error (429) with the cause
+// apierrors.CauseDisruptionBudget. Evict does not retry: other pods decide when there is room again, and the caller may want to
+// evict another pod, or give up. If several budgets cover the pod, the server always answers InternalError.
 //
 // pods is a handle on core v1 pods, of any T.
 func Evict[T meta.Object](ctx context.Context, pods Resource[T], key meta.Key, o EvictOptions) error {
@@ -59,7 +59,7 @@ func Evict[T meta.Object](ctx context.Context, pods Resource[T], key meta.Key, o
 
 func keyFields(k meta.Key) bodyKey { return bodyKey{Name: k.Name, Namespace: k.Namespace} }
 
-// is returns why the handle is not one on a resource of the core group, if it is not.
+// is returns an error if the handle is not on the resource of the core group.
 func (r Resource[T]) is(caller, resource string) error {
 	if want := (meta.GVR{Version: "v1", Resource: resource}); r.err == nil && r.c != nil && r.t.GVR() != want {
 		return fmt.Errorf("%s: the resource must be core v1 %s, got %s", caller, resource, r.t.GVR())
@@ -67,7 +67,7 @@ func (r Resource[T]) is(caller, resource string) error {
 	return nil
 }
 
-// call posts body to a subresource whose answer says no more than that the server accepts it.
+// call posts body to a subresource whose answer only says that the server accepts it.
 func (r Resource[T]) call(ctx context.Context, q request, body any) error {
 	encoded, err := json.Marshal(body)
 	if err != nil {
@@ -90,8 +90,8 @@ type bindTarget struct {
 	Name       string `json:"name"`
 }
 
-// Bind assigns a pod to a node, as a scheduler does. Nil means that the server has stored it. A pod that has a node already,
-// be it the same one, is a Conflict, and so is one that is being deleted. That the node exists is not checked.
+// Bind assigns a pod to a node, as a scheduler does. Nil means that the server has stored the assignment. Bind returns a Conflict
+// if the pod already has a node, even the same one, or is being deleted. The server does not check that the node exists.
 //
 // pods is a handle on core v1 pods, of any T.
 func Bind[T meta.Object](ctx context.Context, pods Resource[T], key meta.Key, node string) error {

@@ -17,14 +17,14 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// This file keeps a full write of a T that has less than the object from removing the rest.
+// A full write of a T that lacks fields of the object must not remove those fields.
 
-// ProjectionError says that an object was not written as a whole, because its Go type has no field for some of what the server's
-// object has, which the write would have removed. [Resource.Modify] and [Resource.Patch] change an object without that.
+// ProjectionError says that Update did not write an object, because the object's Go type has no field for some members of the
+// server's object, which the write would have removed. [Resource.Modify] and [Resource.Patch] change an object without this loss.
 type ProjectionError struct {
 	// Type is the Go type.
 	Type reflect.Type
-	// Lost are JSON pointers (RFC 6901) to what the server's object has and Type has no field for, at most ten of them.
+	// Lost are JSON pointers (RFC 6901) to members of the server's object that Type has no field for, at most ten of them.
 	Lost []string
 }
 
@@ -32,7 +32,7 @@ type ProjectionError struct {
 const maxLost = 10
 
 // Error returns, for example, `*main.Pod has no field for /spec/tolerations, which the server's object has and this update would
-// remove: use Modify or Patch`. It names three.
+// remove: use Modify or Patch`. It names at most three members.
 func (e *ProjectionError) Error() string {
 	const named = 3
 	var b strings.Builder
@@ -53,15 +53,15 @@ func (e *ProjectionError) Error() string {
 	return b.String()
 }
 
-// note is what a client has found out about a Go type and the resource that is decoded into it.
+// note records what a client has learned about a Go type and the resource that is decoded into it.
 type note struct {
-	lossy  atomic.Bool // an object had what the type has no field for
+	lossy  atomic.Bool // an object had members that the type has no field for
 	status atomic.Bool // the resource has a status subresource
-	// misplaced is why no object of the type has a name, nil for types as they should be.
+	// misplaced says why no object of the type has a name; nil for correct types.
 	misplaced error
 }
 
-// noteKey says what a note is about. There are as many as the program has types and reads resources into them.
+// noteKey identifies a note. The number of notes is bounded by the program's types and the resources that it reads into them.
 type noteKey struct {
 	t   reflect.Type
 	gvr meta.GVR
@@ -80,7 +80,7 @@ func noteOf[T meta.Object](c *Client, gvr meta.GVR) *note {
 	return n.(*note)
 }
 
-// lossyFlag is what the codec sets; nil for none.
+// lossyFlag returns the flag that the codec sets, or nil.
 func (n *note) lossyFlag() *atomic.Bool {
 	if n == nil {
 		return nil
@@ -88,8 +88,8 @@ func (n *note) lossyFlag() *atomic.Bool {
 	return &n.lossy
 }
 
-// keepsAll returns an error if the update q, of an object that was read at version, would remove what T has no field for. It
-// makes no request unless T is known for it.
+// keepsAll returns an error if the update q, of an object that was read at version, would remove members that T has no field for.
+// It makes no request unless T is known to lose members.
 func (r Resource[T]) keepsAll(ctx context.Context, q request, version string) error {
 	if !r.note.lossy.Load() {
 		return nil
@@ -98,17 +98,17 @@ func (r Resource[T]) keepsAll(ctx context.Context, q request, version string) er
 		return q.fail(&UsageError{Err: err})
 	}
 	subresource := q.subresource
-	if !r.own && subresource != "status" { // some cannot be read
+	if !r.own && subresource != "status" { // some subresources cannot be read
 		subresource = ""
 	}
 	_, live, err := r.get(ctx, q.key, subresource)
 	switch {
 	case errors.Is(err, apierrors.NotFound):
-		return nil // nothing is there to be removed; what an update of it is, the server knows
+		return nil // nothing can be lost; the server answers the update
 	case err != nil:
 		return err
 	case version != "" && version != live.ResourceVersion:
-		return nil // the server will say Conflict
+		return nil // the server will answer Conflict
 	}
 	lost, err := r.lost(ctx, q, live.Raw)
 	if err != nil {
@@ -120,7 +120,7 @@ func (r Resource[T]) keepsAll(ctx context.Context, q request, version string) er
 	return nil
 }
 
-// lost returns JSON pointers to what the update q would remove of the live object because T has no field for it.
+// lost returns JSON pointers to the members that the update q would remove from the live object because T has no field for them.
 func (r Resource[T]) lost(ctx context.Context, q request, live []byte) ([]string, error) {
 	object, err := readNumbers(live)
 	if err != nil {
@@ -142,14 +142,14 @@ func (r Resource[T]) lost(ctx context.Context, q request, live []byte) ([]string
 	if err != nil || len(more) == 0 {
 		return lost, err
 	}
-	if has, _ := r.hasStatus(ctx, q.key); has { // and a write to the object leaves it alone
+	if has, _ := r.hasStatus(ctx, q.key); has { // a write to the object leaves status alone
 		return lost, nil
 	}
 	return append(lost, more...), nil
 }
 
-// hasStatus reports whether the resource has a status subresource, and whether that is known: a server may not say. Once it has,
-// nobody asks again.
+// hasStatus reports whether the resource has a status subresource, and whether that is known: a server may not say. A positive
+// answer is remembered.
 func (r Resource[T]) hasStatus(ctx context.Context, key meta.Key) (has, known bool) {
 	if r.note.status.Load() {
 		return true, true
@@ -166,7 +166,7 @@ func (r Resource[T]) hasStatus(ctx context.Context, key meta.Key) (has, known bo
 	return false, false
 }
 
-// readNumbers decodes a JSON object and keeps its numbers as they are spelt.
+// readNumbers decodes a JSON object and keeps numbers as they are written.
 func readNumbers(raw []byte) (object map[string]any, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()

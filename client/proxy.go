@@ -15,43 +15,41 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// ProxyTarget is what the API server passes requests on to: a service, a pod or a node.
+// ProxyTarget is the service, pod or node that the API server passes requests on to.
 type ProxyTarget struct {
 	// Resource is "services", "pods" or "nodes".
 	Resource string
 	// Key is the object; a node has no namespace.
 	Key meta.Key
-	// Scheme is how the API server speaks to it: "http", "https", or empty for http.
+	// Scheme is the protocol that the API server uses for the target: "http", "https", or empty for http.
 	Scheme string
-	// Port is the number or, for a service, the name of a port. Empty means the only port of a service, and the scheme's own
-	// port otherwise.
+	// Port is the number or, for a service, the name of a port. Empty means the only port of a service; for a pod or node it
+	// means the scheme's default port.
 	Port string
 }
 
-// Proxy returns a transport whose requests go through the API server to a service, a pod or a node, for an [http.Client] for
-// instance. The host and scheme of a request's URL do not matter. Path and query are sent as they are, escapes included; the
-// API server takes the path apart and escapes it again, so that an escaped slash arrives as a slash. It needs the permission
-// for the verb that the method stands for on the subresource proxy. An error in t is the error of each request; nothing is
-// sent then.
+// Proxy returns a transport whose requests go through the API server to a service, a pod or a node, for example for an
+// [http.Client]. It ignores the host and scheme of a request's URL. It sends path and query as they are, escapes included. The
+// API server splits the path and escapes it again, so an escaped slash arrives as a slash. The client needs permission on the
+// subresource proxy, for the verb that the HTTP method stands for. If t has an error, every request returns it and sends nothing.
 //
-// An answer is an answer whatever its status is, of the target, and also of the API server itself: one of 503 with a Status
-// may mean that a service has no endpoints, one of 403 that the client must not use the proxy. Bodies are streamed both
-// ways, with no bound. Nothing is sent again, and redirects are not followed: that is for the http.Client. Into what the
-// target redirects to within itself, and into the links of its HTML, the API server writes its own path to the target, and
-// no host; this transport understands that, whatever the host.
+// Every answer is returned, whatever its status, from the target and also from the API server itself. A 503 with a Status may
+// mean that a service has no endpoints, and a 403 that the client must not use the proxy. Bodies are streamed both ways, without
+// a limit. The transport does not retry, and leaves redirects to the http.Client. When the target redirects to one of its own
+// paths, or its HTML links to one, the API server writes its own path to the target into it, without a host. The transport
+// understands such a path, whatever the host.
 //
-// The API server takes the headers that say who somebody is for itself. So a request that has one (Authorization,
-// Proxy-Authorization, Impersonate-..., X-Remote-...) is an error and is not sent: it would change who the client is. A target
-// that wants credentials cannot be given them in these headers. The client's own credential goes to the API server, which
-// keeps it. Cookies go to the target. Headers that are for one connection are dropped, and upgrades (WebSocket), for which
-// there is another way, are an error.
+// The API server takes headers that identify a user for itself. So a request with such a header (Authorization,
+// Proxy-Authorization, Impersonate-..., X-Remote-...) is an error and is not sent, because it would change who the client is. The
+// target cannot get credentials in these headers. The client's own credential goes to the API server, which does not pass it on.
+// Cookies go to the target. The transport drops headers that are for one connection. Upgrades (WebSocket) are an error.
 func (c *Client) Proxy(t ProxyTarget) http.RoundTripper {
 	p := &proxy{c: c, target: t}
 	p.prefix, p.err = t.path()
 	return p
 }
 
-// path returns the unescaped path below the server's own under which the target is found.
+// path returns the target's unescaped path, below the server's own path.
 func (t ProxyTarget) path() (string, error) {
 	var b strings.Builder
 	b.WriteString("/api/v1")
@@ -144,7 +142,7 @@ func (p *proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// request returns r as it is sent to the API server, or why it is not.
+// request returns r as it is sent to the API server, or the reason why it is not sent.
 func (p *proxy) request(r *http.Request) (*http.Request, error) {
 	if p.err != nil {
 		return nil, p.err
@@ -181,7 +179,7 @@ func (p *proxy) request(r *http.Request) (*http.Request, error) {
 	return out, nil
 }
 
-// url returns where a request for u goes.
+// url returns the URL for a request to u.
 func (p *proxy) url(u *url.URL) (*url.URL, error) {
 	switch {
 	case u == nil || u.Opaque != "":
@@ -193,7 +191,7 @@ func (p *proxy) url(u *url.URL) (*url.URL, error) {
 	prefix := escapePath(p.prefix)
 	base := strings.TrimSuffix(out.EscapedPath(), "/") + prefix
 	path := u.EscapedPath()
-	// The API server writes its own path into what the target redirects to, and into the links of its HTML, but no host.
+	// The API server writes its own path, without a host, into the target's redirects and into the links of its HTML.
 	for _, own := range []string{base, prefix} {
 		if rest, ok := strings.CutPrefix(path, own); ok && (rest == "" || rest[0] == '/') {
 			path = rest
@@ -207,7 +205,7 @@ func (p *proxy) url(u *url.URL) (*url.URL, error) {
 		return nil, fmt.Errorf("%w, got %q", err, shown.Text(path))
 	}
 	out.RawPath = base + path
-	out.Path, _ = url.PathUnescape(out.RawPath) // what EscapedPath returns can be unescaped
+	out.Path, _ = url.PathUnescape(out.RawPath) // the result of EscapedPath can always be unescaped
 	out.RawQuery, out.ForceQuery = u.RawQuery, u.ForceQuery
 	return &out, nil
 }
@@ -215,7 +213,7 @@ func (p *proxy) url(u *url.URL) (*url.URL, error) {
 // hopByHop are the headers that are for one connection (RFC 9110, section 7.6.1).
 var hopByHop = []string{"Connection", "Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding"}
 
-// isIdentity reports whether a header says who somebody is, to an API server or to a proxy on the way there.
+// isIdentity reports whether a header identifies a user, to an API server or to a proxy on the way there.
 func isIdentity(name string) bool {
 	return slices.Contains([]string{"Authorization", "Proxy-Authorization"}, name) ||
 		conn.IsImpersonation(name) || strings.HasPrefix(name, "X-Remote-")

@@ -21,33 +21,33 @@ import (
 type RawRequest struct {
 	// Method is the HTTP method; empty means GET.
 	Method string
-	// Path is where, below the path of Config.Server, such as "/healthz". It starts with a slash, is not escaped, and has no
-	// query, and no segment "." or "..".
+	// Path is the path below that of Config.Server, such as "/healthz". It starts with a slash, is not escaped, and has no query,
+	// and no segment "." or "..".
 	Path string
 	// Query is the query.
 	Query url.Values
-	// Header is sent as it is. Without Accept, JSON is asked for. A header Authorization takes the place of the client's
-	// token or password for this request; a certificate of the client's is shown all the same. Headers that the client or
-	// the connection sets are refused: Host, User-Agent, Content-Length and the like, and those of impersonation, for which
-	// there is As.
+	// Header is sent as it is. Without Accept, the client asks for JSON. A header Authorization replaces the client's token or
+	// password for this request; the client's certificate is still shown. The client refuses headers that it or the connection
+	// sets: Host, User-Agent, Content-Length and the like, and those of impersonation, for which use As.
 	Header http.Header
-	// Body is the body; nil sends none. Header says what it is.
+	// Body is the body; nil sends none. Header names its type.
 	Body []byte
-	// As is whom to act for, in place of the client's Config.Impersonate; nil means that one. An Impersonation without a User is
+	// As is the user to act for, in place of Config.Impersonate; nil means Config.Impersonate. An Impersonation without a User is
 	// a [*UsageError].
 	As *Impersonation
 }
 
-// Raw sends a request to any path of the server, with the client's credentials, retries and limits, and returns the answer if
-// it is a success; its body is the caller's to close, and nothing bounds its size. An answer that is none is an [*OpError]
-// with Path, and an *errors.StatusError in it. 304 Not Modified is returned as an answer where the request has a header
-// If-None-Match. Redirects are followed for GET only, and only below Config.Server: to its origin, below its path, without a user
-// in the URL. Where the path leads through a proxy subresource, of a service, a pod or a node, the answer is not the API server's
-// own, and a redirect is followed only if it stays below that target.
+// Raw sends a request to any path of the server, with the client's credentials, retries and limits. It returns the answer if it
+// is a success. The caller closes the body, whose size is not limited. Any other answer is an [*OpError] with Path that wraps an
+// *errors.StatusError. If the request has a header If-None-Match, Raw also returns the answer 304 Not Modified.
+//
+// Raw follows redirects only for GET, and only below Config.Server: to its origin, below its path, without a user in the URL. If
+// the path leads through a proxy subresource, of a service, a pod or a node, the answer is not the API server's own; Raw then
+// follows a redirect only if it stays below that target.
 func (c *Client) Raw(ctx context.Context, r RawRequest) (*http.Response, error) {
 	r.Header, r.Body = canonicalHeader(r.Header), slices.Clone(r.Body)
 	if path, query, found := strings.Cut(r.Path, "?"); found && query != "" {
-		r.Path = path + "?" + shown.Redacted // an error shows it
+		r.Path = path + "?" + shown.Redacted // errors show the path
 	}
 	return c.do(ctx, rawRequest{r})
 }
@@ -88,8 +88,8 @@ func (r rawRequest) fail(err error) error {
 	return &OpError{Path: r.Path, Verb: r.info().Verb, Err: err}
 }
 
-// canonicalHeader returns a copy of h under canonical names. net/http sends a name as it is written in the map, and tells by
-// canonical names which headers are its own.
+// canonicalHeader returns a copy of h under canonical names. net/http sends a name as the map has it, and recognizes its own
+// headers by their canonical names.
 func canonicalHeader(h http.Header) http.Header {
 	header := make(http.Header, len(h))
 	for name, values := range h {
@@ -139,13 +139,13 @@ func (r RawRequest) validate() error {
 	return errors.Join(errs...)
 }
 
-// ownHeaders are those that the client, or net/http, sets or would ignore.
+// ownHeaders are headers that the client or net/http sets, or would ignore.
 var ownHeaders = []string{
 	"Host", "User-Agent", "Content-Length", "Connection", "Keep-Alive", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer",
 	"Transfer-Encoding", "Upgrade",
 }
 
-// isToken reports whether s is a token (RFC 9110, section 5.6.2), as methods and names of headers are.
+// isToken reports whether s is a token (RFC 9110, section 5.6.2), as methods and names of headers must be.
 func isToken(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)

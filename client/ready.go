@@ -1,6 +1,6 @@
 package client
 
-// Readiness of any kind, by the rules of kstatus (sigs.k8s.io/cli-utils), as GitOps tools and kpt have them.
+// Readiness of any kind, by the rules of kstatus (sigs.k8s.io/cli-utils), which GitOps tools and kpt use.
 
 import (
 	"fmt"
@@ -10,21 +10,21 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// UntilReady is met when the controller of the object, of whatever kind, has done its work on the newest state of it. The rules
-// are those of kstatus:
+// UntilReady is met when the object's controller, whatever the kind, has finished its work on the object's latest state. The
+// rules are those of kstatus:
 //
 //   - While the object is being deleted, and while status.observedGeneration is behind metadata.generation, it is not ready.
 //   - A condition Stalled that is True is an error. A condition Reconciling that is True means not ready.
 //   - The kinds of the table below have rules of their own.
-//   - Any other kind is ready if its condition Ready is True, and also if it has no such condition, as a ConfigMap. So an object
-//     whose controller has not written a status yet is ready; use [UntilTrue] for a kind whose controller sets Ready.
+//   - Any other kind is ready if its condition Ready is True, and also if it has no such condition, as a ConfigMap. So an
+//     object whose controller has not written a status yet is ready; use [UntilTrue] for a kind whose controller sets Ready.
 //
-// A condition that says the generation that it is about (observedGeneration) counts only if that is the object's.
+// A condition that names the generation that it is about (observedGeneration) counts only if that is the object's.
 //
 //	Deployment               its replicas are of the newest template and available, and no others are left;
 //	                         an error when its progress deadline has passed
 //	StatefulSet              its replicas are ready and updated down to the partition; with OnDelete at once
-//	DaemonSet                a pod runs on each node, is available, and, but with OnDelete, of the newest template
+//	DaemonSet                each node has an available pod, of the newest template unless the strategy is OnDelete
 //	ReplicaSet               its replicas are available
 //	Pod                      it is Ready or has Succeeded; an error when it has Failed
 //	PersistentVolumeClaim    it is Bound; an error when it is Lost
@@ -33,9 +33,9 @@ import (
 //	PodDisruptionBudget      its controller has seen it
 //	CustomResourceDefinition it is established; an error when its names are not accepted
 //
-// Here an error means that the object cannot become ready by itself. Pods that crash or cannot be scheduled may still recover,
-// so the wait goes on where kstatus says Failed, and the error of a wait that ends says so. A LoadBalancer has to have an
-// address, where kstatus asks for an address within the cluster.
+// Here an error means that the object cannot become ready by itself. Pods that crash or cannot be scheduled may still recover. So
+// the wait goes on where kstatus says Failed, and the error of a wait that ends describes the failure. A LoadBalancer must have
+// an address, where kstatus asks for an address within the cluster.
 func UntilReady() Condition {
 	return Condition{Name: "ready", Met: func(obj *meta.Raw) (bool, string, error) {
 		if obj == nil {
@@ -59,10 +59,10 @@ func UntilReady() Condition {
 	}}
 }
 
-// readiness looks at one state of an object.
+// readiness examines one state of an object.
 type readiness struct{ objectStatus }
 
-// byKind says what the object waits for by the rules of its kind, nothing if it is ready. The error is why it will never be.
+// byKind describes what the object waits for by the rules of its kind; empty if it is ready. err says why it will never be ready.
 func (r readiness) byKind() (waits string, err error) {
 	group, _ := meta.SplitAPIVersion(r.obj.APIVersion)
 	switch (meta.GVK{Group: group, Kind: r.obj.Kind}) {
@@ -116,7 +116,7 @@ func (r readiness) deployment() (waits string, err error) {
 	case ready < want:
 		return fmt.Sprintf("%d of %d replicas are ready", ready, want), nil
 	}
-	// Without a deadline the controller sets no condition Progressing; the largest number is how the API says so.
+	// Without a deadline the controller sets no condition Progressing. In the API the largest number means no deadline.
 	const noDeadline = 1<<31 - 1
 	if progress, found := r.find("Progressing"); r.number(noDeadline, "spec", "progressDeadlineSeconds") != noDeadline &&
 		(!found || progress.Status != "True" || progress.Reason != "NewReplicaSetAvailable") {
@@ -253,8 +253,8 @@ func (r readiness) job() (waits string, err error) {
 	return "it has not started", nil
 }
 
-// unseen says that the controller of the object has not written a status. It is for kinds that always have
-// status.observedGeneration then.
+// unseen returns a text if the object's controller has not written a status. It is for kinds that then always have
+// status.observedGeneration.
 func (r readiness) unseen() string {
 	if _, found, _ := meta.Nested[int64](r.obj, "status", "observedGeneration"); !found {
 		return "its controller has not seen it yet"
@@ -262,13 +262,13 @@ func (r readiness) unseen() string {
 	return ""
 }
 
-// observedNow reports whether the status, if it says what it is about, is about the object as it is.
+// observedNow reports whether the status is about the object's present generation, if it names one.
 func (r readiness) observedNow() bool {
 	observed, found, err := meta.Nested[int64](r.obj, "status", "observedGeneration")
 	return !found || err != nil || observed >= r.obj.Generation
 }
 
-// number returns a number of the object, otherwise if it is not there.
+// number returns a number of the object, or otherwise if it is missing.
 func (r readiness) number(otherwise int64, path ...string) int64 {
 	if n, found, err := meta.Nested[int64](r.obj, path...); found && err == nil {
 		return n
@@ -276,7 +276,7 @@ func (r readiness) number(otherwise int64, path ...string) int64 {
 	return otherwise
 }
 
-// string returns a string of the object, the empty one if it is not there.
+// string returns a string of the object, or the empty one if it is missing.
 func (r readiness) string(path ...string) string {
 	text, _, _ := meta.Nested[string](r.obj, path...)
 	return text

@@ -11,9 +11,9 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// What may hold a secret is printed, logged and encoded as a view of it, in which something else stands for each secret.
+// A type that may hold a secret is printed, logged and encoded as a view, in which a placeholder stands for each secret.
 
-// view is a Config as it may be shown.
+// view is the part of a Config that may be shown.
 type view struct {
 	Server          string `json:"server"`
 	CAFile          string `json:"caFile,omitempty"`
@@ -51,7 +51,7 @@ func (c Config) view() view {
 	return v
 }
 
-// showPath returns a path, or what stands for what has been taken for one, such as a key.
+// showPath returns a path, or a placeholder if the text is no path, such as a key that was given in place of one.
 func showPath(s string) string {
 	if conn.BreaksHeader(s) {
 		return shown.Redacted
@@ -72,7 +72,7 @@ func (c Config) String() string { return fmt.Sprintf("%+v", c.view()) }
 // GoString returns the same as String, so that %#v shows no credential either.
 func (c Config) GoString() string { return "client.Config" + c.String() }
 
-// Format prints String or GoString whatever the verb, because for some verbs, such as %d, fmt does not ask for them.
+// Format prints String or GoString whatever the verb, because fmt does not call them for some verbs, such as %d.
 func (c Config) Format(f fmt.State, verb rune) { shown.Format(f, verb, c) }
 
 // MarshalJSON encodes the configuration for people, without credentials; it cannot be read back.
@@ -90,7 +90,7 @@ func (t TLS) Format(f fmt.State, verb rune) { shown.Format(f, verb, t) }
 // MarshalJSON encodes t for people, without the private key.
 func (t TLS) MarshalJSON() ([]byte, error) { return Config{TLS: t}.MarshalJSON() }
 
-// String says what there is, and shows none of it.
+// String says whether there is a token and a certificate, and shows neither.
 func (c Credential) String() string {
 	return fmt.Sprintf("{Token:%s Certificate:%t Expires:%v}", shown.Redact(c.Token), c.Certificate != nil, c.Expires)
 }
@@ -106,7 +106,7 @@ func (c Credential) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{"token": shown.Redact(c.Token), "certificate": c.Certificate != nil, "expires": c.Expires})
 }
 
-// String says nothing of what c has.
+// String shows nothing of c.
 func (c *Credentials) String() string { return "client.Credentials" }
 
 // GoString returns the same as String.
@@ -118,7 +118,7 @@ func (c *Credentials) Format(f fmt.State, verb rune) { shown.Format(f, verb, c) 
 // MarshalJSON encodes String.
 func (c *Credentials) MarshalJSON() ([]byte, error) { return json.Marshal(c.String()) }
 
-// rawView is a RawRequest as it may be shown. A body may be a Secret, and a query a token.
+// rawView is the part of a RawRequest that may be shown. A body may be a Secret, and a query may have a token.
 type rawView struct {
 	Method string      `json:"method"`
 	Path   string      `json:"path"`
@@ -142,15 +142,15 @@ func (r RawRequest) view() rawView {
 		switch http.CanonicalHeaderKey(name) {
 		case "Accept", "Accept-Encoding", "Content-Type", "If-Match", "If-None-Match", "If-Modified-Since", "User-Agent":
 			v.Header[name] = values
-		default: // of which Authorization and Cookie are secrets for certain
+		default: // Authorization and Cookie are certainly secret, and others may be
 			v.Header[name] = []string{shown.Redacted}
 		}
 	}
 	return v
 }
 
-// String returns r for people: of the query only the names, of the headers only the values that are never secret, and of
-// the body its length.
+// String returns r for people. It shows only the names of the query's parameters, the values of headers that are never secret,
+// and the length of the body.
 func (r RawRequest) String() string { return fmt.Sprintf("%+v", r.view()) }
 
 // GoString returns the same as String.
@@ -162,7 +162,7 @@ func (r RawRequest) Format(f fmt.State, verb rune) { shown.Format(f, verb, r) }
 // MarshalJSON encodes what String shows.
 func (r RawRequest) MarshalJSON() ([]byte, error) { return json.Marshal(r.view()) }
 
-// redactURL returns s without what may be a secret in it: the user, the query and the fragment. s need not be a URL.
+// redactURL returns s without the parts that may be secret: the user, the query and the fragment. s need not be a URL.
 func redactURL(s string) string {
 	u, err := url.Parse(s)
 	if err == nil && u.Host != "" && !strings.Contains(u.Path, "@") {
@@ -177,7 +177,7 @@ func redactURL(s string) string {
 		}
 		return u.String()
 	}
-	// Such as "user:pass@host", or "https://user:p%ss@host".
+	// s is not a URL, such as "user:pass@host", or "https://user:p%ss@host".
 	scheme, rest, ok := strings.Cut(s, "://")
 	if ok {
 		scheme += "://"

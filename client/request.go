@@ -23,27 +23,27 @@ const (
 	jsonType = "application/json"
 	// maxErrorBody bounds how much of an error's body is read; a Status is far smaller.
 	maxErrorBody = 1 << 20
-	// maxExcerpt bounds what of a foreign body is shown in an error.
+	// maxExcerpt bounds how much of a foreign body an error shows.
 	maxExcerpt = 256
 )
 
-// outgoing is a request as Client.call sends it. There are two kinds: request, which is about a resource, and rawRequest.
+// outgoing is a request that Client.call sends. There are two kinds: request, which is about a resource, and rawRequest.
 type outgoing interface {
-	// info says what the request is, without what comes of it.
+	// info describes the request, without its outcome.
 	info() RequestInfo
-	// path returns the unescaped path below the server's own prefix, or why nothing can be sent.
+	// path returns the unescaped path below the server's own prefix, or the reason why nothing can be sent.
 	path() (string, error)
-	// content returns the query, the body, and whom to act for; nil means whom the client acts for.
+	// content returns the query, the body, and the user to act for; nil means Config.Impersonate.
 	content() (url.Values, []byte, *Impersonation)
 	// setHeader sets the headers that the client does not set for every request.
 	setHeader(http.Header)
-	// accepts reports whether an answer of that code is a success.
+	// accepts reports whether an answer with that code is a success.
 	accepts(code int) bool
-	// checkType returns why a success has the wrong type of body.
+	// checkType returns an error if a success has the wrong type of body.
 	checkType(*http.Response) error
-	// idles reports whether an answer that has begun need not go on.
+	// idles reports whether an answer that has begun may pause.
 	idles() bool
-	// isOnce reports whether the request is not to be sent again, whatever Config.Retry says.
+	// isOnce reports whether the request must not be sent again, whatever Config.Retry says.
 	isOnce() bool
 	// isRepeatable reports whether a write may be sent again after its connection broke, before or after a success had begun.
 	isRepeatable(answered bool) bool
@@ -57,16 +57,16 @@ type request struct {
 	resource    meta.GVR
 	scope       meta.Scope
 	key         meta.Key
-	bound       string // what the key's namespace must be, where it is set
+	bound       string // the namespace that key must have, if it is set
 	collection  bool   // about the collection: key.Name is not part of the path
 	subresource string
 	query       url.Values
 	accept      string
 	contentType string
 	body        []byte
-	as          *Impersonation // in place of the client's; nil for that one
-	once        bool           // not to be sent again, whatever Config.Retry says
-	settles     bool           // its caller reads what became of it, so that it may be sent twice
+	as          *Impersonation // in place of the client's; nil means the client's
+	once        bool           // must not be sent again, whatever Config.Retry says
+	settles     bool           // its caller reads the result, so it may be sent twice
 }
 
 // method returns the HTTP method of the request's verb.
@@ -84,8 +84,8 @@ func (r request) method() string {
 	return http.MethodGet
 }
 
-// path returns the unescaped path of the request below the server's own prefix, or why there is none: the namespace or the
-// name is missing, not allowed, or not a path segment.
+// path returns the unescaped path of the request below the server's own prefix. It returns an error if the namespace or the name
+// is missing, not allowed, or not a path segment.
 func (r request) path() (string, error) {
 	var b strings.Builder
 	if r.resource.Group == "" {
@@ -142,7 +142,7 @@ func (r request) accepts(code int) bool { return isSuccess(code) }
 
 func (r request) checkType(resp *http.Response) error {
 	contentType := resp.Header.Get("Content-Type")
-	// A parameter that cannot be parsed changes nothing about the type.
+	// A parameter that cannot be parsed does not affect the type.
 	if media, _, _ := mime.ParseMediaType(contentType); contentType == "" || media == jsonType {
 		return nil
 	}
@@ -154,7 +154,7 @@ func (r request) idles() bool  { return r.verb == "watch" }
 func (r request) isOnce() bool { return r.once }
 
 func (r request) isRepeatable(answered bool) bool {
-	// After an answer that said yes, a precondition would turn the success into a Conflict.
+	// After a successful answer, a precondition would turn the success into a Conflict.
 	return r.isIdempotent() || r.settles || !answered && r.isPinned()
 }
 
@@ -165,8 +165,7 @@ func (r request) fail(err error) error {
 	return &OpError{Verb: r.verb, Resource: r.resource, Subresource: r.subresource, Key: r.key, Err: err}
 }
 
-// do sends r, again if need be, and returns the answer if it is a success; its body is the caller's to close. Every error is
-// an *OpError.
+// do sends r, with retries, and returns the answer if it is a success; the caller closes its body. Every error is an *OpError.
 func (c *Client) do(ctx context.Context, r outgoing) (resp *http.Response, err error) {
 	err = c.call(ctx, r, func(answer *http.Response) error {
 		resp = answer
@@ -175,7 +174,7 @@ func (c *Client) do(ctx context.Context, r outgoing) (resp *http.Response, err e
 	return resp, err
 }
 
-// send sends r once, as the n-th attempt, and returns the answer, whatever it is.
+// send sends r once, as the n-th attempt, and returns any answer.
 func (c *Client) send(ctx context.Context, r outgoing, n int) (*http.Response, RequestInfo, error) {
 	info := r.info()
 	info.Attempt = n
@@ -210,7 +209,7 @@ func (c *Client) send(ctx context.Context, r outgoing, n int) (*http.Response, R
 	if content != nil {
 		body = bytes.NewReader(content)
 	}
-	how := conn.CallOf(ctx) // a fetch of a credential may use a client
+	how := conn.CallOf(ctx) // the fetch of a credential may itself use a client
 	how.Watch, how.Impersonate = watch, as.header()
 	sending, cancel := context.WithCancel(how.With(ctx))
 	hr, err := http.NewRequestWithContext(sending, info.Method, c.url(path, query), body)
@@ -238,25 +237,25 @@ func (c *Client) send(ctx context.Context, r outgoing, n int) (*http.Response, R
 	return resp, info, nil
 }
 
-// url returns the URL of a path below the server's own, which may have escapes of its own that mean something to a proxy.
+// url returns the URL of a path below the server's own path, which may have escapes that mean something to a proxy.
 func (c *Client) url(path string, query url.Values) string {
 	u := *c.server
 	u.RawPath = strings.TrimSuffix(u.EscapedPath(), "/") + escapePath(path)
-	u.Path, _ = url.PathUnescape(u.RawPath) // what EscapedPath returns can be unescaped
+	u.Path, _ = url.PathUnescape(u.RawPath) // the result of EscapedPath can always be unescaped
 	u.RawQuery = query.Encode()
 	return u.String()
 }
 
-// escapePath escapes a path for a URL. It also escapes the semicolon, which is allowed there: some servers and proxies take a
-// segment to end at it (RFC 3986, section 3.3), and would see another name.
+// escapePath escapes a path for a URL. It also escapes the semicolon, which a path may have: some servers and proxies end a
+// segment there (RFC 3986, section 3.3), and would see another name.
 func escapePath(path string) string {
 	return strings.ReplaceAll((&url.URL{Path: path}).EscapedPath(), ";", "%3B")
 }
 
-// connectionError says why there was no answer.
+// connectionError returns the reason why there was no answer.
 func connectionError(ctx context.Context, err error) error {
 	if waited := (*CredentialError)(nil); errors.As(err, &waited) {
-		return waited // which says what was waited for, also where ctx has ended
+		return waited // it says what was waited for, also if ctx has ended
 	}
 	if waited := (*conn.SlowReadError)(nil); errors.As(err, &waited) {
 		return waited
@@ -264,7 +263,7 @@ func connectionError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return conn.ContextError(ctx)
 	}
-	// A *url.Error repeats the method and the URL, which OpError says better.
+	// A *url.Error repeats the method and the URL, which OpError states better.
 	for ue, ok := err.(*url.Error); ok; ue, ok = err.(*url.Error) {
 		err = ue.Err
 	}
@@ -283,32 +282,32 @@ func connectionError(ctx context.Context, err error) error {
 	return shown.Error(err)
 }
 
-// headersError returns the error for headers that are too large, in place of those of net/http and its HTTP/2, which have no
-// type; nil for any other.
+// headersError returns the error for headers that are too large. It replaces the errors of net/http and its HTTP/2, which have no
+// type. It returns nil for any other error.
 func headersError(err error) error {
 	text := fmt.Sprintf("the headers of the answer are larger than %d MiB", conn.MaxHeaders>>20)
 	switch said := err.Error(); {
 	case strings.Contains(said, "server response headers exceeded"), strings.Contains(said, "response header list larger than advertised"):
 		return &AnswerError{Reason: HeadersTooLarge, Max: conn.MaxHeaders, text: text}
 	case strings.HasSuffix(said, "connection error: COMPRESSION_ERROR"), strings.HasSuffix(said, "connection error: PROTOCOL_ERROR"):
-		// HTTP/2 gives up early where they are much larger, and has the same words for what is no HTTP/2.
+		// HTTP/2 gives up early if they are much larger, and uses the same words for data that is not HTTP/2.
 		return fmt.Errorf("%w: the server breaks HTTP/2, or %s", shown.Error(err), text)
 	}
 	return nil
 }
 
-// limitPassed is the error of a time limit of the transport's own, such as that for a proxy's answer. It must not be taken for
-// the end of the caller's context, so it wraps nothing.
+// limitPassed is the error of one of the transport's own time limits, such as that for a proxy's answer. It wraps nothing, so
+// that it is not taken for the end of the caller's context.
 type limitPassed struct{ text string }
 
 func (e *limitPassed) Error() string { return "a time limit of the transport passed: " + e.text }
 func (e *limitPassed) Timeout() bool { return true }
 
-// isSuccess reports whether a code says that the server has done what it was asked for.
+// isSuccess reports whether a code says that the server has done what was asked.
 func isSuccess(code int) bool { return code >= 200 && code <= 299 }
 
-// checkAnswer returns nil for a success, or why the answer to r is none. It does not close the body. That of an error is read to its
-// end, within reason, so that its connection can be used again.
+// checkAnswer returns nil if the answer to r is a success, or its error. It does not close the body. It reads the body of an
+// error to its end, up to a limit, so that the connection can be used again.
 func checkAnswer(resp *http.Response, r outgoing) error {
 	if r.accepts(resp.StatusCode) {
 		return r.checkType(resp)
@@ -316,18 +315,18 @@ func checkAnswer(resp *http.Response, r outgoing) error {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	status := apierrors.FromResponse(resp.StatusCode, resp.Header, body, r.info().Method)
 	if err != nil && len(body) == 0 {
-		// Not wrapped: that the body was cut says nothing about whether the request may be sent again.
+		// Not wrapped: a cut body says nothing about whether the request may be sent again.
 		return fmt.Errorf("%w (its body: %v)", status, shown.Error(err))
 	}
 	return status
 }
 
-// foreignBody returns the error for a body that is not what was asked for.
+// foreignBody returns the error for a body that is not of the requested type.
 func foreignBody(resp *http.Response, excerpt string) error {
 	return &AnswerError{Reason: ForeignBody, Got: shown.Text(excerpt), ContentType: shown.Text(resp.Header.Get("Content-Type"))}
 }
 
-// readError says why a body could not be read to its end. Where ctx has ended, that is why.
+// readError returns the reason why a body could not be read to its end. If ctx has ended, that is the reason.
 func readError(ctx context.Context, resp *http.Response, err error) error {
 	if ctx.Err() != nil {
 		return conn.ContextError(ctx)
@@ -338,7 +337,7 @@ func readError(ctx context.Context, resp *http.Response, err error) error {
 	return publicError(err)
 }
 
-// publicError returns what the framing says of a body under names that users have.
+// publicError turns an error of the framing into an exported type.
 func publicError(err error) error {
 	if limit := (*jsonstream.LimitError)(nil); errors.As(err, &limit) {
 		reason := TooLarge

@@ -12,39 +12,40 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// TokenOptions choose what a service account's token is good for. The zero value is for the API server itself, for an hour.
+// TokenOptions choose what a service account's token is good for. The zero value makes a token for the API server itself, for an
+// hour.
 type TokenOptions struct {
-	// Audiences are whom the token is meant for, who must refuse it otherwise; none means the API server.
+	// Audiences are the intended recipients of the token; any other must refuse it. Empty means the API server.
 	Audiences []string
-	// Lifetime is how long the token is good, in whole seconds: at least ten minutes, or 0 for an hour. The server may make
-	// it shorter or longer; Token.Expires says what it is.
+	// Lifetime is how long the token is good, in whole seconds: at least ten minutes, or 0 for an hour. The server may choose a
+	// shorter or longer time; Token.Expires has the result.
 	Lifetime time.Duration
-	// BoundTo ends the token with an object; the zero value does not.
+	// BoundTo is an object whose end ends the token; the zero value means none.
 	BoundTo TokenBinding
 }
 
-// TokenBinding is the object with which a token ends.
+// TokenBinding is an object that a token is bound to: the token ends with the object.
 type TokenBinding struct {
-	// APIVersion and Kind say what it is: v1 Pod or v1 Secret, and v1 Node since Kubernetes 1.29.
+	// APIVersion and Kind are the object's kind: v1 Pod or v1 Secret, and v1 Node since Kubernetes 1.29.
 	APIVersion, Kind string
-	// Name is its name; a Pod's or a Secret's namespace is the service account's.
+	// Name is the object's name. A Pod or a Secret is in the namespace of the service account.
 	Name string
-	// UID is its uid; empty means that of the object of that name.
+	// UID is the object's uid; empty means that of the present object of that name.
 	UID string
 }
 
-// Token is a service account's token. Printing, logging or encoding it does not show it: Secret does.
+// Token is a service account's token. Printing, logging or encoding it does not show the token; Secret returns it.
 type Token struct {
-	// Expires is when it ends.
+	// Expires is when the token ends.
 	Expires time.Time
 
 	secret string
 }
 
-// Secret returns the token itself, which a bearer sends.
+// Secret returns the token itself, to send as a bearer token.
 func (t Token) Secret() string { return t.secret }
 
-// String says when the token ends, and shows none of it.
+// String says when the token ends, and shows no part of it.
 func (t Token) String() string {
 	return fmt.Sprintf("{Token:%q Expires:%v}", shown.Redact(t.secret), t.Expires)
 }
@@ -79,7 +80,7 @@ type tokenStatus struct {
 	ExpirationTimestamp meta.Time `json:"expirationTimestamp"`
 }
 
-// The names of the kind do not hold an object: a TokenRequest's metadata is the service account's.
+// A TokenRequest has no identity of its own: its metadata is that of the service account.
 func (tokenBody) GetNamespace() string       { return "" }
 func (tokenBody) GetName() string            { return "" }
 func (tokenBody) GetResourceVersion() string { return "" }
@@ -108,8 +109,8 @@ func (o TokenOptions) spec() (tokenSpec, error) {
 	return s, nil
 }
 
-// RequestToken gets a token for a service account (authentication.k8s.io/v1, TokenRequest), new each time. The server stores
-// none of it, and it cannot be revoked but by deleting the account or the object that it is bound to.
+// RequestToken gets a new token for a service account (authentication.k8s.io/v1, TokenRequest). The server does not store the
+// token. To revoke it, delete the account or the object that the token is bound to.
 //
 // serviceAccounts is a handle on core v1 serviceaccounts, of any T.
 func RequestToken[T meta.Object](ctx context.Context, serviceAccounts Resource[T], key meta.Key, o TokenOptions) (Token, error) {
@@ -138,8 +139,8 @@ func RequestToken[T meta.Object](ctx context.Context, serviceAccounts Resource[T
 	return Token{secret: answer.Status.Token, Expires: answer.Status.ExpirationTimestamp.Time}, nil
 }
 
-// TokenCredentials returns credentials that are a service account's tokens, each of which RequestToken gets when the one
-// before is about to end. They are for the Config of another client: serviceAccounts is a handle of one that may ask for them.
+// TokenCredentials returns credentials that are tokens of a service account. They call RequestToken when the present token is
+// about to end. Use them in the Config of another client; serviceAccounts is a handle of a client that may request the tokens.
 func TokenCredentials[T meta.Object](serviceAccounts Resource[T], key meta.Key, o TokenOptions) *Credentials {
 	return NewCredentials(func(ctx context.Context) (Credential, error) {
 		t, err := RequestToken(ctx, serviceAccounts, key, o)

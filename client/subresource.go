@@ -8,11 +8,11 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// Sub is a handle on a subresource. T is the object itself, as for status, or what the subresource has in its place, as for
-// scale. It carries the options of the Resource that it comes from. Like that it is a small value, safe for use by several
-// goroutines at once.
+// Sub is a handle on a subresource. T is the object itself, as for status, or the subresource's own type, as for scale. A Sub has
+// the options of the Resource that it comes from. Like a Resource it is a small value, safe for use by several goroutines at
+// once.
 //
-// What a subresource does not serve is the server's to say: an approval has no Patch of its own kind, and only some have Create.
+// The server decides which methods a subresource supports: an approval has no Patch of its own kind, and only some have Create.
 type Sub[T meta.Object] struct {
 	r    Resource[T]
 	name string
@@ -22,8 +22,8 @@ type Sub[T meta.Object] struct {
 // to the object itself changes everything but status.
 func (r Resource[T]) Status() Sub[T] { return r.Sub("status") }
 
-// Sub returns a subresource that takes and returns the object itself, as status, and the ephemeralcontainers and resize of
-// pods, the approval of certificate signing requests and the finalize of namespaces do. name is one segment of the path.
+// Sub returns a subresource that takes and returns the object itself. Such are status, the ephemeralcontainers and resize of
+// pods, the approval of certificate signing requests and the finalize of namespaces. name is one segment of the path.
 func (r Resource[T]) Sub(name string) Sub[T] {
 	if err := meta.ValidSegment("subresource", name); err != nil && r.err == nil {
 		r.err = fmt.Errorf("client.Resource.Sub: %w", err)
@@ -31,9 +31,9 @@ func (r Resource[T]) Sub(name string) Sub[T] {
 	return Sub[T]{r: r, name: name}
 }
 
-// SubOf returns a subresource that takes and returns an S instead of the object. Which kind that is, S itself must say when
-// it is written, unless the server takes the only one that it can be; and what comes is not compared with anything, so S
-// should keep its kind. [ScaleOf] is a SubOf that knows better.
+// SubOf returns a subresource that takes and returns an S instead of the object. An S that is written must name its kind itself,
+// unless the server accepts only one kind. The client does not check the kind of answers, so S should keep it. [ScaleOf] is a
+// SubOf that knows the kind.
 func SubOf[S, T meta.Object](r Resource[T], name string) Sub[S] {
 	return subOf[S](r, name, meta.GVK{})
 }
@@ -43,7 +43,7 @@ func subOf[S, T meta.Object](r Resource[T], name string, kind meta.GVK) Sub[S] {
 	return withKind[S](r, kind).Sub(name)
 }
 
-// withKind returns the handle with objects of another type and kind, which r's descriptor says only where they are.
+// withKind returns the handle with objects of another type and kind. From r's descriptor it uses only the path.
 func withKind[S, T meta.Object](r Resource[T], kind meta.GVK) Resource[S] {
 	s := retyped[S](r)
 	s.own, s.kind = true, kind
@@ -62,11 +62,11 @@ func (s Sub[T]) Get(ctx context.Context, key meta.Key) (T, error) {
 	return obj, err
 }
 
-// Create sends obj to the subresource of the object that key names, and returns the server's answer. That is how a
-// subresource that does something is called, as opposed to one that is a part of the object.
+// Create sends obj to the subresource of the object that key names, and returns the server's answer. Use it to call a subresource
+// that performs an action, as opposed to one that is a part of the object.
 func (s Sub[T]) Create(ctx context.Context, key meta.Key, obj T) (T, error) {
 	q := s.request("create", key)
-	if err := meta.ValidSegment("name", key.Name); err != nil { // or it would be about obj itself
+	if err := meta.ValidSegment("name", key.Name); err != nil { // without a name the request would be about obj itself
 		var none T
 		return none, q.fail(&UsageError{Err: err})
 	}
@@ -74,7 +74,7 @@ func (s Sub[T]) Create(ctx context.Context, key meta.Key, obj T) (T, error) {
 }
 
 // Update replaces the subresource's part of the object with obj's; see [Resource.Update] for resource versions, and for a T that
-// has no field for something. Of the status subresource only what it may write counts: status and metadata.
+// lacks fields. An update of the status subresource writes only status and metadata.
 func (s Sub[T]) Update(ctx context.Context, obj T) (T, error) {
 	return s.r.sendObject(ctx, s.request("update", meta.Key{}), obj)
 }
@@ -94,32 +94,32 @@ func (s Sub[T]) Apply(ctx context.Context, key meta.Key, config any, o ApplyOpti
 	return s.r.sendApply(ctx, s.request("apply", key), config, o)
 }
 
-// Scale is how many instances a workload has and should have: the scale subresource of deployments, stateful sets, replica
-// sets and replication controllers, and of custom resources that have it (autoscaling/v1).
+// Scale is the present and the wanted number of instances of a workload: the scale subresource of deployments, stateful sets,
+// replica sets and replication controllers, and of custom resources that have it (autoscaling/v1).
 type Scale struct {
 	meta.ObjectMeta `json:"metadata"`
 	Spec            ScaleSpec   `json:"spec"`
 	Status          ScaleStatus `json:"status,omitzero"`
 }
 
-// ScaleSpec is what there should be.
+// ScaleSpec is the wanted scale.
 type ScaleSpec struct {
-	// Replicas is how many instances are wanted; 0 is none.
+	// Replicas is the wanted number of instances; 0 is none.
 	Replicas int32 `json:"replicas"`
 }
 
-// ScaleStatus is what there is.
+// ScaleStatus is the present scale.
 type ScaleStatus struct {
-	// Replicas is how many instances there are.
+	// Replicas is the present number of instances.
 	Replicas int32 `json:"replicas"`
-	// Selector is the label selector that finds them, as text.
+	// Selector is the label selector that finds the instances, as text.
 	Selector string `json:"selector,omitempty"`
 }
 
 var scaleKind = meta.GVK{Group: "autoscaling", Version: "v1", Kind: "Scale"}
 
-// ScaleOf returns the scale subresource, which is the same whatever is scaled. Its metadata is that of the object: a resource
-// version in it is one of the object's, so that Update and Modify notice what others change.
+// ScaleOf returns the scale subresource, whose type is the same for every workload. Its metadata is that of the object. So a
+// resource version in it is the object's, and Update and Modify detect other writes to the object.
 //
 //	scale, err := client.ScaleOf(deployments).Modify(ctx, key, func(s *client.Scale) error {
 //		s.Spec.Replicas++

@@ -18,17 +18,16 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// Table is objects as the server would show them to people: with the columns that kubectl prints (the API concepts, "Receiving
-// resources as Tables").
+// Table shows objects to people, with the columns that kubectl prints (the API concepts, "Receiving resources as Tables").
 type Table struct {
 	// ResourceVersion is that of the collection, or of the one object.
 	ResourceVersion string
-	// Columns say what the cells of each row are.
+	// Columns describe the cells of each row.
 	Columns []Column
 	// Rows are the objects, in the server's order.
 	Rows []Row
-	// Plain says that the server makes no tables of this resource, as some aggregated servers do: it sent the objects, and the
-	// columns are Name and Age.
+	// Plain says that the server makes no tables of this resource, like some aggregated servers. The server sent the objects, and
+	// the columns are Name and Age.
 	Plain bool
 }
 
@@ -41,20 +40,19 @@ type Column struct {
 	Format string `json:"format"`
 	// Description is for people.
 	Description string `json:"description"`
-	// Priority is 0 for a column that is always shown; the greater it is, the more room there should be.
+	// Priority is 0 for a column that is always shown. A column with a higher priority is shown only if there is more room.
 	Priority int `json:"priority"`
 }
 
 // Row is one object.
 type Row struct {
-	// Cells has a value for each column, of the types that [meta.Unstructured] has; nil where the server sent none.
+	// Cells has a value for each column, of the types that [meta.Unstructured] has; nil if the server sent none.
 	Cells []any
 	// Object is the object's metadata, without managedFields unless they were asked for.
 	Object *meta.Partial
 }
 
-// Table reads every page of a list as a table. It does not matter what T is. A page is held as a whole, and bounded by
-// Config.MaxObject.
+// Table reads every page of a list as a table, whatever T is. It holds each page as a whole, and Config.MaxObject bounds a page.
 func (r Resource[T]) Table(ctx context.Context, o ListOptions) (Table, error) {
 	q := r.listRequest(o)
 	if err := o.validate(); err != nil {
@@ -66,7 +64,7 @@ func (r Resource[T]) Table(ctx context.Context, o ListOptions) (Table, error) {
 	for number := 1; ; number++ {
 		from := len(t.Rows)
 		m, err := r.tablePage(ctx, q, o.KeepManagedFields, &t)
-		if number == 1 && o.isFloor() && isTooOld(err) { // as in Each
+		if number == 1 && o.isFloor() && isTooOld(err) { // as in each
 			q.query = o.pageQuery()
 			m, err = r.tablePage(ctx, q, o.KeepManagedFields, &t)
 		}
@@ -97,7 +95,7 @@ func (r Resource[T]) Table(ctx context.Context, o ListOptions) (Table, error) {
 	}
 }
 
-// firstFrom returns the key of a row, and whether there is none.
+// firstFrom returns the key of row n, and whether there is no such row.
 func (t *Table) firstFrom(n int) (first meta.Key, empty bool) {
 	if n >= len(t.Rows) {
 		return meta.Key{}, true
@@ -117,7 +115,8 @@ func (r Resource[T]) TableOf(ctx context.Context, key meta.Key) (Table, error) {
 	return t, nil
 }
 
-// What the API calls a table. Where the server has none it may send the objects, which is better than nothing.
+// The kind of a table, and the media types to ask for. A server that makes no tables may send the objects, which is better than
+// nothing.
 const (
 	tableAPIVersion = "meta.k8s.io/v1"
 	tableKind       = "Table"
@@ -136,7 +135,7 @@ type tableRow struct {
 	Object *meta.Partial `json:"object"`
 }
 
-// tableCells keep whole numbers whole, as an Unstructured does.
+// tableCells keep integers as integers, as an Unstructured does.
 type tableCells []any
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -153,7 +152,7 @@ func (c *tableCells) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// tablePage reads one answer and adds its rows to t. Its errors are causes: q.fail is still to be called.
+// tablePage reads one answer and adds its rows to t. Its errors are causes: the caller passes them to q.fail.
 func (r Resource[T]) tablePage(ctx context.Context, q request, managedFields bool, t *Table) (meta.ListMeta, error) {
 	q.accept = tableAccept
 	resp, err := r.send(ctx, q)
@@ -210,14 +209,14 @@ func (t *Table) add(item jsonstream.Item) (meta.ListMeta, error) {
 		if row.Object == nil {
 			row.Object = new(meta.Partial)
 		}
-		cells := make([]any, len(t.Columns)) // servers have sent rows with more
+		cells := make([]any, len(t.Columns)) // a server may send rows with more cells
 		copy(cells, row.Cells)
 		t.Rows = append(t.Rows, Row{Cells: cells, Object: row.Object})
 	}
 	return body.ListMeta, nil
 }
 
-// addPlain makes rows of objects that came as they are.
+// addPlain makes rows of objects that the server sent instead of a table.
 func (r Resource[T]) addPlain(t *Table, item jsonstream.Item, q request) (meta.ListMeta, error) {
 	kind := r.t.Kind
 	if q.collection {
@@ -250,7 +249,7 @@ func (r Resource[T]) addPlain(t *Table, item jsonstream.Item, q request) (meta.L
 	return list.ListMeta, nil
 }
 
-// age says how long ago something was, in the largest unit of which there are two.
+// age returns the time between then and now, in the largest unit of which there are at least two.
 func age(then, now time.Time) string {
 	if then.IsZero() {
 		return "<unknown>"
@@ -277,15 +276,15 @@ func (t Table) Wide() Table {
 	return t
 }
 
-// Write writes the table as text, in aligned columns under a line of headings: those of priority 0, and before them the
-// namespace where the rows are of several. A cell is its first line, without control characters; nil and the empty string are
-// "<none>".
+// Write writes the table as text, in aligned columns under a line of headings. It writes the columns of priority 0, and before
+// them the namespace if the rows are of several. A cell shows its first line, without control characters; nil and the empty
+// string are "<none>".
 func (t Table) Write(w io.Writer) error {
 	out := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	namespaces := slices.ContainsFunc(t.Rows, func(r Row) bool { return r.namespace() != t.Rows[0].namespace() })
 	var cells []string
 	line := func() {
-		// The library aligns what ends in a tab, and the last cell does not.
+		// text/tabwriter aligns cells that end in a tab; the last one does not.
 		_, _ = io.WriteString(out, strings.Join(cells, "\t")+"\n") // Flush returns its error
 		cells = cells[:0]
 	}
@@ -305,7 +304,7 @@ func (t Table) Write(w io.Writer) error {
 		for i, c := range t.Columns {
 			if c.Priority == 0 {
 				var v any
-				if i < len(r.Cells) { // a row of the caller's own may have fewer
+				if i < len(r.Cells) { // a row that the caller made may have fewer
 					v = r.Cells[i]
 				}
 				cells = append(cells, cellText(v))
@@ -319,7 +318,7 @@ func (t Table) Write(w io.Writer) error {
 // String returns what Write writes.
 func (t Table) String() string {
 	var b strings.Builder
-	_ = t.Write(&b) // a Builder takes everything
+	_ = t.Write(&b) // a Builder returns no error
 	return b.String()
 }
 
@@ -330,7 +329,7 @@ func (r Row) namespace() string {
 	return r.Object.Namespace
 }
 
-// cellText returns a cell as people read it.
+// cellText returns the text of a cell for people.
 func cellText(v any) string {
 	var text string
 	switch v := v.(type) {

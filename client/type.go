@@ -8,10 +8,10 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Type describes a resource: where the server has it, what its objects are called, and which Go type T they are decoded
-// into. It is a plain value, usually a package variable; with it a struct of your own is a typed client, with no
-// registration and no generated code. T is a pointer to a struct, or a map type. A struct that embeds its metadata has it tagged as
-// `json:"metadata"`: see [For].
+// Type describes a resource: its path on the server, the kind of its objects, and the Go type T that they are decoded into. It is
+// a plain value, usually a package variable. With it a struct of your own is a typed client, with no registration and no
+// generated code. T is a pointer to a struct, or a map type. A struct that embeds its metadata must tag it as `json:"metadata"`:
+// see [For].
 //
 //	var Pods = client.Type[*Pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
 type Type[T meta.Object] struct {
@@ -23,7 +23,7 @@ type Type[T meta.Object] struct {
 	Kind string
 	// Resource is the plural, lower-case name in the path, such as "pods".
 	Resource string
-	// ListKind is the kind of a list of them; empty means Kind with "List" at its end, which nearly every resource has.
+	// ListKind is the kind of a list of them; empty means Kind followed by "List", which fits nearly every resource.
 	ListKind string
 	// Scope is meta.Namespaced, the zero value, or meta.Cluster.
 	Scope meta.Scope
@@ -37,13 +37,13 @@ func (t Type[T]) GVR() meta.GVR {
 // GVK returns the kind of the resource's objects.
 func (t Type[T]) GVK() meta.GVK { return meta.GVK{Group: t.Group, Version: t.Version, Kind: t.Kind} }
 
-// IsNamespaced reports whether its objects are in namespaces.
+// IsNamespaced reports whether the resource's objects are in namespaces.
 func (t Type[T]) IsNamespaced() bool { return t.Scope == meta.Namespaced }
 
 // listKind returns the kind of a list of the resource's objects.
 func (t Type[T]) listKind() string { return cmp.Or(t.ListKind, t.Kind+"List") }
 
-// validate checks the descriptor as far as it can be without a server.
+// validate checks the descriptor as far as possible without a server.
 func (t Type[T]) validate() error {
 	var errs []error
 	for _, f := range []struct{ name, value string }{

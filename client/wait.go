@@ -19,24 +19,23 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// WaitFor waits until a condition is met for one object, which need not exist yet, and returns the object in the state that
-// met it, or the zero T where it does not exist then. It lists the object once and watches it from there, so no state in
-// between is missed: a state that comes and goes while WaitFor runs meets the condition. The client needs the permission to
-// list and to watch; for that object alone is enough.
+// WaitFor waits until one object meets a condition, and returns the object in the state that met it, or the zero T if it does not
+// exist then. The object need not exist at first. WaitFor lists the object once and watches it from there, so it misses no state
+// in between: a state that comes and goes while WaitFor runs meets the condition. The client needs permission to list and watch
+// that object.
 //
-// A watch that ends or breaks is resumed where it was, after a short random time that grows while nothing works, to 10 s,
-// and is never shorter than what the server asks for. Where the server has forgotten the version (410) the object is listed
-// again; states in between are then lost, except that an object that was replaced by another of its name is first seen not
-// to exist.
+// If a watch ends or breaks, WaitFor resumes it from the last version, after a short random time. The time grows to 10 s while
+// nothing works, and is never shorter than the server asks for. If the server no longer has the version (410), WaitFor lists the
+// object again. It then misses the states in between, with one exception: if another object of the same name has replaced the
+// object, the condition first sees that the object does not exist.
 //
-// What the server does not allow, does not know or finds wrong with the request ends the wait at once if it is the first
-// thing that the server says: Unauthorized, Forbidden, NotFound of the resource, and other answers of 4xx that would be the
-// same again. Once an object or its absence has been read they are waited out like everything else, because a server that
-// restarts says such things for a moment. [UntilCreated] waits for the resource too. Without an end of ctx, WaitFor may
-// wait for ever.
+// Some refusals end the wait at once if they are the server's first answer: Unauthorized, Forbidden, NotFound of the resource,
+// and other answers of 4xx that would be the same again. After WaitFor has read the object or its absence, it waits such refusals
+// out like any other failure, because a server that restarts sends them for a moment. [UntilCreated] also waits for the resource.
+// If ctx never ends, WaitFor may wait forever.
 //
-// Every error is a [*WaitError], which says what was seen last. An error of the condition is final. The condition is asked
-// about the object as it is on the wire, whatever T keeps of it, and also if r is a handle of [Metadata].
+// Every error is a [*WaitError], which has the last state that was seen. An error of the condition is final. The condition sees
+// the object as it is on the wire, whatever T keeps of it, and also if r is a handle of [Metadata].
 func WaitFor[T meta.Object](ctx context.Context, r Resource[T], key meta.Key, cond Condition) (T, error) {
 	w := &wait{
 		r:    retyped[*sight](r),
@@ -60,21 +59,21 @@ func WaitFor[T meta.Object](ctx context.Context, r Resource[T], key meta.Key, co
 	return obj, nil
 }
 
-// WaitError says what was waited for, why the wait ended without it, and what was seen last.
+// WaitError is the error of a [WaitFor] that ended before the condition was met.
 type WaitError struct {
-	// Resource and Key say which object.
+	// Resource and Key name the object.
 	Resource meta.GVR
 	Key      meta.Key
 	// Condition is the name of the condition.
 	Condition string
-	// Seen says that the server has been read at least once. ResourceVersion then is that of the object's last state, or of
-	// the list that it was not in, and State says that state in the condition's words.
+	// Seen says that the server has been read at least once. ResourceVersion is then that of the object's last state, or of the
+	// list that did not have it, and State describes that state in the condition's words.
 	Seen            bool
 	ResourceVersion string
 	State           string
-	// Last is why the server could not be read any more, if it could not when the wait ended.
+	// Last is the error of the last read, if the server could not be read when the wait ended.
 	Last error
-	// Err is why the wait ended: that of the context, of the condition, or of the server.
+	// Err is the reason why the wait ended: the error of the context, of the condition, or of the server.
 	Err error
 }
 
@@ -95,10 +94,10 @@ func (e *WaitError) Error() string {
 	return text
 }
 
-// Unwrap returns why the wait ended.
+// Unwrap returns the reason why the wait ended.
 func (e *WaitError) Unwrap() error { return e.Err }
 
-// sight is a state of an object: decoded as far as conditions need it, and its JSON for T.
+// sight is a state of an object: the part that conditions need, decoded, and the JSON for T.
 type sight struct {
 	meta.Raw
 	text []byte
@@ -110,12 +109,12 @@ func (s *sight) UnmarshalJSON(b []byte) error {
 	return s.Raw.UnmarshalJSON(b)
 }
 
-// item returns the object as it came, which may not have been with its kind.
+// item returns the object as it arrived; an object of a list may have no kind.
 func (s *sight) item() jsonstream.Item {
 	return jsonstream.Item{Identity: s.Identity(), Raw: s.text}
 }
 
-// wait is one call of WaitFor. It runs on the goroutine that called.
+// wait is one call of WaitFor. It runs on the calling goroutine.
 type wait struct {
 	r    Resource[*sight]
 	key  meta.Key
@@ -124,8 +123,8 @@ type wait struct {
 	pace *retry.Backoff
 
 	selector string // of the object
-	now      *sight // the object as it was seen last; nil where it did not exist
-	version  string // where to watch from; empty where the object is to be listed
+	now      *sight // the object's last state; nil if it did not exist
+	version  string // the version to watch from; empty if the object must be listed
 	met      bool
 }
 
@@ -140,7 +139,7 @@ func (w *wait) validate() error {
 		return err
 	}
 	q := w.r.request("get", w.key)
-	w.key, w.fail.Key = q.key, q.key // in the namespace of the handle, if that has one
+	w.key, w.fail.Key = q.key, q.key // in the handle's namespace, if it has one
 	if _, err := q.path(); err != nil {
 		return err
 	}
@@ -149,7 +148,7 @@ func (w *wait) validate() error {
 	return err
 }
 
-// run waits. The object that it returns is nil where it does not exist.
+// run waits. It returns nil if the object does not exist.
 func (w *wait) run(ctx context.Context) (*sight, error) {
 	for barren := 0; ; {
 		var err error
@@ -179,7 +178,7 @@ func (w *wait) run(ctx context.Context) (*sight, error) {
 		if barren++; fruitful || err != nil {
 			barren = 0
 		}
-		// Some servers end a watch at once and without a word where the version is too old.
+		// Some servers end a watch at once, without an error, if the version is too old.
 		if barren >= 3 || outlived(err) {
 			w.version, barren = "", 0
 		}
@@ -195,7 +194,7 @@ func (w *wait) failed(err error) error {
 	return w.fail
 }
 
-// list reads the object as it is now, and where to watch from.
+// list reads the object as it is now, and the version to watch from.
 func (w *wait) list(ctx context.Context) error {
 	o := ListOptions{Namespace: w.key.Namespace, FieldSelector: w.selector}
 	var found *sight
@@ -216,9 +215,9 @@ func (w *wait) list(ctx context.Context) error {
 	return w.see(found, m.ResourceVersion)
 }
 
-// watch follows the object from w.version until the watch ends. It is fruitful if anything came, or if it lasted.
+// watch follows the object from w.version until the watch ends. It is fruitful if an event arrived, or if it lasted.
 func (w *wait) watch(ctx context.Context) (fruitful bool, err error) {
-	// The server ends the watch after a few minutes, and if it does not, because it cannot be heard any more, this side does.
+	// The server ends the watch after a few minutes. If it does not, because the connection is dead, the client does.
 	const long, slack = 2 * time.Minute, 15 * time.Second
 	timeout := (long + rand.N(long)).Truncate(time.Second)
 	watching, cancel := context.WithTimeout(ctx, timeout+slack)
@@ -231,7 +230,7 @@ func (w *wait) watch(ctx context.Context) (fruitful bool, err error) {
 		switch {
 		case e.Type == Bookmark, e.Identity.Key() != w.key:
 			return nil
-		case e.Err != nil: // its next state may be better
+		case e.Err != nil: // the next state may decode
 			w.fail.Last = w.r.watchRequest(WatchOptions{Namespace: w.key.Namespace}).fail(e.Err)
 			return nil
 		case e.Type == Deleted:
@@ -245,12 +244,11 @@ func (w *wait) watch(ctx context.Context) (fruitful bool, err error) {
 	return fruitful || time.Since(start) >= slack, err
 }
 
-// see takes what the server says of the object, and returns why no more of it is wanted, if that is so. obj is nil where
-// the object does not exist.
+// see handles a state of the object, and returns an error if the wait is over. obj is nil if the object does not exist.
 func (w *wait) see(obj *sight, version string) error {
 	w.fail.Seen, w.fail.Last = true, nil
 	if obj != nil && w.now != nil && obj.UID != w.now.UID {
-		if err := w.judge(nil, version); err != nil { // it must have been deleted in between
+		if err := w.judge(nil, version); err != nil { // the first one was deleted in between
 			return err
 		}
 	}
@@ -277,7 +275,7 @@ func (w *wait) judge(obj *sight, version string) (err error) {
 	return nil
 }
 
-// errMet ends a list or watch because nothing more is wanted of it; nobody else sees it.
+// errMet ends a list or watch because the condition is met. WaitFor does not return it.
 var errMet = errors.New("the condition is met")
 
 // conditionError tells an error of the condition from those of the server.
@@ -286,7 +284,7 @@ type conditionError struct{ err error }
 // Error implements error.
 func (e *conditionError) Error() string { return e.err.Error() }
 
-// hopeless reports whether an error that is the first thing to be heard of the server would be the same again.
+// hopeless reports whether an error that is the server's first answer would be the same again.
 func (w *wait) hopeless(err error) bool {
 	if errors.Is(err, WrongKind) {
 		return true
@@ -306,7 +304,7 @@ func (w *wait) hopeless(err error) bool {
 	}
 }
 
-// outlived reports whether an error means that a watch cannot be resumed where it was: the object is to be listed again.
+// outlived reports whether an error means that a watch cannot be resumed, so that the object must be listed again.
 func outlived(err error) bool {
 	event, status := (*EventError)(nil), (*apierrors.StatusError)(nil)
 	answered, inStream := errors.As(err, &status), errors.As(err, &event)
