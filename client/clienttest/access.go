@@ -13,23 +13,23 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// User is who sends a request, after impersonation.
+// User is the sender of a request, after impersonation.
 type User struct {
 	// Name is "admin" for a request without a credential and for one with Options.Token, the subject of a client certificate,
-	// "system:serviceaccount:NAMESPACE:NAME" for a token of the token subresource, or what an Impersonate-User header says.
+	// "system:serviceaccount:NAMESPACE:NAME" for a token of the token subresource, or the value of an Impersonate-User header.
 	Name string
-	// UID, Groups and Extra are what else is known of the user.
+	// UID, Groups and Extra are further information about the user.
 	UID    string
 	Groups []string
 	Extra  map[string][]string
 }
 
-// Access is something that Options.Authorize is asked about.
+// Access is an operation that Options.Authorize decides about.
 type Access struct {
 	User User
-	// Request is what the user wants to do. In a review, Resource.Version may be empty or "*".
+	// Request is the user's operation. In a review, Resource.Version may be empty or "*".
 	Request
-	// Path is set instead of Request.Resource where a review is about a path that is no resource's.
+	// Path is set instead of Request.Resource if a review is about a path that is not a resource's.
 	Path string
 }
 
@@ -38,7 +38,7 @@ const (
 	admin         = "admin"
 )
 
-// authenticate returns who sends r.
+// authenticate returns the sender of r.
 func (s *Server) authenticate(r *http.Request) (User, error) {
 	unauthorized := status.Failure(http.StatusUnauthorized, "Unauthorized", "Unauthorized")
 	user := User{Name: admin, Groups: []string{"system:masters", authenticated}}
@@ -57,7 +57,7 @@ func (s *Server) authenticate(r *http.Request) (User, error) {
 	return s.impersonate(user, r.Header)
 }
 
-// impersonate returns whom user wants to be, if the server lets it.
+// impersonate returns the user that user wants to be, if the server allows it.
 func (s *Server) impersonate(user User, h http.Header) (User, error) {
 	const prefix = "Impersonate-Extra-"
 	as := User{Name: h.Get("Impersonate-User"), UID: h.Get("Impersonate-UID")}
@@ -117,7 +117,7 @@ func (s *Server) impersonate(user User, h http.Header) (User, error) {
 	return as, nil
 }
 
-// ask puts a question to Options.Authorize.
+// ask asks Options.Authorize about an access.
 func (s *Server) ask(a Access) (allowed bool, reason string) {
 	if s.options.Authorize == nil {
 		return true, ""

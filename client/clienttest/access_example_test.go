@@ -9,7 +9,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// A server on which nobody but the owner of a namespace may write there.
+// On this server only the owner of a namespace may write to it.
 func ExampleAccess() {
 	server := clienttest.New(clienttest.Options{Authorize: func(a clienttest.Access) (bool, string) {
 		return a.Verb == "get" || a.User.Name == a.Key.Namespace, "it is not yours"

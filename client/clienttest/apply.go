@@ -14,9 +14,9 @@ import (
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
-// Server-side apply (KEP-555): a configuration has the fields that its writer wants, and the server knows what each writer has
-// applied so far. What a writer leaves out goes, unless somebody else owns it, and what somebody else owns with another value is
-// a conflict, unless the writer forces it.
+// Server-side apply (KEP-555): a configuration has the fields that its writer wants, and the server records the fields that each
+// writer has applied. The server removes a field that the writer now leaves out, unless another writer owns it. A field that
+// another writer owns with another value is a conflict, unless the writer forces it.
 
 // apply applies a configuration, and returns the object with the code of the answer.
 func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*object.Revision, int, error) {
@@ -95,7 +95,7 @@ func (c *call) apply(w http.ResponseWriter, body []byte, o writeOptions) (*objec
 	return v, http.StatusOK, err
 }
 
-// readConfig reads the request of an apply, and says which members are there twice.
+// readConfig reads the request of an apply, and returns the names of duplicate members.
 func readConfig(body []byte) (_ jsontree.Object, twice []string, _ error) {
 	v, twice, err := jsontree.ParseYAML(body)
 	if err != nil {
@@ -109,13 +109,13 @@ func readConfig(body []byte) (_ jsontree.Object, twice []string, _ error) {
 	return config, twice, nil
 }
 
-// bare is an object of the kind that is applied, without anything.
+// bare returns an empty object of the applied kind.
 func (c *call) bare() jsontree.Object {
 	kind := c.appliedKind()
 	return jsontree.Object{"apiVersion": kind.APIVersion(), "kind": kind.Kind}
 }
 
-// applyTo returns what applying a configuration makes of a live object, and who owns what then.
+// applyTo applies a configuration to a live object, and returns the result and its owners.
 func (c *call) applyTo(m ownership.Write, live jsontree.Object, all ownership.Owners, config jsontree.Object, o writeOptions) (any, ownership.Owners, error) {
 	kind := ownership.KindOf(config)
 	if kind != c.appliedKind() {
@@ -139,7 +139,7 @@ func (c *call) applyTo(m ownership.Write, live jsontree.Object, all ownership.Ow
 	return wanted, now, nil
 }
 
-// appliedKind returns the kind of what is applied.
+// appliedKind returns the kind of the applied configuration.
 func (c *call) appliedKind() meta.GVK {
 	if sub := c.res.subresources[c.Subresource]; sub != nil && sub.kind.Kind != "" {
 		return sub.kind
@@ -147,7 +147,7 @@ func (c *call) appliedKind() meta.GVK {
 	return c.res.GVK()
 }
 
-// conflictsOf is the answer to one who would change what others own.
+// conflictsOf returns the error for an apply that would change fields of other owners.
 func conflictsOf(lost ownership.Owners) error {
 	var causes []meta.StatusCause
 	var lines []string
@@ -172,7 +172,7 @@ func conflictsOf(lost ownership.Owners) error {
 	return status.Failure(http.StatusConflict, "Conflict", "%s", text).With(meta.StatusDetails{Causes: causes})
 }
 
-// nameText names a configuration as the real server does in errors of an apply.
+// nameText returns the name of a configuration as the real server writes it in errors of an apply.
 func nameText(config jsontree.Object) string {
 	metadata, _ := config["metadata"].(jsontree.Object)
 	name, _ := metadata["name"].(string)
@@ -180,5 +180,5 @@ func nameText(config jsontree.Object) string {
 	return namespace + "/" + name + "; " + gvkText(ownership.KindOf(config))
 }
 
-// gvkText names a kind as the real server does in errors of an apply.
+// gvkText returns a kind as the real server writes it in errors of an apply.
 func gvkText(k meta.GVK) string { return k.Group + "/" + k.Version + ", Kind=" + k.Kind }

@@ -13,10 +13,10 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/network"
 )
 
-// The handlers of this file give the server's usual answer, and spoil it on its way.
+// The handlers of this file give the server's usual answer, and damage it.
 
-// CutBody returns a handler that gives the server's usual answer, and breaks it off after n bytes of its body: over
-// HTTP/1.1 with the end of the connection, over HTTP/2 with a reset of the stream. A shorter body stays whole.
+// CutBody returns a handler that gives the server's usual answer, and breaks it off after n bytes of its body: over HTTP/1.1 with
+// the end of the connection, over HTTP/2 with a reset of the stream. A shorter body stays whole.
 func (s *Server) CutBody(n int) http.HandlerFunc {
 	return s.spoil(n, func(w http.ResponseWriter, _ *http.Request, _ <-chan struct{}) error {
 		_ = http.NewResponseController(w).Flush()
@@ -24,9 +24,9 @@ func (s *Server) CutBody(n int) http.HandlerFunc {
 	})
 }
 
-// ResetBody returns a handler that gives the server's usual answer, and resets the connection after n bytes of its body:
-// the client reads those, and then "connection reset by peer". Over HTTP/2 that ends every request on the connection, and
-// net/http's client drops what it has not handed on. A shorter body stays whole.
+// ResetBody returns a handler that gives the server's usual answer, and resets the connection after n bytes of its body. The
+// client reads those bytes, and then "connection reset by peer". Over HTTP/2 the reset ends every request on the connection, and
+// net/http's client drops the bytes that it has not handed on. A shorter body stays whole.
 func (s *Server) ResetBody(n int) http.HandlerFunc {
 	return s.spoil(n, func(w http.ResponseWriter, r *http.Request, _ <-chan struct{}) error {
 		_ = http.NewResponseController(w).Flush()
@@ -50,8 +50,8 @@ func (s *Server) Stall(n int) http.HandlerFunc {
 	})
 }
 
-// spoil gives the usual answer, and calls then once n bytes are written and more are about to be. What then returns is
-// what a write gets from there on. cut is closed when the server wants a watch to end at once.
+// spoil gives the usual answer, and calls then when n bytes are written and more are about to be. From there on every write
+// returns the result of then. cut is closed when the server wants a watch to end at once.
 func (s *Server) spoil(
 	n int, then func(w http.ResponseWriter, r *http.Request, cut <-chan struct{}) error,
 ) http.HandlerFunc {
@@ -66,13 +66,13 @@ func (s *Server) spoil(
 	}
 }
 
-// spoiledWriter writes some bytes and no more.
+// spoiledWriter writes a number of bytes and no more.
 type spoiledWriter struct {
 	http.ResponseWriter
 	left int
 	then func() error
 	cut  func()
-	err  error // what then has returned
+	err  error // the result of then
 }
 
 func (s *spoiledWriter) Write(b []byte) (int, error) {
@@ -84,12 +84,12 @@ func (s *spoiledWriter) Write(b []byte) (int, error) {
 		return s.ResponseWriter.Write(b)
 	}
 	n, _ := s.ResponseWriter.Write(b[:s.left])
-	s.left, s.err = 0, http.ErrAbortHandler // what the handler's deferred functions still write is lost as well
+	s.left, s.err = 0, http.ErrAbortHandler // so that writes of the handler's deferred functions are lost too
 	s.err = s.then()
 	return n, s.err
 }
 
-// SetWriteDeadline is how a watch is cut whose client does not read.
+// SetWriteDeadline is called to cut a watch whose client does not read.
 func (s *spoiledWriter) SetWriteDeadline(t time.Time) error {
 	s.cut()
 	return http.NewResponseController(s.ResponseWriter).SetWriteDeadline(t)
@@ -98,20 +98,21 @@ func (s *spoiledWriter) SetWriteDeadline(t time.Time) error {
 // Unwrap gives http.ResponseController the writer below.
 func (s *spoiledWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-// Drip returns a handler that gives the server's usual answer, headers included, n bytes at a time with a pause before
-// each. The connection stays so slow, over HTTP/2 for every request on it, and takes no further ones after this.
+// Drip returns a handler that gives the server's usual answer, headers included, n bytes at a time with a pause before each. The
+// connection stays slow, over HTTP/2 for every request on it, and takes no further requests after this one.
 func (s *Server) Drip(n int, every time.Duration) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if c := network.ConnOf(r); c != nil {
 			c.Drip(n, every)
 		}
-		w.Header().Set("Connection", "close") // which net/http turns into GOAWAY on HTTP/2
+		w.Header().Set("Connection", "close") // net/http turns this into GOAWAY on HTTP/2
 		s.ServeHTTP(w, r)
 	}
 }
 
-// WrongLength returns a handler that gives the server's usual answer, as a whole, and declares it longer than it is by so
-// many bytes. If by is negative the answer is declared shorter, and ends there. A watch comes when it has ended.
+// WrongLength returns a handler that gives the server's whole usual answer, with a declared length that is too large by so many
+// bytes. If by is negative, the declared length is too small, and the answer ends there. The answer to a watch comes when the
+// watch has ended.
 func (s *Server) WrongLength(by int) http.HandlerFunc {
 	return s.rewrite(func(_ http.Header, body []byte) ([]byte, int) {
 		length := max(0, len(body)+by)
@@ -119,9 +120,9 @@ func (s *Server) WrongLength(by int) http.HandlerFunc {
 	})
 }
 
-// TruncatedGzip returns a handler that gives the server's usual answer, compressed with gzip and without the last bytes
-// of that, in a body that ends properly: nothing but the compression tells that something is missing. A watch comes when
-// it has ended.
+// TruncatedGzip returns a handler that gives the server's usual answer, compressed with gzip and without the last bytes of the
+// compressed data, in a body that ends properly: only the decompression shows that something is missing. The answer to a watch
+// comes when the watch has ended.
 func (s *Server) TruncatedGzip(missing int) http.HandlerFunc {
 	return s.rewrite(func(h http.Header, body []byte) ([]byte, int) {
 		var b bytes.Buffer
@@ -134,8 +135,8 @@ func (s *Server) TruncatedGzip(missing int) http.HandlerFunc {
 	})
 }
 
-// Trailing returns a handler that gives the server's usual answer, and more after it, in a body that ends properly. A
-// watch comes when it has ended.
+// Trailing returns a handler that gives the server's usual answer, and more after it, in a body that ends properly. The answer to
+// a watch comes when the watch has ended.
 func (s *Server) Trailing(more string) http.HandlerFunc {
 	return s.rewrite(func(_ http.Header, body []byte) ([]byte, int) {
 		body = append(body, more...)
@@ -143,7 +144,7 @@ func (s *Server) Trailing(more string) http.HandlerFunc {
 	})
 }
 
-// rewrite gives what change makes of the usual answer, which is not compressed: a body and the length that is declared.
+// rewrite calls change with the uncompressed usual answer, and sends the body and the declared length that change returns.
 func (s *Server) rewrite(change func(h http.Header, body []byte) ([]byte, int)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r = r.Clone(r.Context())

@@ -1,8 +1,8 @@
 package clienttest
 
-// Bookmark sends a bookmark now to every watch that allows them, also while they are muted; a watch whose initial events
-// have not ended gets the one that ends them. It returns how many watches there are to get one; one that lags sends it
-// after what it has to send before.
+// Bookmark sends a bookmark now to every watch that allows bookmarks, even if they are muted. A watch whose initial events have
+// not ended gets the bookmark that ends them. A watch that lags sends the bookmark after its pending events. Bookmark returns the
+// number of watches that get one.
 func (s *Server) Bookmark() int {
 	s.store.mu.Lock()
 	defer s.store.mu.Unlock()
@@ -13,7 +13,7 @@ func (s *Server) Bookmark() int {
 				n++
 				select {
 				case w.demand <- struct{}{}:
-				default: // one is wanted already
+				default: // one is already requested
 				}
 			}
 		}
@@ -21,11 +21,11 @@ func (s *Server) Bookmark() int {
 	return n
 }
 
-// MuteBookmarks ends the bookmarks that watches get by themselves, every so often and shortly before their end, until it
-// is called with false. The bookmark that ends initial events is none of them: see [StreamingEndless].
+// MuteBookmarks stops the bookmarks that the server sends by itself, at intervals and shortly before the end of a watch, until it
+// is called with false. It does not affect the bookmark that ends initial events: see [StreamingEndless].
 func (s *Server) MuteBookmarks(mute bool) { s.muted.Store(mute) }
 
-// StreamingLists says what the server makes of watches that ask for the initial events (KEP-3157).
+// StreamingLists says how the server treats watches that ask for the initial events (KEP-3157).
 type StreamingLists int
 
 const (
@@ -33,14 +33,14 @@ const (
 	StreamingServed StreamingLists = iota
 	// StreamingRefused answers 422, as a kube-apiserver does whose feature gate WatchList is off.
 	StreamingRefused
-	// StreamingIgnored does as if the parameters were not there, as servers do that do not know them.
+	// StreamingIgnored ignores the parameters, as servers do that do not know them.
 	StreamingIgnored
-	// StreamingEndless sends the initial events, and what happens then, and never a bookmark.
+	// StreamingEndless sends the initial events and the later ones, but never a bookmark.
 	StreamingEndless
 )
 
 // SetStreamingLists replaces Options.StreamingLists for the watches that start from now on.
 func (s *Server) SetStreamingLists(m StreamingLists) { s.streaming.Store(int32(m)) }
 
-// mode returns the present one.
+// mode returns the present mode.
 func (s *Server) mode() StreamingLists { return StreamingLists(s.streaming.Load()) }

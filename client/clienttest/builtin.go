@@ -17,8 +17,8 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// builtinKinds is every resource of the file, without objects, and the reviews. It is read once, by the first server, and does
-// not change: each server has copies.
+// builtinKinds is every resource of the file, without objects, and the reviews. The first server reads it. It does not change:
+// each server has copies.
 var builtinKinds = sync.OnceValue(func() []resource {
 	rows := kinds.All()
 	own, reviews, printers := ownTraits(), reviews(), printing.Printers()
@@ -40,7 +40,7 @@ var builtinKinds = sync.OnceValue(func() []resource {
 			r.Blank = string(row.Blank[1 : len(row.Blank)-1])
 		}
 		if len(row.Status) > 0 {
-			r.initial, _ = jsontree.Parse(row.Status) // it is valid: the file is
+			r.initial, _ = jsontree.Parse(row.Status) // the file is valid
 		}
 		subresources := make(map[string]*subresource, len(row.Subresources))
 		for _, sub := range row.Subresources {
@@ -62,12 +62,12 @@ var builtinKinds = sync.OnceValue(func() []resource {
 	return kinds
 })
 
-// ownTraits are the traits that no table can have: code.
+// ownTraits are the traits that need code and cannot be in a table.
 func ownTraits() map[string]builtinTraits {
 	return map[string]builtinTraits{
 		"namespaces": {
 			prepare: prepareNamespace,
-			// It changes nothing: this server finishes namespaces by itself.
+			// No effect: this server finishes namespaces by itself.
 			subresources: map[string]*subresource{"finalize": {verbs: []string{"update"}, part: finalizePart}},
 		},
 		"pods": {
@@ -91,7 +91,7 @@ func ownTraits() map[string]builtinTraits {
 	}
 }
 
-// firstStatus is the status that a new object has, of what its writer wants.
+// firstStatus returns the status of a new object, given the one that its writer wants.
 func (r *resource) firstStatus(wanted any) any {
 	first := withNow(r.initial, timeText(now()))
 	if !r.StatusOnCreate || wanted == nil {
@@ -102,7 +102,7 @@ func (r *resource) firstStatus(wanted any) any {
 
 func timeText(t meta.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// prepareNamespace gives a namespace what controllers and admission give it on a real server.
+// prepareNamespace sets the fields of a namespace that controllers and admission set on a real server.
 func prepareNamespace(d *object.Draft, _ bool) {
 	d.Meta.Labels = withEntry(d.Meta.Labels, "kubernetes.io/metadata.name", d.Meta.Name)
 	d.Content["spec"] = jsontree.Object{"finalizers": []any{"kubernetes"}}
@@ -135,8 +135,8 @@ func withEntry(m map[string]string, key, value string) map[string]string {
 	return m
 }
 
-// warnDeprecated adds the warning that a real server gives with every answer about a resource that should no longer be used. Only
-// endpoints are such a resource among those that are served.
+// warnDeprecated adds the warning that a real server gives with every answer about a deprecated resource. Of the served
+// resources, only endpoints are deprecated.
 func (r *resource) warnDeprecated(w http.ResponseWriter) {
 	if r.Builtin && r.groupResource() == "endpoints" {
 		w.Header().Add("Warning", fmt.Sprintf("299 - %q", "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"))

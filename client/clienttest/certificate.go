@@ -16,8 +16,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// A certificate signing request is approved or denied by a condition, which only the approval subresource sets, and the
-// signer writes the certificate into its status. None of the three is ever taken back.
+// A certificate signing request is approved or denied by a condition, which only the approval subresource sets. The signer writes
+// the certificate into its status. Neither the conditions nor the certificate can be removed.
 
 const (
 	approved = "Approved"
@@ -25,7 +25,7 @@ const (
 	failed   = "Failed"
 )
 
-// completeRequest notes who has made a request.
+// completeRequest records the creator of a request.
 func completeRequest(d *object.Draft, by User) {
 	spec, _ := d.Content["spec"].(jsontree.Object)
 	if spec = maps.Clone(spec); spec == nil {
@@ -65,15 +65,15 @@ func anyLists(of map[string][]string) jsontree.Object {
 	return m
 }
 
-// approvalPart is what the approval subresource writes of a request.
+// approvalPart returns the part of a request that the approval subresource writes.
 func approvalPart(old, d *object.Draft) *object.Draft {
 	d = withMember(old, d, "status", "conditions")
 	setConditions(d, old, conditionsOf(d))
 	return d
 }
 
-// certificatePart is what the status subresource writes of a request. The conditions that decide about it stay as they are,
-// unless they become more or fewer, which checkRequest then refuses.
+// certificatePart returns the part of a request that the status subresource writes. It keeps the conditions that decide about the
+// request, unless their number changes, which checkRequest then refuses.
 func certificatePart(old, d *object.Draft) *object.Draft {
 	d = statusPart(old, d)
 	conditions := conditionsOf(d)
@@ -107,7 +107,7 @@ func ofType(conditions []jsontree.Object, name string) []jsontree.Object {
 	return slices.DeleteFunc(slices.Clone(conditions), func(c jsontree.Object) bool { return c["type"] != name })
 }
 
-// setConditions sets the conditions of an object, each with the times since when it has been as it is.
+// setConditions sets the conditions of an object, with the times of their last changes.
 func setConditions(d, old *object.Draft, conditions []jsontree.Object) {
 	present := now().UTC().Format(time.RFC3339)
 	var list []any
@@ -140,7 +140,7 @@ func setConditions(d, old *object.Draft, conditions []jsontree.Object) {
 	d.Content["status"] = status
 }
 
-// checkRequest returns what a change of a request does that is not allowed.
+// checkRequest returns the forbidden parts of a change of a request.
 func checkRequest(old, d *object.Draft, subresource string) []meta.StatusCause {
 	const field = "status.conditions"
 	conditions := conditionsOf(d)
@@ -211,7 +211,7 @@ func certificateOf(d *object.Draft) string {
 	return text
 }
 
-// checkCertificate returns what is wrong with a certificate: that it is not PEM with certificates in it.
+// checkCertificate returns an error if text is not PEM with certificates in it.
 func checkCertificate(text string) error {
 	rest, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || text == "" {

@@ -1,15 +1,15 @@
 package clienttest
 
-// SwapCertificate gives the server another certificate and key of the same CA. Handshakes from now on use it, and open
-// connections are not touched; [Server.GoAway] and [Server.Freeze] are for those. It does nothing without Options.TLS.
+// SwapCertificate gives the server another certificate and key of the same CA. It affects later handshakes; for open connections,
+// use [Server.GoAway] and [Server.Freeze]. It does nothing without Options.TLS.
 func (s *Server) SwapCertificate() {
 	if s.authority != nil {
 		s.authority.Swap(false)
 	}
 }
 
-// SwapCA gives the server another CA, and a certificate of that. Config then carries the new CA; who trusts the old one
-// alone, or has a client certificate of it, fails at the next handshake. It does nothing without Options.TLS.
+// SwapCA gives the server another CA, and a certificate of that CA. Config then has the new CA. A client that trusts only the old
+// CA, or has a client certificate of it, fails at the next handshake. SwapCA does nothing without Options.TLS.
 func (s *Server) SwapCA() {
 	if s.authority != nil {
 		s.authority.Swap(true)
@@ -25,14 +25,14 @@ func (s *Server) ClientCertificate(user string) (certPEM, keyPEM []byte) {
 	return s.authority.ClientCertificate(user)
 }
 
-// Connections returns how many connections are open, frozen ones included until the server gives them up.
+// Connections returns the number of open connections, including frozen ones until the server gives up on them.
 func (s *Server) Connections() int { return len(s.door.Open()) }
 
-// Freeze makes every open connection half-open, as when a firewall has forgotten it or the host of the other end has
-// lost its power: nothing arrives any more, in either direction, and neither side is told, not even of an end. It
-// returns how many there were. New connections work.
+// Freeze makes every open connection half-open, as when a firewall has forgotten it or the host of the other end has lost power:
+// nothing arrives any more, in either direction, and neither side is told, not even of an end. Freeze returns the number of these
+// connections. New connections work.
 //
-// The server itself notices when the client closes its end, so that what a test has given up does not stay.
+// The server itself notices when the client closes its end, so a connection that a test has given up on does not stay.
 func (s *Server) Freeze() int {
 	all := s.door.Open()
 	for _, c := range all {
@@ -41,24 +41,23 @@ func (s *Server) Freeze() int {
 	return len(all)
 }
 
-// BlackHole makes the server accept connections and stay silent on them, until it is called with false. What was
-// accepted meanwhile stays silent, and connections that were open before are not touched; [Server.Freeze] is for those.
+// BlackHole makes the server accept connections and stay silent on them, until it is called with false. The connections that were
+// accepted meanwhile stay silent. BlackHole does not affect connections that were open before; use [Server.Freeze] for those.
 func (s *Server) BlackHole(on bool) {
 	s.door.Silence(on)
 }
 
-// Refuse makes dials through the Dial of Config fail with err, such as syscall.ECONNREFUSED, syscall.EMFILE or a
-// *net.DNSError, until it is called with nil. Open connections live on.
+// Refuse makes dials through the Dial of Config fail with err, such as syscall.ECONNREFUSED, syscall.EMFILE or a *net.DNSError,
+// until it is called with nil. Open connections stay open.
 func (s *Server) Refuse(err error) {
 	s.door.Refuse(err)
 }
 
-// GoAway makes the server tell its clients to use other connections, as one does that is about to stop: GOAWAY on HTTP/2
-// (RFC 9113, section 6.8), whose streams that are under way go on, and on HTTP/1.1 the end of each connection after its
-// request. Idle connections are closed. It returns how many were open.
+// GoAway makes the server tell its clients to use other connections, like a server that is about to stop. HTTP/2 connections get
+// GOAWAY (RFC 9113, section 6.8), and their streams under way go on. HTTP/1.1 connections end after their request. Idle
+// connections are closed. GoAway returns the number of connections that were open.
 //
-// A GOAWAY that is sent so names the newest stream, so no request is lost by it. For one that names an older stream
-// there is no way through net/http.
+// The GOAWAY names the newest stream, so no request is lost. net/http cannot send one that names an older stream.
 func (s *Server) GoAway() int {
 	n := s.Connections()
 	if !s.door.GoAway() {

@@ -53,7 +53,7 @@ func (c *call) deleteOptions() (*deleteOptions, error) {
 	return o, o.validate()
 }
 
-// read takes the options from the body of a request.
+// read reads the options from the body of a request.
 func (o *deleteOptions) read(body []byte) error {
 	is, err := object.TypeOf(body)
 	if err != nil {
@@ -62,14 +62,14 @@ func (o *deleteOptions) read(body []byte) error {
 	if is.Kind != "" && is.Kind != "DeleteOptions" {
 		return status.BadRequest("%v", noKind(is.Kind, cmp.Or(is.APIVersion, metaGroup+"/v1")))
 	}
-	type DeleteOptions deleteOptions // the name is in the errors of encoding/json
+	type DeleteOptions deleteOptions // encoding/json has the name in its errors
 	if err := json.Unmarshal(body, (*DeleteOptions)(o)); err != nil {
 		return status.BadRequest("%v", err)
 	}
 	return nil
 }
 
-// parameters takes the options from the query of a request.
+// parameters reads the options from the query of a request.
 func (o *deleteOptions) parameters(query url.Values) error {
 	if s := query.Get("gracePeriodSeconds"); s != "" {
 		n, err := strconv.ParseInt(s, 10, 64)
@@ -112,8 +112,8 @@ func (o *deleteOptions) validate() error {
 	return nil
 }
 
-// finalizers returns what the options make of the finalizers of an object that they delete. Nobody collects garbage behind an
-// event, so the options say nothing about those.
+// finalizers returns the finalizers of an object that is deleted with the options. Events are not garbage collected, so the
+// options do not affect theirs.
 func (o *deleteOptions) finalizers(r *resource, have []string) []string {
 	if r.Kind == "Event" && r.Builtin {
 		return have
@@ -136,8 +136,7 @@ func (o *deleteOptions) finalizers(r *resource, have []string) []string {
 	return kept
 }
 
-// check compares the preconditions with the object. The error names the kind where others name the resource, as it
-// does on a real server.
+// check compares the preconditions with the object. As on a real server, the error names the kind where others name the resource.
 func (o *deleteOptions) check(r *resource, v *object.Revision) error {
 	fail := func(format string, args ...any) error {
 		return status.Failure(http.StatusConflict, "Conflict", "Operation cannot be fulfilled on %s %q: %s",
@@ -202,8 +201,8 @@ func (c *call) deleteOne(o *deleteOptions) (_ *object.Revision, gone bool, _ err
 	return v, gone, nil
 }
 
-// delete removes an object, or marks it where something keeps it: finalizers, or the time that a pod has on its node. It
-// returns the state that the client is shown. The store is locked.
+// delete removes an object, or marks it as deleted if it has finalizers or is a pod on a node. It returns the state to show to
+// the client. The store is locked.
 func (s *store) delete(r *resource, cur *object.Revision, o *deleteOptions) (_ *object.Revision, gone bool) {
 	old := cur.Draft()
 	d := old.Clone()
@@ -237,7 +236,7 @@ func (s *store) delete(r *resource, cur *object.Revision, o *deleteOptions) (_ *
 	return s.remove(r, cur), true
 }
 
-// endAt notes in an object when it ends, and how long before that it was told so.
+// endAt records in an object when it ends, and the grace period before that.
 func endAt(d *object.Draft, at meta.Time, grace int64) {
 	if was := d.Meta.DeletionTimestamp; was == nil || was.After(at.Time) {
 		d.Meta.DeletionTimestamp = &at
@@ -245,11 +244,11 @@ func endAt(d *object.Draft, at meta.Time, grace int64) {
 	d.Meta.DeletionGracePeriodSeconds = &grace
 }
 
-// defaultGrace is how many seconds a pod has to end that does not say it. A real server writes them into the pod.
+// defaultGrace is the grace period in seconds of a pod that has none of its own. A real server writes it into the pod.
 const defaultGrace = 30
 
-// grace notes in d, a copy of the pod old, when it ends. A pod that no kubelet runs ends at once. pending means that it ends
-// already, and not later than is asked for; graceful is false where it has to go whatever it says.
+// grace records in d, a copy of the pod old, when the pod ends. A pod that no kubelet runs ends at once. pending means that the
+// pod is already ending, no later than requested. graceful is false if the pod must be removed at once.
 func (o *deleteOptions) grace(old, d *object.Draft) (graceful, pending bool) {
 	asked := o.GracePeriodSeconds
 	if asked != nil && *asked < 0 {
@@ -271,7 +270,7 @@ func (o *deleteOptions) grace(old, d *object.Draft) (graceful, pending bool) {
 	return true, false
 }
 
-// gracePeriod returns how many seconds a pod has from now.
+// gracePeriod returns the remaining seconds of a pod.
 func gracePeriod(d *object.Draft, asked *int64) int64 {
 	phase := jsontree.Lookup(d.Content, "status.phase")
 	if jsontree.Lookup(d.Content, "spec.nodeName") == "" || phase == "Succeeded" || phase == "Failed" {
@@ -326,7 +325,7 @@ func (c *call) deleteAll(vs []*object.Revision, o *deleteOptions) {
 	}
 }
 
-// warnFinalizers warns of new finalizers of a custom resource that belong to nobody by their names.
+// warnFinalizers warns of new finalizers of a custom resource whose names are not qualified.
 func (c *call) warnFinalizers(w http.ResponseWriter, finalizers, before []string) {
 	if c.res.Builtin {
 		return

@@ -18,13 +18,13 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// version is the release that the server says to be: the one that it was compared with.
+// version is the release that the server reports: the one that it was compared with.
 const (
 	versionMajor, versionMinor = "1", "37"
 	versionGit                 = "v1.37.1"
 )
 
-// discover answers the paths that are not a resource's: what there is, and whether the server is well.
+// discover answers the paths that are not a resource's: discovery and health.
 func (s *Server) discover(w http.ResponseWriter, r *http.Request) error {
 	parts := strings.FieldsFunc(r.URL.Path, func(c rune) bool { return c == '/' })
 	at := func(i int) string {
@@ -180,7 +180,7 @@ func (s *Server) inventory() ([]meta.GVR, map[meta.GVR][]*resource) {
 
 var versionForm = regexp.MustCompile(`^v([1-9][0-9]{0,8})(?:(alpha|beta)([1-9][0-9]{0,8}))?$`)
 
-// compareVersions orders versions as Kubernetes does: v2, v1, v1beta1, v1alpha2, and then whatever has another form, by name.
+// compareVersions orders versions as Kubernetes does: v2, v1, v1beta1, v1alpha2, and then all other forms, by name.
 func compareVersions(a, b string) int {
 	rank := func(s string) (stage, major, minor int) {
 		m := versionForm.FindStringSubmatch(s)
@@ -196,16 +196,16 @@ func compareVersions(a, b string) int {
 	return cmp.Or(cmp.Compare(bs, as), cmp.Compare(bm, am), cmp.Compare(bn, an), cmp.Compare(a, b))
 }
 
-// catalog is how discovery is answered. Its lock protects it.
+// catalog is the state of discovery. Its lock protects it.
 type catalog struct {
 	mu    sync.Mutex
 	old   bool              // the old form only
 	stale map[meta.GVR]bool // group versions, without a resource
 }
 
-// SetStale makes a group version stale in discovery, or current again: a server says so of a version that another one serves
-// (an APIService), while it cannot ask that one. In the old form of discovery the version is then answered with 503. The
-// resources themselves go on.
+// SetStale makes a group version stale in discovery, or current again. A server reports a version as stale while it cannot reach
+// the server behind it (an APIService). In the old form of discovery the version is then answered with 503. The resources
+// themselves are still served.
 func (s *Server) SetStale(group, version string, stale bool) {
 	s.catalog.mu.Lock()
 	defer s.catalog.mu.Unlock()
@@ -215,8 +215,8 @@ func (s *Server) SetStale(group, version string, stale bool) {
 	s.catalog.stale[meta.GVR{Group: group, Version: version}] = stale
 }
 
-// SetAggregated says whether the server knows aggregated discovery, as it does at first. Without, it is as one before
-// Kubernetes 1.27: each group version is asked for by itself.
+// SetAggregated says whether the server supports aggregated discovery, which it does at first. Without it, the server behaves
+// like one before Kubernetes 1.27, whose group versions are requested one by one.
 func (s *Server) SetAggregated(known bool) {
 	s.catalog.mu.Lock()
 	defer s.catalog.mu.Unlock()
@@ -260,7 +260,7 @@ func resourceList(rs []*resource) any {
 	}
 	is := meta.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}
 	if rs[0].Group == "" {
-		is.APIVersion = "" // which the core group, older than the field, leaves out to this day
+		is.APIVersion = "" // the core group, older than the field, still leaves it out
 	}
 	return struct {
 		meta.TypeMeta
@@ -269,7 +269,7 @@ func resourceList(rs []*resource) any {
 	}{is, rs[0].GVR().APIVersion(), list}
 }
 
-// Aggregated discovery: everything in two answers, as apidiscovery.k8s.io/v2 has it.
+// Aggregated discovery (apidiscovery.k8s.io/v2) has everything in two answers.
 const aggregatedMedia = mediaJSON + ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 func (s *Server) wantsAggregated(r *http.Request) bool {
@@ -339,7 +339,7 @@ func (s *Server) aggregated(w http.ResponseWriter, r *http.Request, root string)
 			version.Freshness = "Stale"
 		}
 		for _, r := range resources[v] {
-			kind := kindDiscovery{Kind: r.Kind} // what is built in says no more where it is that of the list
+			kind := kindDiscovery{Kind: r.Kind} // a built-in kind leaves out the group and version if they are the list's
 			if !r.Builtin {
 				kind.Group, kind.Version = r.Group, r.Version
 			}
@@ -382,7 +382,7 @@ func (s *Server) aggregated(w http.ResponseWriter, r *http.Request, root string)
 	writeBody(w, http.StatusOK, aggregatedMedia, append(body, '\n'))
 }
 
-// hashOf returns the hash that a real server takes of a document, which does not depend on the form in which it is sent.
+// hashOf returns the hash of a document, which, as on a real server, does not depend on the form in which it is sent.
 func hashOf(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -391,7 +391,7 @@ func hashOf(v any) string {
 	return fmt.Sprintf("%X", sha512.Sum512(b))
 }
 
-// notModified sets the ETag, and answers 304 if that is what the client has.
+// notModified sets the ETag, and answers 304 if the client already has that document.
 func notModified(w http.ResponseWriter, r *http.Request, hash string) bool {
 	tag := strconv.Quote(hash)
 	w.Header().Set("ETag", tag)

@@ -1,9 +1,8 @@
-// Package clienttest is a Kubernetes API server inside the process: a real HTTP server with a store that behaves as
-// kube-apiserver's does, for tests of clients and controllers. Nothing has to be installed, and it starts in a
-// millisecond.
+// Package clienttest is a Kubernetes API server inside the process, for tests of clients and controllers. It is a real HTTP
+// server with a store that behaves as kube-apiserver's does. It needs no installation and starts in a millisecond.
 //
-// It speaks JSON and YAML. A client that sends protobuf, as client-go and controller-runtime do by default for built-in kinds,
-// must set ContentType: "application/json" in its rest.Config; without that, its writes fail with 415, and so does leader
+// The server speaks JSON and YAML. A client that sends protobuf, as client-go and controller-runtime do by default for built-in
+// kinds, must set ContentType: "application/json" in its rest.Config; without that, its writes fail with 415, and so does leader
 // election.
 //
 // In a test, [Start] runs a server until the test ends:
@@ -11,15 +10,14 @@
 //	server := clienttest.Start(t, clienttest.Options{})
 //	c, err := client.New(server.Config())
 //
-// Elsewhere, [New] makes one, and [Server.Run] serves until its context ends. Unless [Options] has a listener, the
-// server is in memory and reached through [Server.Config] only; with a listener on a loopback address, kubectl can be
-// pointed at it.
+// Elsewhere, [New] makes a server, and [Server.Run] serves until its context ends. By default the server is in memory, and only
+// clients with [Server.Config] reach it. With a listener on a loopback address in [Options], kubectl can use it too.
 //
 // # Virtual time
 //
-// A server in memory does no real I/O and waits on nothing but channels, conditions and timers. Started within a
-// bubble of testing/synctest, it runs on the bubble's clock, together with its clients: an hour of bookmarks,
-// expiring tokens and backoff takes milliseconds, and a goroutine that is left over fails the test.
+// A server in memory does no real I/O and waits only on channels, conditions and timers. If it is started within a bubble of
+// testing/synctest, it runs on the bubble's clock, together with its clients: an hour of bookmarks, expiring tokens and backoff
+// takes milliseconds, and a leaked goroutine fails the test.
 //
 //	synctest.Test(t, func(t *testing.T) {
 //		server := clienttest.Start(t, clienttest.Options{})
@@ -29,114 +27,118 @@
 //
 // # What is served
 //
-// The server serves every built-in kind that kube-apiserver 1.37 serves by default, and whatever [Options.Resources] or
-// [Server.Register] add, as custom resources. The names, scopes, subresources, selectable fields, first statuses and printer
-// columns of the built-in kinds, and what each does on a create, an update and a delete, are taken from that server by a
-// program. A new server has the namespaces default, kube-node-lease, kube-public and kube-system, the service
-// default/kubernetes with its IPAddress and ServiceCIDR, and the two priority classes of the system. All verbs work on all
-// resources: create (with generateName), get, list, watch, update, patch, delete and deletecollection (which, as on a real
-// server, namespaces do not have); every write can be a dry run. So do
+// The server serves every built-in kind that kube-apiserver 1.37 serves by default, and the custom resources that
+// [Options.Resources] or [Server.Register] add. A program takes the built-in kinds from that server: their names, scopes,
+// subresources, selectable fields, first statuses and printer columns, and the effects of a create, an update and a delete. A new
+// server has the namespaces default, kube-node-lease, kube-public and kube-system, the service default/kubernetes with its
+// IPAddress and ServiceCIDR, and the two priority classes of the system. All verbs work on all resources: create (with
+// generateName), get, list, watch, update, patch, delete and deletecollection (which, as on a real server, namespaces do not
+// have). Every write can be a dry run. The server also supports:
 //
-//   - JSON patches, merge patches and, of the built-in kinds, strategic merge patches, also of subresources. They do what
-//     kube-apiserver's do, not what the RFCs say: a JSON patch may replace a member that is not there, or count an index from
-//     the end, and its tests compare numbers and strings as they are written;
-//   - server-side apply, of status and scale as well: who owns which fields, conflicts and force, as managedFields say it, by the
-//     kinds of lists and maps of the schemas; configurations are JSON or YAML;
-//   - fieldValidation: a member that the kind does not have is dropped, and of two of one name the last counts, with a warning
-//     or an error for each. The schemas of the built-in kinds are in the package, that of a custom resource is [Resource.Schema];
-//   - subresources: status; the scale of deployments, replicasets, statefulsets and replicationcontrollers; binding,
+//   - JSON patches, merge patches and, for the built-in kinds, strategic merge patches, also on subresources. They do what
+//     kube-apiserver's do, not what the RFCs say: a JSON patch may replace a member that does not exist, or count an index
+//     from the end, and its tests compare numbers and strings as they are written.
+//   - Server-side apply, also of status and scale: ownership of fields in managedFields, conflicts and force, by the kinds of
+//     lists and maps in the schemas. Configurations are JSON or YAML.
+//   - fieldValidation: the server drops a member that the kind does not have, and uses the last of two members of one name,
+//     with a warning or an error for each. The schemas of the built-in kinds are in the package; a custom resource has
+//     [Resource.Schema].
+//   - Subresources: status; the scale of deployments, replicasets, statefulsets and replicationcontrollers; binding,
 //     ephemeralcontainers, eviction and resize of pods; the token of service accounts, which is good for this server until it
-//     expires; the approval of certificate signing requests; finalize of namespaces;
-//   - paging: the pages of a list show the collection at the version of the first, and their tokens expire;
-//   - list and watch at a resource version, by the rules of the Kubernetes documentation "API Concepts"; streaming lists
-//     (KEP-3157); bookmarks; timeoutSeconds; selectors for labels and for the fields that the resource allows;
-//   - optimistic concurrency, preconditions, finalizers, generation and managedFields;
-//   - discovery of all that in both forms, OpenAPI documents with the schemas, in versions 2 and 3, Tables and metadata alone:
-//     what kubectl needs;
-//   - the users of tokens and client certificates, impersonation, and the reviews of access, of rules and of oneself.
+//     expires; the approval of certificate signing requests; finalize of namespaces.
+//   - Paging: the pages of a list show the collection at the version of the first page, and their tokens expire.
+//   - List and watch at a resource version, by the rules of the Kubernetes documentation "API Concepts"; streaming lists
+//     (KEP-3157); bookmarks; timeoutSeconds; selectors for labels and for the fields that the resource allows.
+//   - Optimistic concurrency, preconditions, finalizers, generation and managedFields.
+//   - Discovery of all that in both forms, OpenAPI documents with the schemas, in versions 2 and 3, Tables and metadata
+//     alone: everything that kubectl needs.
+//   - The users of tokens and client certificates, impersonation, and the reviews of access, of rules and of oneself.
 //
-// One counter, as on a real server, versions all resources. Errors are Status bodies in kube-apiserver's words.
+// As on a real server, one counter versions all resources. Errors are Status bodies in kube-apiserver's words.
 //
-// [Options] add TLS, with certificates that are made for the server and can be swapped, HTTP/2 over it, in memory as well
-// as on a socket, and several replicas whose watch caches may lag behind the store.
+// [Options] add TLS, with certificates that are made for the server and can be swapped; HTTP/2 over TLS, in memory as well as on
+// a socket; and several replicas, whose watch caches may lag behind the store.
 //
-// # What is as on a real server, and what is not
+// # Differences from a real server
 //
-// A test that is green here has seen this much of Kubernetes. The first part of the table is held to kube-apiserver 1.37 by a
-// suite of cases that runs against both. Where a test finds a difference that is not in the table, this package is wrong.
+// The table says how much of Kubernetes a passing test covers. A suite of cases runs against both this server and kube-apiserver
+// 1.37 and verifies the first part of the table. If a test finds a difference that is not in the table, this package is wrong.
 //
 //	AS ON A REAL SERVER
 //	verbs, dry run, preconditions       codes, reasons, messages and causes included
 //	metadata                            validation, finalizers, generation, managedFields
 //	patches, server-side apply          with conflicts, force, and fieldValidation
-//	built-in kinds                      names, scopes, subresources, first status, what each verb does, printer columns and cells
+//	built-in kinds                      names, scopes, subresources, first status, effects of each verb, printer columns and cells
 //	lists, watches                      paging, selectors, versions, bookmarks, streaming lists, Tables
-//	deletion                            with orphan and foreground propagation, and with a grace period, as of a
+//	deletion                            with orphan and foreground propagation, and with a grace period, as by a
 //	                                    kube-apiserver alone: see below
 //	unknown members                     dropped, warned of or refused, by the schema
 //	types of fields of built-in kinds   checked
 //	defaults of custom resources        filled in from Resource.Schema
 //
 //	IN PART
-//	media types                         JSON and YAML; of protobuf, a few bodies and no answers: see below
-//	namespaces                          go with their contents in the request that deletes them; a controller does it later
+//	media types                         JSON and YAML; protobuf only in a few bodies, and in no answers: see below
+//	namespaces                          deleted with their contents in one request; on a real server a controller does it later
 //	custom resource definitions         Server.Register and Unregister; one version of each resource, no conversion. A
-//	                                    CustomResourceDefinition is stored, and nothing comes of it, nor of an APIService
+//	                                    CustomResourceDefinition is stored and has no effect, and so is an APIService
 //	versions of built-in kinds          one: horizontalpodautoscalers are served as v2
 //	events                              those of the core and of events.k8s.io are two resources, each with its own objects
-//	objects of a fresh server           not those by which it describes itself: API services, roles and bindings, flow schemas,
+//	objects of a new server             without those that describe the server: API services, roles and bindings, flow schemas,
 //	                                    priority levels, and its lease and config maps in kube-system
 //	access                              Options.Authorize decides; there are no roles, and rules cannot be listed
-//	admission                           namespaces that are missing or end; no other plugin, no webhook, no policy
-//	certificate signing requests        checked; whoever may approve one may do so for any signer, and nobody signs
-//	tokens                              signed by nobody; they do not end with the object that they are bound to
-//	evictions                           no disruption budgets; DisruptionBudget is the answer of one
-//	words about selectors               of our own; the codes are the same
-//	strategic merge patches             what is wrong with one is said in other words, and a list of scalars to delete that is
-//	                                    no list is an error
+//	admission                           refuses missing and ending namespaces; no other plugin, no webhook, no policy
+//	certificate signing requests        checked; a user who may approve one may do so for any signer, and nothing signs them
+//	tokens                              not signed; they do not end with the object that they are bound to
+//	evictions                           no disruption budgets; DisruptionBudget makes the answer of one
+//	errors about selectors              the texts differ; the codes are the same
+//	strategic merge patches             the texts of errors differ, and a list of scalars to delete must be a list
 //	lists that must be current          answered from the store at once; a real server waits for its watch cache
-//	bookmarks                           come by the clock, also where nothing has happened
-//	410                                 from Server.Compact, Options.HistoryAge and HistoryLength alone
+//	bookmarks                           sent by the clock, also if nothing has happened
+//	410                                 only from Server.Compact, Options.HistoryAge and HistoryLength
 //	sizes                               a request has 3 MiB at most; no kind has a limit of its own
 //
-//	NOT HERE
-//	validation of built-in kinds        a pod without containers is a pod
-//	defaults of built-in kinds          none, and nobody owns them; no service gets an address
-//	validation of custom resources      values are not checked, but the types of what is applied
-//	garbage collection                  owner references do nothing
+//	NOT SUPPORTED
+//	validation of built-in kinds        a pod without containers is accepted
+//	defaults of built-in kinds          none, and managedFields has none; a service gets no address
+//	validation of custom resources      values are not checked, except the types of applied values
+//	garbage collection                  owner references have no effect
 //	controllers, scheduler, kubelet     a deployment makes no pods, and no pod runs; no event expires
-//	log, exec, attach, port-forward     nor proxy, tokenreviews, componentstatuses and bindings: neither
+//	log, exec, attach, port-forward     also proxy, tokenreviews, componentstatuses and bindings: neither
 //	                                    served nor listed
-//	hashes of storage versions          and pretty=true
+//	hashes of storage versions          also pretty=true
 //
-// Nobody works behind this server, as behind a kube-apiserver alone, so a test does that work where it matters. A deletion with
-// propagationPolicy Foreground or Orphan adds the finalizer foregroundDeletion or orphan, and the object stays until the test
-// removes it, as the garbage collector does. A pod with a spec.nodeName gets a deletionTimestamp and stays, beyond its grace
-// period, until the test deletes it with gracePeriodSeconds 0 (a GracePeriod of client.Immediately), as the kubelet does; until
-// then it keeps its namespace, too. A pod without a node, or one that has succeeded or failed, goes at once.
+// No controllers run beside this server, as beside a kube-apiserver alone, so a test does their work where it matters. A deletion
+// with propagationPolicy Foreground or Orphan adds the finalizer foregroundDeletion or orphan, and the object stays until the
+// test removes the finalizer, as the garbage collector does. A pod with a spec.nodeName gets a deletionTimestamp and stays,
+// beyond its grace period, until the test deletes it with gracePeriodSeconds 0 (a GracePeriod of client.Immediately), as the
+// kubelet does. Until then the pod also keeps its namespace. A pod without a node, or one that has succeeded or failed, is
+// deleted at once.
 //
-// Protobuf is read in deletions and in the bodies that kubectl create configmap, secret and namespace, kubectl certificate and
-// kubectl auth send. kubectl create -f, apply, replace, run and expose send JSON. The other forms of kubectl create, such as
-// deployment, serviceaccount and token, send protobuf that is refused with 415.
+// The server reads protobuf in deletions and in the bodies that kubectl create configmap, secret and namespace, kubectl
+// certificate and kubectl auth send. kubectl create -f, apply, replace, run and expose send JSON. The other forms of kubectl
+// create, such as deployment, serviceaccount and token, send protobuf that the server refuses with 415.
 //
-// The bookmark that ends the initial events comes at once, as from kube-apiserver 1.37, unless [Options.EndBookmarkAfter] says
-// otherwise.
+// The server sends the bookmark that ends the initial events at once, like kube-apiserver 1.37, unless [Options.EndBookmarkAfter]
+// is set.
 //
 // # Faults
 //
-// What a server does on its own comes from its methods. To its history: [Server.Compact] makes versions and tokens expire,
-// [Server.Rollback] restores a backup, [Server.Unregister] takes a resource away. To watches: [Server.DropWatches] cuts
-// every one within a frame, [Server.EndWatches] ends them properly and [Server.FailWatches] with an ERROR event;
-// [Server.Bookmark] and [Server.MuteBookmarks] decide about bookmarks, and [Server.SetStreamingLists] makes a server that
-// refuses, ignores or never ends a streaming list. To connections: [Server.Freeze] makes the open ones half-open,
-// [Server.BlackHole] and [Server.Refuse] are for new ones, [Server.GoAway] sends GOAWAY, [Server.SwapCertificate] and
-// [Server.SwapCA] change what a handshake brings. [Replica.SetLag] lets a watch cache fall behind. To discovery:
-// [Server.SetStale] makes a group version stale, and [Server.SetAggregated] takes the newer form away.
+// Methods of the server cause its faults:
 //
-// What happens to one request comes from [Server.Intercept], which answers any request in any way; its documentation names
-// the handlers that there are. They work over HTTP/1.1 and HTTP/2 alike, but for [Raw]. [Server.Requests] counts what came
-// in, [Server.Watches] and [Server.Connections] what is open.
+//   - History: [Server.Compact] makes versions and tokens expire, [Server.Rollback] restores a backup, [Server.Unregister]
+//     removes a resource.
+//   - Watches: [Server.DropWatches] cuts every watch within a frame, [Server.EndWatches] ends them properly, and
+//     [Server.FailWatches] ends them with an ERROR event.
+//   - Bookmarks: [Server.Bookmark] sends them, [Server.MuteBookmarks] suppresses them, and [Server.SetStreamingLists] makes a
+//     server that refuses, ignores or never ends a streaming list.
+//   - Connections: [Server.Freeze] makes the open ones half-open, [Server.BlackHole] and [Server.Refuse] affect new ones,
+//     [Server.GoAway] sends GOAWAY, and [Server.SwapCertificate] and [Server.SwapCA] change the certificates of handshakes.
+//   - Replicas: [Replica.SetLag] makes a watch cache lag.
+//   - Discovery: [Server.SetStale] makes a group version stale, and [Server.SetAggregated] removes the newer form.
 //
-// Not to be had through net/http are a GOAWAY that names an older stream than the newest, and frames of HTTP/2 that are
-// malformed.
+// [Server.Intercept] answers any single request in any way; its documentation lists the ready-made handlers. All of them work
+// over HTTP/1.1 and HTTP/2, except [Raw]. [Server.Requests] counts the requests, and [Server.Watches] and [Server.Connections]
+// count what is open.
+//
+// net/http does not allow two faults: a GOAWAY that names an older stream than the newest, and malformed frames of HTTP/2.
 package clienttest

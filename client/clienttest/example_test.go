@@ -18,7 +18,7 @@ import (
 	"github.com/bowline-go/bowline/internal/conformance"
 )
 
-// A server outside of a test: Run owns it.
+// A server outside of a test. Run owns its goroutines.
 func Example() {
 	server := clienttest.New(clienttest.Options{})
 	ctx, stop := context.WithCancel(context.Background())
@@ -50,7 +50,7 @@ func Example() {
 	// <nil>
 }
 
-// Half of the updates fail with a conflict, as if somebody else were faster.
+// Half of the updates fail with a conflict, as if another client were faster.
 func ExampleServer_Intercept() {
 	server := clienttest.New(clienttest.Options{})
 	fail := true
@@ -65,7 +65,7 @@ func ExampleServer_Intercept() {
 	})
 }
 
-// Faults of the server and of its connections, and how a test sees what came of them.
+// Faults of the server and of its connections, and how a test observes their effects.
 func Example_faults() {
 	server := clienttest.New(clienttest.Options{HTTP2: true, Replicas: 2})
 	ctx, stop := context.WithCancel(context.Background())
@@ -132,7 +132,7 @@ func TestVirtualTime(t *testing.T) {
 	})
 }
 
-// With the schema of its definition, a custom resource is as strict as on a real server: a misspelled field is an error, or
+// With the schema of its definition, a custom resource is as strict as on a real server: a misspelled field is an error, or is
 // dropped with a warning.
 func ExampleResource() {
 	server := clienttest.New(clienttest.Options{Resources: []clienttest.Resource{{

@@ -12,17 +12,17 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Compact makes the server forget what has happened. From then on a list at an earlier resource version is answered
-// with 410 Expired, and so is every continue token that was given for one; a watch from there gets 410 as its first
-// event. Watches that run already go on, as they do on a real server.
+// Compact makes the server forget its history. From then on a list at an earlier resource version is answered with 410 Expired,
+// and so is every continue token for an earlier version; a watch from an earlier version gets 410 as its first event. As on a
+// real server, Compact does not affect open watches.
 func (s *Server) Compact() {
 	s.store.mu.Lock()
 	defer s.store.mu.Unlock()
 	s.store.compact()
 }
 
-// DropWatches cuts every watch that runs, within a frame and without an end of the body, as a proxy or a dying server
-// does. It returns how many there were, once they have ended.
+// DropWatches cuts every open watch, within a frame and without an end of the body, as a proxy or a dying server does. It returns
+// the number of watches after they have ended.
 func (s *Server) DropWatches() int {
 	s.store.mu.Lock()
 	cut := s.store.cutWatches(errDropped)
@@ -33,27 +33,27 @@ func (s *Server) DropWatches() int {
 	return len(cut)
 }
 
-// EndWatches ends every watch that runs as if its time were over: with a proper end of its body. It returns how many
-// there were, and does not wait for those whose clients do not read.
+// EndWatches ends every open watch as if its time were over: with a proper end of its body. It returns the number of watches, and
+// does not wait for those whose clients do not read.
 func (s *Server) EndWatches() int {
 	s.store.mu.Lock()
 	defer s.store.mu.Unlock()
 	return len(s.store.cutWatches(errEnded))
 }
 
-// FailWatches ends every watch that runs with an ERROR event that has a Status, such as one with Code 410 and Reason
-// "Expired", or with Code 429 and Details.RetryAfterSeconds. The fields that every failure has may be left out. It returns how
-// many there were, and does not wait for those whose clients do not read.
+// FailWatches ends every open watch with an ERROR event that has a Status, such as one with Code 410 and Reason "Expired", or
+// with Code 429 and Details.RetryAfterSeconds. The fields that every failure has may be left out. FailWatches returns the number
+// of watches, and does not wait for those whose clients do not read.
 func (s *Server) FailWatches(status meta.Status) int {
 	s.store.mu.Lock()
 	defer s.store.mu.Unlock()
 	return len(s.store.cutWatches(failedWith(status)))
 }
 
-// failedWith is a failure of its own words.
+// failedWith returns a failure with the given Status.
 func failedWith(s meta.Status) error { return &status.Error{Status: complete(s)} }
 
-// Watches returns how many watches run.
+// Watches returns the number of open watches.
 func (s *Server) Watches() int {
 	s.store.mu.Lock()
 	defer s.store.mu.Unlock()
@@ -64,14 +64,14 @@ func (s *Server) Watches() int {
 	return n
 }
 
-// Intercept sets a function that sees each request before the server does, and replaces the one that was set before;
-// nil takes it away. When it returns a handler, that answers the request; when it returns nil, the server does. It is
-// called by many goroutines at once, and should leave the request's body alone.
+// Intercept sets a function that sees each request before the server does. It replaces the previous one; nil removes it. If the
+// function returns a handler, that handler answers the request; if it returns nil, the server does. Many goroutines call the
+// function at once. It should not read the request's body.
 //
-// [RequestOf] says what a request asks for. [Answer], [TooManyRequests], [DisruptionBudget], [Conflict], [Frames], [HTML],
-// [Raw], [Reset] and [Hang] make handlers that answer in the server's place. [Server.CutBody], [Server.ResetBody],
-// [Server.Stall], [Server.Drip], [Server.WrongLength], [Server.TruncatedGzip] and [Server.Trailing] spoil the usual answer,
-// which [Server.ServeHTTP] gives from within a handler of one's own.
+// [RequestOf] parses a request. [Answer], [TooManyRequests], [DisruptionBudget], [Conflict], [Frames], [HTML], [Raw], [Reset] and
+// [Hang] make handlers that answer in the server's place. [Server.CutBody], [Server.ResetBody], [Server.Stall], [Server.Drip],
+// [Server.WrongLength], [Server.TruncatedGzip] and [Server.Trailing] damage the usual answer. A custom handler calls
+// [Server.ServeHTTP] for the usual answer.
 func (s *Server) Intercept(f func(*http.Request) http.HandlerFunc) {
 	if f == nil {
 		s.hook.Store(nil)
@@ -80,14 +80,14 @@ func (s *Server) Intercept(f func(*http.Request) http.HandlerFunc) {
 	s.hook.Store(&f)
 }
 
-// Answer returns a handler that answers with a Status, whose Code is the HTTP status code. The fields that every
-// failure has may be left out. Details.RetryAfterSeconds becomes the Retry-After header as well.
+// Answer returns a handler that answers with a Status, whose Code is the HTTP status code. The fields that every failure has may
+// be left out. Details.RetryAfterSeconds is also sent as the Retry-After header.
 func Answer(status meta.Status) http.HandlerFunc {
 	status = complete(status)
 	return func(w http.ResponseWriter, _ *http.Request) { writeStatus(w, status) }
 }
 
-// complete adds what every failure has.
+// complete adds the fields that every failure has.
 func complete(status meta.Status) meta.Status {
 	if status.Status == "" {
 		status.Status = "Failure"
@@ -98,7 +98,7 @@ func complete(status meta.Status) meta.Status {
 	return status
 }
 
-// TooManyRequests returns a handler that answers 429 and asks to wait. The time is rounded up to whole seconds; 0
+// TooManyRequests returns a handler that answers 429 and asks the client to wait. The time is rounded up to whole seconds; 0
 // sends no Retry-After.
 func TooManyRequests(after time.Duration) http.HandlerFunc {
 	return Answer(meta.Status{
@@ -107,7 +107,7 @@ func TooManyRequests(after time.Duration) http.HandlerFunc {
 	})
 }
 
-// Conflict returns a handler that answers 409 as an update of an object does that has changed meanwhile.
+// Conflict returns a handler that answers 409, like an update of an object that has changed meanwhile.
 func Conflict() http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q := RequestOf(r)
@@ -116,9 +116,9 @@ func Conflict() http.HandlerFunc {
 	}
 }
 
-// Frames returns a handler that answers 200 with these lines, as a watch with these events: those that a server should not
-// send are possible, too, such as an object of another kind, a version that goes back, or half a frame. Then the answer
-// ends properly, or, if hold is true, stays open until the client leaves. [ErrorFrame] makes the line of an ERROR event.
+// Frames returns a handler that answers 200 with these lines, as a watch with these events. They may be events that a server
+// should not send, such as an object of another kind, a version that goes back, or half a frame. The answer then ends properly,
+// or, if hold is true, stays open until the client leaves. [ErrorFrame] makes the line of an ERROR event.
 func Frames(hold bool, lines ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", mediaJSON)
@@ -137,20 +137,20 @@ func Frames(hold bool, lines ...string) http.HandlerFunc {
 func ErrorFrame(status meta.Status) string {
 	b, err := json.Marshal(complete(status))
 	if err != nil {
-		panic(fmt.Sprintf("clienttest: encode a Status: %v", err)) // it has nothing that cannot be
+		panic(fmt.Sprintf("clienttest: encode a Status: %v", err)) // a Status can always be encoded
 	}
 	return `{"type":"ERROR","object":` + string(b) + `}`
 }
 
-// HTML returns a handler that answers 200 with a page, as a captive portal or a proxy does that wants somebody to log in.
+// HTML returns a handler that answers 200 with a page, like a captive portal or a proxy that asks for a login.
 func HTML() http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		writeBody(w, http.StatusOK, "text/html; charset=utf-8", []byte("<html><title>Please log in</title></html>\n"))
 	}
 }
 
-// Raw returns a handler that sends bytes in place of an HTTP/1.1 answer, whatever they are, and closes the connection. On
-// HTTP/2, where there is no such thing, the request ends with an error.
+// Raw returns a handler that sends any bytes in place of an HTTP/1.1 answer, and closes the connection. HTTP/2 has no equivalent:
+// there the request ends with an error.
 func Raw(answer string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()
@@ -173,8 +173,7 @@ func Reset() http.HandlerFunc {
 	}
 }
 
-// Hang returns a handler that does not answer until the client gives up or the server ends, and then breaks the
-// connection off.
+// Hang returns a handler that does not answer until the client gives up or the server ends, and then breaks the connection.
 func Hang() http.HandlerFunc {
 	return func(_ http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()

@@ -10,7 +10,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// ownership returns what decides who owns the fields after a request's write.
+// ownership returns the rules for the owners of fields after a request's write.
 func (c *call) ownership() ownership.Write {
 	return ownership.Write{
 		APIVersion: c.res.GVK().APIVersion(), Subresource: c.Subresource, Shape: c.res.fields(),
@@ -18,9 +18,9 @@ func (c *call) ownership() ownership.Write {
 	}
 }
 
-// manage notes in d who owns its fields, once manager has made it of old by an update or a patch, or created it, where old is nil.
-// An update may bring managedFields along, unless it is of a subresource: those are then the ones that it changes, and an empty
-// entry alone drops them.
+// manage records in d the owners of its fields, after manager has changed old by an update or a patch, or has created d if old is
+// nil. An update may contain managedFields, unless it is of a subresource. manage then starts from those; a single empty entry
+// drops all owners.
 func (c *call) manage(d, old *object.Draft, manager string) {
 	m := c.ownership()
 	var before any = jsontree.Object{}
@@ -41,7 +41,7 @@ func (c *call) manage(d, old *object.Draft, manager string) {
 		}
 	}
 	if old != nil && len(all) == 0 {
-		return // nobody is noted until somebody applies
+		return // no owners are recorded before the first apply
 	}
 	d.Meta.ManagedFields = m.Updated(before, d.Value(), m.Known(all), manager).Encode()
 }
@@ -51,10 +51,10 @@ func isZero(e meta.ManagedFields) bool {
 		len(e.FieldsV1) == 0 && e.Subresource == ""
 }
 
-// managerMax is how long a manager's name may be.
+// managerMax is the maximum length of a manager's name.
 const managerMax = 128
 
-// managerOf returns a writer's name: what the request gives, or the user agent up to the first slash.
+// managerOf returns the name of a writer: the fieldManager of the request, or the user agent up to the first slash.
 func managerOf(fieldManager, userAgent string) string {
 	if fieldManager != "" {
 		return fieldManager
@@ -69,8 +69,8 @@ func managerOf(fieldManager, userAgent string) string {
 	return name[:min(len(name), managerMax)]
 }
 
-// writable returns the part of a set that a request can write: of the object itself all but its status, where that is a
-// subresource, and of a subresource what that is.
+// writable returns the part of a set of fields that a request can write. A write to the object can write everything but status,
+// if status is a subresource; a write to a subresource can write that part.
 func writable(r *resource, subresource string) ownership.Part {
 	switch subresource {
 	case "status":

@@ -12,8 +12,8 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 )
 
-// unknown returns what a strict server says about the members of an object that is read from doc, beside that there are two
-// of one name where those of a patch have been counted already, and drops from d those that its kind does not have.
+// unknown returns the complaints of a strict server about the members of an object that was read from doc, and drops from d the
+// members that its kind does not have. It leaves out duplicate members if those of a patch have already been counted.
 func (c *call) unknown(doc []byte, d *object.Draft, of *schema.Shape) []string {
 	found := c.unknownIn(doc, of)
 	if slices.ContainsFunc(found, func(text string) bool { return strings.HasPrefix(text, `unknown field "metadata.`) }) {
@@ -27,7 +27,7 @@ func (c *call) unknownIn(doc []byte, of *schema.Shape) []string {
 	if c.res.Builtin {
 		return schema.FieldErrors(doc, of)
 	}
-	// A real server first reads the metadata, and then drops the rest. It has sorted all that.
+	// A real server first reads the metadata, and then drops the rest. It sorts the complaints about the rest.
 	v, err := jsontree.Parse(doc)
 	whole, isObject := v.(jsontree.Object)
 	if err != nil || !isObject {
@@ -40,8 +40,8 @@ func (c *call) unknownIn(doc []byte, of *schema.Shape) []string {
 	return slices.Concat(found, rest)
 }
 
-// fields returns what a strict server says about the members of an object in the body of a request, and drops from d those
-// that its kind does not have.
+// fields returns the complaints of a strict server about the members of an object in the body of a request, and drops from d the
+// members that its kind does not have.
 func (c *call) fields(body []byte, d *object.Draft) []string {
 	found := c.unknown(body, d, c.res.Shape())
 	if !c.res.Builtin {
@@ -50,7 +50,7 @@ func (c *call) fields(body []byte, d *object.Draft) []string {
 	return found
 }
 
-// reportPayload is report for an object that was sent as it is. It also says which members YAML has twice.
+// reportPayload is report for an object that was sent whole. It also reports duplicate members of YAML.
 func (c *call) reportPayload(w http.ResponseWriter, b *payload, wrong []string) error {
 	if len(b.twice) > 0 && c.query.Get("fieldValidation") == "Strict" {
 		twice := "yaml: unmarshal errors:\n  " + strings.Join(b.twice, "\n  ")
@@ -59,8 +59,8 @@ func (c *call) reportPayload(w http.ResponseWriter, b *payload, wrong []string) 
 	return c.report(w, slices.Concat(b.twice, wrong))
 }
 
-// report does what the fieldValidation of a write says about members: it returns all that is wrong as one error, or as
-// warnings in the answer, or not at all.
+// report treats the complaints by the fieldValidation of a write: it returns them as one error, sends them as warnings, or
+// ignores them.
 func (c *call) report(w http.ResponseWriter, wrong []string) error {
 	switch directive := c.query.Get("fieldValidation"); {
 	case directive == "Ignore" || len(wrong) == 0:
@@ -74,8 +74,8 @@ func (c *call) report(w http.ResponseWriter, wrong []string) error {
 	return nil
 }
 
-// reportTwice does what the fieldValidation of an apply says about members that are there twice. Those that the schema does not
-// have are refused whatever it says.
+// reportTwice treats duplicate members by the fieldValidation of an apply. Members that the schema does not have are always
+// refused.
 func (c *call) reportTwice(w http.ResponseWriter, twice []string) error {
 	switch directive := c.query.Get("fieldValidation"); {
 	case directive == "Ignore" || len(twice) == 0:

@@ -9,7 +9,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// freshObject is one of them, and where it belongs.
+// freshObject is an object of a new server, and its resource.
 type freshObject struct {
 	resource meta.GVR
 	draft    *object.Draft
@@ -20,7 +20,7 @@ var freshObjects = sync.OnceValue(func() (out []freshObject) {
 	for _, text := range kinds.Fresh() {
 		d, err := object.Parse(text)
 		if err != nil {
-			panic("clienttest: " + err.Error()) // the file is right
+			panic("clienttest: " + err.Error()) // the file is valid
 		}
 		for _, r := range builtinKinds() {
 			if r.Kind == d.Kind && r.GVK().APIVersion() == d.APIVersion {
@@ -51,7 +51,7 @@ func (s *Server) seed() {
 	}
 }
 
-// withNow returns a value in which every text "now" is that of a time.
+// withNow returns a copy of a value in which text replaces every "now".
 func withNow(v any, text string) any {
 	switch v := v.(type) {
 	case string:

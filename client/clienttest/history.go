@@ -7,20 +7,20 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// ResourceVersion returns the present version: that of the last change of anything.
+// ResourceVersion returns the present version: that of the last change of any object.
 func (s *Server) ResourceVersion() string {
 	s.store.mu.Lock()
 	defer s.store.mu.Unlock()
 	return strconv.FormatUint(s.store.version, 10)
 }
 
-// Rollback puts the store back to the state that it had at a version, as when etcd is restored from a backup and the
-// servers are started again. Objects that were made since are gone, changes since are undone, and new versions count on
-// from there, so that one version may mean two states. What was before is forgotten as by [Server.Compact], all replicas
-// have what the store has, and every watch is cut as by [Server.DropWatches]. Resources that are registered stay so; one that
-// was registered since, also if it had been there before, has no objects.
+// Rollback restores the store to its state at a version, as when etcd is restored from a backup and the servers are started
+// again. Objects that were created since are gone, and changes since are undone. New versions count on from there, so one version
+// may mean two states. The server forgets its history as by [Server.Compact], all replicas have the store's state, and every
+// watch is cut as by [Server.DropWatches]. Registered resources stay registered. A resource that was registered since, even if it
+// had been registered before, has no objects.
 //
-// The error says that the version is not a number, still to come, or too old to go back to.
+// The error says that the version is not a number, lies in the future, or is too old.
 func (s *Server) Rollback(version string) error {
 	st := s.store
 	v, err := strconv.ParseUint(version, 10, 64)
@@ -73,9 +73,9 @@ func (s *store) rollback(version uint64) error {
 	return nil
 }
 
-// Unregister takes a resource away, as the deletion of a CustomResourceDefinition does. Its objects are deleted, whatever
-// their finalizers, and watches bring that and then end; from then on its paths are not found. [Server.Register] brings
-// it back, without objects. The error says that it is not registered, or built in.
+// Unregister removes a resource, as the deletion of a CustomResourceDefinition does. It deletes the objects, whatever their
+// finalizers; watches send these deletions and then end. From then on the resource's paths are not found. [Server.Register] adds
+// the resource again, without objects. The error says that the resource is not registered, or is built in.
 func (s *Server) Unregister(gvr meta.GVR) error {
 	st := s.store
 	st.mu.Lock()

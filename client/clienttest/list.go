@@ -39,7 +39,7 @@ func (c *call) get(w http.ResponseWriter) error {
 	return c.writeObject(w, f, http.StatusOK, v)
 }
 
-// read returns an object: as it is, or as the replica's cache has it.
+// read returns an object: the present state, or that of the replica's cache.
 func (c *call) read(current bool) *object.Revision {
 	c.s.store.mu.Lock()
 	defer c.s.store.mu.Unlock()
@@ -50,7 +50,7 @@ func (c *call) read(current bool) *object.Revision {
 	return objects.Get(object.PathOf(c.Key))
 }
 
-// badVersion is a resource version that is no number. A real server did not expect it either.
+// badVersion returns the error for a resource version that is no number, which a real server does not expect either.
 func badVersion(version string, err error) *status.Error {
 	return status.Failure(http.StatusInternalServerError, "", "resourceVersion: Invalid value: %q: %v", version, err)
 }
@@ -64,10 +64,10 @@ type listOptions struct {
 	from    string // path to start at; set by a continue token
 }
 
-// continueToken is where a list goes on. It has the form that a real server uses, but clients must not read it.
+// continueToken is the position where a list goes on. It has the form that a real server uses, but clients must not read it.
 type continueToken struct {
 	V       string `json:"v"`
-	Version int64  `json:"rv"` // -1 means whatever is there now
+	Version int64  `json:"rv"` // -1 means the present version
 	Start   string `json:"start"`
 }
 
@@ -77,12 +77,12 @@ func (t continueToken) String() string {
 	t.V = tokenForm
 	b, err := json.Marshal(t)
 	if err != nil {
-		panic(err) // strings and numbers can be encoded
+		panic(err) // strings and numbers can always be encoded
 	}
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// parseToken reads a token for a list below a prefix of paths. What it names cannot lie outside of that.
+// parseToken reads a token for a list below a prefix of paths. A token cannot name a path outside of the prefix.
 func parseToken(s, prefix string) (from string, version int64, err error) {
 	bad := func(format string, args ...any) error {
 		return status.BadRequest("invalid continue token: continue key is not valid: %s", fmt.Sprintf(format, args...))
@@ -117,7 +117,7 @@ func (c *call) listOptions() (o listOptions, err error) {
 	if err != nil {
 		return o, err
 	}
-	if version != "0" { // the real server answers those from its cache, as a whole
+	if version != "0" { // a real server answers version 0 from its cache, without pages
 		o.limit = max(0, int(limit))
 	}
 	var causes []meta.StatusCause
@@ -177,7 +177,7 @@ type page struct {
 func (c *call) page(sel *selection, o listOptions) (*page, error) {
 	await := c.replica.await
 	if o.exact {
-		await = c.s.await // the store has it, whatever the cache has
+		await = c.s.await // the store has it, even if the cache does not
 	}
 	if err := await(c.r.Context(), o.version); err != nil {
 		return nil, err
@@ -228,7 +228,7 @@ func (c *call) page(sel *selection, o listOptions) (*page, error) {
 	return p, nil
 }
 
-// tooOld says that a list's version is not there any more. For a page it offers a token that goes on regardless.
+// tooOld returns the error for a list whose version is gone. For a later page, the error has a token that goes on regardless.
 func (c *call) tooOld(o listOptions) error {
 	if o.from == "" {
 		return status.Expired("The resourceVersion for the provided list is too old.")
@@ -298,11 +298,11 @@ func (c *call) writeList(w http.ResponseWriter, f form, p *page) error {
 		}
 	}
 	_, _ = b.WriteString(tail)
-	_ = b.Flush() // a client that has gone does not want an error
+	_ = b.Flush() // ignored: the client may have gone
 	return nil
 }
 
-// listFrame returns what a list has before and after its items.
+// listFrame returns the text of a list before and after its items.
 func (c *call) listFrame(f form, p *page) (head, tail string) {
 	apiVersion, kind := c.res.GVK().APIVersion(), c.res.Kind+"List"
 	if f == asMetadata {
@@ -352,5 +352,5 @@ func (s *Server) writeRaw(w http.ResponseWriter, r *http.Request, code int, raw 
 	}
 	w.WriteHeader(code)
 	_, _ = out.Write(raw)
-	_, _ = io.WriteString(out, "\n") // a client that has gone does not want an error
+	_, _ = io.WriteString(out, "\n") // ignored: the client may have gone
 }

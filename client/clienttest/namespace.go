@@ -6,8 +6,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Namespaces are deleted with what is in them, at once and by the server itself; a real cluster has a controller for
-// it. Objects with finalizers stay, and so do pods on a node; they keep their namespace until they are gone.
+// The server deletes a namespace together with its contents, at once; in a real cluster a controller does so. Objects with
+// finalizers stay, and so do pods on a node. They keep their namespace until they are gone.
 
 // terminate deletes a namespace and its contents. It returns the namespace as it is until it has gone. The store is
 // locked.
@@ -24,7 +24,7 @@ func (s *store) terminate(cur *object.Revision, o *deleteOptions) *object.Revisi
 		return d.Revision(&s.namespaces.Type, cur.Version)
 	}
 	cur = s.put(s.namespaces, cur, d)
-	// The controller of a real cluster deletes the contents in the background, whatever was asked for.
+	// The controller of a real cluster deletes the contents in the background, whatever the request asked for.
 	contents := &deleteOptions{PropagationPolicy: new("Background")}
 	for _, r := range s.all() {
 		if r.Scope != meta.Namespaced {
@@ -38,7 +38,7 @@ func (s *store) terminate(cur *object.Revision, o *deleteOptions) *object.Revisi
 	return cur
 }
 
-// finishNamespaces removes a namespace that is being deleted once nothing keeps it.
+// finishNamespaces removes a namespace that is being deleted when it is empty and has no finalizers.
 func (s *store) finishNamespaces(name string) {
 	cur := s.namespaces.objects.tree.Get(name)
 	if cur == nil || !cur.Deleting || s.inNamespace[name] > 0 {

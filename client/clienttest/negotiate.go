@@ -24,7 +24,7 @@ const (
 	metaGroup = "meta.k8s.io"
 )
 
-// form is the shape in which a client wants objects.
+// form is the form of objects that a client asks for.
 type form int
 
 const (
@@ -33,7 +33,7 @@ const (
 	asTable
 )
 
-// wish is one way in which a client takes an answer, as its Accept header says it.
+// wish is one form of answer that a client accepts, from its Accept header.
 type wish struct {
 	media   string // mediaJSON or mediaYAML
 	form    form
@@ -41,8 +41,8 @@ type wish struct {
 	version string // of the group of the form
 }
 
-// wishes returns the ways in the Accept header that the server has, the one that the client likes best first. known is whether
-// the header names a media type that a real server has for the compiled-in kinds, in whatever form.
+// wishes returns the forms in the Accept header that the server supports, in the client's order of preference. known says whether
+// the header names a media type that a real server has for the compiled-in kinds, in any form.
 func wishes(r *http.Request) (_ []wish, known bool) {
 	accept := strings.Join(r.Header["Accept"], ",")
 	if accept == "" {
@@ -82,8 +82,8 @@ type alternative struct {
 	quality float64
 }
 
-// acceptable returns the parts of an Accept header that name a media type of a real server, in the order that their qualities
-// give them; of the same quality, what names a type comes before what stands for several.
+// acceptable returns the parts of an Accept header that name a media type of a real server, in the order of their qualities. Of
+// the same quality, a named type comes before a wildcard.
 func acceptable(header string) []alternative {
 	var parts []alternative
 	for text := range strings.SplitSeq(header, ",") {
@@ -103,14 +103,14 @@ func acceptable(header string) []alternative {
 	return parts
 }
 
-// wantsYAML reports whether the answer to a request is to be YAML.
+// wantsYAML reports whether the answer to a request must be YAML.
 func wantsYAML(r *http.Request) bool {
 	all, _ := wishes(r)
 	return len(all) > 0 && all[0].media == mediaYAML
 }
 
-// formOf picks the first form in the Accept header that the server has. Metadata alone must be asked for as a list where
-// the answer is one, and not so elsewhere.
+// formOf picks the first form in the Accept header that the server supports. Metadata alone must be requested as a list if the
+// answer is a list, and as an object otherwise.
 func (c *call) formOf(list bool) (form, error) {
 	all, known := wishes(c.r)
 	if len(all) == 0 || !known && c.res.Builtin {
@@ -131,8 +131,8 @@ func (c *call) formOf(list bool) (form, error) {
 	return w.form, nil
 }
 
-// notAcceptable is an answer that cannot be given in any way that the client takes. A real server says it in other words where
-// it does not know the media type at all and the kind is compiled in.
+// notAcceptable returns the error for an Accept header without a supported form. A real server uses other words if it does not
+// know the media type at all and the kind is compiled in.
 func (c *call) notAcceptable(known bool) error {
 	media := strings.Join([]string{mediaJSON, mediaYAML, protobuf.MediaType}, ", ")
 	switch {
@@ -149,16 +149,16 @@ func (c *call) notAcceptable(known bool) error {
 	return status.Failure(http.StatusNotAcceptable, "NotAcceptable", "only the following media types are accepted: %s", media)
 }
 
-// streamed are the ways in which a real server sends the events of a watch.
+// streamed are the media types in which a real server sends the events of a watch.
 const streamed = mediaJSON + ";stream=watch, " + protobuf.MediaType + ";stream=watch"
 
-// setJSON is what the author of a test has to do whose client has the defaults of client-go.
+// setJSON tells the author of a test whose client has the defaults of client-go what to do.
 const setJSON = `set ContentType: "application/json" in the rest.Config of client-go, whose default is protobuf`
 
-// metaVersion is the group and version of what is metadata alone, or a Table.
+// metaVersion returns the group and version of metadata alone, or of a Table.
 func (c *call) metaVersion() string { return metaGroup + "/" + cmp.Or(c.formVersion, "v1") }
 
-// partialStart is how an object without anything but metadata starts.
+// partialStart returns the start of an object that has only metadata.
 func (c *call) partialStart() string {
 	return `{"kind":"PartialObjectMetadata","apiVersion":"` + c.metaVersion() + `","metadata":`
 }
@@ -169,11 +169,11 @@ type payload struct {
 	sent  []byte   // as it came
 	json  []byte   // the same as JSON, unless it is wrong
 	twice []string // members that YAML has more than once
-	wrong error    // why it is not what its media type says; JSON is not looked at
+	wrong error    // why it does not match its media type; JSON is not checked
 }
 
-// payload reads the body of a request, which is JSON or YAML or, where its fields are known, protobuf. No type means JSON, as
-// a real server has it.
+// payload reads the body of a request, which is JSON or YAML or, if its fields are known, protobuf. As on a real server, no type
+// means JSON.
 func (c *call) payload(fields protobuf.Message) (*payload, error) {
 	p := &payload{media: mediaJSON}
 	if header := c.r.Header.Get("Content-Type"); header != "" && c.r.ContentLength != 0 {
@@ -215,7 +215,7 @@ func bodyOf(r *http.Request) ([]byte, error) {
 	return b, nil
 }
 
-// maxBody is how large the body of a request may be.
+// maxBody is the maximum size of a request's body.
 const maxBody = 3 << 20
 
 // intParam reads an integer parameter; an absent or empty one is 0.
@@ -231,11 +231,11 @@ func intParam(query url.Values, name string) (int64, error) {
 	return n, nil
 }
 
-// gzipFrom is the size from which on a body is compressed for clients that allow it.
+// gzipFrom is the minimum size of a body that is compressed for clients that allow it.
 const gzipFrom = 128 << 10
 
-// compressed returns w, or a writer to it that compresses when the client allows it and size bytes are worth it.
-// finish must be called at the end.
+// compressed returns w, or a writer to it that compresses if the client allows it and size bytes are worth it. The caller must
+// call finish at the end.
 func (s *Server) compressed(w http.ResponseWriter, r *http.Request, size int) (_ io.Writer, finish func()) {
 	h := w.Header()
 	if size < gzipFrom || !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
@@ -249,13 +249,13 @@ func (s *Server) compressed(w http.ResponseWriter, r *http.Request, size int) (_
 	}
 	z.Reset(w)
 	return z, func() {
-		_ = z.Close() // a client that has gone does not want an error
+		_ = z.Close() // ignored: the client may have gone
 		s.gzips.Put(z)
 	}
 }
 
-// answerYAML answers a request in YAML. Every answer is made as JSON; a client that asks for YAML gets the same members, sorted.
-// An answer that is not JSON, such as the "ok" of /healthz, stays as it is.
+// answerYAML answers a request in YAML. The server makes every answer as JSON; a client that asks for YAML gets the same members,
+// sorted. An answer that is not JSON, such as the "ok" of /healthz, stays as it is.
 func (s *Server) answerYAML(w http.ResponseWriter, r *http.Request, p *Replica) {
 	plain := r.Clone(r.Context())
 	plain.Header.Del("Accept-Encoding")
@@ -271,5 +271,5 @@ func (s *Server) answerYAML(w http.ResponseWriter, r *http.Request, p *Replica) 
 	maps.Copy(w.Header(), rec.header)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(rec.code)
-	_, _ = w.Write(body) // a client that has gone does not want an error
+	_, _ = w.Write(body) // ignored: the client may have gone
 }

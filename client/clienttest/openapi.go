@@ -13,10 +13,10 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// openapi answers /openapi/v3 with an index of documents, each with its hash, and below it with the documents. They have the
-// paths of objects, and of each only that a patch knows fieldValidation: that is what kubectl looks for before it sends an
-// object. They have the schemas of the kinds, without descriptions. That the index is text, and has no ETag where the documents
-// do, is as it is on a real server. It reports whether there is such a document.
+// openapi answers /openapi/v3 with an index of documents, each with its hash, and the paths below it with the documents. A
+// document has the paths of objects, each only with the information that a patch supports fieldValidation, which kubectl looks
+// for before it sends an object. It has the schemas of the kinds, without descriptions. As on a real server, the index is text
+// and has no ETag, although the documents have one. openapi reports whether the document exists.
 func (s *Server) openapi(w http.ResponseWriter, r *http.Request, parts []string) bool {
 	versions, resources := s.inventory()
 	for _, v := range versions {
@@ -54,7 +54,7 @@ func (s *Server) openapi(w http.ResponseWriter, r *http.Request, parts []string)
 	return true
 }
 
-// openapiKey is what the index calls a group version.
+// openapiKey returns the key of a group version in the index.
 func openapiKey(v meta.GVR) string {
 	if v.Group == "" {
 		return "api/" + v.Version
@@ -67,8 +67,8 @@ func openapiURL(v meta.GVR, hash string) string {
 	return u.String()
 }
 
-// openapiOf returns the document of a group version, and its hash. If all of it is built in, it is the same in every server, and kept:
-// to make all of them takes some 20 ms.
+// openapiOf returns the document of a group version, and its hash. A document of built-in kinds only is the same in every server,
+// and is kept: making all of them takes some 20 ms.
 func openapiOf(v meta.GVR, resources []*resource) (json.RawMessage, string) {
 	write := func() schema.Document {
 		body, err := json.Marshal(openapiContent(v, resources))
@@ -111,7 +111,7 @@ func openapiContent(v meta.GVR, resources []*resource) any {
 	}
 }
 
-// schemasOf returns the schemas of the kinds of a group version, and of all that they refer to.
+// schemasOf returns the schemas of the kinds of a group version, and all schemas that they refer to.
 func schemasOf(v meta.GVR, resources []*resource) map[string]json.RawMessage {
 	t := schema.Builtin()
 	all := make(map[string]json.RawMessage)
@@ -133,7 +133,7 @@ func schemasOf(v meta.GVR, resources []*resource) map[string]json.RawMessage {
 	return all
 }
 
-// schemaName is what the schema of a custom resource is called: its group from behind, its version and its kind.
+// schemaName returns the name of a custom resource's schema: its reversed group, its version and its kind.
 func schemaName(r *resource) string {
 	labels := strings.Split(r.Group, ".")
 	slices.Reverse(labels)
@@ -144,7 +144,7 @@ func schemaName(r *resource) string {
 func (r *resource) openAPISchema() json.RawMessage {
 	s := jsontree.Object{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
 	if len(r.Schema) > 0 {
-		v, _ := jsontree.Parse(r.Schema) // it was read when the resource was registered
+		v, _ := jsontree.Parse(r.Schema) // it was parsed when the resource was registered
 		s, _ = v.(jsontree.Object)
 	}
 	properties, _ := s["properties"].(jsontree.Object)

@@ -11,9 +11,9 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/openapi2"
 )
 
-// openapi2 answers /openapi/v2 with one document about everything that is served. It is the older form of what /openapi/v3
-// says, in JSON or as the protobuf messages of gnostic's OpenAPIv2.proto. kubectl asks for those before it creates a List, and
-// where it finds no newer document of a kind. As in the newer form, a path has only that a patch knows fieldValidation.
+// openapi2 answers /openapi/v2 with one document about everything that is served. It is the older form of /openapi/v3, in JSON or
+// as the protobuf messages of gnostic's OpenAPIv2.proto. kubectl asks for the latter before it creates a List, and if it finds no
+// newer document of a kind. As in the newer form, a path has only the information that a patch supports fieldValidation.
 func (s *Server) openapi2(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Add("Vary", "Accept-Encoding")
@@ -35,7 +35,7 @@ func (s *Server) openapi2(w http.ResponseWriter, r *http.Request) {
 	writeBody(w, http.StatusOK, media, body)
 }
 
-// openapi2Media returns the first type in the Accept header that the document is there in, or nothing.
+// openapi2Media returns the first type in the Accept header that the document is available in, or empty.
 func openapi2Media(r *http.Request) string {
 	accept := strings.ReplaceAll(strings.Join(r.Header["Accept"], ","), "@", ".")
 	if accept == "" {

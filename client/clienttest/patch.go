@@ -21,7 +21,7 @@ import (
 // mediaApply is the media type of a server-side apply.
 const mediaApply = "application/apply-patch+yaml"
 
-// patchMedia returns the media type of a patch, which must be one that the resource takes.
+// patchMedia returns the media type of a patch, which the resource must support.
 func (c *call) patchMedia() (string, error) {
 	media, _, _ := strings.Cut(c.r.Header.Get("Content-Type"), ";")
 	accepted := []string{patch.JSONType, patch.MergeType, patch.StrategicType, mediaApply}
@@ -70,8 +70,8 @@ func (c *call) patch(w http.ResponseWriter) error {
 	return c.writeObject(w, f, http.StatusOK, v)
 }
 
-// checkSyntax refuses a patch that cannot be written to an audit log, which is JSON. A real server does so before it looks for the
-// object. It takes an apply that begins with a brace for JSON without looking further.
+// checkSyntax refuses a patch that cannot be written to an audit log, which is JSON. A real server does so before it looks for
+// the object. It assumes without a check that an apply that begins with a brace is JSON.
 func checkSyntax(media string, body []byte) error {
 	switch {
 	case media != mediaApply && !json.Valid(body):
@@ -115,7 +115,7 @@ func (c *call) change(w http.ResponseWriter, media string, body []byte, o writeO
 	return v, err
 }
 
-// patchedDraft reads the object that a patch makes.
+// patchedDraft reads the object that results from a patch.
 func (c *call) patchedDraft(w http.ResponseWriter, p patching.Result) (*object.Draft, error) {
 	d, err := object.Parse(p.Doc)
 	known := c.res.Shape()
@@ -142,7 +142,7 @@ func (c *call) patchedDraft(w http.ResponseWriter, p patching.Result) (*object.D
 	return d, c.reportPatch(w, p, c.unknown(p.Doc, d, known))
 }
 
-// reportPatch does what fieldValidation says about members: of the patch, and of what it has made.
+// reportPatch reports the unknown and duplicate members of the patch and of its result by the fieldValidation.
 func (c *call) reportPatch(w http.ResponseWriter, p patching.Result, unknown []string) error {
 	if err := c.report(w, p.FieldErrors(unknown)); err != nil {
 		return p.Invalid(err)

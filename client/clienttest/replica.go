@@ -11,27 +11,30 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 )
 
-// Replicas are servers that share one store, each with a watch cache of its own, behind one address. Writes, and reads
-// that must be current, go to the store; what a client accepts to be older comes from the cache of the replica that it
-// has reached.
+// Replicas are servers that share one store, each with its own watch cache, behind one address. Writes, and reads that must be
+// current, go to the store. A read that may be older is answered from the cache of the replica that the client has reached.
 
-// Lag is how far the watch cache of a replica is behind the store; the zero value is not at all. Where both are set,
-// both hold.
+// Lag is how far the watch cache of a replica is behind the store; the zero value means not at all. If both fields are set, both
+// hold.
 type Lag struct {
-	// Versions is how many resource versions it is behind. A number that is never reached, such as math.MaxInt, stops the
-	// cache where it is.
+	// Versions is the number of resource versions that the cache is behind. A number that is never reached, such as math.MaxInt,
+	// stops the cache at its present version.
 	Versions int
-	// Time is how long ago the cache's state was the present one.
+	// Time is the age of the cache's state.
 	Time time.Duration
 }
 
 // Replica is one of several servers that share a store. Its methods may be called by several goroutines at once.
 //
-// Where its cache lags, it does what a kube-apiserver does whose cache lags behind etcd: it answers gets and lists without
-// a resource version, and those of an exact version and of continue tokens, with what is there; those at version 0 with
-// what it has, and those at another version wait for it, 3 seconds at most, and then end with 504 "Too large resource
-// version". Its watches bring what happens late. A cache never goes back, and never knows less than the history that the
-// server keeps.
+// If its cache lags, a Replica behaves like a kube-apiserver whose cache lags behind etcd:
+//
+//   - It answers gets and lists without a resource version, at an exact version, and with a continue token from the store.
+//   - It answers those at version 0 from its cache.
+//   - Those at another version wait until the cache has it, 3 seconds at most, and then end with 504 "Too large resource
+//     version".
+//   - Its watches send events late.
+//
+// A cache never goes back, and never knows less than the history that the server keeps.
 type Replica struct {
 	s       *Server
 	lagging atomic.Bool // lag is set
@@ -43,14 +46,14 @@ type Replica struct {
 	behind []mark // versions with the times at which they come; oldest first
 }
 
-// Replica returns the replica with a number from 0 on. It panics when there are fewer in Options.Replicas.
+// Replica returns replica i, from 0 on. It panics if Options.Replicas has fewer.
 func (s *Server) Replica(i int) *Replica { return s.replicas[i] }
 
-// ServeHTTP answers r as the replica does, whatever connection it came in by. With it a function for [Server.Intercept]
-// can spread requests as it likes, at random for instance.
+// ServeHTTP answers r as the replica does, whatever connection r came in by. A function for [Server.Intercept] can use it to
+// spread requests over replicas, at random for instance.
 func (p *Replica) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.s.answer(w, r, p) }
 
-// SetLag sets how far the replica's cache is behind from now on. What it has already it keeps.
+// SetLag sets how far the replica's cache is behind from now on. The cache keeps the versions that it already has.
 func (p *Replica) SetLag(l Lag) {
 	st := p.s.store
 	st.mu.Lock()
@@ -67,12 +70,12 @@ func (p *Replica) SetLag(l Lag) {
 func (p *Replica) note(now time.Time, version uint64) {
 	if p.lag.Time > 0 && version > p.due {
 		p.behind = append(p.behind, mark{now.Add(p.lag.Time), version})
-		p.view(now) // forgets what has come
+		p.view(now) // forgets the versions whose time has come
 	}
 }
 
-// view returns the version that the replica's cache is at, and when that changes by time alone; never is the zero time.
-// The store is locked.
+// view returns the version of the replica's cache, and when that changes by time alone; the zero time means never. The store is
+// locked.
 func (p *Replica) view(now time.Time) (version uint64, next time.Time) {
 	reach := p.s.store.version
 	if p.lag.Time > 0 {
@@ -90,10 +93,10 @@ func (p *Replica) view(now time.Time) (version uint64, next time.Time) {
 	return p.seen, next
 }
 
-// restart makes the replica's cache one that has just read the store.
+// restart puts the replica's cache into the state of one that has just read the store.
 func (p *Replica) restart(version uint64) { p.seen, p.due, p.behind = version, version, nil }
 
-// cached returns a collection as the replica's cache has it, and the version of that. The store is locked.
+// cached returns a collection in the state of the replica's cache, and the version of that state. The store is locked.
 func (p *Replica) cached(c *collection) (*object.Tree, uint64) {
 	version, _ := p.view(time.Now())
 	if version >= p.s.store.version {
@@ -103,7 +106,7 @@ func (p *Replica) cached(c *collection) (*object.Tree, uint64) {
 	return c.snapshot(version), version
 }
 
-// horizon says up to which version the replica's watches see what happens, and, where that is not everything, what to
+// horizon returns the version up to which the replica's watches see events. If that is not the newest, it also returns what to
 // wait for until it changes: a change of the store, or a time.
 func (p *Replica) horizon(c *collection) (limit uint64, moved <-chan struct{}, next time.Time) {
 	if !p.lagging.Load() {
@@ -116,8 +119,7 @@ func (p *Replica) horizon(c *collection) (limit uint64, moved <-chan struct{}, n
 	return max(limit, st.oldest(c)), st.next(), next
 }
 
-// await waits until the replica's cache has reached a version, because a client may know a version from elsewhere that
-// this one has not seen yet.
+// await waits until the replica's cache has reached a version: a client may have got the version from another replica.
 func (p *Replica) await(ctx context.Context, version uint64) error {
 	return p.s.wait(ctx, version, func() (uint64, time.Time) { return p.view(time.Now()) })
 }
@@ -127,11 +129,11 @@ func (s *Server) await(ctx context.Context, version uint64) error {
 	return s.wait(ctx, version, func() (uint64, time.Time) { return s.store.version, time.Time{} })
 }
 
-// versionWait is how long a request waits for a version that is still to come.
+// versionWait is how long a request waits for a version that is not reached yet.
 const versionWait = 3 * time.Second
 
-// wait waits until now returns at least a version. now is called with the store locked, and says when its answer changes
-// although the store does not.
+// wait waits until now returns at least a version. now is called with the store locked, and also returns the time when its answer
+// changes even if the store does not.
 func (s *Server) wait(ctx context.Context, version uint64, now func() (uint64, time.Time)) error {
 	var timeout <-chan time.Time
 	for {
@@ -162,7 +164,7 @@ func (s *Server) wait(ctx context.Context, version uint64, now func() (uint64, t
 	}
 }
 
-// alarm returns a channel that delivers at a time, and what stops it; the zero time never comes.
+// alarm returns a channel that delivers at a time, and a function that stops it; the zero time never comes.
 func alarm(at time.Time) (<-chan time.Time, func()) {
 	if at.IsZero() {
 		return nil, func() {}

@@ -16,9 +16,9 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Resource describes a resource that the server serves, as a CustomResourceDefinition does on a real server. What is
-// registered so behaves like a custom resource: any body is accepted, the generation counts up, an update must carry a
-// resource version, and the items of a list say their kind.
+// Resource describes a resource that the server serves, as a CustomResourceDefinition does on a real server. It behaves like a
+// custom resource: the server accepts any body, the generation counts up, an update must have a resource version, and the items
+// of a list name their kind.
 type Resource struct {
 	// Group is empty for the core group.
 	Group string
@@ -30,15 +30,15 @@ type Resource struct {
 	ShortNames, Categories []string
 	// Scope is meta.Namespaced unless set.
 	Scope meta.Scope
-	// Status adds the status subresource: status is then written through it alone, and everything else past it.
+	// Status adds the status subresource. Then only writes to it change status, and they change nothing else.
 	Status bool
-	// SelectableFields are paths, such as "spec.color", that field selectors may use beside metadata.name and
+	// SelectableFields are paths, such as "spec.color", that field selectors may use besides metadata.name and
 	// metadata.namespace. The fields must be scalars.
 	SelectableFields []string
 	// Schema is the openAPIV3Schema of the resource's CustomResourceDefinition: of type object, with the extensions
 	// x-kubernetes-list-type, x-kubernetes-list-map-keys, x-kubernetes-map-type, x-kubernetes-embedded-resource and
-	// x-kubernetes-preserve-unknown-fields. With it, members that it does not have are dropped, and fieldValidation is heeded
-	// for them. Defaults are filled in; values are not checked. Empty means that nothing is known: all members stay.
+	// x-kubernetes-preserve-unknown-fields. The server drops members that the schema does not have, by the fieldValidation of the
+	// write, and fills in defaults. It does not check values. Empty means that there is no schema: all members stay.
 	Schema json.RawMessage
 }
 
@@ -52,7 +52,7 @@ func (r Resource) GVK() meta.GVK {
 	return meta.GVK{Group: r.Group, Version: r.Version, Kind: r.Kind}
 }
 
-// resource is a Resource with the ways in which one differs from another on a real server, and its objects.
+// resource is a Resource with its objects, and its differences from other resources on a real server.
 type resource struct {
 	Resource
 	builtinTraits
@@ -64,7 +64,7 @@ type resource struct {
 	gone    chan struct{} // closed by Unregister
 }
 
-// builtinTraits is how a built-in resource differs from a custom one. The real server says it in each type's strategy.
+// builtinTraits are the differences of a built-in resource from a custom one. On a real server they are in each type's strategy.
 type builtinTraits struct {
 	graceful     bool // DELETE first sets deletionTimestamp
 	initial      any  // the status of a new object
@@ -72,10 +72,10 @@ type builtinTraits struct {
 	print        printing.Printer // the cells of the columns
 	fixed        bool             // spec stays as it was created
 	prepare      func(d *object.Draft, creating bool)
-	complete     func(d *object.Draft, by User) // says in a new object who made it
+	complete     func(d *object.Draft, by User) // records the creator in a new object
 	check        func(old, d *object.Draft, subresource string) []meta.StatusCause
-	subresources map[string]*subresource // status among them, where there is one
-	review       review                  // answers a create, where nothing is stored
+	subresources map[string]*subresource // including status, if there is one
+	review       review                  // answers a create without storing the object
 }
 
 // groupResource is the resource's name in errors, such as "leases.coordination.k8s.io".
@@ -121,7 +121,7 @@ func (r Resource) validate() error {
 	return nil
 }
 
-// registry is what the server serves. The server's lock protects it.
+// registry holds the resources that the server serves. The server's lock protects it.
 type registry struct {
 	resources map[meta.GVR]*resource
 }
@@ -159,7 +159,7 @@ func (g *registry) add(r *resource) error {
 	return nil
 }
 
-// all returns what is registered: the core group first, the rest by group, version and resource.
+// all returns the registered resources: the core group first, the rest by group, version and resource.
 func (g *registry) all() []*resource {
 	rs := make([]*resource, 0, len(g.resources))
 	for _, r := range g.resources {
@@ -174,7 +174,7 @@ func (g *registry) all() []*resource {
 	return rs
 }
 
-// serves reports whether some resource has the group, and the version where that is not empty.
+// serves reports whether a resource has the group, and the version if that is not empty.
 func (g *registry) serves(group, version string) bool {
 	for name := range g.resources {
 		if name.Group == group && (version == "" || name.Version == version) {
@@ -184,7 +184,7 @@ func (g *registry) serves(group, version string) bool {
 	return group == "" && (version == "" || version == "v1")
 }
 
-// compiledIn reports whether a group is not one of custom resources alone.
+// compiledIn reports whether a group has built-in resources.
 func (g *registry) compiledIn(group string) bool {
 	for name, r := range g.resources {
 		if name.Group == group && r.Builtin {
@@ -194,7 +194,7 @@ func (g *registry) compiledIn(group string) bool {
 	return group == ""
 }
 
-// fields returns the shape of the resource's objects, which has metadata where nothing else is known.
+// fields returns the shape of the resource's objects; without a schema it has only metadata.
 func (r *resource) fields() *schema.Shape {
 	if s := r.Shape(); s != nil {
 		return s

@@ -25,7 +25,7 @@ func writeStatus(w http.ResponseWriter, status meta.Status) {
 	writeJSON(w, code, status)
 }
 
-// writeJSON answers with the JSON of v and a newline, as the real server ends its bodies.
+// writeJSON answers with the JSON of v and a newline, which ends every body of the real server.
 func writeJSON(w http.ResponseWriter, code int, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -42,8 +42,8 @@ func writeBody(w http.ResponseWriter, code int, contentType string, body []byte)
 	h.Set("Content-Type", contentType)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(code)
-	_, _ = w.Write(body) // a client that has gone does not want an error
+	_, _ = w.Write(body) // ignored: the client may have gone
 }
 
-// seconds rounds d up to what a Retry-After header can say.
+// seconds rounds d up to the seconds of a Retry-After header.
 func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }

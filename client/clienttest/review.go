@@ -10,10 +10,10 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// review answers the create of an object that asks something and is never stored: it completes the object.
+// review answers the create of an object that asks a question and is never stored: it completes the object.
 type review func(c *call, b *reviewBody) error
 
-// reviews returns the resources of which objects are only created to ask something.
+// reviews returns the resources whose objects are only created to ask a question.
 func reviews() map[string]review {
 	return map[string]review{
 		"localsubjectaccessreviews.authorization.k8s.io": reviewAccess,
@@ -24,12 +24,12 @@ func reviews() map[string]review {
 	}
 }
 
-// asksAboutOneself reports whether everybody may do it, as the roles of a real server say.
+// asksAboutOneself reports whether the roles of a real server allow the request to every user.
 func (r *resource) asksAboutOneself(verb string) bool {
 	return r.review != nil && strings.HasPrefix(r.Kind, "Self") && verb == "create"
 }
 
-// reviewBody is each kind of review.
+// reviewBody has the fields of every kind of review.
 type reviewBody struct {
 	Kind       string          `json:"kind"`
 	APIVersion string          `json:"apiVersion"`
@@ -92,7 +92,7 @@ func (c *call) review(w http.ResponseWriter) error {
 	return nil
 }
 
-// reviewAccess puts the question to Options.Authorize.
+// reviewAccess asks Options.Authorize.
 func reviewAccess(c *call, b *reviewBody) error {
 	if causes := b.check(); len(causes) > 0 {
 		return status.Invalid(c.res.Group, "", "", causes) // a real server does not name the kind either
@@ -117,13 +117,13 @@ func reviewAccess(c *call, b *reviewBody) error {
 	return nil
 }
 
-// check returns what is wrong with a review of an access.
+// check returns the errors of a review of an access.
 func (b *reviewBody) check() (causes []meta.StatusCause) {
 	add := func(field string, value any, why string) {
 		causes = append(causes, status.InvalidValue(field, value, why))
 	}
 	r, p := b.Spec.ResourceAttributes, b.Spec.NonResourceAttributes
-	var shown struct{ Path, Verb string } // a real server shows it under these names
+	var shown struct{ Path, Verb string } // a real server uses these names in the error
 	if p != nil {
 		shown.Path, shown.Verb = p.Path, p.Verb
 	}
@@ -156,7 +156,7 @@ func (b *reviewBody) check() (causes []meta.StatusCause) {
 	return causes
 }
 
-// rulesStatus is that of a SelfSubjectRulesReview.
+// rulesStatus is the status of a SelfSubjectRulesReview.
 type rulesStatus struct {
 	Resources       []resourceRule `json:"resourceRules"`
 	Paths           []pathRule     `json:"nonResourceRules"`
@@ -175,8 +175,8 @@ type pathRule struct {
 	Paths []string `json:"nonResourceURLs"`
 }
 
-// reviewRules answers as a real server does whose authorization is another program's, which can be asked about one access
-// only: that is what Options.Authorize is. Without it everything is allowed, and that is a rule.
+// reviewRules answers like a real server with an external authorizer that can only decide about one access, which is what
+// Options.Authorize is. Without Options.Authorize everything is allowed, and that is a rule.
 func reviewRules(c *call, b *reviewBody) error {
 	if b.Spec.Namespace == "" {
 		return status.BadRequest("no namespace on request")
@@ -194,7 +194,7 @@ func reviewRules(c *call, b *reviewBody) error {
 	return nil
 }
 
-// reviewUser says who asks.
+// reviewUser answers with the sender of the request.
 func reviewUser(c *call, b *reviewBody) error {
 	b.Spec, b.Metadata = nil, meta.ObjectMeta{CreationTimestamp: now()}
 	b.Status = map[string]any{"userInfo": struct {

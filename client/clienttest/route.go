@@ -14,22 +14,20 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Request is what an HTTP request asks for, in the API's words.
+// Request is the meaning of an HTTP request, in the API's words.
 type Request struct {
 	// Verb is get, list, watch, create, update, patch, delete or deletecollection. For a path that is not a resource's it
 	// is the HTTP method in lower case.
 	Verb string
 	// Resource is empty for a path that is not a resource's.
 	Resource meta.GVR
-	// Key is the object's. Its Name is empty for verbs on a collection, except where a create names the object in its
-	// path.
+	// Key is the object's key. Its Name is empty for verbs on a collection, except if a create names the object in its path.
 	Key meta.Key
 	// Subresource is empty or a word such as "status".
 	Subresource string
 }
 
-// RequestOf says what r asks for. It looks at the method and the URL only, so it does not know whether the server has
-// such a resource.
+// RequestOf parses r. It uses only the method and the URL, so it does not know whether the server has such a resource.
 func RequestOf(r *http.Request) Request {
 	plain := Request{Verb: strings.ToLower(r.Method)}
 	parts := strings.FieldsFunc(r.URL.Path, func(c rune) bool { return c == '/' })
@@ -42,7 +40,7 @@ func RequestOf(r *http.Request) Request {
 	default:
 		return plain
 	}
-	// The old way to ask for a watch is the word before the rest of the path.
+	// The deprecated way to ask for a watch is the word before the rest of the path.
 	watches := parts[0] == "watch" && len(parts) > 1
 	if watches {
 		parts = parts[1:]
@@ -95,14 +93,14 @@ func isTrue(query url.Values, name string) bool {
 // "pods". The resource is empty for other paths, and then the verb is the HTTP method in lower case.
 type Call struct{ Verb, Resource string }
 
-// Requests returns how many requests of each kind have come in until now, whatever was answered.
+// Requests returns the number of requests of each kind until now, whatever their answers.
 func (s *Server) Requests() map[Call]int {
 	s.callsMu.Lock()
 	defer s.callsMu.Unlock()
 	return maps.Clone(s.calls)
 }
 
-// handle answers one request of the network: it counts it, and asks the hook first.
+// handle answers one request from the network: it counts the request, and calls the hook first.
 func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	q := RequestOf(r)
 	s.callsMu.Lock()
@@ -117,10 +115,10 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	s.ServeHTTP(w, r)
 }
 
-// ServeHTTP answers r as the server usually does: what Intercept has set is not asked, and Requests does not count
-// it. It is for handlers that Intercept returns, which want to add to the usual answer or to change it.
+// ServeHTTP answers r as the server usually does. It does not call the function of Intercept, and Requests does not count r. Use
+// it in handlers for Intercept that add to the usual answer or change it.
 //
-// Where there are several replicas, that answers to which the request's connection leads.
+// If there are several replicas, the one of the request's connection answers.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n := 0
 	if c := network.ConnOf(r); c != nil {
@@ -132,7 +130,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answer answers r as a replica does.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, p *Replica) {
 	defer func() {
-		// A panic is a bug of this server. Whoever sent the request should know, and net/http would not tell.
+		// A panic is a bug of this server. The sender of the request should know, and net/http would not tell.
 		if p := recover(); p != nil {
 			if p != http.ErrAbortHandler {
 				writeStatus(w, status.Failure(http.StatusInternalServerError, "InternalError",
@@ -170,7 +168,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p *Replica) error
 	s.store.mu.Lock()
 	res := s.store.resources[q.Resource]
 	served := s.store.serves(q.Resource.Group, q.Resource.Version)
-	// What looks for custom resources gives up in plain text.
+	// The code that looks for custom resources fails in plain text.
 	served = served && (res != nil || s.store.compiledIn(q.Resource.Group))
 	s.store.mu.Unlock()
 	if res == nil || !res.asksAboutOneself(q.Verb) {
@@ -229,7 +227,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p *Replica) error
 	return c.notAllowed()
 }
 
-// notAllowed is a method that the path does not have. The server words it differently for custom resources.
+// notAllowed returns the error for a method that the path does not have. Its words differ for custom resources.
 func (c *call) notAllowed() error {
 	verb := c.Verb
 	switch {
@@ -238,13 +236,13 @@ func (c *call) notAllowed() error {
 	case c.Key.Name == "" && (verb == "update" || verb == "patch"):
 		return status.BadRequest("name must be provided")
 	case verb != "create" && verb != "delete":
-		verb = "" // as it names a method that no verb stands for
+		verb = "" // as for a method without a verb
 	}
 	return status.Failure(http.StatusMethodNotAllowed, "MethodNotAllowed", "%s is not supported on resources of kind %q", verb, c.res.groupResource()).
 		About(c.res, "")
 }
 
-// collects reports whether the request is about what a collection holds.
+// collects reports whether the request reads a collection.
 func (q Request) collects() bool { return q.Verb == "list" || q.Verb == "watch" }
 
 // checkPath refuses names that cannot be part of a path.
@@ -275,7 +273,7 @@ func (s *Server) serveOther(w http.ResponseWriter, r *http.Request) error {
 	return s.discover(w, r)
 }
 
-// servePaths lists the paths below which there is something.
+// servePaths lists the paths that the server has.
 func (s *Server) servePaths(w http.ResponseWriter) error {
 	paths := []string{"/api", "/api/v1", "/apis", "/apis/", "/healthz", "/livez", "/openapi/v3", "/readyz", "/version"}
 	for _, g := range s.groups() {
@@ -299,5 +297,5 @@ type call struct {
 	r       *http.Request
 	query   url.Values
 
-	formVersion string // of metadata alone and of Tables, where it is not v1
+	formVersion string // of metadata alone and of Tables, if it is not v1
 }

@@ -54,7 +54,7 @@ func scaleOf(v *object.Revision) (*scale, error) {
 	}
 	var labels meta.LabelSelector
 	into := any(&labels)
-	if d.Kind == "ReplicationController" { // which is older than LabelSelector
+	if d.Kind == "ReplicationController" { // it is older than LabelSelector
 		into = &labels.MatchLabels
 	}
 	if len(object.Spec.Selector) > 0 {
@@ -97,7 +97,7 @@ func (c *call) getScale(w http.ResponseWriter) error {
 // putScale answers an update and a patch.
 func (c *call) putScale(w http.ResponseWriter) error {
 	if _, err := c.formOf(false); err != nil {
-		return err // before anything is changed
+		return err // before any change
 	}
 	v, err := c.changeScale(w)
 	if err != nil {
@@ -188,7 +188,7 @@ func (c *call) changeScale(w http.ResponseWriter) (*object.Revision, error) {
 	return c.replace(cur, old, d, o)
 }
 
-// wantedScale reads the scale in the body of an update, or what a patch makes of the present one.
+// wantedScale reads the scale in the body of an update, or the result of a patch of the present one.
 func (c *call) wantedScale(w http.ResponseWriter, media string, b *payload, present *scale) (*scale, error) {
 	var s scale
 	if media == "" {
@@ -220,7 +220,7 @@ func (c *call) wantedScale(w http.ResponseWriter, media string, b *payload, pres
 	return &s, c.reportPatch(w, p, schema.FieldErrors(p.Doc, known))
 }
 
-// scaleWrite decides who owns what of a scale.
+// scaleWrite returns the rules for the owners of a scale's fields.
 func scaleWrite() ownership.Write {
 	return ownership.Write{
 		APIVersion: scaleType.APIVersion, Subresource: "scale", Shape: schema.Builtin().Of(scaleType.GVK()),
@@ -247,7 +247,7 @@ func (c *call) parentOwners(old *object.Draft) ownership.Owners {
 	return c.ownership().Known(all)
 }
 
-// updatedScale returns the managedFields of an object whose scale becomes another one by an update or a patch.
+// updatedScale returns the managedFields of an object after an update or a patch of its scale.
 func (c *call) updatedScale(old *object.Draft, was, is *scale, manager string) []meta.ManagedFields {
 	all := c.parentOwners(old)
 	of := all.OfScale()
@@ -257,7 +257,7 @@ func (c *call) updatedScale(old *object.Draft, was, is *scale, manager string) [
 	return all.WithScale(of, c.res.GVK().APIVersion()).Encode()
 }
 
-// appliedScale returns what applying a configuration makes of the scale of an object, and the object's managedFields then.
+// appliedScale applies a configuration to the scale of an object, and returns the new scale and the object's managedFields.
 func (c *call) appliedScale(w http.ResponseWriter, body []byte, old *object.Draft, was *scale, o writeOptions) (*scale, []meta.ManagedFields, error) {
 	config, twice, err := readConfig(body)
 	if err != nil {
@@ -280,7 +280,7 @@ func (c *call) appliedScale(w http.ResponseWriter, body []byte, old *object.Draf
 	return s, all.WithScale(of, c.res.GVK().APIVersion()).Encode(), nil
 }
 
-// writeScale answers with a scale in the form that the client wants. As a Table it has columns of its own, whatever the
+// writeScale answers with a scale in the form that the client wants. A Table of a scale has its own columns, whatever the
 // object's are.
 func (c *call) writeScale(w http.ResponseWriter, s *scale) error {
 	f, err := c.formOf(false)

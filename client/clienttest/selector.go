@@ -8,11 +8,11 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// selection is what a list, a watch or a deletecollection is about: the objects of a namespace, or of all, that its
-// selectors select.
+// selection is the set of objects of a list, a watch or a deletecollection: the objects of one namespace, or of all, that its
+// selectors match.
 type selection struct {
 	namespace string
-	name      string // where the path of a watch has it
+	name      string // if the path of a watch has it
 	labels    meta.Selector
 	fields    meta.FieldSelector
 	paths     []string // of Revision.Fields
@@ -44,7 +44,7 @@ func (c *call) selection() (*selection, error) {
 // everything reports whether there are no selectors.
 func (s *selection) everything() bool { return s.labels.Everything() && s.fields.Everything() }
 
-// matches reports whether the selection has v. It has no nil.
+// matches reports whether the selection has v. No selection has nil.
 func (s *selection) matches(v *object.Revision) bool {
 	if v == nil || s.namespace != "" && v.Key.Namespace != s.namespace || s.name != "" && v.Key.Name != s.name {
 		return false

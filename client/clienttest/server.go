@@ -23,11 +23,11 @@ import (
 
 // Options say what a server serves and how. The zero value is a server in memory with the built-in resources.
 type Options struct {
-	// Listener is where the server listens, such as a TCP socket on a loopback address. The server closes it. Nil means in
-	// memory: only Config reaches the server then, and it works under testing/synctest.
+	// Listener accepts the server's connections, such as a TCP socket on a loopback address. The server closes it. Nil means in
+	// memory: only clients with Config reach the server then, and it works under testing/synctest.
 	Listener net.Listener
 
-	// Resources are served beside the built-in ones.
+	// Resources are served in addition to the built-in ones.
 	Resources []Resource
 
 	// TLS serves https, with a certificate of a CA that is made for this server; Config carries the CA.
@@ -36,42 +36,42 @@ type Options struct {
 	// HTTP2 serves HTTP/2 to clients that offer it in the TLS handshake, as client's do. It implies TLS.
 	HTTP2 bool
 
-	// MaxStreams is how many requests an HTTP/2 connection may have under way; 0 means 250, as net/http has it.
+	// MaxStreams is the maximum number of concurrent requests on an HTTP/2 connection; 0 means 250, the default of net/http.
 	MaxStreams int
 
-	// Replicas is how many replicas of one store answer behind the address, one connection each in turn; 0 means one.
-	// See Server.Replica.
+	// Replicas is the number of replicas of one store behind the address, which take connections in turn; 0 means one. See
+	// Server.Replica.
 	Replicas int
 
-	// Token, where set, must be every request's bearer token; other requests are answered with 401.
+	// Token, if set, must be every request's bearer token; other requests are answered with 401.
 	Token string
 
-	// Authorize, where set, is asked about each request for a resource, about each who impersonates somebody, and by the
-	// access reviews; what it does not allow is answered with 403, and reason stands at the end of the message. Nil allows
-	// everything. Paths that are no resource's, such as those of discovery, are open to everybody, and so are the reviews
-	// about oneself. A watch that is open is not asked about again. Several goroutines call it at once.
+	// Authorize, if set, decides about each request for a resource, about each impersonation, and for the access reviews. A
+	// refused request is answered with 403, with reason at the end of the message. Nil allows everything. Paths that are not a
+	// resource's, such as those of discovery, are open to everybody, and so are the reviews about oneself. Authorize is not
+	// called again for an open watch. Several goroutines call it at once.
 	Authorize func(Access) (allowed bool, reason string)
 
 	// BookmarkEvery is how often a watch that allows bookmarks gets one; 0 means a minute, as on a real server.
 	BookmarkEvery time.Duration
 
-	// StreamingLists says what becomes of a watch that asks for the initial events. The zero value serves it.
+	// StreamingLists says how the server treats a watch that asks for the initial events. The zero value serves it.
 	StreamingLists StreamingLists
 
-	// EndBookmarkAfter is how long after the initial events the bookmark comes that ends them. What changes meanwhile comes
-	// in between, as it may on older servers; 0 means at once.
+	// EndBookmarkAfter is the time between the initial events and the bookmark that ends them; 0 means at once. Events that
+	// happen meanwhile come before the bookmark, as they may on older servers.
 	EndBookmarkAfter time.Duration
 
-	// HistoryAge is how long the server remembers what happened, and so how old a resource version a watch may start at
-	// and how old a continue token may get; 0 means 5 minutes, as on a real server. It counts while something changes:
-	// the present version is never too old.
+	// HistoryAge is how long the server keeps its history: the maximum age of a resource version that a watch may start at, and
+	// of a continue token. 0 means 5 minutes, as on a real server. Only changes make a version old: the present version is never
+	// too old.
 	HistoryAge time.Duration
 
-	// HistoryLength is how many changes of one resource the server remembers at most; 0 means 10,000.
+	// HistoryLength is the maximum number of changes of one resource that the server keeps; 0 means 10,000.
 	HistoryLength int
 
-	// WatchLag is by how many changes of its resource a watch may fall behind before it is cut, because its client does
-	// not read; 0 means 10,000. A real server is less patient.
+	// WatchLag is the number of changes of its resource that a watch may fall behind, because its client does not read, before
+	// the server cuts it; 0 means 10,000. A real server is less patient.
 	WatchLag int
 }
 
@@ -126,8 +126,8 @@ type Server struct {
 	calls   map[Call]int
 }
 
-// New returns a server that holds what a new kube-apiserver holds, as the documentation of the package says. It does nothing
-// until Run, but Config can be used at once: requests wait. An error in the options is returned by Run.
+// New returns a server with the objects of a new kube-apiserver, as the documentation of the package says. It does nothing until
+// Run, but Config can be used at once: requests wait. If the options are invalid, Run returns the error.
 func New(o Options) *Server {
 	s := &Server{options: o, validator: object.NewValidator(), calls: map[Call]int{}}
 	errs := []error{o.validate()}
@@ -165,8 +165,8 @@ func orDefault[T ~int | ~int64](v, otherwise T) T {
 	return otherwise
 }
 
-// Register adds a resource while the server runs, as the creation of a CustomResourceDefinition does. The error says
-// what is wrong with it, or that its group has that resource or kind already.
+// Register adds a resource while the server runs, as the creation of a CustomResourceDefinition does. The error says that the
+// resource is invalid, or that its group already has that resource or kind.
 func (s *Server) Register(r Resource) error {
 	s.store.mu.Lock()
 	defer s.store.mu.Unlock()
@@ -185,9 +185,9 @@ func (s *Server) Config() client.Config {
 	return config.UnderTest(s.test)
 }
 
-// Run serves until ctx ends. Requests that are under way then are answered, watches end cleanly, every connection is
-// closed; when Run returns, nothing of the server runs any more. It returns nil after ctx has ended, and otherwise
-// why it could not serve. It can be called once.
+// Run serves until ctx ends. Then it answers the requests that are under way, ends watches cleanly, and closes every connection.
+// When Run returns, none of the server's goroutines is running. It returns nil after ctx has ended, and otherwise the reason why
+// it could not serve. It can be called once.
 func (s *Server) Run(ctx context.Context) error {
 	if s.running.Swap(true) {
 		return errors.New("clienttest: Run was called twice")
@@ -196,7 +196,7 @@ func (s *Server) Run(ctx context.Context) error {
 		return errors.Join(s.invalid, s.door.Listener.Close())
 	}
 	var work network.Traffic
-	var conns sync.WaitGroup // counted up by the goroutines in Serve, and so not any more once those have returned
+	var conns sync.WaitGroup // goroutines in Serve add to it, so it does not grow after they have returned
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		work.Add(1)
 		defer work.Add(-1)
@@ -232,13 +232,13 @@ func (s *Server) Run(ctx context.Context) error {
 	var err error
 	select {
 	case err = <-served:
-		_ = s.door.Listener.Close() // it takes no more connections, and is open yet
+		_ = s.door.Listener.Close() // it takes no more connections, but is still open
 	case <-ctx.Done():
 		_ = s.door.Listener.Close()
 		<-served
 	}
-	// Handlers see the end of ctx, so watches end. One that is stuck in a write, because its client does not read, ends when
-	// its connection is closed.
+	// Handlers see the end of ctx, so watches end. A watch that is blocked in a write, because its client does not read, ends
+	// when its connection is closed.
 	servers := s.door.Shut()
 	for _, srv := range servers {
 		srv.SetKeepAlivesEnabled(false)
@@ -250,8 +250,8 @@ func (s *Server) Run(ctx context.Context) error {
 	case <-done:
 	case <-grace.C:
 	}
-	// First the connections themselves: over TLS, net/http's Close writes a farewell while it holds a lock that everything
-	// else of it needs, and on a slow connection, or to a client that does not read, that waits.
+	// The connections are closed first. Over TLS, net/http's Close writes a farewell while it holds a lock that the rest of it
+	// needs, and that write blocks on a slow connection or if the client does not read.
 	for _, c := range s.door.Open() {
 		_ = c.Close()
 	}
@@ -273,13 +273,13 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// Start returns a server that runs until the end of the test, which fails if the server does.
+// Start returns a server that runs until the end of the test. The test fails if the server does.
 //
-// The test also fails if it changes an object of the cache of an informer whose client has the server's Config; the error
-// names the object and the field. Each informer looks at up to 1000 of its objects at a time: when one is replaced or deleted,
-// at each list, every minute, and when the informer's Run ends. A benchmark is not checked.
+// The test also fails if it changes an object in the cache of an informer whose client has the server's Config; the error names
+// the object and the field. Each informer checks up to 1000 of its objects at a time: when one is replaced or deleted, at each
+// list, every minute, and when the informer's Run ends. A benchmark is not checked.
 //
-// Likewise the test fails if it reads the cache of such an informer before that holds a complete list; see
+// Likewise the test fails if it reads the cache of such an informer before the cache holds a complete list; see
 // informer.Options.AllowEarlyReads.
 func Start(tb TB, o Options) *Server {
 	tb.Helper()

@@ -9,42 +9,40 @@ import (
 )
 
 // store holds the objects of all resources and counts their common resource version.
-//
-// mu protects the store, its registry and every collection. It is held for whole writes, from reading the present
-// state to publishing the next, so that writes are serial; reads take it only to pick up a tree or an event, neither
-// of which ever changes.
+// mu protects the store, its registry and every collection. A write holds it from reading the present state to publishing the
+// next, so writes are serial. A read holds it only to pick up a tree or an event, neither of which ever changes.
 type store struct {
 	mu sync.Mutex
 	registry
 	version uint64
-	moved   chan struct{} // closed at the next change; nil while nobody waits for one
+	moved   chan struct{} // closed at the next change; nil while nothing waits for one
 
 	replicas []*Replica
 
-	inNamespace map[string]int // how many objects each namespace has
+	inNamespace map[string]int // the number of objects of each namespace
 	namespaces  *resource
 
 	floor   uint64 // versions below are compacted, in every collection
-	marks   []mark // by when which version had been reached; oldest first
+	marks   []mark // the times at which versions were reached; oldest first
 	age     time.Duration
 	history int
 }
 
-// mark says that the version had been reached when the span of time that starts at since had passed.
+// mark says that the version had been reached at the end of the span of time that starts at since.
 type mark struct {
 	since   time.Time
 	version uint64
 }
 
-// collection is the objects of one resource, with what happened to them lately.
+// collection is the objects of one resource, with their recent history.
 //
-// History is a list of events in which each event knows the next, so a watch needs no queue: it holds the event that
-// it has seen last and follows the list at its own pace. What nobody can ask for any more goes from the front of
-// events, and is collected once no watch holds it.
+// History is a list of events in which each event knows the next, so a watch needs no queue: it holds its last event and follows
+// the list at its own pace. An event that no new request can ask for is removed from the front of events, and is collected when
+// no watch holds it.
 type collection struct {
 	tree   *object.Tree
 	last   *event
-	events []*event     // what a list or a watch can go back to; oldest first
+	events []*event     // the events that a list or a watch can go back to; oldest first
 	base   *object.Tree // the objects before events[0]
 	floor  uint64       // the version of the newest event that was dropped because there were too many
 
@@ -55,10 +53,10 @@ type collection struct {
 type event struct {
 	version    uint64
 	seq        uint64
-	prev, next *object.Revision // before and after; nil where the object was not there
+	prev, next *object.Revision // before and after; nil if the object did not exist
 	tree       *object.Tree     // all objects, after it
 
-	after *event        // the next event; to be read once ready is closed
+	after *event        // the next event; read it only after ready is closed
 	ready chan struct{} // closed when there is a next event
 }
 
@@ -79,11 +77,11 @@ func (s *store) register(r *resource) error {
 	return nil
 }
 
-// serve adds a resource that is known to be right.
+// serve adds a resource that is known to be valid.
 func (s *store) serve(r *resource) {
 	s.resources[r.GVR()] = r
 	r.since, r.gone = s.version, make(chan struct{})
-	// A watch cannot start before the resource was there.
+	// A watch cannot start before the resource existed.
 	r.objects = collection{
 		last:    &event{version: s.version, ready: make(chan struct{})},
 		floor:   s.version,
@@ -99,7 +97,7 @@ func (s *store) put(r *resource, prev *object.Revision, d *object.Draft) *object
 	return next
 }
 
-// remove commits that an object has gone, and returns its last state with the version of that.
+// remove commits the removal of an object, and returns its last state with the version of the removal.
 func (s *store) remove(r *resource, prev *object.Revision) *object.Revision {
 	s.version++
 	s.commit(r, prev, nil, r.objects.tree.Remove(prev.Path))
@@ -134,7 +132,7 @@ func (s *store) commit(r *resource, prev, next *object.Revision, objects *object
 	}
 }
 
-// wake tells those who wait for a change.
+// wake wakes the requests that wait for a change.
 func (s *store) wake() {
 	if s.moved != nil {
 		close(s.moved)
@@ -150,8 +148,8 @@ func (s *store) next() <-chan struct{} {
 	return s.moved
 }
 
-// mark notes that the present version has been reached by now. Marks are a small part of the age apart, so that there
-// are few of them.
+// mark records that the present version has been reached by now. Marks are a small part of the age apart, so that there are few
+// of them.
 func (s *store) mark(now time.Time) {
 	const parts = 256
 	if n := len(s.marks); n > 0 && now.Sub(s.marks[n-1].since) < s.age/parts {
@@ -161,7 +159,7 @@ func (s *store) mark(now time.Time) {
 	s.marks = append(s.marks, mark{now, s.version})
 }
 
-// prune drops what is too old or too much from a collection's history.
+// prune drops events from a collection's history that are too old or too many.
 func (s *store) prune(c *collection) {
 	now, old := time.Now(), 0
 	for ; old < len(s.marks) && now.Sub(s.marks[old].since) >= s.age; old++ {
@@ -188,8 +186,7 @@ func (s *store) oldest(c *collection) uint64 {
 	return max(s.floor, c.floor)
 }
 
-// compact drops the history of everything. Lists at versions before the present one, and watches from there, are too
-// old.
+// compact drops the whole history. Lists at versions before the present one, and watches from there, are then too old.
 func (s *store) compact() {
 	s.floor, s.marks = s.version, nil
 	for _, r := range s.resources {
@@ -197,7 +194,7 @@ func (s *store) compact() {
 	}
 }
 
-// upTo returns the last event of the collection whose version is not greater, nil when that is before the history.
+// upTo returns the last event of the collection whose version is not greater, or nil if that is before the history.
 func (c *collection) upTo(version uint64) *event {
 	lo, hi := 0, len(c.events)
 	for lo < hi {

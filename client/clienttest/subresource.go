@@ -16,14 +16,14 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// part says what of an object a subresource is that takes and returns the object itself: it returns old with that part of d.
+// part returns old with the part of d that a subresource writes, which takes and returns the object itself.
 type part func(old, d *object.Draft) *object.Draft
 
-// subresource is what a path below an object's serves.
+// subresource describes a path below an object's path.
 type subresource struct {
-	kind   meta.GVK // that of its objects; what is empty is as the resource has it
+	kind   meta.GVK // of its objects; empty fields are as in the resource's kind
 	verbs  []string // in the order in which discovery lists them
-	part   part     // where its objects are the resource's, and otherwise
+	part   part     // if its objects are the resource's, and otherwise
 	answer func(c *call, w http.ResponseWriter) error
 }
 
@@ -32,7 +32,7 @@ func partOf(p part) *subresource {
 	return &subresource{verbs: []string{"get", "patch", "update"}, part: p}
 }
 
-// callOf is a subresource that does something with the object.
+// callOf is a subresource that performs an action on the object.
 func callOf(group, version, kind string, do func(*call, http.ResponseWriter) error) *subresource {
 	return &subresource{verbs: []string{"create"}, kind: meta.GVK{Group: group, Version: version, Kind: kind}, answer: do}
 }
@@ -70,7 +70,7 @@ func finalizePart(old, d *object.Draft) *object.Draft {
 	return withMember(old, d, "spec", "finalizers")
 }
 
-// resizePart is the resources of the containers, each found by its name.
+// resizePart is the resources of the containers, which are matched by name.
 func resizePart(old, d *object.Draft) *object.Draft {
 	containers := func(d *object.Draft) []any {
 		spec, _ := d.Content["spec"].(jsontree.Object)
@@ -118,7 +118,7 @@ func withMember(old, d *object.Draft, outer, inner string) *object.Draft {
 	return d
 }
 
-// readCall reads the body of a subresource that does something. What leaves out its kind is of the only one that it can be.
+// readCall reads the body of a subresource that performs an action. A body without a kind has the only possible one.
 func (c *call) readCall(w http.ResponseWriter, into any, apiVersion, kind string) error {
 	b, err := c.payload(protobuf.Kinds()[kind])
 	if err != nil {
@@ -130,7 +130,7 @@ func (c *call) readCall(w http.ResponseWriter, into any, apiVersion, kind string
 	return c.decodeCall(w, b, into, apiVersion, kind)
 }
 
-// decodeCall is readCall for a body that has been read.
+// decodeCall is readCall for a body that has already been read.
 func (c *call) decodeCall(w http.ResponseWriter, b *payload, into any, apiVersion, kind string) error {
 	is, err := object.TypeOf(b.json)
 	if err != nil {
@@ -161,7 +161,7 @@ type eviction struct {
 	DeleteOptions   *deleteOptions `json:"deleteOptions"`
 }
 
-// evict deletes a pod. The server has no disruption budgets; see DisruptionBudget for one that does not allow it.
+// evict deletes a pod. The server has no disruption budgets; DisruptionBudget makes the answer of one that refuses.
 func (c *call) evict(w http.ResponseWriter) error {
 	o, err := c.writeOptions("CreateOptions")
 	if err != nil {
@@ -192,8 +192,8 @@ func (c *call) evict(w http.ResponseWriter) error {
 	return nil
 }
 
-// DisruptionBudget returns a handler that answers an eviction as a real server does while the PodDisruptionBudget of that
-// name allows none, because it needs so many healthy pods and there are no more. It is for handlers of Intercept.
+// DisruptionBudget returns a handler that answers an eviction like a real server while the PodDisruptionBudget of that name
+// allows none, because it needs so many healthy pods and there are no more. Return it from the function of Intercept.
 func DisruptionBudget(name string, healthy int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		writeStatus(w, status.Failure(http.StatusTooManyRequests, "TooManyRequests",
@@ -268,12 +268,12 @@ func (c *call) bind(w http.ResponseWriter) error {
 	return nil
 }
 
-// metadataPart says which members of the metadata a write of a subresource changes beside its own part of the object.
+// metadataPart says which members of the metadata a write of a subresource changes besides its own part of the object.
 type metadataPart struct{ labels, annotations, finalizers, owners bool }
 
-// metadataPart returns that of a subresource. A real server says it in each kind's strategy: the older compiled-in kinds let
-// everything through that an update may change, the newer ones and custom resources nothing. That this is the same here is
-// tested for every kind in internal/e2e.
+// metadataPart returns the metadataPart of a subresource. On a real server it is in each kind's strategy: the older compiled-in
+// kinds let a write change every member that an update may change, the newer ones and custom resources none. internal/e2e tests
+// for every kind that this server does the same.
 func (r *resource) metadataPart(subresource string) metadataPart {
 	all := metadataPart{labels: true, annotations: true, finalizers: true, owners: true}
 	switch {
@@ -299,7 +299,7 @@ func (r *resource) metadataPart(subresource string) metadataPart {
 	return all
 }
 
-// copy makes these members of the metadata in d those in from.
+// copy replaces these members of the metadata in d by those in from.
 func (p metadataPart) copy(d, from *object.Draft) {
 	if p.labels {
 		d.Meta.Labels = maps.Clone(from.Meta.Labels)

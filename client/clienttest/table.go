@@ -27,7 +27,7 @@ type tableRow struct {
 	Object json.RawMessage `json:"object"`
 }
 
-// table renders objects as rows. columns is whether their names are sent as well; a watch sends them with its first
+// table renders objects as rows. columns says whether to send the names of the columns as well; a watch sends them with its first
 // event.
 func (c *call) table(vs []*object.Revision, m meta.ListMeta, columns bool) (*table, error) {
 	t := &table{Kind: "Table", APIVersion: c.metaVersion(), ListMeta: m, Rows: make([]tableRow, 0, len(vs))}
@@ -55,7 +55,7 @@ func (c *call) table(vs []*object.Revision, m meta.ListMeta, columns bool) (*tab
 	return t, nil
 }
 
-// checkInclude refuses what no row of a Table can have for its object.
+// checkInclude refuses an invalid value of includeObject, which selects the object of each row.
 func (c *call) checkInclude() error {
 	switch include := c.query.Get("includeObject"); include {
 	case "", "Metadata", "Object", "None":

@@ -36,7 +36,8 @@ type issuedToken struct {
 	api     bool // it is for this server
 }
 
-// user returns whose token it is, and whether it is one. The error says that it is not good here, or not any more.
+// user returns the user of a token, and whether the server issued it. The error says that the token is not valid here, or no
+// longer.
 func (t *tokens) user(token string) (_ User, issued bool, _ error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -56,7 +57,7 @@ func (t *tokens) add(token string, i issuedToken) {
 	t.issued[token] = i
 }
 
-// apiAudience is whom a token is for that asks for no audience.
+// apiAudience is the audience of a token that was requested without one.
 const apiAudience = "https://kubernetes.default.svc"
 
 type tokenRequest struct {
@@ -78,7 +79,7 @@ type tokenRequest struct {
 	} `json:"status"`
 }
 
-// token answers a TokenRequest. The token looks like a real one, and is signed by nobody.
+// token answers a TokenRequest. The token looks like a real one, but is not signed.
 func (c *call) token(w http.ResponseWriter) error {
 	const group, kind = "authentication.k8s.io", "TokenRequest"
 	var t tokenRequest
@@ -121,7 +122,7 @@ func (c *call) token(w http.ResponseWriter) error {
 	part := func(v any) string {
 		b, err := json.Marshal(v)
 		if err != nil {
-			panic(err) // maps of strings and numbers can be encoded
+			panic(err) // maps of strings and numbers can always be encoded
 		}
 		return base64.RawURLEncoding.EncodeToString(b)
 	}
@@ -137,7 +138,7 @@ func (c *call) token(w http.ResponseWriter) error {
 	return nil
 }
 
-// checkBound looks for the object that a token is to be bound to. That it is deleted later does not end the token here.
+// checkBound looks for the object that a token is bound to. Its later deletion does not end the token here.
 func (c *call) checkBound(t *tokenRequest) error {
 	ref := t.Spec.BoundObjectRef
 	if ref == nil {

@@ -17,22 +17,21 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// watchTimeout is how long a watch lasts that asks for no time; a real server picks one between 30 and 60 minutes.
+// watchTimeout is the duration of a watch without a timeout; a real server picks one between 30 and 60 minutes.
 const watchTimeout = 45 * time.Minute
 
-// lastBookmark is how long before its end a watch gets one more bookmark, so that the next one starts where it ended.
+// lastBookmark is how long before its end a watch gets a final bookmark, so that the next one starts where it ended.
 const lastBookmark = 2 * time.Second
 
-// Why a watch ends: it is cut in mid-stream, or ends as if its time were over. Where the cause is a *status.Error, that
-// is sent as an ERROR event first.
+// The causes of a watch's end: it is cut in mid-stream, or ends as if its time were over. A cause that is a *status.Error is sent
+// as an ERROR event first.
 var (
 	errDropped = errors.New("watch dropped")
 	errLagging = errors.New("watch too slow")
 	errEnded   = errors.New("watch ended")
 )
 
-// watch is one watch that is being served. It follows its collection's history event by event; cut ends it from
-// outside.
+// watch is one open watch. It follows its collection's history event by event; cut ends it from outside.
 type watch struct {
 	seen      *event        // the last event that was handled
 	pos       atomic.Uint64 // seen.seq, for checkLag
@@ -43,7 +42,7 @@ type watch struct {
 	done      chan struct{} // closed when the handler has returned
 }
 
-// checkLag cuts a watch that is too far behind the newest event. It must not wait: the store is locked.
+// checkLag cuts a watch that is too far behind the newest event. It must not block: the store is locked.
 func (w *watch) checkLag(newest *event) {
 	if newest.seq-w.pos.Load() > w.limit {
 		w.cut(errLagging)
@@ -53,9 +52,9 @@ func (w *watch) checkLag(newest *event) {
 // watchOptions are the parameters of a watch.
 type watchOptions struct {
 	version   uint64
-	current   bool // not older than the present version, which is known to the store alone
-	initial   bool // send what is there first
-	endMark   bool // and a bookmark after that, which says so,
+	current   bool // not older than the present version, which only the store knows
+	initial   bool // send the present objects first
+	endMark   bool // and then a bookmark that ends them,
 	endAfter  time.Duration
 	bookmarks bool
 	every     time.Duration // between bookmarks
@@ -78,7 +77,7 @@ func (c *call) watchOptions() (o watchOptions, err error) {
 		add(status.ForbiddenValue("sendInitialEvents", "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"))
 	}
 	if token := c.query.Get("continue"); token != "" && match == "" && version == "" && !send && (mode == StreamingServed || mode == StreamingEndless) {
-		// A real server makes such a watch one that asks for the initial events, and then looks at that.
+		// A real server treats such a watch as one that asks for the initial events, and then checks that.
 		add(status.ForbiddenValue(field, "resourceVersionMatch is forbidden when continue is provided"))
 	}
 	if match != "" {
@@ -110,7 +109,7 @@ func (c *call) watchOptions() (o watchOptions, err error) {
 	}
 	o.bookmarks = isTrue(c.query, "allowWatchBookmarks")
 	o.initial = o.version == 0 && !send || send && isTrue(c.query, "sendInitialEvents")
-	// A server with streaming lists takes a watch without a version for one, too.
+	// A server with streaming lists also treats a watch without a version as one.
 	streams := mode == StreamingServed || mode == StreamingEndless
 	o.current = version == "" && (streams || send)
 	o.endMark = o.initial && o.bookmarks && streams
@@ -150,10 +149,10 @@ func (c *call) watch(w http.ResponseWriter) error {
 	return nil
 }
 
-// follow sends the events of a watch until it ends. An error means that it was cut, or that the client has gone; what
-// the server has to say is sent as an ERROR event instead.
+// follow sends the events of a watch until it ends. An error means that the watch was cut, or that the client has gone; an error
+// of the server is sent as an ERROR event instead.
 func (c *call) follow(frames *frameWriter, sel *selection, o watchOptions) error {
-	if o.timeout < 0 { // a real server starts with a time that is over
+	if o.timeout < 0 { // a real server starts with a time that is already over
 		return frames.fail(status.Failure(http.StatusInternalServerError, "InternalError", "context deadline exceeded"))
 	}
 	ctx, cancel := context.WithCancelCause(c.r.Context())
@@ -176,21 +175,21 @@ func (c *call) follow(frames *frameWriter, sel *selection, o watchOptions) error
 		if cause != errDropped && cause != errLagging {
 			return
 		}
-		_ = frames.conn.SetWriteDeadline(time.Now().Add(cutGrace)) // a write that waits for the client must end, too
+		_ = frames.conn.SetWriteDeadline(time.Now().Add(cutGrace)) // a blocked write must end, too
 	}
-	// The answer starts when the watch has: who has the headers misses nothing that happens from then on.
+	// The answer starts after the watch: a client that has the headers misses nothing that happens from then on.
 	objects, version, err := c.s.store.join(c.replica, c.res, w, o)
 	if err != nil {
 		return frames.fail(err)
 	}
 	func() {
-		defer c.s.store.leave(c.res, w) // also when a fault ends the answer with a panic
+		defer c.s.store.leave(c.res, w) // also if a fault ends the answer with a panic
 		if err = frames.open(); err == nil {
 			err = w.run(ctx, frames, sel, o, objects, version)
 		}
 	}()
-	// Now nobody cuts the watch any more. One that was cut must not leave its connection to another request, also if it
-	// ended for another reason at the same time: the deadline is still there.
+	// From here on nothing cuts the watch. If it was cut, its connection must not serve another request, even if it ended for
+	// another reason at the same time: the deadline is still set.
 	cause := context.Cause(ctx)
 	if cause == errDropped || cause == errLagging {
 		return cause
@@ -209,7 +208,7 @@ func (s *Server) present() uint64 {
 	return s.store.version
 }
 
-// run sends the initial state, if it was asked for, and then what happens until ctx ends or the time is over.
+// run sends the initial state, if it was asked for, and then the events until ctx ends or the time is over.
 func (w *watch) run(
 	ctx context.Context, frames *frameWriter, sel *selection, o watchOptions, objects *object.Tree, version uint64,
 ) error {
@@ -218,7 +217,7 @@ func (w *watch) run(
 	if err := frames.initial(sel, o, objects, version); err != nil {
 		return err
 	}
-	ending := o.endMark && o.endAfter > 0 // the bookmark that ends the initial events is still to come
+	ending := o.endMark && o.endAfter > 0 // the bookmark that ends the initial events is still to be sent
 
 	bookmark, last, end := &time.Timer{}, &time.Timer{}, &time.Timer{}
 	if o.bookmarks {
@@ -272,7 +271,7 @@ func (w *watch) run(
 			return err
 		}
 		if due {
-			// A watch from the future has nothing to say about the present.
+			// A watch from a future version sends no bookmark of the present.
 			if version, ok := frames.s.store.reached(p, frames.res, w); ok && version >= o.version {
 				if err := frames.bookmark(version, ending); err != nil {
 					return err
@@ -289,7 +288,7 @@ func (w *watch) run(
 	return nil
 }
 
-// initial sends what is there when a watch starts, and that this was all.
+// initial sends the present objects when a watch starts, and the bookmark that ends them.
 func (fw *frameWriter) initial(sel *selection, o watchOptions, objects *object.Tree, version uint64) error {
 	if !o.initial {
 		return nil
@@ -310,10 +309,10 @@ func (fw *frameWriter) initial(sel *selection, o watchOptions, objects *object.T
 	return fw.flush()
 }
 
-// cutGrace is how long a watch that is cut may take to write the frame that it is cut in.
+// cutGrace is how long a watch that is cut may take to write its last, partial frame.
 const cutGrace = 100 * time.Millisecond
 
-// drain sends what has happened since the last event that was handled, up to the version limit.
+// drain sends the events since the last one that was handled, up to the version limit.
 func (w *watch) drain(ctx context.Context, frames *frameWriter, sel *selection, o watchOptions, limit uint64) error {
 	for ctx.Err() == nil {
 		select {
@@ -336,8 +335,7 @@ func (w *watch) drain(ctx context.Context, frames *frameWriter, sel *selection, 
 	return nil
 }
 
-// join registers a watch and finds where it starts: at the state of the replica's cache, which it returns, or in the
-// history.
+// join registers a watch and finds its start: the state of the replica's cache, which it returns, or a place in the history.
 func (s *store) join(p *Replica, r *resource, w *watch, o watchOptions) (*object.Tree, uint64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -371,7 +369,7 @@ func (s *store) leave(r *resource, w *watch) {
 	delete(r.objects.watches, w)
 }
 
-// cutWatches ends every watch for a cause, and returns them. The store is locked.
+// cutWatches ends every watch with a cause, and returns them. The store is locked.
 func (s *store) cutWatches(cause error) []*watch {
 	var cut []*watch
 	for _, r := range s.resources {
@@ -383,7 +381,7 @@ func (s *store) cutWatches(cause error) []*watch {
 	return cut
 }
 
-// position returns the event after which a watch goes on from a version, which must not be older than oldest.
+// position returns the event after which a watch from a version starts. The version must not be older than oldest.
 func (c *collection) position(version uint64) *event {
 	if e := c.upTo(version); e != nil {
 		return e
@@ -396,7 +394,7 @@ func (c *collection) position(version uint64) *event {
 	return &event{seq: c.events[0].seq - 1, after: c.events[0], ready: ready}
 }
 
-// hidden reports whether the next event has happened, but is beyond limit.
+// hidden reports whether there is a next event that is beyond limit.
 func (w *watch) hidden(limit uint64) bool {
 	select {
 	case <-w.seen.ready:
@@ -445,7 +443,7 @@ func (fw *frameWriter) open() error {
 
 func (fw *frameWriter) flush() error { return fw.conn.Flush() }
 
-// event sends what an event means for a selection: an object that starts to match appears, one that ceases to goes.
+// event sends an event in the view of a selection: an object that starts to match is added, one that ceases to match is deleted.
 func (fw *frameWriter) event(sel *selection, e *event) error {
 	was, is := sel.matches(e.prev), sel.matches(e.next)
 	switch {
@@ -483,8 +481,7 @@ func (fw *frameWriter) object(v *object.Revision) error {
 	return nil
 }
 
-// bookmark sends an object in which nothing is set but a version, and a word that the initial events have ended where they
-// have.
+// bookmark sends an object that has only a version and, at the end of the initial events, an annotation that says so.
 func (fw *frameWriter) bookmark(version uint64, initialEnd bool) error {
 	d := &object.Draft{}
 	if initialEnd {
@@ -497,7 +494,7 @@ func (fw *frameWriter) bookmark(version uint64, initialEnd bool) error {
 	return fw.send("BOOKMARK", v)
 }
 
-// fail sends an ERROR event. A failure that the server did not mean to give is not one of those.
+// fail sends err as an ERROR event. It returns an error that is not a Status, which the server did not mean to send.
 func (fw *frameWriter) fail(err error) error {
 	var status *status.Error
 	if !errors.As(err, &status) {
@@ -509,7 +506,7 @@ func (fw *frameWriter) fail(err error) error {
 	return fw.error(status)
 }
 
-// error sends an ERROR event, after which nothing may come.
+// error sends an ERROR event, which must be the last.
 func (fw *frameWriter) error(status *status.Error) error {
 	if err := fw.write("ERROR", func() error { return fw.json(status.Status) }); err != nil {
 		return err
@@ -534,7 +531,7 @@ func (fw *frameWriter) write(kind string, object func() error) error {
 	return err
 }
 
-// half sends the first half of a frame, so that a watch is cut within one.
+// half sends the first half of a frame, so that a watch is cut within a frame.
 func (fw *frameWriter) half() {
 	fw.buf.Reset()
 	fw.buf.WriteString(`{"type":"MODIFIED","object":` + fw.res.Prefix() + `"metadata":{"name":"cut-in-mid-`)

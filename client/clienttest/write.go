@@ -27,10 +27,10 @@ type writeOptions struct {
 	dryRun  bool
 	force   bool // of an apply
 	manager string
-	owned   bool // managedFields are right as they are
+	owned   bool // managedFields are already right
 }
 
-// writeOptions reads the parameters. wrong is what is wrong with those that are the kind's own.
+// writeOptions reads the parameters. wrong are the errors of the kind's own parameters.
 func (c *call) writeOptions(kind string, wrong ...meta.StatusCause) (o writeOptions, _ error) {
 	manager := c.query.Get("fieldManager")
 	if len(manager) > managerMax {
@@ -116,11 +116,11 @@ func (c *call) readDraft(w http.ResponseWriter) (*object.Draft, error) {
 	return d, err
 }
 
-// cannotRead is the answer to a body that cannot be read as an object of the resource's kind.
+// cannotRead returns the error for a body that cannot be read as an object of the resource's kind.
 func (c *call) cannotRead(bad *object.DecodeError, b *payload) error {
 	apiVersion, kind, err := bad.APIVersion, bad.Kind, bad.Err
 	if c.res.Builtin && bad.InMetadata {
-		// A compiled-in type is read as a whole, and the error says where in it.
+		// A compiled-in type is read as a whole, and the error says where it failed.
 		apiVersion, kind = cmp.Or(apiVersion, c.res.GVK().APIVersion()), cmp.Or(kind, c.res.Kind)
 		if misfit := c.res.Shape().Fits(b.json); misfit != nil {
 			err = misfit
@@ -133,12 +133,12 @@ func (c *call) cannotRead(bad *object.DecodeError, b *payload) error {
 	return status.BadRequest("%s in version %q cannot be handled as a %s: %v", kind, version, c.res.Kind, err)
 }
 
-// unrecognized is the answer to a body in which nothing says what it is.
+// unrecognized returns the error for a body that does not name its kind.
 func unrecognized(kind string, why error, body []byte) error {
 	return status.BadRequest("the object provided is unrecognized (must be of type %s): %v (%s)", kind, why, summary(body))
 }
 
-// uniteOwners drops owners that are there twice, with a warning that says what there is of them.
+// uniteOwners drops duplicate owners, with a warning that names them.
 func uniteOwners(d *object.Draft, w http.ResponseWriter, what string) {
 	var twice []string
 	kept := []meta.OwnerReference{}
@@ -157,7 +157,7 @@ func uniteOwners(d *object.Draft, w http.ResponseWriter, what string) {
 	}
 }
 
-// checkKind compares what a body says it is with the resource. Compiled-in types need not say it.
+// checkKind compares the kind of a body with the resource. A body of a compiled-in type may leave it out.
 func (c *call) checkKind(d *object.Draft, body []byte) error {
 	want := c.res.GVK()
 	if strings.Count(d.APIVersion, "/") > 1 {
@@ -192,7 +192,7 @@ func (c *call) checkKind(d *object.Draft, body []byte) error {
 	return nil
 }
 
-// noKind is an object that says it is of a kind which it cannot be.
+// noKind returns the error for an object with an impossible kind.
 func noKind(kind, apiVersion string) error {
 	return fmt.Errorf("no kind %q is registered for version %q in scheme %q", kind, apiVersion, "pkg/runtime/scheme.go:111")
 }
@@ -213,7 +213,7 @@ func summary(body []byte) string {
 	return show(body)
 }
 
-// checkNamespace sets an object's namespace to that of the request, unless it says another.
+// checkNamespace sets an object's namespace to that of the request, unless the object names another.
 func (c *call) checkNamespace(d *object.Draft) error {
 	switch {
 	case c.res.Scope == meta.Cluster:
@@ -297,7 +297,7 @@ func (c *call) insert(d *object.Draft, o writeOptions) (*object.Revision, error)
 	if err := c.s.validator.Object(&c.res.Type, &d.Meta); err != nil {
 		return nil, err
 	}
-	// The storage refuses a version, and a dry run does not come that far.
+	// The storage refuses a version, and a dry run does not reach the storage.
 	if n, err := strconv.ParseUint(d.Meta.ResourceVersion, 10, 64); err == nil && n != 0 && !o.dryRun {
 		return nil, status.Failure(http.StatusInternalServerError, "", "resourceVersion should not be set on objects to be created")
 	}
@@ -319,7 +319,7 @@ func (c *call) insert(d *object.Draft, o writeOptions) (*object.Revision, error)
 	return st.put(c.res, nil, d), nil
 }
 
-// complete gives a new object what the server decides, and a name if it wants one.
+// complete sets the fields of a new object that the server decides, and its name if it wants one.
 func (c *call) complete(d *object.Draft) {
 	m := &d.Meta
 	m.UID, m.CreationTimestamp = newUID(), now()
@@ -399,7 +399,7 @@ func (c *call) update(w http.ResponseWriter) error {
 	return c.writeObject(w, f, code, v)
 }
 
-// put stores what an update wants, or creates it where the resource allows that.
+// put stores the result of an update, or creates the object if the resource allows that.
 func (c *call) put(w http.ResponseWriter, d *object.Draft, o writeOptions) (*object.Revision, int, error) {
 	c.s.store.mu.Lock()
 	defer c.s.store.mu.Unlock()
@@ -426,7 +426,8 @@ func (c *call) put(w http.ResponseWriter, d *object.Draft, o writeOptions) (*obj
 	return v, http.StatusOK, err
 }
 
-// otherUID is an update of another object than the one that has the name now. A real server tells where it keeps that.
+// otherUID returns the error for an update of an object whose name now belongs to another. A real server names the storage key in
+// it.
 func (c *call) otherUID(wanted, present string) error {
 	at := c.res.Resource.Resource
 	switch {
@@ -493,7 +494,7 @@ func (c *call) replace(cur *object.Revision, old, d *object.Draft, o writeOption
 	return v, nil
 }
 
-// checkVersion compares the version that a client has seen with the present one.
+// checkVersion compares the client's version of an object with the present one.
 func (c *call) checkVersion(cur *object.Revision, version string) error {
 	seen := uint64(0)
 	if version != "" {
@@ -506,7 +507,7 @@ func (c *call) checkVersion(cur *object.Revision, version string) error {
 	case seen == cur.Version, seen == 0 && c.res.Unconditional:
 		return nil
 	case seen == 0:
-		// The kind is the resource's name here, on a real server as well.
+		// As on a real server, the kind is the resource's name here.
 		return status.Invalid(c.res.Group, c.res.Resource.Resource, c.Key.Name, []meta.StatusCause{
 			status.InvalidValue("metadata.resourceVersion", 0, "must be specified for an update"),
 		})
@@ -514,7 +515,7 @@ func (c *call) checkVersion(cur *object.Revision, version string) error {
 	return status.Conflict(c.res, c.Key.Name, status.Modified)
 }
 
-// keep takes over from old what an update cannot change.
+// keep copies the fields from old that an update cannot change.
 func (c *call) keep(old, d *object.Draft) {
 	m := &d.Meta
 	if m.UID == "" {
@@ -541,7 +542,7 @@ func (c *call) keep(old, d *object.Draft) {
 	}
 }
 
-// mayGo reports whether an object that is being deleted has nothing left to wait for.
+// mayGo reports whether an object that is being deleted can be removed now. A namespace is removed by finishNamespaces.
 func (c *call) mayGo(d *object.Draft) bool {
 	grace := d.Meta.DeletionGracePeriodSeconds
 	return d.Meta.DeletionTimestamp != nil && len(d.Meta.Finalizers) == 0 && (grace == nil || *grace == 0) &&
