@@ -289,8 +289,8 @@ type EnsureOptions struct {
 	// Known is the object as the caller knows it, such as from a cache: a T, or JSON, as a json.RawMessage, a map or a value that
 	// encodes itself. If it proves that the server has all that is wanted, Ensure sends nothing and returns a copy of it, so that
 	// a resync of a thousand unchanged objects costs no request. In any other case Ensure reads the object from the server. So a
-	// Known that is out of date does no harm, but call Ensure again when the watch brings the cache up to date. Nil means that
-	// nothing is known.
+	// Known that is out of date does no harm, but call Ensure again when the watch brings the cache up to date. Nil, or a nil
+	// T such as a cache returns for an object that it does not have, means that nothing is known.
 	//
 	// A T proves only what it can represent. Ensure reads the object from the server every time in these cases:
 	//   - T lacks metadata.deletionTimestamp or metadata.ownerReferences, which [meta.ObjectMeta] has, because an object that

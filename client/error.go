@@ -60,7 +60,7 @@ func (e *OpError) where() string {
 
 // UsageError says that a call was not sent, because it is wrong whatever the server says: a name that is not a path segment, a
 // namespace for a cluster-wide resource, a descriptor without a kind, options that exclude each other. Trying again does not
-// help.
+// help. It is also the error of a call for a subresource that the resource does not have, which the client learns from the server.
 type UsageError struct {
 	// Err says what is wrong, and what is allowed.
 	Err error

@@ -17,8 +17,10 @@ import (
 )
 
 // AddFinalizer adds a finalizer to the object, and returns the object as the server then has it. While the object has the
-// finalizer, a deletion waits. AddFinalizer sends nothing if the object already has the finalizer. It returns a [*DeletingError]
-// if the object is being deleted.
+// finalizer, a deletion waits. AddFinalizer sends nothing if the object already has the finalizer, also if it is being deleted: check
+// [meta.IsDeleting] before work that must not begin then. If the object is being deleted and lacks the finalizer, the error is a
+// [*DeletingError]; if it does not exist, the error is a NotFound. AddFinalizer always reads the object, so look at a cached object's
+// finalizers first.
 //
 // AddFinalizer reads the object and sends a JSON patch that holds only for the uid and the finalizers that it read. So it removes
 // nobody else's finalizer, and other writes do not disturb it. If somebody else changes the finalizers first, AddFinalizer
@@ -55,8 +57,8 @@ func (r Resource[T]) AddFinalizer(ctx context.Context, key meta.Key, name string
 // deleted and has no other finalizer, that is its last state. RemoveFinalizer sends nothing if the object does not have the
 // finalizer. If the object does not exist, RemoveFinalizer returns the zero T and nil, because there is nothing to remove.
 //
-// RemoveFinalizer works like [Resource.AddFinalizer]. If another object of the same name replaces the object meanwhile, the
-// object is gone, and the new one keeps its finalizer.
+// RemoveFinalizer works like [Resource.AddFinalizer]. If another object of the same name replaces the object during the call,
+// the new one keeps its finalizer. Nothing compares the object with that of a cache.
 func (r Resource[T]) RemoveFinalizer(ctx context.Context, key meta.Key, name string) (T, error) {
 	var none T
 	q := r.request("remove finalizer from", key)

@@ -46,7 +46,8 @@ type ModifyOptions struct {
 	// the copy. If mutate changes something, or fails, Modify reads the object from the server and calls mutate with that. The
 	// write is made from the server's JSON, so a Known that is out of date, or a T that lacks fields, loses nothing. A value of
 	// another type is a [*UsageError], because it may lack a field that mutate looks at. For the same reason, do not use the
-	// object of a cache whose transform removes such a field. Nil means that nothing is known.
+	// object of a cache whose transform removes such a field. Nil, or a nil T, means that nothing is
+	// known.
 	Known any
 }
 

@@ -115,7 +115,21 @@ func (r Resource[T]) exchange(ctx context.Context, q request) (obj T, item jsons
 		obj, err = r.decode(item)
 		return err
 	})
-	return obj, item, err
+	return obj, item, r.missing(ctx, q, err)
+}
+
+// missing returns err, or the error for a subresource that the resource does not have. A server answers NotFound then, as if there
+// were no such object, and a caller that ignores NotFound would write nothing without a word.
+func (r Resource[T]) missing(ctx context.Context, q request, err error) error {
+	if q.subresource == "" || q.collection || !isGone(err, q.key.Name) {
+		return err
+	}
+	object := q
+	object.verb, object.subresource, object.query, object.contentType, object.body, object.once = "get", "", nil, "", nil, true
+	if r.accepted(ctx, object) != nil {
+		return err
+	}
+	return q.fail(&UsageError{Err: fmt.Errorf("the object exists, and %s has no subresource %q: the server said NotFound", r.GVR(), q.subresource)})
 }
 
 // unreadError is the error of a successful answer whose body cannot be read to its end. Its text is that of its cause.

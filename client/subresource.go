@@ -19,7 +19,8 @@ type Sub[T meta.Object] struct {
 }
 
 // Status returns the status subresource. A write to it changes nothing but status, and for resources that have it, a write
-// to the object itself changes everything but status.
+// to the object itself changes everything but status. If the resource has no status subresource (subresources.status in a
+// CustomResourceDefinition, Status in a clienttest.Resource), a call returns a [*UsageError] that says so.
 func (r Resource[T]) Status() Sub[T] { return r.Sub("status") }
 
 // Sub returns a subresource that takes and returns the object itself. Such are status, the ephemeralcontainers and resize of
@@ -84,7 +85,8 @@ func (s Sub[T]) Patch(ctx context.Context, key meta.Key, p patch.Patch) (T, erro
 	return s.r.sendPatch(ctx, s.request("patch", key), p)
 }
 
-// Modify is [Resource.Modify] for the subresource.
+// Modify is [Resource.Modify] through the subresource: it reads (GET) and writes (PUT) the object at the subresource's path, so
+// that only the subresource's part changes. It needs the permissions get and update on the subresource.
 func (s Sub[T]) Modify(ctx context.Context, key meta.Key, mutate func(T) error, o ...ModifyOptions) (T, error) {
 	return s.r.modify(ctx, key, s.name, mutate, o)
 }

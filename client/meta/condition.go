@@ -35,15 +35,20 @@ type Condition struct {
 }
 
 // SetCondition puts c into conditions: it replaces the one of the same type, or appends c. generation is the
-// metadata.generation of the object that the caller has observed; c gets it as observedGeneration. If the status does not
+// metadata.generation of the object that the caller has acted on; c gets it as observedGeneration. If the status does not
 // change, lastTransitionTime does not change either; otherwise it becomes the one of c, or the present time. So setting
 // the same condition again changes nothing, and neither does a Modify that sets it:
 //
-//	_, err := sites.Status().Modify(ctx, key, func(s *Site) error {
-//		return meta.SetCondition(&s.Status.Conditions, s.Generation, meta.Condition{
+//	site, _ := inf.Reader().Get(key) // the reconcile acts on this one
+//	...
+//	_, err := sites.Status().Modify(ctx, key, func(live *Site) error {
+//		return meta.SetCondition(&live.Status.Conditions, site.Generation, meta.Condition{
 //			Type: "Ready", Status: meta.ConditionTrue, Reason: "Served",
 //		})
 //	})
+//
+// Do not pass the generation of the object that Modify has read. It may be newer, and the condition would then claim something of a
+// spec that nobody has seen.
 //
 // C is [Condition], or any other struct whose fields have the same names in JSON: metav1.Condition, and the conditions of
 // the built-in kinds. Fields that C lacks are not set; type and status are required.
