@@ -117,7 +117,7 @@ func identityOf(n *node) identity {
 		for _, name := range [...]string{"name", "key", "type"} {
 			if i := b.find(name); i >= 0 && b.members[i].value.kind() == '"' {
 				v := b.members[i].value
-				return identity{name, v.from.string(v.at)}
+				return identity{name, v.unquoted()}
 			}
 		}
 	}

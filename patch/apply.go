@@ -317,7 +317,7 @@ func isZero(n *node) bool {
 		b := n.open()
 		return b.len() == 0 && len(b.items) == 0
 	case '"':
-		return len(n.from.string(n.at)) == 0
+		return len(n.unquoted()) == 0
 	case '0':
 		return string(n.text()) == "0"
 	}

@@ -94,7 +94,7 @@ func (o *step) parse(item node) error {
 			}
 			return malformed("its member %q must be a string", m.name)
 		}
-		*[...]*string{&o.op, &o.path, &o.from}[k] = string(m.value.from.string(m.value.at))
+		*[...]*string{&o.op, &o.path, &o.from}[k] = string(m.value.unquoted())
 	}
 	switch {
 	case !found[0]:
@@ -143,7 +143,7 @@ func (a *applier) step(o *step) error {
 	return err
 }
 
-var errTest = &problem{ErrTestFailed, "the document has another value there"}
+var errTest = describe(ErrTestFailed, "the document has another value there")
 
 // find returns the value that a pointer leads to, valid until the document changes.
 func (a *applier) find(pointer string) (*node, error) {
@@ -158,7 +158,7 @@ func (a *applier) find(pointer string) (*node, error) {
 		case b == nil:
 			return nil, errScalar(walked, *v)
 		case b.list:
-			i, err := b.element(name, walked, len(b.items))
+			i, err := elementIndex(b, name, walked, len(b.items))
 			if err != nil {
 				return nil, err
 			}
@@ -179,8 +179,8 @@ func errScalar(pointer string, v node) error {
 	return notFound("what is at %s is %s, not an object or a list", quote(pointer), what)
 }
 
-// element returns the index that name is, which must be less than end, in the list at pointer.
-func (b *branch) element(name, pointer string, end int) (int, error) {
+// elementIndex returns the index that name is, which must be less than end, in the list b at pointer.
+func elementIndex(b *branch, name, pointer string, end int) (int, error) {
 	i, err := index(name)
 	if err == nil && i >= end {
 		err = notFound("index %s is out of range: the list has %d", clip(name), len(b.items))
@@ -222,7 +222,7 @@ func (a *applier) add(pointer string, value node) error {
 	}
 	i := len(b.items)
 	if name != "-" {
-		if i, err = b.element(name, above, len(b.items)+1); err != nil {
+		if i, err = elementIndex(b, name, above, len(b.items)+1); err != nil {
 			return err
 		}
 	}
@@ -237,7 +237,7 @@ func (a *applier) remove(pointer string) (node, error) {
 		return node{}, err
 	}
 	if b.list {
-		i, err := b.element(name, above, len(b.items))
+		i, err := elementIndex(b, name, above, len(b.items))
 		if err != nil {
 			return node{}, err
 		}

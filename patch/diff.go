@@ -17,8 +17,8 @@ import (
 // It is an error if metadata.name, metadata.namespace or metadata.uid is set in old and another in new, which no patch can do.
 func Diff(old, new any) Patch {
 	return diff("patch.Diff", MergeType, old, new, func(from, to *node) ([]byte, bool) {
-		var run textRun
-		return run.appendMergeDiff(nil, from.open(), to.open())
+		var d mergeDiffer
+		return d.append(nil, from.open(), to.open())
 	})
 }
 
@@ -76,8 +76,13 @@ func goType(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// appendMergeDiff appends the merge patch from one object to another, and reports whether there is anything in it.
-func (r *textRun) appendMergeDiff(dst []byte, a, b *branch) (_ []byte, changes bool) {
+// mergeDiffer computes a merge patch.
+type mergeDiffer struct {
+	run textRun
+}
+
+// append appends the merge patch from one object to another, and reports whether there is anything in it.
+func (d *mergeDiffer) append(dst []byte, a, b *branch) (_ []byte, changes bool) {
 	start := len(dst)
 	dst = append(dst, '{')
 	begin := func(m *member) {
@@ -104,12 +109,12 @@ func (r *textRun) appendMergeDiff(dst []byte, a, b *branch) (_ []byte, changes b
 			if m.value.kind() == 'n' {
 				continue
 			}
-		case r.unchanged(&a.members[j].value, &m.value):
+		case d.run.unchanged(&a.members[j].value, &m.value):
 			continue
 		case a.members[j].value.kind() == '{' && m.value.kind() == '{':
 			begin(m)
 			was := &a.members[j].value
-			if dst, changes = r.appendMergeDiff(dst, was.open(), m.value.open()); !changes {
+			if dst, changes = d.append(dst, was.open(), m.value.open()); !changes {
 				dst = dst[:before]
 			}
 			continue

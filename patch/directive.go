@@ -2,6 +2,7 @@ package patch
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -77,36 +78,36 @@ func checkDirective(what, kind, of string, v *node, at *place) error {
 	if kind == directivePatch {
 		word := ""
 		if v.kind() == '"' {
-			word = string(v.from.string(v.at))
+			word = string(v.unquoted())
 		}
 		switch word {
 		case "replace", "delete":
 			return nil
 		case "merge":
-			return at.fault(what, ErrDirective, "merge is what happens without a directive; a server refuses it, so leave it out")
+			return at.fault(what, strategicErrDirective, "merge is what happens without a directive; a server refuses it, so leave it out")
 		}
-		return at.fault(what, ErrDirective, "it must be \"replace\" or \"delete\"")
+		return at.fault(what, strategicErrDirective, "it must be \"replace\" or \"delete\"")
 	}
 	if kind != directiveRetain && of == "" {
-		return at.fault(what, ErrDirective, "%s must be followed by a slash and the name of a list", kind)
+		return at.fault(what, strategicErrDirective, "%s must be followed by a slash and the name of a list", kind)
 	}
 	if v.kind() != '[' {
-		return at.fault(what, ErrDirective, "it must be a list, not %s", typeName(v))
+		return at.fault(what, strategicErrDirective, "it must be a list, not %s", typeName(v))
 	}
 	items := v.open().items
 	for i := range items {
 		item := &items[i]
 		switch k := item.kind(); {
 		case kind == directiveRetain && k != '"':
-			return at.item(i).fault(what, ErrDirective, "it must be the name of a member, not %s", typeName(item))
+			return at.item(i).fault(what, strategicErrDirective, "it must be the name of a member, not %s", typeName(item))
 		case kind == directiveOrder && k == '{':
 			for m := range item.open().each {
 				if isDirective(m.name) {
-					return at.item(i).member(m.name).fault(what, ErrDirective, "no directive may stand in %s", kind)
+					return at.item(i).member(m.name).fault(what, strategicErrDirective, "no directive may stand in %s", kind)
 				}
 			}
 		case !isScalar(k):
-			return at.item(i).fault(what, ErrDirective, "it must be a scalar, not %s", typeName(item))
+			return at.item(i).fault(what, strategicErrDirective, "it must be a scalar, not %s", typeName(item))
 		}
 	}
 	return nil
@@ -129,7 +130,7 @@ func refuseDirectives(what string, v *node, why string, at *place) error {
 	case '{':
 		for m := range v.open().each {
 			if isDirective(m.name) {
-				return at.member(m.name).fault(what, ErrDirective, "no directive may stand here: %s", why)
+				return at.member(m.name).fault(what, strategicErrDirective, "no directive may stand here: %s", why)
 			}
 			if err := refuseDirectives(what, &m.value, why, at.member(m.name)); err != nil {
 				return err
@@ -172,4 +173,28 @@ func stripped(v *node, nulls bool) (_ node, ok bool) {
 		return node{branch: out}, true
 	}
 	return *v, true
+}
+
+// directsNameAway reports whether directives of a strategic merge patch remove metadata.name: $patch, with all that the name is
+// in and that the patch does not say itself, or $retainKeys, which leaves it out.
+func directsNameAway(n *node) bool {
+	whole := false
+	for _, name := range [...]string{"metadata", "name"} {
+		next, said := n.lookup(name)
+		if word, ok := n.lookup(directivePatch); ok {
+			if whole = true; string(word.unquoted()) == "delete" {
+				return true
+			}
+		}
+		if names, ok := n.lookup(directiveRetain); ok && !slices.ContainsFunc(names.open().items, func(item node) bool {
+			return string(item.unquoted()) == name
+		}) {
+			return true
+		}
+		if !said || next.kind() != '{' {
+			return whole && !said
+		}
+		n = &next
+	}
+	return false
 }

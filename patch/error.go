@@ -17,7 +17,7 @@ var (
 	// ErrTestFailed is a "test" operation whose value is not that of the document.
 	ErrTestFailed = errors.New("test failed")
 	// ErrTooLarge is a document, a patch or a result beyond the bounds of this package.
-	ErrTooLarge = errors.New("too large")
+	ErrTooLarge = errBeyond
 )
 
 // OpError says which operation of a JSON patch is wrong, or does not fit the document. It wraps [ErrMalformed],
@@ -54,24 +54,14 @@ func clip(text string) string {
 	return text[:most/2] + "..." + text[len(text)-most/2:]
 }
 
-// problem is an error with a text of its own, which is one of those above for errors.Is.
-type problem struct {
-	kind error
-	text string
-}
-
-func (p *problem) Error() string { return p.text }
-
-func (p *problem) Unwrap() error { return p.kind }
-
 func malformed(format string, args ...any) error {
-	return &problem{ErrMalformed, fmt.Sprintf(format, args...)}
+	return describe(ErrMalformed, format, args...)
 }
 
 func notFound(format string, args ...any) error {
-	return &problem{ErrNotFound, fmt.Sprintf(format, args...)}
+	return describe(ErrNotFound, format, args...)
 }
 
 func tooLarge(format string, args ...any) error {
-	return &problem{ErrTooLarge, fmt.Sprintf(format, args...)}
+	return describe(ErrTooLarge, format, args...)
 }

@@ -158,7 +158,7 @@ func hasParts(s *fieldset.Set) bool { return s != nil && len(s.Children) > 0 }
 func decoded(n *node) any {
 	switch n.kind() {
 	case '"':
-		return string(n.from.string(n.at))
+		return string(n.unquoted())
 	case '0':
 		return json.Number(n.text())
 	case 't':

@@ -34,7 +34,7 @@ func (f *fingerprints) of(n *node) uint64 {
 	}
 	f.looked++
 	if kind == '"' {
-		return f.text('"', n.from.string(n.at))
+		return f.text('"', n.unquoted())
 	}
 	return f.text(0, n.text())
 }

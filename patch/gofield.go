@@ -1,8 +1,6 @@
 package patch
 
 import (
-	"encoding"
-	"encoding/json"
 	"reflect"
 	"slices"
 	"strings"
@@ -23,6 +21,19 @@ func follow(v reflect.Value, way []int) (_ reflect.Value, ok bool) {
 		v = v.Field(i)
 	}
 	return v, true
+}
+
+// embedded returns the struct whose fields encoding/json takes for fields of the one that f is in, or nil.
+func embedded(f reflect.StructField) reflect.Type {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	t := f.Type
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if !f.Anonymous || name != "" || t.Kind() != reflect.Struct {
+		return nil
+	}
+	return t
 }
 
 // jsonField is a field of a struct, and the way to it through those that are embedded.
@@ -115,14 +126,4 @@ func dominant(all []jsonField) (_ jsonField, ok bool) {
 		return all[0], true
 	}
 	return jsonField{}, false
-}
-
-var (
-	jsonMarshaler = reflect.TypeFor[json.Marshaler]()
-	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
-)
-
-func encodesItself(t reflect.Type) bool {
-	return t.Implements(jsonMarshaler) || t.Implements(textMarshaler) ||
-		reflect.PointerTo(t).Implements(jsonMarshaler) || reflect.PointerTo(t).Implements(textMarshaler)
 }

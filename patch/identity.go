@@ -3,7 +3,6 @@ package patch
 import (
 	"bytes"
 	"fmt"
-	"slices"
 
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -83,14 +82,14 @@ func checkPart(n *node, pointer string, key meta.Key, whole bool) error {
 			return malformed("metadata.uid must stay what it is, a string, which no patch can change")
 		}
 	case "/metadata/name":
-		if n.kind() != '"' || string(n.from.string(n.at)) != key.Name {
+		if n.kind() != '"' || string(n.unquoted()) != key.Name {
 			return nameMustStay(key)
 		}
 	case "/metadata/namespace":
-		if n.kind() == 'n' || n.kind() == '"' && len(n.from.string(n.at)) == 0 {
+		if n.kind() == 'n' || n.kind() == '"' && len(n.unquoted()) == 0 {
 			return nil // the server puts it there again
 		}
-		if n.kind() != '"' || string(n.from.string(n.at)) != key.Namespace {
+		if n.kind() != '"' || string(n.unquoted()) != key.Namespace {
 			return malformed("metadata.namespace must stay %s, which no patch can change", quote(key.Namespace))
 		}
 	}
@@ -99,30 +98,6 @@ func checkPart(n *node, pointer string, key meta.Key, whole bool) error {
 
 func nameMustStay(key meta.Key) error {
 	return malformed("metadata.name must stay %s, which no patch can change", quote(key.Name))
-}
-
-// directsNameAway reports whether directives of a strategic merge patch remove metadata.name: $patch, with all that the name is
-// in and that the patch does not say itself, or $retainKeys, which leaves it out.
-func directsNameAway(n *node) bool {
-	whole := false
-	for _, name := range [...]string{"metadata", "name"} {
-		next, said := n.lookup(name)
-		if word, ok := n.lookup(directivePatch); ok {
-			if whole = true; string(word.from.string(word.at)) == "delete" {
-				return true
-			}
-		}
-		if names, ok := n.lookup(directiveRetain); ok && !slices.ContainsFunc(names.open().items, func(item node) bool {
-			return string(item.from.string(item.at)) == name
-		}) {
-			return true
-		}
-		if !said || next.kind() != '{' {
-			return whole && !said
-		}
-		n = &next
-	}
-	return false
 }
 
 // sameIdentity returns an error if the change is one of what makes the object this one.

@@ -75,5 +75,5 @@ func textAt(root *node, names ...string) string {
 	if err != nil || at == nil || at.kind() != '"' {
 		return ""
 	}
-	return string(at.from.string(at.at))
+	return string(at.unquoted())
 }

@@ -58,9 +58,6 @@ func merge(target, change node) node {
 	return target
 }
 
-// absent is what is merged into where there is nothing yet.
-var absent = (&source{text: []byte("null"), end: 4}).root()
-
 // MergeValue is ApplyMerge for decoded documents, whose objects are map[string]any and whose lists are []any. target is
 // changed in place and must not be used afterwards; the result may share parts with both.
 func MergeValue(target, change any) any {

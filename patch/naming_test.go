@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bowline-go/bowline/internal/fieldset"
+	"github.com/bowline-go/bowline/internal/patch/hostile"
 )
 
 // hostileManaged returns an object with a list, and with managedFields by which the manager "m" has applied what fields says.
@@ -16,35 +17,23 @@ func hostileManaged(list, fields string) json.RawMessage {
 		`"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":` + fields + `}]},"l":[` + list + `]}`)
 }
 
-// joined writes n texts with commas between.
-func joined(n int, text func(i int) string) string {
-	var b strings.Builder
-	for i := range n {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(text(i))
-	}
-	return b.String()
-}
-
 // hostileLists are lists with managedFields, of n of whatever makes them slow.
 var hostileLists = map[string]func(n int) json.RawMessage{
 	"elements by names": func(n int) json.RawMessage {
-		return hostileManaged(joined(8*n, func(int) string { return `{}` }),
-			`{"f:l":{`+joined(n, func(i int) string { return fmt.Sprintf(`"k:{\"n%05d\":1}":{}`, i) })+`}}`)
+		return hostileManaged(hostile.Joined(8*n, func(int) string { return `{}` }),
+			`{"f:l":{`+hostile.Joined(n, func(i int) string { return fmt.Sprintf(`"k:{\"n%05d\":1}":{}`, i) })+`}}`)
 	},
 	"elements by names that they have": func(n int) json.RawMessage {
-		element := `{` + joined(20, func(i int) string { return fmt.Sprintf(`"n%d":1`, i) }) + `}`
-		return hostileManaged(joined(n, func(int) string { return element }),
-			`{"f:l":{`+joined(n, func(i int) string { return fmt.Sprintf(`"k:{\"n%d\":1,\"x%d\":2}":{}`, i, i) })+`}}`)
+		element := `{` + hostile.Joined(20, func(i int) string { return fmt.Sprintf(`"n%d":1`, i) }) + `}`
+		return hostileManaged(hostile.Joined(n, func(int) string { return element }),
+			`{"f:l":{`+hostile.Joined(n, func(i int) string { return fmt.Sprintf(`"k:{\"n%d\":1,\"x%d\":2}":{}`, i, i) })+`}}`)
 	},
 	"elements of one key by what is in it": func(n int) json.RawMessage {
-		return hostileManaged(joined(n, func(int) string { return `{"n":1,"l":[{}]}` }),
-			`{"f:l":{"k:{\"n\":1}":{"f:l":{`+joined(n, func(i int) string { return fmt.Sprintf(`"k:{\"n%05d\":1}":{}`, i) })+`}}}}`)
+		return hostileManaged(hostile.Joined(n, func(int) string { return `{"n":1,"l":[{}]}` }),
+			`{"f:l":{"k:{\"n\":1}":{"f:l":{`+hostile.Joined(n, func(i int) string { return fmt.Sprintf(`"k:{\"n%05d\":1}":{}`, i) })+`}}}}`)
 	},
 	"elements of one key by its length": func(n int) json.RawMessage {
-		return hostileManaged(joined(n, func(int) string { return `{"n":1}` }),
+		return hostileManaged(hostile.Joined(n, func(int) string { return `{"n":1}` }),
 			`{"f:l":{"k:{\"n\":1,\"d\":\"`+strings.Repeat("d", 24*n)+`\"}":{".":{},"f:n":{}}}}`)
 	},
 }
@@ -95,7 +84,7 @@ func allocated(f func()) uint64 {
 
 func TestAKeyWithTooManyMembersIsRefused(t *testing.T) {
 	object := func(n int) json.RawMessage {
-		members := joined(n, func(i int) string { return fmt.Sprintf(`"n%02d":1`, i) })
+		members := hostile.Joined(n, func(i int) string { return fmt.Sprintf(`"n%02d":1`, i) })
 		key, err := json.Marshal("k:{" + members + "}")
 		if err != nil {
 			t.Fatal(err)
@@ -126,7 +115,7 @@ func BenchmarkHostileManagedFields(b *testing.B) {
 			}
 		})
 		config := Apply(json.RawMessage(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"l":[` +
-			joined(n, func(i int) string { return fmt.Sprintf(`{"n%05d":1}`, i) }) + `]}`))
+			hostile.Joined(n, func(i int) string { return fmt.Sprintf(`{"n%05d":1}`, i) }) + `]}`))
 		b.Run(fmt.Sprintf("IsApplied/%dKB", len(object)/1000), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -315,7 +315,7 @@ func (n node) appendTo(dst []byte, level int) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-var errResultDepth = tooLarge("the result is too large: it nests deeper than %d", maxLevels)
+var errResultDepth = describe(errBeyond, "the result is too large: it nests deeper than %d", maxLevels)
 
 func (m *member) appendName(dst []byte) []byte {
 	if m.raw != "" {

@@ -137,7 +137,7 @@ func text(object *node, name string) string {
 	b := object.open()
 	if i := b.find(name); i >= 0 && b.members[i].value.kind() == '"' {
 		v := b.members[i].value
-		return string(v.from.string(v.at))
+		return string(v.unquoted())
 	}
 	return ""
 }
@@ -265,7 +265,7 @@ func textAsData(want *branch) *branch {
 			continue
 		}
 		if m.value.kind() == '"' {
-			m.value = encodedNode(m.value.from.string(m.value.at))
+			m.value = encodedNode(m.value.unquoted())
 		}
 		data.set(string(m.name), m.value)
 	}

@@ -1,12 +1,6 @@
 package patch
 
-import (
-	"bytes"
-	"slices"
-	"strings"
-
-	"github.com/bowline-go/bowline/internal/jsonlex"
-)
+import "strings"
 
 // This file is about lists in an overlay: those whose elements are told apart by keys, those that are as wanted, and the two in
 // metadata that are united. Each element is looked at once, whatever is in it.
@@ -299,31 +293,4 @@ func (o *overlay) isNothing(live *node, at *site) bool {
 		return o.isBuiltIn(at) || at.name == "matchLabels" || at.name == "matchExpressions"
 	}
 	return o.isDefaultValue(live, at)
-}
-
-// appendSorted appends a value in one way, whatever the order of members and the spelling of strings.
-func (n *node) appendSorted(dst []byte) []byte {
-	switch n.kind() {
-	case '{':
-		var members []*member
-		for m := range n.open().each {
-			members = append(members, m)
-		}
-		slices.SortFunc(members, func(a, b *member) int { return bytes.Compare(a.name, b.name) })
-		dst = append(dst, '{')
-		for _, m := range members {
-			dst = append(m.value.appendSorted(append(jsonlex.AppendQuoted(dst, m.name), ':')), ',')
-		}
-		return append(dst, '}')
-	case '[':
-		dst = append(dst, '[')
-		items := n.open().items
-		for i := range items {
-			dst = append(items[i].appendSorted(dst), ',')
-		}
-		return append(dst, ']')
-	case '"':
-		return jsonlex.AppendQuoted(dst, n.from.string(n.at))
-	}
-	return append(dst, n.text()...)
 }

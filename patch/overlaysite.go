@@ -69,17 +69,6 @@ func (p *site) pointer() string {
 	return Pointer(names...)
 }
 
-// scalar returns the text of a string, and any other value as it is written.
-func (n *node) scalar() string {
-	switch n.kind() {
-	case '"':
-		return string(n.from.string(n.at))
-	case '{', '[':
-		return string(n.appendSorted(nil))
-	}
-	return string(n.text())
-}
-
 // alike reports whether two scalars are the same to the server.
 func (o *overlay) alike(live, want *node, at *site) bool {
 	if same(live, want) || o.isDefault(live, want, at) {
@@ -88,14 +77,14 @@ func (o *overlay) alike(live, want *node, at *site) bool {
 	if live.kind() != '"' {
 		return false
 	}
-	was := live.from.string(live.at)
+	was := live.unquoted()
 	if want.kind() == '0' {
 		return o.isQuantity(at) && sameQuantity(string(was), string(want.text()))
 	}
 	if want.kind() != '"' {
 		return false
 	}
-	is := want.from.string(want.at)
+	is := want.unquoted()
 	switch {
 	case o.isQuantity(at):
 		return sameQuantity(string(was), string(is))
@@ -307,7 +296,7 @@ func (o *overlay) excluded(live, want *branch, at *site) (places []int) {
 	}
 	if m, ok := ofType[at.name]; ok {
 		if i := want.find("type"); i >= 0 && want.members[i].value.kind() == '"' {
-			if is := want.members[i].value; !slices.Contains([]string{"", m.of}, string(is.from.string(is.at))) {
+			if is := want.members[i].value; !slices.Contains([]string{"", m.of}, string(is.unquoted())) {
 				had(m.member)
 			}
 		}

@@ -14,15 +14,12 @@ func Pointer(names ...string) string {
 	var b strings.Builder
 	for _, name := range names {
 		b.WriteByte('/')
-		_, _ = nameEscapes.WriteString(&b, name) // a Builder has no errors
+		b.WriteString(escapeName(name))
 	}
 	return b.String()
 }
 
-var (
-	nameEscapes   = strings.NewReplacer("~", "~0", "/", "~1")
-	nameUnescapes = strings.NewReplacer("~0", "~", "~1", "/")
-)
+var nameUnescapes = strings.NewReplacer("~0", "~", "~1", "/")
 
 // ParsePointer returns the names that a JSON pointer (RFC 6901) leads through; none for "", the whole document. The error is
 // [ErrMalformed] if the pointer does not start with a slash, has a ~ without 0 or 1 behind it, or is not UTF-8.

@@ -31,7 +31,7 @@ func sameInside(a, b *node, number func(a, b []byte) bool) bool {
 	}
 	switch kind {
 	case '"':
-		return bytes.Equal(a.from.string(a.at), b.from.string(b.at))
+		return bytes.Equal(a.unquoted(), b.unquoted())
 	case '0':
 		return number(a.text(), b.text())
 	case '[':

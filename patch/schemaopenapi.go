@@ -19,44 +19,32 @@ const (
 	schemaStart    = "#/components/schemas/"
 )
 
-// SchemaFromOpenAPI reads the schema of a kind from the OpenAPI v3 document that a server has of its group and version, under
-// /openapi/v3: there the members have the extensions x-kubernetes-patch-strategy and x-kubernetes-patch-merge-key. For the kinds
-// of Kubernetes it is the same schema that [SchemaOf] reads from their Go types. It is an error if the document does not have
-// the kind, if a $ref leads nowhere or in a circle of nothing but references, and if it is larger than any server's.
-func SchemaFromOpenAPI(doc []byte, kind meta.GVK) (Schema, error) {
-	s, err := schemaFromOpenAPI(doc, kind)
-	if err != nil {
-		return Schema{err: err}, fmt.Errorf("patch.SchemaFromOpenAPI: %w", err)
-	}
-	return s, nil
-}
-
-func schemaFromOpenAPI(doc []byte, kind meta.GVK) (Schema, error) {
+// openAPIShape reads the shape of a kind's objects from the OpenAPI v3 document of its group and version.
+func openAPIShape(doc []byte, kind meta.GVK) (*shape, error) {
 	if len(doc) > maxOpenAPI {
-		return Schema{}, fmt.Errorf("the document has %d bytes; %d are allowed", len(doc), maxOpenAPI)
+		return nil, fmt.Errorf("the document has %d bytes; %d are allowed", len(doc), maxOpenAPI)
 	}
 	if err := checkDepth(doc, 4*maxSchemaDepth); err != nil {
-		return Schema{}, fmt.Errorf("the document %w", err)
+		return nil, fmt.Errorf("the document %w", err)
 	}
 	v, err := parse("the OpenAPI document", doc)
 	if err != nil {
-		return Schema{}, err
+		return nil, err
 	}
 	top, _ := v.(map[string]any)
 	components, _ := top["components"].(map[string]any)
 	schemas, _ := components["schemas"].(map[string]any)
 	if schemas == nil {
-		return Schema{}, errors.New("the document has no components.schemas")
+		return nil, errors.New("the document has no components.schemas")
 	}
 	for _, name := range names(schemas) {
 		schema, _ := schemas[name].(map[string]any)
 		if isKind(schema, kind) {
 			r := openAPIReader{schemas: schemas, known: make(map[string]*shape)}
-			root, err := r.read(schema, "components.schemas."+name, 0)
-			return Schema{root: root}, err
+			return r.read(schema, "components.schemas."+name, 0)
 		}
 	}
-	return Schema{}, fmt.Errorf("the document has no kind %v", kind)
+	return nil, fmt.Errorf("the document has no kind %v", kind)
 }
 
 func isKind(schema map[string]any, kind meta.GVK) bool {
@@ -170,3 +158,24 @@ func (r *openAPIReader) follow(schema map[string]any, at string) (name string, _
 
 // names returns the names of an object's members, sorted.
 func names(object map[string]any) []string { return slices.Sorted(maps.Keys(object)) }
+
+// checkDepth counts brackets, without looking whether doc is JSON.
+func checkDepth(doc []byte, most int) error {
+	depth, quoted := 0, false
+	for i := 0; i < len(doc); i++ {
+		switch c := doc[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > most {
+				return fmt.Errorf("is nested more than %d deep", most)
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return nil
+}

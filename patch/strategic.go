@@ -33,19 +33,10 @@ func Strategic(v any) Patch {
 	if err != nil {
 		return Patch{mediaType: StrategicType, err: fmt.Errorf("patch.Strategic: %w", err)}
 	}
-	if _, err := parseStrategic(body); err != nil {
-		return Patch{mediaType: StrategicType, err: err}
+	if err := strategicCheck(body); err != nil {
+		return Patch{mediaType: StrategicType, err: strategicError(err)}
 	}
 	return Patch{mediaType: StrategicType, body: body}
-}
-
-// parseStrategic reads a strategic merge patch, whose directives have values that they can have.
-func parseStrategic(strategicPatch []byte) (node, error) {
-	change, err := parseObject(thePatch, strategicPatch)
-	if err == nil && mayDirect(change.text()) {
-		err = checkDirectives(thePatch, &change, nil)
-	}
-	return change, err
 }
 
 // ApplyStrategic returns the document that doc becomes when a server applies the strategic merge patch to it. Both must be
@@ -59,16 +50,6 @@ func ApplyStrategic(doc, strategicPatch []byte, s Schema) ([]byte, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	target, err := parseObject(theDocument, doc)
-	if err != nil {
-		return nil, err
-	}
-	change, err := parseStrategic(strategicPatch)
-	if err != nil {
-		return nil, err
-	}
-	if err := (merger{}).object(&target, &change, s.root, nil); err != nil {
-		return nil, err
-	}
-	return target.appendTo(make([]byte, 0, len(doc)+len(strategicPatch)), 0)
+	out, err := strategicApply(doc, strategicPatch, s.root)
+	return out, strategicError(err)
 }

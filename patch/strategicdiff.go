@@ -114,12 +114,12 @@ func (d differ) list(patch *branch, old *node, new *member, f field, at *place) 
 			return err
 		}
 		if k != 0 && k2 != k {
-			return at.fault(d.theNew, ErrMergedList, "its items are not of the type that they have in %s", d.theOld)
+			return at.fault(d.theNew, strategicErrMergedList, "its items are not of the type that they have in %s", d.theOld)
 		}
 		k = k2
 	}
 	if k == '{' && f.mergeKey == "" {
-		return at.fault(d.theNew, ErrMergedList, "the schema has no merge key for this list of objects")
+		return at.fault(d.theNew, strategicErrMergedList, "the schema has no merge key for this list of objects")
 	}
 	before, err := elements(d.theOld, a, f.mergeKey, at)
 	if err != nil {

@@ -35,7 +35,7 @@ func scalarKey(v *node) (key []byte, ok bool) {
 		if raw := v.text(); jsonlex.IsPlain(raw) {
 			return raw[:len(raw)-1], true
 		}
-		return append([]byte{'"'}, v.from.string(v.at)...), true
+		return append([]byte{'"'}, v.unquoted()...), true
 	case '0':
 		return numberKey(v.text()), true
 	case 't', 'f':
@@ -78,7 +78,7 @@ func elements(what string, list []node, mergeKey string, at *place) ([]element, 
 		id := e.value
 		if mergeKey != "" {
 			if id.kind() != '{' {
-				return nil, at.item(i).fault(what, ErrMergedList, "it must be an object with %q, not %s", mergeKey, typeName(&id))
+				return nil, at.item(i).fault(what, strategicErrMergedList, "it must be an object with %q, not %s", mergeKey, typeName(&id))
 			}
 			if e.marked = id.word(directivePatch); e.marked == "replace" {
 				out[i] = e
@@ -86,15 +86,15 @@ func elements(what string, list []node, mergeKey string, at *place) ([]element, 
 			}
 			var ok bool
 			if id, ok = id.lookup(mergeKey); !ok || id.kind() == 'n' {
-				return nil, at.item(i).fault(what, ErrMergeKey, "the item has no %q, which tells the items of this list apart", mergeKey)
+				return nil, at.item(i).fault(what, strategicErrMergeKey, "the item has no %q, which tells the items of this list apart", mergeKey)
 			}
 		}
 		var ok bool
 		if e.key, ok = scalarKey(&id); !ok {
 			if mergeKey != "" {
-				return nil, at.item(i).member([]byte(mergeKey)).fault(what, ErrMergeKey, "a merge key must be a scalar, not %s", typeName(&id))
+				return nil, at.item(i).member([]byte(mergeKey)).fault(what, strategicErrMergeKey, "a merge key must be a scalar, not %s", typeName(&id))
 			}
-			return nil, at.item(i).fault(what, ErrMergedList, "it must be a scalar, not %s", typeName(&id))
+			return nil, at.item(i).fault(what, strategicErrMergedList, "it must be a scalar, not %s", typeName(&id))
 		}
 		out[i] = e
 	}
@@ -116,6 +116,9 @@ type places struct {
 	by   map[string]int // where each key stands first; nil while the list is short
 }
 
+// fewElements is up to how many elements a list is searched for a key from end to end.
+const fewElements = 16
+
 func placesOf(list []element) places {
 	p := places{list: list}
 	p.locate(0)
@@ -124,7 +127,7 @@ func placesOf(list []element) places {
 
 // locate notes the places from one on, if the list is long.
 func (p *places) locate(from int) {
-	if len(p.list) <= fewMembers {
+	if len(p.list) <= fewElements {
 		return
 	}
 	if p.by == nil {
@@ -181,10 +184,10 @@ func sameType(what string, at *place, lists ...[]node) (kind byte, err error) {
 				k = 't'
 			}
 			if k == 'n' || k == '[' {
-				return k, at.item(i).fault(what, ErrMergedList, "%s cannot be merged with other items", typeName(&list[i]))
+				return k, at.item(i).fault(what, strategicErrMergedList, "%s cannot be merged with other items", typeName(&list[i]))
 			}
 			if kind != 0 && k != kind {
-				return k, at.item(i).fault(what, ErrMergedList, "the items of a merged list must all be of one type")
+				return k, at.item(i).fault(what, strategicErrMergedList, "the items of a merged list must all be of one type")
 			}
 			kind = k
 		}

@@ -76,11 +76,11 @@ func (m merger) retain(doc, changes *branch, at *place) error {
 	}
 	retained := make(map[string]bool)
 	for _, name := range list.value.open().items {
-		retained[string(name.from.string(name.at))] = true
+		retained[string(name.unquoted())] = true
 	}
 	for change := range changes.each {
 		if !isDirective(change.name) && change.value.kind() != 'n' && !retained[string(change.name)] {
-			return at.member(change.name).fault(thePatch, ErrRetainKeys, "the patch sets it, and $retainKeys beside it does not list it")
+			return at.member(change.name).fault(thePatch, strategicErrRetainKeys, "the patch sets it, and $retainKeys beside it does not list it")
 		}
 	}
 	for i := range doc.members {
@@ -163,12 +163,12 @@ func (m merger) list(list, change *node, f field, at *place) error {
 			return err
 		}
 		if k != 0 && k2 != k {
-			return at.fault(thePatch, ErrMergedList, "its items are not of the type of the list's in the document")
+			return at.fault(thePatch, strategicErrMergedList, "its items are not of the type of the list's in the document")
 		}
 		k = k2
 	}
 	if k == '{' && f.mergeKey == "" {
-		return at.fault(thePatch, ErrMergedList, "the schema has no merge key for this list of objects")
+		return at.fault(thePatch, strategicErrMergedList, "the schema has no merge key for this list of objects")
 	}
 	live, err := elements(theDocument, old, f.mergeKey, at)
 	if err != nil {
@@ -268,7 +268,7 @@ func refusePatch(v *node, at *place) error {
 		}
 	case '{':
 		if _, ok := v.lookup(directivePatch); ok {
-			return at.member([]byte(directivePatch)).fault(thePatch, ErrDirective, "no directive may stand here: the item around it is not in the document's list")
+			return at.member([]byte(directivePatch)).fault(thePatch, strategicErrDirective, "no directive may stand here: the item around it is not in the document's list")
 		}
 		for m := range v.open().each {
 			if err := refusePatch(&m.value, at.member(m.name)); err != nil {
@@ -299,7 +299,7 @@ func (m merger) ordered(doc, changes *branch, order *member, of string, f field,
 		return err
 	}
 	if add == nil && changes.find(of) >= 0 {
-		return at.fault(thePatch, ErrDirective, "it must be a list, as %s is beside it, not null", order.name)
+		return at.fault(thePatch, strategicErrDirective, "it must be a list, as %s is beside it, not null", order.name)
 	}
 	if m.join && (old != nil && replaces(old) || add != nil && replaces(add)) {
 		doc.remove(doc.find(string(order.name)))
@@ -339,7 +339,7 @@ func (m merger) ordered(doc, changes *branch, order *member, of string, f field,
 		return nil
 	}
 	if isNothing && !m.join {
-		return orderAt.fault(thePatch, ErrElementOrder, "a server refuses it where the list has no items, neither in the document nor in the patch")
+		return orderAt.fault(thePatch, strategicErrElementOrder, "a server refuses it where the list has no items, neither in the document nor in the patch")
 	}
 	items := merged.open().items
 	if _, err := sameType(theDocument, at, items); err != nil {
@@ -387,7 +387,7 @@ func listOrNone(what string, b *branch, name string, at *place) (*node, error) {
 	}
 	v := &b.members[i].value
 	if v.kind() != '[' {
-		return nil, at.fault(what, ErrDirective, "it must be a list, as the patch has %s for it, not %s", directiveOrder, typeName(v))
+		return nil, at.fault(what, strategicErrDirective, "it must be a list, as the patch has %s for it, not %s", directiveOrder, typeName(v))
 	}
 	return v, nil
 }
@@ -414,7 +414,7 @@ func matches(change, order []element, mergeKey string, at *place) error {
 		j++
 	}
 	if i < len(left) && j >= len(order) {
-		return at.fault(thePatch, ErrElementOrder, "it must have the items that the patch has for that list, in the same order; item %d of the patch's list is not where it should be", left[i].from)
+		return at.fault(thePatch, strategicErrElementOrder, "it must have the items that the patch has for that list, in the same order; item %d of the patch's list is not where it should be", left[i].from)
 	}
 	return nil
 }
@@ -432,7 +432,7 @@ func remove(doc *branch, of string, gone []node, at *place) error {
 	if k, err := sameType(theDocument, at, list); err != nil {
 		return err
 	} else if _, err := sameType(thePatch, at, list, gone); err != nil || !isScalar(k) {
-		return at.fault(thePatch, ErrDirective, "it must have the type of the items of the list %q, which are scalars", of)
+		return at.fault(thePatch, strategicErrDirective, "it must have the type of the items of the list %q, which are scalars", of)
 	}
 	dead := placesOf(nil)
 	for i := range gone {

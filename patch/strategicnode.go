@@ -1,6 +1,14 @@
 package patch
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
+)
+
+// absent is what is merged into where there is nothing yet.
+var absent = (&source{text: []byte("null"), end: 4}).root()
 
 // made returns the value that is written in text, which is well-formed.
 func made(text []byte) node {
@@ -49,7 +57,7 @@ func (n *node) word(name string) string {
 	if !ok || v.kind() != '"' {
 		return ""
 	}
-	return string(v.from.string(v.at))
+	return string(v.unquoted())
 }
 
 // each yields the members of an object that are not gone.
@@ -84,4 +92,42 @@ func (b *branch) copied() *branch {
 		out.members = append(out.members, member{name: m.name, raw: m.raw, value: m.value.written()})
 	}
 	return out
+}
+
+// scalar returns the text of a string, and any other value as it is written.
+func (n *node) scalar() string {
+	switch n.kind() {
+	case '"':
+		return string(n.unquoted())
+	case '{', '[':
+		return string(n.appendSorted(nil))
+	}
+	return string(n.text())
+}
+
+// appendSorted appends a value in one way, whatever the order of members and the spelling of strings.
+func (n *node) appendSorted(dst []byte) []byte {
+	switch n.kind() {
+	case '{':
+		var members []*member
+		for m := range n.open().each {
+			members = append(members, m)
+		}
+		slices.SortFunc(members, func(a, b *member) int { return bytes.Compare(a.name, b.name) })
+		dst = append(dst, '{')
+		for _, m := range members {
+			dst = append(m.value.appendSorted(append(jsonlex.AppendQuoted(dst, m.name), ':')), ',')
+		}
+		return append(dst, '}')
+	case '[':
+		dst = append(dst, '[')
+		items := n.open().items
+		for i := range items {
+			dst = append(items[i].appendSorted(dst), ',')
+		}
+		return append(dst, ']')
+	case '"':
+		return jsonlex.AppendQuoted(dst, n.unquoted())
+	}
+	return append(dst, n.text()...)
 }

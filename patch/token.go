@@ -29,7 +29,7 @@ const shortNest = 64
 // read checks a JSON text, which the source uses from then on. Errors start with what it is.
 func read(what string, text []byte) (*source, error) {
 	if len(text) > maxSize {
-		return nil, fmt.Errorf("%s is %w: it has %d bytes, and %d are allowed", what, ErrTooLarge, len(text), maxSize)
+		return nil, fmt.Errorf("%s is %w: it has %d bytes, and %d are allowed", what, errBeyond, len(text), maxSize)
 	}
 	s, err := tokenize(text)
 	switch {
@@ -37,8 +37,8 @@ func read(what string, text []byte) (*source, error) {
 		return s, nil
 	case errors.Is(err, errSecondValue):
 		return nil, fmt.Errorf("%s has %w", what, err)
-	case errors.Is(err, ErrTooLarge):
-		return nil, fmt.Errorf("%s is %w: it nests deeper than %d", what, ErrTooLarge, maxLevels)
+	case errors.Is(err, errBeyond):
+		return nil, fmt.Errorf("%s is %w: it nests deeper than %d", what, errBeyond, maxLevels)
 	default:
 		return nil, fmt.Errorf("%s is not JSON: %w", what, err)
 	}
@@ -63,6 +63,9 @@ func (s *source) string(at uint32) []byte {
 	}
 	return unquote(raw)
 }
+
+// unquoted returns what a string says. It must not be changed: it may be part of the text.
+func (n node) unquoted() []byte { return n.from.string(n.at) }
 
 // unquote returns what a string says, in new memory.
 func unquote(raw []byte) []byte { return jsonlex.AppendUnquoted(nil, raw[1:len(raw)-1]) }
@@ -176,7 +179,7 @@ func (r *reader) value() error {
 			return r.scalar()
 		}
 		if len(r.open) == maxLevels {
-			return ErrTooLarge
+			return errBeyond
 		}
 		r.open = append(r.open, uint32(len(r.nests)))
 		r.deepest = max(r.deepest, len(r.open))

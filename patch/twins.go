@@ -7,7 +7,7 @@ import "strconv"
 
 // twins merges the lists with such items three ways.
 type twins struct {
-	carrier *carrier
+	pairer *pairer
 }
 
 // objects returns documents to compute the patch from instead of original and modified: where a list has items of one key, in any
@@ -142,12 +142,11 @@ func (t twins) merge(was, want, live []element, f field) (node, error) {
 
 // merged returns a live item with what leads from original to modified.
 func merged(original, modified, live *node, s *shape) (node, error) {
-	schema := Schema{root: s}
-	p, err := ThreeWay(original.text(), modified.text(), live.text(), schema, ThreeWayOptions{})
+	change, err := strategicThreeWay(original.text(), modified.text(), live.text(), s, false)
 	if err != nil {
 		return node{}, err
 	}
-	text, err := ApplyStrategic(live.text(), p.body, schema)
+	text, err := strategicApply(live.text(), change, s)
 	if err != nil {
 		return node{}, err
 	}
@@ -157,11 +156,7 @@ func merged(original, modified, live *node, s *shape) (node, error) {
 // pair says of each element of after which of before it is, or -1: of those with its merge key the one that is alike, or else the
 // one that has most in common.
 func (t twins) pair(before, after []element, mergeKey string) []int {
-	p := t.carrier.pairing(values(pointers(before)).branch.items, values(pointers(after)).branch.items)
-	p.name = func(v *node) string { return idOf(v, mergeKey) }
-	p.moved()
-	p.byName()
-	return p.from
+	return t.pairer.byKey(nodes(before), nodes(after), func(v *node) string { return idOf(v, mergeKey) })
 }
 
 // except returns the elements whose places are not in from.
@@ -185,6 +180,14 @@ func pointers(list []element) []*element {
 	out := make([]*element, len(list))
 	for i := range list {
 		out[i] = &list[i]
+	}
+	return out
+}
+
+func nodes(list []element) []node {
+	out := make([]node, len(list))
+	for i := range list {
+		out[i] = list[i].value
 	}
 	return out
 }

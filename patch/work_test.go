@@ -6,22 +6,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bowline-go/bowline/internal/patch/hostile"
 )
 
 // These tests count steps, not time: work on hostile documents grows as they do.
-
-// grows fails if a document that is eight times as large costs more than nine times the work.
-func grows(t *testing.T, work func(n int) int) {
-	t.Helper()
-	few, many := work(500), work(4000)
-	if few == 0 || many > 9*few {
-		t.Errorf("%d steps became %d for 8 times as much", few, many)
-	}
-}
-
-func listOfText(n int, element func(i int) string) string {
-	return `{"l":[` + joined(n, element) + `]}`
-}
 
 func rootOf(t *testing.T, text string) *node {
 	t.Helper()
@@ -33,66 +22,22 @@ func rootOf(t *testing.T, text string) *node {
 	return &root
 }
 
-// hostileChanges are documents before and after a change, of n of whatever makes them slow.
-var hostileChanges = map[string]func(n int) (before, after string){
-	"deep lists": func(n int) (string, string) {
-		return `{"a":` + strings.Repeat(`[`, n) + "1" + strings.Repeat("]", n) + "}",
-			`{"a":` + strings.Repeat(`[`, n) + "2" + strings.Repeat("]", n) + "}"
-	},
-	"deep lists of two": func(n int) (string, string) {
-		return `{"a":` + strings.Repeat(`[0,`, n) + "1" + strings.Repeat(",1]", n) + "}",
-			`{"a":` + strings.Repeat(`[2,`, n) + "2" + strings.Repeat(",3]", n) + "}"
-	},
-	"deep objects in lists, that are spelt otherwise": func(n int) (string, string) {
-		return `{"a":1,"b":` + strings.Repeat(`[{"a":1,"b":`, n/2) + "1" + strings.Repeat("}]", n/2) + "}",
-			`{"a":2,"b":` + strings.Repeat(`[{"\u0061":1,"b":`, n/2) + "1" + strings.Repeat("}]", n/2) + "}"
-	},
-	"deep objects that differ behind a long text": func(n int) (string, string) {
-		long := `"` + strings.Repeat("z", 8*n) + `"`
-		return strings.Repeat(`{"a":`, n) + `{"a":` + long + `,"b":1}` + strings.Repeat("}", n),
-			strings.Repeat(`{"a":`, n) + `{"a":` + long + `,"b":2}` + strings.Repeat("}", n)
-	},
-	"deep lists that differ behind a long text": func(n int) (string, string) {
-		long := `"` + strings.Repeat("z", 8*n) + `"`
-		return `{"a":` + strings.Repeat(`[`, n) + long + strings.Repeat(",1]", n) + "}",
-			`{"a":` + strings.Repeat(`[`, n) + long + strings.Repeat(",2]", n) + "}"
-	},
-	"one name many times, and all of it changed": func(n int) (string, string) {
-		return listOfText(n, func(i int) string { return fmt.Sprintf(`{"name":"a","v":%d}`, i) }),
-			listOfText(n-1, func(i int) string { return fmt.Sprintf(`{"name":"a","v":%d}`, -1-i) })
-	},
-}
-
-// Security: Carry took 4 to 6 s for a document 9,000 deep, and 2 to 5 s for 60,000 elements of one name.
-func TestCarryingAHostileChangeCostsNoMoreThanItsLength(t *testing.T) {
-	for name, hostile := range hostileChanges {
-		t.Run(name, func(t *testing.T) {
-			grows(t, func(n int) int {
-				before, after := hostile(n)
-				c := newCarrier()
-				c.carry(rootOf(t, before), rootOf(t, before), rootOf(t, after))
-				return c.prints.looked + c.run.compared + c.candidates
-			})
-		})
-	}
-}
-
 // Diff and DiffJSON compared the text of each object and list around a change with that of the other document: the depth times the
 // length.
 func TestTheDifferenceOfHostileDocumentsCostsNoMoreThanTheirLength(t *testing.T) {
-	for name, hostile := range hostileChanges {
+	for name, documents := range hostile.Changes {
 		if strings.HasPrefix(name, "one name") {
 			continue // elements are told apart by it, however long they are
 		}
 		t.Run(name, func(t *testing.T) {
-			grows(t, func(n int) int {
-				before, after := hostile(n)
-				var run textRun
-				run.appendMergeDiff(nil, rootOf(t, before).open(), rootOf(t, after).open())
-				return run.compared
+			hostile.Grows(t, func(n int) int {
+				before, after := documents(n)
+				var d mergeDiffer
+				d.append(nil, rootOf(t, before).open(), rootOf(t, after).open())
+				return d.run.compared
 			})
-			grows(t, func(n int) int {
-				before, after := hostile(n)
+			hostile.Grows(t, func(n int) int {
+				before, after := documents(n)
 				d := scripter{}
 				d.members(rootOf(t, before).open(), rootOf(t, after).open())
 				return d.run.compared
@@ -104,7 +49,7 @@ func TestTheDifferenceOfHostileDocumentsCostsNoMoreThanTheirLength(t *testing.T)
 // DiffJSON wrote the whole path for each change at each level of nested lists, 476 MiB for a document of 90 KB, and took most of it
 // back.
 func TestThePathsOfDeepListsAreNotWrittenAtEachLevel(t *testing.T) {
-	before, after := hostileChanges["deep lists of two"](9000)
+	before, after := hostile.Changes["deep lists of two"](9000)
 	d := scripter{}
 	d.members(rootOf(t, before).open(), rootOf(t, after).open())
 	if most := 2000 * (len(before) + 4*longPath); d.written > most {
@@ -119,7 +64,7 @@ func TestThePathsOfDeepListsAreNotWrittenAtEachLevel(t *testing.T) {
 // ThreeWay went through an object from end to end for each member of another, and did not return in a minute.
 func TestThreeWayOfALargeMapTakesTimeInProportionToIt(t *testing.T) {
 	for name, value := range map[string]string{"text": `"a"`, "objects": `{"a":1}`} {
-		members := joined(150_000, func(i int) string { return fmt.Sprintf(`"key-%07d":%s`, i, value) })
+		members := hostile.Joined(150_000, func(i int) string { return fmt.Sprintf(`"key-%07d":%s`, i, value) })
 		document := func(last string) []byte { return []byte(`{"m":{` + members + `,"z":` + last + `}}`) }
 		start := time.Now()
 		p, err := ThreeWay(document("1"), document("2"), document("1"), Schema{}, ThreeWayOptions{})
@@ -146,25 +91,6 @@ func TestATextOfManyEscapesTakesTimeInProportionToIt(t *testing.T) {
 	}
 }
 
-func BenchmarkHostileCarry(b *testing.B) {
-	for name, hostile := range hostileChanges {
-		n := 9_000
-		if strings.HasPrefix(name, "one name") {
-			n = 60_000
-		}
-		before, after := hostile(n)
-		b.Run(strings.ReplaceAll(name, " ", "-"), func(b *testing.B) {
-			b.SetBytes(int64(len(before)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := Carry([]byte(before), []byte(before), []byte(after)); err != nil && len(before) < 1<<20 {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
 // A document of 63 MiB took 13 times its size, and a list of numbers 74 times, as each value of it had a token. Carry took 30
 // times that of a list of pods, as it opened each of them three times.
 func TestALargeDocumentTakesLittleMoreThanItsSize(t *testing.T) {
@@ -176,16 +102,16 @@ func TestALargeDocumentTakesLittleMoreThanItsSize(t *testing.T) {
 		diff, json, apply, carry float64 // the documents' size at most; of ApplyMerge and Carry, that of one
 	}{
 		{"objects", func(last string) string {
-			return `{"a":1,"items":[` + joined(20_000, func(i int) string { return fmt.Sprintf(pod, i) }) + `,` + last + `]}`
+			return `{"a":1,"items":[` + hostile.Joined(20_000, func(i int) string { return fmt.Sprintf(pod, i) }) + `,` + last + `]}`
 		}, 1.5, 3, 2, 5},
 		{"numbers", func(last string) string {
-			return `{"a":1,"l":[` + joined(1<<20, func(int) string { return "1" }) + `,` + last + `]}`
+			return `{"a":1,"l":[` + hostile.Joined(1<<20, func(int) string { return "1" }) + `,` + last + `]}`
 		}, 1.5, 18, 2, 0}, // each element that is opened takes 24 bytes, and a pair 16
 		{"empty lists", func(last string) string {
-			return `{"a":1,"l":[` + joined(1<<20, func(int) string { return "[]" }) + `,` + last + `]}`
+			return `{"a":1,"l":[` + hostile.Joined(1<<20, func(int) string { return "[]" }) + `,` + last + `]}`
 		}, 1.5, 12, 2, 0},
 		{"members", func(last string) string {
-			return `{"a":1,"m":{` + joined(100_000, func(i int) string { return fmt.Sprintf(`"key-%07d":"value of a key"`, i) }) + `,"z":` + last + `}}`
+			return `{"a":1,"m":{` + hostile.Joined(100_000, func(i int) string { return fmt.Sprintf(`"key-%07d":"value of a key"`, i) }) + `,"z":` + last + `}}`
 		}, 3, 3, 4, 4},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -73,6 +73,8 @@ var imports = map[string][]string{
 
 	// For tests only: the suite that the server in the process and the real one have to pass.
 	"internal/conformance": {"client", "client/discovery", "client/meta", "errors", "internal/conformance/calls", "patch"},
+	// For tests only: documents that are slow to read for a careless reader.
+	"internal/patch/hostile": {},
 	// A test that lists what the others export.
 	"internal/api": {},
 	// A program that changes the code of the others.

@@ -1,0 +1,35 @@
+// Package strategic applies strategic merge patches to JSON documents, and computes them. It is the inside of package patch, which
+// documents what they are. Errors about a patch or a document are of type [*Error].
+package patch
+
+// strategicCheck returns an error if a strategic merge patch is not a JSON object, or has a directive with a value that it cannot
+// have.
+func strategicCheck(strategicPatch []byte) error {
+	_, err := parseStrategic(strategicPatch)
+	return err
+}
+
+// parseStrategic reads a strategic merge patch, whose directives have values that they can have.
+func parseStrategic(strategicPatch []byte) (node, error) {
+	change, err := parseObject(thePatch, strategicPatch)
+	if err == nil && mayDirect(change.text()) {
+		err = checkDirectives(thePatch, &change, nil)
+	}
+	return change, err
+}
+
+// strategicApply returns the document that doc becomes when a server applies the strategic merge patch to it.
+func strategicApply(doc, strategicPatch []byte, s *shape) ([]byte, error) {
+	target, err := parseObject(theDocument, doc)
+	if err != nil {
+		return nil, err
+	}
+	change, err := parseStrategic(strategicPatch)
+	if err != nil {
+		return nil, err
+	}
+	if err := (merger{}).object(&target, &change, s, nil); err != nil {
+		return nil, err
+	}
+	return target.appendTo(make([]byte, 0, len(doc)+len(strategicPatch)), 0)
+}

@@ -1,0 +1,188 @@
+package patch
+
+import (
+	"fmt"
+	"slices"
+)
+
+// strategicDiff returns the patch that leads from old to new.
+func strategicDiff(old, new []byte, s *shape) ([]byte, error) {
+	docs, err := parseObjects(input{theOld, old}, input{theNew, new})
+	if err != nil {
+		return nil, err
+	}
+	d := differ{additions: true, deletions: true, order: true, theOld: theOld, theNew: theNew}
+	change, err := d.object(&docs[0], &docs[1], s, false, nil)
+	if err != nil {
+		return nil, err
+	}
+	return encoded(node{branch: change})
+}
+
+// strategicThreeWay returns the patch that brings current to what leads from original, which may be empty, to modified. With
+// refuseConflicts it is a [*ConflictError] if the patch sets what differs in current from original to another value.
+func strategicThreeWay(original, modified, current []byte, s *shape, refuseConflicts bool) ([]byte, error) {
+	if len(original) == 0 {
+		original = []byte("{}")
+	}
+	docs, err := parseObjects(input{theOriginal, original}, input{theModified, modified}, input{theLive, current})
+	if err != nil {
+		return nil, err
+	}
+	was, want, live := &docs[0], &docs[1], &docs[2]
+	configured := was
+	if o, m, changed := (twins{newPairer()}).objects(was, want, live, s); changed {
+		if configured, want, err = readAgain(o, m); err != nil {
+			return nil, err
+		}
+	}
+	change, err := differ{deletions: true, order: true, theOld: theOriginal, theNew: theModified}.object(configured, want, s, false, nil)
+	if err != nil {
+		return nil, err
+	}
+	prune(change, live, s)
+	delta, err := differ{additions: true, order: true, theOld: theLive, theNew: theModified}.object(live, want, s, false, nil)
+	if err != nil {
+		return nil, err
+	}
+	joined := node{branch: change}
+	if err := (merger{join: true}).object(&joined, &node{branch: delta}, s, nil); err != nil {
+		return nil, err
+	}
+	if refuseConflicts {
+		theirs, err := differ{additions: true, deletions: true, theOld: theOriginal, theNew: theLive}.object(was, live, s, false, nil)
+		if err != nil {
+			return nil, err
+		}
+		var c conflicts
+		c.objects(&joined, &node{branch: theirs}, s, nil)
+		if len(c.paths) > 0 {
+			return nil, &strategicConflict{Paths: c.paths}
+		}
+	}
+	return encoded(joined)
+}
+
+// readAgain writes and reads an original and a modified configuration that have been changed.
+func readAgain(original, modified node) (*node, *node, error) {
+	var docs [2]node
+	for i, doc := range [...]struct {
+		what string
+		node
+	}{{theOriginal, original}, {theModified, modified}} {
+		text, err := doc.appendTo(nil, 0)
+		if err == nil {
+			docs[i], err = parseObject(doc.what, text)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return &docs[0], &docs[1], nil
+}
+
+const (
+	theOriginal = "the original configuration"
+	theModified = "the modified configuration"
+	theLive     = "the live object"
+)
+
+// input is a document and what errors call it.
+type input struct {
+	what string
+	doc  []byte
+}
+
+// parseObjects reads documents, and refuses directives in them.
+func parseObjects(inputs ...input) ([]node, error) {
+	docs := make([]node, 0, len(inputs))
+	for _, in := range inputs {
+		doc, err := parseObject(in.what, in.doc)
+		if err != nil {
+			return nil, err
+		}
+		if err := refuseDirectives(in.what, &doc, "this is a document, not a patch", nil); err != nil {
+			return nil, err
+		}
+		docs = append(docs, doc)
+	}
+	return docs, nil
+}
+
+// encoded returns the text of a patch that has been computed.
+func encoded(change node) ([]byte, error) {
+	body, err := change.appendTo(nil, 0)
+	if err != nil {
+		return nil, fmt.Errorf("patch: %w", err)
+	}
+	return body, nil
+}
+
+// prune takes out of a patch of deletions what is about objects, lists and items that the live object does not have. What is
+// wanted of them is added whole, and in what is new a server keeps directives as members, and adds what it should delete.
+func prune(change *branch, live *node, s *shape) {
+	there := live.open()
+	for i := range change.members {
+		m := &change.members[i]
+		if m.gone {
+			continue
+		}
+		name := string(m.name)
+		_, of, directs := directive(m.name)
+		if directs {
+			name = of
+		}
+		live := absent
+		if j := there.find(name); j >= 0 {
+			live = there.members[j].value
+		}
+		f := s.member(m.name)
+		switch kind := m.value.kind(); {
+		case kind != '{' && kind != '[' || directs && of == "":
+		case kind != live.kind():
+			change.remove(i)
+		case directs:
+		case kind == '{':
+			prune(m.value.open(), &live, f.shape)
+		case f.merge && f.mergeKey != "" && !replaces(&m.value):
+			if pruneItems(m.value.open(), &live, f); len(m.value.open().items) == 0 {
+				change.remove(i)
+			}
+		}
+	}
+}
+
+func pruneItems(change *branch, live *node, f field) {
+	items := byID(live.open().items, f.mergeKey)
+	change.items = slices.DeleteFunc(change.items, func(v node) bool {
+		if _, ok := v.lookup(directivePatch); ok || v.kind() != '{' {
+			return false
+		}
+		item := items[idOf(&v, f.mergeKey)]
+		if item != nil {
+			prune(v.open(), item, f.shape.item())
+		}
+		return item == nil
+	})
+}
+
+// byID returns the objects of a list by their merge key.
+func byID(list []node, mergeKey string) map[string]*node {
+	items := make(map[string]*node, len(list))
+	for i := range list {
+		if list[i].kind() == '{' {
+			items[idOf(&list[i], mergeKey)] = &list[i]
+		}
+	}
+	return items
+}
+
+// idOf returns the merge key of an item, and nothing if it has none.
+func idOf(v *node, mergeKey string) string {
+	id, ok := v.lookup(mergeKey)
+	if !ok {
+		return ""
+	}
+	key, _ := scalarKey(&id)
+	return string(key)
+}

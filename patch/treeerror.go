@@ -1,0 +1,23 @@
+package patch
+
+import (
+	"errors"
+	"fmt"
+)
+
+// errBeyond is a document or a result beyond the bounds of this package.
+var errBeyond = errors.New("too large")
+
+// describe returns an error with a text of its own, which is of a kind for errors.Is.
+func describe(kind error, format string, args ...any) error {
+	return &described{kind, fmt.Sprintf(format, args...)}
+}
+
+type described struct {
+	kind error
+	text string
+}
+
+func (d *described) Error() string { return d.text }
+
+func (d *described) Unwrap() error { return d.kind }
