@@ -38,7 +38,7 @@ func (x *aligner) pair(i, j int) { x.pairs = append(x.pairs, [2]int{i, j}) }
 func (x *aligner) same(i, j int) bool {
 	a, b := x.identities(i, j)
 	if a.member == "" && b.member == "" {
-		return x.run.unchanged(&x.itemsA[i], &x.itemsB[j])
+		return x.run.Unchanged(&x.itemsA[i], &x.itemsB[j])
 	}
 	return a.member == b.member && bytes.Equal(a.text, b.text)
 }
@@ -112,14 +112,14 @@ func identities(items []node) []identity {
 }
 
 func identityOf(n *node) identity {
-	if n.kind() == '{' {
-		b := n.open()
+	if n.Kind() == '{' {
+		b := n.Open()
 		for _, name := range [...]string{"name", "key", "type"} {
-			if i := b.find(name); i >= 0 && b.members[i].value.kind() == '"' {
-				v := b.members[i].value
-				return identity{name, v.unquoted()}
+			if i := b.Find(name); i >= 0 && b.Members[i].Value.Kind() == '"' {
+				v := b.Members[i].Value
+				return identity{name, v.Unquoted()}
 			}
 		}
 	}
-	return identity{"", n.text()}
+	return identity{"", n.Text()}
 }

@@ -25,7 +25,7 @@ func (p Patch) IsApplied(obj any, m FieldManager) bool {
 	if err != nil {
 		return false
 	}
-	config := s.root()
+	config := s.Root()
 	root, entries, err := readManaged(obj)
 	if err != nil {
 		return false
@@ -58,8 +58,8 @@ func (p Patch) IsApplied(obj any, m FieldManager) bool {
 	for _, names := range whichObject {
 		removeAt(&config, names)
 	}
-	if at := config.open().find("metadata"); at >= 0 && isZero(&config.open().members[at].value) {
-		config.open().remove(at)
+	if at := config.Open().Find("metadata"); at >= 0 && isZero(&config.Open().Members[at].Value) {
+		config.Open().Remove(at)
 	}
 	return c.members(&config, root, set, others)
 }
@@ -68,11 +68,11 @@ func (p Patch) IsApplied(obj any, m FieldManager) bool {
 func removeAt(n *node, names []string) {
 	last := len(names) - 1
 	at, err := locate(n, names[:last])
-	if err != nil || at == nil || at.kind() != '{' {
+	if err != nil || at == nil || at.Kind() != '{' {
 		return
 	}
-	if i := at.open().find(names[last]); i >= 0 {
-		at.open().remove(i)
+	if i := at.Open().Find(names[last]); i >= 0 {
+		at.Open().Remove(i)
 	}
 }
 
@@ -89,13 +89,13 @@ func (c comparison) same(name string, config, obj *node, s *fieldset.Set, others
 		return false
 	}
 	leaf := s.Self && len(s.Children) == 0
-	switch config.kind() {
+	switch config.Kind() {
 	case '{':
 		switch {
 		case !leaf:
 			return !s.Self && c.members(config, obj, s, others)
-		case config.open().len() == 0:
-			return same(config, obj) || obj.kind() == '{' && hasParts(others) // of what is owned whole nobody owns a part
+		case config.Open().Len() == 0:
+			return same(config, obj) || obj.Kind() == '{' && hasParts(others) // of what is owned whole nobody owns a part
 		default:
 			return fieldset.OwnedWhole(c.version, name) && same(config, obj)
 		}
@@ -111,31 +111,31 @@ func (c comparison) same(name string, config, obj *node, s *fieldset.Set, others
 // isUnset reports whether a value is one that a server may leave out of what it writes. An empty object that is not there may have
 // been taken away with what was in it, although its owner still has it.
 func isUnset(n *node) bool {
-	return n.kind() == 'f' || n.kind() != '{' && isZero(n)
+	return n.Kind() == 'f' || n.Kind() != '{' && isZero(n)
 }
 
 func (c comparison) members(config, obj *node, s *fieldset.Set, others *fieldset.Set) bool {
-	if obj.kind() != '{' {
+	if obj.Kind() != '{' {
 		return false
 	}
-	from, to := config.open(), obj.open()
-	if from.len() != len(s.Children) {
+	from, to := config.Open(), obj.Open()
+	if from.Len() != len(s.Children) {
 		return false
 	}
-	for i := range from.members {
-		m := &from.members[i]
-		if m.gone {
+	for i := range from.Members {
+		m := &from.Members[i]
+		if m.Gone {
 			continue
 		}
-		at := to.find(string(m.name))
-		key := fieldset.Field(string(m.name))
+		at := to.Find(string(m.Name))
+		key := fieldset.Field(string(m.Name))
 		part := s.Child(key)
-		if at < 0 && c.last && part != nil && part.Self && len(part.Children) == 0 && isUnset(&m.value) {
+		if at < 0 && c.last && part != nil && part.Self && len(part.Children) == 0 && isUnset(&m.Value) {
 			// It is owned and not there, as the server does not write it where it is zero. So it finds a change at first, and at last
 			// none but the time in the manager's entry, which it takes back unless the entry has to go behind a later one.
 			continue
 		}
-		if at < 0 || !c.same(string(m.name), &m.value, &to.members[at].value, part, others.Child(key)) {
+		if at < 0 || !c.same(string(m.Name), &m.Value, &to.Members[at].Value, part, others.Child(key)) {
 			return false
 		}
 	}
@@ -144,10 +144,10 @@ func (c comparison) members(config, obj *node, s *fieldset.Set, others *fieldset
 
 // elements is for lists whose elements are owned one by one.
 func (c comparison) elements(config, obj *node, s *fieldset.Set, others *fieldset.Set) bool {
-	if obj.kind() != '[' {
+	if obj.Kind() != '[' {
 		return false
 	}
-	from, to := config.open().items, obj.open().items
+	from, to := config.Open().Items, obj.Open().Items
 	names := c.names.in(s, others)
 	if len(from) != len(s.Children) || names.index || names.value == (len(names.names) > 0) {
 		return false
@@ -176,7 +176,7 @@ func (c comparison) elements(config, obj *node, s *fieldset.Set, others *fieldse
 }
 
 func (c comparison) element(config, obj *node, s *fieldset.Set, others *fieldset.Set) bool {
-	if len(s.Children) == 0 || config.kind() != '{' {
+	if len(s.Children) == 0 || config.Kind() != '{' {
 		return len(s.Children) == 0 && same(config, obj)
 	}
 	return c.members(config, obj, s, others)

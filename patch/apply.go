@@ -34,7 +34,7 @@ func Apply(v any, paths ...string) Patch {
 	root, err := readConfiguration(v, paths)
 	if err == nil {
 		if p.status, err = tidy(root, paths); err == nil {
-			p.body, err = root.appendTo(nil, 0)
+			p.body, err = root.AppendTo(nil, 0)
 		}
 	}
 	if err != nil {
@@ -60,7 +60,7 @@ func readConfiguration(v any, paths []string) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	dropZeros(root, root.from, readTags(v, root), paths)
+	dropZeros(root, root.From, readTags(v, root), paths)
 	if len(paths) == 0 {
 		return root, nil
 	}
@@ -108,21 +108,21 @@ func (s selection) add(names []string) {
 
 // of returns the chosen parts of an object or list, which has them.
 func (s selection) of(n *node) node {
-	from := n.open()
-	to := &branch{list: from.list}
-	for i := range from.items {
+	from := n.Open()
+	to := &branch{List: from.List}
+	for i := range from.Items {
 		if part, ok := s[fmt.Sprint(i)]; ok {
-			to.items = append(to.items, part.part(&from.items[i]))
+			to.Items = append(to.Items, part.part(&from.Items[i]))
 		}
 	}
-	for i := range from.members {
-		m := from.members[i]
-		if part, ok := s[string(m.name)]; ok && !m.gone {
-			m.value = part.part(&m.value)
-			to.members = append(to.members, m)
+	for i := range from.Members {
+		m := from.Members[i]
+		if part, ok := s[string(m.Name)]; ok && !m.Gone {
+			m.Value = part.part(&m.Value)
+			to.Members = append(to.Members, m)
 		}
 	}
-	return node{branch: to}
+	return node{Branch: to}
 }
 
 func (s selection) part(n *node) node {
@@ -135,25 +135,25 @@ func (s selection) part(n *node) node {
 // locate returns the value that the names lead to; nil if it is not there. The error says that a name is no index.
 func locate(n *node, names []string) (*node, error) {
 	for _, name := range names {
-		b := n.open()
+		b := n.Open()
 		switch {
 		case b == nil:
 			return nil, nil
-		case b.list:
+		case b.List:
 			i, err := index(name)
 			if err != nil {
 				return nil, err
 			}
-			if i >= len(b.items) {
-				return nil, notFound("index %s is behind the last of %d elements", quote(name), len(b.items))
+			if i >= len(b.Items) {
+				return nil, notFound("index %s is behind the last of %d elements", quote(name), len(b.Items))
 			}
-			n = &b.items[i]
+			n = &b.Items[i]
 		default:
-			i := b.find(name)
+			i := b.Find(name)
 			if i < 0 {
 				return nil, nil
 			}
-			n = &b.members[i].value
+			n = &b.Members[i].Value
 		}
 	}
 	return n, nil
@@ -179,12 +179,12 @@ func complete(root *node, v reflect.Value, path string, names []string) error {
 		if err != nil {
 			return fmt.Errorf("path %s: %w", quote(path), err)
 		}
-		zero := s.root()
-		if at = &zero; zero.kind() != 'n' && !put(root, names, zero) {
+		zero := s.Root()
+		if at = &zero; zero.Kind() != 'n' && !put(root, names, zero) {
 			return fmt.Errorf("path %s: %w", quote(path), notFound("the configuration does not have it"))
 		}
 	}
-	if at.kind() == 'n' {
+	if at.Kind() == 'n' {
 		return malformed("path %s leads to null, which says nothing; an empty object, list or string says that it is to be empty", quote(path))
 	}
 	return nil
@@ -193,28 +193,28 @@ func complete(root *node, v reflect.Value, path string, names []string) error {
 // put sets a value that is not there, and the objects around it. It reports whether there can be one.
 func put(n *node, names []string, value node) bool {
 	for i, name := range names {
-		b := n.open()
+		b := n.Open()
 		if b == nil {
 			return false
 		}
-		if b.list {
+		if b.List {
 			at, err := index(name)
-			if err != nil || at >= len(b.items) {
+			if err != nil || at >= len(b.Items) {
 				return false
 			}
-			n = &b.items[at]
+			n = &b.Items[at]
 			continue
 		}
-		at := b.find(name)
+		at := b.Find(name)
 		switch last := i == len(names)-1; {
 		case last:
-			b.set(name, value)
+			b.Set(name, value)
 			return true
-		case at < 0 || b.members[at].value.kind() == 'n':
-			b.set(name, node{branch: &branch{}})
-			at = b.find(name)
+		case at < 0 || b.Members[at].Value.Kind() == 'n':
+			b.Set(name, node{Branch: &branch{}})
+			at = b.Find(name)
 		}
-		n = &b.members[at].value
+		n = &b.Members[at].Value
 	}
 	return false
 }
@@ -275,22 +275,22 @@ var onlyServer = []string{
 // whether there is a status that the paths do not name.
 func tidy(root *node, paths []string) (status bool, err error) {
 	dropNulls(root)
-	object := root.open()
+	object := root.Open()
 	for _, name := range []string{"apiVersion", "kind"} {
 		dropIf(object, name, isZero)
 	}
-	if at := object.find("metadata"); at >= 0 {
-		n := &object.members[at].value
-		if n.kind() != '{' {
+	if at := object.Find("metadata"); at >= 0 {
+		n := &object.Members[at].Value
+		if n.Kind() != '{' {
 			return false, malformed("metadata must be an object")
 		}
-		metadata := n.open()
+		metadata := n.Open()
 		for _, name := range []string{"name", "namespace", "resourceVersion"} {
 			dropIf(metadata, name, isZero)
 		}
 		for _, name := range onlyServer {
 			dropIf(metadata, name, isZero)
-			if metadata.find(name) >= 0 {
+			if metadata.Find(name) >= 0 {
 				return false, malformed("metadata.%s must be left out of a configuration that is applied: only the server sets it; "+
 					"of an object that was read, apply what patch.Extract returns, or name in the paths of patch.Apply what is meant", name)
 			}
@@ -301,37 +301,37 @@ func tidy(root *node, paths []string) (status bool, err error) {
 		return false, nil
 	}
 	dropIf(object, "status", isHollow)
-	return object.find("status") >= 0, nil
+	return object.Find("status") >= 0, nil
 }
 
 func dropIf(b *branch, name string, empty func(*node) bool) {
-	if at := b.find(name); at >= 0 && empty(&b.members[at].value) {
-		b.remove(at)
+	if at := b.Find(name); at >= 0 && empty(&b.Members[at].Value) {
+		b.Remove(at)
 	}
 }
 
 // isZero reports whether a value is what an unset field encodes to.
 func isZero(n *node) bool {
-	switch n.kind() {
+	switch n.Kind() {
 	case '{', '[':
-		b := n.open()
-		return b.len() == 0 && len(b.items) == 0
+		b := n.Open()
+		return b.Len() == 0 && len(b.Items) == 0
 	case '"':
-		return len(n.unquoted()) == 0
+		return len(n.Unquoted()) == 0
 	case '0':
-		return string(n.text()) == "0"
+		return string(n.Text()) == "0"
 	}
-	return n.kind() == 'n'
+	return n.Kind() == 'n'
 }
 
 // isHollow reports whether a value is an object that has nothing but such objects.
 func isHollow(n *node) bool {
-	if n.kind() != '{' {
+	if n.Kind() != '{' {
 		return false
 	}
-	b := n.open()
-	for i := range b.members {
-		if m := &b.members[i]; !m.gone && !isHollow(&m.value) {
+	b := n.Open()
+	for i := range b.Members {
+		if m := &b.Members[i]; !m.Gone && !isHollow(&m.Value) {
 			return false
 		}
 	}
@@ -340,23 +340,23 @@ func isHollow(n *node) bool {
 
 // dropNulls takes the members out that are null. Elements of lists stay.
 func dropNulls(n *node) {
-	if n.branch == nil && !bytes.Contains(n.text(), []byte("null")) {
+	if n.Branch == nil && !bytes.Contains(n.Text(), []byte("null")) {
 		return
 	}
-	b := n.open()
+	b := n.Open()
 	if b == nil {
 		return
 	}
-	for i := range b.items {
-		dropNulls(&b.items[i])
+	for i := range b.Items {
+		dropNulls(&b.Items[i])
 	}
-	for i := range b.members {
-		if m := &b.members[i]; m.gone {
+	for i := range b.Members {
+		if m := &b.Members[i]; m.Gone {
 			continue
-		} else if m.value.kind() == 'n' {
-			b.remove(i)
+		} else if m.Value.Kind() == 'n' {
+			b.Remove(i)
 		} else {
-			dropNulls(&m.value)
+			dropNulls(&m.Value)
 		}
 	}
 }
@@ -365,27 +365,27 @@ func dropNulls(n *node) {
 func dropZeros(root *node, from *source, hints map[uint32]hint, paths []string) {
 	for _, path := range paths {
 		if names, err := ParsePointer(path); err == nil {
-			if at, err := locate(root, names); err == nil && at != nil && at.from == from {
-				delete(hints, at.at)
+			if at, err := locate(root, names); err == nil && at != nil && at.From == from {
+				delete(hints, at.At)
 			}
 		}
 	}
 	var drop func(n *node)
 	drop = func(n *node) {
-		b := n.open()
+		b := n.Open()
 		if b == nil {
 			return
 		}
-		for i := range b.items {
-			drop(&b.items[i])
+		for i := range b.Items {
+			drop(&b.Items[i])
 		}
-		for i := range b.members {
-			if m := &b.members[i]; m.gone {
+		for i := range b.Members {
+			if m := &b.Members[i]; m.Gone {
 				continue
-			} else if hints[m.value.at].unsaid {
-				b.remove(i)
+			} else if hints[m.Value.At].unsaid {
+				b.Remove(i)
 			} else {
-				drop(&m.value)
+				drop(&m.Value)
 			}
 		}
 	}

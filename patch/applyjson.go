@@ -26,13 +26,13 @@ func ApplyJSON(doc, jsonPatch []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := applier{root: target.root()}
+	a := applier{root: target.Root()}
 	for i := range steps {
 		if err := a.step(&steps[i]); err != nil {
 			return nil, &OpError{i, steps[i].op, a.at, err}
 		}
 	}
-	out, err := a.root.appendTo(make([]byte, 0, len(doc)+len(jsonPatch)), 0)
+	out, err := a.root.AppendTo(make([]byte, 0, len(doc)+len(jsonPatch)), 0)
 	if err != nil {
 		return nil, fmt.Errorf("patch: %w", err)
 	}
@@ -47,11 +47,11 @@ type step struct {
 
 // parseSteps reads the operations of a JSON patch. They are right, as far as that depends on nothing else.
 func parseSteps(s *source) ([]step, error) {
-	root := s.root()
-	if root.kind() != '[' {
+	root := s.Root()
+	if root.Kind() != '[' {
 		return nil, malformed("patch: the JSON patch must be a list of operations")
 	}
-	items := root.open().items
+	items := root.Open().Items
 	if len(items) > maxOps {
 		return nil, fmt.Errorf("patch: %w", tooManyOps(len(items)))
 	}
@@ -69,32 +69,32 @@ func parseSteps(s *source) ([]step, error) {
 
 // parse reads the members of an operation.
 func (o *step) parse(item node) error {
-	if item.kind() != '{' {
+	if item.Kind() != '{' {
 		return malformed("it must be an object")
 	}
 	var room [4]member
 	var found [4]bool // op, path, from, value
 	for _, m := range appendMembers(room[:0], item) {
-		k := slices.Index(opMembers[:], string(m.name))
+		k := slices.Index(opMembers[:], string(m.Name))
 		if k < 0 {
 			continue
 		}
 		if found[k] {
-			return malformed("it has two members %q", m.name)
+			return malformed("it has two members %q", m.Name)
 		}
 		found[k] = true
 		if k == 3 {
-			o.raw = m.value
+			o.raw = m.Value
 			continue
 		}
-		if m.value.kind() != '"' {
+		if m.Value.Kind() != '"' {
 			if k == 2 {
 				found[k] = false // it matters only where it is needed
 				continue
 			}
-			return malformed("its member %q must be a string", m.name)
+			return malformed("its member %q must be a string", m.Name)
 		}
-		*[...]*string{&o.op, &o.path, &o.from}[k] = string(m.value.unquoted())
+		*[...]*string{&o.op, &o.path, &o.from}[k] = string(m.Value.Unquoted())
 	}
 	switch {
 	case !found[0]:
@@ -153,29 +153,29 @@ func (a *applier) find(pointer string) (*node, error) {
 		walked := pointer[:len(pointer)-len(rest)]
 		var name string
 		name, rest = cutName(rest)
-		b := v.open()
+		b := v.Open()
 		switch {
 		case b == nil:
 			return nil, errScalar(walked, *v)
-		case b.list:
-			i, err := elementIndex(b, name, walked, len(b.items))
+		case b.List:
+			i, err := elementIndex(b, name, walked, len(b.Items))
 			if err != nil {
 				return nil, err
 			}
-			v = &b.items[i]
+			v = &b.Items[i]
 		default:
-			i := b.find(name)
+			i := b.Find(name)
 			if i < 0 {
 				return nil, notFound("the object at %s has no member %s", quote(walked), quote(name))
 			}
-			v = &b.members[i].value
+			v = &b.Members[i].Value
 		}
 	}
 	return v, nil
 }
 
 func errScalar(pointer string, v node) error {
-	what := map[byte]string{'"': "a string", '0': "a number", 't': "a boolean", 'f': "a boolean", 'n': "null"}[v.kind()]
+	what := map[byte]string{'"': "a string", '0': "a number", 't': "a boolean", 'f': "a boolean", 'n': "null"}[v.Kind()]
 	return notFound("what is at %s is %s, not an object or a list", quote(pointer), what)
 }
 
@@ -183,7 +183,7 @@ func errScalar(pointer string, v node) error {
 func elementIndex(b *branch, name, pointer string, end int) (int, error) {
 	i, err := index(name)
 	if err == nil && i >= end {
-		err = notFound("index %s is out of range: the list has %d", clip(name), len(b.items))
+		err = notFound("index %s is out of range: the list has %d", clip(name), len(b.Items))
 	}
 	if err != nil {
 		return 0, fmt.Errorf("in the list at %s: %w", quote(pointer), err)
@@ -201,7 +201,7 @@ func (a *applier) parent(pointer string) (b *branch, above, name string, err err
 	if err != nil {
 		return nil, "", "", err
 	}
-	if b = v.open(); b == nil {
+	if b = v.Open(); b == nil {
 		return nil, "", "", errScalar(above, *v)
 	}
 	return b, above, name, nil
@@ -216,17 +216,17 @@ func (a *applier) add(pointer string, value node) error {
 	if err != nil {
 		return err
 	}
-	if !b.list {
-		b.set(name, value)
+	if !b.List {
+		b.Set(name, value)
 		return nil
 	}
-	i := len(b.items)
+	i := len(b.Items)
 	if name != "-" {
-		if i, err = elementIndex(b, name, above, len(b.items)+1); err != nil {
+		if i, err = elementIndex(b, name, above, len(b.Items)+1); err != nil {
 			return err
 		}
 	}
-	b.items = slices.Insert(b.items, i, value)
+	b.Items = slices.Insert(b.Items, i, value)
 	return nil
 }
 
@@ -236,21 +236,21 @@ func (a *applier) remove(pointer string) (node, error) {
 	if err != nil {
 		return node{}, err
 	}
-	if b.list {
-		i, err := elementIndex(b, name, above, len(b.items))
+	if b.List {
+		i, err := elementIndex(b, name, above, len(b.Items))
 		if err != nil {
 			return node{}, err
 		}
-		v := b.items[i]
-		b.items = slices.Delete(b.items, i, i+1)
+		v := b.Items[i]
+		b.Items = slices.Delete(b.Items, i, i+1)
 		return v, nil
 	}
-	i := b.find(name)
+	i := b.Find(name)
 	if i < 0 {
 		return node{}, notFound("the object at %s has no member %s", quote(above), quote(name))
 	}
-	v := b.members[i].value
-	b.remove(i)
+	v := b.Members[i].Value
+	b.Remove(i)
 	return v, nil
 }
 
@@ -271,12 +271,12 @@ func (a *applier) copy(from, to string) error {
 	if err != nil {
 		return err
 	}
-	size, err := v.size(0)
+	size, err := v.Size(0)
 	if err != nil {
 		return err
 	}
 	if a.copied += size; a.copied > maxCopied {
 		return tooLarge("the patch copies more than %d bytes, which is too large", maxCopied)
 	}
-	return a.add(to, v.clone())
+	return a.add(to, v.Clone())
 }

@@ -27,16 +27,16 @@ func Carry(live, before, after []byte) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("patch: %w", err)
 		}
-		if docs[i] = s.root(); docs[i].kind() != '{' {
+		if docs[i] = s.Root(); docs[i].Kind() != '{' {
 			return nil, errors.New("patch: " + doc.what + " is not a JSON object")
 		}
 	}
 	newCarrier().carry(&docs[0], &docs[1], &docs[2])
-	size, err := docs[0].size(0)
+	size, err := docs[0].Size(0)
 	if err != nil {
 		return nil, fmt.Errorf("patch: %w", err)
 	}
-	out, err := docs[0].appendTo(make([]byte, 0, size), 0)
+	out, err := docs[0].AppendTo(make([]byte, 0, size), 0)
 	if err != nil {
 		return nil, fmt.Errorf("patch: %w", err)
 	}
@@ -52,47 +52,47 @@ func newCarrier() *carrier { return &carrier{newPairer()} }
 // carry changes live, or returns what is to replace it. What is not replaced stays, also if it is not there at all, as nil: a
 // program often writes the zero value of what it has not read. Objects are looked at once, however deep they are.
 func (c *carrier) carry(live, before, after *node) (_ node, replaced bool) {
-	if c.run.unchanged(before, after) {
+	if c.run.Unchanged(before, after) {
 		return node{}, false
 	}
-	if kind := after.kind(); live != nil && live.kind() == kind && before.kind() == kind {
+	if kind := after.Kind(); live != nil && live.Kind() == kind && before.Kind() == kind {
 		if kind == '{' {
 			if ascendInStep(before, after) {
 				c.inStep(live, before, after)
 			} else {
-				c.members(live.open(), before.open(), after.open())
+				c.members(live.Open(), before.Open(), after.Open())
 			}
 			return node{}, false
 		}
-		if kind == '[' && len(live.open().items) == len(before.open().items) {
-			return c.list(live.branch.items, before.branch.items, after.open().items)
+		if kind == '[' && len(live.Open().Items) == len(before.Open().Items) {
+			return c.list(live.Branch.Items, before.Branch.Items, after.Open().Items)
 		}
 	}
-	return after.written(), !c.prints.alike(before, after)
+	return after.Written(), !c.prints.alike(before, after)
 }
 
 // ascendInStep reports whether two objects have the same members in the order of their names, as an encoded map has.
 func ascendInStep(a, b *node) bool {
-	if a.branch != nil || b.branch != nil {
+	if a.Branch != nil || b.Branch != nil {
 		return false // they have been opened already
 	}
 	last := []byte(nil)
-	for x, y := a.parts(), b.parts(); ; {
-		name, left := x.next()
-		other, right := y.next()
+	for x, y := a.Parts(), b.Parts(); ; {
+		name, left := x.Next()
+		other, right := y.Next()
 		if !left || !right {
 			return left == right
 		}
-		text := name.text()
-		if !bytes.Equal(text, other.text()) || !jsonlex.IsPlain(text) {
+		text := name.Text()
+		if !bytes.Equal(text, other.Text()) || !jsonlex.IsPlain(text) {
 			return false
 		}
 		if text = text[1 : len(text)-1]; last != nil && bytes.Compare(last, text) >= 0 {
 			return false
 		}
 		last = text
-		x.next()
-		y.next()
+		x.Next()
+		y.Next()
 	}
 }
 
@@ -100,53 +100,53 @@ func ascendInStep(a, b *node) bool {
 // size then.
 func (c *carrier) inStep(live, before, after *node) {
 	var was, is node // one for all members: both are on the heap
-	x, y := before.parts(), after.parts()
+	x, y := before.Parts(), after.Parts()
 	for i := 0; ; i++ {
-		name, ok := y.next()
+		name, ok := y.Next()
 		if !ok {
 			return
 		}
-		x.next()
-		was, _ = x.next()
-		is, _ = y.next()
-		if c.run.unchanged(&was, &is) {
+		x.Next()
+		was, _ = x.Next()
+		is, _ = y.Next()
+		if c.run.Unchanged(&was, &is) {
 			continue
 		}
-		text, object := name.text(), live.open()
-		m := member{name: text[1 : len(text)-1], value: is}
+		text, object := name.Text(), live.Open()
+		m := member{Name: text[1 : len(text)-1], Value: is}
 		var there *node
-		if at := object.findFrom(i, string(m.name)); at >= 0 {
-			there = &object.members[at].value
+		if at := object.FindFrom(i, string(m.Name)); at >= 0 {
+			there = &object.Members[at].Value
 		}
 		if value, replaced := c.carry(there, &was, &is); replaced {
-			object.put(&m, value)
+			object.Put(&m, value)
 		}
 	}
 }
 
 func (c *carrier) members(live, before, after *branch) {
-	for i := range before.members {
-		if m := &before.members[i]; !m.gone && after.findFrom(i, string(m.name)) < 0 {
-			if at := live.find(string(m.name)); at >= 0 {
-				live.remove(at)
+	for i := range before.Members {
+		if m := &before.Members[i]; !m.Gone && after.FindFrom(i, string(m.Name)) < 0 {
+			if at := live.Find(string(m.Name)); at >= 0 {
+				live.Remove(at)
 			}
 		}
 	}
-	for i := range after.members {
-		m := &after.members[i]
-		if m.gone {
+	for i := range after.Members {
+		m := &after.Members[i]
+		if m.Gone {
 			continue
 		}
-		value, replaced := m.value.written(), true
-		if was := before.findFrom(i, string(m.name)); was >= 0 {
+		value, replaced := m.Value.Written(), true
+		if was := before.FindFrom(i, string(m.Name)); was >= 0 {
 			var there *node
-			if at := live.findFrom(i, string(m.name)); at >= 0 {
-				there = &live.members[at].value
+			if at := live.FindFrom(i, string(m.Name)); at >= 0 {
+				there = &live.Members[at].Value
 			}
-			value, replaced = c.carry(there, &before.members[was].value, &m.value)
+			value, replaced = c.carry(there, &before.Members[was].Value, &m.Value)
 		}
 		if replaced {
-			live.put(m, value)
+			live.Put(m, value)
 		}
 	}
 }
@@ -160,7 +160,7 @@ func (c *carrier) list(live, before, after []node) (_ node, replaced bool) {
 	c.run = run // which knows of what lies in these elements
 	for i, j := range p.from {
 		if j < 0 {
-			out[i], replaced = after[i].written(), true
+			out[i], replaced = after[i].Written(), true
 			continue
 		}
 		out[i], replaced = live[j], replaced || i != j

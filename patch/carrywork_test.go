@@ -13,7 +13,7 @@ func nodeOf(t *testing.T, text string) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := s.root()
+	root := s.Root()
 	return &root
 }
 
@@ -25,7 +25,7 @@ func TestCarryingAHostileChangeCostsNoMoreThanItsLength(t *testing.T) {
 				before, after := documents(n)
 				c := newCarrier()
 				c.carry(nodeOf(t, before), nodeOf(t, before), nodeOf(t, after))
-				return c.prints.looked + c.run.compared + c.candidates
+				return c.prints.looked + c.run.Compared + c.candidates
 			})
 		})
 	}

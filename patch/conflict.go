@@ -19,21 +19,21 @@ type conflicts struct {
 func (c *conflicts) add(at *place) { c.paths = append(c.paths, at.String()) }
 
 func (c *conflicts) objects(ours, theirs *node, s *shape, at *place) {
-	if ours.word(directivePatch) != theirs.word(directivePatch) {
+	if ours.Word(directivePatch) != theirs.Word(directivePatch) {
 		c.add(at)
 		return
 	}
-	b := theirs.open()
-	for m := range ours.open().each {
-		if i := b.find(string(m.name)); i >= 0 && !isDirective(m.name) {
-			c.values(&m.value, &b.members[i].value, s.member(m.name), at.member(m.name))
+	b := theirs.Open()
+	for m := range ours.Open().Each {
+		if i := b.Find(string(m.Name)); i >= 0 && !isDirective(m.Name) {
+			c.values(&m.Value, &b.Members[i].Value, s.member(m.Name), at.member(m.Name))
 		}
 	}
 }
 
 func (c *conflicts) values(ours, theirs *node, f field, at *place) {
-	switch kind := ours.kind(); {
-	case kind != theirs.kind():
+	switch kind := ours.Kind(); {
+	case kind != theirs.Kind():
 	case kind == '{':
 		if !f.replace {
 			c.objects(ours, theirs, f.shape, at)
@@ -51,10 +51,10 @@ func (c *conflicts) values(ours, theirs *node, f field, at *place) {
 }
 
 func (c *conflicts) items(ours, theirs *node, f field, at *place) {
-	items, list := byID(theirs.open().items, f.mergeKey), ours.open().items
+	items, list := byID(theirs.Open().Items, f.mergeKey), ours.Open().Items
 	for i := range list {
 		v := &list[i]
-		if v.kind() != '{' {
+		if v.Kind() != '{' {
 			continue
 		}
 		if other := items[idOf(v, f.mergeKey)]; other != nil {

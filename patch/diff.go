@@ -18,7 +18,7 @@ import (
 func Diff(old, new any) Patch {
 	return diff("patch.Diff", MergeType, old, new, func(from, to *node) ([]byte, bool) {
 		var d mergeDiffer
-		return d.append(nil, from.open(), to.open())
+		return d.append(nil, from.Open(), to.Open())
 	})
 }
 
@@ -55,14 +55,14 @@ func readObject(what string, v any) (*node, error) {
 		}
 	}
 	s, err := read(what, text)
-	if err == nil && s.spaces {
+	if err == nil && s.Spaces {
 		s, err = read(what, jsonlex.AppendCompact(make([]byte, 0, len(text)), text))
 	}
 	if err != nil {
 		return nil, err
 	}
-	root := s.root()
-	if root.kind() != '{' {
+	root := s.Root()
+	if root.Kind() != '{' {
 		return nil, fmt.Errorf("%s is %s, which does not encode to a JSON object", what, goType(v))
 	}
 	return &root, nil
@@ -89,40 +89,40 @@ func (d *mergeDiffer) append(dst []byte, a, b *branch) (_ []byte, changes bool) 
 		if len(dst) > start+1 {
 			dst = append(dst, ',')
 		}
-		dst = append(m.appendName(dst), ':')
+		dst = append(m.AppendName(dst), ':')
 	}
-	for i := range a.members {
-		if m := &a.members[i]; !m.gone && b.findFrom(i, string(m.name)) < 0 {
+	for i := range a.Members {
+		if m := &a.Members[i]; !m.Gone && b.FindFrom(i, string(m.Name)) < 0 {
 			begin(m)
 			dst = append(dst, "null"...)
 		}
 	}
-	for i := range b.members {
-		m := &b.members[i]
-		if m.gone {
+	for i := range b.Members {
+		m := &b.Members[i]
+		if m.Gone {
 			continue
 		}
-		j := a.findFrom(i, string(m.name))
+		j := a.FindFrom(i, string(m.Name))
 		before := len(dst)
 		switch {
 		case j < 0:
-			if m.value.kind() == 'n' {
+			if m.Value.Kind() == 'n' {
 				continue
 			}
-		case d.run.unchanged(&a.members[j].value, &m.value):
+		case d.run.Unchanged(&a.Members[j].Value, &m.Value):
 			continue
-		case a.members[j].value.kind() == '{' && m.value.kind() == '{':
+		case a.Members[j].Value.Kind() == '{' && m.Value.Kind() == '{':
 			begin(m)
-			was := &a.members[j].value
-			if dst, changes = d.append(dst, was.open(), m.value.open()); !changes {
+			was := &a.Members[j].Value
+			if dst, changes = d.append(dst, was.Open(), m.Value.Open()); !changes {
 				dst = dst[:before]
 			}
 			continue
-		case same(&a.members[j].value, &m.value):
+		case same(&a.Members[j].Value, &m.Value):
 			continue
 		}
 		begin(m)
-		dst = append(dst, m.value.text()...)
+		dst = append(dst, m.Value.Text()...)
 	}
 	return append(dst, '}'), len(dst) > start+1
 }

@@ -32,7 +32,7 @@ func DiffGuarded(old, new any) Patch {
 func diffJSON(guarded bool) func(from, to *node) ([]byte, bool) {
 	return func(from, to *node) ([]byte, bool) {
 		d := scripter{out: []byte{'['}, guarded: guarded}
-		d.members(from.open(), to.open())
+		d.members(from.Open(), to.Open())
 		if d.ops > maxOps {
 			d = scripter{out: d.out[:1], guarded: guarded}
 			d.replace(from, to)
@@ -74,9 +74,9 @@ func (d *scripter) op(name string, value *node) {
 	if value != nil {
 		d.out = append(d.out, `,"value":`...)
 		if name == "test" {
-			d.out = appendSpelled(d.out, value.text())
+			d.out = appendSpelled(d.out, value.Text())
 		} else {
-			d.out = append(d.out, value.text()...)
+			d.out = append(d.out, value.Text()...)
 		}
 	}
 	d.out = append(d.out, '}')
@@ -95,9 +95,9 @@ func (d *scripter) replace(was, is *node) {
 
 // sizeOfReplace returns how many bytes replace writes, apart from what is escaped in the path.
 func (d *scripter) sizeOfReplace(was, is *node) int {
-	size := len(`,{"op":"replace","path":"","value":}`) + len(d.path) + len(is.text())
+	size := len(`,{"op":"replace","path":"","value":}`) + len(d.path) + len(is.Text())
 	if d.guarded && !hasNullItem(was) {
-		size += len(`,{"op":"test","path":"","value":}`) + len(d.path) + len(was.text())
+		size += len(`,{"op":"test","path":"","value":}`) + len(d.path) + len(was.Text())
 	}
 	return size
 }
@@ -140,19 +140,19 @@ func (d *scripter) downTo(i int) int {
 
 // value writes what changes one value to the other.
 func (d *scripter) value(a, b *node) {
-	if d.run.unchanged(a, b) {
+	if d.run.Unchanged(a, b) {
 		return
 	}
-	kind := a.kind()
+	kind := a.Kind()
 	switch {
-	case kind == '{' && b.kind() == '{':
+	case kind == '{' && b.Kind() == '{':
 		before := d.mark()
-		d.members(a.open(), b.open())
+		d.members(a.Open(), b.Open())
 		if d.ops-before.ops > manyOps {
 			d.back(before)
 			d.replace(a, b)
 		}
-	case kind == '[' && b.kind() == '[' && len(d.path) <= longPath:
+	case kind == '[' && b.Kind() == '[' && len(d.path) <= longPath:
 		before := d.mark()
 		d.items(a, b)
 		if len(d.out)-before.out > d.sizeOfReplace(a, b) || d.ops-before.ops > manyOps {
@@ -165,23 +165,23 @@ func (d *scripter) value(a, b *node) {
 }
 
 func (d *scripter) members(a, b *branch) {
-	for i := range a.members {
-		if m := &a.members[i]; !m.gone && b.findFrom(i, string(m.name)) < 0 {
-			n := d.down(m.name)
-			d.remove(&m.value)
+	for i := range a.Members {
+		if m := &a.Members[i]; !m.Gone && b.FindFrom(i, string(m.Name)) < 0 {
+			n := d.down(m.Name)
+			d.remove(&m.Value)
 			d.path = d.path[:n]
 		}
 	}
-	for i := range b.members {
-		m := &b.members[i]
-		if m.gone {
+	for i := range b.Members {
+		m := &b.Members[i]
+		if m.Gone {
 			continue
 		}
-		n := d.down(m.name)
-		if j := a.findFrom(i, string(m.name)); j < 0 {
-			d.op("add", &m.value)
+		n := d.down(m.Name)
+		if j := a.FindFrom(i, string(m.Name)); j < 0 {
+			d.op("add", &m.Value)
 		} else {
-			d.value(&a.members[j].value, &m.value)
+			d.value(&a.Members[j].Value, &m.Value)
 		}
 		d.path = d.path[:n]
 	}
@@ -190,7 +190,7 @@ func (d *scripter) members(a, b *branch) {
 // items writes what changes one list to the other. The operations go through it from its start, so that everything before
 // the index of each is already as in b.
 func (d *scripter) items(list, with *node) {
-	a, b := list.open().items, with.open().items
+	a, b := list.Open().Items, with.Open().Items
 	pairs := align(a, b, &d.run)
 	if moves(pairs, len(a), len(b)) {
 		d.guard(list)
@@ -230,21 +230,21 @@ func moves(pairs [][2]int, a, b int) bool {
 
 // hasNullItem reports whether there is a list with null in a value.
 func hasNullItem(n *node) bool {
-	return bytes.Contains(n.text(), []byte("null")) && isNullInList(n)
+	return bytes.Contains(n.Text(), []byte("null")) && isNullInList(n)
 }
 
 func isNullInList(n *node) bool {
-	b := n.open()
+	b := n.Open()
 	if b == nil {
 		return false
 	}
-	for i := range b.items {
-		if b.items[i].kind() == 'n' || isNullInList(&b.items[i]) {
+	for i := range b.Items {
+		if b.Items[i].Kind() == 'n' || isNullInList(&b.Items[i]) {
 			return true
 		}
 	}
-	for m := range b.each {
-		if isNullInList(&m.value) {
+	for m := range b.Each {
+		if isNullInList(&m.Value) {
 			return true
 		}
 	}

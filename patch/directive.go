@@ -49,22 +49,22 @@ func mayDirect(text []byte) bool {
 // checkDirectives tells whether every directive in a patch has a value of its type. What stays of a patch after it may be
 // taken for what it says without looking.
 func checkDirectives(what string, v *node, at *place) error {
-	switch v.kind() {
+	switch v.Kind() {
 	case '[':
-		items := v.open().items
+		items := v.Open().Items
 		for i := range items {
 			if err := checkDirectives(what, &items[i], at.item(i)); err != nil {
 				return err
 			}
 		}
 	case '{':
-		for m := range v.open().each {
-			kind, of, ok := directive(m.name)
+		for m := range v.Open().Each {
+			kind, of, ok := directive(m.Name)
 			err := error(nil)
 			if ok {
-				err = checkDirective(what, kind, of, &m.value, at.member(m.name))
+				err = checkDirective(what, kind, of, &m.Value, at.member(m.Name))
 			} else {
-				err = checkDirectives(what, &m.value, at.member(m.name))
+				err = checkDirectives(what, &m.Value, at.member(m.Name))
 			}
 			if err != nil {
 				return err
@@ -77,8 +77,8 @@ func checkDirectives(what string, v *node, at *place) error {
 func checkDirective(what, kind, of string, v *node, at *place) error {
 	if kind == directivePatch {
 		word := ""
-		if v.kind() == '"' {
-			word = string(v.unquoted())
+		if v.Kind() == '"' {
+			word = string(v.Unquoted())
 		}
 		switch word {
 		case "replace", "delete":
@@ -91,19 +91,19 @@ func checkDirective(what, kind, of string, v *node, at *place) error {
 	if kind != directiveRetain && of == "" {
 		return at.fault(what, strategicErrDirective, "%s must be followed by a slash and the name of a list", kind)
 	}
-	if v.kind() != '[' {
+	if v.Kind() != '[' {
 		return at.fault(what, strategicErrDirective, "it must be a list, not %s", typeName(v))
 	}
-	items := v.open().items
+	items := v.Open().Items
 	for i := range items {
 		item := &items[i]
-		switch k := item.kind(); {
+		switch k := item.Kind(); {
 		case kind == directiveRetain && k != '"':
 			return at.item(i).fault(what, strategicErrDirective, "it must be the name of a member, not %s", typeName(item))
 		case kind == directiveOrder && k == '{':
-			for m := range item.open().each {
-				if isDirective(m.name) {
-					return at.item(i).member(m.name).fault(what, strategicErrDirective, "no directive may stand in %s", kind)
+			for m := range item.Open().Each {
+				if isDirective(m.Name) {
+					return at.item(i).member(m.Name).fault(what, strategicErrDirective, "no directive may stand in %s", kind)
 				}
 			}
 		case !isScalar(k):
@@ -116,23 +116,23 @@ func checkDirective(what, kind, of string, v *node, at *place) error {
 // refuseDirectives is for what is taken as it stands, where a server would obey no directive but keep what is around it. It
 // returns the error for the first one.
 func refuseDirectives(what string, v *node, why string, at *place) error {
-	if v.branch == nil && !mayDirect(v.text()) {
+	if v.Branch == nil && !mayDirect(v.Text()) {
 		return nil
 	}
-	switch v.kind() {
+	switch v.Kind() {
 	case '[':
-		items := v.open().items
+		items := v.Open().Items
 		for i := range items {
 			if err := refuseDirectives(what, &items[i], why, at.item(i)); err != nil {
 				return err
 			}
 		}
 	case '{':
-		for m := range v.open().each {
-			if isDirective(m.name) {
-				return at.member(m.name).fault(what, strategicErrDirective, "no directive may stand here: %s", why)
+		for m := range v.Open().Each {
+			if isDirective(m.Name) {
+				return at.member(m.Name).fault(what, strategicErrDirective, "no directive may stand here: %s", why)
 			}
-			if err := refuseDirectives(what, &m.value, why, at.member(m.name)); err != nil {
+			if err := refuseDirectives(what, &m.Value, why, at.member(m.Name)); err != nil {
 				return err
 			}
 		}
@@ -143,12 +143,12 @@ func refuseDirectives(what string, v *node, why string, at *place) error {
 // stripped returns what a patch adds where the document has nothing: without directives, and without the objects that one
 // stands in with $patch, which is told by ok. Without nulls it has no member that is null either. It leaves v alone.
 func stripped(v *node, nulls bool) (_ node, ok bool) {
-	if v.branch == nil && !mayDirect(v.text()) && (nulls || !bytes.Contains(v.text(), []byte("null"))) {
+	if v.Branch == nil && !mayDirect(v.Text()) && (nulls || !bytes.Contains(v.Text(), []byte("null"))) {
 		return *v, true
 	}
-	switch v.kind() {
+	switch v.Kind() {
 	case '[':
-		items := v.open().items
+		items := v.Open().Items
 		out := make([]node, 0, len(items))
 		for i := range items {
 			if item, ok := stripped(&items[i], nulls); ok {
@@ -157,20 +157,20 @@ func stripped(v *node, nulls bool) (_ node, ok bool) {
 		}
 		return listOf(out), true
 	case '{':
-		if _, ok := v.lookup(directivePatch); ok {
+		if _, ok := v.Lookup(directivePatch); ok {
 			return node{}, false
 		}
-		b := v.open()
-		out := &branch{members: make([]member, 0, len(b.members))}
-		for m := range b.each {
-			if isDirective(m.name) || !nulls && m.value.kind() == 'n' {
+		b := v.Open()
+		out := &branch{Members: make([]member, 0, len(b.Members))}
+		for m := range b.Each {
+			if isDirective(m.Name) || !nulls && m.Value.Kind() == 'n' {
 				continue
 			}
-			if value, ok := stripped(&m.value, nulls); ok {
-				out.members = append(out.members, member{name: m.name, raw: m.raw, value: value})
+			if value, ok := stripped(&m.Value, nulls); ok {
+				out.Members = append(out.Members, member{Name: m.Name, Raw: m.Raw, Value: value})
 			}
 		}
-		return node{branch: out}, true
+		return node{Branch: out}, true
 	}
 	return *v, true
 }
@@ -180,18 +180,18 @@ func stripped(v *node, nulls bool) (_ node, ok bool) {
 func directsNameAway(n *node) bool {
 	whole := false
 	for _, name := range [...]string{"metadata", "name"} {
-		next, said := n.lookup(name)
-		if word, ok := n.lookup(directivePatch); ok {
-			if whole = true; string(word.unquoted()) == "delete" {
+		next, said := n.Lookup(name)
+		if word, ok := n.Lookup(directivePatch); ok {
+			if whole = true; string(word.Unquoted()) == "delete" {
 				return true
 			}
 		}
-		if names, ok := n.lookup(directiveRetain); ok && !slices.ContainsFunc(names.open().items, func(item node) bool {
-			return string(item.unquoted()) == name
+		if names, ok := n.Lookup(directiveRetain); ok && !slices.ContainsFunc(names.Open().Items, func(item node) bool {
+			return string(item.Unquoted()) == name
 		}) {
 			return true
 		}
-		if !said || next.kind() != '{' {
+		if !said || next.Kind() != '{' {
 			return whole && !said
 		}
 		n = &next

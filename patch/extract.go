@@ -57,7 +57,7 @@ func extract(obj any, m FieldManager) (json.RawMessage, error) {
 			own.Add(s)
 		}
 	}
-	out := node{branch: &branch{}}
+	out := node{Branch: &branch{}}
 	for _, names := range whichObject {
 		if at, _ := locate(root, names); at != nil && !isZero(at) {
 			put(&out, names, *at)
@@ -66,17 +66,17 @@ func extract(obj any, m FieldManager) (json.RawMessage, error) {
 	if part, ok := (&namings{}).owned(root, own, others); ok {
 		out = combine(out, part)
 	}
-	return out.appendTo(nil, 0)
+	return out.AppendTo(nil, 0)
 }
 
 // combine adds the members of one object to another.
 func combine(to, from node) node {
-	for _, m := range from.branch.members {
-		at := to.branch.find(string(m.name))
-		if at >= 0 && m.value.branch != nil && to.branch.members[at].value.branch != nil {
-			combine(to.branch.members[at].value, m.value)
+	for _, m := range from.Branch.Members {
+		at := to.Branch.Find(string(m.Name))
+		if at >= 0 && m.Value.Branch != nil && to.Branch.Members[at].Value.Branch != nil {
+			combine(to.Branch.Members[at].Value, m.Value)
 		} else {
-			to.branch.set(string(m.name), m.value)
+			to.Branch.Set(string(m.Name), m.Value)
 		}
 	}
 	return to
@@ -88,40 +88,40 @@ func (k *namings) owned(n *node, s *fieldset.Set, others *fieldset.Set) (part no
 	case s == nil:
 		return node{}, false
 	case len(s.Children) > 0:
-		switch b := n.open(); {
+		switch b := n.Open(); {
 		case b == nil:
 			return node{}, false // it was an object or a list when it was applied
-		case b.list:
+		case b.List:
 			return k.ownedElements(b, s, others)
 		default:
 			return k.ownedMembers(b, s, others)
 		}
-	case n.kind() == '{' && hasParts(others):
-		return node{branch: &branch{}}, s.Self // it is not owned whole, and so was empty
+	case n.Kind() == '{' && hasParts(others):
+		return node{Branch: &branch{}}, s.Self // it is not owned whole, and so was empty
 	}
 	return *n, s.Self
 }
 
 func (k *namings) ownedMembers(b *branch, s *fieldset.Set, others *fieldset.Set) (part node, found bool) {
 	out := &branch{}
-	for i := range b.members {
-		m := b.members[i]
-		if m.gone {
+	for i := range b.Members {
+		m := b.Members[i]
+		if m.Gone {
 			continue
 		}
-		key := fieldset.Field(string(m.name))
-		if m.value, found = k.owned(&m.value, s.Child(key), others.Child(key)); found {
-			out.members = append(out.members, m)
+		key := fieldset.Field(string(m.Name))
+		if m.Value, found = k.owned(&m.Value, s.Child(key), others.Child(key)); found {
+			out.Members = append(out.Members, m)
 		}
 	}
-	return node{branch: out}, s.Self || len(out.members) > 0
+	return node{Branch: out}, s.Self || len(out.Members) > 0
 }
 
 func (k *namings) ownedElements(b *branch, s *fieldset.Set, others *fieldset.Set) (part node, found bool) {
-	out := &branch{list: true}
+	out := &branch{List: true}
 	names := k.in(s, others)
-	for i := range b.items {
-		item := &b.items[i]
+	for i := range b.Items {
+		item := &b.Items[i]
 		e := names.find(item, i)
 		if e == nil {
 			continue
@@ -130,25 +130,25 @@ func (k *namings) ownedElements(b *branch, s *fieldset.Set, others *fieldset.Set
 		if !found {
 			continue
 		}
-		if e.addKey && part.kind() == '{' {
+		if e.addKey && part.Kind() == '{' {
 			part = withKey(part, item, e.members)
 		}
-		out.items = append(out.items, part)
+		out.Items = append(out.Items, part)
 	}
-	return node{branch: out}, s.Self || len(out.items) > 0
+	return node{Branch: out}, s.Self || len(out.Items) > 0
 }
 
 // withKey adds the members that make up an element's key, without which there is no such element.
 func withKey(part node, item *node, key map[string]any) node {
-	from := item.open()
+	from := item.Open()
 	out := &branch{}
-	for i := range from.members { // in the order of the element
-		m := from.members[i]
-		if _, ok := key[string(m.name)]; ok && !m.gone {
-			out.members = append(out.members, m)
+	for i := range from.Members { // in the order of the element
+		m := from.Members[i]
+		if _, ok := key[string(m.Name)]; ok && !m.Gone {
+			out.Members = append(out.Members, m)
 		}
 	}
-	return combine(node{branch: out}, part)
+	return combine(node{Branch: out}, part)
 }
 
 // hasParts reports whether a set has anything within the place that it is about.
@@ -156,11 +156,11 @@ func hasParts(s *fieldset.Set) bool { return s != nil && len(s.Children) > 0 }
 
 // decoded returns a value as a decoder has it, with numbers as json.Number.
 func decoded(n *node) any {
-	switch n.kind() {
+	switch n.Kind() {
 	case '"':
-		return string(n.unquoted())
+		return string(n.Unquoted())
 	case '0':
-		return json.Number(n.text())
+		return json.Number(n.Text())
 	case 't':
 		return true
 	case 'f':
@@ -168,6 +168,6 @@ func decoded(n *node) any {
 	case 'n':
 		return nil
 	}
-	v, _ := parse("it", n.text())
+	v, _ := parse("it", n.Text())
 	return v
 }

@@ -22,9 +22,9 @@ func newFingerprints() *fingerprints {
 
 // of returns the fingerprint of a value, which must not change.
 func (f *fingerprints) of(n *node) uint64 {
-	kind := n.kind()
+	kind := n.Kind()
 	if kind == '{' || kind == '[' {
-		b := n.open()
+		b := n.Open()
 		print, ok := f.known[b]
 		if !ok {
 			print = f.parts(b)
@@ -34,27 +34,27 @@ func (f *fingerprints) of(n *node) uint64 {
 	}
 	f.looked++
 	if kind == '"' {
-		return f.text('"', n.unquoted())
+		return f.text('"', n.Unquoted())
 	}
-	return f.text(0, n.text())
+	return f.text(0, n.Text())
 }
 
 func (f *fingerprints) parts(b *branch) uint64 {
 	f.looked++
-	if b.list {
+	if b.List {
 		var h maphash.Hash
 		h.SetSeed(f.seed)
 		_ = h.WriteByte('[') // a Hash has no errors
-		for i := range b.items {
-			_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, f.of(&b.items[i])))
+		for i := range b.Items {
+			_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, f.of(&b.Items[i])))
 		}
 		return h.Sum64()
 	}
 	sum := uint64(0) // whatever the order
-	for m := range b.each {
-		sum += f.pair('{', f.text('"', m.name), f.of(&m.value))
+	for m := range b.Each {
+		sum += f.pair('{', f.text('"', m.Name), f.of(&m.Value))
 	}
-	return f.pair('}', sum, uint64(b.len()))
+	return f.pair('}', sum, uint64(b.Len()))
 }
 
 func (f *fingerprints) text(kind byte, text []byte) uint64 {
@@ -78,7 +78,7 @@ func (f *fingerprints) alike(a, b *node) bool { return f.of(a) == f.of(b) && ali
 
 // same is alike but for chance, for values that are compared with many others.
 func (f *fingerprints) same(a, b *node) bool {
-	if kind := a.kind(); kind != b.kind() {
+	if kind := a.Kind(); kind != b.Kind() {
 		return false
 	} else if kind != '{' && kind != '[' {
 		return alike(a, b)

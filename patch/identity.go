@@ -23,7 +23,7 @@ func (p Patch) CheckKey(key meta.Key) error {
 		return fmt.Errorf("patch: %w", err)
 	}
 	if p.mediaType != JSONType {
-		root := s.root()
+		root := s.Root()
 		err := checkPart(&root, "", key, false)
 		if err == nil && p.mediaType == StrategicType && directsNameAway(&root) {
 			err = nameMustStay(key)
@@ -59,37 +59,37 @@ func (p Patch) CheckKey(key meta.Key) error {
 func checkPart(n *node, pointer string, key meta.Key, whole bool) error {
 	switch pointer {
 	case "", "/metadata":
-		if n.kind() != '{' {
+		if n.Kind() != '{' {
 			if pointer == "" {
 				return nil // no object at all; the server says so
 			}
 			return malformed("metadata must stay an object")
 		}
-		b := n.open()
+		b := n.Open()
 		above := map[string]string{"": "metadata", "/metadata": "name"}[pointer]
-		if gone := absent; whole && b.find(above) < 0 {
+		if gone := absent; whole && b.Find(above) < 0 {
 			return checkPart(&gone, "/metadata/name", key, whole)
 		}
-		for i := range b.members {
-			if m := &b.members[i]; !m.gone {
-				if err := checkPart(&m.value, pointer+Pointer(string(m.name)), key, whole); err != nil {
+		for i := range b.Members {
+			if m := &b.Members[i]; !m.Gone {
+				if err := checkPart(&m.Value, pointer+Pointer(string(m.Name)), key, whole); err != nil {
 					return err
 				}
 			}
 		}
 	case "/metadata/uid":
-		if kind := n.kind(); kind != '"' && kind != 'n' { // null is nothing to the server, which puts it there again
+		if kind := n.Kind(); kind != '"' && kind != 'n' { // null is nothing to the server, which puts it there again
 			return malformed("metadata.uid must stay what it is, a string, which no patch can change")
 		}
 	case "/metadata/name":
-		if n.kind() != '"' || string(n.unquoted()) != key.Name {
+		if n.Kind() != '"' || string(n.Unquoted()) != key.Name {
 			return nameMustStay(key)
 		}
 	case "/metadata/namespace":
-		if n.kind() == 'n' || n.kind() == '"' && len(n.unquoted()) == 0 {
+		if n.Kind() == 'n' || n.Kind() == '"' && len(n.Unquoted()) == 0 {
 			return nil // the server puts it there again
 		}
-		if n.kind() != '"' || string(n.unquoted()) != key.Namespace {
+		if n.Kind() != '"' || string(n.Unquoted()) != key.Namespace {
 			return malformed("metadata.namespace must stay %s, which no patch can change", quote(key.Namespace))
 		}
 	}
@@ -102,24 +102,24 @@ func nameMustStay(key meta.Key) error {
 
 // sameIdentity returns an error if the change is one of what makes the object this one.
 func sameIdentity(a, b *node) error {
-	i, j := a.open().find("metadata"), b.open().find("metadata")
+	i, j := a.Open().Find("metadata"), b.Open().Find("metadata")
 	if i < 0 || j < 0 {
 		return nil
 	}
-	was, is := &a.open().members[i].value, &b.open().members[j].value
-	if was.kind() != '{' || is.kind() != '{' || bytes.Equal(was.text(), is.text()) {
+	was, is := &a.Open().Members[i].Value, &b.Open().Members[j].Value
+	if was.Kind() != '{' || is.Kind() != '{' || bytes.Equal(was.Text(), is.Text()) {
 		return nil
 	}
 	for _, name := range [...]string{"name", "namespace", "uid"} {
-		i, j := was.open().find(name), is.open().find(name)
+		i, j := was.Open().Find(name), is.Open().Find(name)
 		if i < 0 {
 			continue
 		}
-		from := was.open().members[i].value
-		if text := string(from.text()); text == `""` || text == "null" {
+		from := was.Open().Members[i].Value
+		if text := string(from.Text()); text == `""` || text == "null" {
 			continue
 		}
-		if j < 0 || !same(&from, &is.open().members[j].value) {
+		if j < 0 || !same(&from, &is.Open().Members[j].Value) {
 			return malformed("metadata.%s is not the same in old and new, and no patch can change it", name)
 		}
 	}

@@ -48,7 +48,7 @@ func readManaged(obj any) (*node, []meta.ManagedFields, error) {
 		return root, nil, err
 	}
 	var entries []meta.ManagedFields
-	if err := json.Unmarshal(at.text(), &entries); err != nil {
+	if err := json.Unmarshal(at.Text(), &entries); err != nil {
 		return nil, nil, fmt.Errorf("metadata.managedFields: %w", err)
 	}
 	return root, entries, nil
@@ -72,8 +72,8 @@ func fieldsOf(e *meta.ManagedFields) (*fieldset.Set, error) {
 // textAt returns the string at a place, empty if there is none.
 func textAt(root *node, names ...string) string {
 	at, err := locate(root, names)
-	if err != nil || at == nil || at.kind() != '"' {
+	if err != nil || at == nil || at.Kind() != '"' {
 		return ""
 	}
-	return string(at.unquoted())
+	return string(at.Unquoted())
 }

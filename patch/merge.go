@@ -15,7 +15,7 @@ func ApplyMerge(doc, mergePatch []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return merge(target.root(), change.root()).appendTo(make([]byte, 0, len(doc)+len(mergePatch)), 0)
+	return merge(target.Root(), change.Root()).AppendTo(make([]byte, 0, len(doc)+len(mergePatch)), 0)
 }
 
 // readBoth reads a document and a patch.
@@ -30,29 +30,29 @@ func readBoth(doc []byte, what string, patch []byte) (target, change *source, er
 
 // merge changes target, if that is an object, or returns what replaces it.
 func merge(target, change node) node {
-	if change.kind() != '{' {
+	if change.Kind() != '{' {
 		return change
 	}
-	if target.kind() != '{' {
-		if !bytes.Contains(change.text(), []byte("null")) {
+	if target.Kind() != '{' {
+		if !bytes.Contains(change.Text(), []byte("null")) {
 			return change
 		}
-		target = node{branch: &branch{}}
+		target = node{Branch: &branch{}}
 	}
-	object, changes := target.open(), change.open()
-	for i := range changes.members {
-		m := &changes.members[i]
-		if m.gone {
+	object, changes := target.Open(), change.Open()
+	for i := range changes.Members {
+		m := &changes.Members[i]
+		if m.Gone {
 			continue
 		}
-		at := object.find(string(m.name))
-		switch null := m.value.kind() == 'n'; {
+		at := object.Find(string(m.Name))
+		switch null := m.Value.Kind() == 'n'; {
 		case at >= 0 && null:
-			object.remove(at)
+			object.Remove(at)
 		case at >= 0:
-			object.members[at].value = merge(object.members[at].value, m.value)
+			object.Members[at].Value = merge(object.Members[at].Value, m.Value)
 		case !null:
-			object.add(member{name: m.name, raw: m.raw, value: merge(absent, m.value)})
+			object.Add(member{Name: m.Name, Raw: m.Raw, Value: merge(absent, m.Value)})
 		}
 	}
 	return target

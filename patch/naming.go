@@ -86,14 +86,14 @@ const shortElement = 256
 
 // find returns an element of a list as the set names it; nil if the set has nothing of it.
 func (n *naming) find(item *node, i int) *namedElement {
-	kind := item.kind()
-	if n.value && (kind != '{' && kind != '[' || item.from != nil && len(item.text()) <= shortElement) {
+	kind := item.Kind()
+	if n.value && (kind != '{' && kind != '[' || item.From != nil && len(item.Text()) <= shortElement) {
 		if key, err := fieldset.Value(decoded(item)); err == nil && n.elements[key] != nil {
 			return n.elements[key]
 		}
 	}
 	if len(n.names) > 0 && kind == '{' {
-		key := n.keyOf(item.open())
+		key := n.keyOf(item.Open())
 		if e := n.elements[key]; e != nil {
 			return e
 		}
@@ -110,18 +110,18 @@ func (n *naming) find(item *node, i int) *namedElement {
 // keyOf returns the key that an element of a list has by itself, empty if it has none.
 func (n *naming) keyOf(item *branch) string {
 	var key []*member
-	if len(n.names) > len(item.members) {
-		for m := range item.each {
+	if len(n.names) > len(item.Members) {
+		for m := range item.Each {
 			n.all.looks++
-			if n.names[string(m.name)] {
+			if n.names[string(m.Name)] {
 				key = append(key, m)
 			}
 		}
 	} else {
 		for name := range n.names {
 			n.all.looks++
-			if at := item.find(name); at >= 0 {
-				key = append(key, &item.members[at])
+			if at := item.Find(name); at >= 0 {
+				key = append(key, &item.Members[at])
 			}
 		}
 	}
@@ -130,10 +130,10 @@ func (n *naming) keyOf(item *branch) string {
 	}
 	members := make(map[string]any, len(key))
 	for _, m := range key {
-		if kind := m.value.kind(); kind == '{' || kind == '[' {
+		if kind := m.Value.Kind(); kind == '{' || kind == '[' {
 			return ""
 		}
-		members[string(m.name)] = decoded(&m.value)
+		members[string(m.Name)] = decoded(&m.Value)
 	}
 	text, err := fieldset.Key(members)
 	if err != nil {

@@ -8,26 +8,26 @@ import (
 
 // node is a value of JSON: as it is written in a source, or, once it has to be looked into, as a branch that can change.
 type node struct {
-	from    *source
-	at, end uint32 // where it is written in the source
-	branch  *branch
+	From    *source
+	At, End uint32 // where it is written in the source
+	Branch  *branch
 }
 
 // branch is an object or a list, whose parts are nodes.
 type branch struct {
-	list    bool
-	members []member       // of an object, with those that are gone
+	List    bool
+	Members []member       // of an object, with those that are gone
 	places  map[string]int // of its members; nil while they are few, or have been searched seldom
 	asked   int            // how often members that are not few were searched from end to end
-	items   []node         // of a list
+	Items   []node         // of a list
 }
 
 // member is a member of an object.
 type member struct {
-	name  []byte
-	raw   string // the name as it is written, if that is not the name between quotes
-	value node
-	gone  bool
+	Name  []byte
+	Raw   string // the name as it is written, if that is not the name between quotes
+	Value node
+	Gone  bool
 }
 
 // fewMembers is up to how many members an object is searched for a name from end to end.
@@ -36,17 +36,17 @@ const fewMembers = 16
 // fewSearches is how many names are searched so among many members: their places take more room than the members do.
 const fewSearches = 4
 
-func (s *source) root() node { return node{from: s, at: s.start, end: s.end} }
+func (s *source) Root() node { return node{From: s, At: s.start, End: s.end} }
 
 // kind is the first byte of the value's text, with '0' for all numbers.
-func (n node) kind() byte {
-	if n.branch != nil {
-		if n.branch.list {
+func (n node) Kind() byte {
+	if n.Branch != nil {
+		if n.Branch.List {
 			return '['
 		}
 		return '{'
 	}
-	c := n.from.text[n.at]
+	c := n.From.Text[n.At]
 	if c == '-' || jsonlex.IsDigit(c) {
 		return '0'
 	}
@@ -54,57 +54,57 @@ func (n node) kind() byte {
 }
 
 // text returns the value as it is written. It is not a branch.
-func (n node) text() []byte { return n.from.text[n.at:n.end:n.end] }
+func (n node) Text() []byte { return n.From.Text[n.At:n.End:n.End] }
 
 // span returns the text, and where it starts in its source.
-func (n node) span() (start int, text []byte) { return int(n.at), n.text() }
+func (n node) span() (start int, text []byte) { return int(n.At), n.Text() }
 
 // open returns the object or list to look into or to change; nil for anything else. Of members with one name the last
 // counts.
-func (n *node) open() *branch {
-	if n.branch != nil {
-		return n.branch
+func (n *node) Open() *branch {
+	if n.Branch != nil {
+		return n.Branch
 	}
-	kind := n.from.text[n.at]
+	kind := n.From.Text[n.At]
 	if kind != '[' && kind != '{' {
 		return nil
 	}
 	count := 0
-	for c := n.parts(); ; count++ {
-		if _, ok := c.next(); !ok {
+	for c := n.Parts(); ; count++ {
+		if _, ok := c.Next(); !ok {
 			break
 		}
 	}
 	if kind == '{' {
-		n.branch = &branch{members: appendMembers(make([]member, 0, count/2+1), *n)}
-		n.branch.unite()
-		return n.branch
+		n.Branch = &branch{Members: appendMembers(make([]member, 0, count/2+1), *n)}
+		n.Branch.unite()
+		return n.Branch
 	}
-	b := &branch{list: true, items: make([]node, 0, count+1)}
-	for c := n.parts(); ; {
-		item, ok := c.next()
+	b := &branch{List: true, Items: make([]node, 0, count+1)}
+	for c := n.Parts(); ; {
+		item, ok := c.Next()
 		if !ok {
 			break
 		}
-		b.items = append(b.items, item)
+		b.Items = append(b.Items, item)
 	}
-	n.branch = b
+	n.Branch = b
 	return b
 }
 
 // appendMembers appends the members of an object that is no branch.
 func appendMembers(members []member, n node) []member {
-	for c := n.parts(); ; {
-		name, ok := c.next()
+	for c := n.Parts(); ; {
+		name, ok := c.Next()
 		if !ok {
 			return members
 		}
-		value, _ := c.next()
-		m := member{value: value}
-		if raw := name.text(); jsonlex.IsPlain(raw) {
-			m.name = raw[1 : len(raw)-1]
+		value, _ := c.Next()
+		m := member{Value: value}
+		if raw := name.Text(); jsonlex.IsPlain(raw) {
+			m.Name = raw[1 : len(raw)-1]
 		} else {
-			m.name, m.raw = unquote(raw), string(raw)
+			m.Name, m.Raw = unquote(raw), string(raw)
 		}
 		members = append(members, m)
 	}
@@ -113,18 +113,18 @@ func appendMembers(members []member, n node) []member {
 // unite marks members as gone whose name a later one has.
 func (b *branch) unite() {
 	ascending := true
-	for i := 1; i < len(b.members) && ascending; i++ {
-		ascending = bytes.Compare(b.members[i-1].name, b.members[i].name) < 0
+	for i := 1; i < len(b.Members) && ascending; i++ {
+		ascending = bytes.Compare(b.Members[i-1].Name, b.Members[i].Name) < 0
 	}
 	switch {
 	case ascending:
-	case len(b.members) > fewMembers:
+	case len(b.Members) > fewMembers:
 		b.locate()
 	default:
-		for i := range b.members {
-			for j := i + 1; j < len(b.members); j++ {
-				if bytes.Equal(b.members[i].name, b.members[j].name) {
-					b.members[i].gone = true
+		for i := range b.Members {
+			for j := i + 1; j < len(b.Members); j++ {
+				if bytes.Equal(b.Members[i].Name, b.Members[j].Name) {
+					b.Members[i].Gone = true
 					break
 				}
 			}
@@ -134,28 +134,28 @@ func (b *branch) unite() {
 
 // locate notes the places of all members.
 func (b *branch) locate() {
-	b.places = make(map[string]int, len(b.members))
-	for i := range b.members {
-		m := &b.members[i]
-		if m.gone {
+	b.places = make(map[string]int, len(b.Members))
+	for i := range b.Members {
+		m := &b.Members[i]
+		if m.Gone {
 			continue
 		}
-		if earlier, ok := b.places[string(m.name)]; ok {
-			b.members[earlier].gone = true
+		if earlier, ok := b.places[string(m.Name)]; ok {
+			b.Members[earlier].Gone = true
 		}
-		b.places[string(m.name)] = i
+		b.places[string(m.Name)] = i
 	}
 }
 
 // find returns the place of a member, or -1.
-func (b *branch) find(name string) int { return b.findFrom(0, name) }
+func (b *branch) Find(name string) int { return b.FindFrom(0, name) }
 
 // findFrom is find that looks at a likely place first.
-func (b *branch) findFrom(likely int, name string) int {
-	if likely < len(b.members) && string(b.members[likely].name) == name && !b.members[likely].gone {
+func (b *branch) FindFrom(likely int, name string) int {
+	if likely < len(b.Members) && string(b.Members[likely].Name) == name && !b.Members[likely].Gone {
 		return likely
 	}
-	if b.places == nil && len(b.members) > fewMembers {
+	if b.places == nil && len(b.Members) > fewMembers {
 		if b.asked++; b.asked > fewSearches {
 			b.locate()
 		}
@@ -166,8 +166,8 @@ func (b *branch) findFrom(likely int, name string) int {
 		}
 		return -1
 	}
-	for i := range b.members {
-		if m := &b.members[i]; !m.gone && string(m.name) == name {
+	for i := range b.Members {
+		if m := &b.Members[i]; !m.Gone && string(m.Name) == name {
 			return i
 		}
 	}
@@ -175,32 +175,32 @@ func (b *branch) findFrom(likely int, name string) int {
 }
 
 // remove takes out the member at a place that find returned.
-func (b *branch) remove(i int) {
-	b.members[i].gone = true
-	b.members[i].value = node{}
+func (b *branch) Remove(i int) {
+	b.Members[i].Gone = true
+	b.Members[i].Value = node{}
 	if b.places != nil {
-		delete(b.places, string(b.members[i].name))
+		delete(b.places, string(b.Members[i].Name))
 	}
 }
 
 // set gives a member its value, and adds it if it is not there.
-func (b *branch) set(name string, value node) {
-	if i := b.find(name); i >= 0 {
-		b.members[i].value = value
+func (b *branch) Set(name string, value node) {
+	if i := b.Find(name); i >= 0 {
+		b.Members[i].Value = value
 		return
 	}
-	b.add(member{name: []byte(name), value: value})
+	b.Add(member{Name: []byte(name), Value: value})
 }
 
 // add adds a member that is not there.
-func (b *branch) add(m member) {
-	if m.raw == "" && needsQuoting(m.name) {
-		m.raw = string(jsonlex.AppendQuoted(nil, m.name))
+func (b *branch) Add(m member) {
+	if m.Raw == "" && needsQuoting(m.Name) {
+		m.Raw = string(jsonlex.AppendQuoted(nil, m.Name))
 	}
 	if b.places != nil {
-		b.places[string(m.name)] = len(b.members)
+		b.places[string(m.Name)] = len(b.Members)
 	}
-	b.members = append(b.members, m)
+	b.Members = append(b.Members, m)
 }
 
 // needsQuoting reports whether a name is written differently in JSON.
@@ -214,84 +214,84 @@ func needsQuoting(name []byte) bool {
 }
 
 // clone returns a copy that has nothing in common with n that can change.
-func (n node) clone() node {
-	b := n.branch
+func (n node) Clone() node {
+	b := n.Branch
 	if b == nil {
 		return n
 	}
-	c := &branch{list: b.list}
-	if b.list {
-		c.items = make([]node, len(b.items))
-		for i, item := range b.items {
-			c.items[i] = item.clone()
+	c := &branch{List: b.List}
+	if b.List {
+		c.Items = make([]node, len(b.Items))
+		for i, item := range b.Items {
+			c.Items[i] = item.Clone()
 		}
 	} else {
-		c.members = make([]member, 0, len(b.members))
-		for _, m := range b.members {
-			if !m.gone {
-				m.value = m.value.clone()
-				c.members = append(c.members, m)
+		c.Members = make([]member, 0, len(b.Members))
+		for _, m := range b.Members {
+			if !m.Gone {
+				m.Value = m.Value.Clone()
+				c.Members = append(c.Members, m)
 			}
 		}
 	}
-	return node{branch: c}
+	return node{Branch: c}
 }
 
 // size returns about how many bytes a value takes that lies within level objects and lists, and no less than it is written
 // with, or an error if it is too deep to be looked at.
-func (n node) size(level int) (int, error) {
-	b := n.branch
+func (n node) Size(level int) (int, error) {
+	b := n.Branch
 	if b == nil {
-		return len(n.text()), nil
+		return len(n.Text()), nil
 	}
 	if level >= maxLevels {
 		return 0, errResultDepth
 	}
 	total := 2
-	for _, item := range b.items {
-		size, err := item.size(level + 1)
+	for _, item := range b.Items {
+		size, err := item.Size(level + 1)
 		if err != nil {
 			return 0, err
 		}
 		total += size + 1
 	}
-	for i := range b.members {
-		m := &b.members[i]
-		if m.gone {
+	for i := range b.Members {
+		m := &b.Members[i]
+		if m.Gone {
 			continue
 		}
-		size, err := m.value.size(level + 1)
+		size, err := m.Value.Size(level + 1)
 		if err != nil {
 			return 0, err
 		}
-		total += max(len(m.name), len(m.raw)) + 4 + size
+		total += max(len(m.Name), len(m.Raw)) + 4 + size
 	}
 	return total, nil
 }
 
 // appendTo appends the value, which lies within level objects and lists. Nothing else is written with white space.
-func (n node) appendTo(dst []byte, level int) ([]byte, error) {
-	b := n.branch
+func (n node) AppendTo(dst []byte, level int) ([]byte, error) {
+	b := n.Branch
 	if b == nil {
-		if level+n.from.depth > maxLevels && level+depthOf(n.text()) > maxLevels {
+		if level+n.From.Depth > maxLevels && level+depthOf(n.Text()) > maxLevels {
 			return nil, errResultDepth
 		}
-		if n.from.spaces {
-			return jsonlex.AppendCompact(dst, n.text()), nil
+		if n.From.Spaces {
+			return jsonlex.AppendCompact(dst, n.Text()), nil
 		}
-		return append(dst, n.text()...), nil
+		return append(dst, n.Text()...), nil
 	}
 	if level >= maxLevels {
 		return nil, errResultDepth
 	}
 	var err error
-	if b.list {
+	if b.List {
 		dst = append(dst, '[')
-		for i, item := range b.items {
+		for i, item := range b.Items {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			if dst, err = item.appendTo(dst, level+1); err != nil {
+			if dst, err = item.AppendTo(dst, level+1); err != nil {
 				return nil, err
 			}
 		}
@@ -299,16 +299,16 @@ func (n node) appendTo(dst []byte, level int) ([]byte, error) {
 	}
 	dst = append(dst, '{')
 	first := true
-	for i := range b.members {
-		m := &b.members[i]
-		if m.gone {
+	for i := range b.Members {
+		m := &b.Members[i]
+		if m.Gone {
 			continue
 		}
 		if !first {
 			dst = append(dst, ',')
 		}
 		first = false
-		if dst, err = m.value.appendTo(append(m.appendName(dst), ':'), level+1); err != nil {
+		if dst, err = m.Value.AppendTo(append(m.AppendName(dst), ':'), level+1); err != nil {
 			return nil, err
 		}
 	}
@@ -317,11 +317,11 @@ func (n node) appendTo(dst []byte, level int) ([]byte, error) {
 
 var errResultDepth = describe(errBeyond, "the result is too large: it nests deeper than %d", maxLevels)
 
-func (m *member) appendName(dst []byte) []byte {
-	if m.raw != "" {
-		return append(dst, m.raw...)
+func (m *member) AppendName(dst []byte) []byte {
+	if m.Raw != "" {
+		return append(dst, m.Raw...)
 	}
-	return append(append(append(dst, '"'), m.name...), '"')
+	return append(append(append(dst, '"'), m.Name...), '"')
 }
 
 // depthOf returns how deep a well-formed text nests.

@@ -115,7 +115,7 @@ func ParseOps(jsonPatch []byte) ([]Op, error) {
 	for i, step := range steps {
 		ops[i] = step.Op
 		if step.hasValue() {
-			ops[i].value = json.RawMessage(append([]byte(nil), step.raw.text()...))
+			ops[i].value = json.RawMessage(append([]byte(nil), step.raw.Text()...))
 		}
 	}
 	return ops, nil

@@ -83,7 +83,7 @@ func overlaid(live, want any, options []OverlayOptions) (json.RawMessage, []stri
 	if err != nil {
 		return nil, nil, err
 	}
-	o := &overlay{want: wanted.from, hints: readTags(want, wanted)}
+	o := &overlay{want: wanted.From, hints: readTags(want, wanted)}
 	o.findNothing()
 	var known any
 	for _, chosen := range options {
@@ -115,29 +115,29 @@ func overlaid(live, want any, options []OverlayOptions) (json.RawMessage, []stri
 			return nil, nil, err
 		}
 	}
-	o.object(base.open(), wanted.open())
-	result, err := base.appendTo(nil, 0)
+	o.object(base.Open(), wanted.Open())
+	result, err := base.AppendTo(nil, 0)
 	return result, o.changed, err
 }
 
 // created returns what is sent where there is no object: all that is wanted, but for a status.
 func (o *overlay) created(want *node) (json.RawMessage, error) {
 	all := o.said(want)
-	if b := all.open(); b.find("status") >= 0 {
-		b.remove(b.find("status"))
+	if b := all.Open(); b.Find("status") >= 0 {
+		b.Remove(b.Find("status"))
 	}
-	return all.appendTo(nil, 0)
+	return all.AppendTo(nil, 0)
 }
 
 // text returns what a member of an object says, if that is a string.
 func text(object *node, name string) string {
-	if object.kind() != '{' {
+	if object.Kind() != '{' {
 		return ""
 	}
-	b := object.open()
-	if i := b.find(name); i >= 0 && b.members[i].value.kind() == '"' {
-		v := b.members[i].value
-		return string(v.unquoted())
+	b := object.Open()
+	if i := b.Find(name); i >= 0 && b.Members[i].Value.Kind() == '"' {
+		v := b.Members[i].Value
+		return string(v.Unquoted())
 	}
 	return ""
 }
@@ -155,11 +155,11 @@ func checkSameObject(live, want *node) error {
 	if err := compare(live, want, "", "apiVersion", "kind"); err != nil {
 		return err
 	}
-	i, j := live.open().find("metadata"), want.open().find("metadata")
+	i, j := live.Open().Find("metadata"), want.Open().Find("metadata")
 	if i < 0 || j < 0 {
 		return nil
 	}
-	return compare(&live.open().members[i].value, &want.open().members[j].value, "metadata.", "name", "namespace", "uid")
+	return compare(&live.Open().Members[i].Value, &want.Open().Members[j].Value, "metadata.", "name", "namespace", "uid")
 }
 
 // overlay is an Overlay that is being made.
@@ -195,15 +195,15 @@ func (o *overlay) object(live, want *branch) {
 	if o.is("Secret") {
 		want = textAsData(want)
 	}
-	for i := range want.members {
-		m := &want.members[i]
-		if m.gone {
+	for i := range want.Members {
+		m := &want.Members[i]
+		if m.Gone {
 			continue
 		}
-		switch name := string(m.name); {
+		switch name := string(m.Name); {
 		case name == "status":
-		case (name == "kind" || name == "apiVersion") && live.find(name) >= 0: // it is the same, or want does not say it
-		case name == "metadata" && m.value.kind() == '{':
+		case (name == "kind" || name == "apiVersion") && live.Find(name) >= 0: // it is the same, or want does not say it
+		case name == "metadata" && m.Value.Kind() == '{':
 			o.metadata(live, m)
 		default:
 			o.member(live, m, (*site)(nil).member(name))
@@ -222,28 +222,28 @@ var serverOwned = map[string]bool{
 
 func (o *overlay) metadata(live *branch, want *member) {
 	metadata := &branch{}
-	if i := live.find("metadata"); i >= 0 && live.members[i].value.kind() == '{' {
-		metadata = live.members[i].value.open()
+	if i := live.Find("metadata"); i >= 0 && live.Members[i].Value.Kind() == '{' {
+		metadata = live.Members[i].Value.Open()
 	} else {
 		defer func() {
-			if metadata.len() > 0 {
-				live.set("metadata", node{branch: metadata})
+			if metadata.Len() > 0 {
+				live.Set("metadata", node{Branch: metadata})
 			}
 		}()
 	}
-	wanted := want.value.open()
+	wanted := want.Value.Open()
 	top := (*site)(nil).member("metadata")
-	for i := range wanted.members {
-		m := &wanted.members[i]
-		name := string(m.name)
-		if m.gone || serverOwned[name] {
+	for i := range wanted.Members {
+		m := &wanted.Members[i]
+		name := string(m.Name)
+		if m.Gone || serverOwned[name] {
 			continue
 		}
 		at := top.member(name)
-		j := metadata.find(name)
+		j := metadata.Find(name)
 		united := name == "finalizers" || name == "ownerReferences"
-		if united && j >= 0 && m.value.kind() == '[' && metadata.members[j].value.kind() == '[' {
-			o.unite(&metadata.members[j].value, m.value.open(), at)
+		if united && j >= 0 && m.Value.Kind() == '[' && metadata.Members[j].Value.Kind() == '[' {
+			o.unite(&metadata.Members[j].Value, m.Value.Open(), at)
 			continue
 		}
 		o.member(metadata, m, at)
@@ -252,30 +252,30 @@ func (o *overlay) metadata(live *branch, want *member) {
 
 // textAsData returns the wanted secret with its stringData in data, where the server puts it.
 func textAsData(want *branch) *branch {
-	i := want.find("stringData")
-	if i < 0 || want.members[i].value.kind() != '{' {
+	i := want.Find("stringData")
+	if i < 0 || want.Members[i].Value.Kind() != '{' {
 		return want
 	}
 	data := &branch{}
-	if j := want.find("data"); j >= 0 && want.members[j].value.kind() == '{' {
-		data.members = append(data.members, want.members[j].value.open().members...)
+	if j := want.Find("data"); j >= 0 && want.Members[j].Value.Kind() == '{' {
+		data.Members = append(data.Members, want.Members[j].Value.Open().Members...)
 	}
-	for _, m := range want.members[i].value.open().members {
-		if m.gone || m.value.kind() == 'n' {
+	for _, m := range want.Members[i].Value.Open().Members {
+		if m.Gone || m.Value.Kind() == 'n' {
 			continue
 		}
-		if m.value.kind() == '"' {
-			m.value = encodedNode(m.value.unquoted())
+		if m.Value.Kind() == '"' {
+			m.Value = encodedNode(m.Value.Unquoted())
 		}
-		data.set(string(m.name), m.value)
+		data.Set(string(m.Name), m.Value)
 	}
 	out := &branch{}
-	for _, m := range want.members {
-		if name := string(m.name); !m.gone && name != "stringData" && name != "data" {
-			out.members = append(out.members, m)
+	for _, m := range want.Members {
+		if name := string(m.Name); !m.Gone && name != "stringData" && name != "data" {
+			out.Members = append(out.Members, m)
 		}
 	}
-	out.add(member{name: []byte("data"), value: node{branch: data}})
+	out.Add(member{Name: []byte("data"), Value: node{Branch: data}})
 	return out
 }
 
@@ -288,15 +288,15 @@ func encodedNode(text []byte) node {
 
 // member puts a member over that of live, if there is one. Its place is at.
 func (o *overlay) member(live *branch, want *member, at *site) (changed bool) {
-	i := live.find(string(want.name))
+	i := live.Find(string(want.Name))
 	if i < 0 {
-		if !o.adds(&want.value, at) {
+		if !o.adds(&want.Value, at) {
 			return false
 		}
-		live.add(member{name: want.name, raw: want.raw, value: o.said(&want.value)})
+		live.Add(member{Name: want.Name, Raw: want.Raw, Value: o.said(&want.Value)})
 		return o.note(at)
 	}
-	return o.put(&live.members[i].value, &want.value, at)
+	return o.put(&live.Members[i].Value, &want.Value, at)
 }
 
 // adds reports whether a value is to be there where live has none.
@@ -304,27 +304,27 @@ func (o *overlay) adds(want *node, at *site) bool { return !o.isUnsaid(want) && 
 
 // isUnsaid reports whether a value says nothing: it is null, or the zero of a field that leaves zeros out.
 func (o *overlay) isUnsaid(want *node) bool {
-	return want.kind() == 'n' || want.from == o.want && o.hints[want.at].unsaid
+	return want.Kind() == 'n' || want.From == o.want && o.hints[want.At].unsaid
 }
 
 // put puts a value over live's at the same place.
 func (o *overlay) put(live, want *node, at *site) (changed bool) {
-	if o.isUnsaid(want) || live.kind() == 'n' && !o.adds(want, at) {
+	if o.isUnsaid(want) || live.Kind() == 'n' && !o.adds(want, at) {
 		return false
 	}
 	if o.isVague(live, want, at) {
 		return o.note(at)
 	}
-	switch kind := want.kind(); {
-	case live.kind() == 'n':
-	case kind == '{' && live.kind() == '{':
+	switch kind := want.Kind(); {
+	case live.Kind() == 'n':
+	case kind == '{' && live.Kind() == '{':
 		if !o.isWhole(live, want, at) {
-			return o.members(live.open(), want.open(), at)
+			return o.members(live.Open(), want.Open(), at)
 		}
-		if !o.isPart(live, want, at) && o.hasMembers(live.open(), want.open(), at, true) {
+		if !o.isPart(live, want, at) && o.hasMembers(live.Open(), want.Open(), at, true) {
 			return false
 		}
-	case kind == '[' && live.kind() == '[':
+	case kind == '[' && live.Kind() == '[':
 		return o.list(live, want, at)
 	case kind != '{' && kind != '[' && o.alike(live, want, at):
 		return false
@@ -335,12 +335,12 @@ func (o *overlay) put(live, want *node, at *site) (changed bool) {
 
 func (o *overlay) members(live, want *branch, at *site) (changed bool) {
 	for _, i := range o.excluded(live, want, at) {
-		changed = o.note(at.member(string(live.members[i].name)))
-		live.remove(i)
+		changed = o.note(at.member(string(live.Members[i].Name)))
+		live.Remove(i)
 	}
-	for i := range want.members {
-		if m := &want.members[i]; !m.gone {
-			changed = o.member(live, m, at.member(string(m.name))) || changed
+	for i := range want.Members {
+		if m := &want.Members[i]; !m.Gone {
+			changed = o.member(live, m, at.member(string(m.Name))) || changed
 		}
 	}
 	return changed
@@ -349,8 +349,8 @@ func (o *overlay) members(live, want *branch, at *site) (changed bool) {
 // findNothing notes where want says nothing.
 func (o *overlay) findNothing() {
 	inString := false
-	for i := 0; i < len(o.want.text); i++ {
-		switch c := o.want.text[i]; {
+	for i := 0; i < len(o.want.Text); i++ {
+		switch c := o.want.Text[i]; {
 		case c == '"':
 			inString = !inString
 		case c == '\\':
@@ -369,24 +369,24 @@ func (o *overlay) findNothing() {
 
 // said returns a value without the members that say nothing.
 func (o *overlay) said(want *node) node {
-	if want.from != nil && want.from != o.want || want.from == o.want && want.kind() != '{' && want.kind() != '[' {
-		return want.written()
+	if want.From != nil && want.From != o.want || want.From == o.want && want.Kind() != '{' && want.Kind() != '[' {
+		return want.Written()
 	}
-	if want.from == o.want {
-		if i, _ := slices.BinarySearch(o.nothing, want.at+1); i == len(o.nothing) || o.nothing[i] >= want.end {
-			return want.written()
+	if want.From == o.want {
+		if i, _ := slices.BinarySearch(o.nothing, want.At+1); i == len(o.nothing) || o.nothing[i] >= want.End {
+			return want.Written()
 		}
 	}
-	from := want.open()
-	to := &branch{list: from.list}
-	for i := range from.items {
-		to.items = append(to.items, o.said(&from.items[i]))
+	from := want.Open()
+	to := &branch{List: from.List}
+	for i := range from.Items {
+		to.Items = append(to.Items, o.said(&from.Items[i]))
 	}
-	for _, m := range from.members {
-		if !m.gone && !o.isUnsaid(&m.value) {
-			m.value = o.said(&m.value)
-			to.members = append(to.members, m)
+	for _, m := range from.Members {
+		if !m.Gone && !o.isUnsaid(&m.Value) {
+			m.Value = o.said(&m.Value)
+			to.Members = append(to.Members, m)
 		}
 	}
-	return node{branch: to}
+	return node{Branch: to}
 }

@@ -36,7 +36,7 @@ func readAbsent(pointers []string, want *node) ([]absentPlace, error) {
 		switch {
 		case err != nil:
 			return nil, err
-		case slices.ContainsFunc(said, func(at *node) bool { return at.kind() != 'n' }):
+		case slices.ContainsFunc(said, func(at *node) bool { return at.Kind() != 'n' }):
 			return nil, malformed("absent path %s must not be wanted too", quote(pointer))
 		}
 		places = append(places, p)
@@ -50,17 +50,17 @@ func (p absentPlace) find(root *node) ([]*node, error) {
 	for _, name := range p.names {
 		var next []*node
 		for _, n := range found {
-			switch n.kind() {
+			switch n.Kind() {
 			case '{':
-				if i := n.open().find(name); i >= 0 {
-					next = append(next, &n.open().members[i].value)
+				if i := n.Open().Find(name); i >= 0 {
+					next = append(next, &n.Open().Members[i].Value)
 				}
 			case '[':
 				fits, err := elementsCalled(name, p.pointer)
 				if err != nil {
 					return nil, err
 				}
-				items := n.open().items
+				items := n.Open().Items
 				for i := range items {
 					if fits(&items[i]) {
 						next = append(next, &items[i])
@@ -76,7 +76,7 @@ func (p absentPlace) find(root *node) ([]*node, error) {
 // elementsCalled returns what tells whether an element of a list has a name such as "name=web", "port=80,protocol=TCP" or "=text".
 func elementsCalled(name, pointer string) (func(*node) bool, error) {
 	if value, ok := strings.CutPrefix(name, "="); ok {
-		return func(n *node) bool { return n.kind() != '{' && n.kind() != '[' && n.scalar() == value }, nil
+		return func(n *node) bool { return n.Kind() != '{' && n.Kind() != '[' && n.Scalar() == value }, nil
 	}
 	type pair struct{ key, value string }
 	var pairs []pair
@@ -95,11 +95,11 @@ func elementsCalled(name, pointer string) (func(*node) bool, error) {
 		}
 	}
 	return func(n *node) bool {
-		if n.kind() != '{' {
+		if n.Kind() != '{' {
 			return false
 		}
 		for _, p := range pairs {
-			if v, ok := n.lookup(p.key); !ok || v.kind() == 'n' || v.scalar() != p.value {
+			if v, ok := n.Lookup(p.key); !ok || v.Kind() == 'n' || v.Scalar() != p.value {
 				return false
 			}
 		}
@@ -117,22 +117,22 @@ func (o *overlay) takeOut(root *node, place absentPlace) error {
 	}
 	taken := false
 	for _, n := range parents {
-		switch n.kind() {
+		switch n.Kind() {
 		case '{':
-			b := n.open()
-			if i := b.find(last); i >= 0 {
-				taken = taken || b.members[i].value.kind() != 'n'
-				b.remove(i)
+			b := n.Open()
+			if i := b.Find(last); i >= 0 {
+				taken = taken || b.Members[i].Value.Kind() != 'n'
+				b.Remove(i)
 			}
 		case '[':
 			fits, err := elementsCalled(last, place.pointer)
 			if err != nil {
 				return err
 			}
-			b := n.open()
-			had := len(b.items)
-			b.items = slices.DeleteFunc(b.items, func(item node) bool { return fits(&item) })
-			taken = taken || len(b.items) < had
+			b := n.Open()
+			had := len(b.Items)
+			b.Items = slices.DeleteFunc(b.Items, func(item node) bool { return fits(&item) })
+			taken = taken || len(b.Items) < had
 		}
 	}
 	if taken && len(o.changed) < maxChanged {
@@ -173,7 +173,7 @@ func (o *overlay) ownership() *ownership {
 		return nobody
 	}
 	var entries []meta.ManagedFields
-	if json.Unmarshal(at.text(), &entries) != nil {
+	if json.Unmarshal(at.Text(), &entries) != nil {
 		return nobody
 	}
 	for i := range entries {
@@ -202,7 +202,7 @@ func (p *site) fields() []string {
 	}
 	members := make(map[string]any, len(p.keys))
 	for _, name := range p.keys {
-		if v, ok := p.item.lookup(name); ok {
+		if v, ok := p.item.Lookup(name); ok {
 			members[name] = decodedScalar(&v)
 		}
 	}
@@ -215,13 +215,13 @@ func (p *site) fields() []string {
 
 // decodedScalar returns a string, a number or a boolean as encoding/json decodes it.
 func decodedScalar(n *node) any {
-	switch n.kind() {
+	switch n.Kind() {
 	case '"':
-		return n.scalar()
+		return n.Scalar()
 	case '0':
-		return json.Number(n.scalar())
+		return json.Number(n.Scalar())
 	case 't', 'f':
-		return n.kind() == 't'
+		return n.Kind() == 't'
 	}
 	return nil
 }

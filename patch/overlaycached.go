@@ -23,7 +23,7 @@ type cachedTypes struct {
 
 // readCached reads the value that live is the JSON of.
 func readCached(v any, live *node) cachedTypes {
-	t := tagReader{cached: &cachedTypes{from: live.from, types: make(map[uint32]reflect.Type), vague: make(map[uint32]bool)}}
+	t := tagReader{cached: &cachedTypes{from: live.From, types: make(map[uint32]reflect.Type), vague: make(map[uint32]bool)}}
 	t.visit(reflect.ValueOf(v), live)
 	return *t.cached
 }
@@ -31,7 +31,7 @@ func readCached(v any, live *node) cachedTypes {
 // note keeps the type of a struct or list.
 func (c *cachedTypes) note(v reflect.Value, n *node) {
 	if c != nil {
-		c.types[n.at] = v.Type()
+		c.types[n.At] = v.Type()
 	}
 }
 
@@ -41,28 +41,28 @@ func (c *cachedTypes) field(f jsonField, v reflect.Value, n *node) {
 	case reflect.Pointer, reflect.Interface, reflect.Map, reflect.Slice: // nil where the server has nothing
 	default:
 		if !f.omits && v.IsZero() {
-			c.vague[n.at] = true
+			c.vague[n.At] = true
 		}
 	}
 }
 
 // typeOf returns the Go type of a value of live, nil if it can say all.
 func (c *cachedTypes) typeOf(n *node) reflect.Type {
-	if c.from == nil || n.from != c.from {
+	if c.from == nil || n.From != c.from {
 		return nil
 	}
-	return c.types[n.at]
+	return c.types[n.At]
 }
 
 // isVague reports whether the server may have nothing where live has a zero, so that the zero that is wanted may have to be written. If
 // members of an object are wanted, they tell.
 func (o *overlay) isVague(live, want *node, at *site) bool {
-	if o.cached.from == nil || live.from != o.cached.from || !o.cached.vague[live.at] || !o.adds(want, at) || o.among(alwaysThere, at) {
+	if o.cached.from == nil || live.From != o.cached.from || !o.cached.vague[live.At] || !o.adds(want, at) || o.among(alwaysThere, at) {
 		return false
 	}
-	if want.kind() == '{' {
-		for m := range want.open().each {
-			if !o.isUnsaid(&m.value) {
+	if want.Kind() == '{' {
+		for m := range want.Open().Each {
+			if !o.isUnsaid(&m.Value) {
 				return false
 			}
 		}
@@ -86,7 +86,7 @@ func (o *overlay) isPart(live, want *node, at *site) bool {
 			}
 			return false
 		})
-	case o.hints[want.at].whole && want.from == o.want: // no schema says what it has
+	case o.hints[want.At].whole && want.From == o.want: // no schema says what it has
 		members = ""
 	case !saysWhole(t, "matchLabels") && !saysWhole(t, "matchExpressions"): // so it is no selector
 		return false

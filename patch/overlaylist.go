@@ -10,11 +10,11 @@ func (o *overlay) list(live, want *node, at *site) (changed bool) {
 		if o.lacksKey(live, keys) {
 			return o.note(at)
 		}
-		if pairs, ok := o.pair(live.open().items, want.open().items, at, keys); ok {
+		if pairs, ok := o.pair(live.Open().Items, want.Open().Items, at, keys); ok {
 			return o.keyed(live, want, at, keys, pairs)
 		}
 	}
-	had, wanted := live.open().items, want.open().items
+	had, wanted := live.Open().Items, want.Open().Items
 	named := o.named(had, wanted, at)
 	items := make([]node, len(wanted))
 	moved := len(had) != len(wanted)
@@ -88,20 +88,20 @@ func (o *overlay) pair(live, want []node, at *site, keys []string) (pairs []int,
 
 // identity returns what tells an element of a list from the others; of a key that is left out that is its default.
 func (o *overlay) identity(item *node, at *site, keys []string) (string, bool) {
-	if item.kind() != '{' {
+	if item.Kind() != '{' {
 		return "", false
 	}
 	var id strings.Builder
 	for _, key := range keys {
-		v, ok := item.lookup(key)
-		if !ok || v.kind() == 'n' || v.kind() == '"' && len(v.scalar()) == 0 {
+		v, ok := item.Lookup(key)
+		if !ok || v.Kind() == 'n' || v.Kind() == '"' && len(v.Scalar()) == 0 {
 			value := o.defaultAt(at.element(item, keys).member(key))
 			if value == "" {
 				return "", false
 			}
 			id.WriteString(value)
 		} else {
-			id.Write(v.appendSorted(nil))
+			id.Write(v.AppendSorted(nil))
 		}
 		id.WriteByte('/')
 	}
@@ -110,7 +110,7 @@ func (o *overlay) identity(item *node, at *site, keys []string) (string, bool) {
 
 // keyed merges a list by its keys. Elements that are not wanted stay behind those that they follow in live.
 func (o *overlay) keyed(live, want *node, at *site, keys []string, pairs []int) (changed bool) {
-	had, wanted := live.open().items, want.open().items
+	had, wanted := live.Open().Items, want.Open().Items
 	paired := make([]bool, len(had))
 	for _, j := range pairs {
 		if j >= 0 {
@@ -156,30 +156,30 @@ func (o *overlay) keyed(live, want *node, at *site, keys []string, pairs []int) 
 // unite adds what a list lacks; an element is there if it is the same value, or has the same uid. Of those that want has twice the
 // last counts.
 func (o *overlay) unite(live *node, want *branch, at *site) {
-	list := live.open()
-	places := make(map[string]int, len(list.items))
-	for i := range list.items {
-		places[ownerOrValue(&list.items[i])] = i
+	list := live.Open()
+	places := make(map[string]int, len(list.Items))
+	for i := range list.Items {
+		places[ownerOrValue(&list.Items[i])] = i
 	}
-	last := make(map[string]int, len(want.items))
-	for i := range want.items {
-		item := o.said(&want.items[i])
+	last := make(map[string]int, len(want.Items))
+	for i := range want.Items {
+		item := o.said(&want.Items[i])
 		last[ownerOrValue(&item)] = i
 	}
-	for i := range want.items {
-		item := o.said(&want.items[i])
+	for i := range want.Items {
+		item := o.said(&want.Items[i])
 		id := ownerOrValue(&item)
-		if item.kind() == 'n' || last[id] != i {
+		if item.Kind() == 'n' || last[id] != i {
 			continue
 		}
 		if j, ok := places[id]; ok {
-			if item.kind() == '{' {
-				o.put(&list.items[j], &want.items[i], at.element(&want.items[i], []string{"uid"}))
+			if item.Kind() == '{' {
+				o.put(&list.Items[j], &want.Items[i], at.element(&want.Items[i], []string{"uid"}))
 			}
 			continue
 		}
-		places[id] = len(list.items)
-		list.items = append(list.items, item)
+		places[id] = len(list.Items)
+		list.Items = append(list.Items, item)
 		o.note(at)
 	}
 }
@@ -190,29 +190,29 @@ func ownerOrValue(n *node) string {
 	if uid := text(n, "uid"); uid != "" {
 		return "uid " + uid
 	}
-	return string(n.appendSorted(nil))
+	return string(n.AppendSorted(nil))
 }
 
 // has reports whether put would change nothing; with whole, live has nothing else either, apart from what a server fills in.
 func (o *overlay) has(live, want *node, at *site, whole bool) bool {
 	if o.isUnsaid(want) {
-		return !whole || live.kind() == 'n'
+		return !whole || live.Kind() == 'n'
 	}
-	if live.kind() == 'n' {
+	if live.Kind() == 'n' {
 		return !o.adds(want, at)
 	}
 	if o.isVague(live, want, at) {
 		return false
 	}
-	kind := want.kind()
+	kind := want.Kind()
 	switch {
-	case kind != live.kind() && (kind == '{' || kind == '['):
+	case kind != live.Kind() && (kind == '{' || kind == '['):
 		return false
 	case kind == '{':
 		if !whole && o.isWhole(live, want, at) {
-			return !o.isPart(live, want, at) && o.hasMembers(live.open(), want.open(), at, true)
+			return !o.isPart(live, want, at) && o.hasMembers(live.Open(), want.Open(), at, true)
 		}
-		return o.hasMembers(live.open(), want.open(), at, whole)
+		return o.hasMembers(live.Open(), want.Open(), at, whole)
 	case kind == '[':
 		return o.hasItems(live, want, at, whole)
 	}
@@ -220,7 +220,7 @@ func (o *overlay) has(live, want *node, at *site, whole bool) bool {
 }
 
 func (o *overlay) hasItems(live, want *node, at *site, whole bool) bool {
-	had, wanted := live.open().items, want.open().items
+	had, wanted := live.Open().Items, want.Open().Items
 	if keys := o.keysAt(at, want); keys != nil && !whole {
 		if o.lacksKey(live, keys) {
 			return false
@@ -249,8 +249,8 @@ func (o *overlay) hasItems(live, want *node, at *site, whole bool) bool {
 
 // hasItem is has for an element of a list, which is no member: a null is one, and a zero is what it is.
 func (o *overlay) hasItem(live, want *node, list *site, whole bool) bool {
-	if live.kind() == 'n' || want.kind() == 'n' {
-		return live.kind() == want.kind()
+	if live.Kind() == 'n' || want.Kind() == 'n' {
+		return live.Kind() == want.Kind()
 	}
 	return o.has(live, want, list.element(want, nil), whole)
 }
@@ -259,25 +259,25 @@ func (o *overlay) hasMembers(live, want *branch, at *site, whole bool) bool {
 	if len(o.excluded(live, want, at)) > 0 {
 		return false
 	}
-	for i := range want.members {
-		m := &want.members[i]
-		if m.gone || o.isUnsaid(&m.value) {
+	for i := range want.Members {
+		m := &want.Members[i]
+		if m.Gone || o.isUnsaid(&m.Value) {
 			continue
 		}
-		at := at.member(string(m.name))
-		j := live.findFrom(i, string(m.name))
-		if j < 0 && o.adds(&m.value, at) || j >= 0 && !o.has(&live.members[j].value, &m.value, at, whole) {
+		at := at.member(string(m.Name))
+		j := live.FindFrom(i, string(m.Name))
+		if j < 0 && o.adds(&m.Value, at) || j >= 0 && !o.has(&live.Members[j].Value, &m.Value, at, whole) {
 			return false
 		}
 	}
 	if !whole {
 		return true
 	}
-	for m := range live.each {
-		if i := want.find(string(m.name)); i >= 0 && !o.isUnsaid(&want.members[i].value) {
+	for m := range live.Each {
+		if i := want.Find(string(m.Name)); i >= 0 && !o.isUnsaid(&want.Members[i].Value) {
 			continue
 		}
-		if !o.isNothing(&m.value, at.member(string(m.name))) {
+		if !o.isNothing(&m.Value, at.member(string(m.Name))) {
 			return false
 		}
 	}
@@ -286,7 +286,7 @@ func (o *overlay) hasMembers(live, want *branch, at *site, whole bool) bool {
 
 // isNothing reports whether a value in an object that is replaced whole is the same as none: it is what the server has filled in, or empty.
 func (o *overlay) isNothing(live *node, at *site) bool {
-	switch kind := live.kind(); {
+	switch kind := live.Kind(); {
 	case kind == 'n':
 		return true
 	case (kind == '{' || kind == '[') && isZero(live):

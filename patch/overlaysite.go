@@ -57,8 +57,8 @@ func (p *site) pointer() string {
 		if len(p.keys) > 0 {
 			var parts []string
 			for _, key := range p.keys {
-				if v, ok := p.item.lookup(key); ok {
-					parts = append(parts, key+"="+v.scalar())
+				if v, ok := p.item.Lookup(key); ok {
+					parts = append(parts, key+"="+v.Scalar())
 				}
 			}
 			names = append(names, strings.Join(parts, ","))
@@ -74,17 +74,17 @@ func (o *overlay) alike(live, want *node, at *site) bool {
 	if same(live, want) || o.isDefault(live, want, at) {
 		return true
 	}
-	if live.kind() != '"' {
+	if live.Kind() != '"' {
 		return false
 	}
-	was := live.unquoted()
-	if want.kind() == '0' {
-		return o.isQuantity(at) && sameQuantity(string(was), string(want.text()))
+	was := live.Unquoted()
+	if want.Kind() == '0' {
+		return o.isQuantity(at) && sameQuantity(string(was), string(want.Text()))
 	}
-	if want.kind() != '"' {
+	if want.Kind() != '"' {
 		return false
 	}
-	is := want.unquoted()
+	is := want.Unquoted()
 	switch {
 	case o.isQuantity(at):
 		return sameQuantity(string(was), string(is))
@@ -286,17 +286,17 @@ var ofType = map[string]struct{ member, of string }{
 // excluded returns the members of live that cannot stay beside what want says.
 func (o *overlay) excluded(live, want *branch, at *site) (places []int) {
 	says := func(name string) bool {
-		i := want.find(name)
-		return i >= 0 && !o.isUnsaid(&want.members[i].value)
+		i := want.Find(name)
+		return i >= 0 && !o.isUnsaid(&want.Members[i].Value)
 	}
 	had := func(name string) {
-		if j := live.find(name); j >= 0 && live.members[j].value.kind() != 'n' && !says(name) {
+		if j := live.Find(name); j >= 0 && live.Members[j].Value.Kind() != 'n' && !says(name) {
 			places = append(places, j)
 		}
 	}
 	if m, ok := ofType[at.name]; ok {
-		if i := want.find("type"); i >= 0 && want.members[i].value.kind() == '"' {
-			if is := want.members[i].value; !slices.Contains([]string{"", m.of}, string(is.unquoted())) {
+		if i := want.Find("type"); i >= 0 && want.Members[i].Value.Kind() == '"' {
+			if is := want.Members[i].Value; !slices.Contains([]string{"", m.of}, string(is.Unquoted())) {
 				had(m.member)
 			}
 		}

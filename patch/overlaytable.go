@@ -200,7 +200,7 @@ func (o *overlay) defaultAt(at *site) (value string) {
 
 // keysAt returns the members that tell the elements of the list at the place apart, nil where nothing does.
 func (o *overlay) keysAt(at *site, list *node) (keys []string) {
-	if h, ok := o.hints[list.at]; ok && list.from == o.want && h.key != "" && !o.isBuiltIn(at) {
+	if h, ok := o.hints[list.At]; ok && list.From == o.want && h.key != "" && !o.isBuiltIn(at) {
 		return []string{h.key}
 	}
 	if !at.chosen && o.isBuiltIn(at) {
@@ -217,13 +217,13 @@ func (o *overlay) isWhole(live, want *node, at *site) bool {
 	if o.isBuiltIn(at) {
 		return o.among(atomicObjects, at)
 	}
-	return o.hints[want.at].whole && want.from == o.want || isSelector(live.open()) && isSelector(want.open())
+	return o.hints[want.At].whole && want.From == o.want || isSelector(live.Open()) && isSelector(want.Open())
 }
 
 // isSelector reports whether an object has no members but those of a label selector.
 func isSelector(b *branch) bool {
-	for m := range b.each {
-		if name := string(m.name); name != "matchLabels" && name != "matchExpressions" {
+	for m := range b.Each {
+		if name := string(m.Name); name != "matchLabels" && name != "matchExpressions" {
 			return false
 		}
 	}
@@ -232,13 +232,13 @@ func isSelector(b *branch) bool {
 
 // isDropped reports whether the value is the zero of a member that the server does not write where it is zero.
 func (o *overlay) isDropped(want *node, at *site) bool {
-	switch want.kind() {
+	switch want.Kind() {
 	case '[':
-		return len(want.open().items) == 0 && o.isBuiltIn(at)
+		return len(want.Open().Items) == 0 && o.isBuiltIn(at)
 	case '{':
-		return want.open().len() == 0 && o.among(droppedMaps, at)
+		return want.Open().Len() == 0 && o.among(droppedMaps, at)
 	}
-	switch string(want.text()) {
+	switch string(want.Text()) {
 	case "false":
 		return o.among(droppedFalse, at)
 	case "0":
@@ -254,7 +254,7 @@ func (o *overlay) isDefault(live, want *node, at *site) bool {
 	if at.item != nil {
 		return false
 	}
-	switch string(want.text()) {
+	switch string(want.Text()) {
 	case "false", "0", `""`:
 		return o.among(filledIn, at) || o.isDefaultValue(live, at)
 	}
@@ -271,6 +271,6 @@ func (o *overlay) isDefaultValue(live *node, at *site) bool {
 	if err != nil {
 		return false
 	}
-	n := s.root()
+	n := s.Root()
 	return same(live, &n)
 }

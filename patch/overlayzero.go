@@ -38,18 +38,18 @@ func (t *tagReader) visit(v reflect.Value, n *node) {
 	if !v.IsValid() || encodesItself(v.Type()) {
 		return
 	}
-	switch kind := n.kind(); {
+	switch kind := n.Kind(); {
 	case v.Kind() == reflect.Struct && kind == '{':
 		t.cached.note(v, n)
-		t.fields(v, n.open())
+		t.fields(v, n.Open())
 	case v.Kind() == reflect.Map && kind == '{':
 		if !mayHaveTags(v.Type().Elem()) {
 			return
 		}
-		b := n.open()
+		b := n.Open()
 		for entries := v.MapRange(); entries.Next(); {
-			if i := b.find(nameOfKey(entries.Key())); i >= 0 {
-				t.visit(entries.Value(), &b.members[i].value)
+			if i := b.Find(nameOfKey(entries.Key())); i >= 0 {
+				t.visit(entries.Value(), &b.Members[i].Value)
 			}
 		}
 	case (v.Kind() == reflect.Slice || v.Kind() == reflect.Array) && kind == '[':
@@ -57,7 +57,7 @@ func (t *tagReader) visit(v reflect.Value, n *node) {
 		if !mayHaveTags(v.Type().Elem()) {
 			return
 		}
-		if items := n.open().items; len(items) == v.Len() {
+		if items := n.Open().Items; len(items) == v.Len() {
 			for i := range items {
 				t.visit(v.Index(i), &items[i])
 			}
@@ -93,7 +93,7 @@ func nameOfKey(key reflect.Value) string {
 
 func (t *tagReader) fields(v reflect.Value, object *branch) {
 	for _, f := range jsonFields(v.Type()) {
-		i := object.find(f.name)
+		i := object.Find(f.name)
 		if i < 0 {
 			continue
 		}
@@ -101,20 +101,20 @@ func (t *tagReader) fields(v reflect.Value, object *branch) {
 		if !ok {
 			continue
 		}
-		at := &object.members[i].value
+		at := &object.Members[i].Value
 		if t.cached != nil {
 			t.cached.field(f, value, at)
 			t.visit(value, at)
 			continue
 		}
 		if f.omits && value.IsZero() {
-			t.found[at.at] = hint{unsaid: true}
+			t.found[at.At] = hint{unsaid: true}
 			continue
 		}
 		if strings.Contains(f.strategy, "replace") {
-			t.found[at.at] = hint{whole: true}
+			t.found[at.At] = hint{whole: true}
 		} else if strings.Contains(f.strategy, "merge") && f.mergeKey != "" {
-			t.found[at.at] = hint{key: f.mergeKey}
+			t.found[at.At] = hint{key: f.mergeKey}
 		}
 		t.visit(value, at)
 	}

@@ -54,7 +54,7 @@ func (p *pairing) takeSame(i, j int) bool {
 		return false
 	}
 	before, after := &p.before[j], &p.after[i]
-	if !p.run.unchanged(before, after) && !p.prints.alike(before, after) {
+	if !p.run.Unchanged(before, after) && !p.prints.alike(before, after) {
 		return false
 	}
 	p.take(i, j)
@@ -156,8 +156,8 @@ func (p *pairing) closest(v *node, left *keyed, name string) int {
 // nameOf returns what tells an element from the others in most of the API's lists of objects, or nothing.
 func nameOf(v *node) string {
 	for _, member := range [...]string{"name", "key", "type"} {
-		if name, ok := v.lookup(member); ok && name.kind() == '"' {
-			return member + " " + string(name.unquoted())
+		if name, ok := v.Lookup(member); ok && name.Kind() == '"' {
+			return member + " " + string(name.Unquoted())
 		}
 	}
 	return ""
@@ -166,16 +166,16 @@ func nameOf(v *node) string {
 // common counts the members that two objects agree on.
 func (p *pairing) common(a, b *node) int {
 	n := 0
-	if a.kind() != '{' || b.kind() != '{' {
+	if a.Kind() != '{' || b.Kind() != '{' {
 		return n
 	}
-	mine, other := a.open(), b.open()
-	for i := range mine.members {
-		m := &mine.members[i]
-		if m.gone {
+	mine, other := a.Open(), b.Open()
+	for i := range mine.Members {
+		m := &mine.Members[i]
+		if m.Gone {
 			continue
 		}
-		if at := other.findFrom(i, string(m.name)); at >= 0 && p.prints.same(&m.value, &other.members[at].value) {
+		if at := other.FindFrom(i, string(m.Name)); at >= 0 && p.prints.same(&m.Value, &other.Members[at].Value) {
 			n++
 		}
 	}

@@ -112,24 +112,24 @@ func withVersion(body []byte, version string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	root := s.root()
-	object := root.open()
-	if object == nil || object.list {
+	root := s.Root()
+	object := root.Open()
+	if object == nil || object.List {
 		return nil, errors.New("the patch must be a JSON object")
 	}
 	quoted, err := read("the version", jsonlex.AppendQuoted(nil, version))
 	if err != nil {
 		return nil, err
 	}
-	at := object.find("metadata")
+	at := object.Find("metadata")
 	if at < 0 {
-		object.set("metadata", node{branch: &branch{}})
-		at = object.find("metadata")
+		object.Set("metadata", node{Branch: &branch{}})
+		at = object.Find("metadata")
 	}
-	metadata := &object.members[at].value
-	if metadata.kind() != '{' {
+	metadata := &object.Members[at].Value
+	if metadata.Kind() != '{' {
 		return nil, errors.New("the patch's metadata must be an object")
 	}
-	metadata.open().set("resourceVersion", quoted.root())
-	return root.appendTo(make([]byte, 0, len(body)+len(version)+40), 0)
+	metadata.Open().Set("resourceVersion", quoted.Root())
+	return root.AppendTo(make([]byte, 0, len(body)+len(version)+40), 0)
 }

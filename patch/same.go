@@ -8,7 +8,7 @@ func same(a, b *node) bool { return sameBy(a, b, sameNumber) }
 
 // sameBy is same with what tells whether numbers are the same that are written differently.
 func sameBy(a, b *node, number func(a, b []byte) bool) bool {
-	return a.branch == nil && b.branch == nil && unchanged(a, b) || sameInside(a, b, number)
+	return a.Branch == nil && b.Branch == nil && unchanged(a, b) || sameInside(a, b, number)
 }
 
 // shortText is up to how many bytes the texts of parts are compared before the parts of these are: that of everything would be
@@ -17,7 +17,7 @@ const shortText = 4096
 
 // samePart is sameBy for a part of what is not written alike.
 func samePart(a, b *node, number func(a, b []byte) bool) bool {
-	if a.branch == nil && len(a.text()) <= shortText {
+	if a.Branch == nil && len(a.Text()) <= shortText {
 		return sameBy(a, b, number)
 	}
 	return sameInside(a, b, number)
@@ -25,22 +25,22 @@ func samePart(a, b *node, number func(a, b []byte) bool) bool {
 
 // sameInside is sameBy for what is not written alike, or too long to look.
 func sameInside(a, b *node, number func(a, b []byte) bool) bool {
-	kind := a.kind()
-	if kind != b.kind() {
+	kind := a.Kind()
+	if kind != b.Kind() {
 		return false
 	}
 	switch kind {
 	case '"':
-		return bytes.Equal(a.unquoted(), b.unquoted())
+		return bytes.Equal(a.Unquoted(), b.Unquoted())
 	case '0':
-		return number(a.text(), b.text())
+		return number(a.Text(), b.Text())
 	case '[':
-		if a.branch == nil && b.branch == nil {
+		if a.Branch == nil && b.Branch == nil {
 			return sameParts(a, b, number)
 		}
-		return sameItems(a.open(), b.open(), number)
+		return sameItems(a.Open(), b.Open(), number)
 	case '{':
-		return sameMembers(a.open(), b.open(), number)
+		return sameMembers(a.Open(), b.Open(), number)
 	}
 	return true // true, false and null have but one spelling, and their kinds tell them apart
 }
@@ -48,10 +48,10 @@ func sameInside(a, b *node, number func(a, b []byte) bool) bool {
 // sameParts is sameItems for lists that are not open, and stay so: a long one takes many times its length.
 func sameParts(a, b *node, number func(a, b []byte) bool) bool {
 	var mine, other node // one for all parts: both are on the heap
-	for x, y := a.parts(), b.parts(); ; {
+	for x, y := a.Parts(), b.Parts(); ; {
 		var left, same bool
-		mine, left = x.next()
-		if other, same = y.next(); !left || !same {
+		mine, left = x.Next()
+		if other, same = y.Next(); !left || !same {
 			return left == same
 		}
 		if !samePart(&mine, &other, number) {
@@ -61,11 +61,11 @@ func sameParts(a, b *node, number func(a, b []byte) bool) bool {
 }
 
 func sameItems(a, b *branch, number func(a, b []byte) bool) bool {
-	if len(a.items) != len(b.items) {
+	if len(a.Items) != len(b.Items) {
 		return false
 	}
-	for i := range a.items {
-		if !samePart(&a.items[i], &b.items[i], number) {
+	for i := range a.Items {
+		if !samePart(&a.Items[i], &b.Items[i], number) {
 			return false
 		}
 	}
@@ -73,16 +73,16 @@ func sameItems(a, b *branch, number func(a, b []byte) bool) bool {
 }
 
 func sameMembers(a, b *branch, number func(a, b []byte) bool) bool {
-	if a.len() != b.len() {
+	if a.Len() != b.Len() {
 		return false
 	}
-	for i := range a.members {
-		m := &a.members[i]
-		if m.gone {
+	for i := range a.Members {
+		m := &a.Members[i]
+		if m.Gone {
 			continue
 		}
-		j := b.findFrom(i, string(m.name))
-		if j < 0 || !samePart(&m.value, &b.members[j].value, number) {
+		j := b.FindFrom(i, string(m.Name))
+		if j < 0 || !samePart(&m.Value, &b.Members[j].Value, number) {
 			return false
 		}
 	}
@@ -90,10 +90,10 @@ func sameMembers(a, b *branch, number func(a, b []byte) bool) bool {
 }
 
 // len returns the number of members.
-func (b *branch) len() int {
+func (b *branch) Len() int {
 	n := 0
-	for i := range b.members {
-		if !b.members[i].gone {
+	for i := range b.Members {
+		if !b.Members[i].Gone {
 			n++
 		}
 	}

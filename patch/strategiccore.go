@@ -12,7 +12,7 @@ func strategicCheck(strategicPatch []byte) error {
 // parseStrategic reads a strategic merge patch, whose directives have values that they can have.
 func parseStrategic(strategicPatch []byte) (node, error) {
 	change, err := parseObject(thePatch, strategicPatch)
-	if err == nil && mayDirect(change.text()) {
+	if err == nil && mayDirect(change.Text()) {
 		err = checkDirectives(thePatch, &change, nil)
 	}
 	return change, err
@@ -31,5 +31,5 @@ func strategicApply(doc, strategicPatch []byte, s *shape) ([]byte, error) {
 	if err := (merger{}).object(&target, &change, s, nil); err != nil {
 		return nil, err
 	}
-	return target.appendTo(make([]byte, 0, len(doc)+len(strategicPatch)), 0)
+	return target.AppendTo(make([]byte, 0, len(doc)+len(strategicPatch)), 0)
 }

@@ -24,35 +24,35 @@ const (
 
 // object returns the patch from old to new, empty if there is none. With retain it says which members stay.
 func (d differ) object(old, new *node, s *shape, retain bool, at *place) (*branch, error) {
-	a, b, patch := old.open(), new.open(), &branch{}
-	for i := range b.members {
-		m := &b.members[i]
-		if m.gone {
+	a, b, patch := old.Open(), new.Open(), &branch{}
+	for i := range b.Members {
+		m := &b.Members[i]
+		if m.Gone {
 			continue
 		}
-		j := a.findFrom(i, string(m.name))
+		j := a.FindFrom(i, string(m.Name))
 		switch {
-		case j >= 0 && unchanged(&a.members[j].value, &m.value):
+		case j >= 0 && unchanged(&a.Members[j].Value, &m.Value):
 		case j >= 0:
-			if err := d.member(patch, &a.members[j].value, m, s.member(m.name), at.member(m.name)); err != nil {
+			if err := d.member(patch, &a.Members[j].Value, m, s.member(m.Name), at.member(m.Name)); err != nil {
 				return nil, err
 			}
 		case d.additions:
-			patch.add(member{name: m.name, raw: m.raw, value: m.value.written()})
+			patch.Add(member{Name: m.Name, Raw: m.Raw, Value: m.Value.Written()})
 		}
 	}
 	more := false
-	for i := range a.members {
-		m := &a.members[i]
-		if m.gone || b.findFrom(i, string(m.name)) >= 0 {
+	for i := range a.Members {
+		m := &a.Members[i]
+		if m.Gone || b.FindFrom(i, string(m.Name)) >= 0 {
 			continue
 		}
-		more = more || m.value.kind() != 'n'
+		more = more || m.Value.Kind() != 'n'
 		if d.deletions {
-			patch.add(member{name: m.name, raw: m.raw, value: absent})
+			patch.Add(member{Name: m.Name, Raw: m.Raw, Value: absent})
 		}
 	}
-	if retain && (len(patch.members) > 0 || more) {
+	if retain && (len(patch.Members) > 0 || more) {
 		d.retain(patch, b)
 	}
 	return patch, nil
@@ -61,47 +61,47 @@ func (d differ) object(old, new *node, s *shape, retain bool, at *place) (*branc
 // retain puts into the patch which members of an object stay.
 func (d differ) retain(patch, object *branch) {
 	var kept []*member
-	for m := range object.each {
-		if m.value.kind() != 'n' {
+	for m := range object.Each {
+		if m.Value.Kind() != 'n' {
 			kept = append(kept, m)
 		}
 	}
 	if len(kept) == 0 {
 		return
 	}
-	slices.SortFunc(kept, func(a, b *member) int { return bytes.Compare(a.name, b.name) })
+	slices.SortFunc(kept, func(a, b *member) int { return bytes.Compare(a.Name, b.Name) })
 	text := []byte{'['}
 	for _, m := range kept {
-		text = append(m.appendName(text), ',')
+		text = append(m.AppendName(text), ',')
 	}
 	text[len(text)-1] = ']'
-	patch.set(directiveRetain, made(text))
+	patch.Set(directiveRetain, made(text))
 }
 
 func (d differ) member(patch *branch, old *node, new *member, f field, at *place) error {
-	switch kind := new.value.kind(); {
-	case kind == '{' && old.kind() == '{' && !f.replace:
-		change, err := d.object(old, &new.value, f.shape, f.retain, at)
-		if err == nil && len(change.members) > 0 {
-			patch.add(member{name: new.name, raw: new.raw, value: node{branch: change}})
+	switch kind := new.Value.Kind(); {
+	case kind == '{' && old.Kind() == '{' && !f.replace:
+		change, err := d.object(old, &new.Value, f.shape, f.retain, at)
+		if err == nil && len(change.Members) > 0 {
+			patch.Add(member{Name: new.Name, Raw: new.Raw, Value: node{Branch: change}})
 		}
 		return err
-	case kind == '[' && old.kind() == '[' && f.merge:
+	case kind == '[' && old.Kind() == '[' && f.merge:
 		return d.list(patch, old, new, f, at)
 	}
-	if d.additions && !alike(old, &new.value) {
-		patch.add(member{name: new.name, raw: new.raw, value: new.value.written()})
+	if d.additions && !alike(old, &new.Value) {
+		patch.Add(member{Name: new.Name, Raw: new.Raw, Value: new.Value.Written()})
 	}
 	return nil
 }
 
 // list puts into the patch what leads from old to new, which are merged lists.
 func (d differ) list(patch *branch, old *node, new *member, f field, at *place) error {
-	a, b := old.open().items, new.value.open().items
+	a, b := old.Open().Items, new.Value.Open().Items
 	if len(a) == 0 && (len(b) == 0 || !d.additions) {
 		return nil
 	}
-	if alike(old, &new.value) {
+	if alike(old, &new.Value) {
 		return nil
 	}
 	k, err := sameType(d.theOld, at, a)
@@ -146,12 +146,12 @@ type listDiff struct {
 }
 
 func (l *listDiff) put(items node) {
-	l.patch.add(member{name: l.member.name, raw: l.member.raw, value: items})
+	l.patch.Add(member{Name: l.member.Name, Raw: l.member.Raw, Value: items})
 }
 
 // direct gives the list a directive.
 func (l *listDiff) direct(kind string, items node) {
-	l.patch.set(kind+"/"+string(l.member.name), items)
+	l.patch.Set(kind+"/"+string(l.member.Name), items)
 }
 
 // moved tells whether lists have other elements, or the same in another order.
@@ -230,7 +230,7 @@ func (l *listDiff) items(f field, at *place) error {
 		e := &l.after[i]
 		j := were.find(e.key)
 		if j < 0 && l.additions {
-			changes = append(changes, e.value.written())
+			changes = append(changes, e.value.Written())
 		}
 		if j < 0 || unchanged(&l.before[j].value, &e.value) {
 			continue
@@ -239,10 +239,10 @@ func (l *listDiff) items(f field, at *place) error {
 		if err != nil {
 			return err
 		}
-		if len(change.members) > 0 {
-			id, _ := e.value.lookup(f.mergeKey)
-			change.set(f.mergeKey, id)
-			changes = append(changes, node{branch: change})
+		if len(change.Members) > 0 {
+			id, _ := e.value.Lookup(f.mergeKey)
+			change.Set(f.mergeKey, id)
+			changes = append(changes, node{Branch: change})
 		}
 	}
 	if l.deletions {
@@ -260,7 +260,7 @@ func (l *listDiff) items(f field, at *place) error {
 	if ambiguous && len(changes) > 0 {
 		whole := make([]node, 0, len(l.after)+1)
 		for i := range l.after {
-			whole = append(whole, l.after[i].value.written())
+			whole = append(whole, l.after[i].value.Written())
 		}
 		l.put(listOf(append(whole, made([]byte(`{"$patch":"replace"}`)))))
 		return nil
@@ -281,8 +281,8 @@ func (l *listDiff) items(f field, at *place) error {
 
 // appendID appends an object with the merge key of another, and without its end.
 func appendID(dst []byte, item *node, mergeKey string) []byte {
-	id, _ := item.lookup(mergeKey)
-	return append(append(jsonlex.AppendQuoted(append(dst, '{'), mergeKey), ':'), id.text()...)
+	id, _ := item.Lookup(mergeKey)
+	return append(append(jsonlex.AppendQuoted(append(dst, '{'), mergeKey), ':'), id.Text()...)
 }
 
 // numbered tells the items of one key apart by how many were before them.

@@ -10,7 +10,7 @@ import (
 
 // typeName says of which type of JSON a value is.
 func typeName(v *node) string {
-	switch v.kind() {
+	switch v.Kind() {
 	case 'n':
 		return "null"
 	case 't', 'f':
@@ -30,16 +30,16 @@ func isScalar(kind byte) bool { return kind != 'n' && kind != '[' && kind != '{'
 // scalarKey returns a text that is the same for scalars that are the same value. It is what a string says behind a quote, and
 // anything else as it is written; a number in one way, whole ones digit by digit as far as int64 goes.
 func scalarKey(v *node) (key []byte, ok bool) {
-	switch v.kind() {
+	switch v.Kind() {
 	case '"':
-		if raw := v.text(); jsonlex.IsPlain(raw) {
+		if raw := v.Text(); jsonlex.IsPlain(raw) {
 			return raw[:len(raw)-1], true
 		}
-		return append([]byte{'"'}, v.unquoted()...), true
+		return append([]byte{'"'}, v.Unquoted()...), true
 	case '0':
-		return numberKey(v.text()), true
+		return numberKey(v.Text()), true
 	case 't', 'f':
-		return v.text(), true
+		return v.Text(), true
 	}
 	return nil, false
 }
@@ -77,15 +77,15 @@ func elements(what string, list []node, mergeKey string, at *place) ([]element, 
 		e := element{value: list[i], from: i}
 		id := e.value
 		if mergeKey != "" {
-			if id.kind() != '{' {
+			if id.Kind() != '{' {
 				return nil, at.item(i).fault(what, strategicErrMergedList, "it must be an object with %q, not %s", mergeKey, typeName(&id))
 			}
-			if e.marked = id.word(directivePatch); e.marked == "replace" {
+			if e.marked = id.Word(directivePatch); e.marked == "replace" {
 				out[i] = e
 				continue
 			}
 			var ok bool
-			if id, ok = id.lookup(mergeKey); !ok || id.kind() == 'n' {
+			if id, ok = id.Lookup(mergeKey); !ok || id.Kind() == 'n' {
 				return nil, at.item(i).fault(what, strategicErrMergeKey, "the item has no %q, which tells the items of this list apart", mergeKey)
 			}
 		}
@@ -179,7 +179,7 @@ func twice(list []element) bool {
 func sameType(what string, at *place, lists ...[]node) (kind byte, err error) {
 	for _, list := range lists {
 		for i := range list {
-			k := list[i].kind()
+			k := list[i].Kind()
 			if k == 'f' {
 				k = 't'
 			}

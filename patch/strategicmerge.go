@@ -15,23 +15,23 @@ const (
 
 // object changes one object as another says.
 func (m merger) object(object, patch *node, s *shape, at *place) error {
-	switch patch.word(directivePatch) {
+	switch patch.Word(directivePatch) {
 	case "delete":
-		*object = node{branch: &branch{}}
+		*object = node{Branch: &branch{}}
 		return nil
 	case "replace":
-		out := patch.open().copied()
-		out.remove(out.find(directivePatch))
-		*object = node{branch: out}
+		out := patch.Open().Copied()
+		out.Remove(out.Find(directivePatch))
+		*object = node{Branch: out}
 		return refuseDirectives(thePatch, object, "the object around it replaces the whole one", at)
 	}
-	doc, changes := object.open(), patch.open()
+	doc, changes := object.Open(), patch.Open()
 	if err := m.retain(doc, changes, at); err != nil {
 		return err
 	}
 	var ordered map[string]bool
-	for change := range changes.each {
-		if kind, of, _ := directive(change.name); kind == directiveOrder {
+	for change := range changes.Each {
+		if kind, of, _ := directive(change.Name); kind == directiveOrder {
 			if ordered == nil {
 				ordered = make(map[string]bool)
 			}
@@ -41,22 +41,22 @@ func (m merger) object(object, patch *node, s *shape, at *place) error {
 			}
 		}
 	}
-	for change := range changes.each {
-		if isDirective(change.name) || ordered[string(change.name)] {
+	for change := range changes.Each {
+		if isDirective(change.Name) || ordered[string(change.Name)] {
 			continue
 		}
-		if err := m.member(doc, change, s.member(change.name), at.member(change.name)); err != nil {
+		if err := m.member(doc, change, s.member(change.Name), at.member(change.Name)); err != nil {
 			return err
 		}
 	}
-	for change := range changes.each {
-		kind, of, _ := directive(change.name)
+	for change := range changes.Each {
+		kind, of, _ := directive(change.Name)
 		if kind != directiveDelete {
 			continue
 		}
 		if m.join {
-			doc.put(change, change.value)
-		} else if err := remove(doc, of, change.value.open().items, at.member(change.name)); err != nil {
+			doc.Put(change, change.Value)
+		} else if err := remove(doc, of, change.Value.Open().Items, at.member(change.Name)); err != nil {
 			return err
 		}
 	}
@@ -65,27 +65,27 @@ func (m merger) object(object, patch *node, s *shape, at *place) error {
 
 // retain obeys $retainKeys: the members that it does not list go.
 func (m merger) retain(doc, changes *branch, at *place) error {
-	i := changes.find(directiveRetain)
+	i := changes.Find(directiveRetain)
 	if i < 0 {
 		return nil
 	}
-	list := &changes.members[i]
+	list := &changes.Members[i]
 	if m.join {
-		doc.put(list, list.value)
+		doc.Put(list, list.Value)
 		return nil
 	}
 	retained := make(map[string]bool)
-	for _, name := range list.value.open().items {
-		retained[string(name.unquoted())] = true
+	for _, name := range list.Value.Open().Items {
+		retained[string(name.Unquoted())] = true
 	}
-	for change := range changes.each {
-		if !isDirective(change.name) && change.value.kind() != 'n' && !retained[string(change.name)] {
-			return at.member(change.name).fault(thePatch, strategicErrRetainKeys, "the patch sets it, and $retainKeys beside it does not list it")
+	for change := range changes.Each {
+		if !isDirective(change.Name) && change.Value.Kind() != 'n' && !retained[string(change.Name)] {
+			return at.member(change.Name).fault(thePatch, strategicErrRetainKeys, "the patch sets it, and $retainKeys beside it does not list it")
 		}
 	}
-	for i := range doc.members {
-		if b := &doc.members[i]; !b.gone && !retained[string(b.name)] {
-			doc.remove(i)
+	for i := range doc.Members {
+		if b := &doc.Members[i]; !b.Gone && !retained[string(b.Name)] {
+			doc.Remove(i)
 		}
 	}
 	return nil
@@ -93,43 +93,43 @@ func (m merger) retain(doc, changes *branch, at *place) error {
 
 // member changes one member of a document.
 func (m merger) member(doc *branch, change *member, f field, at *place) error {
-	value, i := &change.value, doc.find(string(change.name))
+	value, i := &change.Value, doc.Find(string(change.Name))
 	none := absent
 	old := &none
 	if i >= 0 {
-		old = &doc.members[i].value
+		old = &doc.Members[i].Value
 	}
-	switch kind := value.kind(); {
+	switch kind := value.Kind(); {
 	case kind == 'n' && m.join:
-		doc.put(change, *value)
+		doc.Put(change, *value)
 		return nil
 	case kind == 'n':
 		if i >= 0 {
-			doc.remove(i)
+			doc.Remove(i)
 		}
 		return nil
-	case kind == '{' && old.kind() == '{':
-		if f.replace && value.word(directivePatch) != "replace" {
-			*old = value.written()
+	case kind == '{' && old.Kind() == '{':
+		if f.replace && value.Word(directivePatch) != "replace" {
+			*old = value.Written()
 			return refuseDirectives(thePatch, value, "the object is replaced whole", at)
 		}
 		return m.object(old, value, f.shape, at)
 	case kind == '[':
-		if order := directiveOrder + "/" + string(change.name); m.join && replaces(value) && doc.find(order) >= 0 {
-			doc.remove(doc.find(order)) // it was for a list that is not replaced
+		if order := directiveOrder + "/" + string(change.Name); m.join && replaces(value) && doc.Find(order) >= 0 {
+			doc.Remove(doc.Find(order)) // it was for a list that is not replaced
 		}
-		if old.kind() == '[' {
+		if old.Kind() == '[' {
 			return m.list(old, value, f, at)
 		}
 	}
 	if m.join {
-		doc.put(change, *value)
+		doc.Put(change, *value)
 		return nil
 	}
 	if added, ok := stripped(value, false); ok {
-		doc.put(change, added)
+		doc.Put(change, added)
 	} else if i >= 0 {
-		doc.remove(i)
+		doc.Remove(i)
 	}
 	return nil
 }
@@ -137,13 +137,13 @@ func (m merger) member(doc *branch, change *member, f field, at *place) error {
 // list changes a list.
 func (m merger) list(list, change *node, f field, at *place) error {
 	if !f.merge {
-		*list = change.written()
+		*list = change.Written()
 		if m.join {
 			return nil
 		}
 		return refuseDirectives(thePatch, change, "the list is replaced whole", at)
 	}
-	old, add := list.open().items, change.open().items
+	old, add := list.Open().Items, change.Open().Items
 	if len(old) == 0 && len(add) == 0 {
 		return nil
 	}
@@ -212,7 +212,7 @@ func (m merger) items(live, changes []element, s *shape, at *place) (node, error
 			if err := refuseDirectives(thePatch, &e.value, "the list around it replaces the whole one", at.item(e.from)); err != nil {
 				return node{}, err
 			}
-			e.value = e.value.written()
+			e.value = e.value.Written()
 		}
 		return arrange(plain, nil, plain), nil
 	}
@@ -233,7 +233,7 @@ func (m merger) items(live, changes []element, s *shape, at *place) (node, error
 		if err := m.object(&item.value, &e.value, s, at.item(e.from)); err != nil {
 			return node{}, err
 		}
-		item.marked = item.value.word(directivePatch)
+		item.marked = item.value.Word(directivePatch)
 	}
 	return arrange(merged.list, plain, live), nil
 }
@@ -243,7 +243,7 @@ func (m merger) items(live, changes []element, s *shape, at *place) (node, error
 func (m merger) newItem(e *element, at *place) (element, error) {
 	added := *e
 	if m.join {
-		added.value = node{branch: e.value.open().copied()}
+		added.value = node{Branch: e.value.Open().Copied()}
 		return added, nil
 	}
 	if err := refusePatch(&e.value, at.item(e.from)); err != nil {
@@ -255,23 +255,23 @@ func (m merger) newItem(e *element, at *place) (element, error) {
 
 // refusePatch refuses $patch in an item that is new.
 func refusePatch(v *node, at *place) error {
-	if v.branch == nil && !mayDirect(v.text()) {
+	if v.Branch == nil && !mayDirect(v.Text()) {
 		return nil
 	}
-	switch v.kind() {
+	switch v.Kind() {
 	case '[':
-		items := v.open().items
+		items := v.Open().Items
 		for i := range items {
 			if err := refusePatch(&items[i], at.item(i)); err != nil {
 				return err
 			}
 		}
 	case '{':
-		if _, ok := v.lookup(directivePatch); ok {
+		if _, ok := v.Lookup(directivePatch); ok {
 			return at.member([]byte(directivePatch)).fault(thePatch, strategicErrDirective, "no directive may stand here: the item around it is not in the document's list")
 		}
-		for m := range v.open().each {
-			if err := refusePatch(&m.value, at.member(m.name)); err != nil {
+		for m := range v.Open().Each {
+			if err := refusePatch(&m.Value, at.member(m.Name)); err != nil {
 				return err
 			}
 		}
@@ -281,14 +281,14 @@ func refusePatch(v *node, at *place) error {
 
 // replaces tells whether a list has the item {"$patch": "replace"}.
 func replaces(list *node) bool {
-	return slices.ContainsFunc(list.open().items, func(v node) bool { return v.word(directivePatch) == "replace" })
+	return slices.ContainsFunc(list.Open().Items, func(v node) bool { return v.Word(directivePatch) == "replace" })
 }
 
 // ordered obeys $setElementOrder of the list named of, together with what the patch has for that list.
 func (m merger) ordered(doc, changes *branch, order *member, of string, f field, at *place) error {
-	orderAt, at := at.member(order.name), at.member([]byte(of))
+	orderAt, at := at.member(order.Name), at.member([]byte(of))
 	if m.join {
-		doc.put(order, order.value)
+		doc.Put(order, order.Value)
 	}
 	old, err := listOrNone(theDocument, doc, of, at)
 	if err != nil {
@@ -298,26 +298,26 @@ func (m merger) ordered(doc, changes *branch, order *member, of string, f field,
 	if err != nil {
 		return err
 	}
-	if add == nil && changes.find(of) >= 0 {
-		return at.fault(thePatch, strategicErrDirective, "it must be a list, as %s is beside it, not null", order.name)
+	if add == nil && changes.Find(of) >= 0 {
+		return at.fault(thePatch, strategicErrDirective, "it must be a list, as %s is beside it, not null", order.Name)
 	}
 	if m.join && (old != nil && replaces(old) || add != nil && replaces(add)) {
-		doc.remove(doc.find(string(order.name)))
+		doc.Remove(doc.Find(string(order.Name)))
 	}
-	words, err := elements(thePatch, order.value.open().items, f.mergeKey, orderAt)
+	words, err := elements(thePatch, order.Value.Open().Items, f.mergeKey, orderAt)
 	if err != nil {
 		return err
 	}
 	var live, change []element
 	if add != nil {
-		if change, err = elements(thePatch, add.open().items, f.mergeKey, at); err != nil {
+		if change, err = elements(thePatch, add.Open().Items, f.mergeKey, at); err != nil {
 			return err
 		}
 	}
 	if err := matches(change, words, f.mergeKey, orderAt); err != nil {
 		return err
 	}
-	isNothing := (old == nil || len(old.open().items) == 0) && (add == nil || len(add.open().items) == 0)
+	isNothing := (old == nil || len(old.Open().Items) == 0) && (add == nil || len(add.Open().Items) == 0)
 	var merged node
 	switch {
 	case old == nil && add == nil:
@@ -335,13 +335,13 @@ func (m merger) ordered(doc, changes *branch, order *member, of string, f field,
 		}
 	}
 	if m.join && replaces(&merged) {
-		doc.set(of, merged)
+		doc.Set(of, merged)
 		return nil
 	}
 	if isNothing && !m.join {
 		return orderAt.fault(thePatch, strategicErrElementOrder, "a server refuses it where the list has no items, neither in the document nor in the patch")
 	}
-	items := merged.open().items
+	items := merged.Open().Items
 	if _, err := sameType(theDocument, at, items); err != nil {
 		return err
 	}
@@ -350,11 +350,11 @@ func (m merger) ordered(doc, changes *branch, order *member, of string, f field,
 		return err
 	}
 	if old != nil {
-		if live, err = elements(theDocument, old.open().items, f.mergeKey, at); err != nil {
+		if live, err = elements(theDocument, old.Open().Items, f.mergeKey, at); err != nil {
 			return err
 		}
 	}
-	doc.set(of, arrange(list, words, takePlaces(live, change)))
+	doc.Set(of, arrange(list, words, takePlaces(live, change)))
 	return nil
 }
 
@@ -381,12 +381,12 @@ func takePlaces(live, change []element) []element {
 
 // listOrNone returns a member that is a list, and nil only if there is nothing or null.
 func listOrNone(what string, b *branch, name string, at *place) (*node, error) {
-	i := b.find(name)
-	if i < 0 || b.members[i].value.kind() == 'n' {
+	i := b.Find(name)
+	if i < 0 || b.Members[i].Value.Kind() == 'n' {
 		return nil, nil
 	}
-	v := &b.members[i].value
-	if v.kind() != '[' {
+	v := &b.Members[i].Value
+	if v.Kind() != '[' {
 		return nil, at.fault(what, strategicErrDirective, "it must be a list, as the patch has %s for it, not %s", directiveOrder, typeName(v))
 	}
 	return v, nil
@@ -421,11 +421,11 @@ func matches(change, order []element, mergeKey string, at *place) error {
 
 // remove obeys $deleteFromPrimitiveList. Where the document has no list there is nothing to remove.
 func remove(doc *branch, of string, gone []node, at *place) error {
-	i := doc.find(of)
-	if i < 0 || doc.members[i].value.kind() != '[' {
+	i := doc.Find(of)
+	if i < 0 || doc.Members[i].Value.Kind() != '[' {
 		return nil
 	}
-	list := doc.members[i].value.open().items
+	list := doc.Members[i].Value.Open().Items
 	if len(list) == 0 || len(gone) == 0 {
 		return nil
 	}
@@ -439,7 +439,7 @@ func remove(doc *branch, of string, gone []node, at *place) error {
 		key, _ := scalarKey(&gone[i])
 		dead.add(element{key: key})
 	}
-	doc.members[i].value = listOf(slices.DeleteFunc(slices.Clone(list), func(v node) bool {
+	doc.Members[i].Value = listOf(slices.DeleteFunc(slices.Clone(list), func(v node) bool {
 		key, _ := scalarKey(&v)
 		return dead.has(key)
 	}))

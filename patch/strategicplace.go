@@ -67,11 +67,11 @@ func parseObject(what string, doc []byte) (node, error) {
 	if err != nil {
 		return node{}, fmt.Errorf("patch: %w", err)
 	}
-	if source.depth > maxDepth {
+	if source.Depth > maxDepth {
 		return node{}, (*place)(nil).fault(what, errBeyond, "it is nested more than %d deep", maxDepth)
 	}
-	root := source.root()
-	if root.kind() != '{' {
+	root := source.Root()
+	if root.Kind() != '{' {
 		return node{}, fmt.Errorf("patch: %s is not a JSON object", what)
 	}
 	return root, nil

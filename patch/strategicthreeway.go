@@ -16,7 +16,7 @@ func strategicDiff(old, new []byte, s *shape) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return encoded(node{branch: change})
+	return encoded(node{Branch: change})
 }
 
 // strategicThreeWay returns the patch that brings current to what leads from original, which may be empty, to modified. With
@@ -45,8 +45,8 @@ func strategicThreeWay(original, modified, current []byte, s *shape, refuseConfl
 	if err != nil {
 		return nil, err
 	}
-	joined := node{branch: change}
-	if err := (merger{join: true}).object(&joined, &node{branch: delta}, s, nil); err != nil {
+	joined := node{Branch: change}
+	if err := (merger{join: true}).object(&joined, &node{Branch: delta}, s, nil); err != nil {
 		return nil, err
 	}
 	if refuseConflicts {
@@ -55,7 +55,7 @@ func strategicThreeWay(original, modified, current []byte, s *shape, refuseConfl
 			return nil, err
 		}
 		var c conflicts
-		c.objects(&joined, &node{branch: theirs}, s, nil)
+		c.objects(&joined, &node{Branch: theirs}, s, nil)
 		if len(c.paths) > 0 {
 			return nil, &strategicConflict{Paths: c.paths}
 		}
@@ -70,7 +70,7 @@ func readAgain(original, modified node) (*node, *node, error) {
 		what string
 		node
 	}{{theOriginal, original}, {theModified, modified}} {
-		text, err := doc.appendTo(nil, 0)
+		text, err := doc.AppendTo(nil, 0)
 		if err == nil {
 			docs[i], err = parseObject(doc.what, text)
 		}
@@ -111,7 +111,7 @@ func parseObjects(inputs ...input) ([]node, error) {
 
 // encoded returns the text of a patch that has been computed.
 func encoded(change node) ([]byte, error) {
-	body, err := change.appendTo(nil, 0)
+	body, err := change.AppendTo(nil, 0)
 	if err != nil {
 		return nil, fmt.Errorf("patch: %w", err)
 	}
@@ -121,46 +121,46 @@ func encoded(change node) ([]byte, error) {
 // prune takes out of a patch of deletions what is about objects, lists and items that the live object does not have. What is
 // wanted of them is added whole, and in what is new a server keeps directives as members, and adds what it should delete.
 func prune(change *branch, live *node, s *shape) {
-	there := live.open()
-	for i := range change.members {
-		m := &change.members[i]
-		if m.gone {
+	there := live.Open()
+	for i := range change.Members {
+		m := &change.Members[i]
+		if m.Gone {
 			continue
 		}
-		name := string(m.name)
-		_, of, directs := directive(m.name)
+		name := string(m.Name)
+		_, of, directs := directive(m.Name)
 		if directs {
 			name = of
 		}
 		live := absent
-		if j := there.find(name); j >= 0 {
-			live = there.members[j].value
+		if j := there.Find(name); j >= 0 {
+			live = there.Members[j].Value
 		}
-		f := s.member(m.name)
-		switch kind := m.value.kind(); {
+		f := s.member(m.Name)
+		switch kind := m.Value.Kind(); {
 		case kind != '{' && kind != '[' || directs && of == "":
-		case kind != live.kind():
-			change.remove(i)
+		case kind != live.Kind():
+			change.Remove(i)
 		case directs:
 		case kind == '{':
-			prune(m.value.open(), &live, f.shape)
-		case f.merge && f.mergeKey != "" && !replaces(&m.value):
-			if pruneItems(m.value.open(), &live, f); len(m.value.open().items) == 0 {
-				change.remove(i)
+			prune(m.Value.Open(), &live, f.shape)
+		case f.merge && f.mergeKey != "" && !replaces(&m.Value):
+			if pruneItems(m.Value.Open(), &live, f); len(m.Value.Open().Items) == 0 {
+				change.Remove(i)
 			}
 		}
 	}
 }
 
 func pruneItems(change *branch, live *node, f field) {
-	items := byID(live.open().items, f.mergeKey)
-	change.items = slices.DeleteFunc(change.items, func(v node) bool {
-		if _, ok := v.lookup(directivePatch); ok || v.kind() != '{' {
+	items := byID(live.Open().Items, f.mergeKey)
+	change.Items = slices.DeleteFunc(change.Items, func(v node) bool {
+		if _, ok := v.Lookup(directivePatch); ok || v.Kind() != '{' {
 			return false
 		}
 		item := items[idOf(&v, f.mergeKey)]
 		if item != nil {
-			prune(v.open(), item, f.shape.item())
+			prune(v.Open(), item, f.shape.item())
 		}
 		return item == nil
 	})
@@ -170,7 +170,7 @@ func pruneItems(change *branch, live *node, f field) {
 func byID(list []node, mergeKey string) map[string]*node {
 	items := make(map[string]*node, len(list))
 	for i := range list {
-		if list[i].kind() == '{' {
+		if list[i].Kind() == '{' {
 			items[idOf(&list[i], mergeKey)] = &list[i]
 		}
 	}
@@ -179,7 +179,7 @@ func byID(list []node, mergeKey string) map[string]*node {
 
 // idOf returns the merge key of an item, and nothing if it has none.
 func idOf(v *node, mergeKey string) string {
-	id, ok := v.lookup(mergeKey)
+	id, ok := v.Lookup(mergeKey)
 	if !ok {
 		return ""
 	}

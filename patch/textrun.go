@@ -10,24 +10,24 @@ type textRun struct {
 	startA, startB int  // from here the texts agree,
 	length         int  // for so many bytes
 	ends           bool // and no further
-	compared       int  // how many bytes were compared; a test counts them
+	Compared       int  // how many bytes were compared; a test counts them
 }
 
 // briefText is up to how many bytes texts are compared without a look at what is known.
 const briefText = 64
 
 // unchanged is what unchanged tells of two values from sources.
-func (r *textRun) unchanged(a, b *node) bool {
+func (r *textRun) Unchanged(a, b *node) bool {
 	startA, x := a.span()
 	startB, y := b.span()
 	if len(x) != len(y) {
 		return false
 	}
 	if len(x) <= briefText { // what is known of a long text is worth more
-		r.compared += len(x)
+		r.Compared += len(x)
 		return bytes.Equal(x, y)
 	}
-	if at := startA - r.startA; r.a == a.from && r.b == b.from && at == startB-r.startB && at >= 0 {
+	if at := startA - r.startA; r.a == a.From && r.b == b.From && at == startB-r.startB && at >= 0 {
 		if at+len(x) <= r.length {
 			return true
 		}
@@ -35,10 +35,10 @@ func (r *textRun) unchanged(a, b *node) bool {
 			return false
 		}
 	}
-	r.a, r.b, r.startA, r.startB = a.from, b.from, startA, startB
+	r.a, r.b, r.startA, r.startB = a.From, b.From, startA, startB
 	r.length = agreement(x, y)
 	r.ends = r.length < len(x)
-	r.compared += r.length
+	r.Compared += r.length
 	return !r.ends
 }
 

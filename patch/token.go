@@ -12,11 +12,11 @@ import (
 // and for objects and lists that are not short in an index of them: it is small next to the text, and makes them be skipped at
 // once, however much lies in them.
 type source struct {
-	text       []byte
+	Text       []byte
 	start, end uint32 // of the value
 	nests      []nest // in the order of the text
-	spaces     bool   // there is white space between tokens
-	depth      int    // of its nesting
+	Spaces     bool   // there is white space between tokens
+	Depth      int    // of its nesting
 }
 
 // nest is an object or list of at least shortNest bytes.
@@ -52,12 +52,12 @@ func tokenize(text []byte) (*source, error) {
 	if err := r.read(); err != nil {
 		return nil, err
 	}
-	return &source{text: text, start: uint32(start), end: uint32(r.end), nests: r.nests, spaces: r.spaced, depth: r.deepest}, nil
+	return &source{Text: text, start: uint32(start), end: uint32(r.end), nests: r.nests, Spaces: r.spaced, Depth: r.deepest}, nil
 }
 
 // string returns what a string says that starts there. It must not be changed: it may be part of the text.
 func (s *source) string(at uint32) []byte {
-	raw := s.text[at:stringEnd(s.text, at)]
+	raw := s.Text[at:stringEnd(s.Text, at)]
 	if inner := raw[1 : len(raw)-1]; jsonlex.IsPlain(inner) {
 		return inner
 	}
@@ -65,7 +65,7 @@ func (s *source) string(at uint32) []byte {
 }
 
 // unquoted returns what a string says. It must not be changed: it may be part of the text.
-func (n node) unquoted() []byte { return n.from.string(n.at) }
+func (n node) Unquoted() []byte { return n.From.string(n.At) }
 
 // unquote returns what a string says, in new memory.
 func unquote(raw []byte) []byte { return jsonlex.AppendUnquoted(nil, raw[1:len(raw)-1]) }
@@ -83,29 +83,29 @@ type cursor struct {
 }
 
 // parts returns a cursor before the first part of an object or list.
-func (n node) parts() cursor {
-	nests := n.from.nests
-	return cursor{n.from, n.at + 1, n.end - 1, sort.Search(len(nests), func(i int) bool { return nests[i].start > n.at })}
+func (n node) Parts() cursor {
+	nests := n.From.nests
+	return cursor{n.From, n.At + 1, n.End - 1, sort.Search(len(nests), func(i int) bool { return nests[i].start > n.At })}
 }
 
 // next moves behind the next part, and returns it.
-func (c *cursor) next() (part node, ok bool) {
-	for text := c.s.text; c.at < c.end; c.at++ {
+func (c *cursor) Next() (part node, ok bool) {
+	for text := c.s.Text; c.at < c.end; c.at++ {
 		switch text[c.at] {
 		case ' ', '\t', '\r', '\n', ',', ':':
 			continue
 		case '"':
-			part = node{from: c.s, at: c.at, end: stringEnd(text, c.at)}
+			part = node{From: c.s, At: c.at, End: stringEnd(text, c.at)}
 		case '{', '[':
-			part = node{from: c.s, at: c.at, end: c.nestEnd()}
+			part = node{From: c.s, At: c.at, End: c.nestEnd()}
 		default:
 			end := c.at + 1
 			for end < c.end && jsonlex.IsScalar(text[end]) {
 				end++
 			}
-			part = node{from: c.s, at: c.at, end: end}
+			part = node{From: c.s, At: c.at, End: end}
 		}
-		c.at = part.end
+		c.at = part.End
 		return part, true
 	}
 	return node{}, false
@@ -127,7 +127,7 @@ func (c *cursor) nestEnd() uint32 {
 	if len(left) > 0 && left[0].start == c.at {
 		return left[0].end
 	}
-	text, depth := c.s.text, 0
+	text, depth := c.s.Text, 0
 	for i := c.at; ; i++ {
 		switch text[i] {
 		case '"':

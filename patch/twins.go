@@ -15,38 +15,38 @@ type twins struct {
 // wrong with a list is left to be found by what computes the patch.
 func (t twins) objects(was, want, live *node, s *shape) (original, modified node, changed bool) {
 	original, modified = *was, *want
-	members := want.open().members
+	members := want.Open().Members
 	for i := range members {
 		m := &members[i]
-		kind := m.value.kind()
-		if m.gone || kind != '{' && kind != '[' {
+		kind := m.Value.Kind()
+		if m.Gone || kind != '{' && kind != '[' {
 			continue
 		}
-		at := live.open().findFrom(i, string(m.name))
-		if at < 0 || live.branch.members[at].value.kind() != kind {
+		at := live.Open().FindFrom(i, string(m.Name))
+		if at < 0 || live.Branch.Members[at].Value.Kind() != kind {
 			continue
 		}
-		there, f := live.branch.members[at].value, s.member(m.name)
+		there, f := live.Branch.Members[at].Value, s.member(m.Name)
 		had := made([]byte{kind, kind + 2}) // an empty one
-		if at := was.open().findFrom(i, string(m.name)); at >= 0 && was.branch.members[at].value.kind() == kind {
-			had = was.branch.members[at].value
+		if at := was.Open().FindFrom(i, string(m.Name)); at >= 0 && was.Branch.Members[at].Value.Kind() == kind {
+			had = was.Branch.Members[at].Value
 		}
 		var o, w node
 		isChanged := false
 		switch {
 		case kind == '{' && !f.replace:
-			o, w, isChanged = t.objects(&had, &m.value, &there, f.shape)
+			o, w, isChanged = t.objects(&had, &m.Value, &there, f.shape)
 		case kind == '[' && f.merge && f.mergeKey != "":
-			o, w, isChanged = t.lists(&had, &m.value, &there, f)
+			o, w, isChanged = t.lists(&had, &m.Value, &there, f)
 		}
 		if !isChanged {
 			continue
 		}
 		if !changed {
-			original, modified, changed = node{branch: was.open().copied()}, node{branch: want.open().copied()}, true
+			original, modified, changed = node{Branch: was.Open().Copied()}, node{Branch: want.Open().Copied()}, true
 		}
-		original.branch.put(m, o)
-		modified.branch.put(m, w)
+		original.Branch.Put(m, o)
+		modified.Branch.Put(m, w)
 	}
 	return original, modified, changed
 }
@@ -55,7 +55,7 @@ func (t twins) lists(was, want, live *node, f field) (original, modified node, c
 	var lists [3][]element
 	ambiguous := false
 	for i, list := range [...]*node{was, want, live} {
-		items := list.open().items
+		items := list.Open().Items
 		var err error
 		if lists[i], err = elements("", items, f.mergeKey, nil); err != nil {
 			return original, modified, false
@@ -64,7 +64,7 @@ func (t twins) lists(was, want, live *node, f field) (original, modified node, c
 	}
 	if ambiguous {
 		merged, err := t.merge(lists[0], lists[1], lists[2], f)
-		return live.written(), merged, err == nil
+		return live.Written(), merged, err == nil
 	}
 	had, there := placesOf(lists[0]), placesOf(lists[2])
 	before, after := values(pointers(lists[0])), values(pointers(lists[1]))
@@ -84,11 +84,11 @@ func (t twins) lists(was, want, live *node, f field) (original, modified node, c
 			continue
 		}
 		changed = true
-		after.branch.items[i] = w
+		after.Branch.Items[i] = w
 		if j >= 0 {
-			before.branch.items[j] = o
+			before.Branch.Items[j] = o
 		} else {
-			before.branch.items = append(before.branch.items, o)
+			before.Branch.Items = append(before.Branch.Items, o)
 		}
 	}
 	return before, after, changed
@@ -136,17 +136,17 @@ func (t twins) merge(was, want, live []element, f field) (node, error) {
 	if isAsLive := listOf(items); alike(&out, &isAsLive) {
 		return out, nil
 	}
-	grouped, err := elements("", out.branch.items, f.mergeKey, nil)
+	grouped, err := elements("", out.Branch.Items, f.mergeKey, nil)
 	return values(pointers(together(grouped, f.mergeKey))), err
 }
 
 // merged returns a live item with what leads from original to modified.
 func merged(original, modified, live *node, s *shape) (node, error) {
-	change, err := strategicThreeWay(original.text(), modified.text(), live.text(), s, false)
+	change, err := strategicThreeWay(original.Text(), modified.Text(), live.Text(), s, false)
 	if err != nil {
 		return node{}, err
 	}
-	text, err := strategicApply(live.text(), change, s)
+	text, err := strategicApply(live.Text(), change, s)
 	if err != nil {
 		return node{}, err
 	}

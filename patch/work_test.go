@@ -18,7 +18,7 @@ func rootOf(t *testing.T, text string) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := s.root()
+	root := s.Root()
 	return &root
 }
 
@@ -33,14 +33,14 @@ func TestTheDifferenceOfHostileDocumentsCostsNoMoreThanTheirLength(t *testing.T)
 			hostile.Grows(t, func(n int) int {
 				before, after := documents(n)
 				var d mergeDiffer
-				d.append(nil, rootOf(t, before).open(), rootOf(t, after).open())
-				return d.run.compared
+				d.append(nil, rootOf(t, before).Open(), rootOf(t, after).Open())
+				return d.run.Compared
 			})
 			hostile.Grows(t, func(n int) int {
 				before, after := documents(n)
 				d := scripter{}
-				d.members(rootOf(t, before).open(), rootOf(t, after).open())
-				return d.run.compared
+				d.members(rootOf(t, before).Open(), rootOf(t, after).Open())
+				return d.run.Compared
 			})
 		})
 	}
@@ -51,7 +51,7 @@ func TestTheDifferenceOfHostileDocumentsCostsNoMoreThanTheirLength(t *testing.T)
 func TestThePathsOfDeepListsAreNotWrittenAtEachLevel(t *testing.T) {
 	before, after := hostile.Changes["deep lists of two"](9000)
 	d := scripter{}
-	d.members(rootOf(t, before).open(), rootOf(t, after).open())
+	d.members(rootOf(t, before).Open(), rootOf(t, after).Open())
 	if most := 2000 * (len(before) + 4*longPath); d.written > most {
 		t.Errorf("%d bytes are written for a document of %d, want %d at most", d.written, len(before), most)
 	}
