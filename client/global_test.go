@@ -15,7 +15,7 @@ var globals = []string{
 	"client/meta.copyPlans",
 	"client/meta.ownerPlans",
 	"internal/codec.decoders",
-	"patch.structFields",
+	"internal/gotype.structFields",
 }
 
 // guarantee S20: no package has a variable that another could set, or that changes.

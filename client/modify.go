@@ -10,7 +10,7 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/jsonstream"
-	"github.com/bowline-go/bowline/patch"
+	"github.com/bowline-go/bowline/internal/patch/carry"
 )
 
 // Modify changes one object safely. It reads the object from the server, calls mutate with it, and writes the result with the
@@ -25,8 +25,9 @@ import (
 // earlier attempt had no answer. Modify stops then, because to go on could make the same change twice. If the server accepts the
 // write but the answer is cut off, Modify reads the object again and returns its state at that time.
 //
-// Modify keeps the fields of the server's object that T does not name: it makes the change to the server's JSON, as [patch.Carry]
-// says.
+// Modify keeps the fields of the server's object that T does not name, because it makes the change to the server's JSON. An element
+// of a list keeps them if it is unchanged, or has the same name, key or type as before. Any other element keeps them if it stands at
+// the same place of a list whose length has not changed.
 //
 // mutate must not change namespace, name, uid or resource version. If a resource has a status subresource, a write to the object
 // changes everything but status. If the server then leaves out a change of status, Modify returns an [*IgnoredError].
@@ -150,7 +151,7 @@ func (r Resource[T]) change(obj T, live jsonstream.Item, mutate func(T) error) (
 	if bytes.Equal(c.before, c.after) {
 		return c, nil
 	}
-	if c.body, err = patch.Carry(live.Raw, c.before, c.after); err != nil {
+	if c.body, err = carry.Change(live.Raw, c.before, c.after); err != nil {
 		return c, err
 	}
 	changed, err := jsonstream.ReadObject(bytes.NewReader(c.body), r.c.streamOptions(true))

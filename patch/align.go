@@ -1,9 +1,13 @@
 package patch
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/bowline-go/bowline/internal/patch/tree"
+)
 
 // align returns which elements of b are, in their order, those of a: pairs of indices that both ascend.
-func align(a, b []node, run *textRun) [][2]int {
+func align(a, b []tree.Node, run *tree.TextRun) [][2]int {
 	x := aligner{itemsA: a, itemsB: b, run: run, pairs: make([][2]int, 0, min(len(a), len(b))+1)} // the caller adds one
 	start, endA, endB := 0, len(a), len(b)
 	for start < endA && start < endB && x.same(start, start) {
@@ -26,8 +30,8 @@ func align(a, b []node, run *textRun) [][2]int {
 }
 
 type aligner struct {
-	itemsA, itemsB []node
-	run            *textRun
+	itemsA, itemsB []tree.Node
+	run            *tree.TextRun
 	start          int        // of the elements that are compared with many others
 	a, b           []identity // of those
 	pairs          [][2]int
@@ -103,7 +107,7 @@ type identity struct {
 	text   []byte
 }
 
-func identities(items []node) []identity {
+func identities(items []tree.Node) []identity {
 	all := make([]identity, len(items))
 	for i := range items {
 		all[i] = identityOf(&items[i])
@@ -111,7 +115,7 @@ func identities(items []node) []identity {
 	return all
 }
 
-func identityOf(n *node) identity {
+func identityOf(n *tree.Node) identity {
 	if n.Kind() == '{' {
 		b := n.Open()
 		for _, name := range [...]string{"name", "key", "type"} {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/fieldset"
+	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
 // IsApplied reports whether an object proves that this [Apply] by the manager changes nothing: the object has every value that
@@ -21,7 +22,7 @@ func (p Patch) IsApplied(obj any, m FieldManager) bool {
 	if p.err != nil || p.mediaType != ApplyType || m.Name == "" || m.Name == "kubectl" {
 		return false
 	}
-	s, err := read("the patch", p.body)
+	s, err := tree.Read("the patch", p.body)
 	if err != nil {
 		return false
 	}
@@ -65,7 +66,7 @@ func (p Patch) IsApplied(obj any, m FieldManager) bool {
 }
 
 // removeAt takes a member out of an object, if it is there.
-func removeAt(n *node, names []string) {
+func removeAt(n *tree.Node, names []string) {
 	last := len(names) - 1
 	at, err := locate(n, names[:last])
 	if err != nil || at == nil || at.Kind() != '{' {
@@ -84,7 +85,7 @@ type comparison struct {
 }
 
 // same is for the value of a member, which is at a place called name. others is what everybody else owns there.
-func (c comparison) same(name string, config, obj *node, s *fieldset.Set, others *fieldset.Set) bool {
+func (c comparison) same(name string, config, obj *tree.Node, s *fieldset.Set, others *fieldset.Set) bool {
 	if s == nil {
 		return false
 	}
@@ -95,26 +96,26 @@ func (c comparison) same(name string, config, obj *node, s *fieldset.Set, others
 		case !leaf:
 			return !s.Self && c.members(config, obj, s, others)
 		case config.Open().Len() == 0:
-			return same(config, obj) || obj.Kind() == '{' && hasParts(others) // of what is owned whole nobody owns a part
+			return tree.Same(config, obj) || obj.Kind() == '{' && hasParts(others) // of what is owned whole nobody owns a part
 		default:
-			return fieldset.OwnedWhole(c.version, name) && same(config, obj)
+			return fieldset.OwnedWhole(c.version, name) && tree.Same(config, obj)
 		}
 	case '[':
 		if !leaf {
 			return !s.Self && c.elements(config, obj, s, others)
 		}
-		return same(config, obj) // no list but one that is owned whole is in a set itself
+		return tree.Same(config, obj) // no list but one that is owned whole is in a set itself
 	}
-	return leaf && same(config, obj)
+	return leaf && tree.Same(config, obj)
 }
 
 // isUnset reports whether a value is one that a server may leave out of what it writes. An empty object that is not there may have
 // been taken away with what was in it, although its owner still has it.
-func isUnset(n *node) bool {
+func isUnset(n *tree.Node) bool {
 	return n.Kind() == 'f' || n.Kind() != '{' && isZero(n)
 }
 
-func (c comparison) members(config, obj *node, s *fieldset.Set, others *fieldset.Set) bool {
+func (c comparison) members(config, obj *tree.Node, s *fieldset.Set, others *fieldset.Set) bool {
 	if obj.Kind() != '{' {
 		return false
 	}
@@ -143,7 +144,7 @@ func (c comparison) members(config, obj *node, s *fieldset.Set, others *fieldset
 }
 
 // elements is for lists whose elements are owned one by one.
-func (c comparison) elements(config, obj *node, s *fieldset.Set, others *fieldset.Set) bool {
+func (c comparison) elements(config, obj *tree.Node, s *fieldset.Set, others *fieldset.Set) bool {
 	if obj.Kind() != '[' {
 		return false
 	}
@@ -175,9 +176,9 @@ func (c comparison) elements(config, obj *node, s *fieldset.Set, others *fieldse
 	return true
 }
 
-func (c comparison) element(config, obj *node, s *fieldset.Set, others *fieldset.Set) bool {
+func (c comparison) element(config, obj *tree.Node, s *fieldset.Set, others *fieldset.Set) bool {
 	if len(s.Children) == 0 || config.Kind() != '{' {
-		return len(s.Children) == 0 && same(config, obj)
+		return len(s.Children) == 0 && tree.Same(config, obj)
 	}
 	return c.members(config, obj, s, others)
 }

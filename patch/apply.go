@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+
+	"github.com/bowline-go/bowline/internal/gotype"
+	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
 // ApplyType is the media type of a server-side apply. Its body is JSON, which is YAML too.
@@ -27,8 +31,9 @@ const ApplyType = "application/apply-patch+yaml"
 // the version is.
 //
 // What only the server sets vanishes where it is empty and is an error where it is not: metadata.managedFields, uid, generation,
-// creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds and selfLink. A status that is empty throughout vanishes; one
-// that is not is sent, but the object itself must not be sent one: see [Patch.CheckSubresource].
+// creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds and selfLink. A status that is empty throughout vanishes. One
+// that is not is for the subresource status: a client refuses to apply it to the object itself, where a server ignores it, unless a
+// path names it.
 func Apply(v any, paths ...string) Patch {
 	p := Patch{mediaType: ApplyType}
 	root, err := readConfiguration(v, paths)
@@ -43,19 +48,17 @@ func Apply(v any, paths ...string) Patch {
 	return p
 }
 
-// CheckSubresource returns an error, which is [ErrMalformed], if the patch cannot be meant for that subresource, or for the
-// object itself where it is empty: it is an apply with a status that no path of [Apply] names, and that an object with a status
-// subresource would be sent in vain.
-func (p Patch) CheckSubresource(name string) error {
-	if name == "" && p.status {
-		return malformed("status must be left out of a configuration of the object itself; " +
-			"apply it to the subresource status, or name /status in the paths of patch.Apply")
+// Inside is for package client. Only packages of this module can use its result.
+func (p Patch) Inside() inside.Patch {
+	if !p.status {
+		return inside.Patch{}
 	}
-	return nil
+	return inside.Patch{OnObject: malformed("status must be left out of a configuration of the object itself; " +
+		"apply it to the subresource status, or name /status in the paths of patch.Apply")}
 }
 
 // readConfiguration returns what v encodes to, or as much of it as the paths name.
-func readConfiguration(v any, paths []string) (*node, error) {
+func readConfiguration(v any, paths []string) (*tree.Node, error) {
 	root, err := readObject("the configuration", v)
 	if err != nil {
 		return nil, err
@@ -107,9 +110,9 @@ func (s selection) add(names []string) {
 }
 
 // of returns the chosen parts of an object or list, which has them.
-func (s selection) of(n *node) node {
+func (s selection) of(n *tree.Node) tree.Node {
 	from := n.Open()
-	to := &branch{List: from.List}
+	to := &tree.Branch{List: from.List}
 	for i := range from.Items {
 		if part, ok := s[fmt.Sprint(i)]; ok {
 			to.Items = append(to.Items, part.part(&from.Items[i]))
@@ -122,10 +125,10 @@ func (s selection) of(n *node) node {
 			to.Members = append(to.Members, m)
 		}
 	}
-	return node{Branch: to}
+	return tree.Node{Branch: to}
 }
 
-func (s selection) part(n *node) node {
+func (s selection) part(n *tree.Node) tree.Node {
 	if len(s) == 0 {
 		return *n
 	}
@@ -133,7 +136,7 @@ func (s selection) part(n *node) node {
 }
 
 // locate returns the value that the names lead to; nil if it is not there. The error says that a name is no index.
-func locate(n *node, names []string) (*node, error) {
+func locate(n *tree.Node, names []string) (*tree.Node, error) {
 	for _, name := range names {
 		b := n.Open()
 		switch {
@@ -161,7 +164,7 @@ func locate(n *node, names []string) (*node, error) {
 
 // complete makes sure that the configuration has what a path leads to: what the JSON of a struct leaves out because it is zero
 // is taken from the struct.
-func complete(root *node, v reflect.Value, path string, names []string) error {
+func complete(root *tree.Node, v reflect.Value, path string, names []string) error {
 	at, err := locate(root, names)
 	if err != nil {
 		return fmt.Errorf("path %s: %w", quote(path), err)
@@ -175,7 +178,7 @@ func complete(root *node, v reflect.Value, path string, names []string) error {
 		if err != nil {
 			return fmt.Errorf("path %s: encode it: %w", quote(path), err)
 		}
-		s, err := read("it", text)
+		s, err := tree.Read("it", text)
 		if err != nil {
 			return fmt.Errorf("path %s: %w", quote(path), err)
 		}
@@ -191,7 +194,7 @@ func complete(root *node, v reflect.Value, path string, names []string) error {
 }
 
 // put sets a value that is not there, and the objects around it. It reports whether there can be one.
-func put(n *node, names []string, value node) bool {
+func put(n *tree.Node, names []string, value tree.Node) bool {
 	for i, name := range names {
 		b := n.Open()
 		if b == nil {
@@ -211,7 +214,7 @@ func put(n *node, names []string, value node) bool {
 			b.Set(name, value)
 			return true
 		case at < 0 || b.Members[at].Value.Kind() == 'n':
-			b.Set(name, node{Branch: &branch{}})
+			b.Set(name, tree.Node{Branch: &tree.Branch{}})
 			at = b.Find(name)
 		}
 		n = &b.Members[at].Value
@@ -255,11 +258,11 @@ func fieldOf(v reflect.Value, names []string) (reflect.Value, bool) {
 
 // structField returns the field that encoding/json gives a name, or the zero Value.
 func structField(v reflect.Value, name string) reflect.Value {
-	for _, f := range jsonFields(v.Type()) {
-		if f.name != name {
+	for _, f := range gotype.Fields(v.Type()) {
+		if f.Name != name {
 			continue
 		}
-		if field, ok := follow(v, f.way); ok {
+		if field, ok := gotype.Follow(v, f.Way); ok {
 			return field
 		}
 	}
@@ -273,7 +276,7 @@ var onlyServer = []string{
 
 // tidy takes out of a configuration what says nothing, and returns an error for what no configuration may say. It reports
 // whether there is a status that the paths do not name.
-func tidy(root *node, paths []string) (status bool, err error) {
+func tidy(root *tree.Node, paths []string) (status bool, err error) {
 	dropNulls(root)
 	object := root.Open()
 	for _, name := range []string{"apiVersion", "kind"} {
@@ -304,14 +307,14 @@ func tidy(root *node, paths []string) (status bool, err error) {
 	return object.Find("status") >= 0, nil
 }
 
-func dropIf(b *branch, name string, empty func(*node) bool) {
+func dropIf(b *tree.Branch, name string, empty func(*tree.Node) bool) {
 	if at := b.Find(name); at >= 0 && empty(&b.Members[at].Value) {
 		b.Remove(at)
 	}
 }
 
 // isZero reports whether a value is what an unset field encodes to.
-func isZero(n *node) bool {
+func isZero(n *tree.Node) bool {
 	switch n.Kind() {
 	case '{', '[':
 		b := n.Open()
@@ -325,7 +328,7 @@ func isZero(n *node) bool {
 }
 
 // isHollow reports whether a value is an object that has nothing but such objects.
-func isHollow(n *node) bool {
+func isHollow(n *tree.Node) bool {
 	if n.Kind() != '{' {
 		return false
 	}
@@ -339,7 +342,7 @@ func isHollow(n *node) bool {
 }
 
 // dropNulls takes the members out that are null. Elements of lists stay.
-func dropNulls(n *node) {
+func dropNulls(n *tree.Node) {
 	if n.Branch == nil && !bytes.Contains(n.Text(), []byte("null")) {
 		return
 	}
@@ -362,7 +365,7 @@ func dropNulls(n *node) {
 }
 
 // dropZeros takes the zeros of fields out that leave zeros out, although encoding/json has written them, unless a path leads to them.
-func dropZeros(root *node, from *source, hints map[uint32]hint, paths []string) {
+func dropZeros(root *tree.Node, from *tree.Source, hints map[uint32]hint, paths []string) {
 	for _, path := range paths {
 		if names, err := ParsePointer(path); err == nil {
 			if at, err := locate(root, names); err == nil && at != nil && at.From == from {
@@ -370,8 +373,8 @@ func dropZeros(root *node, from *source, hints map[uint32]hint, paths []string) 
 			}
 		}
 	}
-	var drop func(n *node)
-	drop = func(n *node) {
+	var drop func(n *tree.Node)
+	drop = func(n *tree.Node) {
 		b := n.Open()
 		if b == nil {
 			return

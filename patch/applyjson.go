@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
 // ApplyJSON returns the document that doc becomes when the JSON patch is applied to it, exactly as RFC 6902 says. All
@@ -42,11 +44,11 @@ func ApplyJSON(doc, jsonPatch []byte) ([]byte, error) {
 // step is an operation whose value is still JSON.
 type step struct {
 	Op
-	raw node
+	raw tree.Node
 }
 
 // parseSteps reads the operations of a JSON patch. They are right, as far as that depends on nothing else.
-func parseSteps(s *source) ([]step, error) {
+func parseSteps(s *tree.Source) ([]step, error) {
 	root := s.Root()
 	if root.Kind() != '[' {
 		return nil, malformed("patch: the JSON patch must be a list of operations")
@@ -68,13 +70,13 @@ func parseSteps(s *source) ([]step, error) {
 }
 
 // parse reads the members of an operation.
-func (o *step) parse(item node) error {
+func (o *step) parse(item tree.Node) error {
 	if item.Kind() != '{' {
 		return malformed("it must be an object")
 	}
-	var room [4]member
+	var room [4]tree.Member
 	var found [4]bool // op, path, from, value
-	for _, m := range appendMembers(room[:0], item) {
+	for _, m := range tree.AppendMembers(room[:0], item) {
 		k := slices.Index(opMembers[:], string(m.Name))
 		if k < 0 {
 			continue
@@ -113,7 +115,7 @@ var opMembers = [...]string{"op", "path", "from", "value"}
 
 // applier applies operations to a document.
 type applier struct {
-	root   node
+	root   tree.Node
 	at     string // the pointer that was followed last
 	copied int
 }
@@ -137,16 +139,16 @@ func (a *applier) step(o *step) error {
 		return a.copy(o.from, o.path)
 	}
 	v, err := a.find(o.path)
-	if err == nil && !same(v, &o.raw) {
+	if err == nil && !tree.Same(v, &o.raw) {
 		err = errTest
 	}
 	return err
 }
 
-var errTest = describe(ErrTestFailed, "the document has another value there")
+var errTest = tree.Errorf(ErrTestFailed, "the document has another value there")
 
 // find returns the value that a pointer leads to, valid until the document changes.
-func (a *applier) find(pointer string) (*node, error) {
+func (a *applier) find(pointer string) (*tree.Node, error) {
 	a.at = pointer
 	v := &a.root
 	for rest := pointer; rest != ""; {
@@ -174,13 +176,13 @@ func (a *applier) find(pointer string) (*node, error) {
 	return v, nil
 }
 
-func errScalar(pointer string, v node) error {
+func errScalar(pointer string, v tree.Node) error {
 	what := map[byte]string{'"': "a string", '0': "a number", 't': "a boolean", 'f': "a boolean", 'n': "null"}[v.Kind()]
 	return notFound("what is at %s is %s, not an object or a list", quote(pointer), what)
 }
 
 // elementIndex returns the index that name is, which must be less than end, in the list b at pointer.
-func elementIndex(b *branch, name, pointer string, end int) (int, error) {
+func elementIndex(b *tree.Branch, name, pointer string, end int) (int, error) {
 	i, err := index(name)
 	if err == nil && i >= end {
 		err = notFound("index %s is out of range: the list has %d", clip(name), len(b.Items))
@@ -192,7 +194,7 @@ func elementIndex(b *branch, name, pointer string, end int) (int, error) {
 }
 
 // parent returns the object or list that has, or is to have, what a pointer leads to, and its name there.
-func (a *applier) parent(pointer string) (b *branch, above, name string, err error) {
+func (a *applier) parent(pointer string) (b *tree.Branch, above, name string, err error) {
 	i := strings.LastIndexByte(pointer, '/')
 	above = pointer[:i]
 	name, _ = cutName(pointer[i:])
@@ -207,7 +209,7 @@ func (a *applier) parent(pointer string) (b *branch, above, name string, err err
 	return b, above, name, nil
 }
 
-func (a *applier) add(pointer string, value node) error {
+func (a *applier) add(pointer string, value tree.Node) error {
 	if a.at = pointer; pointer == "" {
 		a.root = value
 		return nil
@@ -231,15 +233,15 @@ func (a *applier) add(pointer string, value node) error {
 }
 
 // remove takes out what a pointer leads to, which is not the whole document.
-func (a *applier) remove(pointer string) (node, error) {
+func (a *applier) remove(pointer string) (tree.Node, error) {
 	b, above, name, err := a.parent(pointer)
 	if err != nil {
-		return node{}, err
+		return tree.Node{}, err
 	}
 	if b.List {
 		i, err := elementIndex(b, name, above, len(b.Items))
 		if err != nil {
-			return node{}, err
+			return tree.Node{}, err
 		}
 		v := b.Items[i]
 		b.Items = slices.Delete(b.Items, i, i+1)
@@ -247,7 +249,7 @@ func (a *applier) remove(pointer string) (node, error) {
 	}
 	i := b.Find(name)
 	if i < 0 {
-		return node{}, notFound("the object at %s has no member %s", quote(above), quote(name))
+		return tree.Node{}, notFound("the object at %s has no member %s", quote(above), quote(name))
 	}
 	v := b.Members[i].Value
 	b.Remove(i)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bowline-go/bowline/internal/patch/carry"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -98,7 +99,7 @@ func BenchmarkCarry(b *testing.B) {
 	b.SetBytes(int64(len(old)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := patch.Carry(old, old, changed); err != nil {
+		if _, err := carry.Change(old, old, changed); err != nil {
 			b.Fatal(err)
 		}
 	}

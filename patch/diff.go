@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bowline-go/bowline/internal/jsonlex"
+	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
 // Diff returns the JSON merge patch that changes old to new: what new adds or has otherwise, with lists whole, and null for
@@ -16,14 +17,14 @@ import (
 //
 // It is an error if metadata.name, metadata.namespace or metadata.uid is set in old and another in new, which no patch can do.
 func Diff(old, new any) Patch {
-	return diff("patch.Diff", MergeType, old, new, func(from, to *node) ([]byte, bool) {
+	return diff("patch.Diff", MergeType, old, new, func(from, to *tree.Node) ([]byte, bool) {
 		var d mergeDiffer
 		return d.append(nil, from.Open(), to.Open())
 	})
 }
 
 // diff encodes both objects, and has the patch computed.
-func diff(caller, mediaType string, old, new any, compute func(from, to *node) (body []byte, changes bool)) Patch {
+func diff(caller, mediaType string, old, new any, compute func(from, to *tree.Node) (body []byte, changes bool)) Patch {
 	from, to, err := readObjects(old, new)
 	if err != nil {
 		return Patch{mediaType: mediaType, err: fmt.Errorf("%s: %w", caller, err)}
@@ -33,7 +34,7 @@ func diff(caller, mediaType string, old, new any, compute func(from, to *node) (
 }
 
 // readObjects encodes and reads the two versions of one object.
-func readObjects(old, new any) (from, to *node, err error) {
+func readObjects(old, new any) (from, to *tree.Node, err error) {
 	if from, err = readObject("old", old); err == nil {
 		if to, err = readObject("new", new); err == nil {
 			err = sameIdentity(from, to)
@@ -43,7 +44,7 @@ func readObjects(old, new any) (from, to *node, err error) {
 }
 
 // readObject encodes v and reads what that is, without white space.
-func readObject(what string, v any) (*node, error) {
+func readObject(what string, v any) (*tree.Node, error) {
 	text, isJSON := v.(json.RawMessage)
 	if _, isBytes := v.([]byte); isBytes {
 		return nil, fmt.Errorf("%s is []byte, which does not encode to a JSON object; use json.RawMessage", what)
@@ -54,9 +55,9 @@ func readObject(what string, v any) (*node, error) {
 			return nil, fmt.Errorf("encode %s: %w", what, err)
 		}
 	}
-	s, err := read(what, text)
+	s, err := tree.Read(what, text)
 	if err == nil && s.Spaces {
-		s, err = read(what, jsonlex.AppendCompact(make([]byte, 0, len(text)), text))
+		s, err = tree.Read(what, jsonlex.AppendCompact(make([]byte, 0, len(text)), text))
 	}
 	if err != nil {
 		return nil, err
@@ -78,14 +79,14 @@ func goType(v any) string {
 
 // mergeDiffer computes a merge patch.
 type mergeDiffer struct {
-	run textRun
+	run tree.TextRun
 }
 
 // append appends the merge patch from one object to another, and reports whether there is anything in it.
-func (d *mergeDiffer) append(dst []byte, a, b *branch) (_ []byte, changes bool) {
+func (d *mergeDiffer) append(dst []byte, a, b *tree.Branch) (_ []byte, changes bool) {
 	start := len(dst)
 	dst = append(dst, '{')
-	begin := func(m *member) {
+	begin := func(m *tree.Member) {
 		if len(dst) > start+1 {
 			dst = append(dst, ',')
 		}
@@ -118,7 +119,7 @@ func (d *mergeDiffer) append(dst []byte, a, b *branch) (_ []byte, changes bool) 
 				dst = dst[:before]
 			}
 			continue
-		case same(&a.Members[j].Value, &m.Value):
+		case tree.Same(&a.Members[j].Value, &m.Value):
 			continue
 		}
 		begin(m)

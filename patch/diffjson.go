@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/bowline-go/bowline/internal/jsonlex"
+	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
 // DiffJSON returns the JSON patch that changes old to new exactly, nulls too. It is empty ([Patch.IsEmpty]) if nothing differs.
@@ -29,8 +30,8 @@ func DiffGuarded(old, new any) Patch {
 	return diff("patch.DiffGuarded", JSONType, old, new, diffJSON(true))
 }
 
-func diffJSON(guarded bool) func(from, to *node) ([]byte, bool) {
-	return func(from, to *node) ([]byte, bool) {
+func diffJSON(guarded bool) func(from, to *tree.Node) ([]byte, bool) {
+	return func(from, to *tree.Node) ([]byte, bool) {
 		d := scripter{out: []byte{'['}, guarded: guarded}
 		d.members(from.Open(), to.Open())
 		if d.ops > maxOps {
@@ -57,12 +58,12 @@ type scripter struct {
 	ops     int
 	path    []byte // of what is compared
 	guarded bool
-	run     textRun
+	run     tree.TextRun
 	written int // how many bytes were written, also those that were taken back; a test counts them
 }
 
 // op writes an operation for the path. value is nil if it has none.
-func (d *scripter) op(name string, value *node) {
+func (d *scripter) op(name string, value *tree.Node) {
 	if d.ops > 0 {
 		d.out = append(d.out, ',')
 	}
@@ -74,7 +75,7 @@ func (d *scripter) op(name string, value *node) {
 	if value != nil {
 		d.out = append(d.out, `,"value":`...)
 		if name == "test" {
-			d.out = appendSpelled(d.out, value.Text())
+			d.out = tree.AppendSpelled(d.out, value.Text())
 		} else {
 			d.out = append(d.out, value.Text()...)
 		}
@@ -82,19 +83,19 @@ func (d *scripter) op(name string, value *node) {
 	d.out = append(d.out, '}')
 }
 
-func (d *scripter) guard(was *node) {
+func (d *scripter) guard(was *tree.Node) {
 	if d.guarded && !hasNullItem(was) {
 		d.op("test", was)
 	}
 }
 
-func (d *scripter) replace(was, is *node) {
+func (d *scripter) replace(was, is *tree.Node) {
 	d.guard(was)
 	d.op("replace", is)
 }
 
 // sizeOfReplace returns how many bytes replace writes, apart from what is escaped in the path.
-func (d *scripter) sizeOfReplace(was, is *node) int {
+func (d *scripter) sizeOfReplace(was, is *tree.Node) int {
 	size := len(`,{"op":"replace","path":"","value":}`) + len(d.path) + len(is.Text())
 	if d.guarded && !hasNullItem(was) {
 		size += len(`,{"op":"test","path":"","value":}`) + len(d.path) + len(was.Text())
@@ -102,7 +103,7 @@ func (d *scripter) sizeOfReplace(was, is *node) int {
 	return size
 }
 
-func (d *scripter) remove(was *node) {
+func (d *scripter) remove(was *tree.Node) {
 	d.guard(was)
 	d.op("remove", nil)
 }
@@ -139,7 +140,7 @@ func (d *scripter) downTo(i int) int {
 }
 
 // value writes what changes one value to the other.
-func (d *scripter) value(a, b *node) {
+func (d *scripter) value(a, b *tree.Node) {
 	if d.run.Unchanged(a, b) {
 		return
 	}
@@ -159,12 +160,12 @@ func (d *scripter) value(a, b *node) {
 			d.back(before)
 			d.replace(a, b)
 		}
-	case !same(a, b):
+	case !tree.Same(a, b):
 		d.replace(a, b)
 	}
 }
 
-func (d *scripter) members(a, b *branch) {
+func (d *scripter) members(a, b *tree.Branch) {
 	for i := range a.Members {
 		if m := &a.Members[i]; !m.Gone && b.FindFrom(i, string(m.Name)) < 0 {
 			n := d.down(m.Name)
@@ -189,7 +190,7 @@ func (d *scripter) members(a, b *branch) {
 
 // items writes what changes one list to the other. The operations go through it from its start, so that everything before
 // the index of each is already as in b.
-func (d *scripter) items(list, with *node) {
+func (d *scripter) items(list, with *tree.Node) {
 	a, b := list.Open().Items, with.Open().Items
 	pairs := align(a, b, &d.run)
 	if moves(pairs, len(a), len(b)) {
@@ -229,11 +230,11 @@ func moves(pairs [][2]int, a, b int) bool {
 }
 
 // hasNullItem reports whether there is a list with null in a value.
-func hasNullItem(n *node) bool {
+func hasNullItem(n *tree.Node) bool {
 	return bytes.Contains(n.Text(), []byte("null")) && isNullInList(n)
 }
 
-func isNullInList(n *node) bool {
+func isNullInList(n *tree.Node) bool {
 	b := n.Open()
 	if b == nil {
 		return false

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+
+	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
 // What can be wrong with a patch, or between a patch and a document. Errors wrap them where they say so.
@@ -17,7 +19,7 @@ var (
 	// ErrTestFailed is a "test" operation whose value is not that of the document.
 	ErrTestFailed = errors.New("test failed")
 	// ErrTooLarge is a document, a patch or a result beyond the bounds of this package.
-	ErrTooLarge = errBeyond
+	ErrTooLarge = tree.ErrTooLarge
 )
 
 // OpError says which operation of a JSON patch is wrong, or does not fit the document. It wraps [ErrMalformed],
@@ -55,13 +57,13 @@ func clip(text string) string {
 }
 
 func malformed(format string, args ...any) error {
-	return describe(ErrMalformed, format, args...)
+	return tree.Errorf(ErrMalformed, format, args...)
 }
 
 func notFound(format string, args ...any) error {
-	return describe(ErrNotFound, format, args...)
+	return tree.Errorf(ErrNotFound, format, args...)
 }
 
 func tooLarge(format string, args ...any) error {
-	return describe(ErrTooLarge, format, args...)
+	return tree.Errorf(ErrTooLarge, format, args...)
 }

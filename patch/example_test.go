@@ -93,14 +93,3 @@ func ExamplePatch_WithResourceVersion() {
 	// Output:
 	// {"data":{"color":"blue"},"metadata":{"resourceVersion":"41"}} <nil>
 }
-
-// A program that knows two members of a container adds a third to the list; the ports, which it does not know, stay.
-func ExampleCarry() {
-	live := `{"containers":[{"name":"web","image":"web:1","ports":[{"containerPort":80}]}],"hostNetwork":true}`
-	before := `{"containers":[{"name":"web","image":"web:1"}]}`
-	after := `{"containers":[{"name":"log","image":"log:1"},{"name":"web","image":"web:2"}]}`
-	doc, err := patch.Carry([]byte(live), []byte(before), []byte(after))
-	fmt.Println(string(doc), err)
-	// Output:
-	// {"containers":[{"name":"log","image":"log:1"},{"name":"web","image":"web:2","ports":[{"containerPort":80}]}],"hostNetwork":true} <nil>
-}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bowline-go/bowline/internal/fieldset"
+	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
 // Extract returns the configuration that the manager has applied to an object, with the values that the object has now: with
@@ -57,7 +58,7 @@ func extract(obj any, m FieldManager) (json.RawMessage, error) {
 			own.Add(s)
 		}
 	}
-	out := node{Branch: &branch{}}
+	out := tree.Node{Branch: &tree.Branch{}}
 	for _, names := range whichObject {
 		if at, _ := locate(root, names); at != nil && !isZero(at) {
 			put(&out, names, *at)
@@ -70,7 +71,7 @@ func extract(obj any, m FieldManager) (json.RawMessage, error) {
 }
 
 // combine adds the members of one object to another.
-func combine(to, from node) node {
+func combine(to, from tree.Node) tree.Node {
 	for _, m := range from.Branch.Members {
 		at := to.Branch.Find(string(m.Name))
 		if at >= 0 && m.Value.Branch != nil && to.Branch.Members[at].Value.Branch != nil {
@@ -83,27 +84,27 @@ func combine(to, from node) node {
 }
 
 // owned returns the parts of a value that are in a set, and whether there are any. others is what everybody else owns there.
-func (k *namings) owned(n *node, s *fieldset.Set, others *fieldset.Set) (part node, found bool) {
+func (k *namings) owned(n *tree.Node, s *fieldset.Set, others *fieldset.Set) (part tree.Node, found bool) {
 	switch {
 	case s == nil:
-		return node{}, false
+		return tree.Node{}, false
 	case len(s.Children) > 0:
 		switch b := n.Open(); {
 		case b == nil:
-			return node{}, false // it was an object or a list when it was applied
+			return tree.Node{}, false // it was an object or a list when it was applied
 		case b.List:
 			return k.ownedElements(b, s, others)
 		default:
 			return k.ownedMembers(b, s, others)
 		}
 	case n.Kind() == '{' && hasParts(others):
-		return node{Branch: &branch{}}, s.Self // it is not owned whole, and so was empty
+		return tree.Node{Branch: &tree.Branch{}}, s.Self // it is not owned whole, and so was empty
 	}
 	return *n, s.Self
 }
 
-func (k *namings) ownedMembers(b *branch, s *fieldset.Set, others *fieldset.Set) (part node, found bool) {
-	out := &branch{}
+func (k *namings) ownedMembers(b *tree.Branch, s *fieldset.Set, others *fieldset.Set) (part tree.Node, found bool) {
+	out := &tree.Branch{}
 	for i := range b.Members {
 		m := b.Members[i]
 		if m.Gone {
@@ -114,11 +115,11 @@ func (k *namings) ownedMembers(b *branch, s *fieldset.Set, others *fieldset.Set)
 			out.Members = append(out.Members, m)
 		}
 	}
-	return node{Branch: out}, s.Self || len(out.Members) > 0
+	return tree.Node{Branch: out}, s.Self || len(out.Members) > 0
 }
 
-func (k *namings) ownedElements(b *branch, s *fieldset.Set, others *fieldset.Set) (part node, found bool) {
-	out := &branch{List: true}
+func (k *namings) ownedElements(b *tree.Branch, s *fieldset.Set, others *fieldset.Set) (part tree.Node, found bool) {
+	out := &tree.Branch{List: true}
 	names := k.in(s, others)
 	for i := range b.Items {
 		item := &b.Items[i]
@@ -135,27 +136,27 @@ func (k *namings) ownedElements(b *branch, s *fieldset.Set, others *fieldset.Set
 		}
 		out.Items = append(out.Items, part)
 	}
-	return node{Branch: out}, s.Self || len(out.Items) > 0
+	return tree.Node{Branch: out}, s.Self || len(out.Items) > 0
 }
 
 // withKey adds the members that make up an element's key, without which there is no such element.
-func withKey(part node, item *node, key map[string]any) node {
+func withKey(part tree.Node, item *tree.Node, key map[string]any) tree.Node {
 	from := item.Open()
-	out := &branch{}
+	out := &tree.Branch{}
 	for i := range from.Members { // in the order of the element
 		m := from.Members[i]
 		if _, ok := key[string(m.Name)]; ok && !m.Gone {
 			out.Members = append(out.Members, m)
 		}
 	}
-	return combine(node{Branch: out}, part)
+	return combine(tree.Node{Branch: out}, part)
 }
 
 // hasParts reports whether a set has anything within the place that it is about.
 func hasParts(s *fieldset.Set) bool { return s != nil && len(s.Children) > 0 }
 
 // decoded returns a value as a decoder has it, with numbers as json.Number.
-func decoded(n *node) any {
+func decoded(n *tree.Node) any {
 	switch n.Kind() {
 	case '"':
 		return string(n.Unquoted())
@@ -168,6 +169,6 @@ func decoded(n *node) any {
 	case 'n':
 		return nil
 	}
-	v, _ := parse("it", n.Text())
+	v, _ := tree.Decode("it", n.Text())
 	return v
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/patch/strategic"
+	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
 // CheckKey returns an error, which is [ErrMalformed], if the patch cannot be meant for the object of that key: it gives
@@ -18,14 +20,14 @@ func (p Patch) CheckKey(key meta.Key) error {
 	if err != nil {
 		return err
 	}
-	s, err := read("the patch", body)
+	s, err := tree.Read("the patch", body)
 	if err != nil {
 		return fmt.Errorf("patch: %w", err)
 	}
 	if p.mediaType != JSONType {
 		root := s.Root()
 		err := checkPart(&root, "", key, false)
-		if err == nil && p.mediaType == StrategicType && directsNameAway(&root) {
+		if err == nil && p.mediaType == StrategicType && strategic.RemovesName(&root) {
 			err = nameMustStay(key)
 		}
 		if err != nil {
@@ -38,7 +40,7 @@ func (p Patch) CheckKey(key meta.Key) error {
 		return err
 	}
 	for i := range steps {
-		o, gone := &steps[i], absent
+		o, gone := &steps[i], tree.Absent()
 		switch o.op {
 		case "add", "replace":
 			err = checkPart(&o.raw, o.path, key, true)
@@ -56,7 +58,7 @@ func (p Patch) CheckKey(key meta.Key) error {
 
 // checkPart checks what is to be at a place of the object; null is nothing. With whole it takes the place of what is there, so
 // that the name must be in it.
-func checkPart(n *node, pointer string, key meta.Key, whole bool) error {
+func checkPart(n *tree.Node, pointer string, key meta.Key, whole bool) error {
 	switch pointer {
 	case "", "/metadata":
 		if n.Kind() != '{' {
@@ -67,7 +69,7 @@ func checkPart(n *node, pointer string, key meta.Key, whole bool) error {
 		}
 		b := n.Open()
 		above := map[string]string{"": "metadata", "/metadata": "name"}[pointer]
-		if gone := absent; whole && b.Find(above) < 0 {
+		if gone := tree.Absent(); whole && b.Find(above) < 0 {
 			return checkPart(&gone, "/metadata/name", key, whole)
 		}
 		for i := range b.Members {
@@ -101,7 +103,7 @@ func nameMustStay(key meta.Key) error {
 }
 
 // sameIdentity returns an error if the change is one of what makes the object this one.
-func sameIdentity(a, b *node) error {
+func sameIdentity(a, b *tree.Node) error {
 	i, j := a.Open().Find("metadata"), b.Open().Find("metadata")
 	if i < 0 || j < 0 {
 		return nil
@@ -119,7 +121,7 @@ func sameIdentity(a, b *node) error {
 		if text := string(from.Text()); text == `""` || text == "null" {
 			continue
 		}
-		if j < 0 || !same(&from, &is.Open().Members[j].Value) {
+		if j < 0 || !tree.Same(&from, &is.Open().Members[j].Value) {
 			return malformed("metadata.%s is not the same in old and new, and no patch can change it", name)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/fieldset"
+	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
 // FieldManager is who owns fields: a client's name for itself (WriteOptions.FieldManager), and the subresource that it writes
@@ -38,7 +39,7 @@ var errUnmanaged = errors.New("the object has no metadata.managedFields: a cache
 	"and a struct must have them (meta.ObjectMeta)")
 
 // readManaged reads an object and its managedFields.
-func readManaged(obj any) (*node, []meta.ManagedFields, error) {
+func readManaged(obj any) (*tree.Node, []meta.ManagedFields, error) {
 	root, err := readObject("the object", obj)
 	if err != nil {
 		return nil, nil, err
@@ -70,7 +71,7 @@ func fieldsOf(e *meta.ManagedFields) (*fieldset.Set, error) {
 }
 
 // textAt returns the string at a place, empty if there is none.
-func textAt(root *node, names ...string) string {
+func textAt(root *tree.Node, names ...string) string {
 	at, err := locate(root, names)
 	if err != nil || at == nil || at.Kind() != '"' {
 		return ""

@@ -3,6 +3,8 @@ package patch
 import (
 	"bytes"
 	"fmt"
+
+	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
 // ApplyMerge returns the document that doc becomes when the JSON merge patch is applied to it, exactly as RFC 7386 says:
@@ -19,9 +21,9 @@ func ApplyMerge(doc, mergePatch []byte) ([]byte, error) {
 }
 
 // readBoth reads a document and a patch.
-func readBoth(doc []byte, what string, patch []byte) (target, change *source, err error) {
-	if target, err = read("the document", doc); err == nil {
-		if change, err = read(what, patch); err == nil {
+func readBoth(doc []byte, what string, patch []byte) (target, change *tree.Source, err error) {
+	if target, err = tree.Read("the document", doc); err == nil {
+		if change, err = tree.Read(what, patch); err == nil {
 			return target, change, nil
 		}
 	}
@@ -29,7 +31,7 @@ func readBoth(doc []byte, what string, patch []byte) (target, change *source, er
 }
 
 // merge changes target, if that is an object, or returns what replaces it.
-func merge(target, change node) node {
+func merge(target, change tree.Node) tree.Node {
 	if change.Kind() != '{' {
 		return change
 	}
@@ -37,7 +39,7 @@ func merge(target, change node) node {
 		if !bytes.Contains(change.Text(), []byte("null")) {
 			return change
 		}
-		target = node{Branch: &branch{}}
+		target = tree.Node{Branch: &tree.Branch{}}
 	}
 	object, changes := target.Open(), change.Open()
 	for i := range changes.Members {
@@ -52,7 +54,7 @@ func merge(target, change node) node {
 		case at >= 0:
 			object.Members[at].Value = merge(object.Members[at].Value, m.Value)
 		case !null:
-			object.Add(member{Name: m.Name, Raw: m.Raw, Value: merge(absent, m.Value)})
+			object.Add(tree.Member{Name: m.Name, Raw: m.Raw, Value: merge(tree.Absent(), m.Value)})
 		}
 	}
 	return target

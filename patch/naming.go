@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/bowline-go/bowline/internal/fieldset"
+	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
 // This file finds the elements of lists in what the server has noted about them. An object and its managedFields come from
@@ -85,7 +86,7 @@ func (k *namings) in(s, others *fieldset.Set) *naming {
 const shortElement = 256
 
 // find returns an element of a list as the set names it; nil if the set has nothing of it.
-func (n *naming) find(item *node, i int) *namedElement {
+func (n *naming) find(item *tree.Node, i int) *namedElement {
 	kind := item.Kind()
 	if n.value && (kind != '{' && kind != '[' || item.From != nil && len(item.Text()) <= shortElement) {
 		if key, err := fieldset.Value(decoded(item)); err == nil && n.elements[key] != nil {
@@ -108,8 +109,8 @@ func (n *naming) find(item *node, i int) *namedElement {
 }
 
 // keyOf returns the key that an element of a list has by itself, empty if it has none.
-func (n *naming) keyOf(item *branch) string {
-	var key []*member
+func (n *naming) keyOf(item *tree.Branch) string {
+	var key []*tree.Member
 	if len(n.names) > len(item.Members) {
 		for m := range item.Each {
 			n.all.looks++

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bowline-go/bowline/internal/jsonlex"
+	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
 // Op is one operation of a JSON patch (RFC 6902). Add, Remove, Replace, Move, Copy and Test make one; the zero Op is invalid.
@@ -91,7 +92,7 @@ func (o Op) appendTo(dst []byte, i int) ([]byte, error) {
 		}
 		dst = append(dst, `,"value":`...)
 		if o.op == "test" {
-			dst = appendSpelled(dst, value)
+			dst = tree.AppendSpelled(dst, value)
 		} else {
 			dst = append(dst, value...)
 		}
@@ -103,7 +104,7 @@ func (o Op) appendTo(dst []byte, i int) ([]byte, error) {
 // an [*OpError] if one of them is wrong: a member that it needs is missing or of the wrong type, a member that RFC 6902
 // defines is there twice, or what [JSON] refuses. Members that RFC 6902 does not define, or not for the operation, are ignored.
 func ParseOps(jsonPatch []byte) ([]Op, error) {
-	s, err := read("the JSON patch", jsonPatch)
+	s, err := tree.Read("the JSON patch", jsonPatch)
 	if err != nil {
 		return nil, fmt.Errorf("patch: %w", err)
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
 // OverlayOptions choose what an overlay does beside what want says. The zero value only sets.
@@ -121,7 +123,7 @@ func overlaid(live, want any, options []OverlayOptions) (json.RawMessage, []stri
 }
 
 // created returns what is sent where there is no object: all that is wanted, but for a status.
-func (o *overlay) created(want *node) (json.RawMessage, error) {
+func (o *overlay) created(want *tree.Node) (json.RawMessage, error) {
 	all := o.said(want)
 	if b := all.Open(); b.Find("status") >= 0 {
 		b.Remove(b.Find("status"))
@@ -130,7 +132,7 @@ func (o *overlay) created(want *node) (json.RawMessage, error) {
 }
 
 // text returns what a member of an object says, if that is a string.
-func text(object *node, name string) string {
+func text(object *tree.Node, name string) string {
 	if object.Kind() != '{' {
 		return ""
 	}
@@ -143,8 +145,8 @@ func text(object *node, name string) string {
 }
 
 // checkSameObject returns an error if want says that it is another object than live.
-func checkSameObject(live, want *node) error {
-	compare := func(live, want *node, prefix string, names ...string) error {
+func checkSameObject(live, want *tree.Node) error {
+	compare := func(live, want *tree.Node, prefix string, names ...string) error {
 		for _, name := range names {
 			if is := text(want, name); is != "" && is != text(live, name) {
 				return malformed("%s%s is %s in want and %s in live", prefix, name, quote(is), quote(text(live, name)))
@@ -166,8 +168,8 @@ func checkSameObject(live, want *node) error {
 type overlay struct {
 	kind, apiVersion string
 	builtIn          bool // the server compiles the kind in
-	live             *node
-	want             *source
+	live             *tree.Node
+	want             *tree.Source
 	hints            map[uint32]hint // what the tags of want's Go type say of its values
 	nothing          []uint32        // the values of want that say nothing, in order
 	absent           []absentPlace
@@ -191,7 +193,7 @@ func (o *overlay) note(at *site) bool {
 }
 
 // object puts the whole wanted object over live.
-func (o *overlay) object(live, want *branch) {
+func (o *overlay) object(live, want *tree.Branch) {
 	if o.is("Secret") {
 		want = textAsData(want)
 	}
@@ -220,14 +222,14 @@ var serverOwned = map[string]bool{
 	"creationTimestamp": true, "deletionTimestamp": true, "deletionGracePeriodSeconds": true, "managedFields": true,
 }
 
-func (o *overlay) metadata(live *branch, want *member) {
-	metadata := &branch{}
+func (o *overlay) metadata(live *tree.Branch, want *tree.Member) {
+	metadata := &tree.Branch{}
 	if i := live.Find("metadata"); i >= 0 && live.Members[i].Value.Kind() == '{' {
 		metadata = live.Members[i].Value.Open()
 	} else {
 		defer func() {
 			if metadata.Len() > 0 {
-				live.Set("metadata", node{Branch: metadata})
+				live.Set("metadata", tree.Node{Branch: metadata})
 			}
 		}()
 	}
@@ -251,12 +253,12 @@ func (o *overlay) metadata(live *branch, want *member) {
 }
 
 // textAsData returns the wanted secret with its stringData in data, where the server puts it.
-func textAsData(want *branch) *branch {
+func textAsData(want *tree.Branch) *tree.Branch {
 	i := want.Find("stringData")
 	if i < 0 || want.Members[i].Value.Kind() != '{' {
 		return want
 	}
-	data := &branch{}
+	data := &tree.Branch{}
 	if j := want.Find("data"); j >= 0 && want.Members[j].Value.Kind() == '{' {
 		data.Members = append(data.Members, want.Members[j].Value.Open().Members...)
 	}
@@ -269,46 +271,48 @@ func textAsData(want *branch) *branch {
 		}
 		data.Set(string(m.Name), m.Value)
 	}
-	out := &branch{}
+	out := &tree.Branch{}
 	for _, m := range want.Members {
 		if name := string(m.Name); !m.Gone && name != "stringData" && name != "data" {
 			out.Members = append(out.Members, m)
 		}
 	}
-	out.Add(member{Name: []byte("data"), Value: node{Branch: data}})
+	out.Add(tree.Member{Name: []byte("data"), Value: tree.Node{Branch: data}})
 	return out
 }
 
 // encodedNode returns the text in base64, as a string of JSON.
-func encodedNode(text []byte) node {
+func encodedNode(text []byte) tree.Node {
 	quoted := append([]byte{'"'}, base64.StdEncoding.EncodeToString(text)...)
 	quoted = append(quoted, '"')
-	return made(quoted)
+	return tree.Literal(quoted)
 }
 
 // member puts a member over that of live, if there is one. Its place is at.
-func (o *overlay) member(live *branch, want *member, at *site) (changed bool) {
+func (o *overlay) member(live *tree.Branch, want *tree.Member, at *site) (changed bool) {
 	i := live.Find(string(want.Name))
 	if i < 0 {
 		if !o.adds(&want.Value, at) {
 			return false
 		}
-		live.Add(member{Name: want.Name, Raw: want.Raw, Value: o.said(&want.Value)})
+		live.Add(tree.Member{Name: want.Name, Raw: want.Raw, Value: o.said(&want.Value)})
 		return o.note(at)
 	}
 	return o.put(&live.Members[i].Value, &want.Value, at)
 }
 
 // adds reports whether a value is to be there where live has none.
-func (o *overlay) adds(want *node, at *site) bool { return !o.isUnsaid(want) && !o.isDropped(want, at) }
+func (o *overlay) adds(want *tree.Node, at *site) bool {
+	return !o.isUnsaid(want) && !o.isDropped(want, at)
+}
 
 // isUnsaid reports whether a value says nothing: it is null, or the zero of a field that leaves zeros out.
-func (o *overlay) isUnsaid(want *node) bool {
+func (o *overlay) isUnsaid(want *tree.Node) bool {
 	return want.Kind() == 'n' || want.From == o.want && o.hints[want.At].unsaid
 }
 
 // put puts a value over live's at the same place.
-func (o *overlay) put(live, want *node, at *site) (changed bool) {
+func (o *overlay) put(live, want *tree.Node, at *site) (changed bool) {
 	if o.isUnsaid(want) || live.Kind() == 'n' && !o.adds(want, at) {
 		return false
 	}
@@ -333,7 +337,7 @@ func (o *overlay) put(live, want *node, at *site) (changed bool) {
 	return o.note(at)
 }
 
-func (o *overlay) members(live, want *branch, at *site) (changed bool) {
+func (o *overlay) members(live, want *tree.Branch, at *site) (changed bool) {
 	for _, i := range o.excluded(live, want, at) {
 		changed = o.note(at.member(string(live.Members[i].Name)))
 		live.Remove(i)
@@ -368,7 +372,7 @@ func (o *overlay) findNothing() {
 }
 
 // said returns a value without the members that say nothing.
-func (o *overlay) said(want *node) node {
+func (o *overlay) said(want *tree.Node) tree.Node {
 	if want.From != nil && want.From != o.want || want.From == o.want && want.Kind() != '{' && want.Kind() != '[' {
 		return want.Written()
 	}
@@ -378,7 +382,7 @@ func (o *overlay) said(want *node) node {
 		}
 	}
 	from := want.Open()
-	to := &branch{List: from.List}
+	to := &tree.Branch{List: from.List}
 	for i := range from.Items {
 		to.Items = append(to.Items, o.said(&from.Items[i]))
 	}
@@ -388,5 +392,5 @@ func (o *overlay) said(want *node) node {
 			to.Members = append(to.Members, m)
 		}
 	}
-	return node{Branch: to}
+	return tree.Node{Branch: to}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/fieldset"
+	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
 // This file takes out of live what an overlay wants to be absent, and tells which elements of lists are the manager's own.
@@ -19,7 +20,7 @@ type absentPlace struct {
 }
 
 // readAbsent reads the places, of which want must say nothing.
-func readAbsent(pointers []string, want *node) ([]absentPlace, error) {
+func readAbsent(pointers []string, want *tree.Node) ([]absentPlace, error) {
 	places := make([]absentPlace, 0, len(pointers))
 	for _, pointer := range pointers {
 		names, err := ParsePointer(pointer)
@@ -36,7 +37,7 @@ func readAbsent(pointers []string, want *node) ([]absentPlace, error) {
 		switch {
 		case err != nil:
 			return nil, err
-		case slices.ContainsFunc(said, func(at *node) bool { return at.Kind() != 'n' }):
+		case slices.ContainsFunc(said, func(at *tree.Node) bool { return at.Kind() != 'n' }):
 			return nil, malformed("absent path %s must not be wanted too", quote(pointer))
 		}
 		places = append(places, p)
@@ -45,10 +46,10 @@ func readAbsent(pointers []string, want *node) ([]absentPlace, error) {
 }
 
 // find returns what is at the place; in a list there may be several.
-func (p absentPlace) find(root *node) ([]*node, error) {
-	found := []*node{root}
+func (p absentPlace) find(root *tree.Node) ([]*tree.Node, error) {
+	found := []*tree.Node{root}
 	for _, name := range p.names {
-		var next []*node
+		var next []*tree.Node
 		for _, n := range found {
 			switch n.Kind() {
 			case '{':
@@ -74,9 +75,9 @@ func (p absentPlace) find(root *node) ([]*node, error) {
 }
 
 // elementsCalled returns what tells whether an element of a list has a name such as "name=web", "port=80,protocol=TCP" or "=text".
-func elementsCalled(name, pointer string) (func(*node) bool, error) {
+func elementsCalled(name, pointer string) (func(*tree.Node) bool, error) {
 	if value, ok := strings.CutPrefix(name, "="); ok {
-		return func(n *node) bool { return n.Kind() != '{' && n.Kind() != '[' && n.Scalar() == value }, nil
+		return func(n *tree.Node) bool { return n.Kind() != '{' && n.Kind() != '[' && n.Scalar() == value }, nil
 	}
 	type pair struct{ key, value string }
 	var pairs []pair
@@ -94,7 +95,7 @@ func elementsCalled(name, pointer string) (func(*node) bool, error) {
 			return nil, malformed("absent path %s must name the element of a list by its members, such as name=web, got %s", quote(pointer), quote(name))
 		}
 	}
-	return func(n *node) bool {
+	return func(n *tree.Node) bool {
 		if n.Kind() != '{' {
 			return false
 		}
@@ -108,7 +109,7 @@ func elementsCalled(name, pointer string) (func(*node) bool, error) {
 }
 
 // takeOut takes what is at a place out of live. An index is an error where live has a list there.
-func (o *overlay) takeOut(root *node, place absentPlace) error {
+func (o *overlay) takeOut(root *tree.Node, place absentPlace) error {
 	above := absentPlace{place.pointer, place.names[:len(place.names)-1]}
 	last := place.names[len(place.names)-1]
 	parents, err := above.find(root)
@@ -131,7 +132,7 @@ func (o *overlay) takeOut(root *node, place absentPlace) error {
 			}
 			b := n.Open()
 			had := len(b.Items)
-			b.Items = slices.DeleteFunc(b.Items, func(item node) bool { return fits(&item) })
+			b.Items = slices.DeleteFunc(b.Items, func(item tree.Node) bool { return fits(&item) })
 			taken = taken || len(b.Items) < had
 		}
 	}
@@ -214,7 +215,7 @@ func (p *site) fields() []string {
 }
 
 // decodedScalar returns a string, a number or a boolean as encoding/json decodes it.
-func decodedScalar(n *node) any {
+func decodedScalar(n *tree.Node) any {
 	switch n.Kind() {
 	case '"':
 		return n.Scalar()

@@ -3,6 +3,9 @@ package patch
 import (
 	"reflect"
 	"strings"
+
+	"github.com/bowline-go/bowline/internal/gotype"
+	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
 // This file is about what an object of a cache cannot prove, because its Go type cannot say it.
@@ -16,38 +19,38 @@ import (
 
 // cachedTypes says which Go values live is the JSON of. The zero value is for the JSON of a server.
 type cachedTypes struct {
-	from  *source
+	from  *tree.Source
 	types map[uint32]reflect.Type // of structs and lists, by where they start
 	vague map[uint32]bool         // zeros that may be nothing at all on the server
 }
 
 // readCached reads the value that live is the JSON of.
-func readCached(v any, live *node) cachedTypes {
+func readCached(v any, live *tree.Node) cachedTypes {
 	t := tagReader{cached: &cachedTypes{from: live.From, types: make(map[uint32]reflect.Type), vague: make(map[uint32]bool)}}
 	t.visit(reflect.ValueOf(v), live)
 	return *t.cached
 }
 
 // note keeps the type of a struct or list.
-func (c *cachedTypes) note(v reflect.Value, n *node) {
+func (c *cachedTypes) note(v reflect.Value, n *tree.Node) {
 	if c != nil {
 		c.types[n.At] = v.Type()
 	}
 }
 
 // field notes whether the value of a field may be there only because its type has the field.
-func (c *cachedTypes) field(f jsonField, v reflect.Value, n *node) {
+func (c *cachedTypes) field(f gotype.Field, v reflect.Value, n *tree.Node) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface, reflect.Map, reflect.Slice: // nil where the server has nothing
 	default:
-		if !f.omits && v.IsZero() {
+		if !f.Omits && v.IsZero() {
 			c.vague[n.At] = true
 		}
 	}
 }
 
 // typeOf returns the Go type of a value of live, nil if it can say all.
-func (c *cachedTypes) typeOf(n *node) reflect.Type {
+func (c *cachedTypes) typeOf(n *tree.Node) reflect.Type {
 	if c.from == nil || n.From != c.from {
 		return nil
 	}
@@ -56,7 +59,7 @@ func (c *cachedTypes) typeOf(n *node) reflect.Type {
 
 // isVague reports whether the server may have nothing where live has a zero, so that the zero that is wanted may have to be written. If
 // members of an object are wanted, they tell.
-func (o *overlay) isVague(live, want *node, at *site) bool {
+func (o *overlay) isVague(live, want *tree.Node, at *site) bool {
 	if o.cached.from == nil || live.From != o.cached.from || !o.cached.vague[live.At] || !o.adds(want, at) || o.among(alwaysThere, at) {
 		return false
 	}
@@ -71,7 +74,7 @@ func (o *overlay) isVague(live, want *node, at *site) bool {
 }
 
 // isPart reports whether live may have members on the server that its type has no field for, at a place that is replaced whole.
-func (o *overlay) isPart(live, want *node, at *site) bool {
+func (o *overlay) isPart(live, want *tree.Node, at *site) bool {
 	t := o.cached.typeOf(live)
 	if t == nil {
 		return false
@@ -109,7 +112,7 @@ func saysWhole(t reflect.Type, members string) bool {
 }
 
 // lacksKey reports whether the type of a list's elements lacks one of the members by which they are told apart.
-func (o *overlay) lacksKey(list *node, keys []string) bool {
+func (o *overlay) lacksKey(list *tree.Node, keys []string) bool {
 	t := o.cached.typeOf(list)
 	if t == nil {
 		return false
@@ -134,9 +137,9 @@ func elementOf(t reflect.Type) reflect.Type {
 }
 
 func typeOfField(t reflect.Type, name string) (_ reflect.Type, ok bool) {
-	for _, f := range jsonFields(t) {
-		if f.name == name {
-			return t.FieldByIndex(f.way).Type, true
+	for _, f := range gotype.Fields(t) {
+		if f.Name == name {
+			return t.FieldByIndex(f.Way).Type, true
 		}
 	}
 	return nil, false

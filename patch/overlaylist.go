@@ -1,11 +1,15 @@
 package patch
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/bowline-go/bowline/internal/patch/tree"
+)
 
 // This file is about lists in an overlay: those whose elements are told apart by keys, those that are as wanted, and the two in
 // metadata that are united. Each element is looked at once, whatever is in it.
 
-func (o *overlay) list(live, want *node, at *site) (changed bool) {
+func (o *overlay) list(live, want *tree.Node, at *site) (changed bool) {
 	if keys := o.keysAt(at, want); keys != nil {
 		if o.lacksKey(live, keys) {
 			return o.note(at)
@@ -16,7 +20,7 @@ func (o *overlay) list(live, want *node, at *site) (changed bool) {
 	}
 	had, wanted := live.Open().Items, want.Open().Items
 	named := o.named(had, wanted, at)
-	items := make([]node, len(wanted))
+	items := make([]tree.Node, len(wanted))
 	moved := len(had) != len(wanted)
 	for i := range wanted {
 		w := &wanted[i]
@@ -37,14 +41,14 @@ func (o *overlay) list(live, want *node, at *site) (changed bool) {
 	if moved {
 		o.note(at)
 	}
-	*live = listOf(items)
+	*live = tree.ListOf(items)
 	return true
 }
 
 var nameKey = []string{"name"}
 
 // named says which of live's elements has the name of each wanted one, of kinds whose lists are not known, if no two have one.
-func (o *overlay) named(live, want []node, at *site) map[int]int {
+func (o *overlay) named(live, want []tree.Node, at *site) map[int]int {
 	if o.isBuiltIn(at) {
 		return nil
 	}
@@ -63,7 +67,7 @@ func (o *overlay) named(live, want []node, at *site) map[int]int {
 
 // pair says of each wanted element which of live's has its keys, or -1. It is not ok if an element lacks a key, or two have the
 // same.
-func (o *overlay) pair(live, want []node, at *site, keys []string) (pairs []int, ok bool) {
+func (o *overlay) pair(live, want []tree.Node, at *site, keys []string) (pairs []int, ok bool) {
 	places := make(map[string]int, len(live))
 	for j := range live {
 		id, ok := o.identity(&live[j], at, keys)
@@ -87,7 +91,7 @@ func (o *overlay) pair(live, want []node, at *site, keys []string) (pairs []int,
 }
 
 // identity returns what tells an element of a list from the others; of a key that is left out that is its default.
-func (o *overlay) identity(item *node, at *site, keys []string) (string, bool) {
+func (o *overlay) identity(item *tree.Node, at *site, keys []string) (string, bool) {
 	if item.Kind() != '{' {
 		return "", false
 	}
@@ -109,7 +113,7 @@ func (o *overlay) identity(item *node, at *site, keys []string) (string, bool) {
 }
 
 // keyed merges a list by its keys. Elements that are not wanted stay behind those that they follow in live.
-func (o *overlay) keyed(live, want *node, at *site, keys []string, pairs []int) (changed bool) {
+func (o *overlay) keyed(live, want *tree.Node, at *site, keys []string, pairs []int) (changed bool) {
 	had, wanted := live.Open().Items, want.Open().Items
 	paired := make([]bool, len(had))
 	for _, j := range pairs {
@@ -117,7 +121,7 @@ func (o *overlay) keyed(live, want *node, at *site, keys []string, pairs []int) 
 			paired[j] = true
 		}
 	}
-	items, order := make([]node, 0, len(had)+len(wanted)), make([]int, 0, len(had)+len(wanted))
+	items, order := make([]tree.Node, 0, len(had)+len(wanted)), make([]int, 0, len(had)+len(wanted))
 	keepFrom := func(j int) { // the elements from j on that are not wanted
 		for ; j < len(had) && !paired[j]; j++ {
 			if place := at.element(&had[j], keys); o.isOwn(place) {
@@ -148,14 +152,14 @@ func (o *overlay) keyed(live, want *node, at *site, keys []string, pairs []int) 
 		last = max(last, j)
 	}
 	if changed {
-		*live = listOf(items)
+		*live = tree.ListOf(items)
 	}
 	return changed
 }
 
 // unite adds what a list lacks; an element is there if it is the same value, or has the same uid. Of those that want has twice the
 // last counts.
-func (o *overlay) unite(live *node, want *branch, at *site) {
+func (o *overlay) unite(live *tree.Node, want *tree.Branch, at *site) {
 	list := live.Open()
 	places := make(map[string]int, len(list.Items))
 	for i := range list.Items {
@@ -186,7 +190,7 @@ func (o *overlay) unite(live *node, want *branch, at *site) {
 
 // ownerOrValue returns what tells an owner or a finalizer from the others. A value of another type, which no server takes, is told by
 // what it is.
-func ownerOrValue(n *node) string {
+func ownerOrValue(n *tree.Node) string {
 	if uid := text(n, "uid"); uid != "" {
 		return "uid " + uid
 	}
@@ -194,7 +198,7 @@ func ownerOrValue(n *node) string {
 }
 
 // has reports whether put would change nothing; with whole, live has nothing else either, apart from what a server fills in.
-func (o *overlay) has(live, want *node, at *site, whole bool) bool {
+func (o *overlay) has(live, want *tree.Node, at *site, whole bool) bool {
 	if o.isUnsaid(want) {
 		return !whole || live.Kind() == 'n'
 	}
@@ -219,7 +223,7 @@ func (o *overlay) has(live, want *node, at *site, whole bool) bool {
 	return o.alike(live, want, at)
 }
 
-func (o *overlay) hasItems(live, want *node, at *site, whole bool) bool {
+func (o *overlay) hasItems(live, want *tree.Node, at *site, whole bool) bool {
 	had, wanted := live.Open().Items, want.Open().Items
 	if keys := o.keysAt(at, want); keys != nil && !whole {
 		if o.lacksKey(live, keys) {
@@ -248,14 +252,14 @@ func (o *overlay) hasItems(live, want *node, at *site, whole bool) bool {
 }
 
 // hasItem is has for an element of a list, which is no member: a null is one, and a zero is what it is.
-func (o *overlay) hasItem(live, want *node, list *site, whole bool) bool {
+func (o *overlay) hasItem(live, want *tree.Node, list *site, whole bool) bool {
 	if live.Kind() == 'n' || want.Kind() == 'n' {
 		return live.Kind() == want.Kind()
 	}
 	return o.has(live, want, list.element(want, nil), whole)
 }
 
-func (o *overlay) hasMembers(live, want *branch, at *site, whole bool) bool {
+func (o *overlay) hasMembers(live, want *tree.Branch, at *site, whole bool) bool {
 	if len(o.excluded(live, want, at)) > 0 {
 		return false
 	}
@@ -285,7 +289,7 @@ func (o *overlay) hasMembers(live, want *branch, at *site, whole bool) bool {
 }
 
 // isNothing reports whether a value in an object that is replaced whole is the same as none: it is what the server has filled in, or empty.
-func (o *overlay) isNothing(live *node, at *site) bool {
+func (o *overlay) isNothing(live *tree.Node, at *site) bool {
 	switch kind := live.Kind(); {
 	case kind == 'n':
 		return true

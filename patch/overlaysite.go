@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/internal/jsonlex"
+	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
 // site is where in an object a value is: the names of the members that lead there, the last first. An element has the place of
@@ -15,9 +16,9 @@ import (
 type site struct {
 	name   string
 	up     *site
-	chosen bool     // within a member whose names somebody chose, so that a value means what it is
-	item   *node    // the element, and the members that tell it from the others
-	keys   []string // nil where the place is that of a member
+	chosen bool       // within a member whose names somebody chose, so that a value means what it is
+	item   *tree.Node // the element, and the members that tell it from the others
+	keys   []string   // nil where the place is that of a member
 }
 
 func (p *site) member(name string) *site {
@@ -26,7 +27,7 @@ func (p *site) member(name string) *site {
 	return &site{name: name, up: p, chosen: chosen}
 }
 
-func (p *site) element(item *node, keys []string) *site {
+func (p *site) element(item *tree.Node, keys []string) *site {
 	return &site{name: p.name, up: p.up, chosen: p.chosen, item: item, keys: keys}
 }
 
@@ -70,8 +71,8 @@ func (p *site) pointer() string {
 }
 
 // alike reports whether two scalars are the same to the server.
-func (o *overlay) alike(live, want *node, at *site) bool {
-	if same(live, want) || o.isDefault(live, want, at) {
+func (o *overlay) alike(live, want *tree.Node, at *site) bool {
+	if tree.Same(live, want) || o.isDefault(live, want, at) {
 		return true
 	}
 	if live.Kind() != '"' {
@@ -284,7 +285,7 @@ var ofType = map[string]struct{ member, of string }{
 }
 
 // excluded returns the members of live that cannot stay beside what want says.
-func (o *overlay) excluded(live, want *branch, at *site) (places []int) {
+func (o *overlay) excluded(live, want *tree.Branch, at *site) (places []int) {
 	says := func(name string) bool {
 		i := want.Find(name)
 		return i >= 0 && !o.isUnsaid(&want.Members[i].Value)

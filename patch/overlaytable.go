@@ -1,6 +1,10 @@
 package patch
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/bowline-go/bowline/internal/patch/tree"
+)
 
 // This file is what an overlay knows of the built-in kinds: which zeros their server does not keep, what it makes of them, which
 // objects it replaces whole and by which members it tells the elements of lists apart. Tests in examples/k8sapi compare the first
@@ -199,7 +203,7 @@ func (o *overlay) defaultAt(at *site) (value string) {
 }
 
 // keysAt returns the members that tell the elements of the list at the place apart, nil where nothing does.
-func (o *overlay) keysAt(at *site, list *node) (keys []string) {
+func (o *overlay) keysAt(at *site, list *tree.Node) (keys []string) {
 	if h, ok := o.hints[list.At]; ok && list.From == o.want && h.key != "" && !o.isBuiltIn(at) {
 		return []string{h.key}
 	}
@@ -213,7 +217,7 @@ func (o *overlay) keysAt(at *site, list *node) (keys []string) {
 }
 
 // isWhole reports whether the object at the place is replaced whole.
-func (o *overlay) isWhole(live, want *node, at *site) bool {
+func (o *overlay) isWhole(live, want *tree.Node, at *site) bool {
 	if o.isBuiltIn(at) {
 		return o.among(atomicObjects, at)
 	}
@@ -221,7 +225,7 @@ func (o *overlay) isWhole(live, want *node, at *site) bool {
 }
 
 // isSelector reports whether an object has no members but those of a label selector.
-func isSelector(b *branch) bool {
+func isSelector(b *tree.Branch) bool {
 	for m := range b.Each {
 		if name := string(m.Name); name != "matchLabels" && name != "matchExpressions" {
 			return false
@@ -231,7 +235,7 @@ func isSelector(b *branch) bool {
 }
 
 // isDropped reports whether the value is the zero of a member that the server does not write where it is zero.
-func (o *overlay) isDropped(want *node, at *site) bool {
+func (o *overlay) isDropped(want *tree.Node, at *site) bool {
 	switch want.Kind() {
 	case '[':
 		return len(want.Open().Items) == 0 && o.isBuiltIn(at)
@@ -250,7 +254,7 @@ func (o *overlay) isDropped(want *node, at *site) bool {
 }
 
 // isDefault reports whether live has what the server makes of the zero that is wanted.
-func (o *overlay) isDefault(live, want *node, at *site) bool {
+func (o *overlay) isDefault(live, want *tree.Node, at *site) bool {
 	if at.item != nil {
 		return false
 	}
@@ -262,15 +266,15 @@ func (o *overlay) isDefault(live, want *node, at *site) bool {
 }
 
 // isDefaultValue reports whether a value of live is the default at its place.
-func (o *overlay) isDefaultValue(live *node, at *site) bool {
+func (o *overlay) isDefaultValue(live *tree.Node, at *site) bool {
 	value := o.defaultAt(at)
 	if value == "" {
 		return false
 	}
-	s, err := read("a default", []byte(value))
+	s, err := tree.Read("a default", []byte(value))
 	if err != nil {
 		return false
 	}
 	n := s.Root()
-	return same(live, &n)
+	return tree.Same(live, &n)
 }

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"github.com/bowline-go/bowline/internal/gotype"
+	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
 // hint is what the tags of a Go type say of one value.
@@ -16,7 +19,7 @@ type hint struct {
 }
 
 // readTags returns what the tags of v's type say of the values in its JSON, by where they start. What encodes itself is not looked into.
-func readTags(v any, encoded *node) map[uint32]hint {
+func readTags(v any, encoded *tree.Node) map[uint32]hint {
 	t := tagReader{found: make(map[uint32]hint)}
 	t.visit(reflect.ValueOf(v), encoded)
 	return t.found
@@ -28,7 +31,7 @@ type tagReader struct {
 	cached *cachedTypes
 }
 
-func (t *tagReader) visit(v reflect.Value, n *node) {
+func (t *tagReader) visit(v reflect.Value, n *tree.Node) {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		if v.IsNil() || v.Kind() == reflect.Pointer && encodesItself(v.Type()) {
 			return
@@ -91,13 +94,13 @@ func nameOfKey(key reflect.Value) string {
 	return fmt.Sprint(key.Interface())
 }
 
-func (t *tagReader) fields(v reflect.Value, object *branch) {
-	for _, f := range jsonFields(v.Type()) {
-		i := object.Find(f.name)
+func (t *tagReader) fields(v reflect.Value, object *tree.Branch) {
+	for _, f := range gotype.Fields(v.Type()) {
+		i := object.Find(f.Name)
 		if i < 0 {
 			continue
 		}
-		value, ok := follow(v, f.way)
+		value, ok := gotype.Follow(v, f.Way)
 		if !ok {
 			continue
 		}
@@ -107,14 +110,14 @@ func (t *tagReader) fields(v reflect.Value, object *branch) {
 			t.visit(value, at)
 			continue
 		}
-		if f.omits && value.IsZero() {
+		if f.Omits && value.IsZero() {
 			t.found[at.At] = hint{unsaid: true}
 			continue
 		}
-		if strings.Contains(f.strategy, "replace") {
+		if strings.Contains(f.Strategy, "replace") {
 			t.found[at.At] = hint{whole: true}
-		} else if strings.Contains(f.strategy, "merge") && f.mergeKey != "" {
-			t.found[at.At] = hint{key: f.mergeKey}
+		} else if strings.Contains(f.Strategy, "merge") && f.MergeKey != "" {
+			t.found[at.At] = hint{key: f.MergeKey}
 		}
 		t.visit(value, at)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bowline-go/bowline/internal/jsonlex"
+	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
 // MergeType is the media type of a JSON merge patch (RFC 7386).
@@ -108,7 +109,7 @@ func withVersionTest(body []byte, version string) []byte {
 
 // withVersion returns the object with metadata.resourceVersion.
 func withVersion(body []byte, version string) ([]byte, error) {
-	s, err := read("the patch", body)
+	s, err := tree.Read("the patch", body)
 	if err != nil {
 		return nil, err
 	}
@@ -117,13 +118,13 @@ func withVersion(body []byte, version string) ([]byte, error) {
 	if object == nil || object.List {
 		return nil, errors.New("the patch must be a JSON object")
 	}
-	quoted, err := read("the version", jsonlex.AppendQuoted(nil, version))
+	quoted, err := tree.Read("the version", jsonlex.AppendQuoted(nil, version))
 	if err != nil {
 		return nil, err
 	}
 	at := object.Find("metadata")
 	if at < 0 {
-		object.Set("metadata", node{Branch: &branch{}})
+		object.Set("metadata", tree.Node{Branch: &tree.Branch{}})
 		at = object.Find("metadata")
 	}
 	metadata := &object.Members[at].Value

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bowline-go/bowline/internal/jsonlex"
+	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
 // Pointer returns the JSON pointer (RFC 6901) that leads through members and elements to a value: Pointer("metadata",
@@ -14,7 +15,7 @@ func Pointer(names ...string) string {
 	var b strings.Builder
 	for _, name := range names {
 		b.WriteByte('/')
-		b.WriteString(escapeName(name))
+		b.WriteString(tree.EscapeName(name))
 	}
 	return b.String()
 }
@@ -82,7 +83,7 @@ func index(name string) (int, error) {
 		if !jsonlex.IsDigit(name[i]) {
 			return 0, notFound("%s is not the index of an element", quote(name))
 		}
-		n = min(n*10+int(name[i]-'0'), maxSize)
+		n = min(n*10+int(name[i]-'0'), tree.MaxSize)
 	}
 	if name == "" {
 		return 0, notFound("%s is not the index of an element", quote(name))

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bowline-go/bowline/internal/patch/carry"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -207,7 +208,7 @@ func TestADifferenceOfAnyDocumentsAppliedMakesTheOther(t *testing.T) {
 				t.Fatalf("seed %d: nothing to do is %s", seed, again)
 			}
 		}
-		if got, err := patch.Carry(a, a, b); err != nil || !sameDecoded(decode(t, got), decode(t, b)) {
+		if got, err := carry.Change(a, a, b); err != nil || !sameDecoded(decode(t, got), decode(t, b)) {
 			t.Fatalf("seed %d: carried it is %s, %v; want %s", seed, got, err, b)
 		}
 	}

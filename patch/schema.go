@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/patch/strategic"
 )
 
 // Schema says of each member of a kind's objects how a strategic merge patch changes it: whether a list is merged or replaced,
@@ -13,7 +14,7 @@ import (
 //
 // The zero Schema knows nothing: every object is merged and every list replaced, as in a JSON merge patch.
 type Schema struct {
-	root *shape
+	root *strategic.Shape
 	err  error
 }
 
@@ -28,15 +29,15 @@ type Strategy struct {
 // Strategy returns how the member at path is changed, and whether the schema knows it. The path is of the names of members;
 // through a list it goes without a step of its own, as in "spec", "containers", "ports".
 func (s Schema) Strategy(path ...string) (Strategy, bool) {
-	f, ok := s.root.at(path)
-	return Strategy{Merge: f.merge, Replace: f.replace, RetainKeys: f.retain, MergeKey: f.mergeKey}, ok
+	f, ok := s.root.At(path)
+	return Strategy{Merge: f.Merge, Replace: f.Replace, RetainKeys: f.Retain, MergeKey: f.MergeKey}, ok
 }
 
 // SchemaOf reads the schema from the struct tags patchStrategy and patchMergeKey of T, as the types of k8s.io/api have them: T
 // is a struct or a pointer to one. Members have the names that encoding/json gives them. What a type does not tell, such as
 // what is in an interface, is plain JSON. If T is no struct or a tag is wrong, what uses the Schema returns the error.
 func SchemaOf[T any]() Schema {
-	root, err := shapeOf(reflect.TypeFor[T]())
+	root, err := strategic.ShapeOf(reflect.TypeFor[T]())
 	if err != nil {
 		return Schema{err: fmt.Errorf("patch.SchemaOf: %w", err)}
 	}
@@ -48,7 +49,7 @@ func SchemaOf[T any]() Schema {
 // of Kubernetes it is the same schema that [SchemaOf] reads from their Go types. It is an error if the document does not have
 // the kind, if a $ref leads nowhere or in a circle of nothing but references, and if it is larger than any server's.
 func SchemaFromOpenAPI(doc []byte, kind meta.GVK) (Schema, error) {
-	root, err := openAPIShape(doc, kind)
+	root, err := strategic.ShapeFromOpenAPI(doc, kind)
 	if err != nil {
 		return Schema{err: err}, fmt.Errorf("patch.SchemaFromOpenAPI: %w", err)
 	}

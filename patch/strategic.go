@@ -3,6 +3,8 @@ package patch
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/bowline-go/bowline/internal/patch/strategic"
 )
 
 // StrategicType is the media type of a strategic merge patch.
@@ -33,7 +35,7 @@ func Strategic(v any) Patch {
 	if err != nil {
 		return Patch{mediaType: StrategicType, err: fmt.Errorf("patch.Strategic: %w", err)}
 	}
-	if err := strategicCheck(body); err != nil {
+	if err := strategic.Check(body); err != nil {
 		return Patch{mediaType: StrategicType, err: strategicError(err)}
 	}
 	return Patch{mediaType: StrategicType, body: body}
@@ -50,6 +52,6 @@ func ApplyStrategic(doc, strategicPatch []byte, s Schema) ([]byte, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	out, err := strategicApply(doc, strategicPatch, s.root)
+	out, err := strategic.Apply(doc, strategicPatch, s.root)
 	return out, strategicError(err)
 }

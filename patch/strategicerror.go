@@ -1,22 +1,20 @@
 package patch
 
-import (
-	"fmt"
-)
+import "github.com/bowline-go/bowline/internal/patch/strategic"
 
 // What a [StrategicError] can be about; errors.Is finds it.
 var (
 	// ErrMergeKey: an item of a merged list lacks the member that tells the items apart, or it is not a scalar there.
-	ErrMergeKey = strategicErrMergeKey
+	ErrMergeKey = strategic.ErrMergeKey
 	// ErrDirective: a directive has a value that it cannot have, or stands where it means nothing.
-	ErrDirective = strategicErrDirective
+	ErrDirective = strategic.ErrDirective
 	// ErrElementOrder: a $setElementOrder list does not have the items of the list that it is for, in their order, or that list has none.
-	ErrElementOrder = strategicErrElementOrder
+	ErrElementOrder = strategic.ErrElementOrder
 	// ErrMergedList: a list cannot be merged, as its items are of different types, or null, or lists, or objects without a merge
 	// key in the schema.
-	ErrMergedList = strategicErrMergedList
+	ErrMergedList = strategic.ErrMergedList
 	// ErrRetainKeys: a patch sets a member that its $retainKeys does not list.
-	ErrRetainKeys = strategicErrRetainKeys
+	ErrRetainKeys = strategic.ErrRetainKeys
 )
 
 // StrategicError says why a strategic merge patch cannot be applied or made, and where. It shows no value of a document.
@@ -31,18 +29,13 @@ type StrategicError struct {
 	Reason string
 }
 
-func (e *StrategicError) Error() string {
-	if e.Path == "" {
-		return fmt.Sprintf("patch: %s: %s", e.Document, e.Reason)
-	}
-	return fmt.Sprintf("patch: %s at %s: %s", e.Document, e.Path, e.Reason)
-}
+func (e *StrategicError) Error() string { return (*strategic.Error)(e).Error() }
 
 func (e *StrategicError) Unwrap() error { return e.Err }
 
 // strategicError makes the errors of package strategic those of this one.
 func strategicError(err error) error {
-	if e, ok := err.(*strategicFault); ok {
+	if e, ok := err.(*strategic.Error); ok {
 		return (*StrategicError)(e)
 	}
 	return err

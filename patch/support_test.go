@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bowline-go/bowline/patch"
@@ -134,4 +135,15 @@ func isSame(t *testing.T, a, b []byte) bool {
 	t.Helper()
 	_, err := applyOps(t, string(a), patch.Test("", json.RawMessage(b)))
 	return err == nil
+}
+
+func decode(t *testing.T, b []byte) any {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(string(b)))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		t.Fatal(err)
+	}
+	return v
 }

@@ -3,6 +3,8 @@ package patch
 import (
 	"fmt"
 	"strings"
+
+	"github.com/bowline-go/bowline/internal/patch/strategic"
 )
 
 // DiffStrategic returns the strategic merge patch that makes new of old, which are JSON objects. Its body is {} if nothing
@@ -19,7 +21,7 @@ func DiffStrategic(old, new []byte, s Schema) (Patch, error) {
 	if s.err != nil {
 		return Patch{}, s.err
 	}
-	body, err := strategicDiff(old, new, s.root)
+	body, err := strategic.Diff(old, new, s.root)
 	return s.patch(body, err)
 }
 
@@ -56,9 +58,9 @@ func ThreeWay(original, modified, current []byte, s Schema, o ThreeWayOptions) (
 	if s.err != nil {
 		return Patch{}, s.err
 	}
-	body, err := strategicThreeWay(original, modified, current, s.root, o.RefuseConflicts)
-	if e, ok := err.(*strategicConflict); ok {
-		return Patch{}, &MergeConflictError{Paths: e.Paths}
+	body, conflicts, err := strategic.ThreeWay(original, modified, current, s.root, o.RefuseConflicts)
+	if len(conflicts) > 0 {
+		return Patch{}, &MergeConflictError{Paths: conflicts}
 	}
 	return s.patch(body, err)
 }

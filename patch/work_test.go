@@ -7,14 +7,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bowline-go/bowline/internal/patch/carry"
 	"github.com/bowline-go/bowline/internal/patch/hostile"
+	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
 // These tests count steps, not time: work on hostile documents grows as they do.
 
-func rootOf(t *testing.T, text string) *node {
+func rootOf(t *testing.T, text string) *tree.Node {
 	t.Helper()
-	s, err := read("it", []byte(text))
+	s, err := tree.Read("it", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +27,7 @@ func rootOf(t *testing.T, text string) *node {
 // Diff and DiffJSON compared the text of each object and list around a change with that of the other document: the depth times the
 // length.
 func TestTheDifferenceOfHostileDocumentsCostsNoMoreThanTheirLength(t *testing.T) {
-	for name, documents := range hostile.Changes {
+	for name, documents := range hostile.Changes() {
 		if strings.HasPrefix(name, "one name") {
 			continue // elements are told apart by it, however long they are
 		}
@@ -49,7 +51,7 @@ func TestTheDifferenceOfHostileDocumentsCostsNoMoreThanTheirLength(t *testing.T)
 // DiffJSON wrote the whole path for each change at each level of nested lists, 476 MiB for a document of 90 KB, and took most of it
 // back.
 func TestThePathsOfDeepListsAreNotWrittenAtEachLevel(t *testing.T) {
-	before, after := hostile.Changes["deep lists of two"](9000)
+	before, after := hostile.Changes()["deep lists of two"](9000)
 	d := scripter{}
 	d.members(rootOf(t, before).Open(), rootOf(t, after).Open())
 	if most := 2000 * (len(before) + 4*longPath); d.written > most {
@@ -144,7 +146,7 @@ func TestALargeDocumentTakesLittleMoreThanItsSize(t *testing.T) {
 				return // each element of a list takes more than these are written with
 			}
 			took = allocated(func() {
-				if _, err := Carry(old, old, changed); err != nil {
+				if _, err := carry.Change(old, old, changed); err != nil {
 					t.Error(err)
 				}
 			})

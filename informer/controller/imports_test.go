@@ -22,9 +22,14 @@ const module = "github.com/bowline-go/bowline"
 var imports = map[string][]string{
 	"client/meta": {"internal/jsonlex"},
 	"errors":      {"client/meta", "internal/shown"},
-	"patch":       {"client/meta", "internal/fieldset", "internal/jsonlex"},
+	"patch":       {"client/meta", "internal/fieldset", "internal/gotype", "internal/inside", "internal/jsonlex", "internal/patch/strategic", "internal/patch/tree"},
 	"cache":       {"client/meta"},
 	"workqueue":   {},
+
+	// The parts of patch.
+	"internal/patch/tree":      {"internal/jsonlex"},
+	"internal/patch/carry":     {"internal/jsonlex", "internal/patch/tree"},
+	"internal/patch/strategic": {"client/meta", "internal/gotype", "internal/jsonlex", "internal/patch/carry", "internal/patch/tree"},
 
 	"internal/jsonlex":    {},
 	"internal/fieldset":   {"internal/jsonlex"},
@@ -43,7 +48,7 @@ var imports = map[string][]string{
 	"internal/conn":       {"errors", "internal/regular", "internal/shown"},
 
 	"client": {
-		"client/meta", "errors", "patch", "internal/codec", "internal/conn", "internal/gotype", "internal/inside", "internal/jsonstream", "internal/pipeline", "internal/retry", "internal/shown", "internal/undertest",
+		"client/meta", "errors", "patch", "internal/codec", "internal/conn", "internal/gotype", "internal/inside", "internal/jsonstream", "internal/patch/carry", "internal/pipeline", "internal/retry", "internal/shown", "internal/undertest",
 	},
 	"client/discovery":  {"client", "client/meta", "errors", "internal/conn", "internal/regular"},
 	"client/kubeconfig": {"client", "internal/directive", "internal/regular", "internal/shown"},

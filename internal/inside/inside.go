@@ -1,5 +1,5 @@
-// Package inside carries from package client to package informer what no user needs: a method that a user sees returns a type that only
-// packages of this module can name.
+// Package inside carries from package client to package informer, and from package patch to package client, what no user needs: a method
+// that a user sees returns a type that only packages of this module can name.
 package inside
 
 import "github.com/bowline-go/bowline/internal/undertest"

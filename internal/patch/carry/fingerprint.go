@@ -1,0 +1,89 @@
+package carry
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+
+	"github.com/bowline-go/bowline/internal/patch/tree"
+)
+
+// fingerprints tells values that differ apart without going through them again. The fingerprint of a value is made from those
+// of its parts, and kept: whatever is asked about the values of a source, each is looked at once, however deep it lies.
+//
+// Values that are alike have the same fingerprint, whatever the order of members and the spelling of strings. Values that have the
+// same are alike, but for chance.
+type fingerprints struct {
+	seed   maphash.Seed
+	known  map[*tree.Branch]uint64
+	looked int // how many values were gone through; a test counts them
+}
+
+func newFingerprints() *fingerprints {
+	return &fingerprints{seed: maphash.MakeSeed(), known: make(map[*tree.Branch]uint64)}
+}
+
+// of returns the fingerprint of a value, which must not change.
+func (f *fingerprints) of(n *tree.Node) uint64 {
+	kind := n.Kind()
+	if kind == '{' || kind == '[' {
+		b := n.Open()
+		print, ok := f.known[b]
+		if !ok {
+			print = f.parts(b)
+			f.known[b] = print
+		}
+		return print
+	}
+	f.looked++
+	if kind == '"' {
+		return f.text('"', n.Unquoted())
+	}
+	return f.text(0, n.Text())
+}
+
+func (f *fingerprints) parts(b *tree.Branch) uint64 {
+	f.looked++
+	if b.List {
+		var h maphash.Hash
+		h.SetSeed(f.seed)
+		_ = h.WriteByte('[') // a Hash has no errors
+		for i := range b.Items {
+			_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, f.of(&b.Items[i])))
+		}
+		return h.Sum64()
+	}
+	sum := uint64(0) // whatever the order
+	for m := range b.Each {
+		sum += f.pair('{', f.text('"', m.Name), f.of(&m.Value))
+	}
+	return f.pair('}', sum, uint64(b.Len()))
+}
+
+func (f *fingerprints) text(kind byte, text []byte) uint64 {
+	var h maphash.Hash
+	h.SetSeed(f.seed)
+	_ = h.WriteByte(kind)
+	_, _ = h.Write(text)
+	return h.Sum64()
+}
+
+func (f *fingerprints) pair(kind byte, a, b uint64) uint64 {
+	var both [17]byte
+	both[0] = kind
+	binary.LittleEndian.PutUint64(both[1:], a)
+	binary.LittleEndian.PutUint64(both[9:], b)
+	return maphash.Bytes(f.seed, both[:])
+}
+
+// alike is what tree.Alike tells of two values.
+func (f *fingerprints) alike(a, b *tree.Node) bool { return f.of(a) == f.of(b) && tree.Alike(a, b) }
+
+// same is alike but for chance, for values that are compared with many others.
+func (f *fingerprints) same(a, b *tree.Node) bool {
+	if kind := a.Kind(); kind != b.Kind() {
+		return false
+	} else if kind != '{' && kind != '[' {
+		return tree.Alike(a, b)
+	}
+	return f.of(a) == f.of(b)
+}

@@ -1,0 +1,187 @@
+package carry
+
+import (
+	"slices"
+
+	"github.com/bowline-go/bowline/internal/patch/tree"
+)
+
+// Pairer finds out which element of a list was which of another. It looks at each value once: fingerprints tell which elements are
+// the same, and run which texts are.
+type Pairer struct {
+	run        tree.TextRun
+	prints     *fingerprints
+	candidates int // elements of one name that were compared; a test counts them
+}
+
+// NewPairer returns a pairer for the values of some documents, which must not change.
+func NewPairer() *Pairer { return &Pairer{prints: newFingerprints()} }
+
+// ByKey says of each element of after which of before it was, or -1: of those with its key, which is empty where an element has none,
+// the one that is alike, or else the one that has most in common.
+func (r *Pairer) ByKey(before, after []tree.Node, key func(*tree.Node) string) []int {
+	p := r.pairing(before, after)
+	p.name = key
+	p.moved()
+	p.byName()
+	return p.from
+}
+
+// pairing returns a pairing that has no pair yet.
+func (r *Pairer) pairing(before, after []tree.Node) *pairing {
+	p := &pairing{
+		Pairer: r, before: before, after: after,
+		from: make([]int, len(after)), same: make([]bool, len(after)), used: make([]bool, len(before)),
+	}
+	for i := range p.from {
+		p.from[i] = -1
+	}
+	return p
+}
+
+// pairing is a pair that is being made.
+type pairing struct {
+	*Pairer
+	before, after []tree.Node
+	name          func(*tree.Node) string // of an element; empty if it has none
+	inOrder       bool                    // of elements of one name those at the same place are taken
+	from          []int                   // for each element of after, which one of before it was; -1 if none
+	same          []bool                  // of after, that are unchanged
+	used          []bool                  // of before, that are in from
+}
+
+func (p *pairing) take(i, j int) { p.from[i], p.used[j] = j, true }
+
+// takeSame takes a pair if it is unchanged. If both are written alike, neither is opened.
+func (p *pairing) takeSame(i, j int) bool {
+	if p.from[i] >= 0 || p.used[j] {
+		return false
+	}
+	before, after := &p.before[j], &p.after[i]
+	if !p.run.Unchanged(before, after) && !p.prints.alike(before, after) {
+		return false
+	}
+	p.take(i, j)
+	p.same[i] = true
+	return true
+}
+
+// inPlace takes what is unchanged at the start, at the end, and, if no element came or went, in between.
+func (p *pairing) inPlace() {
+	b, a := len(p.before), len(p.after)
+	start := 0
+	for start < min(a, b) && p.takeSame(start, start) {
+		start++
+	}
+	for b > start && a > start && p.takeSame(a-1, b-1) {
+		b, a = b-1, a-1
+	}
+	if a != b {
+		return
+	}
+	for i := start + 1; i < a-1; i++ { // the first and the last of these have been looked at
+		p.takeSame(i, i)
+	}
+}
+
+// moved takes what is unchanged at another place; of equal elements the first was the first.
+func (p *pairing) moved() {
+	if !slices.Contains(p.from, -1) {
+		return
+	}
+	places := make(map[uint64][]int)
+	for j := range p.before {
+		if !p.used[j] {
+			print := p.prints.of(&p.before[j])
+			places[print] = append(places[print], j)
+		}
+	}
+	for i := range p.after {
+		if p.from[i] >= 0 || len(places) == 0 {
+			continue
+		}
+		print := p.prints.of(&p.after[i])
+		if at := places[print]; len(at) > 0 && p.takeSame(i, at[0]) {
+			places[print] = at[1:]
+		}
+	}
+}
+
+// byName takes what has the same name. Where several have it, as the mounts of one volume, it is the one at the same place
+// if no element came or went, and otherwise the one that has most in common, among the first ones.
+func (p *pairing) byName() {
+	if !slices.Contains(p.from, -1) {
+		return
+	}
+	left := keyElements(len(p.before), func(j int) (string, bool) {
+		if p.used[j] {
+			return "", false
+		}
+		name := p.name(&p.before[j])
+		return name, name != ""
+	})
+	for i := range p.after {
+		if p.from[i] >= 0 {
+			continue
+		}
+		name := p.name(&p.after[i])
+		if name == "" {
+			continue
+		}
+		best := -1
+		if p.inOrder && left.has(i, name) {
+			best = i
+		} else {
+			best = p.closest(&p.after[i], left, name)
+		}
+		if best >= 0 {
+			p.take(i, best)
+			left.take(best)
+		}
+	}
+}
+
+// closest returns which of the elements of a name that are left has most in common with v; -1 if there are none. It looks at a
+// hundred, and in long lists at fewer.
+func (p *pairing) closest(v *tree.Node, left *keyed, name string) int {
+	best, most, look := -1, -1, min(100, max(8, 100_000/len(p.after)))
+	for j := range left.of(name) {
+		p.candidates++
+		if n := p.common(&p.before[j], v); n > most {
+			best, most = j, n
+		}
+		if look--; look == 0 {
+			break
+		}
+	}
+	return best
+}
+
+// nameOf returns what tells an element from the others in most of the API's lists of objects, or nothing.
+func nameOf(v *tree.Node) string {
+	for _, member := range [...]string{"name", "key", "type"} {
+		if name, ok := v.Lookup(member); ok && name.Kind() == '"' {
+			return member + " " + string(name.Unquoted())
+		}
+	}
+	return ""
+}
+
+// common counts the members that two objects agree on.
+func (p *pairing) common(a, b *tree.Node) int {
+	n := 0
+	if a.Kind() != '{' || b.Kind() != '{' {
+		return n
+	}
+	mine, other := a.Open(), b.Open()
+	for i := range mine.Members {
+		m := &mine.Members[i]
+		if m.Gone {
+			continue
+		}
+		if at := other.FindFrom(i, string(m.Name)); at >= 0 && p.prints.same(&m.Value, &other.Members[at].Value) {
+			n++
+		}
+	}
+	return n
+}

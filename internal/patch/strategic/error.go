@@ -1,0 +1,80 @@
+package strategic
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/bowline-go/bowline/internal/patch/tree"
+)
+
+// The causes of an [Error]; package patch documents them.
+var (
+	ErrMergeKey     = errors.New("merge key")
+	ErrDirective    = errors.New("directive")
+	ErrElementOrder = errors.New("element order")
+	ErrMergedList   = errors.New("merged list")
+	ErrRetainKeys   = errors.New("retain keys")
+)
+
+// Error says why a strategic merge patch cannot be applied or made, and where. It shows no value of a document.
+type Error struct {
+	Document string // which document is wrong
+	Path     string // a JSON pointer to the place in it
+	Err      error  // one of those above, or that of a document beyond the bounds
+	Reason   string // a sentence about it, without the place
+}
+
+func (e *Error) Error() string {
+	if e.Path == "" {
+		return fmt.Sprintf("patch: %s: %s", e.Document, e.Reason)
+	}
+	return fmt.Sprintf("patch: %s at %s: %s", e.Document, e.Path, e.Reason)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// place is a place in a document, as the way up from it. Nil is the top.
+type place struct {
+	up    *place
+	name  []byte
+	index int // of an item, where name is empty and list is true
+	list  bool
+}
+
+func (p *place) member(name []byte) *place { return &place{up: p, name: name} }
+
+func (p *place) item(i int) *place { return &place{up: p, index: i, list: true} }
+
+func (p *place) String() string {
+	if p == nil {
+		return ""
+	}
+	if p.list {
+		return p.up.String() + "/" + strconv.Itoa(p.index)
+	}
+	return p.up.String() + "/" + tree.EscapeName(string(p.name))
+}
+
+func (p *place) fault(document string, kind error, reason string, args ...any) error {
+	return &Error{Document: document, Path: p.String(), Err: kind, Reason: fmt.Sprintf(reason, args...)}
+}
+
+// maxDepth is how deep objects and lists may lie in each other here, where places are kept on the way down.
+const maxDepth = 1000
+
+// parseObject reads a document that must be a JSON object, within bounds.
+func parseObject(what string, doc []byte) (tree.Node, error) {
+	source, err := tree.Read(what, doc)
+	if err != nil {
+		return tree.Node{}, fmt.Errorf("patch: %w", err)
+	}
+	if source.Depth > maxDepth {
+		return tree.Node{}, (*place)(nil).fault(what, tree.ErrTooLarge, "it is nested more than %d deep", maxDepth)
+	}
+	root := source.Root()
+	if root.Kind() != '{' {
+		return tree.Node{}, fmt.Errorf("patch: %s is not a JSON object", what)
+	}
+	return root, nil
+}

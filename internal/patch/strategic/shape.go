@@ -1,0 +1,87 @@
+package strategic
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Shape is what is known of one kind of value. A shape may lead back to itself. Nil knows nothing.
+type Shape struct {
+	members map[string]Field // of an object with members of its own
+	values  *Shape           // of every value of a map
+	items   *Shape           // of every item of a list
+}
+
+// field is how a member is changed.
+type Field struct {
+	Shape    *Shape
+	Merge    bool   // a list is merged, not replaced
+	Replace  bool   // an object is replaced, not merged
+	Retain   bool   // a patch of it says which members stay
+	MergeKey string // the member that tells the items of a list apart; empty where they are no objects
+}
+
+// member returns how a member is changed. What is not known is plain JSON.
+func (s *Shape) member(name []byte) Field {
+	if s == nil {
+		return Field{}
+	}
+	if f, ok := s.members[string(name)]; ok {
+		return f
+	}
+	return Field{Shape: s.values}
+}
+
+// item is the shape of the items of the list that s is. A server takes a list where the schema has an object for a list of such.
+func (s *Shape) item() *Shape {
+	if s == nil || s.items == nil {
+		return s
+	}
+	return s.items
+}
+
+// strategies sets how a member is changed from the text of a tag or an extension: merge, replace or retainKeys, or one of the
+// first two and retainKeys, with a comma.
+func (f *Field) strategies(text string) error {
+	words := strings.Split(text, ",")
+	seen := 0
+	for _, word := range words {
+		switch word {
+		case "retainKeys":
+			f.Retain = true
+			continue
+		case "merge":
+			f.Merge = true
+		case "replace":
+			f.Replace = true
+		case "":
+		default:
+			return fmt.Errorf("patch strategy %q must be merge, replace or retainKeys, or retainKeys and one of the others", text)
+		}
+		seen++
+	}
+	if seen > 1 || len(words) > 2 {
+		return fmt.Errorf("patch strategy %q must be merge, replace or retainKeys, or retainKeys and one of the others", text)
+	}
+	return nil
+}
+
+// At returns how the member at a path is changed, and whether that is known. The path goes through lists without a step.
+func (s *Shape) At(path []string) (found Field, ok bool) {
+	for _, name := range path {
+		for s != nil && s.items != nil {
+			s = s.items
+		}
+		if s == nil {
+			return Field{}, false
+		}
+		f, ok := s.members[name]
+		if !ok && s.values == nil {
+			return Field{}, false
+		} else if !ok {
+			f = Field{Shape: s.values}
+		}
+		s, found = f.Shape, f
+	}
+	return found, len(path) > 0
+}

@@ -1,0 +1,23 @@
+package tree
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrTooLarge is a document or a result beyond the bounds of this package.
+var ErrTooLarge = errors.New("too large")
+
+// Errorf returns an error with a text of its own, which is of a kind for errors.Is.
+func Errorf(kind error, format string, args ...any) error {
+	return &described{kind, fmt.Sprintf(format, args...)}
+}
+
+type described struct {
+	kind error
+	text string
+}
+
+func (d *described) Error() string { return d.text }
+
+func (d *described) Unwrap() error { return d.kind }

@@ -1,0 +1,8 @@
+package tree
+
+import "strings"
+
+var nameEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
+// EscapeName returns a name as it stands in a JSON pointer (RFC 6901).
+func EscapeName(name string) string { return nameEscapes.Replace(name) }

@@ -1,0 +1,346 @@
+package tree
+
+import (
+	"bytes"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
+)
+
+// Node is a value of JSON: as it is written in a source, or, once it has to be looked into, as a branch that can change.
+type Node struct {
+	From    *Source // nil if the value is not from a source
+	At, End uint32  // where it is written in the source
+	Branch  *Branch // of an object or list that was opened; nil for any other value
+}
+
+// Branch is an object or a list, whose parts are nodes. Members are added and removed by the methods, which know where they are.
+type Branch struct {
+	List    bool           // it is a list, not an object
+	Members []Member       // of an object, with those that are gone
+	places  map[string]int // of its members; nil while they are few, or have been searched seldom
+	asked   int            // how often members that are not few were searched from end to end
+	Items   []Node         // of a list
+}
+
+// Member is a member of an object.
+type Member struct {
+	Name  []byte // must not be changed: it may be part of the text
+	Raw   string // the name as it is written, if that is not the name between quotes
+	Value Node
+	Gone  bool // it was removed, or a later member has the name
+}
+
+// fewMembers is up to how many members an object is searched for a name from end to end.
+const fewMembers = 16
+
+// fewSearches is how many names are searched so among many members: their places take more room than the members do.
+const fewSearches = 4
+
+// Root returns the value that the text is.
+func (s *Source) Root() Node { return Node{From: s, At: s.start, End: s.end} }
+
+// Kind is the first byte of the value's text, with '0' for all numbers.
+func (n Node) Kind() byte {
+	if n.Branch != nil {
+		if n.Branch.List {
+			return '['
+		}
+		return '{'
+	}
+	c := n.From.Text[n.At]
+	if c == '-' || jsonlex.IsDigit(c) {
+		return '0'
+	}
+	return c
+}
+
+// Text returns the value as it is written. It is not a branch.
+func (n Node) Text() []byte { return n.From.Text[n.At:n.End:n.End] }
+
+// span returns the text, and where it starts in its source.
+func (n Node) span() (start int, text []byte) { return int(n.At), n.Text() }
+
+// Open returns the object or list to look into or to change; nil for anything else. Of members with one name the last
+// counts.
+func (n *Node) Open() *Branch {
+	if n.Branch != nil {
+		return n.Branch
+	}
+	kind := n.From.Text[n.At]
+	if kind != '[' && kind != '{' {
+		return nil
+	}
+	count := 0
+	for c := n.Parts(); ; count++ {
+		if _, ok := c.Next(); !ok {
+			break
+		}
+	}
+	if kind == '{' {
+		n.Branch = &Branch{Members: AppendMembers(make([]Member, 0, count/2+1), *n)}
+		n.Branch.unite()
+		return n.Branch
+	}
+	b := &Branch{List: true, Items: make([]Node, 0, count+1)}
+	for c := n.Parts(); ; {
+		item, ok := c.Next()
+		if !ok {
+			break
+		}
+		b.Items = append(b.Items, item)
+	}
+	n.Branch = b
+	return b
+}
+
+// AppendMembers appends the members of an object that is no branch.
+func AppendMembers(members []Member, n Node) []Member {
+	for c := n.Parts(); ; {
+		name, ok := c.Next()
+		if !ok {
+			return members
+		}
+		value, _ := c.Next()
+		m := Member{Value: value}
+		if raw := name.Text(); jsonlex.IsPlain(raw) {
+			m.Name = raw[1 : len(raw)-1]
+		} else {
+			m.Name, m.Raw = unquote(raw), string(raw)
+		}
+		members = append(members, m)
+	}
+}
+
+// unite marks members as gone whose name a later one has.
+func (b *Branch) unite() {
+	ascending := true
+	for i := 1; i < len(b.Members) && ascending; i++ {
+		ascending = bytes.Compare(b.Members[i-1].Name, b.Members[i].Name) < 0
+	}
+	switch {
+	case ascending:
+	case len(b.Members) > fewMembers:
+		b.locate()
+	default:
+		for i := range b.Members {
+			for j := i + 1; j < len(b.Members); j++ {
+				if bytes.Equal(b.Members[i].Name, b.Members[j].Name) {
+					b.Members[i].Gone = true
+					break
+				}
+			}
+		}
+	}
+}
+
+// locate notes the places of all members.
+func (b *Branch) locate() {
+	b.places = make(map[string]int, len(b.Members))
+	for i := range b.Members {
+		m := &b.Members[i]
+		if m.Gone {
+			continue
+		}
+		if earlier, ok := b.places[string(m.Name)]; ok {
+			b.Members[earlier].Gone = true
+		}
+		b.places[string(m.Name)] = i
+	}
+}
+
+// Find returns the place of a member, or -1.
+func (b *Branch) Find(name string) int { return b.FindFrom(0, name) }
+
+// FindFrom is find that looks at a likely place first.
+func (b *Branch) FindFrom(likely int, name string) int {
+	if likely < len(b.Members) && string(b.Members[likely].Name) == name && !b.Members[likely].Gone {
+		return likely
+	}
+	if b.places == nil && len(b.Members) > fewMembers {
+		if b.asked++; b.asked > fewSearches {
+			b.locate()
+		}
+	}
+	if b.places != nil {
+		if i, ok := b.places[name]; ok {
+			return i
+		}
+		return -1
+	}
+	for i := range b.Members {
+		if m := &b.Members[i]; !m.Gone && string(m.Name) == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Remove takes out the member at a place that find returned.
+func (b *Branch) Remove(i int) {
+	b.Members[i].Gone = true
+	b.Members[i].Value = Node{}
+	if b.places != nil {
+		delete(b.places, string(b.Members[i].Name))
+	}
+}
+
+// Set gives a member its value, and adds it if it is not there.
+func (b *Branch) Set(name string, value Node) {
+	if i := b.Find(name); i >= 0 {
+		b.Members[i].Value = value
+		return
+	}
+	b.Add(Member{Name: []byte(name), Value: value})
+}
+
+// Add adds a member that is not there.
+func (b *Branch) Add(m Member) {
+	if m.Raw == "" && needsQuoting(m.Name) {
+		m.Raw = string(jsonlex.AppendQuoted(nil, m.Name))
+	}
+	if b.places != nil {
+		b.places[string(m.Name)] = len(b.Members)
+	}
+	b.Members = append(b.Members, m)
+}
+
+// needsQuoting reports whether a name is written differently in JSON.
+func needsQuoting(name []byte) bool {
+	for _, c := range name {
+		if c < ' ' || c == '"' || c == '\\' || c > '~' {
+			return true
+		}
+	}
+	return false
+}
+
+// Clone returns a copy that has nothing in common with n that can change.
+func (n Node) Clone() Node {
+	b := n.Branch
+	if b == nil {
+		return n
+	}
+	c := &Branch{List: b.List}
+	if b.List {
+		c.Items = make([]Node, len(b.Items))
+		for i, item := range b.Items {
+			c.Items[i] = item.Clone()
+		}
+	} else {
+		c.Members = make([]Member, 0, len(b.Members))
+		for _, m := range b.Members {
+			if !m.Gone {
+				m.Value = m.Value.Clone()
+				c.Members = append(c.Members, m)
+			}
+		}
+	}
+	return Node{Branch: c}
+}
+
+// Size returns about how many bytes a value takes that lies within level objects and lists, and no less than it is written
+// with, or an error if it is too deep to be looked at.
+func (n Node) Size(level int) (int, error) {
+	b := n.Branch
+	if b == nil {
+		return len(n.Text()), nil
+	}
+	if level >= maxLevels {
+		return 0, errResultDepth
+	}
+	total := 2
+	for _, item := range b.Items {
+		size, err := item.Size(level + 1)
+		if err != nil {
+			return 0, err
+		}
+		total += size + 1
+	}
+	for i := range b.Members {
+		m := &b.Members[i]
+		if m.Gone {
+			continue
+		}
+		size, err := m.Value.Size(level + 1)
+		if err != nil {
+			return 0, err
+		}
+		total += max(len(m.Name), len(m.Raw)) + 4 + size
+	}
+	return total, nil
+}
+
+// AppendTo appends the value, which lies within level objects and lists. Nothing else is written with white space.
+func (n Node) AppendTo(dst []byte, level int) ([]byte, error) {
+	b := n.Branch
+	if b == nil {
+		if level+n.From.Depth > maxLevels && level+depthOf(n.Text()) > maxLevels {
+			return nil, errResultDepth
+		}
+		if n.From.Spaces {
+			return jsonlex.AppendCompact(dst, n.Text()), nil
+		}
+		return append(dst, n.Text()...), nil
+	}
+	if level >= maxLevels {
+		return nil, errResultDepth
+	}
+	var err error
+	if b.List {
+		dst = append(dst, '[')
+		for i, item := range b.Items {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			if dst, err = item.AppendTo(dst, level+1); err != nil {
+				return nil, err
+			}
+		}
+		return append(dst, ']'), nil
+	}
+	dst = append(dst, '{')
+	first := true
+	for i := range b.Members {
+		m := &b.Members[i]
+		if m.Gone {
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		if dst, err = m.Value.AppendTo(append(m.AppendName(dst), ':'), level+1); err != nil {
+			return nil, err
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+var errResultDepth = Errorf(ErrTooLarge, "the result is too large: it nests deeper than %d", maxLevels)
+
+func (m *Member) AppendName(dst []byte) []byte {
+	if m.Raw != "" {
+		return append(dst, m.Raw...)
+	}
+	return append(append(append(dst, '"'), m.Name...), '"')
+}
+
+// depthOf returns how deep a well-formed text nests.
+func depthOf(text []byte) int {
+	depth, deepest, inString := 0, 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			inString = !inString
+		case c == '\\':
+			i++
+		case inString:
+		case c == '{', c == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case c == '}', c == ']':
+			depth--
+		}
+	}
+	return deepest
+}

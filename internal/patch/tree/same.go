@@ -1,0 +1,101 @@
+package tree
+
+import "bytes"
+
+// Same reports whether two values are the same value of JSON: numbers by what they amount to, strings by their code points,
+// objects whatever the order of their members.
+func Same(a, b *Node) bool { return sameBy(a, b, sameNumber) }
+
+// sameBy is Same with what tells whether numbers are the same that are written differently.
+func sameBy(a, b *Node, number func(a, b []byte) bool) bool {
+	return a.Branch == nil && b.Branch == nil && Unchanged(a, b) || sameInside(a, b, number)
+}
+
+// shortText is up to how many bytes the texts of parts are compared before the parts of these are: that of everything would be
+// compared once for each object and list around it.
+const shortText = 4096
+
+// samePart is sameBy for a part of what is not written alike.
+func samePart(a, b *Node, number func(a, b []byte) bool) bool {
+	if a.Branch == nil && len(a.Text()) <= shortText {
+		return sameBy(a, b, number)
+	}
+	return sameInside(a, b, number)
+}
+
+// sameInside is sameBy for what is not written alike, or too long to look.
+func sameInside(a, b *Node, number func(a, b []byte) bool) bool {
+	kind := a.Kind()
+	if kind != b.Kind() {
+		return false
+	}
+	switch kind {
+	case '"':
+		return bytes.Equal(a.Unquoted(), b.Unquoted())
+	case '0':
+		return number(a.Text(), b.Text())
+	case '[':
+		if a.Branch == nil && b.Branch == nil {
+			return sameParts(a, b, number)
+		}
+		return sameItems(a.Open(), b.Open(), number)
+	case '{':
+		return sameMembers(a.Open(), b.Open(), number)
+	}
+	return true // true, false and null have but one spelling, and their kinds tell them apart
+}
+
+// sameParts is sameItems for lists that are not open, and stay so: a long one takes many times its length.
+func sameParts(a, b *Node, number func(a, b []byte) bool) bool {
+	var mine, other Node // one for all parts: both are on the heap
+	for x, y := a.Parts(), b.Parts(); ; {
+		var left, same bool
+		mine, left = x.Next()
+		if other, same = y.Next(); !left || !same {
+			return left == same
+		}
+		if !samePart(&mine, &other, number) {
+			return false
+		}
+	}
+}
+
+func sameItems(a, b *Branch, number func(a, b []byte) bool) bool {
+	if len(a.Items) != len(b.Items) {
+		return false
+	}
+	for i := range a.Items {
+		if !samePart(&a.Items[i], &b.Items[i], number) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameMembers(a, b *Branch, number func(a, b []byte) bool) bool {
+	if a.Len() != b.Len() {
+		return false
+	}
+	for i := range a.Members {
+		m := &a.Members[i]
+		if m.Gone {
+			continue
+		}
+		j := b.FindFrom(i, string(m.Name))
+		if j < 0 || !samePart(&m.Value, &b.Members[j].Value, number) {
+			return false
+		}
+	}
+	return true
+}
+
+// Len returns the number of members.
+func (b *Branch) Len() int {
+	n := 0
+	for i := range b.Members {
+		if !b.Members[i].Gone {
+			n++
+		}
+	}
+	return n
+}

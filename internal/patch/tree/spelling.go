@@ -1,0 +1,32 @@
+package tree
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
+)
+
+// AppendSpelled appends well-formed JSON with its strings spelt as encoding/json spells them. RFC 6902 compares what a test
+// has by its value, but API servers do it by its letters, with their own spelling of the object: to them "<" is not "\u003c",
+// which is how they write it.
+func AppendSpelled(dst, text []byte) []byte {
+	for {
+		start := bytes.IndexByte(text, '"')
+		if start < 0 {
+			return append(dst, text...)
+		}
+		dst, text = append(dst, text[:start]...), text[start:]
+		end := jsonlex.ClosingQuote(text, 1) + 1
+		quoted := text[:end]
+		if bytes.ContainsFunc(quoted, spelledOtherwise) {
+			quoted, _ = json.Marshal(jsonlex.Unquote(quoted[1 : end-1])) // a string can be encoded
+		}
+		dst, text = append(dst, quoted...), text[end:]
+	}
+}
+
+// spelledOtherwise reports whether c may have another spelling in a string of JSON.
+func spelledOtherwise(c rune) bool {
+	return c == '\\' || c == '<' || c == '>' || c == '&' || c == '\u2028' || c == '\u2029' || c == '\uFFFD'
+}

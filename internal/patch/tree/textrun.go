@@ -1,0 +1,56 @@
+package tree
+
+import "bytes"
+
+// TextRun tells whether values of two sources are written alike. Where two objects differ so do those of their members that
+// hold the difference, down to a scalar; to compare the text of each would cost the depth times the length. So it keeps up to
+// where two texts were found to agree, and compares nothing twice if it is asked about values before those within them.
+type TextRun struct {
+	a, b           *Source
+	startA, startB int  // from here the texts agree,
+	length         int  // for so many bytes
+	ends           bool // and no further
+	Compared       int  // how many bytes were compared; a test counts them
+}
+
+// briefText is up to how many bytes texts are compared without a look at what is known.
+const briefText = 64
+
+// Unchanged is what the function Unchanged tells of two values from sources.
+func (r *TextRun) Unchanged(a, b *Node) bool {
+	startA, x := a.span()
+	startB, y := b.span()
+	if len(x) != len(y) {
+		return false
+	}
+	if len(x) <= briefText { // what is known of a long text is worth more
+		r.Compared += len(x)
+		return bytes.Equal(x, y)
+	}
+	if at := startA - r.startA; r.a == a.From && r.b == b.From && at == startB-r.startB && at >= 0 {
+		if at+len(x) <= r.length {
+			return true
+		}
+		if r.ends && at <= r.length {
+			return false
+		}
+	}
+	r.a, r.b, r.startA, r.startB = a.From, b.From, startA, startB
+	r.length = agreement(x, y)
+	r.ends = r.length < len(x)
+	r.Compared += r.length
+	return !r.ends
+}
+
+// agreement returns up to where two texts of one length agree.
+func agreement(x, y []byte) int {
+	const block = 512
+	at := 0
+	for at+block <= len(x) && bytes.Equal(x[at:at+block], y[at:at+block]) {
+		at += block
+	}
+	for at < len(x) && x[at] == y[at] {
+		at++
+	}
+	return at
+}

@@ -1,0 +1,136 @@
+package tree
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
+)
+
+// Absent returns what is merged into where there is nothing yet.
+func Absent() Node { return absent }
+
+var absent = (&Source{Text: []byte("null"), end: 4}).Root()
+
+// Literal returns the value that is written in text, which is well-formed.
+func Literal(text []byte) Node {
+	s, _ := tokenize(text)
+	return s.Root()
+}
+
+// ListOf returns the list of the items.
+func ListOf(items []Node) Node { return Node{Branch: &Branch{List: true, Items: items}} }
+
+// Written returns the value without what was looked into, if it is from a source: then changing it changes nothing else. The
+// value must be as it was there.
+func (n Node) Written() Node {
+	if n.From != nil {
+		n.Branch = nil
+	}
+	return n
+}
+
+// Lookup returns a member of an object, which it does not open.
+func (n *Node) Lookup(name string) (Node, bool) {
+	switch b := n.Branch; {
+	case b != nil:
+		if i := b.Find(name); i >= 0 {
+			return b.Members[i].Value, true
+		}
+		return Node{}, false
+	case n.Kind() != '{':
+		return Node{}, false
+	}
+	var found Node
+	for c := n.Parts(); ; {
+		member, ok := c.Next()
+		if !ok {
+			return found, found.From != nil
+		}
+		value, _ := c.Next()
+		if string(n.From.string(member.At)) == name {
+			found = value
+		}
+	}
+}
+
+// Word returns what a member says that is a string, and nothing for any other and where there is none.
+func (n *Node) Word(name string) string {
+	v, ok := n.Lookup(name)
+	if !ok || v.Kind() != '"' {
+		return ""
+	}
+	return string(v.Unquoted())
+}
+
+// Each yields the members of an object that are not gone.
+func (b *Branch) Each(yield func(m *Member) bool) {
+	for i := range b.Members {
+		if m := &b.Members[i]; !m.Gone && !yield(m) {
+			return
+		}
+	}
+}
+
+// Alike is [Same] where numbers are equal only if they are spelt alike.
+func Alike(a, b *Node) bool { return sameBy(a, b, bytes.Equal) }
+
+// Unchanged tells of two values from sources, which are as they were there, whether they are written alike. If they are not
+// they may still be the same.
+func Unchanged(a, b *Node) bool { return bytes.Equal(a.Text(), b.Text()) }
+
+// Put gives a member the name and a value, whether it is there or not.
+func (b *Branch) Put(m *Member, value Node) {
+	if i := b.Find(string(m.Name)); i >= 0 {
+		b.Members[i].Value = value
+		return
+	}
+	b.Add(Member{Name: m.Name, Raw: m.Raw, Value: value})
+}
+
+// Copied returns an object with the same members. Those from a source are as they were there.
+func (b *Branch) Copied() *Branch {
+	out := &Branch{Members: make([]Member, 0, len(b.Members)+1)}
+	for m := range b.Each {
+		out.Members = append(out.Members, Member{Name: m.Name, Raw: m.Raw, Value: m.Value.Written()})
+	}
+	return out
+}
+
+// Scalar returns the text of a string, and any other value as it is written.
+func (n *Node) Scalar() string {
+	switch n.Kind() {
+	case '"':
+		return string(n.Unquoted())
+	case '{', '[':
+		return string(n.AppendSorted(nil))
+	}
+	return string(n.Text())
+}
+
+// AppendSorted appends a value in one way, whatever the order of members and the spelling of strings.
+func (n *Node) AppendSorted(dst []byte) []byte {
+	switch n.Kind() {
+	case '{':
+		var members []*Member
+		for m := range n.Open().Each {
+			members = append(members, m)
+		}
+		slices.SortFunc(members, func(a, b *Member) int { return bytes.Compare(a.Name, b.Name) })
+		dst = append(dst, '{')
+		for _, m := range members {
+			dst = append(m.Value.AppendSorted(append(jsonlex.AppendQuoted(dst, m.Name), ':')), ',')
+		}
+		return append(dst, '}')
+	case '[':
+		dst = append(dst, '[')
+		items := n.Open().Items
+		for i := range items {
+			dst = append(items[i].AppendSorted(dst), ',')
+		}
+		return append(dst, ']')
+	case '"':
+		return jsonlex.AppendQuoted(dst, n.Unquoted())
+	}
+	return append(dst, n.Text()...)
+}
