@@ -1,4 +1,5 @@
-// Package carry carries a change of one document over to another, which has more in it.
+// Package carry carries a change of one document over to another, which has more in it. Its [Pairer] finds out which element of a list
+// was which of another.
 package carry
 
 import (

@@ -12,7 +12,7 @@ type Shape struct {
 	items   *Shape           // of every item of a list
 }
 
-// field is how a member is changed.
+// Field is how a member is changed.
 type Field struct {
 	Shape    *Shape
 	Merge    bool   // a list is merged, not replaced
