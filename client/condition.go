@@ -48,8 +48,8 @@ func UntilDeleted(uid string) Condition {
 	}}
 }
 
-// UntilTrue is met when status.conditions has the condition, such as "Ready", and it is True and current. If the condition, or
-// else status, names the generation that it is about (observedGeneration), that must be the object's.
+// UntilTrue is met when status.conditions has the condition, such as "Ready", and it is True and current. If the condition has an
+// observedGeneration, or else status has one, it must equal metadata.generation.
 func UntilTrue(condition string) Condition {
 	return Condition{Name: condition, Met: func(obj *meta.Raw) (bool, string, error) {
 		s := statusOf(obj)

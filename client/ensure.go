@@ -33,13 +33,16 @@ import (
 // server makes of Config.UserAgent). An element that an admission plugin has added stays. If fields must vanish when the
 // configuration no longer has them, use [Resource.Apply].
 //
-// Ensured reports the outcome, and names the places that the server does not keep. A controller that gets NotKept each time
-// fights another writer. At most one EnsureOptions may be given.
+// Ensured reports the outcome, and names the places that the server does not keep. NotKept is
+// not an error: the server accepted the write, and the next Ensure writes again. A controller that gets it each time should take the
+// field out of want, or report it. At most one EnsureOptions may be given.
 //
 // If the live object has a controller that want does not name as its own (see [SetController]), Ensure writes nothing and returns
 // a [*ControllerError]. This holds also if want names no controller: a program that ensures a Deployment's ReplicaSet fights the
 // Deployment. To add to such an object, an annotation for example, use [Resource.Modify] or [Resource.Apply]. Ensure adopts an
-// object without a controller, and Ensured says so.
+// object without a controller, and Ensured says so: the garbage collector deletes it with its new owner. To refuse that, look for the
+// object first. After an owner was replaced by one of the same name, the error is a ControllerError until the garbage collector has
+// deleted the old owner's object.
 //
 // Many programs may ensure one object at once: one of them creates it, and no write is lost. If another creates or changes the
 // object first, Ensure pauses, longer with each attempt, and reads it again, until ctx ends or 50 attempts have failed. The error

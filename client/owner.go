@@ -51,7 +51,7 @@ func (o Owner) reference(controls bool) meta.OwnerReference {
 // SetController makes owner the controller of child: the owner that manages it. An object has at most one. The server's garbage
 // collector deletes child after owner is deleted. SetController changes child and sends nothing: call it before child is created
 // or ensured, or within [Resource.Modify]. If child already has a reference to the owner, by its uid, SetController replaces that
-// reference; it keeps all others. Set the child's namespace first, even if the handle that writes it has one ([Resource.In]).
+// reference; it keeps all others. It sets blockOwnerDeletion unless Owner.MayGoFirst is set. Set the child's namespace first, even if the handle that writes it has one ([Resource.In]).
 //
 // SetController returns a [*ControllerError] if another object controls child. It returns an error if the owner has no kind, name
 // or uid, or is in another namespace: an owner is in the namespace of the object, or cluster-wide. On an error child stays as it

@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 )
@@ -194,4 +196,50 @@ func TestATokenDoesNotShowItself(t *testing.T) {
 	}
 	none := client.For(connect(t, says(strings.Replace(answer, "s3cr3t", "", 1))), accounts)
 	wantErr(t, drop(client.RequestToken(t.Context(), none, web, client.TokenOptions{})), "server sent no token")
+}
+
+// A server answers NotFound for a subresource that the resource does not have, as if there were no object. A controller that ignores
+// NotFound wrote no status, without a word.
+func TestASubresourceThatDoesNotExistIsNotAnObjectThatDoesNotExist(t *testing.T) {
+	type Page struct {
+		meta.ObjectMeta `json:"metadata"`
+		Status          map[string]string `json:"status,omitempty"`
+	}
+	server := clienttest.Start(t, clienttest.Options{Resources: []clienttest.Resource{
+		{Group: "example.com", Version: "v1", Kind: "Page", Resource: "pages"}, // without Status
+	}})
+	c, home := dial(t, server.Config()), meta.Key{Namespace: "default", Name: "home"}
+	pages := client.For(c, client.Type[*Page]{Group: "example.com", Version: "v1", Kind: "Page", Resource: "pages"})
+	if _, err := pages.Create(t.Context(), &Page{ObjectMeta: home.ObjectMeta()}); err != nil {
+		t.Fatal(err)
+	}
+	set := func(p *Page) error { p.Status = map[string]string{"a": "b"}; return nil }
+	for name, call := range map[string]func(meta.Key) error{
+		"get":    func(k meta.Key) error { return drop(pages.Status().Get(t.Context(), k)) },
+		"modify": func(k meta.Key) error { return drop(pages.Status().Modify(t.Context(), k, set)) },
+		"update": func(k meta.Key) error {
+			return drop(pages.Status().Update(t.Context(), &Page{ObjectMeta: k.ObjectMeta()}))
+		},
+		"patch": func(k meta.Key) error { return drop(pages.Status().Patch(t.Context(), k, noChange)) },
+	} {
+		err := call(home)
+		is[*client.UsageError](t, err)
+		if errors.Is(err, apierrors.NotFound) {
+			t.Errorf("%s: the object is not found: %v", name, err)
+		}
+		wantErr(t, err, `the object exists, and pages.example.com/v1 has no subresource "status"`)
+		if err := call(meta.Key{Namespace: "default", Name: "gone"}); !errors.Is(err, apierrors.NotFound) {
+			t.Errorf("%s of an object that is gone: %v", name, err)
+		}
+	}
+	// Who may not read the object is told what the server said.
+	server.Intercept(func(r *http.Request) http.HandlerFunc {
+		if r.Method == http.MethodGet && !strings.HasSuffix(r.URL.Path, "/status") {
+			return clienttest.Answer(meta.Status{Code: 403, Reason: "Forbidden", Message: "not you"})
+		}
+		return nil
+	})
+	if err := drop(pages.Status().Get(t.Context(), home)); !errors.Is(err, apierrors.NotFound) {
+		t.Errorf("without the permission to read: %v", err)
+	}
 }

@@ -8,6 +8,8 @@ import "errors"
 //	err := sites.Delete(ctx, key, client.DeleteOptions{})
 //	return apierrors.Ignore(err, apierrors.NotFound)
 //
+// client.DeletingError and client.PreconditionError count as a Conflict.
+//
 // Without a reason it returns err. An error that joins several, as errors.Join makes, is ignored if one of them is.
 func Ignore(err error, reasons ...Reason) error {
 	for _, r := range reasons {

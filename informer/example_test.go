@@ -177,3 +177,36 @@ func ExampleRun() {
 	// Output:
 	// default/a is in a namespace that exists: true
 }
+
+// A cache shares its objects with every reader and handler. Clone one before you change it.
+func ExampleInformer_Reader() {
+	server := clienttest.New(clienttest.Options{})
+	c, err := client.New(server.Config())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Close()
+	pods := client.For(c, Pods)
+	inf, key := informer.New(pods, informer.Options{}), meta.Key{Namespace: "default", Name: "a"}
+	errDone := errors.New("done")
+	err = informer.Run(context.Background(), informer.RunnerFunc(server.Run), inf, informer.RunnerFunc(func(ctx context.Context) error {
+		made, err := pods.Create(ctx, pod("a", "one"))
+		if err != nil {
+			return err
+		}
+		if err := inf.WaitFor(ctx, key, made.ResourceVersion); err != nil {
+			return err
+		}
+		site, found := inf.Reader().Get(key)
+		site = meta.Clone(site)
+		site.Spec.NodeName = "two"
+		shared, _ := inf.Reader().Get(key)
+		fmt.Println(found, site.Spec.NodeName, shared.Spec.NodeName)
+		return errDone
+	}))
+	if !errors.Is(err, errDone) {
+		fmt.Println(err)
+	}
+	// Output: true two one
+}

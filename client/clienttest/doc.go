@@ -10,6 +10,12 @@
 //	server := clienttest.Start(t, clienttest.Options{})
 //	c, err := client.New(server.Config())
 //
+// The server has every built-in kind. [Options.Resources] adds custom resources:
+//
+//	clienttest.Options{Resources: []clienttest.Resource{
+//		{Group: "example.com", Version: "v1", Kind: "Page", Resource: "pages", Status: true},
+//	}}
+//
 // Elsewhere, [New] makes a server, and [Server.Run] serves until its context ends. By default the server is in memory, and only
 // clients with [Server.Config] reach it. With a listener on a loopback address in [Options], kubectl can use it too.
 //
@@ -24,6 +30,8 @@
 //		...
 //		time.Sleep(5 * time.Minute) // history from before is too old now
 //	})
+//
+// After a change, synctest.Wait returns when the controllers of the test have nothing left to do, so a test needs no polling.
 //
 // # What is served
 //
@@ -101,7 +109,8 @@
 //	validation of built-in kinds        a pod without containers is accepted
 //	defaults of built-in kinds          none, and managedFields has none; a service gets no address
 //	validation of custom resources      values are not checked, except the types of applied values
-//	garbage collection                  owner references have no effect
+//	garbage collection                  owner references have no effect: delete children before you create an owner
+//	                                    of the same name again
 //	controllers, scheduler, kubelet     a deployment makes no pods, and no pod runs; no event expires
 //	log, exec, attach, port-forward     also proxy, tokenreviews, componentstatuses and bindings: neither
 //	                                    served nor listed

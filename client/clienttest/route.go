@@ -90,7 +90,9 @@ func isTrue(query url.Values, name string) bool {
 }
 
 // Call is a kind of request that the server counts: a verb and the plural name of a resource, as in "list" and
-// "pods". The resource is empty for other paths, and then the verb is the HTTP method in lower case.
+// "pods". A subresource counts as its resource; tell
+// the two apart with Server.Intercept and RequestOf. The resource is empty for other paths, and then the verb is the HTTP method in
+// lower case.
 type Call struct{ Verb, Resource string }
 
 // Requests returns the number of requests of each kind until now, whatever their answers.

@@ -178,3 +178,21 @@ func ExampleSetCondition() {
 	fmt.Println(err, conditions[0].ObservedGeneration, meta.IsConditionTrue(conditions, "Ready"))
 	// Output: <nil> 3 false
 }
+
+// A struct embeds the parts of the metadata that its program reads.
+func ExampleDeletionMeta() {
+	type SiteMeta struct {
+		meta.Identity
+		meta.DeletionMeta
+	}
+
+	type Site struct {
+		SiteMeta `json:"metadata"`
+	}
+	var site Site
+	if err := json.Unmarshal([]byte(`{"metadata":{"name":"a","deletionTimestamp":"2026-01-02T03:04:05Z"}}`), &site); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(site.Name, meta.IsDeleting(&site))
+	// Output: a true
+}

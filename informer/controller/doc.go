@@ -5,6 +5,8 @@
 //		controller.Owns(mirrors, ConfigMaps))
 //	return informer.Run(ctx, ctl)
 //
+// examples/operator has a whole one, with an owned object, a finalizer and a status condition; GUIDE.md explains it.
+//
 // The function receives a key, not an event. It reads the present state, from a cache or a server, and brings the actual
 // state closer to the desired one. It may be called more often than needed, so it must be idempotent. Its results decide
 // what happens to the key:

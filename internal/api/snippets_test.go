@@ -1,0 +1,60 @@
+package api
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Each piece of Go in README.md and GUIDE.md stands, line for line, in a file that is compiled.
+func TestSnippetsAreCompiled(t *testing.T) {
+	lines := func(text string) string {
+		var b strings.Builder
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); line != "" {
+				b.WriteString(line + "\n")
+			}
+		}
+		return b.String()
+	}
+	var compiled []string
+	err := fs.WalkDir(os.DirFS(root), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "testdata"):
+			return fs.SkipDir
+		case path.Ext(name) != ".go":
+			return nil
+		}
+		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		compiled = append(compiled, lines(string(text)))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, document := range []string{"README.md", "GUIDE.md"} {
+		text, err := os.ReadFile(filepath.Join(root, document))
+		if err != nil {
+			t.Fatal(err)
+		}
+		snippets := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(text), -1)
+		if len(snippets) == 0 {
+			t.Errorf("%s has no Go", document)
+		}
+		for _, s := range snippets {
+			want, found := lines(s[1]), false
+			for _, text := range compiled {
+				found = found || strings.Contains(text, want)
+			}
+			if !found {
+				t.Errorf("%s has Go that stands in no file:\n%s", document, s[1])
+			}
+		}
+	}
+}
