@@ -59,24 +59,3 @@ func merge(target, change tree.Node) tree.Node {
 	}
 	return target
 }
-
-// MergeValue is ApplyMerge for decoded documents, whose objects are map[string]any and whose lists are []any. target is
-// changed in place and must not be used afterwards; the result may share parts with both.
-func MergeValue(target, change any) any {
-	members, ok := change.(map[string]any)
-	if !ok {
-		return change
-	}
-	object, ok := target.(map[string]any)
-	if !ok || object == nil {
-		object = make(map[string]any, len(members))
-	}
-	for name, value := range members {
-		if value == nil {
-			delete(object, name)
-		} else {
-			object[name] = MergeValue(object[name], value)
-		}
-	}
-	return object
-}

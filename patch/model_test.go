@@ -395,7 +395,7 @@ func TestADocumentIsItselfHoweverItIsWritten(t *testing.T) {
 }
 
 // behaviour 315: what a merge patch makes is what it makes of decoded documents.
-func TestMergingDoesWhatMergeValueDoes(t *testing.T) {
+func TestMergingDoesWhatTheRFCSays(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := newChance(seed)
 		doc, change := r.value(4), r.value(4)
@@ -404,7 +404,7 @@ func TestMergingDoesWhatMergeValueDoes(t *testing.T) {
 		}
 		text, changeText := r.write(t, doc), r.write(t, change)
 		got, err := patch.ApplyMerge([]byte(text), []byte(changeText))
-		want := patch.MergeValue(decode(t, []byte(text)), decode(t, []byte(changeText)))
+		want := mergeDecoded(decode(t, []byte(text)), decode(t, []byte(changeText)))
 		if err != nil || !sameDecoded(decode(t, got), want) {
 			t.Fatalf("seed %d: %s and %s make %s, %v; want %s", seed, text, changeText, got, err, marshal(t, want))
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/printing"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/patch"
 )
 
 // builtinKinds is every resource of the file, without objects, and the reviews. The first server reads it. It does not change:
@@ -97,7 +96,7 @@ func (r *resource) firstStatus(wanted any) any {
 	if !r.StatusOnCreate || wanted == nil {
 		return first
 	}
-	return patch.MergeValue(first, wanted)
+	return jsontree.Merge(first, wanted)
 }
 
 func timeText(t meta.Time) string { return t.UTC().Format(time.RFC3339) }
@@ -119,7 +118,7 @@ func prepareSecret(d *object.Draft, _ bool) {
 		return
 	}
 	data, _ := d.Content["data"].(jsontree.Object)
-	data, _ = patch.MergeValue(maps.Clone(data), text).(jsontree.Object)
+	data, _ = jsontree.Merge(maps.Clone(data), text).(jsontree.Object)
 	for k := range text {
 		s, _ := text[k].(string)
 		data[k] = base64.StdEncoding.EncodeToString([]byte(s))

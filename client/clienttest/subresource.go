@@ -13,7 +13,6 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/patch"
 )
 
 // part returns old with the part of d that a subresource writes, which takes and returns the object itself.
@@ -260,7 +259,7 @@ func (c *call) bind(w http.ResponseWriter) error {
 		"type": "PodScheduled", "status": "True", "lastProbeTime": nil, "lastTransitionTime": now().UTC().Format("2006-01-02T15:04:05Z"),
 	}
 	d.Content["spec"] = spec
-	d.Content["status"] = patch.MergeValue(status, jsontree.Object{"conditions": []any{scheduled}})
+	d.Content["status"] = jsontree.Merge(status, jsontree.Object{"conditions": []any{scheduled}})
 	if !o.dryRun {
 		st.put(c.res, cur, d)
 	}
