@@ -232,6 +232,13 @@ func TestASubresourceThatDoesNotExistIsNotAnObjectThatDoesNotExist(t *testing.T)
 			t.Errorf("%s of an object that is gone: %v", name, err)
 		}
 	}
+	before := server.Requests()[clienttest.Call{Verb: "get", Resource: "pages"}]
+	if err := drop(pages.Get(t.Context(), meta.Key{Namespace: "default", Name: "gone"})); !errors.Is(err, apierrors.NotFound) {
+		t.Error(err)
+	}
+	if n := server.Requests()[clienttest.Call{Verb: "get", Resource: "pages"}] - before; n != 1 {
+		t.Errorf("a get of an object that is gone took %d requests", n)
+	}
 	// Who may not read the object is told what the server said.
 	server.Intercept(func(r *http.Request) http.HandlerFunc {
 		if r.Method == http.MethodGet && !strings.HasSuffix(r.URL.Path, "/status") {
