@@ -147,7 +147,7 @@ func readAs(t testing.TB, call string, r client.Resource[*Slim]) (seen int, err 
 		}
 		return len(list.Items), err
 	}
-	events, err := follow(t.Context(), r, client.WatchOptions{})
+	events, err := readWatch(t.Context(), r, client.WatchOptions{})
 	return len(events), err
 }
 

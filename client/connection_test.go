@@ -295,7 +295,7 @@ func TestAWatchThatDoesNotBeginIsGivenUp(t *testing.T) {
 				time.Sleep(time.Hour)
 				answer{body: event("ADDED", object("a", "1"))}.write(w)
 			}), nil)
-			events, err := follow(t.Context(), client.For(dial(t, cfg), slims), client.WatchOptions{})
+			events, err := readWatch(t.Context(), client.For(dial(t, cfg), slims), client.WatchOptions{})
 			if len(events) != 1 || err != nil {
 				t.Errorf("got %v, %v", events, err)
 			}

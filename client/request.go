@@ -186,6 +186,9 @@ func (c *Client) send(ctx context.Context, r outgoing, n int) (*http.Response, R
 	if ctx.Err() != nil {
 		return nil, info, conn.ContextError(ctx)
 	}
+	if err := stopped(ctx); err != nil {
+		return nil, info, err
+	}
 	var (
 		slot *slot
 		resp *http.Response
@@ -219,8 +222,11 @@ func (c *Client) send(ctx context.Context, r outgoing, n int) (*http.Response, R
 	}
 	r.setHeader(hr.Header)
 	hr.Header.Set("User-Agent", c.userAgent)
+	gated(ctx, hr)
 	start := time.Now()
-	resp, err = c.http.Do(hr)
+	if err = stopped(ctx); err == nil { // after the waits above
+		resp, err = c.http.Do(hr)
+	}
 	info.Duration = time.Since(start)
 	if err != nil {
 		cancel()
@@ -254,6 +260,9 @@ func escapePath(path string) string {
 
 // connectionError returns the reason why there was no answer.
 func connectionError(ctx context.Context, err error) error {
+	if closed := stopped(ctx); closed != nil && errors.Is(err, closed) {
+		return closed
+	}
 	if waited := (*CredentialError)(nil); errors.As(err, &waited) {
 		return waited // it says what was waited for, also if ctx has ended
 	}

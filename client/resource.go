@@ -112,6 +112,7 @@ func (r Resource[T]) exchange(ctx context.Context, q request) (obj T, item jsons
 		if err = refusal(item.Raw, item.Kind); err != nil {
 			return err
 		}
+		r.wrote(ctx, q, item)
 		obj, err = r.decode(item)
 		return err
 	})
@@ -157,7 +158,11 @@ func (r Resource[T]) accepted(ctx context.Context, q request) error {
 	if err != nil { // the server has accepted the request
 		return nil
 	}
-	return q.fail(refusal(answer, "Status"))
+	if err := refusal(answer, "Status"); err != nil {
+		return q.fail(err)
+	}
+	r.deleted(ctx, q, answer)
+	return nil
 }
 
 // refusal returns the error that an object of the given kind reports within a successful answer. An API server sends such a

@@ -17,8 +17,8 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// follow reads a watch to its end and returns its events as text, and the final error.
-func follow(ctx context.Context, r client.Resource[*Slim], o client.WatchOptions) (events []string, final error) {
+// readWatch reads a watch to its end and returns its events as text, and the final error.
+func readWatch(ctx context.Context, r client.Resource[*Slim], o client.WatchOptions) (events []string, final error) {
 	for e, err := range r.Watch(ctx, o) {
 		if final != nil {
 			return events, fmt.Errorf("an event %+v after the final error %w", e, final)
@@ -347,7 +347,7 @@ func TestWhatAWatchMakesOfItsBody(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				cfg := serve(t, answers(test.a))
 				cfg.MaxObject = 4000
-				events, err := follow(t.Context(), client.For(dial(t, cfg), slims), client.WatchOptions{Namespace: "web"})
+				events, err := readWatch(t.Context(), client.For(dial(t, cfg), slims), client.WatchOptions{Namespace: "web"})
 				if got := strings.Join(events, ", "); got != test.want {
 					t.Errorf("got  %s\nwant %s", got, test.want)
 				}

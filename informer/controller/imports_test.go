@@ -41,6 +41,7 @@ var imports = map[string][]string{
 	"internal/memnet":     {},
 	"internal/gotype":     {"client/meta"},
 	"internal/inside":     {"internal/undertest"},
+	"internal/follow":     {"client/meta"},
 	"internal/undertest":  {},
 	"internal/directive":  {},
 	"internal/regular":    {},
@@ -48,7 +49,7 @@ var imports = map[string][]string{
 	"internal/conn":       {"errors", "internal/regular", "internal/shown"},
 
 	"client": {
-		"client/meta", "errors", "patch", "internal/codec", "internal/conn", "internal/gotype", "internal/inside", "internal/jsonstream", "internal/patch/carry", "internal/pipeline", "internal/retry", "internal/shown", "internal/undertest",
+		"client/meta", "errors", "patch", "internal/codec", "internal/conn", "internal/follow", "internal/gotype", "internal/inside", "internal/jsonstream", "internal/patch/carry", "internal/pipeline", "internal/retry", "internal/shown", "internal/undertest",
 	},
 	"client/discovery":  {"client", "client/meta", "errors", "internal/conn", "internal/regular"},
 	"client/kubeconfig": {"client", "internal/directive", "internal/regular", "internal/shown"},

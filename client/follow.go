@@ -1,0 +1,118 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/follow"
+	"github.com/bowline-go/bowline/internal/jsonstream"
+)
+
+// Contexts that follow the requests that are made with them; see package follow.
+
+// gated returns the body of hr, which is read only while the gate of ctx is open, so that nothing is written after the gate has
+// closed, however long the connection took or the process was stopped. The transport reads the body right before it sends it, and
+// a server does not process a request whose body is cut.
+func gated(ctx context.Context, hr *http.Request) {
+	open := follow.OpenGate(ctx)
+	if open == nil || hr.Body == nil || hr.GetBody == nil {
+		return
+	}
+	whole := hr.GetBody
+	hr.GetBody = func() (io.ReadCloser, error) {
+		body, err := whole()
+		return &gatedBody{body, open}, err
+	}
+	hr.Body, _ = hr.GetBody() // a bytes.Reader never fails
+}
+
+type gatedBody struct {
+	io.ReadCloser
+	open func() error
+}
+
+func (b *gatedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if closed := b.open(); closed != nil {
+		return 0, closed
+	}
+	return n, err
+}
+
+// stopped returns why ctx stops its requests, or nil.
+func stopped(ctx context.Context) error {
+	if open := follow.OpenGate(ctx); open != nil {
+		return open()
+	}
+	return nil
+}
+
+// wrote tells ctx of a write whose answer is the object.
+func (r Resource[T]) wrote(ctx context.Context, q request, stored jsonstream.Item) {
+	tell := follow.OnWrite(ctx)
+	if tell == nil || q.method() == http.MethodGet || stored.ResourceVersion == "" || q.query.Has("dryRun") {
+		return
+	}
+	key := q.key
+	if key.Name == "" {
+		key.Name = stored.Name
+	}
+	tell(follow.Write{
+		Verb: q.verb, Resource: q.resource, Key: key, Subresource: q.subresource,
+		UID: stored.UID, ResourceVersion: stored.ResourceVersion, Answer: stored.Raw,
+		Metadata: func(ctx context.Context) ([]byte, error) { return r.metadataOf(ctx, key) },
+	})
+}
+
+// deleted tells ctx of a deletion. The server answers with the object if it goes later, and otherwise with a Status.
+func (r Resource[T]) deleted(ctx context.Context, q request, answer []byte) {
+	tell := follow.OnWrite(ctx)
+	var body struct {
+		Kind     string `json:"kind"`
+		Metadata struct {
+			UID               string `json:"uid"`
+			ResourceVersion   string `json:"resourceVersion"`
+			DeletionTimestamp string `json:"deletionTimestamp"`
+		} `json:"metadata"`
+		Details struct {
+			UID string `json:"uid"`
+		} `json:"details"`
+	}
+	dryRun := q.isIdempotent()
+	if tell == nil || q.verb != "delete" || dryRun || json.Unmarshal(answer, &body) != nil {
+		return
+	}
+	w := follow.Write{Verb: q.verb, Resource: q.resource, Key: q.key, UID: body.Metadata.UID}
+	switch {
+	case body.Kind == "Status":
+		w.UID = body.Details.UID
+	case body.Metadata.DeletionTimestamp != "": // some resources answer with the object although it is gone
+		w.ResourceVersion = body.Metadata.ResourceVersion
+	}
+	w.Metadata = func(ctx context.Context) ([]byte, error) { return r.metadataOf(ctx, q.key) }
+	tell(w)
+}
+
+// metadataOf reads the metadata of an object, as JSON with managedFields.
+func (r Resource[T]) metadataOf(ctx context.Context, key meta.Key) ([]byte, error) {
+	r.partial = true
+	q := r.request("get", key)
+	resp, err := r.send(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	item, err := jsonstream.ReadObject(resp.Body, r.c.streamOptions(true))
+	if err != nil {
+		return nil, q.fail(readError(ctx, resp, err))
+	}
+	if item.Kind != partialKind {
+		return nil, q.fail(errors.New("the server sent no metadata but " + item.Kind))
+	}
+	return bytes.Clone(item.Raw), nil
+}

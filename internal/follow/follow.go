@@ -1,0 +1,73 @@
+// Package follow says, by a context, what is to happen with the requests that are made with that context. A leader election
+// stops requests that would leave too late, and a controller learns what a reconcile has written. The client asks; nobody
+// else needs to.
+package follow
+
+import (
+	"context"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Write is a write that the server has stored. A dry run is none, and neither is the deletion of a collection.
+type Write struct {
+	// Verb is the API's word for it: create, update, patch, apply or delete.
+	Verb string
+	// Resource, Key and Subresource are where it went. Key has the name that the server has given to a new object.
+	Resource    meta.GVR
+	Key         meta.Key
+	Subresource string
+	// UID is the object's; empty if the answer of a deletion does not say it.
+	UID string
+	// ResourceVersion is the version that the write has made. It is empty for a deletion after which the object is gone.
+	ResourceVersion string
+	// Answer is the object as JSON, with managedFields if it has any. It is nil for a deletion. Nobody may change it.
+	Answer []byte
+	// Metadata reads the metadata of the object again, as JSON with managedFields.
+	Metadata func(ctx context.Context) ([]byte, error)
+}
+
+type (
+	writesKey struct{}
+	gateKey   struct{}
+)
+
+// Writes returns a context whose writes are passed to f, after the server has stored them and before the call returns. f is
+// called by the goroutine of the call. Functions of outer contexts are called as well.
+func Writes(ctx context.Context, f func(Write)) context.Context {
+	outer, _ := ctx.Value(writesKey{}).(func(Write))
+	if outer == nil {
+		return context.WithValue(ctx, writesKey{}, f)
+	}
+	return context.WithValue(ctx, writesKey{}, func(w Write) {
+		outer(w)
+		f(w)
+	})
+}
+
+// OnWrite returns the function that takes the writes of ctx, or nil.
+func OnWrite(ctx context.Context) func(Write) {
+	f, _ := ctx.Value(writesKey{}).(func(Write))
+	return f
+}
+
+// Gate returns a context whose requests are sent only while open returns nil. Once it has returned an error, it must not
+// return nil again. It must be quick and safe for use by several goroutines at once. Gates of outer contexts hold as well.
+func Gate(ctx context.Context, open func() error) context.Context {
+	outer := OpenGate(ctx)
+	if outer == nil {
+		return context.WithValue(ctx, gateKey{}, open)
+	}
+	return context.WithValue(ctx, gateKey{}, func() error {
+		if err := outer(); err != nil {
+			return err
+		}
+		return open()
+	})
+}
+
+// OpenGate returns the function that says whether a request of ctx may be sent, or nil if nothing stops it.
+func OpenGate(ctx context.Context) func() error {
+	f, _ := ctx.Value(gateKey{}).(func() error)
+	return f
+}
