@@ -2,7 +2,9 @@ package client
 
 import (
 	"errors"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/bowline-go/bowline/client/meta"
@@ -40,5 +42,22 @@ func TestPanicErrors(t *testing.T) {
 				t.Errorf("the text is %q, want %q in it", text, test.want)
 			}
 		})
+	}
+}
+
+// runtime.Goexit cannot be stopped, and the object still gets an error.
+func TestDecodeLeftByGoexit(t *testing.T) {
+	obj, err := 7, error(nil)
+	var gone sync.WaitGroup
+	gone.Go(func() {
+		decodeInto(&obj, &err, jsonstream.Item{Identity: meta.Identity{Name: "a"}}, func(jsonstream.Item) (int, error) {
+			runtime.Goexit()
+			return 8, nil
+		})
+	})
+	gone.Wait()
+	bad := (*DecodeError)(nil)
+	if !errors.As(err, &bad) || bad.Identity.Name != "a" || obj != 0 || !strings.Contains(err.Error(), "decoding left by runtime.Goexit") {
+		t.Fatalf("got %d and %v", obj, err)
 	}
 }
