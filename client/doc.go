@@ -105,7 +105,8 @@
 // A call that fails returns an [*OpError]. It names the verb, the resource and the object, and wraps the cause:
 //
 //   - *errors.StatusError: the server's answer; errors.Is(err, apierrors.NotFound) tests its reason.
-//   - [*UsageError]: the call is wrong whatever the server says; nothing was sent.
+//   - [*UsageError]: the call is wrong whatever the server says; nothing was sent. It is also the error of a call for a
+//     subresource that the resource does not have: this request was sent, and the server answered NotFound.
 //   - [*CredentialError]: there is no credential; nothing was sent.
 //   - [*AnswerError]: the answer is not JSON, of another kind, too large, or of another version than [Exact] asks for.
 //   - [*DecodeError]: one object does not fit its type; the call hands on the other objects of its list or watch.

@@ -13,8 +13,8 @@ import (
 
 // OpError says which call failed: the verb, the resource and, if there is one, the object. Err is the cause: an
 // *errors.StatusError when the server answered with an error, a [*DecodeError] or an [*AnswerError] about its answer, a
-// [*UsageError] when nothing was sent, or the error of the network or of the context. If the call was sent more than once, Err is
-// a [*RetryError] around the cause.
+// [*UsageError] about a call that is wrong, or the error of the network or of the context. If the call was sent more than once,
+// Err is a [*RetryError] around the cause.
 type OpError struct {
 	// Verb is the API's word: get, list, watch, create, update, patch, delete, deletecollection, and apply for the patch of
 	// [Resource.Apply]. It is modify for an error that [Resource.Modify] finds by itself; a failed request of Modify has the verb
@@ -60,7 +60,8 @@ func (e *OpError) where() string {
 
 // UsageError says that a call was not sent, because it is wrong whatever the server says: a name that is not a path segment, a
 // namespace for a cluster-wide resource, a descriptor without a kind, options that exclude each other. Trying again does not
-// help. It is also the error of a call for a subresource that the resource does not have, which the client learns from the server.
+// help. It is also the error of a call for a subresource that the resource does not have. This request is sent: the server answers
+// NotFound, and the client finds that the object exists.
 type UsageError struct {
 	// Err says what is wrong, and what is allowed.
 	Err error
