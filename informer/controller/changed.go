@@ -7,32 +7,26 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Changed returns s without the updates for which matters returns false. Wrap it around the argument of a source:
+// Changed returns s without the updates for which all of matters return false. Wrap it around the argument of a source:
 //
-//	controller.Watch(controller.Changed(sites, controller.GenerationChanged))
+//	controller.Watch(controller.Changed(sites, controller.GenerationChanged, controller.LabelsChanged))
+//
+// [GenerationChanged], [LabelsChanged], [AnnotationsChanged], [FinalizersChanged], [DeletionBegan] and [VersionChanged] are
+// such functions. [And], [Or] and [Not] combine them.
 //
 // Objects that are added or deleted always pass: those that exist at the start too, and both halves of an object that was
-// deleted and created again under its name. An update for which matters panics also passes; the cache reports the panic.
+// deleted and created again under its name. An update for which one of matters panics also passes; the cache reports the
+// panic.
 //
-// The old object is the state that was delivered before, whether matters let that pass or not. matters must return true
-// for an update that changes the keys that [Map] or [Owns] find for the object, or the old keys are not named. matters
-// must depend on nothing but the two objects, and must not change them. It is called from one goroutine at a time. If it
-// is nil, every update passes.
-func Changed[T meta.Object](s Subscriber[T], matters func(old, new T) bool) Subscriber[T] {
-	if s == nil || matters == nil {
+// The old object is the state that was delivered before, whether matters let that pass or not. One of matters must return
+// true for an update that changes the keys that [Map] or [Owns] find for the object, or the old keys are not named. They
+// must depend on nothing but the two objects, and must not change them. They are called from one goroutine at a time, in
+// their order, until one returns true. Functions that are nil are left out; without any, every update passes.
+func Changed[T meta.Object](s Subscriber[T], matters ...func(old, new T) bool) Subscriber[T] {
+	if s == nil || len(withoutNil(matters)) == 0 {
 		return s
 	}
-	return changed[T]{s, matters}
-}
-
-// GenerationChanged reports whether metadata.generation differs, for [Changed]. A new generation means a change of the
-// desired state, mostly the spec, or a request for deletion. A change of labels, annotations, finalizers or status does
-// not count. For an object whose kind has no generation, such as a ConfigMap, it is always true.
-//
-// T must have a method GetGeneration, as the types of k8s.io/api have and every struct that embeds meta.ObjectMeta.
-func GenerationChanged[T interface{ GetGeneration() int64 }](old, new T) bool {
-	generation := new.GetGeneration()
-	return generation == 0 || generation != old.GetGeneration()
+	return changed[T]{s, Or(matters...)}
 }
 
 type changed[T meta.Object] struct {

@@ -31,6 +31,14 @@ var programs = []struct {
 		"missing method GetOwnerReferences",
 	},
 	{
+		"controller.LabelsChanged of an Identity",
+		`_ = controller.Changed(informer.New(client.For(c, Leans), informer.Options{}), controller.LabelsChanged)`,
+		"missing method GetLabels",
+	},
+	{
+		"controller.DeletionBegan of an Identity", `_ = controller.DeletionBegan[*Lean]`, "missing method GetDeletionTimestamp",
+	},
+	{
 		"Select of an Identity", `_ = cache.Select(informer.New(client.For(c, Leans), informer.Options{}).Reader(), meta.Selector{})`,
 		"missing method GetLabels",
 	},
@@ -48,6 +56,14 @@ var programs = []struct {
 	{
 		"controller.Owns of an ObjectMeta",
 		`_ = controller.Owns(informer.New(client.For(c, Fulls), informer.Options{}), Fulls)`, "",
+	},
+	{
+		"controller.Changed with predicates, the type inferred",
+		`_ = controller.Changed(informer.New(client.For(c, Fulls), informer.Options{}), controller.GenerationChanged, controller.DeletionBegan)`, "",
+	},
+	{
+		"controller.Or with predicates, the type inferred from the first",
+		`_ = controller.Changed(informer.New(client.For(c, Fulls), informer.Options{}), controller.Or(controller.GenerationChanged[*Full], controller.LabelsChanged))`, "",
 	},
 	{
 		"controller.Owns of metadata alone",

@@ -13,7 +13,7 @@ import (
 )
 
 // Source names keys that need work. This package has [Watch], [Map] and [Owns] for the objects of a cache, and [Every],
-// [EveryObject], [Chan] and [Reads]; [Changed] leaves out updates. Any other type with this method can be a source too.
+// [EveryObject], [Chan] and [Reads]; [Changed] leaves out updates of objects. Any other type with this method can be a source too.
 type Source[K comparable] interface {
 	// Run calls add for every key that needs work until ctx ends. It calls synced once it has named all keys that needed work
 	// when it started: no reconcile runs before that. A source without initial keys calls synced at once.

@@ -1,0 +1,90 @@
+// Predicates of updates, for Changed.
+
+package controller
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// GenerationChanged reports whether metadata.generation differs, for [Changed]. A new generation means a change of the
+// desired state, mostly the spec, or a request for deletion: the server increments the generation of an object when its
+// deletion begins. A change of labels, annotations, finalizers or status does not count. For an object whose kind has no
+// generation, such as a ConfigMap, it is always true.
+//
+// T must have a method GetGeneration, as the types of k8s.io/api have and every struct that embeds meta.ObjectMeta.
+func GenerationChanged[T interface{ GetGeneration() int64 }](old, new T) bool {
+	generation := new.GetGeneration()
+	return generation == 0 || generation != old.GetGeneration()
+}
+
+// LabelsChanged reports whether the labels differ, for [Changed].
+//
+// T must have a method GetLabels, as every struct has that embeds meta.ObjectMeta or meta.LabelMeta.
+func LabelsChanged[T interface{ GetLabels() map[string]string }](old, new T) bool {
+	return !maps.Equal(old.GetLabels(), new.GetLabels())
+}
+
+// AnnotationsChanged reports whether the annotations differ, for [Changed].
+//
+// T must have a method GetAnnotations, as every struct has that embeds meta.ObjectMeta.
+func AnnotationsChanged[T interface{ GetAnnotations() map[string]string }](old, new T) bool {
+	return !maps.Equal(old.GetAnnotations(), new.GetAnnotations())
+}
+
+// FinalizersChanged reports whether the finalizers or their order differ, for [Changed].
+//
+// T must have a method GetFinalizers, as every struct has that embeds meta.ObjectMeta or meta.DeletionMeta.
+func FinalizersChanged[T interface{ GetFinalizers() []string }](old, new T) bool {
+	return !slices.Equal(old.GetFinalizers(), new.GetFinalizers())
+}
+
+// DeletionBegan reports whether deletion has been requested since the old state, for [Changed]. It is false for further
+// updates of an object that is being deleted. An object that disappears is no update, and always passes.
+//
+// T must have a method GetDeletionTimestamp, as every struct has that embeds meta.ObjectMeta or meta.DeletionMeta.
+func DeletionBegan[T interface{ GetDeletionTimestamp() D }, D interface {
+	comparable
+	IsZero() bool
+}](old, new T) bool {
+	return meta.IsDeleting(new) && !meta.IsDeleting(old)
+}
+
+// VersionChanged reports whether the resource versions differ, for [Changed]. A cache delivers no update of an object whose
+// version is the same, except after a server was rolled back to an older state. VersionChanged is true if T does not keep
+// the version.
+func VersionChanged[T interface{ GetResourceVersion() string }](old, new T) bool {
+	version := new.GetResourceVersion()
+	return version == "" || version != old.GetResourceVersion()
+}
+
+// Or returns a predicate that is true if one of matters is. It calls them in order until one is true. Without any, it is
+// false; functions that are nil are left out. The compiler needs to be told the type of the objects once:
+//
+//	controller.Or(controller.GenerationChanged[*Site], controller.LabelsChanged)
+func Or[T any](matters ...func(old, new T) bool) func(old, new T) bool {
+	matters = withoutNil(matters)
+	return func(old, new T) bool {
+		return slices.ContainsFunc(matters, func(f func(old, new T) bool) bool { return f(old, new) })
+	}
+}
+
+// And returns a predicate that is true if all of matters are. It calls them in order until one is false. Without any, it is
+// true; functions that are nil are left out.
+func And[T any](matters ...func(old, new T) bool) func(old, new T) bool {
+	matters = withoutNil(matters)
+	return func(old, new T) bool {
+		return !slices.ContainsFunc(matters, func(f func(old, new T) bool) bool { return !f(old, new) })
+	}
+}
+
+// Not returns a predicate that is true if matters is false, or nil.
+func Not[T any](matters func(old, new T) bool) func(old, new T) bool {
+	return func(old, new T) bool { return matters == nil || !matters(old, new) }
+}
+
+func withoutNil[T any](matters []func(old, new T) bool) []func(old, new T) bool {
+	return slices.DeleteFunc(slices.Clone(matters), func(f func(old, new T) bool) bool { return f == nil })
+}
