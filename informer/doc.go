@@ -65,6 +65,12 @@
 // Parts of a program that do not know of each other share an informer through a [Factory]. [Share] returns a [Shared],
 // which has the methods of an informer. The informer runs while at least one Shared of it runs.
 //
+// # Groups
+//
+// A [Group] runs the parts of a program in their order and ends them in reverse: caches, services, an election, controllers.
+// It knows whether the program is alive and ready, also as an http.Handler, and names what does not end. [Run] is a Group
+// with Runners only.
+//
 // # Goroutines
 //
 // Nothing runs before [Informer.Run] or after it has returned, for whatever reason. Beside its own goroutine, Run starts

@@ -30,6 +30,6 @@ func TestARunnerThatEndsItsGoroutineEndsTheOthers(t *testing.T) {
 		r.says(informer.Run(r.Context(), informer.New(r.things, informer.Options{}), informer.RunnerFunc(func(context.Context) error {
 			runtime.Goexit()
 			return nil
-		})), "informer.RunnerFunc", "it has ended its goroutine (runtime.Goexit)")
+		})), "informer_test.TestARunnerThatEndsItsGoroutineEndsTheOthers.func1.1: it has ended its goroutine (runtime.Goexit)")
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"sync"
 )
 
 // Runner is something that runs until its context ends: an informer, a controller, a server. Run returns nil when ctx
@@ -35,9 +34,9 @@ type needy interface {
 	}
 }
 
-// Run runs all of rs at the same time and waits for all of them. When one returns an error, the context of the others
-// ends, with that error as its cause, and Run returns it: the first error wins. One that returns nil does not end the
-// others.
+// Run runs all of rs at the same time and waits for all of them, as a [Group] of Runners does. When one returns an error,
+// the context of the others ends, with that error as its cause, and Run returns it: the first error wins. One that returns
+// nil does not end the others.
 //
 // Run also runs the runners that rs need: the informers that a controller watches or reads. Each runs once, however often
 // it is named and needed. Informers, and all other needed runners, stop after everything else has returned, so that a
@@ -45,46 +44,14 @@ type needy interface {
 //
 // An informer that already runs elsewhere is not run a second time. If the other Run ends first, this one takes over. Run
 // does not run the [Factory] of a [Shared]: name it in rs.
-func Run(ctx context.Context, rs ...Runner) error {
-	outer := ctx
-	ctx, cancel := context.WithCancelCause(outer)
-	defer cancel(nil)
-	// A needed informer has the values of ctx, and outlives it.
-	needed, release := context.WithCancelCause(context.WithoutCancel(outer))
-	defer release(nil)
+//
+// Run waits for a runner that does not return when its context ends, and says in the log which one that is. Use
+// Group.StopTimeout for a bound.
+func Run(ctx context.Context, rs ...Runner) error { return (&Group{Runners: rs}).Run(ctx) }
 
-	first, last, only := order(rs)
-	end := ending{cancel: cancel}
-	var top, named, rest sync.WaitGroup
-	for _, r := range only {
-		rest.Go(func() { end.after(outer, r, func() error { return join(needed, r) }) })
-	}
-	for _, r := range last {
-		named.Go(func() { end.after(outer, r, func() error { return join(needed, r) }) })
-	}
-	for _, r := range first {
-		top.Go(func() { end.after(outer, r, func() error { return r.Run(ctx) }) })
-	}
-	top.Wait()
-	// Named informers run until ctx ends, or until each has ended by itself.
-	ended := make(chan struct{})
-	go func() {
-		named.Wait()
-		close(ended)
-	}()
-	select {
-	case <-ended:
-	case <-ctx.Done():
-	}
-	release(context.Cause(ctx))
-	<-ended
-	rest.Wait()
-	return end.err
-}
-
-// order sorts the runners: those named that nobody needs, then informers and needed runners that are named, then needed
-// runners that are not named. Each needed runner and informer appears once.
-func order(rs []Runner) (first, last, only []Runner) {
+// order returns the caches among rs, which are informers and what others need, and the needed runners that are not named.
+// Each appears once.
+func order(rs []Runner) (named, only []Runner) {
 	var needed []Runner
 	var visit func(r Runner)
 	visit = func(r Runner) {
@@ -103,19 +70,16 @@ func order(rs []Runner) (first, last, only []Runner) {
 		visit(r)
 	}
 	for _, r := range rs {
-		switch informs := isInformer(r) || contains(needed, r); {
-		case informs && !contains(last, r):
-			last = append(last, r)
-		case !informs:
-			first = append(first, r)
+		if (isInformer(r) || contains(needed, r)) && !contains(named, r) {
+			named = append(named, r)
 		}
 	}
 	for _, r := range needed {
-		if !contains(last, r) {
+		if !contains(named, r) {
 			only = append(only, r)
 		}
 	}
-	return first, last, only
+	return named, only
 }
 
 // isInformer reports whether r must outlive its users.
@@ -132,28 +96,6 @@ func isInformer(r Runner) bool {
 // contains reports whether rs has r. A Runner that cannot be compared, such as a function, is never found.
 func contains(rs []Runner, r Runner) bool {
 	return r != nil && reflect.ValueOf(r).Comparable() && slices.Contains(rs, r)
-}
-
-// ending is the end of a Run: the first error, which ends the others.
-type ending struct {
-	cancel context.CancelCauseFunc
-	once   sync.Once
-	err    error // read after all have returned
-}
-
-// after calls f, which runs r, and notes how it ended.
-func (e *ending) after(outer context.Context, r Runner, f func() error) {
-	err := fmt.Errorf("run %T: %w", r, errExited) // stays if f calls Goexit; if it panics nobody reads it
-	defer func() {
-		if err == nil || errors.Is(err, errFactoryStopped) && outer.Err() != nil {
-			return // a Factory that runs elsewhere has ended with the context that we share
-		}
-		e.once.Do(func() {
-			e.err = err
-			e.cancel(err)
-		})
-	}()
-	err = f()
 }
 
 // errExited reports a goroutine that ended without returning.

@@ -1,0 +1,182 @@
+package informer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// groupRun is one Run of a Group.
+type groupRun struct {
+	group  *Group
+	phases phases
+	// ended is the Err of Run's context. cancel ends that of the Runners and of the election, with the error of a part as its
+	// cause.
+	ended  func() error
+	cancel context.CancelCauseFunc
+
+	mu  sync.Mutex // guards err
+	err error      // the first one
+}
+
+// all runs all phases, and returns when everything has returned. ctx is the context of the Runners and of the election.
+func (r *groupRun) all(ctx context.Context) {
+	caches, endCaches := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer endCaches(nil)
+	services, endServices := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer endServices(nil)
+
+	var needed, named, serving, working sync.WaitGroup
+	r.start(&needed, r.phases.needed, func(p *part) error { return join(r.begins(p, caches), p.what.(Runner)) })
+	r.start(&named, r.phases.named, func(p *part) error { return join(r.begins(p, caches), p.what.(Runner)) })
+	r.start(&serving, r.phases.services, func(p *part) error { return p.what.(Runner).Run(r.begins(p, services)) })
+	if r.phases.elector == nil {
+		r.start(&working, r.phases.runners, func(p *part) error { return p.what.(Runner).Run(r.begins(p, ctx)) })
+	} else {
+		r.startLed(ctx, &working)
+	}
+
+	working.Wait()
+	waitOrEnd(ctx, &serving) // they, and named informers, run until ctx ends or until each has ended by itself
+	endServices(context.Cause(ctx))
+	serving.Wait()
+	waitOrEnd(ctx, &named)
+	endCaches(context.Cause(ctx))
+	named.Wait()
+	needed.Wait()
+}
+
+// start runs the parts, each in a goroutine that running has.
+func (r *groupRun) start(running *sync.WaitGroup, parts []*part, run func(*part) error) {
+	for _, p := range parts {
+		running.Go(func() { r.after(p, func() error { return run(p) }) })
+	}
+}
+
+// waitOrEnd waits until all have returned or ctx has ended.
+func waitOrEnd(ctx context.Context, running *sync.WaitGroup) {
+	ended := make(chan struct{})
+	go func() {
+		running.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
+}
+
+// begins notes that p runs with ctx.
+func (r *groupRun) begins(p *part, ctx context.Context) context.Context {
+	r.group.mu.Lock()
+	defer r.group.mu.Unlock()
+	p.ended, p.running = ctx.Err, true
+	return ctx
+}
+
+// after calls run, which runs p, and notes how it ended. The first error ends the others.
+func (r *groupRun) after(p *part, run func() error) {
+	err := fmt.Errorf("run %s: %w", p.name, errExited) // stays if run calls Goexit; if it panics nobody reads it
+	defer func() {
+		r.group.mu.Lock()
+		p.running = false
+		r.group.mu.Unlock()
+		if err == nil || errors.Is(err, errFactoryStopped) && r.ended() != nil {
+			return // a Factory that runs elsewhere has ended with the context that we share
+		}
+		r.fail(err)
+	}()
+	err = run()
+}
+
+func (r *groupRun) fail(err error) {
+	r.mu.Lock()
+	first := r.err == nil
+	if first {
+		r.err = err
+	}
+	r.mu.Unlock()
+	if first {
+		r.cancel(err)
+	}
+}
+
+// failure returns the first error.
+func (r *groupRun) failure() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+// startLed prepares the Runners, and runs the election when all of them are prepared. They work during its call of lead.
+func (r *groupRun) startLed(ctx context.Context, working *sync.WaitGroup) {
+	// leads is the context in which this process leads; it is set before began is closed.
+	var leads context.Context
+	began := make(chan struct{})
+	var prepared, works sync.WaitGroup
+	for _, p := range r.phases.runners {
+		w, ok := p.what.(warm)
+		if !ok {
+			continue
+		}
+		prepared.Add(1)
+		works.Add(1)
+		working.Go(func() {
+			isPrepared, hasWorked := sync.OnceFunc(prepared.Done), sync.OnceFunc(works.Done)
+			defer hasWorked() // also if it fails before
+			defer isPrepared()
+			r.after(p, func() error {
+				return w.RunLed(r.begins(p, ctx), func(sources context.Context, work func(context.Context) error) error {
+					isPrepared()
+					defer hasWorked()
+					select {
+					case <-began:
+						return work(leads)
+					case <-sources.Done():
+						return nil
+					}
+				})
+			})
+		})
+	}
+	elector := r.phases.elector
+	working.Go(func() {
+		r.after(elector, func() error {
+			if !waitUntil(ctx, &prepared) {
+				return nil
+			}
+			return elector.what.(Elector).Run(r.begins(elector, ctx), func(leading context.Context) error {
+				if leads != nil {
+					return errors.New("the Elector has called lead twice")
+				}
+				leads = leading
+				close(began)
+				var cold sync.WaitGroup
+				for _, p := range r.phases.runners {
+					if _, ok := p.what.(warm); !ok {
+						cold.Go(func() { r.after(p, func() error { return p.what.(Runner).Run(r.begins(p, leading)) }) })
+					}
+				}
+				cold.Wait()
+				works.Wait()
+				return nil
+			})
+		})
+	})
+}
+
+// waitUntil waits until all are done; it returns false if ctx ends first.
+func waitUntil(ctx context.Context, all *sync.WaitGroup) bool {
+	done := make(chan struct{})
+	go func() {
+		all.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		<-done // each of them ends with ctx
+	}
+	return ctx.Err() == nil
+}
