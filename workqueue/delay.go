@@ -25,6 +25,10 @@ func (q *Queue[K]) promote() (now time.Duration) {
 	now = time.Since(q.epoch)
 	for len(q.delays) > 0 && q.delays[0].at() <= now {
 		e := q.delays[0]
+		if e.held {
+			q.release(e, e.due)
+			continue
+		}
 		if e.due <= now || q.bucket == nil {
 			q.makeReady(e, e.at())
 			continue

@@ -21,6 +21,9 @@
 //   - While no Do waits, the queue runs nothing: no goroutine, no timer. Delays keep counting; the next call sees the keys
 //     that have become ready meanwhile.
 //
+// A function that finds that its key has to wait for something calls [Queue.Hold] and returns: the key leaves the worker
+// free, and comes back at [Queue.Release] or after a time. Requests meanwhile do not bring it back earlier.
+//
 // # Failures
 //
 // A function that returns an error, panics, or ends its goroutine has failed: its key runs again after a delay that

@@ -17,6 +17,8 @@ type entry[K comparable] struct {
 	ready      bool
 	running    bool
 	throttled  bool // in the list of that name
+	held       bool // see Hold; due is when that ends
+	aside      bool // the present run has called Hold
 }
 
 // at is the earlier of e's two times.

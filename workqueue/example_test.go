@@ -59,5 +59,5 @@ func ExampleQueue_AddAfter() {
 	fmt.Printf("%+v\n", queue.Stats())
 	// Output:
 	// 3 runs, true
-	// {Ready:0 Oldest:0s InProgress:0 Delayed:0 Throttled:0}
+	// {Ready:0 Oldest:0s InProgress:0 Delayed:0 Held:0 Throttled:0}
 }

@@ -19,8 +19,9 @@ type Queue[K comparable] struct {
 
 	// mu protects all that follows. Whenever it is free, this holds:
 	//   - entries has exactly the keys that are pending or in progress;
-	//   - a ready entry is in the list ready and nowhere else, except while its key is in progress: then it is in no list,
-	//     and joins ready when the key is settled;
+	//   - a ready entry that is not held is in the list ready and nowhere else, except while its key is in progress: then it is
+	//     in no list, and joins ready when the key is settled;
+	//   - a held entry is ready, in delays and in no list; it joins ready when it is released and not in progress;
 	//   - an entry with a time to come is in delays; one whose retry is due and waits for the bucket is in throttled; it is
 	//     in both if it also has a plain delay;
 	//   - while ready is not empty and a Do waits, wake holds its token, or a waiting Do has received it and is about to lock
@@ -34,6 +35,7 @@ type Queue[K comparable] struct {
 	delays     delays[K]
 	sequence   uint64
 	inProgress int
+	held       int
 	waiting    int // calls of Do
 	timer      *time.Timer
 	armed      time.Duration // when timer is due; never while it is stopped
@@ -162,10 +164,11 @@ func (q *Queue[K]) settle(e *entry[K], failed bool) {
 		if failed {
 			e.failures++
 			q.retryAfter(e, now, d)
-		} else {
+		} else if !e.aside {
 			e.failures = 0
 		}
-		if e.ready {
+		e.aside = false
+		if e.ready && !e.held {
 			e.due = now
 			q.ready.push(e)
 		}

@@ -14,6 +14,8 @@ type Stats struct {
 	// Delayed is the number of keys that wait for a delay, after AddAfter or a failure. A key in progress can be delayed as
 	// well.
 	Delayed int
+	// Held is the number of keys that [Queue.Hold] has put aside.
+	Held int
 	// Throttled is the number of keys whose retry is due and held back by Options.RetryRate. If it stays above 0, keys fail
 	// faster than the rate.
 	Throttled int
@@ -28,7 +30,8 @@ func (q *Queue[K]) Stats() Stats {
 	s := Stats{
 		Ready:      q.ready.len,
 		InProgress: q.inProgress,
-		Delayed:    len(q.delays),
+		Delayed:    len(q.delays) - q.held,
+		Held:       q.held,
 		Throttled:  q.throttled.len,
 	}
 	if e := q.ready.first; e != nil {
