@@ -86,7 +86,7 @@ func (s *Server) discover(w http.ResponseWriter, r *http.Request) error {
 		if rs := s.served(group, version); len(rs) > 0 {
 			return answer(resourceList(rs))
 		}
-		if s.knows(group) {
+		if s.compilesIn(group) {
 			return status.NoSuchResource()
 		}
 	case root == "openapi" && at(1) == "v3" && s.openapi(w, r, parts[2:]):
@@ -112,7 +112,11 @@ func (s *Server) served(group, version string) []*resource {
 	return rs
 }
 
-func (s *Server) knows(group string) bool { return len(s.served(group, "")) > 0 }
+func (s *Server) compilesIn(group string) bool {
+	s.store.mu.Lock()
+	defer s.store.mu.Unlock()
+	return s.store.compiledIn(group)
+}
 
 // apiGroup is the APIGroup of the API.
 type apiGroup struct {

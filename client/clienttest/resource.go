@@ -174,16 +174,6 @@ func (g *registry) all() []*resource {
 	return rs
 }
 
-// serves reports whether a resource has the group, and the version if that is not empty.
-func (g *registry) serves(group, version string) bool {
-	for name := range g.resources {
-		if name.Group == group && (version == "" || name.Version == version) {
-			return true
-		}
-	}
-	return group == "" && (version == "" || version == "v1")
-}
-
 // compiledIn reports whether a group has built-in resources.
 func (g *registry) compiledIn(group string) bool {
 	for name, r := range g.resources {
