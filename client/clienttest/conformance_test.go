@@ -13,13 +13,14 @@ import (
 
 // The same suite runs against a real kube-apiserver in internal/e2e.
 func TestConformance(t *testing.T) {
-	resource := func(of client.Type[*meta.Unstructured], schema string) clienttest.Resource {
+	resource := func(of client.Type[*meta.Unstructured], schema string, status bool) clienttest.Resource {
 		return clienttest.Resource{
-			Group: of.Group, Version: of.Version, Kind: of.Kind, Resource: of.Resource, Status: true, Schema: json.RawMessage(schema),
+			Group: of.Group, Version: of.Version, Kind: of.Kind, Resource: of.Resource, Status: status, Schema: json.RawMessage(schema),
 		}
 	}
 	server := clienttest.Start(t, clienttest.Options{Resources: []clienttest.Resource{
-		resource(conformance.Widgets, conformance.WidgetSchema), resource(conformance.Gadgets, conformance.GadgetSchema),
+		resource(conformance.Widgets, conformance.WidgetSchema, true), resource(conformance.Gadgets, conformance.GadgetSchema, true),
+		resource(conformance.Gizmos, conformance.GizmoSchema, false),
 	}})
 	conformance.Run(t, server.Config())
 }

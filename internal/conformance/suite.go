@@ -15,7 +15,7 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// Run runs the suite against the server of cfg, which serves [Widgets], and whose credentials may do everything. It leaves
+// Run runs the suite against the server of cfg, which serves [Widgets], [Gadgets] and [Gizmos], and whose credentials may do everything. It leaves
 // namespaces behind whose names begin with "conformance-".
 func Run(t *testing.T, cfg client.Config) {
 	s := newSuite(t, cfg)
@@ -44,6 +44,8 @@ func Run(t *testing.T, cfg client.Config) {
 		{"preconditions of a deletion", testDeletePreconditions},
 		{"finalizers", testFinalizers},
 		{"status", testStatus},
+		{"a subresource that is missing", testMissingSubresource},
+		{"what is not served", testNotServed},
 		{"metadata of a subresource", testMetadataOfASubresource},
 		{"deletecollection", testDeleteCollection},
 		{"versions of a list", testVersions},

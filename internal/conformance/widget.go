@@ -28,3 +28,16 @@ const WidgetDefinition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"Custom
 	"spec":{"group":"conformance.bowline.example","scope":"Namespaced","names":{"kind":"Widget","plural":"widgets"},
 		"versions":[{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},
 			"schema":{"openAPIV3Schema":` + WidgetSchema + `}}]}}`
+
+// Gizmos is a custom resource without subresources. The server has it, with GizmoSchema, before the suite runs.
+var Gizmos = client.Type[*meta.Unstructured]{Group: "conformance.bowline.example", Version: "v1", Kind: "Gizmo", Resource: "gizmos"}
+
+// GizmoSchema is the openAPIV3Schema of Gizmos.
+const GizmoSchema = `{"type":"object","properties":{"status":{"type":"object","properties":{"ok":{"type":"boolean"}}}}}`
+
+// GizmoDefinition is the CustomResourceDefinition of Gizmos, for a server that takes one.
+const GizmoDefinition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+	"metadata":{"name":"gizmos.conformance.bowline.example"},
+	"spec":{"group":"conformance.bowline.example","scope":"Namespaced","names":{"kind":"Gizmo","plural":"gizmos"},
+		"versions":[{"name":"v1","served":true,"storage":true,
+			"schema":{"openAPIV3Schema":` + GizmoSchema + `}}]}}`

@@ -19,7 +19,7 @@ import (
 // The same suite runs against the server in the process in client/clienttest.
 func TestConformance(t *testing.T) {
 	c := open(t, adminConfig())
-	for _, definition := range []string{conformance.WidgetDefinition, conformance.GadgetDefinition} {
+	for _, definition := range []string{conformance.WidgetDefinition, conformance.GadgetDefinition, conformance.GizmoDefinition} {
 		made := parse(t, definition)
 		if _, err := client.For(c, definitions).Create(t.Context(), made); err != nil && !errors.Is(err, apierrors.AlreadyExists) { // with -count
 			t.Fatal(err)
@@ -28,7 +28,7 @@ func TestConformance(t *testing.T) {
 	}
 	// Discovery tells of them a little later, and the suite wants it to stay as it is.
 	eventually(t, func() error {
-		for _, kind := range []meta.GVK{conformance.Widgets.GVK(), conformance.Gadgets.GVK()} {
+		for _, kind := range []meta.GVK{conformance.Widgets.GVK(), conformance.Gadgets.GVK(), conformance.Gizmos.GVK()} {
 			if has, err := discovery.New(c, discovery.Options{}).Has(t.Context(), kind); err != nil || !has {
 				return fmt.Errorf("discovery has %v: %t, %w", kind, has, err)
 			}
