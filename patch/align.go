@@ -6,7 +6,7 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// align returns which elements of b are, in their order, those of a: pairs of indices that both ascend.
+// align returns which elements of a are also in b, in the same order: pairs of indices that both ascend.
 func align(a, b []tree.Node, run *tree.TextRun) [][2]int {
 	x := aligner{itemsA: a, itemsB: b, run: run, pairs: make([][2]int, 0, min(len(a), len(b))+1)} // the caller adds one
 	start, endA, endB := 0, len(a), len(b)
@@ -54,13 +54,13 @@ func (x *aligner) identities(i, j int) (a, b identity) {
 	return x.a[i-x.start], x.b[j-x.start]
 }
 
-// most pairs as many of the elements from start on as can be: a longest common subsequence.
+// most pairs as many of the elements from start on as possible: a longest common subsequence.
 func (x *aligner) most(start, endA, endB int) {
 	n, m := endA-start, endB-start
 	if n == 0 || m == 0 {
 		return
 	}
-	// longest[i*(m+1)+j] is how many pairs the elements from i and from j on have.
+	// longest[i*(m+1)+j] is the number of pairs among the elements from i and from j on.
 	longest := make([]int32, (n+1)*(m+1))
 	for i := n - 1; i >= 0; i-- {
 		for j := m - 1; j >= 0; j-- {
@@ -91,7 +91,7 @@ func (x *aligner) most(start, endA, endB int) {
 	x.byPlace(doneA, doneB, endA, endB)
 }
 
-// byPlace pairs elements as they stand, unless one has a name that the other has not.
+// byPlace pairs elements by their index, if they are the same or neither has a name.
 func (x *aligner) byPlace(i, j, endA, endB int) {
 	for ; i < endA && j < endB; i, j = i+1, j+1 {
 		if a, b := x.identities(i, j); x.same(i, j) || a.member == "" && b.member == "" {
@@ -100,7 +100,7 @@ func (x *aligner) byPlace(i, j, endA, endB int) {
 	}
 }
 
-// identity is what tells an element from the others of its list: the name of an object that has one, and of anything else the
+// identity distinguishes an element from the others of its list: by the name of an object that has one, and otherwise by the
 // whole text.
 type identity struct {
 	member string // that has the name

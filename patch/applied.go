@@ -8,16 +8,20 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// IsApplied reports whether an object proves that this [Apply] by the manager changes nothing: the object has every value that
-// the configuration has, elements of lists in its order, and its metadata.managedFields say that the manager has applied these
-// fields and no others. So an apply can be left unsent. obj is the object as the server sent it, such as from a cache that keeps
-// managedFields: any value that encodes to it.
+// IsApplied reports whether an object proves that this [Apply] by the manager would change nothing: the object has every value
+// of the configuration, elements of lists in the same order, and its metadata.managedFields say that the manager has applied
+// these fields and no others. The apply then need not be sent. obj is the object as the server sent it, for example from a
+// cache that keeps managedFields: any value that encodes to it.
 //
-// True is right as long as the object is as obj says, and no admission webhook changes what it has let pass before. False says
-// nothing: the server may still find that nothing changes, as where it writes a value in another way ("0.5" for "500m"), where it
-// has filled an object that was applied empty, where an object that is owned whole is not one that Kubernetes itself defines, where
-// an object is a member that the schema does not name (of a map, of a custom resource that keeps unknown fields), or where the
-// configuration names a version. It is false for a manager called kubectl, of whose applies the server keeps a copy in an annotation.
+// If IsApplied returns true, the apply changes nothing as long as the server's object equals obj, and no admission webhook
+// changes what it has accepted before. If it returns false, the apply may still change nothing. This is so in these cases:
+//
+//   - The server writes a value in another way, such as "0.5" for "500m".
+//   - The server has filled in an object that was applied empty.
+//   - An object that is owned whole is not one that Kubernetes itself defines.
+//   - An object is a member that the schema does not name, of a map or of a custom resource that keeps unknown fields.
+//   - The configuration names a resource version.
+//   - The manager is called kubectl: the server keeps a copy of each of its applies in an annotation.
 func (p Patch) IsApplied(obj any, m FieldManager) bool {
 	if p.err != nil || p.mediaType != ApplyType || m.Name == "" || m.Name == "kubectl" {
 		return false
@@ -65,7 +69,7 @@ func (p Patch) IsApplied(obj any, m FieldManager) bool {
 	return c.members(&config, root, set, others)
 }
 
-// removeAt takes a member out of an object, if it is there.
+// removeAt removes a member from an object, if it is there.
 func removeAt(n *tree.Node, names []string) {
 	last := len(names) - 1
 	at, err := locate(n, names[:last])
@@ -77,14 +81,14 @@ func removeAt(n *tree.Node, names []string) {
 	}
 }
 
-// comparison finds out whether a configuration is in an object, and whether what it names is exactly a set of fields.
+// comparison reports whether an object contains a configuration, and whether the configuration names exactly a set of fields.
 type comparison struct {
 	version string // the object's apiVersion
 	last    bool   // nobody has applied since
 	names   *namings
 }
 
-// same is for the value of a member, which is at a place called name. others is what everybody else owns there.
+// same compares the value of one member, which is at a place called name. others is what everybody else owns there.
 func (c comparison) same(name string, config, obj *tree.Node, s *fieldset.Set, others *fieldset.Set) bool {
 	if s == nil {
 		return false
@@ -96,7 +100,7 @@ func (c comparison) same(name string, config, obj *tree.Node, s *fieldset.Set, o
 		case !leaf:
 			return !s.Self && c.members(config, obj, s, others)
 		case config.Open().Len() == 0:
-			return tree.Same(config, obj) || obj.Kind() == '{' && hasParts(others) // of what is owned whole nobody owns a part
+			return tree.Same(config, obj) || obj.Kind() == '{' && hasParts(others) // nobody owns a part of an object that is owned whole
 		default:
 			return fieldset.OwnedWhole(c.version, name) && tree.Same(config, obj)
 		}
@@ -104,13 +108,13 @@ func (c comparison) same(name string, config, obj *tree.Node, s *fieldset.Set, o
 		if !leaf {
 			return !s.Self && c.elements(config, obj, s, others)
 		}
-		return tree.Same(config, obj) // no list but one that is owned whole is in a set itself
+		return tree.Same(config, obj) // only a list that is owned whole is in a set itself
 	}
 	return leaf && tree.Same(config, obj)
 }
 
-// isUnset reports whether a value is one that a server may leave out of what it writes. An empty object that is not there may have
-// been taken away with what was in it, although its owner still has it.
+// isUnset reports whether a server may leave the value out of what it writes. An empty object does not count: if it is absent,
+// it may have been removed together with its members, although its owner still owns it.
 func isUnset(n *tree.Node) bool {
 	return n.Kind() == 'f' || n.Kind() != '{' && isZero(n)
 }
@@ -132,8 +136,9 @@ func (c comparison) members(config, obj *tree.Node, s *fieldset.Set, others *fie
 		key := fieldset.Field(string(m.Name))
 		part := s.Child(key)
 		if at < 0 && c.last && part != nil && part.Self && len(part.Children) == 0 && isUnset(&m.Value) {
-			// It is owned and not there, as the server does not write it where it is zero. So it finds a change at first, and at last
-			// none but the time in the manager's entry, which it takes back unless the entry has to go behind a later one.
+			// The member is owned and absent, because the server does not write its zero value. The server first sees a change,
+			// and in the end only the new time in the manager's entry. It takes that back, unless it has to move the entry
+			// behind a later one.
 			continue
 		}
 		if at < 0 || !c.same(string(m.Name), &m.Value, &to.Members[at].Value, part, others.Child(key)) {
@@ -143,7 +148,7 @@ func (c comparison) members(config, obj *tree.Node, s *fieldset.Set, others *fie
 	return true
 }
 
-// elements is for lists whose elements are owned one by one.
+// elements compares lists whose elements are owned one by one.
 func (c comparison) elements(config, obj *tree.Node, s *fieldset.Set, others *fieldset.Set) bool {
 	if obj.Kind() != '[' {
 		return false
@@ -153,7 +158,7 @@ func (c comparison) elements(config, obj *tree.Node, s *fieldset.Set, others *fi
 	if len(from) != len(s.Children) || names.index || names.value == (len(names.names) > 0) {
 		return false
 	}
-	there := make(map[*namedElement]int, min(len(to), len(from))) // where the object has each element
+	there := make(map[*namedElement]int, min(len(to), len(from))) // the index of each element in the object
 	for i := range to {
 		e := names.find(&to[i], i)
 		if _, twice := there[e]; twice && e != nil {

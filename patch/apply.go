@@ -15,25 +15,27 @@ import (
 // ApplyType is the media type of a server-side apply. Its body is JSON, which is YAML too.
 const ApplyType = "application/apply-patch+yaml"
 
-// Apply returns the server-side apply (KEP-555) of the configuration that v encodes to: the fields that a field manager has an
-// opinion on, and no others. The server remembers that they are the manager's, and removes those that it applied before and that
-// are left out now, unless somebody else owns them too. So a configuration that is empty is no empty patch.
+// Apply returns the server-side apply (KEP-555) of the configuration that v encodes to: the fields that a field manager sets,
+// and no others. The server records that the manager owns them. It removes the fields that the manager applied earlier and
+// leaves out now, unless somebody else owns them too. So an empty configuration is not an empty patch.
 //
-// v encodes to a JSON object: a struct, a map, a meta.Unstructured, a json.RawMessage. Every field that encoding/json writes is
-// wanted, except null, and except the zero of a field tagged omitempty or omitzero; [Overlay] says more about that rule. With paths, which are
-// JSON pointers such as "/spec/replicas" or "/spec/template/spec/containers/0/image", only what they lead to is sent, whatever
-// else v has; and a path leads to a zero too, also to one that the tag omitempty hides. Nothing is added to an element of a list,
-// so where its list is keyed, its key must be named as well. It is an error if v does not have what a path leads to, or has null
-// there.
+// v encodes to a JSON object: a struct, a map, a meta.Unstructured or a json.RawMessage. Apply sends every field that
+// encoding/json writes, except null, and except the zero of a field tagged omitempty or omitzero; [Overlay] says more about
+// that rule.
 //
-// apiVersion, kind, metadata.name and metadata.namespace are always sent if v has them. metadata.resourceVersion makes
-// it an apply to that version, as [Patch.WithResourceVersion] does; where there is no object any more, a server creates one, whatever
-// the version is.
+// If paths are given, Apply sends only the fields that they name. A path is a JSON pointer such as "/spec/replicas" or
+// "/spec/template/spec/containers/0/image". A path also selects a zero, even one that omitempty hides. Apply adds nothing to an
+// element of a list, so if the list has keys, name the element's key in a path too. It is an error if v has nothing at a path,
+// or null.
 //
-// What only the server sets vanishes where it is empty and is an error where it is not: metadata.managedFields, uid, generation,
-// creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds and selfLink. A status that is empty throughout vanishes. One
-// that is not is for the subresource status: a client refuses to apply it to the object itself, where a server ignores it, unless a
-// path names it.
+// Apply always sends apiVersion, kind, metadata.name and metadata.namespace if v has them. With metadata.resourceVersion it
+// applies to that version only, as [Patch.WithResourceVersion] does; but if the object no longer exists, a server creates it,
+// whatever the version.
+//
+// Only a server sets metadata.managedFields, uid, generation, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds
+// and selfLink. Apply leaves them out if they are empty; otherwise they are an error. It also leaves out a status that has no
+// values. Any other status belongs to the subresource status: a server ignores it in the object itself, so a client refuses to
+// send it there, unless a path names it.
 func Apply(v any, paths ...string) Patch {
 	p := Patch{mediaType: ApplyType}
 	root, err := readConfiguration(v, paths)
@@ -57,7 +59,7 @@ func (p Patch) Inside() inside.Patch {
 		"apply it to the subresource status, or name /status in the paths of patch.Apply")}
 }
 
-// readConfiguration returns what v encodes to, or as much of it as the paths name.
+// readConfiguration returns what v encodes to, or the part of it that the paths name.
 func readConfiguration(v any, paths []string) (*tree.Node, error) {
 	root, err := readObject("the configuration", v)
 	if err != nil {
@@ -90,7 +92,7 @@ func readConfiguration(v any, paths []string) (*tree.Node, error) {
 	return &chosen, nil
 }
 
-// selection is the set of what paths lead to: by name, what of it is chosen. An empty one is all.
+// selection is the set of places that paths name: for each name, the selection below it. An empty selection is everything.
 type selection map[string]selection
 
 func (s selection) add(names []string) {
@@ -98,18 +100,18 @@ func (s selection) add(names []string) {
 		next, ok := s[name]
 		switch {
 		case i == len(names)-1:
-			s[name] = selection{} // all, whatever parts of it were chosen
+			s[name] = selection{} // everything, whichever parts were chosen before
 		case !ok:
 			next = selection{}
 			s[name] = next
 		case len(next) == 0:
-			return // all is chosen
+			return // everything is chosen already
 		}
 		s = next
 	}
 }
 
-// of returns the chosen parts of an object or list, which has them.
+// of returns the chosen parts of an object or list, which contains them.
 func (s selection) of(n *tree.Node) tree.Node {
 	from := n.Open()
 	to := &tree.Branch{List: from.List}
@@ -135,7 +137,7 @@ func (s selection) part(n *tree.Node) tree.Node {
 	return s.of(n)
 }
 
-// locate returns the value that the names lead to; nil if it is not there. The error says that a name is no index.
+// locate returns the value that the names lead to, or nil if it is not there. It returns an error if a name is not an index.
 func locate(n *tree.Node, names []string) (*tree.Node, error) {
 	for _, name := range names {
 		b := n.Open()
@@ -162,8 +164,8 @@ func locate(n *tree.Node, names []string) (*tree.Node, error) {
 	return n, nil
 }
 
-// complete makes sure that the configuration has what a path leads to: what the JSON of a struct leaves out because it is zero
-// is taken from the struct.
+// complete makes sure that the configuration has a value at the path. If the JSON of a struct leaves the value out because it
+// is zero, complete takes it from the struct.
 func complete(root *tree.Node, v reflect.Value, path string, names []string) error {
 	at, err := locate(root, names)
 	if err != nil {
@@ -193,7 +195,7 @@ func complete(root *tree.Node, v reflect.Value, path string, names []string) err
 	return nil
 }
 
-// put sets a value that is not there, and the objects around it. It reports whether there can be one.
+// put sets a value that is not there, and the objects around it. It reports whether that is possible.
 func put(n *tree.Node, names []string, value tree.Node) bool {
 	for i, name := range names {
 		b := n.Open()
@@ -222,7 +224,7 @@ func put(n *tree.Node, names []string, value tree.Node) bool {
 	return false
 }
 
-// fieldOf returns the value that names lead to in a Go value that encoding/json encodes by its fields.
+// fieldOf returns the value that the names lead to in a Go value that encoding/json encodes by its fields.
 func fieldOf(v reflect.Value, names []string) (reflect.Value, bool) {
 	for {
 		for v.IsValid() && (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) && !v.IsNil() && !encodesItself(v.Type()) {
@@ -274,8 +276,8 @@ var onlyServer = []string{
 	"managedFields", "uid", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink",
 }
 
-// tidy takes out of a configuration what says nothing, and returns an error for what no configuration may say. It reports
-// whether there is a status that the paths do not name.
+// tidy removes the parts of a configuration that say nothing, and returns an error for parts that no configuration may have. It
+// reports whether there is a status that the paths do not name.
 func tidy(root *tree.Node, paths []string) (status bool, err error) {
 	dropNulls(root)
 	object := root.Open()
@@ -313,7 +315,7 @@ func dropIf(b *tree.Branch, name string, empty func(*tree.Node) bool) {
 	}
 }
 
-// isZero reports whether a value is what an unset field encodes to.
+// isZero reports whether the value is the encoding of an unset field.
 func isZero(n *tree.Node) bool {
 	switch n.Kind() {
 	case '{', '[':
@@ -327,7 +329,7 @@ func isZero(n *tree.Node) bool {
 	return n.Kind() == 'n'
 }
 
-// isHollow reports whether a value is an object that has nothing but such objects.
+// isHollow reports whether a value is an object that contains nothing but such objects.
 func isHollow(n *tree.Node) bool {
 	if n.Kind() != '{' {
 		return false
@@ -341,7 +343,7 @@ func isHollow(n *tree.Node) bool {
 	return true
 }
 
-// dropNulls takes the members out that are null. Elements of lists stay.
+// dropNulls removes the members that are null. Elements of lists stay.
 func dropNulls(n *tree.Node) {
 	if n.Branch == nil && !bytes.Contains(n.Text(), []byte("null")) {
 		return
@@ -364,7 +366,8 @@ func dropNulls(n *tree.Node) {
 	}
 }
 
-// dropZeros takes the zeros of fields out that leave zeros out, although encoding/json has written them, unless a path leads to them.
+// dropZeros removes the zeros of fields that leave zeros out, although encoding/json has written them, unless a path leads to
+// them.
 func dropZeros(root *tree.Node, from *tree.Source, hints map[uint32]hint, paths []string) {
 	for _, path := range paths {
 		if names, err := ParsePointer(path); err == nil {

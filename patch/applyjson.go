@@ -8,17 +8,16 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// ApplyJSON returns the document that doc becomes when the JSON patch is applied to it, exactly as RFC 6902 says. All
-// operations are applied, or none: doc is never changed, and there is no result if there is an error.
+// ApplyJSON applies a JSON patch to doc, exactly as RFC 6902 says, and returns the new document. It applies all operations or
+// none: it never changes doc, and returns no document with an error.
 //
-// A test compares values, not text: 1, 1.0 and 1e0 are one number, and 2^53 and 2^53+1 are two. Operations do not convert
-// what they do not change: everything is written as it was, numbers digit by digit, without the white space between. Members
-// of objects stay where they are, and new ones follow them; of members of one name the last counts.
+// A test compares values, not text: 1, 1.0 and 1e0 are one number, and 2^53 and 2^53+1 are two. Everything that the patch does
+// not change is written as it was, numbers digit by digit, without white space. Members of objects stay in their place, and new
+// ones follow them. If an object has several members with one name, the last counts.
 //
-// The error is an [*OpError] where an operation is wrong (see [ParseOps]), or does not fit the document: [ErrNotFound] if a
-// location does not exist, [ErrTestFailed] if a test fails. It is [ErrTooLarge] beyond the bounds of this package, one of
-// which is that the copies which a patch makes have 3 MiB together. An operation on a list costs time in proportion to its
-// length.
+// The error is an [*OpError] if an operation is wrong (see [ParseOps]) or does not fit the document: [ErrNotFound] if a
+// location does not exist, [ErrTestFailed] if a test fails. It is [ErrTooLarge] beyond the bounds of this package; one bound is
+// that the copies of a patch add at most 3 MiB. The cost of an operation on a list is proportional to the list's length.
 func ApplyJSON(doc, jsonPatch []byte) ([]byte, error) {
 	target, change, err := readBoth(doc, "the JSON patch", jsonPatch)
 	if err != nil {
@@ -47,7 +46,7 @@ type step struct {
 	raw tree.Node
 }
 
-// parseSteps reads the operations of a JSON patch. They are right, as far as that depends on nothing else.
+// parseSteps reads the operations of a JSON patch, and checks all that does not depend on a document.
 func parseSteps(s *tree.Source) ([]step, error) {
 	root := s.Root()
 	if root.Kind() != '[' {
@@ -91,7 +90,7 @@ func (o *step) parse(item tree.Node) error {
 		}
 		if m.Value.Kind() != '"' {
 			if k == 2 {
-				found[k] = false // it matters only where it is needed
+				found[k] = false // it matters only to an operation that needs it
 				continue
 			}
 			return malformed("its member %q must be a string", m.Name)
@@ -116,7 +115,7 @@ var opMembers = [...]string{"op", "path", "from", "value"}
 // applier applies operations to a document.
 type applier struct {
 	root   tree.Node
-	at     string // the pointer that was followed last
+	at     string // the last pointer that was followed
 	copied int
 }
 
@@ -147,7 +146,7 @@ func (a *applier) step(o *step) error {
 
 var errTest = tree.Errorf(ErrTestFailed, "the document has another value there")
 
-// find returns the value that a pointer leads to, valid until the document changes.
+// find returns the value that a pointer leads to. It is valid until the document changes.
 func (a *applier) find(pointer string) (*tree.Node, error) {
 	a.at = pointer
 	v := &a.root
@@ -181,7 +180,7 @@ func errScalar(pointer string, v tree.Node) error {
 	return notFound("what is at %s is %s, not an object or a list", quote(pointer), what)
 }
 
-// elementIndex returns the index that name is, which must be less than end, in the list b at pointer.
+// elementIndex returns the index that name stands for, which must be less than end, in the list b at pointer.
 func elementIndex(b *tree.Branch, name, pointer string, end int) (int, error) {
 	i, err := index(name)
 	if err == nil && i >= end {
@@ -193,7 +192,7 @@ func elementIndex(b *tree.Branch, name, pointer string, end int) (int, error) {
 	return i, nil
 }
 
-// parent returns the object or list that has, or is to have, what a pointer leads to, and its name there.
+// parent returns the object or list that contains, or will contain, the value of a pointer, and the value's name there.
 func (a *applier) parent(pointer string) (b *tree.Branch, above, name string, err error) {
 	i := strings.LastIndexByte(pointer, '/')
 	above = pointer[:i]
@@ -232,7 +231,7 @@ func (a *applier) add(pointer string, value tree.Node) error {
 	return nil
 }
 
-// remove takes out what a pointer leads to, which is not the whole document.
+// remove removes and returns the value of a pointer, which is not the whole document.
 func (a *applier) remove(pointer string) (tree.Node, error) {
 	b, above, name, err := a.parent(pointer)
 	if err != nil {

@@ -1,9 +1,9 @@
 package patch
 
-// The bounds of JSON patches. Beyond them it is an error that is [ErrTooLarge].
+// The bounds of JSON patches. Beyond them the error is [ErrTooLarge].
 const (
-	// maxOps is the number of operations of a JSON patch: that of the API server.
+	// maxOps is the maximal number of operations in a JSON patch, the same as the API server's.
 	maxOps = 10_000
-	// maxCopied is what all "copy" operations of a JSON patch may add to the document, in bytes: that of the API server.
+	// maxCopied is how many bytes all "copy" operations of a JSON patch may add to the document, the same as the API server's.
 	maxCopied = 3 << 20
 )

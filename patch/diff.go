@@ -8,14 +8,15 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// Diff returns the JSON merge patch that changes old to new: what new adds or has otherwise, with lists whole, and null for
-// what it no longer has. It is empty ([Patch.IsEmpty]) if nothing differs. Both are encoded once, as they are in a write; a
-// json.RawMessage is taken as it is. They must encode to JSON objects.
+// Diff returns the JSON merge patch that changes old to new. It has what new adds or changes, with lists whole, and null for
+// what new no longer has. It is empty ([Patch.IsEmpty]) if nothing differs. Diff encodes both once, as in a write; it uses a
+// json.RawMessage as it is. Both must encode to JSON objects.
 //
-// A merge patch cannot set null. Where a member is null in new it removes the member, which is the same to the Kubernetes API
-// unless a custom resource has declared the member nullable; for that there is [DiffJSON]. Nulls in lists are set.
+// A merge patch cannot set null. If a member is null in new, the patch removes it. To the Kubernetes API the two are the same,
+// unless a custom resource declares the member nullable; use [DiffJSON] for that. Nulls in lists are set.
 //
-// It is an error if metadata.name, metadata.namespace or metadata.uid is set in old and another in new, which no patch can do.
+// It is an error if old and new set different values for metadata.name, metadata.namespace or metadata.uid, because no patch
+// can change these.
 func Diff(old, new any) Patch {
 	return diff("patch.Diff", MergeType, old, new, func(from, to *tree.Node) ([]byte, bool) {
 		var d mergeDiffer
@@ -23,7 +24,7 @@ func Diff(old, new any) Patch {
 	})
 }
 
-// diff encodes both objects, and has the patch computed.
+// diff encodes both objects and calls compute.
 func diff(caller, mediaType string, old, new any, compute func(from, to *tree.Node) (body []byte, changes bool)) Patch {
 	from, to, err := readObjects(old, new)
 	if err != nil {
@@ -43,7 +44,7 @@ func readObjects(old, new any) (from, to *tree.Node, err error) {
 	return from, to, err
 }
 
-// readObject encodes v and reads what that is, without white space.
+// readObject encodes v and reads the result, without white space.
 func readObject(what string, v any) (*tree.Node, error) {
 	text, isJSON := v.(json.RawMessage)
 	if _, isBytes := v.([]byte); isBytes {
@@ -69,7 +70,7 @@ func readObject(what string, v any) (*tree.Node, error) {
 	return &root, nil
 }
 
-// goType names the type of v for an error. Go 1.27 names json.RawMessage after the type that it is an alias of there.
+// goType returns the name of v's type for an error. Go 1.27 names json.RawMessage after the type that it is an alias of.
 func goType(v any) string {
 	if _, is := v.(json.RawMessage); is {
 		return "json.RawMessage"
@@ -82,7 +83,7 @@ type mergeDiffer struct {
 	run tree.TextRun
 }
 
-// append appends the merge patch from one object to another, and reports whether there is anything in it.
+// append appends the merge patch from one object to another, and reports whether the patch has any members.
 func (d *mergeDiffer) append(dst []byte, a, b *tree.Branch) (_ []byte, changes bool) {
 	start := len(dst)
 	dst = append(dst, '{')

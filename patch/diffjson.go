@@ -9,23 +9,23 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// DiffJSON returns the JSON patch that changes old to new exactly, nulls too. It is empty ([Patch.IsEmpty]) if nothing differs.
-// What old and new may be, and which of their differences are errors, is as with [Diff].
+// DiffJSON returns the JSON patch that changes old to new exactly, including nulls. It is empty ([Patch.IsEmpty]) if nothing
+// differs. [Diff] says what old and new may be, and which differences are errors.
 //
-// Objects are changed member by member. In lists, elements stay what they are if they are equal or have the same name (a
-// member "name", or else "key", or else "type"); a list is replaced if that is shorter, and so is an object with thousands of
-// changes. The cost is bounded: in a list where more than half a million pairs of elements would have to be compared, elements
-// stay what they are by their place, and a list whose path is longer than 4 KiB is replaced.
+// The patch changes objects member by member. In lists, two elements are the same if they are equal or have the same name (a
+// member "name", or else "key", or else "type"). The patch replaces a list if that is shorter, and an object that has thousands
+// of changes. The cost is bounded: if more than half a million pairs of elements of a list would have to be compared, elements
+// are matched by their index, and a list whose path is longer than 4 KiB is replaced.
 //
-// The patch changes elements by their index, whatever is there when it arrives; [DiffGuarded] looks first.
+// The patch names elements by their index, whatever is there when it arrives. [DiffGuarded] tests first.
 func DiffJSON(old, new any) Patch {
 	return diff("patch.DiffJSON", JSONType, old, new, diffJSON(false))
 }
 
 // DiffGuarded is [DiffJSON] with a test before each operation, so that the patch fails if somebody else has changed the same
-// thing meanwhile: that what is replaced or removed is what it is in old, and that a list whose elements come, go or move is
-// the whole list of old. For a member that is new there is no such test, and none for a value that has a list with null in it:
-// an API server breaks the connection off at such a test. [Patch.WithResourceVersion] guards those too.
+// thing meanwhile. A test compares a value that is replaced or removed with that of old. If elements of a list come, go or
+// move, the test compares the whole list. There is no test for a new member, and none for a value that has a list with null in
+// it, because an API server breaks the connection off at such a test. [Patch.WithResourceVersion] guards these too.
 func DiffGuarded(old, new any) Patch {
 	return diff("patch.DiffGuarded", JSONType, old, new, diffJSON(true))
 }
@@ -43,12 +43,13 @@ func diffJSON(guarded bool) func(from, to *tree.Node) ([]byte, bool) {
 }
 
 const (
-	// manyOps is how many operations may change one object, below the root; it is far below maxOps, so that a few such
-	// objects are no problem.
+	// manyOps is how many operations may change one object below the root. It is far below maxOps, so that a patch can have a
+	// few such objects.
 	manyOps = 2000
 	// manyPairs is how many pairs of elements are compared in one list.
 	manyPairs = 1 << 19
-	// longPath is how many bytes lead to a list that is looked into: each operation has the path in it.
+	// longPath is how long the path of a list may be, in bytes, before the list is replaced instead of compared: each operation
+	// repeats the path.
 	longPath = 4 << 10
 )
 
@@ -56,13 +57,13 @@ const (
 type scripter struct {
 	out     []byte
 	ops     int
-	path    []byte // of what is compared
+	path    []byte // of the values that are compared
 	guarded bool
 	run     tree.TextRun
-	written int // how many bytes were written, also those that were taken back; a test counts them
+	written int // the bytes written, including those taken back; for a test
 }
 
-// op writes an operation for the path. value is nil if it has none.
+// op writes an operation for the path. value is nil if the operation has none.
 func (d *scripter) op(name string, value *tree.Node) {
 	if d.ops > 0 {
 		d.out = append(d.out, ',')
@@ -94,7 +95,7 @@ func (d *scripter) replace(was, is *tree.Node) {
 	d.op("replace", is)
 }
 
-// sizeOfReplace returns how many bytes replace writes, apart from what is escaped in the path.
+// sizeOfReplace returns how many bytes replace writes, without the escapes in the path.
 func (d *scripter) sizeOfReplace(was, is *tree.Node) int {
 	size := len(`,{"op":"replace","path":"","value":}`) + len(d.path) + len(is.Text())
 	if d.guarded && !hasNullItem(was) {
@@ -108,7 +109,7 @@ func (d *scripter) remove(was *tree.Node) {
 	d.op("remove", nil)
 }
 
-// mark is a state of a scripter to go back to.
+// mark is a state of a scripter to return to.
 type mark struct{ out, ops int }
 
 func (d *scripter) mark() mark { return mark{len(d.out), d.ops} }
@@ -139,7 +140,7 @@ func (d *scripter) downTo(i int) int {
 	return n
 }
 
-// value writes what changes one value to the other.
+// value writes the operations that change a to b.
 func (d *scripter) value(a, b *tree.Node) {
 	if d.run.Unchanged(a, b) {
 		return
@@ -188,8 +189,8 @@ func (d *scripter) members(a, b *tree.Branch) {
 	}
 }
 
-// items writes what changes one list to the other. The operations go through it from its start, so that everything before
-// the index of each is already as in b.
+// items writes the operations that change one list to the other. They go through the list from its start, so everything before
+// the index of an operation already equals b.
 func (d *scripter) items(list, with *tree.Node) {
 	a, b := list.Open().Items, with.Open().Items
 	pairs := align(a, b, &d.run)

@@ -1,65 +1,68 @@
-// Package patch builds changes for a Patch request, finds out the change between two objects, applies changes to JSON documents,
+// Package patch builds changes for a Patch request, computes the change between two objects, applies changes to JSON documents,
 // and reads who owns which fields.
 //
-// A [Patch] is a value: a media type and a body. It does nothing until it is sent. Building one never fails where it stands;
-// what is wrong with it shows when it is used, before anything is sent.
+// A [Patch] is a value: a media type and a body. It does nothing until it is sent. Most functions that build one return no
+// error: the Patch keeps the error, and a call that is given the Patch returns it and sends nothing.
 //
 // # Which patch
 //
-// Who wants some fields of an object to be so, whatever they are, applies them: [Apply]. Who changes what it has read sends the
-// difference: [Diff]. The others are for what these cannot say.
+// Use [Apply] to set some fields of an object, whatever values they have. Use [Diff] to send a change that you have made to an
+// object that you have read. The other patches are for changes that these two cannot express.
 //
-// A merge patch ([Merge], [Diff]) has the shape of the object and says how members are to be. It is the short one, the same
-// however often it is applied, and every resource takes it. But a list is replaced whole, with what somebody else has added to
-// it, and null cannot be set.
+// A merge patch ([Merge], [Diff]) has the shape of the object and holds the new values of members. It is the shortest patch,
+// gives the same result however often it is applied, and every resource accepts it. But it replaces a list as a whole, with the
+// elements that somebody else has added, and it cannot set null.
 //
-// A JSON patch ([JSON], [DiffJSON]) is a list of operations on paths. It changes single elements of lists, sets null, and can
-// test what is there first, all or nothing: [DiffGuarded] and [Test]. But an element has no name there, only its index, and
-// what a path leads through must exist.
+// A JSON patch ([JSON], [DiffJSON]) is a list of operations on paths. The server performs all of them or none. It can change
+// single elements of lists, set null, and test a value first ([DiffGuarded], [Test]). But it names an element only by its
+// index, and the objects and lists on the way to a path must exist.
 //
 // A strategic merge patch ([Strategic], [ApplyStrategic], [DiffStrategic], [ThreeWay]) is a merge patch that knows which lists
-// of a kind are merged, and by which member. A [Schema] tells it: from a Go type's tags, or from the server's OpenAPI document.
-// Custom resources do not take it.
+// of a kind are merged, and by which member. This comes from a [Schema]: the tags of a Go type, or the server's OpenAPI
+// document. Custom resources do not accept strategic merge patches.
 //
-// An apply ([Apply]) has the shape of the object, too, but says who wants it: all that its field manager wants to be so, and
-// nothing else. The server notes whose each field is, removes what the manager no longer names, and refuses to change what is
-// somebody else's, unless it is told to. It may be sent again and again, whether the object is there or not. [Extract] gives back what a manager has applied, [Patch.IsApplied] says that there is nothing to do, and
-// [MigrateFields] makes an applier the owner of what kubectl has applied the old way.
+// An apply ([Apply]) has the shape of the object too, and says who sets the fields: it contains all fields that its field
+// manager sets, and nothing else. The server records the owner of each field, removes the fields that the manager no longer
+// names, and refuses to change fields of other owners, unless the apply is forced. It can be sent any number of times, whether
+// the object exists or not. [Extract] returns what a manager has applied, [Patch.IsApplied] reports that an apply would change
+// nothing, and [MigrateFields] makes an applier the owner of the fields that kubectl has applied on the client's side.
 //
-// Any of them can be made to hold only for the version that it was computed from: [Patch.WithResourceVersion].
+// [Patch.WithResourceVersion] limits any patch to the version of the object that it was computed from.
 //
-// [Overlay] is none that is sent: it tells whether an object that a server has is as a program wants it, and makes it so.
+// [Overlay] does not build a patch to send. It reports whether an object has all that a program wants, and sets what it lacks.
 //
 // # Documents
 //
-// Documents are handled as JSON values with numbers kept digit by digit, so that 2^53+1 stays what it is. Names are compared
-// by code point; of members of one name in an object the last counts. Nothing here changes the bytes that it is given, or
-// keeps them.
+// Documents are JSON values whose numbers keep every digit, so that 2^53+1 stays 2^53+1. Names are compared by code point. If
+// an object has several members with one name, the last counts. No function of this package changes or keeps the bytes that it
+// is given.
 //
-// # What a server does otherwise
+// # Where a server differs
 //
-// Applying a patch here is exact by its RFC. A Kubernetes API server takes more of some patches, and says less:
+// This package applies patches exactly as their RFCs say. A Kubernetes API server accepts more patches, and its errors say
+// less:
 //
-//   - Of a JSON patch it compares the value of a test letter by letter with its own text, so that 1.0 is not its 1; strings
-//     this package therefore writes as the server does. It adds what replace does not find, and copies null from where there
-//     is nothing. It counts a negative index from the end. A null it cannot test for in a list: it breaks the connection off.
-//     It replaces the whole document, but does not add, copy or move one. Whatever does not fit is Invalid to it, without a word
-//     about which operation that is.
-//   - Of a merge patch it drops the members that are null in objects inside lists.
-//   - In a strategic merge patch a directive where there is nothing to direct, as in an item that is new, is a member to it,
-//     which it drops, or refuses where it validates fields strictly. Here a $patch is an error there, and any other goes. A
-//     scalar that one patch both adds and deletes the server keeps or not, by chance. Here it goes.
-//   - A whole number beyond 64 bits it keeps with the precision of a float64 only, and 1.0 as 1.
+//   - JSON patch: the server compares the value of a test, letter by letter, with its own text, so 1.0 does not equal its 1. For
+//     this reason the package writes strings as the server does. The server adds a member that replace does not find, copies null
+//     from a location that does not exist, and counts a negative index from the end. It cannot test for a null in a list: it
+//     breaks the connection off. It replaces the whole document, but does not add, copy or move one. If an operation does not fit,
+//     it answers Invalid and does not name the operation.
+//   - Merge patch: the server drops members that are null in objects inside lists.
+//   - Strategic merge patch: if a directive stands where it means nothing, such as in a new item, the server takes it for a
+//     member. It drops this member, or refuses it under strict field validation. This package returns an error for such a $patch,
+//     and drops every other such directive. If one patch adds and deletes the same scalar, the server keeps it or not, by chance;
+//     this package deletes it.
+//   - Numbers: the server keeps a whole number beyond 64 bits only with the precision of a float64, and keeps 1.0 as 1.
 //
 // # Bounds
 //
-// A document or patch may have 64 MiB, and nest 10,000 deep, the result of a JSON patch too; a strategic merge patch and its
-// document 1,000 deep. A JSON patch may have 10,000 operations, and what its copies add is 3 MiB at most, both as on an API
-// server. What is more is an error that is [ErrTooLarge].
+// A document or a patch has at most 64 MiB and 10,000 levels, and so has the result of a JSON patch. A strategic merge patch
+// and its document have at most 1,000 levels. A JSON patch has at most 10,000 operations, and its copies add at most 3 MiB; an
+// API server has the same two limits. Anything larger fails with [ErrTooLarge].
 //
-// Documents are kept as text, and only objects and lists that have to be looked into are opened. An element of an open list takes 24
-// bytes beside its text, and a member 64 or more. So a list of numbers of one digit, which takes 2 bytes for each, is the
-// worst: a document of nothing else takes 13 times its size in [ApplyJSON] if an operation changes that list, 17 times in [ThreeWay],
-// and 16 times that of both documents in [DiffJSON] and [DiffGuarded] if they differ in it. Objects of the usual shape take 2 to 5 times
-// their size.
+// Documents are kept as text, and only the objects and lists that matter are opened. Each element of an open list takes 24
+// bytes besides its text, and each member 64 or more. So the worst document is a list of numbers of one digit, which take 2
+// bytes each. Such a document takes 13 times its size in [ApplyJSON] if an operation changes the list, and 17 times in
+// [ThreeWay]. [DiffJSON] and [DiffGuarded] take 16 times the size of both documents if they differ in the list. Usual objects
+// take 2 to 5 times their size.
 package patch

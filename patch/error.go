@@ -8,29 +8,30 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// What can be wrong with a patch, or between a patch and a document. Errors wrap them where they say so.
+// The causes of errors about a patch, or about a patch and a document. The documentation of each error says whether it wraps
+// one.
 var (
-	// ErrMalformed is what cannot be right, whatever the document is: a pointer without a leading slash, an operation that
-	// does not exist or lacks a member, the removal of the whole document, a move into what is moved.
+	// ErrMalformed: the patch is wrong, whatever the document is. Examples are a pointer without a leading slash, an operation
+	// that does not exist or lacks a member, the removal of the whole document, and a move of a value into itself.
 	ErrMalformed = errors.New("malformed patch")
-	// ErrNotFound is a location that the document does not have: a member that is not there, an index out of range, a path
-	// through what is neither an object nor a list.
+	// ErrNotFound: the document does not have the location. A member does not exist, an index is out of range, or a path leads
+	// through a value that is neither an object nor a list.
 	ErrNotFound = errors.New("location not found")
-	// ErrTestFailed is a "test" operation whose value is not that of the document.
+	// ErrTestFailed: the value of a "test" operation is not that of the document.
 	ErrTestFailed = errors.New("test failed")
-	// ErrTooLarge is a document, a patch or a result beyond the bounds of this package.
+	// ErrTooLarge: a document, a patch or a result is beyond the bounds of this package.
 	ErrTooLarge = tree.ErrTooLarge
 )
 
-// OpError says which operation of a JSON patch is wrong, or does not fit the document. It wraps [ErrMalformed],
-// [ErrNotFound], [ErrTestFailed] or [ErrTooLarge], or what the encoding of the operation's value returned. It shows no value,
-// neither of the patch nor of the document.
+// OpError says which operation of a JSON patch is wrong, or does not fit the document. It wraps [ErrMalformed], [ErrNotFound],
+// [ErrTestFailed] or [ErrTooLarge], or the error of encoding the operation's value. It shows no value of the patch or the
+// document.
 type OpError struct {
 	// Index is the operation's place in the patch, from 0.
 	Index int
-	// Op is what it is, such as "replace"; empty if it does not say it.
+	// Op is the operation's name, such as "replace", or empty if it has none.
 	Op string
-	// Path is the JSON pointer that cannot be followed: as a rule the operation's path, or its from.
+	// Path is the JSON pointer that cannot be followed: usually the operation's path, or its from.
 	Path string
 	// Err is the cause.
 	Err error
@@ -45,7 +46,7 @@ func (e *OpError) Error() string {
 
 func (e *OpError) Unwrap() error { return e.Err }
 
-// quote quotes a pointer or a name for an error's text, without its middle if it is long.
+// quote quotes a pointer or a name for an error's text. It leaves the middle out if the text is long.
 func quote(text string) string { return strconv.Quote(clip(text)) }
 
 func clip(text string) string {

@@ -8,16 +8,16 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// Extract returns the configuration that the manager has applied to an object, with the values that the object has now: with
-// apiVersion, kind, name and namespace, ready to be changed and applied again. If the manager has applied nothing, there is
-// nothing else in it. obj is the object as the server sent it: any value that encodes to it, with its metadata.managedFields.
+// Extract returns the configuration that the manager has applied to an object, with the values that the object has now. It has
+// apiVersion, kind, name and namespace, so it can be changed and applied again. If the manager has applied nothing, it has
+// nothing else. obj is the object as the server sent it: any value that encodes to it, with its metadata.managedFields.
 //
-// No schema is needed: what the server noted tells how the fields are owned. Elements come in the object's order. Two things are
-// not noted. A zero that the server does not write, such as false for hostNetwork, is not given back. And an object that was applied
-// empty, and that the server has filled since with defaults, looks like one that is owned whole, and is given back as it is now
-// unless somebody else owns a part of it.
+// Extract needs no schema, because the server's records tell how the fields are owned. Elements come in the object's order. The
+// server does not record two things. Extract does not return a zero that the server does not write, such as false for
+// hostNetwork. If an object was applied empty and the server has filled in defaults since, it looks like an object that is
+// owned whole: Extract returns it as it is now, unless somebody else owns a part of it.
 //
-// It is an error if obj has no managedFields, and if the manager has applied in another version of the API than obj is of.
+// It is an error if obj has no managedFields, and if the manager has applied in another version of the API than obj's.
 func Extract(obj any, m FieldManager) (json.RawMessage, error) {
 	out, err := extract(obj, m)
 	if err != nil {
@@ -26,7 +26,7 @@ func Extract(obj any, m FieldManager) (json.RawMessage, error) {
 	return out, nil
 }
 
-// whichObject is where an object says what it is, and which.
+// whichObject lists the members that identify an object.
 var whichObject = [][]string{{"apiVersion"}, {"kind"}, {"metadata", "name"}, {"metadata", "namespace"}}
 
 func extract(obj any, m FieldManager) (json.RawMessage, error) {
@@ -46,7 +46,7 @@ func extract(obj any, m FieldManager) (json.RawMessage, error) {
 		s, err := fieldsOf(e)
 		switch version := textAt(root, "apiVersion"); {
 		case !m.owns(e):
-			if err == nil { // what cannot be read says nothing about what is the manager's
+			if err == nil { // an entry that cannot be read says nothing about the manager's fields
 				others.Add(s)
 			}
 		case err != nil:
@@ -98,7 +98,7 @@ func (k *namings) owned(n *tree.Node, s *fieldset.Set, others *fieldset.Set) (pa
 			return k.ownedMembers(b, s, others)
 		}
 	case n.Kind() == '{' && hasParts(others):
-		return tree.Node{Branch: &tree.Branch{}}, s.Self // it is not owned whole, and so was empty
+		return tree.Node{Branch: &tree.Branch{}}, s.Self // it is not owned whole, so it was applied empty
 	}
 	return *n, s.Self
 }
@@ -139,7 +139,7 @@ func (k *namings) ownedElements(b *tree.Branch, s *fieldset.Set, others *fieldse
 	return tree.Node{Branch: out}, s.Self || len(out.Items) > 0
 }
 
-// withKey adds the members that make up an element's key, without which there is no such element.
+// withKey adds the members of an element's key, because an element cannot exist without them.
 func withKey(part tree.Node, item *tree.Node, key map[string]any) tree.Node {
 	from := item.Open()
 	out := &tree.Branch{}
@@ -152,10 +152,10 @@ func withKey(part tree.Node, item *tree.Node, key map[string]any) tree.Node {
 	return combine(tree.Node{Branch: out}, part)
 }
 
-// hasParts reports whether a set has anything within the place that it is about.
+// hasParts reports whether a set has anything below its place.
 func hasParts(s *fieldset.Set) bool { return s != nil && len(s.Children) > 0 }
 
-// decoded returns a value as a decoder has it, with numbers as json.Number.
+// decoded returns a value as a decoder does, with numbers as json.Number.
 func decoded(n *tree.Node) any {
 	switch n.Kind() {
 	case '"':

@@ -9,12 +9,16 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// CheckKey returns an error, which is [ErrMalformed], if the patch cannot be meant for the object of that key: it gives
-// metadata.name or metadata.namespace another value, or removes the name, alone or with what it is in, or gives metadata.uid a
-// value that is no string. No patch can do that. A patch that could not be built has the error of [Patch.Body].
+// CheckKey returns an error, which is [ErrMalformed], if the patch cannot be meant for the object with the key. No patch can do
+// any of these:
 //
-// What a JSON patch moves or copies to such a place is not known here and not an error. Nor is a uid, as the key does not have
-// it: of a patch that sets another one than the object has the server says Invalid.
+//   - give metadata.name or metadata.namespace another value;
+//   - remove the name, alone or with the object that contains it;
+//   - give metadata.uid a value that is not a string.
+//
+// If the patch could not be built, CheckKey returns the error of [Patch.Body]. It does not see which values a JSON patch moves
+// or copies to these places. It cannot check a uid, because the key has none: the server answers Invalid to a patch that
+// changes it.
 func (p Patch) CheckKey(key meta.Key) error {
 	body, err := p.Body()
 	if err != nil {
@@ -56,14 +60,14 @@ func (p Patch) CheckKey(key meta.Key) error {
 	return nil
 }
 
-// checkPart checks what is to be at a place of the object; null is nothing. With whole it takes the place of what is there, so
-// that the name must be in it.
+// checkPart checks the new value of a place in the object; null means none. If whole is set, the value replaces the present
+// one, so it must contain the name.
 func checkPart(n *tree.Node, pointer string, key meta.Key, whole bool) error {
 	switch pointer {
 	case "", "/metadata":
 		if n.Kind() != '{' {
 			if pointer == "" {
-				return nil // no object at all; the server says so
+				return nil // not an object; the server's answer says so
 			}
 			return malformed("metadata must stay an object")
 		}
@@ -80,7 +84,7 @@ func checkPart(n *tree.Node, pointer string, key meta.Key, whole bool) error {
 			}
 		}
 	case "/metadata/uid":
-		if kind := n.Kind(); kind != '"' && kind != 'n' { // null is nothing to the server, which puts it there again
+		if kind := n.Kind(); kind != '"' && kind != 'n' { // the server ignores null and restores the uid
 			return malformed("metadata.uid must stay what it is, a string, which no patch can change")
 		}
 	case "/metadata/name":
@@ -89,7 +93,7 @@ func checkPart(n *tree.Node, pointer string, key meta.Key, whole bool) error {
 		}
 	case "/metadata/namespace":
 		if n.Kind() == 'n' || n.Kind() == '"' && len(n.Unquoted()) == 0 {
-			return nil // the server puts it there again
+			return nil // the server restores it
 		}
 		if n.Kind() != '"' || string(n.Unquoted()) != key.Namespace {
 			return malformed("metadata.namespace must stay %s, which no patch can change", quote(key.Namespace))
@@ -102,7 +106,7 @@ func nameMustStay(key meta.Key) error {
 	return malformed("metadata.name must stay %s, which no patch can change", quote(key.Name))
 }
 
-// sameIdentity returns an error if the change is one of what makes the object this one.
+// sameIdentity returns an error if the change is one of name, namespace or uid.
 func sameIdentity(a, b *tree.Node) error {
 	i, j := a.Open().Find("metadata"), b.Open().Find("metadata")
 	if i < 0 || j < 0 {

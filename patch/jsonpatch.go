@@ -5,12 +5,12 @@ import "fmt"
 // JSONType is the media type of a JSON patch (RFC 6902).
 const JSONType = "application/json-patch+json"
 
-// JSON returns the JSON patch (RFC 6902) of the operations, which are applied in their order, all or none. [Patch.Body]
-// returns an [*OpError] if one of them is wrong whatever the object is: a pointer without a leading slash, the zero Op, the
-// removal of the whole document, a move into what is moved, a value that cannot be encoded; and an error that is
-// [ErrTooLarge] if there are more than 10,000, as the API server has it.
+// JSON returns the JSON patch (RFC 6902) of the operations. The server applies them in order, all or none. [Patch.Body] returns
+// an [*OpError] if an operation is wrong, whatever the object is: a pointer without a leading slash, the zero Op, the removal
+// of the whole document, a move of a value into itself, or a value that cannot be encoded. It returns an error that is
+// [ErrTooLarge] if there are more than 10,000 operations, the limit of the API server.
 //
-// Where a test fails the API server says Invalid, not Conflict.
+// If a test fails, the API server answers Invalid, not Conflict.
 func JSON(ops ...Op) Patch {
 	if len(ops) > maxOps {
 		return Patch{mediaType: JSONType, err: fmt.Errorf("patch.JSON: %w", tooManyOps(len(ops)))}

@@ -10,8 +10,8 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// FieldManager is who owns fields: a client's name for itself (WriteOptions.FieldManager), and the subresource that it writes
-// through, which is empty for the object itself. What one applies through the one is not what it applies through the other.
+// FieldManager is an owner of fields: the name that a client gives itself (WriteOptions.FieldManager), and the subresource that
+// it writes through, which is empty for the object itself. The applies of one name through different subresources are separate.
 type FieldManager struct {
 	Name        string
 	Subresource string
@@ -23,7 +23,7 @@ const (
 	operationUpdate = "Update"
 )
 
-// owns reports whether an entry of managedFields is what the manager has applied.
+// owns reports whether the entry of managedFields holds the fields that the manager has applied.
 func (f FieldManager) owns(e *meta.ManagedFields) bool {
 	return e.Operation == operationApply && e.Manager == f.Name && e.Subresource == f.Subresource
 }
@@ -70,7 +70,7 @@ func fieldsOf(e *meta.ManagedFields) (*fieldset.Set, error) {
 	return s, nil
 }
 
-// textAt returns the string at a place, empty if there is none.
+// textAt returns the string at a place, or "" if there is none.
 func textAt(root *tree.Node, names ...string) string {
 	at, err := locate(root, names)
 	if err != nil || at == nil || at.Kind() != '"' {

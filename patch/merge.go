@@ -7,11 +7,11 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// ApplyMerge returns the document that doc becomes when the JSON merge patch is applied to it, exactly as RFC 7386 says:
-// null removes a member, lists are replaced whole, with the nulls in them, and a patch that is no object replaces the
-// document. It is an error if either is not JSON, or beyond the bounds of this package.
+// ApplyMerge applies a JSON merge patch to doc, exactly as RFC 7386 says, and returns the new document: null removes a member,
+// a list replaces the whole list, with its nulls, and a patch that is not an object replaces the document. It is an error if
+// either is not JSON, or is beyond the bounds of this package.
 //
-// Members stay where they are, and new ones follow them. Everything is written as it was, without the white space between.
+// Members stay in their place, and new ones follow them. Everything that stays is written as it was, without white space.
 func ApplyMerge(doc, mergePatch []byte) ([]byte, error) {
 	target, change, err := readBoth(doc, "the merge patch", mergePatch)
 	if err != nil {
@@ -30,7 +30,7 @@ func readBoth(doc []byte, what string, patch []byte) (target, change *tree.Sourc
 	return nil, nil, fmt.Errorf("patch: %w", err)
 }
 
-// merge changes target, if that is an object, or returns what replaces it.
+// merge changes target, if it is an object, or returns its replacement.
 func merge(target, change tree.Node) tree.Node {
 	if change.Kind() != '{' {
 		return change

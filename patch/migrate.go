@@ -10,18 +10,19 @@ import (
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
-// MigrateFields returns the patch that makes the fields which the managers called from own by updates, as client-side apply does
-// (kubectl's is called kubectl-client-side-apply), fields that to has applied. Without it a server-side apply removes none of
-// them, as somebody else owns them still. Send it with a handle's Patch, and apply next: fields that the new configuration leaves
-// out then go. It changes who owns what, and nothing else.
+// MigrateFields returns the patch that makes to the owner, by apply, of the fields that the managers called from own by
+// updates. Client-side apply owns its fields in this way; kubectl's manager is called kubectl-client-side-apply. Without the
+// migration, a server-side apply removes none of these fields, because their old owner still owns them. Send the patch with a
+// handle's Patch, and apply next: the fields that the new configuration leaves out are then removed. The patch changes only who
+// owns which fields.
 //
 // obj is the object as the server sent it, with its metadata.managedFields and its version. If somebody has written since, the
-// answer is a Conflict: read it again and make another patch. The patch is empty ([Patch.IsEmpty]) if none of the managers owns
-// anything, and so after it has been sent once. What from own in another version of the API than to has applied in becomes
-// nobody's, and of what they own through another subresource than to's nothing changes.
+// answer is a Conflict: read the object again and make another patch. The patch is empty ([Patch.IsEmpty]) if none of the
+// managers owns anything, which is also so after it has been sent once. Fields that from owns in another version of the API
+// than that of to's apply lose this owner. Fields that from owns through another subresource than to's stay as they are.
 //
-// client-side apply notes its configuration in the annotation kubectl.kubernetes.io/last-applied-configuration, which becomes to's
-// with the rest. So the first apply that leaves it out removes it, and it cannot go stale.
+// Client-side apply keeps its configuration in the annotation kubectl.kubernetes.io/last-applied-configuration. to becomes the
+// owner of the annotation too, so the first apply that leaves it out removes it, and it cannot become stale.
 func MigrateFields(obj any, to FieldManager, from ...string) Patch {
 	ops, err := migrate(obj, to, from)
 	if err != nil {
@@ -86,6 +87,6 @@ func migrate(obj any, to FieldManager, from []string) ([]Op, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A test that fails would be Invalid; that the version cannot be set is a Conflict.
+	// A failed test would be Invalid; a version that cannot be set is a Conflict.
 	return []Op{Replace("/metadata/managedFields", json.RawMessage(value)), Replace("/metadata/resourceVersion", version)}, nil
 }

@@ -7,37 +7,37 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// This file finds the elements of lists in what the server has noted about them. An object and its managedFields come from
-// whoever may write it, so each step here costs in proportion to the text that it is about: nothing that a set says is
-// looked at once for each element of a list.
+// This file finds the elements of lists by the names that the server has recorded for them. An object and its managedFields
+// come from anybody who may write it. So the cost of each step is proportional to the text that it reads, and no step goes
+// through all of a set once for each element of a list.
 
-// namings keeps how each set names the elements of its list: of a list in which many elements have one key, the lists within
-// these elements all go by one set.
+// namings keeps how each set names the elements of its list. If many elements of a list have one key, the lists within these
+// elements share one set.
 type namings struct {
 	known map[*fieldset.Set]*naming
-	looks int // how many names and members were looked up; a test counts them
+	looks int // how many names and members were looked up; for a test
 }
 
 // naming is how a set names the elements of a list.
 type naming struct {
 	all      *namings
 	elements map[string]*namedElement // by key
-	applied  map[string]*namedElement // by what was applied of a key, where the rest of it is a default
+	applied  map[string]*namedElement // by the part of the key that was applied, if the rest is a default
 	names    map[string]bool          // of the members that are in the keys
-	value    bool                     // elements are named by what they are
-	index    bool                     // elements are named by where they are
+	value    bool                     // elements are named by their value
+	index    bool                     // elements are named by their index
 }
 
-// namedElement is an element of a list as a set names it.
+// namedElement is an element of a list, as a set names it.
 type namedElement struct {
-	own, others *fieldset.Set  // what the set, and what everybody else, has within it
+	own, others *fieldset.Set  // the fields within it of the set, and of everybody else
 	members     map[string]any // of its key
-	// addKey says that none of the key's members was applied in its own right. Where the element was applied with some of them,
+	// addKey says that none of the key's members was applied in its own right. If the element was applied with some of them,
 	// the others are defaults.
 	addKey bool
 }
 
-// in returns how a set names elements. others is what everybody else owns in the same list, always the same for one set.
+// in returns how a set names elements. others is what everybody else owns in the same list; it is always the same for one set.
 func (k *namings) in(s, others *fieldset.Set) *naming {
 	if n := k.known[s]; n != nil {
 		return n
@@ -46,7 +46,7 @@ func (k *namings) in(s, others *fieldset.Set) *naming {
 		all: k, elements: make(map[string]*namedElement, len(s.Children)), applied: make(map[string]*namedElement),
 		names: make(map[string]bool),
 	}
-	filled := make(map[string]string) // the key that applied has the element of
+	filled := make(map[string]string) // the key of the element in applied
 	for key, c := range s.Children {
 		e := &namedElement{own: c, others: others.Child(key)}
 		n.elements[key] = e
@@ -81,11 +81,11 @@ func (k *namings) in(s, others *fieldset.Set) *naming {
 	return n
 }
 
-// shortElement is up to how many bytes an object or list may have that is named by what it is: long ones would be decoded once
-// for each list around them. No server names them so at all; it does so with scalars.
+// shortElement is the maximal size, in bytes, of an object or list that is named by its value. A longer one would be decoded
+// once for each list around it. Servers use such names only for scalars.
 const shortElement = 256
 
-// find returns an element of a list as the set names it; nil if the set has nothing of it.
+// find returns the element of the set for an item of a list, or nil if the set has nothing of it.
 func (n *naming) find(item *tree.Node, i int) *namedElement {
 	kind := item.Kind()
 	if n.value && (kind != '{' && kind != '[' || item.From != nil && len(item.Text()) <= shortElement) {
@@ -108,7 +108,7 @@ func (n *naming) find(item *tree.Node, i int) *namedElement {
 	return nil
 }
 
-// keyOf returns the key that an element of a list has by itself, empty if it has none.
+// keyOf returns the key that the item of a list has, or "" if it has none.
 func (n *naming) keyOf(item *tree.Branch) string {
 	var key []*tree.Member
 	if len(n.names) > len(item.Members) {

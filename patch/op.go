@@ -9,24 +9,23 @@ import (
 )
 
 // Op is one operation of a JSON patch (RFC 6902). Add, Remove, Replace, Move, Copy and Test make one; the zero Op is invalid.
-// Paths are JSON pointers (RFC 6901), as [Pointer] builds them. Values are encoded as encoding/json does, when the patch is
-// built.
+// Paths are JSON pointers (RFC 6901); [Pointer] builds them. Values are encoded by encoding/json when the patch is built.
 type Op struct {
 	op         string
 	path, from string
 	value      any
 }
 
-// Add returns the operation that adds value at path. In an object that is a member, which is replaced if it is there; in a
-// list it is an element before the one that is there, or with "-" behind the last. The object or list must exist. The path
-// "" replaces the whole document.
+// Add returns the operation that adds value at path. In an object it adds a member, or replaces the one that is there. In a
+// list it inserts an element before the one at that index; "-" stands for the end. The object or list must exist. The path ""
+// replaces the whole document.
 func Add(path string, value any) Op { return Op{op: "add", path: path, value: value} }
 
-// Remove returns the operation that removes the member or element at path, which must exist and cannot be "", the whole
+// Remove returns the operation that removes the member or element at path, which must exist. The path cannot be "", the whole
 // document.
 func Remove(path string) Op { return Op{op: "remove", path: path} }
 
-// Replace returns the operation that puts value in the place of the one at path, which must exist.
+// Replace returns the operation that replaces the value at path, which must exist.
 func Replace(path string, value any) Op { return Op{op: "replace", path: path, value: value} }
 
 // Move returns the operation that removes the value at from and adds it at path, as [Add] does. A value cannot be moved into
@@ -36,9 +35,9 @@ func Move(from, path string) Op { return Op{op: "move", from: from, path: path} 
 // Copy returns the operation that adds a copy of the value at from at path, as [Add] does.
 func Copy(from, path string) Op { return Op{op: "copy", from: from, path: path} }
 
-// Test returns the operation that makes the whole patch fail unless the value at path is there and is the given one: the same
-// number however written, the same object whatever the order of its members. An API server breaks the connection off where the
-// value at path, or the given one, has a list with null in it.
+// Test returns the operation that makes the whole patch fail unless the value at path exists and equals value. Numbers are
+// equal however they are written, and objects whatever the order of their members. An API server breaks the connection off if
+// either value has a list with null in it.
 func Test(path string, value any) Op { return Op{op: "test", path: path, value: value} }
 
 // String returns the operation without its value, such as `replace "/spec/replicas"`.
@@ -56,7 +55,7 @@ func (o Op) hasFrom() bool { return o.op == "move" || o.op == "copy" }
 
 func (o Op) hasValue() bool { return o.op == "add" || o.op == "replace" || o.op == "test" }
 
-// check returns an *OpError if the operation cannot be right whatever the document is.
+// check returns an *OpError if the operation is wrong whatever the document is.
 func (o Op) check(i int) error {
 	if !o.hasFrom() && !o.hasValue() && o.op != "remove" {
 		return &OpError{Index: i, Err: malformed("op must be add, remove, replace, move, copy or test, got %s", quote(o.op))}
@@ -100,9 +99,9 @@ func (o Op) appendTo(dst []byte, i int) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// ParseOps returns the operations of a JSON patch that is there as JSON, so that it can be sent: JSON(ops...). The error is
-// an [*OpError] if one of them is wrong: a member that it needs is missing or of the wrong type, a member that RFC 6902
-// defines is there twice, or what [JSON] refuses. Members that RFC 6902 does not define, or not for the operation, are ignored.
+// ParseOps returns the operations of a JSON patch that is given as JSON, so that JSON(ops...) can send it. The error is an
+// [*OpError] if an operation is wrong: a member that it needs is missing or of the wrong type, a member that RFC 6902 defines
+// occurs twice, or [JSON] refuses the operation. Members that RFC 6902 does not define for the operation are ignored.
 func ParseOps(jsonPatch []byte) ([]Op, error) {
 	s, err := tree.Read("the JSON patch", jsonPatch)
 	if err != nil {

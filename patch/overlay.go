@@ -10,65 +10,69 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// OverlayOptions choose what an overlay does beside what want says. The zero value only sets.
+// OverlayOptions say what an overlay does besides setting what want has. The zero value adds nothing.
 type OverlayOptions struct {
-	// Absent are places where nothing is to be: JSON pointers (RFC 6901), such as "/metadata/labels/old". An element of a list is
-	// named by what its members are, "/spec/template/spec/containers/name=proxy" or "/spec/ports/port=80,protocol=TCP", and one that
-	// is a scalar by "=" and its value, "/metadata/finalizers/=example.com~1old"; an index is an error. It is no error if nothing is
-	// there. It is an error if want has a value at such a place.
+	// Absent are places that must be empty: JSON pointers (RFC 6901), such as "/metadata/labels/old". An element of a list is
+	// named by its members, as in "/spec/template/spec/containers/name=proxy" or "/spec/ports/port=80,protocol=TCP", and a
+	// scalar by "=" and its value, as in "/metadata/finalizers/=example.com~1old"; an index is an error. A place that is
+	// already empty is no error. It is an error if want has a value at such a place.
 	Absent []string
-	// Manager is the field manager as whom the result is written. If it is set, an element of a list with keys that want does not have
-	// goes if live's metadata.managedFields say that this manager has set it, by an update, and no other one has. Empty removes
-	// no element of such a list.
+	// Manager is the name of the field manager that writes the result. If it is set, Overlay removes an element of a list with
+	// keys that want does not have, if live's metadata.managedFields say that this manager has set it, by an update, and no
+	// other manager has. If Manager is empty, Overlay removes no element of such a list.
 	Manager string
-	// Cached is the value that live is the JSON of if live comes from a cache, and nil if it is what the server has sent. An object
-	// of a cache may lack managedFields, and its Go type may lack fields, so that it does not prove all that it seems to. Overlay then
-	// also changes what is not proved to be as wanted:
+	// Cached is the Go value that live is the JSON of, if live comes from a cache. It is nil if the server has sent live. A
+	// cached object may lack managedFields, and its Go type may lack fields, so it does not prove all that it seems to. Overlay
+	// then also changes values that are not proved to be as wanted:
 	//   - an element of a list with keys that Manager may have set, and an element whose type lacks one of the keys;
-	//   - a zero of a field that is neither a pointer nor left out when zero, which is so too where the server has nothing, unless that
-	//     is the same or the server always has a value there;
-	//   - an object that is replaced whole whose type lacks a member of it. For other than the built-in kinds, only the members of a
-	//     label selector are known.
-	// So a result without changes proves that there is nothing to do; changes prove nothing. A map and a json.RawMessage lack no fields.
+	//   - a zero of a field that is neither a pointer nor left out when zero, because the field is zero too if the server has
+	//     nothing; except if that means the same, or the server always has a value there;
+	//   - an object that is replaced whole and whose type lacks one of its members. For other than the built-in kinds, Overlay
+	//     knows only the members of a label selector.
+	//
+	// So a result without changes proves that there is nothing to do; changes prove nothing. A map and a json.RawMessage lack
+	// no fields.
 	Cached any
 }
 
-// Overlay makes live have what want says. It returns the whole result, and JSON pointers to what is not the same there as in
-// live, none if live has it all; elements are named as in OverlayOptions.Absent. There are at most 100 of them. live is the object
-// as the server has it, or nil if there is none; want is what a program wants of it. Each is a json.RawMessage, or a value that is
-// encoded once, as in a write. At most one OverlayOptions may be given. Whatever want does not say stays as it is in live: what the server
-// has filled in, and what others have set.
+// Overlay sets the values of want in live. It returns the whole result, and JSON pointers to the values that differ from
+// live's: none if live has all of them, and at most 100. The pointers name elements as OverlayOptions.Absent does. live is the
+// object as the server has it, or nil if there is none; want has the values that a program wants. Each is a json.RawMessage, or
+// a value that is encoded once, as in a write. At most one OverlayOptions may be given. Overlay keeps all values of live that
+// want does not name, such as those that the server has filled in or others have set.
 //
-// What encoding/json writes is wanted, except null, and except the zero of a field tagged omitempty or omitzero. It does not
-// matter that encoding/json writes such a zero all the same, as it does for a struct; a pointer to a zero is no zero. So the value
-// 0 of a field `json:"replicas"` is wanted, and that of `json:"replicas,omitempty"` is not. A map and a json.RawMessage have no
-// tags: all that is in them is wanted, except null.
+// Every field that encoding/json writes is wanted, except null, and except the zero of a field tagged omitempty or omitzero,
+// even if encoding/json writes it, as it does for a struct. A pointer to a zero is not a zero. So the value 0 of a field
+// `json:"replicas"` is wanted, and that of `json:"replicas,omitempty"` is not. A map and a json.RawMessage have no tags: all
+// their values are wanted, except null.
 //
-// How a wanted value meets live's:
-//   - Objects are merged member by member, maps such as labels too. An object that the API calls atomic is replaced whole: the
-//     selectors and references of the built-in kinds. Of another kind no schema is known here: there an object with matchLabels and
-//     matchExpressions and nothing else is a selector, and so replaced, and so is what want's Go type tags `patchStrategy:"replace"`.
-//   - A list with keys, such as containers by name, is merged by them: an element gets what want says and keeps the rest, wanted
-//     elements have want's order, and an element that want does not have stays, because an admission plugin may have added it; see
-//     Manager and Absent for what removes it. Of another kind a list has keys if want's Go type tags it
+// Overlay combines a wanted value and live's in this way:
+//   - Objects are merged member by member, including maps such as labels. An object that the API calls atomic is replaced whole:
+//     the selectors and references of the built-in kinds. Overlay has no schema of other kinds. There it replaces an object that
+//     has only matchLabels and matchExpressions, because it is a selector, and an object that want's Go type tags
+//     `patchStrategy:"replace"`.
+//   - A list with keys, such as containers by name, is merged by its keys. An element gets the values of want and keeps the rest.
+//     Wanted elements have want's order. An element that want does not have stays, because an admission plugin may have added it;
+//     Manager and Absent say what removes it. In other than the built-in kinds a list has keys if want's Go type tags it
 //     `patchStrategy:"merge" patchMergeKey:"name"`.
-//   - Any other list is as wanted. Of an element that has all that is wanted, at its place, live's other members stay; of another
-//     kind, so do those of an element with the same name, if no two have one.
-//   - metadata.finalizers and metadata.ownerReferences, by uid, are united with live's.
-//   - Of members that exclude each other, those that live has go if want says another: the sources of a volume and of an
-//     environment variable, the actions of a probe or hook, minAvailable and maxUnavailable, the backends and port of an Ingress,
-//     the url and service of a webhook; and beside another type, the rollingUpdate of a strategy, the localhostProfile of a
-//     seccomp or AppArmor profile, and the queuing of a priority level.
-//   - What only a server sets in metadata, and status, are not wanted: a status is written through its subresource.
+//   - Any other list becomes as wanted. If the element of live at the same place has all that is wanted, its other members stay.
+//     In other than the built-in kinds, so do the other members of an element with the same name, if no two elements have the same
+//     name.
+//   - metadata.finalizers and metadata.ownerReferences become the union of want's and live's; owners are compared by uid.
+//   - If members exclude each other and want sets another one than live has, live's is removed. Such members are the sources of a
+//     volume and of an environment variable, the actions of a probe or hook, minAvailable and maxUnavailable, the backends and
+//     port of an Ingress, and the url and service of a webhook. If want sets another type, Overlay also removes the rollingUpdate
+//     of a strategy, the localhostProfile of a seccomp or AppArmor profile, and the queuing of a priority level.
+//   - The members of metadata that only a server sets, and status, are not wanted: a status is written through its subresource.
 //
-// A server writes some values in a way of its own. These are no difference: quantities of resources (as in requests and
-// limits, a resource quota, a volume's capacity) that are the same number, exactly; times that are the same moment, in members
-// whose names end in Time or Timestamp; line breaks in the base64 of a Secret's data and of binaryData. The stringData of a
-// Secret is compared with its data, and written there. In the built-in kinds, a zero that the server does not write is the same
-// as nothing (readOnly: false, an empty nodeSelector, an empty list), and one that it replaces is the same as its default
-// (roleRef.apiGroup, a strategy's type). Of other kinds, a server that replaces a zero that is wanted undoes it each time.
+// A server writes some values in its own way. These are not differences: quantities of resources (in requests and limits, a
+// resource quota, a volume's capacity) that are exactly the same number; times that are the same moment, in members whose names
+// end in Time or Timestamp; line breaks in the base64 of a Secret's data and of binaryData. The stringData of a Secret is
+// compared with its data, and written there. In the built-in kinds, a zero that the server does not write equals an absent
+// value (readOnly: false, an empty nodeSelector, an empty list), and a zero that the server replaces equals its default
+// (roleRef.apiGroup, a strategy's type). In other kinds, if the server replaces a wanted zero, every Overlay sets it again.
 //
-// It is an error, which is [ErrMalformed], if want says another apiVersion, kind, name, namespace or uid than live.
+// It is an error, which is [ErrMalformed], if want has another apiVersion, kind, name, namespace or uid than live.
 func Overlay(live, want any, o ...OverlayOptions) (result json.RawMessage, changed []string, err error) {
 	result, changed, err = overlaid(live, want, o)
 	if err != nil {
@@ -122,7 +126,7 @@ func overlaid(live, want any, options []OverlayOptions) (json.RawMessage, []stri
 	return result, o.changed, err
 }
 
-// created returns what is sent where there is no object: all that is wanted, but for a status.
+// created returns the object to send if none exists: all wanted values except a status.
 func (o *overlay) created(want *tree.Node) (json.RawMessage, error) {
 	all := o.said(want)
 	if b := all.Open(); b.Find("status") >= 0 {
@@ -131,7 +135,7 @@ func (o *overlay) created(want *tree.Node) (json.RawMessage, error) {
 	return all.AppendTo(nil, 0)
 }
 
-// text returns what a member of an object says, if that is a string.
+// text returns the value of an object's member if it is a string.
 func text(object *tree.Node, name string) string {
 	if object.Kind() != '{' {
 		return ""
@@ -144,7 +148,7 @@ func text(object *tree.Node, name string) string {
 	return ""
 }
 
-// checkSameObject returns an error if want says that it is another object than live.
+// checkSameObject returns an error if want names another object than live.
 func checkSameObject(live, want *tree.Node) error {
 	compare := func(live, want *tree.Node, prefix string, names ...string) error {
 		for _, name := range names {
@@ -164,25 +168,25 @@ func checkSameObject(live, want *tree.Node) error {
 	return compare(&live.Open().Members[i].Value, &want.Open().Members[j].Value, "metadata.", "name", "namespace", "uid")
 }
 
-// overlay is an Overlay that is being made.
+// overlay is the state of one Overlay.
 type overlay struct {
 	kind, apiVersion string
 	builtIn          bool // the server compiles the kind in
 	live             *tree.Node
 	want             *tree.Source
-	hints            map[uint32]hint // what the tags of want's Go type say of its values
-	nothing          []uint32        // the values of want that say nothing, in order
+	hints            map[uint32]hint // from the tags of want's Go type
+	nothing          []uint32        // where the values of want that say nothing start, in order
 	absent           []absentPlace
 	manager          string
 	cached           cachedTypes
-	owned            *ownership // what it owns of live; nil until it is asked for
+	owned            *ownership // the manager's fields of live; nil until needed
 	changed          []string
 }
 
-// maxChanged bounds what an overlay names.
+// maxChanged is the maximal number of changed places that are returned.
 const maxChanged = 100
 
-// note says that the value at a place is another one than live's.
+// note records that the value at a place differs from live's.
 func (o *overlay) note(at *site) bool {
 	if len(o.changed) < maxChanged {
 		if pointer := at.pointer(); !slices.Contains(o.changed, pointer) {
@@ -204,7 +208,7 @@ func (o *overlay) object(live, want *tree.Branch) {
 		}
 		switch name := string(m.Name); {
 		case name == "status":
-		case (name == "kind" || name == "apiVersion") && live.Find(name) >= 0: // it is the same, or want does not say it
+		case (name == "kind" || name == "apiVersion") && live.Find(name) >= 0: // it is the same, or want does not have it
 		case name == "metadata" && m.Value.Kind() == '{':
 			o.metadata(live, m)
 		default:
@@ -213,7 +217,7 @@ func (o *overlay) object(live, want *tree.Branch) {
 	}
 }
 
-// is reports whether the object is of that kind of the core group.
+// is reports whether the object is of that kind in the core group.
 func (o *overlay) is(kind string) bool { return o.kind == kind && o.apiVersion == "v1" }
 
 // serverOwned are the members of metadata that a write cannot change, or that are a precondition of it.
@@ -288,7 +292,7 @@ func encodedNode(text []byte) tree.Node {
 	return tree.Literal(quoted)
 }
 
-// member puts a member over that of live, if there is one. Its place is at.
+// member puts a member over live's, if there is one. at is its place.
 func (o *overlay) member(live *tree.Branch, want *tree.Member, at *site) (changed bool) {
 	i := live.Find(string(want.Name))
 	if i < 0 {
@@ -301,7 +305,7 @@ func (o *overlay) member(live *tree.Branch, want *tree.Member, at *site) (change
 	return o.put(&live.Members[i].Value, &want.Value, at)
 }
 
-// adds reports whether a value is to be there where live has none.
+// adds reports whether a value is set if live has none.
 func (o *overlay) adds(want *tree.Node, at *site) bool {
 	return !o.isUnsaid(want) && !o.isDropped(want, at)
 }
@@ -350,7 +354,7 @@ func (o *overlay) members(live, want *tree.Branch, at *site) (changed bool) {
 	return changed
 }
 
-// findNothing notes where want says nothing.
+// findNothing records the values of want that say nothing.
 func (o *overlay) findNothing() {
 	inString := false
 	for i := 0; i < len(o.want.Text); i++ {
@@ -358,7 +362,7 @@ func (o *overlay) findNothing() {
 		case c == '"':
 			inString = !inString
 		case c == '\\':
-			i++ // within a string; what follows is no end of it
+			i++ // within a string; the next character does not end it
 		case c == 'n' && !inString:
 			o.nothing = append(o.nothing, uint32(i))
 		}

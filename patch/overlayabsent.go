@@ -11,15 +11,16 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// This file takes out of live what an overlay wants to be absent, and tells which elements of lists are the manager's own.
+// This file removes from live the values that an overlay wants to be absent, and finds the elements of lists that only the
+// manager owns.
 
-// absentPlace is a place where nothing is to be.
+// absentPlace is a place that must be empty.
 type absentPlace struct {
 	pointer string
 	names   []string
 }
 
-// readAbsent reads the places, of which want must say nothing.
+// readAbsent reads the places. want must have no value there.
 func readAbsent(pointers []string, want *tree.Node) ([]absentPlace, error) {
 	places := make([]absentPlace, 0, len(pointers))
 	for _, pointer := range pointers {
@@ -45,7 +46,7 @@ func readAbsent(pointers []string, want *tree.Node) ([]absentPlace, error) {
 	return places, nil
 }
 
-// find returns what is at the place; in a list there may be several.
+// find returns the values at the place; in a list there may be several.
 func (p absentPlace) find(root *tree.Node) ([]*tree.Node, error) {
 	found := []*tree.Node{root}
 	for _, name := range p.names {
@@ -74,7 +75,8 @@ func (p absentPlace) find(root *tree.Node) ([]*tree.Node, error) {
 	return found, nil
 }
 
-// elementsCalled returns what tells whether an element of a list has a name such as "name=web", "port=80,protocol=TCP" or "=text".
+// elementsCalled returns a function that reports whether an element of a list has a name such as "name=web",
+// "port=80,protocol=TCP" or "=text".
 func elementsCalled(name, pointer string) (func(*tree.Node) bool, error) {
 	if value, ok := strings.CutPrefix(name, "="); ok {
 		return func(n *tree.Node) bool { return n.Kind() != '{' && n.Kind() != '[' && n.Scalar() == value }, nil
@@ -108,7 +110,7 @@ func elementsCalled(name, pointer string) (func(*tree.Node) bool, error) {
 	}, nil
 }
 
-// takeOut takes what is at a place out of live. An index is an error where live has a list there.
+// takeOut removes the values at a place from live. It is an error if the place has an index and live has a list there.
 func (o *overlay) takeOut(root *tree.Node, place absentPlace) error {
 	above := absentPlace{place.pointer, place.names[:len(place.names)-1]}
 	last := place.names[len(place.names)-1]
@@ -142,10 +144,10 @@ func (o *overlay) takeOut(root *tree.Node, place absentPlace) error {
 	return nil
 }
 
-// ownership is what one manager owns of an object, and what all others do.
+// ownership holds the fields of an object that one manager owns, and those that all others own.
 type ownership struct {
 	own, others *fieldset.Set
-	unknown     bool // live does not tell
+	unknown     bool // live does not say
 }
 
 // isOwn reports whether the manager has set the element of live at the place, by an update, and nobody else has.
@@ -209,7 +211,7 @@ func (p *site) fields() []string {
 	}
 	key, err := fieldset.Key(members)
 	if err != nil {
-		key = "" // no field has it
+		key = "" // no field has this key
 	}
 	return append(keys, key)
 }

@@ -8,20 +8,20 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// This file is about what an object of a cache cannot prove, because its Go type cannot say it.
+// This file is about values that a cached object cannot prove, because its Go type cannot express them.
 //
-//   - A plain field that is zero is so too where the server has nothing: a program that wants false must not be told that false is
-//     there where the server has nothing, and means true by that.
+//   - A plain field is zero also if the server has nothing. A program that wants false must not be told that the object has it if
+//     the server has nothing and takes that for true.
 //   - An object that is replaced whole may have members on the server that the type has no field for.
-//   - An element of a list whose type lacks one of the keys may be another element than it looks like.
+//   - If the type of a list's elements lacks one of the keys, an element may be another one than it seems to be.
 //
 // Overlay takes each of these for a change, so that a result without changes is a proof.
 
-// cachedTypes says which Go values live is the JSON of. The zero value is for the JSON of a server.
+// cachedTypes knows the Go values that live is the JSON of. The zero value is for the JSON of a server.
 type cachedTypes struct {
 	from  *tree.Source
 	types map[uint32]reflect.Type // of structs and lists, by where they start
-	vague map[uint32]bool         // zeros that may be nothing at all on the server
+	vague map[uint32]bool         // zeros that may be absent on the server
 }
 
 // readCached reads the value that live is the JSON of.
@@ -38,10 +38,10 @@ func (c *cachedTypes) note(v reflect.Value, n *tree.Node) {
 	}
 }
 
-// field notes whether the value of a field may be there only because its type has the field.
+// field records a value that may be there only because its Go type has the field.
 func (c *cachedTypes) field(f gotype.Field, v reflect.Value, n *tree.Node) {
 	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface, reflect.Map, reflect.Slice: // nil where the server has nothing
+	case reflect.Pointer, reflect.Interface, reflect.Map, reflect.Slice: // nil if the server has nothing
 	default:
 		if !f.Omits && v.IsZero() {
 			c.vague[n.At] = true
@@ -49,7 +49,7 @@ func (c *cachedTypes) field(f gotype.Field, v reflect.Value, n *tree.Node) {
 	}
 }
 
-// typeOf returns the Go type of a value of live, nil if it can say all.
+// typeOf returns the Go type of a value of live, or nil if the type can express everything.
 func (c *cachedTypes) typeOf(n *tree.Node) reflect.Type {
 	if c.from == nil || n.From != c.from {
 		return nil
@@ -57,8 +57,8 @@ func (c *cachedTypes) typeOf(n *tree.Node) reflect.Type {
 	return c.types[n.At]
 }
 
-// isVague reports whether the server may have nothing where live has a zero, so that the zero that is wanted may have to be written. If
-// members of an object are wanted, they tell.
+// isVague reports whether the server may have nothing where live has a zero, so that a wanted zero may have to be written. An
+// object of which members are wanted is not vague; its members decide.
 func (o *overlay) isVague(live, want *tree.Node, at *site) bool {
 	if o.cached.from == nil || live.From != o.cached.from || !o.cached.vague[live.At] || !o.adds(want, at) || o.among(alwaysThere, at) {
 		return false
@@ -73,13 +73,14 @@ func (o *overlay) isVague(live, want *tree.Node, at *site) bool {
 	return true
 }
 
-// isPart reports whether live may have members on the server that its type has no field for, at a place that is replaced whole.
+// isPart reports whether live, at a place that is replaced whole, may have members on the server that its type has no field
+// for.
 func (o *overlay) isPart(live, want *tree.Node, at *site) bool {
 	t := o.cached.typeOf(live)
 	if t == nil {
 		return false
 	}
-	members := membersOfWhole["selector"] // the only object of another kind that is told by what it has
+	members := membersOfWhole["selector"] // the only object of other kinds that is known, by its members
 	switch {
 	case o.isBuiltIn(at):
 		members = ""
@@ -89,18 +90,18 @@ func (o *overlay) isPart(live, want *tree.Node, at *site) bool {
 			}
 			return false
 		})
-	case o.hints[want.At].whole && want.From == o.want: // no schema says what it has
+	case o.hints[want.At].whole && want.From == o.want: // no schema lists its members
 		members = ""
-	case !saysWhole(t, "matchLabels") && !saysWhole(t, "matchExpressions"): // so it is no selector
+	case !saysWhole(t, "matchLabels") && !saysWhole(t, "matchExpressions"): // so it is not a selector
 		return false
 	}
 	return !saysWhole(t, members)
 }
 
-// saysWhole reports whether values of a type can say all of an object with the members, or of a list of such.
+// saysWhole reports whether values of a type can hold all of an object with the members, or of a list of such objects.
 func saysWhole(t reflect.Type, members string) bool {
 	t = elementOf(t)
-	if encodesItself(t) || t.Kind() != reflect.Struct { // a map and an interface hold all, and a scalar has nothing in it
+	if encodesItself(t) || t.Kind() != reflect.Struct { // a map and an interface hold everything, and a scalar has no members
 		return true
 	}
 	for member := range strings.FieldsSeq(members) {
@@ -111,7 +112,7 @@ func saysWhole(t reflect.Type, members string) bool {
 	return members != ""
 }
 
-// lacksKey reports whether the type of a list's elements lacks one of the members by which they are told apart.
+// lacksKey reports whether the type of a list's elements lacks one of the members that distinguish them.
 func (o *overlay) lacksKey(list *tree.Node, keys []string) bool {
 	t := o.cached.typeOf(list)
 	if t == nil {
@@ -128,7 +129,7 @@ func (o *overlay) lacksKey(list *tree.Node, keys []string) bool {
 	return false
 }
 
-// elementOf returns what pointers and lists lead to.
+// elementOf returns the type that pointers and lists lead to.
 func elementOf(t reflect.Type) reflect.Type {
 	for !encodesItself(t) && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array) {
 		t = t.Elem()

@@ -6,8 +6,8 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// This file is about lists in an overlay: those whose elements are told apart by keys, those that are as wanted, and the two in
-// metadata that are united. Each element is looked at once, whatever is in it.
+// This file is about lists in an overlay: those whose elements have keys, those that become as wanted, and the two in metadata
+// that are united. Each element is looked at once, whatever it contains.
 
 func (o *overlay) list(live, want *tree.Node, at *site) (changed bool) {
 	if keys := o.keysAt(at, want); keys != nil {
@@ -47,7 +47,8 @@ func (o *overlay) list(live, want *tree.Node, at *site) (changed bool) {
 
 var nameKey = []string{"name"}
 
-// named says which of live's elements has the name of each wanted one, of kinds whose lists are not known, if no two have one.
+// named returns the index of live's element with the same name, by the index of a wanted element, in kinds whose lists are not
+// known. It returns nothing unless every element has a name and no two have the same.
 func (o *overlay) named(live, want []tree.Node, at *site) map[int]int {
 	if o.isBuiltIn(at) {
 		return nil
@@ -65,8 +66,8 @@ func (o *overlay) named(live, want []tree.Node, at *site) map[int]int {
 	return named
 }
 
-// pair says of each wanted element which of live's has its keys, or -1. It is not ok if an element lacks a key, or two have the
-// same.
+// pair returns, for each wanted element, the index of the element of live with the same keys, or -1. It is not ok if an element
+// lacks a key, or if two have the same.
 func (o *overlay) pair(live, want []tree.Node, at *site, keys []string) (pairs []int, ok bool) {
 	places := make(map[string]int, len(live))
 	for j := range live {
@@ -90,7 +91,7 @@ func (o *overlay) pair(live, want []tree.Node, at *site, keys []string) (pairs [
 	return pairs, true
 }
 
-// identity returns what tells an element of a list from the others; of a key that is left out that is its default.
+// identity returns a text that distinguishes an element of a list from the others. A key that is left out has its default.
 func (o *overlay) identity(item *tree.Node, at *site, keys []string) (string, bool) {
 	if item.Kind() != '{' {
 		return "", false
@@ -122,7 +123,7 @@ func (o *overlay) keyed(live, want *tree.Node, at *site, keys []string, pairs []
 		}
 	}
 	items, order := make([]tree.Node, 0, len(had)+len(wanted)), make([]int, 0, len(had)+len(wanted))
-	keepFrom := func(j int) { // the elements from j on that are not wanted
+	keepFrom := func(j int) { // keeps the unwanted elements from j on
 		for ; j < len(had) && !paired[j]; j++ {
 			if place := at.element(&had[j], keys); o.isOwn(place) {
 				changed = o.note(place)
@@ -157,8 +158,8 @@ func (o *overlay) keyed(live, want *tree.Node, at *site, keys []string, pairs []
 	return changed
 }
 
-// unite adds what a list lacks; an element is there if it is the same value, or has the same uid. Of those that want has twice the
-// last counts.
+// unite adds the elements that a list lacks. Two elements are the same if their values are equal or their uids are. If want has
+// an element twice, the last counts.
 func (o *overlay) unite(live *tree.Node, want *tree.Branch, at *site) {
 	list := live.Open()
 	places := make(map[string]int, len(list.Items))
@@ -188,8 +189,8 @@ func (o *overlay) unite(live *tree.Node, want *tree.Branch, at *site) {
 	}
 }
 
-// ownerOrValue returns what tells an owner or a finalizer from the others. A value of another type, which no server takes, is told by
-// what it is.
+// ownerOrValue returns a text that distinguishes an owner or a finalizer from the others. A value of another type, which no
+// server accepts, is distinguished by its text.
 func ownerOrValue(n *tree.Node) string {
 	if uid := text(n, "uid"); uid != "" {
 		return "uid " + uid
@@ -197,7 +198,7 @@ func ownerOrValue(n *tree.Node) string {
 	return string(n.AppendSorted(nil))
 }
 
-// has reports whether put would change nothing; with whole, live has nothing else either, apart from what a server fills in.
+// has reports whether put would change nothing. With whole, live also has nothing else, except values that a server fills in.
 func (o *overlay) has(live, want *tree.Node, at *site, whole bool) bool {
 	if o.isUnsaid(want) {
 		return !whole || live.Kind() == 'n'
@@ -251,7 +252,7 @@ func (o *overlay) hasItems(live, want *tree.Node, at *site, whole bool) bool {
 	return true
 }
 
-// hasItem is has for an element of a list, which is no member: a null is one, and a zero is what it is.
+// hasItem is has for an element of a list, which is not a member: null is an element, and a zero is a value.
 func (o *overlay) hasItem(live, want *tree.Node, list *site, whole bool) bool {
 	if live.Kind() == 'n' || want.Kind() == 'n' {
 		return live.Kind() == want.Kind()
@@ -288,7 +289,8 @@ func (o *overlay) hasMembers(live, want *tree.Branch, at *site, whole bool) bool
 	return true
 }
 
-// isNothing reports whether a value in an object that is replaced whole is the same as none: it is what the server has filled in, or empty.
+// isNothing reports whether a value in an object that is replaced whole equals an absent value: the server has filled it in, or
+// it is empty.
 func (o *overlay) isNothing(live *tree.Node, at *site) bool {
 	switch kind := live.Kind(); {
 	case kind == 'n':

@@ -11,14 +11,14 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// site is where in an object a value is: the names of the members that lead there, the last first. An element has the place of
-// its list, with the element.
+// site is the place of a value in an object: the names of the members that lead there, the last first. An element has the place
+// of its list, and the element itself.
 type site struct {
 	name   string
 	up     *site
-	chosen bool       // within a member whose names somebody chose, so that a value means what it is
-	item   *tree.Node // the element, and the members that tell it from the others
-	keys   []string   // nil where the place is that of a member
+	chosen bool       // below a member whose names users choose, so the tables do not apply
+	item   *tree.Node // the element, and the members that distinguish it
+	keys   []string   // nil if the place is that of a member
 }
 
 func (p *site) member(name string) *site {
@@ -51,7 +51,7 @@ func (p *site) hasChosenNames() bool {
 	return false
 }
 
-// pointer returns the JSON pointer to the place, with elements as in [OverlayOptions].
+// pointer returns the JSON pointer to the place; [OverlayOptions] says how it names elements.
 func (p *site) pointer() string {
 	var names []string
 	for ; p != nil; p = p.up {
@@ -101,9 +101,9 @@ func withoutBreaks(text []byte) []byte {
 	return bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("\n"), nil), []byte("\r"), nil)
 }
 
-// isBuiltIn reports whether the place is in an object of an API that the server compiles in, which decodes and writes all of it
-// itself, or in the metadata of any object. A server keeps all that it is sent of a custom resource, whose
-// group may end in k8s.io too, and of the schema in a CustomResourceDefinition.
+// isBuiltIn reports whether the place is in an object of an API that the server compiles in, or in the metadata of any object.
+// The server decodes and writes all of these itself. It keeps everything that it is sent of a custom resource, whose group may
+// also end in k8s.io, and of the schema in a CustomResourceDefinition.
 func (o *overlay) isBuiltIn(at *site) bool {
 	if at.up != nil && at.up.up == nil && at.up.name == "metadata" {
 		return true
@@ -148,13 +148,13 @@ func (o *overlay) isQuantity(at *site) bool {
 	case "target":
 		return o.kind == "HorizontalPodAutoscaler" && (at.name == "value" || at.name == "averageValue")
 	}
-	if o.kind == "ResourceSlice" && at.name == "value" { // of a capacity or counter that somebody named
+	if o.kind == "ResourceSlice" && at.name == "value" { // of a capacity or counter whose name a user chose
 		return at.parent(2) == "capacity" || at.parent(2) == "counters"
 	}
 	return o.kind == "CSIStorageCapacity" && (at.name == "capacity" || at.name == "maximumVolumeSize")
 }
 
-// sameQuantity compares two quantities exactly: no digit is lost, so that two are the same only if they are.
+// sameQuantity compares two quantities exactly, without rounding.
 func sameQuantity(a, b string) bool {
 	x, ok1 := quantity(a)
 	y, ok2 := quantity(b)
@@ -202,7 +202,7 @@ var (
 	decimalSuffixes = []string{"n", "u", "m", "", "k", "M", "G", "T", "P", "E"}
 )
 
-// exponent reads one of up to two digits; what is beyond is no quantity that a server takes.
+// exponent reads an exponent of up to two digits; no server accepts a quantity with more.
 func exponent(text string) (power int64, ok bool) {
 	digits := strings.TrimPrefix(strings.TrimPrefix(text, "+"), "-")
 	if digits == "" || len(digits) > 2 || len(text)-len(digits) > 1 {
@@ -229,7 +229,7 @@ func (p *site) isTime() bool {
 	return strings.HasSuffix(p.name, "Time") || strings.HasSuffix(p.name, "Timestamp")
 }
 
-// sameTime compares two times of RFC 3339. A server keeps of one no more digits than it writes.
+// sameTime compares two times of RFC 3339. A server keeps only as many digits as it writes.
 func (o *overlay) sameTime(live, want string, at *site) bool {
 	was, err1 := time.Parse(time.RFC3339Nano, live)
 	is, err2 := time.Parse(time.RFC3339Nano, want)
@@ -249,7 +249,7 @@ func (o *overlay) sameTime(live, want string, at *site) bool {
 // handlers are the actions of probes and of the hooks of a container's life.
 var handlers = []string{"exec", "httpGet", "tcpSocket", "grpc", "sleep"}
 
-// oneOf are members of which an object has one, by the place of the object.
+// oneOf are members that exclude each other, by the place of their object.
 var oneOf = map[string][]string{
 	"env":           {"value", "valueFrom"},
 	"valueFrom":     {"fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"},
@@ -264,7 +264,7 @@ var oneOf = map[string][]string{
 	},
 }
 
-// oneOf returns the members of which the object at the place has one.
+// oneOf returns the members of the object at the place that exclude each other.
 func (o *overlay) oneOf(at *site) []string {
 	switch {
 	case o.kind == "PodDisruptionBudget" && at.name == "spec" && at.up == nil:
@@ -277,14 +277,14 @@ func (o *overlay) oneOf(at *site) []string {
 	return oneOf[at.name]
 }
 
-// ofType are members that an object has only while its type is the one beside them, by the place of the object.
+// ofType are members that an object has only with a certain type beside them, by the place of the object.
 var ofType = map[string]struct{ member, of string }{
 	"strategy": {"rollingUpdate", "RollingUpdate"}, "updateStrategy": {"rollingUpdate", "RollingUpdate"},
 	"seccompProfile": {"localhostProfile", "Localhost"}, "appArmorProfile": {"localhostProfile", "Localhost"},
 	"limitResponse": {"queuing", "Queue"},
 }
 
-// excluded returns the members of live that cannot stay beside what want says.
+// excluded returns the members of live that cannot stay beside the members of want.
 func (o *overlay) excluded(live, want *tree.Branch, at *site) (places []int) {
 	says := func(name string) bool {
 		i := want.Find(name)

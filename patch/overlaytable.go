@@ -6,15 +6,15 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// This file is what an overlay knows of the built-in kinds: which zeros their server does not keep, what it makes of them, which
-// objects it replaces whole and by which members it tells the elements of lists apart. Tests in examples/k8sapi compare the first
-// with the types of k8s.io/api, and tests in internal/e2e the others with the server.
+// This file is what an overlay knows of the built-in kinds: which zeros their server does not keep, the defaults that replace
+// zeros, which objects are replaced whole, and which members distinguish the elements of lists. Tests in examples/k8sapi
+// compare the first with the types of k8s.io/api, and tests in internal/e2e compare the others with the server.
 //
-// A place is a name, or up to three with slashes between, the last of which is the member's; one that starts with a slash is at the
-// top of the object, and one with a colon in a kind.
+// A place is a name, or up to three with slashes between, the last of which is the member's; one that starts with a slash is at
+// the top of the object, and one with a colon in a kind.
 
-// Zeros of members that are no pointers in the types of k8s.io/api and have omitempty: the server never writes them. A name, or an
-// end of a path, is here if that is so wherever it occurs.
+// Zeros of members that are not pointers in the types of k8s.io/api and have omitempty: the server never writes them. A name,
+// or an end of a path, is listed if this holds wherever it occurs.
 const (
 	droppedFalse = " awsElasticBlockStore/readOnly azureFile/readOnly cephfs/readOnly chapAuthDiscovery chapAuthSession cinder/readOnly clusterScope " +
 		"fc/readOnly flexVolume/readOnly gcePersistentDisk/readOnly globalDefault glusterfs/readOnly hostIPC hostNetwork hostPID " +
@@ -67,7 +67,7 @@ const (
 		"volumeAttributes "
 )
 
-// defaults are what the server makes of a member that is left out, or is the zero of its type.
+// defaults are the values that the server gives a member that is left out, or is the zero of its type.
 var defaults = map[string]string{
 	"strategy/type": `"RollingUpdate"`, "updateStrategy/type": `"RollingUpdate"`, "podManagementPolicy": `"OrderedReady"`,
 	"whenDeleted": `"Retain"`, "whenScaled": `"Retain"`, "concurrencyPolicy": `"Allow"`, "completionMode": `"NonIndexed"`,
@@ -90,7 +90,7 @@ var defaults = map[string]string{
 	"resourceRules/scope": `"*"`, "excludeResourceRules/scope": `"*"`,
 }
 
-// Members that the server fills in where they are zero, with what depends on others, so that a zero is not wanted.
+// Members that the server fills in if they are zero, with values that depend on others, so that a zero is not wanted.
 const filledIn = " Service:spec/clusterIP nodePort healthCheckNodePort ports/targetPort imagePullPolicy Pod:spec/serviceAccountName " +
 	"Pod:spec/serviceAccount Pod:spec/nodeName Pod:spec/priorityClassName spec/volumeName names/singular names/listKind "
 
@@ -134,11 +134,11 @@ const (
 	resourceRule    = "apiGroups apiVersions operations resourceNames resources scope"
 )
 
-// Members that the server has whether they are sent or not, so that a zero in a cached object is one that the server has.
+// Members that the server always has, even if they are not sent, so that a zero in a cached object is the server's.
 const alwaysThere = " Deployment:spec/replicas ReplicaSet:spec/replicas StatefulSet:spec/replicas ReplicationController:spec/replicas " +
 	"NetworkPolicy:spec/podSelector PriorityClass:/value "
 
-// keysOfLists are the members that tell the elements of a list apart (x-kubernetes-list-map-keys), by the place of the list.
+// keysOfLists are the members that distinguish the elements of a list (x-kubernetes-list-map-keys), by the place of the list.
 var keysOfLists = map[string][]string{
 	"claims": {"name"}, "compositePodGroupTemplates": {"name"}, "containers": {"name"}, "drivers": {"name"}, "env": {"name"},
 	"ephemeralContainers": {"name"}, "evictionResponders": {"name"}, "hostAliases": {"ip"}, "spec/imagePullSecrets": {"name"},
@@ -150,7 +150,7 @@ var keysOfLists = map[string][]string{
 	"ephemeralContainers/ports": {"containerPort", "protocol"},
 }
 
-// places calls known with the names that a place has in the tables, the shortest first, until it returns true.
+// places calls known with the names that a place has in the tables, the shortest first, until known returns true.
 func (o *overlay) places(at *site, known func(place string) bool) bool {
 	if strings.Contains(at.name, " ") {
 		return false
@@ -176,7 +176,8 @@ func (o *overlay) among(list string, at *site) bool {
 		o.places(at, func(place string) bool { return strings.Contains(list, " "+place+" ") })
 }
 
-// endsAPlace reports whether a list has a place that ends in the name. It allocates nothing, as most values are in no list.
+// endsAPlace reports whether a list has a place that ends in the name. It allocates nothing, because most values are in no
+// list.
 func endsAPlace(list, name string) bool {
 	for from := 0; ; {
 		i := strings.Index(list[from:], name)
@@ -191,7 +192,7 @@ func endsAPlace(list, name string) bool {
 	}
 }
 
-// defaultAt returns what the server makes of a member that is left out, empty where it has no default.
+// defaultAt returns the server's value for a member that is left out, or "" if it has no default.
 func (o *overlay) defaultAt(at *site) (value string) {
 	if !at.chosen && o.isBuiltIn(at) {
 		o.places(at, func(place string) (found bool) {
@@ -202,7 +203,7 @@ func (o *overlay) defaultAt(at *site) (value string) {
 	return value
 }
 
-// keysAt returns the members that tell the elements of the list at the place apart, nil where nothing does.
+// keysAt returns the members that distinguish the elements of the list at the place, or nil if none do.
 func (o *overlay) keysAt(at *site, list *tree.Node) (keys []string) {
 	if h, ok := o.hints[list.At]; ok && list.From == o.want && h.key != "" && !o.isBuiltIn(at) {
 		return []string{h.key}
@@ -234,7 +235,7 @@ func isSelector(b *tree.Branch) bool {
 	return true
 }
 
-// isDropped reports whether the value is the zero of a member that the server does not write where it is zero.
+// isDropped reports whether the value is a zero that the server does not write.
 func (o *overlay) isDropped(want *tree.Node, at *site) bool {
 	switch want.Kind() {
 	case '[':
@@ -253,7 +254,7 @@ func (o *overlay) isDropped(want *tree.Node, at *site) bool {
 	return false
 }
 
-// isDefault reports whether live has what the server makes of the zero that is wanted.
+// isDefault reports whether live has the server's replacement of the wanted zero.
 func (o *overlay) isDefault(live, want *tree.Node, at *site) bool {
 	if at.item != nil {
 		return false

@@ -11,21 +11,22 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// hint is what the tags of a Go type say of one value.
+// hint is what the tags of a Go type say about one value.
 type hint struct {
-	unsaid bool   // it is the zero of a field that leaves zeros out: it is not wanted
+	unsaid bool   // it is the zero of a field that leaves zeros out, so it is not wanted
 	whole  bool   // it is an object that is replaced whole
-	key    string // the member that tells the elements of the list apart
+	key    string // the member that distinguishes the elements of the list
 }
 
-// readTags returns what the tags of v's type say of the values in its JSON, by where they start. What encodes itself is not looked into.
+// readTags returns what the tags of v's type say about the values in its JSON, by where they start. It does not look into
+// values that encode themselves.
 func readTags(v any, encoded *tree.Node) map[uint32]hint {
 	t := tagReader{found: make(map[uint32]hint)}
 	t.visit(reflect.ValueOf(v), encoded)
 	return t.found
 }
 
-// tagReader visits a Go value beside its JSON, for one of the two.
+// tagReader visits a Go value beside its JSON, and fills found or cached.
 type tagReader struct {
 	found  map[uint32]hint
 	cached *cachedTypes

@@ -18,13 +18,13 @@ type Patch struct {
 	body      []byte
 	err       error
 	idle      bool // it asks for no change, whatever its body is
-	status    bool // of an apply: it has a status that is not empty and that no path names
+	status    bool // an apply with a status that is not empty and that no path names
 }
 
 // MediaType returns the media type, such as "application/merge-patch+json".
 func (p Patch) MediaType() string { return p.mediaType }
 
-// Body returns the encoded patch, or why it could not be built. The caller must not change it.
+// Body returns the encoded patch, or the error that prevented it. The caller must not change it.
 func (p Patch) Body() ([]byte, error) {
 	if p.err == nil && p.mediaType == "" {
 		return nil, errors.New("patch: the zero Patch changes nothing and has no media type; use patch.Merge")
@@ -32,15 +32,15 @@ func (p Patch) Body() ([]byte, error) {
 	return p.body, p.err
 }
 
-// IsEmpty reports whether the patch asks for no change, as that of [Diff] between equal objects: there is no reason to send
-// it. It is a JSON patch without operations other than tests, or any other patch without members, but never an [Apply], which
-// takes away what its manager applied before. What [Patch.WithResourceVersion] adds does not count. A patch that could not be
-// built is not empty, so that its error is seen where it is sent.
+// IsEmpty reports whether the patch asks for no change, so that there is no reason to send it. An example is the [Diff] of two
+// equal objects. A JSON patch is empty if it has no operations other than tests, any other patch if it has no members. An
+// [Apply] is never empty, because it removes what its manager applied earlier. The version that [Patch.WithResourceVersion]
+// adds does not count. A patch that could not be built is not empty, so that its error shows when it is sent.
 func (p Patch) IsEmpty() bool {
 	return p.err == nil && (p.idle || p.mediaType != ApplyType && string(p.body) == "{}")
 }
 
-// String returns the media type and the size; what a patch changes may be secret.
+// String returns the media type and the size. It shows no values, which may be secret.
 func (p Patch) String() string {
 	switch {
 	case p.err != nil:
@@ -54,15 +54,15 @@ func (p Patch) String() string {
 // GoString returns the same as String, so that %#v does not show the body either.
 func (p Patch) GoString() string { return p.String() }
 
-// MarshalJSON returns an error. A patch is sent, and is no value that one is made of: taken for one it would be an empty object,
-// of which an apply takes away all that was applied before.
+// MarshalJSON returns an error. A Patch is sent; it is not a value to build another patch from. As such a value it would be an
+// empty object, and applying that removes everything that was applied before.
 func (p Patch) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("a patch.Patch must be passed itself, not as a value or behind a pointer")
 }
 
-// Merge returns the JSON merge patch (RFC 7386) that v encodes to: a member replaces the object's member of that name, null
-// removes it, an object is merged member by member, and a list replaces the whole list. v is usually a small struct or map
-// with just what is to change, or a json.RawMessage; it must encode to a JSON object.
+// Merge returns the JSON merge patch (RFC 7386) that v encodes to. A member replaces the object's member of that name, null
+// removes it, an object is merged member by member, and a list replaces the whole list. v is usually a small struct or map with
+// only the members to change, or a json.RawMessage; it must encode to a JSON object.
 func Merge(v any) Patch {
 	body, err := json.Marshal(v)
 	if err == nil && (len(body) == 0 || body[0] != '{') {
@@ -74,9 +74,10 @@ func Merge(v any) Patch {
 	return Patch{mediaType: MergeType, body: body}
 }
 
-// WithResourceVersion returns a patch that changes the object only in the version that is given: the one that the change was
-// made from. If somebody else has written meanwhile, the server refuses it: of a JSON patch, which then starts with a test of
-// metadata.resourceVersion, it says Invalid, and of any other, which then has metadata.resourceVersion, Conflict.
+// WithResourceVersion returns a patch that changes the object only in the given version: the one that the change was made from.
+// If somebody else has written meanwhile, the server refuses the patch. A JSON patch then starts with a test of
+// metadata.resourceVersion, and the answer is Invalid. Any other patch has metadata.resourceVersion, and the answer is
+// Conflict.
 //
 // It is an error if version is empty.
 func (p Patch) WithResourceVersion(version string) Patch {

@@ -8,9 +8,9 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/strategic"
 )
 
-// Schema says of each member of a kind's objects how a strategic merge patch changes it: whether a list is merged or replaced,
-// by which member its items are told apart, and whether the members that a patch does not name are dropped. Make it once with
-// [SchemaOf] or [SchemaFromOpenAPI] and keep it: that reads the whole kind. It is safe for concurrent use.
+// Schema says how a strategic merge patch changes each member of a kind's objects: whether a list is merged or replaced, which
+// member distinguishes its items, and whether members that a patch does not name are dropped. [SchemaOf] and
+// [SchemaFromOpenAPI] read a whole kind, so make a Schema once and keep it. It is safe for concurrent use.
 //
 // The zero Schema knows nothing: every object is merged and every list replaced, as in a JSON merge patch.
 type Schema struct {
@@ -22,20 +22,21 @@ type Schema struct {
 type Strategy struct {
 	Merge      bool   // a list is merged with the patch's
 	Replace    bool   // an object is replaced
-	RetainKeys bool   // a patch that is computed lists the members that stay
-	MergeKey   string // the member that tells the items of a merged list apart; empty if they are scalars
+	RetainKeys bool   // a computed patch lists the members that stay
+	MergeKey   string // the member that distinguishes the items of a merged list; empty if they are scalars
 }
 
-// Strategy returns how the member at path is changed, and whether the schema knows it. The path is of the names of members;
-// through a list it goes without a step of its own, as in "spec", "containers", "ports".
+// Strategy returns how the member at path is changed, and whether the schema knows it. The path consists of names of members; a
+// list is no step of its own, as in "spec", "containers", "ports".
 func (s Schema) Strategy(path ...string) (Strategy, bool) {
 	f, ok := s.root.At(path)
 	return Strategy{Merge: f.Merge, Replace: f.Replace, RetainKeys: f.Retain, MergeKey: f.MergeKey}, ok
 }
 
-// SchemaOf reads the schema from the struct tags patchStrategy and patchMergeKey of T, as the types of k8s.io/api have them: T
-// is a struct or a pointer to one. Members have the names that encoding/json gives them. What a type does not tell, such as
-// what is in an interface, is plain JSON. If T is no struct or a tag is wrong, what uses the Schema returns the error.
+// SchemaOf reads the schema from the struct tags patchStrategy and patchMergeKey of T, which the types of k8s.io/api have. T is
+// a struct or a pointer to one. Members have the names that encoding/json gives them. Values that a type does not describe,
+// such as those of an interface, are plain JSON. If T is not a struct or a tag is wrong, the functions that use the Schema
+// return the error.
 func SchemaOf[T any]() Schema {
 	root, err := strategic.ShapeOf(reflect.TypeFor[T]())
 	if err != nil {
@@ -44,10 +45,10 @@ func SchemaOf[T any]() Schema {
 	return Schema{root: root}
 }
 
-// SchemaFromOpenAPI reads the schema of a kind from the OpenAPI v3 document that a server has of its group and version, under
-// /openapi/v3: there the members have the extensions x-kubernetes-patch-strategy and x-kubernetes-patch-merge-key. For the kinds
-// of Kubernetes it is the same schema that [SchemaOf] reads from their Go types. It is an error if the document does not have
-// the kind, if a $ref leads nowhere or in a circle of nothing but references, and if it is larger than any server's.
+// SchemaFromOpenAPI reads the schema of a kind from the server's OpenAPI v3 document of its group and version, under
+// /openapi/v3. In it, members have the extensions x-kubernetes-patch-strategy and x-kubernetes-patch-merge-key. For the kinds
+// of Kubernetes the result is the schema that [SchemaOf] reads from their Go types. It is an error if the document does not
+// have the kind, if a $ref leads nowhere or in a circle of references, or if the document is larger than any server's.
 func SchemaFromOpenAPI(doc []byte, kind meta.GVK) (Schema, error) {
 	root, err := strategic.ShapeFromOpenAPI(doc, kind)
 	if err != nil {

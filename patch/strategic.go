@@ -10,12 +10,12 @@ import (
 // StrategicType is the media type of a strategic merge patch.
 const StrategicType = "application/strategic-merge-patch+json"
 
-// Strategic returns the strategic merge patch that v encodes to. It is a merge patch that knows the lists of the kinds that
-// Kubernetes itself has: an item of a pod's containers changes the container of that name, where a JSON merge patch would
-// replace all containers. A server takes it for its own kinds, not for custom resources. v is usually a small struct or map
-// with just what is to change, or a json.RawMessage; it must encode to a JSON object.
+// Strategic returns the strategic merge patch that v encodes to: a merge patch that knows the lists of the kinds that
+// Kubernetes itself has. An item of a pod's containers changes the container of that name; in a JSON merge patch it would
+// replace all containers. A server accepts it for its own kinds, not for custom resources. v is usually a small struct or map
+// with only the members to change, or a json.RawMessage; it must encode to a JSON object.
 //
-// Some members of it say what to do instead of being set. Anywhere null removes, and
+// null removes a member anywhere. Some members are directives, which are obeyed instead of set:
 //
 //	"$patch": "delete"                       in an item of a merged list: removes the item of that merge key
 //	"$patch": "delete"                       in an object: removes all that is in it
@@ -25,8 +25,8 @@ const StrategicType = "application/strategic-merge-patch+json"
 //	"$setElementOrder/ports": [...]          puts the items of the merged list "ports" in this order
 //	"$deleteFromPrimitiveList/finalizers": [...]  removes these scalars from the list "finalizers"
 //
-// A value that such a member cannot have is a [*StrategicError] with its path, before anything is sent. What depends on the kind,
-// as whether a list is merged, [ApplyStrategic] finds, or the server.
+// If a directive has a value that it cannot have, the error is a [*StrategicError] with its path, before anything is sent.
+// [ApplyStrategic] or the server finds errors that depend on the kind, such as a directive for a list that is not merged.
 func Strategic(v any) Patch {
 	body, err := json.Marshal(v)
 	if err == nil && (len(body) == 0 || body[0] != '{') {
@@ -41,13 +41,13 @@ func Strategic(v any) Patch {
 	return Patch{mediaType: StrategicType, body: body}
 }
 
-// ApplyStrategic returns the document that doc becomes when a server applies the strategic merge patch to it. Both must be
-// JSON objects. What the schema does not know is merged as plain JSON. Members stay where they are, and new ones follow them;
-// everything is written as it was, without the white space between.
+// ApplyStrategic applies a strategic merge patch to doc as a server does, and returns the new document. Both must be JSON
+// objects. Members that the schema does not know are merged as plain JSON. Members stay in their place, and new ones follow
+// them; everything that stays is written as it was, without white space.
 //
-// The result is what a server makes of it before it decodes it: new members have no directives in them, and what the patch
-// replaces whole is taken as it stands, nulls included. Where a directive would be kept without being obeyed, as in an item
-// that the list does not have yet, it is an error here. Errors about the patch or the document are of type [*StrategicError].
+// The result is the server's before it decodes it: new members contain no directives, and values that the patch replaces whole
+// are taken as they are, including nulls. If a directive would be kept without being obeyed, such as in an item that the list
+// does not have yet, ApplyStrategic returns an error. Errors about the patch or the document are of type [*StrategicError].
 func ApplyStrategic(doc, strategicPatch []byte, s Schema) ([]byte, error) {
 	if s.err != nil {
 		return nil, s.err
