@@ -1,5 +1,5 @@
-// Package jsontree has JSON values as trees of maps, lists and scalars: it reads them from JSON and from YAML, and writes, copies and
-// compares them. Numbers are text in them, so that each comes out as it went in.
+// Package jsontree represents JSON values as trees of maps, lists and scalars. It reads them from JSON and from YAML, and
+// writes, copies and compares them. Numbers are text, so they are written as they were read.
 package jsontree
 
 import (
@@ -13,11 +13,10 @@ import (
 	"strings"
 )
 
-// Object is a JSON object as encoding/json decodes it, with numbers as json.Number: they are text here, so that
-// 2^53+1 and 1.50 come out as they went in.
+// Object is a JSON object as encoding/json decodes it, with numbers as json.Number, so that 2^53+1 and 1.50 keep their text.
 type Object = map[string]any
 
-// Parse reads exactly one JSON value. Its errors are in the words that encoding/json has for them.
+// Parse reads exactly one JSON value. Its errors have the words of encoding/json.
 func Parse(b []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
@@ -34,7 +33,7 @@ func Parse(b []byte) (any, error) {
 	return v, nil
 }
 
-// KindOf names the type of a decoded value as encoding/json's errors do.
+// KindOf returns the name of a decoded value's type, as in encoding/json's errors.
 func KindOf(v any) string {
 	switch v.(type) {
 	case nil:
@@ -51,7 +50,7 @@ func KindOf(v any) string {
 	return "object"
 }
 
-// Append appends v in one form only: no white space, keys sorted. Equal values give equal bytes.
+// Append appends v in a canonical form: no white space, keys sorted. Equal values give equal bytes.
 func Append(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
@@ -89,7 +88,7 @@ func Append(b []byte, v any) []byte {
 	panic(fmt.Sprintf("clienttest: encode a value of type %T", v))
 }
 
-// AppendString appends s as the API server writes it: as encoding/json does, with <, > and & escaped.
+// AppendString appends s as the API server and encoding/json write it: <, > and & are escaped.
 func AppendString(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
@@ -141,8 +140,8 @@ func Equal(a, b any) bool {
 	return a == b
 }
 
-// Lookup returns the text of the scalar at a path such as "spec.nodeName", which is what field selectors compare.
-// What is absent is empty.
+// Lookup returns the text of the scalar at a path such as "spec.nodeName", as field selectors compare it. An absent value is
+// "".
 func Lookup(m Object, path string) string {
 	var v any = m
 	for name := range strings.SplitSeq(path, ".") {
@@ -177,7 +176,7 @@ func GoValue(v any) any {
 		if i, err := v.Int64(); err == nil {
 			return i
 		}
-		f, _ := v.Float64() // what is out of range is infinite
+		f, _ := v.Float64() // infinite if out of range
 		return f
 	case Object:
 		out := make(Object, len(v))

@@ -15,8 +15,8 @@ import (
 	"github.com/bowline-go/bowline/internal/directive"
 )
 
-// ParseYAML reads one document of YAML, which JSON is as well, as parseJSON reads JSON: numbers stay text, and of members that are
-// there twice the last counts. twice says which those are.
+// ParseYAML reads one document of YAML, of which JSON is a part. As in [Parse], numbers stay text, and if a member occurs
+// twice, the last counts. twice lists such members.
 func ParseYAML(doc []byte) (v any, twice []string, _ error) {
 	v, wrong := Parse(doc)
 	isJSON := wrong == nil
@@ -73,7 +73,7 @@ func repeats(doc []byte) bool {
 }
 
 const (
-	maxYAML      = 1 << 20 // values in a document, with those that aliases repeat
+	maxYAML      = 1 << 20 // values in a document, including those that aliases repeat
 	maxYAMLDepth = 1000
 )
 
@@ -82,7 +82,7 @@ var errExplodes = errors.New("yaml: document contains excessive aliasing")
 // yamlReader makes values of nodes.
 type yamlReader struct {
 	left  int
-	twice []string // what is there more than once
+	twice []string // the members that occur more than once
 }
 
 func (y *yamlReader) value(n *yaml.Node, depth int) (any, error) {
@@ -126,7 +126,7 @@ func (y *yamlReader) object(n *yaml.Node, depth int) (any, error) {
 			return nil, err
 		}
 		if key.Tag == "!!merge" {
-			// What "<<" names takes the place of what is there before it, and of several the first counts.
+			// The members of "<<" replace those before it. If it lists several objects, the first one that has a member counts.
 			from, isList := v.([]any)
 			if !isList {
 				from = []any{v}
@@ -154,7 +154,7 @@ func (y *yamlReader) object(n *yaml.Node, depth int) (any, error) {
 	return out, nil
 }
 
-// key returns a key as JSON has it.
+// key returns a key as a text, as JSON has it.
 func (y *yamlReader) key(n *yaml.Node) (string, error) {
 	for range maxYAMLDepth {
 		if n.Kind != yaml.AliasNode {
@@ -199,7 +199,7 @@ func scalarOf(n *yaml.Node) (any, error) {
 	case "!!binary":
 		var text string
 		err := n.Decode(&text)
-		return string([]rune(text)), err // as JSON has it: valid text
+		return string([]rune(text)), err // valid UTF-8, as in JSON
 	case "!!str":
 		if n.Style == 0 {
 			switch lower := strings.ToLower(n.Value); {

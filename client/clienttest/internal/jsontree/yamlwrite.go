@@ -51,7 +51,7 @@ func yamlNode(v any) *yaml.Node {
 	return scalar("!!null", "null")
 }
 
-// yamlText returns a text in quotes where it would be something else without them, also to a reader of YAML 1.1.
+// yamlText returns a text, in quotes if a reader of YAML, also of YAML 1.1, would take it for another type without them.
 func yamlText(s string) *yaml.Node {
 	var n yaml.Node
 	if err := n.Encode(s); err != nil {

@@ -1,5 +1,5 @@
-// Package kinds has what one release of kube-apiserver says of its built-in kinds, and the objects that it makes when it starts. Tests
-// in internal/e2e ask that server, compare its answers with the files here, and write them.
+// Package kinds describes the built-in kinds of one release of kube-apiserver, and has the objects that it makes when it
+// starts. Tests in internal/e2e compare that server's answers with the files here, and write the files.
 package kinds
 
 import (
@@ -24,33 +24,34 @@ type Kind struct {
 	ShortNames []string `json:"shortNames"`
 	Categories []string `json:"categories"`
 	Cluster    bool     `json:"cluster"`
-	// Subresources are those that this server has as well.
+	// Subresources are those that this server has too.
 	Subresources []string `json:"subresources"`
 	// Fields are the SelectableFields.
 	Fields []string `json:"fields"`
 	// Words are the Traits as the file says them.
 	Words  []string `json:"traits"`
 	Traits `json:"-"`
-	// Blank is what an object has beside metadata when nothing is set, and Status what a new one has as its status: "now" is
-	// the time at which it is made.
+	// Blank holds the members that an object has besides metadata when nothing is set, and Status the status of a new object,
+	// in which "now" is the time of creation.
 	Blank  json.RawMessage `json:"blank"`
 	Status json.RawMessage `json:"status"`
-	// Columns are those of a Table: the name, and then the type, the format and the priority where they are not as usual.
+	// Columns are those of a Table. Each has the name, and the type, the format and the priority if they are not the usual
+	// ones.
 	Columns [][]any `json:"columns"`
 }
 
-// Traits are the ways in which a built-in resource differs from a custom one that a file can say. The real server says them in each
-// type's strategy.
+// Traits are the differences between a built-in resource and a custom one that a file can express. In the real server, they are
+// in each type's strategy.
 type Traits struct {
-	AnyField       bool // the error for an unknown field selector has other words
+	AnyField       bool // the error for an unknown field selector is worded differently
 	CreateOnUpdate bool // PUT creates
-	Generation     bool // metadata.generation is kept; custom resources always do
+	Generation     bool // metadata.generation is counted, as it always is for custom resources
 	NameLabel      bool // names are DNS labels: no dots
-	NameSegment    bool // names are anything that a path can have
+	NameSegment    bool // a name is any segment of a path
 	ReturnDeleted  bool // DELETE answers with the object instead of a Status
 	Single         bool // no deletecollection
-	StatusOnCreate bool // a new object keeps the status that its writer wants
-	Unconditional  bool // an update without a resource version is taken as it is
+	StatusOnCreate bool // a new object keeps the status that the request has
+	Unconditional  bool // an update needs no resource version
 }
 
 // set sets the trait of a word in the file.
@@ -96,7 +97,7 @@ var all = sync.OnceValue(func() []Kind {
 //go:embed fresh.json
 var freshText []byte
 
-// Fresh returns the objects that every server makes when it starts, without what is random: "now" is the time of the start.
+// Fresh returns the objects that every server makes when it starts, without random values; "now" is the time of the start.
 func Fresh() []json.RawMessage {
 	var texts []json.RawMessage
 	jsontree.MustDecode(freshText, &texts)

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Authority signs the certificates of a server that serves https, and of its clients. Its keys are for tests: they are
-// made when the server is, and are nowhere else.
+// Authority signs the certificates of a server that serves https, and of its clients. Its keys are for tests: they are made
+// with the server, and exist nowhere else.
 type Authority struct {
 	hosts     []string
 	protocols []string
@@ -28,7 +28,7 @@ type Authority struct {
 	serving tls.Certificate
 }
 
-// NewAuthority makes a CA, and a certificate of it for a server at address.
+// NewAuthority makes a CA, and with it a certificate for a server at address.
 func NewAuthority(address net.Addr, http2 bool) *Authority {
 	a := &Authority{hosts: []string{"localhost", "127.0.0.1", "::1"}, protocols: []string{"http/1.1"}}
 	if host, _, err := net.SplitHostPort(address.String()); err == nil {
@@ -41,7 +41,7 @@ func NewAuthority(address net.Addr, http2 bool) *Authority {
 	return a
 }
 
-// Swap makes another certificate, and another CA before if it is asked to.
+// Swap makes another certificate, from a new CA if ca is set.
 func (a *Authority) Swap(ca bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -69,8 +69,8 @@ func (a *Authority) Swap(ca bool) {
 	a.serving = tls.Certificate{Certificate: [][]byte{leaf.Raw}, PrivateKey: key, Leaf: leaf}
 }
 
-// sign signs a certificate for key; without a CA it signs itself. It is valid in the bubbles of testing/synctest, whose
-// clocks start in the year 2000, and today.
+// sign signs a certificate for key, with the CA if there is one, else with key itself. The certificate is valid today, and in
+// the bubbles of testing/synctest, whose clocks start in the year 2000.
 func (a *Authority) sign(t *x509.Certificate, key *ecdsa.PrivateKey) *x509.Certificate {
 	a.serial++
 	t.SerialNumber = big.NewInt(a.serial)
@@ -99,7 +99,7 @@ func newKey() *ecdsa.PrivateKey {
 	return key
 }
 
-// Config is what crypto/tls asks at each handshake, and so swapping needs no restart.
+// Config returns the configuration that crypto/tls reads at each handshake, so that Swap needs no restart.
 func (a *Authority) Config() *tls.Config {
 	return &tls.Config{
 		NextProtos: a.protocols,

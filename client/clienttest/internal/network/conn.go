@@ -21,7 +21,7 @@ type Conn struct {
 	mu            sync.Mutex // guards the rest
 	frozen        bool       // nothing arrives any more, either way
 	closed        bool
-	chunk         int // where not 0, so many bytes are written at a time,
+	chunk         int // if not 0, how many bytes are written at a time,
 	every         time.Duration
 	writeDeadline time.Time
 	changed       chan struct{} // closed when one of the others changes; nil while nobody waits
@@ -29,7 +29,7 @@ type Conn struct {
 
 type connKey struct{}
 
-// WithConn puts the connection into the context of its requests.
+// WithConn adds the connection to the context of its requests.
 func WithConn(ctx context.Context, c net.Conn) context.Context {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()
@@ -37,7 +37,7 @@ func WithConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// ConnOf returns the connection of a request, nil for one that came in by another server.
+// ConnOf returns the connection of a request, or nil for one that another server has accepted.
 func ConnOf(r *http.Request) *Conn {
 	c, _ := r.Context().Value(connKey{}).(*Conn)
 	return c
@@ -54,8 +54,8 @@ func (c *Conn) set(change func()) {
 	}
 }
 
-// Read reads into nowhere while the connection is frozen. The end of the other side is seen all the same, which the
-// client cannot tell and which frees what nobody uses.
+// Read discards what it reads while the connection is frozen. It still notices the end of the other side, which the client
+// cannot observe, and which frees unused connections.
 func (c *Conn) Read(p []byte) (int, error) {
 	for {
 		n, err := c.Conn.Read(p)
@@ -91,7 +91,7 @@ func (c *Conn) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// turn waits until something may be written, and says how much of what is left, or that it is lost.
+// turn waits until something may be written, and returns how much of the rest, or that the rest is lost.
 func (c *Conn) turn(left int) (size int, lost bool, err error) {
 	var due *time.Timer
 	for {
@@ -181,8 +181,8 @@ func (c *Conn) SetWriteDeadline(t time.Time) error {
 	})
 }
 
-// deadline sets one, unless the connection is closed: Close of a frozen one ends a read by a deadline, and net/http, which
-// takes its own away before it waits for the next request, may come after that.
+// deadline sets a deadline, unless the connection is closed. Close of a frozen connection ends a read by a deadline, and
+// net/http, which removes its own deadline before it waits for the next request, may do so after that.
 func (c *Conn) deadline(set func() error) (err error) {
 	c.set(func() {
 		if err = net.ErrClosed; !c.closed {
@@ -192,15 +192,15 @@ func (c *Conn) deadline(set func() error) (err error) {
 	return err
 }
 
-// Freeze makes the connection a half-open one.
+// Freeze makes the connection half-open.
 func (c *Conn) Freeze() { c.set(func() { c.frozen = true }) }
 
-// Drip makes the connection a slow one.
+// Drip makes the connection slow.
 func (c *Conn) Drip(chunk int, every time.Duration) {
 	c.set(func() { c.chunk, c.every = max(1, chunk), every })
 }
 
-// Reset ends the connection with a reset: at once, or after what was written.
+// Reset ends the connection with a reset: at once, or after the bytes that were written.
 func (c *Conn) Reset(afterWritten bool) {
 	switch raw := c.Conn.(type) {
 	case *memnet.Conn:

@@ -1,5 +1,5 @@
-// Package network has the server's end of the network: a door through which connections come in, with the faults that can happen to
-// them, and an authority that signs certificates.
+// Package network is the server's end of the network: a door through which connections come in, with the faults that can happen
+// to them, and an authority that signs certificates.
 package network
 
 import (
@@ -14,28 +14,28 @@ import (
 	"github.com/bowline-go/bowline/internal/memnet"
 )
 
-// Door is where connections come in. It hands them on to the http.Server of the time, and knows those that are open,
-// so that faults can be made of them.
+// Door accepts connections. It hands them to the present http.Server, and keeps the open ones, so that faults can happen to
+// them.
 type Door struct {
 	Listener net.Listener
 	Replicas int
 
 	mu      sync.Mutex // guards the rest
 	conns   map[*Conn]struct{}
-	held    []net.Conn // closed by the server while frozen: their clients must not be told
+	held    []net.Conn // closed by the server while frozen; their clients must not notice
 	count   int        // connections until now
 	silent  bool       // new connections are frozen from the start
-	refusal error      // what dials get; nil accepts them
+	refusal error      // the error of dials; nil accepts them
 
-	// GoAway starts another shift, because Shutdown is what makes net/http send GOAWAY at any time, and a server that was
-	// shut down takes no more connections.
+	// GoAway starts another shift, because only Shutdown makes net/http send GOAWAY at any time, and a server that was shut
+	// down accepts no more connections.
 	start   func(net.Listener) *http.Server
 	shift   *shift
 	servers []*http.Server
 	serving sync.WaitGroup // goroutines in Serve
 }
 
-// NewDoor returns a door for the connections that l accepts, which go to the replicas by turns.
+// NewDoor returns a door for the connections that l accepts, which it distributes to the replicas in turns.
 func NewDoor(l net.Listener, replicas int) *Door {
 	return &Door{Listener: l, Replicas: replicas, conns: map[*Conn]struct{}{}}
 }
@@ -87,7 +87,7 @@ func (d *Door) next() (ended *http.Server) {
 	return ended
 }
 
-// Serve accepts connections until the listener is closed, and returns why it was.
+// Serve accepts connections until the listener is closed, and returns the reason.
 func (d *Door) Serve(start func(net.Listener) *http.Server) error {
 	d.mu.Lock()
 	d.start = start
@@ -102,7 +102,7 @@ func (d *Door) Serve(start func(net.Listener) *http.Server) error {
 	}
 }
 
-// enter notes a connection.
+// enter records a connection.
 func (d *Door) enter(raw net.Conn) *Conn {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -126,7 +126,7 @@ func (d *Door) hand(c net.Conn) {
 	}
 }
 
-// Shut ends the last shift and returns every server that has had one, when none of them takes connections any more.
+// Shut ends the last shift. It returns every server that has had a shift, as soon as none of them accepts connections.
 func (d *Door) Shut() []*http.Server {
 	d.mu.Lock()
 	d.start = nil
@@ -137,7 +137,7 @@ func (d *Door) Shut() []*http.Server {
 	return d.servers
 }
 
-// leave forgets a connection that the server has closed. One that is frozen stays open, and its client is not told.
+// leave forgets a connection that the server has closed. A frozen connection stays open, and its client does not notice.
 func (d *Door) leave(c *Conn, frozen bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -147,7 +147,8 @@ func (d *Door) leave(c *Conn, frozen bool) {
 	}
 }
 
-// Release closes what no http.Server has closed: connections that a handler has taken over, and what leave has kept.
+// Release closes the connections that no http.Server has closed: those that a handler has taken over, and those that leave has
+// kept.
 func (d *Door) Release() {
 	for _, c := range d.Open() {
 		_ = c.Close()
@@ -188,7 +189,7 @@ func (d *Door) Open() []*Conn {
 	return all
 }
 
-// Silence has new connections frozen from the start, or no longer.
+// Silence freezes new connections from the start, or stops doing so.
 func (d *Door) Silence(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -202,14 +203,14 @@ func (d *Door) Refuse(err error) {
 	d.refusal = err
 }
 
-// GoAway starts another shift, and has the one before tell its clients so. It returns false before the first.
+// GoAway starts another shift, and makes the one before tell its clients. It returns false before the first shift.
 func (d *Door) GoAway() bool {
 	ended := d.next()
 	if ended == nil {
 		return false
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	cancel() // what is under way goes on
+	cancel() // requests that are under way go on
 	_ = ended.Shutdown(ctx)
 	return true
 }

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Traffic counts what must be over before connections may be closed: handlers that run, and connections on which an answer
-// is still being sent, because net/http sends the rest of it after the handler has returned.
+// Traffic counts what must end before connections may be closed: handlers that run, and connections on which net/http still
+// sends the rest of an answer after the handler has returned.
 type Traffic struct {
 	mu     sync.Mutex
 	n      int
@@ -16,7 +16,7 @@ type Traffic struct {
 	closed bool
 }
 
-// Add notes that n handlers start, or end where n is negative.
+// Add records that n handlers start, or end if n is negative.
 func (t *Traffic) Add(n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -24,7 +24,7 @@ func (t *Traffic) Add(n int) {
 	t.check()
 }
 
-// State notes that a connection starts or ends to have a request on it.
+// State records that a connection starts or stops having a request.
 func (t *Traffic) State(c net.Conn, state http.ConnState) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package object has objects as an API server handles them: drafts on their way into the store, which are validated there, revisions,
-// which are what the store keeps, and trees of revisions, which are collections.
+// Package object represents objects as an API server handles them: drafts on their way into the store, which are validated
+// there; revisions, which the store keeps; and trees of revisions, which are collections.
 package object
 
 import (
@@ -23,9 +23,9 @@ type Draft struct {
 	Content          jsontree.Object // every member but apiVersion, kind and metadata
 }
 
-// TypeOf reads what an object says that it is.
+// TypeOf reads the kind that an object names.
 func TypeOf(body []byte) (meta.TypeMeta, error) {
-	// A real server has the whole of this type in its error.
+	// A real server's error shows this whole type.
 	var is struct {
 		APIVersion string `json:"apiVersion,omitempty"`
 		Kind       string `json:"kind,omitempty"`
@@ -47,7 +47,7 @@ func Parse(body []byte) (*Draft, error) {
 		return nil, &DecodeError{Err: err}
 	}
 	d := &Draft{Content: make(jsontree.Object, len(m))}
-	// What the object says it is comes first: an error further on names it.
+	// The kind is read first, because later errors name it.
 	for _, f := range []struct {
 		name string
 		into any
@@ -67,14 +67,14 @@ func Parse(body []byte) (*Draft, error) {
 	return d, nil
 }
 
-// inWords says what is wrong with metadata as a real server does, whose types have other names and read times without a
-// word of their own.
+// inWords returns an error about metadata in a real server's words. Its types have other names, and its errors about times are
+// those of the time package alone.
 func inWords(err error) error {
 	text := strings.ReplaceAll(err.Error(), "Go value of type meta.", "Go value of type v1.")
 	return errors.New(strings.TrimPrefix(text, "decode time: it must be an RFC 3339 string: "))
 }
 
-// DecodeError is an object that cannot be read, with what it says it is where that was readable.
+// DecodeError says that an object cannot be read. It has the kind that the object names, if that is readable.
 type DecodeError struct {
 	APIVersion, Kind string
 	Err              error
@@ -96,8 +96,8 @@ func (d *Draft) Clone() *Draft {
 	return &c
 }
 
-// Normalize drops what the real server does not keep: the nulls in a compiled-in type and empty maps of its members, and
-// empty metadata. So objects that mean the same are the same.
+// Normalize drops what the real server does not keep: nulls in a compiled-in type, empty maps of its members, and empty
+// metadata. So objects with the same meaning are equal.
 func (d *Draft) Normalize(t *Type) error {
 	if t.Builtin {
 		t.Shape().DropNulls(d.Content)
@@ -131,8 +131,8 @@ func (d *Draft) Normalize(t *Type) error {
 	return nil
 }
 
-// canonical returns a value of a custom resource with its numbers as a real server keeps them: an integer of 64 bits, which 3.0
-// and 1e3 are as well, or else a floating-point number in the form that encoding/json gives it.
+// canonical returns a value of a custom resource with its numbers as a real server keeps them: an integer of 64 bits, as which
+// 3.0 and 1e3 count too, or else a floating-point number in the form of encoding/json.
 func canonical(v any) any {
 	switch v := v.(type) {
 	case jsontree.Object:
@@ -149,7 +149,7 @@ func canonical(v any) any {
 		}
 		f, err := v.Float64()
 		if err != nil {
-			return v // beyond what a number can be
+			return v // beyond the range of numbers
 		}
 		text, err := json.Marshal(f + 0) // and not -0
 		if err != nil {
@@ -160,8 +160,8 @@ func canonical(v any) any {
 	return v
 }
 
-// Fill adds the members that a compiled-in type always writes, as far as they are not there: empty objects, null, and what the
-// kind has beside those when nothing is set. A count of replicas is none of them: a real server gives it a default.
+// Fill adds the missing members that a compiled-in type always writes: empty objects, null, and the other members that the kind
+// has when nothing is set. It adds no count of replicas, because a real server gives that a default.
 func (t *Type) Fill(d *Draft) {
 	if !t.Builtin {
 		return
@@ -173,7 +173,7 @@ func (t *Type) Fill(d *Draft) {
 	d.Content, _ = withBlank(d.Content, whole).(jsontree.Object)
 }
 
-// withBlank returns v with the members of blank that it does not have, in the objects that both have.
+// withBlank returns v with the members of blank that it lacks, also in the objects that both have.
 func withBlank(v, blank any) any {
 	m, isObject := v.(jsontree.Object)
 	empty, wantsObject := blank.(jsontree.Object)
@@ -208,8 +208,8 @@ func (d *Draft) dropEmpty() {
 	}
 }
 
-// ReadMetadata reads the metadata of a document again, without the members that it cannot have: encoding/json takes Labels
-// for labels, which a real server does not.
+// ReadMetadata reads the metadata of a document again, without the members that it cannot have: encoding/json takes Labels for
+// labels, and a real server does not.
 func (d *Draft) ReadMetadata(doc []byte) {
 	v, _ := jsontree.Parse(doc) // it was read before
 	whole, _ := v.(jsontree.Object)
@@ -224,7 +224,7 @@ func (d *Draft) mismatch(v any, t *Type, name, want string) error {
 		"json: cannot unmarshal %s into Go struct field %s.%s of type %s", jsontree.KindOf(v), t.Of.Kind, name, want)}
 }
 
-// SameAs reports whether d would change nothing about old but managed fields.
+// SameAs reports whether d would change nothing of old except managed fields.
 func (d *Draft) SameAs(old *Draft) bool {
 	return SameMeta(d.Meta, old.Meta) && maps.EqualFunc(d.Content, old.Content, jsontree.Equal)
 }
@@ -237,8 +237,8 @@ func SameMeta(a, b meta.ObjectMeta) bool {
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// SameSpec reports whether d leaves alone what the generation counts: everything but metadata and, where it is a
-// subresource, status.
+// SameSpec reports whether d leaves everything that the generation counts as it is: all but metadata, and status if it is a
+// subresource.
 func (d *Draft) SameSpec(old *Draft, t *Type) bool {
 	without := func(m jsontree.Object) jsontree.Object {
 		if !t.Apart {
@@ -251,7 +251,7 @@ func (d *Draft) SameSpec(old *Draft, t *Type) bool {
 	return maps.EqualFunc(without(d.Content), without(old.Content), jsontree.Equal)
 }
 
-// Value returns the whole object as one value, but for managedFields.
+// Value returns the whole object as one value, without managedFields.
 func (d *Draft) Value() jsontree.Object {
 	m := d.Meta
 	m.ManagedFields = nil

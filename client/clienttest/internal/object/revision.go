@@ -11,8 +11,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Revision is one state of one object. It never changes, and is shared by the collection's trees, its history and all
-// who read it.
+// Revision is one state of one object. It never changes, and is shared by the collection's trees, its history and all readers.
 type Revision struct {
 	Key     meta.Key
 	Path    string
@@ -29,8 +28,8 @@ type Revision struct {
 	metaEnd   int    // and where it ends
 }
 
-// Revision encodes d, which is complete but for the resource version. version 0 leaves that out, as a dry run of a
-// create does.
+// Revision encodes d, which is complete except for the resource version. Version 0 leaves that out, as a dry run of a create
+// does.
 func (d *Draft) Revision(t *Type, version uint64) *Revision {
 	v := &Revision{
 		Key: d.Key(),
@@ -52,11 +51,11 @@ func (d *Draft) Revision(t *Type, version uint64) *Revision {
 		b = append(b, ':')
 		b = jsontree.Append(b, d.Content[k])
 	}
-	v.Raw = bytes.Clone(append(b, '}')) // without the room that b had to grow
+	v.Raw = bytes.Clone(append(b, '}')) // without b's spare capacity
 	return v
 }
 
-// Prefix is how every object of the resource starts. Compiled-in types put kind first, custom ones sort their members.
+// Prefix returns the start of every object of the resource. Compiled-in types put kind first, custom ones sort their members.
 func (t *Type) Prefix() string {
 	if t.Builtin {
 		return `{"kind":"` + t.Of.Kind + `","apiVersion":"` + t.Of.APIVersion() + `",`
@@ -64,7 +63,7 @@ func (t *Type) Prefix() string {
 	return `{"apiVersion":"` + t.Of.APIVersion() + `","kind":"` + t.Of.Kind + `",`
 }
 
-// Item returns the object as it stands in a list: compiled-in types leave kind and apiVersion out there.
+// Item returns the object as an item of a list, where compiled-in types leave kind and apiVersion out.
 func (v *Revision) Item(t *Type) (open string, rest []byte) {
 	if t.Builtin {
 		return "{", v.Raw[len(t.Prefix()):]
@@ -75,7 +74,7 @@ func (v *Revision) Item(t *Type) (open string, rest []byte) {
 // Metadata returns the metadata's bytes.
 func (v *Revision) Metadata() []byte { return v.Raw[v.metaAt:v.metaEnd] }
 
-// At returns the object as the last state before version, at which it was deleted or left a selection.
+// At returns the object's last state before version, at which it was deleted or left a selection.
 func (v *Revision) At(version uint64) *Revision {
 	old, now := strconv.FormatUint(v.Version, 10), strconv.FormatUint(version, 10)
 	w := *v
@@ -94,8 +93,8 @@ func (v *Revision) Draft() *Draft {
 	return d
 }
 
-// PathOf returns where an object is stored: the order of these paths is the order of lists, as etcd's keys are on a
-// real server.
+// PathOf returns the path under which an object is stored. Lists are in the order of these paths, like etcd's keys on a real
+// server.
 func PathOf(k meta.Key) string {
 	if k.Namespace == "" {
 		return k.Name

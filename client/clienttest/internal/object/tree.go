@@ -2,12 +2,12 @@ package object
 
 import "iter"
 
-// Tree is a sorted map from storage paths to revisions that never changes: set and remove return a new tree, which
-// shares all but the path to the change with the old one. So a root is a snapshot of a collection that costs nothing
-// to keep and nothing to read without a lock, which is what consistent pages and lists at an exact version need.
+// Tree is a sorted map from storage paths to revisions. It never changes: Set and Remove return a new tree, which shares
+// everything with the old one except the path to the change. So a root is a snapshot of a collection. It costs nothing to keep,
+// and can be read without a lock, which consistent pages and lists at an exact version need.
 //
-// It is a treap: the priority of a node is a hash of its path, so its shape depends on what is in it and not on how
-// that came there. The nil tree is empty.
+// It is a treap: the priority of a node is a hash of its path, so the tree's shape depends only on its contents. The nil tree
+// is empty.
 type Tree struct {
 	rev         *Revision
 	priority    uint64
@@ -15,7 +15,7 @@ type Tree struct {
 	left, right *Tree
 }
 
-// priority is FNV-1a, mixed once more: names that are counted up must not give priorities that go up.
+// priority is FNV-1a, mixed once more, because names that count up must not give priorities that go up.
 func priority(path string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(path) {
@@ -120,7 +120,7 @@ func (t *Tree) Below(path string) int {
 	return n
 }
 
-// Between iterates over the revisions from the path from on and below to, in order. An empty to means no end.
+// Between iterates in order over the revisions whose paths are at least from and less than to. An empty to means no end.
 func (t *Tree) Between(from, to string) iter.Seq[*Revision] {
 	return func(yield func(*Revision) bool) { t.visit(from, to, yield) }
 }

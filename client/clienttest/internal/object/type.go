@@ -10,15 +10,15 @@ import (
 type Type struct {
 	kinds.Traits
 	Of         meta.GVK      // their kind
-	Builtin    bool          // a compiled-in type: other member order, other errors, items of lists without kind and apiVersion
-	Apart      bool          // status is written through its subresource alone
+	Builtin    bool          // a compiled-in type: its order of members and its errors differ, and items of lists have no kind and apiVersion
+	Apart      bool          // status is written only through its subresource
 	Selectable []string      // the fields, outside of metadata, that field selectors may use
-	Blank      string        // of a compiled-in type: what an object has beside metadata when nothing is set, as in a bookmark
+	Blank      string        // of a compiled-in type: the members besides metadata when nothing is set, as in a bookmark
 	Declared   *schema.Shape // of a custom resource: its schema, if it has one
 }
 
-// Shape returns what is known of the objects. Nil is nothing, as of a custom resource without a schema: its lists are
-// atomic, its objects are granular, and unknown members stay.
+// Shape returns the schema of the objects. Nil means that nothing is known, as for a custom resource without a schema: its
+// lists are atomic, its objects are granular, and unknown members stay.
 func (t *Type) Shape() *schema.Shape {
 	if t.Builtin {
 		return schema.Builtin().Of(t.Of)

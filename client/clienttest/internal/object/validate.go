@@ -11,8 +11,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// The rules for names and their words. They are those of RFC 1123 as the Kubernetes documentation "Object Names and
-// IDs" and "Labels and Selectors" narrows them.
+// The rules for names, and their words: those of RFC 1123, narrowed by the Kubernetes documentation "Object Names and IDs" and
+// "Labels and Selectors".
 const (
 	subdomainRule = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and ` +
 		`must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is ` +
@@ -48,7 +48,7 @@ func NewValidator() Validator {
 func (v Validator) name(t *Type, field, name string, prefix bool) []meta.StatusCause {
 	checked := name
 	if prefix && len(name) > 1 && strings.HasSuffix(name, "-") {
-		checked = name[:len(name)-2] + "a" // what comes after the prefix makes an end of it that is allowed
+		checked = name[:len(name)-2] + "a" // the generated suffix makes the end valid
 	}
 	limit, pattern, rule := subdomainMax, v.subdomain, subdomainRule
 	if t.NameLabel {
@@ -106,7 +106,7 @@ func (v Validator) qualified(key string) []string {
 	return why
 }
 
-// segmentRules says what is wrong with a name that may be anything that stands in a path.
+// segmentRules returns what is wrong with a name that may be any segment of a path.
 func segmentRules(name string) (why []string) {
 	if name == "." || name == ".." {
 		return []string{fmt.Sprintf("may not be '%s'", name)}
@@ -212,7 +212,7 @@ func (v Validator) finalizers(t *Type, m *meta.ObjectMeta) []meta.StatusCause {
 	return causes
 }
 
-// Unqualified reports whether a finalizer belongs to nobody by its name.
+// Unqualified reports whether the name of a finalizer has no domain.
 func Unqualified(f string) bool {
 	return !strings.Contains(f, "/") && f != FinalizerOrphan && f != FinalizerForeground && f != "kubernetes"
 }
@@ -238,8 +238,8 @@ func (v Validator) Object(t *Type, m *meta.ObjectMeta) error {
 func (v Validator) Update(t *Type, m, old *meta.ObjectMeta) error {
 	causes := v.change(m, old)
 	if !t.Builtin {
-		// A real server looks three times at the labels, annotations and owners of a custom resource, and twice at what cannot
-		// change; its message says each once.
+		// A real server checks the labels, annotations and owners of a custom resource three times, and the immutable fields
+		// twice; its message names each error once.
 		causes = slices.Concat(causes, v.descriptions(m), causes, v.descriptions(m))
 	}
 	causes = append(causes, v.metadata(t, m)...)
@@ -249,7 +249,7 @@ func (v Validator) Update(t *Type, m, old *meta.ObjectMeta) error {
 	return nil
 }
 
-// change returns what is wrong with what m has changed of what cannot change.
+// change returns what is wrong with m's changes of immutable fields.
 func (v Validator) change(m, old *meta.ObjectMeta) []meta.StatusCause {
 	var causes []meta.StatusCause
 	if old.DeletionTimestamp != nil {
@@ -273,7 +273,7 @@ func (v Validator) change(m, old *meta.ObjectMeta) []meta.StatusCause {
 	return causes
 }
 
-// The finalizers with which a real server asks its garbage collector to look after the dependents of an object.
+// The finalizers that ask the garbage collector of a real server to handle the dependents of an object.
 const (
 	FinalizerOrphan     = "orphan"
 	FinalizerForeground = "foregroundDeletion"

@@ -1,4 +1,5 @@
-// Package openapi2 writes OpenAPI documents in their version 2: schemas, made of those of version 3, and whole documents as protobuf.
+// Package openapi2 writes OpenAPI documents of version 2: it converts schemas of version 3, and writes whole documents as
+// protobuf.
 package openapi2
 
 import (
@@ -8,8 +9,9 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 )
 
-// Schema returns a schema as a real server says it in version 2, which has no alternatives: what may be a number or a
-// string is a string in a compiled-in kind and anything in another, and so is what may be null or have any members.
+// Schema returns a schema as a real server writes it in version 2, which has no alternatives. A value that may be a number or a
+// string is a string in a compiled-in kind and anything in other kinds. The same holds for a value that may be null or have any
+// members.
 func Schema(v any) jsontree.Object {
 	newer, _ := v.(jsontree.Object)
 	s := jsontree.Object{}
@@ -52,7 +54,7 @@ func Schema(v any) jsontree.Object {
 		delete(s, "properties")
 		if s["x-kubernetes-group-version-kind"] == nil {
 			delete(s, "type")
-		} else { // a kind itself says only that it is an object
+		} else { // a kind's own schema says only that it is an object
 			delete(s, "x-kubernetes-preserve-unknown-fields")
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
 
-// MediaType is the type of a document in protobuf. Clients also write it with an @ before v1.0, which a media type may
-// not have.
+// MediaType is the type of a document in protobuf. Clients also write it with an @ before v1.0, which is not valid in a media
+// type.
 const MediaType = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
 // Protobuf writes a document as protobuf. The numbers are those of OpenAPIv2.proto, which is part of the API of the server.
@@ -27,7 +27,7 @@ func Protobuf(doc jsontree.Object) []byte {
 	return appendField(b, 9, named(1, doc["definitions"], schemaMessage))
 }
 
-// named writes a map as a message that repeats a field of names and values.
+// named writes a map as a message with a repeated field of names and values.
 func named(field int, v any, write func(jsontree.Object) []byte) []byte {
 	var b []byte
 	all, _ := v.(jsontree.Object)
@@ -85,7 +85,7 @@ func schemaMessage(s jsontree.Object) []byte {
 	return appendExtensions(b, 31, s)
 }
 
-// appendExtensions appends the members that OpenAPI does not know. Their values are YAML, which JSON is.
+// appendExtensions appends the members that OpenAPI does not define. Their values are YAML, of which JSON is a part.
 func appendExtensions(b []byte, field int, v jsontree.Object) []byte {
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		if strings.HasPrefix(name, "x-") {

@@ -9,8 +9,9 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Apply returns what a configuration makes of a live object, and who owns what then. bare is an object of its kind without anything.
-// If others own with other values what the configuration has, and force is not set, Apply returns only what each of them would lose.
+// Apply returns the result of applying a configuration to a live object, and the owners after it. bare is an object of its kind
+// without any fields. If other owners have other values for fields of the configuration, and force is not set, Apply returns
+// only the fields that each of them would lose.
 func (w Write) Apply(bare, live, config jsontree.Object, all Owners, manager string, force bool) (wanted any, now, lost Owners) {
 	if len(all) == 0 {
 		all = w.Updated(bare, live, nil, ownedBefore)
@@ -28,7 +29,8 @@ func (w Write) Apply(bare, live, config jsontree.Object, all Owners, manager str
 	return wanted, now, nil
 }
 
-// applied returns what a configuration makes of a live object, who owns what then, and what others lose by that.
+// applied returns the result of applying a configuration to a live object, the owners after it, and the fields that others
+// lose.
 func (w Write) applied(live any, config jsontree.Object, all Owners, manager string) (wanted any, now, lost Owners) {
 	who := w.owner(manager, operationApply)
 	all = w.Known(all)
@@ -44,7 +46,7 @@ func (w Write) applied(live any, config jsontree.Object, all Owners, manager str
 	return wanted, now.with(who), lost
 }
 
-// KindOf returns the kind that an object says it is. What cannot be one is none.
+// KindOf returns the kind that an object names, or the zero GVK if its apiVersion is invalid.
 func KindOf(m jsontree.Object) meta.GVK {
 	apiVersion, _ := m["apiVersion"].(string)
 	kind, _ := m["kind"].(string)

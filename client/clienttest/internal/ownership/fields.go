@@ -11,16 +11,16 @@ import (
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
-// The fields of an object depend on its shape: an atomic list or object is one field, the elements of a set and of a list
-// with keys are fields, and so are the members of an object, of which those that the schema names are none themselves as long
-// as they have members of their own.
+// The fields of an object depend on its shape. An atomic list or object is one field. The elements of a set and of a list with
+// keys are fields, and so are the members of an object. A member that the schema names is not a field itself as long as it has
+// members of its own.
 
-// missing is the value of what is not there, which is something else than null.
+// missing is the value of a member that is absent. It differs from null.
 type missing struct{}
 
 // elements are the elements of a list that is not atomic, by their keys.
 type elements struct {
-	list  []any            // those that have a key
+	list  []any            // the elements that have a key
 	order []string         // the key of each
 	by    map[string][]any // one element for each key, unless the list is not valid
 }
@@ -37,7 +37,7 @@ func index(s *schema.Shape, list []any) elements {
 	return e
 }
 
-// fieldsOf returns the fields that a value has.
+// fieldsOf returns the fields of a value.
 func fieldsOf(v any, s *schema.Shape) *fieldset.Set {
 	set := &fieldset.Set{}
 	switch v := v.(type) {
@@ -73,7 +73,7 @@ func fieldsOf(v any, s *schema.Shape) *fieldset.Set {
 	return set
 }
 
-// put adds what of a set lies within the field with that key.
+// put adds the fields of c below the key in set.
 func put(set *fieldset.Set, key string, c *fieldset.Set) {
 	if c.IsEmpty() {
 		return
@@ -84,7 +84,7 @@ func put(set *fieldset.Set, key string, c *fieldset.Set) {
 	set.Children[key] = c
 }
 
-// changes are the fields by which two values differ. No field is in two of the sets.
+// changes are the fields in which two values differ. No field is in two of the sets.
 type changes struct{ added, modified, removed *fieldset.Set }
 
 func changesOf(old, now any, s *schema.Shape) changes {
@@ -93,10 +93,10 @@ func changesOf(old, now any, s *schema.Shape) changes {
 	return c
 }
 
-// compare adds how old became now, of which one may be missing.
+// compare adds the changes from old to now, one of which may be missing.
 func (c changes) compare(old, now any, s *schema.Shape, path []string) {
 	if len(path) == 1 && sameValue(old, now) {
-		return // as most of what a write does not mean is: nothing below has to be looked at
+		return // the usual case of members that a write does not change; nothing below has to be compared
 	}
 	if c.inside(old, now, s, path) {
 		switch {
@@ -107,8 +107,7 @@ func (c changes) compare(old, now any, s *schema.Shape, path []string) {
 		}
 		return
 	}
-	// It is one field. Where a value has become one of another type, the fields of the object or list that it was or is change
-	// as well.
+	// It is one field. If a value has changed its type, the fields of the former or the new object or list change too.
 	switch {
 	case old == missing{}:
 		c.added.Insert(path...)
@@ -119,8 +118,8 @@ func (c changes) compare(old, now any, s *schema.Shape, path []string) {
 	}
 }
 
-// inside compares the fields within two values, and returns false where they are one field. A list or an object that is empty
-// on both sides is one.
+// inside compares the fields within two values. It returns false if the values are one field, as an object or list is that is
+// empty on both sides.
 func (c changes) inside(old, now any, s *schema.Shape, path []string) bool {
 	oldObject, nowObject := s.Written(objectIn(old, s)), s.Written(objectIn(now, s))
 	if len(oldObject)+len(nowObject) > 0 {
@@ -160,7 +159,7 @@ func (c changes) inside(old, now any, s *schema.Shape, path []string) bool {
 	return isList(old) && isList(now)
 }
 
-// valueOf returns a member, or that it is missing.
+// valueOf returns a member, or missing.
 func valueOf(m jsontree.Object, name string) any {
 	if v, found := m[name]; found {
 		return v
@@ -194,7 +193,7 @@ func listIn(v any, s *schema.Shape) []any {
 	return list
 }
 
-// isObject reports whether v can stand for an object: null and what is missing can.
+// isObject reports whether v can stand for an object, as null and missing can.
 func isObject(v any) bool {
 	switch v.(type) {
 	case jsontree.Object, nil, missing:
@@ -222,7 +221,7 @@ func allKeys[V any](a, b map[string]V) map[string]struct{} {
 	return all
 }
 
-// sameValue is equal, but for numbers, of which it compares what they mean.
+// sameValue compares two values, numbers by their meaning.
 func sameValue(a, b any) bool {
 	switch a := a.(type) {
 	case jsontree.Object:
@@ -251,8 +250,8 @@ func sameNumber(a, b json.Number) bool {
 	return errX == nil && errY == nil && x == y
 }
 
-// named returns a set with the members that a schema names and that have fields in the set: without them, they are taken away
-// with what they have.
+// named returns a set with those members added that a schema names and that have fields in the set. Without them, these members
+// would be removed together with their fields.
 func named(set *fieldset.Set, s *schema.Shape) *fieldset.Set {
 	if set == nil {
 		return nil
@@ -274,8 +273,8 @@ func named(set *fieldset.Set, s *schema.Shape) *fieldset.Set {
 	return out
 }
 
-// remove returns a value without fields. An object or a list that is left without anything is null, and so is one that is a field
-// itself while the set has what is inside of it.
+// remove returns a value without the fields of set. An object or a list becomes null if nothing of it is left, and also if it
+// is a field itself and the set has fields inside it.
 func remove(v any, set *fieldset.Set, s *schema.Shape) any {
 	switch v := v.(type) {
 	case jsontree.Object:

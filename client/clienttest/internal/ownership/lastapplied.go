@@ -6,15 +6,15 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
 
-// kubectl applied by itself before the server could, and noted in an annotation what. Where it goes over to the server's apply, which
-// it does under the name kubectl, the server reads and keeps that annotation.
+// kubectl applied by itself before the server could, and recorded the configuration in an annotation. When kubectl changes over
+// to the server's apply, under the manager's name kubectl, the server reads the annotation and keeps it up to date.
 const (
 	kubectl     = "kubectl"
 	lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 )
 
-// disputed returns what of conflicts is left where the one who applies is kubectl and the fields are as it has applied them by
-// itself: those it takes over. It takes all or nothing.
+// disputed returns the conflicts that remain when kubectl applies. It may take over the fields that still are as its annotation
+// says, but only if no conflict remains.
 func (w Write) disputed(live any, lost Owners, manager string) Owners {
 	if manager != kubectl {
 		return lost
@@ -35,7 +35,7 @@ func (w Write) disputed(live any, lost Owners, manager string) Owners {
 	return left
 }
 
-// annotation returns kubectl's note in an object.
+// annotation returns kubectl's annotation of an object.
 func annotation(v any) string {
 	object, _ := v.(jsontree.Object)
 	metadata, _ := object["metadata"].(jsontree.Object)
@@ -44,7 +44,7 @@ func annotation(v any) string {
 	return text
 }
 
-// noteLastApplied brings kubectl's note in an object up to date, if it has one.
+// noteLastApplied brings kubectl's annotation of an object up to date, if it has one.
 func noteLastApplied(v any, config jsontree.Object) {
 	if annotation(v) == "" {
 		return

@@ -6,8 +6,7 @@ import (
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
-// merged returns live with what config says. Nothing that is not in config changes, so nothing goes; what goes is up to pruned.
-// Either may be missing.
+// merged returns live with the values of config. It removes nothing; pruned does that. Either may be missing.
 func merged(live, config any, s *schema.Shape) any {
 	if config == (missing{}) {
 		return live
@@ -28,17 +27,17 @@ func merged(live, config any, s *schema.Shape) any {
 	return config
 }
 
-// mergedList merges two lists whose elements have keys. The elements of config come in its order. Those that only live has stay
-// before the next element that both have, and the others at the end.
+// mergedList merges two lists whose elements have keys. The elements of config come in its order. An element that only live has
+// stays before the next element that both have, or at the end.
 func mergedList(live, config []any, s *schema.Shape) any {
 	inLive, inConfig := index(s, live), index(s, config)
-	var shared []string // what both have and is not merged yet, in the order of config
+	var shared []string // the keys in both that are not merged yet, in the order of config
 	for _, key := range inConfig.order {
 		if inLive.by[key] != nil {
 			shared = append(shared, key)
 		}
 	}
-	// What live has more than once is merged as if it had null there.
+	// If live has several elements with one key, config is merged with null.
 	element := func(key string) any {
 		switch all := inLive.by[key]; len(all) {
 		case 0:
@@ -72,7 +71,7 @@ func mergedList(live, config []any, s *schema.Shape) any {
 				l++
 				continue
 			case c < len(inConfig.order) && len(shared) > 0 && shared[0] != key:
-				l++ // config has it somewhere else
+				l++ // config has it at another place
 				continue
 			case done[key]:
 				l++
@@ -89,8 +88,8 @@ func mergedList(live, config []any, s *schema.Shape) any {
 	return out
 }
 
-// pruned returns what a merge has made, without the fields that the one who applies had applied last time, and that neither the
-// new configuration nor anybody else has.
+// pruned returns the result of a merge, without the fields that the applier applied last time and that neither the new
+// configuration nor anybody else has.
 func pruned(v any, last, owned *fieldset.Set, s *schema.Shape) any {
 	if last.IsEmpty() {
 		return v
@@ -98,8 +97,8 @@ func pruned(v any, last, owned *fieldset.Set, s *schema.Shape) any {
 	all := named(fieldsOf(v, s), s)
 	fields := func(v any) *fieldset.Set { return named(fieldsOf(v, s), s) }
 	without := fields(remove(v, named(last, s), s))
-	// What goes with a field may be somebody's.
+	// Fields that are removed together with another one may have an owner.
 	without = fields(remove(v, all.Difference(without.Union(named(owned, s))), s))
-	// What is nobody's stays, unless it goes with a field that was applied.
+	// Fields without an owner stay, unless they are inside a field that was applied.
 	return remove(v, all.Difference(without).Intersection(named(last, s)), s)
 }

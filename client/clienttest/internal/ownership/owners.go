@@ -1,5 +1,5 @@
-// Package ownership decides who owns the fields of objects, as managedFields say it: what each writer owns after an update or an
-// apply, what an apply merges and takes away (KEP-555), and which fields are in conflict.
+// Package ownership decides who owns the fields of objects, in the terms of managedFields: the fields that each writer owns
+// after an update or an apply, the result of an apply (KEP-555), and the fields that are in conflict.
 package ownership
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
-// Owner is one who owns fields of an object: an entry of managedFields, with its fields beside it.
+// Owner is an owner of fields of an object: an entry of managedFields, with its fields as a set.
 type Owner struct {
 	meta.ManagedFields
 	Set *fieldset.Set
@@ -20,17 +20,17 @@ type Owner struct {
 
 const (
 	operationApply  = "Apply"
-	OperationUpdate = "Update" // of one who has not applied
+	OperationUpdate = "Update" // of every write that is not an apply
 	fieldsType      = "FieldsV1"
 )
 
-// is reports whether two entries are of the same owner. One who applies stays the same with another version of the API.
+// is reports whether two entries have the same owner. An applier stays the same in another version of the API.
 func (o Owner) is(other Owner) bool {
 	return o.Manager == other.Manager && o.Operation == other.Operation && o.Subresource == other.Subresource &&
 		(o.APIVersion == other.APIVersion || o.Operation == operationApply)
 }
 
-// identity orders owners as the real server does in a conflict.
+// identity returns a text by which owners are sorted as the real server sorts them in a conflict.
 func (o Owner) identity() string {
 	m := meta.ManagedFields{Manager: o.Manager, Operation: o.Operation, APIVersion: o.APIVersion, Subresource: o.Subresource}
 	if o.Operation == operationApply {
@@ -40,10 +40,10 @@ func (o Owner) identity() string {
 	return string(b)
 }
 
-// Owners are those who own the fields of an object, each once.
+// Owners are the owners of the fields of an object, each once.
 type Owners []Owner
 
-// Decode reads managedFields. Any entry that cannot be one makes the whole invalid.
+// Decode reads managedFields. One invalid entry makes the whole invalid.
 func Decode(entries []meta.ManagedFields) (Owners, bool) {
 	var all Owners
 	for _, e := range entries {
@@ -62,7 +62,7 @@ func Decode(entries []meta.ManagedFields) (Owners, bool) {
 	return all, true
 }
 
-// of returns one who owns fields, with those it has, which may be none.
+// of returns the entry of an owner, with its fields, which may be none.
 func (all Owners) of(who Owner) Owner {
 	for _, o := range all {
 		if o.is(who) {
@@ -73,7 +73,7 @@ func (all Owners) of(who Owner) Owner {
 	return who
 }
 
-// with returns the owners with one of them replaced or added, or without it if it owns nothing.
+// with returns the owners with one of them replaced or added, or removed if it owns nothing.
 func (all Owners) with(o Owner) Owners {
 	out := slices.DeleteFunc(slices.Clone(all), o.is)
 	if !o.Set.IsEmpty() {
@@ -116,7 +116,8 @@ func (all Owners) union() *fieldset.Set {
 	return set
 }
 
-// lose returns the owners without the fields that another one has changed or removed, and what each of them has lost by changes.
+// lose returns the owners without the fields that another one has changed or removed, and the fields that each of them has lost
+// by changes.
 func (all Owners) lose(by Owner, c changes) (left, lost Owners) {
 	written := c.modified.Union(c.added)
 	for _, o := range all {
@@ -135,10 +136,10 @@ func (all Owners) lose(by Owner, c changes) (left, lost Owners) {
 	return left, lost
 }
 
-// ownedBefore is who owns what nobody was noted for, once somebody applies.
+// ownedBefore is the manager of the fields that have no recorded owner when somebody first applies.
 const ownedBefore = "before-first-apply"
 
-// capped joins the oldest of more than ten updaters into one, as the real server does so that they do not become ever more.
+// capped joins the oldest of more than ten updaters into one, as the real server does to limit their number.
 func (all Owners) capped() Owners {
 	const limit, oldest = 10, "ancient-changes"
 	updaters := slices.DeleteFunc(slices.Clone(all), func(o Owner) bool { return o.Operation != OperationUpdate })
@@ -165,7 +166,7 @@ func unix(t *meta.Time) int64 {
 	return t.Unix()
 }
 
-// Same reports whether two managedFields differ in times alone.
+// Same reports whether two managedFields are equal, apart from times.
 func Same(a, b []meta.ManagedFields) bool {
 	return slices.EqualFunc(a, b, func(a, b meta.ManagedFields) bool {
 		a.Time, b.Time = nil, nil

@@ -6,7 +6,7 @@ import (
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
-// unowned are the fields that nobody is noted for.
+// unowned returns the fields for which no owner is recorded.
 func unowned() *fieldset.Set {
 	set := &fieldset.Set{}
 	set.Insert("f:apiVersion")
@@ -23,10 +23,10 @@ func unowned() *fieldset.Set {
 // Part returns the fields of a set that one request can write.
 type Part func(*fieldset.Set) *fieldset.Set
 
-// All is the part that is all of it.
+// All is the part that contains every field.
 func All(s *fieldset.Set) *fieldset.Set { return s }
 
-// Keep keeps what a path of members leads to.
+// Keep returns the part below a path of members.
 func Keep(path string) Part {
 	return func(s *fieldset.Set) *fieldset.Set {
 		var inside func(s *fieldset.Set, names []string) *fieldset.Set
@@ -45,7 +45,7 @@ func Keep(path string) Part {
 	}
 }
 
-// Drop drops what paths of members lead to.
+// Drop returns the part without the fields below paths of members.
 func Drop(paths ...string) Part {
 	var inside func(s *fieldset.Set, names []string) *fieldset.Set
 	inside = func(s *fieldset.Set, names []string) *fieldset.Set {

@@ -6,10 +6,10 @@ import (
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
-// A scale has one field that is somebody's, and that is a field of the object: who owns the one owns the other. The entries of those
-// who have written the scale say so, and have no time.
+// A scale has one field with an owner, which is a field of the object, so both have the same owners. The entries of those who
+// have written the scale name the subresource, and have no time.
 
-// replicas is the field, of a scale as well as of an object.
+// replicas is the field, both of a scale and of an object.
 func replicas() *fieldset.Set {
 	set := &fieldset.Set{}
 	set.Insert("f:spec", "f:replicas")
@@ -18,7 +18,7 @@ func replicas() *fieldset.Set {
 
 func hasReplicas(o Owner) bool { return o.Set.Has("f:spec", "f:replicas") }
 
-// OfScale returns who owns the field of a scale, as the owners of the object say.
+// OfScale returns the owners of the field of a scale, from those of the object.
 func (all Owners) OfScale() Owners {
 	var out Owners
 	for _, o := range all {
@@ -30,7 +30,7 @@ func (all Owners) OfScale() Owners {
 	return out
 }
 
-// WithScale returns the owners of an object once those are the owners of its scale.
+// WithScale returns the owners of an object after those of its scale have changed.
 func (all Owners) WithScale(scale Owners, apiVersion string) Owners {
 	var out Owners
 	for _, o := range all {

@@ -8,11 +8,11 @@ import (
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
-// Write is one write of an object, or of a part of it. It decides who owns what after it.
+// Write is one write of an object, or of a part of it. It decides who owns the fields after it.
 type Write struct {
 	APIVersion, Subresource string
 	Shape                   *schema.Shape
-	Part                    Part // what of a set the request can write
+	Part                    Part // the fields that the request can write
 	Now                     meta.Time
 	AllVersions             bool // entries of other versions of the API count as well
 }
@@ -23,13 +23,13 @@ func (w Write) owner(manager, operation string) Owner {
 	}, Set: &fieldset.Set{}}
 }
 
-// changes are those that the request can make.
+// changes returns the changes that the request can make.
 func (w Write) changes(old, now any) changes {
 	c := changesOf(old, now, w.Shape)
 	return changes{w.Part(c.added), w.Part(c.modified), w.Part(c.removed)}
 }
 
-// Known returns the owners whose entries are of the version that the resource has. The others go.
+// Known returns the owners whose entries have the resource's version. The others are dropped.
 func (w Write) Known(all Owners) Owners {
 	if w.AllVersions {
 		return all
@@ -37,8 +37,8 @@ func (w Write) Known(all Owners) Owners {
 	return slices.DeleteFunc(slices.Clone(all), func(o Owner) bool { return o.APIVersion != w.APIVersion })
 }
 
-// Updated returns who owns the fields once old has become now by an update: who writes owns what changes. A time moves only with
-// that.
+// Updated returns the owners after an update from old to now: the writer owns the changed fields. Its time changes only if it
+// owns any.
 func (w Write) Updated(old, now any, all Owners, manager string) Owners {
 	c := w.changes(old, now)
 	all, _ = all.lose(Owner{}, c)

@@ -53,8 +53,9 @@ func applyJSON(doc, body []byte, lenient bool) (Result, error) {
 	return p, nil
 }
 
-// notOperations says why JSON is not a list of operations whose named members are texts. A server gives the words of
-// encoding/json, with the names of its own types; they are written here because each release of Go has others.
+// notOperations returns an error if JSON is not a list of operations whose named members are texts. A server answers with the
+// error of encoding/json, which has the names of its own types. The texts are written here because they change with the release
+// of Go.
 func notOperations(v any, list, item string, texts ...string) error {
 	if v == nil {
 		return nil

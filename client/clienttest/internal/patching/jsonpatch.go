@@ -19,10 +19,11 @@ const (
 	maxCopied     = 3 << 20 // bytes that its copies add
 )
 
-// errDoesNotApply is a JSON patch that is none, or does not fit the document. A real server says no more about it.
+// errDoesNotApply is the error for a JSON patch that is invalid or does not fit the document. A real server's error says no
+// more.
 var errDoesNotApply = errors.New("the patch does not apply")
 
-// node is a JSON value as a real server's patches see it: null is nil, and scalars are compared by their text.
+// node is a JSON value as a real server's patches see it: null is a nil node, and scalars are compared by their text.
 type node struct {
 	text    string // of a scalar
 	members map[string]*node
@@ -30,7 +31,7 @@ type node struct {
 	list    bool
 }
 
-// operation is one of a JSON patch. A null value and one that is not there are the same to the server.
+// operation is one operation of a JSON patch. To the server, a null value equals an absent one.
 type operation struct {
 	Op    *string         `json:"op"`
 	Path  *string         `json:"path"`
@@ -38,9 +39,9 @@ type operation struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// applyOperations applies a JSON patch as a real server does. That is more generous than RFC 6902, and than package patch, where
-// it replaces a member that is not there, counts a negative index from the end and moves null from nowhere; and it is less so
-// where a test compares numbers and strings as they are written.
+// applyOperations applies a JSON patch as a real server does. It accepts more than RFC 6902 and package patch: it replaces a
+// member that is not there, counts a negative index from the end, and moves null from a location that does not exist. It also
+// accepts less: a test compares the texts of numbers and strings.
 func applyOperations(doc []byte, operations []*operation) ([]byte, error) {
 	root := parseNode(doc)
 	copied := 0
@@ -55,7 +56,7 @@ func applyOperations(doc []byte, operations []*operation) ([]byte, error) {
 	return root.append(nil), nil
 }
 
-// do applies one operation to the document that n is.
+// do applies one operation to the document n.
 func (n *node) do(o *operation, copied *int) error {
 	moved := func(take bool) (*node, error) {
 		if o.From == nil {
@@ -119,7 +120,8 @@ func (n *node) do(o *operation, copied *int) error {
 	return errDoesNotApply
 }
 
-// find returns what has the value that a pointer leads to, and under which name. What stands before the first slash is ignored.
+// find returns the node that contains the value of a pointer, and the value's name in it. It ignores the text before the first
+// slash.
 func (n *node) find(pointer string) (*node, string, error) {
 	names := strings.Split(pointer, "/")
 	for i, name := range names {
@@ -139,7 +141,7 @@ func (n *node) find(pointer string) (*node, string, error) {
 	return n, names[last], nil
 }
 
-// index returns the place of an item. What is negative counts from the end.
+// index returns the index of an item. A negative one counts from the end.
 func (n *node) index(key string, length int) (int, error) {
 	i, err := strconv.Atoi(key)
 	if i < 0 {
@@ -253,7 +255,7 @@ func (r nodeReader) value() *node {
 		}
 		_, _ = r.Token()
 	default:
-		n.text = string(bytes.TrimLeft(r.doc[start:r.InputOffset()], " \t\r\n,:")) // as it is written
+		n.text = string(bytes.TrimLeft(r.doc[start:r.InputOffset()], " \t\r\n,:")) // as written
 	}
 	return n
 }

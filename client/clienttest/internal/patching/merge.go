@@ -18,7 +18,7 @@ func applyMerge(doc, body []byte, lenient bool) (Result, error) {
 	switch {
 	case isObject:
 	case lenient && isList:
-		return Result{Doc: body, shown: string(body)}, nil // which cannot be read as an object
+		return Result{Doc: body, shown: string(body)}, nil // reading it as an object fails later
 	case lenient, err == nil && v == nil:
 		return Result{}, status.BadRequest("Invalid JSON Patch")
 	default:
@@ -34,8 +34,8 @@ func applyMerge(doc, body []byte, lenient bool) (Result, error) {
 	return Result{Doc: result, Value: target, wrong: schema.Duplicates(body), before: doc, merged: change}, nil
 }
 
-// appendMerged writes what a merge patch has made of a document as a real server shows it: the objects that it went through
-// have their members in the order of the names, and all else is as it was.
+// appendMerged writes the result of a merge patch as a real server shows it: the objects that the patch changes have their
+// members sorted by name, and everything else is as it was.
 func appendMerged(b, before []byte, after, change jsontree.Object) []byte {
 	var was map[string]json.RawMessage
 	jsontree.MustDecode(before, &was)
@@ -60,7 +60,7 @@ func appendMerged(b, before []byte, after, change jsontree.Object) []byte {
 	return append(b, '}')
 }
 
-// mergeMembers applies a merge patch as a real server does, which drops nulls also from the objects in new lists.
+// mergeMembers applies a merge patch as a real server does, which also drops nulls from the objects in new lists.
 func mergeMembers(into, change jsontree.Object) {
 	for k, v := range change {
 		was, wasObject := into[k].(jsontree.Object)

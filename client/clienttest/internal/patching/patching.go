@@ -1,5 +1,5 @@
-// Package patching applies JSON patches, merge patches and strategic merge patches as kube-apiserver does, which is not always as their
-// standards say, and refuses them in its words.
+// Package patching applies JSON patches, merge patches and strategic merge patches as kube-apiserver does, which differs from
+// their standards in some cases. Its errors have the server's words.
 package patching
 
 import (
@@ -11,18 +11,18 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// Result is what a patch has made of a document.
+// Result is the result of a patch.
 type Result struct {
 	Doc    []byte
-	Value  any             // the same, where it is at hand; no member is there twice
-	wrong  []string        // what a strict server says about the members of the patch
-	sorted bool            // and whether it sorts what it says about those of the document
-	shown  string          // what it shows in an error
-	before []byte          // of a merge patch, which shows in place of shown: the document,
+	Value  any             // the same as a value, if the patch has made one; no member occurs twice
+	wrong  []string        // a strict server's errors about the members of the patch
+	sorted bool            // whether it sorts the errors about those of the document
+	shown  string          // the document as an error shows it
+	before []byte          // of a merge patch, instead of shown: the document,
 	merged jsontree.Object // and what was merged into it
 }
 
-// Invalid returns the error of a patch whose result is not an object that can be read.
+// Invalid returns the error for a patch whose result cannot be read as an object.
 func (p Result) Invalid(why error) error {
 	if p.merged != nil {
 		object, _ := p.Value.(jsontree.Object)
@@ -31,7 +31,7 @@ func (p Result) Invalid(why error) error {
 	return status.Invalid("", "", "", []meta.StatusCause{status.InvalidValue("patch", p.shown, why.Error())})
 }
 
-// FieldErrors returns what a strict server says about members: of the patch, and of what it has made.
+// FieldErrors returns a strict server's errors about members of the patch and of its result.
 func (p Result) FieldErrors(unknown []string) []string {
 	if p.sorted {
 		slices.Sort(unknown)
@@ -39,8 +39,8 @@ func (p Result) FieldErrors(unknown []string) []string {
 	return slices.Concat(p.wrong, unknown)
 }
 
-// Apply applies a patch of a media type to the JSON of an object of a kind. A lenient server passes over more of what is wrong
-// with a patch. A patch that cannot be applied is a *status.Error.
+// Apply applies a patch of a media type to the JSON of an object of a kind. A lenient server ignores more mistakes in a patch.
+// If the patch cannot be applied, the error is a *status.Error.
 func Apply(media string, doc, body []byte, kind meta.GVK, lenient bool) (Result, error) {
 	switch media {
 	case patch.JSONType:

@@ -39,7 +39,7 @@ func applyStrategic(doc, body []byte, kind meta.GVK) (Result, error) {
 	if err != nil || !isObject {
 		return Result{}, status.Failure(http.StatusInternalServerError, "", "a strategic merge patch makes %s", result)
 	}
-	// A real server reads the result as of this kind, whatever it says.
+	// A real server reads the result as an object of this kind, whatever kind it names.
 	for name, is := range map[string]string{"kind": kind.Kind, "apiVersion": kind.APIVersion()} {
 		if v, isText := object[name].(string); v != is && (isText || object[name] == nil) {
 			object[name] = is
@@ -50,7 +50,7 @@ func applyStrategic(doc, body []byte, kind meta.GVK) (Result, error) {
 	}, nil
 }
 
-// notAnObject says why a body that has to be an object is none.
+// notAnObject returns the error for a body that must be an object and is not.
 func notAnObject(v any, err error) error {
 	if err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Age prints a span of time as kubectl's users know it: exact while it is short, coarse when it is long.
+// Age prints a duration as kubectl does: exactly if it is short, coarsely if it is long.
 func Age(then, now time.Time) string {
 	if then.IsZero() {
 		return "<unknown>"

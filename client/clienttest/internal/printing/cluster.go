@@ -13,7 +13,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// This file prints what a cluster is governed by: nodes, events, quotas, roles, policies, requests and definitions.
+// This file prints the kinds that govern a cluster: nodes, events, quotas, roles, policies, requests and definitions.
 
 func printNode(o *Object) []any {
 	state := "Unknown"
@@ -57,7 +57,7 @@ func printNode(o *Object) []any {
 	}
 }
 
-// printRecord prints an event of events.k8s.io, which has other names for much of it.
+// printRecord prints an event of events.k8s.io, many of whose fields have other names.
 func printRecord(o *Object) []any {
 	content := jsontree.Object{}
 	for name, v := range o.v.(jsontree.Object) {

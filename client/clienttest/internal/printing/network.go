@@ -10,7 +10,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 )
 
-// networkPrinters are the printers of services, and of what leads to them.
+// networkPrinters are the printers of services, and of the kinds that lead to services.
 func networkPrinters() map[string]Printer {
 	return map[string]Printer{
 		"services": func(o *Object) []any {
@@ -77,7 +77,7 @@ func networkPrinters() map[string]Printer {
 					parts = append(parts, part)
 				}
 			}
-			return []any{o.name(), strings.Join(parts, "/"), o.age()} // with an age, for which a real server has no column
+			return []any{o.name(), strings.Join(parts, "/"), o.age()} // with an age, although a real server has no column for it
 		},
 	}
 }

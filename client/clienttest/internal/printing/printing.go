@@ -1,5 +1,5 @@
-// Package printing computes the cells of Tables, which are what kubectl prints. A real server has code of its own for each kind, and
-// so has this package. A test in internal/e2e compares each row with the real server's.
+// Package printing computes the cells of Tables, which kubectl prints. Like a real server, it has code for each kind. A test in
+// internal/e2e compares each row with the real server's.
 package printing
 
 import (
@@ -18,14 +18,14 @@ import (
 // Printer returns the cells of a row, one for each column of the resource.
 type Printer func(o *Object) []any
 
-// Object is an object whose row is printed, with the time at which that happens.
+// Object is an object whose row is printed, and the time of printing.
 type Object struct {
 	value
 	meta meta.ObjectMeta
 	now  time.Time
 }
 
-// NewObject returns an object with its content, which is all but its metadata.
+// NewObject returns an object from its metadata and its content, which is everything else.
 func NewObject(content jsontree.Object, m meta.ObjectMeta, now time.Time) *Object {
 	return &Object{value: value{content}, meta: m, now: now}
 }
@@ -39,10 +39,10 @@ func (o *Object) created() any { return o.meta.CreationTimestamp.UTC().Format(ti
 // since is the span of time since a timestamp of the object.
 func (o *Object) since(t value) string { return Age(t.time(), o.now) }
 
-// value is a part of an object. A part that is missing is the value of nil, which is empty.
+// value is a part of an object. An absent part is the value of nil, which is empty.
 type value struct{ v any }
 
-// at returns what a path of members, such as "spec.nodeName", leads to.
+// at returns the value at a path of members, such as "spec.nodeName".
 func (v value) at(path string) value {
 	for name := range strings.SplitSeq(path, ".") {
 		m, _ := v.v.(jsontree.Object)
@@ -51,7 +51,7 @@ func (v value) at(path string) value {
 	return v
 }
 
-// has reports whether a path leads to anything but null.
+// has reports whether the value at a path is there and not null.
 func (v value) has(path string) bool { return v.at(path).v != nil }
 
 func (v value) text() string {
@@ -83,7 +83,7 @@ func (v value) time() (t time.Time) {
 	return t
 }
 
-// scalar is a number or a text as text: an IntOrString, or a quantity.
+// scalar returns a number or a text as text: an IntOrString, or a quantity.
 func (v value) scalar() string {
 	switch s := v.v.(type) {
 	case string:
@@ -112,7 +112,7 @@ func (v value) size() int {
 	return 0
 }
 
-// or returns the scalar, and another text where that is empty.
+// or returns the scalar, or another text if it is empty.
 func (v value) or(other string) string { return cmp.Or(v.scalar(), other) }
 
 // condition returns the status of a condition.
@@ -160,14 +160,14 @@ func (v value) containers() (names, images any) {
 	return strings.Join(ns, ","), strings.Join(is, ",")
 }
 
-// Texts for what is not there.
+// Texts for absent values.
 const (
 	none    = "<none>"
 	unset   = "<unset>"
 	unknown = "<unknown>"
 )
 
-// some joins the first few of a list, and says how many more there are.
+// some joins the first few texts of a list, and adds how many more there are.
 func some(list []string, limit int, separator, empty string) string {
 	if len(list) > limit {
 		return fmt.Sprintf("%s + %d more...", strings.Join(list[:limit], separator), len(list)-limit)
@@ -175,7 +175,7 @@ func some(list []string, limit int, separator, empty string) string {
 	return cmp.Or(strings.Join(list, separator), empty)
 }
 
-// paths is a printer of the name, of what some paths lead to, and of the age: texts, or nothing.
+// paths prints the name, the values at some paths, and the age.
 func paths(path ...string) Printer {
 	return func(o *Object) []any {
 		cells := []any{o.name()}
@@ -231,7 +231,7 @@ func Printers() map[string]Printer {
 	return all
 }
 
-// printCreated prints when an object was made, and not how long ago.
+// printCreated prints the time at which an object was made, instead of its age.
 func printCreated(o *Object) []any { return []any{o.name(), o.created()} }
 
 // printCount prints how many elements a list has.

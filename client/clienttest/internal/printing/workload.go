@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// workloadPrinters are the printers of pods and of what makes pods.
+// workloadPrinters are the printers of pods and of the kinds that make pods.
 func workloadPrinters() map[string]Printer {
 	return map[string]Printer{
 		"pods": printPod,
@@ -65,13 +65,13 @@ func workloadPrinters() map[string]Printer {
 	}
 }
 
-// withContainers is a row with some cells between name and age, and with the containers and a selector behind that.
+// withContainers is a row with some cells between name and age, followed by the containers and a selector.
 func (o *Object) withContainers(spec string, selector any, cells ...any) []any {
 	names, images := o.at(spec).containers()
 	return append(append([]any{o.name()}, cells...), o.age(), names, images, selector)
 }
 
-// ready prints how many replicas of those that are wanted are ready.
+// ready prints how many of the wanted replicas are ready.
 func (o *Object) ready() any {
 	return fmt.Sprintf("%d/%d", o.at("status.readyReplicas").number(), o.at("spec.replicas").number())
 }
@@ -116,7 +116,7 @@ func (o *Object) duration() any {
 	return Age(o.at("status.startTime").time(), o.at("status.completionTime").time())
 }
 
-// podRow is what the row of a pod is made of, as its containers tell it.
+// podRow is the content of a pod's row, read from its containers.
 type podRow struct {
 	reason          string
 	total, ready    int
@@ -171,7 +171,7 @@ func printPod(o *Object) []any {
 	}
 }
 
-// ended returns the later of a time and that at which the last run of a container ended.
+// ended returns the later of last and the time at which the last run of a container ended.
 func ended(last time.Time, container value) time.Time {
 	if t := container.at("lastState.terminated.finishedAt").time(); t.After(last) {
 		return t
@@ -179,7 +179,7 @@ func ended(last time.Time, container value) time.Time {
 	return last
 }
 
-// stopped says how a container ended.
+// stopped returns how a container ended.
 func stopped(terminated value) string {
 	switch {
 	case terminated.at("reason").text() != "":
@@ -190,7 +190,7 @@ func stopped(terminated value) string {
 	return fmt.Sprintf("ExitCode:%d", terminated.at("exitCode").number())
 }
 
-// initContainers goes through the containers that run first, up to the one that the pod waits for.
+// initContainers reads the containers that run first, up to the one that the pod waits for.
 func (r *podRow) initContainers(o *Object) {
 	sidecar := map[string]bool{}
 	specs := o.at("spec.initContainers").list()
@@ -229,7 +229,7 @@ func (r *podRow) initContainers(o *Object) {
 	}
 }
 
-// containers goes through the containers of a pod that is initialized, the first of which has the last word.
+// containers reads the containers of a pod that is initialized. The first of them overrides the others.
 func (r *podRow) containers(o *Object) {
 	r.restarts, r.last = r.sidecarRestarts, r.sidecarLast
 	statuses := o.at("status.containerStatuses").list()
@@ -275,7 +275,7 @@ func printAutoscaler(o *Object) []any {
 	}
 }
 
-// metric prints what an autoscaler measures, and what it should be.
+// metric prints an autoscaler's measured value and its target.
 func metric(spec, status value) string {
 	typ := spec.at("type").text()
 	if typ == "" {

@@ -1,8 +1,8 @@
-// Package protobuf reads the few requests that kubectl sends as protobuf, and makes JSON of them.
+// Package protobuf translates the few requests that kubectl sends as protobuf into JSON.
 //
-// kubectl create, certificate and auth send the compiled-in types in that form, and take no other way when a server refuses it. So the
-// server reads those that kubectl has simple commands for; it never writes any. The field numbers are those of the generated.proto
-// files of k8s.io/api and k8s.io/apimachinery, which are part of the API.
+// kubectl create, certificate and auth send the compiled-in types in that form, and know no other form if a server refuses it.
+// So the server reads the types for which kubectl has simple commands; it never writes any. The field numbers are those of the
+// generated.proto files of k8s.io/api and k8s.io/apimachinery, which are part of the API.
 package protobuf
 
 import (
@@ -20,7 +20,7 @@ import (
 // MediaType is the type of such a body.
 const MediaType = "application/vnd.kubernetes.protobuf"
 
-// magic is what a protobuf body starts with; a message of k8s.io.apimachinery.pkg.runtime.Unknown follows.
+// magic is the start of a protobuf body; a message of k8s.io.apimachinery.pkg.runtime.Unknown follows.
 const magic = "k8s\x00"
 
 // fieldType says how a field becomes JSON.
@@ -37,7 +37,7 @@ const (
 	blobMap   // map<string, bytes>
 	message   // another message
 	messages  // repeated messages
-	unwritten // a field that a client does not decide
+	unwritten // a field that only the server sets
 )
 
 type field struct {
@@ -147,7 +147,7 @@ func ToJSON(body []byte, fields Message) ([]byte, error) {
 	return jsontree.Append(nil, object), nil
 }
 
-// decode reads one message. A field that is not listed is an error: what is not understood must not get lost.
+// decode reads one message. A field that is not listed is an error, so that no unknown field gets lost.
 func decode(b []byte, fields Message) (jsontree.Object, error) {
 	m := jsontree.Object{}
 	for len(b) > 0 {
@@ -190,7 +190,7 @@ func decode(b []byte, fields Message) (jsontree.Object, error) {
 
 var errMalformed = errors.New("proto: illegal wireType or unexpected end of the message")
 
-// add puts a field that has a length into m.
+// add adds a field that has a length to m.
 func (f field) add(m jsontree.Object, b []byte) error {
 	switch f.typ {
 	case text:

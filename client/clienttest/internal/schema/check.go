@@ -13,8 +13,8 @@ import (
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
-// Check returns what is wrong with a configuration, in the real server's words: members that the schema does not have, values of the
-// wrong type, and elements that their list cannot tell apart.
+// Check returns the errors of a configuration, in the real server's words: members that the schema does not have, values of the
+// wrong type, and elements that their list cannot distinguish.
 func (s *Shape) Check(v any, path string) []string {
 	if s == nil || v == nil {
 		return nil
@@ -74,10 +74,10 @@ func (s *Shape) Check(v any, path string) []string {
 	return nil
 }
 
-// anyScalar reports whether a string may be a number or a boolean as well, as one may that has a format.
+// anyScalar reports whether a string may also be a number or a boolean, as a string with a format may.
 func (s *Shape) anyScalar() bool { return s.typ == "string" && s.format != "" && s.format != "byte" }
 
-// mismatch says that a value is of another type than the schema's.
+// mismatch returns the error for a value of another type than the schema's.
 func (s *Shape) mismatch(v any) string {
 	switch s.typ {
 	case "object":
@@ -92,7 +92,7 @@ func (s *Shape) mismatch(v any) string {
 	return "expected numeric (int or float), got " + goType(v)
 }
 
-// noKey says why an element of a list that is not atomic has no key.
+// noKey returns why an element of a list that is not atomic has no key.
 func (s *Shape) noKey(e any) string {
 	if s.list == listSet {
 		switch e.(type) {
@@ -113,14 +113,14 @@ func (s *Shape) noKey(e any) string {
 	return "associative list with keys may not have non-map elements"
 }
 
-// goType, goText and goSyntax are how the real server's language shows a value.
+// goType, goText and goSyntax show a value in the ways of the real server's language.
 func goType(v any) string { return fmt.Sprintf("%T", jsontree.GoValue(v)) }
 
 func goText(v any) string { return fmt.Sprint(jsontree.GoValue(v)) }
 
 func goSyntax(v any) string { return fmt.Sprintf("%#v", jsontree.GoValue(v)) }
 
-// Nulls returns what is wrong with the null members of a custom resource: the schema must allow them.
+// Nulls returns the errors about null members of a custom resource: the schema must allow them.
 func (s *Shape) Nulls(v any, path string) []meta.StatusCause {
 	var causes []meta.StatusCause
 	inside := func(s *Shape, v any, path string) {

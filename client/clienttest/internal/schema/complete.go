@@ -43,7 +43,7 @@ func (s *Shape) Filled(v any) any {
 	return v
 }
 
-// Complete adds the members that are not there and that the schema has a default for.
+// Complete adds the absent members for which the schema has a default.
 func (s *Shape) Complete(v any) {
 	if s == nil {
 		return
@@ -52,7 +52,7 @@ func (s *Shape) Complete(v any) {
 	case jsontree.Object:
 		for name, value := range s.defaults {
 			if was, found := v[name]; !found || was == nil && s.members[name].notNull {
-				v[name] = jsontree.Clone(value) // which gets members of its own below
+				v[name] = jsontree.Clone(value) // its own members are added below
 			}
 		}
 		for name, m := range v {
@@ -66,7 +66,7 @@ func (s *Shape) Complete(v any) {
 	}
 }
 
-// DropNulls takes the null members away, which a compiled-in type does not keep. What is in a map or in a list is empty instead.
+// DropNulls removes null members, which a compiled-in type does not keep. A null in a map or a list becomes the empty value.
 func (s *Shape) DropNulls(v any) {
 	switch v := v.(type) {
 	case jsontree.Object:
@@ -91,7 +91,7 @@ func (s *Shape) DropNulls(v any) {
 	}
 }
 
-// empty is what null is where a compiled-in type must have a value.
+// empty returns the value of a null where a compiled-in type must have a value.
 func (s *Shape) empty() any {
 	switch {
 	case s != nil && s.typ == "string":
@@ -102,7 +102,7 @@ func (s *Shape) empty() any {
 	return nil
 }
 
-// Prune drops what an object cannot have.
+// Prune removes the members that an object cannot have.
 func (s *Shape) Prune(v any) {
 	if s == nil {
 		return
@@ -124,7 +124,7 @@ func (s *Shape) Prune(v any) {
 	}
 }
 
-// Knows reports whether a value has no members but those that there may be.
+// Knows reports whether the schema knows all members of a value.
 func (s *Shape) Knows(v any) bool {
 	if s == nil {
 		return true

@@ -12,7 +12,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// jsonSchema is as much of an OpenAPI schema as matters to a shape.
+// jsonSchema is the part of an OpenAPI schema that a shape needs.
 type jsonSchema struct {
 	Ref                  string                 `json:"$ref"`
 	Properties           map[string]*jsonSchema `json:"properties"`
@@ -31,7 +31,7 @@ type jsonSchema struct {
 	IntOrString          bool                   `json:"x-kubernetes-int-or-string"`
 }
 
-// additional is the schema of members that are not named, or whether there may be any.
+// additional is the schema of members that are not named, or says whether there may be any.
 type additional struct {
 	schema *jsonSchema
 	any    bool
@@ -66,7 +66,7 @@ func Declared(schema json.RawMessage) (*Shape, error) {
 	return s, nil
 }
 
-// check refuses what a CustomResourceDefinition cannot have, and this server would pass over in silence.
+// check refuses schemas that a CustomResourceDefinition cannot have and that this server would otherwise ignore silently.
 func (j *jsonSchema) check(at string) error {
 	switch {
 	case j == nil:
@@ -98,7 +98,7 @@ func (j *jsonSchema) check(at string) error {
 	return nil
 }
 
-// Collect adds a schema to those in a document, and all that it refers to. The empty name is none.
+// Collect adds a schema, and all schemas that it refers to, to those in a document. The empty name means no schema.
 func (t *Table) Collect(name string, into map[string]json.RawMessage) {
 	if name == "" || into[name] != nil {
 		return
@@ -107,7 +107,7 @@ func (t *Table) Collect(name string, into map[string]json.RawMessage) {
 	t.schema(name).refs(func(name string) { t.Collect(name, into) })
 }
 
-// CollectKind is collect for the schema of a kind, if there is one.
+// CollectKind is Collect for the schema of a kind, if there is one.
 func (t *Table) CollectKind(k meta.GVK, into map[string]json.RawMessage) {
 	t.Collect(t.kinds[k], into)
 }

@@ -5,21 +5,21 @@ import (
 	"github.com/bowline-go/bowline/internal/fieldset"
 )
 
-// Shape says what a value of a kind may be, as its OpenAPI schema does. It may lead back to itself. Nil knows nothing.
+// Shape describes the values of a kind, as its OpenAPI schema does. It may contain itself. Nil means that nothing is known.
 type Shape struct {
-	members  map[string]*Shape // of an object whose members are known; nil where any may be there
+	members  map[string]*Shape // of an object whose members are known; nil if it may have any
 	elements *Shape            // of a list, or of the values of a map
 	list     listType
 	keys     []string       // the merge keys of a listMap, in the schema's order
-	defaults map[string]any // of members that are such keys: what one is where it is not there
+	defaults map[string]any // the values of absent keys
 	atomic   bool           // an object that is owned whole
 	open     bool           // unknown members stay
-	notNull  bool           // null is as good as nothing, and dropped
+	notNull  bool           // null equals an absent value, and is dropped
 	format   string         // such as int32
-	name     string         // that of the schema, which ends in that of the Go type
+	name     string         // the schema's name, which ends in the Go type's
 
-	always map[string]any // of a compiled-in type: members that it always writes, and what they are when nothing is set
-	typ    string         // object, array, string, integer, number or boolean; empty where it can be any
+	always map[string]any // of a compiled-in type: members that it always writes, and their values when nothing is set
+	typ    string         // object, array, string, integer, number or boolean; empty for any of them
 }
 
 // listType is how a list is owned and merged.
@@ -31,7 +31,7 @@ const (
 	listMap                    // by the merge keys of its objects
 )
 
-// identify gives an object that is a whole resource the members that every such has.
+// identify adds the members that every whole resource has.
 func (s *Shape) identify(metadata *Shape) {
 	if s.members == nil {
 		s.members = make(map[string]*Shape)
@@ -65,7 +65,7 @@ func (s *Shape) Item() *Shape {
 	return s.elements
 }
 
-// KeyOf returns the key of an element in a list that is not atomic. There is none for what a valid list does not have.
+// KeyOf returns the key of an element in a list that is not atomic. An element that no valid list can have has no key.
 func (s *Shape) KeyOf(element any) (string, bool) {
 	if s.list == listSet {
 		switch element.(type) {
@@ -91,13 +91,13 @@ func (s *Shape) KeyOf(element any) (string, bool) {
 	return key, err == nil && len(keys) > 0
 }
 
-// member returns the shape of a member, and whether there may be one of that name.
+// member returns the shape of a member, and whether a member of that name may exist.
 func (s *Shape) member(name string) (_ *Shape, known bool) {
 	if s == nil {
 		return nil, true
 	}
 	if m, known := s.members[name]; known {
-		return m, true // of which nothing may be known
+		return m, true // which may be nil
 	}
 	if s.members == nil {
 		return s.elements, true
@@ -112,13 +112,13 @@ func AnyObject() *Shape {
 	return s
 }
 
-// OnlyMetadata returns the shape of metadata in a document whose other members are not looked at.
+// OnlyMetadata returns the shape of metadata in a document whose other members are not checked.
 func OnlyMetadata() *Shape {
 	return &Shape{elements: &Shape{}, members: map[string]*Shape{"metadata": Builtin().Metadata()}, open: true}
 }
 
-// Nameless returns the shape of what a real server takes a built-in kind for that says no version: it has no metadata, nor anything
-// else.
+// Nameless returns the shape that a real server uses for a built-in kind without a version: it has neither metadata nor other
+// members.
 func Nameless() *Shape { return &Shape{members: map[string]*Shape{"kind": {}, "apiVersion": {}}} }
 
 // JSONPatch returns the shape of a JSON patch.

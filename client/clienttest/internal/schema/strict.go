@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// FieldErrors returns what a strict server says about the members of a JSON document, in the order in which they are there
-// and each once: that there are two of one name, and, as far as the shape knows what there may be, that there may be none of
-// it. What is in a member that may not be is passed over. A document that is no JSON has none: something else reports that.
+// FieldErrors returns a strict server's errors about the members of a JSON document, in the document's order and each once:
+// duplicate members, and members that the shape does not allow, as far as it knows. It does not look into members that are not
+// allowed. It returns nothing for a document that is not JSON, which is reported elsewhere.
 func FieldErrors(doc []byte, of *Shape) []string {
 	if !json.Valid(doc) {
 		return nil
@@ -21,19 +21,19 @@ func FieldErrors(doc []byte, of *Shape) []string {
 	return w.found
 }
 
-// Duplicates is FieldErrors for a document of which nothing is known.
+// Duplicates is FieldErrors without a shape.
 func Duplicates(doc []byte) []string { return FieldErrors(doc, nil) }
 
 type fieldWalk struct {
-	*json.Decoder          // of a document that is valid: its errors are none
-	path          []string // what leads to the value: names, and indices in brackets
+	*json.Decoder          // of a valid document, so it returns no errors
+	path          []string // the way to the value: names, and indices in brackets
 	found         []string
 	said          map[string]bool
 }
 
-// say notes what is wrong with the last member of the path.
+// say records an error about the last member of the path.
 func (w *fieldWalk) say(what string) {
-	const limit = 100 // a real server says no more either
+	const limit = 100 // as many as a real server reports
 	if len(w.found) == limit {
 		return
 	}
@@ -61,7 +61,7 @@ func (w *fieldWalk) skip() {
 
 func (w *fieldWalk) value(of *Shape) {
 	if of != nil && of.members == nil && of.elements == nil && !of.open {
-		w.skip() // what reads it looks no further
+		w.skip() // whoever reads it stops here too
 		return
 	}
 	token, _ := w.Token()

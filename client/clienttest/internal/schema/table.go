@@ -1,6 +1,6 @@
-// Package schema says what objects look like: which members they may have and of which types, which members a kind always writes,
-// and how lists and objects are merged and owned. It reads that from the OpenAPI schemas of the built-in kinds, which it embeds, and
-// of custom resources.
+// Package schema describes objects: which members they may have and of which types, which members a kind always writes, and how
+// lists and objects are merged and owned. It reads the OpenAPI schemas of the built-in kinds, which it embeds, and of custom
+// resources.
 package schema
 
 import (
@@ -17,14 +17,14 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// schemaText has the schemas of the built-in kinds, without what does not matter here, as kube-apiserver publishes them: one in a
-// line. A test in internal/e2e compares it with that, and writes it.
+// schemaText has the schemas of the built-in kinds as kube-apiserver publishes them, one in a line, without the parts that do
+// not matter here. A test in internal/e2e compares it with the server's, and writes it.
 //
 //go:embed schemas.json
 var schemaText []byte
 
-// Builtin returns the schemas of the built-in kinds. The first call finds where each schema stands; what one says is read when it is
-// first asked for, because few need them all.
+// Builtin returns the schemas of the built-in kinds. The first call finds where each schema starts. A schema is read when it is
+// first asked for, because few callers need them all.
 func Builtin() *Table { return builtin() }
 
 var builtin = sync.OnceValue(func() *Table {
@@ -49,21 +49,21 @@ var builtin = sync.OnceValue(func() *Table {
 	return t
 })
 
-// RefPrefix is what a reference has before the name of a schema.
+// RefPrefix is the part of a reference before the name of a schema.
 const RefPrefix = "#/components/schemas/"
 
 // Table has schemas that refer to each other by name.
 type Table struct {
 	texts map[string]json.RawMessage // of the schemas
 	kinds map[meta.GVK]string
-	// strategies says of each kind how a strategic merge patch changes it. It is read by the first who asks.
+	// strategies returns, for each kind, how a strategic merge patch changes it. The first caller reads it.
 	strategies map[meta.GVK]func() (patch.Schema, error)
-	closed     bool   // an object of which no members are known has none
+	closed     bool   // an object without known members has no members
 	objects    *Shape // the metadata of an object inside another
 
-	mu        sync.Mutex            // protects the maps below; a shape that Of has returned does not change
-	shapes    map[string]*Shape     // that were asked for, and what they refer to
-	documents map[meta.GVR]Document // that were asked for
+	mu        sync.Mutex            // guards the maps below; a shape that Of has returned does not change
+	shapes    map[string]*Shape     // those that were asked for, and those that they refer to
+	documents map[meta.GVR]Document // those that were asked for
 }
 
 // Of returns the shape of a kind, or nil.
@@ -83,7 +83,7 @@ type Document struct {
 	Hash string
 }
 
-// Document returns the document of a group version, which the first call writes.
+// Document returns the document of a group version. The first call writes it.
 func (t *Table) Document(v meta.GVR, write func() Document) Document {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -114,36 +114,36 @@ func (t *Table) readStrategy(kind meta.GVK) (patch.Schema, error) {
 	return patch.SchemaFromOpenAPI(doc, kind)
 }
 
-// MetadataName is what the schema of the metadata of every object is called.
+// MetadataName is the name of the schema of every object's metadata.
 const MetadataName = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
-// Metadata is the shape that the metadata of every object has.
+// Metadata returns the shape of every object's metadata.
 func (t *Table) Metadata() *Shape {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.named(MetadataName)
 }
 
-// schema reads the schema of a name.
+// schema reads the schema with a name.
 func (t *Table) schema(name string) *jsonSchema {
 	var j jsonSchema
 	jsontree.MustDecode(t.texts[name], &j)
 	return &j
 }
 
-// named returns the shape of the schema of a name. The table is locked.
+// named returns the shape of the schema with a name. The caller holds the lock.
 func (t *Table) named(name string) *Shape {
 	if s := t.shapes[name]; s != nil {
 		return s
 	}
 	s := &Shape{name: name}
-	t.shapes[name] = s // before it is complete: it may lead back to itself
+	t.shapes[name] = s // before it is complete, because it may contain itself
 	t.fill(s, t.schema(name))
 	return s
 }
 
 func (t *Table) shape(j *jsonSchema) *Shape {
-	// An attribute beside a reference, as the map type of a selector, is of the one who refers.
+	// An attribute beside a reference, such as the map type of a selector, belongs to the referring schema.
 	if j.Ref != "" && j.MapType == "" {
 		return t.named(strings.TrimPrefix(j.Ref, RefPrefix))
 	}
@@ -205,7 +205,7 @@ func (t *Table) fill(s *Shape, j *jsonSchema) {
 	s.open = s.open || j.PreserveUnknown
 }
 
-// write notes that a member is always there.
+// write records that a member is always there.
 func (s *Shape) write(name string, empty any) {
 	if s.always == nil {
 		s.always = make(map[string]any)

@@ -17,13 +17,13 @@ import (
 func (s *Shape) Fits(doc []byte) error {
 	v, err := jsontree.Parse(doc)
 	if _, isObject := v.(jsontree.Object); err != nil || !isObject {
-		return err // something else reports that it is none
+		return err // an invalid document is reported elsewhere
 	}
 	return s.Misfit(v, "", "")
 }
 
-// Misfit returns why a value cannot be read as what the shape says, in the words of encoding/json, or nil. in is the struct
-// that has the field, and path the way to it from the whole object, without indices and the keys of maps. Null is anything.
+// Misfit returns the error of encoding/json for a value that cannot be read as the shape says, or nil. in is the struct that
+// has the field, and path the way to it from the whole object, without indices and the keys of maps. Null fits every type.
 func (s *Shape) Misfit(v any, in, path string) error {
 	if s == nil || v == nil {
 		return nil
@@ -88,7 +88,7 @@ func (s *Shape) Misfit(v any, in, path string) error {
 	return nil
 }
 
-// goType is what the type of a field is called in Go, where that follows from the schema: strings may have a type of their own.
+// goType returns the Go type of a field as far as it follows from the schema; strings may have a type of their own.
 func (s *Shape) goType() string {
 	switch {
 	case s == nil:

@@ -1,5 +1,5 @@
-// Package status has the failures of an API server, in kube-apiserver's words: errors that are answered with a Status, and the causes
-// of those that are about fields.
+// Package status has the failures of an API server, in kube-apiserver's words: errors that are answered with a Status, and the
+// causes of errors about fields.
 package status
 
 import (
@@ -18,7 +18,7 @@ type Error struct{ Status meta.Status }
 
 func (e *Error) Error() string { return e.Status.Message }
 
-// Failure returns an error of a code. reason may be empty, as the real server leaves it for errors that it did not expect.
+// Failure returns an error with a code. reason may be empty, as in the real server's unexpected errors.
 func Failure(code int, reason, format string, args ...any) *Error {
 	return &Error{meta.Status{
 		TypeMeta: meta.TypeMeta{Kind: "Status", APIVersion: "v1"},
@@ -64,7 +64,7 @@ func Conflict(r Resource, name, why string) *Error {
 		"Operation cannot be fulfilled on %s %q: %s", nameOf(r), name, why).About(r, name)
 }
 
-// Modified is why an update with an old resource version fails.
+// Modified is the message for an update with an old resource version.
 const Modified = "the object has been modified; please apply your changes to the latest version and try again"
 
 // Forbidden is a request that is not allowed.
@@ -153,7 +153,7 @@ func UnsupportedValue(field string, value any, supported ...string) meta.StatusC
 		"Unsupported value: %s: supported values: %s", Shown(value), strings.Join(supported, ", "))}
 }
 
-// Shown is a value in an error: strings quoted, the rest as JSON.
+// Shown returns a value as errors show it: strings quoted, the rest as JSON.
 func Shown(v any) string {
 	j, err := json.Marshal(v)
 	if s, ok := v.(string); ok || err != nil {
@@ -162,7 +162,7 @@ func Shown(v any) string {
 	return string(j)
 }
 
-// Qualified is the name of a resource or a kind in errors, such as "leases.coordination.k8s.io".
+// Qualified returns the name of a resource or a kind in errors, such as "leases.coordination.k8s.io".
 func Qualified(name, group string) string {
 	if group == "" {
 		return name
