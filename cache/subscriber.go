@@ -242,6 +242,19 @@ func (q *subscriber[T]) backlog() (depth int, age time.Duration) {
 	return depth, age
 }
 
+// Backlog returns how many changes the handlers of all subscriptions have not handled, and how long the oldest of these has
+// been waiting or being handled; see [Subscription.Backlog]. It waits for a write of the store that is in progress.
+func (s *Store[T]) Backlog() (changes int, age time.Duration) {
+	s.write.Lock()
+	subs := slices.Clone(s.subs)
+	s.write.Unlock()
+	for _, q := range subs {
+		n, waiting := q.backlog()
+		changes, age = changes+n, max(age, waiting)
+	}
+	return changes, age
+}
+
 // close marks the subscription first, so that its handler is no longer called even while the store is being written, and
 // then removes it from the store's list.
 func (q *subscriber[T]) close() {

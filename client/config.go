@@ -131,24 +131,6 @@ type TLS struct {
 	Insecure bool
 }
 
-// Hooks are functions that a client calls on events. Each must be safe for use by several goroutines at once and should return
-// soon, because the request waits for it.
-type Hooks struct {
-	// Request is called after each HTTP exchange, when the headers of the answer have arrived or the attempt has failed.
-	Request func(ctx context.Context, r RequestInfo)
-
-	// Retry is called after a failed attempt, before the wait for the next one.
-	Retry func(ctx context.Context, r RetryInfo)
-
-	// Warning is called with each warning of the server, once per distinct text and client. After 1000 distinct texts,
-	// an earlier one may be reported again. If an answer has more than 100 warnings, a last one says how many were left out.
-	Warning func(ctx context.Context, w Warning)
-
-	// Stale is called when a token, a certificate or an authority could not be refreshed, and the old one stays in use. The
-	// caller is a request, or the fetch of a credential in the background; ctx has the values of a request.
-	Stale func(ctx context.Context, err error)
-}
-
 // validate returns every reason why c cannot be used.
 func (c Config) validate() (*url.URL, error) {
 	var errs []error
@@ -239,7 +221,12 @@ func (c Config) connection(server *url.URL) conn.Options {
 	o := conn.Options{
 		Server: server, TLS: conn.TLS(c.TLS), TokenFile: c.BearerTokenFile, Token: c.BearerToken, Username: c.Username, Password: c.Password,
 		Impersonate: c.Impersonate.header(), NoHeaderTimeout: c.StallTimeout < 0, Uncompressed: c.Uncompressed,
-		Dial: c.Dial, Proxy: c.Proxy, Wrap: c.Wrap, Stale: c.Hooks.Stale,
+		Dial: c.Dial, Proxy: c.Proxy, Wrap: c.Wrap,
+		Stale: func(ctx context.Context, err error) {
+			if f := c.Hooks.and(hooksOf(ctx)).Stale; f != nil {
+				f(ctx, err)
+			}
+		},
 	}
 	if c.Credentials != nil {
 		o.Credentials = c.Credentials.state

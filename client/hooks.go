@@ -20,10 +20,12 @@ type RequestInfo struct {
 	Key      meta.Key
 	// Subresource is empty or a word such as "status".
 	Subresource string
-	// Method is the HTTP method.
-	Method string
+	// Method is the HTTP method, and Host the host of Config.Server, with its port if it has one.
+	Method, Host string
 	// Attempt is the number of the attempt within a call, from 1; see [Retry].
 	Attempt int
+	// Waited is how long the attempt waited for Config.Limiter and Config.Concurrency before it was sent.
+	Waited time.Duration
 	// Code is the HTTP status, 0 when there was no answer.
 	Code int
 	// Duration is the time until the headers of the answer, or the failure.
@@ -42,9 +44,109 @@ type RetryInfo struct {
 	Wait time.Duration
 }
 
+// Hooks are functions that a client calls on events. Each must be safe for use by several goroutines at once and should return
+// soon, because the request waits for it.
+type Hooks struct {
+	// Call is called when a call begins to send a request, before its first attempt. The call goes on with the context that it
+	// returns, and calls end, unless that is nil, after its last attempt with the error of the call: for a span that has all
+	// attempts. A call that reads several times, such as a paged list, begins each time. For a list or a watch, end is called when
+	// the answer begins, or when the first page has been read.
+	Call func(ctx context.Context, r RequestInfo) (_ context.Context, end func(error))
+
+	// Request is called after each HTTP exchange, when the headers of the answer have arrived or the attempt has failed.
+	Request func(ctx context.Context, r RequestInfo)
+
+	// Retry is called after a failed attempt, before the wait for the next one.
+	Retry func(ctx context.Context, r RetryInfo)
+
+	// Warning is called with each warning of the server, once per distinct text and client. After 1000 distinct texts,
+	// an earlier one may be reported again. If an answer has more than 100 warnings, a last one says how many were left out.
+	Warning func(ctx context.Context, w Warning)
+
+	// Stale is called when a token, a certificate or an authority could not be refreshed, and the old one stays in use. The
+	// caller is a request, or the fetch of a credential in the background; ctx has the values of a request.
+	Stale func(ctx context.Context, err error)
+}
+
+type hooksKey struct{}
+
+// WithHooks returns a context whose requests call the functions of h, by whatever client they are made, as well as those of
+// Config.Hooks and of outer contexts. The contexts of Run of an informer and of a reconcile are derived from that of the program,
+// so a context with hooks observes all of them.
+func WithHooks(ctx context.Context, h Hooks) context.Context {
+	return context.WithValue(ctx, hooksKey{}, hooksOf(ctx).and(h))
+}
+
+func hooksOf(ctx context.Context) Hooks {
+	h, _ := ctx.Value(hooksKey{}).(Hooks)
+	return h
+}
+
+// and returns hooks that call the functions of h and then those of other.
+func (h Hooks) and(other Hooks) Hooks {
+	return Hooks{
+		Call:    bothCalls(h.Call, other.Call),
+		Request: both(h.Request, other.Request),
+		Retry:   both(h.Retry, other.Retry),
+		Warning: both(h.Warning, other.Warning),
+		Stale:   both(h.Stale, other.Stale),
+	}
+}
+
+func both[I any](first, second func(context.Context, I)) func(context.Context, I) {
+	switch {
+	case first == nil:
+		return second
+	case second == nil:
+		return first
+	}
+	return func(ctx context.Context, info I) {
+		first(ctx, info)
+		second(ctx, info)
+	}
+}
+
+func bothCalls(first, second func(context.Context, RequestInfo) (context.Context, func(error))) func(context.Context, RequestInfo) (context.Context, func(error)) {
+	switch {
+	case first == nil:
+		return second
+	case second == nil:
+		return first
+	}
+	return func(ctx context.Context, r RequestInfo) (context.Context, func(error)) {
+		ctx, endFirst := first(ctx, r)
+		ctx, endSecond := second(ctx, r)
+		return ctx, func(err error) {
+			for _, end := range []func(error){endSecond, endFirst} {
+				if end != nil {
+					end(err)
+				}
+			}
+		}
+	}
+}
+
+// hooksIn returns the hooks of a request with ctx.
+func (c *Client) hooksIn(ctx context.Context) Hooks {
+	if ctx.Value(hooksKey{}) == nil {
+		return c.hooks
+	}
+	return c.hooks.and(hooksOf(ctx))
+}
+
+// begin calls Hooks.Call.
+func (c *Client) begin(ctx context.Context, r outgoing) (context.Context, func(error)) {
+	if call := c.hooksIn(ctx).Call; call != nil {
+		info := r.info()
+		info.Host = c.server.Host
+		return call(ctx, info)
+	}
+	return ctx, nil
+}
+
 func (c *Client) observe(ctx context.Context, r RequestInfo) {
-	if c.hooks.Request != nil {
-		c.hooks.Request(ctx, r)
+	if f := c.hooksIn(ctx).Request; f != nil {
+		f(ctx, r)
 	}
 	if l := c.log.V(6); l.Enabled() {
 		l.Info("request", "verb", r.Verb, "resource", r.Resource.String(), "object", r.Key.String(),
@@ -98,7 +200,8 @@ func (w *warnings) has(text string) bool {
 }
 
 func (c *Client) warn(ctx context.Context, h http.Header) {
-	if c.hooks.Warning == nil {
+	hook := c.hooksIn(ctx).Warning
+	if hook == nil {
 		return
 	}
 	told, left := 0, map[string]bool{}
@@ -113,11 +216,11 @@ func (c *Client) warn(ctx context.Context, h http.Header) {
 				}
 			case c.warnings.first(w.Text):
 				told++
-				c.hooks.Warning(ctx, w)
+				hook(ctx, w)
 			}
 		}
 	}
 	if n := len(left); n > 0 {
-		c.hooks.Warning(ctx, Warning{Agent: "-", Text: fmt.Sprintf("%d further warnings of the same answer are left out", n), LeftOut: n})
+		hook(ctx, Warning{Agent: "-", Text: fmt.Sprintf("%d further warnings of the same answer are left out", n), LeftOut: n})
 	}
 }

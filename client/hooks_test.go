@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -12,8 +13,10 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/go-logr/logr/funcr"
+	"golang.org/x/time/rate"
 )
 
 func TestTheHookSeesEachExchange(t *testing.T) {
@@ -92,4 +95,78 @@ func TestTheLoggerGetsOneLineForEachRequest(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestHooksOfAContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := clienttest.Start(t, clienttest.Options{})
+		fails := 2
+		server.Intercept(func(r *http.Request) http.HandlerFunc {
+			if fails > 0 {
+				fails--
+				return clienttest.TooManyRequests(time.Second)
+			}
+			return func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Warning", `299 - "old"`)
+				server.ServeHTTP(w, r)
+			}
+		})
+		type depth struct{}
+		var said []string
+		hooks := func(name string) client.Hooks {
+			return client.Hooks{
+				Call: func(ctx context.Context, r client.RequestInfo) (context.Context, func(error)) {
+					n, _ := ctx.Value(depth{}).(int)
+					said = append(said, fmt.Sprintf("%s begins %s %s to %s at depth %d", name, r.Verb, r.Resource.Resource, r.Host, n))
+					return context.WithValue(ctx, depth{}, n+1), func(err error) {
+						said = append(said, fmt.Sprintf("%s ends: %v", name, err))
+					}
+				},
+				Request: func(ctx context.Context, r client.RequestInfo) {
+					said = append(said, fmt.Sprintf("%s request %d: %d after %v at depth %d", name, r.Attempt, r.Code, r.Waited, ctx.Value(depth{})))
+				},
+				Retry: func(_ context.Context, r client.RetryInfo) {
+					said = append(said, fmt.Sprintf("%s retry %d", name, r.Request.Attempt))
+				},
+				Warning: func(_ context.Context, w client.Warning) { said = append(said, name+" warning "+w.Text) },
+			}
+		}
+		cfg := server.Config()
+		cfg.Hooks = hooks("config")
+		cfg.Limiter = rate.NewLimiter(rate.Every(5*time.Second), 1)
+		c, err := client.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		ctx := client.WithHooks(client.WithHooks(t.Context(), client.Hooks{}), hooks("context"))
+		if _, err := client.For(c, configMaps).List(ctx, client.ListOptions{Namespace: "default"}); err != nil {
+			t.Fatal(err)
+		}
+		host := strings.TrimPrefix(cfg.Server, "http://")
+		want := []string{
+			"config begins list configmaps to " + host + " at depth 0", "context begins list configmaps to " + host + " at depth 1",
+			"config request 1: 429 after 0s at depth 2", "context request 1: 429 after 0s at depth 2", "config retry 1", "context retry 1",
+			"config request 2: 429", "context request 2: 429", "config retry 2", "context retry 2",
+			"config request 3: 200", "context request 3: 200", "config warning old", "context warning old",
+			"context ends: <nil>", "config ends: <nil>",
+		}
+		for i := range max(len(said), len(want)) {
+			if i >= len(said) || i >= len(want) || !strings.HasPrefix(said[i], want[i]) {
+				t.Fatalf("at %d: said\n%s\nwant\n%s", i, strings.Join(said, "\n"), strings.Join(want, "\n"))
+			}
+		}
+		if strings.Contains(said[6], "after 0s") {
+			t.Errorf("the second attempt did not wait for the limiter: %s", said[6])
+		}
+
+		// Without hooks in the context only those of the client are called, and the error is said.
+		said = nil
+		if _, err := client.For(c, configMaps).Get(t.Context(), inDefault); err == nil {
+			t.Fatal("there is an object")
+		}
+		if len(said) != 3 || !strings.HasPrefix(said[2], "config ends: get configmaps") {
+			t.Errorf("said %q", said)
+		}
+	})
 }

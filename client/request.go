@@ -177,7 +177,7 @@ func (c *Client) do(ctx context.Context, r outgoing) (resp *http.Response, err e
 // send sends r once, as the n-th attempt, and returns any answer.
 func (c *Client) send(ctx context.Context, r outgoing, n int) (*http.Response, RequestInfo, error) {
 	info := r.info()
-	info.Attempt = n
+	info.Attempt, info.Host = n, c.server.Host
 	watch := info.Verb == "watch"
 	path, err := r.path()
 	if err != nil {
@@ -190,8 +190,9 @@ func (c *Client) send(ctx context.Context, r outgoing, n int) (*http.Response, R
 		return nil, info, err
 	}
 	var (
-		slot *slot
-		resp *http.Response
+		slot  *slot
+		resp  *http.Response
+		asked = time.Now()
 	)
 	if !watch {
 		if c.limiter != nil {
@@ -224,6 +225,7 @@ func (c *Client) send(ctx context.Context, r outgoing, n int) (*http.Response, R
 	hr.Header.Set("User-Agent", c.userAgent)
 	gated(ctx, hr)
 	start := time.Now()
+	info.Waited = start.Sub(asked)
 	if err = stopped(ctx); err == nil { // after the waits above
 		resp, err = c.http.Do(hr)
 	}

@@ -163,7 +163,11 @@ func mayHaveWritten(err error) bool {
 
 // call sends r until read has accepted an answer, or the policy allows no further attempt. read gets the answers that are
 // successes, and owns their bodies. Every error is an *OpError.
-func (c *Client) call(ctx context.Context, r outgoing, read func(*http.Response) error) error {
+func (c *Client) call(ctx context.Context, r outgoing, read func(*http.Response) error) (err error) {
+	ctx, end := c.begin(ctx, r)
+	if end != nil {
+		defer func() { end(err) }()
+	}
 	c.budget.Earn()
 	var (
 		before  []error
@@ -185,8 +189,8 @@ func (c *Client) call(ctx context.Context, r outgoing, read func(*http.Response)
 		if stop, stopped := c.stops(ctx, n, floor, wait); stopped {
 			return r.fail(retried(n, before, err, stop))
 		}
-		if c.hooks.Retry != nil {
-			c.hooks.Retry(ctx, RetryInfo{Request: info, Err: err, Wait: wait})
+		if f := c.hooksIn(ctx).Retry; f != nil {
+			f(ctx, RetryInfo{Request: info, Err: err, Wait: wait})
 		}
 		if retry.Sleep(ctx, wait) != nil {
 			err = retried(n, before, err, "")

@@ -25,6 +25,8 @@ type Informer[T meta.Object] struct {
 	log    *report.Log      // for errors that no hook takes
 	hook   func(error) bool // replaces Options.OnError in a shared informer; see hand
 
+	observers observers // of the current Run, or of the last one; Run sets them before its goroutines begin
+
 	// shape is held while scopes and their writers change. During a Run only Run changes them, otherwise New and
 	// SetNamespaces do. It is locked before mu, and before the locks of the store.
 	shape  sync.Mutex
@@ -103,6 +105,7 @@ func (i *Informer[T]) Run(ctx context.Context) (err error) {
 	if err := i.o.validate(); err != nil {
 		return fmt.Errorf("run informer of %s: %w", i.name(), err)
 	}
+	defer i.observe(ctx)()
 	ctx, cancel := context.WithCancel(ctx)
 	var (
 		wg              sync.WaitGroup

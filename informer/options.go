@@ -63,6 +63,8 @@ type Options struct {
 	// OnWaited is called at the end of each successful [Informer.WaitFor], in the goroutine that waited, with the time that
 	// it took.
 	OnWaited func(key meta.Key, waited time.Duration)
+	// Hooks are called on events that a program may want to observe; see also [WithHooks].
+	Hooks Hooks
 	// Logger receives errors if OnError is nil, and changes of state at V(4). If it is the zero Logger, which logr.Discard()
 	// returns too, the informer uses the logger of Run's context (logr.NewContext), or else slog.Default().
 	Logger logr.Logger

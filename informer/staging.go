@@ -3,6 +3,7 @@ package informer
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
@@ -15,13 +16,14 @@ type staging[T meta.Object] struct {
 	s      state
 	relist *cache.Relist[T]
 	bad    map[meta.Key]bool // listed, but do not decode
+	began  time.Time
 }
 
 func (r *reflector[T]) stage(s state) *staging[T] {
 	if s.cause == Silent {
 		r.dog.mute() // a server that no longer sends bookmarks must not cause one list after the other
 	}
-	return &staging[T]{r: r, s: s, relist: r.writer.Relist(), bad: make(map[meta.Key]bool)}
+	return &staging[T]{r: r, s: s, relist: r.writer.Relist(), bad: make(map[meta.Key]bool), began: time.Now()}
 }
 
 // reuse returns the function that is called before an object is decoded; nil means that every object is decoded.
@@ -76,6 +78,7 @@ func (g *staging[T]) commit(version string) error {
 	g.relist.Commit(version)
 	g.r.decodes(g.r.record.keepUndecodable(func(k meta.Key) bool { return g.bad[k] }))
 	g.r.record.listed(g.s.cause)
+	g.ended(nil)
 	g.r.healthy()
 	g.r.synced()
 	return nil
@@ -84,8 +87,24 @@ func (g *staging[T]) commit(version string) error {
 // failed reports why a list is not complete, and returns the meaning. An older list is not an error if stale ones were
 // allowed.
 func (g *staging[T]) failed(ctx context.Context, err error) input {
+	if ctx.Err() == nil {
+		g.ended(err)
+	}
 	if g.s.stale && classify(err) == older {
 		return input{outcome: older}
 	}
 	return g.r.failed(ctx, err)
+}
+
+// ended tells Hooks.List how the list ended.
+func (g *staging[T]) ended(err error) {
+	tell := g.r.informer.observers.list
+	if tell == nil {
+		return
+	}
+	status := g.r.record.copy()
+	tell(ListInfo{
+		Resource: g.r.source.GVR(), Namespace: g.r.namespace, Cause: g.s.cause, Mode: status.Mode, Objects: status.Progress.Items,
+		Began: g.began, Duration: time.Since(g.began), Err: err,
+	})
 }

@@ -237,6 +237,9 @@ func (w *open[T]) follow(version string) {
 // event applies one event to the cache.
 func (w *open[T]) event(e client.Event[T]) error {
 	version := e.Identity.ResourceVersion
+	if tell := w.r.informer.observers.event; tell != nil {
+		tell(EventInfo{Resource: w.r.source.GVR(), Type: e.Type, Identity: e.Identity, Err: e.Err})
+	}
 	if e.Type != client.Bookmark {
 		w.timer.Reset(w.limit)
 		w.r.apply(e)

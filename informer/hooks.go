@@ -1,0 +1,136 @@
+package informer
+
+import (
+	"context"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Hooks are functions that an informer calls on events, for metrics and traces. All are optional, and cost nothing if they are
+// not set. Each must be safe for use by several goroutines at once and should return soon, because the list or the watch waits
+// for it.
+type Hooks struct {
+	// Run is called when the Run of an informer begins. ended, unless it is nil, is called before that Run returns.
+	Run func(ctx context.Context, r RunInfo) (ended func())
+	// List is called after each list, whether it is complete or has failed. It is not called for a list that the end of the
+	// informer interrupted.
+	List func(ctx context.Context, l ListInfo)
+	// Event is called with each event of a watch, before the cache has it.
+	Event func(ctx context.Context, e EventInfo)
+}
+
+// RunInfo describes an informer that runs.
+type RunInfo struct {
+	// Name is the informer's String.
+	Name string
+	// Resource is the resource that it follows.
+	Resource meta.GVR
+	// Status is the method of the informer.
+	Status func() Status
+	// Backlog returns how many changes the subscribers of the cache have not handled, and the age of the oldest.
+	Backlog func() (changes int, age time.Duration)
+}
+
+// ListInfo describes a list that has ended.
+type ListInfo struct {
+	// Resource and Namespace are what was listed; an empty Namespace stands for all, or for a cluster-wide resource.
+	Resource  meta.GVR
+	Namespace string
+	// Cause is the reason of the list, and Mode how it was read.
+	Cause Cause
+	Mode  Mode
+	// Objects is how many objects came.
+	Objects int
+	// Began is when the list began, and Duration how long it took.
+	Began    time.Time
+	Duration time.Duration
+	// Err is why the list is not complete, or nil.
+	Err error
+}
+
+// EventInfo describes an event of a watch.
+type EventInfo struct {
+	// Resource is the resource that is watched.
+	Resource meta.GVR
+	// Type is the type of the event, and Identity the object. A Bookmark has a resource version only.
+	Type     client.EventType
+	Identity meta.Identity
+	// Err is why the object does not decode, or nil.
+	Err error
+}
+
+type hooksKey struct{}
+
+// WithHooks returns a context in which the informers that run with it call the functions of h, as well as those of
+// Options.Hooks and of outer contexts. Shared informers run with the context of their Factory.
+func WithHooks(ctx context.Context, h Hooks) context.Context {
+	return context.WithValue(ctx, hooksKey{}, hooksOf(ctx).and(h))
+}
+
+func hooksOf(ctx context.Context) Hooks {
+	h, _ := ctx.Value(hooksKey{}).(Hooks)
+	return h
+}
+
+// and returns hooks that call the functions of h and then those of other.
+func (h Hooks) and(other Hooks) Hooks {
+	all := Hooks{Run: h.Run, List: both(h.List, other.List), Event: both(h.Event, other.Event)}
+	switch {
+	case h.Run == nil:
+		all.Run = other.Run
+	case other.Run != nil:
+		all.Run = func(ctx context.Context, r RunInfo) func() {
+			first, second := h.Run(ctx, r), other.Run(ctx, r)
+			return func() {
+				for _, ended := range []func(){second, first} {
+					if ended != nil {
+						ended()
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+func both[I any](first, second func(context.Context, I)) func(context.Context, I) {
+	switch {
+	case first == nil:
+		return second
+	case second == nil:
+		return first
+	}
+	return func(ctx context.Context, info I) {
+		first(ctx, info)
+		second(ctx, info)
+	}
+}
+
+// observers are the hooks of one Run, bound to its context; nil where there are none.
+type observers struct {
+	list  func(ListInfo)
+	event func(EventInfo)
+}
+
+// observe binds the hooks to a Run that begins, and returns what to call at its end.
+func (i *Informer[T]) observe(ctx context.Context) (ended func()) {
+	h := i.o.Hooks.and(hooksOf(ctx))
+	i.observers = observers{}
+	if h.List != nil {
+		i.observers.list = func(l ListInfo) { h.List(ctx, l) }
+	}
+	if h.Event != nil {
+		i.observers.event = func(e EventInfo) { h.Event(ctx, e) }
+	}
+	if h.Run != nil {
+		ended = h.Run(ctx, RunInfo{
+			Name: i.String(), Resource: i.source.GVR(), Status: i.Status, Backlog: i.store.Backlog,
+		})
+	}
+	if ended == nil {
+		return func() {}
+	}
+	return ended
+}

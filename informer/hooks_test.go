@@ -1,0 +1,97 @@
+package informer_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/informer"
+)
+
+func TestHooksSeeWhatAnInformerDoes(t *testing.T) {
+	bubble(t, func(r *rig) {
+		var said []string
+		var run informer.RunInfo
+		hooks := func(name string) informer.Hooks {
+			return informer.Hooks{
+				Run: func(_ context.Context, i informer.RunInfo) func() {
+					said, run = append(said, name+" runs "+i.Name), i
+					return func() { said = append(said, name+" has run") }
+				},
+				List: func(_ context.Context, l informer.ListInfo) {
+					failed := ""
+					if l.Err != nil {
+						failed = " failed"
+					}
+					said = append(said, fmt.Sprintf("%s lists %d %s in %q, %v %v in %v%s", name, l.Objects, l.Resource.Resource, l.Namespace, l.Cause, l.Mode, l.Duration, failed))
+				},
+				Event: func(_ context.Context, e informer.EventInfo) {
+					said = append(said, fmt.Sprintf("%s event %s %s", name, e.Type, e.Identity.Name))
+				},
+			}
+		}
+		refuse := true
+		r.server.Intercept(func(*http.Request) http.HandlerFunc {
+			if refuse {
+				return clienttest.TooManyRequests(time.Second)
+			}
+			return nil
+		})
+		release := make(chan struct{})
+		inf := informer.New(r.things, informer.Options{Namespace: "default", Mode: informer.Paged, Hooks: hooks("options"), OnError: func(error) {}})
+		inf.Subscribe(cache.HandlerFuncs[*Thing]{Add: func(*Thing) { <-release }})
+		ctx, stop := context.WithCancel(informer.WithHooks(informer.WithHooks(r.Context(), informer.Hooks{}), hooks("context")))
+		ended := make(chan error)
+		go func() { ended <- inf.Run(ctx) }()
+		r.pass(10 * time.Second)
+		want := []string{
+			"options runs informer of configmaps.v1", "context runs informer of configmaps.v1",
+			`options lists 0 configmaps in "default", Initial Paged in `, `context lists 0 configmaps in "default", Initial Paged in `,
+		}
+		for i, w := range want {
+			if !strings.HasPrefix(said[i], w) || i > 1 && !strings.HasSuffix(said[i], " failed") {
+				r.Errorf("said %q, want %q and more", said[i], w)
+			}
+		}
+		refuse, said = false, nil
+		r.pass(time.Minute)
+		r.put("a")
+		r.pass(time.Minute)
+		for i, w := range []string{`options lists 0 configmaps in "default", Initial Paged in 0s`, "", "options event ADDED a", "context event ADDED a"} {
+			if w != "" && (i >= len(said) || !strings.HasPrefix(said[i], w)) {
+				r.Fatalf("said %q, want %q at %d", said, w, i)
+			}
+		}
+		if s := run.Status(); s.Objects != 1 || run.Resource != things.GVR() {
+			r.Errorf("the status is %v", s)
+		}
+		if n, age := run.Backlog(); n != 1 || age != time.Minute {
+			r.Errorf("the backlog is %d, %v", n, age)
+		}
+		close(release)
+		r.server.Compact()
+		r.server.FailWatches(meta.Status{Code: http.StatusGone, Reason: "Expired"})
+		r.pass(time.Minute)
+		if !slices.Contains(said, `options lists 1 configmaps in "default", Expired Paged in 0s`) {
+			r.Errorf("said %q", said)
+		}
+		if n, age := run.Backlog(); n != 0 || age != 0 {
+			r.Errorf("the backlog is %d, %v", n, age)
+		}
+		said = nil
+		stop()
+		if err := <-ended; err != nil {
+			r.Error(err)
+		}
+		if want := []string{"context has run", "options has run"}; !slices.Equal(said, want) {
+			r.Errorf("said %q, want %q", said, want)
+		}
+	})
+}
