@@ -126,4 +126,7 @@ type runningError struct {
 	ended <-chan struct{} // closed when the other Run has ended
 }
 
+// Ended is for package controller, which also waits for a Run elsewhere.
+func (e *runningError) Ended() <-chan struct{} { return e.ended }
+
 func (e *runningError) Error() string { return fmt.Sprintf("run %v: it is running already", e.what) }

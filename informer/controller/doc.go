@@ -28,6 +28,8 @@
 //   - Only a reconcile without an error ends a row of failures.
 //   - Every error and every panic of a reconcile goes to Options.OnError, or else to a logger, and into [Status]. The
 //     failure of a source ends Run, which returns it.
+//   - In a program of several replicas, [Controller.RunLed] fills the queue before this one leads, and runs reconciles only
+//     while it does.
 //   - When ctx ends, no further reconcile starts; those in progress have Options.Grace to finish before their context ends
 //     too. Run returns when they and the sources have returned, and then nothing of the controller runs. Run waits for a
 //     reconcile that ignores its context, however long that takes.

@@ -36,18 +36,18 @@ func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K
 		}
 		return nil
 	}
-	if interrupted(work, err) {
-		c.record(timedOut, nil)
-		return err
-	}
 	failures := queue.Failures(key) + 1
-	switch terminal := isTerminal(err); {
-	case terminal: // for the queue, the key is done
+	if isTerminal(err) && !interrupted(work, err) { // for the queue, the key is done
 		c.settled(queue, key, c.log.GivenUp)
 		c.failed(timedOut, &ReconcileError{Controller: c.name, Key: key, Failures: failures, Err: err})
 		return nil
-	case failures == 1:
+	}
+	if failures == 1 {
 		c.failing.Add(1)
+	}
+	if interrupted(work, err) { // the queue counts it, and nobody else
+		c.record(timedOut, nil)
+		return err
 	}
 	c.failed(timedOut, &ReconcileError{Controller: c.name, Key: key, Failures: failures, Err: err})
 	return err

@@ -244,7 +244,7 @@ func TestWhatTheWorkersWaitForIsLogged(t *testing.T) {
 		l.has(t,
 			`5s controller \"c\": workers wait for sources`,
 			`20s "sources"="controller_test.keys; controller_test.excuse: the dog has eaten them"`,
-			`1m0s controller \"c\": workers start after 1m0s`)
+			`1m0s controller \"c\": sources have delivered after 1m0s`)
 	})
 }
 

@@ -4,7 +4,6 @@ package controller
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/bowline-go/bowline/workqueue"
@@ -18,6 +17,8 @@ const (
 	Idle State = iota
 	// Syncing means that sources have not delivered what existed at the start, and no worker runs yet.
 	Syncing
+	// Standby means that all sources have delivered, and [Controller.RunLed] waits to be called to work.
+	Standby
 	// Running means that the workers run.
 	Running
 	// Stopping means that Run waits for reconciles in progress and for sources.
@@ -28,7 +29,7 @@ const (
 
 // String returns the state in lower case.
 func (s State) String() string {
-	names := []string{"idle", "syncing", "running", "stopping", "stopped"}
+	names := []string{"idle", "syncing", "standby", "running", "stopping", "stopped"}
 	if s < 0 || int(s) >= len(names) {
 		return fmt.Sprintf("State(%d)", int(s))
 	}
@@ -41,7 +42,8 @@ type Status struct {
 	Name string
 	// State is the phase of its life.
 	State State
-	// Unsynced are the sources that the workers wait for, or have waited for in vain, and why they have not delivered.
+	// Unsynced are the sources that the workers wait for, or have waited for in vain, and why they have not delivered; and
+	// sources of [Controller.AddSource] that have not delivered yet, for which no worker waits.
 	Unsynced []Unsynced
 	// Reconciles is how many reconciles have ended, whatever their outcome, since the controller was made.
 	Reconciles int
@@ -115,12 +117,16 @@ func (s Status) String() string {
 // Status returns a snapshot of the controller's activity. It may be called at any time, also from a reconcile.
 func (c *Controller[K]) Status() Status {
 	c.mu.Lock()
-	s, queue, unsynced := c.status, c.queue, slices.Clone(c.unsynced)
-	c.mu.Unlock()
-	for i, waiting := range unsynced {
-		if waiting {
-			s.Unsynced = append(s.Unsynced, Unsynced{Source: nameOf(c.sources[i]), Err: whyUnsynced(c.sources[i])})
+	s, queue := c.status, c.queue
+	var unsynced []Source[K]
+	for _, f := range c.feeds {
+		if f.unsynced {
+			unsynced = append(unsynced, f.source)
 		}
+	}
+	c.mu.Unlock()
+	for _, source := range unsynced {
+		s.Unsynced = append(s.Unsynced, Unsynced{Source: nameOf(source), Err: whyUnsynced(source)})
 	}
 	if queue != nil {
 		s.Queue = queue.Stats()

@@ -1,0 +1,143 @@
+// The sources of a controller, and those of them that run.
+
+package controller
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/workqueue"
+)
+
+// feed is a source of a controller, and its state. Controller.mu guards all but source and needy.
+type feed[K comparable] struct {
+	source Source[K]
+	needy  []runner // what the controller has to run for it, none unless AddSource has added it
+	// unsynced says that it has been started, and has not delivered what existed then.
+	unsynced bool
+	// removed is for an added one that has been removed.
+	removed bool
+	// stop ends it, and returned is closed when it has returned. They are nil unless it runs.
+	stop     context.CancelFunc
+	returned chan struct{}
+	// needs run for an added one.
+	needs []*need
+	// changed is closed, and replaced, when unsynced, removed or stop change.
+	changed chan struct{}
+}
+
+func newFeed[K comparable](s Source[K]) *feed[K] {
+	return &feed[K]{source: s, changed: make(chan struct{})}
+}
+
+func (f *feed[K]) change() {
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+// intake is what feeds the queue in one run.
+type intake[K comparable] struct {
+	// start starts a feed. The caller holds Controller.mu.
+	start   func(f *feed[K])
+	sources sync.WaitGroup // added to with Controller.mu held, and only while this is the controller's intake
+	needs   needs
+	// all is closed when all feeds have delivered; then delivered is set. Controller.mu guards delivered.
+	all       chan struct{}
+	delivered bool
+}
+
+// startSources starts all sources. fail ends ctx if one of them fails.
+func (c *Controller[K]) startSources(ctx context.Context, queue *workqueue.Queue[K], fail context.CancelCauseFunc) *intake[K] {
+	in := &intake[K]{all: make(chan struct{})}
+	// The caches of added sources outlive ctx, as those that informer.Run runs do.
+	in.needs.start(context.WithoutCancel(ctx), fail)
+	in.start = func(f *feed[K]) {
+		ctx, stop := context.WithCancel(ctx)
+		f.unsynced, f.stop, f.returned = true, stop, make(chan struct{})
+		f.needs = in.needs.acquire(f.needy)
+		f.change()
+		returned := f.returned
+		in.sources.Go(func() {
+			defer close(returned)
+			defer stop()
+			c.feed(ctx, in, f, queue, fail)
+		})
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.intake = in
+	for _, f := range c.feeds {
+		in.start(f)
+	}
+	return in
+}
+
+// feed runs one source.
+func (c *Controller[K]) feed(ctx context.Context, in *intake[K], f *feed[K], queue *workqueue.Queue[K], fail context.CancelCauseFunc) {
+	exited := true
+	defer func() {
+		if exited { // or it panics, and the program ends
+			fail(fmt.Errorf("%s: %w", nameOf(f.source), errExited))
+		}
+	}()
+	err := c.runSource(ctx, f.source, queue.Add, func() { c.synced(in, f) })
+	switch {
+	case ctx.Err() != nil:
+	case err == nil:
+		c.synced(in, f) // a source that has returned delivers nothing more
+	default:
+		fail(fmt.Errorf("%s: %w", nameOf(f.source), err))
+	}
+	exited = false
+}
+
+func (c *Controller[K]) runSource(ctx context.Context, s Source[K], add func(K), synced func()) (err error) {
+	if !c.options.CrashOnPanic {
+		defer func() {
+			if value := recover(); value != nil {
+				err = &cache.PanicError{Value: value, Stack: debug.Stack()}
+			}
+		}()
+	}
+	return s.Run(ctx, add, synced)
+}
+
+// synced notes that a source has delivered.
+func (c *Controller[K]) synced(in *intake[K], f *feed[K]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f.unsynced && c.intake == in {
+		f.unsynced = false
+		f.change()
+		c.checkSynced()
+	}
+}
+
+// checkSynced tells the run if all sources have delivered. The caller holds mu.
+func (c *Controller[K]) checkSynced() {
+	in := c.intake
+	if in == nil || in.delivered || slices.ContainsFunc(c.feeds, func(f *feed[K]) bool { return f.unsynced }) {
+		return
+	}
+	in.delivered = true
+	close(in.all)
+}
+
+// stopSources waits for the sources of a run, whose context has ended, and then ends what runs for them.
+func (c *Controller[K]) stopSources(in *intake[K]) {
+	c.mu.Lock()
+	c.intake = nil // no source is started any more
+	c.mu.Unlock()
+	in.sources.Wait()
+	in.needs.end()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, f := range c.feeds {
+		f.stop, f.returned, f.needs = nil, nil, nil
+		f.change()
+	}
+}

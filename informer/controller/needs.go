@@ -1,0 +1,134 @@
+// What runs for the sources that come and go: their informers, each once.
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// withNeeds appends the runners that of needs, and those that they need, each once.
+func withNeeds(all []runner, of any) []runner {
+	n, ok := of.(needy)
+	if !ok {
+		return all
+	}
+	for _, r := range n.Runners() {
+		if r != nil && !has(all, r) {
+			all = withNeeds(append(all, r), r)
+		}
+	}
+	return all
+}
+
+// need is a runner that runs for added sources.
+type need struct {
+	runner   runner
+	sources  int // how many need it; guarded by needs.mu
+	stop     context.CancelFunc
+	returned chan struct{}
+}
+
+// needs are the runners that run for added sources.
+type needs struct {
+	run func(n *need) // set by start
+	all context.CancelFunc
+
+	mu    sync.Mutex // guards list
+	list  []*need
+	ended bool
+}
+
+// start sets how runners are run: until ctx ends, or needs.end is called.
+func (n *needs) start(ctx context.Context, fail context.CancelCauseFunc) {
+	ctx, n.all = context.WithCancel(ctx)
+	n.run = func(one *need) {
+		ctx, stop := context.WithCancel(ctx)
+		one.stop, one.returned = stop, make(chan struct{})
+		go func() { // needs.release or needs.end waits for it
+			defer close(one.returned)
+			defer stop()
+			err := fmt.Errorf("run %T: %w", one.runner, errExited) // stays if Run calls Goexit
+			defer func() {
+				if err != nil && ctx.Err() == nil {
+					fail(err)
+				}
+			}()
+			err = runOrWait(ctx, one.runner)
+		}()
+	}
+}
+
+// acquire notes that one more source needs rs, and runs those that do not run yet.
+func (n *needs) acquire(rs []runner) []*need {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var all []*need
+	for _, r := range rs {
+		i := slices.IndexFunc(n.list, func(other *need) bool { return has([]runner{other.runner}, r) })
+		if i < 0 {
+			i = len(n.list)
+			n.list = append(n.list, &need{runner: r})
+			n.run(n.list[i])
+		}
+		n.list[i].sources++
+		all = append(all, n.list[i])
+	}
+	return all
+}
+
+// release notes that one source less needs these, and ends those that no other source needs.
+func (n *needs) release(some []*need) {
+	n.mu.Lock()
+	var idle []*need
+	for _, one := range some {
+		if one.sources--; one.sources == 0 {
+			idle = append(idle, one)
+			n.list = slices.DeleteFunc(n.list, func(other *need) bool { return other == one })
+		}
+	}
+	n.mu.Unlock()
+	for _, one := range idle {
+		one.stop()
+	}
+	for _, one := range idle {
+		<-one.returned
+	}
+}
+
+// end ends all of them.
+func (n *needs) end() {
+	n.all()
+	n.mu.Lock()
+	list := n.list
+	n.list = nil
+	n.mu.Unlock()
+	for _, one := range list {
+		<-one.returned
+	}
+}
+
+// runOrWait runs r, or waits while another Run of it goes on, until ctx ends.
+func runOrWait(ctx context.Context, r runner) error {
+	for {
+		err := r.Run(ctx)
+		var elsewhere interface {
+			error
+			Ended() <-chan struct{} // closed when the other Run has ended
+		}
+		if !errors.As(err, &elsewhere) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-elsewhere.Ended():
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
+}

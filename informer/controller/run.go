@@ -1,0 +1,98 @@
+// A run: the sources start first, the workers start when all sources have delivered and the process leads, and the run
+// waits for all of them.
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Run runs the sources until ctx ends; then it returns nil. It starts the workers once all sources have delivered what
+// existed at the start. It returns an error at once if an argument of New is invalid or another Run of this controller is
+// in progress. It returns an error later if a source fails, or if the sources have not delivered within
+// Options.SyncTimeout. However it ends, everything that it started has returned. Run may then be called again; it starts
+// from the beginning.
+func (c *Controller[K]) Run(ctx context.Context) error {
+	return c.RunLed(ctx, func(ctx context.Context, work func(ctx context.Context) error) error { return work(ctx) })
+}
+
+// RunLed is Run for a program that runs in several replicas, of which one at a time works. The sources run, and fill the
+// queue, before this replica leads, so that its workers start at once when it does: RunLed calls lead once all sources have
+// delivered, and the workers run only while lead calls work. Package client/leader has the election:
+//
+//	err := ctl.RunLed(ctx, func(ctx context.Context, work func(context.Context) error) error {
+//		return elector.Run(ctx, work)
+//	})
+//
+// The contexts of reconciles have the values of the context that lead passes to work, and end with it. work returns when
+// the reconciles in progress have returned: nil if its context or ctx has ended, and otherwise the error of the controller.
+// If ctx has ended, the reconciles in progress have Options.Grace; if only the context of work has ended, this replica no
+// longer leads, and their contexts end at once. work may be called again, but not while another call of it is in progress.
+//
+// The context of lead ends when ctx ends or a source fails, and lead must return then. When it returns, RunLed ends the
+// sources, and returns the error of the source, or else that of lead. When ctx has ended, RunLed returns nil, unless lead
+// returns an error other than that of ctx.
+func (c *Controller[K]) RunLed(
+	ctx context.Context, lead func(ctx context.Context, work func(ctx context.Context) error) error,
+) error {
+	err := c.validate()
+	if err == nil && lead == nil {
+		err = errors.New("controller.RunLed: lead must not be nil")
+	}
+	if err == nil {
+		err = c.run(ctx, lead)
+	}
+	if err != nil {
+		return fmt.Errorf("run controller %q: %w", c.name, err)
+	}
+	return nil
+}
+
+func (c *Controller[K]) run(
+	outer context.Context, lead func(ctx context.Context, work func(ctx context.Context) error) error,
+) error {
+	queue, err := c.begin()
+	if err != nil {
+		return err
+	}
+	defer c.setState(Stopped)
+	c.log.Start(outer)
+	defer c.log.Stop()
+	// ctx ends the sources and the workers; outer, a failure, or the end of lead ends ctx.
+	ctx, fail := context.WithCancelCause(outer)
+	sources := c.startSources(ctx, queue, fail)
+	defer func() { // also if lead panics
+		fail(nil)
+		c.setState(Stopping)
+		c.stopSources(sources)
+		c.log.Logger().V(1).Info("stopped", "controller", c.name)
+	}()
+	if !c.waitSynced(ctx, sources.all, fail) {
+		return failure(ctx, outer)
+	}
+
+	c.setState(Standby)
+	s := &shift[K]{c: c, queue: queue}
+	defer s.end(fail)
+	err = lead(ctx, func(leading context.Context) error { return s.work(ctx, outer, leading) })
+	if outer.Err() == nil {
+		if failed := failure(ctx, outer); failed != nil {
+			return failed
+		}
+		return err
+	}
+	if errors.Is(err, outer.Err()) || errors.Is(err, context.Cause(outer)) {
+		return nil
+	}
+	return err
+}
+
+// failure returns why a controller has ended ctx; nil if it has not, or if outer, which ctx comes from, has ended.
+func failure(ctx, outer context.Context) error {
+	if outer.Err() != nil {
+		return nil
+	}
+	return context.Cause(ctx)
+}
