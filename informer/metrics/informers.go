@@ -1,0 +1,180 @@
+package metrics
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/bowline-go/bowline/informer"
+)
+
+// informers has the metrics of informers. Most are read from their Status when somebody collects them.
+type informers struct {
+	group
+	lists    *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+
+	mu      sync.Mutex // guards the rest
+	next    int
+	running map[int]informer.RunInfo
+	// ended has the counts of the runs that have ended, by resource: a counter must not go down.
+	ended map[string]*counts
+}
+
+// counts are the counters of one resource.
+type counts struct {
+	events  int
+	relists map[informer.Cause]int
+}
+
+func (c *counts) add(s informer.Status, sign int) {
+	c.events += sign * s.Events
+	for cause, n := range s.Relists {
+		c.relists[cause] += sign * n
+	}
+}
+
+var (
+	objectsDesc     = describe("objects", "Objects in the caches.", "resource")
+	syncedDesc      = describe("synced", "1 if each cache holds a complete list, else 0.", "resource")
+	eventsDesc      = describe("events_total", "Events that have been applied to the caches.", "resource")
+	relistsDesc     = describe("relists_total", "Complete lists after the first one, by cause.", "resource", "cause")
+	eventAgeDesc    = describe("event_age_seconds", "Time since something last came from the server.", "resource")
+	undecodableDesc = describe("undecodable_objects", "Objects that do not decode at present.", "resource")
+	backlogDesc     = describe("backlog", "Changes that handlers have not handled.", "resource")
+	backlogAgeDesc  = describe("backlog_age_seconds", "Age of the oldest change that a handler has not handled.", "resource")
+)
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("bowline_informer_"+name, help, labels, nil)
+}
+
+func newInformers() *informers {
+	i := &informers{
+		lists: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "bowline_informer_lists_total",
+			Help: "Lists, by resource, cause and result.",
+		}, []string{"resource", "cause", "result"}),
+		duration: histogram("bowline_informer_list_duration_seconds", "Duration of complete lists, in seconds.",
+			[]float64{0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120}, "resource"),
+		running: make(map[int]informer.RunInfo),
+		ended:   make(map[string]*counts),
+	}
+	i.group = group{i.lists, i.duration}
+	return i
+}
+
+func (i *informers) hooks() informer.Hooks {
+	return informer.Hooks{
+		Run: func(_ context.Context, r informer.RunInfo) func() {
+			before := r.Status() // of earlier runs
+			i.mu.Lock()
+			defer i.mu.Unlock()
+			id := i.next
+			i.next++
+			i.running[id] = r
+			i.past(r).add(before, -1)
+			return func() {
+				after := r.Status()
+				i.mu.Lock()
+				defer i.mu.Unlock()
+				delete(i.running, id)
+				i.past(r).add(after, 1)
+			}
+		},
+		List: func(_ context.Context, l informer.ListInfo) {
+			result := "success"
+			if l.Err != nil {
+				result = "error"
+			}
+			i.lists.WithLabelValues(l.Resource.String(), string(l.Cause), result).Inc()
+			if l.Err == nil {
+				i.duration.WithLabelValues(l.Resource.String()).Observe(l.Duration.Seconds())
+			}
+		},
+	}
+}
+
+// past returns the counts of runs that have ended, of the informer's resource. The caller holds mu.
+func (i *informers) past(r informer.RunInfo) *counts {
+	name := r.Resource.String()
+	if i.ended[name] == nil {
+		i.ended[name] = &counts{relists: make(map[informer.Cause]int)}
+	}
+	return i.ended[name]
+}
+
+// Describe implements prometheus.Collector.
+func (i *informers) Describe(to chan<- *prometheus.Desc) {
+	i.group.Describe(to)
+	for _, d := range []*prometheus.Desc{
+		objectsDesc, syncedDesc, eventsDesc, relistsDesc, eventAgeDesc, undecodableDesc, backlogDesc, backlogAgeDesc,
+	} {
+		to <- d
+	}
+}
+
+// gauges are the present values of one resource.
+type gauges struct {
+	objects, undecodable, backlog int
+	unsynced, events              bool
+	eventAge, backlogAge          time.Duration
+}
+
+// Collect implements prometheus.Collector.
+func (i *informers) Collect(to chan<- prometheus.Metric) {
+	i.group.Collect(to)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	now := make(map[string]*gauges)
+	totals := make(map[string]*counts)
+	for name, past := range i.ended {
+		totals[name] = &counts{relists: make(map[informer.Cause]int)}
+		totals[name].add(informer.Status{Events: past.events, Relists: past.relists}, 1)
+	}
+	for _, r := range i.running {
+		name, s := r.Resource.String(), r.Status()
+		if now[name] == nil {
+			now[name] = new(gauges)
+		}
+		now[name].add(s)
+		changes, age := r.Backlog()
+		now[name].backlog += changes
+		now[name].backlogAge = max(now[name].backlogAge, age)
+		totals[name].add(s, 1)
+	}
+	send := func(d *prometheus.Desc, kind prometheus.ValueType, v float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, kind, v, labels...)
+	}
+	for name, g := range now {
+		synced := 1.0
+		if g.unsynced {
+			synced = 0
+		}
+		send(objectsDesc, prometheus.GaugeValue, float64(g.objects), name)
+		send(syncedDesc, prometheus.GaugeValue, synced, name)
+		send(undecodableDesc, prometheus.GaugeValue, float64(g.undecodable), name)
+		send(backlogDesc, prometheus.GaugeValue, float64(g.backlog), name)
+		send(backlogAgeDesc, prometheus.GaugeValue, g.backlogAge.Seconds(), name)
+		if g.events {
+			send(eventAgeDesc, prometheus.GaugeValue, g.eventAge.Seconds(), name)
+		}
+	}
+	for name, c := range totals {
+		send(eventsDesc, prometheus.CounterValue, float64(c.events), name)
+		for cause, n := range c.relists {
+			send(relistsDesc, prometheus.CounterValue, float64(n), name, string(cause))
+		}
+	}
+}
+
+func (g *gauges) add(s informer.Status) {
+	g.objects += s.Objects
+	g.undecodable += len(s.Undecodable)
+	g.unsynced = g.unsynced || !s.Synced
+	if !s.LastEvent.IsZero() {
+		g.events, g.eventAge = true, max(g.eventAge, time.Since(s.LastEvent))
+	}
+}

@@ -1,0 +1,40 @@
+package metrics
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/informer"
+)
+
+// Context registers the metrics with r and returns a context. Everything of Bowline that runs with that context, or with one
+// derived from it, is measured. It returns an error if r has such metrics already: call Context once for each registry.
+func Context(ctx context.Context, r prometheus.Registerer) (context.Context, error) {
+	requests, informers := newRequests(), newInformers()
+	for _, c := range []prometheus.Collector{requests, informers} {
+		if err := r.Register(c); err != nil {
+			return nil, fmt.Errorf("register metrics: %w", err)
+		}
+	}
+	ctx = client.WithHooks(ctx, requests.hooks())
+	ctx = informer.WithHooks(ctx, informers.hooks())
+	return ctx, nil
+}
+
+// group is several collectors as one.
+type group []prometheus.Collector
+
+func (g group) Describe(to chan<- *prometheus.Desc) {
+	for _, c := range g {
+		c.Describe(to)
+	}
+}
+
+func (g group) Collect(to chan<- prometheus.Metric) {
+	for _, c := range g {
+		c.Collect(to)
+	}
+}

@@ -1,0 +1,211 @@
+package metrics_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/informer/metrics"
+)
+
+type configMap struct {
+	meta.ObjectMeta `json:"metadata"`
+	Data            map[string]string `json:"data,omitempty"`
+}
+
+var configMaps = client.Type[*configMap]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
+
+// world is a server, a client of it, and a registry.
+type world struct {
+	*testing.T
+	server   *clienttest.Server
+	client   *client.Client
+	registry *prometheus.Registry
+	ctx      context.Context
+}
+
+func bubble(t *testing.T, f func(w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		server := clienttest.Start(t, clienttest.Options{})
+		c, err := client.New(server.Config())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		registry := prometheus.NewPedanticRegistry()
+		ctx, err := metrics.Context(t.Context(), registry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(&world{T: t, server: server, client: c, registry: registry, ctx: ctx})
+	})
+}
+
+// value returns the value of a series, such as `name{a="b"}`, with its labels in order; of a histogram, the number of
+// observations.
+func (w *world) value(series string) (float64, bool) {
+	w.Helper()
+	families, err := w.registry.Gather()
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			var labels []string
+			for _, l := range m.GetLabel() {
+				if l.GetName() != "host" {
+					labels = append(labels, fmt.Sprintf("%s=%q", l.GetName(), l.GetValue()))
+				}
+			}
+			if f.GetName()+"{"+strings.Join(labels, ",")+"}" != series {
+				continue
+			}
+			switch f.GetType() {
+			case dto.MetricType_COUNTER:
+				return m.GetCounter().GetValue(), true
+			case dto.MetricType_GAUGE:
+				return m.GetGauge().GetValue(), true
+			case dto.MetricType_HISTOGRAM:
+				return float64(m.GetHistogram().GetSampleCount()), true
+			}
+		}
+	}
+	return 0, false
+}
+
+// has fails unless each series has its value.
+func (w *world) has(want map[string]float64) {
+	w.Helper()
+	for series, v := range want {
+		if got, found := w.value(series); !found || got != v {
+			w.Errorf("%s is %v (%v), want %v", series, got, found, v)
+		}
+	}
+}
+
+func TestMetricsOfRequests(t *testing.T) {
+	bubble(t, func(w *world) {
+		r := client.For(w.client, configMaps)
+		fails := 2
+		w.server.Intercept(func(*http.Request) http.HandlerFunc {
+			switch fails--; {
+			case fails == 1:
+				return clienttest.TooManyRequests(time.Second)
+			case fails == -1:
+				return clienttest.Raw("nonsense\r\n\r\n")
+			}
+			return nil
+		})
+		if _, err := r.List(w.ctx, client.ListOptions{}); err != nil {
+			w.Fatal(err)
+		}
+		if _, err := r.Get(w.ctx, meta.Key{Namespace: "default", Name: "a"}); err == nil {
+			w.Fatal("nonsense is an object")
+		}
+		if _, err := r.Create(w.ctx, &configMap{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}); err != nil {
+			w.Fatal(err)
+		}
+		if _, err := r.List(w.Context(), client.ListOptions{}); err != nil { // not with the context
+			w.Fatal(err)
+		}
+		w.has(map[string]float64{
+			`rest_client_requests_total{code="429",method="GET"}`:      1,
+			`rest_client_requests_total{code="<error>",method="GET"}`:  1,
+			`rest_client_requests_total{code="200",method="GET"}`:      1,
+			`rest_client_requests_total{code="201",method="POST"}`:     1,
+			`rest_client_request_duration_seconds{verb="GET"}`:         3,
+			`rest_client_rate_limiter_duration_seconds{verb="POST"}`:   1,
+			`rest_client_request_retries_total{code="429",verb="GET"}`: 1,
+		})
+	})
+}
+
+func TestMetricsOfInformers(t *testing.T) {
+	bubble(t, func(w *world) {
+		r := client.For(w.client, configMaps)
+		create := func(name string) {
+			w.Helper()
+			if _, err := r.Create(w.Context(), &configMap{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: name}}); err != nil {
+				w.Fatal(err)
+			}
+		}
+		create("a")
+		inf := informer.New(r, informer.Options{Namespace: "default", OnError: func(error) {}})
+		release := make(chan struct{})
+		slow := informer.New(r, informer.Options{Namespace: "kube-system"})
+		slow.Subscribe(cache.HandlerFuncs[*configMap]{Add: func(*configMap) { <-release }})
+		ctx, stop := context.WithCancel(w.ctx)
+		ended := make(chan error)
+		go func() { ended <- informer.Run(ctx, inf, slow) }()
+		synctest.Wait()
+		create("b")
+		synctest.Wait()
+		if _, err := r.Create(w.Context(), &configMap{ObjectMeta: meta.ObjectMeta{Namespace: "kube-system", Name: "x"}}); err != nil {
+			w.Fatal(err)
+		}
+		<-time.After(10 * time.Second)
+		w.has(map[string]float64{
+			`bowline_informer_objects{resource="configmaps.v1"}`:                                      3,
+			`bowline_informer_synced{resource="configmaps.v1"}`:                                       1,
+			`bowline_informer_events_total{resource="configmaps.v1"}`:                                 2,
+			`bowline_informer_lists_total{cause="Initial",resource="configmaps.v1",result="success"}`: 2,
+			`bowline_informer_list_duration_seconds{resource="configmaps.v1"}`:                        2,
+			`bowline_informer_event_age_seconds{resource="configmaps.v1"}`:                            10,
+			`bowline_informer_undecodable_objects{resource="configmaps.v1"}`:                          0,
+			`bowline_informer_backlog{resource="configmaps.v1"}`:                                      1,
+			`bowline_informer_backlog_age_seconds{resource="configmaps.v1"}`:                          10,
+		})
+		close(release)
+		w.server.FailWatches(meta.Status{Code: http.StatusGone, Reason: "Expired"})
+		<-time.After(time.Minute)
+		w.has(map[string]float64{
+			`bowline_informer_relists_total{cause="Expired",resource="configmaps.v1"}`: 2,
+			`bowline_informer_backlog{resource="configmaps.v1"}`:                       0,
+		})
+		stop()
+		if err := <-ended; err != nil {
+			w.Error(err)
+		}
+		// Counters do not go down when informers end, and begin again where they were.
+		counters := map[string]float64{
+			`bowline_informer_events_total{resource="configmaps.v1"}`:                  2,
+			`bowline_informer_relists_total{cause="Expired",resource="configmaps.v1"}`: 2,
+		}
+		w.has(counters)
+		if _, found := w.value(`bowline_informer_objects{resource="configmaps.v1"}`); found {
+			w.Error("there are objects of informers that do not run")
+		}
+		ctx, stop = context.WithCancel(w.ctx)
+		go func() { ended <- informer.Run(ctx, inf) }()
+		synctest.Wait()
+		w.has(counters)
+		stop()
+		if err := <-ended; err != nil {
+			w.Error(err)
+		}
+		w.has(counters)
+	})
+}
+
+func TestASecondCallOnARegistryIsAnError(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	if _, err := metrics.Context(t.Context(), registry); err != nil {
+		t.Fatal(err)
+	}
+	if ctx, err := metrics.Context(t.Context(), registry); err == nil || ctx != nil || !strings.HasPrefix(err.Error(), "register metrics: ") {
+		t.Errorf("got %v, %v", ctx, err)
+	}
+}
