@@ -1,0 +1,14 @@
+// Package tracing makes OpenTelemetry spans of a program that uses Bowline. It is a module of its own, so that a program without
+// it links nothing of OpenTelemetry.
+//
+//	ctx = tracing.Context(ctx, otel.GetTracerProvider())
+//
+// traces everything that runs with the context that it returns. These are the spans:
+//
+//	get pods, update pods, ...    a call of a client, with all its attempts (an event for each); a child of the span of its context
+//	initial list pods, relist pods    a list of an informer
+//	event pods                    an event of a watch, when it arrives
+//	reconcile NAME                a reconcile, linked to the events that named its key; its writes are its children
+//
+// So one can go from an event on the watch to the reconciles that it caused, and from those to what they wrote.
+package tracing

@@ -1,0 +1,134 @@
+package tracing_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/informer/tracing"
+)
+
+type configMap struct {
+	meta.ObjectMeta `json:"metadata"`
+	Data            map[string]string `json:"data,omitempty"`
+}
+
+var configMaps = client.Type[*configMap]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
+
+// world is a server, a client of it, and the spans that have ended.
+type world struct {
+	*testing.T
+	server *clienttest.Server
+	maps   client.Resource[*configMap]
+	spans  *tracetest.InMemoryExporter
+	tracer *sdk.TracerProvider
+	ctx    context.Context
+}
+
+func bubble(t *testing.T, f func(w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		server := clienttest.Start(t, clienttest.Options{})
+		c, err := client.New(server.Config())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		spans := tracetest.NewInMemoryExporter()
+		p := sdk.NewTracerProvider(sdk.WithSyncer(spans))
+		f(&world{T: t, server: server, maps: client.For(c, configMaps), spans: spans, tracer: p, ctx: tracing.Context(t.Context(), p)})
+	})
+}
+
+// named returns the spans of a name that have ended.
+func (w *world) named(name string) (all []tracetest.SpanStub) {
+	for _, s := range w.spans.GetSpans() {
+		if s.Name == name {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// describe lists a span's attributes and events.
+func describe(s tracetest.SpanStub) string {
+	var parts []string
+	for _, a := range s.Attributes {
+		parts = append(parts, fmt.Sprintf("%s=%s", a.Key, a.Value.Emit()))
+	}
+	for _, e := range s.Events {
+		parts = append(parts, e.Name)
+	}
+	return strings.Join(parts, " ")
+}
+
+func TestACallIsASpanWithItsAttempts(t *testing.T) {
+	bubble(t, func(w *world) {
+		fails := 1
+		w.server.Intercept(func(*http.Request) http.HandlerFunc {
+			if fails--; fails == 0 {
+				return clienttest.TooManyRequests(time.Second)
+			}
+			return nil
+		})
+		ctx, parent := w.tracer.Tracer("test").Start(w.ctx, "parent")
+		_, err := w.maps.Get(ctx, meta.Key{Namespace: "default", Name: "a"})
+		parent.End()
+		spans := w.named("get configmaps")
+		if err == nil || len(spans) != 1 {
+			w.Fatalf("%v, and %d spans", err, len(spans))
+		}
+		s := spans[0]
+		if got := describe(s); !strings.HasPrefix(got, "k8s.resource=configmaps.v1 k8s.namespace.name=default k8s.object.name=a http.request.method=GET server.address=") ||
+			!strings.HasSuffix(got, " attempt retry attempt exception") {
+			w.Errorf("the span is %s", got)
+		}
+		if s.Parent.SpanID() != parent.SpanContext().SpanID() || s.Status.Description != err.Error() || s.EndTime.Sub(s.StartTime) < time.Second {
+			w.Errorf("the span is %+v", s)
+		}
+	})
+}
+
+func TestListsAndEventsAreSpans(t *testing.T) {
+	bubble(t, func(w *world) {
+		ctx, stop := context.WithCancel(w.ctx)
+		inf := informer.New(w.maps, informer.Options{Namespace: "default"})
+		ended := make(chan error)
+		go func() { ended <- inf.Run(ctx) }()
+		synctest.Wait()
+		made, err := w.maps.Create(w.Context(), &configMap{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}})
+		if err != nil {
+			w.Fatal(err)
+		}
+		<-time.After(time.Hour) // bookmarks are not traced
+		stop()
+		if err := <-ended; err != nil {
+			w.Error(err)
+		}
+		if spans := w.named("initial list configmaps"); len(spans) != 1 || !strings.Contains(describe(spans[0]), "cause=Initial mode=Streaming objects=0") {
+			w.Errorf("the lists are %v", spans)
+		}
+		events := w.named("event configmaps")
+		if len(events) != 1 || events[0].Parent.IsValid() {
+			w.Fatalf("the events are %v", events)
+		}
+		if got := describe(events[0]); !strings.Contains(got, "k8s.object.name=a type=ADDED k8s.object.uid="+made.UID+" k8s.object.resource_version="+made.ResourceVersion) {
+			w.Errorf("the event is %s", got)
+		}
+		if !slices.ContainsFunc(w.spans.GetSpans(), func(s tracetest.SpanStub) bool { return s.Name == "watch configmaps" }) {
+			w.Error("no request of the informer is a span")
+		}
+	})
+}
