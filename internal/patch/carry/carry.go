@@ -1,5 +1,5 @@
-// Package carry carries a change of one document over to another, which has more in it. Its [Pairer] finds out which element of a list
-// was which of another.
+// Package carry makes the change between two documents in another one, which has more members. Its [Pairer] matches the
+// elements of two versions of a list.
 package carry
 
 import (
@@ -11,14 +11,14 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// Change makes to live the change that leads from before to after, and returns the result. before is what a program saw of
-// live, and after what it made of it; both may lack what the program has no field for. Whatever live has that neither of
-// them names survives.
+// Change makes the change from before to after in live, and returns the result. before is the part of live that a program saw,
+// and after is what the program made of it. Both may lack fields that the program's type does not have. Members of live that
+// neither of them names stay.
 //
-// Members that after no longer has are removed. An element of a list is the one that it was before if it is unchanged, or
-// else has the same name (its member "name", or where it has none "key", or else "type"), or else, among elements without
-// one in a list that kept its length, stands at the same place; what live has of it survives. Any other element is written
-// as after has it. Members stay where they are in live, and new ones follow them. It is an error if one of the documents is not
+// Change removes members that after no longer has. An element of after is the same as one of before if it is unchanged; or else
+// if both have the same name (the member "name", or else "key", or else "type"); or else, if neither has a name and the list
+// kept its length, if both have the same index. The other members that it has in live then stay. Any other element is written
+// as after has it. Members stay in their place in live, and new ones follow them. It is an error if one of the documents is not
 // a JSON object.
 func Change(live, before, after []byte) ([]byte, error) {
 	var docs [3]tree.Node
@@ -46,13 +46,13 @@ func Change(live, before, after []byte) ([]byte, error) {
 	return out, nil
 }
 
-// carrier carries a change. It goes through before and after once.
+// carrier makes one change. It goes through before and after once.
 type carrier struct{ *Pairer }
 
 func newCarrier() *carrier { return &carrier{NewPairer()} }
 
-// carry changes live, or returns what is to replace it. What is not replaced stays, also if it is not there at all, as nil: a
-// program often writes the zero value of what it has not read. Objects are looked at once, however deep they are.
+// carry changes live, or returns its replacement. A value that is not replaced stays, also if it is absent, which is nil: a
+// program often writes the zero value of a field that it has not read. Each object is looked at once, however deep it is.
 func (c *carrier) carry(live, before, after *tree.Node) (_ tree.Node, replaced bool) {
 	if c.run.Unchanged(before, after) {
 		return tree.Node{}, false
@@ -73,10 +73,10 @@ func (c *carrier) carry(live, before, after *tree.Node) (_ tree.Node, replaced b
 	return after.Written(), !c.prints.alike(before, after)
 }
 
-// ascendInStep reports whether two objects have the same members in the order of their names, as an encoded map has.
+// ascendInStep reports whether two objects have the same members, sorted by name, as an encoded map does.
 func ascendInStep(a, b *tree.Node) bool {
 	if a.Branch != nil || b.Branch != nil {
-		return false // they have been opened already
+		return false // they are already open
 	}
 	last := []byte(nil)
 	for x, y := a.Parts(), b.Parts(); ; {
@@ -98,8 +98,8 @@ func ascendInStep(a, b *tree.Node) bool {
 	}
 }
 
-// inStep is members for objects that ascend in step. These are not opened: a map of many short members takes several times its
-// size then.
+// inStep is members for objects that ascend in step. It does not open them, because an open map of many short members takes
+// several times its size.
 func (c *carrier) inStep(live, before, after *tree.Node) {
 	var was, is tree.Node // one for all members: both are on the heap
 	x, y := before.Parts(), after.Parts()
@@ -153,13 +153,13 @@ func (c *carrier) members(live, before, after *tree.Branch) {
 	}
 }
 
-// list makes a list of after's elements, each with what live has of the element of before that it was.
+// list makes a list of after's elements. An element that was in before keeps its other members in live.
 func (c *carrier) list(live, before, after []tree.Node) (_ tree.Node, replaced bool) {
 	out := make([]tree.Node, len(after))
 	replaced = len(before) != len(after)
 	run := c.run
 	p := c.pair(before, after)
-	c.run = run // which knows of what lies in these elements
+	c.run = run // which knows the texts within these elements
 	for i, j := range p.from {
 		if j < 0 {
 			out[i], replaced = after[i].Written(), true
@@ -178,7 +178,7 @@ func (c *carrier) list(live, before, after []tree.Node) (_ tree.Node, replaced b
 	return tree.ListOf(out), replaced
 }
 
-// pair says of each element of after which element of before it was.
+// pair finds, for each element of after, the same element of before.
 func (c *carrier) pair(before, after []tree.Node) *pairing {
 	p := c.pairing(before, after)
 	p.name, p.inOrder = nameOf, len(before) == len(after)

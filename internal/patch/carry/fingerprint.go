@@ -7,15 +7,15 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// fingerprints tells values that differ apart without going through them again. The fingerprint of a value is made from those
-// of its parts, and kept: whatever is asked about the values of a source, each is looked at once, however deep it lies.
+// fingerprints distinguishes values without reading them again. The fingerprint of a value is computed from those of its parts,
+// and kept, so each value of a source is read once, however deep it is.
 //
-// Values that are alike have the same fingerprint, whatever the order of members and the spelling of strings. Values that have the
-// same are alike, but for chance.
+// Values that are alike have the same fingerprint, whatever the order of members and the spelling of strings. Values with the
+// same fingerprint are alike, except by chance.
 type fingerprints struct {
 	seed   maphash.Seed
 	known  map[*tree.Branch]uint64
-	looked int // how many values were gone through; a test counts them
+	looked int // how many values were read; for a test
 }
 
 func newFingerprints() *fingerprints {
@@ -75,10 +75,10 @@ func (f *fingerprints) pair(kind byte, a, b uint64) uint64 {
 	return maphash.Bytes(f.seed, both[:])
 }
 
-// alike is what tree.Alike tells of two values.
+// alike returns what tree.Alike returns for two values.
 func (f *fingerprints) alike(a, b *tree.Node) bool { return f.of(a) == f.of(b) && tree.Alike(a, b) }
 
-// same is alike but for chance, for values that are compared with many others.
+// same is alike except by chance, for values that are compared with many others.
 func (f *fingerprints) same(a, b *tree.Node) bool {
 	if kind := a.Kind(); kind != b.Kind() {
 		return false

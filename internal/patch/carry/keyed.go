@@ -2,17 +2,17 @@ package carry
 
 import "iter"
 
-// keyed finds the elements of a list by a key, in their order, and lets them be taken out. Each step costs the same however
-// many elements have one key.
+// keyed finds the elements of a list by a key, in their order, and can remove elements. The cost of a step does not depend on
+// how many elements have one key.
 type keyed struct {
 	keys  []string // of each element
 	first map[string]int
-	after []int // for each element, the next one of its key; -1 behind the last
-	ahead []int // for each element, the one of its key before it; -1 ahead of the first
+	after []int // for each element, the next one with its key; -1 after the last
+	ahead []int // for each element, the previous one with its key; -1 before the first
 	there []bool
 }
 
-// keyElements makes a keyed of the elements from 0 to n for which key reports that they have one.
+// keyElements returns a keyed of those elements from 0 to n that have a key.
 func keyElements(n int, key func(i int) (string, bool)) *keyed {
 	k := &keyed{keys: make([]string, n), first: make(map[string]int), after: make([]int, n), ahead: make([]int, n), there: make([]bool, n)}
 	for i := n - 1; i >= 0; i-- {
@@ -28,8 +28,8 @@ func keyElements(n int, key func(i int) (string, bool)) *keyed {
 	return k
 }
 
-// of yields the elements of a key that have not been taken, in their order. The element that is yielded may be taken, if the
-// loop ends with it.
+// of yields the elements of a key that have not been taken, in order. The loop may take the element that it has, if it ends
+// then.
 func (k *keyed) of(key string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		i, ok := k.first[key]
@@ -44,7 +44,7 @@ func (k *keyed) has(i int, key string) bool {
 	return i < len(k.there) && k.there[i] && k.keys[i] == key
 }
 
-// take takes out an element that has not been taken.
+// take removes an element that has not been taken.
 func (k *keyed) take(i int) {
 	k.there[i] = false
 	before, next := k.ahead[i], k.after[i]

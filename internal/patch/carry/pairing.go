@@ -6,19 +6,20 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// Pairer finds out which element of a list was which of another. It looks at each value once: fingerprints tell which elements are
-// the same, and run which texts are.
+// Pairer matches the elements of two versions of a list. It looks at each value once: fingerprints know which elements are the
+// same, and run knows which texts are.
 type Pairer struct {
 	run        tree.TextRun
 	prints     *fingerprints
-	candidates int // elements of one name that were compared; a test counts them
+	candidates int // elements with one name that were compared; for a test
 }
 
 // NewPairer returns a pairer for the values of some documents, which must not change.
 func NewPairer() *Pairer { return &Pairer{prints: newFingerprints()} }
 
-// ByKey says of each element of after which of before it was, or -1: of those with its key, which is empty where an element has none,
-// the one that is alike, or else the one that has most in common.
+// ByKey returns, for each element of after, the index of the same element of before, or -1. Only elements with the same key
+// match; an element without a key has none. If several have the key, it is the one that is alike, or else the one that has most
+// in common.
 func (r *Pairer) ByKey(before, after []tree.Node, key func(*tree.Node) string) []int {
 	p := r.pairing(before, after)
 	p.name = key
@@ -39,20 +40,20 @@ func (r *Pairer) pairing(before, after []tree.Node) *pairing {
 	return p
 }
 
-// pairing is a pair that is being made.
+// pairing is the state of matching two lists.
 type pairing struct {
 	*Pairer
 	before, after []tree.Node
 	name          func(*tree.Node) string // of an element; empty if it has none
-	inOrder       bool                    // of elements of one name those at the same place are taken
-	from          []int                   // for each element of after, which one of before it was; -1 if none
-	same          []bool                  // of after, that are unchanged
-	used          []bool                  // of before, that are in from
+	inOrder       bool                    // among elements with one name, those at the same place match
+	from          []int                   // for each element of after, the index of the same element of before, or -1
+	same          []bool                  // which elements of after are unchanged
+	used          []bool                  // which elements of before are in from
 }
 
 func (p *pairing) take(i, j int) { p.from[i], p.used[j] = j, true }
 
-// takeSame takes a pair if it is unchanged. If both are written alike, neither is opened.
+// takeSame matches a pair if it is unchanged. If the texts of both are equal, it opens neither.
 func (p *pairing) takeSame(i, j int) bool {
 	if p.from[i] >= 0 || p.used[j] {
 		return false
@@ -66,7 +67,7 @@ func (p *pairing) takeSame(i, j int) bool {
 	return true
 }
 
-// inPlace takes what is unchanged at the start, at the end, and, if no element came or went, in between.
+// inPlace matches the unchanged elements at the start, at the end, and, if no element came or went, in between.
 func (p *pairing) inPlace() {
 	b, a := len(p.before), len(p.after)
 	start := 0
@@ -84,7 +85,7 @@ func (p *pairing) inPlace() {
 	}
 }
 
-// moved takes what is unchanged at another place; of equal elements the first was the first.
+// moved matches unchanged elements at other places. The first of several equal elements of before matches the first of after.
 func (p *pairing) moved() {
 	if !slices.Contains(p.from, -1) {
 		return
@@ -107,8 +108,8 @@ func (p *pairing) moved() {
 	}
 }
 
-// byName takes what has the same name. Where several have it, as the mounts of one volume, it is the one at the same place
-// if no element came or went, and otherwise the one that has most in common, among the first ones.
+// byName matches elements with the same name. If several have it, like the mounts of one volume, it matches those at the same
+// place if no element came or went, and otherwise those that have most in common, among the first ones.
 func (p *pairing) byName() {
 	if !slices.Contains(p.from, -1) {
 		return
@@ -141,8 +142,8 @@ func (p *pairing) byName() {
 	}
 }
 
-// closest returns which of the elements of a name that are left has most in common with v; -1 if there are none. It looks at a
-// hundred, and in long lists at fewer.
+// closest returns the index of the remaining element with the name that has most in common with v, or -1. It looks at a hundred
+// elements, and in long lists at fewer.
 func (p *pairing) closest(v *tree.Node, left *keyed, name string) int {
 	best, most, look := -1, -1, min(100, max(8, 100_000/len(p.after)))
 	for j := range left.of(name) {
@@ -157,7 +158,7 @@ func (p *pairing) closest(v *tree.Node, left *keyed, name string) int {
 	return best
 }
 
-// nameOf returns what tells an element from the others in most of the API's lists of objects, or nothing.
+// nameOf returns the text that distinguishes an element in most of the API's lists of objects, or "".
 func nameOf(v *tree.Node) string {
 	for _, member := range [...]string{"name", "key", "type"} {
 		if name, ok := v.Lookup(member); ok && name.Kind() == '"' {

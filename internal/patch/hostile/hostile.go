@@ -1,5 +1,5 @@
-// Package hostile has documents that cost more than their length where they are read carelessly. It is for tests of package patch
-// and of its parts.
+// Package hostile has documents that cost a careless reader more than their length. It is for tests of package patch and of its
+// parts.
 package hostile
 
 import (
@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Grows fails the test if a document that is eight times as large costs more than nine times the work. It counts steps, not time.
+// Grows fails the test if a document that is eight times as large costs more than nine times the work. It counts steps, not
+// time.
 func Grows(t testing.TB, work func(n int) int) {
 	t.Helper()
 	few, many := work(500), work(4000)
@@ -17,7 +18,7 @@ func Grows(t testing.TB, work func(n int) int) {
 	}
 }
 
-// Changes returns documents before and after a change, of n of whatever makes them slow.
+// Changes returns functions that return documents before and after a change, with n of the parts that make them slow.
 func Changes() map[string]func(n int) (before, after string) {
 	return map[string]func(n int) (before, after string){
 		"deep lists": func(n int) (string, string) {

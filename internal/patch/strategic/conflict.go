@@ -2,7 +2,7 @@ package strategic
 
 import "github.com/bowline-go/bowline/internal/patch/tree"
 
-// conflictFinder finds where two patches set the same thing to different values.
+// conflictFinder finds the places that two patches set to different values.
 type conflictFinder struct {
 	paths []string
 }
@@ -31,7 +31,7 @@ func (c *conflictFinder) values(ours, theirs *tree.Node, f Field, at *place) {
 		}
 		return
 	case kind == '[' && f.Merge && !replaces(ours) && !replaces(theirs):
-		if f.MergeKey != "" { // or they are sets, which add to one another
+		if f.MergeKey != "" { // lists without a key are sets, and are united
 			c.items(ours, theirs, f, at)
 		}
 		return

@@ -9,13 +9,13 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// differ computes a strategic merge patch between two documents. It leaves both alone; the patch shares parts with new.
+// differ computes a strategic merge patch between two documents. It changes neither; the patch shares parts with new.
 type differ struct {
-	additions bool // what is new or has another value
-	deletions bool // what is no longer there
-	order     bool // $setElementOrder
+	additions bool // include members that are new or have another value
+	deletions bool // include members that are gone
+	order     bool // include $setElementOrder
 
-	theOld, theNew string // what errors call the documents
+	theOld, theNew string // the names of the documents in errors
 }
 
 const (
@@ -23,7 +23,7 @@ const (
 	theNew = "the new document"
 )
 
-// object returns the patch from old to new, empty if there is none. With retain it says which members stay.
+// object returns the patch from old to new, empty if there is no difference. With retain it lists the members that stay.
 func (d differ) object(old, new *tree.Node, s *Shape, retain bool, at *place) (*tree.Branch, error) {
 	a, b, patch := old.Open(), new.Open(), &tree.Branch{}
 	for i := range b.Members {
@@ -59,7 +59,7 @@ func (d differ) object(old, new *tree.Node, s *Shape, retain bool, at *place) (*
 	return patch, nil
 }
 
-// retain puts into the patch which members of an object stay.
+// retain adds the list of the members of an object that stay to the patch.
 func (d differ) retain(patch, object *tree.Branch) {
 	var kept []*tree.Member
 	for m := range object.Each {
@@ -96,7 +96,7 @@ func (d differ) member(patch *tree.Branch, old *tree.Node, new *tree.Member, f F
 	return nil
 }
 
-// list puts into the patch what leads from old to new, which are merged lists.
+// list adds the change from old to new, which are merged lists, to the patch.
 func (d differ) list(patch *tree.Branch, old *tree.Node, new *tree.Member, f Field, at *place) error {
 	a, b := old.Open().Items, new.Value.Open().Items
 	if len(a) == 0 && (len(b) == 0 || !d.additions) {
@@ -138,7 +138,7 @@ func (d differ) list(patch *tree.Branch, old *tree.Node, new *tree.Member, f Fie
 	return nil
 }
 
-// listDiff puts into a patch what leads from one merged list to another.
+// listDiff adds the change from one merged list to another to a patch.
 type listDiff struct {
 	differ
 	patch         *tree.Branch
@@ -150,17 +150,17 @@ func (l *listDiff) put(items tree.Node) {
 	l.patch.Add(tree.Member{Name: l.member.Name, Raw: l.member.Raw, Value: items})
 }
 
-// direct gives the list a directive.
+// direct adds a directive for the list.
 func (l *listDiff) direct(kind string, items tree.Node) {
 	l.patch.Set(kind+"/"+string(l.member.Name), items)
 }
 
-// moved tells whether lists have other elements, or the same in another order.
+// moved reports whether the lists have different elements, or the same in another order.
 func moved(before, after []element) bool {
 	return !slices.EqualFunc(before, after, func(a, b element) bool { return bytes.Equal(a.key, b.key) })
 }
 
-// once returns the elements of a list without those whose key an earlier one has.
+// once returns the elements of a list, without those that have the key of an earlier one.
 func once(list []element) []element {
 	p := placesOf(list)
 	out := make([]element, 0, len(list))
@@ -172,9 +172,9 @@ func once(list []element) []element {
 	return out
 }
 
-// scalars is for lists that are sets: a server drops what stands in one twice when it merges anything into it.
+// scalars is for lists that are sets: when a server merges anything into such a list, it drops duplicates.
 func (l *listDiff) scalars() {
-	surplus := make(map[string]int) // how many more old has than new
+	surplus := make(map[string]int) // how many more of each key old has than new
 	for i := range l.before {
 		surplus[string(l.before[i].key)]++
 	}
@@ -185,7 +185,8 @@ func (l *listDiff) scalars() {
 	var added, gone []*element
 	were, left := placesOf(had), placesOf(has)
 	for i := range has {
-		// One that old has more often than new goes into the patch too, or nothing would be merged and it would stay.
+		// An element that occurs more often in old than in new is in the patch too. Otherwise nothing would be merged, and it
+		// would stay.
 		if e := &has[i]; l.additions && (!were.has(e.key) || surplus[string(e.key)] > 0) {
 			added = append(added, e)
 		}
@@ -210,19 +211,19 @@ func (l *listDiff) scalars() {
 	}
 }
 
-// byKey sorts items as a server's own patches have what they delete.
+// byKey sorts items as a server's own patches sort deletions.
 func byKey(list []*element) []*element {
 	slices.SortFunc(list, func(a, b *element) int { return bytes.Compare(a.text(), b.text()) })
 	return list
 }
 
 func (l *listDiff) items(f Field, at *place) error {
-	// The items of one key are told apart by their order; a patch cannot do that, but the list may not need one.
+	// The items of one key are numbered by their order. A patch cannot do so, but the list may not need one.
 	ambiguous, after := twice(l.before) || twice(l.after), l.after
 	if ambiguous {
 		l.before, l.after = numbered(l.before), numbered(l.after)
 		if after = l.after; moved(l.before, after) {
-			after = together(after, f.MergeKey) // as a server puts them, whatever the order that it is given
+			after = together(after, f.MergeKey) // as a server puts them, whatever order it is given
 		}
 	}
 	were := placesOf(l.before)
@@ -286,7 +287,7 @@ func appendID(dst []byte, item *tree.Node, mergeKey string) []byte {
 	return append(append(jsonlex.AppendQuoted(append(dst, '{'), mergeKey), ':'), id.Text()...)
 }
 
-// numbered tells the items of one key apart by how many were before them.
+// numbered adds to each key how many items with the same key come before it.
 func numbered(list []element) []element {
 	out := slices.Clone(list)
 	count := make(map[string]int)
@@ -298,11 +299,11 @@ func numbered(list []element) []element {
 	return out
 }
 
-// together returns a list with the items of one key behind each other, where the first of them stands.
+// together returns a list with the items of one key next to each other, at the place of the first.
 func together(list []element, mergeKey string) []element {
 	out := slices.Clone(list)
 	first := make(map[string]int)
-	place := make([]int, len(list)) // by where an item came from
+	place := make([]int, len(list)) // by the item's former index
 	for i := range out {
 		key := idOf(&out[i].value, mergeKey)
 		if _, ok := first[key]; !ok {

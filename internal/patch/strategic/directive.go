@@ -8,7 +8,7 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// The members of a strategic merge patch that are no members of the object.
+// The members of a strategic merge patch that are directives.
 const (
 	directivePatch  = "$patch"
 	directiveRetain = "$retainKeys"
@@ -16,7 +16,7 @@ const (
 	directiveDelete = "$deleteFromPrimitiveList"
 )
 
-// directive tells whether the member name is a directive, and of which field it speaks: of none also where it should speak of
+// directive reports whether the member name is a directive, and returns the field that it is about: "" also if it should name
 // one and does not.
 func directive(name []byte) (kind, of string, ok bool) {
 	if len(name) == 0 || name[0] != '$' {
@@ -43,13 +43,13 @@ func isDirective(name []byte) bool {
 	return ok
 }
 
-// mayDirect tells whether there may be a directive in a text of JSON: a string that starts with a dollar.
+// mayDirect reports whether a text of JSON may contain a directive: a string that starts with a dollar.
 func mayDirect(text []byte) bool {
 	return bytes.Contains(text, []byte(`"$`)) || bytes.Contains(text, []byte(`"\u0024`))
 }
 
-// checkDirectives tells whether every directive in a patch has a value of its type. What stays of a patch after it may be
-// taken for what it says without looking.
+// checkDirectives returns an error unless every directive in a patch has a value of its type. Code that runs after it relies on
+// that.
 func checkDirectives(what string, v *tree.Node, at *place) error {
 	switch v.Kind() {
 	case '[':
@@ -115,8 +115,8 @@ func checkDirective(what, kind, of string, v *tree.Node, at *place) error {
 	return nil
 }
 
-// refuseDirectives is for what is taken as it stands, where a server would obey no directive but keep what is around it. It
-// returns the error for the first one.
+// refuseDirectives returns an error for the first directive in a value that is taken as it is. A server would obey no directive
+// there, and would keep the values around it.
 func refuseDirectives(what string, v *tree.Node, why string, at *place) error {
 	if v.Branch == nil && !mayDirect(v.Text()) {
 		return nil
@@ -142,8 +142,9 @@ func refuseDirectives(what string, v *tree.Node, why string, at *place) error {
 	return nil
 }
 
-// stripped returns what a patch adds where the document has nothing: without directives, and without the objects that one
-// stands in with $patch, which is told by ok. Without nulls it has no member that is null either. It leaves v alone.
+// stripped returns the value that a patch adds if the document has none there: without directives, and without objects that
+// have a $patch. ok is false if v itself is such an object. Without nulls it also leaves out members that are null. It does not
+// change v.
 func stripped(v *tree.Node, nulls bool) (_ tree.Node, ok bool) {
 	if v.Branch == nil && !mayDirect(v.Text()) && (nulls || !bytes.Contains(v.Text(), []byte("null"))) {
 		return *v, true
@@ -177,8 +178,8 @@ func stripped(v *tree.Node, nulls bool) (_ tree.Node, ok bool) {
 	return *v, true
 }
 
-// RemovesName reports whether directives of a strategic merge patch remove metadata.name: $patch, with all that the name is
-// in and that the patch does not say itself, or $retainKeys, which leaves it out.
+// RemovesName reports whether directives of a strategic merge patch remove metadata.name: a $patch removes the object around
+// the name and the patch does not set the name again, or a $retainKeys leaves it out.
 func RemovesName(n *tree.Node) bool {
 	whole := false
 	for _, name := range [...]string{"metadata", "name"} {

@@ -19,9 +19,9 @@ var (
 
 // Error says why a strategic merge patch cannot be applied or made, and where. It shows no value of a document.
 type Error struct {
-	Document string // which document is wrong
+	Document string // the document that is wrong
 	Path     string // a JSON pointer to the place in it
-	Err      error  // one of those above, or that of a document beyond the bounds
+	Err      error  // one of those above, or ErrTooLarge
 	Reason   string // a sentence about it, without the place
 }
 
@@ -38,7 +38,7 @@ func (e *Error) Unwrap() error { return e.Err }
 type place struct {
 	up    *place
 	name  []byte
-	index int // of an item, where name is empty and list is true
+	index int // of an item, if name is empty and list is true
 	list  bool
 }
 
@@ -60,7 +60,7 @@ func (p *place) fault(document string, kind error, reason string, args ...any) e
 	return &Error{Document: document, Path: p.String(), Err: kind, Reason: fmt.Sprintf(reason, args...)}
 }
 
-// maxDepth is how deep objects and lists may lie in each other here, where places are kept on the way down.
+// maxDepth is the maximal nesting of objects and lists here, where places are kept on the way down.
 const maxDepth = 1000
 
 // parseObject reads a document that must be a JSON object, within bounds.

@@ -9,7 +9,7 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// typeName says of which type of JSON a value is.
+// typeName returns the name of a value's JSON type.
 func typeName(v *tree.Node) string {
 	switch v.Kind() {
 	case 'n':
@@ -28,8 +28,8 @@ func typeName(v *tree.Node) string {
 
 func isScalar(kind byte) bool { return kind != 'n' && kind != '[' && kind != '{' }
 
-// scalarKey returns a text that is the same for scalars that are the same value. It is what a string says behind a quote, and
-// anything else as it is written; a number in one way, whole ones digit by digit as far as int64 goes.
+// scalarKey returns a text that is equal for equal scalars: the content of a string after a quote, and any other value as it is
+// written. A number has one form, and whole numbers keep every digit within int64.
 func scalarKey(v *tree.Node) (key []byte, ok bool) {
 	switch v.Kind() {
 	case '"':
@@ -59,19 +59,19 @@ func numberKey(text []byte) []byte {
 	return text
 }
 
-// element is an item of a merged list with what tells it from the others.
+// element is an item of a merged list, with the key that distinguishes it.
 type element struct {
 	key    []byte
 	value  tree.Node
-	from   int    // where it stood
-	marked string // its $patch directive, or nothing
+	from   int    // its index in the list
+	marked string // its $patch directive, or ""
 }
 
-// text is what the key is sorted by.
+// text returns the key as it is sorted.
 func (e *element) text() []byte { return bytes.TrimPrefix(e.key, []byte{'"'}) }
 
-// elements takes a list apart. The items are objects with the merge key, unless it is empty: then they are scalars. Only
-// {"$patch": "replace"} needs no key.
+// elements returns the items of a list with their keys. The items are objects with the merge key, or scalars if the key is
+// empty. Only {"$patch": "replace"} needs no key.
 func elements(what string, list []tree.Node, mergeKey string, at *place) ([]element, error) {
 	out := make([]element, len(list))
 	for i := range list {
@@ -114,10 +114,10 @@ func values(list []*element) tree.Node {
 // places is a list of elements that are found by their keys.
 type places struct {
 	list []element
-	by   map[string]int // where each key stands first; nil while the list is short
+	by   map[string]int // the first index of each key; nil while the list is short
 }
 
-// fewElements is up to how many elements a list is searched for a key from end to end.
+// fewElements is the maximal length of a list that is searched for a key from end to end.
 const fewElements = 16
 
 func placesOf(list []element) places {
@@ -126,7 +126,7 @@ func placesOf(list []element) places {
 	return p
 }
 
-// locate notes the places from one on, if the list is long.
+// locate indexes the elements from one on, if the list is long.
 func (p *places) locate(from int) {
 	if len(p.list) <= fewElements {
 		return
@@ -141,7 +141,7 @@ func (p *places) locate(from int) {
 	}
 }
 
-// find returns where a key stands first, or -1.
+// find returns the first index of a key, or -1.
 func (p *places) find(key []byte) int {
 	if p.by != nil {
 		if i, ok := p.by[string(key)]; ok {
@@ -164,7 +164,7 @@ func (p *places) add(e element) {
 	p.locate(len(p.list) - 1)
 }
 
-// twice tells whether two items cannot be told apart.
+// twice reports whether two items have the same key.
 func twice(list []element) bool {
 	p := placesOf(list)
 	for i := range list {
@@ -175,8 +175,8 @@ func twice(list []element) bool {
 	return false
 }
 
-// sameType returns the kind of all items of the lists, which must be scalars or objects: that of true for booleans, and 0 if
-// there are none.
+// sameType returns the kind of all items of the lists, which must be scalars or objects. It returns the kind of true for
+// booleans, and 0 if there are no items.
 func sameType(what string, at *place, lists ...[]tree.Node) (kind byte, err error) {
 	for _, list := range lists {
 		for i := range list {
@@ -196,8 +196,8 @@ func sameType(what string, at *place, lists ...[]tree.Node) (kind byte, err erro
 	return kind, nil
 }
 
-// arrange makes a merged list in the order that a server gives it. The items that order names come as it says; the others
-// keep their order in the live list. Of one of each, the other goes first if it did so in the live list.
+// arrange puts a merged list into a server's order. The items that order names come in its order, and the others keep their
+// order in the live list. Between an item of each sort, the other one goes first if it did so in the live list.
 func arrange(list, order, live []element) tree.Node {
 	ordered, lived := placesOf(order), placesOf(live)
 	room := make([]*element, 2*len(list))
@@ -225,8 +225,8 @@ func arrange(list, order, live []element) tree.Node {
 	return tree.ListOf(out)
 }
 
-// arrangeBy sorts a list by the place of its keys. Items to delete go last. What has no place goes before what stands left of
-// it, which is no order, but the one that servers have.
+// arrangeBy sorts a list by the place of its keys. Items to delete go last. An item without a place goes before the item to its
+// left: this is not an order, but it is what servers do.
 func arrangeBy(list []*element, by *places) []*element {
 	var last []*element
 	list = slices.DeleteFunc(list, func(e *element) bool {

@@ -6,8 +6,8 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// merger applies a strategic merge patch to a document, which it changes in place. With join it applies it to another patch
-// instead, and the result is a patch that does what both do: then directives and nulls are kept. It leaves the patch alone.
+// merger applies a strategic merge patch to a document, which it changes in place. With join it applies the patch to another
+// patch instead; the result does what both do, and keeps directives and nulls. It does not change the patch that it applies.
 type merger struct {
 	join bool
 }
@@ -17,7 +17,7 @@ const (
 	theDocument = "the document"
 )
 
-// object changes one object as another says.
+// object changes one object as patch says.
 func (m merger) object(object, patch *tree.Node, s *Shape, at *place) error {
 	switch patch.Word(directivePatch) {
 	case "delete":
@@ -67,7 +67,7 @@ func (m merger) object(object, patch *tree.Node, s *Shape, at *place) error {
 	return nil
 }
 
-// retain obeys $retainKeys: the members that it does not list go.
+// retain obeys $retainKeys: it removes the members that are not listed.
 func (m merger) retain(doc, changes *tree.Branch, at *place) error {
 	i := changes.Find(directiveRetain)
 	if i < 0 {
@@ -221,7 +221,7 @@ func (m merger) items(live, changes []element, s *Shape, at *place) (tree.Node, 
 		return arrange(plain, nil, plain), nil
 	}
 	live = slices.DeleteFunc(live, func(e element) bool { return gone.has(e.key) })
-	merged := placesOf(slices.Clip(live)) // of live the keys are used from here on
+	merged := placesOf(slices.Clip(live)) // only the keys of live are used from here on
 	for i := range plain {
 		e := &plain[i]
 		j := merged.find(e.key)
@@ -242,8 +242,8 @@ func (m merger) items(live, changes []element, s *Shape, at *place) (tree.Node, 
 	return arrange(merged.list, plain, live), nil
 }
 
-// newItem returns an item that the list in the document does not have. A server takes it as it stands: what a $patch in it
-// should delete it would add.
+// newItem returns an item that the list in the document does not have. A server takes it as it is, and would add what a $patch
+// in it should delete.
 func (m merger) newItem(e *element, at *place) (element, error) {
 	added := *e
 	if m.join {
@@ -257,7 +257,7 @@ func (m merger) newItem(e *element, at *place) (element, error) {
 	return added, nil
 }
 
-// refusePatch refuses $patch in an item that is new.
+// refusePatch returns an error for a $patch in a new item.
 func refusePatch(v *tree.Node, at *place) error {
 	if v.Branch == nil && !mayDirect(v.Text()) {
 		return nil
@@ -283,12 +283,12 @@ func refusePatch(v *tree.Node, at *place) error {
 	return nil
 }
 
-// replaces tells whether a list has the item {"$patch": "replace"}.
+// replaces reports whether a list has the item {"$patch": "replace"}.
 func replaces(list *tree.Node) bool {
 	return slices.ContainsFunc(list.Open().Items, func(v tree.Node) bool { return v.Word(directivePatch) == "replace" })
 }
 
-// ordered obeys $setElementOrder of the list named of, together with what the patch has for that list.
+// ordered obeys $setElementOrder of the list named of, together with the patch's own value for that list.
 func (m merger) ordered(doc, changes *tree.Branch, order *tree.Member, of string, f Field, at *place) error {
 	orderAt, at := at.member(order.Name), at.member([]byte(of))
 	if m.join {
@@ -362,8 +362,8 @@ func (m merger) ordered(doc, changes *tree.Branch, order *tree.Member, of string
 	return nil
 }
 
-// takePlaces returns the live order that $setElementOrder goes by. On a server a merge happens in the live list itself, so
-// that new items take the places that deleted ones leave, and count as items of the live list; only those past its end do not.
+// takePlaces returns the live order that $setElementOrder uses. A server merges in the live list itself. So new items take the
+// places that deleted ones leave, and count as items of the live list; only those beyond its end do not.
 func takePlaces(live, change []element) []element {
 	if slices.ContainsFunc(change, func(e element) bool { return e.marked == "replace" }) {
 		return live
@@ -396,8 +396,8 @@ func listOrNone(what string, b *tree.Branch, name string, at *place) (*tree.Node
 	return v, nil
 }
 
-// matches tells whether the items that a patch has for a list stand in its $setElementOrder, in the same order. An empty one
-// of either says nothing. As on a server, a $patch item needs an item of the order list before it or after it.
+// matches returns an error unless the patch's items of a list are in its $setElementOrder, in the same order. If either is
+// empty, they match. As on a server, a $patch item needs an item of the order list before it or after it.
 func matches(change, order []element, mergeKey string, at *place) error {
 	if len(change) == 0 || len(order) == 0 {
 		return nil
@@ -423,7 +423,7 @@ func matches(change, order []element, mergeKey string, at *place) error {
 	return nil
 }
 
-// remove obeys $deleteFromPrimitiveList. Where the document has no list there is nothing to remove.
+// remove obeys $deleteFromPrimitiveList. If the document has no list, there is nothing to remove.
 func remove(doc *tree.Branch, of string, gone []tree.Node, at *place) error {
 	i := doc.Find(of)
 	if i < 0 || doc.Members[i].Value.Kind() != '[' {

@@ -11,7 +11,7 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// What a document of a server may cost at most. The largest that a server has, of the core API, is a tenth of it.
+// Bounds for a server's document. The largest that a server has, of the core API, takes a tenth of them.
 const (
 	maxOpenAPI     = 64 << 20 // bytes
 	maxShapes      = 200_000  // schemas inside one kind, each counted once
@@ -63,7 +63,7 @@ type openAPIReader struct {
 	shapes  int
 }
 
-// read makes the shape of a schema. at says where it stands, for errors.
+// read makes the shape of a schema. at is its place, for errors.
 func (r *openAPIReader) read(schema map[string]any, at string, depth int) (*Shape, error) {
 	name, schema, err := r.follow(schema, at)
 	if err != nil || schema == nil {
@@ -134,8 +134,8 @@ func extension(schema map[string]any, name, at string) (string, error) {
 	return text, nil
 }
 
-// follow goes from a reference to the schema that it stands for, and returns the last name on the way. A server writes a
-// reference with a default beside it as an allOf with one member.
+// follow returns the schema that a reference stands for, and the last name on the way. A server writes a reference with a
+// default beside it as an allOf with one member.
 func (r *openAPIReader) follow(schema map[string]any, at string) (name string, _ map[string]any, _ error) {
 	for range maxRefs {
 		if all, _ := schema["allOf"].([]any); len(all) > 0 {
@@ -160,7 +160,7 @@ func (r *openAPIReader) follow(schema map[string]any, at string) (name string, _
 // names returns the names of an object's members, sorted.
 func names(object map[string]any) []string { return slices.Sorted(maps.Keys(object)) }
 
-// checkDepth counts brackets, without looking whether doc is JSON.
+// checkDepth counts brackets, without checking that doc is JSON.
 func checkDepth(doc []byte, most int) error {
 	depth, quoted := 0, false
 	for i := 0; i < len(doc); i++ {

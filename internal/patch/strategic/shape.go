@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Shape is what is known of one kind of value. A shape may lead back to itself. Nil knows nothing.
+// Shape describes one kind of value. A shape may contain itself. Nil means that nothing is known.
 type Shape struct {
 	members map[string]Field // of an object with members of its own
 	values  *Shape           // of every value of a map
@@ -17,11 +17,11 @@ type Field struct {
 	Shape    *Shape
 	Merge    bool   // a list is merged, not replaced
 	Replace  bool   // an object is replaced, not merged
-	Retain   bool   // a patch of it says which members stay
-	MergeKey string // the member that tells the items of a list apart; empty where they are no objects
+	Retain   bool   // a patch lists the members that stay
+	MergeKey string // the member that distinguishes the items of a list; empty if they are not objects
 }
 
-// member returns how a member is changed. What is not known is plain JSON.
+// member returns how a member is changed. An unknown member is plain JSON.
 func (s *Shape) member(name []byte) Field {
 	if s == nil {
 		return Field{}
@@ -32,7 +32,8 @@ func (s *Shape) member(name []byte) Field {
 	return Field{Shape: s.values}
 }
 
-// item is the shape of the items of the list that s is. A server takes a list where the schema has an object for a list of such.
+// item returns the shape of the items of the list s. If the schema has an object, a server takes a list for a list of such
+// objects.
 func (s *Shape) item() *Shape {
 	if s == nil || s.items == nil {
 		return s
@@ -41,7 +42,7 @@ func (s *Shape) item() *Shape {
 }
 
 // strategies sets how a member is changed from the text of a tag or an extension: merge, replace or retainKeys, or one of the
-// first two and retainKeys, with a comma.
+// first two and retainKeys, separated by a comma.
 func (f *Field) strategies(text string) error {
 	words := strings.Split(text, ",")
 	seen := 0

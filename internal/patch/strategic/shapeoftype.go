@@ -51,7 +51,7 @@ func (r *typeReader) read(t reflect.Type) *Shape {
 		s.members = r.members(t)
 	case reflect.Map:
 		if s.values = r.read(t.Elem()); s.values == nil {
-			s.values = &Shape{} // it may have any member, of which nothing is known
+			s.values = &Shape{} // it may have any members, and nothing is known of them
 		}
 	default:
 		s.items = r.read(t.Elem())
@@ -59,19 +59,19 @@ func (r *typeReader) read(t reflect.Type) *Shape {
 	return s
 }
 
-// found is a struct field with what encoding/json weighs when several have one name.
+// found is a struct field, with what encoding/json compares if several have one name.
 type found struct {
 	Field
 	tagged bool
 	twice  bool
 }
 
-// members reads a struct as encoding/json does: level by level of embedding, where the shallowest field of a name wins, then
-// the one with a name in its tag; of two that are still equal neither counts.
+// members reads a struct as encoding/json does, level by level of embedding. The shallowest field with a name wins, then the
+// one with the name in its tag; if two are still equal, neither counts.
 func (r *typeReader) members(t reflect.Type) map[string]Field {
 	members := make(map[string]Field)
 	taken := make(map[string]bool)
-	seen := map[reflect.Type]int{t: 0} // the level where a struct is
+	seen := map[reflect.Type]int{t: 0} // the level of each struct
 	for level, depth := []reflect.Type{t}, 1; len(level) > 0; depth++ {
 		names := make(map[string]found)
 		count := make(map[reflect.Type]int)
@@ -101,7 +101,7 @@ func (r *typeReader) members(t reflect.Type) map[string]Field {
 	return members
 }
 
-// add takes a field of a struct into the names of its level.
+// add adds a field of a struct to the names of its level.
 func (r *typeReader) add(names map[string]found, t reflect.Type, f reflect.StructField) {
 	tag := f.Tag.Get("json")
 	if !f.IsExported() || tag == "-" {

@@ -1,17 +1,16 @@
-// Package strategic applies strategic merge patches to JSON documents, and computes them. It is the inside of package patch, which
-// documents what they are. Errors about a patch or a document are of type [*Error].
+// Package strategic applies strategic merge patches to JSON documents, and computes them. It is the implementation of package
+// patch, which documents the patches. Errors about a patch or a document are of type [*Error].
 package strategic
 
 import "github.com/bowline-go/bowline/internal/patch/tree"
 
-// Check returns an error if a strategic merge patch is not a JSON object, or has a directive with a value that it cannot
-// have.
+// Check returns an error if a strategic merge patch is not a JSON object, or has a directive with an invalid value.
 func Check(strategicPatch []byte) error {
 	_, err := parseStrategic(strategicPatch)
 	return err
 }
 
-// parseStrategic reads a strategic merge patch, whose directives have values that they can have.
+// parseStrategic reads a strategic merge patch and checks the values of its directives.
 func parseStrategic(strategicPatch []byte) (tree.Node, error) {
 	change, err := parseObject(thePatch, strategicPatch)
 	if err == nil && mayDirect(change.Text()) {
@@ -20,7 +19,7 @@ func parseStrategic(strategicPatch []byte) (tree.Node, error) {
 	return change, err
 }
 
-// Apply returns the document that doc becomes when a server applies the strategic merge patch to it.
+// Apply applies a strategic merge patch to doc as a server does, and returns the new document.
 func Apply(doc, strategicPatch []byte, s *Shape) ([]byte, error) {
 	target, err := parseObject(theDocument, doc)
 	if err != nil {

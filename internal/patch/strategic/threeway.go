@@ -8,7 +8,7 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// Diff returns the patch that leads from old to new.
+// Diff returns the patch from old to new.
 func Diff(old, new []byte, s *Shape) ([]byte, error) {
 	docs, err := parseObjects(input{theOld, old}, input{theNew, new})
 	if err != nil {
@@ -22,9 +22,9 @@ func Diff(old, new []byte, s *Shape) ([]byte, error) {
 	return encoded(tree.Node{Branch: change})
 }
 
-// ThreeWay returns the patch that brings current to what leads from original, which may be empty, to modified. With findConflicts,
-// and if the patch sets what differs in current from original to another value, conflicts are the JSON pointers to these places of the
-// patch, and there is no body.
+// ThreeWay returns the patch that makes the change from original, which may be empty, to modified in current. If findConflicts
+// is set, and the patch changes members that differ between original and current to other values, ThreeWay returns the JSON
+// pointers to these members of the patch, and no body.
 func ThreeWay(original, modified, current []byte, s *Shape, findConflicts bool) (body []byte, conflicts []string, err error) {
 	if len(original) == 0 {
 		original = []byte("{}")
@@ -68,7 +68,7 @@ func ThreeWay(original, modified, current []byte, s *Shape, findConflicts bool) 
 	return body, nil, err
 }
 
-// readAgain writes and reads an original and a modified configuration that have been changed.
+// readAgain writes an original and a modified configuration that have been changed, and reads them again.
 func readAgain(original, modified tree.Node) (*tree.Node, *tree.Node, error) {
 	var docs [2]tree.Node
 	for i, doc := range [...]struct {
@@ -92,7 +92,7 @@ const (
 	theLive     = "the live object"
 )
 
-// input is a document and what errors call it.
+// input is a document and its name in errors.
 type input struct {
 	what string
 	doc  []byte
@@ -114,7 +114,7 @@ func parseObjects(inputs ...input) ([]tree.Node, error) {
 	return docs, nil
 }
 
-// encoded returns the text of a patch that has been computed.
+// encoded returns the text of a computed patch.
 func encoded(change tree.Node) ([]byte, error) {
 	body, err := change.AppendTo(nil, 0)
 	if err != nil {
@@ -123,8 +123,8 @@ func encoded(change tree.Node) ([]byte, error) {
 	return body, nil
 }
 
-// prune takes out of a patch of deletions what is about objects, lists and items that the live object does not have. What is
-// wanted of them is added whole, and in what is new a server keeps directives as members, and adds what it should delete.
+// prune removes from a patch of deletions the parts about objects, lists and items that the live object does not have. The
+// wanted ones are added whole, and in a new value a server keeps directives as members, and adds what it should delete.
 func prune(change *tree.Branch, live *tree.Node, s *Shape) {
 	there := live.Open()
 	for i := range change.Members {
@@ -182,7 +182,7 @@ func byID(list []tree.Node, mergeKey string) map[string]*tree.Node {
 	return items
 }
 
-// idOf returns the merge key of an item, and nothing if it has none.
+// idOf returns the merge key of an item, or "" if it has none.
 func idOf(v *tree.Node, mergeKey string) string {
 	id, ok := v.Lookup(mergeKey)
 	if !ok {

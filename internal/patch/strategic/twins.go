@@ -7,17 +7,18 @@ import (
 	"github.com/bowline-go/bowline/internal/patch/tree"
 )
 
-// This file is about lists in which several items have one merge key, as the ports 53 of TCP and of UDP. A patch by key cannot tell
-// them apart, so such a list is merged here, and sent whole. Otherwise what others have put into it would be lost.
+// This file is about lists in which several items have one merge key, such as the ports 53 of TCP and of UDP. A patch by key
+// cannot distinguish them, so such a list is merged here, and sent whole. Otherwise the items that others have added would be
+// lost.
 
-// twins merges the lists with such items three ways.
+// twins does a three-way merge of such lists.
 type twins struct {
 	pairer *carry.Pairer
 }
 
-// objects returns documents to compute the patch from instead of original and modified: where a list has items of one key, in any
-// of the three, modified has the merged list, and original the live one. changed is false where there is no such list. What is
-// wrong with a list is left to be found by what computes the patch.
+// objects returns documents to compute the patch from, instead of original and modified. If a list has items of one key in any
+// of the three, modified gets the merged list, and original the live one. changed is false if there is no such list. objects
+// does not report errors in lists: the code that computes the patch finds them.
 func (t twins) objects(was, want, live *tree.Node, s *Shape) (original, modified tree.Node, changed bool) {
 	original, modified = *was, *want
 	members := want.Open().Members
@@ -32,7 +33,7 @@ func (t twins) objects(was, want, live *tree.Node, s *Shape) (original, modified
 			continue
 		}
 		there, f := live.Branch.Members[at].Value, s.member(m.Name)
-		had := tree.Literal([]byte{kind, kind + 2}) // an empty one
+		had := tree.Literal([]byte{kind, kind + 2}) // an empty object or list
 		if at := was.Open().FindFrom(i, string(m.Name)); at >= 0 && was.Branch.Members[at].Value.Kind() == kind {
 			had = was.Branch.Members[at].Value
 		}
@@ -99,16 +100,16 @@ func (t twins) lists(was, want, live *tree.Node, f Field) (original, modified tr
 	return before, after, changed
 }
 
-// merge returns the list that is to be: what is wanted, each item with what the live one has besides, and the items that others
-// have put into the live list.
+// merge returns the new list: the wanted items, each with the other members that it has in the live list, and the items that
+// others have added to the live list.
 func (t twins) merge(was, want, live []element, f Field) (tree.Node, error) {
 	there := t.pair(live, want, f.MergeKey)
 	had := t.pair(was, want, f.MergeKey)
 	rest := except(live, there)
-	lost := t.pair(rest, except(was, had), f.MergeKey) // what was configured, and is not any more
+	lost := t.pair(rest, except(was, had), f.MergeKey) // the items that were configured, and no longer are
 	left := except(rest, lost)
 	var list, order, lived []element
-	named := make([]string, len(live)) // of the live items, the key that is theirs alone
+	named := make([]string, len(live)) // for each live item, a unique key
 	for j := range live {
 		named[j] = "l" + strconv.Itoa(j)
 	}
@@ -145,7 +146,7 @@ func (t twins) merge(was, want, live []element, f Field) (tree.Node, error) {
 	return values(pointers(together(grouped, f.MergeKey))), err
 }
 
-// merged returns a live item with what leads from original to modified.
+// merged returns a live item with the change from original to modified.
 func merged(original, modified, live *tree.Node, s *Shape) (tree.Node, error) {
 	change, _, err := ThreeWay(original.Text(), modified.Text(), live.Text(), s, false)
 	if err != nil {
@@ -158,13 +159,13 @@ func merged(original, modified, live *tree.Node, s *Shape) (tree.Node, error) {
 	return tree.Literal(text), nil
 }
 
-// pair says of each element of after which of before it is, or -1: of those with its merge key the one that is alike, or else the
-// one that has most in common.
+// pair returns, for each element of after, the index of the same element of before, or -1. Among those with its merge key it is
+// the one that is alike, or else the one that has most in common.
 func (t twins) pair(before, after []element, mergeKey string) []int {
 	return t.pairer.ByKey(nodes(before), nodes(after), func(v *tree.Node) string { return idOf(v, mergeKey) })
 }
 
-// except returns the elements whose places are not in from.
+// except returns the elements whose indices are not in from.
 func except(list []element, from []int) []element {
 	used := make([]bool, len(list))
 	for _, j := range from {

@@ -1,9 +1,9 @@
 package tree
 
-// The bounds of what is read and made. Whatever is beyond them is an error that is [ErrTooLarge].
+// The bounds of documents and results. Beyond them the error is [ErrTooLarge].
 const (
-	// MaxSize is the size of a document, or of a patch, in bytes. The API server takes 3 MiB.
+	// MaxSize is the maximal size of a document or a patch, in bytes. The API server accepts 3 MiB.
 	MaxSize = 64 << 20
-	// maxLevels is how deep objects and lists may lie in each other: as deep as encoding/json reads them.
+	// maxLevels is the maximal nesting of objects and lists, the same as encoding/json's.
 	maxLevels = 10_000
 )

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// ErrTooLarge is a document or a result beyond the bounds of this package.
+// ErrTooLarge says that a document or a result is beyond the bounds of this package.
 var ErrTooLarge = errors.New("too large")
 
-// Errorf returns an error with a text of its own, which is of a kind for errors.Is.
+// Errorf returns an error with its own text, for which errors.Is finds kind.
 func Errorf(kind error, format string, args ...any) error {
 	return &described{kind, fmt.Sprintf(format, args...)}
 }

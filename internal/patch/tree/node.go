@@ -6,37 +6,37 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
-// Node is a value of JSON: as it is written in a source, or, once it has to be looked into, as a branch that can change.
+// Node is a JSON value: text in a source, or, once it is opened, a branch that can change.
 type Node struct {
 	From    *Source // nil if the value is not from a source
-	At, End uint32  // where it is written in the source
+	At, End uint32  // its place in the source
 	Branch  *Branch // of an object or list that was opened; nil for any other value
 }
 
-// Branch is an object or a list, whose parts are nodes. Members are added and removed by the methods, which know where they are.
+// Branch is an object or a list, whose parts are nodes. Add and remove members by the methods, which keep the index.
 type Branch struct {
 	List    bool           // it is a list, not an object
-	Members []Member       // of an object, with those that are gone
-	places  map[string]int // of its members; nil while they are few, or have been searched seldom
-	asked   int            // how often members that are not few were searched from end to end
+	Members []Member       // of an object, including those that are gone
+	places  map[string]int // the index of its members; nil while they are few or seldom searched
+	asked   int            // how often the members of a larger object were searched from end to end
 	Items   []Node         // of a list
 }
 
 // Member is a member of an object.
 type Member struct {
 	Name  []byte // must not be changed: it may be part of the text
-	Raw   string // the name as it is written, if that is not the name between quotes
+	Raw   string // the name as it is written, unless that is just Name between quotes
 	Value Node
 	Gone  bool // it was removed, or a later member has the name
 }
 
-// fewMembers is up to how many members an object is searched for a name from end to end.
+// fewMembers is the maximal number of members that are searched for a name from end to end.
 const fewMembers = 16
 
-// fewSearches is how many names are searched so among many members: their places take more room than the members do.
+// fewSearches is how many such searches a larger object gets before it is indexed: an index takes more room than the members.
 const fewSearches = 4
 
-// Root returns the value that the text is.
+// Root returns the value of the text.
 func (s *Source) Root() Node { return Node{From: s, At: s.start, End: s.end} }
 
 // Kind is the first byte of the value's text, with '0' for all numbers.
@@ -54,14 +54,13 @@ func (n Node) Kind() byte {
 	return c
 }
 
-// Text returns the value as it is written. It is not a branch.
+// Text returns the value as it is written. n must not be a branch.
 func (n Node) Text() []byte { return n.From.Text[n.At:n.End:n.End] }
 
-// span returns the text, and where it starts in its source.
+// span returns the text, and its start in the source.
 func (n Node) span() (start int, text []byte) { return int(n.At), n.Text() }
 
-// Open returns the object or list to look into or to change; nil for anything else. Of members with one name the last
-// counts.
+// Open opens the object or list and returns it, or nil for any other value. If members have the same name, the last counts.
 func (n *Node) Open() *Branch {
 	if n.Branch != nil {
 		return n.Branch
@@ -93,7 +92,7 @@ func (n *Node) Open() *Branch {
 	return b
 }
 
-// AppendMembers appends the members of an object that is no branch.
+// AppendMembers appends the members of an object that is not a branch.
 func AppendMembers(members []Member, n Node) []Member {
 	for c := n.Parts(); ; {
 		name, ok := c.Next()
@@ -111,7 +110,7 @@ func AppendMembers(members []Member, n Node) []Member {
 	}
 }
 
-// unite marks members as gone whose name a later one has.
+// unite marks the members as gone that have the name of a later one.
 func (b *Branch) unite() {
 	ascending := true
 	for i := 1; i < len(b.Members) && ascending; i++ {
@@ -133,7 +132,7 @@ func (b *Branch) unite() {
 	}
 }
 
-// locate notes the places of all members.
+// locate indexes all members.
 func (b *Branch) locate() {
 	b.places = make(map[string]int, len(b.Members))
 	for i := range b.Members {
@@ -148,10 +147,10 @@ func (b *Branch) locate() {
 	}
 }
 
-// Find returns the place of a member, or -1.
+// Find returns the index of a member, or -1.
 func (b *Branch) Find(name string) int { return b.FindFrom(0, name) }
 
-// FindFrom is find that looks at a likely place first.
+// FindFrom is Find that looks at a likely index first.
 func (b *Branch) FindFrom(likely int, name string) int {
 	if likely < len(b.Members) && string(b.Members[likely].Name) == name && !b.Members[likely].Gone {
 		return likely
@@ -175,7 +174,7 @@ func (b *Branch) FindFrom(likely int, name string) int {
 	return -1
 }
 
-// Remove takes out the member at a place that find returned.
+// Remove removes the member at an index that Find returned.
 func (b *Branch) Remove(i int) {
 	b.Members[i].Gone = true
 	b.Members[i].Value = Node{}
@@ -184,7 +183,7 @@ func (b *Branch) Remove(i int) {
 	}
 }
 
-// Set gives a member its value, and adds it if it is not there.
+// Set sets a member, or adds it if it is not there.
 func (b *Branch) Set(name string, value Node) {
 	if i := b.Find(name); i >= 0 {
 		b.Members[i].Value = value
@@ -204,7 +203,7 @@ func (b *Branch) Add(m Member) {
 	b.Members = append(b.Members, m)
 }
 
-// needsQuoting reports whether a name is written differently in JSON.
+// needsQuoting reports whether a name has escapes in JSON.
 func needsQuoting(name []byte) bool {
 	for _, c := range name {
 		if c < ' ' || c == '"' || c == '\\' || c > '~' {
@@ -214,7 +213,7 @@ func needsQuoting(name []byte) bool {
 	return false
 }
 
-// Clone returns a copy that has nothing in common with n that can change.
+// Clone returns a copy that shares nothing with n that can change.
 func (n Node) Clone() Node {
 	b := n.Branch
 	if b == nil {
@@ -238,8 +237,8 @@ func (n Node) Clone() Node {
 	return Node{Branch: c}
 }
 
-// Size returns about how many bytes a value takes that lies within level objects and lists, and no less than it is written
-// with, or an error if it is too deep to be looked at.
+// Size returns about how many bytes a value takes that is below level objects and lists: at least as many as its text. It
+// returns an error if the value nests too deep.
 func (n Node) Size(level int) (int, error) {
 	b := n.Branch
 	if b == nil {
@@ -270,7 +269,7 @@ func (n Node) Size(level int) (int, error) {
 	return total, nil
 }
 
-// AppendTo appends the value, which lies within level objects and lists. Nothing else is written with white space.
+// AppendTo appends the value, which is below level objects and lists, without white space.
 func (n Node) AppendTo(dst []byte, level int) ([]byte, error) {
 	b := n.Branch
 	if b == nil {
@@ -325,7 +324,7 @@ func (m *Member) AppendName(dst []byte) []byte {
 	return append(append(append(dst, '"'), m.Name...), '"')
 }
 
-// depthOf returns how deep a well-formed text nests.
+// depthOf returns the nesting of a well-formed text.
 func depthOf(text []byte) int {
 	depth, deepest, inString := 0, 0, false
 	for i := 0; i < len(text); i++ {

@@ -2,20 +2,20 @@ package tree
 
 import "bytes"
 
-// Same reports whether two values are the same value of JSON: numbers by what they amount to, strings by their code points,
-// objects whatever the order of their members.
+// Same reports whether two JSON values are equal: numbers by their value, strings by their code points, objects whatever the
+// order of their members.
 func Same(a, b *Node) bool { return sameBy(a, b, sameNumber) }
 
-// sameBy is Same with what tells whether numbers are the same that are written differently.
+// sameBy is Same with a function that compares numbers with different texts.
 func sameBy(a, b *Node, number func(a, b []byte) bool) bool {
 	return a.Branch == nil && b.Branch == nil && Unchanged(a, b) || sameInside(a, b, number)
 }
 
-// shortText is up to how many bytes the texts of parts are compared before the parts of these are: that of everything would be
-// compared once for each object and list around it.
+// shortText is the maximal size of parts whose texts are compared before their own parts are. If the text of every part were
+// compared, each byte would be compared once for each object and list around it.
 const shortText = 4096
 
-// samePart is sameBy for a part of what is not written alike.
+// samePart is sameBy for a part of values whose texts differ.
 func samePart(a, b *Node, number func(a, b []byte) bool) bool {
 	if a.Branch == nil && len(a.Text()) <= shortText {
 		return sameBy(a, b, number)
@@ -23,7 +23,7 @@ func samePart(a, b *Node, number func(a, b []byte) bool) bool {
 	return sameInside(a, b, number)
 }
 
-// sameInside is sameBy for what is not written alike, or too long to look.
+// sameInside is sameBy for values whose texts differ, or are too long to compare.
 func sameInside(a, b *Node, number func(a, b []byte) bool) bool {
 	kind := a.Kind()
 	if kind != b.Kind() {
@@ -42,10 +42,11 @@ func sameInside(a, b *Node, number func(a, b []byte) bool) bool {
 	case '{':
 		return sameMembers(a.Open(), b.Open(), number)
 	}
-	return true // true, false and null have but one spelling, and their kinds tell them apart
+	return true // true, false and null have one spelling each, and different kinds
 }
 
-// sameParts is sameItems for lists that are not open, and stay so: a long one takes many times its length.
+// sameParts is sameItems for lists that are not open, and stay so, because a long list that is open takes many times its
+// length.
 func sameParts(a, b *Node, number func(a, b []byte) bool) bool {
 	var mine, other Node // one for all parts: both are on the heap
 	for x, y := a.Parts(), b.Parts(); ; {

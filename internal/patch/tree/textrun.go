@@ -2,21 +2,21 @@ package tree
 
 import "bytes"
 
-// TextRun tells whether values of two sources are written alike. Where two objects differ so do those of their members that
-// hold the difference, down to a scalar; to compare the text of each would cost the depth times the length. So it keeps up to
-// where two texts were found to agree, and compares nothing twice if it is asked about values before those within them.
+// TextRun reports whether values of two sources have the same text. If two objects differ, so do their members that contain the
+// difference, down to a scalar; comparing the text of each would cost the depth times the length. So TextRun remembers how far
+// two texts agree, and compares nothing twice if it is asked about values before those within them.
 type TextRun struct {
 	a, b           *Source
-	startA, startB int  // from here the texts agree,
+	startA, startB int  // the texts agree from here,
 	length         int  // for so many bytes
 	ends           bool // and no further
-	Compared       int  // how many bytes were compared; a test counts them
+	Compared       int  // how many bytes were compared; for a test
 }
 
-// briefText is up to how many bytes texts are compared without a look at what is known.
+// briefText is the maximal size of texts that are compared without a look at what is known.
 const briefText = 64
 
-// Unchanged is what the function Unchanged tells of two values from sources.
+// Unchanged returns what the function Unchanged returns for two values from sources.
 func (r *TextRun) Unchanged(a, b *Node) bool {
 	startA, x := a.span()
 	startB, y := b.span()
@@ -42,7 +42,7 @@ func (r *TextRun) Unchanged(a, b *Node) bool {
 	return !r.ends
 }
 
-// agreement returns up to where two texts of one length agree.
+// agreement returns how far two texts of the same length agree.
 func agreement(x, y []byte) int {
 	const block = 512
 	at := 0

@@ -8,15 +8,15 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
-// Source is a JSON text that has been checked. Values are taken from it as they are written. Where they end is found in the text,
-// and for objects and lists that are not short in an index of them: it is small next to the text, and makes them be skipped at
-// once, however much lies in them.
+// Source is a checked JSON text. Values are parts of it as they are written. The end of a value is found in the text. An index
+// has the ends of objects and lists that are not short: it is small compared to the text, and they can be skipped at once,
+// however much they contain.
 type Source struct {
 	Text       []byte
 	start, end uint32 // of the value
 	nests      []nest // in the order of the text
 	Spaces     bool   // there is white space between tokens
-	Depth      int    // of its nesting
+	Depth      int    // the levels of nesting
 }
 
 // nest is an object or list of at least shortNest bytes.
@@ -26,7 +26,7 @@ type nest struct {
 
 const shortNest = 64
 
-// Read checks a JSON text, which the source uses from then on. Errors start with what it is.
+// Read checks a JSON text, which the source uses from then on. Errors start with what, the name of the text.
 func Read(what string, text []byte) (*Source, error) {
 	if len(text) > MaxSize {
 		return nil, fmt.Errorf("%s is %w: it has %d bytes, and %d are allowed", what, ErrTooLarge, len(text), MaxSize)
@@ -55,7 +55,7 @@ func tokenize(text []byte) (*Source, error) {
 	return &Source{Text: text, start: uint32(start), end: uint32(r.end), nests: r.nests, Spaces: r.spaced, Depth: r.deepest}, nil
 }
 
-// string returns what a string says that starts there. It must not be changed: it may be part of the text.
+// string returns the content of the string that starts at at. It must not be changed, because it may be part of the text.
 func (s *Source) string(at uint32) []byte {
 	raw := s.Text[at:stringEnd(s.Text, at)]
 	if inner := raw[1 : len(raw)-1]; jsonlex.IsPlain(inner) {
@@ -64,13 +64,13 @@ func (s *Source) string(at uint32) []byte {
 	return unquote(raw)
 }
 
-// Unquoted returns what a string says. It must not be changed: it may be part of the text.
+// Unquoted returns the content of a string. It must not be changed, because it may be part of the text.
 func (n Node) Unquoted() []byte { return n.From.string(n.At) }
 
-// unquote returns what a string says, in new memory.
+// unquote returns the content of a string, in new memory.
 func unquote(raw []byte) []byte { return jsonlex.AppendUnquoted(nil, raw[1:len(raw)-1]) }
 
-// stringEnd returns where a string ends.
+// stringEnd returns the end of the string that starts at at.
 func stringEnd(text []byte, at uint32) uint32 {
 	return uint32(jsonlex.ClosingQuote(text, int(at)+1) + 1)
 }
@@ -79,7 +79,7 @@ func stringEnd(text []byte, at uint32) uint32 {
 type Cursor struct {
 	s       *Source
 	at, end uint32
-	nest    int // in the index, none before it is ahead
+	nest    int // an index; none of the nests before it is ahead
 }
 
 // Parts returns a cursor before the first part of an object or list.
@@ -88,7 +88,7 @@ func (n Node) Parts() Cursor {
 	return Cursor{n.From, n.At + 1, n.End - 1, sort.Search(len(nests), func(i int) bool { return nests[i].start > n.At })}
 }
 
-// Next moves behind the next part, and returns it.
+// Next moves past the next part, and returns it.
 func (c *Cursor) Next() (part Node, ok bool) {
 	for text := c.s.Text; c.at < c.end; c.at++ {
 		switch text[c.at] {
@@ -111,10 +111,10 @@ func (c *Cursor) Next() (part Node, ok bool) {
 	return Node{}, false
 }
 
-// nestEnd returns where the object or list ends at which the cursor stands.
+// nestEnd returns the end of the object or list at the cursor.
 func (c *Cursor) nestEnd() uint32 {
 	left := c.s.nests[c.nest:]
-	if len(left) > 0 && left[0].start < c.at { // what lies in a part that was passed
+	if len(left) > 0 && left[0].start < c.at { // it is in a part that was passed
 		step := 1
 		for step < len(left) && left[step].start < c.at {
 			step *= 2
@@ -153,7 +153,7 @@ type reader struct {
 	at      int
 	end     int // of the value
 	nests   []nest
-	open    []uint32 // the objects and lists around the place, in the index
+	open    []uint32 // the objects and lists around the present place, by index
 	spaced  bool     // there is white space between tokens, or around the value
 	deepest int
 }
@@ -196,7 +196,7 @@ func (r *reader) value() error {
 	}
 }
 
-// behindValue closes what ends here, and goes on to the next value if there is one.
+// behindValue closes the objects and lists that end here, and goes on to the next value if there is one.
 func (r *reader) behindValue() (done bool, err error) {
 	for len(r.open) > 0 {
 		last := r.open[len(r.open)-1]
@@ -206,7 +206,7 @@ func (r *reader) behindValue() (done bool, err error) {
 		case opening + 2:
 			r.at++
 			if n.end = uint32(r.at); n.end-n.start < shortNest {
-				r.nests = r.nests[:last] // nor is anything in it long
+				r.nests = r.nests[:last] // its parts are not long either
 			}
 			r.open = r.open[:len(r.open)-1]
 			continue

@@ -7,12 +7,12 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
-// Absent returns what is merged into where there is nothing yet.
+// Absent returns the target of a merge where nothing exists yet.
 func Absent() Node { return absent }
 
 var absent = (&Source{Text: []byte("null"), end: 4}).Root()
 
-// Literal returns the value that is written in text, which is well-formed.
+// Literal returns the value of a well-formed text.
 func Literal(text []byte) Node {
 	s, _ := tokenize(text)
 	return s.Root()
@@ -21,8 +21,8 @@ func Literal(text []byte) Node {
 // ListOf returns the list of the items.
 func ListOf(items []Node) Node { return Node{Branch: &Branch{List: true, Items: items}} }
 
-// Written returns the value without what was looked into, if it is from a source: then changing it changes nothing else. The
-// value must be as it was there.
+// Written returns the value without its branch, if it is from a source, so that changes to it do not affect others. The value
+// must equal its text in the source.
 func (n Node) Written() Node {
 	if n.From != nil {
 		n.Branch = nil
@@ -54,7 +54,7 @@ func (n *Node) Lookup(name string) (Node, bool) {
 	}
 }
 
-// Word returns what a member says that is a string, and nothing for any other and where there is none.
+// Word returns the content of a member that is a string, or "" for any other value and if there is none.
 func (n *Node) Word(name string) string {
 	v, ok := n.Lookup(name)
 	if !ok || v.Kind() != '"' {
@@ -72,14 +72,14 @@ func (b *Branch) Each(yield func(m *Member) bool) {
 	}
 }
 
-// Alike is [Same] where numbers are equal only if they are spelt alike.
+// Alike is [Same], except that numbers are equal only if their texts are.
 func Alike(a, b *Node) bool { return sameBy(a, b, bytes.Equal) }
 
-// Unchanged tells of two values from sources, which are as they were there, whether they are written alike. If they are not
-// they may still be the same.
+// Unchanged reports whether two values from sources have the same text. Both must equal their texts in the sources. If the
+// texts differ, the values may still be equal.
 func Unchanged(a, b *Node) bool { return bytes.Equal(a.Text(), b.Text()) }
 
-// Put gives a member the name and a value, whether it is there or not.
+// Put sets the member with m's name to a value, or adds it if it is not there.
 func (b *Branch) Put(m *Member, value Node) {
 	if i := b.Find(string(m.Name)); i >= 0 {
 		b.Members[i].Value = value
@@ -88,7 +88,7 @@ func (b *Branch) Put(m *Member, value Node) {
 	b.Add(Member{Name: m.Name, Raw: m.Raw, Value: value})
 }
 
-// Copied returns an object with the same members. Those from a source are as they were there.
+// Copied returns an object with the same members. Those from a source must equal their texts there.
 func (b *Branch) Copied() *Branch {
 	out := &Branch{Members: make([]Member, 0, len(b.Members)+1)}
 	for m := range b.Each {
@@ -97,7 +97,7 @@ func (b *Branch) Copied() *Branch {
 	return out
 }
 
-// Scalar returns the text of a string, and any other value as it is written.
+// Scalar returns the content of a string, and the text of any other value.
 func (n *Node) Scalar() string {
 	switch n.Kind() {
 	case '"':
@@ -108,7 +108,7 @@ func (n *Node) Scalar() string {
 	return string(n.Text())
 }
 
-// AppendSorted appends a value in one way, whatever the order of members and the spelling of strings.
+// AppendSorted appends a value in a canonical form, independent of the order of members and the spelling of strings.
 func (n *Node) AppendSorted(dst []byte) []byte {
 	switch n.Kind() {
 	case '{':
