@@ -19,10 +19,10 @@ const maxRead = 8 * maxText
 // FromResponse returns the error for an answer that is not a success, from its code, its header, its body and the method
 // of the request.
 //
-// If the body is a Status, whatever its content type says, the error has it unchanged. A Status is a JSON object that
-// names the kind Status and does not claim success. For any other body FromResponse derives the reason from the code (409
-// to a POST is AlreadyExists, to others Conflict). The message then says what came instead: nothing, an HTML page with its
-// title, or the text. Of the text it keeps a cleaned excerpt of at most 2048 bytes, also as the message of a cause
+// If the body is a Status, whatever its content type says, the error has it unchanged. A Status is a JSON object that names the
+// kind Status and does not claim success. For any other body FromResponse derives the reason from the code (409 to a POST is
+// AlreadyExists, to others Conflict). The message then says what the answer is: empty, an HTML page with its title, or a text.
+// It has a cleaned excerpt of the text of at most 2048 bytes, which is also the message of a cause
 // [CauseUnexpectedServerResponse].
 //
 // RetryAfter is the larger of the Retry-After header (RFC 9110, section 10.2.3) and the Status's retryAfterSeconds. A date
@@ -49,7 +49,7 @@ const (
 // without a kind that describes the body.
 func statusOf(code int, header http.Header, body []byte) meta.Status {
 	var s meta.Status
-	var mistyped *json.UnmarshalTypeError // the other fields are filled anyway
+	var mistyped *json.UnmarshalTypeError // the other fields are still filled
 	err := json.Unmarshal(body, &s)
 	read := err == nil || stderrors.As(err, &mistyped)
 	if read && s.Kind == statusKind && s.Status != statusSuccess {

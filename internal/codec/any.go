@@ -1,6 +1,6 @@
 package codec
 
-// any decodes the value at i into what encoding/json makes of it: map[string]any, []any, string, float64, bool or nil.
+// any decodes the value at i as encoding/json does for an any: map[string]any, []any, string, float64, bool or nil.
 func (d *decoder) any(i int) (any, int) {
 	data := d.data
 	if i >= len(data) {
@@ -94,7 +94,7 @@ func (d *decoder) pushAny(i int) int {
 	return next
 }
 
-// popAnys takes the values from first on off the stack.
+// popAnys removes the values from first on from the stack.
 func (d *decoder) popAnys(first int) {
 	clear(d.anys[first:])
 	d.anys = d.anys[:first]

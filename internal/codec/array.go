@@ -2,8 +2,8 @@ package codec
 
 import "reflect"
 
-// scratch is where the elements of a slice or the values of a map wait until it is known how many they are, so that the
-// slice has no room to spare. It is zero behind its elements.
+// scratch holds the elements of a slice or the values of a map until their number is known, so that the slice has no spare
+// capacity. It is zero behind its elements.
 type scratch struct {
 	values reflect.Value // a slice, as long as it has room, that can be set
 	used   int
@@ -13,7 +13,7 @@ type scratch struct {
 // largestScratch is how many bytes are kept for the next document.
 const largestScratch = 1 << 15
 
-// borrow takes the scratch of a plan. While it is away, for a type that contains itself, there are new ones.
+// borrow takes the scratch of a plan. While it is in use, a type that contains itself gets new ones.
 func (d *decoder) borrow(p *plan) scratch {
 	if p.id >= len(d.scratch) {
 		d.scratch = append(d.scratch, make([]scratch, p.id+1-len(d.scratch))...)
@@ -124,7 +124,7 @@ func (d *decoder) stringSlice(p *plan, to place, i int) int {
 	return i
 }
 
-// array decodes an array into one of Go, whose length says how many elements are decoded. Others are checked.
+// array decodes an array into a Go array, whose length says how many elements are decoded. Further elements are only checked.
 func (d *decoder) array(p *plan, to place, i int) int {
 	if d.data[i] != '[' {
 		return d.mismatch(p.typ, i)

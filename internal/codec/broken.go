@@ -2,9 +2,9 @@ package codec
 
 import "github.com/bowline-go/bowline/internal/jsonlex"
 
-// Decoding does not note where a document ceases to be JSON. This file looks for the place, once it is known that there is one.
+// Decoding does not record where a document ceases to be JSON. This file finds the place when an error needs it.
 
-// breach is why a document is not JSON.
+// breach says why a document is not JSON.
 type breach uint8
 
 const (
@@ -13,7 +13,7 @@ const (
 	tooDeep
 )
 
-// brokenAt returns the position of the byte that makes data something else than JSON. A bad escape is broken at its backslash.
+// brokenAt returns the position of the first byte that does not belong into JSON. A bad escape is broken at its backslash.
 func brokenAt(data []byte) (at int, why breach) {
 	s := jsonlex.Skipper{Text: data, Levels: maxDepth}
 	end := s.Skip(jsonlex.SkipSpace(data, 0))

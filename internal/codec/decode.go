@@ -9,22 +9,22 @@ import (
 
 // Unmarshal decodes a JSON document into a new T, which is a pointer or a map type. It keeps nothing of raw.
 //
-// Errors are [*Error] and say where and into which Go type. T is then its zero value.
+// Errors are [*Error] and name the place and the Go type. T is then its zero value.
 func Unmarshal[T any](raw []byte) (T, error) { return unmarshal[T](raw, typeMeta{}, nil) }
 
-// Decode decodes an item as it came from the wire. Where the item does not say its apiVersion or kind, as the items of
-// most lists, it gets the ones that are passed, if T can hold them: by its method SetTypeMeta(apiVersion, kind string) if
-// it has one, otherwise by the members of those names. If both are passed empty, it gets nothing.
+// Decode decodes an item from the wire. If the item does not name its apiVersion or kind, like the items of most lists, it gets
+// the given ones, if T can hold them: by its method SetTypeMeta(apiVersion, kind string) if it has one, otherwise by the
+// members of those names. If both are empty, it gets nothing.
 //
 // Errors are [*Error], as from [Unmarshal].
 func Decode[T any](item jsonstream.Item, apiVersion, kind string) (T, error) {
 	return DecodeNoting[T](item, apiVersion, kind, nil)
 }
 
-// DecodeNoting is Decode, which sets lossy when the item has a member that T has no place for, so that it would not be in what
-// [Marshal] makes of the T. What a server keeps in metadata whatever is written does not count, nor do kind, apiVersion and null;
-// a type with methods of its own is taken to keep all of its part. lossy may be set on suspicion: [Lost] is exact. While it is
-// set nothing is looked for; nil is as if it were.
+// DecodeNoting is Decode, and also sets lossy if the item has a member for which T has no place, so that [Marshal] of the T
+// would lose it. Members of metadata that a server keeps whatever is written do not count, nor do kind, apiVersion and null. A
+// type with methods of its own is assumed to keep all of its part. lossy may be set without a loss; [Lost] is exact. If lossy
+// is set already, or nil, DecodeNoting looks for nothing.
 func DecodeNoting[T any](item jsonstream.Item, apiVersion, kind string, lossy *atomic.Bool) (T, error) {
 	var zero T
 	if item.APIVersion != "" && item.Kind != "" || apiVersion == "" && kind == "" {
@@ -41,7 +41,7 @@ func DecodeNoting[T any](item jsonstream.Item, apiVersion, kind string, lossy *a
 	return v, err
 }
 
-// unmarshal decodes raw into a T that has the kind and the apiVersion already, unless both are empty.
+// unmarshal decodes raw into a T, which gets the kind and the apiVersion first, unless both are empty.
 func unmarshal[T any](raw []byte, typed typeMeta, lossy *atomic.Bool) (T, error) {
 	v, lost, err := decode[T](raw, request{typed: typed, look: lossy != nil && !lossy.Load()})
 	if lost && err == nil {

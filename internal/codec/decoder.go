@@ -10,14 +10,14 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
-// decoder decodes one document after another, and keeps what the next one can use. It is not safe for concurrent use.
+// decoder decodes one document after another, and keeps memory for the next one. It is not safe for concurrent use.
 //
-// Each method that decodes a value takes the position where the value begins and returns the position behind it. There are
-// two other results:
+// Each method that decodes a value takes the position where the value starts and returns the position behind it. There are two
+// other results:
 //
 //   - broken: the document is not JSON. Decoding ends.
-//   - ^next, which is below broken: the value does not fit its Go type, and ends at next. fault says why. The object or
-//     array around it goes on, because a later member of the same name may take the place of the value (failure).
+//   - ^next, which is below broken: the value does not fit its Go type, and ends at next. fault says why. Decoding goes on in the
+//     object or array around it, because a later member of the same name may replace the value (failure).
 type decoder struct {
 	skimmer
 
@@ -25,28 +25,28 @@ type decoder struct {
 
 	typed    typeMeta // put into the members of the document's own struct before it was decoded
 	strict   bool     // a member without a place is an error
-	metadata place    // of the document's own metadata, while members without a place are looked for
-	lossy    bool     // there was one, or nobody asks
+	metadata place    // of the document's own metadata, if members without a place matter
+	lossy    bool     // there was such a member, or it does not matter
 
 	text    text
 	moments moments
 	unquote []byte
 
-	// Stacks of what belongs to slices and maps that are not made yet, because their size is not known yet.
+	// Stacks of the parts of slices and maps that are not made yet, because their size is not known yet.
 	strings []string
 	anys    []any
 	scratch []scratch // by plan.id
 
-	guesses []uint16 // which field comes after which, as it was the last time; by structPlan.guesses
+	guesses []uint16 // which field came after which the last time; by structPlan.guesses
 }
 
-// decoders is process-wide, like plans, because what is in a decoder is of use to any client, and a program has as many of
-// them as goroutines that decode at the same time. The garbage collector takes those that are not used.
+// decoders is process-wide, like plans, because a decoder serves every client, and a program has as many of them as goroutines
+// that decode at the same time. The garbage collector frees unused ones.
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
 // request says how to decode a document.
 type request struct {
-	typed  typeMeta // for members of those names that the document does not have
+	typed  typeMeta // for the members kind and apiVersion that the document does not have
 	look   bool     // report whether the document has members that have no place in the Go value
 	strict bool     // refuse them
 }
@@ -56,7 +56,7 @@ type typeMeta struct{ apiVersion, kind string }
 
 func (t typeMeta) isEmpty() bool { return t == typeMeta{} }
 
-// document is t as JSON.
+// document returns t as JSON.
 func (t typeMeta) document() []byte {
 	raw := append(make([]byte, 0, 96), `{"kind":`...)
 	raw = append(raw, quote(t.kind)...)
@@ -77,7 +77,7 @@ func decode[T any](raw []byte, r request) (v T, lossy bool, err error) {
 		}
 		return *whole, lossy, nil
 	}
-	to := newPlace(p.elem.typ) // what it points to is allocated, the pointer is not
+	to := newPlace(p.elem.typ) // for the value that it points to
 	lossy, wrong := r.document(p.elem, to, raw)
 	if wrong != nil {
 		wrong.whole(p.typ)
@@ -99,7 +99,7 @@ func (r request) document(p *plan, to place, raw []byte) (lossy bool, err *Error
 	}
 	err = d.document(p, to, raw)
 	lossy, d.metadata = r.look && d.lossy, place{}
-	decoders.Put(d) // not if a method has panicked: what is in d then is not known
+	decoders.Put(d) // not after a panic of a method, because d's state is unknown
 	if err == nil && !r.typed.isEmpty() {
 		p.addType(to, r.typed)
 	}
@@ -110,7 +110,7 @@ func (d *decoder) document(p *plan, to place, raw []byte) (err *Error) {
 	d.data, d.depth, d.fault = raw, 0, fault{}
 	d.text.begin(len(raw), &p.text)
 	next := broken
-	if i := jsonlex.SkipSpace(raw, 0); i < len(raw) && raw[i] != 'n' { // null is no document
+	if i := jsonlex.SkipSpace(raw, 0); i < len(raw) && raw[i] != 'n' { // null is not a document
 		if next = d.value(p, to, i); next != broken && jsonlex.SkipSpace(raw, max(next, ^next)) != len(raw) {
 			next, d.fault = broken, fault{}
 		}
@@ -118,7 +118,7 @@ func (d *decoder) document(p *plan, to place, raw []byte) (err *Error) {
 	d.text.end(&p.text)
 	if next < 0 {
 		err = d.wrong(next)
-		d.scratch = nil // it may have what is in the middle of being decoded
+		d.scratch = nil // it may hold a value that is only partly decoded
 	}
 	d.data, d.fault = nil, fault{}
 	d.strings, d.anys = emptied(d.strings), emptied(d.anys)
@@ -126,7 +126,7 @@ func (d *decoder) document(p *plan, to place, raw []byte) (err *Error) {
 	return err
 }
 
-// wrong is the error for a document that did not decode.
+// wrong returns the error for a document that did not decode.
 func (d *decoder) wrong(next int) *Error {
 	if next != broken || d.fault.typ != nil {
 		return d.fault.error(d.data)
@@ -149,7 +149,7 @@ func (d *decoder) wrong(next int) *Error {
 	return e
 }
 
-// emptied is a stack without what a document that did not fit has left there, and not larger than what is worth keeping.
+// emptied returns a stack without the rest of a document that did not fit, and with a bounded capacity.
 func emptied[E any](s []E) []E {
 	const most = 4096
 	if cap(s) > most {

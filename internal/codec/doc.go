@@ -21,8 +21,8 @@
 //
 // # Versions of encoding/json
 //
-// From Go 1.27 on, encoding/json is built on encoding/json/v2, and differs in corners from that of Go 1.26. This package does
-// the same with every version of Go:
+// From Go 1.27 on, encoding/json is built on encoding/json/v2, and differs in details from that of Go 1.26. This package
+// behaves the same with every version of Go:
 //
 //	                                                          Go 1.26        Go 1.27         here
 //	a key of a map with UnmarshalText and UnmarshalJSON       UnmarshalJSON  UnmarshalText   as 1.27
@@ -37,36 +37,37 @@
 //	a struct embedded with a name, unexported, with methods   by its fields  passed over     as 1.26
 //	UnmarshalJSONFrom                                         there is none  called          as the Go that compiles
 //
-// Go 1.27 knows the option case; here it is passed over.
+// Go 1.27 knows the option case; this package ignores it.
 //
 // # Errors
 //
-// An [Error] says where the value is, as a path and an offset, which kind of JSON it is and which Go type was wanted, and
-// never the value. Decoding goes on to the end of the document all the same, because a later member of the same name may take
-// the place of the one that does not fit; but the rest of an array is only checked. So a document costs time in proportion to
-// its size, whatever is wrong with it.
+// An [Error] names the place as a path and an offset, the kind of JSON that is there, and the Go type, and never shows the
+// value. After an error, decoding goes on to the end of the document, because a later member of the same name may replace the
+// one that does not fit; but the rest of an array is only checked. So the time for a document is proportional to its size,
+// whatever is wrong with it.
 //
 // # How it works
 //
-// Each Go type is compiled, when it is met for the first time, to a plan that says where in memory each member goes. One
-// decoder goes through the document once. It keeps nothing for errors while there are none: the path is put together while the
-// objects around the value are left. Only the offset of a document that is not JSON is found by a second look at it.
+// Each Go type is compiled, when it is first used, to a plan that says where in memory each member goes. A decoder reads the
+// document once. It keeps nothing for errors while there are none: the path is built on the way out of the objects around the
+// value. Only the offset in a document that is not JSON takes a second reading.
 //
-// UnmarshalJSON of a type that holds a time.Time and nothing else, such as metav1.Time, is not called again for a text that it
-// has just decoded, if it made of it what RFC 3339 says, in UTC or the local time zone; that time is remembered.
+// UnmarshalJSON of a type that holds a time.Time and nothing else, such as metav1.Time, is not called again for a text that has
+// just been decoded, if its result was the RFC 3339 value, in UTC or the local time zone; that time is remembered.
 //
 // # Memory
 //
-// The strings of a decoded object that have not been seen lately are cut from one piece of memory. So who keeps one of them
-// keeps the text of that object (strings of more than 1 KB apart), which [strings.Clone] avoids; never the document, or the
-// text of other objects. Strings of up to 256 bytes that repeat, within an object or from one to the next, are there once.
-// The table that finds them has 2048 places, and a string that is seen once takes none. Slices have no room to spare.
+// The strings of a decoded object that have not been seen lately share one piece of memory. So code that keeps one of them
+// keeps the text of that object (apart from strings of more than 1 KB); [strings.Clone] avoids that. It never keeps the
+// document, or the text of other objects. Strings of up to 256 bytes that repeat, within an object or from one to the next, are
+// stored once. The table that finds them has 2048 places, and a string that is seen once takes none. Slices have no spare
+// capacity.
 //
-// All functions are safe for concurrent use. Each call takes a decoder with its own table from a pool, and no lock. There
-// are as many decoders as goroutines that decode at the same time, of 60 KB each, and up to 512 KB of text in a table; those
-// that are not used any more are collected.
+// All functions are safe for concurrent use. Each call takes a decoder with its own table from a pool, and no lock. There are
+// as many decoders as goroutines that decode at the same time, of 60 KB each, and up to 512 KB of text in a table; unused ones
+// are collected.
 //
 // # Encoding
 //
-// [Marshal] gives the bytes that encoding/json gives, plus the kind and the apiVersion where they are missing.
+// [Marshal] writes the bytes that encoding/json writes, plus the kind and the apiVersion if they are missing.
 package codec

@@ -10,18 +10,18 @@ import (
 // span is a part of a document.
 type span struct{ from, to int }
 
-// lastOfEach returns raw, which is JSON, without the members that a later one of the same name, in the same object, replaces.
-// It takes one pass, however deep the objects nest. Names are compared as they read, not as they are spelt. It returns raw
-// itself if there is none.
+// lastOfEach returns raw, which is JSON, without the members that a later one of the same name in the same object replaces. It
+// takes one pass, however deep the objects nest. Names are compared unescaped. It returns raw itself if there are no such
+// members.
 //
-// It is for what a method of a type gets, or what stays as text; everything else meets each name in turn.
+// It is for the text that a method of a type gets, or that is kept as text; all other decoding sees the names in order.
 func lastOfEach(raw []byte) []byte {
 	c := cutter{data: raw}
 	c.value(0)
 	return without(raw, c.cuts)
 }
 
-// cutter collects what is replaced in a document that is known to be JSON.
+// cutter collects the replaced members of a document that is known to be JSON.
 type cutter struct {
 	data []byte
 	cuts []span
@@ -43,8 +43,8 @@ func (c *cutter) value(i int) int {
 	return s.after(i)
 }
 
-// object goes through the members of an object. One is known from the start of its name to the start of the next one's: a
-// member that a later one replaces is never the last, so the comma behind it goes with it.
+// object goes through the members of an object. A member extends from the start of its name to the start of the next name: a
+// replaced member is never the last, so the comma behind it is cut too.
 func (c *cutter) object(i int) int {
 	var members map[string]span
 	var name string
@@ -67,7 +67,7 @@ func (c *cutter) object(i int) int {
 	return i
 }
 
-// without returns raw without the cuts, of which some may lie inside of others.
+// without returns raw without the cuts, some of which may be inside others.
 func without(raw []byte, cuts []span) []byte {
 	if len(cuts) == 0 {
 		return raw

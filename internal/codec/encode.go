@@ -8,9 +8,9 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
-// Marshal returns the JSON of an object as encoding/json has it, with its kind and apiVersion. Where v leaves them out or
-// empty, they come first, kind before apiVersion, as the Kubernetes API writes them; apart from that every byte is that
-// of encoding/json. An apiVersion or kind that is passed empty is not looked at.
+// Marshal returns the JSON of an object, with its kind and apiVersion. If v leaves these out or empty, they come first, kind
+// before apiVersion, as the Kubernetes API writes them. Every other byte is that of encoding/json. Marshal does not look at the
+// apiVersion or kind if the given one is empty.
 //
 // It returns an error if v has another kind or apiVersion, or encodes to something else than a JSON object.
 func Marshal(v any, apiVersion, kind string) ([]byte, error) {
@@ -25,13 +25,13 @@ func Marshal(v any, apiVersion, kind string) ([]byte, error) {
 	return raw, nil
 }
 
-// typeField is one of the two members that Marshal looks after.
+// typeField is one of the two members that Marshal adds.
 type typeField struct {
 	name, want string
 	found      bool
 }
 
-// withTypeMeta puts what is missing before the members of raw, and leaves out those that are empty.
+// withTypeMeta adds the missing members before those of raw, and leaves out those that are empty.
 func withTypeMeta(raw []byte, apiVersion, kind string) ([]byte, error) {
 	fields := [...]typeField{{name: "kind", want: kind}, {name: "apiVersion", want: apiVersion}}
 	if raw[0] != '{' {
@@ -86,21 +86,21 @@ func withTypeMeta(raw []byte, apiVersion, kind string) ([]byte, error) {
 	if len(missing) == 0 && !dropped {
 		return raw, nil
 	}
-	object := append(missing, kept...) // not empty: where nothing is missing, kept has what was found
+	object := append(missing, kept...) // not empty: if nothing is missing, kept has the members
 	object[0] = '{'
 	return append(object, '}'), nil
 }
 
-// errNoJSON is for what encoding/json never makes.
+// errNoJSON is the error for output that encoding/json never makes.
 var errNoJSON = errors.New("it is not JSON")
 
-// quote returns a string as JSON has it.
+// quote returns a string as JSON.
 func quote(s string) []byte {
-	quoted, _ := json.Marshal(s) // there is no error for a string
+	quoted, _ := json.Marshal(s) // a string has no error
 	return quoted
 }
 
-// check reports whether the value is empty, and thus to be replaced, and refuses one that is not the wanted one.
+// check reports whether the value is empty, and so has to be replaced. It refuses a value that is not the wanted one.
 func (f *typeField) check(value []byte) (empty bool, err error) {
 	switch value[0] {
 	case 'n':

@@ -10,8 +10,8 @@ import (
 
 // Error says that a document does not fit the Go type, or is not JSON.
 //
-// Its message says where, what kind of JSON is there and into which Go type it should go. It holds no value of the
-// document, which may be a Secret. The cause is there for errors.As, but it may quote the value: do not log it unseen.
+// Its message names the place, the kind of JSON that is there, and the Go type. It shows no value of the document, which may be
+// a Secret. errors.As finds the cause, but the cause may quote the value: do not log it unseen.
 type Error struct {
 	// Path is the place in the document, such as spec.ports[1].port or metadata.labels["app"]. It is empty for the whole
 	// document, or if the place is not known.
@@ -58,7 +58,7 @@ func shorten(path string) string {
 	return strings.ToValidUTF8(path[:most/2]+"..."+path[len(path)-most/2:], "")
 }
 
-// kindName is the kind of JSON that begins with c.
+// kindName returns the kind of JSON that begins with c.
 func kindName(c byte) string {
 	switch c {
 	case '"':

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// fault says why a value does not fit. It is made where that is found, and gets its path, step by step, while the objects and
-// arrays around it are left. So nothing is kept for it while all is well, and no document is decoded twice.
+// fault says why a value does not fit. It is made where the error is found, and gets its path, step by step, on the way out of
+// the objects and arrays around it. So nothing is kept while there is no error, and no document is decoded twice.
 type fault struct {
 	typ  reflect.Type // nil for a document that is not JSON
-	at   int          // where the value is
+	at   int          // the value's position
 	more *details
 }
 
-// details are what most faults of a large map with wrong values do not have.
+// details are the parts that most faults of a large map with wrong values do not have.
 type details struct {
 	cause error
 	path  []step // the innermost first
@@ -37,13 +37,13 @@ const (
 	stepKey              // of a map
 )
 
-// failure is a member that does not fit. It is forgotten if a later member of the same name takes its place.
+// failure is a member that does not fit. It is dropped if a later member of the same name replaces it.
 type failure struct {
 	fault
 	n int // of a struct's field, or of a map's entry
 }
 
-// errUnknown is the cause of a fault where a member has no place.
+// errUnknown is the cause of a fault about a member without a place.
 var errUnknown = errors.New("a member that the type has no place for")
 
 func (f *fault) details() *details {
@@ -66,7 +66,7 @@ func (d *decoder) within(s step) {
 	m.path = append(m.path, s)
 }
 
-// mismatch refuses the value at i because of its kind, and passes it over.
+// mismatch refuses the value at i because of its kind, and skips it.
 func (d *decoder) mismatch(t reflect.Type, i int) int {
 	next := d.after(i)
 	if next < 0 {
@@ -82,7 +82,7 @@ func (d *decoder) refuse(t reflect.Type, i, next int, cause error) int {
 	return ^next
 }
 
-// memberFails notes that a member has failed, and returns where decoding goes on, or broken.
+// memberFails records that a member has failed, and returns where decoding goes on, or broken.
 func (d *decoder) memberFails(failed *[]failure, n int, s step, next int) int {
 	if next == broken {
 		d.within(s)
@@ -105,10 +105,10 @@ func forget(failed []failure, n int) []failure {
 	return slices.DeleteFunc(failed, func(f failure) bool { return f.n == n })
 }
 
-// entryFails reports whether an entry of a map has failed that counts, and makes the fault of the map from the first. names
-// has the name of each entry; there are stride strings for one.
+// entryFails reports whether a failed entry of a map counts, and makes the fault of the map from the first. names has the name
+// of each entry; there are stride strings for each.
 func (d *decoder) entryFails(failed []failure, names []string, stride int) bool {
-	var last map[string]int // made only if the first is not the last of its name
+	var last map[string]int // made only if the first failure does not count
 	for _, f := range failed {
 		name := names[f.n*stride]
 		if last == nil && isLast(names[f.n*stride:], stride) || last != nil && last[name] == f.n {
@@ -126,7 +126,7 @@ func (d *decoder) entryFails(failed []failure, names []string, stride int) bool 
 	return false
 }
 
-// isLast reports whether the first name is not there again.
+// isLast reports whether the first name does not occur again.
 func isLast(names []string, stride int) bool {
 	for i := stride; i < len(names); i += stride {
 		if names[i] == names[0] {
@@ -136,7 +136,7 @@ func isLast(names []string, stride int) bool {
 	return true
 }
 
-// elementFails makes the fault of an array from that of an element, and passes over the elements behind it.
+// elementFails makes the fault of an array from that of an element, and skips the elements behind it.
 func (d *decoder) elementFails(n, next int) int {
 	d.within(step{index: n})
 	if next == broken {
@@ -156,7 +156,7 @@ func (d *decoder) elementFails(n, next int) int {
 	return ^i
 }
 
-// error is the fault as users of the package see it.
+// error returns the fault as users of the package see it.
 func (f *fault) error(data []byte) *Error {
 	e := &Error{
 		Path: pathOf(f.steps()), Offset: f.at, Type: f.typ, hasOffset: true,
@@ -170,7 +170,7 @@ func (f *fault) error(data []byte) *Error {
 	return e
 }
 
-// pathOf spells a path as Go and CEL would: spec.ports[1].port, metadata.labels["app"].
+// pathOf returns a path as Go and CEL write it: spec.ports[1].port, metadata.labels["app"].
 func pathOf(steps []step) string {
 	var b strings.Builder
 	for _, s := range slices.Backward(steps) {
@@ -189,7 +189,7 @@ func pathOf(steps []step) string {
 	return b.String()
 }
 
-// pointerOf spells a path as a JSON Pointer (RFC 6901).
+// pointerOf returns a path as a JSON Pointer (RFC 6901).
 func pointerOf(steps []step) string {
 	var b strings.Builder
 	for _, s := range slices.Backward(steps) {

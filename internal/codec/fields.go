@@ -20,7 +20,7 @@ type structPlan struct {
 // field is a field of a struct, its own or one of an embedded struct.
 type field struct {
 	name   string
-	member string // how the name and the colon stand in a document
+	member string // the name and the colon as a document has them
 	offset uintptr
 	hops   []hop // from the offset on, for a field behind embedded pointers
 	plan   *plan
@@ -28,7 +28,7 @@ type field struct {
 
 // hop leads through an embedded pointer.
 type hop struct {
-	typ    reflect.Type // of what it points to
+	typ    reflect.Type // the type that it points to
 	offset uintptr      // in that
 	hidden bool         // it is not exported, so that it cannot be set
 }
@@ -40,7 +40,7 @@ type tagError struct{ text string }
 
 func (e *tagError) Error() string { return e.text }
 
-// fieldSet tells which fields an object has had.
+// fieldSet is the set of fields that an object has had.
 type fieldSet struct {
 	first [2]uint64
 	more  []uint64 // from the 128th field on
@@ -78,7 +78,7 @@ func (s *structPlan) find(name []byte) int {
 	}
 }
 
-// structPlan returns an error for a struct with a tag that does not mean the same to every encoding/json.
+// structPlan returns an error for a struct with a tag whose meaning depends on the version of encoding/json.
 func (c *compiler) structPlan(t reflect.Type) (*structPlan, error) {
 	all, err := collect(t)
 	if err != nil {
@@ -102,7 +102,7 @@ func (c *compiler) structPlan(t reflect.Type) (*structPlan, error) {
 	return s, nil
 }
 
-// fieldPlan is the plan of a field, which may be another one than that of its type.
+// fieldPlan returns the plan of a field, which may differ from that of its type.
 func (c *compiler) fieldPlan(f candidate) *plan {
 	p := &plan{typ: f.typ, size: f.typ.Size(), null: nullKeeps}
 	switch {
@@ -121,14 +121,14 @@ func (c *compiler) fieldPlan(f candidate) *plan {
 	return p
 }
 
-// isQuotable reports whether the tag option string is for a type: a boolean, a number or a string, or a pointer to one, that
-// has no methods.
+// isQuotable reports whether the tag option string applies to a type: a boolean, a number or a string, or a pointer to one,
+// without methods.
 func isQuotable(t reflect.Type) bool {
 	t = indirect(t)
 	return (reflect.Bool <= t.Kind() && t.Kind() <= reflect.Float64 || t.Kind() == reflect.String) && !hasMethods(t)
 }
 
-// indirect is what a pointer without a name of its own points to.
+// indirect returns the type that an unnamed pointer points to.
 func indirect(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer && t.Name() == "" {
 		return t.Elem()
@@ -142,7 +142,7 @@ type candidate struct {
 	offset uintptr
 	hops   []hop
 	typ    reflect.Type
-	depth  int  // in how many embedded structs it is
+	depth  int  // how many embedded structs it is in
 	tagged bool // it has its name from its tag
 	hidden bool // it is an embedded struct that is not exported
 	quoted bool
@@ -155,7 +155,7 @@ type embedded struct {
 	hops   []hop
 }
 
-// in is the place of something at an offset in e.
+// in returns the place at an offset in e.
 func (e embedded) in(offset uintptr) (uintptr, []hop) {
 	if len(e.hops) == 0 {
 		return e.offset + offset, nil
@@ -165,8 +165,8 @@ func (e embedded) in(offset uintptr) (uintptr, []hop) {
 	return e.offset, hops
 }
 
-// collect returns the fields of t, and of what it embeds, level by level. Those of a struct that is embedded twice at the same
-// level are there twice, so that none of them dominates; deeper down it does not count again.
+// collect returns the fields of t, and of its embedded structs, level by level. The fields of a struct that is embedded twice
+// at the same level occur twice, so that none of them dominates; deeper ones do not count again.
 func collect(t reflect.Type) (all []candidate, err error) {
 	seen := map[reflect.Type]bool{}
 	level := []embedded{{typ: t}}
@@ -223,13 +223,13 @@ func collect(t reflect.Type) (all []candidate, err error) {
 	return all, nil
 }
 
-// isEmbeddable reports whether Go 1.27 spreads the members of such a field, with the tag option embed, over those of its struct.
+// isEmbeddable reports whether Go 1.27 treats the members of such a field, with the tag option embed, as those of its struct.
 func isEmbeddable(t reflect.Type) bool {
 	t = indirect(t)
 	return t.Kind() == reflect.Struct || t.Kind() == reflect.Map || t == reflect.TypeFor[stdjson.RawMessage]()
 }
 
-// isName reports whether a tag can give such a name; any other one is passed over, and the field has the name that it has in Go.
+// isName reports whether a tag can give such a name. Any other name is ignored, and the field keeps its Go name.
 func isName(s string) bool {
 	for _, r := range s {
 		if !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
@@ -239,8 +239,8 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// dominant chooses, of the fields with the same name, the one in the fewest embedded structs, or the only one there whose
-// tag has the name; if that is not one, there is none.
+// dominant chooses, among the fields with the same name, the one in the fewest embedded structs, or the only one there whose
+// tag has the name. If there is not exactly one, it chooses none.
 func dominant(all []candidate) (fields []candidate) {
 	slices.SortStableFunc(all, func(x, y candidate) int {
 		return cmp.Or(strings.Compare(x.name, y.name), cmp.Compare(x.depth, y.depth), cmp.Compare(rank(x), rank(y)))

@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// This file is about what a Go type has no place for. Decoding passes it over, so that it is gone from what is encoded later.
+// This file is about members for which a Go type has no place. Decoding skips them, so a later encoding does not have them.
 
-// serverSet names the members of an object's own metadata that a server keeps, whatever is written. Those in the path of every
-// request are among them.
+// serverSet names the members of an object's own metadata that a server keeps, whatever is written, and those that are in the
+// path of every request.
 var serverSet = [...]string{
 	"name", "namespace", "uid", "resourceVersion", "generation", "selfLink", "managedFields",
 	"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
 }
 
-// loses reports whether the member at i of the object that goes to the place, and that has no field for it, counts as lost.
-// Its value is at value.
+// loses reports whether the member at i, of the object that goes to the place and has no field for it, counts as lost. Its
+// value is at value.
 func (d *decoder) loses(to place, i, value int) bool {
 	quoted, _ := d.quoted(i)
 	name := string(quoted)
@@ -24,7 +24,7 @@ func (d *decoder) loses(to place, i, value int) bool {
 	case d.data[value] == 'n': // null
 		return false
 	case d.depth == 1:
-		return name != "kind" && name != "apiVersion" // Marshal knows them
+		return name != "kind" && name != "apiVersion" // Marshal adds them
 	case d.depth == 2 && to == d.metadata:
 		return !slices.Contains(serverSet[:], name)
 	}
@@ -39,8 +39,8 @@ func (d *decoder) unknown(p *plan, i int) int {
 	return broken
 }
 
-// metadata is the place of the object's own metadata, of which nothing else can be in: a struct that is neither empty nor
-// behind a pointer. There may be none.
+// metadata returns the place of the object's own metadata, if nothing else can be there: a struct that is neither empty nor
+// behind a pointer. There may be no such place.
 func (p *plan) metadata(to place) place {
 	if p.shape != shapeStruct {
 		return place{}
@@ -52,8 +52,8 @@ func (p *plan) metadata(to place) place {
 	return to.field(p.fields[at].offset)
 }
 
-// Lost returns JSON pointers to members of the object for which T has no place, in order, and no more than most of them. What
-// does not count for [DecodeNoting] does not count here. object is as encoding/json decodes it with UseNumber; it is changed.
+// Lost returns JSON pointers to members of the object for which T has no place, in order, at most most of them. Members that do
+// not count for [DecodeNoting] do not count here. object is decoded by encoding/json with UseNumber; Lost changes it.
 //
 // It is an error if the object does not fit T.
 func Lost[T any](object map[string]any, most int) ([]string, error) {
@@ -85,7 +85,7 @@ func Lost[T any](object map[string]any, most int) ([]string, error) {
 	return lost, nil
 }
 
-// withoutNull takes the members that are null out of all objects.
+// withoutNull removes the members that are null from all objects.
 func withoutNull(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -103,7 +103,7 @@ func withoutNull(v any) {
 	}
 }
 
-// remove takes a member out. The steps to it begin with the innermost.
+// remove removes a member. The steps to it begin with the innermost.
 func remove(v any, steps []step) {
 	for _, s := range slices.Backward(steps[1:]) {
 		switch parent := v.(type) {

@@ -7,47 +7,47 @@ import (
 
 // All that is unsafe in this package is in this file. Its rules:
 //
-//   - A place is made of memory that was allocated as the type of the plan that fills it (newPlace, scratch.at), or is
-//     such a place moved by the offset of a field that reflect gave for that type (field). So it never leaves its object
-//     and is always aligned.
-//   - What is stored through a place has the type that is there, or one of the same layout: how a place is used depends on
-//     the shape of the plan, and a plan has a shape only if its type has that layout. Stores of pointers are ordinary
-//     assignments, which the garbage collector sees.
+//   - A place is memory that was allocated as the type of the plan that fills it (newPlace, scratch.at), or such a place moved by
+//     the offset of a field that reflect gave for that type (field). So it never leaves its object and is always aligned.
+//   - A value that is stored through a place has the type of the place, or one of the same layout: the shape of the plan decides
+//     how a place is used, and a plan has a shape only if its type has that layout. Stores of pointers are ordinary assignments,
+//     which the garbage collector sees.
 //   - A place in a scratch is used only until the scratch is asked for the next one, which may move it.
 //
-// Everything else goes through reflect or is ordinary Go: strings are cut by strings.Builder, slices and maps are made by
-// reflect. Setting fields by reflect too would cost a fifth of the time of a pod.
+// Everything else uses reflect or is ordinary Go: strings are cut by strings.Builder, slices and maps are made by reflect.
+// Setting fields by reflect too would cost a fifth of the time of a pod.
 
-// place is where in memory a value goes.
+// place is the place of a value in memory.
 type place struct{ p unsafe.Pointer }
 
 // newPlace allocates a zero t.
 func newPlace(t reflect.Type) place { return place{reflect.New(t).UnsafePointer()} }
 
-// placeOf is where v points to.
+// placeOf returns the place that v points to.
 func placeOf[T any](v *T) place { return place{unsafe.Pointer(v)} }
 
 // field is the place of a field.
 func (l place) field(offset uintptr) place { return place{unsafe.Add(l.p, offset)} }
 
-// value is the place as reflect has it; it is addressable and can be set.
+// value returns the place as a reflect.Value, which is addressable and can be set.
 func (l place) value(t reflect.Type) reflect.Value { return reflect.NewAt(t, l.p).Elem() }
 
-// method is the pointer to the value, for its methods.
+// method returns a pointer to the value, for its methods.
 func (l place) method(t reflect.Type) any { return reflect.NewAt(t, l.p).Interface() }
 
-// as is the value itself. T has to have the layout of the type that is there.
+// as returns the value itself. T must have the layout of the type that is there.
 func as[T any](l place) *T { return (*T)(l.p) }
 
-// pointer is the pointer that is at l.
+// pointer returns the place that the pointer at l points to.
 func (l place) pointer() place { return place{*(*unsafe.Pointer)(l.p)} }
 
-// point makes the pointer that is at l point to another place.
+// point makes the pointer at l point to another place.
 func (l place) point(to place) { *(*unsafe.Pointer)(l.p) = to.p }
 
 func (l place) isNil() bool { return l.p == nil }
 
-// setInt stores an integer of the size of the type that is there; it has to fit. Two's complement makes the sign no matter.
+// setInt stores an integer of the size of the type that is there; it has to fit. With two's complement, the sign does not
+// matter.
 func (l place) setInt(size uintptr, v uint64) {
 	switch size {
 	case 1:
@@ -64,7 +64,7 @@ func (l place) setInt(size uintptr, v uint64) {
 // setSlice stores a slice, which can be set, in the place for a slice of the same elements. All slices have the same layout.
 func (l place) setSlice(v reflect.Value) { *(*[]byte)(l.p) = *(*[]byte)(v.Addr().UnsafePointer()) }
 
-// at is the place of an element.
+// at returns the place of an element.
 func (s *scratch) at(p *plan, i int) place {
 	return place{unsafe.Add(s.values.UnsafePointer(), uintptr(i)*p.elem.size)}
 }

@@ -5,20 +5,19 @@ import (
 	"time"
 )
 
-// moments remembers what the UnmarshalJSON of types that hold a time.Time and nothing else, such as metav1.Time and
-// meta.Time, made of a text. The times within one object are mostly the same few, and such a method costs more than
-// everything around it: that of metav1.Time is a third of all allocations of a pod. For other types the method is called
-// each time.
+// moments remembers the results of UnmarshalJSON of types that hold a time.Time and nothing else, such as metav1.Time and
+// meta.Time. The times within one object are mostly the same few, and such a method costs more than everything around it: that
+// of metav1.Time makes a third of all allocations of a pod. For other types the method is called each time.
 //
-// It is called each time, too, unless what it made is what RFC 3339 says of the text, in UTC or the local time zone: "5m" may
-// be five minutes from now, and a zone of the type's own may be another one tomorrow. What is remembered then depends on
-// nothing but the text, and holds no pointer but that of the zone, so that no two objects share what can be changed. That
-// the method was not called can still be seen by one that does something else besides.
+// It is also called each time unless its result is the RFC 3339 value of the text, in UTC or the local time zone: "5m" may be
+// five minutes from now, and a zone of the type's own may be another one tomorrow. A remembered result then depends only on the
+// text, and its only pointer is that of the zone, so no two objects share anything that can change. Only a method that does
+// something else besides can notice that it was not called.
 type moments [1 << momentBits]moment
 
 const momentBits = 6
 
-// moment is the time that a text gives in one type, and in the local time zone of then.
+// moment is the time of a text in one type, and in the local time zone at that time.
 type moment struct {
 	plan  *plan
 	local *time.Location
@@ -54,7 +53,7 @@ func (d *decoder) moment(p *plan, to place, text []byte, i, next int) int {
 	return next
 }
 
-// isPlain reports whether t is what RFC 3339 says of a text, in UTC or the local time zone.
+// isPlain reports whether t is the RFC 3339 value of a text, in UTC or the local time zone.
 func isPlain(t time.Time, text []byte) bool {
 	var want time.Time
 	zone := t.Location()

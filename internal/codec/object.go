@@ -8,11 +8,11 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonlex"
 )
 
-// structure decodes the members of an object, from behind its brace, into the fields of a struct. Members that have no field
-// are checked and passed over; that such a name is there twice makes no difference, so nobody looks.
+// structure decodes the members of an object, from behind its brace, into the fields of a struct. It checks and skips members
+// that have no field, and does not look for duplicates among them, because they make no difference.
 //
-// Most objects have the members that the last one of their type had, in the same order, so that each is guessed from the one
-// before it. A guess that is right saves looking for the end of the name, and for the field.
+// Most objects have the same members as the last one of their type, in the same order, so each is guessed from the one before
+// it. A right guess saves the search for the end of the name, and for the field.
 func (d *decoder) structure(p *plan, to place, i int) int {
 	data := d.data
 	if d.depth++; d.depth > maxDepth {
@@ -75,8 +75,8 @@ func (d *decoder) structure(p *plan, to place, i int) int {
 	return i
 }
 
-// hop goes through embedded pointers to where a field is, and allocates what they point to. The value is at i, which it
-// returns, or where decoding goes on if there is a pointer that cannot be set.
+// hop follows embedded pointers to a field, and allocates the structs that they point to. The value is at i, which hop returns,
+// or the position where decoding goes on if a pointer cannot be set.
 func (d *decoder) hop(f *field, to place, i int) (field place, next int) {
 	for _, h := range f.hops {
 		target := to.pointer()
@@ -95,7 +95,7 @@ func (d *decoder) hop(f *field, to place, i int) (field place, next int) {
 	return to, i
 }
 
-// afterMember returns where the value begins, if what stands at i is that name with its colon.
+// afterMember returns the position of the value, if that name and its colon are at i.
 func afterMember(data []byte, i int, member string) int {
 	end := i + len(member)
 	if end >= len(data) || string(data[i:end]) != member {
@@ -142,7 +142,7 @@ func (d *decoder) name(i int) (string, int) {
 	return s, afterColon(d.data, i)
 }
 
-// stringMap decodes a map[string]string. Names and values wait on the stack until it is known how many they are.
+// stringMap decodes a map[string]string. Names and values wait on the stack until their number is known.
 func (d *decoder) stringMap(p *plan, to place, i int) int {
 	if d.data[i] != '{' {
 		return d.mismatch(p.typ, i)
@@ -192,7 +192,7 @@ func (d *decoder) stringMap(p *plan, to place, i int) int {
 	return i
 }
 
-// mapping decodes any other map. The names and values wait until it is known how many they are.
+// mapping decodes any other map. The names and values wait until their number is known.
 func (d *decoder) mapping(p *plan, to place, i int) int {
 	if d.data[i] != '{' || p.key == keyNone {
 		return d.mismatch(p.typ, i)
@@ -275,7 +275,7 @@ func appendKey(p *plan, keys reflect.Value, name string) (unfit error) {
 	}
 }
 
-// popStrings takes the strings from first on off the stack.
+// popStrings removes the strings from first on from the stack.
 func (d *decoder) popStrings(first int) {
 	clear(d.strings[first:])
 	d.strings = d.strings[:first]

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// plan says how to decode into one Go type. Once it can be found it never changes, apart from the hint.
+// plan says how to decode into one Go type. Once it can be found it does not change, except for the hint.
 type plan struct {
 	shape  shape
 	null   null
@@ -16,12 +16,12 @@ type plan struct {
 	typ    reflect.Type
 	size   uintptr
 	length int           // of an array
-	elem   *plan         // of a pointer, slice, array or map, or of what is quoted
+	elem   *plan         // of a pointer, slice, array, map or quoted value
 	slice  reflect.Type  // of the scratch: a slice of the elements of a slice or map
 	empty  reflect.Value // a slice without elements
 	id     int           // of the scratch
 	text   hint          // of a document of this type
-	wrong  error         // why nothing but null can be decoded, if it is not just that JSON has no such thing
+	wrong  error         // why only null can be decoded, unless JSON just has no such value
 	*structPlan
 }
 
@@ -56,24 +56,24 @@ const (
 	shapeQuoted    // a field with the tag option string
 )
 
-// keyShape says what the names of an object are to the keys of a map.
+// keyShape is how the names of an object become the keys of a map.
 type keyShape uint8
 
 const (
-	keyNone keyShape = iota // nothing that could be made of them
+	keyNone keyShape = iota // no key can be made of them
 	keyString
 	keyInt
 	keyUint
 	keyText // they have UnmarshalText
 )
 
-// null is what null does.
+// null is the effect of null.
 type null uint8
 
 const (
-	nullIsDecoded null = iota // what any other value does: it is for a method, or kept as text
+	nullIsDecoded null = iota // the same as any other value: a method gets it, or it is kept as text
 	nullKeeps                 // nothing
-	nullEmpties               // it makes the value zero
+	nullEmpties               // sets the value to zero
 )
 
 func (s shape) null() null {
@@ -91,14 +91,14 @@ var (
 	float64Type = reflect.TypeFor[float64]()
 )
 
-// plans keeps the plan of every type that has been decoded into. It is process-wide because it holds nothing that could be
-// set, is bounded by the types of the program, and would otherwise be built again for every client.
+// plans keeps the plan of every type that has been decoded into. It is process-wide because it holds nothing that could be set,
+// is bounded by the types of the program, and would otherwise be built again for every client.
 var plans = planCache{}
 
 type planCache struct {
 	done sync.Map // reflect.Type -> *plan; complete ones only
 
-	mu      sync.Mutex // held while plans are made; protects what follows
+	mu      sync.Mutex // held while plans are made; guards the fields below
 	scratch int        // how many plans have one
 	guesses int        // how many all structs have
 }
@@ -118,7 +118,7 @@ func (c *planCache) of(t reflect.Type) *plan {
 	return p
 }
 
-// compiler makes plans. Those that it has begun are here, so that a type can refer to itself.
+// compiler makes plans. It keeps those that it has begun, so that a type can refer to itself.
 type compiler struct {
 	cache *planCache
 	plans map[reflect.Type]*plan
@@ -152,7 +152,7 @@ func (c *compiler) fill(p *plan) {
 		p.shape = shapeTime
 		return
 	}
-	if t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface { // what they point to has the methods
+	if t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface { // their elements have the methods
 		switch {
 		case decodesFrom(t):
 			p.shape = shapeFrom
@@ -203,7 +203,7 @@ func (c *compiler) fill(p *plan) {
 	}
 }
 
-// endless reports whether a pointer leads to nothing but pointers, as that of type P *P.
+// endless reports whether a pointer leads only to pointers, as for type P *P.
 func endless(t reflect.Type) bool {
 	for seen := map[reflect.Type]bool{}; t.Kind() == reflect.Pointer; t = t.Elem() {
 		if seen[t] {

@@ -2,8 +2,8 @@ package codec
 
 import "github.com/bowline-go/bowline/internal/jsonlex"
 
-// The functions of this file are those of jsonlex with one result for what is not JSON. They do not say where it is, because decoding
-// has another use for negative results: see decoder.
+// The functions of this file are those of jsonlex, with one result for text that is not JSON. They do not return its position,
+// because decoding uses negative results otherwise: see decoder.
 
 // broken is the position behind something that is not JSON.
 const broken = -1
@@ -11,7 +11,7 @@ const broken = -1
 func afterColon(data []byte, i int) int { return max(jsonlex.AfterColon(data, i), broken) }
 
 func afterComma(data []byte, i int, shut byte) (next int, ended bool) {
-	if i+1 < len(data) && data[i] == ',' && data[i+1] > ' ' { // most are so, and this saves a call
+	if i+1 < len(data) && data[i] == ',' && data[i+1] > ' ' { // the usual case; saves a call
 		return i + 1, false
 	}
 	next, ended = jsonlex.AfterComma(data, i, shut)
@@ -27,7 +27,7 @@ func afterLiteral(data []byte, i int, literal string) int {
 	return max(jsonlex.LiteralEnd(data, i, literal), broken)
 }
 
-// numberEnd is broken for 01, so that errors are about that value. To jsonlex the number ends before the 1.
+// numberEnd returns broken for 01, so that errors are about that value. For jsonlex the number ends before the 1.
 func numberEnd(data []byte, i int) int {
 	end := jsonlex.NumberEnd(data, i)
 	if uint(end) < uint(len(data)) && jsonlex.IsDigit(data[end]) {

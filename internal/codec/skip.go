@@ -9,10 +9,10 @@ import (
 // maxDepth is how deep a document may nest, as for encoding/json.
 const maxDepth = 10000
 
-// skimmer passes over values that are not decoded, and checks them as thoroughly as if they were.
+// skimmer skips values that are not decoded, and checks them as thoroughly as if they were.
 type skimmer struct {
 	data  []byte
-	depth int // of what is open around the value
+	depth int // of the objects and arrays around the value
 
 	// For afterUnique.
 	hashes  []uint64 // of the names in the objects that are open
@@ -28,12 +28,12 @@ func (s *skimmer) after(i int) int {
 	return max(k.Skip(i), broken)
 }
 
-// skipper passes over values in what is open.
+// skipper returns a Skipper for values inside the open objects and arrays.
 func (s *skimmer) skipper() jsonlex.Skipper {
 	return jsonlex.Skipper{Text: s.data, Levels: maxDepth - s.depth}
 }
 
-// afterUnique is after, and returns the value without the members that a later one of the same name replaces.
+// afterUnique is after, and also returns the value without the members that a later one of the same name replaces.
 func (s *skimmer) afterUnique(i int) (value []byte, next int) {
 	s.hashes, s.repeats = s.hashes[:0], false
 	if next = s.afterHashed(i, 0); next < 0 {
@@ -46,7 +46,8 @@ func (s *skimmer) afterUnique(i int) (value []byte, next int) {
 	return value, next
 }
 
-// afterHashed returns the position behind the value at i, or any negative number, and looks for names that repeat in its objects.
+// afterHashed returns the position behind the value at i, or any negative number, and looks for names that repeat in its
+// objects.
 func (s *skimmer) afterHashed(i, depth int) int {
 	data := s.data
 	if i >= len(data) {
@@ -82,7 +83,7 @@ func (s *skimmer) afterObject(i, depth int) int {
 	if depth+s.depth > maxDepth {
 		return broken
 	}
-	first := len(s.hashes) // those of this object are from here on
+	first := len(s.hashes) // this object's start here
 	i, ended := jsonlex.AfterOpen(data, i, '}')
 	for i >= 0 && !ended {
 		if data[i] != '"' {

@@ -9,13 +9,12 @@ import (
 
 // text makes the strings of the objects that one decoder decodes.
 //
-// A string that has been seen twice lately is taken from a table, so that what repeats from object to object (labels,
-// images, phases, node names) is there once, and costs no allocation. Of a string that is new the table keeps its hash
-// only, so that what does not repeat (UIDs, names) neither fills the table nor drives out what does. The table has a fixed
-// size.
+// A string that has been seen twice lately is taken from a table. So a string that repeats from object to object (labels,
+// images, phases, node names) is stored once, and costs no allocation. The table keeps only the hash of a new string, so
+// strings that do not repeat (UIDs, names) neither fill the table nor displace others. The table has a fixed size.
 //
-// Other strings of one object are cut from one piece of memory, as large as a hint says that they are together. So one of
-// these strings keeps the memory of all of them; never that of another object, or of the document.
+// Other strings of one object are cut from one piece of memory, whose size is guessed from a hint. So one of these strings
+// keeps the memory of all of them; never that of another object, or of the document.
 type text struct {
 	table [1 << tableBits]entry
 	piece strings.Builder
@@ -32,15 +31,15 @@ const (
 	largestPiece = 4096
 )
 
-// entry is one place of the table. A string that repeats takes the place of another one only if that was not found since
-// the last such try.
+// entry is one place of the table. A string that repeats replaces another one only if that was not found since the last such
+// attempt.
 type entry struct {
 	s     string
-	seen  uint32 // the rest of the hash of the string that was last looked for here in vain
+	seen  uint32 // the rest of the hash of the last string that was not found here
 	found bool
 }
 
-// begin starts a new object, in a document of that size.
+// begin starts a new object, in a document of the given size.
 func (t *text) begin(size int, h *hint) {
 	t.piece.Reset()
 	t.used, t.hint, t.most = 0, h.of(size), size
@@ -80,7 +79,7 @@ func (t *text) string(b []byte) string {
 	return e.s
 }
 
-// cut returns b as a string in the memory of the object. What a Builder has written never changes.
+// cut returns b as a string in the memory of the object. A Builder never changes the bytes that it has written.
 func (t *text) cut(b []byte) string {
 	if len(b) > longestPiece {
 		return string(b)
@@ -97,9 +96,9 @@ func (t *text) cut(b []byte) string {
 	return t.piece.String()[start:]
 }
 
-// hint is how much text the documents of a type had lately. It takes the smaller one of two guesses, that it is always the
-// same, and that it is always the same part of the document, because too much would stay in memory as long as the object.
-// Decoders may overwrite what another one has learnt: it is only a hint.
+// hint is how much text the latest documents of a type had. It is the smaller one of two guesses, a constant amount and a
+// constant share of the document, because spare memory would stay as long as the object. Decoders may overwrite each other's
+// values: it is only a hint.
 type hint struct {
 	bytes atomic.Uint32
 	share atomic.Uint32 // of 1024 bytes
@@ -122,7 +121,7 @@ func follow(mean *atomic.Uint32, value int) {
 	}
 }
 
-// hash mixes eight bytes at a time. It is not secret: who finds collisions makes decoding slower, and nothing else.
+// hash mixes eight bytes at a time. It is not secret: collisions make decoding slower, and nothing else.
 func hash(b []byte) uint64 {
 	const k1, k2 = 0x9e3779b97f4a7c15, 0xd6e8feb86659fd93
 	h := uint64(len(b)) * k1

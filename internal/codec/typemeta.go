@@ -1,14 +1,14 @@
 package codec
 
-// The items of a list do not say their kind and apiVersion, which the list says. This file puts them into the Go value: into
-// a struct before it is decoded, so that the document may replace them, and into a map afterwards.
+// The items of a list do not name their kind and apiVersion; the list does. This file sets them in the Go value: in a struct
+// before it is decoded, so that the document may replace them, and in a map afterwards.
 
 // setType sets the fields kind and apiVersion of a zero struct, as far as it has them and they can hold the text.
 func (p *plan) setType(to place, t typeMeta) {
 	if p.setString(to, "kind", t.kind) && p.setString(to, "apiVersion", t.apiVersion) {
 		return
 	}
-	// They are something else than strings. If they do not take the text, the object itself will tell.
+	// They are not strings. If they do not accept the text, decoding the object returns the error.
 	if _, err := (request{}).document(p, to, t.document()); err != nil {
 		to.value(p.typ).SetZero()
 	}
@@ -28,7 +28,7 @@ func (p *plan) setString(to place, name, value string) bool {
 	return true
 }
 
-// addType puts the members kind and apiVersion into a map that does not have them, if its values can hold the text.
+// addType adds the members kind and apiVersion to a map that lacks them, if its values can hold the text.
 func (p *plan) addType(to place, t typeMeta) {
 	switch p.shape {
 	case shapeAnyMap:
@@ -55,7 +55,7 @@ func setAbsent(object map[string]any, name, value string) {
 	}
 }
 
-// reset makes a field zero again, because a later member of its name counts, apart from the kind and apiVersion.
+// reset makes a field zero again, except for the kind and apiVersion, because a later member of its name counts.
 func (d *decoder) reset(f *field, to place) {
 	to.value(f.plan.typ).SetZero()
 	if d.depth > 1 || f.plan.shape != shapeString || f.hops != nil || d.typed.isEmpty() {

@@ -159,7 +159,7 @@ func (d *decoder) rare(p *plan, to place, i int) int {
 	return d.mismatch(p.typ, i)
 }
 
-// method calls UnmarshalJSON for the value from i to next, which reads raw.
+// method calls UnmarshalJSON for the value from i to next, whose text is raw.
 func (d *decoder) method(p *plan, to place, raw []byte, i, next int) int {
 	var err error
 	if p.shape == shapeFrom {
@@ -187,7 +187,7 @@ func (d *decoder) string(i int) (string, int) {
 	return d.text.string(s), end
 }
 
-// quoted returns what the string at i reads; of one without escapes it is part of the document.
+// quoted returns the content of the string at i; without escapes it is a part of the document.
 func (d *decoder) quoted(i int) ([]byte, int) {
 	end, plain := jsonlex.StringEnd(d.data, i)
 	if end < 0 {
@@ -203,7 +203,7 @@ func (d *decoder) quoted(i int) ([]byte, int) {
 // isNumber reports whether a value that begins with c is a number.
 func isNumber(c byte) bool { return jsonlex.IsDigit(c) || c == '-' }
 
-// unfitNumber refuses the value at i, which is not in the range of an integer type, or no integer.
+// unfitNumber refuses the number at i, which is outside the range of an integer type, or not an integer.
 func (d *decoder) unfitNumber(p *plan, i int) int {
 	if !isNumber(d.data[i]) {
 		return d.mismatch(p.typ, i)
@@ -248,7 +248,7 @@ func (d *decoder) float(t reflect.Type, i, bits int) (float64, int) {
 	return v, end
 }
 
-// numberError is the cause that strconv gives, without the text.
+// numberError returns strconv's cause, without the text.
 func numberError(err error) error {
 	if number := (*strconv.NumError)(nil); errors.As(err, &number) {
 		return number.Err
@@ -256,7 +256,7 @@ func numberError(err error) error {
 	return err
 }
 
-// number decodes a json.Number as it is spelt. A string may have a number in it.
+// number decodes a json.Number as it is written. A string may contain a number.
 func (d *decoder) number(p *plan, to place, i int) int {
 	data, end := d.data, numberEnd(d.data, i)
 	if end >= 0 {
@@ -277,7 +277,7 @@ func (d *decoder) number(p *plan, to place, i int) int {
 	return next
 }
 
-// bytes decodes base64, in which line breaks are passed over, or an array of numbers.
+// bytes decodes base64, ignoring line breaks, or an array of numbers.
 func (d *decoder) bytes(p *plan, to place, i int) int {
 	switch d.data[i] {
 	case '"':
@@ -299,8 +299,8 @@ func (d *decoder) bytes(p *plan, to place, i int) int {
 	return next
 }
 
-// quotedValue decodes a field with the tag option string: a JSON value in a string. The text in the string is less strict than
-// JSON, as for encoding/json: "01" is a number, and null is null.
+// quotedValue decodes a field with the tag option string: a JSON value in a string. As in encoding/json, the text in the string
+// is less strict than JSON: "01" is a number, and null is null.
 func (d *decoder) quotedValue(p *plan, to place, i int) int {
 	if d.data[i] != '"' {
 		return d.mismatch(p.typ, i)
@@ -327,7 +327,7 @@ func (d *decoder) quotedValue(p *plan, to place, i int) int {
 	return next
 }
 
-// unquoted decodes what stands in a string.
+// unquoted decodes the content of a string.
 func (d *decoder) unquoted(p *plan, to place, s []byte) (err error) {
 	if len(s) == 0 {
 		return strconv.ErrSyntax

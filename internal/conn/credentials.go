@@ -12,36 +12,36 @@ import (
 )
 
 const (
-	fetchTimeout = 15 * time.Minute // for one fetch, which may be somebody who signs in
+	fetchTimeout = 15 * time.Minute // for one fetch, during which a person may sign in
 	renewalPause = 5 * time.Second  // between two fetches because of refusals
-	// After a refresh that failed; doubled with each.
+	// After a failed refresh; doubled with each failure.
 	refreshPause    = 10 * time.Second
 	maxRefreshPause = 2 * time.Minute
-	// The same where there is no credential in force; the first failure is free.
+	// The same if no credential is in force. There is no pause after the first failure.
 	fetchPause    = 500 * time.Millisecond
 	maxFetchPause = 10 * time.Second
 )
 
-// Credentials gets credentials by a function, and keeps the one in force: the lease. One fetch at most is under way.
+// Credentials gets credentials from a function, and keeps the one in force: the lease. At most one fetch is under way.
 //
-// The goroutine of a fetch ends when fetch returns. It is told to by its context, once nobody waits and no client wants
-// the result for later, and Transport.Close waits for it then.
+// The goroutine of a fetch ends when fetch returns. Its context ends when nobody waits and no client wants the result for
+// later; Transport.Close then waits for the goroutine.
 type Credentials struct {
 	fetch func(context.Context) (Credential, error)
-	fail  func(err error) error // makes the error that says why there is no credential
+	fail  func(err error) error // makes the error for a missing credential
 	name  string                // see Name; does not change any more
 
 	mu       sync.Mutex // guards the rest; not held while fetch or a hook runs
 	now      *lease     // nil before the first
-	refused  bool       // the server has refused now: who comes waits for another
+	refused  bool       // the server has refused now: requests wait for another
 	renewed  time.Time  // when the last fetch because of a refusal began
 	flight   *flight    // nil where none is under way
 	failures int        // in a row
-	failed   time.Time  // when the last of them was
-	err      error      // and why
+	failed   time.Time  // the time of the last of them
+	err      error      // its cause
 }
 
-// NewCredentials returns Credentials that call fetch, on a goroutine of their own. fail makes the error of a request from the reason
+// NewCredentials returns Credentials that call fetch on a goroutine of their own. fail makes a request's error from the reason
 // why there is no credential.
 func NewCredentials(fetch func(context.Context) (Credential, error), fail func(error) error) *Credentials {
 	return &Credentials{fetch: fetch, fail: fail}
@@ -56,16 +56,16 @@ func (c *Credentials) IsUsable() bool { return c != nil && c.fetch != nil }
 // flight is one call of fetch.
 type flight struct {
 	cancel  context.CancelFunc // tells fetch to return
-	timeout context.Context    // ends when the time for it is up, not when it is cancelled
+	timeout context.Context    // ends after fetchTimeout, not when the flight is cancelled
 	done    chan struct{}      // closed when it has returned, and everybody has been told
 
 	// Guarded by Credentials.mu.
 	waiting int                         // requests
 	holders map[*holder]bool            // clients that want it whether a request waits or not
-	tell    map[*holder]context.Context // whom to tell of a failure, on behalf of which request
+	tell    map[*holder]context.Context // clients to tell of a failure, each with a request's context
 	left    bool                        // cancelled, because nobody wants it
 
-	lease *lease // the result, or why there is none; set before done is closed
+	lease *lease // the result, or err; set before done is closed
 	err   error
 }
 
@@ -78,7 +78,7 @@ func (c *Credentials) get(ctx context.Context, h *holder) (issued, error) {
 	return issued{header: l.header(), lease: l}, nil
 }
 
-// renew implements source. It is the refused credential that is returned where there is no other.
+// renew implements source. It returns the refused credential if there is no other.
 func (c *Credentials) renew(ctx context.Context, h *holder, refused issued) (issued, error) {
 	c.mu.Lock()
 	if now := time.Now(); c.now == refused.lease && !c.refused && !fresh(c.renewed, now, renewalPause) {
@@ -92,7 +92,7 @@ func (c *Credentials) renew(ctx context.Context, h *holder, refused issued) (iss
 	return next, err
 }
 
-// lease returns the lease in force, getting one first where there is none.
+// lease returns the lease in force, and fetches one if there is none.
 func (c *Credentials) lease(ctx context.Context, h *holder) (*lease, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,7 +140,7 @@ func (c *Credentials) lease(ctx context.Context, h *holder) (*lease, error) {
 
 func (c *Credentials) usable(now time.Time) bool { return c.now != nil && !c.now.expired(now) }
 
-// pause returns how long to wait after so many failures in a row.
+// pause returns how long to wait after the present number of failures in a row.
 func (c *Credentials) pause(first, most time.Duration) time.Duration {
 	if c.failures == 0 {
 		return 0
@@ -148,7 +148,7 @@ func (c *Credentials) pause(first, most time.Duration) time.Duration {
 	return min(most, first<<min(c.failures-1, 10))
 }
 
-// wait waits for a flight to end, no longer than the caller and the flight itself may take.
+// wait waits for a flight to end, until the caller's context ends or the flight's time is up.
 func (f *flight) wait(ctx context.Context) error {
 	select {
 	case <-f.done:
@@ -167,7 +167,7 @@ func (f *flight) wait(ctx context.Context) error {
 
 var errTimeout = fmt.Errorf("there was none within %v", fetchTimeout)
 
-// hold makes a fetch go on, or begin, for the sake of a client, whether a request waits for it or not. mu is held.
+// hold makes a fetch go on, or begin, for a client, whether a request waits for it or not. The caller holds mu.
 func (c *Credentials) hold(ctx context.Context, h *holder) {
 	if c.flight == nil {
 		c.start()
@@ -178,14 +178,14 @@ func (c *Credentials) hold(ctx context.Context, h *holder) {
 	}
 }
 
-// notify makes a client one of those that are told of a failure. Credentials.mu is held.
+// notify adds a client to those that are told of a failure. The caller holds Credentials.mu.
 func (f *flight) notify(ctx context.Context, h *holder) {
 	if f.tell[h] == nil {
 		f.tell[h] = context.WithoutCancel(ctx)
 	}
 }
 
-// leave cancels a flight that nobody wants. Credentials.mu is held.
+// leave cancels a flight that nobody wants. The caller holds Credentials.mu.
 func (f *flight) leave() {
 	if f.waiting == 0 && len(f.holders) == 0 {
 		f.left = true
@@ -193,7 +193,7 @@ func (f *flight) leave() {
 	}
 }
 
-// leave is called when a client is closed: what runs for it alone has ended when it returns.
+// leave is called when a client is closed. When it returns, the fetch that runs only for this client has ended.
 func (c *Credentials) leave(h *holder) {
 	c.mu.Lock()
 	f := c.flight
@@ -208,7 +208,7 @@ func (c *Credentials) leave(h *holder) {
 	}
 }
 
-// start begins a fetch. mu is held, and no fetch is under way.
+// start begins a fetch. The caller holds mu, and no fetch is under way.
 func (c *Credentials) start() {
 	timeout, end := context.WithTimeout(Call{Fetch: true}.With(context.Background()), fetchTimeout)
 	ctx, cancel := context.WithCancel(timeout)
@@ -220,7 +220,7 @@ func (c *Credentials) start() {
 	go func() {
 		var got Credential
 		err := errors.New("fetch left by runtime.Goexit")
-		defer func() { // in a defer, for the sake of Goexit
+		defer func() { // in a defer, because of Goexit
 			cancel()
 			c.land(f, got, err)
 			close(f.done)
@@ -230,7 +230,7 @@ func (c *Credentials) start() {
 	}()
 }
 
-// call calls fetch. What is a context's error there is none of the caller's.
+// call calls fetch. A context's error from fetch is not the caller's.
 func (c *Credentials) call(ctx context.Context) (got Credential, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -248,7 +248,7 @@ func (c *Credentials) call(ctx context.Context) (got Credential, err error) {
 	return got, err
 }
 
-// land takes what a flight has brought, and tells the clients if an old credential stays in use for want of a new one.
+// land stores the result of a flight, and tells the clients if an old credential stays in use because there is no new one.
 func (c *Credentials) land(f *flight, got Credential, err error) {
 	now := time.Now()
 	if err == nil {
@@ -261,7 +261,7 @@ func (c *Credentials) land(f *flight, got Credential, err error) {
 	case err == nil:
 		c.now, c.refused = f.lease, false
 		c.failures, c.failed, c.err = 0, time.Time{}, nil
-	case !f.left: // that nobody wanted it is no failure
+	case !f.left: // a flight that nobody wanted has not failed
 		if c.usable(now) {
 			tell = maps.Clone(f.tell)
 		}

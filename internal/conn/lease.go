@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// Credential is what a client shows to say who it is: a bearer token, a certificate, or both. The zero time in Expires means that it
-// is good until the server refuses it, or Certificate ends.
+// Credential proves who a client is: a bearer token, a certificate, or both. A zero Expires means that it is valid until the
+// server refuses it, or Certificate ends.
 type Credential struct {
 	Token       string
 	Certificate *tls.Certificate
 	Expires     time.Time
 }
 
-// lease is one credential and for how long it is good.
+// lease is one credential and its time of validity.
 type lease struct {
 	Credential
-	taken time.Time // when it came, by both clocks
+	taken time.Time // the time of arrival, by both clocks
 }
 
-// newLease returns what a credential is good for, or why it is good for nothing.
+// newLease returns the lease of a credential, or an error if the credential cannot be used.
 func newLease(c Credential, now time.Time) (*lease, error) {
 	switch {
 	case c.Token == "" && c.Certificate == nil:
@@ -68,11 +68,11 @@ func (l *lease) header() string {
 	return "Bearer " + l.Token
 }
 
-// expired reports whether the end has come. What has an end has it by either clock: the monotonic one stops while a
-// machine sleeps, and the wall clock can be set.
+// expired reports whether the end has come, by either clock: the monotonic one stops while a machine sleeps, and the wall clock
+// can be set.
 func (l *lease) expired(now time.Time) bool { return l.within(now, 0) }
 
-// ending reports whether it is time to look for another.
+// ending reports whether it is time to fetch another.
 func (l *lease) ending(now time.Time) bool {
 	life := l.Expires.Sub(l.taken.Round(0))
 	return l.within(now, min(max(time.Minute, life/5), life/2))
@@ -87,7 +87,7 @@ func (l *lease) within(now time.Time, left time.Duration) bool {
 	return l.Expires.Sub(now.Round(0)) <= left || life-now.Sub(l.taken) <= left
 }
 
-// same reports whether o shows the server the same.
+// same reports whether o is the same to the server.
 func (l *lease) same(o *lease) bool {
 	return l.Token == o.Token && sameCertificate(l.Certificate, o.Certificate)
 }

@@ -11,28 +11,31 @@ import (
 	"github.com/bowline-go/bowline/internal/shown"
 )
 
-// An origin is a scheme, a host and a port. Credentials are for one of them, and for what is below the path of Config.Server: an
-// ingress may serve other programs beside the API server, which must not see them. What the API server passes on to a
-// service, a pod or a node through the subresource proxy is not the API server's own answer, so that its redirects lead no further
-// than to the same target. The answer of an aggregated API server is not its own either, but cannot be told from it: the paths
-// look like those of any group. Its redirects are followed below the path of Config.Server, as the API server's are. Registering such
-// a server (an APIService) takes an administrator's rights.
+// An origin is a scheme, a host and a port. Credentials are for one origin, and for the paths below that of Config.Server: an
+// ingress may serve other programs beside the API server, which must not see them.
+//
+// If the API server passes a request on to a service, a pod or a node through the subresource proxy, the answer is the
+// target's. So a redirect in it may only lead to the same target. The answer of an aggregated API server is not the API
+// server's own either, but cannot be distinguished, because the paths look like those of any group. Its redirects are followed
+// below the path of Config.Server, like the API server's. Registering such a server (an APIService) takes an administrator's
+// rights.
 
-// maxHost is how much of the origin that a server chose stands in an error: more than a host's name can have (RFC 1035, section 2.3.4).
+// maxHost is how much of an origin that a server chose is shown in an error: more than the longest host name (RFC 1035, section
+// 2.3.4).
 const maxHost = 300
 
 // maxRedirects is how many redirects one request follows.
 const maxRedirects = 10
 
-// StayOnOrigin is a CheckRedirect of http.Client. It follows redirects below the server's URL, for reads only: credentials never reach another origin
-// (CVE-2022-3172), and a write is never sent twice.
+// StayOnOrigin is a CheckRedirect of http.Client. It follows redirects below the server's URL, and only for reads: credentials
+// never reach another origin (CVE-2022-3172), and a write is never sent twice.
 func StayOnOrigin(server *url.URL) func(*http.Request, []*http.Request) error {
 	return func(r *http.Request, via []*http.Request) error {
 		switch {
 		case !sameOrigin(r.URL, server):
 			return fmt.Errorf("server redirects to %q, which is not its own origin %q",
 				shown.Clean(r.URL.Scheme+"://"+r.URL.Host, maxHost), server.Scheme+"://"+server.Host)
-		case r.URL.User != nil: // net/http would send that in place of the client's credentials
+		case r.URL.User != nil: // net/http would send it instead of the client's credentials
 			return errors.New("server redirects to a URL with a user in it, which would take the place of the client's credentials")
 		case via[0].Method != http.MethodGet:
 			return fmt.Errorf("server redirects a %s request", via[0].Method)
@@ -51,7 +54,7 @@ func StayOnOrigin(server *url.URL) func(*http.Request, []*http.Request) error {
 	}
 }
 
-// segments returns the segments of a URL's path, unescaped; a slash at the end makes none.
+// segments returns the segments of a URL's path, unescaped, without an empty one for a slash at the end.
 func segments(u *url.URL) []string {
 	path := strings.Trim(u.EscapedPath(), "/")
 	if path == "" {
@@ -66,8 +69,8 @@ func segments(u *url.URL) []string {
 	return all
 }
 
-// below reports whether a path begins with the segments of prefix, and stays below them for whoever reads it: neither ".." nor
-// what may be taken for it follows.
+// below reports whether a path begins with the segments of prefix, and stays below them for every reader: no ".." follows, nor
+// a segment that could be read as one.
 func below(u *url.URL, prefix []string) bool {
 	path := segments(u)
 	if len(path) < len(prefix) || !slices.Equal(path[:len(prefix)], prefix) {
@@ -77,9 +80,9 @@ func below(u *url.URL, prefix []string) bool {
 	return !strings.HasPrefix(escaped, "//") && CheckDots(escaped) == nil
 }
 
-// proxyTarget returns the beginning of a path that names what an API server passes requests on to: up to the subresource proxy
-// of an object. It is nil if the path has none. The first base segments are those of the server itself. Where the path is not one of
-// an object, the last segment of that name counts, so that nothing leads out of a path that might be one.
+// proxyTarget returns the start of a path that names the target of proxied requests: up to the subresource proxy of an object.
+// It is nil if the path has no target. The first base segments are those of the server itself. If the path is not an object's,
+// the last segment called proxy counts, so that no redirect leads out of a path that may be a target.
 func proxyTarget(path []string, base int) []string {
 	end := -1
 	for i := base; i < len(path); i++ {

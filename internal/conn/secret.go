@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// What has a secret in it is printed and encoded by its name alone. The types of package client, which users have, say more.
+// Types that contain a secret are printed and encoded as their name. The types of package client, which users have, show more.
 
 // Format prints the name of the type, whatever the verb.
 func (Options) Format(f fmt.State, _ rune) { hide(f, "conn.Options") }

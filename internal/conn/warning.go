@@ -18,7 +18,7 @@ type Warning struct {
 //
 //	299 agent "text" ["date"], ...
 //
-// What is malformed is one warning, with the rest of the line; what was read before it counts.
+// A malformed rest of the line is one warning; the warnings before it are yielded too.
 func ParseWarnings(line string) iter.Seq[Warning] {
 	return func(yield func(Warning) bool) {
 		for rest := line; ; {
@@ -38,8 +38,8 @@ func ParseWarnings(line string) iter.Seq[Warning] {
 	}
 }
 
-// cutWarning reads one warning from the start of s, and returns what follows; s itself if there is none. The warning is the zero
-// Warning if its code is another.
+// cutWarning reads one warning from the start of s, and returns the rest, or s itself if there is none. The warning is the zero
+// Warning if it has another code.
 func cutWarning(s string) (w Warning, rest string, ok bool) {
 	code, r, ok := strings.Cut(s, " ")
 	if !ok || len(code) != 3 {
@@ -86,7 +86,7 @@ func cutQuoted(s string) (text, rest string, ok bool) {
 	return "", s, false
 }
 
-// decodeWords decodes RFC 2047 encoded words; text that is not well encoded stays as it is.
+// decodeWords decodes RFC 2047 encoded words; it keeps text that is not correctly encoded.
 func decodeWords(s string) string {
 	if decoded, err := new(mime.WordDecoder).DecodeHeader(s); err == nil {
 		return decoded

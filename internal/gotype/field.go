@@ -9,7 +9,7 @@ import (
 
 // This file is about the fields that a Go struct has in JSON.
 
-// Follow goes to a field through embedded structs; ok is false where one of them is a nil pointer.
+// Follow goes to a field through embedded structs; ok is false if one of them is a nil pointer.
 func Follow(v reflect.Value, way []int) (_ reflect.Value, ok bool) {
 	for _, i := range way {
 		if v.Kind() == reflect.Pointer {
@@ -23,7 +23,7 @@ func Follow(v reflect.Value, way []int) (_ reflect.Value, ok bool) {
 	return v, true
 }
 
-// Embedded returns the struct whose fields encoding/json takes for fields of the one that f is in, or nil.
+// Embedded returns the struct whose fields encoding/json treats as fields of f's struct, or nil.
 func Embedded(f reflect.StructField) reflect.Type {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	t := f.Type
@@ -45,11 +45,11 @@ type Field struct {
 	tagged             bool   // the name is the tag's
 }
 
-// structFields keeps the fields of each type, which never change. What it can hold is bounded by the types of the program.
+// structFields keeps the fields of each type, which never change. Its size is bounded by the types of the program.
 var structFields sync.Map // reflect.Type -> []Field
 
-// Fields returns the fields of a struct under their names in JSON, as encoding/json chooses them: of several with one name the one
-// that lies least deep, of those the one whose tag has the name, and if there are still several, none.
+// Fields returns the fields of a struct under their names in JSON, as encoding/json chooses them. If several have one name, it
+// is the one at the lowest depth, and among those the one whose tag has the name; if there are still several, there is none.
 func Fields(t reflect.Type) []Field {
 	if fields, ok := structFields.Load(t); ok {
 		return fields.([]Field)
@@ -116,7 +116,7 @@ func jsonFieldOf(f reflect.StructField, way []int) (_ Field, ok bool) {
 	return field, true
 }
 
-// dominant returns the field that counts of those of one name and level.
+// dominant returns the field that counts among those with one name and level.
 func dominant(all []Field) (_ Field, ok bool) {
 	tagged := slices.DeleteFunc(slices.Clone(all), func(f Field) bool { return !f.tagged })
 	switch {

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// featureAge is how long the answer to whether a server has something is believed: servers are upgraded while clients run.
+// featureAge is how long an answer counts: servers are upgraded while clients run.
 const featureAge = time.Hour
 
-// Feature is what is known about whether a server has something that only some servers have. Whoever finds out says so
-// with Set, and everybody who would try it next asks Known first. An answer is remembered for an hour. It is safe for use
-// by several goroutines at once; the zero Feature knows nothing.
+// Feature remembers whether a server has a feature that only some servers have. A caller that finds out calls Set, and every
+// caller asks Known before it tries the feature. An answer is remembered for an hour. It is safe for use by several goroutines
+// at once; the zero Feature knows nothing.
 type Feature struct {
 	mu    sync.Mutex // guards the rest
 	has   bool

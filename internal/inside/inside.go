@@ -1,25 +1,26 @@
-// Package inside carries from package client to package informer, and from package patch to package client, what no user needs: a method
-// that a user sees returns a type that only packages of this module can name.
+// Package inside carries values from package client to package informer, and from package patch to package client, that no user
+// needs: a method that a user sees returns a type that only packages of this module can name.
 package inside
 
 import "github.com/bowline-go/bowline/internal/undertest"
 
-// Source is what an informer gets to know from its source.
+// Source is what an informer learns from its source.
 type Source struct {
 	// Test is the test that the source is used in, or nil.
 	Test *undertest.Test
-	// StreamingLists is what is known about streaming lists of the resource. All handles of one client on one resource share it.
+	// StreamingLists says whether the server has streaming lists of the resource. All handles of one client on one resource
+	// share it.
 	StreamingLists *Feature
-	// Reads is equal for two sources of its own type that read the same. Nil says nothing.
+	// Reads is equal for two sources of the same type that read the same objects. Nil compares with nothing.
 	Reads any
 }
 
-// Carrier is a source that an informer gets something to know from.
+// Carrier is a source that tells an informer something.
 type Carrier interface {
 	Inside() Source
 }
 
-// Of returns what an informer gets to know from src. A source that is no Carrier gets a Feature of its own.
+// Of returns what src tells an informer. A source that is not a Carrier gets a Feature of its own.
 func Of(src any) Source {
 	if c, ok := src.(Carrier); ok {
 		return c.Inside()

@@ -8,8 +8,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// SyntaxError says that the body is not the JSON that it should be: a bracket, comma or colon is missing or misplaced,
-// or a part of the list or of the event has the wrong type. It never holds contents of the body beyond one character.
+// SyntaxError says that the body is not the JSON that it should be: a bracket, comma or colon is missing or misplaced, or a
+// part of the list or of the event has the wrong type. It shows at most one character of the body.
 type SyntaxError struct {
 	// Offset is the position in the decompressed body of the byte that does not fit, counted from 0.
 	Offset  int64
@@ -19,8 +19,8 @@ type SyntaxError struct {
 // Error implements error.
 func (e *SyntaxError) Error() string { return fmt.Sprintf("body at byte %d: %s", e.Offset, e.message) }
 
-// LimitError says that an object, or a member of a list, is larger or nested deeper than [Options] allow. If the object
-// is in a list or a watch, it is no error of the body: see Item.Limit.
+// LimitError says that an object, or a member of a list, is larger or nested deeper than [Options] allow. For an object in a
+// list or a watch it is not an error of the body: see Item.Limit.
 type LimitError struct {
 	// Limit is the name of the field of Options: "MaxObject" or "MaxDepth".
 	Limit string
@@ -45,8 +45,7 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("%s, at byte %d of the body, is larger than MaxObject, %d bytes", what, e.Offset, e.Max)
 }
 
-// BodyError says that the body is something else than what was asked for: an HTML page of a proxy, a Status in the
-// place of a list.
+// BodyError says that the body is not what was asked for, but an HTML page of a proxy, or a Status instead of a list.
 type BodyError struct {
 	// Excerpt is the beginning of the body, at most 256 bytes.
 	Excerpt string
@@ -58,8 +57,8 @@ func (e *BodyError) Error() string {
 	return fmt.Sprintf("%s: %q", e.message, strings.ToValidUTF8(e.Excerpt, "\uFFFD"))
 }
 
-// BareError says that a watch brought an object where an event should be, as a server or a proxy does that answers with a
-// Status, or with a list because it does not know of watches.
+// BareError says that a watch contains an object instead of an event. A server or a proxy sends one that answers with a Status,
+// or with a list because it does not know watches.
 type BareError struct {
 	// APIVersion and Kind are the object's.
 	APIVersion, Kind string
@@ -77,7 +76,7 @@ func (s *scanner) syntaxError(format string, a ...any) error {
 	return &SyntaxError{Offset: s.base + int64(s.pos), message: fmt.Sprintf(format, a...)}
 }
 
-// unexpected reports that c, the byte at pos, is not what the grammar wants there.
+// unexpected reports that c, the byte at pos, does not fit the grammar there.
 func (s *scanner) unexpected(c byte, want string) error {
 	if c >= 0x80 {
 		return s.syntaxError("found byte 0x%x where %s should be", c, want)
@@ -95,7 +94,7 @@ func (s *scanner) tooLarge() error {
 	return &LimitError{Limit: "MaxObject", Max: s.maxObject, Offset: s.base + int64(s.start)}
 }
 
-// readError dresses an error of the reader that came when the body was not complete.
+// readError wraps an error of the reader that came before the body was complete.
 func (s *scanner) readError(err error) error {
 	at := s.base + int64(s.end)
 	if _, ok := err.(*LimitError); ok {
@@ -110,7 +109,7 @@ func (s *scanner) readError(err error) error {
 	return fmt.Errorf("the body is cut at byte %d: %w", at, io.ErrUnexpectedEOF)
 }
 
-// withKey puts the key of the object that was being read into a LimitError that does not have one.
+// withKey adds the key of the object that was being read to a LimitError without one.
 func withKey(err error, key meta.Key) error {
 	if limit, ok := err.(*LimitError); ok && limit.Key == (meta.Key{}) {
 		limit.Key = key

@@ -7,7 +7,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Header is what a list says about itself.
+// Header holds the members of a list besides its items.
 type Header struct {
 	APIVersion, Kind string
 	meta.ListMeta
@@ -22,7 +22,7 @@ type List struct {
 	err    error
 }
 
-// part is where in the list the reader is.
+// part is the reader's position in the list.
 type part int
 
 const (
@@ -58,15 +58,14 @@ func (l *List) Open() error {
 	return l.err
 }
 
-// Header returns what the list says about itself, and whether its metadata has been read. The API server writes kind,
-// apiVersion and metadata before the items, so there all is known after Open. In a list that is written in another order
-// the rest is known when Next has returned io.EOF.
+// Header returns the list's header, and whether the list's metadata has been read. The API server writes kind, apiVersion and
+// metadata before the items, so all is known after Open. In a list with another order, the rest is known when Next has returned
+// io.EOF.
 func (l *List) Header() (h Header, known bool) { return l.header, l.known }
 
 // Next returns the next item. Its bytes are valid until the next call.
 //
-// It returns io.EOF after the last item of a complete list, and then only. Every other error means that items may be
-// missing.
+// It returns io.EOF only after the last item of a complete list. Every other error means that items may be missing.
 func (l *List) Next() (Item, error) {
 	if err := l.Open(); err != nil {
 		return Item{}, err
@@ -134,8 +133,8 @@ func (l *List) next() (Item, error) {
 	return Item{}, s.unexpected(c, "an item, which must be an object,")
 }
 
-// members reads the members of the list, of which the first starts with c at pos, up to the first item, or to the end of
-// the body, where it returns io.EOF.
+// members reads the members of the list, the first of which starts with c at pos, up to the first item, or to the end of the
+// body, where it returns io.EOF.
 func (l *List) members(c byte) error {
 	s := &l.s
 	for c != '}' {
@@ -189,7 +188,7 @@ func (l *List) members(c byte) error {
 	return io.EOF
 }
 
-// null moves past the null that stands for no items. It starts with c at pos.
+// null moves past a null instead of the items. It starts with c at pos.
 func (l *List) null(c byte) error {
 	s := &l.s
 	if l.part != atStart {
@@ -235,8 +234,7 @@ func (l *List) metadata() error {
 	return s.close(err)
 }
 
-// parseCount returns the number, or nil for what is not a whole number: the count is an estimate, and nothing depends on
-// it.
+// parseCount returns the number, or nil if it is not a whole number: the count is an estimate, and nothing depends on it.
 func parseCount(b []byte) *int64 {
 	n, err := strconv.ParseInt(string(b), 10, 64)
 	if err != nil {

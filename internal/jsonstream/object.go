@@ -11,14 +11,14 @@ import (
 type Item struct {
 	// Identity is the object's, from its top-level metadata.
 	meta.Identity
-	// APIVersion and Kind are empty where the object does not say them, as the items of most lists.
+	// APIVersion and Kind are empty if the object does not name them, like the items of most lists.
 	APIVersion, Kind string
 	// InitialEventsEnd is set on the bookmark that ends the initial events of a streaming list (KEP-3157).
 	InitialEventsEnd bool
 	// Raw is the object's JSON, byte for byte except that managedFields are cut. It is valid until the next call.
 	Raw []byte
-	// Limit is set when the object of a list or a watch exceeds a limit. It has been skipped and Raw is empty; the rest of
-	// the Item is set as far as the object says it in parts that do not exceed a limit.
+	// Limit is set if the object of a list or a watch exceeds a limit. The object has been skipped and Raw is empty; the rest
+	// of the Item is set from the parts of the object that do not exceed a limit.
 	Limit *LimitError
 }
 
@@ -54,12 +54,12 @@ func (s *scanner) begin(want string) error {
 	for len(s.head) < excerptSize && s.err == nil {
 		s.pos = s.end
 		s.release()
-		_ = s.fill() // the excerpt is as long as it is
+		_ = s.fill() // the excerpt has what has arrived
 	}
 	return &BodyError{Excerpt: string(s.head), message: "the body is not " + want + " but begins with"}
 }
 
-// finish makes sure that the body ends here. If hold is true it keeps what is in hand.
+// finish makes sure that the body ends here. If hold is true it keeps the bytes in hand.
 func (s *scanner) finish(hold bool) error {
 	c, err := s.skipSpace(hold)
 	switch {
@@ -71,8 +71,8 @@ func (s *scanner) finish(hold bool) error {
 	return s.unexpected(c, "the end of the body")
 }
 
-// object reads the object that opens at pos. On success its bytes are s.raw, and s.start is where it begins, so they
-// stay in hand until the caller releases them.
+// object reads the object that opens at pos. On success its bytes are s.raw, and s.start is its start, so they stay in hand
+// until the caller releases them.
 func (s *scanner) object(item *Item) error {
 	s.release()
 	s.cuts = s.cuts[:0]
@@ -186,12 +186,12 @@ func (s *scanner) metadata(item *Item) error {
 	return s.close(err)
 }
 
-// identitySpans say where in the object in hand its name, uid and resource version are, without their quotes. One that is
-// not there, or has been read already because it is not plain, is empty.
+// identitySpans are the places of the name, uid and resource version in the object in hand, without their quotes. One that is
+// absent, or has been read already because it has escapes, is empty.
 type identitySpans struct{ name, uid, version span }
 
-// identityText reads a part of the identity, which starts with c at pos, as text does. If its bytes are what it stands for,
-// it returns where they are, for cutIdentity.
+// identityText reads a part of the identity, which starts with c at pos, as text does. If it has no escapes, identityText
+// returns its place, for cutIdentity.
 func (s *scanner) identityText(c byte) (string, span, error) {
 	if c != '"' {
 		return "", span{}, s.skipValue(2)
@@ -207,8 +207,8 @@ func (s *scanner) identityText(c byte) (string, span, error) {
 	return "", span{to - (len(quoted) - 2), to}, nil
 }
 
-// cutIdentity sets what of the identity s.parts names. The three are cut from one string, which costs one allocation instead
-// of three: so each of them keeps the memory of all three alive, about 80 bytes, and nothing else. The namespace, which
+// cutIdentity sets the parts of the identity that s.parts names. The three are cut from one string, which costs one allocation
+// instead of three: so each of them keeps the memory of all three, about 80 bytes, and nothing else. The namespace, which
 // outlives its objects, is not in it.
 func (s *scanner) cutIdentity(item *Item) {
 	name, uid, version := s.parts.name.of(s), s.parts.uid.of(s), s.parts.version.of(s)
@@ -257,8 +257,8 @@ func (s *scanner) annotations(item *Item) error {
 	return s.close(err)
 }
 
-// compact removes the cuts from the object in hand and returns where it begins now. It moves what comes before a cut,
-// not what comes after: the API server writes metadata first, and managedFields last in it, so that is the short part.
+// compact removes the cuts from the object in hand and returns its new start. It moves the bytes before a cut, not those after:
+// the API server writes metadata first, and managedFields last in it, so that is the short part.
 func (s *scanner) compact() int {
 	object := s.buf[s.start:s.pos]
 	if len(s.cuts) == 0 {

@@ -11,19 +11,19 @@ const excerptSize = 256
 
 // scanner is a window on a stream of bytes that slides as the stream is read.
 //
-// buf[start:end] are the bytes in hand: start is the beginning of what the caller still needs, pos the next byte to look
-// at, and the zero byte at buf[end] makes "nothing more in hand" look like one more unexpected character, so that the
-// loops over the common characters need no second condition. Reading more may move the bytes and replace the buffer.
-// What has to survive that is kept as a distance from start, which reading never changes.
+// buf[start:end] are the bytes in hand. start is the first byte that the caller still needs, and pos the next byte to look at.
+// The zero byte at buf[end] makes the end of the bytes in hand look like one more unexpected character, so that the loops over
+// the common characters need no second condition. Reading more may move the bytes and replace the buffer. A position that has
+// to survive that is kept as a distance from start, which reading never changes.
 type scanner struct {
 	r          io.Reader
 	buf        []byte
 	start      int
 	pos        int
 	end        int
-	base       int64 // where in the stream buf[0] is
-	exempt     int   // how many of the bytes from start on do not count: a complete object, or what an event has before its object
-	err        error // what the reader returned with its last bytes, still to be reported
+	base       int64 // the position of buf[0] in the stream
+	exempt     int   // how many bytes from start on do not count: a complete object, or the start of an event
+	err        error // the reader's error with its last bytes, not reported yet
 	head       []byte
 	minBuffer  int
 	burst      int  // the size up to which a buffer grows while much arrives at once; 0 means never
@@ -36,22 +36,22 @@ type scanner struct {
 	findSyncEnd bool          // read the annotation that ends a streaming list's initial events
 	stack       []byte        // the closing brackets that skipValue waits for
 	cuts        []span        // what compact removes from the object
-	comma       int           // where next found its last comma, as a distance from start
+	comma       int           // the last comma that next found, as a distance from start
 	parts       identitySpans // of the object in hand
 	raw         span          // the object that was read last, without its first cuts
 
-	// Strings that were read before: most objects of a stream have the same, and one that is there already costs no
-	// allocation. Namespaces may alternate.
+	// Strings that were read before: most objects of a stream have the same, and a known one costs no allocation. Namespaces
+	// may alternate.
 	apiVersion, kind string
 	namespace        namespace
 	namespaces       map[string]namespace // by quoted; at most maxNamespaces
 }
 
-// namespace is a namespace as it is in the body and what that stands for.
+// namespace is a namespace as it is in the body, and its text.
 type namespace struct{ quoted, text string }
 
-// maxNamespaces and maxNamespace bound how many namespaces a stream remembers, and how long ones: those that a server allows
-// have up to 63 bytes.
+// maxNamespaces and maxNamespace bound how many namespaces a stream remembers, and their length: a server allows up to 63
+// bytes.
 const (
 	maxNamespaces = 256
 	maxNamespace  = 128
@@ -71,7 +71,7 @@ func newScanner(r io.Reader, o Options, minBuffer int) scanner {
 	}
 }
 
-// reset begins with another stream, in the same buffer.
+// reset starts with another stream, in the same buffer.
 func (s *scanner) reset(r io.Reader) {
 	s.r = r
 	s.start, s.pos, s.end, s.base, s.exempt = 0, 0, 0, 0, 0
@@ -83,8 +83,8 @@ func (s *scanner) reset(r io.Reader) {
 
 var errReader = errors.New("the reader returned an impossible count")
 
-// fill reads once, more bytes or an error, keeping what is in hand. The caller may not use slices of the buffer that it
-// took before. It refuses to read on when the object in hand is as large as it may be.
+// fill reads once, more bytes or an error, and keeps the bytes in hand. The caller must not use slices of the buffer that it
+// took before. It refuses to read on if the object in hand has its maximal size.
 func (s *scanner) fill() error {
 	if s.err != nil {
 		return s.err
@@ -96,7 +96,7 @@ func (s *scanner) fill() error {
 	for range 100 {
 		free := s.buf[s.end : len(s.buf)-1]
 		n, err := s.r.Read(free)
-		if err == errLeft { // free may be in use yet
+		if err == errLeft { // free may still be in use
 			s.err = err
 			return err
 		}
@@ -127,7 +127,7 @@ func (s *scanner) makeRoom() {
 	held := s.end - s.start
 	switch size := len(s.buf); {
 	case held == 0 && (size == 0 || size > s.keepBuffer() || size > s.minBuffer && s.burst > 0 && !s.full):
-		// A reader may now wait for hours for the next event. It should not do that holding a large buffer.
+		// A reader may now wait for hours for the next event, and should not hold a large buffer meanwhile.
 		s.replace(s.minBuffer)
 	case s.full && 2*size <= s.burst:
 		s.full = false
@@ -139,9 +139,9 @@ func (s *scanner) makeRoom() {
 			s.slide(s.buf)
 		}
 	case s.end < size-1:
-		// There is room, and sliding would cost more than it brings.
+		// There is room, and sliding would cost more than it saves.
 	default:
-		// Never larger than what the limit lets in, and the doubling cannot overflow: see Options.maxObject.
+		// Never larger than the limit allows, and the doubling cannot overflow: see Options.maxObject.
 		if most := max(s.minBuffer, s.exempt+s.maxObject+s.minBuffer); size < most {
 			s.replace(min(2*size, most))
 		} else {
@@ -150,7 +150,7 @@ func (s *scanner) makeRoom() {
 	}
 }
 
-// keepBuffer is the size up to which a buffer is not given back while it is in use.
+// keepBuffer is the size up to which a buffer is kept while it is in use.
 func (s *scanner) keepBuffer() int { return 8 * s.minBuffer }
 
 // replace moves the bytes in hand into a new buffer.
@@ -169,8 +169,8 @@ func (s *scanner) slide(buf []byte) {
 // release gives up everything before pos.
 func (s *scanner) release() { s.start, s.exempt = s.pos, 0 }
 
-// skipSpace moves past white space and returns the byte behind it, or the reader's error as it is. If hold is false it
-// gives up what is in hand before it reads: between events any amount of white space may come.
+// skipSpace moves past white space and returns the byte behind it, or the reader's error as it is. If hold is false it gives up
+// the bytes in hand before it reads: between events any amount of white space may come.
 func (s *scanner) skipSpace(hold bool) (byte, error) {
 	for {
 		for s.pos < s.end {
@@ -219,7 +219,7 @@ func (s *scanner) close(err error) error {
 	return err
 }
 
-// next moves on behind a value: past the comma to the first byte of what follows, or to the closing bracket.
+// next moves on behind a value: past the comma to the next byte, or to the closing bracket.
 func (s *scanner) next(closing byte) (byte, error) {
 	c, err := s.peek()
 	if err != nil || c == closing {
@@ -274,8 +274,8 @@ func (s *scanner) quoted() ([]byte, error) {
 	return s.buf[s.start+at : s.pos], nil
 }
 
-// text reads a string value that starts with c at pos. It moves past a value of another type and returns "" for it.
-// If the string equals like, that is what it returns, which saves an allocation.
+// text reads a string value that starts with c at pos. It moves past a value of another type and returns "" for it. If the
+// string equals like, it returns like, which saves an allocation.
 func (s *scanner) text(c byte, level int, like string) (string, error) {
 	if c != '"' {
 		return "", s.skipValue(level)

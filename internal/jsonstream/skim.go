@@ -2,16 +2,16 @@ package jsonstream
 
 import "github.com/bowline-go/bowline/internal/jsonlex"
 
-// An object that is too large or too deep is skipped, so that it does not cost its neighbours. Its beginning, which is in
-// hand when that is noticed, is read again and then given up byte by byte, with the rest of it as that arrives. All that is
-// kept are the identity, whether it ends a streaming list, and the brackets that are open.
+// An object that is too large or too deep is skipped, so that it does not affect its neighbours. Its beginning, which is in
+// hand when this is noticed, is read again and then given up byte by byte, with the rest as it arrives. Only the identity,
+// whether it ends a streaming list, and the open brackets are kept.
 
 const (
-	// skimTimes and minSkim bound how much is skipped: an object that does not end is an error in the end. The first is in
-	// multiples of MaxObject, the second in bytes, whichever is more.
+	// skimTimes and minSkim bound how much is skipped: an object that does not end is an error at last. The first is in
+	// multiples of MaxObject, the second in bytes, and the larger one counts.
 	skimTimes = 16
 	minSkim   = 32 << 20
-	// maxText bounds what is kept of the identity; a longer name or version counts as none.
+	// maxText bounds what is kept of the identity; a longer name or version counts as absent.
 	maxText = 4 << 10
 	// maxSkimDepth bounds the brackets that are open.
 	maxSkimDepth = 1 << 16
@@ -46,17 +46,17 @@ func (s *scanner) item(item *Item) error {
 type skimmer struct {
 	s     *scanner
 	item  Item
-	limit *LimitError // what the object exceeds
-	end   int64       // where in the stream it is given up
+	limit *LimitError // the limit that the object exceeds
+	end   int64       // the position in the stream where reading gives up
 
-	open       []byte // the closing brackets that are waited for
-	member     string // the name of the member whose value comes, where that may be part of the identity
+	open       []byte // the closing brackets that are expected
+	member     string // the name of the member whose value comes, if it may be part of the identity
 	inMetadata bool   // the object's
 	inMarks    bool   // the object's annotations
 	mark       string // the annotation that ends a streaming list's initial events
 }
 
-// token is what comes next.
+// token is the kind of the next token.
 type token int
 
 const (
@@ -173,7 +173,8 @@ func (k *skimmer) name(c byte) error {
 	return nil
 }
 
-// value moves past the string or the scalar that starts with c at pos, or past the bracket, and returns what comes next.
+// value moves past the string or the scalar that starts with c at pos, or past the bracket, and returns the kind of the next
+// token.
 func (k *skimmer) value(c byte) (token, error) {
 	s := k.s
 	part := k.part()
@@ -209,8 +210,8 @@ func (k *skimmer) value(c byte) (token, error) {
 	return 0, s.unexpected(c, "a value")
 }
 
-// part returns where the value that comes belongs, and clears what an earlier member of the same name has left there: of
-// those the last one counts. It is nil for what is no part of the identity.
+// part returns where the next value belongs, and clears what an earlier member of the same name has left there, because the
+// last one counts. It returns nil if the value is not part of the identity.
 func (k *skimmer) part() *string {
 	var part *string
 	switch {

@@ -6,20 +6,20 @@ import (
 	"iter"
 )
 
-// StepKind says what a Step is.
+// StepKind is the kind of a Step.
 type StepKind int
 
 // The kinds of steps.
 const (
-	// Starved: all that has arrived has been framed, and the next step needs more of the body. The loop reads from the body into
-	// Step.Into, and calls Step.Fill with the result. What it has to do before it waits, it does first.
+	// Starved: all that has arrived has been framed, and the next step needs more of the body. The loop reads from the body
+	// into Step.Into, and calls Step.Fill with the result. Before it reads, it does whatever must not wait.
 	Starved StepKind = iota
-	// Headed: Step.Header is what the list says about itself. It comes once: before the first item if the server has written it
-	// there, and else behind the last.
+	// Headed: Step.Header is the list's header. It comes once: before the first item if the server has written it there, and
+	// otherwise after the last.
 	Headed
 	// Framed: Step.Frame is an event, or the item of a list, which has no Type. Its bytes are valid until the next step.
 	Framed
-	// Failed: Step.Err is why the body cannot be framed any further. It is the last step.
+	// Failed: Step.Err says why the body cannot be framed any further. It is the last step.
 	Failed
 )
 
@@ -31,15 +31,15 @@ type Step struct {
 	Frame  Frame
 	Err    error
 
-	n   int // what Fill was called with
+	n   int // the argument of Fill
 	err error
 }
 
-// Fill says what a read into s.Into has returned.
+// Fill sets the result of a read into s.Into.
 func (s *Step) Fill(n int, err error) { s.n, s.err = n, err }
 
-// Steps iterates over the rest of the list, so that the loop reads from the body itself. The list is one of a nil reader. The step
-// is valid until the next one. A loop that is left in the middle of a list leaves it unusable.
+// Steps iterates over the rest of the list; the loop itself reads from the body. The list must have a nil reader. The step is
+// valid until the next one. If the loop is left in the middle of a list, the list cannot be used any more.
 func (l *List) Steps() iter.Seq[*Step] {
 	return func(yield func(*Step) bool) {
 		step := asked(&l.s, yield)
@@ -47,7 +47,7 @@ func (l *List) Steps() iter.Seq[*Step] {
 		for {
 			err := l.Open()
 			if err == nil && !headed {
-				// A server writes kind and metadata before the items; where it does not, they are known at the end.
+				// A server writes kind and metadata before the items; if it does not, they are known at the end.
 				if h, known := l.Header(); known && h.Kind != "" && h.APIVersion != "" {
 					headed, step.Kind, step.Header = true, Headed, h
 					if !yield(step) {
@@ -80,8 +80,8 @@ func (l *List) Steps() iter.Seq[*Step] {
 	}
 }
 
-// Steps iterates over the rest of the watch, so that the loop reads from the body itself. The watch is one of a nil reader. The step
-// is valid until the next one. A loop that is left in the middle of a watch leaves it unusable.
+// Steps iterates over the rest of the watch; the loop itself reads from the body. The watch must have a nil reader. The step is
+// valid until the next one. If the loop is left in the middle of a watch, the watch cannot be used any more.
 func (w *Watch) Steps() iter.Seq[*Step] {
 	return func(yield func(*Step) bool) {
 		step := asked(&w.s, yield)
@@ -107,7 +107,7 @@ func (w *Watch) Steps() iter.Seq[*Step] {
 // errLeft ends the framing of a body whose loop has been left.
 var errLeft = errors.New("the loop was left")
 
-// asked makes s ask a loop for bytes, and returns the step by which it does.
+// asked makes s ask a loop for bytes, and returns the step for that.
 func asked(s *scanner, yield func(*Step) bool) *Step {
 	step := &Step{}
 	s.r = loop{step, yield}

@@ -11,7 +11,7 @@ type Frame struct {
 	// Type is the event's, as the server wrote it: ADDED, MODIFIED, DELETED, BOOKMARK, ERROR, or a word that this
 	// package does not know.
 	Type string
-	// Item is the event's object: for BOOKMARK one that may have nothing but a resource version, for ERROR a Status.
+	// Item is the event's object. For BOOKMARK it may have only a resource version; for ERROR it is a Status.
 	Item
 }
 
@@ -44,8 +44,7 @@ func (w *Watch) Next() (Frame, error) {
 	return f, nil
 }
 
-// Buffered returns how many bytes have arrived behind the last event. What whole events there are among them, Next returns
-// without reading.
+// Buffered returns how many bytes have arrived behind the last event. Next returns the whole events among them without reading.
 func (w *Watch) Buffered() int { return w.s.end - w.s.pos }
 
 func (w *Watch) next() (Frame, error) {
@@ -64,7 +63,7 @@ func (w *Watch) next() (Frame, error) {
 	return Frame{}, s.unexpected(c, "a watch event")
 }
 
-// notAWatch reports a body that is something else. The excerpt is what has arrived: more might never come.
+// notAWatch reports a body that is not a watch. The excerpt is what has arrived, because more may never come.
 func (w *Watch) notAWatch() error {
 	return &BodyError{Excerpt: string(w.s.head), message: "the body is not a watch but begins with"}
 }
@@ -92,7 +91,7 @@ func (w *Watch) frame() (Frame, error) {
 			if s.pos-s.start > maxBare {
 				s.release()
 			}
-			s.exempt = s.pos - s.start // what stands before the object does not count
+			s.exempt = s.pos - s.start // the bytes before the object do not count
 		}
 		var name []byte
 		if name, c, err = s.name(c); err != nil {
@@ -122,7 +121,7 @@ func (w *Watch) frame() (Frame, error) {
 			apiVersion, err = s.text(c, 0, "")
 		case "items":
 			if c == '[' && kind != "" && noType == hasNoType && noObject == hasNoObject {
-				return Frame{}, &BareError{APIVersion: apiVersion, Kind: kind} // a list may be long, and says nothing more
+				return Frame{}, &BareError{APIVersion: apiVersion, Kind: kind} // a list may be long, and adds nothing to the error
 			}
 			err = s.skipValue(0)
 		default:
@@ -159,7 +158,7 @@ func (w *Watch) frame() (Frame, error) {
 	return f, nil
 }
 
-// eventType reads the type at pos. The words that every watch is full of cost no allocation.
+// eventType reads the type at pos. The usual types cost no allocation.
 func (w *Watch) eventType() (string, error) {
 	quoted, err := w.s.quoted()
 	switch string(quoted) {

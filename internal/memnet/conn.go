@@ -38,7 +38,7 @@ func (c *Conn) Write(p []byte) (int, error) {
 
 // Close closes both directions. The peer can still read what was written before.
 func (c *Conn) Close() error {
-	err := c.in.closeReader() // first: a Read that waits must not get what the peer answers to the end of the other direction
+	err := c.in.closeReader() // first: a Read that waits must not get the peer's answer to the end of the other direction
 	c.out.closeWriter(net.ErrClosed)
 	return c.wrap("close", err)
 }
@@ -49,15 +49,15 @@ func (c *Conn) CloseWrite() error {
 	return nil
 }
 
-// Reset aborts the connection: what is in the buffers is lost, and reads and writes of both ends fail with
-// syscall.ECONNRESET. It is what happens when a host dies or a proxy gives up.
+// Reset aborts the connection: the bytes in the buffers are lost, and reads and writes of both ends fail with
+// syscall.ECONNRESET. This happens when a host dies or a proxy gives up.
 func (c *Conn) Reset() {
 	c.in.reset()
 	c.out.reset()
 }
 
-// Break aborts the connection as Reset does, but after what this end has written: the peer reads that first, as it does
-// over TCP when a reset comes a moment later. What the peer has written is lost.
+// Break aborts the connection as Reset does, but after the bytes that this end has written: the peer reads those first, as over
+// TCP when a reset comes a moment later. The bytes that the peer has written are lost.
 func (c *Conn) Break() {
 	c.out.breakWriter()
 	c.in.reset()
@@ -84,7 +84,7 @@ func (c *Conn) SetWriteDeadline(t time.Time) error {
 	return c.wrap("set", c.out.setWriteDeadline(t))
 }
 
-// wrap makes err what net's own connections return.
+// wrap returns err as net's own connections do.
 func (c *Conn) wrap(op string, err error) error {
 	if err == nil || err == io.EOF {
 		return err

@@ -10,11 +10,11 @@ import (
 // its request.
 const shortList = 64 << 10
 
-// Page is what the pipeline asks while it reads a page of a list.
+// Page holds the functions that the pipeline calls while it reads a page of a list.
 type Page[E any] struct {
-	// Header is called once with what the list says about itself: before its items, if the server writes it there.
+	// Header is called once with the list's header: before its items, if the server writes it there.
 	Header func(jsonstream.Header) error
-	// Item makes an event of an item, and says whether its object is to be decoded yet.
+	// Item makes an event of an item, and reports whether its object is to be decoded yet.
 	Item func(jsonstream.Item) (event E, decode bool, err error)
 	// Broken returns the error for a body that cannot be framed.
 	Broken func(error) error
@@ -51,7 +51,7 @@ func (p *Pipeline[E]) Page(body io.Reader, o jsonstream.Options, page Page[E]) e
 	return nil
 }
 
-// fill reads from the body of a list. While it waits, what has been decoded is handed on, if there is anything.
+// fill reads from the body of a list. While it waits, decoded objects are handed on, if there are any.
 func (p *Pipeline[E]) fill(step *jsonstream.Step, body io.Reader) error {
 	if p.isShort() || p.idle() {
 		n, err := body.Read(step.Into)
@@ -81,11 +81,12 @@ func (p *Pipeline[E]) submitItem(event E, decode bool, item jsonstream.Item) err
 	return p.later(event, item)
 }
 
-// Watch sends the events of a watch down the pipeline until its body ends. frame makes an event of each, and says whether its object
-// is to be decoded yet; broken returns the error for a body that cannot be framed. What came before an error is handed on first.
+// Watch sends the events of a watch down the pipeline until its body ends. frame makes an event of each, and reports whether
+// its object is to be decoded yet; broken returns the error for a body that cannot be framed. Events that came before an error
+// are handed on first.
 //
-// An event that arrives alone is decoded by the owner, at once. In a burst, where much more has arrived than one event, objects are
-// decoded by a few goroutines, and all that has arrived is handed on before more is read. So a watch that waits has one goroutine,
+// The owner decodes an event that arrives alone, at once. In a burst, if much more has arrived than one event, a few goroutines
+// decode objects, and everything that has arrived is handed on before more is read. So a watch that waits has one goroutine,
 // its owner, and a small buffer.
 func (p *Pipeline[E]) Watch(
 	body io.Reader, o jsonstream.Options, frame func(jsonstream.Frame) (event E, decode bool, err error), broken func(error) error,
@@ -125,7 +126,7 @@ func (p *Pipeline[E]) submitEvent(event E, decode bool, item jsonstream.Item, bu
 	return p.later(event, item)
 }
 
-// rest keeps nothing for the next burst, if the framing has room for few bytes: it may now have to wait for long.
+// rest keeps nothing for the next burst, if the framing has room for few bytes: the watch may now wait for long.
 func (p *Pipeline[E]) rest(room int) {
 	if room < batchSize {
 		p.free = nil

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Panic returns the error for a call that has not returned: what it was doing, where it panicked, and the type of the value, but not
-// the value itself, which may be contents or a secret. v is what recover returned; nil means runtime.Goexit.
+// Panic returns the error for a call that has not returned: what it was doing, where it panicked, and the type of the value. It
+// does not show the value, which may be contents or a secret. v is the result of recover; nil means runtime.Goexit.
 func Panic(doing string, v any) error {
 	if v == nil {
 		return errors.New(doing + " left by runtime.Goexit")
 	}
 	what := fmt.Sprintf("a value of type %T", v)
 	if e, ok := v.(runtime.Error); ok {
-		what = e.Error() // the runtime's own words have no contents
+		what = e.Error() // the runtime's errors show no contents
 	}
 	pc := make([]uintptr, 32)
 	frames := runtime.CallersFrames(pc[:runtime.Callers(1, pc)])

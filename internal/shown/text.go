@@ -1,13 +1,13 @@
 package shown
 
-// MaxText bounds a text of a server that an error of a client shows, in bytes. The API server allows as much for all the warnings
-// of an answer together.
+// MaxText bounds a text of a server that a client's error shows, in bytes. The API server allows as much for all warnings of an
+// answer together.
 const MaxText = 4096
 
 // Text returns s as Clean does, cut to MaxText.
 func Text(s string) string { return Clean(s, MaxText) }
 
-// Error returns err, or an error around it whose text is clean: an error of package net/http may quote a server or a proxy.
+// Error returns err with a clean text: an error of package net/http may quote a server or a proxy.
 func Error(err error) error {
 	s := err.Error()
 	if clean := Text(s); clean != s {
