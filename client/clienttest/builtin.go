@@ -134,8 +134,8 @@ func withEntry(m map[string]string, key, value string) map[string]string {
 	return m
 }
 
-// warnDeprecated adds the warning that a real server gives with every answer about a deprecated resource. Of the served
-// resources, only endpoints are deprecated.
+// warnDeprecated adds the warning that a real server gives with every answer about a deprecated resource. The only deprecated
+// resource that is served is endpoints.
 func (r *resource) warnDeprecated(w http.ResponseWriter) {
 	if r.Builtin && r.groupResource() == "endpoints" {
 		w.Header().Add("Warning", fmt.Sprintf("299 - %q", "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"))

@@ -3,8 +3,8 @@
 //	go run ./examples/apply                       # with nothing but Go: the API server is in the process
 //	go run ./examples/apply -kubeconfig FILE -namespace web   # it makes a deployment there, and deletes it
 //
-// The struct is one of this program's own, with the fields that it reads. Which of them it wants to be so, it says with paths: the
-// server remembers that these are its own, and refuses to change what has become somebody else's, here an autoscaler's.
+// The struct is this program's own, with the fields that it reads. Paths name the fields that the program sets: the server
+// remembers that the program owns these, and refuses to change fields that belong to somebody else, here an autoscaler.
 package main
 
 import (
@@ -22,7 +22,8 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// Deployment has what this program reads. That a zero does not vanish from its JSON does no harm: paths say what is meant.
+// Deployment has the fields that this program reads. Its JSON also has zeros, which does no harm, because paths name the fields
+// to apply.
 type Deployment struct {
 	meta.ObjectMeta `json:"metadata"`
 	Spec            struct {
@@ -50,10 +51,10 @@ type Container struct {
 	Image string `json:"image"`
 }
 
-// Deployments says where the server has them.
+// Deployments is the resource on the server.
 var Deployments = client.Type[*Deployment]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"}
 
-// run applies a configuration, meets somebody else who writes the same object, and gives way.
+// run applies a configuration, meets another writer of the same object, and gives way.
 func run(ctx context.Context, c *client.Client, namespace string, out io.Writer) (err error) {
 	key := meta.Key{Namespace: namespace, Name: "bowline-example-web"}
 	mine := client.For(c, Deployments).With(client.WriteOptions{FieldManager: "apply-example"})
@@ -89,14 +90,15 @@ func run(ctx context.Context, c *client.Client, namespace string, out io.Writer)
 		return fmt.Errorf("an apply of the replicas, which are the autoscaler's: %w", err)
 	}
 
-	// Without an opinion on the replicas there is no conflict. ApplyOptions.Force would take them back.
+	// A configuration without the replicas has no conflict. ApplyOptions.Force would take the replicas back.
 	got, err := mine.Apply(ctx, key, patch.Apply(want, pods...), client.ApplyOptions{})
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "%d replicas of %s\n", got.Spec.Replicas, got.Spec.Template.Spec.Containers[0].Image)
 
-	// What is known to be applied already costs no request. A controller takes Known from its cache (informer.Options.KeepManagedFields).
+	// A configuration that is known to be applied costs no request. A controller takes Known from its cache
+	// (informer.Options.KeepManagedFields).
 	again, err := mine.Apply(ctx, key, patch.Apply(want, pods...), client.ApplyOptions{Known: got})
 	if err != nil {
 		return err

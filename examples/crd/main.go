@@ -19,31 +19,31 @@ import (
 	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
-// Site is the custom resource as this program sees it. What a Site has beyond that is neither decoded nor lost.
+// Site is the custom resource as this program sees it. Other fields of a Site are not decoded, and not lost.
 type Site struct {
 	Metadata `json:"metadata"`
 	Spec     SiteSpec   `json:"spec"`
 	Status   SiteStatus `json:"status,omitzero"`
 }
 
-// Metadata is the identity, which a struct needs, and what else this program wants of it.
+// Metadata is the identity, which a struct needs, and the other metadata that this program uses.
 type Metadata struct {
 	meta.Identity
 	Labels map[string]string `json:"labels,omitempty"`
 }
 
-// SiteSpec says what is wanted.
+// SiteSpec is the wanted state.
 type SiteSpec struct {
 	Domain string `json:"domain"`
 	Pages  int    `json:"pages,omitempty"`
 }
 
-// SiteStatus says what there is.
+// SiteStatus is the present state.
 type SiteStatus struct {
 	URL string `json:"url,omitempty"`
 }
 
-// Sites says where the server has them. This and the struct are the whole client.
+// Sites is the resource on the server. This and the struct are the whole client.
 var Sites = client.Type[*Site]{Group: "example.com", Version: "v1", Kind: "Site", Resource: "sites"}
 
 func work(ctx context.Context, c *client.Client, out io.Writer) (err error) {
@@ -62,7 +62,7 @@ func work(ctx context.Context, c *client.Client, out io.Writer) (err error) {
 	}()
 	fmt.Fprintln(out, "made", key, made.Spec)
 
-	// Modify writes what the function changes, and tries again when somebody else was faster.
+	// Modify writes what the function changes, and tries again if somebody else was faster.
 	changed, err := sites.Modify(ctx, key, func(s *Site) error {
 		s.Spec.Pages = 3
 		return nil
@@ -92,7 +92,7 @@ func work(ctx context.Context, c *client.Client, out io.Writer) (err error) {
 	return nil
 }
 
-// resource is what sites.yaml says, for the server in the process.
+// resource is the contents of sites.yaml, for the server in the process.
 var resource = clienttest.Resource{Group: "example.com", Version: "v1", Kind: "Site", Resource: "sites", Status: true}
 
 func main() {

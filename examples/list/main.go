@@ -1,10 +1,10 @@
-// List counts the objects of a large collection by namespace, in memory for one of them, and says how far it is.
+// List counts the objects of a large collection by namespace, in the memory of one object, and reports its progress.
 //
 //	go run ./examples/list                       # with nothing but Go: the API server is in the process
 //	go run ./examples/list -kubeconfig FILE      # a real cluster; nothing is written to it
 //
-// What is worth a look: the struct has one field, so that of each object nothing else is decoded; All hands on an object as soon
-// as it is there, and asks for the next page meanwhile; OnPage and RemainingItemCount make the line of progress.
+// Three things are worth a look. The struct has one field, so nothing else of an object is decoded. All hands on an object as
+// soon as it arrives, and asks for the next page meanwhile. OnPage and RemainingItemCount make the line of progress.
 package main
 
 import (
@@ -22,20 +22,20 @@ import (
 	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
-// ConfigMap has what this program reads.
+// ConfigMap has the fields that this program reads.
 type ConfigMap struct {
 	meta.Identity `json:"metadata"`
 }
 
-// ConfigMaps says where the server has them.
+// ConfigMaps is the resource on the server.
 var ConfigMaps = client.Type[*ConfigMap]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
 
-// count prints how many there are in each namespace, and its progress while it reads.
+// count prints the number of objects in each namespace, and its progress while it reads.
 func count(ctx context.Context, c *client.Client, pageSize int, out, progress io.Writer) error {
 	total, perNamespace := 0, make(map[string]int)
 	o := client.ListOptions{PageSize: pageSize, OnPage: func(m meta.ListMeta) {
 		switch {
-		case m.RemainingItemCount != nil: // how many there are after this page; a server need not know
+		case m.RemainingItemCount != nil: // how many objects follow this page; a server may not know
 			fmt.Fprintf(progress, "\r%d read, %d after the page that comes   ", total, *m.RemainingItemCount)
 		case m.Continue == "":
 			fmt.Fprintf(progress, "\r%d read, and the last page comes           ", total)
@@ -43,7 +43,7 @@ func count(ctx context.Context, c *client.Client, pageSize int, out, progress io
 	}}
 	for obj, err := range client.For(c, ConfigMaps).All(ctx, o) {
 		if bad := (*client.DecodeError)(nil); errors.As(err, &bad) {
-			fmt.Fprintln(out, "skipped:", bad) // one object that does not fit costs no other
+			fmt.Fprintln(out, "skipped:", bad) // the other objects follow
 			continue
 		}
 		if err != nil {

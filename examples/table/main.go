@@ -3,8 +3,8 @@
 //	go run ./examples/table                      # with nothing but Go: the API server is in the process
 //	go run ./examples/table -kubeconfig FILE -group apps -kind Deployment -resource deployments -wide
 //
-// It needs to know nothing of the resource but its name. A server that makes no tables sends the objects, and Table makes one of
-// their names and ages; its field Plain says so.
+// It needs only the name of the resource. If a server makes no tables, it sends the objects, and Table makes a table of their
+// names and ages; its field Plain says so.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
-// show prints the table of a namespace, or of all if that is empty. Of the objects it needs nothing but the metadata.
+// show prints the table of a namespace, or of all if that is empty. It needs only the metadata of the objects.
 func show(ctx context.Context, objects client.Resource[*meta.Partial], namespace string, wide bool, out io.Writer) error {
 	table, err := objects.Table(ctx, client.ListOptions{Namespace: namespace})
 	if err != nil {
@@ -35,7 +35,7 @@ func show(ctx context.Context, objects client.Resource[*meta.Partial], namespace
 	return table.Write(out)
 }
 
-// Secret has what fill writes.
+// Secret has the fields that fill writes.
 type Secret struct {
 	meta.Identity `json:"metadata"`
 	Type          string            `json:"type,omitempty"`

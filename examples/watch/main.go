@@ -3,9 +3,9 @@
 //	go run ./examples/watch                      # with nothing but Go: the API server is in the process
 //	go run ./examples/watch -kubeconfig FILE     # a real cluster, until it is interrupted; nothing is written to it
 //
-// A list says what there is and at which resource version; a watch from there misses nothing. It is one HTTP request, which the
-// server ends after half an hour or so. What goes on then, and survives whatever else happens to a connection, is an informer:
-// see examples/controller.
+// A list returns the present objects and a resource version; a watch from that version misses nothing. A watch is one HTTP
+// request, which the server ends after half an hour or so. An informer goes on then, and survives every other fault of a
+// connection: see examples/controller.
 package main
 
 import (
@@ -21,16 +21,16 @@ import (
 	"github.com/bowline-go/bowline/examples/internal/cluster"
 )
 
-// ConfigMap has what this program reads.
+// ConfigMap has the fields that this program reads.
 type ConfigMap struct {
 	meta.Identity `json:"metadata"`
 	Data          map[string]string `json:"data,omitempty"`
 }
 
-// ConfigMaps says where the server has them.
+// ConfigMaps is the resource on the server.
 var ConfigMaps = client.Type[*ConfigMap]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
 
-// follow prints what there is and then what happens, until the server ends the watch, or for so many events if limit is not
+// follow prints the present objects and then the events, until the server ends the watch, or until limit events if limit is not
 // 0. It calls listed in between.
 func follow(ctx context.Context, c *client.Client, namespace string, limit int, listed func(), out io.Writer) error {
 	maps := client.For(c, ConfigMaps)
@@ -39,18 +39,18 @@ func follow(ctx context.Context, c *client.Client, namespace string, limit int, 
 		return err
 	}
 	fmt.Fprintf(out, "%d there at the start\n", len(list.Items))
-	listed() // what happens from now on is an event, be the watch open yet or not
+	listed() // changes from now on are events, even if the watch is not open yet
 	events := 0
 	for event, err := range maps.Watch(ctx, client.WatchOptions{Namespace: namespace, ResourceVersion: list.ResourceVersion}) {
 		if bad := (*client.DecodeError)(nil); errors.As(err, &bad) {
-			fmt.Fprintln(out, event.Type, bad) // one object that does not fit costs no other
+			fmt.Fprintln(out, event.Type, bad) // the other objects follow
 		} else if err != nil {
 			return err
 		} else {
 			fmt.Fprintln(out, event.Type, event.Identity.Key(), event.Object.Data)
 		}
 		if events++; events == limit {
-			return nil // which ends the request
+			return nil // this ends the request
 		}
 	}
 	fmt.Fprintln(out, "the server has ended the watch")
@@ -74,7 +74,7 @@ func act(ctx context.Context, c *client.Client) error {
 	return maps.Delete(ctx, key, client.DeleteOptions{})
 }
 
-// demo follows what it makes happen itself.
+// demo follows the events that it causes itself.
 func demo(ctx context.Context, c *client.Client, out io.Writer) error {
 	acted := make(chan error, 1)
 	listed := func() { go func() { acted <- act(ctx, c) }() }

@@ -55,7 +55,7 @@ type userInfo struct {
 	Extra    map[string][]string
 }
 
-// adding sends every request with a few more headers.
+// adding adds headers to every request.
 type adding struct {
 	next   http.RoundTripper
 	header http.Header
@@ -67,7 +67,7 @@ func (a adding) RoundTrip(r *http.Request) (*http.Response, error) {
 	return a.next.RoundTrip(r)
 }
 
-// whoAmI asks the server who sends a request with a header.
+// whoAmI asks the server for the user of a request with a header.
 func (s suite) whoAmI(t *testing.T, header http.Header) userInfo {
 	t.Helper()
 	cfg := s.cfg

@@ -55,7 +55,7 @@ const GadgetDefinition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"Custom
 		"versions":[{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},
 			"schema":{"openAPIV3Schema":` + GadgetSchema + `}}]}}`
 
-// testOwnership is about who owns which fields of an object, after whatever sequence of writes (behaviour 325).
+// testOwnership checks who owns which fields of an object, after any sequence of writes (behaviour 325).
 func testOwnership(t *testing.T, s suite) {
 	for _, test := range slices.Concat(ownershipsOfMaps, ownershipsOfTypes) {
 		t.Run(test.name, func(t *testing.T) {
@@ -65,24 +65,24 @@ func testOwnership(t *testing.T, s suite) {
 	}
 }
 
-// write is one request of one who writes.
+// write is one request of a field manager.
 type write struct {
 	by   string // the field manager
 	how  string // apply, force, create, update, merge or json, and a subresource
 	body string // without apiVersion, kind and name, which are added
-	want string // what the answer is, unless it is success; or of in136
+	want string // the answer, unless it is success; or made by in136
 }
 
-// ownership is a sequence of writes to one object, and what has become of it and of its managedFields.
+// ownership is a sequence of writes to one object, and the resulting object and managedFields.
 type ownership struct {
 	name   string
 	kind   string // ConfigMap, Deployment or Gadget
 	writes []write
-	object string   // the object, without what a server sets; of a Deployment only what is owned
+	object string   // the object, without fields that a server sets; only the owned fields of a Deployment
 	owners []string // the managedFields, without times and sorted
 }
 
-// notDecoded is the answer to a configuration that is not the object it should be, that is not YAML, or whose owner has no fields.
+// notDecoded returns the answer to a configuration that is not an object of the kind, not YAML, or whose owner has no fields.
 func notDecoded(why string) string {
 	return in136("400 BadRequest: error decoding patch: "+why, "400 BadRequest: error decoding YAML: "+why)
 }
@@ -105,7 +105,7 @@ func emptyOwner(fields ...string) string {
 	return in136(fmt.Sprintf(refusal, strings.Join(today, ", ")), fmt.Sprintf(refusal, strings.Join(then, ", ")))
 }
 
-// paths of the collections that ownerships are in, and how their objects begin.
+// The paths of the collections of ownerships, and the apiVersions of their objects.
 var kinds = map[string]struct{ path, apiVersion string }{
 	"ConfigMap":  {"/api/v1/namespaces/%s/configmaps", "v1"},
 	"Secret":     {"/api/v1/namespaces/%s/secrets", "v1"},
@@ -128,7 +128,7 @@ func (s suite) ownership(t *testing.T, test ownership) {
 	}
 }
 
-// play returns what really happens.
+// play makes the writes and returns the result.
 func (s suite) play(t *testing.T, test ownership) ownership {
 	t.Helper()
 	ns := s.namespace(t)
@@ -153,7 +153,7 @@ func (s suite) play(t *testing.T, test ownership) ownership {
 	return test
 }
 
-// containersOf returns the containers of a Deployment, as far as they have no defaults.
+// containersOf returns the containers of a Deployment, without their defaults.
 func containersOf(t *testing.T, raw []byte) string {
 	t.Helper()
 	type variable struct {
@@ -183,7 +183,7 @@ func containersOf(t *testing.T, raw []byte) string {
 	return string(b)
 }
 
-// request is a write as it goes to a collection.
+// request returns the request of a write to a collection.
 func (w write) request(kind, collection string) client.RawRequest {
 	how, subresource, _ := strings.Cut(w.how, " ")
 	r := client.RawRequest{
@@ -236,7 +236,7 @@ func (s suite) raw(t *testing.T, req client.RawRequest) ([]byte, error) {
 	return io.ReadAll(resp.Body)
 }
 
-// told is the code and the words of an error.
+// told returns the code and the words of an error.
 func told(err error) string {
 	var status *apierrors.StatusError
 	switch {
@@ -248,7 +248,7 @@ func told(err error) string {
 	return err.Error()
 }
 
-// taken takes managedFields out of an object, and what a server sets. Times are left out.
+// taken returns an object without managedFields and the fields that a server sets, and its managedFields without times.
 func taken(t *testing.T, raw []byte) (object string, owners []string) {
 	t.Helper()
 	var m map[string]any

@@ -1,7 +1,7 @@
 package conformance
 
-// ownershipsOfMaps are about who owns what, in an object that is all maps of text. What is written here is what kube-apiserver
-// answered.
+// ownershipsOfMaps are about the owners of fields in an object that consists of maps of text. The results are those of
+// kube-apiserver.
 var ownershipsOfMaps = []ownership{
 	{
 		name: "what an apply creates is its owner's", kind: "ConfigMap",

@@ -14,7 +14,7 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// testApply is about what an apply does beside moving fields (behaviour 325).
+// testApply checks the effects of an apply other than on fields (behaviour 325).
 func testApply(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	path := "/api/v1/namespaces/" + ns + "/configmaps/"
@@ -69,7 +69,7 @@ func testApply(t *testing.T, s suite) {
 		t.Errorf("the causes are %+v, want the field and who owns it", causes)
 	}
 
-	// What is there twice is warned of unless fieldValidation says otherwise, and what cannot be there is always refused.
+	// A duplicate member causes a warning unless fieldValidation says otherwise; an unknown member is always refused.
 	const twice = `{"data":{"k":"1","k":"1"}}`
 	const words = `line 1: key "k" already set in map`
 	must[int](t)(apply("a", twice))

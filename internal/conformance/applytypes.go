@@ -1,7 +1,6 @@
 package conformance
 
-// ownershipsOfTypes are about what the fields of a value are, as its schema says. What is written here is what kube-apiserver
-// answered.
+// ownershipsOfTypes are about how a schema decides which fields a value has. The results are those of kube-apiserver.
 var ownershipsOfTypes = []ownership{
 	{
 		name: "lists with keys within each other, and status", kind: "Deployment",

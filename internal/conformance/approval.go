@@ -63,10 +63,10 @@ func newSigningRequest(t *testing.T, name string) (r *SigningRequest, certificat
 	return r, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed})
 }
 
-// testApproval is the way of a request to its certificate.
+// testApproval follows a request to its certificate.
 func testApproval(t *testing.T, s suite) {
 	r := client.For(s.client, signingRequests)
-	wanted, certificate := newSigningRequest(t, s.namespace(t)) // the name of a namespace is nobody else's
+	wanted, certificate := newSigningRequest(t, s.namespace(t)) // the name of a namespace is unique
 	wanted.Spec.Username = "somebody else"
 	wanted.Status.Conditions = []SigningCondition{{Type: "Approved", Status: "True"}}
 	made := must[*SigningRequest](t)(r.Create(t.Context(), wanted))

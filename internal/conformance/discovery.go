@@ -15,7 +15,7 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// testDiscovery asks in both forms what the server serves: the old one is what a server gives that is asked for nothing else.
+// testDiscovery reads what the server serves, in both forms. A server answers in the old form if the request asks for no other.
 func testDiscovery(t *testing.T, s suite) {
 	for _, form := range []string{"aggregated", "the old form"} {
 		t.Run(form, func(t *testing.T) {
@@ -188,7 +188,7 @@ func testDiscoveredGroups(t *testing.T, catalog *discovery.Catalog) {
 	}
 }
 
-// testDiscoveryHeaders compares what a client may rely on in the answers.
+// testDiscoveryHeaders compares the headers that a client may rely on.
 func testDiscoveryHeaders(t *testing.T, s suite) {
 	const v2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 	const v2beta1 = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
@@ -234,7 +234,7 @@ func testOpenAPI(t *testing.T, s suite) {
 	}
 	vs := must[[]discovery.GroupVersion](t)(catalog.OpenAPIVersions(t.Context()))
 	equal(t, "there is one of "+apps.String(), slices.Contains(vs, apps), true)
-	// One whose hash is old leads to the present one.
+	// A path with an old hash redirects to the present one.
 	resp := must[*http.Response](t)(s.client.Raw(t.Context(), client.RawRequest{
 		Path: "/openapi/v3/apis/apps/v1", Query: map[string][]string{"hash": {"0"}},
 	}))

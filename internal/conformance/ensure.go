@@ -15,7 +15,7 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// PlainDeployment is a Deployment whose type says more than its caller means: it has no omitempty.
+// PlainDeployment is a Deployment whose type has no omitempty, so that it writes more than its caller means.
 type PlainDeployment struct {
 	meta.ObjectMeta `json:"metadata"`
 	Spec            PlainDeploymentSpec `json:"spec"`
@@ -95,7 +95,7 @@ func newCounter(t *testing.T, s suite) *counter {
 	return c
 }
 
-// ensure calls Ensure and checks what it has done, and how many writes that took.
+// ensure calls Ensure and checks its outcome, and how many writes it sent.
 func ensure[T meta.Object](t *testing.T, c *counter, r client.Resource[T], want T, outcome client.Outcome, writes int64) T {
 	t.Helper()
 	before := c.writes.Load()
@@ -180,8 +180,8 @@ func testEnsure(t *testing.T, s suite) {
 	t.Run("lists with keys", func(t *testing.T) { testEnsureKeyed(t, s, c, ns) })
 }
 
-// A container that is no longer wanted goes if it was ours, and stays if somebody else has added it. It went in any case, so that an
-// injected one came and went with each Ensure.
+// A container that is no longer wanted is removed if it was ours, and stays if somebody else has added it. It was removed in
+// any case, so an injected one came and went with each Ensure.
 func testEnsureKeyed(t *testing.T, s suite, c *counter, ns string) {
 	r := client.For(c.Client, client.Type[*PlainDeployment](Deployments)).With(client.WriteOptions{FieldManager: "conformance-ensure"})
 	want := newPlainDeployment(ns, "keyed")
@@ -206,7 +206,7 @@ func testEnsureKeyed(t *testing.T, s suite, c *counter, ns string) {
 	equal(t, "containers after one is no longer wanted", fmt.Sprint(names(got)), "[main injected]")
 	ensure(t, c, r, want, client.Unchanged, 0)
 
-	// What a cache has proves as much if it has managedFields, and otherwise it takes a look.
+	// A cached object with managedFields proves as much as the server's; without them, Ensure reads the object.
 	_, done, err := r.Ensure(t.Context(), want, client.EnsureOptions{Known: got, Absent: []string{"/spec/template/spec/containers/name=injected"}})
 	if err != nil || done.Outcome != client.Updated {
 		t.Errorf("without the injected one: %v, %v", done, err)
@@ -273,7 +273,7 @@ func testEnsurePreconditions(t *testing.T, s suite, ns string) {
 	}
 }
 
-// Many programs ensure one object: one of them creates it, and what each of them says is there.
+// Many programs ensure one object: one of them creates it, and in the end it has the fields of each.
 func testEnsureTogether(t *testing.T, s suite) {
 	const many = 16
 	ns := s.namespace(t)
@@ -318,7 +318,7 @@ func testEnsureTogether(t *testing.T, s suite) {
 	}
 }
 
-// An object that another took the place of, or that has changed, is not deleted for it.
+// An object that was replaced, or has changed, is not deleted.
 func testDeletePreconditions(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	old := s.configMap(t, ns, "a", nil)

@@ -15,50 +15,50 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// exchange is one request as it is on the wire, and what has to come of it.
+// exchange is one request as it is on the wire, and its expected answer.
 type exchange struct {
 	name  string
-	path  string // and the query: method POST and PUT go before it, with a blank; else it is PATCH
-	media string // what is before its slash is application; for JSON it may be empty
+	path  string // with the query; after the method and a blank, or without them for PATCH
+	media string // without "application/"; empty for JSON
 	body  string
 
 	code     int
 	reason   apierrors.Reason
-	message  string // the end of it; * stands for anything
+	message  string // its end; * stands for any text
 	at       string // a path in the answer, such as "spec.parts.0.name"
-	is       string // and the JSON of what is there; empty where nothing is asked
-	warnings string // with a ; between them
+	is       string // the JSON of the value there; empty for no check
+	warnings string // separated by ;
 	accept   string // the header of that name; empty means JSON
-	text     string // the whole of the answer, where it is not JSON; * stands for anything
-	causes   string // the fields of the causes of a failure, with blanks between them; empty where nothing is asked
+	text     string // the whole answer, if it is not JSON; * stands for any text
+	causes   string // the fields of the causes of a failure, separated by blanks; empty for no check
 
-	then *exchange // how a server of Kubernetes 1.36 answers, where that is not the same
+	then *exchange // the answer of Kubernetes 1.36, if it differs
 }
 
-// The media types of patches, without what is before the slash.
+// The media types of patches, without "application/".
 const (
 	asJSON      = "json-patch+json"
 	asMerge     = "merge-patch+json"
 	asStrategic = "strategic-merge-patch+json"
 )
 
-// applied makes the exchange that changes an object: is is what has to be at a path in it.
+// applied returns an exchange that changes an object; is is the expected value at a path in it.
 func applied(name, path, media, body, at, is string) exchange {
 	return exchange{name: name, path: path, media: media, body: body, code: http.StatusOK, at: at, is: is}
 }
 
-// refused makes the exchange that is refused.
+// refused returns an exchange that is refused.
 func refused(name, path, media, body string, code int, reason apierrors.Reason, message string) exchange {
 	return exchange{name: name, path: path, media: media, body: body, code: code, reason: reason, message: message}
 }
 
-// warned adds the warnings that come with an answer, with a ; between them.
+// warned adds the warnings of an answer, separated by ;.
 func (e exchange) warned(text string) exchange {
 	e.warnings = text
 	return e
 }
 
-// in136 says how a server of Kubernetes 1.36 refuses the request instead.
+// in136 adds how a server of Kubernetes 1.36 refuses the request instead.
 func (e exchange) in136(code int, reason apierrors.Reason, message string) exchange {
 	then := e
 	then.code, then.reason, then.message = code, reason, message
@@ -66,7 +66,7 @@ func (e exchange) in136(code int, reason apierrors.Reason, message string) excha
 	return e
 }
 
-// run sends the request and looks at what is answered. names stand for paths, as in "{core}/configmaps".
+// run sends the request and checks the answer. names replaces names in paths, such as "{core}/configmaps".
 func (e exchange) run(t *testing.T, s suite, names *strings.Replacer) {
 	t.Helper()
 	if s.is136 && e.then != nil {
@@ -128,7 +128,7 @@ func (e exchange) run(t *testing.T, s suite, names *strings.Replacer) {
 		switch outer := v.(type) {
 		case map[string]any:
 			v = outer[name]
-		case []any: // of each item that member
+		case []any: // this member of each item
 			v = slices.Collect(func(yield func(any) bool) {
 				for _, item := range outer {
 					m, _ := item.(map[string]any)
@@ -178,7 +178,7 @@ func (e exchange) failed(t *testing.T, resp *http.Response, err error) {
 	equal(t, e.name+": the causes", strings.Join(fields, " "), e.causes)
 }
 
-// matches reports whether a text is as a pattern has it, in which * stands for anything.
+// matches reports whether a text matches a pattern, in which * stands for any text.
 func matches(text, pattern string) bool {
 	parts := strings.Split(pattern, "*")
 	if !strings.HasPrefix(text, parts[0]) {
@@ -198,13 +198,13 @@ func matches(text, pattern string) bool {
 	return text == ""
 }
 
-// answered adds the Accept header, and the whole answer, in which * stands for anything.
+// answered adds the Accept header, and the whole answer, in which * stands for any text.
 func (e exchange) answered(accept, text string) exchange {
 	e.accept, e.text = accept, text
 	return e
 }
 
-// caused adds the fields of the causes of a refusal, with blanks between them.
+// caused adds the fields of the causes of a refusal, separated by blanks.
 func (e exchange) caused(fields string) exchange {
 	e.causes = fields
 	return e
@@ -215,7 +215,7 @@ func field(op, path, value string) string {
 	return `[{"op":"` + op + `","path":"` + path + `","value":` + value + `}]`
 }
 
-// paths returns what the names in the paths of exchanges stand for.
+// paths returns the replacements for the names in the paths of exchanges.
 func paths(namespace string) *strings.Replacer {
 	return strings.NewReplacer(
 		"{ns}", namespace, "{core}", "/api/v1/namespaces/"+namespace, "{apps}", "/apis/apps/v1/namespaces/"+namespace,

@@ -53,7 +53,7 @@ func testFinalizerCalls(t *testing.T, s suite) {
 	if err := s.configMaps.Delete(t.Context(), key, client.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	step(add("bowline.dev/a"), "bowline.dev/a", 0) // it has it
+	step(add("bowline.dev/a"), "bowline.dev/a", 0) // it has it already
 	_, err := add("bowline.dev/late")()
 	var deleting *client.DeletingError
 	if !errors.As(err, &deleting) || !errors.Is(err, apierrors.Conflict) || fmt.Sprint(deleting.Finalizers) != "[bowline.dev/a]" {
@@ -68,14 +68,14 @@ func testFinalizerCalls(t *testing.T, s suite) {
 	_, err = add("bowline.dev/a")()
 	wantReason(t, err, apierrors.NotFound, 404)
 
-	// What leads nowhere is no object that is gone.
+	// A NotFound for an unknown resource does not mean that the object is gone.
 	missing := client.For(c.Client, client.Type[*ConfigMap]{Group: "conformance.invalid", Version: "v1", Kind: "ConfigMap", Resource: "configmaps"})
 	if _, err := missing.RemoveFinalizer(t.Context(), key, "bowline.dev/a"); !errors.Is(err, apierrors.NotFound) {
 		t.Errorf("error is %v, want that there is no such resource", err)
 	}
 }
 
-// Many programs have a finalizer of their own on one object, while another writes something else.
+// Many programs each have a finalizer on one object, while another one writes something else.
 func testFinalizersTogether(t *testing.T, s suite) {
 	const many = 32
 	ns := s.namespace(t)
@@ -88,7 +88,7 @@ func testFinalizersTogether(t *testing.T, s suite) {
 	key := meta.KeyOf(must[*ConfigMap](t)(s.configMaps.Create(t.Context(), made)))
 	var all sync.WaitGroup
 	for i, name := range names {
-		all.Go(func() { // those that are there go, and the others come
+		all.Go(func() { // the present finalizers are removed, and the others are added
 			call := s.configMaps.AddFinalizer
 			if i%2 == 1 {
 				call = s.configMaps.RemoveFinalizer
@@ -122,7 +122,7 @@ func testFinalizersTogether(t *testing.T, s suite) {
 	}
 }
 
-// An owner is in the namespace of what it owns, and controls it alone.
+// An owner is in the namespace of its dependents, and an object has only one controller.
 func testOwners(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	owner := s.configMap(t, ns, "owner", nil)

@@ -6,7 +6,7 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// Objects come and go as YAML, too.
+// Objects are read and written as YAML too.
 func testYAML(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	names := paths(ns)
@@ -60,7 +60,7 @@ func testYAML(t *testing.T, s suite) {
 	}
 }
 
-// The forms in which objects are shown, by their old version as well, and those that there are not.
+// The forms in which objects are shown, also by their old version, and forms that do not exist.
 func testForms(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	names := paths(ns)
@@ -103,7 +103,7 @@ func testForms(t *testing.T, s suite) {
 	e.run(t, s, names)
 }
 
-// A compiled-in type writes some members also when nothing is in them.
+// A compiled-in type writes some members even if they are empty.
 func testWritten(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	names := paths(ns)

@@ -6,7 +6,7 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// testMetadata holds the server to its words and causes about metadata that is not allowed.
+// testMetadata checks the server's words and causes about metadata that is not allowed.
 func testMetadata(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	names := paths(ns)
@@ -70,7 +70,7 @@ func testMetadata(t *testing.T, s suite) {
 	}
 }
 
-// Requests that no client should send, and what comes of them.
+// Requests that no client should send, and their answers.
 func testOddRequests(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	names := paths(ns)
@@ -121,7 +121,7 @@ func testOddRequests(t *testing.T, s suite) {
 		applied("of a namespace", "GET /api/v1/watch/namespaces/{ns}?timeoutSeconds=1", "", "", "object.metadata.name", `"`+ns+`"`),
 		applied("of a custom resource", "GET /apis/conformance.bowline.example/v1/watch/namespaces/{ns}/widgets?timeoutSeconds=1", "", "", "type", `"ADDED"`),
 		refused("a create there", "POST /api/v1/watch/namespaces/{ns}/configmaps", "", `{}`, 405, apierrors.MethodNotAllowed, ""),
-		// A real server may also end without a word: its time is over before it starts.
+		// A real server may also end without an answer, because the time is over before it starts.
 		applied("a watch whose time is over", "GET "+configMaps+"?watch=1&timeoutSeconds=-1", "", "", "", ""),
 		refused("a watch that continues", "GET "+configMaps+"?watch=1&continue=x", "", "", 422, apierrors.Invalid,
 			"resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided"),
@@ -133,7 +133,7 @@ func testOddRequests(t *testing.T, s suite) {
 	}
 }
 
-// A custom resource keeps numbers as what they are: integers, or floating-point numbers in their shortest form.
+// A custom resource keeps numbers as integers, or as floating-point numbers in their shortest form.
 func testNumbers(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	names := paths(ns)

@@ -10,10 +10,10 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// What the server says of a JSON patch that does not apply, whatever is wrong with it.
+// noFit is the server's message for every JSON patch that does not apply.
 const noFit = "the server rejected our request due to an error in our request"
 
-// testPatches sends patches of each kind, to objects and to subresources. All are dry runs but those that say otherwise.
+// testPatches sends patches of each kind, to objects and to subresources. They are dry runs unless they say otherwise.
 func testPatches(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	made := newConfigMap(ns, "a", map[string]string{"l": "1"})
@@ -63,7 +63,7 @@ const (
 	widgetA    = "{widgets}/a?dryRun=All"
 )
 
-// malformed makes the exchange of a patch that is not JSON, which is refused before anything else is looked at.
+// malformed returns the exchange of a patch that is not JSON, which is refused before anything else is checked.
 func malformed(name, path, media, body string) exchange {
 	return refused(name, path, media, body, 400, apierrors.BadRequest, "invalid JSON patch")
 }
@@ -107,7 +107,7 @@ func mediaExchanges() []exchange {
 	}
 }
 
-// jsonExchanges are what the server makes of JSON patches, which is not always what RFC 6902 says.
+// jsonExchanges are the server's answers to JSON patches, which differ from RFC 6902 in places.
 func jsonExchanges() []exchange {
 	const finalizers = "/metadata/finalizers"
 	fits := func(name, body, at, is string) exchange { return applied(name, configMapA, asJSON, body, at, is) }
@@ -197,7 +197,7 @@ func jsonExchanges() []exchange {
 	}
 }
 
-// mergeExchanges are what the server makes of merge patches.
+// mergeExchanges are the server's answers to merge patches.
 func mergeExchanges() []exchange {
 	bad := func(name, body, message string) exchange {
 		return refused(name, configMapA, asMerge, body, 400, apierrors.BadRequest, message)
@@ -239,8 +239,8 @@ func mergeExchanges() []exchange {
 	}
 }
 
-// strategicExchanges are what the server makes of strategic merge patches. Its errors about them show Go's values; those of
-// the server in the process do not, so their texts are left open.
+// strategicExchanges are the server's answers to strategic merge patches. Its errors show Go's values; those of the server in
+// the process do not, so their texts are not compared.
 func strategicExchanges() []exchange {
 	bad := func(name, body, message string) exchange {
 		return refused(name, configMapA, asStrategic, body, 400, apierrors.BadRequest, message)

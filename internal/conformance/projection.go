@@ -9,7 +9,8 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// deploymentSpecs have all of a deployment but its status, and deploymentStatuses all that its status subresource writes.
+// deploymentSpecs have all of a deployment except its status, and deploymentStatuses the part that its status subresource
+// writes.
 type (
 	deploymentSpec struct {
 		meta.ObjectMeta `json:"metadata"`
@@ -21,8 +22,8 @@ type (
 	}
 )
 
-// What a server takes of a write depends on the resource: an update is refused if it would remove what the type does not name,
-// and a change that the server leaves out is an error.
+// The resource decides which parts of a write a server takes. An update is refused if it would remove fields that the type does
+// not name, and a change that the server leaves out is an error.
 func testProjection(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	made := newConfigMap(ns, "a", map[string]string{"l": "1"})
@@ -91,7 +92,7 @@ func testProjection(t *testing.T, s suite) {
 	equal(t, "replicas of the status", got.Status.Replicas, 8)
 }
 
-// leftOut fails the test unless err says that the server has left out that part of a change.
+// leftOut fails the test unless err says that the server has left out this part of a change.
 func leftOut(t *testing.T, err error, part string) {
 	t.Helper()
 	ignored := (*client.IgnoredError)(nil)

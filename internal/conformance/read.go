@@ -35,7 +35,7 @@ func testGet(t *testing.T, s suite) {
 	wantReason(t, err, apierrors.NotFound, 404)
 	_, err = client.For(s.client, client.Type[*ConfigMap]{Group: "nothing.example.com", Version: "v1", Kind: "Widget", Resource: "widgets"}).
 		Get(t.Context(), meta.Key{Namespace: ns, Name: "a"})
-	wantStatus(t, err, 404) // in plain text, because nothing of the API is there
+	wantStatus(t, err, 404) // in plain text, because the path is outside the API
 }
 
 func testList(t *testing.T, s suite) {
@@ -83,7 +83,7 @@ func testPaging(t *testing.T, s suite) {
 			t.Errorf("with pages of %d the list has version %q and continue %q, want a version and no token", size, list.ResourceVersion, list.Continue)
 		}
 	}
-	// The pages of one list show one moment: what is made between them is not in it.
+	// The pages of one list show one moment: they do not have objects that are created between them.
 	n := 0
 	for c, err := range s.configMaps.All(t.Context(), client.ListOptions{Namespace: ns, PageSize: 10}) {
 		if err != nil {
@@ -98,7 +98,7 @@ func testPaging(t *testing.T, s suite) {
 		n++
 	}
 	equal(t, "objects", n, len(names))
-	// Leaving the loop is no error and leaves nothing behind.
+	// Leaving the loop is not an error and leaves nothing behind.
 	for range s.configMaps.All(t.Context(), client.ListOptions{Namespace: ns, PageSize: 2}) {
 		break
 	}

@@ -18,7 +18,7 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// behaviours 198, 199 and 202: a streaming list is the present objects, a bookmark that ends them, and then what happens.
+// behaviours 198, 199 and 202: a streaming list has the present objects, a bookmark that ends them, and then the events.
 func testStreamingList(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	s.configMap(t, ns, "a", map[string]string{"app": "web"})
@@ -64,7 +64,7 @@ func testStreamingList(t *testing.T, s suite) {
 		})
 	}
 
-	// The same stream goes on after the bookmark, and later bookmarks end nothing.
+	// The same stream goes on after the bookmark, and later bookmarks do not end anything.
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var got []string
@@ -89,7 +89,7 @@ func testStreamingList(t *testing.T, s suite) {
 	}
 }
 
-// behaviour 204, fault F9: a version that the server does not know yet is waited for, and then is too large.
+// behaviour 204, fault F9: the server waits for a version that it does not know yet, and then says that it is too large.
 func testTooLargeVersion(t *testing.T, s suite) {
 	const future = "99999999999"
 	ns := s.namespace(t)
@@ -108,7 +108,7 @@ func testTooLargeVersion(t *testing.T, s suite) {
 			t.Errorf("details are %+v, want one cause, and to try again after a second", d)
 		}
 	}
-	// Who is told to try again does, as often as the context allows.
+	// A client that is told to try again does so, as often as the context allows.
 	unary := func(t *testing.T) context.Context {
 		ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
 		t.Cleanup(cancel)
@@ -147,8 +147,8 @@ func testTooLargeVersion(t *testing.T, s suite) {
 	})
 }
 
-// A bookmark is an object of the watch's kind in which nothing is set but the version, and the annotation where it ends the
-// initial events. Clients that decode strictly see what a type has that is never left out.
+// A bookmark is an object of the watch's kind in which only the version is set, and the annotation if it ends the initial
+// events. Clients that decode strictly see the members that the type always writes.
 func testBookmarkShape(t *testing.T, s suite) {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(s.cfg.TLS.CAData)

@@ -15,8 +15,8 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// Run runs the suite against the server of cfg, which serves [Widgets], [Gadgets] and [Gizmos], and whose credentials may do everything. It leaves
-// namespaces behind whose names begin with "conformance-".
+// Run runs the suite against the server of cfg, which serves [Widgets], [Gadgets] and [Gizmos], and whose credentials may do
+// everything. It leaves namespaces behind whose names begin with "conformance-".
 func Run(t *testing.T, cfg client.Config) {
 	s := newSuite(t, cfg)
 	for _, test := range []struct {
@@ -85,8 +85,8 @@ func Run(t *testing.T, cfg client.Config) {
 	}
 }
 
-// RunExpired is the part of the suite that is about lists and watches which the server cannot go on with. forget makes it
-// forget what has happened so far, which would disturb the rest of the suite.
+// RunExpired is the part of the suite about lists and watches that the server cannot continue. forget makes the server forget
+// everything until now, which would disturb the rest of the suite.
 func RunExpired(t *testing.T, cfg client.Config, forget func()) {
 	s := newSuite(t, cfg)
 	t.Run("a watch", func(t *testing.T) { testExpiredWatch(t, s, forget) })
@@ -114,19 +114,19 @@ func newSuite(t *testing.T, cfg client.Config) suite {
 type suite struct {
 	cfg         client.Config
 	client      *client.Client
-	is136       bool // the server is of Kubernetes 1.36, which words some of its errors in another way
+	is136       bool // the server is Kubernetes 1.36, some of whose errors have other words
 	namespaces  client.Resource[*Namespace]
 	configMaps  client.Resource[*ConfigMap]
 	deployments client.Resource[*Deployment]
 	leases      client.Resource[*Lease]
 }
 
-// in136 makes a text of two: what a server of today says, and what one of Kubernetes 1.36 says instead.
+// in136 makes one text of two: that of the latest server, and that of Kubernetes 1.36.
 func in136(today, then string) string { return today + separator136 + then }
 
 const separator136 = "\x00in 1.36: "
 
-// words returns what this server has to say: text itself unless in136 has made it.
+// words returns the text of this server: text itself unless in136 has made it.
 func (s suite) words(text string) string {
 	today, then, found := strings.Cut(text, separator136)
 	if found && s.is136 {
@@ -145,7 +145,7 @@ func (s suite) namespace(t *testing.T) string {
 	return ns.Name
 }
 
-// warned returns a client of its own, and what the server has warned it of so far.
+// warned returns a new client, and a function that returns the warnings that it has received so far.
 func (s suite) warned(t *testing.T) (c *client.Client, warnings func() []string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -182,7 +182,7 @@ func newConfigMap(namespace, name string, labels map[string]string) *ConfigMap {
 	}
 }
 
-// wantReason fails the test unless err is of the reason and the code, as a Status of the server.
+// wantReason fails the test unless err is a Status of the server with the reason and the code.
 func wantReason(t *testing.T, err error, reason apierrors.Reason, code int) {
 	t.Helper()
 	var status *apierrors.StatusError

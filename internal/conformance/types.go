@@ -6,7 +6,7 @@ import (
 	"github.com/bowline-go/bowline/internal/conformance/calls"
 )
 
-// Namespace is as much of one as the suite needs.
+// Namespace has the fields that the suite needs.
 type Namespace struct {
 	meta.ObjectMeta `json:"metadata"`
 }
@@ -39,7 +39,7 @@ type (
 	Container      = calls.Container
 )
 
-// DeploymentStatus is what a controller reports.
+// DeploymentStatus is the status that a controller reports.
 type DeploymentStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	Replicas           int   `json:"replicas,omitempty"`
@@ -51,7 +51,7 @@ type Lease struct {
 	Spec            LeaseSpec `json:"spec"`
 }
 
-// LeaseSpec is what leader election writes.
+// LeaseSpec has the fields that leader election writes.
 type LeaseSpec struct {
 	HolderIdentity string         `json:"holderIdentity,omitempty"`
 	RenewTime      meta.MicroTime `json:"renewTime,omitzero"`

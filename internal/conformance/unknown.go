@@ -9,7 +9,7 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// testUnknownFields sends members that the kind does not have, in every way in which an object can be written.
+// testUnknownFields sends members that the kind does not have, in every way to write an object.
 func testUnknownFields(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	s.configMap(t, ns, "a", nil)
@@ -179,7 +179,7 @@ func wrongTypes() []exchange {
 	}
 }
 
-// fields is what a server says about members, each of which stands here with the words before "field" and with its path.
+// fields returns a server's text about members, each of which is given by the words before "field" and its path.
 func fields(between string, wrong []string) string {
 	words := make([]string, 0, len(wrong))
 	for _, w := range wrong {

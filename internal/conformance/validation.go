@@ -13,7 +13,7 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// Doubled is a ConfigMap that says one thing twice.
+// Doubled is a ConfigMap with a duplicate member.
 type Doubled struct {
 	ConfigMap
 }
@@ -63,7 +63,7 @@ func testFieldValidation(t *testing.T, s suite) {
 	t.Run("the words", func(t *testing.T) { testStrictWords(t, s, ns) })
 }
 
-// testStrictWords compares the text about members that are there twice, wherever they are and however they are sent.
+// testStrictWords compares the text about duplicate members, wherever they are and however they are sent.
 func testStrictWords(t *testing.T, s suite, ns string) {
 	s.configMap(t, ns, "a", nil)
 	s.pod(t, ns, "a")
@@ -101,7 +101,7 @@ func testStrictWords(t *testing.T, s suite, ns string) {
 			header.Set("Content-Type", "application/merge-patch+json")
 		}
 		query := map[string][]string{"fieldValidation": {"Strict"}}
-		if test.kind != "TokenRequest" { // which does not know it
+		if test.kind != "TokenRequest" { // which does not have it
 			query["dryRun"] = []string{"All"}
 		}
 		resp, err := s.client.Raw(t.Context(), client.RawRequest{

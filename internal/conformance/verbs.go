@@ -42,7 +42,7 @@ func testDeleteCollection(t *testing.T, s suite) {
 		apierrors.MethodNotAllowed, 405)
 }
 
-// testVersions is the table of lists of the API concepts, as far as one can tell the rows apart.
+// testVersions is the table of lists in the API concepts, as far as its rows can be distinguished.
 func testVersions(t *testing.T, s suite) {
 	ns := s.namespace(t)
 	first := s.configMap(t, ns, "a", nil)
@@ -105,7 +105,7 @@ func testScale(t *testing.T, s suite) {
 	wantReason(t, err, apierrors.NotFound, 404)
 }
 
-// Pod is the least that a server accepts.
+// Pod has the fields that a server requires.
 type Pod struct {
 	meta.ObjectMeta `json:"metadata"`
 	Spec            struct {

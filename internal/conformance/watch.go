@@ -12,7 +12,7 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// collect returns what a watch brings, up to n events; it fails the test on an error.
+// collect returns the first n events of a watch, or fewer if it ends; it fails the test on an error.
 func collect(t *testing.T, s suite, o client.WatchOptions, n int) []client.Event[*ConfigMap] {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -94,7 +94,7 @@ func testWatch(t *testing.T, s suite) {
 	}
 	cancel()
 	for _, err := range s.configMaps.Watch(t.Context(), client.WatchOptions{Namespace: ns, ResourceVersion: "many"}) {
-		wantStatus(t, err, 500) // so says the real server, although the mistake is the client's
+		wantStatus(t, err, 500) // the real server's answer, although the mistake is the client's
 	}
 }
 

@@ -1,10 +1,10 @@
-// Package builds measures what a program costs before it runs: its binary, what is linked into it, and the time to build
-// it from nothing.
+// Package builds measures the costs of a program before it runs: its binary, the packages and modules in it, and the time of a
+// build from nothing.
 //
-// A binary is built with -trimpath and without symbols (-s -w). Packages are all that are linked, the standard library and
-// main among them; modules are all that are linked other than this one, the library that is measured among them. A cold
-// build starts with an empty build cache, so it compiles the standard library too; the modules have been downloaded
-// before. The CPU time is that of all processes of the build.
+// A binary is built with -trimpath and without symbols (-s -w). Packages are all that are linked, including the standard
+// library and main. Modules are all that are linked except this one, including the measured library. A cold build starts with
+// an empty build cache, so it also compiles the standard library; the modules have been downloaded before. The CPU time is that
+// of all processes of the build.
 package builds
 
 import (
@@ -22,15 +22,15 @@ import (
 	"github.com/bowline-go/bowline/internal/bench/report"
 )
 
-// Program is what is built: the name of its side, and its folder relative to this module.
+// Program is a program to build: the name of its side, and its folder relative to this module.
 type Program struct{ Name, Path string }
 
-// binary is where dir has the program.
+// binary returns the path of the program in dir.
 func (p Program) binary(dir string) string {
 	return filepath.Join(dir, strings.NewReplacer("./", "", "/", "-").Replace(p.Path))
 }
 
-// Result is what one program weighs. Wall and CPU are medians, and 0 if no cold build was asked for.
+// Result holds the costs of one program. Wall and CPU are medians, and 0 if no cold build was asked for.
 type Result struct {
 	Program
 	Binary            string // the file
@@ -83,10 +83,9 @@ func build(ctx context.Context, dir string, p Program, cold bool) (Output, error
 	return Run(ctx, env, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", p.binary(dir), p.Path)
 }
 
-// Linked counts what the program in a folder of this module is made of: all its packages, and the modules other than this
-// one that they are in.
+// Linked counts the packages of the program in a folder of this module, and the modules that they are in, except this one.
 func Linked(ctx context.Context, path string) (packages, modules int, err error) {
-	// Every package has a line, because go list prints none where the format gives nothing.
+	// Every package has a line, because go list prints none if the format gives nothing.
 	out, err := Run(ctx, nil, "go", "list", "-deps", "-f", "{{.ImportPath}} {{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", path)
 	if err != nil {
 		return 0, 0, err
@@ -101,7 +100,7 @@ func Linked(ctx context.Context, path string) (packages, modules int, err error)
 	return packages, len(seen), nil
 }
 
-// Versions says what was compared, and where.
+// Versions returns what was compared, and where.
 func Versions(ctx context.Context) (string, error) {
 	out, err := Run(ctx, nil, "go", "list", "-m", "-f", "{{if not .Replace}}{{.Path}} {{.Version}}{{end}}",
 		"k8s.io/api", "k8s.io/client-go", "sigs.k8s.io/controller-runtime")
@@ -113,13 +112,13 @@ func Versions(ctx context.Context) (string, error) {
 		strings.Join(compared, ", "), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()), nil
 }
 
-// Output is what a command left behind.
+// Output is the output of a command.
 type Output struct {
 	Stdout    []byte
 	Wall, CPU time.Duration
 }
 
-// Run runs a command in the folder of this module, with env beside the usual environment.
+// Run runs a command in the folder of this module, with env added to the usual environment.
 func Run(ctx context.Context, env []string, name string, args ...string) (Output, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(os.Environ(), env...)
@@ -136,8 +135,8 @@ func Run(ctx context.Context, env []string, name string, args ...string) (Output
 	}, nil
 }
 
-// Module is the folder of this module. It is where this file was compiled from: `go run` and `go test` are the ways to run
-// the programs of this module.
+// Module returns the folder of this module. It is where this file was compiled: the programs of this module are run by `go run`
+// and `go test`.
 func Module() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Dir(filepath.Dir(file))

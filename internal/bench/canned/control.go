@@ -1,6 +1,6 @@
 package canned
 
-// How a sample tells the server what to do next, and the server its side of it.
+// This file has the paths by which a sample tells the server what to do next, and reads its state.
 
 import (
 	"encoding/json"
@@ -8,10 +8,10 @@ import (
 	"strconv"
 )
 
-// Answer is what the paths under /control answer, in JSON.
+// Answer is the JSON answer of the paths under /control.
 type Answer struct {
-	Asked   string `json:",omitempty"` // reset: what was asked since the one before
-	Version int    // the version of the list from now on, which is that of the last event
+	Asked   string `json:",omitempty"` // reset: the requests since the last reset
+	Version int    // the version of the list from now on, that of the last event
 }
 
 func reply(w http.ResponseWriter, a Answer) {
@@ -19,7 +19,7 @@ func reply(w http.ResponseWriter, a Answer) {
 	_ = json.NewEncoder(w).Encode(a) // the client has gone
 }
 
-// reset waits until the watches of the sample before have ended, and makes the server new.
+// reset waits until the watches of the last sample have ended, and makes the server new.
 func (s *Server) reset(w http.ResponseWriter, r *http.Request) {
 	select {
 	case <-s.empty():
@@ -45,7 +45,7 @@ func (s *Server) empty() <-chan struct{} {
 	return alone
 }
 
-// modify has the watch send events. It waits for a watch.
+// modify makes the watch send events. It waits for a watch.
 func (s *Server) modify(w http.ResponseWriter, r *http.Request) {
 	events, err := strconv.Atoi(r.FormValue("events"))
 	if err != nil || events < 1 {

@@ -1,11 +1,11 @@
-// Package canned is an API server that serves one collection of pods from bytes that it has before anybody asks: as little
-// as the informers of all sides need, and as fast as it can be, so that it is the clients that are measured.
+// Package canned is an API server that serves one collection of pods from bytes that it prepares in advance. It does as little
+// as the informers of all sides need, as fast as it can, so that the clients are measured.
 //
-// It answers lists, with limit and continue or without, streaming lists (a watch with sendInitialEvents) and watches, in
-// JSON that is not compressed. Nothing is encoded while it answers: an event is the object's bytes with another version put
-// into them. What a watch sends, and when it ends, is asked for at a few paths under /control; see [Answer].
+// It answers lists, with limit and continue or without, streaming lists (a watch with sendInitialEvents) and watches, in JSON
+// that is not compressed. It encodes nothing while it answers: an event is the object's bytes with another version. A few paths
+// under /control say what a watch sends, and when it ends; see [Answer].
 //
-// The collection itself never changes: a list after some events has the objects as they were before, at a later version.
+// The collection itself never changes: a list after some events has the same objects, at a later version.
 package canned
 
 import (
@@ -19,11 +19,11 @@ import (
 	"sync"
 )
 
-// initialVersion is the resource version of the list of a server that was not asked for anything yet. It is above those of
-// the pods, and has as many digits as all that follow.
+// initialVersion is the resource version of the list of a new server. It is above those of the pods, and has as many digits as
+// all later ones.
 const initialVersion = 1_000_000
 
-// pod is one object on the wire, and where in it its version begins and ends.
+// pod is one object on the wire, with the place of its version.
 type pod struct {
 	raw       []byte
 	from, end int
@@ -44,16 +44,16 @@ type Server struct {
 	URL  string
 	pods []pod
 	http *http.Server
-	done chan error // gets what Serve of http returned
+	done chan error // gets the result of http's Serve
 
-	// commands hands what is asked of the watch to the one that takes it: each sample has one.
+	// commands hands the commands for the watch to the one that takes them: each sample has one.
 	commands chan command
 
 	mu sync.Mutex
 	// lists and streams count the pages and the streaming lists that were asked for since the last TakeRequests.
 	lists, streams int
 	version        int           // that of the list
-	watches        int           // how many run
+	watches        int           // the number that run
 	alone          chan struct{} // closed when watches gets 0; nil if nobody waits for it
 }
 
@@ -91,7 +91,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-// TakeRequests says what was asked since the last call.
+// TakeRequests returns the requests since the last call.
 func (s *Server) TakeRequests() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

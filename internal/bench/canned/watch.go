@@ -1,6 +1,6 @@
 package canned
 
-// Watches, which send what they are told to.
+// Watches, which send what commands say.
 
 import (
 	"bufio"
@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// itemHead is what an object has in an event before what it has in a list.
+// itemHead is the start of an object in an event, which it does not have in a list.
 const itemHead = `{"kind":"Pod","apiVersion":"v1",`
 
-// command is what a watch shall send: events, at a rate; without events, an error that ends it.
+// command tells a watch what to send: events, at a rate; or without events, an error that ends it.
 type command struct {
 	events int
 	rate   int // a second; 0 is as fast as the socket takes them
 	after  int // the version before the first event's
 }
 
-// watch sends the pods, if they are wanted, and then what commands say until the client goes.
+// watch sends the pods, if they are wanted, and then follows commands until the client goes.
 func (s *Server) watch(w http.ResponseWriter, r *http.Request, initial bool) {
 	defer s.enter()()
 	out := bufio.NewWriterSize(w, 64<<10)
@@ -52,8 +52,8 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, initial bool) {
 	}
 }
 
-// send writes the events of one command, pod after pod, each with a version of its own. A client that goes makes the next
-// write fail, and so the flush that follows.
+// send writes the events of one command, pod after pod, each with a version of its own. If the client goes, the next write
+// fails, and so does the following flush.
 func (s *Server) send(r *http.Request, out *bufio.Writer, flush func() error, c command) {
 	began := time.Now()
 	var version []byte
@@ -83,7 +83,7 @@ func (s *Server) send(r *http.Request, out *bufio.Writer, flush func() error, c 
 	}
 }
 
-// enter counts a watch, until what it returns is called.
+// enter counts a watch until leave is called.
 func (s *Server) enter() (leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,7 +12,8 @@ import (
 	"github.com/bowline-go/bowline/internal/bench/sample"
 )
 
-// The edit: a label and an environment variable more, an annotation less, and another image, annotation and condition.
+// The edit adds a label and an environment variable, removes an annotation, and changes the image, an annotation and a
+// condition.
 const (
 	jsonPatch = `[{"op":"add","path":"/metadata/labels/tier","value":"front"},` +
 		`{"op":"replace","path":"/metadata/annotations/checksum~1config","value":"f00d"},` +
@@ -68,7 +69,7 @@ func edit(p *corev1.Pod) {
 	c.Env = append(c.Env, corev1.EnvVar{Name: "FEATURE", Value: "on"})
 }
 
-// configuration is what somebody applies who wants such a pod.
+// configuration returns the configuration for such a pod.
 func configuration(p *corev1.Pod) *corev1.Pod {
 	c := &corev1.Pod{Spec: *p.Spec.DeepCopy()}
 	c.Name, c.Namespace, c.Labels, c.Annotations = p.Name, p.Namespace, maps.Clone(p.Labels), maps.Clone(p.Annotations)

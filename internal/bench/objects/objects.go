@@ -1,4 +1,4 @@
-// Package objects makes the small objects that caches are filled with where no server is in it: the same for all sides.
+// Package objects makes the small objects of caches that are measured without a server: the same for all sides.
 package objects
 
 import (
@@ -9,17 +9,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Namespaces is how many namespaces the pods are in.
+// Namespaces is the number of namespaces of the pods.
 const Namespaces = 50
 
-// PerNode is how many pods are on a node, PerApp how many have the label App in common.
+// PerNode is the number of pods on a node, PerApp the number with one value of the label App.
 const (
 	PerNode = 100
 	PerApp  = 10
 	App     = "app"
 )
 
-// Pod is a state of the pod that i numbers: two versions differ in nothing but that.
+// Pod returns a state of the i-th pod: two versions differ only in the version.
 func Pod(i, version int) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -32,7 +32,7 @@ func Pod(i, version int) *corev1.Pod {
 	}
 }
 
-// Node is the name of a node.
+// Node returns the name of a node.
 func Node(i int) string { return "node-" + strconv.Itoa(i) }
 
 // Pods returns n pods, the first with the version after.

@@ -49,7 +49,7 @@ func (t Table) Print(out io.Writer) {
 	}
 }
 
-// Ratio returns text, and how many times base it is; a side that is as large as the base gets no ratio.
+// Ratio returns text, and how many times base it is; a side as large as the base gets no ratio.
 func Ratio(text string, value, base float64) string {
 	switch {
 	case value == base || base == 0:
@@ -63,10 +63,10 @@ func Ratio(text string, value, base float64) string {
 // Megabytes prints a size in units of 1,000,000 bytes.
 func Megabytes[V Number](bytes V) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }
 
-// Number is what has a median.
+// Number is a type that has a median.
 type Number interface{ ~int64 | ~uint64 | ~float64 }
 
-// Median returns the middle of the values, the lower one of two. There must be one at least.
+// Median returns the middle of the values, the lower one of two. There must be at least one.
 func Median[V Number](values []V) V {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[(len(sorted)-1)/2]

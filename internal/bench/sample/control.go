@@ -1,6 +1,6 @@
 package sample
 
-// What a sample asks of the canned server. The paths are those of package canned, which is not imported: it links
+// The requests of a sample to the canned server. The paths are those of package canned, which is not imported, because it links
 // k8s.io/api, and one side does not.
 
 import (
@@ -12,12 +12,12 @@ import (
 	"strconv"
 )
 
-// modify has the server send events. It returns the version of the last.
+// modify makes the server send events. It returns the version of the last.
 func modify(ctx context.Context, p Params) (last int, err error) {
 	return control(ctx, p.Server, fmt.Sprintf("modify?events=%d&rate=%d", p.Events, p.Rate))
 }
 
-// expire has the server end the watch with 410. It returns the version of the list that follows.
+// expire makes the server end the watch with 410. It returns the version of the list that follows.
 func expire(ctx context.Context, p Params) (version string, err error) {
 	v, err := control(ctx, p.Server, "expire")
 	return strconv.Itoa(v), err

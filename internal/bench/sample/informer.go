@@ -1,6 +1,6 @@
 package sample
 
-// Jobs that a whole informer does, against the canned server.
+// The jobs of a whole informer, against the canned server.
 
 import (
 	"context"
@@ -14,22 +14,22 @@ import (
 type Informer struct {
 	// Settings are its public settings.
 	Settings string
-	// Start makes client and informer, and returns when the cache is in sync. told, if it is not nil, is called by a
-	// handler with the version of each object that it is told was added or changed.
+	// Start makes a client and an informer, and returns when the cache is in sync. If told is not nil, a handler calls it with
+	// the version of each object that is added or changed.
 	Start func(ctx context.Context, server string, told func(version string)) (Cache, error)
 }
 
-// Cache is what an informer has. Its functions may be called at any time.
+// Cache is an informer's cache. Its functions may be called at any time.
 type Cache struct {
 	// Each calls yield with the node and the phase of every pod.
 	Each func(yield func(node, phase string))
-	// Version is what the cache is current to.
+	// Version returns the version up to which the cache is current.
 	Version func() string
-	// Applied is how many watch events are in the cache, where the side counts them; nil where a handler is told of each.
+	// Applied returns how many watch events are in the cache, if the side counts them; nil if a handler is called for each.
 	Applied func() int
 }
 
-// look counts what the cache has: the proof that each side keeps what it should.
+// look counts the contents of the cache, to prove that each side keeps what it should.
 func (c Cache) look() map[string]int {
 	counts := map[string]int{"pods": 0, "running": 0, "nodes": 0}
 	nodes := map[string]bool{}
@@ -44,9 +44,9 @@ func (c Cache) look() map[string]int {
 	return counts
 }
 
-// Sync is the job of a first list. Wall is the time from before the client is made to a cache in sync, with no handler;
-// CPU that of the process until then, its start included; the peak memory likewise. The live heap is measured after that,
-// less what it was before the client was made.
+// Sync is the job of a first list. Wall is the time from before the client is made to a cache in sync, without a handler. CPU
+// is that of the process until then, including its start, and so is the peak memory. The live heap is measured after that,
+// minus its size before the client was made.
 func Sync(inf Informer) Job {
 	return func(ctx context.Context, p Params) (Report, error) {
 		before := liveHeap()
@@ -64,14 +64,13 @@ func Sync(inf Informer) Job {
 	}
 }
 
-// Relist is the job of a first list, and of another one that finds nothing changed, because the server has ended the watch
-// with 410. One handler is subscribed.
+// Relist is the job of a first list, and of another one that finds nothing changed, after the server has ended the watch with
+// 410. One handler is subscribed.
 //
-// Steady memory is what is resident after the first list when the garbage has been collected and given back to the system.
-// A peak is the most that was resident, of the first list since the start of the process, of the second since just before
-// it, which begins with the steady memory. The CPU time of a list is that of the process from the call that begins it, or
-// the end of the watch, until the cache has the list's version and the handler has nothing more to do; what the informer
-// waits in between costs none.
+// Steady memory is the resident memory after the first list, when the garbage has been collected and given back to the system.
+// A peak is the largest resident memory: of the first list since the start of the process, of the second since just before it,
+// starting with the steady memory. The CPU time of a list is that of the process from the call that begins it, or the end of
+// the watch, until the cache has the list's version and the handler has finished; the informer's waits in between cost none.
 func Relist(inf Informer) Job {
 	return func(ctx context.Context, p Params) (Report, error) {
 		var told atomic.Int64
@@ -115,10 +114,10 @@ func Relist(inf Informer) Job {
 }
 
 // Watch is the job of many events. A cache of all pods is in sync, with one handler, which counts; then the server sends
-// events, each a changed pod. The time is from the first call of the handler to the last: until it was told of the last
-// state of every pod. Bowline merges the changes of a pod that come faster than the handler takes them, so its handler may
-// be called less often than there are events; that all are in the cache is counted besides. CPU time and allocations are
-// those of the process from the request for events to that end, and so is what the runtime does in the background.
+// events, each a changed pod. The time is from the first call of the handler to the last, which has the last state of every
+// pod. Bowline merges the changes of a pod that come faster than the handler takes them, so its handler may be called less
+// often than there are events; the job also counts that all are in the cache. CPU time and allocations are those of the process
+// from the request for events to that end, including the runtime's work in the background.
 func Watch(inf Informer) Job {
 	return func(ctx context.Context, p Params) (Report, error) {
 		var told, final, lastRound atomic.Int64
@@ -175,7 +174,7 @@ func Watch(inf Informer) Job {
 // initialVersion is the version of the canned server's list. All objects in it are older, all events are newer.
 const initialVersion = 1_000_000
 
-// until waits for a condition that no channel tells. It looks 200 times a second, which costs nothing that is measured.
+// until waits for a condition that no channel reports. It checks 200 times a second, which costs too little to matter.
 func until(ctx context.Context, holds func() bool) error {
 	ticker := time.NewTicker(5 * time.Millisecond)
 	defer ticker.Stop()

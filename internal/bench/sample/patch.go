@@ -1,6 +1,6 @@
 package sample
 
-// A job of patches, without a server.
+// The job of patches, without a server.
 
 import (
 	"bytes"
@@ -12,15 +12,16 @@ import (
 	"time"
 )
 
-// Documents are an object before and after an edit, and what is between them.
+// Documents are an object before and after an edit, and the patches between them.
 type Documents struct {
 	Old, New               []byte
 	JSON, Merge, Strategic []byte // patches from one to the other
-	// Original and Modified are what is configured before and after the edit. Configured is what Current becomes by it.
+	// Original and Modified are the configurations before and after the edit. Configured is the result of applying the change
+	// to Current.
 	Original, Modified, Current, Configured []byte
 }
 
-// Patches are one side's functions, on documents as they come and go: in bytes. A side has each of them.
+// Patches are one side's functions on documents in bytes. A side has each of them.
 type Patches struct {
 	Settings                              string
 	Documents                             func() (Documents, error)
@@ -29,9 +30,9 @@ type Patches struct {
 	ThreeWay                              func(original, modified, current []byte) ([]byte, error)
 }
 
-// Patch is the job of patches: each operation is done again and again for the bench time, and the figures are CPU time, in
-// which garbage collection counts, allocations and allocated bytes of one. Before, its result is looked at: what a patch makes
-// of the object, one that is given or one that was computed, must be the edited object.
+// Patch is the job of patches: each operation is repeated for the bench time. The figures are the CPU time of one, including
+// garbage collection, and its allocations and allocated bytes. Before that, the result is checked: a patch, whether given or
+// computed, must give the edited object.
 func Patch(s Patches) Job {
 	return func(_ context.Context, p Params) (Report, error) {
 		d, err := s.Documents()
@@ -98,13 +99,13 @@ func Patch(s Patches) Job {
 	}
 }
 
-// operation is what is measured, and what its result must be.
+// operation is a measured operation, and its expected result.
 type operation struct {
 	run   func() ([]byte, error)
 	check func(result []byte) error
 }
 
-// measure does the operation for a while.
+// measure repeats the operation for a while.
 func (o operation) measure(long time.Duration, report func(figure string, v float64)) error {
 	var before, after runtime.MemStats
 	runtime.GC()

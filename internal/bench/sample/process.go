@@ -1,6 +1,6 @@
 package sample
 
-// What the system and the runtime say about this process.
+// The system's and the runtime's figures of this process.
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// cpu is the CPU time of the process until now, of all its threads, in the kernel too.
+// cpu returns the CPU time of the process until now, of all its threads, including the kernel's.
 func cpu() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
@@ -21,7 +21,7 @@ func cpu() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// liveHeap is what the heap has that is used.
+// liveHeap returns the size of the used heap.
 func liveHeap() float64 {
 	runtime.GC()
 	runtime.GC()
@@ -36,14 +36,14 @@ func mallocs() uint64 {
 	return stats.Mallocs
 }
 
-// steadyMemory is the resident memory when all that can be given back to the system has been.
+// steadyMemory returns the resident memory after all that is possible has been given back to the system.
 func steadyMemory() float64 {
 	runtime.GC()
 	debug.FreeOSMemory() // which collects once more
 	return status("VmRSS:")
 }
 
-// peakMemory is the most that was resident since the start, or since resetPeak.
+// peakMemory returns the largest resident memory since the start, or since resetPeak.
 func peakMemory() float64 { return status("VmHWM:") }
 
 // resetPeak makes the present memory the peak.
@@ -54,7 +54,7 @@ func resetPeak() error {
 	return nil
 }
 
-// status is a size in /proc/self/status, in bytes; 0 where there is none.
+// status returns a size in /proc/self/status, in bytes; 0 if there is none.
 func status(name string) float64 {
 	all, err := os.ReadFile("/proc/self/status")
 	if err != nil {

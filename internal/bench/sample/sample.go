@@ -1,12 +1,12 @@
-// Package sample is what the programs under sides have in common: what is measured, and how. A side gives the jobs here its
-// library's informer or cache, so that both are started, watched and read off by the same lines.
+// Package sample is the common code of the programs under sides: what is measured, and how. A side gives the jobs its library's
+// informer or cache, so that the same lines start, watch and measure both.
 //
 // A sample is one process: one job of one side with one setting. It prints a [Report]. The package imports the standard
 // library only, because all sides link it.
 //
-// The figures of a process are those that the system has of it: CPU time from getrusage, which has the garbage collector
-// and all threads in it; resident memory and its peak from /proc/self/status (VmRSS, VmHWM), so on Linux only. Live heap is
-// HeapAlloc after two garbage collections: the first one only moves what is in a sync.Pool to where the second frees it.
+// The figures of a process are the system's: CPU time from getrusage, which includes the garbage collector and all threads;
+// resident memory and its peak from /proc/self/status (VmRSS, VmHWM), so on Linux only. Live heap is HeapAlloc after two
+// garbage collections: the first one only moves the contents of a sync.Pool to where the second frees them.
 package sample
 
 import (
@@ -20,31 +20,31 @@ import (
 	"time"
 )
 
-// Params say how much is measured.
+// Params are the amounts of a job.
 type Params struct {
 	Server  string // its URL
 	Setting string // the name of the side's setting
-	Pods    int    // what the server serves
-	// Events is how many events the watch gets, Rate how many a second; 0 is as fast as it takes them.
+	Pods    int    // the number that the server serves
+	// Events is the number of events of the watch, Rate how many a second; 0 is as fast as it takes them.
 	Events, Rate int
-	// Updates is how many updates the slow subscriber misses, of Keys objects.
+	// Updates is the number of updates that the slow subscriber misses, of Keys objects.
 	Updates, Keys int
-	// Replace is how many objects a replacement has. Objects is how many those that are read and written have.
+	// Replace is the number of objects of a replacement, and Objects the number of those that are read and written.
 	Replace, Objects int
 	// BenchTime is how long each micro-benchmark runs, as for go test.
 	BenchTime string
-	// Readers list Listed objects, one list in each Every, for Duration, while Writes a second go in.
+	// Readers list Listed objects, one list in each Every, for Duration, while the writer makes Writes a second.
 	Readers, Listed, Writes int
 	Every, Duration         time.Duration
 }
 
-// Report is what a sample says.
+// Report is the result of a sample.
 type Report struct {
 	// Settings are the public settings that the side was run with.
 	Settings string
 	// Counts are exact: the caller knows what they must be.
 	Counts map[string]int
-	// Figures are what was measured. One that this system cannot measure is not there.
+	// Figures are the measurements. Those that this system cannot make are absent.
 	Figures map[string]float64
 }
 

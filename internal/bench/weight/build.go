@@ -1,6 +1,6 @@
 package main
 
-// What a controller costs before it runs, as a table.
+// The table of a controller's costs before it runs.
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 package main
 
-// What a synced cache costs: a process per side and round, against one server.
+// The costs of a synced cache: a process per side and round, against one server.
 
 import (
 	"context"
@@ -30,7 +30,7 @@ var contenders = []contender{
 	{"client-go, transform to 6 fields", "clientgo", []string{"-transform"}},
 }
 
-// A heapResult is what one contender used, medians, and how it asked the server.
+// A heapResult is what one contender used, as medians, and how it asked the server.
 type heapResult struct {
 	contender
 	heap.Figures
@@ -84,7 +84,7 @@ func measureHeaps(ctx context.Context, dir string, n, rounds int, progress io.Wr
 	return results, podSize / n, nil
 }
 
-// check says whether a cache holds what the server serves.
+// check returns an error unless the cache holds what the server serves.
 func check(f heap.Figures, pods int) error {
 	if want := pods - pods/10; f.Objects != pods || f.Running != want || f.Nodes != min(pods, canned.Nodes) {
 		return fmt.Errorf("it has %d pods, %d running, on %d nodes; want %d, %d and %d",

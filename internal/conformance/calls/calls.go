@@ -11,17 +11,18 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// Call is one call of the client, which sends one request, or begins with it.
+// Call is one call of the client, which sends one request, or starts with it.
 type Call struct {
-	// Name says what is called; it is the name of the file, too.
+	// Name is the name of the call, and of its file.
 	Name string
-	// Do calls it.
+	// Do makes the call.
 	Do func(ctx context.Context, c *client.Client) error
-	// Refused are the reasons of which a server has one not to do it; without any it does it, and with an empty one it may.
+	// Refused are the reasons with which a server may refuse the call. If there are none, it must accept it; an empty reason
+	// means that it may.
 	Refused []apierrors.Reason
 }
 
-// All returns every call, in order. A client may make them again only where the server has been emptied.
+// All returns every call, in order. A client can make them again only after the server has been emptied.
 func All() []Call {
 	return slices.Concat(writes(), reads(), questions(), subresources(), deletions())
 }
@@ -136,7 +137,7 @@ func writes() []Call {
 	return calls
 }
 
-// first takes the first event of a watch, if the server has one.
+// first reads the first event of a watch, if the server has one.
 func first[T meta.Object](ctx context.Context, r client.Resource[T], o client.WatchOptions) error {
 	for _, err := range r.Watch(ctx, o) {
 		return err

@@ -10,12 +10,12 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// of makes a call of a client that is not about a handle.
+// of makes a call of a client, without a handle.
 func of(name string, f func(ctx context.Context, c *client.Client) error, refused ...apierrors.Reason) Call {
 	return Call{Name: name, Do: f, Refused: refused}
 }
 
-// questions are the calls for people and about people, and those to what is not an object.
+// questions are the calls for users and about users, and those that are not about objects.
 func questions() []Call {
 	type (
 		ctx  = context.Context

@@ -18,7 +18,7 @@ type ConfigMap struct {
 	Data            map[string]string `json:"data,omitempty"`
 }
 
-// Pod has what a server needs of one.
+// Pod has the fields that a server needs.
 type Pod struct {
 	meta.ObjectMeta `json:"metadata"`
 	Spec            PodSpec   `json:"spec"`
@@ -41,7 +41,7 @@ type PodStatus struct {
 	Phase string `json:"phase,omitempty"`
 }
 
-// Deployment has what a server needs of one.
+// Deployment has the fields that a server needs.
 type Deployment struct {
 	meta.ObjectMeta `json:"metadata"`
 	Spec            DeploymentSpec   `json:"spec"`
@@ -55,7 +55,7 @@ type DeploymentSpec struct {
 	Template PodTemplate        `json:"template"`
 }
 
-// PodTemplate is what pods are made from.
+// PodTemplate is the template of pods.
 type PodTemplate struct {
 	Metadata struct {
 		Labels map[string]string `json:"labels,omitempty"`
@@ -68,7 +68,7 @@ type DeploymentStatus struct {
 	Replicas int `json:"replicas,omitempty"`
 }
 
-// Namespace is where the calls that need one are.
+// Namespace is the namespace of the calls that need one.
 const Namespace = "wire"
 
 // The resources.

@@ -2,14 +2,14 @@
 //
 // # What you get
 //
-// One etcd and one kube-apiserver, as child processes, with their data in a temporary directory and on ports that the
-// kernel chose. The API server speaks TLS with a certificate of its own authority, authenticates by bearer token, service
-// account token and client certificate, and authorizes by RBAC. Two users exist: one who may do everything, and one who is
-// known and may do nothing beyond discovery; Issue and Sign make the certificates of others. When Start returns, the server
-// says that it is ready, the RBAC bootstrap roles exist, and so does the namespace "default".
+// One etcd and one kube-apiserver, as child processes, with their data in a temporary directory and on ports that the kernel
+// chose. The API server speaks TLS with a certificate of its own authority, authenticates by bearer token, service account
+// token and client certificate, and authorizes by RBAC. There are two users: one may do everything, and the other one is known
+// and may do nothing beyond discovery. Issue and Sign make the certificates of others. When Start returns, the server says that
+// it is ready, and the RBAC bootstrap roles and the namespace "default" exist.
 //
-// What the API server connects to by itself, a pod or a node that it proxies to, a webhook, it reaches through Listen only:
-// such a connection ends in the test, whatever its address is.
+// The API server connects to other servers only through Listen: pods and nodes that it proxies to, and webhooks. Such a
+// connection ends in the test, whatever its address is.
 //
 // Several control planes may run side by side; they share nothing.
 //
@@ -21,9 +21,9 @@
 //
 // # What is left behind
 //
-// Nothing, as far as it can be done. Stop ends both processes and removes the directory. If the test process ends without
-// Stop (a panic, a test timeout, SIGKILL), the servers notice by themselves, remove the directory and end: see package
-// lifeline. On Windows, that way out leaves the directory, because open files cannot be removed there.
+// Nothing, if possible. Stop ends both processes and removes the directory. If the test process ends without Stop (a panic, a
+// test timeout, SIGKILL), the servers notice by themselves, remove the directory and end: see package lifeline. On Windows,
+// this leaves the directory, because open files cannot be removed there.
 //
 // # How it is built
 //

@@ -26,8 +26,8 @@ type server struct {
 	err    error
 }
 
-// launch starts a server, and a goroutine that waits for its end and lives as long. What stop does not end, the lifeline
-// does, which then removes dir, the directory of the run.
+// launch starts a server, and a goroutine that waits for its end. If stop does not end the server, the lifeline does, and then
+// removes dir, the directory of the run.
 func launch(name, path, dir string, flags ...string) (*server, error) {
 	s := &server{name: name, log: filepath.Join(dir, name+".log"), exited: make(chan struct{})}
 	log, err := os.Create(s.log)

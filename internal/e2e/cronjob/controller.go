@@ -77,7 +77,7 @@ func (r *reconciler) writeStatus(ctx context.Context, cron *CronJob, mine childr
 	if err != nil {
 		return nil, err
 	}
-	// What was written decides about the next job, so it has to be in the cache before the next reconcile.
+	// The written status decides about the next job, so it has to be in the cache before the next reconcile.
 	return written, r.knownCronJobs.WaitFor(ctx, key, written.ResourceVersion)
 }
 

@@ -17,13 +17,13 @@ import (
 	"github.com/bowline-go/bowline/internal/bench/sample"
 )
 
-// full is what is measured without -short.
+// full are the amounts without -short.
 var full = sample.Params{
 	Pods: 20_000, Events: 60_000, Updates: 1_000_000, Keys: 1_000, Replace: 100_000, Objects: 10_000, BenchTime: "1s",
 	Readers: 100, Listed: 50_000, Every: time.Second, Writes: 5_000, Duration: 10 * time.Second,
 }
 
-// short is what is measured with it: enough to see that every row works.
+// short are the amounts with -short: enough to see that every row works.
 var short = sample.Params{
 	Pods: 300, Events: 900, Updates: 5_000, Keys: 100, Replace: 1_000, Objects: 1_000, BenchTime: "5ms",
 	Readers: 10, Listed: 1_000, Every: 20 * time.Millisecond, Writes: 1_000, Duration: 300 * time.Millisecond,
@@ -96,7 +96,7 @@ func rowNames() []string {
 	return names
 }
 
-// selectRows returns the rows of a list with commas, in the table's order; all for an empty one.
+// selectRows returns the rows of a comma-separated list, in the table's order, or all rows if it is empty.
 func selectRows(names string) ([]row, error) {
 	if names == "" {
 		return rows, nil
@@ -116,7 +116,7 @@ func selectRows(names string) ([]row, error) {
 	return selected, nil
 }
 
-// compare builds the programs, starts the server and measures what the rows need.
+// compare builds the programs, starts the server and takes the measurements of the rows.
 func compare(ctx context.Context, o options, progress io.Writer) (res result, err error) {
 	dir, err := os.MkdirTemp("", "bowline-compare")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/bowline-go/bowline/internal/bench/sample"
 )
 
-// result is all that a run has found, as it goes into the JSON file. Times are in seconds unless a figure's name has
-// another unit, sizes in bytes.
+// result holds the results of a run, as they go into the JSON file. Times are in seconds unless a figure's name has another
+// unit, sizes in bytes.
 type result struct {
 	Versions string
 	Rounds   int
@@ -27,7 +27,7 @@ type result struct {
 type line struct {
 	Row, Title, Figure string
 	ClientGo, Bowline  float64
-	// Ratio is how many times as good Bowline's figure is; 0 where it cannot be said.
+	// Ratio is how many times better Bowline's figure is; 0 if that is unknown.
 	Ratio    float64
 	Target   string `json:",omitempty"`
 	Reached  bool
@@ -36,7 +36,7 @@ type line struct {
 	figure figure
 }
 
-// chosen is the outcome of a side in a row: of several settings the one with the best first figure.
+// chosen returns the outcome of a side in a row: among several settings, the one with the best first figure.
 func chosen(r row, side string, outcomes []*outcome) *outcome {
 	var best *outcome
 	key, higher := r.figures[0].key, r.figures[0].higher
@@ -75,7 +75,7 @@ func lines(selected []row, outcomes []*outcome) []line {
 	return all
 }
 
-// cells are the line in the table.
+// cells returns the line of the table.
 func (l line) cells() []string {
 	if !l.Measured {
 		return []string{l.Title, l.Figure, "–", "–", "–", l.Target, "not measured"}
@@ -94,7 +94,7 @@ func (l line) cells() []string {
 	return []string{l.Title, l.Figure, l.figure.unit(l.ClientGo), l.figure.unit(l.Bowline), ratio, l.Target, reached}
 }
 
-// print writes the table, the settings under it, and what other settings came to.
+// print writes the table, the settings under it, and the results of other settings.
 func (res result) print(out io.Writer, selected []row) {
 	t := report.Table{Header: []string{"row", "figure", "client-go", "Bowline", "ratio", "target", "reached"}, Left: 2}
 	title := ""
@@ -135,7 +135,7 @@ func (res result) print(out io.Writer, selected []row) {
 	}
 }
 
-// others are the settings that were not chosen.
+// others returns the settings that were not chosen.
 func (res result) others(selected []row) []string {
 	var all []string
 	for _, r := range selected {
@@ -155,7 +155,7 @@ func (res result) others(selected []row) []string {
 	return all
 }
 
-// settings are how the outcome was got, and what the server saw of it.
+// settings returns the settings of the outcome, and the server's view of it.
 func (o *outcome) settings() string {
 	if o.Asked == "" {
 		return o.Settings

@@ -1,6 +1,6 @@
 package main
 
-// The rows of the table: what is measured for each, with which settings, and what Bowline is to reach.
+// The rows of the table: what is measured for each, with which settings, and Bowline's targets.
 
 import (
 	"fmt"
@@ -9,12 +9,12 @@ import (
 	"github.com/bowline-go/bowline/internal/bench/report"
 )
 
-// row is a row of the issue that the benchmark is from. It has a line in the table for each figure.
+// row is a row of the table. It has a line for each figure.
 type row struct {
 	name, title string
 	job         string
 	figures     []figure // the first one decides between settings
-	why         string   // what explains the figures, where that is known; printed under the table
+	why         string   // an explanation of the figures, if known; printed under the table
 }
 
 // figure is one thing that a job measures.
@@ -25,13 +25,13 @@ type figure struct {
 	target    target
 }
 
-// target is what Bowline is to reach; the zero value is none.
+// target is Bowline's target; the zero value is none.
 type target struct {
 	text    string
 	reached func(clientgo, bowline float64) bool
 }
 
-// times asks for a figure that is n times as good as client-go's.
+// times is the target of a figure that is n times as good as client-go's.
 func times(n float64, text string) target {
 	return target{text, func(c, b float64) bool { return c >= n*b }}
 }
@@ -40,7 +40,7 @@ func timesMore(n float64, text string) target {
 	return target{text, func(c, b float64) bool { return b >= n*c }}
 }
 
-// atMost asks for a figure whatever client-go's is.
+// atMost is a target that does not depend on client-go's figure.
 func atMost(limit float64, text string) target {
 	return target{text, func(_, b float64) bool { return b <= limit }}
 }
@@ -159,7 +159,7 @@ func rounded(n float64) string { return count(math.Round(n)) }
 
 func ratio(n float64) string { return fmt.Sprintf("%.2f", n) }
 
-// digits prints three of them.
+// digits returns n with three digits.
 func digits(n float64) string {
 	switch {
 	case n >= 100:
@@ -170,7 +170,7 @@ func digits(n float64) string {
 	return fmt.Sprintf("%.2f", n)
 }
 
-// count prints a whole number, with commas; a small one that is not whole has one digit more.
+// count returns a whole number, with commas; a small one that is not whole has one digit more.
 func count(n float64) string {
 	if n != float64(int64(n)) && n < 100 {
 		return fmt.Sprintf("%.1f", n)

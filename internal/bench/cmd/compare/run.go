@@ -1,6 +1,6 @@
 package main
 
-// One process for each sample, the sides in turns.
+// This file runs one process for each sample, the sides in turns.
 
 import (
 	"bufio"
@@ -36,8 +36,7 @@ type contender struct {
 
 const streamOff, streamOn = "KUBE_FEATURE_WatchListClient=false", "KUBE_FEATURE_WatchListClient=true"
 
-// contenders are who does each job, the two sides in turns. Where it matters how a list is read, each side has several
-// settings.
+// contenders are the sides of each job, in turns. If it matters how a list is read, each side has several settings.
 var contenders = map[string][]contender{
 	"sync":       lists("bowline"),
 	"project":    lists("projection"),
@@ -67,7 +66,7 @@ func pair() []contender {
 	return []contender{{clientgo, "pages", "clientgo", []string{streamOff}}, {bowline, "pages", "bowline", nil}}
 }
 
-// want are the exact counts of a job. A sample with others is not a sample.
+// want returns the exact counts of a job. A sample with other counts is invalid.
 func want(job string, p sample.Params) map[string]int {
 	pods := map[string]int{"pods": p.Pods, "running": p.Pods - p.Pods/10, "nodes": min(p.Pods, canned.Nodes)}
 	switch job {
@@ -89,12 +88,12 @@ func want(job string, p sample.Params) map[string]int {
 	return nil
 }
 
-// outcome is what a contender came to: all samples, and the medians of their figures.
+// outcome holds the results of a contender: all samples, and the medians of their figures.
 type outcome struct {
 	Side, Job string
 	Setting   string `json:",omitempty"`
 	Settings  string
-	Asked     string `json:",omitempty"` // what the server was asked in a sample
+	Asked     string `json:",omitempty"` // the requests of a sample
 	Samples   []map[string]float64
 	Medians   map[string]float64
 }
@@ -156,7 +155,7 @@ func medians(samples []map[string]float64) map[string]float64 {
 	return m
 }
 
-// sample runs one process. What would change how Go or client-go behave is not taken over from the environment.
+// sample runs one process. It does not inherit variables of the environment that would change how Go or client-go behave.
 func (b *bench) sample(ctx context.Context, job string, c contender) (sample.Report, error) {
 	p := b.params
 	p.Setting = c.setting
@@ -188,7 +187,7 @@ func (b *bench) sample(ctx context.Context, job string, c contender) (sample.Rep
 	return r, nil
 }
 
-// reset makes the server new, when the process before has left it.
+// reset makes the server new, after the last process has left it.
 func (b *bench) reset(ctx context.Context) (canned.Answer, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, b.params.Server+"/control/reset", nil)
 	if err != nil {
@@ -229,7 +228,7 @@ func startServer(ctx context.Context, dir string, pods int) (url string, stop fu
 // hellos are the programs that list pods.
 var hellos = []builds.Program{{Name: clientgo, Path: "./hello/clientgo"}, {Name: bowline, Path: "./hello/bowline"}}
 
-// hello builds them, cold in each of the rounds, and has each list the pods once, which shows that they do the same.
+// hello builds them, cold in each round, and makes each list the pods once, which shows that they do the same.
 func (b *bench) hello(ctx context.Context, rounds int) ([]*outcome, error) {
 	results, err := builds.Measure(ctx, b.dir, hellos, rounds, b.progress)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/bowline-go/bowline/internal/bench/sample"
 )
 
-// identity is what the decoder reads beside each object.
+// identity returns what the decoder reads beside each object.
 func identity(p *corev1.Pod) meta.Identity {
 	return meta.Identity{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), ResourceVersion: p.ResourceVersion}
 }
@@ -28,7 +28,7 @@ func identities(pods []*corev1.Pod) []meta.Identity {
 	return ids
 }
 
-// filled is a store of n pods.
+// filled returns a store of n pods.
 func filled(n int) *cache.Store[*corev1.Pod] {
 	s := cache.NewStore[*corev1.Pod]()
 	replace(s, objects.Pods(n, 0))

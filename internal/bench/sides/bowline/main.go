@@ -27,7 +27,7 @@ func main() {
 	})
 }
 
-// with is a job on an informer with the setting that is asked for.
+// with returns a job on an informer with the requested setting.
 func with(job func(sample.Informer) sample.Job) sample.Job {
 	return func(ctx context.Context, p sample.Params) (sample.Report, error) {
 		o, name, err := setting.Options(p.Setting)

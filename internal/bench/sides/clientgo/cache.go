@@ -19,7 +19,7 @@ import (
 	"github.com/bowline-go/bowline/internal/bench/sample"
 )
 
-// indexers are the namespace index, which the informers of client-go's factory have and listers use, and further ones.
+// indexers returns the namespace index, which the informers of client-go's factory have and listers use, and further ones.
 func indexers(further cache.Indexers) cache.Indexers {
 	all := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	for name, f := range further {
@@ -31,7 +31,7 @@ func indexers(further cache.Indexers) cache.Indexers {
 func byNode(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Spec.NodeName}, nil }
 func byApp(obj any) ([]string, error)  { return []string{obj.(*corev1.Pod).Labels[objects.App]}, nil }
 
-// filled is an indexer of n pods.
+// filled returns an indexer of n pods.
 func filled(n int, further cache.Indexers) (cache.Indexer, error) {
 	s := cache.NewIndexer(cache.MetaNamespaceKeyFunc, indexers(further))
 	return s, s.Replace(list(objects.Pods(n, 0)), "1")
@@ -131,7 +131,7 @@ func benches(p sample.Params) []sample.Bench {
 			})
 		}},
 		{Name: "update", Run: func(b *testing.B) {
-			// Two indexes, and not the namespace index besides.
+			// Two indexes, without the namespace index.
 			s := cache.NewIndexer(cache.MetaNamespaceKeyFunc, two)
 			if err := s.Replace(list(objects.Pods(p.Objects, 0)), "1"); err != nil {
 				b.Fatal(err)

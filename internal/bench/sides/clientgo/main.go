@@ -1,8 +1,8 @@
-// Command clientgo is the side of client-go: its shared informers, with a transform that keeps what the row needs, JSON, no
-// limit of its own on requests, and lists that are read in the way that the setting names:
+// Command clientgo is the side of client-go: its shared informers, with a transform that keeps the fields that the row needs,
+// JSON, no limit of its own on requests, and lists that are read in the way that the setting names:
 //
 //   - "pages": in pages of 500, as its pager does by default
-//   - "whole": in one answer, which a tweak of the list options asks for, and which a kube-apiserver gives anyway when it
+//   - "whole": in one answer, which a tweak of the list options asks for, and which a kube-apiserver gives in any case if it
 //     answers the first list from its own cache
 //   - "stream": as a streaming list, which is its default
 //
@@ -36,7 +36,7 @@ func main() {
 	})
 }
 
-// transform is what an object becomes before it is cached.
+// transform is a change of an object before it is cached.
 type transform struct {
 	name string
 	of   cache.TransformFunc
@@ -49,8 +49,8 @@ var dropManagedFields = transform{"a transform that drops managedFields", func(o
 	return obj, nil
 }}
 
-// strip keeps the fields that the struct of Bowline's side has. A new object is made, as a cleared one would keep its size
-// but not its references either. It is a Pod, as listers and handlers expect.
+// strip keeps the fields that the struct of Bowline's side has. It makes a new object, because a cleared one would keep its
+// size. The object is a Pod, which listers and handlers expect.
 var strip = transform{"a transform to a new Pod with the six fields", func(obj any) (any, error) {
 	p, ok := obj.(*corev1.Pod)
 	if !ok {
@@ -63,7 +63,7 @@ var strip = transform{"a transform to a new Pod with the six fields", func(obj a
 	}, nil
 }}
 
-// listing is what each setting is called in the report, and the limit that it asks for; 0 leaves the pager's.
+// listing has the name of each setting in the report, and its limit; 0 leaves the pager's.
 var listing = map[string]struct {
 	name  string
 	limit int64
@@ -73,7 +73,7 @@ var listing = map[string]struct {
 	"stream": {"a streaming list (WatchListClient on)", 0},
 }
 
-// with is a job on an informer with the transform, and with the setting that is asked for.
+// with returns a job on an informer with the transform, and with the requested setting.
 func with(job func(sample.Informer) sample.Job, t transform) sample.Job {
 	return func(ctx context.Context, p sample.Params) (sample.Report, error) {
 		setting, known := listing[p.Setting]
@@ -128,7 +128,7 @@ func start(
 	}, nil
 }
 
-// versions is a handler that tells the versions of what is added and changed.
+// versions returns a handler that calls told with the versions of added and changed objects.
 func versions(told func(string)) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(obj any) { told(obj.(*corev1.Pod).ResourceVersion) },

@@ -1,4 +1,4 @@
-// Command projection is the side of Bowline with a struct that names what the program reads. It is a program of its own
+// Command projection is the side of Bowline with a struct of the fields that the program reads. It is a program of its own
 // because it links nothing of Kubernetes.
 package main
 

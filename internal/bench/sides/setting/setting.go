@@ -1,4 +1,4 @@
-// Package setting has the ways in which the sides of Bowline read a list: those of client-go's side.
+// Package setting has the ways in which Bowline's sides read a list: those of client-go's side.
 package setting
 
 import (
@@ -7,8 +7,8 @@ import (
 	"github.com/bowline-go/bowline/informer"
 )
 
-// Options are the options of the setting that is called name, and how they are called in the report. managedFields are cut
-// on the wire in all of them, which is the default.
+// Options returns the options of a setting, and their name in the report. In all of them managedFields are cut on the wire,
+// which is the default.
 func Options(name string) (o informer.Options, told string, err error) {
 	switch name {
 	case "pages":

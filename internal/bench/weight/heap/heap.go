@@ -1,5 +1,5 @@
-// Package heap is what the programs under it share, so that each reports the same about itself. It imports the standard
-// library only, because all sides link it.
+// Package heap is the common code of the programs under it, so that each reports the same about itself. It imports only the
+// standard library, because all sides link it.
 package heap
 
 import (
@@ -12,26 +12,26 @@ import (
 	"time"
 )
 
-// Figures are what a process says about itself. Sizes are in bytes.
+// Figures are a process's report about itself. Sizes are in bytes.
 type Figures struct {
-	// Objects is how many objects the cache holds, Running how many of them have the phase Running, and Nodes how many
-	// distinct nodes they name: the proof that each side has kept what it should.
+	// Objects is how many objects the cache holds, Running how many of them have the phase Running, and Nodes how many distinct
+	// nodes they name: they prove that each side has kept what it should.
 	Objects, Running, Nodes int
 	// InUse is the heap in use after two garbage collections.
 	InUse uint64
 	// Allocated and Allocations are the bytes and the number of all allocations until the cache was in sync.
 	Allocated, Allocations uint64
-	// PeakRSS is the most memory that was resident, 0 where the system does not say.
+	// PeakRSS is the largest resident memory, 0 if the system does not report it.
 	PeakRSS int64
 	// Sync is the time from the first line of main to a cache in sync.
 	Sync time.Duration
 }
 
-// Pod is what a side tells of one cached pod.
+// Pod is a side's report of one cached pod.
 type Pod struct{ Node, Phase string }
 
-// Main is the main function of a side. It calls sync with the server's URL, which returns when the cache is in sync and
-// leaves it running; what sync returns calls its argument with every pod of the cache.
+// Main is the main function of a side. It calls sync with the server's URL. sync returns when the cache is in sync, and leaves
+// it running; it returns a function that calls yield with every pod of the cache.
 func Main(sync func(server string) (each func(yield func(Pod)), err error)) {
 	began := time.Now()
 	server := flag.String("server", "", "the server's `URL`")
@@ -53,7 +53,7 @@ func take(sync time.Duration, each func(yield func(Pod))) Figures {
 	runtime.ReadMemStats(&stats)
 	f.Allocated, f.Allocations = stats.TotalAlloc, stats.Mallocs
 	runtime.GC()
-	runtime.GC() // the first one only moves what is in a sync.Pool to where the second one frees it
+	runtime.GC() // the first one only moves the contents of a sync.Pool to where the second one frees them
 	runtime.ReadMemStats(&stats)
 	f.InUse = stats.HeapInuse
 	f.PeakRSS = peakRSS()

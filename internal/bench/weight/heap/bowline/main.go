@@ -1,4 +1,4 @@
-// Command bowline is the side of Bowline with a struct that names what the program reads.
+// Command bowline is the side of Bowline with a struct of the fields that the program reads.
 package main
 
 import (
