@@ -22,7 +22,8 @@ import (
 type Resource struct {
 	// Group is empty for the core group.
 	Group string
-	// Version, Kind and Resource (the plural in the path) must be set.
+	// Version, Kind and Resource (the plural in the path) must be set. They are DNS labels, as in a CustomResourceDefinition:
+	// letters, digits and "-", starting with a letter. Only Kind may have capitals.
 	Version, Kind, Resource string
 	// Singular is kubectl's name for one object; empty means Kind in lower case.
 	Singular string
@@ -101,7 +102,11 @@ func (r Resource) validate() error {
 	for _, f := range []struct{ name, value string }{
 		{"Version", r.Version}, {"Kind", r.Kind}, {"Resource", r.Resource},
 	} {
-		if err := meta.ValidSegment(f.name, f.value); err != nil {
+		err := meta.ValidSegment(f.name, f.value)
+		if err == nil && !isLabel(f.value, f.name == "Kind") {
+			err = fmt.Errorf("%s must be a DNS label, as in a CustomResourceDefinition, got %q: %s", f.name, f.value, labelRule)
+		}
+		if err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -119,6 +124,23 @@ func (r Resource) validate() error {
 		return fmt.Errorf("clienttest.Resource %q: %w", r.Resource, err)
 	}
 	return nil
+}
+
+const labelRule = `at most 63 lower-case letters, digits and "-", starting with a letter and not ending with "-"; Kind may have capitals`
+
+// isLabel reports whether a name is a DNS label (RFC 1035), which a real server requires of the names in a
+// CustomResourceDefinition.
+func isLabel(name string, capitals bool) bool {
+	if capitals {
+		name = strings.ToLower(name)
+	}
+	for i, c := range []byte(name) {
+		letter, edge := 'a' <= c && c <= 'z', i == 0 || i == len(name)-1
+		if !letter && (i == 0 || !('0' <= c && c <= '9') && (c != '-' || edge)) {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 63
 }
 
 // registry holds the resources that the server serves. The server's lock protects it.

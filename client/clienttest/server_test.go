@@ -70,6 +70,41 @@ func TestRun(t *testing.T) {
 	})
 }
 
+// A real server refuses a CustomResourceDefinition with such a name, so a test with it proved nothing.
+func TestNamesOfResourcesAreThoseOfACustomResourceDefinition(t *testing.T) {
+	const rule = ` must be a DNS label, as in a CustomResourceDefinition, got "`
+	long := strings.Repeat("a", 63)
+	for _, test := range []struct {
+		version, kind, resource string
+		want                    string // empty means that it is accepted
+	}{
+		{"v1", "Widget", "Widgets", "Resource" + rule + `Widgets"`},
+		{"v1", "Widget", "widGets", "Resource" + rule},
+		{"v1", "Widget", "wid_gets", "Resource" + rule},
+		{"v1", "Widget", "wid.gets", "Resource" + rule},
+		{"v1", "Widget", "1widgets", "Resource" + rule},
+		{"v1", "Widget", "-widgets", "Resource" + rule},
+		{"v1", "Widget", "widgets-", "Resource" + rule},
+		{"v1", "Widget", long + "a", "Resource" + rule},
+		{"V1", "Widget", "widgets", "Version" + rule + `V1"`},
+		{"1", "Widget", "widgets", "Version" + rule},
+		{"v1", "Wid get", "widgets", "Kind" + rule + `Wid get"`},
+		{"v1", "Ä", "widgets", "Kind" + rule},
+		{"v1", "WidgetX1", "wid-gets2", ""},
+		{"v1beta1", "W", "w", ""},
+		{"v1", long, long, ""},
+	} {
+		server := clienttest.New(clienttest.Options{})
+		err := server.Register(clienttest.Resource{Group: "example.com", Version: test.version, Kind: test.kind, Resource: test.resource})
+		switch {
+		case test.want == "" && err != nil:
+			t.Errorf("%s %s %s: %v", test.version, test.kind, test.resource, err)
+		case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+			t.Errorf("%s %s %s: got %v, want it to say %s", test.version, test.kind, test.resource, err, test.want)
+		}
+	}
+}
+
 func TestARequestBeforeRunWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := clienttest.New(clienttest.Options{})
