@@ -13,6 +13,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/kinds"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/printing"
+	"github.com/bowline-go/bowline/client/clienttest/internal/records"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -35,6 +36,9 @@ var builtinKinds = sync.OnceValue(func() []resource {
 		r.builtinTraits, r.review = own[name], reviews[name]
 		r.Type = object.Type{Of: r.GVK(), Builtin: true, Traits: row.Traits, Apart: r.Status, Selectable: row.Fields}
 		r.order = i
+		if row.Kind == "Event" { // it is stored as that of the core
+			r.Selected, r.Ungrouped = records.Selected, true
+		}
 		if len(row.Blank) > 0 {
 			r.Blank = string(row.Blank[1 : len(row.Blank)-1])
 		}
@@ -78,7 +82,9 @@ func ownTraits() map[string]builtinTraits {
 				"resize":              partOf(resizePart),
 			},
 		},
-		"secrets": {prepare: prepareSecret},
+		"secrets":              {prepare: prepareSecret},
+		"events":               recordTraits(""),
+		"events.events.k8s.io": recordTraits(records.Group),
 		"serviceaccounts": {subresources: map[string]*subresource{
 			"token": callOf("authentication.k8s.io", "v1", "TokenRequest", (*call).token),
 		}},

@@ -82,6 +82,7 @@
 //	                                    kube-apiserver alone: see below
 //	unknown members                     dropped, warned of or refused, by the schema
 //	types of fields of built-in kinds   checked
+//	events                              validated; those of the core and of events.k8s.io are the same objects, in two forms
 //	defaults of custom resources        filled in from Resource.Schema
 //
 //	IN PART
@@ -90,7 +91,6 @@
 //	custom resource definitions         Server.Register and Unregister; one version of each resource, no conversion. A
 //	                                    CustomResourceDefinition is stored and has no effect, and so is an APIService
 //	versions of built-in kinds          one: horizontalpodautoscalers are served as v2
-//	events                              those of the core and of events.k8s.io are two resources, each with its own objects
 //	objects of a new server             without those that describe the server: API services, roles and bindings, flow schemas,
 //	                                    priority levels, and its lease and config maps in kube-system
 //	access                              Options.Authorize decides; there are no roles, and rules cannot be listed
@@ -106,7 +106,7 @@
 //	sizes                               a request has 3 MiB at most; no kind has a limit of its own
 //
 //	NOT SUPPORTED
-//	validation of built-in kinds        a pod without containers is accepted
+//	validation of other built-in kinds  a pod without containers is accepted
 //	defaults of built-in kinds          none, and managedFields has none; a service gets no address
 //	validation of custom resources      values are not checked, except the types of applied values
 //	garbage collection                  owner references have no effect: delete children before you create an owner

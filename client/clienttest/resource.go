@@ -61,6 +61,7 @@ type resource struct {
 	order int // of a built-in resource: its place in discovery
 
 	objects collection
+	twin    *resource     // another view of the same objects; nil if there is none
 	since   uint64        // the version at which it was registered
 	gone    chan struct{} // closed by Unregister
 }
@@ -75,8 +76,9 @@ type builtinTraits struct {
 	prepare      func(d *object.Draft, creating bool)
 	complete     func(d *object.Draft, by User) // records the creator in a new object
 	check        func(old, d *object.Draft, subresource string) []meta.StatusCause
-	subresources map[string]*subresource // including status, if there is one
-	review       review                  // answers a create without storing the object
+	checkNew     func(d *object.Draft, metadata []meta.StatusCause) []meta.StatusCause // all that is wrong, given what is wrong with the metadata
+	subresources map[string]*subresource                                               // including status, if there is one
+	review       review                                                                // answers a create without storing the object
 }
 
 // groupResource is the resource's name in errors, such as "leases.coordination.k8s.io".

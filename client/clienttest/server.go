@@ -150,6 +150,7 @@ func New(o Options) *Server {
 	for _, r := range builtinKinds() {
 		s.store.serve(&r)
 	}
+	s.store.pairRecords()
 	for _, r := range o.Resources {
 		errs = append(errs, s.Register(r))
 	}

@@ -94,6 +94,10 @@ func (s *store) put(r *resource, prev *object.Revision, d *object.Draft) *object
 	s.version++
 	next := d.Revision(&r.Type, s.version)
 	s.commit(r, prev, next, r.objects.tree.Set(next))
+	if t := r.twin; t != nil {
+		is := t.viewOf(d).Revision(&t.Type, s.version)
+		s.commit(t, t.objects.tree.Get(is.Path), is, t.objects.tree.Set(is))
+	}
 	return next
 }
 
@@ -101,6 +105,9 @@ func (s *store) put(r *resource, prev *object.Revision, d *object.Draft) *object
 func (s *store) remove(r *resource, prev *object.Revision) *object.Revision {
 	s.version++
 	s.commit(r, prev, nil, r.objects.tree.Remove(prev.Path))
+	if t := r.twin; t != nil {
+		s.commit(t, t.objects.tree.Get(prev.Path), nil, t.objects.tree.Remove(prev.Path))
+	}
 	return prev.At(s.version)
 }
 

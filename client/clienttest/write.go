@@ -294,8 +294,12 @@ func (c *call) insert(d *object.Draft, o writeOptions) (*object.Revision, error)
 		}
 	}
 	c.complete(d)
-	if err := c.s.validator.Object(&c.res.Type, &d.Meta); err != nil {
-		return nil, err
+	causes := c.s.validator.Object(&c.res.Type, &d.Meta)
+	if c.res.checkNew != nil {
+		causes = c.res.checkNew(d, causes)
+	}
+	if len(causes) > 0 {
+		return nil, c.res.Invalid(d.Meta.Name, causes)
 	}
 	// The storage refuses a version, and a dry run does not reach the storage.
 	if n, err := strconv.ParseUint(d.Meta.ResourceVersion, 10, 64); err == nil && n != 0 && !o.dryRun {
@@ -462,7 +466,7 @@ func (c *call) replace(cur *object.Revision, old, d *object.Draft, o writeOption
 	}
 	if c.res.check != nil {
 		if causes := c.res.check(old, d, c.Subresource); len(causes) > 0 {
-			return nil, status.Invalid(c.res.Group, c.res.Kind, c.Key.Name, causes)
+			return nil, c.res.Invalid(c.Key.Name, causes)
 		}
 	}
 	if err := c.s.validator.Update(&c.res.Type, &d.Meta, &old.Meta); err != nil {

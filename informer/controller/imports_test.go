@@ -58,7 +58,7 @@ var imports = map[string][]string{
 		"client/clienttest/internal/jsontree", "client/clienttest/internal/kinds", "client/clienttest/internal/network",
 		"client/clienttest/internal/object", "client/clienttest/internal/openapi2", "client/clienttest/internal/ownership",
 		"client/clienttest/internal/patching", "client/clienttest/internal/printing", "client/clienttest/internal/protobuf",
-		"client/clienttest/internal/schema", "client/clienttest/internal/status",
+		"client/clienttest/internal/records", "client/clienttest/internal/schema", "client/clienttest/internal/status",
 	},
 
 	// The parts of that server. None of them knows it, and each knows only those above it.
@@ -72,6 +72,7 @@ var imports = map[string][]string{
 	"client/clienttest/internal/object":    {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/kinds", "client/clienttest/internal/schema", "client/clienttest/internal/status"},
 	"client/clienttest/internal/openapi2":  {"client/clienttest/internal/jsontree", "client/clienttest/internal/schema"},
 	"client/clienttest/internal/ownership": {"client/meta", "internal/fieldset", "client/clienttest/internal/jsontree", "client/clienttest/internal/schema"},
+	"client/clienttest/internal/records":   {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/status"},
 	"client/clienttest/internal/patching":  {"client/meta", "patch", "client/clienttest/internal/jsontree", "client/clienttest/internal/schema", "client/clienttest/internal/status"},
 
 	"informer":            {"cache", "client", "client/meta", "errors", "internal/inside", "internal/report", "internal/retry", "internal/undertest"},

@@ -56,6 +56,7 @@ func Run(t *testing.T, cfg client.Config) {
 		{"finalize", testFinalize},
 		{"token", testToken},
 		{"approval", testApproval},
+		{"records", testRecords},
 		{"reviews", testReviews},
 		{"field validation", testFieldValidation},
 		{"unknown fields", testUnknownFields},

@@ -18,7 +18,7 @@ var rewrites = []struct {
 	{regexp.MustCompile(`\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d:\d\d \+0000`), "TIME"},
 	// Resource versions, in YAML, in JSON, which may be quoted itself, and in kubectl's own words.
 	{regexp.MustCompile(`(resourceVersion\\?"?: ?\\?)"\d+`), `$1"VERSION`},
-	{regexp.MustCompile(`(ResourceVersion:\s+)\d+`), "${1}VERSION"},
+	{regexp.MustCompile(`(Resource ?Version:\s+)\d+`), "${1}VERSION"},
 	// Files that kubectl makes.
 	{regexp.MustCompile(`\b(LIVE|MERGED|kubectl-edit)-\d+`), "$1"},
 	// Names that the server generates from the prefix that the scripts use.

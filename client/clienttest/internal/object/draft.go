@@ -121,6 +121,7 @@ func (d *Draft) Normalize(t *Type) error {
 		if err := t.Shape().Misfit(d.Content, "", ""); err != nil {
 			return &DecodeError{Kind: d.Kind, APIVersion: d.APIVersion, Err: err}
 		}
+		t.Shape().SetTimes(d.Content)
 	} else {
 		for name, v := range d.Content {
 			d.Content[name] = canonical(v)

@@ -36,8 +36,12 @@ func (d *Draft) Revision(t *Type, version uint64) *Revision {
 		UID: d.Meta.UID, Version: version, Labels: d.Meta.Labels, Deleting: d.Meta.DeletionTimestamp != nil,
 	}
 	v.Path = PathOf(v.Key)
+	selected := t.Selected
+	if selected == nil {
+		selected = jsontree.Lookup
+	}
 	for _, f := range t.Selectable {
-		v.Fields = append(v.Fields, jsontree.Lookup(d.Content, f))
+		v.Fields = append(v.Fields, selected(d.Content, f))
 	}
 	b := make([]byte, 0, 2048)
 	b = append(b, t.Prefix()...)

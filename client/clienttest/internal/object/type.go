@@ -1,20 +1,34 @@
 package object
 
 import (
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/kinds"
 	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
+	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
 // Type is what the objects of a resource have in common.
 type Type struct {
 	kinds.Traits
-	Of         meta.GVK      // their kind
-	Builtin    bool          // a compiled-in type: its order of members and its errors differ, and items of lists have no kind and apiVersion
-	Apart      bool          // status is written only through its subresource
-	Selectable []string      // the fields, outside of metadata, that field selectors may use
-	Blank      string        // of a compiled-in type: the members besides metadata when nothing is set, as in a bookmark
-	Declared   *schema.Shape // of a custom resource: its schema, if it has one
+	Of         meta.GVK // their kind
+	Builtin    bool     // a compiled-in type: its order of members and its errors differ, and items of lists have no kind and apiVersion
+	Apart      bool     // status is written only through its subresource
+	Selectable []string // the fields, outside of metadata, that field selectors may use
+	Ungrouped  bool     // errors about the objects name their kind without its group
+	// Selected returns the text of one of these fields; nil means the text of the member.
+	Selected func(content jsontree.Object, path string) string
+	Blank    string        // of a compiled-in type: the members besides metadata when nothing is set, as in a bookmark
+	Declared *schema.Shape // of a custom resource: its schema, if it has one
+}
+
+// Invalid returns the error for an object that breaks rules.
+func (t *Type) Invalid(name string, causes []meta.StatusCause) error {
+	group := t.Of.Group
+	if t.Ungrouped {
+		group = ""
+	}
+	return status.Invalid(group, t.Of.Kind, name, causes)
 }
 
 // Shape returns the schema of the objects. Nil means that nothing is known, as for a custom resource without a schema: its

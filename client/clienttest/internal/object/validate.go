@@ -74,8 +74,8 @@ func (v Validator) name(t *Type, field, name string, prefix bool) []meta.StatusC
 	return causes
 }
 
-// qualified returns what is wrong with the key of a label, an annotation or a finalizer.
-func (v Validator) qualified(key string) []string {
+// Qualified returns what is wrong with a name that may have a prefix, such as the key of a label, an annotation or a finalizer.
+func (v Validator) Qualified(key string) []string {
 	var why []string
 	prefix, name, found := strings.Cut(key, "/")
 	switch {
@@ -132,7 +132,7 @@ func (v Validator) metadata(t *Type, m *meta.ObjectMeta) []meta.StatusCause {
 func (v Validator) descriptions(m *meta.ObjectMeta) []meta.StatusCause {
 	var causes []meta.StatusCause
 	for _, k := range slices.Sorted(maps.Keys(m.Labels)) {
-		for _, why := range v.qualified(k) {
+		for _, why := range v.Qualified(k) {
 			causes = append(causes, status.InvalidValue("metadata.labels", k, why))
 		}
 		value := m.Labels[k]
@@ -145,7 +145,7 @@ func (v Validator) descriptions(m *meta.ObjectMeta) []meta.StatusCause {
 	}
 	size := 0
 	for _, k := range slices.Sorted(maps.Keys(m.Annotations)) {
-		for _, why := range v.qualified(strings.ToLower(k)) {
+		for _, why := range v.Qualified(strings.ToLower(k)) {
 			causes = append(causes, status.InvalidValue("metadata.annotations", k, why))
 		}
 		size += len(k) + len(m.Annotations[k])
@@ -197,7 +197,7 @@ func (v Validator) owners(owners []meta.OwnerReference) []meta.StatusCause {
 func (v Validator) finalizers(t *Type, m *meta.ObjectMeta) []meta.StatusCause {
 	var causes []meta.StatusCause
 	for i, f := range m.Finalizers {
-		for _, why := range v.qualified(f) {
+		for _, why := range v.Qualified(f) {
 			causes = append(causes, status.InvalidValue("metadata.finalizers", f, why))
 		}
 		if t.Builtin && Unqualified(f) {
@@ -217,8 +217,8 @@ func Unqualified(f string) bool {
 	return !strings.Contains(f, "/") && f != FinalizerOrphan && f != FinalizerForeground && f != "kubernetes"
 }
 
-// Object returns everything that is wrong with a new object.
-func (v Validator) Object(t *Type, m *meta.ObjectMeta) error {
+// Object returns everything that is wrong with the metadata of a new object.
+func (v Validator) Object(t *Type, m *meta.ObjectMeta) []meta.StatusCause {
 	var causes []meta.StatusCause
 	if m.GenerateName != "" {
 		causes = append(causes, v.name(t, "metadata.generateName", m.GenerateName, true)...)
@@ -228,10 +228,7 @@ func (v Validator) Object(t *Type, m *meta.ObjectMeta) error {
 	} else {
 		causes = append(causes, v.name(t, "metadata.name", m.Name, false)...)
 	}
-	if causes = append(causes, v.metadata(t, m)...); len(causes) > 0 {
-		return status.Invalid(t.Of.Group, t.Of.Kind, m.Name, causes)
-	}
-	return nil
+	return append(causes, v.metadata(t, m)...)
 }
 
 // Update returns everything that is wrong with the change from old to m.
@@ -244,7 +241,7 @@ func (v Validator) Update(t *Type, m, old *meta.ObjectMeta) error {
 	}
 	causes = append(causes, v.metadata(t, m)...)
 	if len(causes) > 0 {
-		return status.Invalid(t.Of.Group, t.Of.Kind, old.Name, causes)
+		return t.Invalid(old.Name, causes)
 	}
 	return nil
 }

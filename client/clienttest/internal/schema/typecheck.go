@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 )
@@ -79,6 +80,11 @@ func (s *Shape) Misfit(v any, in, path string) error {
 		var corrupt base64.CorruptInputError
 		if _, err := base64.StdEncoding.DecodeString(v); s.format == "byte" && errors.As(err, &corrupt) {
 			return err
+		}
+		if layout := s.layout(); layout != "" {
+			if _, err := time.Parse(layout, v); err != nil {
+				return err
+			}
 		}
 	case bool:
 		if s.typ != "" && s.typ != "boolean" {

@@ -1,0 +1,47 @@
+package schema
+
+import (
+	"strings"
+	"time"
+
+	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
+)
+
+// microLayout is how a MicroTime is read and written: with six digits, no more and no fewer.
+const microLayout = "2006-01-02T15:04:05.000000Z07:00"
+
+// layout returns how the shape's time is read and written, and "" if it is no time.
+func (s *Shape) layout() string {
+	switch {
+	case strings.HasSuffix(s.name, ".meta.v1.MicroTime"):
+		return microLayout
+	case strings.HasSuffix(s.name, ".meta.v1.Time"):
+		return time.RFC3339
+	}
+	return ""
+}
+
+// SetTimes writes the times in a value as a compiled-in type does, in UTC.
+func (s *Shape) SetTimes(v any) {
+	if s == nil {
+		return
+	}
+	switch v := v.(type) {
+	case jsontree.Object:
+		for name, m := range v {
+			inner, _ := s.Field(name)
+			text, isText := m.(string)
+			if !isText || inner == nil || inner.layout() == "" {
+				inner.SetTimes(m)
+				continue
+			}
+			if t, err := time.Parse(inner.layout(), text); err == nil { // otherwise Misfit has said so
+				v[name] = t.UTC().Format(inner.layout())
+			}
+		}
+	case []any:
+		for _, e := range v {
+			s.Item().SetTimes(e)
+		}
+	}
+}
