@@ -1,0 +1,420 @@
+package leader_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/leader"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+)
+
+// heldBy is the spec of a lease, as its holder has written it at a moment that the contender's clock cannot confirm.
+func heldBy(holder string, renewed time.Time) map[string]any {
+	at := meta.MicroTime{Time: renewed}
+	return map[string]any{"holderIdentity": holder, "leaseDurationSeconds": 15, "acquireTime": at, "renewTime": at, "leaseTransitions": 7}
+}
+
+// behaviour 343
+func TestALeaseIsTakenWhenItIsFree(t *testing.T) {
+	ago := time.Now().Add(-time.Hour)
+	for _, tc := range []struct {
+		name string
+		spec map[string]any // nil: there is no lease
+		want time.Duration  // when lead is called
+		term int64
+	}{
+		{"no lease", nil, 0, 0},
+		{"empty spec", map[string]any{}, 0, 1},
+		{"released", heldBy("", ago), 0, 8},
+		// The time in the lease does not count: it may be that of a clock that is wrong.
+		{"renewed an hour ago", heldBy("other", ago), 15 * time.Second, 8},
+		{"renewed in a hundred years", heldBy("other", time.Now().AddDate(100, 0, 0)), 15 * time.Second, 8},
+		{"without times", map[string]any{"holderIdentity": "other", "leaseDurationSeconds": 20, "leaseTransitions": 7}, 20 * time.Second, 8},
+		// Config.LeaseDuration counts where the lease has none.
+		{"without a duration", map[string]any{"holderIdentity": "other", "leaseTransitions": 7}, 15 * time.Second, 8},
+		{"negative duration", map[string]any{"holderIdentity": "other", "leaseDurationSeconds": -3, "leaseTransitions": 7}, 15 * time.Second, 8},
+		{"short duration", map[string]any{"holderIdentity": "other", "leaseDurationSeconds": 3, "leaseTransitions": 7}, 3 * time.Second, 8},
+		{"negative count", map[string]any{"holderIdentity": "", "leaseTransitions": -4}, 0, 0},
+		{"count without room for more", map[string]any{"holderIdentity": "", "leaseTransitions": 1<<31 - 1}, 0, 0},
+		// An earlier process of this name may still run.
+		{"own identity", heldBy("a", ago), 15 * time.Second, 8},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+				if tc.spec != nil {
+					w.put(tc.spec)
+				}
+				a := w.contend("a", nil, nil).run()
+				if tc.want > 0 {
+					w.until(tc.want - time.Millisecond)
+					if a.ctx() != nil {
+						t.Fatal("lead was called while the lease was not free")
+					}
+				}
+				w.until(tc.want + time.Millisecond)
+				if a.ctx() == nil {
+					t.Fatalf("lead was not called after %v: %v", w.since(), a.errors())
+				}
+				if term, ok := leader.TermOf(a.ctx()); !ok || term.Number != tc.term || term.Identity != "a" || term.UID != w.lease().GetUID() || !term.Since.Equal(w.start.Add(tc.want)) {
+					t.Errorf("the term is %+v, want number %d", term, tc.term)
+				}
+				lease := w.lease()
+				if field[string](w, lease, "holderIdentity") != "a" || field[int](w, lease, "leaseDurationSeconds") != 15 || field[int64](w, lease, "leaseTransitions") != tc.term {
+					t.Errorf("the lease is %v", lease.Object["spec"])
+				}
+				if errs := a.errors(); len(errs) > 0 {
+					t.Errorf("errors: %v", errs)
+				}
+			})
+		})
+	}
+}
+
+// behaviour 343: a holder that renews keeps the lease, however slowly and whatever it writes into the times.
+func TestALeaseThatIsRenewedIsNotTaken(t *testing.T) {
+	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+		w.put(heldBy("other", w.start))
+		a := w.contend("a", nil, nil).run()
+		for n := range 20 {
+			w.until(time.Duration(n+1) * 14900 * time.Millisecond)
+			w.edit(func(l *meta.Unstructured) {
+				_ = l.SetNested(meta.MicroTime{Time: w.start.Add(-time.Duration(n+1) * time.Hour)}, "spec", "renewTime")
+			})
+		}
+		at := time.Now()
+		w.until(w.since() + time.Second)
+		if a.ctx() != nil {
+			t.Error("lead was called although the lease was renewed")
+		}
+		if s := a.Status(); s.Leader != "other" || s.Leading || s.Left != 0 || !s.Running || s.Term != 7 || !s.Observed.Equal(at) {
+			t.Errorf("status is %+v", s)
+		}
+	})
+}
+
+// A tool that annotates the lease again and again neither keeps it alive nor loses its annotations.
+func TestWritesOfOthersDoNotKeepALeaseAlive(t *testing.T) {
+	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+		w.put(heldBy("other", w.start))
+		a := w.contend("a", func(c *leader.Config) { c.Labels = map[string]string{"app": "web"} }, nil).run()
+		for n := range 15 {
+			w.until(time.Duration(n)*time.Second + 500*time.Millisecond)
+			w.edit(func(l *meta.Unstructured) {
+				l.SetAnnotations(map[string]string{"n": string(rune('a' + n))})
+				l.SetLabels(map[string]string{"theirs": "x"})
+				_ = l.SetNested("theirs", "spec", "preferredHolder")
+			})
+		}
+		w.until(15*time.Second + 100*time.Millisecond)
+		if a.ctx() == nil {
+			t.Fatal("lead was not called when the lease had run out")
+		}
+		w.until(20 * time.Second)
+		lease := w.lease()
+		if lease.GetAnnotations()["n"] != "o" || lease.GetLabels()["theirs"] != "x" || lease.GetLabels()["app"] != "web" || field[string](w, lease, "preferredHolder") != "theirs" {
+			t.Errorf("the lease is %v", lease.Object)
+		}
+	})
+}
+
+// A watch that fails, or that the server does not permit, costs time and nothing else.
+func TestWithoutAWatchContendersPoll(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		watch  http.HandlerFunc
+		is     func(error) bool
+		within time.Duration
+	}{
+		{"forbidden", clienttest.Answer(meta.Status{Code: 403, Reason: "Forbidden", Message: "no"}), func(err error) bool { return errors.Is(err, apierrors.Forbidden) }, 3500 * time.Millisecond},
+		{"reset", clienttest.Reset(), func(err error) bool { return apierrors.NetworkOf(err) == apierrors.NetworkReset }, 3500 * time.Millisecond},
+		{"silent", clienttest.Frames(true), nil, 3500 * time.Millisecond},
+		{"ends at once", clienttest.Frames(false), nil, 3500 * time.Millisecond},
+		{"garbage", clienttest.Frames(false, `{"type":"ODD","object":{}}`), func(err error) bool { return errors.As(err, new(*client.EventError)) }, 3500 * time.Millisecond},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+				w.server.Intercept(func(r *http.Request) http.HandlerFunc {
+					if clienttest.RequestOf(r).Verb == "watch" {
+						return tc.watch
+					}
+					return nil
+				})
+				a := w.contend("a", nil, nil).run()
+				w.until(time.Second)
+				b := w.contend("b", nil, nil).run()
+				w.until(time.Minute)
+				if err := a.stop(); err != nil {
+					t.Error(err)
+				}
+				w.until(time.Minute + tc.within)
+				if began, _ := b.times(); b.ctx() == nil || began < time.Minute {
+					t.Fatalf("lead of the other contender began at %v, want within %v", began, tc.within)
+				}
+				errs := b.errors()
+				if tc.is == nil && len(errs) > 0 || tc.is != nil && len(errs) == 0 {
+					t.Errorf("errors: %v", errs)
+				}
+				for _, err := range errs {
+					if !tc.is(err) {
+						t.Errorf("error is %v", err)
+					}
+				}
+				if w.server.Requests()[clienttest.Call{Verb: "watch", Resource: "leases"}] > 150 {
+					t.Errorf("requests: %v", w.server.Requests())
+				}
+			})
+		})
+	}
+}
+
+// While the watch works and the holder renews, a contender sends nothing.
+func TestAContenderThatWatchesDoesNotPoll(t *testing.T) {
+	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+		w.contend("a", nil, nil).run()
+		w.until(time.Second)
+		w.contend("b", nil, nil).run()
+		w.until(2 * time.Second)
+		before := w.server.Requests()[clienttest.Call{Verb: "get", Resource: "leases"}]
+		w.until(time.Hour)
+		if got := w.server.Requests()[clienttest.Call{Verb: "get", Resource: "leases"}] - before; got != 0 {
+			t.Errorf("%d reads in an hour", got)
+		}
+	})
+}
+
+// A watch that has gone silent is found out by a poll that sees a change, and opened again.
+func TestASilentWatchIsOpenedAgain(t *testing.T) {
+	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+		silent := true
+		w.server.Intercept(func(r *http.Request) http.HandlerFunc {
+			if silent && clienttest.RequestOf(r).Verb == "watch" {
+				return clienttest.Frames(true)
+			}
+			return nil
+		})
+		a := w.contend("a", nil, nil).run()
+		w.until(time.Second)
+		b := w.contend("b", nil, nil).run()
+		w.until(time.Minute)
+		silent = false
+		w.until(time.Minute + 10*time.Second)
+		_ = a.stop()
+		w.until(time.Minute + 10*time.Second + time.Millisecond)
+		if b.ctx() == nil {
+			t.Error("the other contender did not learn of the release by its watch")
+		}
+	})
+}
+
+func TestAMissingPermissionIsReportedAtOnceAndTriedAgainSlowly(t *testing.T) {
+	for _, verb := range []string{"get", "create"} {
+		t.Run(verb, func(t *testing.T) {
+			var forbidden bool
+			o := clienttest.Options{Authorize: func(a clienttest.Access) (bool, string) { return !forbidden || a.Verb != verb, "" }}
+			play(t, o, func(t *testing.T, w *world) {
+				forbidden = true
+				a := w.contend("a", nil, nil).run()
+				w.until(time.Millisecond)
+				errs := a.errors()
+				if len(errs) != 1 || !errors.Is(errs[0], apierrors.Forbidden) || !strings.Contains(errs[0].Error(), "default/web") {
+					t.Fatalf("errors: %v", errs)
+				}
+				if err := a.Status().Err; !errors.Is(err, apierrors.Forbidden) {
+					t.Errorf("status has the error %v", err)
+				}
+				w.until(10 * time.Minute)
+				if n := len(a.errors()); n < 8 || n > 60 {
+					t.Errorf("%d attempts in ten minutes", n)
+				}
+				forbidden = false
+				w.until(11*time.Minute + time.Second)
+				if a.ctx() == nil || a.Status().Err != nil {
+					t.Errorf("lead was called: %v; status has the error %v", a.ctx() != nil, a.Status().Err)
+				}
+			})
+		})
+	}
+}
+
+func TestAMissingNamespaceIsReportedAndMayAppear(t *testing.T) {
+	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+		a := w.contend("a", func(c *leader.Config) { c.Namespace = "later" }, nil).run()
+		w.until(time.Second)
+		errs := a.errors()
+		if len(errs) != 1 || !errors.Is(errs[0], apierrors.NotFound) || !strings.Contains(errs[0].Error(), `namespaces "later" not found`) {
+			t.Fatalf("errors: %v", errs)
+		}
+		namespaces := client.For(w.client(nil), client.Type[*meta.Partial]{Version: "v1", Kind: "Namespace", Resource: "namespaces", Scope: meta.Cluster})
+		if _, err := namespaces.Create(t.Context(), &meta.Partial{ObjectMeta: meta.ObjectMeta{Name: "later"}}); err != nil {
+			t.Fatal(err)
+		}
+		w.until(time.Minute + time.Second)
+		if a.ctx() == nil {
+			t.Errorf("lead was not called: %v", a.errors())
+		}
+	})
+}
+
+// The answer to a write that was made is lost: a read finds it, and nobody waits for a lease that is their own.
+func TestAnAcquisitionWhoseAnswerIsLostIsFound(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		spec map[string]any
+	}{{"create", nil}, {"update", heldBy("", time.Now())}} {
+		t.Run(tc.name, func(t *testing.T) {
+			play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+				if tc.spec != nil {
+					w.put(tc.spec)
+				}
+				lost := 0
+				w.server.Intercept(func(r *http.Request) http.HandlerFunc {
+					if isLeaseWrite(r) && lost == 0 {
+						lost++
+						return w.server.ResetBody(0)
+					}
+					return nil
+				})
+				a := w.contend("a", nil, nil).run()
+				w.until(2 * time.Second)
+				if a.ctx() == nil || lost != 1 {
+					t.Fatalf("lead was called: %v; %d answers lost; errors: %v", a.ctx() != nil, lost, a.errors())
+				}
+				if n := field[int](w, w.lease(), "leaseTransitions"); n != 0 && tc.spec == nil || n != 8 && tc.spec != nil {
+					t.Errorf("the lease is %v", w.lease().Object["spec"])
+				}
+			})
+		})
+	}
+}
+
+// Run ends while it is not known whether its last write was made. It was: it is taken back.
+func TestAnAcquisitionThatIsGivenUpIsReleased(t *testing.T) {
+	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+		var p *contender
+		w.server.Intercept(func(r *http.Request) http.HandlerFunc {
+			if q := clienttest.RequestOf(r); q.Resource.Resource == "leases" && q.Verb == "create" {
+				return func(rw http.ResponseWriter, r *http.Request) {
+					w.server.ServeHTTP(discard{}, r)
+					p.cancel()
+					<-r.Context().Done()
+				}
+			}
+			return nil
+		})
+		p = w.contend("a", nil, nil).run()
+		if err := p.wait(); err != nil {
+			t.Error(err)
+		}
+		if p.ctx() != nil {
+			t.Error("lead was called")
+		}
+		if got := w.holder(); got != "" {
+			t.Errorf("the holder is %q, want none", got)
+		}
+	})
+}
+
+// discard takes an answer that nobody gets.
+type discard struct{}
+
+func (discard) Header() http.Header         { return http.Header{} }
+func (discard) Write(b []byte) (int, error) { return len(b), nil }
+func (discard) WriteHeader(int)             {}
+
+// A contender that has seen the holder of a deleted lease waits for it: the holder may not know yet.
+func TestADeletedLeaseIsNotTakenBeforeItWouldHaveRunOut(t *testing.T) {
+	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+		w.put(heldBy("other", w.start))
+		a := w.contend("a", nil, nil).run()
+		w.until(5 * time.Second)
+		if err := w.leases.Delete(t.Context(), leaseKey, client.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		w.until(15*time.Second - time.Millisecond)
+		if a.ctx() != nil {
+			t.Fatal("lead was called while the holder might not know that the lease was deleted")
+		}
+		w.until(15*time.Second + time.Millisecond)
+		if a.ctx() == nil {
+			t.Fatal("lead was not called")
+		}
+	})
+}
+
+func TestAnIdentityThatTwoShareIsNoticed(t *testing.T) {
+	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+		a := w.contend("same", nil, nil).run()
+		w.until(time.Second)
+		b := w.contend("same", nil, nil).run()
+		w.until(20 * time.Second)
+		err, shared := b.wait(), (*leader.IdentityError)(nil)
+		if !errors.As(err, &shared) || shared.Identity != "same" || shared.Lease != leaseKey {
+			t.Errorf("the second one returned %v", err)
+		}
+		if a.ctx() == nil || a.ctx().Err() != nil || b.ctx() != nil {
+			t.Error("want the first one to lead, and the second one not")
+		}
+	})
+}
+
+func TestALeaseOfCoordinatedElectionIsLeftAlone(t *testing.T) {
+	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+		spec := heldBy("", w.start)
+		spec["strategy"] = "OldestEmulationVersion"
+		w.put(spec)
+		before := w.lease().GetResourceVersion()
+		err, coordinated := w.contend("a", nil, nil).run().wait(), (*leader.CoordinatedError)(nil)
+		if !errors.As(err, &coordinated) || coordinated.Strategy != "OldestEmulationVersion" || coordinated.Lease != leaseKey {
+			t.Errorf("error is %v", err)
+		}
+		if w.lease().GetResourceVersion() != before {
+			t.Error("the lease was written")
+		}
+	})
+}
+
+// Three contenders whose lease runs out at the same moment: one wins.
+func TestALeaseThatRunsOutIsTakenByOne(t *testing.T) {
+	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+		w.put(heldBy("other", w.start))
+		var all []*contender
+		for _, identity := range []string{"a", "b", "c", "d", "e"} {
+			all = append(all, w.contend(identity, nil, nil).run())
+		}
+		w.until(time.Minute)
+		leaders := 0
+		for _, p := range all {
+			if p.ctx() != nil {
+				leaders++
+			}
+			if errs := p.errors(); len(errs) > 0 {
+				t.Errorf("errors: %v", errs)
+			}
+		}
+		if leaders != 1 || field[int](w, w.lease(), "leaseTransitions") != 8 {
+			t.Errorf("%d lead, and the lease is %v", leaders, w.lease().Object["spec"])
+		}
+	})
+}
+
+// A contender whose context has ended sends nothing.
+func TestNothingIsSentWithAContextThatHasEnded(t *testing.T) {
+	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		a := w.contend("a", nil, nil)
+		if err := a.Run(ctx, a.lead); err != nil {
+			t.Error(err)
+		}
+		if n := len(w.server.Requests()); n != 0 {
+			t.Errorf("requests: %v", w.server.Requests())
+		}
+	})
+}

@@ -1,0 +1,61 @@
+// Package leader elects one of several processes, so that only one of them does the work. The election is held on a Lease object,
+// in the record of client-go, so its contenders and those of this package exclude each other.
+//
+//	err := leader.Run(ctx, c, leader.Config{Namespace: "web", Name: "page-controller"}, func(ctx context.Context) error {
+//		return informer.Run(ctx, pages, controller)
+//	})
+//
+// [Run] waits for the lease, calls the function while it renews the lease, and releases the lease when the function has returned.
+// An [Elector] does the same, and shows its state.
+//
+// # Guarantees
+//
+//   - At most one process leads at a time. The context of lead ends before the lease can have passed to another process, and no
+//     request with that context is sent after that, also if the process was stopped meanwhile (SIGSTOP, a long pause of the
+//     machine) and then goes on.
+//   - The lease is released only when lead has returned. While lead finishes after the end of Run's context, the lease is renewed.
+//   - After a release, another process leads one round trip later, because contenders watch the lease. After a crash, it takes
+//     Config.LeaseDuration.
+//   - The clocks of the machines need not agree, and may be set at any time. Times in the lease are for people.
+//   - A write of the lease whose answer was lost counts for nothing until a read has shown whether it was made.
+//   - A term has a number that only grows, for stores that can refuse the writes of a former leader: [TermOf].
+//
+// The first guarantee assumes that the monotonic clock of a contender does not run faster than that of the leader by more than
+// LeaseDuration / RenewDeadline, which is 1.5 by default, that nobody else writes to the lease or deletes it, and that the wall clock
+// is right after the machine has slept. A request that is under way when the term ends may still take effect: give the server a
+// precondition, such as the resource version of an update, or the number of the term. DESIGN.md has the interleavings.
+//
+// # Faults
+//
+//	FAULT                                     EFFECT
+//	server away, or slower than the           lead's context ends RenewDeadline after the last renewal was sent, with a
+//	deadline                                  *LostError. Contenders go on trying
+//	watch fails, or is not permitted          contenders poll, every 1.5 to 1.75 RetryPeriod
+//	connection half-open                      an attempt takes at most three quarters of RenewDeadline; the next one uses
+//	                                          another connection
+//	answer to a write lost                    the lease is read again
+//	another process writes to other fields,   kept
+//	labels or annotations
+//	lease deleted                             the leader loses it at once. Contenders that have seen it held wait until it would
+//	                                          have run out
+//	holder removed with kubectl               the leader loses it at once: a way to force a failover
+//	machine sleeps, or its wall clock is      the leader loses the lease if that takes it past the deadline. Contenders do not use
+//	set forward                               the wall clock
+//	wall clock set back                       no effect
+//	another process with the same Identity    *IdentityError, or a *LostError around it in the one that leads
+//	no duration in the lease                  Config.LeaseDuration counts
+//	spec.strategy set                         *CoordinatedError: the server chooses the holder of such a lease (KEP-4355)
+//	403, or no such namespace                 reported at once, and tried again every 10 s to a minute
+//	lead does not return                      a *HangError at growing intervals; Live fails once the lease is lost for Grace
+//	lead panics                               the lease is released, and the panic goes on
+//
+// # Permissions
+//
+//	VERB      RESOURCE                    RESOURCE NAME       WITHOUT IT
+//	create    leases.coordination.k8s.io  cannot be limited   the lease must exist
+//	get       leases.coordination.k8s.io  Config.Name         nothing works
+//	update    leases.coordination.k8s.io  Config.Name         nothing works
+//	watch     leases.coordination.k8s.io  Config.Name         a failover takes RetryPeriod longer, and the refusal is reported
+//
+// Neither list, patch nor delete is used.
+package leader

@@ -1,0 +1,78 @@
+package leader
+
+import (
+	"context"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Hooks are functions that an Elector calls on events. All are optional. Their context has the values of Run's. Several goroutines
+// may call them at once. They should return soon, because renewals wait for them; if they do not, the lease is lost in time.
+type Hooks struct {
+	// Leader is called when the lease has another holder than this process has seen before, or none.
+	Leader func(ctx context.Context, i LeaderInfo)
+	// Renewed is called after each renewal by this process.
+	Renewed func(ctx context.Context, i RenewalInfo)
+	// Slow is called once for each renewal that has not succeeded when half of Config.RenewDeadline has passed.
+	Slow func(ctx context.Context, i SlowInfo)
+	// Lost is called when this process has lost the lease, while lead may still run.
+	Lost func(ctx context.Context, i LostInfo)
+	// Released is called when this process has given the lease back after lead has returned, or could not.
+	Released func(ctx context.Context, i ReleaseInfo)
+}
+
+// LeaderInfo says who leads.
+type LeaderInfo struct {
+	// Lease is the lease.
+	Lease meta.Key
+	// Leader is the identity of the holder; empty if there is none.
+	Leader string
+	// Previous is the holder that this process has seen before; empty if there was none.
+	Previous string
+	// Self says that this process is the leader.
+	Self bool
+	// Term is the number of times that the lease has passed to another holder.
+	Term int64
+}
+
+// RenewalInfo describes a renewal that has succeeded.
+type RenewalInfo struct {
+	// Lease is the lease.
+	Lease meta.Key
+	// Attempts is how many attempts it took.
+	Attempts int
+	// Reread says that the lease had to be read, because it had been changed or it was not certain what the server had.
+	Reread bool
+	// Duration is the time since the first attempt.
+	Duration time.Duration
+	// Left is how long this process would have led without it.
+	Left time.Duration
+}
+
+// SlowInfo describes a renewal that takes long.
+type SlowInfo struct {
+	// Lease is the lease.
+	Lease meta.Key
+	// Left is the time until the lease is lost.
+	Left time.Duration
+	// Err is the error of the last attempt; nil if the first one is still under way.
+	Err error
+}
+
+// LostInfo describes a loss.
+type LostInfo struct {
+	// Err says how the lease was lost. It is the cause of the end of lead's context, unless that had ended before.
+	Err *LostError
+}
+
+// ReleaseInfo describes a release.
+type ReleaseInfo struct {
+	// Lease is the lease.
+	Lease meta.Key
+	// Duration is how long the release took.
+	Duration time.Duration
+	// Err says why the lease could not be given back; it then runs out by itself. It is nil if the lease is free, or another
+	// process has it.
+	Err error
+}

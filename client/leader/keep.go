@@ -1,0 +1,227 @@
+package leader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/report"
+	"github.com/bowline-go/bowline/internal/retry"
+)
+
+// keeper renews the lease while lead runs, in a goroutine of its own. The term ends without it too: see term.guard.
+type keeper struct {
+	*lock
+	w    *watcher
+	term *term
+	name string // of lead, for people
+}
+
+// run renews until stop ends, which is when lead has returned. Once the lease is lost it only waits, and says so. leads is the
+// context of lead.
+func (k *keeper) run(stop, leads context.Context) {
+	var (
+		due   = time.NewTimer(0)
+		hang  = time.NewTimer(0)
+		pause time.Duration // before the next report that lead hangs
+		since time.Time     // when it had to end
+		ended = leads.Done()
+		lost  = k.term.done // before stop, the term ends only by a loss
+	)
+	defer due.Stop()
+	defer hang.Stop()
+	hang.Stop()
+	for {
+		isDue, ready := due.C, k.w.ready
+		if lost == nil {
+			isDue, ready = nil, nil
+		} else {
+			due.Reset(k.due())
+		}
+		select {
+		case <-stop.Done():
+			return
+		case <-lost:
+			lost = nil
+			k.lost(stop)
+		case <-ended:
+			ended, since, pause = nil, time.Now(), report.Next(0)
+			hang.Reset(pause)
+		case <-hang.C:
+			k.hangs(time.Since(since), context.Cause(leads))
+			pause = report.Next(pause)
+			hang.Reset(pause)
+		case <-ready:
+			if n, ok := k.w.next(); ok && k.isSuspicious(n) {
+				k.renew(stop)
+			}
+		case <-isDue:
+			k.renew(stop)
+		}
+	}
+}
+
+// due returns the time until the next renewal.
+func (k *keeper) due() time.Duration {
+	return max(k.e.config.RetryPeriod-k.held.sent.until(k.e.clock.now()), 0)
+}
+
+// isSuspicious reports whether a watch tells of a lease that is not as this process wrote it. The news may be old, so they only
+// cause a renewal, which the server decides about.
+func (k *keeper) isSuspicious(n news) bool {
+	if !n.deleted && recordOf(n.lease) == k.rec && n.lease.GetUID() == k.term.UID {
+		return false
+	}
+	order, ok := meta.CompareVersions(n.lease.GetResourceVersion(), k.version())
+	return !ok || order > 0
+}
+
+// renew attempts to renew the lease until it succeeds, the term is over, or stop ends.
+func (k *keeper) renew(stop context.Context) {
+	var (
+		began   = time.Now()
+		backoff = retry.New(retry.Policy{Base: k.e.config.RetryPeriod / 2, Max: k.e.config.RetryPeriod})
+		info    = RenewalInfo{Lease: k.e.key}
+		failure error
+		slow    = time.NewTimer(k.term.left() - k.e.config.RenewDeadline/2)
+	)
+	defer slow.Stop()
+	for stop.Err() == nil && k.term.open() == nil {
+		info.Attempts++
+		err := k.during(stop, slow.C, failure, func() error { return k.once(stop, &info) })
+		lost := (*LostError)(nil)
+		switch {
+		case err == nil:
+			info.Left, info.Duration = max(k.term.left(), 0), time.Since(began)
+			k.term.extend(k.held.sent)
+			k.renewed(stop, info)
+			return
+		case errors.As(err, &lost):
+			_ = k.term.end(lost)
+			return
+		case stop.Err() != nil:
+			return
+		}
+		failure = err
+		k.term.failed(err)
+		k.e.renewConnections(err)
+		k.e.leaseFailed(err)
+		wait := min(backoff.Next(0), max(k.term.left(), 0))
+		_ = k.during(stop, slow.C, failure, func() error { return retry.Sleep(stop, wait) }) // the loop asks stop
+	}
+}
+
+// during calls f, and meanwhile says that a renewal is slow when it is time to.
+func (k *keeper) during(stop context.Context, slow <-chan time.Time, failure error, f func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		err := errors.New("a hook has ended its goroutine (runtime.Goexit)")
+		defer func() { done <- err }()
+		err = f()
+	}()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-slow:
+			if k.e.config.Hooks.Slow != nil && stop.Err() == nil {
+				k.e.config.Hooks.Slow(hookContext(stop), SlowInfo{Lease: k.e.key, Left: max(k.term.left(), 0), Err: failure})
+			}
+		}
+	}
+}
+
+// once makes one attempt to renew. The error is a *LostError if the lease is not ours any more.
+func (k *keeper) once(stop context.Context, info *RenewalInfo) error {
+	// If there is time for it, the last quarter is left for another attempt, on another connection. A server that takes nearly half
+	// of the deadline for each answer gets all of the time.
+	limit, quarter := k.term.left(), k.e.config.RenewDeadline/4
+	if limit >= 3*quarter {
+		limit -= quarter
+	}
+	ctx, cancel := context.WithTimeout(stop, limit)
+	defer cancel()
+	before := k.held
+	conflicts := newPace(k.e.config).conflict
+	for {
+		err := k.claim(ctx)
+		if err == nil {
+			return k.owned()
+		}
+		if !k.isStale(err) {
+			return err
+		}
+		// Somebody has changed the lease, or an earlier attempt was written although its answer was lost.
+		info.Reread = true
+		if err := k.read(ctx); err != nil {
+			return err
+		}
+		if err := k.owned(); err != nil || k.held != before {
+			return err
+		}
+		if err := retry.Sleep(ctx, conflicts.Next(0)); err != nil {
+			return fmt.Errorf("renew lease %q: others change it all the time: %w", k.e.key, err)
+		}
+	}
+}
+
+// owned returns a *LostError unless the lease, as it was read last, is ours.
+func (k *keeper) owned() error {
+	lost := func(reason Reason, detail string, err error) error {
+		e := k.e.lost(reason, detail)
+		e.Err = err
+		return e
+	}
+	switch {
+	case k.lease == nil:
+		return lost(Deleted, "somebody has deleted the lease", nil)
+	case k.lease.GetUID() != k.term.UID:
+		return lost(Deleted, "somebody has deleted the lease and made it again", nil)
+	case k.rec.strategy != "":
+		return lost(Coordinated, "the server chooses the holder now", &CoordinatedError{Lease: k.e.key, Strategy: k.rec.strategy})
+	case k.mine():
+		return nil
+	case k.rec.holder == k.e.config.Identity:
+		return lost(Shared, "another process has written the lease", &IdentityError{Lease: k.e.key, Identity: k.e.config.Identity})
+	case k.rec.holder == "":
+		return lost(Emptied, "somebody has removed the holder from the lease", nil)
+	}
+	e := k.e.lost(Taken, fmt.Sprintf("%q has taken the lease", k.rec.holder))
+	e.Holder = k.rec.holder
+	return e
+}
+
+// renewed says that a renewal has succeeded.
+func (k *keeper) renewed(stop context.Context, info RenewalInfo) {
+	k.e.leaseWorks()
+	if k.e.config.Hooks.Renewed != nil {
+		k.e.config.Hooks.Renewed(hookContext(stop), info)
+	}
+}
+
+// lost says that the lease is lost.
+func (k *keeper) lost(stop context.Context) {
+	loss := k.term.loss()
+	if loss == nil {
+		return // lead has returned
+	}
+	k.e.log.Logger().Info(k.e.String()+": this process does not lead any more", "reason", loss.Reason, "cause", loss.Error())
+	if k.e.config.Hooks.Lost != nil {
+		k.e.config.Hooks.Lost(hookContext(stop), LostInfo{Err: loss})
+	}
+}
+
+// hangs says that lead goes on although its context has ended.
+func (k *keeper) hangs(since time.Duration, cause error) {
+	err := &HangError{Lease: k.e.key, Func: k.name, For: since, Lost: k.term.open() != nil, Err: cause}
+	if k.e.config.OnError != nil {
+		k.e.config.OnError(err)
+		return
+	}
+	k.e.log.Logger().Error(err, k.e.String()+": lead hangs")
+}
+
+// hookContext returns the context of hooks. It has the values of Run's.
+func hookContext(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }

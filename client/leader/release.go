@@ -1,0 +1,63 @@
+package leader
+
+import (
+	"context"
+	"time"
+
+	"github.com/bowline-go/bowline/internal/report"
+	"github.com/bowline-go/bowline/internal/retry"
+)
+
+// release gives the lease back if the server may have it as ours, so that others need not wait until it runs out. The work that
+// it protects has ended. It gives up when most has passed, because the lease runs out anyway.
+func (l *lock) release(ctx context.Context, most time.Duration) {
+	if !l.mine() && len(l.tries) == 0 {
+		return
+	}
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), most)
+	defer cancel()
+	err := l.free(ctx, most/2)
+	if err != nil {
+		l.e.failed(report.Topic{Key: aboutRelease, Fails: l.e.String() + ": release fails, so the others wait until the lease runs out"}, err)
+	}
+	if l.e.config.Hooks.Released != nil {
+		l.e.config.Hooks.Released(hookContext(ctx), ReleaseInfo{Lease: l.e.key, Duration: time.Since(began), Err: err})
+	}
+}
+
+// free writes a record without a holder, unless the lease is not ours any more.
+func (l *lock) free(ctx context.Context, limit time.Duration) error {
+	pace := newPace(l.e.config)
+	read := len(l.tries) > 0
+	for {
+		var err error
+		if read {
+			err = l.attempt(ctx, limit, l.read)
+		}
+		if err == nil {
+			if !l.mine() {
+				return nil
+			}
+			err = l.attempt(ctx, limit, func(ctx context.Context) error { return l.write(ctx, l.empty()) })
+		}
+		if err == nil {
+			return nil
+		}
+		wait := pace.conflict.Next(0)
+		if !l.isStale(err) {
+			l.e.renewConnections(err)
+			wait = pace.after(err)
+		}
+		if retry.Sleep(ctx, wait) != nil {
+			return err
+		}
+		read = true
+	}
+}
+
+// empty returns the record of a lease that nobody holds. It is valid for a second, the shortest time that a lease can have.
+func (l *lock) empty() record {
+	now := toMicro(l.e.clock.wall())
+	return record{duration: time.Second, acquired: now, renewed: now, transitions: l.held.record.transitions}
+}

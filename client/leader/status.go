@@ -1,0 +1,90 @@
+package leader
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Status is what an Elector knows at a moment.
+type Status struct {
+	// Lease is the lease, and Identity the identity of this process.
+	Lease    meta.Key
+	Identity string
+	// Running says that Run has been called and has not returned.
+	Running bool
+	// Leading says that lead runs and the lease is certainly held.
+	Leading bool
+	// Leader is the identity of the holder that was seen last; empty if there was none. It may have lost the lease since.
+	Leader string
+	// Since is when the holder took the lease, by the holder's clock.
+	Since time.Time
+	// Term is how often the lease has passed to another holder (spec.leaseTransitions).
+	Term int64
+	// Observed is when this process last saw a change of the lease, such as a renewal, by its own clock. It is zero before the
+	// first.
+	Observed time.Time
+	// Left is how long this process leads without another renewal; 0 if it does not lead.
+	Left time.Duration
+	// Err is the error of the last read or write of the lease; nil if it succeeded.
+	Err error
+}
+
+// Status returns what the Elector knows at the moment.
+func (e *Elector) Status() Status {
+	e.mu.Lock()
+	s, t := e.status, e.term
+	e.mu.Unlock()
+	s.Lease, s.Identity = e.key, e.config.Identity
+	if t != nil && t.open() == nil {
+		s.Leading, s.Left = true, max(t.left(), 0)
+	}
+	return s
+}
+
+// Live returns an error if lead still runs although the lease has been lost for longer than Config.Grace: the process should be
+// started again then, because another one may do the same work. It returns nil at any other time, also if this process does not
+// lead.
+func (e *Elector) Live() error {
+	e.mu.Lock()
+	t := e.term
+	e.mu.Unlock()
+	if t == nil {
+		return nil
+	}
+	if late := t.overdue(); late > e.config.Grace {
+		return fmt.Errorf("%v: lead still runs %v after the lease was lost", e, late.Round(time.Millisecond))
+	}
+	return nil
+}
+
+// saw notes the lease, and says when the holder has changed.
+func (e *Elector) saw(ctx context.Context, l *lock) {
+	e.mu.Lock()
+	previous := e.status.Leader
+	e.status.Leader, e.status.Since = l.rec.holder, l.rec.acquired
+	if l.lease != nil {
+		e.status.Term = l.rec.transitions
+	}
+	if l.rec != e.observed {
+		e.observed, e.status.Observed = l.rec, e.clock.wall()
+	}
+	e.mu.Unlock()
+	if l.rec.holder == previous {
+		return
+	}
+	info := LeaderInfo{Lease: e.key, Leader: l.rec.holder, Previous: previous, Self: l.mine(), Term: l.rec.transitions}
+	switch logger := e.log.Logger(); {
+	case info.Self:
+		logger.Info(e.String()+": this process leads", "identity", info.Leader, "term", info.Term)
+	case info.Leader != "":
+		logger.Info(e.String()+": another process leads", "identity", info.Leader, "term", info.Term)
+	default:
+		logger.Info(e.String() + ": nobody leads")
+	}
+	if e.config.Hooks.Leader != nil {
+		e.config.Hooks.Leader(hookContext(ctx), info)
+	}
+}
