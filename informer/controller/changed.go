@@ -35,7 +35,11 @@ type changed[T meta.Object] struct {
 }
 
 func (c changed[T]) Subscribe(h cache.Handler[T]) *cache.Subscription {
-	return c.Subscriber.Subscribe(changedHandler[T]{h, c.matters})
+	own := changedHandler[T]{h, c.matters}
+	if d, ok := h.(deletionHandler[T]); ok {
+		return c.Subscriber.Subscribe(changedDeletionHandler[T]{d, own})
+	}
+	return c.Subscriber.Subscribe(own)
 }
 
 // String returns the name of the wrapped source.
@@ -58,3 +62,11 @@ func (h changedHandler[T]) OnUpdate(old, new T) {
 	}()
 	matters = h.matters(old, new)
 }
+
+// changedDeletionHandler lets deletions pass.
+type changedDeletionHandler[T meta.Object] struct {
+	deletionHandler[T]
+	changed changedHandler[T]
+}
+
+func (h changedDeletionHandler[T]) OnUpdate(old, new T) { h.changed.OnUpdate(old, new) }

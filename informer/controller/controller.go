@@ -35,6 +35,10 @@ type Controller[K comparable] struct {
 	fn      Func[K]
 	log     *report.Log // for errors that no hook takes
 	timeout error       // the cause of a context that Options.Timeout ended
+	hooks   Hooks       // of the current Run
+
+	loggerKey any // the key of logr.FromContext
+	deletions deletions[K]
 
 	// failing is how many keys of the queue have failed and not succeeded since.
 	failing atomic.Int64
@@ -56,7 +60,9 @@ func New[K comparable](name string, o Options, fn Func[K], from ...Source[K]) *C
 		fn:      fn,
 		log:     report.New(o.Logger),
 		timeout: fmt.Errorf("ran longer than Options.Timeout (%v)", o.Timeout),
-		status:  Status{Name: name},
+		status:  Status{Name: name, Workers: o.workers()},
+
+		loggerKey: loggerKey(),
 	}
 	for _, s := range from {
 		c.feeds = append(c.feeds, newFeed(s))

@@ -23,7 +23,7 @@ func TestAPanicGoesOnWhereThatIsChosen(t *testing.T) {
 				_, err := c.call(t.Context(), "key")
 				return err
 			},
-			"source": func() error { return c.runSource(t.Context(), panicking{}, func(string) {}, func() {}) },
+			"source": func() error { return c.runSource(t.Context(), panicking{}, sink[string]{}) },
 		} {
 			var err error
 			value := func() (value any) {

@@ -14,6 +14,7 @@
 //	Result{}, nil                 done, until a source names the key again
 //	Result{RequeueAfter: d}, nil  done, and requeued after d, or earlier if a source names the key
 //	_, err                        retried, after a delay that doubles with each failure in a row; RequeueAfter does not count
+//	_, a Conflict                 retried likewise, and reported only from the fifth failure in a row on
 //	_, Terminal(err)              failed, and not retried until a source names the key
 //	a panic                       as an error, a *cache.PanicError
 //	runtime.Goexit, t.FailNow     as an error; another worker replaces the one that has ended

@@ -84,7 +84,10 @@ func (c *Controller[K]) feed(ctx context.Context, in *intake[K], f *feed[K], que
 			fail(fmt.Errorf("%s: %w", nameOf(f.source), errExited))
 		}
 	}()
-	err := c.runSource(ctx, f.source, queue.Add, func() { c.synced(in, f) })
+	err := c.runSource(ctx, f.source, sink[K]{
+		add: queue.Add, synced: func() { c.synced(in, f) },
+		deleted: c.deletions.deleted, watchDeletions: func() { c.deletions.watched.Store(true) },
+	})
 	switch {
 	case ctx.Err() != nil:
 	case err == nil:
@@ -95,7 +98,7 @@ func (c *Controller[K]) feed(ctx context.Context, in *intake[K], f *feed[K], que
 	exited = false
 }
 
-func (c *Controller[K]) runSource(ctx context.Context, s Source[K], add func(K), synced func()) (err error) {
+func (c *Controller[K]) runSource(ctx context.Context, s Source[K], to sink[K]) (err error) {
 	if !c.options.CrashOnPanic {
 		defer func() {
 			if value := recover(); value != nil {
@@ -103,7 +106,10 @@ func (c *Controller[K]) runSource(ctx context.Context, s Source[K], add func(K),
 			}
 		}()
 	}
-	return s.Run(ctx, add, synced)
+	if own, ok := s.(fed[K]); ok {
+		return own.run(ctx, to)
+	}
+	return s.Run(ctx, to.add, to.synced)
 }
 
 // synced notes that a source has delivered.

@@ -37,9 +37,8 @@ type needs struct {
 	run func(n *need) // set by start
 	all context.CancelFunc
 
-	mu    sync.Mutex // guards list
-	list  []*need
-	ended bool
+	mu   sync.Mutex // guards list
+	list []*need
 }
 
 // start sets how runners are run: until ctx ends, or needs.end is called.

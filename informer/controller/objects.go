@@ -142,6 +142,10 @@ func (o *objects[K, T]) Runners() []runner {
 func (o *objects[K, T]) Unsynced() error { return whyUnsynced(fillerOf(o.from)) }
 
 func (o *objects[K, T]) Run(ctx context.Context, add func(K), synced func()) error {
+	return o.run(ctx, sink[K]{add: add, synced: synced})
+}
+
+func (o *objects[K, T]) run(ctx context.Context, to sink[K]) error {
 	if o.from == nil {
 		return errors.New("there is nothing to subscribe to: it is nil")
 	}
@@ -153,14 +157,14 @@ func (o *objects[K, T]) Run(ctx context.Context, add func(K), synced func()) err
 	}
 	working, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	sub := o.from.Subscribe(&handler[K, T]{keys: o.keys, add: add, fail: fail})
+	sub := o.from.Subscribe(&handler[K, T]{keys: o.keys, to: to, fail: fail})
 	defer func() {
 		sub.Close()
 		<-sub.Done() // a goroutine of the cache may be in the handler until here
 	}()
 	err := sub.WaitSynced(working)
 	if err == nil {
-		synced()
+		to.synced()
 		select {
 		case <-working.Done():
 		case <-sub.Done(): // an informer.Shared closes its subscriptions when its Run ends
@@ -180,26 +184,46 @@ func (o *objects[K, T]) Run(ctx context.Context, add func(K), synced func()) err
 // handler adds the keys of the objects that it receives. A cache calls it from one goroutine at a time.
 type handler[K comparable, T meta.Object] struct {
 	keys func(obj T, to []K) ([]K, error)
-	add  func(K)
+	to   sink[K]
 	fail context.CancelCauseFunc
 	room []K // for the keys of one call
 }
 
-func (h *handler[K, T]) OnAdd(obj T)         { h.tell(obj, obj, false) }
-func (h *handler[K, T]) OnUpdate(old, new T) { h.tell(new, old, true) }
-func (h *handler[K, T]) OnDelete(obj T)      { h.tell(obj, obj, false) }
+func (h *handler[K, T]) OnAdd(obj T)         { eachOnce(h.of(obj), h.to.add) }
+func (h *handler[K, T]) OnUpdate(old, new T) { eachOnce(h.of(new, old), h.to.add) }
+func (h *handler[K, T]) OnDelete(obj T)      { eachOnce(h.of(obj), h.to.add) }
 
-func (h *handler[K, T]) tell(obj, old T, both bool) {
-	keys, err := h.keys(obj, h.room[:0])
-	if err == nil && both {
-		keys, err = h.keys(old, keys)
+func (h *handler[K, T]) watchDeletions() {
+	if h.to.watchDeletions != nil {
+		h.to.watchDeletions()
 	}
-	if err != nil {
-		h.fail(err)
-		return
+}
+
+func (h *handler[K, T]) onDeletionBegan(old, new T) { h.cancel(h.of(new, old)) }
+func (h *handler[K, T]) onGone(obj T)               { h.cancel(h.of(obj)) }
+
+// cancel ends the reconciles of the keys, and adds the keys.
+func (h *handler[K, T]) cancel(keys []K) {
+	eachOnce(keys, func(k K) {
+		if h.to.deleted != nil {
+			h.to.deleted(k)
+		}
+		h.to.add(k)
+	})
+}
+
+// of returns the keys of the states of an object. They are good until the next call.
+func (h *handler[K, T]) of(states ...T) []K {
+	keys := h.room[:0]
+	for _, obj := range states {
+		var err error
+		if keys, err = h.keys(obj, keys); err != nil {
+			h.fail(err)
+			return nil
+		}
 	}
-	eachOnce(keys, h.add)
 	h.room = keys
+	return keys
 }
 
 // eachOnce calls add for each distinct key. Adding one twice would be correct, but a worker may take it in between, which

@@ -34,18 +34,23 @@ type Options struct {
 	RetryBurst int
 
 	// OnError, if set, is called with a *ReconcileError for every reconcile that failed or panicked, by the worker that ran
-	// it: from several goroutines. It should return soon, and must not panic.
+	// it: from several goroutines. It should return soon, and must not panic. A Conflict is retried without a call, until it is
+	// the fifth failure of the key in a row.
 	//
 	// If it is nil, the controller logs errors: each at once, and a repeated one at growing intervals of up to a quarter of
 	// an hour, until the keys that failed succeed. It also logs the sources that the workers wait for, if that takes longer
 	// than 5 s. Set a function that does nothing to silence all of that.
 	OnError func(error)
+	// Hooks are called on events that metrics and traces observe.
+	Hooks Hooks
 	// CrashOnPanic lets a panic of a reconcile or of a source end the program, instead of turning it into an error.
 	CrashOnPanic bool
 	// Logger receives errors if OnError is nil, and start and end at level 1. If it is the zero Logger, which logr.Discard()
 	// returns too, the controller uses the logger of Run's context (logr.NewContext), or else slog.Default().
 	Logger logr.Logger
 }
+
+func (o Options) workers() int { return max(1, o.Workers) }
 
 func (o Options) validate() error {
 	for _, d := range []struct {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/internal/report"
@@ -15,41 +16,67 @@ import (
 
 // reconcile runs the function on one key. It returns an error if the queue is to retry the key.
 func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K], key K) error {
-	ctx := work
-	if c.options.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(work, c.options.Timeout, c.timeout)
-		defer cancel()
+	ctx, release := c.enter(work, queue, key)
+	defer release()
+	end := ReconcileEnd{Outcome: Failed, Err: errExited} // stays if the function ends its goroutine
+	inner, ended := c.observe(ctx, queue, key)
+	if ended != nil {
+		end.Began = time.Now()
+		defer func() {
+			if end.Err == errExited {
+				end.Duration = time.Since(end.Began)
+			}
+			ended(end)
+		}()
 	}
-	result, err := c.call(ctx, key)
+	result, err := c.call(inner, key)
 
+	if ended != nil {
+		end.Duration = time.Since(end.Began)
+	}
 	// The cause distinguishes our deadline from the end of the controller, and from a deadline of the caller of Run.
-	timedOut := context.Cause(ctx) == c.timeout
-	if timedOut && errors.Is(err, context.DeadlineExceeded) {
+	end.TimedOut = context.Cause(ctx) == c.timeout
+	if end.TimedOut && errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("%w: %w", c.timeout, err)
 	}
+	end.Err = err
 	if err == nil {
-		c.record(timedOut, nil)
+		end.Outcome, end.Result = Succeeded, result
+		c.record(end, nil)
 		c.settled(queue, key, c.log.Works)
 		if result.RequeueAfter > 0 {
+			end.Outcome = Requeued
 			queue.AddAfter(key, result.RequeueAfter)
 		}
 		return nil
 	}
+
 	failures := queue.Failures(key) + 1
-	if isTerminal(err) && !interrupted(work, err) { // for the queue, the key is done
-		c.settled(queue, key, c.log.GivenUp)
-		c.failed(timedOut, &ReconcileError{Controller: c.name, Key: key, Failures: failures, Err: err})
-		return nil
+	retry := true // for the queue, the key has failed
+	switch {
+	case interrupted(work, err):
+		end.Outcome = Interrupted
+	case deleted(ctx, err): // the key has been added
+		end.Outcome, retry = Interrupted, false
+	case isTerminal(err):
+		end.Outcome, retry = FailedForGood, false
+	case failures < loudConflicts && isConflict(err):
+		end.Outcome = Conflicted
 	}
-	if failures == 1 {
+	if !retry {
+		c.settled(queue, key, c.log.GivenUp)
+	} else if failures == 1 {
 		c.failing.Add(1)
 	}
-	if interrupted(work, err) { // the queue counts it, and nobody else
-		c.record(timedOut, nil)
-		return err
+	if end.Outcome == Failed || end.Outcome == FailedForGood {
+		c.failed(end, &ReconcileError{Controller: c.name, Key: key, Failures: failures, Err: err})
+	} else {
+		c.record(end, nil)
+		c.log.Logger().V(1).Info("reconcile ends early", "controller", c.name, "key", fmt.Sprint(key), "outcome", end.Outcome.String(), "reason", err.Error())
 	}
-	c.failed(timedOut, &ReconcileError{Controller: c.name, Key: key, Failures: failures, Err: err})
+	if !retry {
+		return nil
+	}
 	return err
 }
 
@@ -82,8 +109,8 @@ func (c *Controller[K]) exited(queue *workqueue.Queue[K], key K) *ReconcileError
 }
 
 // failed records and reports a failure.
-func (c *Controller[K]) failed(timedOut bool, err *ReconcileError) {
-	c.record(timedOut, err)
+func (c *Controller[K]) failed(end ReconcileEnd, err *ReconcileError) {
+	c.record(end, err)
 	if c.options.OnError != nil {
 		c.options.OnError(err)
 		return
@@ -104,12 +131,15 @@ func (c *Controller[K]) failed(timedOut bool, err *ReconcileError) {
 const reconciling = "reconcile"
 
 // record counts one reconcile in the status; err is nil unless it failed.
-func (c *Controller[K]) record(timedOut bool, err *ReconcileError) {
+func (c *Controller[K]) record(end ReconcileEnd, err *ReconcileError) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.status.Reconciles++
-	if timedOut {
+	if end.TimedOut {
 		c.status.Timeouts++
+	}
+	if end.Outcome == Conflicted {
+		c.status.Conflicts++
 	}
 	if err == nil {
 		return
@@ -119,7 +149,7 @@ func (c *Controller[K]) record(timedOut bool, err *ReconcileError) {
 	if isPanic(err) {
 		c.status.Panics++
 	}
-	if isTerminal(err) {
+	if end.Outcome == FailedForGood {
 		c.status.Terminal++
 	}
 }

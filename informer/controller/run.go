@@ -60,6 +60,12 @@ func (c *Controller[K]) run(
 	defer c.setState(Stopped)
 	c.log.Start(outer)
 	defer c.log.Stop()
+	c.hooks = c.options.Hooks.and(hooksOf(outer))
+	if c.hooks.Run != nil {
+		if ended := c.hooks.Run(outer, RunInfo{Name: c.name, Workers: c.options.workers(), Status: c.Status}); ended != nil {
+			defer ended()
+		}
+	}
 	// ctx ends the sources and the workers; outer, a failure, or the end of lead ends ctx.
 	ctx, fail := context.WithCancelCause(outer)
 	sources := c.startSources(ctx, queue, fail)

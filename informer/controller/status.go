@@ -29,11 +29,15 @@ const (
 
 // String returns the state in lower case.
 func (s State) String() string {
-	names := []string{"idle", "syncing", "standby", "running", "stopping", "stopped"}
-	if s < 0 || int(s) >= len(names) {
-		return fmt.Sprintf("State(%d)", int(s))
+	return nameIn("State", int(s), "idle", "syncing", "standby", "running", "stopping", "stopped")
+}
+
+// nameIn returns the name of the i-th value of a type.
+func nameIn(of string, i int, names ...string) string {
+	if i < 0 || i >= len(names) {
+		return fmt.Sprintf("%s(%d)", of, i)
 	}
-	return names[s]
+	return names[i]
 }
 
 // Status is a snapshot of a controller's activity.
@@ -42,16 +46,20 @@ type Status struct {
 	Name string
 	// State is the phase of its life.
 	State State
+	// Workers is how many keys it reconciles at a time.
+	Workers int
 	// Unsynced are the sources that the workers wait for, or have waited for in vain, and why they have not delivered; and
 	// sources of [Controller.AddSource] that have not delivered yet, for which no worker waits.
 	Unsynced []Unsynced
 	// Reconciles is how many reconciles have ended, whatever their outcome, since the controller was made.
 	Reconciles int
-	// Errors is how many of them failed, by an error or a panic. A reconcile that the end of the controller interrupted has
-	// not failed.
+	// Errors is how many of them failed, by an error or a panic. A reconcile that the end of the controller or the deletion of
+	// its object interrupted has not failed.
 	Errors int
 	// Panics is how many of the failures were panics, Terminal how many were terminal errors.
 	Panics, Terminal int
+	// Conflicts is how many reconciles returned a Conflict and are retried quietly. They are not among the Errors.
+	Conflicts int
 	// Timeouts is how many reconciles Options.Timeout ended, failed or not.
 	Timeouts int
 	// LastError is the latest failure, a *ReconcileError, or nil if there was none. A success does not clear it.
@@ -98,6 +106,7 @@ func (s Status) String() string {
 	}{
 		{s.Panics, "panics"},
 		{s.Terminal, "terminal"},
+		{s.Conflicts, "conflicts"},
 		{s.Timeouts, "timeouts"},
 		{s.Queue.InProgress, "in progress"},
 		{s.Queue.Ready, "ready"},

@@ -69,7 +69,7 @@ func (s *shift[K]) work(ctx, outer, leading context.Context) error {
 	c.setState(Running)
 	c.log.Logger().V(1).Info("sources have delivered, workers start", "controller", c.name)
 	var workers sync.WaitGroup
-	for range max(1, c.options.Workers) {
+	for range c.options.workers() {
 		c.startWorker(taking, work, &workers, s.queue)
 	}
 	<-taking.Done()
@@ -101,7 +101,7 @@ func (c *Controller[K]) startWorker(ctx, work context.Context, running *sync.Wai
 				running.Go(func() {
 					c.startWorker(ctx, work, running, queue)
 					if left != nil {
-						c.failed(false, left)
+						c.failed(ReconcileEnd{Outcome: Failed}, left)
 					}
 				})
 			}

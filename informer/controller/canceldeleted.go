@@ -1,0 +1,142 @@
+// Reconciles that end when their object is deleted.
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// CancelDeleted returns s, with the addition that the deletion of an object ends the contexts of the reconciles that are in
+// progress for it. Wrap it around the argument of a source:
+//
+//	controller.Watch(controller.CancelDeleted(sites))
+//
+// Without it, a reconcile that waits for something that will never come, or does work that nobody needs any more, goes on.
+//
+// A deletion is the update in which the object gets its deletionTimestamp, and its disappearance, also if it was created
+// again under its name since then. The reconciles are those of the keys that the source names for the object: its own key
+// with [Watch], or any with [Map] and [Owns]. The cause of their contexts is a [*DeletedError]. A reconcile that returns the
+// error of its context then is neither counted as a failure nor reported. Then or later, the key is reconciled once more.
+//
+// A reconcile may have begun after the cache had the deletion, and before the source heard of it: its context ends too.
+//
+// CancelDeleted may be within [Changed], or around it. Within, it sees every update, and the one in which deletion begins
+// passes Changed. T must have a method GetDeletionTimestamp, as every struct has that embeds meta.ObjectMeta or
+// meta.DeletionMeta.
+func CancelDeleted[T interface {
+	meta.Object
+	GetDeletionTimestamp() D
+}, D interface {
+	comparable
+	IsZero() bool
+}](s Subscriber[T]) Subscriber[T] {
+	if s == nil {
+		return s
+	}
+	return cancelDeleted[T]{s, DeletionBegan[T, D]}
+}
+
+// DeletedError is the cause of the context of a reconcile whose object has been deleted; see [CancelDeleted].
+type DeletedError struct {
+	// Key is the key of the reconcile.
+	Key any
+}
+
+// Error names the key.
+func (e *DeletedError) Error() string {
+	return fmt.Sprintf("the object of %q has been deleted", fmt.Sprint(e.Key))
+}
+
+// deleted reports whether a reconcile failed because its object was deleted.
+func deleted(ctx context.Context, err error) bool {
+	var d *DeletedError
+	return errors.As(context.Cause(ctx), &d) && !isPanic(err) && (errors.Is(err, ctx.Err()) || errors.Is(err, d))
+}
+
+type cancelDeleted[T meta.Object] struct {
+	Subscriber[T]
+	began func(old, new T) bool
+}
+
+func (c cancelDeleted[T]) Subscribe(h cache.Handler[T]) *cache.Subscription {
+	if d, ok := h.(deletionHandler[T]); ok {
+		d.watchDeletions()
+		h = cancelHandler[T]{d, c.began}
+	}
+	return c.Subscriber.Subscribe(h)
+}
+
+// String returns the name of the wrapped source.
+func (c cancelDeleted[T]) String() string { return subject(c.Subscriber) }
+
+// Runner returns the runner that supplies the objects, or nil.
+func (c cancelDeleted[T]) Runner() cache.Runner { return fillerOf(c.Subscriber) }
+
+// deletionHandler is a handler that wants to hear of deletions.
+type deletionHandler[T any] interface {
+	cache.Handler[T]
+	// watchDeletions is called before anything else.
+	watchDeletions()
+	// onDeletionBegan replaces OnUpdate, and onGone OnDelete.
+	onDeletionBegan(old, new T)
+	onGone(obj T)
+}
+
+// cancelHandler passes deletions to the handler of a source.
+type cancelHandler[T any] struct {
+	deletionHandler[T]
+	began func(old, new T) bool
+}
+
+func (h cancelHandler[T]) OnUpdate(old, new T) {
+	if h.began(old, new) {
+		h.onDeletionBegan(old, new)
+	} else {
+		h.deletionHandler.OnUpdate(old, new)
+	}
+}
+
+func (h cancelHandler[T]) OnDelete(obj T) { h.onGone(obj) }
+
+// deletions are the reconciles in progress that end when their object is deleted.
+type deletions[K comparable] struct {
+	watched atomic.Bool // a source tells of deletions
+
+	mu      sync.Mutex // guards running
+	running map[K]context.CancelCauseFunc
+}
+
+// enter returns the context of a reconcile of key, and what releases it.
+func (d *deletions[K]) enter(ctx context.Context, key K) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.running == nil {
+		d.running = make(map[K]context.CancelCauseFunc)
+	}
+	d.running[key] = cancel
+	return ctx, func() {
+		d.mu.Lock()
+		delete(d.running, key)
+		d.mu.Unlock()
+		cancel(nil)
+	}
+}
+
+// deleted ends the reconcile of key that is in progress, if any. The caller adds the key afterwards: if it did so before, a
+// worker might take it in between, and a reconcile that has seen the deletion would be ended.
+func (d *deletions[K]) deleted(key K) {
+	d.mu.Lock()
+	cancel := d.running[key]
+	d.mu.Unlock()
+	if cancel != nil {
+		cancel(&DeletedError{Key: key})
+	}
+}

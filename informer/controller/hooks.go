@@ -1,0 +1,150 @@
+// Hooks: what a controller tells metrics and traces.
+
+package controller
+
+import (
+	"context"
+	"time"
+
+	"github.com/bowline-go/bowline/workqueue"
+)
+
+// Hooks are functions that a controller calls on events, for metrics and traces. All are optional, and cost nothing if they
+// are not set. Each must be safe for use by several goroutines at once, should return soon, because the reconcile waits for
+// it, and must not panic.
+type Hooks struct {
+	// Run is called when the Run of a controller begins. ended, unless it is nil, is called before that Run returns.
+	Run func(ctx context.Context, r RunInfo) (ended func())
+	// Reconcile is called before each reconcile. The reconcile gets the context that it returns, which must come from ctx; nil
+	// stands for ctx. end, unless it is nil, is called when the reconcile has ended, however it did.
+	Reconcile func(ctx context.Context, r ReconcileInfo) (_ context.Context, end func(ReconcileEnd))
+}
+
+// RunInfo describes a controller that runs.
+type RunInfo struct {
+	// Name is the name of the controller.
+	Name string
+	// Workers is how many keys it reconciles at a time.
+	Workers int
+	// Status is the method of the controller. It has the number of keys that are in progress, for example.
+	Status func() Status
+}
+
+// ReconcileInfo describes a reconcile that begins.
+type ReconcileInfo struct {
+	// Controller is the name of the controller.
+	Controller string
+	// Key is the key; its type is the controller's type of keys.
+	Key any
+	// Attempt is 1, and one more after each failure in a row.
+	Attempt int
+}
+
+// ReconcileEnd describes how a reconcile has ended.
+type ReconcileEnd struct {
+	// Outcome is what the end means for the key.
+	Outcome Outcome
+	// Result is what the function returned, if it returned no error.
+	Result Result
+	// Err is the error of the function; a *cache.PanicError if it panicked; nil if there was none.
+	Err error
+	// Began is when the reconcile began, and Duration how long it took.
+	Began    time.Time
+	Duration time.Duration
+	// TimedOut says that Options.Timeout has ended the context of the reconcile.
+	TimedOut bool
+}
+
+// Outcome is what the end of a reconcile means for its key.
+type Outcome int
+
+const (
+	// Succeeded means that the key is done until a source names it.
+	Succeeded Outcome = iota
+	// Requeued means that the key is done until Result.RequeueAfter has passed or a source names it.
+	Requeued
+	// Failed means that the key is retried, after an error, a panic or the end of the goroutine.
+	Failed
+	// FailedForGood means that the key is not retried: the error is a [*TerminalError].
+	FailedForGood
+	// Conflicted means that the key is retried after a Conflict, which is not reported.
+	Conflicted
+	// Interrupted means that the end of the controller or the deletion of the object ended the context of the reconcile, which
+	// then returned its error.
+	Interrupted
+)
+
+// String returns the outcome in lower case.
+func (o Outcome) String() string {
+	return nameIn("Outcome", int(o), "succeeded", "requeued", "failed", "failed for good", "conflicted", "interrupted")
+}
+
+type hooksKey struct{}
+
+// WithHooks returns a context in which the controllers that run with it call the functions of h, as well as those of
+// Options.Hooks and of outer contexts.
+func WithHooks(ctx context.Context, h Hooks) context.Context {
+	return context.WithValue(ctx, hooksKey{}, hooksOf(ctx).and(h))
+}
+
+func hooksOf(ctx context.Context) Hooks {
+	h, _ := ctx.Value(hooksKey{}).(Hooks)
+	return h
+}
+
+// and returns hooks that call the functions of h and then those of other; at an end, those of h come last.
+func (h Hooks) and(other Hooks) Hooks {
+	all := h
+	switch {
+	case h.Run == nil:
+		all.Run = other.Run
+	case other.Run != nil:
+		all.Run = func(ctx context.Context, r RunInfo) func() {
+			first, second := h.Run(ctx, r), other.Run(ctx, r)
+			return func() {
+				for _, ended := range []func(){second, first} {
+					if ended != nil {
+						ended()
+					}
+				}
+			}
+		}
+	}
+	switch {
+	case h.Reconcile == nil:
+		all.Reconcile = other.Reconcile
+	case other.Reconcile != nil:
+		all.Reconcile = func(ctx context.Context, r ReconcileInfo) (context.Context, func(ReconcileEnd)) {
+			ctx, first := begin(ctx, h.Reconcile, r)
+			ctx, second := begin(ctx, other.Reconcile, r)
+			return ctx, func(e ReconcileEnd) {
+				for _, end := range []func(ReconcileEnd){second, first} {
+					if end != nil {
+						end(e)
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// begin calls a hook that may return no context.
+func begin(
+	ctx context.Context, hook func(context.Context, ReconcileInfo) (context.Context, func(ReconcileEnd)), r ReconcileInfo,
+) (context.Context, func(ReconcileEnd)) {
+	inner, end := hook(ctx, r)
+	if inner == nil {
+		inner = ctx
+	}
+	return inner, end
+}
+
+// observe calls the hook for a reconcile that begins. It returns the context to go on with, and what to call at the end, or
+// nil.
+func (c *Controller[K]) observe(ctx context.Context, queue *workqueue.Queue[K], key K) (context.Context, func(ReconcileEnd)) {
+	if c.hooks.Reconcile == nil {
+		return ctx, nil
+	}
+	return begin(ctx, c.hooks.Reconcile, ReconcileInfo{Controller: c.name, Key: key, Attempt: queue.Failures(key) + 1})
+}

@@ -1,0 +1,128 @@
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bowline-go/bowline/cache"
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/informer/controller"
+)
+
+func TestTheHookSeesHowEachReconcileBeginsAndEnds(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		fn   func(ctx context.Context) (controller.Result, error)
+		want string
+	}{
+		{"success", func(context.Context) (controller.Result, error) {
+			time.Sleep(2 * time.Second)
+			return controller.Result{}, nil
+		}, "succeeded after 2s: <nil>"},
+		{"a requeue", func(context.Context) (controller.Result, error) {
+			return controller.Result{RequeueAfter: 2 * time.Hour}, nil
+		}, "requeued after 0s: <nil>, again after 2h0m0s"},
+		{"an error", func(context.Context) (controller.Result, error) {
+			time.Sleep(time.Second)
+			return controller.Result{RequeueAfter: time.Hour}, errFailed
+		}, "failed after 1s: failed"},
+		{"a terminal error", func(context.Context) (controller.Result, error) {
+			return controller.Result{}, controller.Terminal(errFailed)
+		}, "failed for good after 0s: will not be retried: failed"},
+		{"a conflict", func(context.Context) (controller.Result, error) {
+			return controller.Result{}, apierrors.Conflict
+		}, "conflicted after 0s: Conflict"},
+		{"a timeout", func(ctx context.Context) (controller.Result, error) {
+			<-ctx.Done()
+			return controller.Result{}, errFailed
+		}, "failed after 1m0s: failed, timed out"},
+		{"a panic", func(context.Context) (controller.Result, error) { panic("oh") }, "failed after 0s: panic: oh, panicked"},
+		{"the end of the goroutine", func(context.Context) (controller.Result, error) {
+			time.Sleep(time.Second)
+			runtime.Goexit()
+			return controller.Result{}, nil
+		}, "failed after 1s: it has ended its goroutine (runtime.Goexit)"},
+		{"the end of the controller", func(ctx context.Context) (controller.Result, error) {
+			if _, ok := ctx.Deadline(); ok {
+				select {
+				case <-ctx.Done():
+				case <-time.After(31 * time.Second):
+				}
+			}
+			return controller.Result{}, ctx.Err()
+		}, "interrupted after 30s: context canceled"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				type value struct{}
+				l := newLog()
+				hook := func(of string) controller.Hooks {
+					return controller.Hooks{
+						Run: func(_ context.Context, r controller.RunInfo) func() {
+							l.add("%s run %s with %d workers, %v", of, r.Name, r.Workers, r.Status().State)
+							return func() { l.add("%s stop %v", of, r.Status().State) }
+						},
+						Reconcile: func(ctx context.Context, r controller.ReconcileInfo) (context.Context, func(controller.ReconcileEnd)) {
+							if r.Attempt > 1 {
+								return nil, nil
+							}
+							l.add("%s begin %s %v %v", of, r.Controller, r.Key, ctx.Value(value{}))
+							return context.WithValue(ctx, value{}, of), func(e controller.ReconcileEnd) {
+								s := fmt.Sprintf("%v after %v: %v", e.Outcome, e.Duration, e.Err)
+								if e.Result.RequeueAfter > 0 {
+									s += fmt.Sprintf(", again after %v", e.Result.RequeueAfter)
+								}
+								if e.TimedOut {
+									s += ", timed out"
+								}
+								if p := (*cache.PanicError)(nil); errors.As(e.Err, &p) {
+									s += ", panicked"
+								}
+								if !e.Began.Equal(l.start) {
+									s += ", began late"
+								}
+								l.add("%s %s", of, s)
+							}
+						},
+					}
+				}
+				limit := time.Minute
+				c := controller.New("c", controller.Options{
+					Workers: 3, Timeout: limit, Hooks: hook("own"), MinBackoff: 24 * time.Hour, MaxBackoff: 24 * time.Hour, OnError: func(error) {},
+				}, func(ctx context.Context, _ string) (controller.Result, error) {
+					l.add("runs with %v", ctx.Value(value{}))
+					return test.fn(ctx)
+				}, keys{names: []string{"a"}})
+				ctx, cancel := context.WithCancel(controller.WithHooks(controller.WithHooks(t.Context(), hook("outer")), hook("inner")))
+				end := time.Hour
+				if test.name == "the end of the controller" {
+					end = 30 * time.Second
+				}
+				time.AfterFunc(end, cancel)
+				if err := c.Run(ctx); err != nil {
+					t.Error(err)
+				}
+				_, at, _ := strings.Cut(test.want, " after ")
+				at, _, _ = strings.Cut(at, ":")
+				l.want(t,
+					"0s own run c with 3 workers, syncing", "0s outer run c with 3 workers, syncing", "0s inner run c with 3 workers, syncing",
+					"0s own begin c a <nil>", "0s outer begin c a own", "0s inner begin c a outer", "0s runs with inner",
+					at+" inner "+test.want, at+" outer "+test.want, at+" own "+test.want,
+					fmt.Sprint(end)+" inner stop stopping", fmt.Sprint(end)+" outer stop stopping", fmt.Sprint(end)+" own stop stopping",
+				)
+			})
+		})
+	}
+}
+
+func TestOutcomesHaveNames(t *testing.T) {
+	if got := fmt.Sprint(controller.Succeeded, controller.Interrupted, controller.Outcome(9), controller.Outcome(-1), controller.State(99)); got != "succeeded interrupted Outcome(9) Outcome(-1) State(99)" {
+		t.Errorf("got %s", got)
+	}
+}
