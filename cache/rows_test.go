@@ -433,8 +433,8 @@ func TestCloseDetaches(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Reader().WaitFor(ctx, meta.Key{Name: "a"}, "1"); err == nil || len(s.waiters) != 0 {
-		t.Errorf("%v, %d waiters, want an error and none", err, len(s.waiters))
+	if _, err := s.Reader().WaitFor(ctx, meta.Key{Name: "a"}, "1"); err == nil || len(s.waits.of) != 0 {
+		t.Errorf("%v, %d waiters, want an error and none", err, len(s.waits.of))
 	}
 }
 

@@ -53,8 +53,9 @@ type Store[T meta.Object] struct {
 	staging    []*Relist[T] // the relists being staged
 	indexes    []index[T]
 	subs       []*subscriber[T]
-	waiters    []*waiter
-	delivering bool // Deliver is running
+	waits      waits
+	answers    []func() // which unlock calls
+	delivering bool     // Deliver is running
 	mutations  *mutations[T]
 	single     [1]delta[T]
 
@@ -141,16 +142,22 @@ func (s *Store[T]) Relist() *Relist[T] {
 	return s.startRelist(s.writer(""))
 }
 
-// unlock ends a change. It reports the findings of the mutation check after releasing the lock.
+// unlock ends a change. After releasing the lock it answers those who waited for the change, and reports the findings of
+// the mutation check.
 func (s *Store[T]) unlock() {
+	answers := s.answers
+	s.answers = nil
 	if s.mutations == nil {
 		s.write.Unlock()
-		return
+	} else {
+		report, found := s.mutations.take()
+		s.write.Unlock()
+		for _, err := range found {
+			report(err)
+		}
 	}
-	report, found := s.mutations.take()
-	s.write.Unlock()
-	for _, err := range found {
-		report(err)
+	for _, f := range answers {
+		f()
 	}
 }
 
@@ -190,7 +197,7 @@ func (s *Store[T]) move(p *Writer[T], version string) {
 	s.mu.Lock()
 	p.version = version
 	s.mu.Unlock()
-	s.wake()
+	s.wake(p, nil)
 }
 
 // one applies a single change without allocating a slice for it.
@@ -217,7 +224,7 @@ func (s *Store[T]) apply(p *Writer[T], deltas []delta[T], version string) {
 		s.mutations.follow(deltas)
 	}
 	s.commit(p, deltas, version)
-	s.wake()
+	s.wake(p, deltas)
 	if len(deltas) == 0 || len(s.subs) == 0 {
 		return
 	}

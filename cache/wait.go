@@ -3,19 +3,10 @@ package cache
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
 )
-
-// waiter is an unanswered WaitFor. After each change, writers check the list of waiters, which is mostly empty. That check
-// and the first one are made under Store.write, so no change falls between the two.
-type waiter struct {
-	key     meta.Key
-	version string
-	seen    chan struct{} // closed when the store has seen version
-}
 
 // WaitFor waits until the cache has seen a write of the object at key. resourceVersion is the version that the create,
 // update, patch or delete returned. So a program that writes through the server and reads from the cache reads its write,
@@ -34,13 +25,12 @@ func (r Reader[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion st
 	if _, ok := meta.CompareVersions(resourceVersion, resourceVersion); !ok {
 		return 0, nil
 	}
-	var w *waiter
-	var seen chan struct{}
+	seen := make(chan struct{})
 	if r.s != nil {
-		if w = r.s.await(key, resourceVersion); w == nil {
+		w := &waiter{key: key, version: resourceVersion, answer: func() { close(seen) }}
+		if r.s.await(w) {
 			return 0, nil
 		}
-		seen = w.seen
 		defer r.s.forget(w)
 	}
 	select {
@@ -48,57 +38,22 @@ func (r Reader[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion st
 		return time.Since(began), nil
 	case <-ctx.Done():
 	}
-	if w != nil && ready(w.seen) { // if both are ready, select picks any
+	if ready(seen) { // if both are ready, select picks any
 		return time.Since(began), nil
 	}
 	return time.Since(began), fmt.Errorf("wait for version %s of %q: the cache is %s: %w",
 		resourceVersion, key, r.s.whereabouts(key), context.Cause(ctx))
 }
 
-// await returns a new waiter, or nil if the store has already seen version of key.
-func (s *Store[T]) await(key meta.Key, version string) *waiter {
+// await adds w to the waiters, unless the store has already seen its write: then it returns true.
+func (s *Store[T]) await(w *waiter) (seen bool) {
 	s.write.Lock()
 	defer s.unlock()
-	w := &waiter{key: key, version: version, seen: make(chan struct{})}
 	if s.hasSeen(w) {
-		return nil
-	}
-	s.waiters = append(s.waiters, w)
-	return w
-}
-
-func (s *Store[T]) forget(w *waiter) {
-	s.write.Lock()
-	defer s.unlock()
-	s.waiters = slices.DeleteFunc(s.waiters, func(other *waiter) bool { return other == w })
-}
-
-// wake answers the waiters whose write has been seen. The caller holds write, and has made a change.
-func (s *Store[T]) wake() {
-	if len(s.waiters) == 0 {
-		return
-	}
-	s.waiters = slices.DeleteFunc(s.waiters, func(w *waiter) bool {
-		if !s.hasSeen(w) {
-			return false
-		}
-		close(w.seen)
-		return true
-	})
-}
-
-// hasSeen reports whether the store is at w's version, at a later one, or at one that cannot be compared with it. It looks
-// at the object, and at each writer whose version covers w's key. The object may be later than its writer, if a server
-// sends versions out of order.
-func (s *Store[T]) hasSeen(w *waiter) bool {
-	reached := func(version string) bool {
-		order, ok := meta.CompareVersions(version, w.version)
-		return version != "" && (!ok || order >= 0)
-	}
-	if e := s.items.find(tagOf(s.seed, w.key), w.key); e != nil && reached(e.version) {
 		return true
 	}
-	return slices.ContainsFunc(s.writers, func(p *Writer[T]) bool { return p.isAbout(w.key.Namespace) && reached(p.version) })
+	s.waits.add(w)
+	return false
 }
 
 // whereabouts describes the store's version as far as key is concerned.

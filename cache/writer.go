@@ -110,7 +110,7 @@ func (p *Writer[T]) Restrict(namespaces []string) {
 	s.mu.Lock()
 	p.about = about
 	s.mu.Unlock()
-	s.wake()
+	s.wake(p, nil)
 }
 
 // isAbout reports whether the writer's version applies to a namespace.

@@ -63,7 +63,7 @@ func (r Resource[T]) wrote(ctx context.Context, q request, stored jsonstream.Ite
 		key.Name = stored.Name
 	}
 	tell(follow.Write{
-		Verb: q.verb, Resource: q.resource, Key: key, Subresource: q.subresource,
+		Server: r.c.server.Redacted(), Verb: q.verb, Resource: q.resource, Key: key, Subresource: q.subresource,
 		UID: stored.UID, ResourceVersion: stored.ResourceVersion, Answer: stored.Raw,
 		Metadata: func(ctx context.Context) ([]byte, error) { return r.metadataOf(ctx, key) },
 	})
@@ -87,7 +87,7 @@ func (r Resource[T]) deleted(ctx context.Context, q request, answer []byte) {
 	if tell == nil || q.verb != "delete" || dryRun || json.Unmarshal(answer, &body) != nil {
 		return
 	}
-	w := follow.Write{Verb: q.verb, Resource: q.resource, Key: q.key, UID: body.Metadata.UID}
+	w := follow.Write{Server: r.c.server.Redacted(), Verb: q.verb, Resource: q.resource, Key: q.key, UID: body.Metadata.UID}
 	switch {
 	case body.Kind == "Status":
 		w.UID = body.Details.UID

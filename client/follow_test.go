@@ -20,7 +20,8 @@ var inDefault = meta.Key{Namespace: "default", Name: "a"}
 
 func TestTheContextOfACallIsToldOfItsWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, err := client.New(clienttest.Start(t, clienttest.Options{}).Config())
+		cfg := clienttest.Start(t, clienttest.Options{}).Config()
+		c, err := client.New(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +71,7 @@ func TestTheContextOfACallIsToldOfItsWrites(t *testing.T) {
 			var verbs []string
 			for _, w := range told {
 				verbs = append(verbs, w.Verb)
-				if w.UID == "" || w.ResourceVersion == "" || w.Key.Namespace != "default" || w.Key.Name == "" || w.Resource != configMaps.GVR() {
+				if w.UID == "" || w.ResourceVersion == "" || w.Key.Namespace != "default" || w.Key.Name == "" || w.Resource != configMaps.GVR() || w.Server != cfg.Server {
 					t.Errorf("%s: told of %+v", step.name, w)
 				}
 				if w.Verb != "delete" && !strings.Contains(string(w.Answer), `"managedFields"`) && step.name != "without the finalizer it is gone" {
@@ -93,7 +94,7 @@ func TestTheContextOfACallIsToldOfItsWrites(t *testing.T) {
 		if err := r.Delete(ctx, last.Key, client.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if len(told) != 1 || told[0].Verb != "delete" || told[0].UID != last.UID || told[0].ResourceVersion != "" {
+		if len(told) != 1 || told[0].Verb != "delete" || told[0].UID != last.UID || told[0].ResourceVersion != "" || told[0].Server != cfg.Server {
 			t.Errorf("told of %+v", told)
 		}
 	})

@@ -20,7 +20,7 @@ func (r Resource[T]) Inside() inside.Source {
 	if r.c == nil {
 		return inside.Source{StreamingLists: new(inside.Feature)}
 	}
-	s := inside.Source{Test: r.c.test, StreamingLists: r.c.streaming.of(r.t.GVR())}
+	s := inside.Source{Test: r.c.test, StreamingLists: r.c.streaming.of(r.t.GVR()), Server: r.c.server.Redacted()}
 	r.write = WriteOptions{} // they do not affect reads
 	s.Reads = r
 	return s

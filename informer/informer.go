@@ -152,6 +152,7 @@ func (i *Informer[T]) end(err error) {
 		i.arrange(nil)
 		done = i.leave(err)
 	}
+	i.store.EndWaits(func(string) bool { return true })
 }
 
 // leave ends the Run, and returns true, unless the namespaces have changed once more.

@@ -154,9 +154,12 @@ func (i *Informer[T]) rearrange(halt func([]*scope[T])) (say []func()) {
 		}
 	}
 	i.mu.Lock()
-	defer i.mu.Unlock()
 	i.scopes, i.leaving = scopes, nil
 	i.settle()
+	i.mu.Unlock()
+	if i.o.Namespaces != nil {
+		i.store.EndWaits(func(ns string) bool { return !among(want, ns) })
+	}
 	return say
 }
 

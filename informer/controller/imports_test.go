@@ -76,7 +76,7 @@ var imports = map[string][]string{
 	"client/clienttest/internal/records":   {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/status"},
 	"client/clienttest/internal/patching":  {"client/meta", "patch", "client/clienttest/internal/jsontree", "client/clienttest/internal/schema", "client/clienttest/internal/status"},
 
-	"informer":            {"cache", "client", "client/meta", "errors", "internal/inside", "internal/report", "internal/retry", "internal/undertest"},
+	"informer":            {"cache", "client", "client/meta", "errors", "internal/follow", "internal/inside", "internal/report", "internal/retry", "internal/undertest"},
 	"informer/controller": {"cache", "client/meta", "errors", "internal/report", "workqueue"},
 
 	// For tests only: the suite that the server in the process and the real one have to pass.

@@ -11,6 +11,8 @@ import (
 
 // Write is a write that the server has stored. A dry run is none, and neither is the deletion of a collection.
 type Write struct {
+	// Server is the base URL of the API server, without a password.
+	Server string
 	// Verb is the API's word for it: create, update, patch, apply or delete.
 	Verb string
 	// Resource, Key and Subresource are where it went. Key has the name that the server has given to a new object.

@@ -11,6 +11,8 @@ type Source struct {
 	// StreamingLists says whether the server has streaming lists of the resource. All handles of one client on one resource
 	// share it.
 	StreamingLists *Feature
+	// Server is the base URL of the API server, without a password; empty if it is unknown.
+	Server string
 	// Reads is equal for two sources of the same type that read the same objects. Nil compares with nothing.
 	Reads any
 }

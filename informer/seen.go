@@ -1,0 +1,104 @@
+package informer
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/meta"
+	requests "github.com/bowline-go/bowline/internal/follow"
+	"github.com/bowline-go/bowline/internal/inside"
+)
+
+// AfterWrite is for controllers: only packages of this module can call it. It calls f once when the cache has seen a write
+// (see cache.Store.AfterSeen), or will not see it: the write is of another resource, of another server, or in a namespace
+// that the informer does not follow, or the informer does not run. f may be called before AfterWrite returns. stop keeps f
+// from being called, and reports whether it has done so.
+//
+// Resources are compared without their versions: the objects of a resource have the same uids and resource versions in
+// each version of its group.
+func (i *Informer[T]) AfterWrite(w requests.Write, f func()) (stop func() bool) {
+	if !i.concerns(w) {
+		f()
+		return func() bool { return false }
+	}
+	stop = i.store.AfterSeen(cache.Write{
+		Identity: meta.Identity{
+			Namespace: w.Key.Namespace, Name: w.Key.Name, UID: w.UID, ResourceVersion: w.ResourceVersion,
+		},
+		Outside: i.leavesOut(w),
+	}, f)
+	// If the informer has ended by now, nobody ends the wait. If it ends after the next line, Store.EndWaits does.
+	if !i.follows(w.Key) && stop() {
+		f()
+	}
+	return stop
+}
+
+// AfterWrite is for controllers; see [Informer.AfterWrite].
+func (u *Shared[T]) AfterWrite(w requests.Write, f func()) (stop func() bool) {
+	return u.informer.AfterWrite(w, f)
+}
+
+// concerns reports whether a write is of the informer's resource and server. A source that does not name its server is
+// taken to read from the one that is written to.
+func (i *Informer[T]) concerns(w requests.Write) bool {
+	if any(i.source) == nil {
+		return false
+	}
+	of, server := i.source.GVR(), inside.Of(i.source).Server
+	return of.Group == w.Resource.Group && of.Resource == w.Resource.Resource && (server == "" || server == w.Server)
+}
+
+// follows reports whether the informer runs and follows the namespace of key.
+func (i *Informer[T]) follows(key meta.Key) bool {
+	i.mu.Lock()
+	running := i.running
+	i.mu.Unlock()
+	return running && i.covers(key) == nil
+}
+
+// leavesOut reports whether the selectors certainly leave out an object as it was written. If that cannot be decided here,
+// it returns false.
+func (i *Informer[T]) leavesOut(w requests.Write) bool {
+	if i.o.LabelSelector == "" && i.o.FieldSelector == "" || w.Answer == nil || w.Subresource != "" && w.Subresource != "status" {
+		return false
+	}
+	labels, err := meta.ParseSelector(i.o.LabelSelector)
+	if err != nil {
+		return false
+	}
+	fields, err := meta.ParseFieldSelector(i.o.FieldSelector)
+	if err != nil {
+		return false
+	}
+	var obj meta.Raw
+	if json.Unmarshal(w.Answer, &obj) != nil {
+		return false
+	}
+	if !labels.Matches(obj.Labels) {
+		return true
+	}
+	for _, t := range fields.Terms() {
+		if value := scalar(&obj, t.Field); value != "" && (value == t.Value) == t.Differs {
+			return true
+		}
+	}
+	return false
+}
+
+// scalar returns the value that a field selector sees at the path of its field. It is empty if there is none: the server
+// may have a default for it, or take it from elsewhere.
+func scalar(obj *meta.Raw, field string) string {
+	value, _, _ := meta.Nested[any](obj, strings.Split(field, ".")...)
+	switch v := value.(type) {
+	case string:
+		return v
+	case bool:
+		return strconv.FormatBool(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	}
+	return ""
+}

@@ -1,0 +1,272 @@
+package informer_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/internal/follow"
+	"github.com/bowline-go/bowline/patch"
+)
+
+// afterWriter is an informer, or a handle on one.
+type afterWriter interface {
+	AfterWrite(w follow.Write, f func()) (stop func() bool)
+}
+
+// lagging runs f with a rig whose watches stand still until release is called, while its writes reach the server.
+func lagging(t *testing.T, f func(r *rig, lag, release func())) {
+	t.Helper()
+	bubbleOf(t, clienttest.Options{Replicas: 1}, func(r *rig) {
+		f(r, func() { synctest.Wait(); r.server.Replica(0).SetLag(clienttest.Lag{Versions: math.MaxInt}) },
+			func() { r.server.Replica(0).SetLag(clienttest.Lag{}); synctest.Wait() })
+	})
+}
+
+// wrote returns the one write of f.
+func (r *rig) wrote(f func(ctx context.Context) error) follow.Write {
+	r.Helper()
+	var all []follow.Write
+	ctx := follow.Writes(r.Context(), func(w follow.Write) { all = append(all, w) })
+	if err := f(ctx); err != nil || len(all) != 1 {
+		r.Fatalf("%d writes, %v", len(all), err)
+	}
+	return all[0]
+}
+
+// label sets the labels of a thing.
+func (r *rig) label(name string, labels map[string]any) follow.Write {
+	r.Helper()
+	return r.wrote(func(ctx context.Context) error {
+		_, err := r.things.Patch(ctx, key(name), patch.Merge(map[string]any{"metadata": map[string]any{"labels": labels}}))
+		return err
+	})
+}
+
+func (r *rig) deletion(name string) follow.Write {
+	r.Helper()
+	return r.wrote(func(ctx context.Context) error { return r.things.Delete(ctx, key(name), client.DeleteOptions{}) })
+}
+
+// awaits says how often f of AfterWrite has been called.
+func awaits(i afterWriter, w follow.Write) *int {
+	n := new(int)
+	i.AfterWrite(w, func() { *n++ })
+	return n
+}
+
+func TestAfterWriteIsCalledWhenTheWriteIsInTheCache(t *testing.T) {
+	app := map[string]any{"app": "web"}
+	for _, test := range []struct {
+		name   string
+		o      informer.Options
+		writes []func(r *rig) follow.Write // the last is waited for
+		there  string                      // the label x of the object in the cache; "-" without the object
+		atOnce bool
+	}{
+		{"a change", informer.Options{}, []func(*rig) follow.Write{
+			func(r *rig) follow.Write { return r.label("a", map[string]any{"x": "1"}) },
+		}, "1", false},
+		{"the last of several", informer.Options{Namespace: "default"}, []func(*rig) follow.Write{
+			func(r *rig) follow.Write { return r.label("a", map[string]any{"x": "1"}) },
+			func(r *rig) follow.Write { return r.label("b", map[string]any{"x": "2"}) },
+			func(r *rig) follow.Write { return r.label("a", map[string]any{"x": "3"}) },
+		}, "3", false},
+		{"a change that changes nothing", informer.Options{}, []func(*rig) follow.Write{
+			func(r *rig) follow.Write { return r.label("a", app) },
+		}, "", true},
+		{"a deletion", informer.Options{}, []func(*rig) follow.Write{
+			func(r *rig) follow.Write { return r.deletion("a") },
+		}, "-", false},
+		{"a deletion that waits for a finalizer", informer.Options{}, []func(*rig) follow.Write{
+			func(r *rig) follow.Write {
+				if _, err := r.things.AddFinalizer(r.Context(), key("a"), "example.com/x"); err != nil {
+					r.Fatal(err)
+				}
+				return r.deletion("a")
+			},
+		}, "", false},
+		{"a deletion and a new object", informer.Options{}, []func(*rig) follow.Write{
+			func(r *rig) follow.Write { return r.deletion("a") },
+			func(r *rig) follow.Write {
+				return r.wrote(func(ctx context.Context) error {
+					_, err := r.things.Create(ctx, &Thing{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a", Labels: map[string]string{"x": "9"}}})
+					return err
+				})
+			},
+		}, "9", false},
+		{"it leaves the selector", informer.Options{LabelSelector: "app=web"}, []func(*rig) follow.Write{
+			func(r *rig) follow.Write { return r.label("a", map[string]any{"app": "db"}) },
+		}, "-", false},
+		{"it was never in the selector", informer.Options{LabelSelector: "app=db"}, []func(*rig) follow.Write{
+			func(r *rig) follow.Write { return r.label("a", map[string]any{"x": "1"}) },
+		}, "-", true},
+		{"it comes into the selector", informer.Options{LabelSelector: "app=db"}, []func(*rig) follow.Write{
+			func(r *rig) follow.Write { return r.label("a", map[string]any{"app": "db", "x": "1"}) },
+		}, "1", false},
+		{"it comes into the selector and leaves it", informer.Options{LabelSelector: "app=db"}, []func(*rig) follow.Write{
+			func(r *rig) follow.Write { return r.label("a", map[string]any{"app": "db"}) },
+			func(r *rig) follow.Write { return r.label("a", app) },
+		}, "-", false},
+		{"a field that is another", informer.Options{FieldSelector: "metadata.name=b"}, []func(*rig) follow.Write{
+			func(r *rig) follow.Write { return r.label("a", map[string]any{"x": "1"}) },
+		}, "-", true},
+		{"a field that must be another", informer.Options{FieldSelector: "metadata.name!=a"}, []func(*rig) follow.Write{
+			func(r *rig) follow.Write { return r.label("a", map[string]any{"x": "1"}) },
+		}, "-", true},
+		{"a field that is right", informer.Options{FieldSelector: "metadata.name=a"}, []func(*rig) follow.Write{
+			func(r *rig) follow.Write { return r.label("a", map[string]any{"x": "1"}) },
+		}, "1", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			lagging(t, func(r *rig, lag, release func()) {
+				r.putLabelled("a", map[string]string{"app": "web"})
+				r.putLabelled("b", nil)
+				i := r.start(test.o)
+				lag()
+				var last *int
+				for _, write := range test.writes {
+					last = awaits(i, write(r))
+				}
+				if test.atOnce != (*last == 1) {
+					t.Fatalf("called %d times at first, at once: %v", *last, test.atOnce)
+				}
+				r.pass(time.Second)
+				release()
+				there := "-"
+				if obj, ok := i.Reader().Get(key("a")); ok {
+					there = obj.Labels["x"]
+				}
+				if *last != 1 || there != test.there {
+					t.Errorf("called %d times, and the cache has %q, want %q", *last, there, test.there)
+				}
+			})
+		})
+	}
+}
+
+func TestAfterWriteOfWhatTheInformerDoesNotFollow(t *testing.T) {
+	lagging(t, func(r *rig, lag, release func()) {
+		i := r.start(informer.Options{Namespaces: []string{"default", "kube-system"}})
+		lag()
+		w := r.wrote(func(ctx context.Context) error {
+			_, err := r.things.Create(ctx, &Thing{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}})
+			return err
+		})
+		otherVersion, otherResource, otherGroup, otherServer, otherNamespace, unordered := w, w, w, w, w, w
+		unordered.ResourceVersion = "x"
+		otherVersion.Resource.Version = "v2"
+		otherResource.Resource.Resource = "secrets"
+		otherGroup.Resource.Group = "example.com"
+		otherServer.Server = "https://other.example.com"
+		otherNamespace.Key.Namespace = "kube-public"
+		idle := informer.New(r.things, informer.Options{})
+		for _, test := range []struct {
+			name string
+			i    afterWriter
+			w    follow.Write
+			want int
+		}{
+			{"the write", i, w, 0},
+			{"of another version of the API", i, otherVersion, 0},
+			{"of another resource", i, otherResource, 1},
+			{"of another group", i, otherGroup, 1},
+			{"of another server", i, otherServer, 1},
+			{"of another namespace", i, otherNamespace, 1},
+			{"an informer that does not run", idle, w, 1},
+			{"an informer that does not run, of a version without order", idle, unordered, 1},
+			{"an informer without a source", informer.New[*Thing](nil, informer.Options{}), w, 1},
+			{"of a source that does not name its server", run(r, plain{r.things}), otherServer, 0},
+		} {
+			if n := awaits(test.i, test.w); *n != test.want {
+				t.Errorf("%s: called %d times, want %d", test.name, *n, test.want)
+			}
+		}
+		release()
+	})
+}
+
+// plain is a source of the user's.
+type plain struct{ informer.Source[*Thing] }
+
+// run runs an informer of a source until the end of the test.
+func run(r *rig, src informer.Source[*Thing]) *informer.Informer[*Thing] {
+	i := informer.New(src, informer.Options{})
+	ctx, cancel := context.WithCancel(r.Context())
+	ended := make(chan error)
+	go func() { ended <- i.Run(ctx) }()
+	r.Cleanup(func() { cancel(); <-ended })
+	synctest.Wait()
+	return i
+}
+
+// Nobody waits for an informer that has ended, or for a namespace that has been removed.
+func TestAfterWriteEndsWithTheInformerAndTheNamespace(t *testing.T) {
+	for _, wide := range []int{0, 1} {
+		t.Run(fmt.Sprint("wide above ", wide), func(t *testing.T) {
+			lagging(t, func(r *rig, lag, release func()) {
+				i := r.informer(informer.Options{Namespaces: []string{"default", "kube-system"}, WideAbove: wide})
+				i.run()
+				lag()
+				in := func(ns string) follow.Write {
+					return r.wrote(func(ctx context.Context) error {
+						_, err := r.things.Create(ctx, &Thing{ObjectMeta: meta.ObjectMeta{Namespace: ns, Name: "a"}})
+						return err
+					})
+				}
+				stays, leaves := in("default"), in("kube-system")
+				first, second := awaits(i, stays), awaits(i, leaves)
+				stopped := 0
+				stop := i.AfterWrite(stays, func() { stopped++ })
+				i.set("default")
+				synctest.Wait()
+				if *first != 0 || *second != 1 {
+					t.Errorf("after the removal of a namespace: called %d and %d times", *first, *second)
+				}
+				if n := awaits(i, leaves); *n != 1 {
+					t.Error("a namespace that has left is waited for")
+				}
+				if !stop() {
+					t.Error("it could not be stopped")
+				}
+				i.stop()
+				if *first != 1 || *second != 1 || stopped != 0 {
+					t.Errorf("after the end: called %d and %d times", *first, *second)
+				}
+				release()
+			})
+		})
+	}
+}
+
+func TestAfterWriteOfAShared(t *testing.T) {
+	lagging(t, func(r *rig, lag, release func()) {
+		f := informer.NewFactory(informer.FactoryOptions{})
+		u := informer.Share(f, r.things, informer.Options{})
+		ctx, cancel := context.WithCancel(r.Context())
+		ended := make(chan error)
+		go func() { ended <- informer.Run(ctx, f, u) }()
+		synctest.Wait()
+		lag()
+		r.putLabelled("a", nil)
+		n := awaits(u, r.label("a", map[string]any{"x": "1"}))
+		if *n != 0 {
+			t.Error("called at once")
+		}
+		release()
+		if *n != 1 {
+			t.Errorf("called %d times", *n)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
