@@ -32,8 +32,15 @@ type OpError struct {
 	Err error
 }
 
-// Error returns, for example, `get pods "web/a": server said NotFound (404): pods "a" not found`.
-func (e *OpError) Error() string { return e.where() + ": " + e.Err.Error() }
+// Error returns, for example, `get pods "web/a": server said NotFound (404): pods "a" not found`. If the server does not serve
+// the resource, which its answer does not say, the text names the resource and the likely cause.
+func (e *OpError) Error() string {
+	text := e.where() + ": " + e.Err.Error()
+	if why := e.notServed(); why != "" {
+		text += " (" + why + ")"
+	}
+	return text
+}
 
 // Unwrap returns the cause.
 func (e *OpError) Unwrap() error { return e.Err }

@@ -1,0 +1,38 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	apierrors "github.com/bowline-go/bowline/errors"
+)
+
+// A server's answers about a path that it does not serve: a Status within the groups that are compiled in, and plain text
+// elsewhere. Neither names the resource. internal/conformance asks both servers for them.
+const (
+	noResource = "the server could not find the requested resource"
+	noPath     = "404 page not found"
+)
+
+// notServed returns what the answer means if the server does not serve the resource at all, and "" otherwise. A NotFound about an
+// object names the object. If e wraps another OpError, that one has the text.
+func (e *OpError) notServed() string {
+	status, inner := (*apierrors.StatusError)(nil), (*OpError)(nil)
+	if e.Resource.Resource == "" || errors.As(e.Err, &inner) || !errors.As(e.Err, &status) || status.Status.Code != http.StatusNotFound {
+		return ""
+	}
+	if message := status.Status.Message; status.FromStatus && !strings.HasPrefix(message, noResource) ||
+		!status.FromStatus && !strings.HasSuffix(message, noPath) {
+		return ""
+	}
+	what := e.Resource.String()
+	if e.Subresource != "" {
+		what += fmt.Sprintf(", or its subresource %q", e.Subresource)
+	}
+	if group := e.Resource.Group; !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io") {
+		return "the server does not serve " + what + "; the Type may have the wrong version or scope"
+	}
+	return "the server does not serve " + what + "; its CustomResourceDefinition may be missing, or have another version or scope"
+}
