@@ -114,7 +114,7 @@
 //   - [*StallError]: the server stopped in the middle of its answer.
 //   - [*ProjectionError]: the update would remove fields that the type does not have.
 //   - [*IgnoredError]: the server left out a part of the change of a Modify.
-//   - [*PreconditionError]: the object is not the one that Ensure asks for.
+//   - [*PreconditionError]: the object is not the one that Ensure or AddFinalizer asks for.
 //   - [*DeletingError]: the object is being deleted, so it cannot be ensured and gets no finalizer.
 //   - [*ControllerError]: the object has another controller.
 //

@@ -229,8 +229,9 @@ func sameContents(a, b []byte) bool {
 	return patch.Diff(contents(a), contents(b)).IsEmpty()
 }
 
-// PreconditionError says that the object has another uid or resource version than the caller asked for. It is a Conflict for
-// errors.Is. Nothing was written, unless a [*ModifyError] around it says that something may have been.
+// PreconditionError says that the object of an Ensure or an AddFinalizer has another uid or resource version than the caller
+// asked for. It is a Conflict for errors.Is. Nothing was written, unless a [*ModifyError] around it says that something may
+// have been.
 type PreconditionError struct {
 	// Field is "metadata.uid" or "metadata.resourceVersion".
 	Field string

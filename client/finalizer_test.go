@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 )
@@ -207,6 +208,56 @@ func TestAFinalizerOfNoObject(t *testing.T) {
 	r = client.For(connect(t, answers(answer{code: 404, header: http.Header{"Content-Type": {"text/plain"}}, body: "404 page not found"})), slims)
 	if _, err := r.RemoveFinalizer(t.Context(), web, "e.x/a"); !errors.Is(err, apierrors.NotFound) {
 		t.Errorf("error is %v", err)
+	}
+}
+
+// Between the cleanup of an object and the removal of its finalizer, the object can go and another of its name can come. The new one
+// lost its finalizer, and was never cleaned up.
+func TestAFinalizerOfTheObjectWithAUID(t *testing.T) {
+	server := clienttest.Start(t, clienttest.Options{})
+	r, ctx, key := client.For(dial(t, server.Config()), configMaps), t.Context(), meta.Key{Namespace: "default", Name: "a"}
+	const finalizer = "e.x/a"
+	create := func() *ConfigMap {
+		made := &ConfigMap{ObjectMeta: key.ObjectMeta()}
+		made.Finalizers = []string{finalizer}
+		return must[*ConfigMap](t)(r.Create(ctx, made))
+	}
+	old := create()
+	must[*ConfigMap](t)(r.RemoveFinalizer(ctx, key, finalizer))
+	if err := r.Delete(ctx, key, client.DeleteOptions{UID: old.UID}); err != nil {
+		t.Fatal(err)
+	}
+	made := create()
+
+	if got, err := r.RemoveFinalizer(ctx, key, finalizer, client.FinalizerOptions{UID: old.UID}); got != nil || err != nil {
+		t.Errorf("got %v, %v", got, err)
+	}
+	_, err := r.AddFinalizer(ctx, key, "e.x/b", client.FinalizerOptions{UID: old.UID})
+	wantErr(t, err, `add finalizer to configmaps "default/a": metadata.uid must be "`+old.UID+`", and the object has "`+made.UID+`"`)
+	is[*client.PreconditionError](t, err)
+	if live := must[*ConfigMap](t)(r.Get(ctx, key)); live.ResourceVersion != made.ResourceVersion {
+		t.Errorf("the new object has changed: %+v", live)
+	}
+	own := client.FinalizerOptions{UID: made.UID}
+	if got := must[*ConfigMap](t)(r.AddFinalizer(ctx, key, "e.x/b", own)); len(got.Finalizers) != 2 {
+		t.Errorf("the finalizers are %v", got.Finalizers)
+	}
+	if got := must[*ConfigMap](t)(r.RemoveFinalizer(ctx, key, "e.x/b", own)); len(got.Finalizers) != 1 {
+		t.Errorf("the finalizers are %v", got.Finalizers)
+	}
+	for name, err := range map[string]error{
+		"add": drop(r.AddFinalizer(ctx, key, finalizer, own, own)), "remove": drop(r.RemoveFinalizer(ctx, key, finalizer, own, own)),
+	} {
+		is[*client.UsageError](t, err)
+		wantErr(t, err, name+" finalizer")
+		wantErr(t, err, "at most one client.FinalizerOptions may be given, got 2")
+	}
+	must[*ConfigMap](t)(r.RemoveFinalizer(ctx, key, finalizer))
+	if err := r.Delete(ctx, key, client.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.AddFinalizer(ctx, key, finalizer, own); !errors.Is(err, apierrors.NotFound) {
+		t.Errorf("the error about no object is %v", err)
 	}
 }
 
