@@ -15,6 +15,12 @@
 //	rest_client_request_duration_seconds          verb, host: until the headers of the answer; watches are left out
 //	rest_client_rate_limiter_duration_seconds     verb, host: the wait for Config.Limiter and Config.Concurrency
 //	rest_client_request_retries_total             code, verb, host
+//	controller_runtime_reconcile_total            controller, result (success, requeue_after, error, and conflict, interrupted)
+//	controller_runtime_reconcile_errors_total     controller; conflicts that are retried quietly are not among them
+//	controller_runtime_terminal_reconcile_errors_total, controller_runtime_reconcile_panics_total,
+//	controller_runtime_reconcile_timeouts_total   controller
+//	controller_runtime_reconcile_time_seconds     controller
+//	controller_runtime_max_concurrent_reconciles, controller_runtime_active_workers   controller
 //
 // These are Bowline's. Informers of the same resource share a series: counts are added, and ages are the greatest.
 //
@@ -28,4 +34,7 @@
 //	bowline_informer_undecodable_objects          resource: objects that do not decode at present
 //	bowline_informer_backlog                      resource: changes that handlers have not handled
 //	bowline_informer_backlog_age_seconds          resource: how far the slowest handler is behind
+//	bowline_controller_conflicts_total            controller: reconciles that are retried quietly after a Conflict
+//	bowline_controller_oldest_key_seconds         controller: how long the first ready key has waited
+//	bowline_controller_delayed_keys               controller: keys that wait for their time, or for a retry
 package metrics

@@ -8,20 +8,21 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/informer/controller"
 )
 
 // Context registers the metrics with r and returns a context. Everything of Bowline that runs with that context, or with one
 // derived from it, is measured. It returns an error if r has such metrics already: call Context once for each registry.
 func Context(ctx context.Context, r prometheus.Registerer) (context.Context, error) {
-	requests, informers := newRequests(), newInformers()
-	for _, c := range []prometheus.Collector{requests, informers} {
+	requests, informers, controllers := newRequests(), newInformers(), newControllers()
+	for _, c := range []prometheus.Collector{requests, informers, controllers} {
 		if err := r.Register(c); err != nil {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}
 	}
 	ctx = client.WithHooks(ctx, requests.hooks())
 	ctx = informer.WithHooks(ctx, informers.hooks())
-	return ctx, nil
+	return controller.WithHooks(ctx, controllers.hooks()), nil
 }
 
 // group is several collectors as one.

@@ -2,6 +2,7 @@ package metrics_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/informer/controller"
 	"github.com/bowline-go/bowline/informer/metrics"
 )
 
@@ -208,4 +210,66 @@ func TestASecondCallOnARegistryIsAnError(t *testing.T) {
 	if ctx, err := metrics.Context(t.Context(), registry); err == nil || ctx != nil || !strings.HasPrefix(err.Error(), "register metrics: ") {
 		t.Errorf("got %v, %v", ctx, err)
 	}
+}
+
+func TestMetricsOfControllers(t *testing.T) {
+	bubble(t, func(w *world) {
+		outcomes := make(chan any)
+		done := make(chan struct{})
+		fn := func(ctx context.Context, key string) (controller.Result, error) {
+			switch o := (<-outcomes).(type) {
+			case error:
+				return controller.Result{}, o
+			case time.Duration:
+				return controller.Result{RequeueAfter: o}, nil
+			case string:
+				panic(o)
+			case bool:
+				<-ctx.Done()
+				return controller.Result{}, ctx.Err()
+			}
+			return controller.Result{}, nil
+		}
+		ctl := controller.New("c", controller.Options{Workers: 3, Timeout: 3 * time.Minute, OnError: func(error) {}}, fn, controller.Every(time.Hour, "key"))
+		ctx, stop := context.WithCancel(w.ctx)
+		go func() {
+			defer close(done)
+			if err := informer.Run(ctx, ctl); err != nil {
+				w.Error(err)
+			}
+		}()
+		synctest.Wait()
+		w.has(map[string]float64{
+			`controller_runtime_max_concurrent_reconciles{controller="c"}`:      3,
+			`controller_runtime_active_workers{controller="c"}`:                 1,
+			`controller_runtime_reconcile_errors_total{controller="c"}`:         0,
+			`controller_runtime_reconcile_total{controller="c",result="error"}`: 0,
+		})
+		for _, o := range []any{errors.New("no"), "panic", true, controller.Terminal(errors.New("never"))} {
+			outcomes <- o
+			<-time.After(2 * time.Minute)
+		}
+		outcomes <- nil
+		outcomes <- 30 * time.Second
+		<-time.After(10 * time.Second)
+		w.has(map[string]float64{
+			`controller_runtime_reconcile_total{controller="c",result="error"}`:         4,
+			`controller_runtime_reconcile_total{controller="c",result="success"}`:       1,
+			`controller_runtime_reconcile_total{controller="c",result="requeue_after"}`: 1,
+			`controller_runtime_reconcile_errors_total{controller="c"}`:                 4,
+			`controller_runtime_terminal_reconcile_errors_total{controller="c"}`:        1,
+			`controller_runtime_reconcile_panics_total{controller="c"}`:                 1,
+			`controller_runtime_reconcile_timeouts_total{controller="c"}`:               1,
+			`controller_runtime_reconcile_time_seconds{controller="c"}`:                 6,
+			`bowline_controller_conflicts_total{controller="c"}`:                        0,
+			`bowline_controller_delayed_keys{controller="c"}`:                           1,
+			`bowline_controller_oldest_key_seconds{controller="c"}`:                     0,
+		})
+		outcomes <- nil
+		stop()
+		<-done
+		if _, found := w.value(`controller_runtime_active_workers{controller="c"}`); found {
+			w.Error("a controller that does not run has workers")
+		}
+	})
 }
