@@ -8,7 +8,7 @@
 //	get pods, update pods, ...    a call of a client, with all its attempts (an event for each); a child of the span of its context
 //	initial list pods, relist pods    a list of an informer
 //	event pods                    an event of a watch, when it arrives
-//	reconcile NAME                a reconcile, linked to the events that named its key; its writes are its children
+//	reconcile NAME                a reconcile; its requests are its children
 //
-// So one can go from an event on the watch to the reconciles that it caused, and from those to what they wrote.
+// So one can go from a reconcile to what it wrote, and from a write to the reconcile that made it.
 package tracing

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/informer/controller"
 )
 
 // scope is the name of the instrumentation.
@@ -18,7 +19,8 @@ const scope = "github.com/bowline-go/bowline/informer/tracing"
 func Context(ctx context.Context, p trace.TracerProvider) context.Context {
 	t := &tracer{Tracer: p.Tracer(scope), events: newEvents()}
 	ctx = client.WithHooks(ctx, client.Hooks{Call: t.call, Request: t.attempt, Retry: t.retry})
-	return informer.WithHooks(ctx, informer.Hooks{List: t.list, Event: t.event})
+	ctx = informer.WithHooks(ctx, informer.Hooks{List: t.list, Event: t.event})
+	return controller.WithHooks(ctx, controller.Hooks{Reconcile: t.reconcile})
 }
 
 // tracer makes spans.

@@ -2,6 +2,7 @@ package tracing_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -16,7 +17,9 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/informer/controller"
 	"github.com/bowline-go/bowline/informer/tracing"
 )
 
@@ -129,6 +132,41 @@ func TestListsAndEventsAreSpans(t *testing.T) {
 		}
 		if !slices.ContainsFunc(w.spans.GetSpans(), func(s tracetest.SpanStub) bool { return s.Name == "watch configmaps" }) {
 			w.Error("no request of the informer is a span")
+		}
+	})
+}
+
+// From a reconcile one gets to its writes.
+func TestTheWritesOfAReconcileAreItsChildren(t *testing.T) {
+	bubble(t, func(w *world) {
+		failed := false
+		ctl := controller.New("c", controller.Options{OnError: func(error) {}}, func(ctx context.Context, key string) (controller.Result, error) {
+			_, err := w.maps.Create(ctx, &configMap{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: key}})
+			if err == nil && !failed {
+				failed = true
+				err = errors.New("after the write")
+			}
+			return controller.Result{RequeueAfter: time.Hour}, apierrors.Ignore(err, apierrors.AlreadyExists)
+		}, controller.Every(24*time.Hour, "a"))
+		ctx, stop := context.WithTimeout(w.ctx, time.Minute)
+		defer stop()
+		if err := informer.Run(ctx, ctl); err != nil {
+			w.Fatal(err)
+		}
+		reconciles, writes := w.named("reconcile c"), w.named("create configmaps")
+		if len(reconciles) != 2 || len(writes) != 2 {
+			w.Fatalf("%d reconciles and %d writes", len(reconciles), len(writes))
+		}
+		for i, want := range []string{
+			"controller=c key=a attempt=1 outcome=failed exception",
+			"controller=c key=a attempt=2 outcome=requeued requeue_after=1h0m0s",
+		} {
+			if got := describe(reconciles[i]); got != want || reconciles[i].Parent.IsValid() {
+				w.Errorf("reconcile %d is %s, want %s", i, got, want)
+			}
+			if writes[i].Parent.SpanID() != reconciles[i].SpanContext.SpanID() {
+				w.Errorf("write %d is no child of its reconcile", i)
+			}
 		}
 	})
 }

@@ -1,0 +1,25 @@
+package tracing
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/bowline-go/bowline/informer/controller"
+)
+
+// reconcile begins the span of a reconcile. It begins a trace of its own, because the one of ctx is the whole program's.
+func (t *tracer) reconcile(ctx context.Context, r controller.ReconcileInfo) (context.Context, func(controller.ReconcileEnd)) {
+	ctx, span := t.Start(ctx, "reconcile "+r.Controller, trace.WithNewRoot(), trace.WithAttributes(
+		attribute.String("controller", r.Controller), attribute.String("key", fmt.Sprint(r.Key)), attribute.Int("attempt", r.Attempt)))
+	return ctx, func(e controller.ReconcileEnd) {
+		span.SetAttributes(attribute.String("outcome", e.Outcome.String()))
+		if e.Result.RequeueAfter > 0 {
+			span.SetAttributes(attribute.String("requeue_after", e.Result.RequeueAfter.Round(time.Millisecond).String()))
+		}
+		end(span, e.Err)
+	}
+}
