@@ -6,20 +6,26 @@
 //	for queue.Do(ctx, sync) == nil {
 //	}
 //
-// is a complete worker. No other call is needed: no marking as done, no forgetting, no shutting down.
+// is a complete worker, and so is queue.Work(ctx, sync). No other call is needed: no marking as done, no forgetting, no
+// shutting down. [Queue.Drain] ends when nothing is left to do at once.
 //
 // # Guarantees
 //
 //   - A key is in progress at most once, however many workers there are.
 //   - A key has at most one pending run. Another request moves that run to the earlier of the two times, so Add of a
 //     delayed key runs it now, instead of now and once more later.
-//   - No request is lost: after a call of Add(k), a run of k starts that had not started before. If k is in progress, that
-//     run starts after the present one has ended.
-//   - Ready keys are handed out in the order in which they became ready.
+//   - No request is lost: after a call of Add(k), a run of k starts that had not started before, unless Cancel takes it
+//     away. If k is in progress, that run starts after the present one has ended.
+//   - Ready keys of one priority are handed out in the order in which they became ready.
+//   - A ready key is overtaken only by keys of a higher priority, and only by those that become ready less than (their
+//     priority - its priority) × Options.Ageing after it. So no load can starve a key.
 //   - Memory is proportional to the distinct keys that are pending or in progress. A key that succeeded leaves nothing
-//     behind, and the queue shrinks after a peak.
-//   - While no Do waits, the queue runs nothing: no goroutine, no timer. Delays keep counting; the next call sees the keys
+//     behind, and the queue shrinks after a peak. A queue of a steady size allocates nothing.
+//   - While no worker waits, the queue runs nothing: no goroutine, no timer. Delays keep counting; the next call sees the keys
 //     that have become ready meanwhile.
+//
+// A function that finds that its key has to wait for something calls [Queue.Hold] and returns: the key leaves the worker
+// free, and comes back at [Queue.Release] or after a time. Requests meanwhile do not bring it back earlier.
 //
 // A function that finds that its key has to wait for something calls [Queue.Hold] and returns: the key leaves the worker
 // free, and comes back at [Queue.Release] or after a time. Requests meanwhile do not bring it back earlier.
@@ -35,8 +41,27 @@
 // token when it becomes ready, not when it is requested: a retry that an Add replaced, or a request that repeats a pending
 // one, costs nothing, so no debt builds up that would delay others.
 //
+// # Priorities
+//
+// [Queue.AddWith] gives a run a priority, from [MinPriority] to [MaxPriority]; Add and AddAfter have priority 0. The worker
+// takes the key for which
+//
+//	the moment at which it became ready - its priority × Options.Ageing
+//
+// is earliest. That moment does not change while the key waits, so waiting for Options.Ageing is worth as much as one priority.
+//
+// A pending run keeps the highest priority that it was asked for with, and the earliest time. A ready key whose priority is
+// raised moves forward, to where it would be had it become ready with that priority; a request with a lower priority
+// changes nothing. The priority of a run ends with the run, except that a retry has at least the priority of the run that
+// failed.
+//
+// # Observing
+//
+// [Queue.Stats] counts keys, [Queue.Inspect] and [Queue.Keys] say of single keys what they wait for, since when, how often
+// they failed and with what. [Hooks] are for metrics.
+//
 // # Limits
 //
 // The queue is in memory: it does not survive the process. A key says that something changed, not what changed or how
-// often. Keys are ordered only by time. A key must equal itself (NaN does not, and would never be removed).
+// often. A key must equal itself (NaN does not, and would never be removed).
 package workqueue

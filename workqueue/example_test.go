@@ -56,8 +56,108 @@ func ExampleQueue_AddAfter() {
 		})
 	}
 	fmt.Println(runs, "runs,", time.Since(start) >= 20*time.Millisecond)
-	fmt.Printf("%+v\n", queue.Stats())
+	fmt.Println(queue.Len(), "keys are left")
 	// Output:
 	// 3 runs, true
-	// {Ready:0 Oldest:0s InProgress:0 Delayed:0 Held:0 Throttled:0}
+	// 0 keys are left
+}
+
+// Keys of a high priority come first. A request never lowers a priority that was asked for before.
+func ExampleQueue_AddWith() {
+	queue := workqueue.New(workqueue.Options[string]{})
+	for _, key := range []string{"a", "b", "c"} { // what exists at the start
+		queue.AddWith(key, workqueue.AddOptions{Priority: workqueue.LowPriority})
+	}
+	queue.Add("new")
+	queue.Add("c") // somebody changed it; it has waited for longer than "new"
+	queue.AddWith("urgent", workqueue.AddOptions{Priority: 10})
+	queue.Add("urgent")
+
+	_ = queue.Drain(context.Background(), func(_ context.Context, key string) error {
+		fmt.Println(key)
+		return nil
+	})
+	// Output:
+	// urgent
+	// c
+	// new
+	// a
+	// b
+}
+
+// What no longer needs to run is cancelled, and what can wait is moved.
+func ExampleQueue_Move() {
+	queue := workqueue.New(workqueue.Options[string]{})
+	queue.AddAfter("expired", time.Minute)
+	queue.AddAfter("renewed", time.Minute)
+	queue.Add("changed")
+
+	fmt.Println(queue.Cancel("expired"))
+	fmt.Println(queue.Move("renewed", time.Hour))
+	fmt.Println(queue.Move("changed", time.Hour)) // somebody asked for a run now
+	fmt.Printf("%d ready, %d delayed\n", queue.Stats().Ready, queue.Stats().Delayed)
+	// Output:
+	// true
+	// true
+	// false
+	// 1 ready, 1 delayed
+}
+
+// When a program ends, what is ready is worked off for a while. Delays are not waited for.
+func ExampleQueue_Drain() {
+	queue := workqueue.New(workqueue.Options[string]{})
+	queue.Add("a")
+	queue.Add("b")
+	queue.AddAfter("tomorrow", 24*time.Hour)
+
+	grace, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	err := queue.Drain(grace, func(_ context.Context, key string) error {
+		fmt.Println(key)
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// a
+	// b
+	// <nil>
+}
+
+// A page for debugging lists the keys, first those that are in progress.
+func ExampleQueue_Keys() {
+	queue := workqueue.New(workqueue.Options[string]{})
+	queue.Add("broken")
+	queue.Add("slow")
+	_ = queue.Do(context.Background(), func(context.Context, string) error { return errors.New("no such image") })
+	_ = queue.Do(context.Background(), func(context.Context, string) error {
+		queue.AddWith("urgent", workqueue.AddOptions{Priority: 5})
+		for key := range queue.Keys() {
+			fmt.Printf("%s: %v, priority %d, in progress: %v, failures: %d, %v\n",
+				key.Key, key.Pending, key.Priority, !key.Started.IsZero(), key.Failures, key.LastError)
+		}
+		return nil
+	})
+	// Output:
+	// slow: not pending, priority 0, in progress: true, failures: 0, <nil>
+	// urgent: ready, priority 5, in progress: false, failures: 0, <nil>
+	// broken: delayed, priority 0, in progress: false, failures: 1, no such image
+}
+
+// Hooks feed metrics.
+func ExampleHooks() {
+	retries := 0
+	queue := workqueue.New(workqueue.Options[string]{Hooks: workqueue.Hooks[string]{
+		Start: func(i workqueue.StartInfo[string]) {
+			fmt.Println(i.Key, "waited less than a minute:", i.Waited < time.Minute)
+		},
+		Done:  func(i workqueue.DoneInfo[string]) { fmt.Println(i.Key, "ended with", i.Err) },
+		Retry: func(workqueue.RetryInfo[string]) { retries++ },
+	}})
+	queue.Add("key")
+	_ = queue.Do(context.Background(), func(context.Context, string) error { return errors.New("conflict") })
+	fmt.Println("retries:", retries)
+	// Output:
+	// key waited less than a minute: true
+	// key ended with conflict
+	// retries: 1
 }

@@ -4,49 +4,45 @@ package workqueue
 
 import "time"
 
-// Hold puts k aside, from inside the function of [Queue.Do] that has taken it: the run counts as not begun. When the
-// function has ended, k waits until d has passed or until Release, and then becomes ready. Add, AddAfter and AddRateLimited
-// neither shorten that nor are lost: the run that comes serves them too. The failures of k stay as they are, unless the
-// function fails: that is counted, and k is held all the same.
+// Hold puts k aside, from inside the function of a worker that has taken it: the run counts as not begun. When the function
+// has ended, k waits until d has passed or until Release, and then becomes ready with at least the priority of the run. Add,
+// AddAfter and AddRateLimited neither shorten that nor are lost: the run that comes serves them too. The failures of k stay
+// as they are, unless the function fails: that is counted, and k is held all the same.
 //
 // If k is not in progress, Hold does nothing.
 func (q *Queue[K]) Hold(k K, d time.Duration) {
+	hash, now := q.hash(k), q.clock()
 	q.mu.Lock()
-	defer q.mu.Unlock()
-	now := q.promote()
-	e := q.entries[k]
-	if e == nil || !e.running {
-		return
+	q.promote(now)
+	if e := q.store.table.find(hash, k); e != nil && e.running() {
+		q.request(e, q.running[e.seat].priority)
+		if !e.held {
+			q.held++
+		}
+		q.undelay(e)
+		e.ready, e.held, e.aside = true, true, true
+		q.delay(e, after(q.now, d), never)
 	}
-	if e.throttled {
-		e.throttled = false
-		q.throttled.remove(e)
-	}
-	if !e.held {
-		q.held++
-	}
-	e.ready, e.held, e.aside = true, true, true
-	q.delay(e, after(now, d), never)
-	q.notify(now)
+	q.unlock()
 }
 
 // Release makes k ready if it is held, and otherwise does nothing.
 func (q *Queue[K]) Release(k K) {
+	hash, now := q.hash(k), q.clock()
 	q.mu.Lock()
-	defer q.mu.Unlock()
-	now := q.promote()
-	if e := q.entries[k]; e != nil && e.held {
-		q.release(e, now)
+	q.promote(now)
+	if e := q.store.table.find(hash, k); e != nil && e.held {
+		q.release(e, q.now)
 	}
-	q.notify(now)
+	q.unlock()
 }
 
 // release ends the hold of e, which is ready since the moment at.
 func (q *Queue[K]) release(e *entry[K], at time.Duration) {
-	q.delay(e, never, never)
+	q.undelay(e)
 	q.held--
 	e.held, e.due = false, at
-	if !e.running {
-		q.ready.push(e)
+	if !e.running() {
+		q.push(e)
 	}
 }

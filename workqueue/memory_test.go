@@ -2,8 +2,8 @@ package workqueue
 
 import (
 	"context"
-	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -43,13 +43,94 @@ func TestTheQueueShrinksAfterAPeak(t *testing.T) {
 				if left := heapInUse() - before; left > 200_000 {
 					t.Errorf("%d bytes are left of %d keys", left, n)
 				}
-				if len(q.entries) != 0 || cap(q.delays) > minRoom {
-					t.Errorf("%d entries are left, and room for %d delays", len(q.entries), cap(q.delays))
+				if q.store.table.n != 0 || cap(q.delays) > minRoom {
+					t.Errorf("%d entries are left, and room for %d delays", q.store.table.n, cap(q.delays))
 				}
 				runtime.KeepAlive(q)
 			})
 		})
 	}
+}
+
+// In a queue of a steady size, nothing is allocated: by Add and Do, by delays that come and go, by a worker that waits, by
+// priorities.
+func TestASteadyQueueAllocatesNothing(t *testing.T) {
+	type key struct{ namespace, name string }
+	a, b := key{"default", "a"}, key{"default", "b"}
+	for _, test := range []struct {
+		name string
+		do   func(q *Queue[key], work func())
+	}{
+		{"add and do", func(q *Queue[key], work func()) {
+			q.Add(a)
+			work()
+		}},
+		{"a key that is added again while it is in progress", func(q *Queue[key], work func()) {
+			q.Add(b)
+			work()
+			work()
+		}},
+		{"delays that are moved and superseded", func(q *Queue[key], work func()) {
+			q.AddAfter(a, time.Hour)
+			q.Move(a, time.Minute)
+			q.Add(a)
+			work()
+		}},
+		{"priorities, and a raise", func(q *Queue[key], work func()) {
+			q.AddWith(a, AddOptions{Priority: -5})
+			q.AddWith(b, AddOptions{Priority: 5})
+			q.AddWith(a, AddOptions{Priority: 10})
+			work()
+			work()
+		}},
+		{"questions", func(q *Queue[key], _ func()) {
+			_, _ = q.Inspect(a)
+			_ = q.Failures(a)
+			_ = q.Stats()
+			_ = q.Len()
+			q.Cancel(a)
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			q, ctx := New(Options[key]{}), t.Context()
+			again := false
+			fn := func(_ context.Context, k key) error {
+				if again = !again; again && k == b {
+					q.Add(b)
+				}
+				return nil
+			}
+			work := func() { _ = q.Do(ctx, fn) }
+			if n := testing.AllocsPerRun(100, func() {
+				again = false
+				test.do(q, work)
+			}); n != 0 {
+				t.Errorf("%v allocations", n)
+			}
+			if err := q.check(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	t.Run("a worker that waits for each key", func(t *testing.T) {
+		q, done := New(Options[key]{}), make(chan struct{})
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			_ = q.Work(ctx, func(context.Context, key) error {
+				done <- struct{}{}
+				return nil
+			})
+		})
+		if n := testing.AllocsPerRun(100, func() {
+			q.Add(a)
+			<-done
+		}); n != 0 {
+			t.Errorf("%v allocations", n)
+		}
+		cancel()
+		wg.Wait()
+	})
 }
 
 func heapInUse() int64 {
@@ -60,29 +141,104 @@ func heapInUse() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// The shrinking map is copied for a fraction of the deletions only, and loses nothing while it is.
+// The keys that are left of a peak are copied for a fraction of the deletions only, and keep their places in every list and
+// heap.
 func TestShrinkingKeepsTheKeysThatAreLeft(t *testing.T) {
-	q := New(Options[int]{})
-	for k := range 20_000 {
-		q.Add(k)
-		q.AddAfter(-1-k%100, time.Hour)
-	}
-	maps := 0
-	for k := range 20_000 {
-		before := q.peak
-		if err := q.Do(t.Context(), func(context.Context, int) error { return nil }); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		const n = 20_000
+		q := New(Options[int]{RetryRate: 1, RetryBurst: 1, Backoff: func(int, int) time.Duration { return time.Second }})
+		var want, got, later []int // what is left, in the order in which it shall come and comes; the retries
+		release := make(chan struct{})
+		var held sync.WaitGroup
+		for k := range n {
+			switch {
+			case k%1000 == 1: // in progress all the time, added again and to be retried
+				q.AddWith(k, AddOptions{Priority: MaxPriority})
+				held.Go(func() {
+					_ = q.Do(t.Context(), func(context.Context, int) error {
+						q.Add(k)
+						<-release
+						return errModel
+					})
+				})
+				synctest.Wait()
+			case k%1000 == 2:
+				q.AddRateLimited(k)
+			case k%1000 == 3:
+				q.AddAfter(k, time.Hour-time.Duration(k)*time.Millisecond)
+			case k%1000 == 4:
+				q.AddWith(k, AddOptions{Priority: MinPriority})
+			default:
+				q.Add(k)
+			}
+		}
+		time.Sleep(2 * time.Second) // all retries are due; one has a token, and the next one soon after
+		for k := 4; k < n; k += 2000 {
+			q.AddWith(k, AddOptions{Priority: MinPriority + 1}) // raised
+		}
+		shrunk := 0
+		for q.ready.level(0).list.len > 0 {
+			peak := q.store.peak
+			if err := q.Do(t.Context(), func(_ context.Context, k int) error {
+				if k%1000 == 2 {
+					later = append(later, k)
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if q.store.peak < peak {
+				shrunk++
+				if err := q.check(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if shrunk != 2 { // at 2500 of 20,000 and at 312 of 2500
+			t.Errorf("the queue shrank %d times, want 2", shrunk)
+		}
+		if err := q.check(); err != nil {
 			t.Fatal(err)
 		}
-		if q.peak != before {
-			maps++
+		close(release)
+		held.Wait()
+		if err := q.check(); err != nil {
+			t.Fatal(err)
 		}
-		if want := 20_000 - k - 1 + 100; len(q.entries) != want {
-			t.Fatalf("%d entries after %d keys, want %d", len(q.entries), k+1, want)
+		for k := 1; k < n; k += 1000 { // at once, at the highest priority
+			want = append(want, k)
 		}
-	}
-	if maps != 2 { // at 2512 of 20,100 and at 314 of 2512
-		t.Errorf("the map was made again %d times, want 2", maps)
-	}
+		for _, first := range []int{4, 1004} { // the raised ones before the others
+			for k := first; k < n; k += 2000 {
+				want = append(want, k)
+			}
+		}
+		for len(got)+len(later) < 4*n/1000 {
+			if err := q.Do(t.Context(), func(_ context.Context, k int) error {
+				if k%1000 != 2 {
+					got = append(got, k)
+				} else {
+					later = append(later, k)
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for k := n - 997; k > 0; k -= 1000 { // the later ones have the shorter delays
+			want = append(want, k)
+		}
+		slices.Sort(got[:n/1000]) // they were settled in no order
+		if !slices.Equal(got, want) {
+			t.Errorf("keys came as\n%v, want\n%v", got, want)
+		}
+		if !slices.IsSorted(later) || len(later) != n/1000 {
+			t.Errorf("retries came as %v", later)
+		}
+		if q.store.table.n != 0 {
+			t.Errorf("%d entries are left", q.store.table.n)
+		}
+	})
 }
 
 // Nothing of the queue runs while no Do waits.
@@ -148,61 +304,4 @@ func TestExponentialNeitherOverflowsNorExceedsItsLimit(t *testing.T) {
 			t.Errorf("jitter(%d) is %d, want half of it to all of it", test.want, d)
 		}
 	}
-}
-
-// The invariants that Queue.mu protects, for the tests that go through many states.
-func (q *Queue[K]) check() error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	running, ready, throttled, delayed := 0, 0, 0, 0
-	for k, e := range q.entries {
-		if e.key != k {
-			return errors.New("an entry is under another's key")
-		}
-		if e.running {
-			running++
-		}
-		if e.ready && !e.running {
-			ready++
-		}
-		if e.throttled {
-			throttled++
-		}
-		if e.index >= 0 {
-			delayed++
-			if q.delays[e.index] != e {
-				return errors.New("an entry does not know its place in the heap")
-			}
-		}
-		switch {
-		case !e.running && !e.ready && !e.throttled && e.index < 0:
-			return errors.New("an entry is there for nothing")
-		case e.ready && (e.throttled || e.index >= 0 || e.retry != never):
-			return errors.New("a ready entry waits")
-		case !e.ready && (e.at() != never) != (e.index >= 0):
-			return errors.New("an entry is in the heap without a time, or not there with one")
-		case e.throttled && e.retry != never:
-			return errors.New("a throttled entry has another retry")
-		}
-	}
-	count := func(l list[K]) (n int) {
-		for e := l.first; e != nil; e = e.next {
-			n++
-			if e.next == nil && l.last != e {
-				return -1
-			}
-		}
-		return n
-	}
-	if running != q.inProgress || ready != q.ready.len || ready != count(q.ready) ||
-		throttled != q.throttled.len || throttled != count(q.throttled) || delayed != len(q.delays) {
-		return errors.New("the counts do not match the entries")
-	}
-	if q.waiting == 0 && q.armed != never {
-		return errors.New("the timer runs though nobody waits")
-	}
-	if q.waiting > 0 && len(q.delays) > 0 && q.armed > q.delays[0].at() {
-		return errors.New("the timer is too late")
-	}
-	return nil
 }

@@ -29,7 +29,25 @@ type Options[K comparable] struct {
 	// OnError, if set, is called with every error that the function of [Queue.Do] returned, by the goroutine that ran it and
 	// while the key is still in progress.
 	OnError func(k K, err error)
+
+	// Ageing is how long a ready key waits until it counts as one priority higher. 0 = 500 ms; at most a year.
+	Ageing time.Duration
+
+	// Hooks are called on events that a program may want to observe.
+	Hooks Hooks[K]
 }
+
+// The priorities of keys. Add and AddAfter have priority 0.
+const (
+	MinPriority = -100
+	MaxPriority = 100
+	// LowPriority is for keys that nobody waits for, such as all objects of a first list. With the default of Options.Ageing, a
+	// key of priority 0 overtakes one of them if it becomes ready less than 50 s after it.
+	LowPriority = MinPriority
+)
+
+// clamp returns the priority that p counts as.
+func clamp(p int) int8 { return int8(min(max(p, MinPriority), MaxPriority)) }
 
 func (o Options[K]) withDefaults() Options[K] {
 	if o.MinBackoff <= 0 {
@@ -38,6 +56,10 @@ func (o Options[K]) withDefaults() Options[K] {
 	if o.MaxBackoff <= 0 {
 		o.MaxBackoff = 1000 * time.Second
 	}
+	if o.Ageing <= 0 {
+		o.Ageing = 500 * time.Millisecond
+	}
+	o.Ageing = min(o.Ageing, 365*24*time.Hour)
 	if o.Backoff == nil {
 		base, limit := min(o.MinBackoff, o.MaxBackoff), o.MaxBackoff
 		o.Backoff = func(_ K, failures int) time.Duration { return jitter(exponential(base, limit, failures)) }

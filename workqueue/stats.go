@@ -6,11 +6,13 @@ import "time"
 
 // Stats is a snapshot of a queue.
 type Stats struct {
-	// Ready is the number of keys that wait for a worker; Oldest is how long the first of them has waited.
+	// Ready is the number of keys that wait for a worker; Oldest is for how long the one has waited that has waited longest.
 	Ready  int
 	Oldest time.Duration
-	// InProgress is the number of keys that workers have taken and not settled.
-	InProgress int
+	// InProgress is the number of keys that workers have taken and not settled. Longest is for how long the one has been in
+	// progress that has been so longest, and Unfinished is the sum for all of them.
+	InProgress          int
+	Longest, Unfinished time.Duration
 	// Delayed is the number of keys that wait for a delay, after AddAfter or a failure. A key in progress can be delayed as
 	// well.
 	Delayed int
@@ -21,35 +23,65 @@ type Stats struct {
 	Throttled int
 }
 
-// Stats returns a snapshot of the queue. Its cost does not depend on the number of keys.
+// Stats returns a snapshot of the queue. Its cost grows with the number of keys in progress, not with that of others.
 func (q *Queue[K]) Stats() Stats {
+	now := q.clock()
 	q.mu.Lock()
-	defer q.mu.Unlock()
-	now := q.promote()
-	q.notify(now)
+	q.promote(now)
 	s := Stats{
 		Ready:      q.ready.len,
-		InProgress: q.inProgress,
+		InProgress: len(q.running),
 		Delayed:    len(q.delays) - q.held,
 		Held:       q.held,
 		Throttled:  q.throttled.len,
 	}
-	if e := q.ready.first; e != nil {
-		s.Oldest = now - e.due
+	for l := range q.ready.levels() {
+		if e := l.list.first; e != nil {
+			s.Oldest = max(s.Oldest, q.now-e.due)
+		}
 	}
+	for _, r := range q.running {
+		s.Longest = max(s.Longest, q.now-r.started)
+		s.Unfinished += q.now - r.started
+	}
+	q.unlock()
 	return s
 }
 
-// Len returns the number of ready keys: those that Do would take without waiting. Keys that are delayed or in progress do
-// not count.
-func (q *Queue[K]) Len() int { return q.Stats().Ready }
+// Len returns the number of ready keys: those that a worker would take without waiting. Keys that are delayed or in progress
+// do not count.
+func (q *Queue[K]) Len() int {
+	now := q.clock()
+	q.mu.Lock()
+	q.promote(now)
+	n := q.ready.len
+	q.unlock()
+	return n
+}
+
+// ReadyByPriority returns the number of ready keys of each priority that has any. Its cost does not depend on the number of
+// keys.
+func (q *Queue[K]) ReadyByPriority() map[int]int {
+	n := map[int]int{}
+	now := q.clock()
+	q.mu.Lock()
+	q.promote(now)
+	for l, priority := range q.ready.levels() {
+		if l.len > 0 {
+			n[priority] = l.len
+		}
+	}
+	q.unlock()
+	return n
+}
 
 // Failures returns how often k has failed in a row, 0 if its last run succeeded or k is unknown.
 func (q *Queue[K]) Failures(k K) int {
+	hash := q.hash(k)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if e := q.entries[k]; e != nil {
-		return e.failures
+	if e := q.store.table.find(hash, k); e != nil {
+		return e.failures()
 	}
 	return 0
 }

@@ -1,0 +1,62 @@
+// Changing a run that is pending: taking it away, and moving it.
+
+package workqueue
+
+import "time"
+
+// Cancel takes away the pending run of k: whether k is ready, delayed, held, or waits for a retry, it does not run until it is
+// asked for again. Cancel reports whether a run was pending. The failures of a key that is not in progress are forgotten.
+//
+// If k is in progress, that run goes on. It is retried if it fails, because its failure is a new request; a function whose key
+// shall not come back returns nil.
+//
+// A cancelled request is the one exception to the rule that no request is lost. A request that arrives at the same time, from
+// another goroutine, is either before Cancel, and taken away, or after it, and kept. So do not cancel a key to which something
+// may have happened that no other request tells of.
+func (q *Queue[K]) Cancel(k K) bool {
+	hash, now := q.hash(k), q.clock()
+	q.mu.Lock()
+	q.promote(now)
+	e := q.store.table.find(hash, k)
+	cancelled := e != nil && e.pending()
+	if cancelled {
+		if e.listed() {
+			q.ready.remove(e)
+		} else {
+			q.undelay(e)
+		}
+		if e.held {
+			q.held--
+		}
+		e.ready, e.held, e.due = false, false, never
+		if !e.running() {
+			q.drop(e)
+		}
+	}
+	q.unlock()
+	return cancelled
+}
+
+// Move gives the delayed run of k a new time, d from now, earlier or later than it was; d of 0 or less makes k ready at once. It
+// also moves a retry: the key then keeps its failures, and Options.RetryRate does not apply. Move reports whether k was delayed.
+//
+// A key that is ready, or that becomes ready when it is settled, is not moved: somebody has asked for a run now. Nor is a key
+// that is held. So Move loses
+// no request and never defers one of Add. A request after Move has its usual meaning: the earlier of the two times counts.
+func (q *Queue[K]) Move(k K, d time.Duration) bool {
+	hash, now := q.hash(k), q.clock()
+	q.mu.Lock()
+	q.promote(now)
+	e := q.store.table.find(hash, k)
+	moved := e != nil && e.pending() && !e.ready
+	switch {
+	case !moved:
+	case d <= 0:
+		q.makeReady(e, q.now)
+	default:
+		q.undelay(e)
+		q.delay(e, after(q.now, d), never)
+	}
+	q.unlock()
+	return moved
+}

@@ -1,0 +1,162 @@
+package workqueue
+
+import (
+	"fmt"
+)
+
+// check returns an error if the invariants that Queue.mu protects do not hold. It is for the tests that go through many
+// states.
+func (q *Queue[K]) check() (err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	wrong := func(format string, about ...any) {
+		if err == nil {
+			err = fmt.Errorf(format, about...)
+		}
+	}
+	n, running, ready, throttled, delayed, held := 0, 0, 0, 0, 0, 0
+	for e := range q.store.table.all() {
+		n++
+		if q.store.table.find(e.hash, e.key) != e || q.hash(e.key) != e.hash {
+			wrong("key %v is not found where it is", e.key)
+		}
+		if e.running() {
+			running++
+			if q.running[e.seat].entry != e {
+				wrong("key %v does not know its seat", e.key)
+			}
+		}
+		switch {
+		case !e.running() && !e.pending():
+			wrong("key %v is there for nothing", e.key)
+		case e.held && !e.ready || e.aside && !e.running():
+			wrong("key %v is held and not ready, or put aside by no run", e.key)
+		case e.ready && (e.throttled || e.retry() != never || e.due == never):
+			wrong("key %v is ready and waits", e.key)
+		case e.throttled && (e.streak == nil || e.streak.retry != never):
+			wrong("key %v is throttled and has no failure, or another retry", e.key)
+		case e.ready && !e.held && e.running() && e.index >= 0:
+			wrong("key %v is in progress, and could be taken", e.key)
+		case e.streak != nil && e.streak.failures == 0 && !e.retrying():
+			wrong("key %v has no failures, and keeps an account of them", e.key)
+		}
+		if e.listed() {
+			ready++
+		}
+		if e.held {
+			held++
+		}
+		if e.throttled {
+			throttled++
+		}
+		if (!e.ready || e.held) && min(e.due, e.retry()) != never {
+			delayed++
+			if e.index < 0 || q.delays[e.index] != e || e.order != min(e.due, e.retry()) {
+				wrong("key %v is delayed, and is not in the heap at its time", e.key)
+			}
+		}
+	}
+	if n != q.store.table.n || n*4 > len(q.store.table.slots)*3 {
+		wrong("%d keys are counted as %d, in a table of %d", n, q.store.table.n, len(q.store.table.slots))
+	}
+	if running != len(q.running) || ready != q.ready.len || throttled != q.throttled.len ||
+		delayed != len(q.delays) || held != q.held {
+		wrong("%d running, %d ready, %d throttled, %d delayed and %d held keys are counted as %d, %d, %d, %d and %d",
+			running, ready, throttled, delayed, held, len(q.running), q.ready.len, q.throttled.len, len(q.delays), q.held)
+	}
+	wrong2 := func(what string, e error) {
+		if e != nil {
+			wrong("%s: %w", what, e)
+		}
+	}
+	wrong2("delays", q.delays.check())
+	wrong2("front", q.ready.front.check())
+	wrong2("throttled", q.throttled.check())
+	inLists, firsts, byPriority := 0, 0, map[int]int{}
+	for l, priority := range q.ready.levels() {
+		wrong2("a level", l.list.check())
+		inLists += l.list.len
+		if l.list.first != nil {
+			firsts++
+			if l.list.first.index < 0 {
+				wrong("key %v is the first of priority %d, and is not compared with others", l.list.first.key, priority)
+			}
+		}
+		for e := l.list.first; e != nil; e = e.next {
+			byPriority[int(e.priority)]++
+			if e.prev != nil && (e.prev.due > e.due || e.prev.sequence >= e.sequence) {
+				wrong("keys %v and %v of a level have not become ready in order", e.prev.key, e.key)
+			}
+			if int(e.level) != priority || e.priority < e.level || !e.ready || e.running() {
+				wrong("key %v is in the level of priority %d", e.key, priority)
+			}
+			if e.priority > e.level {
+				if e.index < 0 {
+					wrong("key %v was raised, and is not compared with others", e.key)
+				}
+				if e != l.list.first {
+					firsts++
+				}
+			}
+			if e.index >= 0 && e.order != q.ready.rank(e) {
+				wrong("key %v has a wrong place", e.key)
+			}
+		}
+	}
+	for l, priority := range q.ready.levels() {
+		if l.len != byPriority[priority] {
+			wrong("%d ready keys of priority %d are counted as %d", byPriority[priority], priority, l.len)
+		}
+	}
+	if inLists != q.ready.len || firsts != len(q.ready.front) {
+		wrong("%d keys are ready, %d of them in lists; %d are compared, want %d", q.ready.len, inLists, len(q.ready.front), firsts)
+	}
+	parked := 0
+	for w := q.parked.first; w != nil; w = w.next {
+		parked++
+		if !w.parked || w.waking || w.next != nil && w.next.prev != w {
+			wrong("a worker is parked and is not")
+		}
+	}
+	switch p := &q.parked; {
+	case parked != p.waiting+p.draining:
+		wrong("%d parked workers are counted as %d and %d", parked, p.waiting, p.draining)
+	case parked > 0 && q.ready.len > 0 && !p.waking:
+		wrong("a worker sleeps, and there is a key for it")
+	case p.draining > 0 && q.ready.len == 0 && len(q.running) == 0:
+		wrong("a worker sleeps, and nothing is left for it")
+	case p.waiting == 0 && q.armed != never:
+		wrong("the timer runs though nobody waits")
+	case p.waiting > 0 && len(q.delays) > 0 && q.armed > q.delays[0].order:
+		wrong("the timer is too late")
+	case q.notes != nil:
+		wrong("hooks have not been told")
+	}
+	return err
+}
+
+func (h heap[K]) check() error {
+	for i, e := range h {
+		if int(e.index) != i {
+			return fmt.Errorf("key %v does not know its place", e.key)
+		}
+		if i > 0 && before(e, h[(i-1)/2]) {
+			return fmt.Errorf("key %v is behind a later one", e.key)
+		}
+	}
+	return nil
+}
+
+func (l list[K]) check() error {
+	n := 0
+	for e := l.first; e != nil; e = e.next {
+		n++
+		if e.next == nil && l.last != e || e.next != nil && e.next.prev != e || e.prev == nil && l.first != e {
+			return fmt.Errorf("key %v is not linked well", e.key)
+		}
+	}
+	if n != l.len || n == 0 && l.last != nil {
+		return fmt.Errorf("%d keys are counted as %d", n, l.len)
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+// Hooks: what a program may observe.
+
+package workqueue
+
+import "time"
+
+// Hooks are functions that a queue calls on events, for metrics. Each may be nil, and costs nothing then.
+//
+// They are called by the goroutine whose call of a method caused the event, or by the queue's timer, with no lock held, so
+// they may call the queue. Each must be safe for use by several goroutines at once, must return soon, and must not panic.
+// Because no lock is held, two events of one key may arrive in another order than they happened.
+//
+// The metrics that dashboards of client-go and controller-runtime query, all but the last three with the priority:
+//
+//	adds_total                         calls of Add
+//	queue_duration_seconds             StartInfo.Waited
+//	work_duration_seconds              DoneInfo.Worked
+//	retries_total                      calls of Retry
+//	depth                              [Queue.ReadyByPriority]
+//	unfinished_work_seconds            [Stats].Unfinished
+//	longest_running_processor_seconds  [Stats].Longest
+type Hooks[K comparable] struct {
+	// Add is called when a key becomes ready: at once by Add, when its time has come if it was delayed, and when it is
+	// settled if it was in progress. A request that changes nothing is no event.
+	Add func(AddInfo[K])
+	// Start is called when a worker has taken a key, before it runs the function.
+	Start func(StartInfo[K])
+	// Done is called when a run has ended and its key is settled.
+	Done func(DoneInfo[K])
+	// Retry is called when a failure was counted and its retry was scheduled, by a run that failed or AddRateLimited.
+	Retry func(RetryInfo[K])
+}
+
+// AddInfo is the event of [Hooks].Add.
+type AddInfo[K comparable] struct {
+	// Key is the key, and Priority that of its pending run.
+	Key      K
+	Priority int
+}
+
+// StartInfo is the event of [Hooks].Start.
+type StartInfo[K comparable] struct {
+	// Key is the key, and Priority that of the run.
+	Key      K
+	Priority int
+	// Waited is how long the key was ready. It does not count the delay before, or the time in progress.
+	Waited time.Duration
+	// Failures is how often the key has failed in a row before this run.
+	Failures int
+}
+
+// DoneInfo is the event of [Hooks].Done.
+type DoneInfo[K comparable] struct {
+	// Key is the key, and Priority that of the run.
+	Key      K
+	Priority int
+	// Worked is how long the run took.
+	Worked time.Duration
+	// Err is what the function returned. If it panicked or ended its goroutine, Err says so.
+	Err error
+	// Failures is how often the key has failed in a row, this run included.
+	Failures int
+}
+
+// RetryInfo is the event of [Hooks].Retry.
+type RetryInfo[K comparable] struct {
+	// Key is the key, and Priority that of the retry.
+	Key      K
+	Priority int
+	// After is the delay, before Options.RetryRate. It is 0 if the key was added meanwhile, so that it does not wait.
+	After time.Duration
+	// Failures is how often the key has failed in a row.
+	Failures int
+	// Err is the error of the run; nil after AddRateLimited.
+	Err error
+}
+
+// notes are the events of one operation.
+type notes[K comparable] struct {
+	added   []AddInfo[K]
+	done    []DoneInfo[K]
+	retried []RetryInfo[K]
+	started []StartInfo[K]
+}
+
+// note returns the notes of the present operation.
+func (q *Queue[K]) note() *notes[K] {
+	if q.notes == nil {
+		if q.notes, _ = q.pool.Get().(*notes[K]); q.notes == nil {
+			q.notes = &notes[K]{}
+		}
+	}
+	return q.notes
+}
+
+func (q *Queue[K]) noteAdd(e *entry[K]) {
+	n := q.note()
+	n.added = append(n.added, AddInfo[K]{e.key, int(e.priority)})
+}
+
+func (q *Queue[K]) noteStart(e *entry[K]) {
+	n := q.note()
+	n.started = append(n.started, StartInfo[K]{e.key, int(e.priority), q.now - e.due, e.failures()})
+}
+
+func (q *Queue[K]) noteDone(e *entry[K], err error) {
+	n, r := q.note(), q.running[e.seat]
+	failures := 0
+	if err != nil {
+		failures = e.failures()
+	}
+	n.done = append(n.done, DoneInfo[K]{e.key, int(r.priority), q.now - r.started, err, failures})
+}
+
+func (q *Queue[K]) noteRetry(e *entry[K], d time.Duration, err error) {
+	if e.ready && !e.held {
+		d = 0
+	}
+	n := q.note()
+	n.retried = append(n.retried, RetryInfo[K]{e.key, int(e.priority), max(d, 0), e.failures(), err})
+}
+
+// tell calls the hooks. Nobody else uses n meanwhile; it is used again afterwards.
+func (n *notes[K]) tell(q *Queue[K]) {
+	h := &q.options.Hooks
+	for _, i := range n.added {
+		h.Add(i)
+	}
+	for _, i := range n.done {
+		h.Done(i)
+	}
+	for _, i := range n.retried {
+		h.Retry(i)
+	}
+	for _, i := range n.started {
+		h.Start(i)
+	}
+	clear(n.added) // the keys may be collected
+	clear(n.done)
+	clear(n.retried)
+	clear(n.started)
+	*n = notes[K]{n.added[:0], n.done[:0], n.retried[:0], n.started[:0]}
+	q.pool.Put(n)
+}

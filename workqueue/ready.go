@@ -1,0 +1,108 @@
+// The ready keys, and which of them comes next.
+
+package workqueue
+
+import (
+	"iter"
+	"time"
+)
+
+// ready holds the keys that a Do may take. The next one is that with the lowest order, which is the moment at which it became
+// ready, less its priority times Options.Ageing.
+//
+// The keys of a priority became ready one after the other, so a list has them in order, and only the first of each list needs
+// to be compared with others. A key whose priority was raised stays in its list, so that the list still begins with the key
+// that has waited for longest, and is compared as well.
+type ready[K comparable] struct {
+	ageing time.Duration
+	normal level[K]           // of priority 0
+	others *[nLevels]level[K] // of all priorities but 0; nil until one is used
+	front  heap[K]            // the first of each list, and those whose priority was raised
+	len    int
+}
+
+// level is a priority.
+type level[K comparable] struct {
+	list list[K] // of the keys that became ready with this priority
+	len  int     // of the keys that have it now
+}
+
+// nLevels is the number of priorities.
+const nLevels = MaxPriority - MinPriority + 1
+
+func (r *ready[K]) level(priority int8) *level[K] {
+	if priority == 0 {
+		return &r.normal
+	}
+	if r.others == nil {
+		r.others = new([nLevels]level[K])
+	}
+	return &r.others[int(priority)-MinPriority]
+}
+
+// levels returns all levels with their priorities.
+func (r *ready[K]) levels() iter.Seq2[*level[K], int] {
+	return func(yield func(*level[K], int) bool) {
+		if !yield(&r.normal, 0) || r.others == nil {
+			return
+		}
+		for i := range r.others {
+			if p := i + MinPriority; p != 0 && !yield(&r.others[i], p) {
+				return
+			}
+		}
+	}
+}
+
+// first returns the key that comes next, nil if none is ready.
+func (r *ready[K]) first() *entry[K] {
+	if len(r.front) == 0 {
+		return nil
+	}
+	return r.front[0]
+}
+
+func (r *ready[K]) rank(e *entry[K]) time.Duration { return e.due - time.Duration(e.priority)*r.ageing }
+
+// push adds e, which became ready no earlier than those that are there.
+func (r *ready[K]) push(e *entry[K]) {
+	l := r.level(e.priority)
+	e.level = e.priority
+	e.order = r.rank(e)
+	l.list.push(e)
+	l.len++
+	r.len++
+	if l.list.first == e {
+		r.front.push(e)
+	}
+}
+
+// remove removes e. If e was the first of its list, the second takes its place among those that are compared.
+func (r *ready[K]) remove(e *entry[K]) {
+	l := r.level(e.level)
+	next := e.next
+	first := l.list.first == e
+	l.list.remove(e)
+	r.level(e.priority).len--
+	r.len--
+	switch {
+	case e.index < 0:
+	case first && next != nil && next.index < 0:
+		r.front.replace(e, next)
+	default:
+		r.front.remove(e)
+	}
+}
+
+// raise moves e forward, to where it would be had it become ready with this priority.
+func (r *ready[K]) raise(e *entry[K], priority int8) {
+	r.level(e.priority).len--
+	r.level(priority).len++
+	e.priority = priority
+	e.order = r.rank(e)
+	if e.index < 0 {
+		r.front.push(e)
+	} else {
+		r.front.fix(e)
+	}
+}
