@@ -116,7 +116,7 @@
 //   - [*IgnoredError]: the server left out a part of the change of a Modify.
 //   - [*PreconditionError]: the object is not the one that Ensure or AddFinalizer asks for.
 //   - [*DeletingError]: the object is being deleted, so it cannot be ensured and gets no finalizer.
-//   - [*ControllerError]: the object has another controller.
+//   - [*ControllerError]: the object has another controller, or none and must not be adopted.
 //
 // Three types wrap one of these, and say more about the call:
 //

@@ -40,8 +40,8 @@ import (
 // If the live object has a controller that want does not name as its own (see [SetController]), Ensure writes nothing and returns
 // a [*ControllerError]. This holds also if want names no controller: a program that ensures a Deployment's ReplicaSet fights the
 // Deployment. To add to such an object, an annotation for example, use [Resource.Modify] or [Resource.Apply]. Ensure adopts an
-// object without a controller, and Ensured says so: the garbage collector deletes it with its new owner. To refuse that, look for the
-// object first. After an owner was replaced by one of the same name, the error is a ControllerError until the garbage collector has
+// object without a controller, and Ensured says so: the garbage collector deletes it with its new owner. EnsureOptions.Owned refuses
+// that. After an owner was replaced by one of the same name, the error is a ControllerError until the garbage collector has
 // deleted the old owner's object.
 //
 // Many programs may ensure one object at once: one of them creates it, and no write is lost. If another creates or changes the
@@ -167,7 +167,10 @@ func (r Resource[T]) wish(q request, want T, o []EnsureOptions) (*wish[T], Ensur
 	if !isEmpty(parts.Status) {
 		return nil, options, &UsageError{Err: errStatus}
 	}
-	w.asked, w.owner = item.Identity, controllerIn(body)
+	w.asked, w.owner, w.owned = item.Identity, controllerIn(body), options.Owned
+	if w.owned && w.owner == nil {
+		return nil, options, &UsageError{Err: errors.New("client.EnsureOptions: Owned must be false for an object that names no controller; see SetController")}
+	}
 	w.overlay = patch.OverlayOptions{Absent: options.Absent, Manager: r.manager()}
 	created, _, err := patch.Overlay(nil, want, w.overlay)
 	if err == nil {
@@ -290,6 +293,10 @@ type EnsureOptions struct {
 	// cannot say that itself. [patch.OverlayOptions] says how to name an element, as in
 	// "/spec/template/spec/containers/name=proxy". The wanted object must have nothing at these places.
 	Absent []string
+	// Owned makes Ensure change an object only if the controller that want names controls it already. If the object exists without
+	// a controller, such as one that a user has made, Ensure writes nothing and returns a [*ControllerError]; otherwise Ensure would
+	// adopt it. If want names no controller, the error is a [*UsageError].
+	Owned bool
 	// Known is the object as the caller knows it, such as from a cache: a T, or JSON, as a json.RawMessage, a map or a value that
 	// encodes itself. If it proves that the server has all that is wanted, Ensure sends nothing and returns a copy of it, so that
 	// a resync of a thousand unchanged objects costs no request. In any other case Ensure reads the object from the server. So a
@@ -366,6 +373,7 @@ type wish[T meta.Object] struct {
 	asked   meta.Identity // the identity in want
 	key     meta.Key
 	owner   *meta.OwnerReference // the controller that want names
+	owned   bool                 // EnsureOptions.Owned
 	overlay patch.OverlayOptions
 }
 
@@ -374,10 +382,12 @@ func (w *wish[T]) over(live jsonstream.Item) (json.RawMessage, []string, error) 
 	return patch.Overlay(json.RawMessage(live.Raw), w.want, w.overlay)
 }
 
-// controlled returns an error if live has another controller than the one that want names.
+// controlled returns an error if live has another controller than the one that want names, or none although it must be owned.
 func (w *wish[T]) controlled(live jsonstream.Item) error {
 	present := controllerIn(live.Raw)
 	switch {
+	case present == nil && w.owned:
+		return &ControllerError{Child: w.key, Refused: *w.owner}
 	case present == nil:
 		return nil
 	case w.owner == nil:

@@ -139,6 +139,43 @@ func owner(uid string) []meta.OwnerReference {
 	return []meta.OwnerReference{{APIVersion: "v1", Kind: "Boss", Name: "b" + uid, UID: uid, Controller: &yes}}
 }
 
+// An object that a user had made was adopted, and deleted with its owner later.
+func TestEnsureOfOwnedObjectsAdoptsNothing(t *testing.T) {
+	server := clienttest.Start(t, clienttest.Options{})
+	maps, ctx, owned := client.For(dial(t, server.Config()), configMaps), t.Context(), client.EnsureOptions{Owned: true}
+	object := func(name, value string, owners []meta.OwnerReference) *ConfigMap {
+		return &ConfigMap{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: name, OwnerReferences: owners}, Data: map[string]string{"k": value}}
+	}
+	// Without an object Ensure creates it, and later changes it.
+	for _, step := range []struct{ value, want string }{{"v", "Created"}, {"w", "Updated"}, {"w", "Unchanged"}} {
+		if _, done, err := maps.Ensure(ctx, object("own", step.value, owner("1")), owned); err != nil || done.String() != step.want {
+			t.Errorf("%v, %v, want %s", done, err, step.want)
+		}
+	}
+
+	made := must[*ConfigMap](t)(maps.Create(ctx, object("users", "v", nil)))
+	for _, o := range []client.EnsureOptions{owned, {Owned: true, Known: made}, {Owned: true, Known: object("users", "v", owner("1"))}} {
+		for _, value := range []string{"v", "w"} {
+			_, done, err := maps.Ensure(ctx, object("users", value, owner("1")), o)
+			refused := is[*client.ControllerError](t, err)
+			if refused.Present.UID != "" || refused.Refused.UID != "1" || done.Outcome != client.Unchanged {
+				t.Errorf("got %v and %+v", done, refused)
+			}
+			wantErr(t, err, `ensure configmaps "default/users": "default/users" exists and has no controller, and Boss "b1" (uid "1") must not adopt it (EnsureOptions.Owned)`)
+		}
+	}
+	if live := must[*ConfigMap](t)(maps.Get(ctx, meta.KeyOf(made))); live.ResourceVersion != made.ResourceVersion {
+		t.Errorf("the object has changed: %+v", live)
+	}
+	_, _, err := maps.Ensure(ctx, object("own", "w", owner("2")), owned)
+	if refused := is[*client.ControllerError](t, err); refused.Present.UID != "1" {
+		t.Errorf("got %+v", refused)
+	}
+	_, _, err = maps.Ensure(ctx, object("own", "w", nil), owned)
+	is[*client.UsageError](t, err)
+	wantErr(t, err, "client.EnsureOptions: Owned must be false for an object that names no controller; see SetController")
+}
+
 // Two controllers that want one object each made it their own, or one wrote into what was the other's.
 func TestEnsureOfWhatAnotherControls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -157,12 +157,12 @@ func (o Owner) validate() error {
 }
 
 // ControllerError says that an object already has a controller, so that it cannot get another one, and that only its controller
-// may ensure it.
+// may ensure it. With EnsureOptions.Owned it also says that an object has no controller and is not adopted.
 type ControllerError struct {
 	// Child is the object.
 	Child meta.Key
-	// Present is the reference to the object's controller. Refused is the reference that it did not get: the zero value if the
-	// object was to be ensured without a controller.
+	// Present is the reference to the object's controller: the zero value if it has none. Refused is the reference that it did not
+	// get: the zero value if the object was to be ensured without a controller.
 	Present, Refused meta.OwnerReference
 }
 
@@ -170,6 +170,9 @@ type ControllerError struct {
 func (e *ControllerError) Error() string {
 	name := func(o meta.OwnerReference) string {
 		return fmt.Sprintf("%s %q (uid %q)", shown.Text(o.Kind), shown.Text(o.Name), shown.Text(o.UID))
+	}
+	if e.Present == (meta.OwnerReference{}) {
+		return fmt.Sprintf("%q exists and has no controller, and %s must not adopt it (EnsureOptions.Owned)", shown.Text(e.Child.String()), name(e.Refused))
 	}
 	if e.Refused.UID == "" {
 		return fmt.Sprintf("%q is controlled by %s, and the object that is wanted names no controller; use Modify or Apply to change a part of it", shown.Text(e.Child.String()), name(e.Present))
