@@ -54,6 +54,7 @@ var imports = map[string][]string{
 	"client/discovery":  {"client", "client/meta", "errors", "internal/conn", "internal/regular"},
 	"client/kubeconfig": {"client", "internal/directive", "internal/regular", "internal/shown"},
 	"client/leader":     {"client", "client/meta", "errors", "internal/follow", "internal/report", "internal/retry", "internal/shown"},
+	"client/recorder":   {"client", "client/meta", "errors", "internal/report", "internal/retry", "internal/shown", "patch"},
 	"client/clienttest": {
 		"client", "client/meta", "internal/fieldset", "internal/memnet", "internal/undertest", "patch",
 		"client/clienttest/internal/jsontree", "client/clienttest/internal/kinds", "client/clienttest/internal/network",
@@ -95,7 +96,7 @@ var imports = map[string][]string{
 // CONTRIBUTING.md says what for.
 var doors = map[string][]string{
 	"github.com/cenkalti/backoff/v4": {"internal/retry"},
-	"github.com/go-logr/logr":        {"client", "client/leader", "informer", "informer/controller", "internal/report"},
+	"github.com/go-logr/logr":        {"client", "client/leader", "client/recorder", "informer", "informer/controller", "internal/report"},
 	"go.yaml.in/yaml/v3":             {"client/kubeconfig", "client/clienttest/internal/jsontree", "internal/directive"},
 	"golang.org/x/time":              {"client", "workqueue"},
 }

@@ -1,0 +1,127 @@
+package recorder_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/client/recorder"
+)
+
+// withServer runs an example against an API server in this process.
+func withServer(f func(ctx context.Context, c *client.Client) error) {
+	ctx, stop := context.WithCancel(context.Background())
+	srv := clienttest.New(clienttest.Options{})
+	served := make(chan error)
+	go func() { served <- srv.Run(ctx) }()
+	c, err := client.New(srv.Config())
+	if err == nil {
+		err = f(ctx, c)
+	}
+	stop()
+	if err := errors.Join(err, <-served); err != nil {
+		fmt.Println(err)
+	}
+}
+
+// kubectlGetEvents prints some of the columns of kubectl get events.
+func kubectlGetEvents(ctx context.Context, c *client.Client) error {
+	events := client.For(c, client.Type[*meta.Unstructured]{Version: "v1", Kind: "Event", Resource: "events"})
+	table, err := events.Table(ctx, client.ListOptions{Namespace: "default"})
+	if err != nil {
+		return err
+	}
+	for _, row := range table.Rows {
+		var cells []string
+		for i, column := range table.Columns {
+			switch column.Name {
+			case "Type", "Reason", "Object", "Message", "Count":
+				cells = append(cells, fmt.Sprint(row.Cells[i]))
+			}
+		}
+		fmt.Println(strings.Join(cells, " | "))
+	}
+	return nil
+}
+
+// A controller that says what it does. What is recorded again is counted.
+func Example() {
+	withServer(func(ctx context.Context, c *client.Client) error {
+		rec := recorder.New(c, recorder.Options{Controller: "example.com/page-controller"})
+		running, stop := context.WithCancel(ctx)
+		done := make(chan error)
+		go func() { done <- rec.Run(running) }()
+
+		records := recorder.For(rec, Pages)
+		page := &Page{meta.Identity{Namespace: "default", Name: "home", UID: "1234"}}
+		records.Normalf(page, "Published", "published %d files", 3)
+		for range 5 {
+			records.Warning(page, "PublishFailed", "publish to example.com: connection refused")
+		}
+
+		stop() // Run sends what waits, and returns
+		if err := <-done; err != nil {
+			return err
+		}
+		fmt.Println(rec.Status())
+		return kubectlGetEvents(ctx, c)
+	})
+	// Output:
+	// recorded 6, sent 6, waiting 0
+	// Normal | Published | page/home | published 3 files | 1
+	// Warning | PublishFailed | page/home | publish to example.com: connection refused | 5
+}
+
+// A record about an object and a related one.
+func ExampleRecorder_Record() {
+	withServer(func(ctx context.Context, c *client.Client) error {
+		rec := recorder.New(c, recorder.Options{Controller: "example.com/page-controller"})
+		page := &Page{meta.Identity{Namespace: "default", Name: "home", UID: "1234"}}
+		site := &Page{meta.Identity{Name: "example.com", UID: "5678"}}
+		rec.Record(recorder.Record{
+			Regarding: recorder.ReferenceTo(Pages, page),
+			Related:   recorder.ReferenceTo(Sites, site),
+			Action:    "Publish",
+			Reason:    "Published",
+			Note:      "published 3 files to example.com",
+		})
+		rec.Record(recorder.Record{Regarding: recorder.ReferenceTo(Pages, page), Note: "without a reason"})
+		fmt.Println(rec.Status())
+
+		ended, stop := context.WithCancel(ctx)
+		stop()
+		if err := rec.Run(ended); err != nil {
+			return err
+		}
+		return kubectlGetEvents(ctx, c)
+	})
+	// Output:
+	// recorded 2, sent 0, waiting 1, dropped 1 (Invalid)
+	// Normal | Published | page/home | published 3 files to example.com | 1
+}
+
+// A program that counts the records that it loses.
+func ExampleHooks() {
+	withServer(func(ctx context.Context, c *client.Client) error {
+		ctx, stop := context.WithCancel(ctx)
+		stop()
+		ctx = recorder.WithHooks(ctx, recorder.Hooks{
+			Sent:    func(_ context.Context, i recorder.SentInfo) { fmt.Println("sent:", i.Record.Reason, i.Count) },
+			Dropped: func(_ context.Context, i recorder.DropInfo) { fmt.Println("dropped:", i.Cause, i.Count) },
+		})
+		silent := func(error) {} // the hook says it all
+		rec := recorder.New(c, recorder.Options{Controller: "example.com/page-controller", Burst: 1, OnError: silent})
+		records := recorder.For(rec, Pages)
+		for i := range 10 {
+			records.Normal(&Page{meta.Identity{Namespace: "default", Name: "home", UID: "1234"}}, fmt.Sprint("Reason", i), "")
+		}
+		return rec.Run(ctx)
+	})
+	// Output:
+	// dropped: Spam 9
+	// sent: Reason0 1
+}

@@ -1,0 +1,35 @@
+package recorder
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// nameSource makes names of records. They sort by time for each object, which is the order in which kubectl lists them. No two
+// are the same: within a recorder their times differ, and other recorders have another end.
+type nameSource struct {
+	last int64
+	end  uint16
+}
+
+func newNameSource() nameSource { return nameSource{end: uint16(rand.Uint32())} }
+
+// next returns the name of a record about an object.
+func (n *nameSource) next(now time.Time, about Reference) string {
+	n.last = max(n.last+1, now.UnixNano())
+	const most, suffix = 253, 1 + 16 + 4
+	name := about.Identity.Name
+	for _, name = range []string{name, strings.ToLower(about.GVK.Kind), "record"} {
+		if len(name) <= most-suffix && isSubdomain(name) {
+			break
+		}
+	}
+	return fmt.Sprintf("%s.%016x%04x", name, n.last, n.end)
+}
+
+// isSubdomain reports whether a name is a DNS subdomain, as the names of records must be.
+func isSubdomain(name string) bool { return meta.ValidLabelKey(name+"/a") == nil }

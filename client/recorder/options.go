@@ -1,0 +1,129 @@
+package recorder
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/go-logr/logr"
+)
+
+// Options configure a Recorder. Controller must be set; the zero value of every other field is a usable default.
+type Options struct {
+	// Controller names the program, or the part of it that makes the records, such as "example.com/page-controller". kubectl
+	// shows it as the source. It has the form of a label key: a name of up to 63 letters, digits, "-", "_" and ".", and before
+	// it, if anything, a DNS subdomain and a slash.
+	Controller string
+	// Instance distinguishes the replicas of the program, in at most 128 bytes. Empty means the host name, which in a cluster
+	// is the name of the pod.
+	Instance string
+
+	// Burst is how many new records of one object, and of one type, may be made at once. A repetition of a record is not a new
+	// record. 0 means 25, and a negative number means no limit.
+	Burst int
+	// Refill is the time after which the object may have one more. 0 means 5 minutes.
+	Refill time.Duration
+	// Similar is how many records that differ only in their notes may come within ten minutes before they are combined: that
+	// one and the later ones are one record. 0 means 10, and a negative number means that they are never combined.
+	Similar int
+	// QueueLength is how many new records may wait for the server, also before Run. 0 means 1000.
+	QueueLength int
+	// MaxAge is how long a record may wait for the server, which may be away. 0 means an hour, after which servers forget records
+	// too.
+	MaxAge time.Duration
+	// Grace is how long Run goes on after its context has ended, to send what waits. 0 means 5 s, and a negative duration means
+	// that Run drops what waits.
+	Grace time.Duration
+
+	// OnError is called with every error:
+	//
+	//   - an error of the server, which is retried;
+	//   - a *DropError, when records have been dropped;
+	//   - a *CutError, when records have been cut.
+	//
+	// Only Run calls it, so it may block without delaying those who record; records are sent later then. Errors of the server
+	// may come from several goroutines at once.
+	//
+	// If it is nil, the recorder logs errors during Run: each at once, and a repeated one at growing intervals of up to a quarter
+	// of an hour. Set a function that does nothing to silence them.
+	OnError func(error)
+	// Hooks observe the recorder, for metrics and traces; see also [WithHooks].
+	Hooks Hooks
+	// Logger receives errors if OnError is nil, and each record that the server has taken at V(4). If it is the zero Logger, which
+	// logr.Discard() returns too, the recorder uses the logger of Run's context (logr.NewContext), or else slog.Default().
+	Logger logr.Logger
+}
+
+// The defaults and fixed limits.
+const (
+	defaultBurst   = 25
+	defaultRefill  = 5 * time.Minute
+	defaultSimilar = 10
+	defaultQueue   = 1000
+	defaultMaxAge  = time.Hour
+	defaultGrace   = 5 * time.Second
+)
+
+// validate returns every reason why o cannot be used.
+func (o Options) validate() error {
+	var errs []error
+	bad := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("recorder.Options: "+format, args...))
+	}
+	if o.Controller == "" {
+		bad(`Controller must be set, such as "example.com/page-controller"`)
+	} else if err := meta.ValidLabelKey(o.Controller); err != nil {
+		bad("Controller must have the form of a label key: %w", err)
+	}
+	switch {
+	case len(o.Instance) > maxInstance:
+		bad("Instance must have at most %d bytes, got %d", maxInstance, len(o.Instance))
+	case !utf8.ValidString(o.Instance):
+		bad("Instance must be valid UTF-8, got %q", o.Instance)
+	}
+	if o.Refill < 0 {
+		bad("Refill must be 0 (5 minutes) or more, got %v", o.Refill)
+	}
+	if o.Similar == 1 {
+		bad("Similar must be 0 (10), negative (never) or at least 2, got 1")
+	}
+	if o.QueueLength < 0 {
+		bad("QueueLength must be 0 (%d) or more, got %d", defaultQueue, o.QueueLength)
+	}
+	if o.MaxAge < 0 {
+		bad("MaxAge must be 0 (an hour) or more, got %v", o.MaxAge)
+	}
+	return errors.Join(errs...)
+}
+
+// withDefaults returns o with defaults for its zero values, but for Instance.
+func (o Options) withDefaults() Options {
+	o.Burst, o.Similar, o.QueueLength = orDefault(o.Burst, defaultBurst), orDefault(o.Similar, defaultSimilar), orDefault(o.QueueLength, defaultQueue)
+	o.Refill, o.MaxAge, o.Grace = orDefault(o.Refill, defaultRefill), orDefault(o.MaxAge, defaultMaxAge), orDefault(o.Grace, defaultGrace)
+	return o
+}
+
+func orDefault[T ~int | ~int64](v, otherwise T) T {
+	if v == 0 {
+		return otherwise
+	}
+	return v
+}
+
+// instance returns the name of this replica.
+func (o Options) instance() (string, error) {
+	if o.Instance != "" {
+		return o.Instance, nil
+	}
+	host, err := os.Hostname()
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("recorder.Options: Instance must be set, because this machine does not say its name: %w", err)
+	case host == "" || len(host) > maxInstance || !utf8.ValidString(host):
+		return "", fmt.Errorf("recorder.Options: Instance must be set, because the name of this machine is no instance of 1 to %d bytes: %q", maxInstance, host)
+	}
+	return host, nil
+}

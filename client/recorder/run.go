@@ -1,0 +1,184 @@
+package recorder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/bowline-go/bowline/internal/report"
+)
+
+// Run sends records until ctx ends, and then those that wait, for Options.Grace at most. It returns nil after that, and an error at
+// once if the recorder cannot be used or is running already. When it returns, nothing of it runs. Records that have not been sent by
+// then are dropped, with the cause Stopped. A recorder can be run again.
+func (r *Recorder) Run(ctx context.Context) error {
+	instance, err := r.begin()
+	if err != nil {
+		return fmt.Errorf("run recorder: %w", err)
+	}
+	defer r.end()
+	r.log.Start(ctx)
+	defer r.log.Stop()
+	run := &run{Recorder: r, instance: instance, hooks: r.o.Hooks.and(hooksOf(ctx))}
+	if hook := run.hooks.Run; hook != nil {
+		if ended := hook(ctx, RunInfo{Name: r.String(), Controller: r.o.Controller, Status: r.Status}); ended != nil {
+			defer ended()
+		}
+	}
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx)) // outlives ctx by the grace period
+	defer cancel()
+	run.loop(ctx, work)
+	cancel()
+	run.requests.Wait()
+	r.mu.Lock()
+	r.book.close()
+	r.mu.Unlock()
+	run.tell(work)
+	return nil
+}
+
+// begin checks that the recorder can be run, and marks it.
+func (r *Recorder) begin() (instance string, err error) {
+	if r == nil || r.c == nil {
+		return "", errors.New("the client is nil")
+	}
+	if err := r.o.validate(); err != nil {
+		return "", err
+	}
+	if instance, err = r.o.instance(); err != nil {
+		return "", err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.running {
+		return "", errors.New("it is running already")
+	}
+	r.running = true
+	r.book.open()
+	return instance, nil
+}
+
+func (r *Recorder) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.running = false
+}
+
+// run is one Run of a recorder.
+type run struct {
+	*Recorder
+	instance string
+	hooks    Hooks
+	requests sync.WaitGroup
+}
+
+// loop starts requests, and tells of what has been dropped, until ctx has ended and nothing waits, or the grace period is over. work is
+// the context of the requests.
+func (r *run) loop(ctx, work context.Context) {
+	timer, over := time.NewTimer(0), new(time.Timer)
+	defer timer.Stop()
+	ended := ctx.Done()
+	for {
+		r.mu.Lock()
+		t, wait, ok := r.book.take(time.Now())
+		empty := !ok && r.book.isEmpty()
+		r.mu.Unlock()
+		again := r.tell(work) // also of what take has dropped
+		switch {
+		case ok:
+			r.requests.Go(func() { r.finish(work, t, r.send(work, t, r.instance)) })
+			continue
+		case empty && ended == nil:
+			return
+		case again >= 0 && (wait < 0 || again < wait):
+			wait = again
+		}
+		timer.Stop()
+		if wait >= 0 {
+			timer.Reset(wait)
+		}
+		select {
+		case <-r.woken:
+		case <-timer.C:
+		case <-ended:
+			if r.book.o.Grace < 0 {
+				return
+			}
+			ended = nil
+			r.mu.Lock()
+			r.book.end(time.Now())
+			r.mu.Unlock()
+			over = time.NewTimer(r.book.o.Grace)
+			defer over.Stop()
+		case <-over.C:
+			return
+		}
+	}
+}
+
+// finish notes how a request has ended, and reports it.
+func (r *run) finish(ctx context.Context, t task, err error) {
+	o := outcomeOf(t.create, err)
+	r.mu.Lock()
+	attempts, now := t.s.attempts+1, time.Now()
+	r.book.settle(now, t, o, err)
+	r.mu.Unlock()
+	switch o {
+	case failed:
+		if ctx.Err() == nil { // otherwise the grace period is over, and the record is dropped
+			r.failed(err)
+		}
+	case done, exists:
+		r.log.Works(sending)
+		rec := t.s.record
+		r.log.Logger().V(4).Info("recorded", "object", rec.Regarding.String(), "warning", rec.Warning, "reason", rec.Reason, "note", rec.Note, "count", t.count)
+		if hook := r.hooks.Sent; hook != nil {
+			hook(ctx, SentInfo{
+				Controller: r.o.Controller, Record: rec, Key: t.s.at, New: t.create, Count: t.count, Attempts: attempts, Waited: now.Sub(t.since),
+			})
+		}
+	}
+	r.wake()
+}
+
+// tell reports what has been dropped and cut, at most once in a while: it returns the time until there is more to report, or a
+// negative time if there is nothing.
+func (r *run) tell(ctx context.Context) time.Duration {
+	r.mu.Lock()
+	drops, cut, again := r.book.tell(time.Now())
+	r.mu.Unlock()
+	for _, d := range drops {
+		d.Controller = r.o.Controller
+		if hook := r.hooks.Dropped; hook != nil {
+			hook(ctx, d)
+		}
+		r.report(string(d.Cause), "records are dropped", &DropError{d})
+	}
+	if cut != nil {
+		r.report("cut", "records are cut", cut)
+	}
+	return again
+}
+
+// sending is the topic of the errors of requests.
+const sending = "sending"
+
+// failed reports the error of a request that is made again.
+func (r *Recorder) failed(err error) {
+	if r.o.OnError != nil {
+		r.o.OnError(err)
+		return
+	}
+	r.log.Failed(report.Topic{Key: sending, Fails: r.String() + ": sending fails", Works: r.String() + ": sending works again"}, err, nil)
+}
+
+// report reports an error that is not about a request.
+func (r *Recorder) report(topic, what string, err error) {
+	if r.o.OnError != nil {
+		r.o.OnError(err)
+		return
+	}
+	r.log.Failed(report.Topic{Key: topic, Fails: r.String() + ": " + what}, err, nil)
+}

@@ -1,0 +1,173 @@
+package recorder
+
+import (
+	"container/heap"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/retry"
+)
+
+const (
+	// senders is how many requests are under way at a time.
+	senders = 4
+	// requestTimeout bounds one of them.
+	requestTimeout = 30 * time.Second
+	// maxFloor is the longest time that a server can ask to wait.
+	maxFloor = 5 * time.Minute
+)
+
+// task is one request: to create the record of a series, or to update its count.
+type task struct {
+	s           *series
+	create      bool
+	count       int
+	first, last time.Time
+	since       time.Time
+}
+
+// take returns the next request. If there is none now, it returns the time until there may be one; a negative time means that
+// something else has to happen first: a record, or the end of a request.
+func (b *book) take(now time.Time) (t task, wait time.Duration, ok bool) {
+	for b.flying < senders && len(b.due) > 0 {
+		s := b.due[0]
+		switch {
+		case s.when.After(now):
+			return t, s.when.Sub(now), false
+		case !b.ending && now.Sub(s.due()) >= b.o.MaxAge:
+			heap.Pop(&b.due)
+			b.giveUp(s, TooOld, b.err)
+			continue
+		case b.failing && b.flying > 0:
+			return t, -1, false
+		case b.failing && b.resume.After(now):
+			return t, b.resume.Sub(now), false
+		}
+		heap.Pop(&b.due)
+		s.flying = true
+		b.flying++
+		return task{s: s, create: !s.created, count: s.count, first: s.first, last: s.last, since: s.since}, 0, true
+	}
+	return t, -1, false
+}
+
+// outcome is what has become of a request.
+type outcome int
+
+const (
+	done    outcome = iota
+	exists          // an earlier attempt, whose answer was lost, has created the record
+	gone            // the record that was to be updated does not exist any more
+	failed          // another attempt may succeed
+	refused         // no attempt will
+)
+
+// outcomeOf says what has become of a request that ended with err.
+func outcomeOf(create bool, err error) outcome {
+	var status *apierrors.StatusError
+	var usage *client.UsageError
+	switch {
+	case err == nil:
+		return done
+	case errors.As(err, &usage):
+		return refused
+	case !errors.As(err, &status):
+		return failed // the network, the credentials, or an answer that is none
+	case create && errors.Is(err, apierrors.AlreadyExists):
+		return exists
+	}
+	switch code := status.Status.Code; {
+	case code == http.StatusNotFound && !status.FromStatus: // a proxy, or a server that serves nothing there now
+		return failed
+	case code == http.StatusNotFound && !create:
+		return gone
+	case code == http.StatusUnauthorized, code == http.StatusRequestTimeout, code == http.StatusConflict, code == http.StatusTooManyRequests:
+		return failed
+	case code >= 400 && code < 500:
+		return refused
+	}
+	return failed
+}
+
+// settle notes what has become of a request.
+func (b *book) settle(now time.Time, t task, o outcome, err error) {
+	s := t.s
+	s.flying = false
+	b.flying--
+	b.err = err
+	switch o {
+	case done, exists:
+		b.sentOne(now, t, o)
+	case gone:
+		b.err = nil
+		s.created, s.earliest = false, now
+		b.fresh++
+	case failed:
+		b.retry(now, s, err)
+		return
+	case refused:
+		b.giveUp(s, Refused, err)
+		return
+	}
+	b.failing = false
+	b.backoff.Reset()
+	if s.unsent() == 0 {
+		b.rest(s)
+	} else {
+		b.schedule(now, s)
+	}
+}
+
+// sentOne notes that the server has taken a record or an update.
+func (b *book) sentOne(now time.Time, t task, o outcome) {
+	s := t.s
+	b.err = nil
+	if t.create {
+		s.created = true
+		b.fresh--
+	}
+	s.attempts, s.backoff = 0, nil
+	if o == exists && t.count > 1 {
+		s.earliest = now // the server may have an earlier count
+		return
+	}
+	if t.count > s.settled {
+		b.sent += t.count - s.settled
+		s.settled = t.count
+	}
+	if t.count > 1 && !t.create {
+		s.updated(now)
+	}
+	s.since = now
+}
+
+// retry makes a series due again after a failure. Until a request succeeds, requests are sent one at a time and with growing waits:
+// most failures concern all records.
+func (b *book) retry(now time.Time, s *series, err error) {
+	floor, _ := apierrors.RetryAfter(err)
+	floor = min(floor, maxFloor)
+	if s.backoff == nil {
+		s.backoff = retry.New(retry.Policy{Max: time.Minute})
+	}
+	s.attempts++
+	b.push(s, now.Add(s.backoff.Next(floor)))
+	b.failing, b.resume = true, now.Add(b.backoff.Next(floor))
+}
+
+// giveUp drops what a series has to send.
+func (b *book) giveUp(s *series, cause Cause, err error) {
+	b.drop(DropInfo{Cause: cause, Count: s.unsent(), Record: s.record, Err: err})
+	s.settled, s.attempts, s.backoff = s.count, 0, nil
+	if s.created {
+		b.rest(s) // a later occurrence updates it
+		return
+	}
+	if b.known[s.key] == s {
+		delete(b.known, s.key)
+	}
+	b.fresh--
+	b.total--
+}

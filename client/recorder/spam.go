@@ -1,0 +1,31 @@
+package recorder
+
+import "time"
+
+// source is an object with one type of records.
+type source struct {
+	place
+	warning bool
+}
+
+func sourceOf(r Record) source {
+	s := source{placeOf(r.Regarding), r.Warning}
+	s.path = ""
+	return s
+}
+
+// bucket limits the new records of a source.
+type bucket struct {
+	spent float64   // of the burst
+	at    time.Time // when that was so
+}
+
+// take takes one record from the bucket, if there is one.
+func (b *bucket) take(now time.Time, burst int, refill time.Duration) bool {
+	spent := max(0, b.spent-float64(now.Sub(b.at))/float64(refill))
+	if spent+1 > float64(burst) {
+		return false
+	}
+	b.spent, b.at = spent+1, now
+	return true
+}

@@ -1,0 +1,60 @@
+package recorder
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+)
+
+// Status is the condition of a recorder. It is a copy: it does not change afterwards. Each record, and each repetition of one, is
+// counted once: Recorded is the sum of Sent, Waiting and all of Dropped.
+type Status struct {
+	// Running says that Run is going on.
+	Running bool
+	// Recorded is how many records have been made.
+	Recorded int
+	// Sent is how many of them the server has, or has had.
+	Sent int
+	// Waiting is how many will be sent. Repetitions wait for the next update of their count.
+	Waiting int
+	// Dropped is how many have been dropped, by cause.
+	Dropped map[Cause]int
+	// Cut is how many were longer than the server takes. They are counted above too.
+	Cut int
+	// Known is how many distinct records the recorder remembers, to count their repetitions: at most 4096.
+	Known int
+	// Err is the error of the last request. It is nil if that succeeded.
+	Err error
+}
+
+// Status returns the present condition.
+func (r *Recorder) Status() Status {
+	if r == nil {
+		return Status{Dropped: map[Cause]int{}}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b := r.book
+	return Status{
+		Running: r.running, Recorded: b.recorded, Sent: b.sent, Waiting: b.waiting(), Dropped: maps.Clone(b.dropped), Cut: b.cut,
+		Known: b.total, Err: b.err,
+	}
+}
+
+// String returns the status on one line.
+func (s Status) String() string {
+	var t strings.Builder
+	fmt.Fprintf(&t, "recorded %d, sent %d, waiting %d", s.Recorded, s.Sent, s.Waiting)
+	for _, cause := range causes() {
+		if n := s.Dropped[cause]; n > 0 {
+			fmt.Fprintf(&t, ", dropped %d (%s)", n, cause)
+		}
+	}
+	if s.Cut > 0 {
+		fmt.Fprintf(&t, ", cut %d", s.Cut)
+	}
+	if s.Err != nil {
+		fmt.Fprintf(&t, ", error: %v", s.Err)
+	}
+	return t.String()
+}
