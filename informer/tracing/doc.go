@@ -8,7 +8,8 @@
 //	get pods, update pods, ...    a call of a client, with all its attempts (an event for each); a child of the span of its context
 //	initial list pods, relist pods    a list of an informer
 //	event pods                    an event of a watch, when it arrives
-//	reconcile NAME                a reconcile; its requests are its children
+//	reconcile NAME                a reconcile, linked to the latest events of objects with its key; its requests are its children
 //
-// So one can go from a reconcile to what it wrote, and from a write to the reconcile that made it.
+// So one can go from an event to the reconcile that followed it, and from that to what it wrote. A reconcile of a key that is not
+// the key of the object, such as its owner's, has no link to the event.
 package tracing

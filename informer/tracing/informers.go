@@ -2,6 +2,7 @@ package tracing
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -34,49 +35,47 @@ func (t *tracer) event(ctx context.Context, e informer.EventInfo) {
 		attribute.String("k8s.object.resource_version", e.Identity.ResourceVersion))
 	// A span of its own trace: the one of ctx is the whole program's.
 	_, span := t.Start(ctx, "event "+e.Resource.Resource, trace.WithNewRoot(), trace.WithAttributes(attributes...))
-	t.events.put(state{e.Identity.Key(), e.Identity.ResourceVersion}, span.SpanContext())
+	t.events.put(e.Identity.Key(), span.SpanContext())
 	end(span, e.Err)
 }
 
-// state is one state of an object. Versions are those of the whole server, so the resource is not needed.
-type state struct {
-	object  meta.Key
-	version string
-}
+// maxKeys bounds for how many keys events are remembered, and maxEvents how many for each.
+const (
+	maxKeys   = 10_000
+	maxEvents = 8
+)
 
-// maxEvents bounds how many spans of events are remembered.
-const maxEvents = 10_000
-
-// events remembers the spans of the latest events. Its mutex guards its fields.
+// events remembers the spans of the events that no reconcile has followed yet, by the key of their object. Its mutex guards its
+// fields.
 type events struct {
 	mu    sync.Mutex
-	spans map[state]trace.SpanContext
-	order []state // a ring, the oldest at next when it is full
-	next  int
+	spans map[meta.Key][]trace.Link
 }
 
-func newEvents() *events { return &events{spans: make(map[state]trace.SpanContext)} }
+func newEvents() *events { return &events{spans: make(map[meta.Key][]trace.Link)} }
 
-func (e *events) put(s state, span trace.SpanContext) {
+// put adds an event of an object. If there are too many, it forgets the oldest of the object, or those of any other.
+func (e *events) put(key meta.Key, span trace.SpanContext) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if _, known := e.spans[s]; known { // two informers of one resource
-		e.spans[s] = span
-		return
+	links, known := e.spans[key]
+	if !known && len(e.spans) >= maxKeys {
+		for other := range e.spans {
+			delete(e.spans, other)
+			break
+		}
 	}
-	if len(e.order) < maxEvents {
-		e.order = append(e.order, s)
-	} else {
-		delete(e.spans, e.order[e.next])
-		e.order[e.next] = s
-		e.next = (e.next + 1) % maxEvents
+	if len(links) == maxEvents {
+		links = slices.Delete(links, 0, 1)
 	}
-	e.spans[s] = span
+	e.spans[key] = append(links, trace.Link{SpanContext: span})
 }
 
-func (e *events) get(s state) (trace.SpanContext, bool) {
+// take returns the events of an object, and forgets them.
+func (e *events) take(key meta.Key) []trace.Link {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	span, found := e.spans[s]
-	return span, found
+	links := e.spans[key]
+	delete(e.spans, key)
+	return links
 }

@@ -170,3 +170,36 @@ func TestTheWritesOfAReconcileAreItsChildren(t *testing.T) {
 		}
 	})
 }
+
+// From a reconcile one gets to the events before it, each once.
+func TestAReconcileIsLinkedToTheEventsBeforeIt(t *testing.T) {
+	bubble(t, func(w *world) {
+		inf := informer.New(w.maps, informer.Options{Namespace: "default"})
+		ctl := controller.New("c", controller.Options{}, func(context.Context, meta.Key) (controller.Result, error) {
+			return controller.Result{}, nil
+		}, controller.Watch(inf))
+		ctx, stop := context.WithCancel(w.ctx)
+		ended := make(chan error)
+		go func() { ended <- informer.Run(ctx, ctl) }()
+		synctest.Wait()
+		for range 2 {
+			if _, err := w.maps.Create(w.Context(), &configMap{ObjectMeta: meta.ObjectMeta{Namespace: "default", GenerateName: "a-"}}); err != nil {
+				w.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		stop()
+		if err := <-ended; err != nil {
+			w.Error(err)
+		}
+		reconciles, events := w.named("reconcile c"), w.named("event configmaps")
+		if len(reconciles) != 2 || len(events) != 2 {
+			w.Fatalf("%d reconciles and %d events", len(reconciles), len(events))
+		}
+		for i, r := range reconciles {
+			if len(r.Links) != 1 || r.Links[0].SpanContext.SpanID() != events[i].SpanContext.SpanID() {
+				w.Errorf("reconcile %d has the links %v", i, r.Links)
+			}
+		}
+	})
+}
