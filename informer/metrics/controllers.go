@@ -17,7 +17,8 @@ type controllers struct {
 	total                              *prometheus.CounterVec // by controller and result
 	failed, terminal, panics, timeouts *prometheus.CounterVec
 	conflicts                          *prometheus.CounterVec
-	duration                           *prometheus.HistogramVec
+	retries                            *prometheus.CounterVec // by name and controller
+	duration, work                     *prometheus.HistogramVec
 
 	mu      sync.Mutex // guards the rest
 	next    int
@@ -39,7 +40,18 @@ var (
 		"How long the first ready key has waited for a worker.", []string{"controller"}, nil)
 	delayedDesc = prometheus.NewDesc("bowline_controller_delayed_keys",
 		"Keys that wait for their time.", []string{"controller"}, nil)
+	depthDesc      = queueDesc("depth", "Keys that are ready.")
+	unfinishedDesc = queueDesc("unfinished_work_seconds", "How long the reconciles in progress have run, in seconds, in sum.")
+	longestDesc    = queueDesc("longest_running_processor_seconds", "How long the longest reconcile in progress has run, in seconds.")
 )
+
+// queueDesc describes a metric of a queue. Both labels have the name of the controller, as with controller-runtime.
+func queueDesc(name, help string) *prometheus.Desc {
+	return prometheus.NewDesc("workqueue_"+name, help, []string{"name", "controller"}, nil)
+}
+
+// workBuckets are those of client-go and controller-runtime.
+var workBuckets = prometheus.ExponentialBuckets(10e-9, 10, 12)
 
 func newControllers() *controllers {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
@@ -53,9 +65,13 @@ func newControllers() *controllers {
 		timeouts:  counter("controller_runtime_reconcile_timeouts_total", "Reconciles that Options.Timeout ended."),
 		conflicts: counter("bowline_controller_conflicts_total", "Reconciles that are retried quietly after a Conflict."),
 		duration:  histogram("controller_runtime_reconcile_time_seconds", "Duration of reconciles, in seconds.", reconcileBuckets, "controller"),
-		running:   make(map[int]controller.RunInfo),
+		retries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "workqueue_retries_total", Help: "Retries of keys.",
+		}, []string{"name", "controller"}),
+		work:    histogram("workqueue_work_duration_seconds", "Duration of reconciles, in seconds.", workBuckets, "name", "controller"),
+		running: make(map[int]controller.RunInfo),
 	}
-	c.group = group{c.total, c.failed, c.terminal, c.panics, c.timeouts, c.conflicts, c.duration}
+	c.group = group{c.total, c.failed, c.terminal, c.panics, c.timeouts, c.conflicts, c.duration, c.retries, c.work}
 	return c
 }
 
@@ -88,11 +104,16 @@ func (c *controllers) begin(name string) {
 	for _, v := range []*prometheus.CounterVec{c.failed, c.terminal, c.panics, c.timeouts, c.conflicts} {
 		v.WithLabelValues(name)
 	}
+	c.retries.WithLabelValues(name, name)
 }
 
 // end counts a reconcile.
 func (c *controllers) end(name string, e controller.ReconcileEnd) {
 	c.duration.WithLabelValues(name).Observe(e.Duration.Seconds())
+	c.work.WithLabelValues(name, name).Observe(e.Duration.Seconds())
+	if e.Outcome == controller.Failed || e.Outcome == controller.Conflicted {
+		c.retries.WithLabelValues(name, name).Inc()
+	}
 	if e.TimedOut {
 		c.timeouts.WithLabelValues(name).Inc()
 	}
@@ -122,7 +143,7 @@ func (c *controllers) end(name string, e controller.ReconcileEnd) {
 // Describe implements prometheus.Collector.
 func (c *controllers) Describe(to chan<- *prometheus.Desc) {
 	c.group.Describe(to)
-	for _, d := range []*prometheus.Desc{workersDesc, activeDesc, oldestDesc, delayedDesc} {
+	for _, d := range []*prometheus.Desc{workersDesc, activeDesc, oldestDesc, delayedDesc, depthDesc, unfinishedDesc, longestDesc} {
 		to <- d
 	}
 }
@@ -130,7 +151,7 @@ func (c *controllers) Describe(to chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector. Controllers of one name, which a Group refuses, share a series.
 func (c *controllers) Collect(to chan<- prometheus.Metric) {
 	c.group.Collect(to)
-	type gauges struct{ workers, active, oldest, delayed float64 }
+	type gauges struct{ workers, active, oldest, delayed, depth, unfinished, longest float64 }
 	all := make(map[string]*gauges)
 	c.mu.Lock()
 	for _, r := range c.running {
@@ -144,6 +165,9 @@ func (c *controllers) Collect(to chan<- prometheus.Metric) {
 		g.active += float64(s.InProgress)
 		g.oldest = max(g.oldest, s.Oldest.Seconds())
 		g.delayed += float64(s.Delayed)
+		g.depth += float64(s.Ready)
+		g.unfinished += s.Unfinished.Seconds()
+		g.longest = max(g.longest, s.Longest.Seconds())
 	}
 	c.mu.Unlock()
 	for name, g := range all {
@@ -153,5 +177,8 @@ func (c *controllers) Collect(to chan<- prometheus.Metric) {
 		}{{workersDesc, g.workers}, {activeDesc, g.active}, {oldestDesc, g.oldest}, {delayedDesc, g.delayed}} {
 			to <- prometheus.MustNewConstMetric(m.desc, prometheus.GaugeValue, m.value, name)
 		}
+		to <- prometheus.MustNewConstMetric(depthDesc, prometheus.GaugeValue, g.depth, name, name)
+		to <- prometheus.MustNewConstMetric(unfinishedDesc, prometheus.GaugeValue, g.unfinished, name, name)
+		to <- prometheus.MustNewConstMetric(longestDesc, prometheus.GaugeValue, g.longest, name, name)
 	}
 }

@@ -21,6 +21,8 @@
 //	controller_runtime_reconcile_timeouts_total   controller
 //	controller_runtime_reconcile_time_seconds     controller
 //	controller_runtime_max_concurrent_reconciles, controller_runtime_active_workers   controller
+//	workqueue_depth, workqueue_unfinished_work_seconds, workqueue_longest_running_processor_seconds,
+//	workqueue_retries_total, workqueue_work_duration_seconds    name, controller: both are the controller's name
 //
 // These are Bowline's. Informers of the same resource share a series: counts are added, and ages are the greatest.
 //

@@ -245,6 +245,11 @@ func TestMetricsOfControllers(t *testing.T) {
 			`controller_runtime_reconcile_errors_total{controller="c"}`:         0,
 			`controller_runtime_reconcile_total{controller="c",result="error"}`: 0,
 		})
+		<-time.After(30 * time.Second)
+		w.has(map[string]float64{
+			`workqueue_unfinished_work_seconds{controller="c",name="c"}`:           30,
+			`workqueue_longest_running_processor_seconds{controller="c",name="c"}`: 30,
+		})
 		for _, o := range []any{errors.New("no"), "panic", true, controller.Terminal(errors.New("never"))} {
 			outcomes <- o
 			<-time.After(2 * time.Minute)
@@ -262,6 +267,8 @@ func TestMetricsOfControllers(t *testing.T) {
 			`controller_runtime_reconcile_timeouts_total{controller="c"}`:               1,
 			`controller_runtime_reconcile_time_seconds{controller="c"}`:                 6,
 			`bowline_controller_conflicts_total{controller="c"}`:                        0,
+			`workqueue_retries_total{controller="c",name="c"}`:                          3,
+			`workqueue_work_duration_seconds{controller="c",name="c"}`:                  6,
 			`bowline_controller_delayed_keys{controller="c"}`:                           1,
 			`bowline_controller_oldest_key_seconds{controller="c"}`:                     0,
 		})
