@@ -18,36 +18,50 @@ type Write struct {
 // AfterSeen calls f once when the cache has seen a write: from then on readers find what was written, or something later.
 // If the cache has seen it already, f is called before AfterSeen returns. Otherwise the goroutine whose change of the
 // store shows it calls f, after the change and without a lock of the store. f must return soon and must not panic; it may
-// use the store. stop keeps f from being called, and reports whether it has done so.
+// use the store.
 //
 // The cache has seen a write when one of these is true:
 //
 //   - It holds the object at the write's version, or one with a later version under its key.
 //   - It is at the write's version or a later one, as WaitFor says, with or without the object.
-//   - The write was a deletion after which the object is gone, the cache does not hold its uid, and no earlier write of the
-//     object is waited for. A deletion without a uid is that of the object that the cache holds.
-//   - The object belongs outside, the cache does not hold it, and no earlier write of it is waited for: no event may come.
+//   - The write was a deletion after which the object is gone, and the cache has held the object and does not any more. A
+//     deletion without a uid is that of the object that the cache holds; if there is none, the cache has seen it.
 //   - Its version has no order.
 //
+// After a write that takes its object out of the cache, an object that the cache does not hold is what it should be; but
+// nothing may ever show that the cache has seen the write, or not soon. See [Sight.Absent].
+//
 // Calling it costs O(log n) if n writes are waited for, and so does each change that answers one.
-func (s *Store[T]) AfterSeen(w Write, f func()) (stop func() bool) {
+func (s *Store[T]) AfterSeen(w Write, f func()) *Sight {
 	a := &waiter{key: w.Key(), version: w.ResourceVersion, ends: true, answer: f}
-	if s.expect(a, w) {
+	leaves, seen := s.expect(a, w)
+	if seen {
 		f()
-		return func() bool { return false }
+		return &Sight{}
 	}
-	return func() bool { return s.forget(a) }
+	sight := &Sight{stop: func() bool { return s.forget(a) }}
+	if leaves {
+		sight.absent = func() bool {
+			e := s.get(a.key)
+			return e == nil || a.gone != "" && e.uid != a.gone
+		}
+	}
+	return sight
 }
 
-// expect adds a to the waiters, unless the store has seen w.
-func (s *Store[T]) expect(a *waiter, w Write) (seen bool) {
+// expect adds a to the waiters, unless the store has seen w. leaves says that w takes an object out of the cache, and that
+// no earlier write of it is waited for.
+func (s *Store[T]) expect(a *waiter, w Write) (leaves, seen bool) {
 	s.write.Lock()
 	defer s.unlock()
 	present := s.items.find(tagOf(s.seed, a.key), a.key)
 	earlier := s.waits.of[a.key]
-	switch {
-	case w.ResourceVersion == "":
-		if a.gone = w.UID; a.gone == "" && present != nil {
+	leaves = w.Outside && len(earlier) == 0
+	if w.ResourceVersion == "" {
+		if a.gone = w.UID; a.gone == "" {
+			if present == nil {
+				return false, true
+			}
 			a.gone = present.uid
 		}
 		// The cache may not have seen the object yet.
@@ -56,15 +70,29 @@ func (s *Store[T]) expect(a *waiter, w Write) (seen bool) {
 				a.version = other.version
 			}
 		}
-	case w.Outside && present == nil && len(earlier) == 0:
-		return true
+		leaves = a.version == ""
+		a.unborn = leaves && (present == nil || present.uid != a.gone)
 	}
 	if _, ok := meta.CompareVersions(a.version, a.version); !ok && a.version != "" || s.hasSeen(a) {
-		return true
+		return false, true
 	}
 	s.waits.add(a)
-	return false
+	return leaves, false
 }
+
+// Sight is a wait of [Store.AfterSeen]. The zero Sight is one that is over.
+type Sight struct {
+	stop, absent func() bool
+}
+
+// Stop keeps the function from being called, and reports whether it has done so.
+func (s *Sight) Stop() bool { return s.stop != nil && s.stop() }
+
+// Absent reports whether the write took its object out of the cache, and the cache does not hold it. Then there is nothing
+// to wait for now. But an older state of the object may come, by the write of another that the cache has not seen; from
+// then on Absent returns false, until the function is called. Absent also returns false if an earlier write of the object
+// was waited for when AfterSeen was called, because that state will come.
+func (s *Sight) Absent() bool { return s.absent != nil && s.absent() }
 
 // EndWaits calls the functions of [Store.AfterSeen] that wait for writes in the namespaces for which of returns true: the
 // store will not follow them. Calls of WaitFor go on, because a writer may come that does.
@@ -90,6 +118,7 @@ type waiter struct {
 	key     meta.Key
 	version string // which the store has to reach; empty if none
 	gone    string // the uid that it must not hold; empty if none
+	unborn  bool   // the store has not held that uid yet
 	ends    bool   // EndWaits answers it
 	answer  func() // called with no lock held
 	// at is the place in the heaps of waits, -1 outside: that of all waiters, and that of the namespace.
@@ -100,7 +129,7 @@ type waiter struct {
 // version covers w's key. The object may be later than its writer, if a server sends versions out of order.
 func (s *Store[T]) hasSeen(w *waiter) bool {
 	e := s.items.find(tagOf(s.seed, w.key), w.key)
-	if w.gone != "" && e != nil && e.uid == w.gone {
+	if w.unborn || w.gone != "" && e != nil && e.uid == w.gone {
 		return false
 	}
 	return w.version == "" || e != nil && w.reachedBy(e.version) ||
@@ -120,6 +149,7 @@ func (s *Store[T]) wake(p *Writer[T], deltas []delta[T]) {
 	}
 	for i := range deltas {
 		for _, w := range slices.Clone(s.waits.of[deltas[i].key()]) {
+			w.unborn = w.unborn && (deltas[i].now == nil || deltas[i].now.uid != w.gone)
 			if s.hasSeen(w) {
 				s.answer(w)
 			}

@@ -59,7 +59,7 @@ func TestNoWaiterIsForgotten(t *testing.T) {
 					}
 					once = true
 					answered++
-				}))
+				}).Stop)
 			}
 			waiting := 0
 			for key, all := range s.waits.of {

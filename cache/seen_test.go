@@ -10,19 +10,21 @@ func TestAfterSeen(t *testing.T) {
 	type store = *cache.Store[*thing]
 	write := func(state string) cache.Write { return cache.Write{Identity: id(state)} }
 	outside := func(state string) cache.Write { return cache.Write{Identity: id(state), Outside: true} }
+	const yes, no = true, false
 	for _, test := range []struct {
 		name   string
 		before func(store)
 		write  cache.Write
 		misses func(store) // does not show the write
 		shows  func(store) // shows it; nil if it has been seen from the start
+		absent bool        // before
 	}{
-		{"the object is there", func(s store) { set(s, "ns/a u@5") }, write("ns/a u@5"), nil, nil},
-		{"a later state is", func(s store) { set(s, "ns/a u@10") }, write("ns/a u@9"), nil, nil},
-		{"the cache is later", func(s store) { s.Bookmark("6") }, write("ns/a u@5"), nil, nil},
-		{"another object has its place", func(s store) { set(s, "ns/a v@9") }, write("ns/a u@8"), nil, nil},
-		{"its version has no order", nil, write("ns/a u@x"), nil, nil},
-		{"the cache's has none", func(s store) { s.Bookmark("x") }, write("ns/a u@5"), nil, nil},
+		{"the object is there", func(s store) { set(s, "ns/a u@5") }, write("ns/a u@5"), nil, nil, no},
+		{"a later state is", func(s store) { set(s, "ns/a u@10") }, write("ns/a u@9"), nil, nil, no},
+		{"the cache is later", func(s store) { s.Bookmark("6") }, write("ns/a u@5"), nil, nil, no},
+		{"another object has its place", func(s store) { set(s, "ns/a v@9") }, write("ns/a u@8"), nil, nil, no},
+		{"its version has no order", nil, write("ns/a u@x"), nil, nil, no},
+		{"the cache's has none", func(s store) { s.Bookmark("x") }, write("ns/a u@5"), nil, nil, no},
 		{
 			"the object comes", nil, write("ns/a u@5"),
 			func(s store) {
@@ -31,48 +33,57 @@ func TestAfterSeen(t *testing.T) {
 				s.Bookmark("4")
 				s.Writer("other").Bookmark("9")
 			},
-			func(s store) { set(s, "ns/a u@5") },
+			func(s store) { set(s, "ns/a u@5") }, no,
 		},
-		{"a later event comes", nil, write("ns/a u@5"), nil, func(s store) { set(s, "ns/b u@6") }},
-		{"a bookmark comes", nil, write("ns/a u@5"), nil, func(s store) { s.Bookmark("100") }},
-		{"an event that takes it out comes", func(s store) { set(s, "ns/a u@4") }, write("ns/a u@5"), nil, func(s store) { remove(s, "ns/a u@5") }},
-		{"a relist comes", nil, write("ns/a u@5"), func(s store) { relist(s, "4") }, func(s store) { relist(s, "8", "ns/b u@6") }},
-		{"a version without order comes", nil, write("ns/a u@5"), nil, func(s store) { s.Bookmark("x") }},
+		{"a later event comes", nil, write("ns/a u@5"), nil, func(s store) { set(s, "ns/b u@6") }, no},
+		{"a bookmark comes", nil, write("ns/a u@5"), nil, func(s store) { s.Bookmark("100") }, no},
+		{"an event that takes it out comes", func(s store) { set(s, "ns/a u@4") }, write("ns/a u@5"), nil, func(s store) { remove(s, "ns/a u@5") }, no},
+		{"a relist comes", nil, write("ns/a u@5"), func(s store) { relist(s, "4") }, func(s store) { relist(s, "8", "ns/b u@6") }, no},
+		{"a version without order comes", nil, write("ns/a u@5"), nil, func(s store) { s.Bookmark("x") }, no},
 		{
 			"the writer of its namespace goes on", nil, write("ns/a u@5"),
-			func(s store) { s.Writer("other").Bookmark("9") }, func(s store) { s.Writer("ns").Bookmark("6") },
+			func(s store) { s.Writer("other").Bookmark("9") }, func(s store) { s.Writer("ns").Bookmark("6") }, no,
 		},
 		{
 			"a wide writer covers its namespace at last", func(s store) { s.Writer("").Restrict([]string{"other"}); s.Bookmark("7") }, write("ns/a u@5"),
-			func(s store) { s.Bookmark("8") }, func(s store) { s.Writer("").Restrict([]string{"ns"}) },
+			func(s store) { s.Bookmark("8") }, func(s store) { s.Writer("").Restrict([]string{"ns"}) }, no,
 		},
 		{
 			"a restricted writer goes on", func(s store) { s.Writer("").Restrict([]string{"ns", "other"}) }, write("ns/a u@5"),
-			func(s store) { s.Bookmark("4") }, func(s store) { s.Bookmark("5") },
+			func(s store) { s.Bookmark("4") }, func(s store) { s.Bookmark("5") }, no,
 		},
 		{
 			"EndWaits", nil, write("ns/a u@5"), func(s store) { s.EndWaits(func(ns string) bool { return ns != "ns" }) },
-			func(s store) { s.EndWaits(func(ns string) bool { return ns == "ns" }) },
+			func(s store) { s.EndWaits(func(ns string) bool { return ns == "ns" }) }, no,
 		},
 
-		{"the deleted object is not there", nil, write("ns/a u@"), nil, nil},
-		{"another object is", func(s store) { set(s, "ns/a v@3") }, write("ns/a u@"), nil, nil},
-		{"no object is, and the deletion had no uid", nil, write("ns/a @"), nil, nil},
+		{"a deletion without a uid, of what is not there", nil, write("ns/a @"), nil, nil, no},
 		{
 			"the deletion comes", func(s store) { set(s, "ns/a u@3") }, write("ns/a u@"),
-			func(s store) { set(s, "ns/a u@4"); s.Bookmark("9") }, func(s store) { remove(s, "ns/a u@10") },
+			func(s store) { set(s, "ns/a u@4"); s.Bookmark("9") }, func(s store) { remove(s, "ns/a u@10") }, no,
 		},
 		{
 			"the re-creation comes", func(s store) { set(s, "ns/a u@3") }, write("ns/a @"),
-			func(s store) { set(s, "ns/a u@4"); s.Bookmark("9") }, func(s store) { set(s, "ns/a v@11") },
+			func(s store) { set(s, "ns/a u@4"); s.Bookmark("9") }, func(s store) { set(s, "ns/a v@11") }, no,
 		},
-		{"a relist without it comes", func(s store) { set(s, "ns/a u@3") }, write("ns/a u@"), nil, func(s store) { relist(s, "8") }},
-
-		{"the object belongs outside, and is", nil, outside("ns/a u@5"), nil, nil},
+		{"a relist without it comes", func(s store) { set(s, "ns/a u@3") }, write("ns/a u@"), nil, func(s store) { relist(s, "8") }, no},
+		{
+			"the deleted object comes and goes", nil, write("ns/a u@"),
+			func(s store) { s.Bookmark("2"); set(s, "ns/a v@3"); set(s, "ns/a u@4") }, func(s store) { remove(s, "ns/a u@5") }, yes,
+		},
+		{
+			"another object is there, then the deleted one", func(s store) { set(s, "ns/a v@3") }, write("ns/a u@"),
+			func(s store) { set(s, "ns/a u@4") }, func(s store) { set(s, "ns/a w@5") }, yes,
+		},
+		{
+			"the object belongs outside, and is", func(s store) { s.Bookmark("3") }, outside("ns/a u@5"),
+			func(s store) { set(s, "ns/a u@4") }, func(s store) { remove(s, "ns/a u@5") }, yes,
+		},
 		{
 			"the object belongs outside, and is not yet", func(s store) { set(s, "ns/a u@3") }, outside("ns/a u@5"),
-			func(s store) { set(s, "ns/a u@4") }, func(s store) { remove(s, "ns/a u@5") },
+			func(s store) { set(s, "ns/a u@4") }, func(s store) { remove(s, "ns/a u@5") }, no,
 		},
+		{"the object belongs outside, and the cache knows", func(s store) { s.Bookmark("5") }, outside("ns/a u@5"), nil, nil, no},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := cache.NewStore[*thing]()
@@ -86,26 +97,32 @@ func TestAfterSeen(t *testing.T) {
 					t.Fatalf("%s: %d calls, want %d; and %d after stop", when, calls, want, stopped)
 				}
 			}
-			stop := s.AfterSeen(test.write, func() { calls++; s.Reader().Len() })
+			sight := s.AfterSeen(test.write, func() { calls++; s.Reader().Len() })
+			if sight.Absent() != test.absent {
+				t.Errorf("absent: %v", !test.absent)
+			}
 			other := s.AfterSeen(test.write, func() { stopped++ })
 			if test.shows == nil {
-				if calls != 1 || stopped != 1 || stop() || other() {
+				if calls != 1 || stopped != 1 || sight.Stop() || other.Stop() {
 					t.Errorf("it was not seen at once: %d, %d", calls, stopped)
 				}
 				return
 			}
-			if !other() || other() {
-				t.Error("stop says something else")
+			if !other.Stop() || other.Stop() {
+				t.Error("Stop says something else")
 			}
 			called(0, "at first")
 			if test.misses != nil {
 				test.misses(s)
 				called(0, "before")
+				if sight.Absent() {
+					t.Error("absent after an older state has come")
+				}
 			}
 			test.shows(s)
 			called(1, "after")
-			if stop() {
-				t.Error("stop of a function that was called returns true")
+			if sight.Stop() {
+				t.Error("Stop of a function that was called returns true")
 			}
 			s.Bookmark("1000")
 			s.EndWaits(func(string) bool { return true })
@@ -128,10 +145,13 @@ func TestAfterSeenWhileEarlierWritesAreWaitedFor(t *testing.T) {
 			var seen []string
 			note := func(what string) func() { return func() { seen = append(seen, what) } }
 			s.AfterSeen(cache.Write{Identity: id("ns/a u@4")}, note("change"))
-			stop := s.AfterSeen(cache.Write{Identity: id("ns/a u@3")}, note("creation"))
-			s.AfterSeen(test.last, note("end"))
-			stop()
+			creation := s.AfterSeen(cache.Write{Identity: id("ns/a u@3")}, note("creation"))
 			s.AfterSeen(cache.Write{Identity: id("ns/a u@2")}, func() {})
+			end := s.AfterSeen(test.last, note("end"))
+			if end.Absent() {
+				t.Error("it is absent, but will come")
+			}
+			creation.Stop()
 			s.Bookmark("2")
 			expect(t, "before the creation", seen)
 			set(s, "ns/a u@3")

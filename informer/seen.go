@@ -13,31 +13,30 @@ import (
 
 // AfterWrite is for controllers: only packages of this module can call it. It calls f once when the cache has seen a write
 // (see cache.Store.AfterSeen), or will not see it: the write is of another resource, of another server, or in a namespace
-// that the informer does not follow, or the informer does not run. f may be called before AfterWrite returns. stop keeps f
-// from being called, and reports whether it has done so.
+// that the informer does not follow, or the informer does not run. f may be called before AfterWrite returns.
 //
 // Resources are compared without their versions: the objects of a resource have the same uids and resource versions in
 // each version of its group.
-func (i *Informer[T]) AfterWrite(w requests.Write, f func()) (stop func() bool) {
+func (i *Informer[T]) AfterWrite(w requests.Write, f func()) *cache.Sight {
 	if !i.concerns(w) {
 		f()
-		return func() bool { return false }
+		return &cache.Sight{}
 	}
-	stop = i.store.AfterSeen(cache.Write{
+	sight := i.store.AfterSeen(cache.Write{
 		Identity: meta.Identity{
 			Namespace: w.Key.Namespace, Name: w.Key.Name, UID: w.UID, ResourceVersion: w.ResourceVersion,
 		},
 		Outside: i.leavesOut(w),
 	}, f)
 	// If the informer has ended by now, nobody ends the wait. If it ends after the next line, Store.EndWaits does.
-	if !i.follows(w.Key) && stop() {
+	if !i.follows(w.Key) && sight.Stop() {
 		f()
 	}
-	return stop
+	return sight
 }
 
 // AfterWrite is for controllers; see [Informer.AfterWrite].
-func (u *Shared[T]) AfterWrite(w requests.Write, f func()) (stop func() bool) {
+func (u *Shared[T]) AfterWrite(w requests.Write, f func()) *cache.Sight {
 	return u.informer.AfterWrite(w, f)
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
@@ -18,7 +19,7 @@ import (
 
 // afterWriter is an informer, or a handle on one.
 type afterWriter interface {
-	AfterWrite(w follow.Write, f func()) (stop func() bool)
+	AfterWrite(w follow.Write, f func()) *cache.Sight
 }
 
 // lagging runs f with a rig whose watches stand still until release is called, while its writes reach the server.
@@ -70,21 +71,22 @@ func TestAfterWriteIsCalledWhenTheWriteIsInTheCache(t *testing.T) {
 		writes []func(r *rig) follow.Write // the last is waited for
 		there  string                      // the label x of the object in the cache; "-" without the object
 		atOnce bool
+		absent bool // it is not there, and need not be waited for
 	}{
 		{"a change", informer.Options{}, []func(*rig) follow.Write{
 			func(r *rig) follow.Write { return r.label("a", map[string]any{"x": "1"}) },
-		}, "1", false},
+		}, "1", false, false},
 		{"the last of several", informer.Options{Namespace: "default"}, []func(*rig) follow.Write{
 			func(r *rig) follow.Write { return r.label("a", map[string]any{"x": "1"}) },
 			func(r *rig) follow.Write { return r.label("b", map[string]any{"x": "2"}) },
 			func(r *rig) follow.Write { return r.label("a", map[string]any{"x": "3"}) },
-		}, "3", false},
+		}, "3", false, false},
 		{"a change that changes nothing", informer.Options{}, []func(*rig) follow.Write{
 			func(r *rig) follow.Write { return r.label("a", app) },
-		}, "", true},
+		}, "", true, false},
 		{"a deletion", informer.Options{}, []func(*rig) follow.Write{
 			func(r *rig) follow.Write { return r.deletion("a") },
-		}, "-", false},
+		}, "-", false, false},
 		{"a deletion that waits for a finalizer", informer.Options{}, []func(*rig) follow.Write{
 			func(r *rig) follow.Write {
 				if _, err := r.things.AddFinalizer(r.Context(), key("a"), "example.com/x"); err != nil {
@@ -92,7 +94,7 @@ func TestAfterWriteIsCalledWhenTheWriteIsInTheCache(t *testing.T) {
 				}
 				return r.deletion("a")
 			},
-		}, "", false},
+		}, "", false, false},
 		{"a deletion and a new object", informer.Options{}, []func(*rig) follow.Write{
 			func(r *rig) follow.Write { return r.deletion("a") },
 			func(r *rig) follow.Write {
@@ -101,29 +103,29 @@ func TestAfterWriteIsCalledWhenTheWriteIsInTheCache(t *testing.T) {
 					return err
 				})
 			},
-		}, "9", false},
+		}, "9", false, false},
 		{"it leaves the selector", informer.Options{LabelSelector: "app=web"}, []func(*rig) follow.Write{
 			func(r *rig) follow.Write { return r.label("a", map[string]any{"app": "db"}) },
-		}, "-", false},
+		}, "-", false, false},
 		{"it was never in the selector", informer.Options{LabelSelector: "app=db"}, []func(*rig) follow.Write{
 			func(r *rig) follow.Write { return r.label("a", map[string]any{"x": "1"}) },
-		}, "-", true},
+		}, "-", false, true},
 		{"it comes into the selector", informer.Options{LabelSelector: "app=db"}, []func(*rig) follow.Write{
 			func(r *rig) follow.Write { return r.label("a", map[string]any{"app": "db", "x": "1"}) },
-		}, "1", false},
+		}, "1", false, false},
 		{"it comes into the selector and leaves it", informer.Options{LabelSelector: "app=db"}, []func(*rig) follow.Write{
 			func(r *rig) follow.Write { return r.label("a", map[string]any{"app": "db"}) },
 			func(r *rig) follow.Write { return r.label("a", app) },
-		}, "-", false},
+		}, "-", false, false},
 		{"a field that is another", informer.Options{FieldSelector: "metadata.name=b"}, []func(*rig) follow.Write{
 			func(r *rig) follow.Write { return r.label("a", map[string]any{"x": "1"}) },
-		}, "-", true},
+		}, "-", false, true},
 		{"a field that must be another", informer.Options{FieldSelector: "metadata.name!=a"}, []func(*rig) follow.Write{
 			func(r *rig) follow.Write { return r.label("a", map[string]any{"x": "1"}) },
-		}, "-", true},
+		}, "-", false, true},
 		{"a field that is right", informer.Options{FieldSelector: "metadata.name=a"}, []func(*rig) follow.Write{
 			func(r *rig) follow.Write { return r.label("a", map[string]any{"x": "1"}) },
-		}, "1", false},
+		}, "1", false, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			lagging(t, func(r *rig, lag, release func()) {
@@ -132,14 +134,20 @@ func TestAfterWriteIsCalledWhenTheWriteIsInTheCache(t *testing.T) {
 				i := r.start(test.o)
 				lag()
 				var last *int
+				var sight *cache.Sight
 				for _, write := range test.writes {
-					last = awaits(i, write(r))
+					n := new(int)
+					last, sight = n, i.AfterWrite(write(r), func() { *n++ })
 				}
-				if test.atOnce != (*last == 1) {
-					t.Fatalf("called %d times at first, at once: %v", *last, test.atOnce)
+				if test.atOnce != (*last == 1) || test.absent != sight.Absent() {
+					t.Fatalf("called %d times at first, want at once: %v, absent: %v", *last, test.atOnce, sight.Absent())
 				}
 				r.pass(time.Second)
 				release()
+				if test.absent {
+					r.server.Bookmark()
+					synctest.Wait()
+				}
 				there := "-"
 				if obj, ok := i.Reader().Get(key("a")); ok {
 					there = obj.Labels["x"]
@@ -224,7 +232,7 @@ func TestAfterWriteEndsWithTheInformerAndTheNamespace(t *testing.T) {
 				stays, leaves := in("default"), in("kube-system")
 				first, second := awaits(i, stays), awaits(i, leaves)
 				stopped := 0
-				stop := i.AfterWrite(stays, func() { stopped++ })
+				sight := i.AfterWrite(stays, func() { stopped++ })
 				i.set("default")
 				synctest.Wait()
 				if *first != 0 || *second != 1 {
@@ -233,7 +241,7 @@ func TestAfterWriteEndsWithTheInformerAndTheNamespace(t *testing.T) {
 				if n := awaits(i, leaves); *n != 1 {
 					t.Error("a namespace that has left is waited for")
 				}
-				if !stop() {
+				if !sight.Stop() {
 					t.Error("it could not be stopped")
 				}
 				i.stop()

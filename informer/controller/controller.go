@@ -3,6 +3,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,6 +49,7 @@ type Controller[K comparable] struct {
 	status Status
 	feeds  []*feed[K]          // those of New, and then those of AddSource
 	queue  *workqueue.Queue[K] // of the current Run, or of the last one; nil before the first
+	unseen *unseen[K]          // as queue; a Run does not change it
 	intake *intake[K]          // of the current Run; nil while no source may start
 }
 
@@ -142,6 +144,7 @@ func (c *Controller[K]) begin() (*workqueue.Queue[K], error) {
 		RetryRate:  c.options.RetryRate,
 		RetryBurst: c.options.RetryBurst,
 	})
+	c.unseen = newUnseen(c.queue, cmp.Or(c.options.FreshTimeout, 10*time.Second))
 	return c.queue, nil
 }
 

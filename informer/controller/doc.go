@@ -35,6 +35,12 @@
 //     too. Run returns when they and the sources have returned, and then nothing of the controller runs. Run waits for a
 //     reconcile that ignores its context, however long that takes.
 //
+// # Caches that are behind
+//
+// A cache follows the server with a delay, so a reconcile right after a write may not find that write: it creates what exists,
+// or fails with a conflict. With [Fresh], a reconcile does not start while the caches have not seen what earlier reconciles of
+// its key wrote. The key waits aside meanwhile, and the workers do other keys.
+//
 // # Limits
 //
 // informer.Run runs the informers that a controller watches, or declares with [Reads], and stops them after the

@@ -18,6 +18,8 @@ type Hooks struct {
 	// Reconcile is called before each reconcile. The reconcile gets the context that it returns, which must come from ctx; nil
 	// stands for ctx. end, unless it is nil, is called when the reconcile has ended, however it did.
 	Reconcile func(ctx context.Context, r ReconcileInfo) (_ context.Context, end func(ReconcileEnd))
+	// Waited is called before a reconcile whose key has waited for caches; see [Fresh].
+	Waited func(ctx context.Context, w Wait)
 }
 
 // RunInfo describes a controller that runs.
@@ -95,6 +97,7 @@ func hooksOf(ctx context.Context) Hooks {
 // and returns hooks that call the functions of h and then those of other; at an end, those of h come last.
 func (h Hooks) and(other Hooks) Hooks {
 	all := h
+	all.Waited = both(h.Waited, other.Waited)
 	switch {
 	case h.Run == nil:
 		all.Run = other.Run
@@ -127,6 +130,19 @@ func (h Hooks) and(other Hooks) Hooks {
 		}
 	}
 	return all
+}
+
+func both[I any](first, second func(context.Context, I)) func(context.Context, I) {
+	switch {
+	case first == nil:
+		return second
+	case second == nil:
+		return first
+	}
+	return func(ctx context.Context, info I) {
+		first(ctx, info)
+		second(ctx, info)
+	}
 }
 
 // begin calls a hook that may return no context.

@@ -23,6 +23,9 @@ type Options struct {
 	// limit: a server that is away for long then delays the workers and does not end Run.
 	SyncTimeout time.Duration
 
+	// FreshTimeout is how long a key waits at most for caches that have not seen its writes; see [Fresh]. 0 = 10 s.
+	FreshTimeout time.Duration
+
 	// MinBackoff is the delay after the first failure of a key; it doubles with each further one in a row. 0 = 5 ms.
 	MinBackoff time.Duration
 	// MaxBackoff bounds the delay after a failure. 0 = 1000 s.
@@ -60,6 +63,7 @@ func (o Options) validate() error {
 		{"Timeout", o.Timeout},
 		{"Grace", o.Grace},
 		{"SyncTimeout", o.SyncTimeout},
+		{"FreshTimeout", o.FreshTimeout},
 		{"MinBackoff", o.MinBackoff},
 		{"MaxBackoff", o.MaxBackoff},
 	} {

@@ -16,6 +16,9 @@ import (
 
 // reconcile runs the function on one key. It returns an error if the queue is to retry the key.
 func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K], key K) error {
+	if !c.admit(work, key) {
+		return nil
+	}
 	ctx, release := c.enter(work, queue, key)
 	defer release()
 	end := ReconcileEnd{Outcome: Failed, Err: errExited} // stays if the function ends its goroutine
@@ -29,7 +32,7 @@ func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K
 			ended(end)
 		}()
 	}
-	result, err := c.call(inner, key)
+	result, err := c.call(c.noting(inner, key), key)
 
 	if ended != nil {
 		end.Duration = time.Since(end.Began)

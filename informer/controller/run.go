@@ -58,6 +58,7 @@ func (c *Controller[K]) run(
 		return err
 	}
 	defer c.setState(Stopped)
+	defer c.unseen.end()
 	c.log.Start(outer)
 	defer c.log.Stop()
 	c.hooks = c.options.Hooks.and(hooksOf(outer))

@@ -53,14 +53,23 @@ type runner = interface {
 // *informer.Informer and *informer.Shared are such caches. Reads ends the controller with an error if one of them ends
 // before it has a list.
 func Reads[K comparable](caches ...Cache) Source[K] {
+	r := newReads[K]("Reads", caches)
+	return &r
+}
+
+func newReads[K comparable](constructor string, caches []Cache) reads[K] {
 	names := make([]any, len(caches))
 	for i, c := range caches {
-		names[i] = c
-		if _, named := c.(fmt.Stringer); !named || isNil(c) {
-			names[i] = fmt.Sprintf("%T", c)
-		}
+		names[i] = cacheName(c)
 	}
-	return &reads[K]{caches: slices.Clone(caches), name: describe("Reads", names...)}
+	return reads[K]{caches: slices.Clone(caches), name: describe(constructor, names...)}
+}
+
+func cacheName(c Cache) string {
+	if named, ok := c.(fmt.Stringer); ok && !isNil(c) {
+		return named.String()
+	}
+	return fmt.Sprintf("%T", c)
 }
 
 // Cache becomes complete some time after it starts to run, as an informer does.

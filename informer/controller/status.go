@@ -64,6 +64,8 @@ type Status struct {
 	Timeouts int
 	// LastError is the latest failure, a *ReconcileError, or nil if there was none. A success does not clear it.
 	LastError error
+	// Fresh says how many keys have waited for caches; see [Fresh].
+	Fresh FreshStats
 	// Queue says how many keys are in progress, ready and delayed.
 	Queue workqueue.Stats
 }
@@ -112,6 +114,8 @@ func (s Status) String() string {
 		{s.Queue.Ready, "ready"},
 		{s.Queue.Delayed, "delayed"},
 		{s.Queue.Throttled, "throttled"},
+		{s.Fresh.Waiting, "waiting for caches"},
+		{s.Fresh.Timeouts, "gone ahead of caches"},
 	} {
 		if part.count > 0 {
 			fmt.Fprintf(&b, ", %d %s", part.count, part.name)
@@ -126,7 +130,7 @@ func (s Status) String() string {
 // Status returns a snapshot of the controller's activity. It may be called at any time, also from a reconcile.
 func (c *Controller[K]) Status() Status {
 	c.mu.Lock()
-	s, queue := c.status, c.queue
+	s, queue, unseen := c.status, c.queue, c.unseen
 	var unsynced []Source[K]
 	for _, f := range c.feeds {
 		if f.unsynced {
@@ -138,7 +142,7 @@ func (c *Controller[K]) Status() Status {
 		s.Unsynced = append(s.Unsynced, Unsynced{Source: nameOf(source), Err: whyUnsynced(source)})
 	}
 	if queue != nil {
-		s.Queue = queue.Stats()
+		s.Queue, s.Fresh.Waiting = queue.Stats(), unseen.waits()
 	}
 	return s
 }

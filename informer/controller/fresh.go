@@ -1,0 +1,207 @@
+// Reconciles that do not start before the caches have seen what the last one wrote.
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/follow"
+	"github.com/bowline-go/bowline/internal/report"
+)
+
+// Fresh declares, like [Reads], that the reconcile function reads caches, and that it must find its own writes there: a
+// reconcile of a key does not start while one of these caches has not seen what earlier reconciles of that key wrote. So
+// none acts on a state from before its own write, creates an object twice, or fails with a conflict with itself.
+//
+//	controller.New("sites", controller.Options{}, reconcile,
+//		controller.Watch(sites), controller.Owns(pods, Sites), controller.Fresh[meta.Key](sites, pods))
+//
+// The controller notes a write by itself if the function makes it with its context, or with one that comes from it, through
+// package client. A write concerns the caches of the same server (client.Config.Server), group, resource and namespace; the
+// version of the API and the type of the objects do not matter, so a cache of metadata alone is one too. All other writes
+// are not waited for. A cache has seen a write when one of these is true:
+//
+//   - It holds the object in the state that was written, or in a later one.
+//   - Its own version has passed that of the write: then the write took the object out of the selector, or the object was
+//     deleted since.
+//   - The write leaves the object outside the selector, and the cache does not hold the object.
+//   - The object was deleted, and the cache does not hold it; another object under its name counts as none.
+//   - Resource versions have no order. Then nobody can tell, and nothing is waited for.
+//   - The informer has ended, or no longer follows the namespace.
+//
+// A key that is not fresh waits aside: no worker waits with it, it has not failed, and what sources say of it meanwhile
+// neither starts it nor gets lost. It becomes ready when the caches have seen the writes, or after Options.FreshTimeout;
+// then the reconcile goes ahead with what there is. [Status] counts both, and Hooks.Waited hears of each.
+//
+// Writes of others, of other keys, of a dry run, and by DeleteCollection are not waited for. A write whose answer was lost is
+// not either: nobody knows whether it has been stored. Memory is needed only for writes that have not been seen.
+func Fresh[K comparable](caches ...FreshCache) Source[K] {
+	plain := make([]Cache, len(caches))
+	for i, c := range caches {
+		plain[i] = c
+	}
+	return &fresh[K]{newReads[K]("Fresh", plain)}
+}
+
+// FreshCache is a [Cache] that knows when it has seen a write. *informer.Informer and *informer.Shared are such caches, and
+// types that embed one.
+type FreshCache interface {
+	Cache
+	// AfterWrite calls f once when the cache has seen a write or never will.
+	AfterWrite(w follow.Write, f func()) *cache.Sight
+}
+
+type fresh[K comparable] struct{ reads[K] }
+
+// declared is a cache of [Fresh], and its place.
+type declared struct {
+	FreshCache
+	by    any // the source
+	index int
+}
+
+// declaresFresh reports whether freshCaches would return any.
+func (c *Controller[K]) declaresFresh() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.feeds, func(f *feed[K]) bool {
+		_, ok := f.source.(*fresh[K])
+		return ok
+	})
+}
+
+// freshCaches returns the caches that [Fresh] declares at present.
+func (c *Controller[K]) freshCaches() []declared {
+	var all []declared
+	for _, source := range c.sources() {
+		if s, ok := source.(*fresh[K]); ok {
+			for i, one := range s.caches {
+				if !isNil(one) {
+					all = append(all, declared{one.(FreshCache), s, i})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// admit reports whether key may be reconciled now; otherwise it has been put aside.
+func (c *Controller[K]) admit(ctx context.Context, key K) bool {
+	a := c.unseen.admit(key)
+	if !a.ok || !a.waited {
+		return a.ok
+	}
+	w := Wait{Controller: c.name, Key: key, Waited: a.after}
+	if len(a.late) > 0 {
+		w.Err = &StaleError{Waited: a.after, Unseen: a.late}
+	}
+	c.waited(ctx, w)
+	return true
+}
+
+// noting returns the context of a reconcile of key, which notes what the reconcile writes.
+func (c *Controller[K]) noting(ctx context.Context, key K) context.Context {
+	if !c.declaresFresh() {
+		return ctx
+	}
+	return follow.Writes(ctx, func(w follow.Write) { c.unseen.wrote(key, c.freshCaches(), w) })
+}
+
+// Wait describes how a key waited for caches; see [Fresh].
+type Wait struct {
+	// Controller is the name of the controller.
+	Controller string
+	// Key is the key; its type is the controller's type of keys.
+	Key any
+	// Waited is how long it waited aside.
+	Waited time.Duration
+	// Err is nil if the caches have seen everything, and a *StaleError if the reconcile goes ahead without that.
+	Err error
+}
+
+// StaleError says that a reconcile goes ahead although caches have not seen what an earlier one wrote.
+type StaleError struct {
+	// Waited is how long the key waited.
+	Waited time.Duration
+	// Unseen are the writes.
+	Unseen []UnseenWrite
+}
+
+// UnseenWrite is a write that a cache has not seen.
+type UnseenWrite struct {
+	// Cache is the name of the cache.
+	Cache string
+	// Resource and Object are where the write went, and UID is the object's, if it is known.
+	Resource meta.GVR
+	Object   meta.Key
+	UID      string
+	// ResourceVersion is what the write made; empty if it deleted the object.
+	ResourceVersion string
+}
+
+// String names the object, the write and the cache.
+func (u UnseenWrite) String() string {
+	what := "version " + u.ResourceVersion + " of"
+	if u.ResourceVersion == "" {
+		what = "the deletion of"
+	}
+	return fmt.Sprintf("%s has not seen %s %s %q", u.Cache, what, u.Resource.Resource, u.Object)
+}
+
+// Error names the first of the writes.
+func (e *StaleError) Error() string {
+	text := fmt.Sprintf("caches are behind after %v", e.Waited)
+	for i, u := range e.Unseen {
+		if i == 3 {
+			return fmt.Sprintf("%s, and %d more", text, len(e.Unseen)-i)
+		}
+		text += ", " + u.String()
+	}
+	return text
+}
+
+// FreshStats counts the keys that waited for caches; see [Fresh].
+type FreshStats struct {
+	// Waiting is how many keys wait aside now.
+	Waiting int
+	// Waits is how many waits have ended since the controller was made, and Waited is how long they took together.
+	Waits  int
+	Waited time.Duration
+	// Timeouts is how many of them Options.FreshTimeout has ended.
+	Timeouts int
+}
+
+// stale is the key of the topic of waits that have not ended in time.
+const stale = "fresh"
+
+// waited counts and reports the end of a wait.
+func (c *Controller[K]) waited(ctx context.Context, w Wait) {
+	c.mu.Lock()
+	c.status.Fresh.Waits++
+	c.status.Fresh.Waited += w.Waited
+	if w.Err != nil {
+		c.status.Fresh.Timeouts++
+	}
+	c.mu.Unlock()
+	if c.hooks.Waited != nil {
+		c.hooks.Waited(ctx, w)
+	}
+	var late *StaleError
+	switch {
+	case !errors.As(w.Err, &late):
+		c.log.Works(stale)
+	case c.options.OnError == nil:
+		topic := report.Topic{
+			Key:   stale,
+			Fails: c.String() + ": a reconcile goes ahead before caches have seen what the last one wrote",
+			Works: c.String() + ": caches see writes in time again",
+		}
+		c.log.Failed(topic, late, []string{fmt.Sprint(w.Key)}, "controller", c.name, "key", w.Key)
+	}
+}

@@ -1,0 +1,243 @@
+package controller_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/bowline-go/bowline/patch"
+)
+
+// In random histories, with watches that are behind by random times and are cut, with writes of others and by several
+// workers: when a reconcile begins, each write that an earlier reconcile of its key got an answer for is in the declared
+// caches, or has been overtaken there. And in the end no key is forgotten.
+func TestEachReconcileBeginsWithItsWritesInRandomHistories(t *testing.T) {
+	seeds := 300
+	if testing.Short() {
+		seeds = 30
+	}
+	waits := 0
+	for seed := range seeds {
+		synctest.Test(t, func(t *testing.T) {
+			h := newHistory(t, uint64(seed))
+			h.play()
+			waits += h.waits
+		})
+	}
+	if waits < 5*seeds { // about 20
+		t.Errorf("%d waits: that tests little", waits)
+	}
+}
+
+// answered is the last write of an object that a reconcile got an answer for.
+type answered struct {
+	uid, version string
+	gone         bool
+	web          bool // it has the label of the selector
+}
+
+// history is one random history.
+type history struct {
+	*testing.T
+	seed   uint64
+	server *clienttest.Server
+	maps   client.Resource[*settings]
+	caches []*informer.Informer[*settings] // all objects, and those with the label
+	waits  int
+
+	mu   sync.Mutex // guards the rest
+	r    *rand.Rand
+	last map[string]map[string]answered // by key of the controller and name of the object
+	owed map[string]bool
+}
+
+func newHistory(t *testing.T, seed uint64) *history {
+	h := &history{T: t, seed: seed, r: rand.New(rand.NewPCG(seed, 2)), last: map[string]map[string]answered{}, owed: map[string]bool{}}
+	h.server = clienttest.Start(t, clienttest.Options{Replicas: 1, BookmarkEvery: time.Duration(1+h.n(60)) * time.Second})
+	c, err := client.New(h.server.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	h.maps = client.For(c, settingsType)
+	all := []informer.Options{
+		{}, {Namespace: "default"}, {Namespaces: []string{"default", "kube-system"}}, {Namespaces: []string{"default", "kube-system"}, WideAbove: 1},
+	}[h.n(4)]
+	web := all
+	web.LabelSelector = "app=web"
+	for _, o := range []informer.Options{all, web} {
+		o.OnError = func(error) {} // of watches that are cut
+		h.caches = append(h.caches, informer.New(h.maps, o))
+	}
+	return h
+}
+
+func (h *history) n(n int) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.r.IntN(n)
+}
+
+func (h *history) play() {
+	names := make(chan string)
+	c := controller.New("c", controller.Options{
+		Workers: 1 + h.n(3), FreshTimeout: 24 * time.Hour, MinBackoff: 10 * time.Millisecond, MaxBackoff: time.Second, OnError: func(error) {},
+	}, h.reconcile, controller.Fresh[string](h.caches[0], h.caches[1]), controller.Chan(names))
+	ctx, cancel := context.WithCancel(h.Context())
+	ended := make(chan error)
+	go func() { ended <- informer.Run(ctx, c) }()
+	synctest.Wait()
+	for range 60 {
+		switch h.n(12) {
+		case 0:
+			h.server.Replica(0).SetLag(clienttest.Lag{Time: time.Duration(h.n(3000)) * time.Millisecond})
+		case 1:
+			h.server.Replica(0).SetLag(clienttest.Lag{Versions: h.n(6)})
+		case 2:
+			h.server.DropWatches()
+		case 3:
+			h.server.EndWatches()
+		case 4:
+			h.server.Compact()
+		case 5, 6:
+			_, _ = h.write(h.Context(), fmt.Sprint("o", h.n(4)))
+		default:
+			k := fmt.Sprint("k", h.n(3))
+			h.mu.Lock()
+			h.owed[k] = true
+			h.mu.Unlock()
+			names <- k
+		}
+		if h.n(2) == 0 {
+			time.Sleep(time.Duration(h.n(1500)) * time.Millisecond)
+		}
+	}
+	h.server.Replica(0).SetLag(clienttest.Lag{})
+	time.Sleep(5 * time.Minute)
+	s := c.Status()
+	h.waits = s.Fresh.Waits
+	h.mu.Lock()
+	for k, owed := range h.owed {
+		if owed {
+			h.Errorf("seed %d: %s was named, and not reconciled since", h.seed, k)
+		}
+	}
+	h.mu.Unlock()
+	if s.Fresh.Waiting != 0 || s.Fresh.Timeouts != 0 || s.Queue.Held+s.Queue.Ready+s.Queue.Delayed+s.Queue.InProgress != 0 {
+		h.Errorf("seed %d: in the end %v", h.seed, s)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		h.Error(err)
+	}
+}
+
+func (h *history) reconcile(ctx context.Context, k string) (controller.Result, error) {
+	h.mu.Lock()
+	h.owed[k] = false
+	h.mu.Unlock()
+	h.check(k)
+	for range h.n(4) {
+		name := fmt.Sprint("o", h.n(4))
+		if a, ok := h.write(ctx, name); ok {
+			h.mu.Lock()
+			if h.last[k] == nil {
+				h.last[k] = map[string]answered{}
+			}
+			h.last[k][name] = a
+			h.mu.Unlock()
+		}
+	}
+	if h.n(4) == 0 {
+		time.Sleep(time.Duration(h.n(500)) * time.Millisecond)
+	}
+	switch h.n(6) {
+	case 0:
+		return controller.Result{}, errFailed
+	case 1:
+		return controller.Result{RequeueAfter: time.Duration(h.n(1000)) * time.Millisecond}, nil
+	}
+	return controller.Result{}, nil
+}
+
+// write makes a random write, and returns its answer.
+func (h *history) write(ctx context.Context, name string) (answered, bool) {
+	var obj *settings
+	var err error
+	change := func(labels any) {
+		obj, err = h.maps.Patch(ctx, inDefault(name), patch.Merge(map[string]any{
+			"metadata": map[string]any{"labels": map[string]any{"app": labels}}, "data": map[string]any{"n": fmt.Sprint(h.n(3))},
+		}))
+	}
+	switch h.n(5) {
+	case 0:
+		change("web")
+	case 1:
+		change(nil)
+	case 2:
+		if obj, err = h.maps.Get(ctx, inDefault(name)); err == nil {
+			err = h.maps.Delete(ctx, inDefault(name), client.DeleteOptions{UID: obj.UID})
+		}
+		return answered{uid: uidOf(obj), gone: true}, err == nil
+	default:
+		labels := map[string]string{"app": []string{"web", "db"}[h.n(2)]}
+		obj, err = h.maps.Create(ctx, &settings{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: name, Labels: labels}})
+	}
+	if err != nil {
+		return answered{}, false
+	}
+	return answered{uid: obj.UID, version: obj.ResourceVersion, web: obj.Labels["app"] == "web"}, true
+}
+
+func uidOf(obj *settings) string {
+	if obj == nil {
+		return ""
+	}
+	return obj.UID
+}
+
+// check compares the caches with the writes of a key.
+func (h *history) check(k string) {
+	h.mu.Lock()
+	last := maps.Clone(h.last[k])
+	h.mu.Unlock()
+	for name, a := range last {
+		for i, c := range h.caches {
+			obj, ok := c.Reader().Get(inDefault(name))
+			problem := ""
+			switch {
+			case a.gone && ok && obj.UID == a.uid:
+				problem = "it is still there"
+			case a.gone:
+			case ok && older(obj.ResourceVersion, a.version):
+				problem = "it is at " + obj.ResourceVersion
+			case !ok && (i == 0 || a.web) && h.isThere(name, a.version):
+				problem = "it is not there"
+			}
+			if problem != "" {
+				h.Errorf("seed %d: a reconcile of %s begins, and %s was written as %+v, and in cache %d %s", h.seed, k, name, a, i, problem)
+			}
+		}
+	}
+}
+
+// isThere reports whether the server has the object at a version still, so that nothing has overtaken it.
+func (h *history) isThere(name, version string) bool {
+	obj, err := h.maps.Get(h.Context(), inDefault(name))
+	return err == nil && obj.ResourceVersion == version
+}
+
+func older(a, b string) bool {
+	order, ok := meta.CompareVersions(a, b)
+	return a == "" || ok && order < 0
+}

@@ -1,0 +1,281 @@
+// The writes of reconciles that caches have not seen, and the keys that wait for that.
+
+package controller
+
+import (
+	"sync"
+	"time"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/follow"
+	"github.com/bowline-go/bowline/workqueue"
+)
+
+// unseen is what one run of a controller waits for. Caches call it when they have seen a write, so nothing runs for it.
+//
+// A key that is to wait is held in the queue. This is the race that mu decides: a worker finds that a write has not been
+// seen, the cache sees the write, and finds that the key does not wait; then the key would wait for nothing. So whether
+// there is such a write, and that the key waits, are one step under mu, and so are that the write has been seen and whether
+// the key waits. AfterWrite is called without mu, because it may call back at once; Sight.Absent and the queue do not.
+type unseen[K comparable] struct {
+	hold    func(k K, d time.Duration)
+	release func(k K)
+	limit   time.Duration // of a wait
+
+	mu      sync.Mutex // guards the rest
+	ended   bool
+	keys    map[K]*unseenOf // those with unseen writes, and those that have waited and not been admitted since
+	leaving []leaving[K]    // the oldest first
+	waiting int
+}
+
+func newUnseen[K comparable](q *workqueue.Queue[K], limit time.Duration) *unseen[K] {
+	return &unseen[K]{hold: q.Hold, release: q.Release, limit: limit, keys: make(map[K]*unseenOf)}
+}
+
+// unseenOf is what a key waits for, or would.
+type unseenOf struct {
+	writes map[place]*sighting
+	since  time.Time     // when it began to wait; zero if it does not
+	waited time.Duration // until it was released
+	// released says that it has waited, and has not been admitted since.
+	released bool
+}
+
+// place is an object in a cache.
+type place struct {
+	by    any // as in declared
+	index int
+	key   meta.Key
+}
+
+// sighting is the last write of an object, which a cache has not seen.
+type sighting struct {
+	cache FreshCache
+	write UnseenWrite  // without the name of the cache
+	sight *cache.Sight // nil while AfterWrite has not returned
+}
+
+// leaving is a write that has taken its object out of a cache that did not hold it. Maybe the cache never sees it.
+type leaving[K comparable] struct {
+	key   K
+	at    place
+	s     *sighting
+	until time.Time // when it is forgotten
+}
+
+// blocks reports whether a reconcile must not start.
+func (s *sighting) blocks() bool { return s.sight == nil || !s.sight.Absent() }
+
+func (of *unseenOf) blocks() bool {
+	for _, s := range of.writes {
+		if s.blocks() {
+			return true
+		}
+	}
+	return false
+}
+
+// wrote notes a write of a reconcile of k. Only the last write of an object counts: a cache that has seen it has seen those
+// before.
+func (u *unseen[K]) wrote(k K, caches []declared, w follow.Write) {
+	for _, c := range caches {
+		at := place{c.by, c.index, w.Key}
+		s := &sighting{cache: c.FreshCache, write: UnseenWrite{
+			Resource: w.Resource, Object: w.Key, UID: w.UID, ResourceVersion: w.ResourceVersion,
+		}}
+		before, ok := u.expect(k, at, s)
+		if !ok {
+			continue
+		}
+		sight := c.AfterWrite(w, func() { u.saw(k, at, s) })
+		// The new write first, and then an end to the wait for the old one: meanwhile the cache knows that there is one.
+		u.begun(k, at, s, sight)
+		u.stop(before)
+	}
+}
+
+// expect adds a write, and returns the one that it replaces, if any. It returns false if that one is later: they were made
+// at the same time.
+func (u *unseen[K]) expect(k K, at place, s *sighting) (before *sighting, ok bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.ended { // the write of a goroutine that has outlived its reconcile
+		return nil, false
+	}
+	of := u.keys[k]
+	if of == nil {
+		of = &unseenOf{writes: make(map[place]*sighting)}
+		u.keys[k] = of
+	}
+	before = of.writes[at]
+	if before != nil {
+		if order, known := meta.CompareVersions(s.write.ResourceVersion, before.write.ResourceVersion); known && order < 0 {
+			return nil, false
+		}
+	}
+	of.writes[at] = s
+	return before, true
+}
+
+// begun notes that a cache looks out for a write.
+func (u *unseen[K]) begun(k K, at place, s *sighting, sight *cache.Sight) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	s.sight = sight
+	if of := u.keys[k]; of != nil && of.writes[at] == s && !s.blocks() {
+		u.leaving = append(u.leaving, leaving[K]{k, at, s, time.Now().Add(u.limit)})
+		u.settle(k, of)
+	}
+}
+
+// stop ends the wait of a cache for a write.
+func (u *unseen[K]) stop(s *sighting) {
+	if s == nil {
+		return
+	}
+	u.mu.Lock()
+	sight := s.sight
+	u.mu.Unlock()
+	if sight != nil { // otherwise it ends by itself, when the cache sees the write
+		sight.Stop()
+	}
+}
+
+// saw notes that a cache has seen a write, and gives the key back to the queue if that was all that it waited for.
+func (u *unseen[K]) saw(k K, at place, s *sighting) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	of := u.keys[k]
+	if of == nil || of.writes[at] != s {
+		return
+	}
+	delete(of.writes, at)
+	u.settle(k, of)
+	u.tidy(k, of)
+}
+
+// settle gives a key back to the queue if it waits, and nothing blocks it any more. The caller holds mu.
+func (u *unseen[K]) settle(k K, of *unseenOf) {
+	if !of.since.IsZero() && !of.blocks() {
+		u.unblock(of)
+		u.release(k)
+	}
+}
+
+// unblock ends the wait of a key. The caller holds mu.
+func (u *unseen[K]) unblock(of *unseenOf) {
+	of.waited, of.released = time.Since(of.since), true
+	of.since = time.Time{}
+	u.waiting--
+}
+
+// tidy forgets a key if there is nothing to know of it. The caller holds mu.
+func (u *unseen[K]) tidy(k K, of *unseenOf) {
+	if len(of.writes) > 0 || !of.since.IsZero() || of.released {
+		return
+	}
+	delete(u.keys, k)
+	if len(u.keys) == 0 {
+		u.keys = make(map[K]*unseenOf) // frees the memory of a peak
+	}
+}
+
+// admission is the answer to whether a key may be reconciled now.
+type admission struct {
+	ok     bool // if not, the key has been put aside
+	waited bool
+	after  time.Duration // that it waited for
+	late   []UnseenWrite // if it has waited for as long as it is allowed to
+}
+
+// admit reports whether k may be reconciled now.
+func (u *unseen[K]) admit(k K) admission {
+	u.forget()
+	u.mu.Lock()
+	of := u.keys[k]
+	if of == nil {
+		u.mu.Unlock()
+		return admission{ok: true}
+	}
+	if !of.blocks() {
+		if !of.since.IsZero() {
+			u.unblock(of)
+		}
+		a := admission{ok: true, waited: of.released, after: of.waited}
+		of.released = false
+		u.tidy(k, of)
+		u.mu.Unlock()
+		return a
+	}
+	if of.since.IsZero() {
+		of.since = time.Now()
+		u.waiting++
+	}
+	a := admission{waited: true, after: time.Since(of.since)}
+	if a.after < u.limit { // also if something else has released it
+		u.hold(k, u.limit-a.after)
+		u.mu.Unlock()
+		return a
+	}
+	a.ok = true
+	u.waiting--
+	delete(u.keys, k)
+	var over []*sighting
+	for _, s := range of.writes {
+		over = append(over, s)
+		if s.blocks() {
+			s.write.Cache = cacheName(s.cache)
+			a.late = append(a.late, s.write)
+		}
+	}
+	u.mu.Unlock()
+	for _, s := range over {
+		u.stop(s)
+	}
+	return a
+}
+
+// forget ends the waits for writes that no cache has shown for so long, except those that a key waits for.
+func (u *unseen[K]) forget() {
+	u.mu.Lock()
+	var over []*sighting
+	for now := time.Now(); len(u.leaving) > 0 && !now.Before(u.leaving[0].until); u.leaving = u.leaving[1:] {
+		l := u.leaving[0]
+		of := u.keys[l.key]
+		if of == nil || of.writes[l.at] != l.s || !of.since.IsZero() {
+			continue
+		}
+		delete(of.writes, l.at)
+		over = append(over, l.s)
+		u.tidy(l.key, of)
+	}
+	if len(u.leaving) == 0 {
+		u.leaving = nil
+	}
+	u.mu.Unlock()
+	for _, s := range over {
+		u.stop(s)
+	}
+}
+
+// end forgets all writes.
+func (u *unseen[K]) end() {
+	u.mu.Lock()
+	keys := u.keys
+	u.ended, u.keys, u.leaving, u.waiting = true, nil, nil, 0
+	u.mu.Unlock()
+	for _, of := range keys {
+		for _, s := range of.writes {
+			u.stop(s)
+		}
+	}
+}
+
+// waits returns how many keys wait.
+func (u *unseen[K]) waits() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.waiting
+}
