@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
@@ -163,5 +164,17 @@ func BenchmarkRecordARepetition(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		r.Record(about)
+	}
+}
+
+func BenchmarkHandleRecordsARepetition(b *testing.B) {
+	type page struct {
+		meta.Identity
+	}
+	about := For(New(nil, Options{}), client.Type[*page]{Group: "example.com", Version: "v1", Kind: "Page", Resource: "pages"})
+	obj := &page{meta.Identity{Namespace: "default", Name: "a-page-of-some-length", UID: "0a5e8e0e-9dc7-4f3c-8d4b-3a0d1f5a8f10"}}
+	b.ReportAllocs()
+	for b.Loop() {
+		about.Normal(obj, "Published", "published 3 files to the server of the site")
 	}
 }

@@ -28,17 +28,17 @@ func causes() []Cause { return []Cause{Invalid, Spam, QueueFull, Refused, TooOld
 func (c Cause) why() string {
 	switch c {
 	case Spam:
-		return "there are too many about one object"
+		return "too many about one object"
 	case QueueFull:
-		return "too many wait for the server"
+		return "too many waiting for the server"
 	case Refused:
-		return "the server refuses them"
+		return "refused by the server"
 	case TooOld:
-		return "they could not be sent in time"
+		return "not sent in time"
 	case Stopped:
 		return "the recorder has stopped"
 	}
-	return "they are invalid"
+	return "invalid"
 }
 
 // DropError says that records have been dropped.
@@ -46,7 +46,7 @@ type DropError struct{ DropInfo }
 
 // Error implements error.
 func (e *DropError) Error() string {
-	text := fmt.Sprintf("dropped %s, because %s; the latest is about %v", plural(e.Count), e.Cause.why(), e.Record.Regarding)
+	text := fmt.Sprintf("dropped %s (%s); the latest is about %v", plural(e.Count), e.Cause.why(), e.Record.Regarding)
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/recorder"
+	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/informer/controller"
 )
 
 // withServer runs an example against an API server in this process.
@@ -74,6 +76,38 @@ func Example() {
 	// recorded 6, sent 6, waiting 0
 	// Normal | Published | page/home | published 3 files | 1
 	// Warning | PublishFailed | page/home | publish to example.com: connection refused | 5
+}
+
+// In a Group the recorder is a service: it outlives the controllers, so that their last records are sent too.
+func Example_group() {
+	withServer(func(ctx context.Context, c *client.Client) error {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		rec := recorder.New(c, recorder.Options{Controller: "example.com/settings-controller"})
+		settings := client.Type[*Page]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
+		records := recorder.For(rec, settings)
+		inf := informer.New(client.For(c, settings), informer.Options{Namespace: "default"})
+		reconcile := func(_ context.Context, key meta.Key) (controller.Result, error) {
+			if obj, ok := inf.Reader().Get(key); ok {
+				records.Normal(obj, "Applied", "applied the settings")
+				stop()
+			}
+			return controller.Result{}, nil
+		}
+		group := &informer.Group{
+			Services: []informer.Runner{rec},
+			Runners:  []informer.Runner{controller.New("settings", controller.Options{}, reconcile, controller.Watch(inf))},
+		}
+		if _, err := client.For(c, settings).Create(ctx, &Page{meta.Identity{Namespace: "default", Name: "web"}}); err != nil {
+			return err
+		}
+		if err := group.Run(ctx); err != nil {
+			return err
+		}
+		return kubectlGetEvents(context.WithoutCancel(ctx), c)
+	})
+	// Output:
+	// Normal | Applied | configmap/web | applied the settings | 1
 }
 
 // A record about an object and a related one.

@@ -30,12 +30,12 @@ func (r *Recorder) Run(ctx context.Context) error {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx)) // outlives ctx by the grace period
 	defer cancel()
 	run.loop(ctx, work)
-	cancel()
+	cancel() // the requests that are still under way
 	run.requests.Wait()
 	r.mu.Lock()
 	r.book.close()
 	r.mu.Unlock()
-	run.tell(work)
+	run.tell(context.WithoutCancel(ctx))
 	return nil
 }
 
@@ -123,14 +123,14 @@ func (r *run) finish(ctx context.Context, t task, err error) {
 	o := outcomeOf(t.create, err)
 	r.mu.Lock()
 	attempts, now := t.s.attempts+1, time.Now()
-	r.book.settle(now, t, o, err)
+	taken := r.book.settle(now, t, o, err)
 	r.mu.Unlock()
-	switch o {
-	case failed:
+	switch {
+	case o == failed:
 		if ctx.Err() == nil { // otherwise the grace period is over, and the record is dropped
 			r.failed(err)
 		}
-	case done, exists:
+	case taken:
 		r.log.Works(sending)
 		rec := t.s.record
 		r.log.Logger().V(4).Info("recorded", "object", rec.Regarding.String(), "warning", rec.Warning, "reason", rec.Reason, "note", rec.Note, "count", t.count)

@@ -324,8 +324,8 @@ func TestErrorsThatNobodyTakesAreLogged(t *testing.T) {
 			defer mu.Unlock()
 			for _, want := range []string{
 				`level=ERROR msg="recorder \"pages\": sending fails" err="create events.events.k8s.io \"default/a.`,
-				`level=ERROR msg="recorder \"pages\": records are dropped" err="dropped 1 record, because they are invalid; the latest is about Page \"default/a\": recorder.Record: Reason must not be empty`,
-				`because there are too many about one object`,
+				`level=ERROR msg="recorder \"pages\": records are dropped" err="dropped 1 record (invalid); the latest is about Page \"default/a\": recorder.Record: Reason must not be empty`,
+				`(too many about one object)`,
 				`msg="recorder \"pages\": sending works again after `,
 				`msg="recorder \"pages\": records are cut" err="cut 1 record; the latest is about Page \"default/b\": Note has 2000 bytes`,
 				`level=DEBUG-0 msg=recorded object="Page \"default/a\"" warning=true reason=Failed note="no ink" count=1`,

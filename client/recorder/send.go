@@ -92,25 +92,25 @@ func outcomeOf(create bool, err error) outcome {
 	return failed
 }
 
-// settle notes what has become of a request.
-func (b *book) settle(now time.Time, t task, o outcome, err error) {
+// settle notes what has become of a request, and reports whether the server has taken what it had to say.
+func (b *book) settle(now time.Time, t task, o outcome, err error) (taken bool) {
 	s := t.s
 	s.flying = false
 	b.flying--
 	b.err = err
 	switch o {
 	case done, exists:
-		b.sentOne(now, t, o)
+		taken = b.sentOne(now, t, o)
 	case gone:
 		b.err = nil
 		s.created, s.earliest = false, now
 		b.fresh++
 	case failed:
 		b.retry(now, s, err)
-		return
+		return false
 	case refused:
 		b.giveUp(s, Refused, err)
-		return
+		return false
 	}
 	b.failing = false
 	b.backoff.Reset()
@@ -119,10 +119,11 @@ func (b *book) settle(now time.Time, t task, o outcome, err error) {
 	} else {
 		b.schedule(now, s)
 	}
+	return taken
 }
 
-// sentOne notes that the server has taken a record or an update.
-func (b *book) sentOne(now time.Time, t task, o outcome) {
+// sentOne notes that the server has a record, and reports whether it has the count of the task.
+func (b *book) sentOne(now time.Time, t task, o outcome) bool {
 	s := t.s
 	b.err = nil
 	if t.create {
@@ -132,7 +133,7 @@ func (b *book) sentOne(now time.Time, t task, o outcome) {
 	s.attempts, s.backoff = 0, nil
 	if o == exists && t.count > 1 {
 		s.earliest = now // the server may have an earlier count
-		return
+		return false
 	}
 	if t.count > s.settled {
 		b.sent += t.count - s.settled
@@ -141,7 +142,8 @@ func (b *book) sentOne(now time.Time, t task, o outcome) {
 	if t.count > 1 && !t.create {
 		s.updated(now)
 	}
-	s.since = now
+	s.since = now // about: of what has come meanwhile
+	return true
 }
 
 // retry makes a series due again after a failure. Until a request succeeds, requests are sent one at a time and with growing waits:

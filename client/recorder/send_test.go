@@ -310,12 +310,12 @@ func TestErrorsSayWhatAndWhy(t *testing.T) {
 		err  error
 		want string
 	}{
-		{&recorder.DropError{DropInfo: recorder.DropInfo{Cause: recorder.Spam, Count: 1, Record: about}}, `dropped 1 record, because there are too many about one object; the latest is about Page "default/a"`},
-		{&recorder.DropError{DropInfo: recorder.DropInfo{Cause: recorder.QueueFull, Count: 2, Record: about}}, `dropped 2 records, because too many wait for the server; the latest is about Page "default/a"`},
-		{&recorder.DropError{DropInfo: recorder.DropInfo{Cause: recorder.Refused, Count: 1, Record: about, Err: apierrors.Forbidden}}, `dropped 1 record, because the server refuses them; the latest is about Page "default/a": Forbidden`},
-		{&recorder.DropError{DropInfo: recorder.DropInfo{Cause: recorder.TooOld, Count: 1, Record: about}}, `dropped 1 record, because they could not be sent in time; the latest is about Page "default/a"`},
-		{&recorder.DropError{DropInfo: recorder.DropInfo{Cause: recorder.Stopped, Count: 1, Record: about}}, `dropped 1 record, because the recorder has stopped; the latest is about Page "default/a"`},
-		{&recorder.DropError{DropInfo: recorder.DropInfo{Cause: recorder.Invalid, Count: 1, Err: errors.New("why")}}, `dropped 1 record, because they are invalid; the latest is about object "": why`},
+		{&recorder.DropError{DropInfo: recorder.DropInfo{Cause: recorder.Spam, Count: 1, Record: about}}, `dropped 1 record (too many about one object); the latest is about Page "default/a"`},
+		{&recorder.DropError{DropInfo: recorder.DropInfo{Cause: recorder.QueueFull, Count: 2, Record: about}}, `dropped 2 records (too many waiting for the server); the latest is about Page "default/a"`},
+		{&recorder.DropError{DropInfo: recorder.DropInfo{Cause: recorder.Refused, Count: 1, Record: about, Err: apierrors.Forbidden}}, `dropped 1 record (refused by the server); the latest is about Page "default/a": Forbidden`},
+		{&recorder.DropError{DropInfo: recorder.DropInfo{Cause: recorder.TooOld, Count: 1, Record: about}}, `dropped 1 record (not sent in time); the latest is about Page "default/a"`},
+		{&recorder.DropError{DropInfo: recorder.DropInfo{Cause: recorder.Stopped, Count: 1, Record: about}}, `dropped 1 record (the recorder has stopped); the latest is about Page "default/a"`},
+		{&recorder.DropError{DropInfo: recorder.DropInfo{Cause: recorder.Invalid, Count: 1, Err: errors.New("why")}}, `dropped 1 record (invalid); the latest is about object "": why`},
 		{&recorder.CutError{Count: 3, Record: about, Err: errors.New("Note is long")}, `cut 3 records; the latest is about Page "default/a": Note is long`},
 	} {
 		if got := test.err.Error(); got != test.want {
