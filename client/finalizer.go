@@ -16,13 +16,8 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// FinalizerOptions are the options of [Resource.AddFinalizer] and [Resource.RemoveFinalizer]. The zero value is that of a call
-// without options.
-type FinalizerOptions struct {
-	// UID is a precondition: the call is about the object with this uid, such as that of a cached object, and never changes another
-	// one of the same name. Empty means whichever object has the name.
-	UID string
-}
+// FinalizerOptions are the options of [Resource.AddFinalizer] and [Resource.RemoveFinalizer].
+type FinalizerOptions = meta.FinalizerOptions
 
 // AddFinalizer adds a finalizer to the object, and returns the object as the server then has it. While the object has the
 // finalizer, a deletion waits. AddFinalizer sends nothing if the object already has the finalizer, also if it is being deleted: check

@@ -250,7 +250,7 @@ func TestAFinalizerOfTheObjectWithAUID(t *testing.T) {
 	} {
 		is[*client.UsageError](t, err)
 		wantErr(t, err, name+" finalizer")
-		wantErr(t, err, "at most one client.FinalizerOptions may be given, got 2")
+		wantErr(t, err, "at most one meta.FinalizerOptions may be given, got 2")
 	}
 	must[*ConfigMap](t)(r.RemoveFinalizer(ctx, key, finalizer))
 	if err := r.Delete(ctx, key, client.DeleteOptions{}); err != nil {

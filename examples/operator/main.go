@@ -7,7 +7,6 @@ import (
 	"log"
 	"os"
 	"os/signal"
-	"slices"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/kubeconfig"
@@ -40,8 +39,6 @@ var (
 	ConfigMaps = client.Type[*ConfigMap]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
 )
 
-const finalizer = "example.com/unpublish"
-
 type operator struct {
 	pages      client.Resource[*Page]
 	configMaps client.Resource[*ConfigMap]
@@ -58,31 +55,20 @@ func run(ctx context.Context, cfg client.Config, unpublish func(*Page) error) er
 	o := &operator{pages: client.For(c, Pages), configMaps: client.For(c, ConfigMaps), unpublish: unpublish}
 	o.pageCache = informer.New(o.pages, informer.Options{})
 	o.mapCache = informer.New(o.configMaps, informer.Options{})
-	ctl := controller.New("pages", controller.Options{Workers: 4}, o.reconcile,
+	ctl := controller.New("pages", controller.Options{Workers: 4},
+		controller.Finalize(o.pages, o.pageCache.Reader(), "example.com/unpublish", o.reconcile, o.delete),
 		controller.Watch(o.pageCache), controller.Owns(o.mapCache, Pages))
 	return informer.Run(ctx, ctl)
 }
 
-func (o *operator) reconcile(ctx context.Context, key meta.Key) (controller.Result, error) {
-	page, found := o.pageCache.Reader().Get(key)
-	if !found {
-		return controller.Result{}, nil
-	}
-	if meta.IsDeleting(page) {
-		return controller.Result{}, o.delete(ctx, page)
-	}
-	if !slices.Contains(page.Finalizers, finalizer) {
-		if _, err := o.pages.AddFinalizer(ctx, key, finalizer); err != nil {
-			// Conflict: the page is being deleted by now. The watch brings that, and that it is gone.
-			return controller.Result{}, apierrors.Ignore(err, apierrors.Conflict, apierrors.NotFound)
-		}
-	}
+// reconcile is called for pages that have the finalizer.
+func (o *operator) reconcile(ctx context.Context, page *Page) (controller.Result, error) {
 	failed := o.publish(ctx, page)
 	ready := meta.Condition{Type: "Ready", Status: meta.ConditionTrue, Reason: "Published"}
 	if failed != nil {
 		ready.Status, ready.Reason, ready.Message = meta.ConditionFalse, "Failed", failed.Error()
 	}
-	_, err := o.pages.Status().Modify(ctx, key, func(live *Page) error {
+	_, err := o.pages.Status().Modify(ctx, page.Key(), func(live *Page) error {
 		return meta.SetCondition(&live.Status.Conditions, page.Generation, ready)
 	}, client.ModifyOptions{Known: page}) // sends nothing if the cached page has the condition
 	return controller.Result{}, errors.Join(failed, apierrors.Ignore(err, apierrors.NotFound))
@@ -99,16 +85,9 @@ func (o *operator) publish(ctx context.Context, page *Page) error {
 	return err
 }
 
-// delete cleans up, and lets the page go. The server's garbage collector deletes the ConfigMap.
-func (o *operator) delete(ctx context.Context, page *Page) error {
-	if !slices.Contains(page.Finalizers, finalizer) {
-		return nil
-	}
-	if err := o.unpublish(page); err != nil {
-		return err
-	}
-	_, err := o.pages.RemoveFinalizer(ctx, page.Key(), finalizer)
-	return err
+// delete is called before a page goes. The server's garbage collector deletes the ConfigMap.
+func (o *operator) delete(_ context.Context, page *Page) (controller.Result, error) {
+	return controller.Result{}, o.unpublish(page)
 }
 
 func main() {
