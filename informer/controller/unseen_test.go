@@ -1,0 +1,245 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/follow"
+	"github.com/bowline-go/bowline/workqueue"
+)
+
+// stored is a cache without an informer.
+type stored struct {
+	*cache.Store[*meta.Partial]
+	calls int
+}
+
+func (s *stored) Run(context.Context) error        { return nil }
+func (s *stored) WaitSynced(context.Context) error { return nil }
+
+func (s *stored) AfterWrite(w follow.Write, f func()) *cache.Sight {
+	return s.AfterSeen(cache.Write{
+		Identity: meta.Identity{Name: w.Key.Name, UID: w.UID, ResourceVersion: w.ResourceVersion}, Outside: w.Key.Name == "outside",
+	}, func() { s.calls++; f() })
+}
+
+// left returns how many writes the store still looks out for.
+func (s *stored) left() int {
+	s.calls = 0
+	s.EndWaits(func(string) bool { return true })
+	return s.calls
+}
+
+// waitingRoom is the waits of keys for one store, with a limit of a minute.
+type waitingRoom struct {
+	*testing.T
+	*unseen[string]
+	s      *stored
+	q      *workqueue.Queue[string]
+	caches []declared
+}
+
+func inWaitingRoom(t *testing.T, f func(r *waitingRoom)) {
+	synctest.Test(t, func(t *testing.T) {
+		s, q := &stored{Store: cache.NewStore[*meta.Partial]()}, workqueue.New(workqueue.Options[string]{})
+		f(&waitingRoom{T: t, unseen: newUnseen(q, time.Minute), s: s, q: q, caches: []declared{{s, nil, 0}}})
+	})
+}
+
+// writes notes a write of key k: of an object, with a version or without one.
+func (r *waitingRoom) writes(k, name, version string) {
+	r.wrote(k, r.caches, follow.Write{Key: meta.Key{Name: name}, UID: "u", ResourceVersion: version})
+}
+
+// admits takes key k from the queue, and checks whether it is admitted.
+func (r *waitingRoom) admits(k string, want bool) (a admission) {
+	r.Helper()
+	if r.q.Len() == 0 {
+		r.q.Add(k)
+	}
+	held := r.q.Stats().Held
+	_ = r.q.Do(r.Context(), func(_ context.Context, k string) error {
+		a = r.admit(k)
+		return nil
+	})
+	if a.ok != want || r.q.Stats().Held == held != want {
+		r.Errorf("%s: admitted %v, want %v; %+v", k, a.ok, want, r.q.Stats())
+	}
+	return a
+}
+
+// isEmpty fails unless nothing is known and nothing is looked out for.
+func (r *waitingRoom) isEmpty() {
+	r.Helper()
+	if left := r.s.left(); len(r.keys)+len(r.leaving)+r.waits()+left != 0 {
+		r.Errorf("left are %d keys, %d leaving writes, %d waits; and the cache looks out for %d", len(r.keys), len(r.leaving), r.waits(), left)
+	}
+}
+
+func TestOnlyTheLastWriteOfAnObjectIsLookedOutFor(t *testing.T) {
+	inWaitingRoom(t, func(r *waitingRoom) {
+		for n := range 50 {
+			r.writes("k", "a", fmt.Sprint(100+n))
+			r.writes("k", "b", fmt.Sprint(200+n))
+		}
+		r.writes("k", "a", "120") // answered late, to another goroutine
+		r.s.Bookmark("148")
+		r.admits("k", false)
+		r.s.Bookmark("149")
+		if r.q.Len() != 0 {
+			t.Error("released too early")
+		}
+		r.s.Bookmark("248")
+		r.admits("k2", true)
+		if n := r.s.left(); n != 1 {
+			t.Errorf("the cache looks out for %d", n)
+		}
+		if a := r.admits("k", true); !a.waited || a.late != nil {
+			t.Errorf("admitted %+v", a)
+		}
+		r.isEmpty()
+	})
+}
+
+func TestSeenWritesLeaveNothing(t *testing.T) {
+	inWaitingRoom(t, func(r *waitingRoom) {
+		r.writes("k", "a", "5")
+		r.s.Bookmark("5")
+		if len(r.keys) != 0 {
+			t.Error("a write that was seen is remembered")
+		}
+		r.writes("k", "a", "4")
+		if a := r.admits("k", true); a.waited || len(r.keys) != 0 {
+			t.Errorf("a write that had been seen: %+v", a)
+		}
+		r.writes("k", "a", "7")
+		r.admits("k", false)
+		time.Sleep(time.Second)
+		r.s.Bookmark("7")
+		if a := r.admits("k", true); !a.waited || a.after != time.Second || r.admits("k", true).waited {
+			t.Errorf("admitted %+v", a)
+		}
+		r.isEmpty()
+	})
+}
+
+// Something else may give a held key back; it waits for the rest of its time then, and no longer.
+func TestAKeyThatIsReleasedByOthersWaitsOn(t *testing.T) {
+	inWaitingRoom(t, func(r *waitingRoom) {
+		r.writes("k", "a", "5")
+		r.admits("k", false)
+		time.Sleep(40 * time.Second)
+		r.q.Release("k")
+		r.admits("k", false)
+		if r.waits() != 1 {
+			t.Errorf("%d wait", r.waits())
+		}
+		time.Sleep(19 * time.Second)
+		if r.q.Len() != 0 {
+			t.Error("back too early")
+		}
+		time.Sleep(time.Second)
+		if a := r.admits("k", true); a.after != time.Minute || len(a.late) != 1 {
+			t.Errorf("admitted %+v", a)
+		}
+		r.isEmpty()
+	})
+}
+
+// The cache may never see a deletion of what it never held. It is not waited for, unless the object shows up; and it is
+// forgotten after the limit.
+func TestAWriteThatMayNeverBeSeenIsForgotten(t *testing.T) {
+	inWaitingRoom(t, func(r *waitingRoom) {
+		set := func(version string) {
+			r.s.Set(meta.Identity{Name: "a", UID: "u", ResourceVersion: version}, &meta.Partial{})
+		}
+		r.writes("k", "a", "")
+		r.admits("k", true)
+		r.writes("later", "b", "")
+		time.Sleep(time.Minute - 1)
+		r.admits("k", true)
+		if len(r.keys) != 2 || len(r.leaving) != 2 {
+			t.Errorf("forgotten too early: %v", r.keys)
+		}
+		set("3") // it shows up
+		r.admits("k", false)
+		time.Sleep(1)
+		r.admits("other", true)
+		if len(r.keys) != 1 || r.waits() != 1 {
+			t.Errorf("left are %v", r.keys) // a key that waits goes on
+		}
+		r.s.Delete(meta.Identity{Name: "a", UID: "u", ResourceVersion: "4"}, nil)
+		if a := r.admits("k", true); a.after != 1 || a.late != nil {
+			t.Errorf("admitted %+v", a)
+		}
+		r.isEmpty()
+
+		r.writes("k", "a", "")
+		set("5")
+		r.admits("k", false)
+		r.s.Set(meta.Identity{Name: "a", UID: "v", ResourceVersion: "6"}, &meta.Partial{})
+		r.admits("k", true)
+		time.Sleep(time.Minute)
+		r.admits("k", true)
+		r.isEmpty()
+	})
+}
+
+// After a write that took an object out of the cache, an older state that comes and goes is waited for while it is there.
+func TestAnOlderStateThatComesAndGoes(t *testing.T) {
+	inWaitingRoom(t, func(r *waitingRoom) {
+		older := meta.Identity{Name: "outside", UID: "u", ResourceVersion: "3"}
+		r.writes("k", "outside", "9")
+		r.writes("k", "gone", "")
+		r.admits("k", true)
+		r.s.Set(older, &meta.Partial{})
+		r.admits("k", false)
+		older.ResourceVersion = "4"
+		r.s.Delete(older, nil)
+		time.Sleep(time.Second)
+		r.q.Release("k")
+		if a := r.admits("k", true); !a.waited || a.after != time.Second || r.waits() != 0 {
+			t.Errorf("admitted %+v", a)
+		}
+		older.ResourceVersion = "5"
+		r.s.Set(older, &meta.Partial{})
+		r.admits("k", false)
+		time.Sleep(time.Minute)
+		if a := r.admits("k", true); len(a.late) != 1 || a.late[0].Object.Name != "outside" {
+			t.Errorf("admitted %+v", a)
+		}
+		r.isEmpty()
+	})
+}
+
+// A later write of the object is not forgotten with the one that may never be seen.
+func TestALaterWriteIsNotForgotten(t *testing.T) {
+	inWaitingRoom(t, func(r *waitingRoom) {
+		r.writes("k", "a", "")
+		time.Sleep(59 * time.Second)
+		r.writes("k", "a", "9")
+		time.Sleep(time.Second)
+		r.admits("k", false)
+		r.s.Bookmark("9")
+		r.admits("k", true)
+		r.isEmpty()
+	})
+}
+
+// What comes after the end of a run is not noted, and the end stops what the caches look out for.
+func TestTheEndStopsEverything(t *testing.T) {
+	inWaitingRoom(t, func(r *waitingRoom) {
+		r.writes("k", "a", "5")
+		r.writes("k", "b", "")
+		r.writes("k2", "c", "9")
+		r.admits("k", false)
+		r.end()
+		r.writes("k", "a", "6")
+		r.isEmpty()
+	})
+}
