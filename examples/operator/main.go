@@ -1,16 +1,24 @@
-// Operator is a controller with an owned object, a finalizer and a status condition, against the cluster that kubectl uses.
+// Operator is a controller as it runs in production: a finalizer, an owned object, a status condition, records, leader election
+// and probes, against the cluster that kubectl uses, or the one of its pod. GUIDE.md explains it.
 package main
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"log"
+	"net"
+	"net/http"
 	"os"
 	"os/signal"
+	"syscall"
+	"time"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/kubeconfig"
+	"github.com/bowline-go/bowline/client/leader"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/client/recorder"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
@@ -42,23 +50,51 @@ var (
 type operator struct {
 	pages      client.Resource[*Page]
 	configMaps client.Resource[*ConfigMap]
-	pageCache  *informer.Informer[*Page]
 	mapCache   *informer.Informer[*ConfigMap]
+	records    recorder.About[*Page]
 	unpublish  func(*Page) error // the cleanup
 }
 
-func run(ctx context.Context, cfg client.Config, unpublish func(*Page) error) error {
+// run runs the operator until ctx ends. Of all that run with one cluster and namespace, one at a time works. probes may be nil.
+func run(ctx context.Context, cfg client.Config, namespace string, probes net.Listener, unpublish func(*Page) error) error {
 	c, err := client.New(cfg)
 	if err != nil {
 		return err
 	}
-	o := &operator{pages: client.For(c, Pages), configMaps: client.For(c, ConfigMaps), unpublish: unpublish}
-	o.pageCache = informer.New(o.pages, informer.Options{})
+	defer c.Close()
+	records := recorder.New(c, recorder.Options{Controller: "example.com/pages"})
+	o := &operator{
+		pages: client.For(c, Pages), configMaps: client.For(c, ConfigMaps), records: recorder.For(records, Pages), unpublish: unpublish,
+	}
+	pageCache := informer.New(o.pages, informer.Options{})
 	o.mapCache = informer.New(o.configMaps, informer.Options{})
-	ctl := controller.New("pages", controller.Options{Workers: 4},
-		controller.Finalize(o.pages, o.pageCache.Reader(), "example.com/unpublish", o.reconcile, o.delete),
-		controller.Watch(o.pageCache), controller.Owns(o.mapCache, Pages))
-	return informer.Run(ctx, ctl)
+	ctl := controller.New("pages", controller.Options{Workers: 4, Timeout: time.Minute, Grace: 5 * time.Second},
+		controller.Finalize(o.pages, pageCache.Reader(), "example.com/unpublish", o.reconcile, o.delete),
+		controller.Watch(pageCache), controller.Owns(o.mapCache, Pages),
+		controller.Fresh[meta.Key](pageCache, o.mapCache)) // a reconcile finds what the one before it wrote
+
+	group := &informer.Group{
+		Services:    []informer.Runner{records},
+		Leader:      leader.New(c, leader.Config{Namespace: namespace, Name: "page-operator"}),
+		Runners:     []informer.Runner{ctl},
+		StopTimeout: 20 * time.Second,
+	}
+	if probes != nil {
+		group.Services = append(group.Services, serve(probes, group.Handler()))
+	}
+	return group.Run(ctx)
+}
+
+// serve answers HTTP requests until its context ends.
+func serve(l net.Listener, h http.Handler) informer.RunnerFunc {
+	return func(ctx context.Context) error {
+		s := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second}
+		defer context.AfterFunc(ctx, func() { _ = s.Close() })()
+		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			return err
+		}
+		return nil
+	}
 }
 
 // reconcile is called for pages that have the finalizer.
@@ -67,6 +103,7 @@ func (o *operator) reconcile(ctx context.Context, page *Page) (controller.Result
 	ready := meta.Condition{Type: "Ready", Status: meta.ConditionTrue, Reason: "Published"}
 	if failed != nil {
 		ready.Status, ready.Reason, ready.Message = meta.ConditionFalse, "Failed", failed.Error()
+		o.records.Warning(page, "Failed", failed.Error())
 	}
 	_, err := o.pages.Status().Modify(ctx, page.Key(), func(live *Page) error {
 		return meta.SetCondition(&live.Status.Conditions, page.Generation, ready)
@@ -81,7 +118,10 @@ func (o *operator) publish(ctx context.Context, page *Page) error {
 		return err
 	}
 	known, _ := o.mapCache.Reader().Get(page.Key()) // nil if there is none
-	_, _, err := o.configMaps.Ensure(ctx, want, client.EnsureOptions{Known: known})
+	_, did, err := o.configMaps.Ensure(ctx, want, client.EnsureOptions{Known: known})
+	if err == nil && did.Outcome != client.Unchanged {
+		o.records.Normalf(page, "Published", "ConfigMap %s has the text of generation %d", want.Name, page.Generation)
+	}
 	return err
 }
 
@@ -91,11 +131,18 @@ func (o *operator) delete(_ context.Context, page *Page) (controller.Result, err
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	namespace := flag.String("namespace", "default", "the namespace of the lease")
+	address := flag.String("probes", "", "the address for /livez and /readyz; empty means none")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	loaded, err := kubeconfig.Load(kubeconfig.Options{})
+	var probes net.Listener
+	if err == nil && *address != "" {
+		probes, err = net.Listen("tcp", *address)
+	}
 	if err == nil {
-		err = run(ctx, loaded.Config, func(p *Page) error {
+		err = run(ctx, loaded.Config, *namespace, probes, func(p *Page) error {
 			log.Printf("%s is not published any more", p.Key())
 			return nil
 		})
