@@ -67,12 +67,16 @@ func (c *Controller[K]) removeSource(f *feed[K]) {
 	if f.stop != nil {
 		f.stop()
 	}
+	if returned != nil {
+		c.removing = append(c.removing, f)
+	}
 	c.mu.Unlock()
 	if returned == nil {
 		return
 	}
 	<-returned
 	c.mu.Lock()
+	c.removing = slices.DeleteFunc(c.removing, func(other *feed[K]) bool { return other == f })
 	needs := f.needs
 	f.needs = nil
 	c.mu.Unlock()

@@ -27,6 +27,10 @@ type Result struct {
 	// RequeueAfter is when the key is reconciled again if no source names it earlier. 0 or less means that it is not
 	// requeued.
 	RequeueAfter time.Duration
+	// Priority is the priority of that reconcile, from workqueue.MinPriority to workqueue.MaxPriority. 0 means that of the
+	// present one: a key of the first list or of [EveryObject], which has a low priority, keeps that when it is requeued, and
+	// when it is retried after an error. Keys that sources name because something has changed have priority 0.
+	Priority int
 }
 
 // Controller is a reconcile loop. Make one with [New]; nothing happens until [Controller.Run].
@@ -47,10 +51,12 @@ type Controller[K comparable] struct {
 	// mu protects the rest. In status, Unsynced and Queue are not filled in; they come from the two below.
 	mu     sync.Mutex
 	status Status
-	feeds  []*feed[K]          // those of New, and then those of AddSource
-	queue  *workqueue.Queue[K] // of the current Run, or of the last one; nil before the first
-	unseen *unseen[K]          // as queue; a Run does not change it
-	intake *intake[K]          // of the current Run; nil while no source may start
+	feeds  []*feed[K] // those of New, and then those of AddSource
+	// removing are those that are no longer in feeds and have not returned.
+	removing []*feed[K]
+	queue    *workqueue.Queue[K] // of the current Run, or of the last one; nil before the first
+	unseen   *unseen[K]          // as queue; a Run does not change it
+	intake   *intake[K]          // of the current Run; nil while no source may start
 }
 
 // New returns a controller that calls fn for the keys that the sources name. The name is for people: it appears in errors,
@@ -129,23 +135,35 @@ func (c *Controller[K]) validate() error {
 	return c.options.validate()
 }
 
-// begin resets the state for one run, unless one is in progress.
-func (c *Controller[K]) begin() (*workqueue.Queue[K], error) {
+// begin notes that a run begins, unless one is in progress.
+func (c *Controller[K]) begin() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.status.State != Idle && c.status.State != Stopped {
-		return nil, errors.New("it is running already")
+		return errors.New("it is running already")
 	}
 	c.status.State = Syncing
 	c.failing.Store(0)
-	c.queue = workqueue.New(workqueue.Options[K]{
+	return nil
+}
+
+// newQueue makes the queue of a run.
+func (c *Controller[K]) newQueue(ctx context.Context, info RunInfo) *workqueue.Queue[K] {
+	o := workqueue.Options[K]{
 		MinBackoff: c.options.MinBackoff,
 		MaxBackoff: c.options.MaxBackoff,
 		RetryRate:  c.options.RetryRate,
 		RetryBurst: c.options.RetryBurst,
-	})
+		Ageing:     c.options.Ageing,
+	}
+	if c.hooks.Queue != nil {
+		o.Hooks = queueHooks[K](c.hooks.Queue(ctx, info))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.queue = workqueue.New(o)
 	c.unseen = newUnseen(c.queue, cmp.Or(c.options.FreshTimeout, 10*time.Second))
-	return c.queue, nil
+	return c.queue
 }
 
 func (c *Controller[K]) setState(s State) {

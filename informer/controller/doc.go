@@ -31,9 +31,12 @@
 //     failure of a source ends Run, which returns it.
 //   - In a program of several replicas, [Controller.RunLed] fills the queue before this one leads, and runs reconciles only
 //     while it does.
-//   - When ctx ends, no further reconcile starts; those in progress have Options.Grace to finish before their context ends
-//     too. Run returns when they and the sources have returned, and then nothing of the controller runs. Run waits for a
-//     reconcile that ignores its context, however long that takes.
+//   - Changes are reconciled before what existed at the start, within the bound of Options.Ageing: keys of the first list have
+//     workqueue.LowPriority.
+//   - When ctx ends, no further reconcile starts, except those of Options.Drain; those in progress have Options.Grace to
+//     finish before their context ends too. Run returns when they and the sources have returned, and then nothing of the
+//     controller runs. Run waits for a reconcile that ignores its context, however long that takes, and says so at growing
+//     intervals, by a [*HangError].
 //
 // # Caches that are behind
 //

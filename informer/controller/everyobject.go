@@ -19,9 +19,11 @@ const (
 )
 
 // EveryObject names the key of each object that r holds once in each period, for work that no change of the objects
-// triggers, such as a comparison with something outside of the cluster:
+// triggers, such as a comparison with something outside of the cluster; other libraries call that a resync:
 //
 //	controller.EveryObject(sites.Reader(), 10*time.Hour)
+//
+// The keys have workqueue.LowPriority, so changes are served first.
 //
 // Each object has its own time within the period, which stays the same while the source runs, so the work is spread over
 // the period. A new object is named for the first time within one period; [Watch] names it at once. The source waits until
@@ -52,6 +54,10 @@ func (e everyObject[T]) Runners() []runner {
 func (e everyObject[T]) Unsynced() error { return whyUnsynced(fillerOf(e.r)) }
 
 func (e everyObject[T]) Run(ctx context.Context, add func(meta.Key), synced func()) error {
+	return e.run(ctx, plain(add, synced))
+}
+
+func (e everyObject[T]) run(ctx context.Context, to sink[meta.Key]) error {
 	if e.period <= 0 {
 		return fmt.Errorf("the period must be above 0, got %v", e.period)
 	}
@@ -64,7 +70,7 @@ func (e everyObject[T]) Run(ctx context.Context, add func(meta.Key), synced func
 	case err != nil:
 		return err
 	}
-	synced()
+	to.synced()
 	slots := min(max(uint64(e.period/everySlot), 1), everySlots)
 	seed := maphash.MakeSeed()
 	ticker := time.NewTicker(e.period / time.Duration(slots))
@@ -81,7 +87,7 @@ func (e everyObject[T]) Run(ctx context.Context, add func(meta.Key), synced func
 				return noName(obj)
 			}
 			if slots == 1 || maphash.Comparable(seed, k)%slots == slot {
-				add(k)
+				to.low(k)
 			}
 		}
 	}

@@ -85,7 +85,8 @@ func (c *Controller[K]) feed(ctx context.Context, in *intake[K], f *feed[K], que
 		}
 	}()
 	err := c.runSource(ctx, f.source, sink[K]{
-		add: queue.Add, synced: func() { c.synced(in, f) },
+		add: queue.Add, low: func(k K) { queue.AddWith(k, low) }, with: queue.AddWith,
+		synced:  func() { c.synced(in, f) },
 		deleted: c.deletions.deleted, watchDeletions: func() { c.deletions.watched.Store(true) },
 	})
 	switch {
@@ -106,8 +107,11 @@ func (c *Controller[K]) runSource(ctx context.Context, s Source[K], to sink[K]) 
 			}
 		}()
 	}
-	if own, ok := s.(fed[K]); ok {
-		return own.run(ctx, to)
+	switch s := s.(type) {
+	case fed[K]:
+		return s.run(ctx, to)
+	case prioritised[K]:
+		return s.RunWith(ctx, to.with, to.synced)
 	}
 	return s.Run(ctx, to.add, to.synced)
 }
@@ -138,12 +142,41 @@ func (c *Controller[K]) stopSources(in *intake[K]) {
 	c.mu.Lock()
 	c.intake = nil // no source is started any more
 	c.mu.Unlock()
-	in.sources.Wait()
-	in.needs.end()
+	done := make(chan struct{})
+	go func() {
+		in.sources.Wait()
+		in.needs.end()
+		close(done)
+	}()
+	c.waitFor(done, func() HangError { return HangError{Sources: c.hangingSources(in)} })
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, f := range c.feeds {
 		f.stop, f.returned, f.needs = nil, nil, nil
 		f.change()
 	}
+}
+
+// hangingSources returns the names of the sources that have not returned, or else those of the runners that they need.
+func (c *Controller[K]) hangingSources(in *intake[K]) (names []string) {
+	c.mu.Lock()
+	var hanging []Source[K]
+	for _, f := range slices.Concat(c.feeds, c.removing) {
+		if f.returned == nil {
+			continue // it was added too late to run
+		}
+		select {
+		case <-f.returned:
+		default:
+			hanging = append(hanging, f.source)
+		}
+	}
+	c.mu.Unlock()
+	for _, s := range hanging {
+		names = append(names, nameOf(s))
+	}
+	if names == nil {
+		names = in.needs.hanging()
+	}
+	return names
 }

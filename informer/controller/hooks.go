@@ -18,6 +18,9 @@ type Hooks struct {
 	// Reconcile is called before each reconcile. The reconcile gets the context that it returns, which must come from ctx; nil
 	// stands for ctx. end, unless it is nil, is called when the reconcile has ended, however it did.
 	Reconcile func(ctx context.Context, r ReconcileInfo) (_ context.Context, end func(ReconcileEnd))
+	// Queue is called when the Run of a controller begins, and returns the hooks of the queue of that Run. Their keys have the
+	// controller's type of keys.
+	Queue func(ctx context.Context, r RunInfo) workqueue.Hooks[any]
 	// Waited is called before a reconcile whose key has waited for caches; see [Fresh].
 	Waited func(ctx context.Context, w Wait)
 }
@@ -30,6 +33,8 @@ type RunInfo struct {
 	Workers int
 	// Status is the method of the controller. It has the number of keys that are in progress, for example.
 	Status func() Status
+	// ReadyByPriority returns the number of keys of each priority that wait for a worker.
+	ReadyByPriority func() map[int]int
 }
 
 // ReconcileInfo describes a reconcile that begins.
@@ -40,6 +45,8 @@ type ReconcileInfo struct {
 	Key any
 	// Attempt is 1, and one more after each failure in a row.
 	Attempt int
+	// Priority is the priority of the key.
+	Priority int
 }
 
 // ReconcileEnd describes how a reconcile has ended.
@@ -114,6 +121,14 @@ func (h Hooks) and(other Hooks) Hooks {
 		}
 	}
 	switch {
+	case h.Queue == nil:
+		all.Queue = other.Queue
+	case other.Queue != nil:
+		all.Queue = func(ctx context.Context, r RunInfo) workqueue.Hooks[any] {
+			return bothQueues(h.Queue(ctx, r), other.Queue(ctx, r))
+		}
+	}
+	switch {
 	case h.Reconcile == nil:
 		all.Reconcile = other.Reconcile
 	case other.Reconcile != nil:
@@ -162,5 +177,8 @@ func (c *Controller[K]) observe(ctx context.Context, queue *workqueue.Queue[K], 
 	if c.hooks.Reconcile == nil {
 		return ctx, nil
 	}
-	return begin(ctx, c.hooks.Reconcile, ReconcileInfo{Controller: c.name, Key: key, Attempt: queue.Failures(key) + 1})
+	of, _ := queue.Inspect(key)
+	return begin(ctx, c.hooks.Reconcile, ReconcileInfo{
+		Controller: c.name, Key: key, Attempt: of.Failures + 1, Priority: of.RunPriority,
+	})
 }

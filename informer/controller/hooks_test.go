@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,6 +14,7 @@ import (
 	"github.com/bowline-go/bowline/cache"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/bowline-go/bowline/workqueue"
 )
 
 func TestTheHookSeesHowEachReconcileBeginsAndEnds(t *testing.T) {
@@ -119,6 +121,62 @@ func TestTheHookSeesHowEachReconcileBeginsAndEnds(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestTheHookOfTheQueueSeesItsKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLog()
+		hook := func(of string) controller.Hooks {
+			return controller.Hooks{Queue: func(_ context.Context, r controller.RunInfo) workqueue.Hooks[any] {
+				return workqueue.Hooks[any]{
+					Add: func(i workqueue.AddInfo[any]) { l.add("%s %s add %v %d", of, r.Name, i.Key, i.Priority) },
+					Start: func(i workqueue.StartInfo[any]) {
+						l.add("%s %s start %v %d %v %d", of, r.Name, i.Key, i.Priority, i.Waited, i.Failures)
+					},
+					Done: func(i workqueue.DoneInfo[any]) {
+						l.add("%s %s done %v %d %v %v %d, ready %v", of, r.Name, i.Key, i.Priority, i.Worked, i.Err, i.Failures, r.ReadyByPriority())
+					},
+					Retry: func(i workqueue.RetryInfo[any]) {
+						l.add("%s %s retry %v %d %v %d %v", of, r.Name, i.Key, i.Priority, i.After > 0, i.Failures, i.Err)
+					},
+				}
+			}}
+		}
+		var priorities []int
+		both := hook("own")
+		both.Reconcile = func(ctx context.Context, r controller.ReconcileInfo) (context.Context, func(controller.ReconcileEnd)) {
+			priorities = append(priorities, r.Priority)
+			return ctx, nil
+		}
+		c := controller.New("c", controller.Options{Hooks: both, MinBackoff: time.Hour, OnError: func(error) {}},
+			func(context.Context, string) (controller.Result, error) {
+				time.Sleep(time.Second)
+				return controller.Result{}, errFailed
+			}, added{{time.Second, "key", workqueue.AddOptions{Priority: 5}}, {time.Second, "other", workqueue.AddOptions{Priority: -3}}})
+		ctx, cancel := context.WithCancel(controller.WithHooks(t.Context(), hook("outer")))
+		time.AfterFunc(2500*time.Millisecond, cancel)
+		if err := c.Run(ctx); err != nil {
+			t.Error(err)
+		}
+		var got []string
+		for _, line := range l.lines {
+			if strings.Contains(line, "own") && strings.Contains(line, "key") {
+				got = append(got, line)
+			}
+		}
+		want := []string{"1s own c add key 5", "1s own c start key 5 0s 0", "2s own c done key 5 1s failed 1, ready map[-3:1]", "2s own c retry key 5 true 1 failed"}
+		slices.Sort(want)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if n := len(l.lines); n%2 != 0 || n < 12 {
+			t.Errorf("%d lines, want as many of each hook: %q", n, l.lines)
+		}
+		if !slices.Equal(priorities, []int{5, -3}) {
+			t.Errorf("priorities %v", priorities)
+		}
+	})
 }
 
 func TestOutcomesHaveNames(t *testing.T) {

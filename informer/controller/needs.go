@@ -102,12 +102,33 @@ func (n *needs) release(some []*need) {
 func (n *needs) end() {
 	n.all()
 	n.mu.Lock()
-	list := n.list
-	n.list = nil
+	list := slices.Clone(n.list)
 	n.mu.Unlock()
 	for _, one := range list {
 		<-one.returned
 	}
+}
+
+// hanging returns the names of those that have not returned.
+func (n *needs) hanging() (names []string) {
+	n.mu.Lock()
+	list := slices.Clone(n.list)
+	n.mu.Unlock()
+	for _, one := range list {
+		select {
+		case <-one.returned:
+		default:
+			names = append(names, runnerName(one.runner))
+		}
+	}
+	return names
+}
+
+func runnerName(r runner) string {
+	if named, ok := r.(fmt.Stringer); ok {
+		return named.String()
+	}
+	return fmt.Sprintf("%T", r)
 }
 
 // runOrWait runs r, or waits while another Run of it goes on, until ctx ends.

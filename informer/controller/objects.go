@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sync/atomic"
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
@@ -142,7 +143,7 @@ func (o *objects[K, T]) Runners() []runner {
 func (o *objects[K, T]) Unsynced() error { return whyUnsynced(fillerOf(o.from)) }
 
 func (o *objects[K, T]) Run(ctx context.Context, add func(K), synced func()) error {
-	return o.run(ctx, sink[K]{add: add, synced: synced})
+	return o.run(ctx, plain(add, synced))
 }
 
 func (o *objects[K, T]) run(ctx context.Context, to sink[K]) error {
@@ -157,7 +158,9 @@ func (o *objects[K, T]) run(ctx context.Context, to sink[K]) error {
 	}
 	working, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	sub := o.from.Subscribe(&handler[K, T]{keys: o.keys, to: to, fail: fail})
+	h := &handler[K, T]{keys: o.keys, to: to, fail: fail}
+	sub := o.from.Subscribe(h)
+	h.sub.Store(sub)
 	defer func() {
 		sub.Close()
 		<-sub.Done() // a goroutine of the cache may be in the handler until here
@@ -187,9 +190,24 @@ type handler[K comparable, T meta.Object] struct {
 	to   sink[K]
 	fail context.CancelCauseFunc
 	room []K // for the keys of one call
+	// sub is the subscription; nil until Subscribe has returned.
+	sub atomic.Pointer[cache.Subscription]
 }
 
-func (h *handler[K, T]) OnAdd(obj T)         { eachOnce(h.of(obj), h.to.add) }
+// OnAdd adds what existed at the start with a low priority: after a restart a change is served before the backlog. The
+// subscription becomes synced after the last object of those and before the next.
+func (h *handler[K, T]) OnAdd(obj T) {
+	add := h.to.low
+	if sub := h.sub.Load(); sub != nil {
+		select {
+		case <-sub.Synced():
+			add = h.to.add
+		default:
+		}
+	}
+	eachOnce(h.of(obj), add)
+}
+
 func (h *handler[K, T]) OnUpdate(old, new T) { eachOnce(h.of(new, old), h.to.add) }
 func (h *handler[K, T]) OnDelete(obj T)      { eachOnce(h.of(obj), h.to.add) }
 

@@ -19,6 +19,11 @@ type Options struct {
 	Timeout time.Duration
 	// Grace is how long the context of reconciles in progress outlives the controller's. 0 = it ends at once.
 	Grace time.Duration
+	// Drain is how long the workers go on with keys that are ready when the controller's context ends, and with those that
+	// become ready meanwhile. They stop earlier if no key is ready. Grace begins after that. 0 = they take no further key: at the
+	// next start the sources name everything that exists, so nothing is lost. If a source fails, or this replica does not lead
+	// any more, nothing is drained.
+	Drain time.Duration
 	// SyncTimeout is how long the sources may take to deliver what exists at the start; Run fails if they take longer. 0 = no
 	// limit: a server that is away for long then delays the workers and does not end Run.
 	SyncTimeout time.Duration
@@ -35,10 +40,14 @@ type Options struct {
 	RetryRate float64
 	// RetryBurst is how many retries may happen at once after a quiet time. 0 = those of one second, at least 1.
 	RetryBurst int
+	// Ageing is how long a ready key waits until it counts as one priority higher; it bounds how long a key of low priority
+	// waits while others come. 0 = 500 ms: a key of the first list is overtaken by changes for 50 s at most. See package
+	// workqueue.
+	Ageing time.Duration
 
 	// OnError, if set, is called with a *ReconcileError for every reconcile that failed or panicked, by the worker that ran
 	// it: from several goroutines. It should return soon, and must not panic. A Conflict is retried without a call, until it is
-	// the fifth failure of the key in a row.
+	// the fifth failure of the key in a row. At the end, Run calls it with a *HangError while something does not return.
 	//
 	// If it is nil, the controller logs errors: each at once, and a repeated one at growing intervals of up to a quarter of
 	// an hour, until the keys that failed succeed. It also logs the sources that the workers wait for, if that takes longer
@@ -62,10 +71,12 @@ func (o Options) validate() error {
 	}{
 		{"Timeout", o.Timeout},
 		{"Grace", o.Grace},
+		{"Drain", o.Drain},
 		{"SyncTimeout", o.SyncTimeout},
 		{"FreshTimeout", o.FreshTimeout},
 		{"MinBackoff", o.MinBackoff},
 		{"MaxBackoff", o.MaxBackoff},
+		{"Ageing", o.Ageing},
 	} {
 		if d.value < 0 {
 			return fmt.Errorf("controller.Options: %s must be 0 or more, got %v", d.name, d.value)

@@ -49,7 +49,11 @@ func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K
 		c.settled(queue, key, c.log.Works)
 		if result.RequeueAfter > 0 {
 			end.Outcome = Requeued
-			queue.AddAfter(key, result.RequeueAfter)
+			if result.Priority == 0 {
+				of, _ := queue.Inspect(key)
+				result.Priority = of.RunPriority
+			}
+			queue.AddWith(key, workqueue.AddOptions{After: result.RequeueAfter, Priority: result.Priority})
 		}
 		return nil
 	}

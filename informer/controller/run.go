@@ -53,17 +53,21 @@ func (c *Controller[K]) RunLed(
 func (c *Controller[K]) run(
 	outer context.Context, lead func(ctx context.Context, work func(ctx context.Context) error) error,
 ) error {
-	queue, err := c.begin()
-	if err != nil {
+	if err := c.begin(); err != nil {
 		return err
 	}
 	defer c.setState(Stopped)
-	defer c.unseen.end()
 	c.log.Start(outer)
 	defer c.log.Stop()
 	c.hooks = c.options.Hooks.and(hooksOf(outer))
+	info := RunInfo{
+		Name: c.name, Workers: c.options.workers(), Status: c.Status,
+		ReadyByPriority: func() map[int]int { return c.queueNow().ReadyByPriority() },
+	}
+	queue := c.newQueue(outer, info)
+	defer c.unseen.end()
 	if c.hooks.Run != nil {
-		if ended := c.hooks.Run(outer, RunInfo{Name: c.name, Workers: c.options.workers(), Status: c.Status}); ended != nil {
+		if ended := c.hooks.Run(outer, info); ended != nil {
 			defer ended()
 		}
 	}
@@ -83,7 +87,7 @@ func (c *Controller[K]) run(
 	c.setState(Standby)
 	s := &shift[K]{c: c, queue: queue}
 	defer s.end(fail)
-	err = lead(ctx, func(leading context.Context) error { return s.work(ctx, outer, leading) })
+	err := lead(ctx, func(leading context.Context) error { return s.work(ctx, outer, leading) })
 	if outer.Err() == nil {
 		if failed := failure(ctx, outer); failed != nil {
 			return failed

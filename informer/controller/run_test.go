@@ -98,7 +98,10 @@ func TestTheLossOfLeadershipEndsReconcilesAtOnce(t *testing.T) {
 			t.Errorf("status is %v", s)
 		}
 		mustStop(t, stop)
-		l.want(t, "1s a: the lease is lost", "1m1s work returned <nil>", "1h0m0s a again")
+		const hangs = ` after the end of their contexts: the reconcile of "a" since 2000-01-01T00:00:00Z`
+		l.want(t, "1s a: the lease is lost",
+			`6s reported stop controller "c": still running 5s`+hangs, `21s reported stop controller "c": still running 20s`+hangs,
+			"1m1s work returned <nil>", "1h0m0s a again")
 	})
 }
 

@@ -2,19 +2,38 @@
 
 package controller
 
-import "context"
+import (
+	"context"
+
+	"github.com/bowline-go/bowline/workqueue"
+)
 
 // sink takes what a source says.
 type sink[K comparable] struct {
-	add    func(K)
-	synced func()
+	// add adds a key, low adds one that nobody waits for, and with adds one with options.
+	add, low func(K)
+	with     func(K, workqueue.AddOptions)
+	synced   func()
 	// deleted says that the object of a key is deleted; the source also adds the key, afterwards. watchDeletions is called
 	// first by a source that will call deleted. Both are nil for a source that does not run for a controller.
 	deleted        func(K)
 	watchDeletions func()
 }
 
+// plain returns the sink of a source that runs by its method Run.
+func plain[K comparable](add func(K), synced func()) sink[K] {
+	return sink[K]{add: add, low: add, synced: synced}
+}
+
 // fed is a source of this package that says more than keys.
 type fed[K comparable] interface {
 	run(ctx context.Context, to sink[K]) error
 }
+
+// prioritised is a source with the method RunWith.
+type prioritised[K comparable] interface {
+	RunWith(ctx context.Context, add func(k K, o workqueue.AddOptions), synced func()) error
+}
+
+// low are the options of a key that nobody waits for.
+var low = workqueue.AddOptions{Priority: workqueue.LowPriority}

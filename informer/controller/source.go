@@ -24,6 +24,8 @@ type Source[K comparable] interface {
 	//
 	// A source may have further methods:
 	//
+	//	RunWith(ctx context.Context, add func(k K, o workqueue.AddOptions), synced func()) error
+	//		replaces Run, for a source whose keys have priorities or delays; the zero AddOptions are those of Run
 	//	String() string
 	//		its name in errors and in the status
 	//	Unsynced() error

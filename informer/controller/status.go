@@ -147,5 +147,12 @@ func (c *Controller[K]) Status() Status {
 	return s
 }
 
+// queueNow returns the queue of the current Run, or of the last one.
+func (c *Controller[K]) queueNow() *workqueue.Queue[K] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.queue
+}
+
 // String names the controller.
 func (c *Controller[K]) String() string { return fmt.Sprintf("controller %q", c.name) }

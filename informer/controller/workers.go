@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
 
 	"github.com/bowline-go/bowline/workqueue"
 )
@@ -63,69 +62,86 @@ func (s *shift[K]) work(ctx, outer, leading context.Context) error {
 	taking, stop := context.WithCancelCause(leading)
 	defer stop(nil)
 	defer context.AfterFunc(ctx, func() { stop(context.Cause(ctx)) })()
-	work, release := c.workContext(taking)
+	reconciling, release := c.workContext(taking)
 	defer release(nil)
+	draining, endDrain := context.WithCancel(context.WithoutCancel(leading))
+	defer endDrain()
 
 	c.setState(Running)
 	c.log.Logger().V(1).Info("sources have delivered, workers start", "controller", c.name)
-	var workers sync.WaitGroup
+	crew := &crew[K]{c: c, queue: s.queue, ended: make(chan struct{})}
 	for range c.options.workers() {
-		c.startWorker(taking, work, &workers, s.queue)
+		crew.start(taking, draining, reconciling)
 	}
 	<-taking.Done()
 
 	c.setState(Stopping)
 	lost := ctx.Err() == nil && outer.Err() == nil // leading may come from outer, and end a moment before ctx
-	switch end := func() { release(context.Cause(taking)) }; {
+	e := ending{drain: c.options.Drain, grace: c.options.Grace, endDrain: endDrain, release: func() { release(context.Cause(taking)) }}
+	switch {
 	case lost:
-		end()
-	case c.options.Grace > 0:
-		timer := time.AfterFunc(c.options.Grace, end)
-		defer timer.Stop()
+		e.drain, e.grace = 0, 0
+	case outer.Err() == nil: // the controller has failed
+		e.drain = 0
 	}
-	workers.Wait()
+	crew.drains = e.drain > 0
+	close(crew.ended)
+	c.end(&crew.workers, e)
 	if lost {
 		c.setState(Standby)
 	}
 	return failure(ctx, outer)
 }
 
-// startWorker runs a worker, and starts another if a reconcile ends the goroutine (runtime.Goexit, as t.FailNow of a test
-// does). The queue has counted that as a failure of the key by then.
-func (c *Controller[K]) startWorker(ctx, work context.Context, running *sync.WaitGroup, queue *workqueue.Queue[K]) {
-	running.Go(func() {
+// crew are the workers of one call of work.
+type crew[K comparable] struct {
+	c       *Controller[K]
+	queue   *workqueue.Queue[K]
+	workers sync.WaitGroup
+	// ended is closed when the workers are to take no more keys, unless drains is set.
+	ended  chan struct{}
+	drains bool
+}
+
+// start runs a worker, and starts another if a reconcile ends the goroutine (runtime.Goexit, as t.FailNow of a test does).
+// The queue has counted that as a failure of the key by then.
+func (w *crew[K]) start(taking, draining, reconciling context.Context) {
+	w.workers.Go(func() {
 		var left *ReconcileError // of the reconcile that has ended the worker
 		exited := true
 		defer func() {
 			if exited { // or it panics, and the program ends
-				running.Go(func() {
-					c.startWorker(ctx, work, running, queue)
+				w.workers.Go(func() {
+					w.start(taking, draining, reconciling)
 					if left != nil {
-						c.failed(ReconcileEnd{Outcome: Failed}, left)
+						w.c.failed(ReconcileEnd{Outcome: Failed}, left)
 					}
 				})
 			}
 		}()
-		for queue.Do(ctx, func(_ context.Context, key K) error {
+		reconcile := func(_ context.Context, key K) error {
 			returned := false
 			defer func() {
 				if !returned {
-					left = c.exited(queue, key)
+					left = w.c.exited(w.queue, key)
 				}
 			}()
-			err := c.reconcile(work, queue, key)
+			err := w.c.reconcile(reconciling, w.queue, key)
 			returned = true
 			return err
-		}) == nil {
+		}
+		_ = w.queue.Work(taking, reconcile)
+		if <-w.ended; w.drains {
+			_ = w.queue.Drain(draining, reconcile)
 		}
 		exited = false
 	})
 }
 
 // workContext returns the context of the reconciles, and a function that ends it. The context also ends with ctx, unless
-// there is a grace period.
+// reconciles may go on after that.
 func (c *Controller[K]) workContext(ctx context.Context) (context.Context, context.CancelCauseFunc) {
-	if c.options.Grace > 0 {
+	if c.options.Grace > 0 || c.options.Drain > 0 {
 		ctx = context.WithoutCancel(ctx)
 	}
 	return context.WithCancelCause(ctx)
