@@ -164,7 +164,9 @@ func (b *book) schedule(now time.Time, s *series) {
 func (b *book) push(s *series, at time.Time) {
 	s.when = at
 	heap.Push(&b.due, s)
-	b.changed = b.changed || s.index == 0
+	if s.index == 0 {
+		b.changed = true
+	}
 }
 
 // drop counts records that are dropped, until somebody is told.
@@ -177,7 +179,9 @@ func (b *book) drop(d DropInfo) {
 	}
 	told.Count += d.Count
 	told.Record, told.Err = d.Record, d.Err
-	b.changed = b.changed || told.Count == d.Count
+	if told.Count == d.Count {
+		b.changed = true
+	}
 }
 
 // shorten counts a record that has been cut, until somebody is told.
@@ -188,7 +192,9 @@ func (b *book) shorten(r Record, err error) {
 	}
 	b.untoldCut.Count++
 	b.untoldCut.Record, b.untoldCut.Err = r, err
-	b.changed = b.changed || b.untoldCut.Count == 1
+	if b.untoldCut.Count == 1 {
+		b.changed = true
+	}
 }
 
 // tellEvery is the least time between two times at which somebody is told of drops.
