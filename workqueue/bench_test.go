@@ -31,6 +31,108 @@ func BenchmarkAddDo(b *testing.B) {
 	}
 }
 
+// The same with a worker that settles a key and takes the next one in one step.
+func BenchmarkAddWork(b *testing.B) {
+	q := workqueue.New(workqueue.Options[string]{})
+	ctx, cancel := context.WithCancel(b.Context())
+	defer cancel()
+	b.ReportAllocs()
+	n := 0
+	q.Add("key")
+	_ = q.Work(ctx, func(_ context.Context, k string) error {
+		if n++; n < b.N {
+			q.Add(k)
+		} else {
+			cancel()
+		}
+		return nil
+	})
+}
+
+// What hooks cost: nothing if none is set, and some nanoseconds each.
+func BenchmarkHooks(b *testing.B) {
+	type hooks = workqueue.Hooks[string]
+	n := 0
+	for _, test := range []struct {
+		name  string
+		hooks hooks
+	}{
+		{"none", hooks{}},
+		{"Add", hooks{Add: func(workqueue.AddInfo[string]) { n++ }}},
+		{"Start", hooks{Start: func(workqueue.StartInfo[string]) { n++ }}},
+		{"Done", hooks{Done: func(workqueue.DoneInfo[string]) { n++ }}},
+		{"all", hooks{
+			Add:   func(workqueue.AddInfo[string]) { n++ },
+			Start: func(workqueue.StartInfo[string]) { n++ },
+			Done:  func(workqueue.DoneInfo[string]) { n++ },
+			Retry: func(workqueue.RetryInfo[string]) { n++ },
+		}},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			q, ctx := workqueue.New(workqueue.Options[string]{Hooks: test.hooks}), b.Context()
+			b.ReportAllocs()
+			for b.Loop() {
+				q.Add("key")
+				_ = q.Do(ctx, succeed)
+			}
+		})
+	}
+}
+
+// 10,000 keys of several priorities wait, and one more goes through the queue.
+func BenchmarkPriorities(b *testing.B) {
+	for _, priorities := range []int{1, 5, 201} {
+		b.Run(strconv.Itoa(priorities), func(b *testing.B) {
+			q, ctx := workqueue.New(workqueue.Options[int]{}), b.Context()
+			next := 0
+			add := func() {
+				q.AddWith(next, workqueue.AddOptions{Priority: next%priorities - priorities/2})
+				next++
+			}
+			for range 10_000 {
+				add()
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				add()
+				_ = q.Do(ctx, func(context.Context, int) error { return nil })
+			}
+		})
+	}
+}
+
+// 100,000 ready keys are raised, one after the other, and done.
+func BenchmarkRaise(b *testing.B) {
+	ctx, keys := b.Context(), names(100_000)
+	for b.Loop() {
+		q := workqueue.New(workqueue.Options[string]{})
+		for _, k := range keys {
+			q.AddWith(k, workqueue.AddOptions{Priority: workqueue.LowPriority})
+		}
+		for i := range keys {
+			q.Add(keys[i*7919%len(keys)])
+		}
+		for range keys {
+			_ = q.Do(ctx, succeed)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(keys)), "ns/key")
+}
+
+// All keys are listed, of which there are 100,000.
+func BenchmarkKeys(b *testing.B) {
+	q, keys := workqueue.New(workqueue.Options[string]{}), names(100_000)
+	for _, k := range keys {
+		q.Add(k)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		for range q.Keys() {
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(keys)), "ns/key")
+}
+
 // Eight goroutines add a key of their own and do whichever is first, while 10,000 other keys wait for their time.
 func BenchmarkAddDoParallelWithDelays(b *testing.B) {
 	q, ctx := workqueue.New(workqueue.Options[int64]{}), b.Context()

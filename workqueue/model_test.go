@@ -424,8 +424,8 @@ func TestRandomProgramsGiveWhatTheModelGives(t *testing.T) {
 	}
 }
 
-// behaviour 292: many producers and workers at once. No key is ever with two workers, none is lost (whatever its
-// producer saw last, a run saw later), and nothing is left at the end.
+// behaviour 292: many producers and workers at once, and people who look, cancel and move. No key is ever with two workers,
+// none is lost (whatever its producer saw last, a run saw later), and nothing is left at the end. Keys below 0 may be cancelled.
 func TestNoKeyIsLostOrRunTwiceAtOnceUnderLoad(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -445,6 +445,10 @@ func TestNoKeyIsLostOrRunTwiceAtOnceUnderLoad(t *testing.T) {
 				var states [keys]state
 				q := New(test.options)
 				work := func(_ context.Context, k int) (err error) {
+					if k < 0 {
+						return nil
+					}
+					aside := false
 					s := &states[k]
 					s.Lock()
 					if s.running {
@@ -456,7 +460,7 @@ func TestNoKeyIsLostOrRunTwiceAtOnceUnderLoad(t *testing.T) {
 					defer func() {
 						s.Lock()
 						s.running = false
-						if err == nil {
+						if err == nil && !aside {
 							s.seen = version
 						}
 						s.Unlock()
@@ -468,6 +472,9 @@ func TestNoKeyIsLostOrRunTwiceAtOnceUnderLoad(t *testing.T) {
 						time.Sleep(rand.N(10 * time.Millisecond))
 					case 2:
 						q.AddAfter(k, rand.N(time.Second))
+					case 3:
+						aside = true
+						q.Hold(k, rand.N(10*time.Millisecond))
 					}
 					return nil
 				}
@@ -477,7 +484,14 @@ func TestNoKeyIsLostOrRunTwiceAtOnceUnderLoad(t *testing.T) {
 					worked.Go(func() {
 						for ctx.Err() == nil { // each Do on a context that may end early, to hand over often
 							short, done := context.WithTimeout(ctx, rand.N(20*time.Millisecond))
-							_ = q.Do(short, work)
+							switch rand.IntN(4) {
+							case 0:
+								_ = q.Work(short, work)
+							case 1:
+								_ = q.Drain(short, work)
+							default:
+								_ = q.Do(short, work)
+							}
 							done()
 						}
 					})
@@ -489,13 +503,37 @@ func TestNoKeyIsLostOrRunTwiceAtOnceUnderLoad(t *testing.T) {
 							states[k].Lock()
 							states[k].version++
 							states[k].Unlock()
-							switch rand.IntN(4) {
+							switch rand.IntN(6) {
 							case 0:
 								q.AddAfter(k, rand.N(20*time.Millisecond))
 							case 1:
 								q.AddRateLimited(k)
+							case 2, 3:
+								q.AddWith(k, AddOptions{Priority: rand.IntN(5) - 2, After: rand.N(time.Millisecond) - time.Millisecond/2})
 							default:
 								q.Add(k)
+							}
+							switch rand.IntN(16) {
+							case 0:
+								q.Move(k, rand.N(20*time.Millisecond))
+							case 1:
+								q.Release(k)
+							case 2:
+								q.AddWith(-1-k, AddOptions{Priority: rand.IntN(5) - 2, After: rand.N(20 * time.Millisecond)})
+							case 3:
+								q.Cancel(-1 - k)
+							case 4:
+								if i, known := q.Inspect(k); known && i.Pending == NotPending && i.Started.IsZero() {
+									t.Errorf("key %d is there for nothing: %+v", k, i)
+								}
+							case 5:
+								seen := map[int]bool{}
+								for i := range q.Keys() {
+									if seen[i.Key] {
+										t.Errorf("key %d is there twice", i.Key)
+									}
+									seen[i.Key] = true
+								}
 							}
 							if rand.IntN(4) == 0 {
 								time.Sleep(rand.N(time.Millisecond))

@@ -36,6 +36,11 @@ type Params struct {
 	// Readers list Listed objects, one list in each Every, for Duration, while the writer makes Writes a second.
 	Readers, Listed, Writes int
 	Every, Duration         time.Duration
+	// QueueKeys are the numbers of keys in a queue. Each is repeated until QueueWork keys have gone through.
+	QueueKeys []int
+	QueueWork int
+	// Prioritised is how many keys have priorities, in each of the Repetitions.
+	Prioritised, Repetitions int
 }
 
 // Report is the result of a sample.

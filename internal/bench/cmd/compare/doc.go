@@ -19,7 +19,8 @@
 // managedFields, from prepared bytes, not compressed. It runs on the same machine, and does the same for both sides: it copies
 // bytes.
 //
-// Package sample says how each figure is measured: Sync, Relist, Watch, Slow, Micro, Contention, Patch. Wall times are taken in
+// Package sample says how each figure is measured: Sync, Relist, Watch, Slow, Micro, Contention, Patch, Work, Priorities. Wall
+// times are taken in
 // the process. CPU time is that of the process from getrusage, so it includes garbage collection and excludes the server.
 // Allocations are runtime.MemStats.Mallocs. Live heap is HeapAlloc after two collections, minus its value before the client was
 // made. Memory is VmRSS and VmHWM. The peak of a relist is read after the kernel was told to forget the last one (5 written to
@@ -57,6 +58,11 @@
 //     as a JSON patch, as controller-runtime does, and apimachinery's strategicpatch with its schema at hand. Each sample first
 //     checks that all of them give the same pod. The pod before and after was encoded by one program, as when a controller
 //     compares, so that unchanged parts have the same text.
+//   - The rows of the work queue have two queues of client-go. The one with a rate limiter is what a controller needs, because
+//     the other has no delays and no retries. Bowline has one queue, which always knows since when each key waits and is in
+//     progress; client-go's knows that with metrics alone, and these are without. The keys are two strings, as controllers
+//     have them. A worker of Bowline is Queue.Work. controller-runtime's queue adds keys in the background, so its time of an add
+//     is that until it counts them; CPU times are what can be compared.
 //   - hello is a program that reads a kubeconfig and lists pods, as each side's documentation has it. Modules are the linked ones,
 //     without the program's own. A cold build has an empty build cache, and includes the standard library.
 package main

@@ -41,7 +41,7 @@ func chosen(r row, side string, outcomes []*outcome) *outcome {
 	var best *outcome
 	key, higher := r.figures[0].key, r.figures[0].higher
 	for _, o := range outcomes {
-		if o.Job != r.job || o.Side != side {
+		if o.Job != r.job || o.Side != side || side == clientgo && r.against != "" && o.Setting != r.against {
 			continue
 		}
 		if best == nil || o.Medians[key] != best.Medians[key] && (o.Medians[key] > best.Medians[key]) == higher {
@@ -140,7 +140,7 @@ func (res result) others(selected []row) []string {
 	var all []string
 	for _, r := range selected {
 		for _, o := range res.Outcomes {
-			if o.Job != r.job || o == chosen(r, o.Side, res.Outcomes) {
+			if o.Job != r.job || r.against != "" || o == chosen(r, o.Side, res.Outcomes) {
 				continue
 			}
 			var figures []string

@@ -5,8 +5,10 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bowline-go/bowline/internal/bench/report"
+	"github.com/bowline-go/bowline/internal/bench/sample"
 )
 
 // row is a row of the table. It has a line for each figure.
@@ -15,6 +17,7 @@ type row struct {
 	job         string
 	figures     []figure // the first one decides between settings
 	why         string   // an explanation of the figures, if known; printed under the table
+	against     string   // the setting of the other side; the best one if empty
 }
 
 // figure is one thing that a job measures.
@@ -55,39 +58,39 @@ var rows = []row{
 	{"sync", "first sync, JSON, same type", "sync", []figure{
 		{"wall", "wall", duration, false, times(6, "6 times faster")},
 		{"CPU", "cpu", duration, false, third},
-	}, ""},
+	}, "", ""},
 	{"projection", "first sync, JSON, 6 fields", "project", []figure{
 		{"wall", "wall", duration, false, times(8, "8 times faster")},
 		{"CPU", "cpu", duration, false, target{}},
 		{"live heap an object", "object", bytes, false, atMost(800, "at most 800 B")},
 		{"peak RSS", "peak", bytes, false, times(10, "at most 1/10")},
-	}, ""},
+	}, "", ""},
 	{"heap", "live heap, same type, no managedFields", "sync", []figure{
 		{"an object", "object", bytes, false, target{"lower", func(c, b float64) bool { return b < c }}},
 	}, "the structs are the same, so the difference is in what they refer to: Bowline's decoder keeps one copy of a text that " +
 		"many objects have (of about 120 strings of such a pod all but 17 are shared with others, in client-go 6), and its slices " +
-		"have less room to spare (128 B a pod, in client-go 528 B)"},
+		"have less room to spare (128 B a pod, in client-go 528 B)", ""},
 	{"peak", "peak over steady memory, same type", "relist", []figure{
 		{"first sync", "peak first", ratio, false, atMost(1.25, "at most 1.25")},
 		{"forced relist", "peak relist", ratio, false, atMost(1.25, "at most 1.25")},
 		{"steady RSS", "steady", bytes, false, target{}},
-	}, ""},
+	}, "", ""},
 	{"relist", "relist, nothing changed", "relist", []figure{
 		{"CPU over the first list's", "cpu share", ratio, false, atMost(0.2, "at most 1/5")},
 		{"CPU", "cpu relist", duration, false, target{}},
 		{"handler calls", "calls", count, false, none},
-	}, ""},
+	}, "", ""},
 	{"watch", "watch, JSON, same type", "watch", []figure{
 		{"events a second", "rate", count, true, timesMore(5, "5 times as many")},
 		{"CPU an event", "cpu", duration, false, target{}},
 		{"allocations an event", "allocs", count, false, times(5, "at most 1/5")},
 		{"handler calls", "calls", count, true, target{}},
-	}, ""},
+	}, "", ""},
 	{"slow", "one slow subscriber", "slow", []figure{
 		{"heap growth", "growth", bytes, false, target{"less than 5 MB", func(_, b float64) bool { return b < 5e6 }}},
 		{"final states that arrive", "final", count, true, target{"all", func(c, b float64) bool { return b >= c }}},
 		{"handler calls", "calls", count, false, target{}},
-	}, ""},
+	}, "", ""},
 	{"micro", "cache", "micro", []figure{
 		{"Get in parallel, by namespace and name", "get ns", nanoseconds, false, half},
 		{"its allocations", "get allocs", count, false, none},
@@ -99,19 +102,46 @@ var rows = []row{
 		{"its allocations", "lookup allocs", count, false, none},
 		{"Replace, 2 indexes", "replace ns", nanoseconds, false, half},
 		{"its allocations", "replace allocs", count, false, target{}},
-	}, ""},
+	}, "", ""},
 	{"contention", "readers list while a writer writes", "contention", []figure{
 		{"write p99", "p99", duration, false, times(4, "at most 1/4")},
 		{"write p50", "p50", duration, false, target{}},
 		{"writes a second", "writes", count, true, target{}},
 		{"lists a second", "lists", count, true, target{}},
-	}, ""},
-	{"patch", "patch of a pod of 7 KB", "patch", patchFigures(), ""},
+	}, "", ""},
+	{"patch", "patch of a pod of 7 KB", "patch", patchFigures(), "", ""},
+	{"queue", "work queue", "work", queueFigures("wall"), "", "rate limiting"},
+	{"queue-cpu", "work queue, CPU time", "work", queueFigures("cpu"), "", "rate limiting"},
+	{"queue-plain", "work queue, CPU time, next to one without delays and retries", "work", queueFigures("cpu"), "", "plain"},
+	{"queue-priority", "work queue with priorities, next to controller-runtime's", "priorities", []figure{
+		{"add 100,000 keys of five priorities: CPU a key", "add  cpu", nanoseconds, false, times(1.5, "1.5 times faster")},
+		{"get and done, 1 worker: CPU a key", "do  by 1 cpu", nanoseconds, false, times(1.5, "1.5 times faster")},
+		{"both at once: CPU a key", "both  by 1 cpu", nanoseconds, false, times(1.5, "1.5 times faster")},
+		{"both at once: wall", "both  by 1 wall", nanoseconds, false, times(1.5, "1.5 times faster")},
+		{"both at once: allocations a key", "both  by 1 allocs", count, false, target{}},
+	}, "", ""},
 	{"hello", "hello (list pods)", "hello", []figure{
 		{"linked modules", "modules", count, false, atMost(10, "at most 10")},
 		{"stripped binary", "binary", bytes, false, atMost(9e6, "at most 9 MB")},
 		{"cold build", "build", duration, false, atMost(20, "at most 20 s")},
-	}, ""},
+	}, "", ""},
+}
+
+// queueFigures are the figures of the job work: what is wall or cpu.
+func queueFigures(what string) []figure {
+	faster := times(1.5, "1.5 times faster")
+	var adds, dos, both, allocs []figure
+	for i, n := range full.QueueKeys {
+		keys := count(float64(n)) + " keys"
+		adds = append(adds, figure{"add, " + keys, fmt.Sprintf("add %d %s", i, what), nanoseconds, false, faster})
+		for _, w := range sample.QueueWorkers {
+			name := fmt.Sprintf("%s, %d workers", keys, w)
+			dos = append(dos, figure{"get and done, " + name, fmt.Sprintf("do %d by %d %s", i, w, what), nanoseconds, false, faster})
+			both = append(both, figure{"both at once, " + name, fmt.Sprintf("both %d by %d %s", i, w, what), nanoseconds, false, faster})
+		}
+		allocs = append(allocs, figure{"allocations of both, " + keys, fmt.Sprintf("both %d by 1 allocs", i), count, false, atMost(0.01, "0")})
+	}
+	return slices.Concat(adds, dos, both, allocs)
 }
 
 func patchFigures() []figure {

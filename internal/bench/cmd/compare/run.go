@@ -46,6 +46,12 @@ var contenders = map[string][]contender{
 	"micro":      pair(),
 	"contention": pair(),
 	"patch":      pair(),
+	"work": {
+		{clientgo, "rate limiting", "clientgo", nil},
+		{bowline, "", "bowline", nil},
+		{clientgo, "plain", "clientgo", nil},
+	},
+	"priorities": {{clientgo, "", "controllerruntime", nil}, {bowline, "", "bowline", nil}},
 }
 
 // lists are the sides with each way to read a list.
@@ -82,6 +88,8 @@ func want(job string, p sample.Params) map[string]int {
 		return map[string]int{"final": p.Keys}
 	case "contention":
 		return map[string]int{"wrong lists": 0}
+	case "work", "priorities":
+		return map[string]int{"wrong": 0}
 	case "patch":
 		return map[string]int{"checked": 7}
 	}
@@ -131,7 +139,7 @@ func (b *bench) measure(ctx context.Context, jobs []string, rounds int) ([]*outc
 				if err != nil {
 					return nil, err
 				}
-				if len(contenders[job]) > 2 { // it is about lists
+				if len(contenders[job]) > 3 { // it is about lists
 					o.Asked = answer.Asked
 				}
 			}

@@ -24,6 +24,8 @@ func main() {
 		"micro":      sample.Micro("cache.Store and cache.Index; Get is cache.Reader.Get", benches),
 		"contention": sample.Contention(contended),
 		"patch":      sample.Patch(patches),
+		"work":       sample.Work(queues),
+		"priorities": sample.Priorities(queues),
 	})
 }
 

@@ -33,6 +33,7 @@ func main() {
 		"micro":      sample.Micro("cache.Indexer with index functions; Get is Lister.Pods(namespace).Get(name), and Indexer.GetByKey where a key is at hand", benches),
 		"contention": sample.Contention(contended),
 		"patch":      sample.Patch(patches),
+		"work":       queueing(sample.Work),
 	})
 }
 

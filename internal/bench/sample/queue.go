@@ -1,0 +1,192 @@
+package sample
+
+// Jobs of a work queue, without a server.
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// QueueKey is what the queues hold: the namespace and the name of an object, as a controller has them.
+type QueueKey struct{ Namespace, Name string }
+
+// Queues is one side's work queue.
+type Queues struct {
+	Settings string
+	// New returns an empty queue.
+	New func() Queue
+}
+
+// Queue is a queue with its workers' loop.
+type Queue struct {
+	Add func(k QueueKey)
+	Len func() int
+	// AddPriority is Add with a priority; nil on a side that has none.
+	AddPriority func(k QueueKey, priority int)
+	// Work is a worker: it takes one key after the other, calls fn for each and settles it, until Stop.
+	Work func(fn func(k QueueKey))
+	Stop func()
+}
+
+// QueueWorkers are the numbers of workers that are measured, each with each of Params.QueueKeys.
+var QueueWorkers = []int{1, 4, 16, 64}
+
+// queued are n keys that differ in their names, in no order.
+func queued(n int) []QueueKey {
+	keys := make([]QueueKey, n)
+	for i := range keys {
+		keys[i] = QueueKey{"namespace-" + strconv.Itoa(i%100), "object-" + strconv.Itoa(i)}
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	r.Shuffle(n, func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+	return keys
+}
+
+// Work is the job of a queue's everyday life, for each number of keys and of workers. Each repetition begins with a new queue
+// and has three phases:
+//
+//   - add: one goroutine adds all keys and asks for their number, which also has a queue with a buffer add what is in it. No
+//     worker runs. The queue grows meanwhile.
+//   - do: the workers start, and take and finish all of them.
+//   - both: the workers take and finish keys while one goroutine adds all of them, twice or more, and begins anew when all are
+//     done. The queue does not grow any more.
+//
+// A run of a key does nothing but count. The figures are the wall time and the CPU time of a phase for each key, the median of
+// the repetitions. The workers have started before a phase begins, and end after it. The allocations are those of both.
+func Work(s Queues) Job {
+	return func(_ context.Context, p Params) (Report, error) {
+		r := Report{Settings: s.Settings, Counts: map[string]int{}}
+		figures := phases{}
+		for size, n := range p.QueueKeys {
+			keys := queued(n)
+			for _, workers := range QueueWorkers {
+				for range max(1, p.QueueWork/n/len(QueueWorkers)) {
+					r.Counts["wrong"] += figures.live(s.New(), keys, workers, fmt.Sprint(size))
+				}
+			}
+		}
+		r.Figures = figures.medians()
+		return r, nil
+	}
+}
+
+// Priorities is the job of a queue of Params.Prioritised keys, whose priorities are evenly spread over five. The phases are
+// those of Work, with one worker. It also counts the keys that came after one of a lower priority in the phase do.
+func Priorities(s Queues) Job {
+	return func(_ context.Context, p Params) (Report, error) {
+		keys := queued(p.Prioritised)
+		priority := make(map[QueueKey]int, len(keys))
+		for i, k := range keys {
+			priority[k] = i%5*10 - 20
+		}
+		r := Report{Settings: s.Settings, Counts: map[string]int{}}
+		figures := phases{}
+		for range p.Repetitions {
+			q := s.New()
+			add, work := q.AddPriority, q.Work
+			next := 0
+			q.Add = func(k QueueKey) {
+				add(k, next%5*10-20)
+				next++
+			}
+			var order []QueueKey
+			q.Work = func(fn func(QueueKey)) {
+				work(func(k QueueKey) {
+					if len(order) < len(keys) {
+						order = append(order, k)
+					}
+					fn(k)
+				})
+			}
+			r.Counts["wrong"] += figures.live(q, keys, 1, "")
+			for i := range order {
+				if i > 0 && priority[order[i]] > priority[order[i-1]] {
+					r.Counts["disorder"]++
+				}
+			}
+		}
+		r.Figures = figures.medians()
+		return r, nil
+	}
+}
+
+// phases has the figures of all repetitions.
+type phases map[string][]float64
+
+func (p phases) medians() map[string]float64 {
+	m := map[string]float64{}
+	for name, all := range p {
+		slices.Sort(all)
+		m[name] = all[len(all)/2]
+	}
+	return m
+}
+
+// measure notes what one phase takes for each of n keys.
+func (p phases) measure(name string, n int, phase func()) {
+	runtime.GC() // what others left behind
+	before, used, began := mallocs(), cpu(), time.Now()
+	phase()
+	wall := time.Since(began)
+	used = cpu() - used
+	for what, v := range map[string]float64{
+		"wall": float64(wall.Nanoseconds()), "cpu": float64(used.Nanoseconds()), "allocs": float64(mallocs() - before),
+	} {
+		p[name+" "+what] = append(p[name+" "+what], v/float64(n))
+	}
+}
+
+// live is one repetition. It returns how many keys were not there, were done too often, or not often enough.
+func (p phases) live(q Queue, keys []QueueKey, workers int, size string) (wrong int) {
+	n := len(keys)
+	rounds := max(2, 20_000/n)
+	var finished atomic.Int64
+	all := make(chan struct{}, 1)
+	fn := func(QueueKey) {
+		if finished.Add(1)%int64(n) == 0 {
+			all <- struct{}{}
+		}
+	}
+	add := func() {
+		for _, k := range keys {
+			q.Add(k)
+		}
+	}
+	p.measure("add "+size, n, func() {
+		add()
+		wrong += n - q.Len()
+	})
+	var started, ended sync.WaitGroup
+	begin := make(chan struct{})
+	for range workers {
+		started.Add(1)
+		ended.Go(func() {
+			started.Done()
+			<-begin
+			q.Work(fn)
+		})
+	}
+	started.Wait()
+	suffix := size + " by " + strconv.Itoa(workers)
+	p.measure("do "+suffix, n, func() {
+		close(begin)
+		<-all
+	})
+	p.measure("both "+suffix, n*rounds, func() {
+		for range rounds {
+			add()
+			<-all
+		}
+	})
+	q.Stop()
+	ended.Wait()
+	done := int(finished.Load())
+	return max(wrong, -wrong) + max(done-n*(rounds+1), n*(rounds+1)-done)
+}

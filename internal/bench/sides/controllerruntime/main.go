@@ -1,0 +1,38 @@
+// Command controllerruntime is the side of controller-runtime: the queue of its controllers.
+package main
+
+import (
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+
+	"github.com/bowline-go/bowline/internal/bench/sample"
+)
+
+func main() {
+	sample.Main(map[string]sample.Job{"priorities": sample.Priorities(queues)})
+}
+
+var queues = sample.Queues{
+	Settings: "controller-runtime's priorityqueue.New without a name, so without metrics; AddWithOpts, GetWithPriority, Forget and Done",
+	New: func() sample.Queue {
+		q := priorityqueue.New[sample.QueueKey]("")
+		return sample.Queue{
+			Add: q.Add,
+			Len: q.Len,
+			AddPriority: func(k sample.QueueKey, priority int) {
+				q.AddWithOpts(priorityqueue.AddOpts{Priority: &priority}, k)
+			},
+			Stop: q.ShutDown,
+			Work: func(fn func(k sample.QueueKey)) {
+				for {
+					k, _, shutdown := q.GetWithPriority()
+					if shutdown {
+						return
+					}
+					fn(k)
+					q.Forget(k)
+					q.Done(k)
+				}
+			},
+		}
+	},
+}
