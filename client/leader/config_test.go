@@ -17,6 +17,8 @@ func TestAConfigThatCannotWorkIsAnErrorThatNamesTheField(t *testing.T) {
 		t.Fatal(err)
 	}
 	lead := func(context.Context) error { t.Error("lead was called"); return nil }
+	ended, cancel := context.WithCancel(t.Context()) // so that a Config that is taken returns nil
+	cancel()
 	for _, tc := range []struct {
 		name   string
 		change func(c *leader.Config)
@@ -42,14 +44,14 @@ func TestAConfigThatCannotWorkIsAnErrorThatNamesTheField(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			config := leader.Config{Namespace: "default", Name: "web"}
 			tc.change(&config)
-			err := leader.Run(t.Context(), c, config, lead)
+			err := leader.Run(ended, c, config, lead)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error is %v, want %q in it", err, tc.want)
 			}
 		})
 	}
 	t.Run("all reasons at once", func(t *testing.T) {
-		err := leader.Run(t.Context(), nil, leader.Config{LeaseDuration: -1}, lead)
+		err := leader.Run(ended, nil, leader.Config{LeaseDuration: -1}, lead)
 		for _, want := range []string{"leader.New: the client must not be nil", "Namespace", "Name", "LeaseDuration"} {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("error is %v, want %q in it", err, want)
@@ -57,7 +59,7 @@ func TestAConfigThatCannotWorkIsAnErrorThatNamesTheField(t *testing.T) {
 		}
 	})
 	t.Run("no function", func(t *testing.T) {
-		err := leader.Run(t.Context(), c, leader.Config{Namespace: "default", Name: "web"}, nil)
+		err := leader.Run(ended, c, leader.Config{Namespace: "default", Name: "web"}, nil)
 		if err == nil || err.Error() != "leader.Run: lead must not be nil" {
 			t.Errorf("error is %v", err)
 		}

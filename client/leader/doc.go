@@ -45,7 +45,7 @@
 //	another process with the same Identity    *IdentityError, or a *LostError around it in the one that leads
 //	no duration in the lease                  Config.LeaseDuration counts
 //	spec.strategy set                         *CoordinatedError: the server chooses the holder of such a lease (KEP-4355)
-//	403, or no such namespace                 reported at once, and tried again every 10 s to a minute
+//	403, or no such namespace                 reported at once, and tried again after growing waits of up to a minute
 //	lead does not return                      a *HangError at growing intervals; Live fails once the lease is lost for Grace
 //	lead panics                               the lease is released, and the panic goes on
 //

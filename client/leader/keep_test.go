@@ -3,7 +3,9 @@ package leader_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -65,7 +67,7 @@ func TestARenewalWhoseAnswerIsLost(t *testing.T) {
 	}{{"made", true}, {"not made", false}} {
 		t.Run(tc.name, func(t *testing.T) {
 			play(t, clienttest.Options{}, func(t *testing.T, w *world) {
-				var from, to time.Duration
+				const from, to = 10 * time.Second, 13 * time.Second
 				w.server.Intercept(func(r *http.Request) http.HandlerFunc {
 					if !isLeaseWrite(r) || w.since() < from || w.since() > to {
 						return nil
@@ -83,7 +85,6 @@ func TestARenewalWhoseAnswerIsLost(t *testing.T) {
 						}
 					}
 				}, func(c *client.Config) { c.Retry.Attempts = 1 }).run()
-				from, to = 10*time.Second, 13*time.Second
 				w.until(30 * time.Second)
 				if a.cause() != nil {
 					t.Fatalf("the lease was lost: %v", a.cause())
@@ -125,6 +126,39 @@ func TestRenewalsWithoutAnswersDoNotExtendTheTerm(t *testing.T) {
 	})
 }
 
+// The deadline counts from the moment before a renewal was sent. Its answer comes five seconds later, and is the last one.
+func TestTheDeadlineCountsFromBeforeTheRenewalWasSent(t *testing.T) {
+	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+		w.server.Intercept(func(r *http.Request) http.HandlerFunc {
+			if !isLeaseWrite(r) || w.since() < 20*time.Second {
+				return nil
+			}
+			return func(rw http.ResponseWriter, r *http.Request) {
+				if w.since() > 20*time.Second {
+					clienttest.Reset()(rw, r)
+					return
+				}
+				answer := httptest.NewRecorder()
+				w.server.ServeHTTP(answer, r)
+				time.Sleep(5 * time.Second)
+				maps.Copy(rw.Header(), answer.Header())
+				_, _ = rw.Write(answer.Body.Bytes())
+			}
+		})
+		var last leader.RenewalInfo
+		a := w.contend("a", func(c *leader.Config) {
+			c.Hooks.Renewed = func(_ context.Context, i leader.RenewalInfo) { last = i }
+		}, nil).run()
+		w.until(35 * time.Second)
+		if want := (leader.RenewalInfo{Lease: leaseKey, Attempts: 1, Duration: 5 * time.Second, Left: 3 * time.Second}); last != want {
+			t.Errorf("the last renewal is %+v, want %+v", last, want)
+		}
+		if _, lost := a.times(); lost != 30*time.Second {
+			t.Errorf("the context of lead ended at %v, want 30s", lost)
+		}
+	})
+}
+
 func TestALeaseIsLostWhenAnotherWriteSaysSo(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -155,7 +189,7 @@ func TestALeaseIsLostWhenAnotherWriteSaysSo(t *testing.T) {
 			if _, err := w.leases.Create(w.Context(), lease); err != nil {
 				w.Error(err)
 			}
-		}, leader.Deleted, "somebody has deleted the lease and made it again"},
+		}, leader.Deleted, "somebody has deleted the lease"},
 		{"shared", func(w *world) {
 			w.edit(func(l *meta.Unstructured) { _ = l.SetNested(meta.MicroTime{Time: w.start}, "spec", "renewTime") })
 		}, leader.Shared, "another process renews the lease under the same identity"},
@@ -238,7 +272,7 @@ func TestAServerThatIsAwayForLongerThanTheLease(t *testing.T) {
 		w.server.Refuse(nil)
 		again := a.Elector
 		done := make(chan error)
-		go func() { done <- again.Run(t.Context(), func(context.Context) error { return nil }) }()
+		go func() { done <- again.Run(quiet(t), func(context.Context) error { return nil }) }()
 		w.until(5*time.Minute + 20*time.Second)
 		if b.ctx() == nil {
 			t.Fatalf("nobody leads: %v", b.errors())

@@ -47,8 +47,8 @@ func (e *Elector) leaseWorks() {
 	e.works(aboutLease)
 }
 
-// refusalWait is the least wait after a refusal that somebody has to do something about.
-const refusalWait = 10 * time.Second
+// slowest bounds the waits after a refusal that somebody has to do something about.
+const slowest = time.Minute
 
 // isRefusal reports whether the server would give the same answer again: a permission or the namespace is missing, or a plugin
 // of the server does not want the lease.
@@ -72,17 +72,19 @@ type pace struct {
 func newPace(c Config) pace {
 	return pace{
 		quick:    retry.New(retry.Policy{Base: c.RetryPeriod, Max: c.RetryPeriod}),
-		slow:     retry.New(retry.Policy{Base: 2 * refusalWait, Max: 6 * refusalWait}),
+		slow:     retry.New(retry.Policy{Base: 2 * c.RetryPeriod, Max: slowest}),
 		conflict: retry.New(retry.Policy{Base: 10 * time.Millisecond, Max: c.RetryPeriod, Reset: c.RetryPeriod}),
 	}
 }
 
-// after returns the wait after an error.
+// after returns the wait after an error. A server that has just started refuses what its roles will permit, so the first waits
+// after a refusal are short too.
 func (p pace) after(err error) time.Duration {
 	floor, _ := apierrors.RetryAfter(err)
 	if isRefusal(err) {
-		return max(p.slow.Next(floor), refusalWait)
+		return p.slow.Next(floor)
 	}
+	p.slow.Reset()
 	return p.quick.Next(floor)
 }
 

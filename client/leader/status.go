@@ -62,6 +62,7 @@ func (e *Elector) Live() error {
 
 // saw notes the lease, and says when the holder has changed.
 func (e *Elector) saw(ctx context.Context, l *lock) {
+	now := e.clock.wall()
 	e.mu.Lock()
 	previous := e.status.Leader
 	e.status.Leader, e.status.Since = l.rec.holder, l.rec.acquired
@@ -69,7 +70,7 @@ func (e *Elector) saw(ctx context.Context, l *lock) {
 		e.status.Term = l.rec.transitions
 	}
 	if l.rec != e.observed {
-		e.observed, e.status.Observed = l.rec, e.clock.wall()
+		e.observed, e.status.Observed = l.rec, now
 	}
 	e.mu.Unlock()
 	if l.rec.holder == previous {

@@ -144,7 +144,7 @@ func (w *world) contend(identity string, change func(*leader.Config), cc func(*c
 
 // run starts Run.
 func (p *contender) run() *contender {
-	ctx, cancel := context.WithCancel(logr.NewContext(p.w.Context(), logr.Discard()))
+	ctx, cancel := context.WithCancel(quiet(p.w.T))
 	p.cancel = cancel
 	go func() {
 		defer close(p.ended)
@@ -219,6 +219,9 @@ func (p *contender) errors() []error {
 	defer p.mu.Unlock()
 	return append([]error(nil), p.errs...)
 }
+
+// quiet returns the context of a test, whose logs nobody reads.
+func quiet(t *testing.T) context.Context { return logr.NewContext(t.Context(), logr.Discard()) }
 
 // isLease reports whether a request is about leases.
 func isLease(r *http.Request) bool { return clienttest.RequestOf(r).Resource.Resource == "leases" }

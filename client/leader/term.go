@@ -60,7 +60,7 @@ type term struct {
 	done   chan struct{}           // closed at the end
 
 	mu      sync.Mutex // guards the rest; the clock is read before it is taken
-	from    instant    // right before the last certain renewal was sent
+	used    meter      // since right before the last certain renewal was sent
 	failure error      // of the attempts since, or nil
 	ended   error      // why it is over
 	at      instant    // when it was
@@ -69,7 +69,7 @@ type term struct {
 // newTerm returns the term of a lease that has been taken or renewed by a request that was sent after from, and the context of
 // lead, which ends with ctx or with the term.
 func newTerm(ctx context.Context, e *Elector, t Term, from instant) (*term, context.Context) {
-	n := &term{Term: t, e: e, from: from, done: make(chan struct{})}
+	n := &term{Term: t, e: e, used: newMeter(from, e.clock.now()), done: make(chan struct{})}
 	ctx, n.cancel = context.WithCancelCause(ctx)
 	return n, follow.Gate(context.WithValue(ctx, termKey{}, n), n.open)
 }
@@ -81,7 +81,7 @@ func (t *term) open() error {
 	t.mu.Lock()
 	ended := t.ended
 	var late *LostError
-	if ended == nil && t.from.until(now) >= t.e.config.RenewDeadline {
+	if t.used.look(now) >= t.e.config.RenewDeadline && ended == nil {
 		late = t.expired(now)
 	}
 	t.mu.Unlock()
@@ -95,9 +95,9 @@ func (t *term) open() error {
 func (t *term) expired(now instant) *LostError {
 	lost := t.e.lost(Expired, fmt.Sprintf("not renewed for %v (RenewDeadline)", t.e.config.RenewDeadline))
 	lost.Err = t.failure
-	if mono := now.mono - t.from.mono; mono < t.e.config.RenewDeadline {
+	if mono := now.mono - t.used.from.mono; mono < t.e.config.RenewDeadline {
 		lost.detail = fmt.Sprintf("the wall clock has gone %v ahead while %v passed: the machine has slept, or its clock was set",
-			now.wall.Sub(t.from.wall).Round(time.Millisecond), mono.Round(time.Millisecond))
+			t.used.total.Round(time.Millisecond), mono.Round(time.Millisecond))
 	}
 	return lost
 }
@@ -119,9 +119,10 @@ func (t *term) end(why error) error {
 
 // extend notes a renewal that was sent after from. A term that is over stays over.
 func (t *term) extend(from instant) {
+	now := t.e.clock.now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.from, t.failure = from, nil
+	t.used = newMeter(from, now)
 }
 
 // failed notes the error of an attempt to renew.
@@ -139,7 +140,7 @@ func (t *term) left() time.Duration {
 	if t.ended != nil {
 		return 0
 	}
-	return t.e.config.RenewDeadline - t.from.until(now)
+	return t.e.config.RenewDeadline - t.used.look(now)
 }
 
 // loss returns the error by which the lease was lost, or nil.
@@ -181,5 +182,5 @@ func (t *term) overdue() time.Duration {
 	case t.ended != nil:
 		return 0
 	}
-	return t.from.until(now) - t.e.config.RenewDeadline
+	return t.used.look(now) - t.e.config.RenewDeadline
 }

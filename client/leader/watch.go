@@ -62,9 +62,9 @@ func (w *watcher) restart() {
 	}
 }
 
-// run watches until ctx ends. A refused watch is tried again slowly, because somebody has to permit it.
+// run watches until ctx ends.
 func (w *watcher) run(ctx context.Context) {
-	backoff := retry.New(retry.Policy{Base: w.e.config.RetryPeriod})
+	backoff := retry.New(retry.Policy{Base: w.e.config.RetryPeriod, Max: slowest, Reset: slowest})
 	for ctx.Err() == nil {
 		begun := time.Now()
 		err := w.watch(ctx)
@@ -75,9 +75,6 @@ func (w *watcher) run(ctx context.Context) {
 		if err != nil {
 			w.e.failed(report.Topic{Key: aboutWatch, Fails: w.e.String() + ": watch fails", Works: w.e.String() + ": watch works again"}, err)
 			floor, _ = apierrors.RetryAfter(err)
-			if isRefusal(err) {
-				floor = max(floor, refusalWait)
-			}
 		} else {
 			w.e.works(aboutWatch)
 		}

@@ -1,0 +1,107 @@
+package leader_test
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// The oracle: random histories of processes that contend for a lease, on machines that stop, sleep and have wrong clocks, before a
+// server that breaks requests and goes away. No write of a former leader is sent when another process can have the lease, no two
+// processes believe that they lead, and once the faults have ended somebody leads.
+//
+//	go test ./client/leader -run Oracle -seeds 10000               more of them
+//	go test ./client/leader -run Oracle -first 40001 -seeds 1000   others
+//	go test ./client/leader -run Oracle -first 17 -seeds 1 -v      one again, with its history
+//
+// A seed fixes the faults and when they begin. It does not fix the order of what happens at one moment, nor jitter. A history
+// that fails is tried again without some of its steps, and the rest is printed.
+var (
+	oracleSeeds = flag.Int("seeds", 100, "how many seeds the oracle tries")
+	oracleFirst = flag.Uint64("first", 1, "the first seed that the oracle tries")
+)
+
+// ConfigMap is written by those who lead.
+type ConfigMap struct {
+	meta.ObjectMeta `json:"metadata"`
+	Data            map[string]string `json:"data,omitempty"`
+}
+
+// ConfigMaps describes the resource.
+var ConfigMaps = client.Type[*ConfigMap]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
+
+// enoughFailures is how many seeds may fail before the oracle stops.
+const enoughFailures = 3
+
+func TestOracle(t *testing.T) {
+	failed, total := 0, ledger{}
+	for seed := *oracleFirst; seed < *oracleFirst+uint64(*oracleSeeds) && failed < enoughFailures; seed++ {
+		h := newHistory(seed)
+		if testing.Verbose() && *oracleSeeds == 1 {
+			t.Log(h)
+		}
+		faults, l := h.play(t)
+		total.accepted += l.accepted
+		total.inFlight += l.inFlight
+		total.terms += l.terms
+		if len(faults) == 0 {
+			continue
+		}
+		failed++
+		small, why := h.minimise(faults, func(h history) []string {
+			faults, _ := h.play(t)
+			return faults
+		})
+		t.Errorf("%s\n\nThe shortest history that was found to fail:\n%v\nIt fails with:\n%s\n\nAgain with: go test ./client/leader -run Oracle -first %d -seeds 1",
+			strings.Join(faults, "\n"), small, strings.Join(why, "\n"), seed)
+	}
+	t.Logf("%d terms, %d writes of leaders, of which %d were under way when the lease ran out", total.terms, total.accepted, total.inFlight)
+	if total.terms < 2**oracleSeeds && *oracleSeeds > 20 || total.inFlight == 0 && *oracleSeeds > 1000 {
+		t.Error("the histories do not test what they should")
+	}
+}
+
+// mostTries bounds how often a failing history is played again.
+const mostTries = 60
+
+// minimise leaves out steps as long as the rest still fails, and returns it with its faults.
+func (h history) minimise(why []string, play func(history) []string) (history, []string) {
+	tries := 0
+	for size := len(h.steps) / 2; size > 0; size /= 2 {
+		for at := 0; at+size <= len(h.steps) && tries < mostTries; {
+			rest := h
+			rest.steps = append(append([]step{}, h.steps[:at]...), h.steps[at+size:]...)
+			tries++
+			if faults := play(rest); len(faults) > 0 {
+				h, why = rest, faults
+			} else {
+				at += size
+			}
+		}
+	}
+	return h, why
+}
+
+func TestMinimiseLeavesWhatFails(t *testing.T) {
+	h := history{}
+	for n := range 20 {
+		h.steps = append(h.steps, step{who: n})
+	}
+	got, why := h.minimise(nil, func(h history) []string { // it takes 3 before 11
+		seen := false
+		for _, s := range h.steps {
+			seen = seen || s.who == 3
+			if seen && s.who == 11 {
+				return []string{"failed"}
+			}
+		}
+		return nil
+	})
+	if len(got.steps) != 2 || got.steps[0].who != 3 || got.steps[1].who != 11 || fmt.Sprint(why) != "[failed]" {
+		t.Errorf("got %v, %v", got, why)
+	}
+}
