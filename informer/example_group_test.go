@@ -36,7 +36,7 @@ func ExampleGroup() {
 	group.Runners = []informer.Runner{
 		controller.New("pods", controller.Options{}, reconcile, controller.Watch(inf)),
 		informer.RunnerFunc(func(ctx context.Context) error {
-			_, err := pods.Create(ctx, pod("a", "one"))
+			_, err := pods.Create(context.WithoutCancel(ctx), pod("a", "one")) // stop may come before the answer
 			return err
 		}),
 	}

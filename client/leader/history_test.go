@@ -143,6 +143,8 @@ func (h history) play(t *testing.T) (faults []string, l *ledger) {
 		for n := range h.contenders {
 			p := &player{s: s, m: newMachine(), n: n}
 			s.players = append(s.players, p)
+		}
+		for _, p := range s.players {
 			s.running.Go(p.live)
 		}
 		for _, step := range h.steps {

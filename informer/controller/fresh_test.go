@@ -140,7 +140,7 @@ func TestAReconcileFindsItsOwnWrites(t *testing.T) {
 					}
 				}
 				b.lag(2 * time.Second)
-				var reads controller.Source[string] = controller.Reads[string](b.inf)
+				reads := controller.Reads[string](b.inf)
 				if declared {
 					reads = controller.Fresh[string](b.inf)
 				}

@@ -168,7 +168,7 @@ func TestAWriteThatMayNeverBeSeenIsForgotten(t *testing.T) {
 		}
 		set("3") // it shows up
 		r.admits("k", false)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		r.admits("other", true)
 		if len(r.keys) != 1 || r.waits() != 1 {
 			t.Errorf("left are %v", r.keys) // a key that waits goes on

@@ -69,7 +69,7 @@ func (w *world) named(name string) (all []tracetest.SpanStub) {
 func describe(s tracetest.SpanStub) string {
 	var parts []string
 	for _, a := range s.Attributes {
-		parts = append(parts, fmt.Sprintf("%s=%s", a.Key, a.Value.Emit()))
+		parts = append(parts, fmt.Sprintf("%s=%s", a.Key, a.Value.String()))
 	}
 	for _, e := range s.Events {
 		parts = append(parts, e.Name)
