@@ -243,7 +243,10 @@ func TestAGroupNamesWhatHangsAtTheEnd(t *testing.T) {
 		if lines := strings.Count(said.String(), `stopping, and still running: controller \"stubborn\"`); lines != 2 { // after 5 s and 20 s
 			t.Errorf("it said:\n%s", said.String())
 		}
-		if slices.Contains(h.lines, "service ends") {
+		h.mu.Lock() // the service runs on
+		ended := slices.Contains(h.lines, "service ends")
+		h.mu.Unlock()
+		if ended {
 			t.Error("a service ended before the runners")
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,9 +25,9 @@ func (p probed) Ready() error                  { return *p.ready }
 func TestProbes(t *testing.T) {
 	bubble(t, func(r *rig) {
 		var live, ready error
-		allowed := false
+		var allowed atomic.Bool
 		r.server.Intercept(func(*http.Request) http.HandlerFunc {
-			if !allowed {
+			if !allowed.Load() {
 				return clienttest.HTML()
 			}
 			return nil
@@ -61,7 +62,7 @@ func TestProbes(t *testing.T) {
 		if err := g.Ready(); err == nil || !strings.Contains(err.Error(), "informer of configmaps.v1: ") {
 			r.Errorf("Ready is %v", err)
 		}
-		allowed = true
+		allowed.Store(true)
 		r.pass(time.Minute)
 		check("all is well", "GET", "/readyz", 200, "ok")
 		check("all is well", "HEAD", "/readyz", 200)

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,29 +19,44 @@ import (
 
 func TestHooksSeeWhatAnInformerDoes(t *testing.T) {
 	bubble(t, func(r *rig) {
-		var said []string
+		var mu sync.Mutex
+		var lines []string
 		var run informer.RunInfo
+		say := func(line string) {
+			mu.Lock()
+			defer mu.Unlock()
+			lines = append(lines, line)
+		}
+		// heard returns what has been said since it was last called.
+		heard := func() (said []string) {
+			mu.Lock()
+			defer mu.Unlock()
+			said, lines = lines, nil
+			return said
+		}
 		hooks := func(name string) informer.Hooks {
 			return informer.Hooks{
 				Run: func(_ context.Context, i informer.RunInfo) func() {
-					said, run = append(said, name+" runs "+i.Name), i
-					return func() { said = append(said, name+" has run") }
+					run = i
+					say(name + " runs " + i.Name)
+					return func() { say(name + " has run") }
 				},
 				List: func(_ context.Context, l informer.ListInfo) {
 					failed := ""
 					if l.Err != nil {
 						failed = " failed"
 					}
-					said = append(said, fmt.Sprintf("%s lists %d %s in %q, %v %v in %v%s", name, l.Objects, l.Resource.Resource, l.Namespace, l.Cause, l.Mode, l.Duration, failed))
+					say(fmt.Sprintf("%s lists %d %s in %q, %v %v in %v%s", name, l.Objects, l.Resource.Resource, l.Namespace, l.Cause, l.Mode, l.Duration, failed))
 				},
 				Event: func(_ context.Context, e informer.EventInfo) {
-					said = append(said, fmt.Sprintf("%s event %s %s", name, e.Type, e.Identity.Name))
+					say(fmt.Sprintf("%s event %s %s", name, e.Type, e.Identity.Name))
 				},
 			}
 		}
-		refuse := true
+		var refuse atomic.Bool
+		refuse.Store(true)
 		r.server.Intercept(func(*http.Request) http.HandlerFunc {
-			if refuse {
+			if refuse.Load() {
 				return clienttest.TooManyRequests(time.Second)
 			}
 			return nil
@@ -55,15 +72,18 @@ func TestHooksSeeWhatAnInformerDoes(t *testing.T) {
 			"options runs informer of configmaps.v1", "context runs informer of configmaps.v1",
 			`options lists 0 configmaps in "default", Initial Paged in `, `context lists 0 configmaps in "default", Initial Paged in `,
 		}
+		said := heard()
 		for i, w := range want {
 			if !strings.HasPrefix(said[i], w) || i > 1 && !strings.HasSuffix(said[i], " failed") {
 				r.Errorf("said %q, want %q and more", said[i], w)
 			}
 		}
-		refuse, said = false, nil
+		refuse.Store(false)
+		heard()
 		r.pass(time.Minute)
 		r.put("a")
 		r.pass(time.Minute)
+		said = heard()
 		for i, w := range []string{`options lists 0 configmaps in "default", Initial Paged in 0s`, "", "options event ADDED a", "context event ADDED a"} {
 			if w != "" && (i >= len(said) || !strings.HasPrefix(said[i], w)) {
 				r.Fatalf("said %q, want %q at %d", said, w, i)
@@ -79,17 +99,19 @@ func TestHooksSeeWhatAnInformerDoes(t *testing.T) {
 		r.server.Compact()
 		r.server.FailWatches(meta.Status{Code: http.StatusGone, Reason: "Expired"})
 		r.pass(time.Minute)
+		said = heard()
 		if !slices.Contains(said, `options lists 1 configmaps in "default", Expired Paged in 0s`) {
 			r.Errorf("said %q", said)
 		}
 		if n, age := run.Backlog(); n != 0 || age != 0 {
 			r.Errorf("the backlog is %d, %v", n, age)
 		}
-		said = nil
+		heard()
 		stop()
 		if err := <-ended; err != nil {
 			r.Error(err)
 		}
+		said = heard()
 		if want := []string{"context has run", "options has run"}; !slices.Equal(said, want) {
 			r.Errorf("said %q, want %q", said, want)
 		}
