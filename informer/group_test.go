@@ -1,10 +1,8 @@
 package informer_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -213,8 +211,8 @@ func TestAGroupNamesWhatHangsAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free, errFirst := make(chan struct{}), errors.New("first")
 		defer func() { close(free); <-time.After(time.Minute) }() // for the services
-		var said bytes.Buffer
-		ctx := logr.NewContext(t.Context(), logr.FromSlogHandler(slog.NewTextHandler(&said, nil)))
+		logged := &said{}
+		ctx := logr.NewContext(t.Context(), logged.logger())
 		h := &diary{}
 		g := &informer.Group{
 			StopTimeout: time.Minute,
@@ -240,8 +238,8 @@ func TestAGroupNamesWhatHangsAtTheEnd(t *testing.T) {
 		if got, want := err.Error(), `stop: still running after 1m0s: controller "stubborn"; the end began with: first`; got != want {
 			t.Errorf("the error is %q, want %q", got, want)
 		}
-		if lines := strings.Count(said.String(), `stopping, and still running: controller \"stubborn\"`); lines != 2 { // after 5 s and 20 s
-			t.Errorf("it said:\n%s", said.String())
+		if lines := logged.with(`stopping, and still running: controller "stubborn"`); len(lines) != 2 { // after 5 s and 20 s
+			t.Errorf("it said %q", logged.with(""))
 		}
 		h.mu.Lock() // the service runs on
 		ended := slices.Contains(h.lines, "service ends")
