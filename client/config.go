@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/internal/conn"
+	"github.com/bowline-go/bowline/internal/hooks"
 	"github.com/bowline-go/bowline/internal/undertest"
 	"github.com/go-logr/logr"
 	"golang.org/x/time/rate"
@@ -223,7 +224,8 @@ func (c Config) connection(server *url.URL) conn.Options {
 		Impersonate: c.Impersonate.header(), NoHeaderTimeout: c.StallTimeout < 0, Uncompressed: c.Uncompressed,
 		Dial: c.Dial, Proxy: c.Proxy, Wrap: c.Wrap,
 		Stale: func(ctx context.Context, err error) {
-			if f := c.Hooks.and(hooksOf(ctx)).Stale; f != nil {
+			carried, _ := hooks.In[Hooks](ctx)
+			if f := c.Hooks.and(carried).Stale; f != nil {
 				f(ctx, err)
 			}
 		},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/conn"
+	"github.com/bowline-go/bowline/internal/hooks"
 )
 
 // RequestInfo describes one HTTP exchange.
@@ -68,80 +69,41 @@ type Hooks struct {
 	Stale func(ctx context.Context, err error)
 }
 
-type hooksKey struct{}
-
 // WithHooks returns a context whose requests call the functions of h, by whatever client they are made, as well as those of
 // Config.Hooks and of outer contexts. The contexts of Run of an informer and of a reconcile are derived from that of the program,
 // so a context with hooks observes all of them.
 func WithHooks(ctx context.Context, h Hooks) context.Context {
-	return context.WithValue(ctx, hooksKey{}, hooksOf(ctx).and(h))
-}
-
-func hooksOf(ctx context.Context) Hooks {
-	h, _ := ctx.Value(hooksKey{}).(Hooks)
-	return h
+	return hooks.With(ctx, h, Hooks.and)
 }
 
 // and returns hooks that call the functions of h and then those of other.
 func (h Hooks) and(other Hooks) Hooks {
 	return Hooks{
-		Call:    bothCalls(h.Call, other.Call),
-		Request: both(h.Request, other.Request),
-		Retry:   both(h.Retry, other.Retry),
-		Warning: both(h.Warning, other.Warning),
-		Stale:   both(h.Stale, other.Stale),
-	}
-}
-
-func both[I any](first, second func(context.Context, I)) func(context.Context, I) {
-	switch {
-	case first == nil:
-		return second
-	case second == nil:
-		return first
-	}
-	return func(ctx context.Context, info I) {
-		first(ctx, info)
-		second(ctx, info)
-	}
-}
-
-func bothCalls(first, second func(context.Context, RequestInfo) (context.Context, func(error))) func(context.Context, RequestInfo) (context.Context, func(error)) {
-	switch {
-	case first == nil:
-		return second
-	case second == nil:
-		return first
-	}
-	return func(ctx context.Context, r RequestInfo) (context.Context, func(error)) {
-		ctx, endFirst := first(ctx, r)
-		ctx, endSecond := second(ctx, r)
-		return ctx, func(err error) {
-			for _, end := range []func(error){endSecond, endFirst} {
-				if end != nil {
-					end(err)
-				}
-			}
-		}
+		Call:    hooks.BothBegin(h.Call, other.Call),
+		Request: hooks.Both(h.Request, other.Request),
+		Retry:   hooks.Both(h.Retry, other.Retry),
+		Warning: hooks.Both(h.Warning, other.Warning),
+		Stale:   hooks.Both(h.Stale, other.Stale),
 	}
 }
 
 // hooksIn returns the hooks of a request with ctx.
 func (c *Client) hooksIn(ctx context.Context) Hooks {
-	if ctx.Value(hooksKey{}) == nil {
-		return c.hooks
+	if h, ok := hooks.In[Hooks](ctx); ok {
+		return c.hooks.and(h)
 	}
-	return c.hooks.and(hooksOf(ctx))
+	return c.hooks
 }
 
-// begin calls Hooks.Call.
+// begin calls Hooks.Call. It returns the context to go on with, and what to call at the end, or nil.
 func (c *Client) begin(ctx context.Context, r outgoing) (context.Context, func(error)) {
-	if call := c.hooksIn(ctx).Call; call != nil {
-		info := r.info()
-		info.Host = c.server.Host
-		return call(ctx, info)
+	call := c.hooksIn(ctx).Call
+	if call == nil {
+		return ctx, nil
 	}
-	return ctx, nil
+	info := r.info()
+	info.Host = c.server.Host
+	return hooks.Begin(ctx, call, info)
 }
 
 func (c *Client) observe(ctx context.Context, r RequestInfo) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/hooks"
 )
 
 // Hooks are functions that an informer calls on events, for metrics and traces. All are optional, and cost nothing if they are
@@ -61,50 +62,18 @@ type EventInfo struct {
 	Err error
 }
 
-type hooksKey struct{}
-
 // WithHooks returns a context in which the informers that run with it call the functions of h, as well as those of
 // Options.Hooks and of outer contexts. Shared informers run with the context of their Factory.
 func WithHooks(ctx context.Context, h Hooks) context.Context {
-	return context.WithValue(ctx, hooksKey{}, hooksOf(ctx).and(h))
+	return hooks.With(ctx, h, Hooks.and)
 }
 
-func hooksOf(ctx context.Context) Hooks {
-	h, _ := ctx.Value(hooksKey{}).(Hooks)
-	return h
-}
-
-// and returns hooks that call the functions of h and then those of other.
+// and returns hooks that call the functions of h and then those of other; at an end, those of h come last.
 func (h Hooks) and(other Hooks) Hooks {
-	all := Hooks{Run: h.Run, List: both(h.List, other.List), Event: both(h.Event, other.Event)}
-	switch {
-	case h.Run == nil:
-		all.Run = other.Run
-	case other.Run != nil:
-		all.Run = func(ctx context.Context, r RunInfo) func() {
-			first, second := h.Run(ctx, r), other.Run(ctx, r)
-			return func() {
-				for _, ended := range []func(){second, first} {
-					if ended != nil {
-						ended()
-					}
-				}
-			}
-		}
-	}
-	return all
-}
-
-func both[I any](first, second func(context.Context, I)) func(context.Context, I) {
-	switch {
-	case first == nil:
-		return second
-	case second == nil:
-		return first
-	}
-	return func(ctx context.Context, info I) {
-		first(ctx, info)
-		second(ctx, info)
+	return Hooks{
+		Run:   hooks.BothRuns(h.Run, other.Run),
+		List:  hooks.Both(h.List, other.List),
+		Event: hooks.Both(h.Event, other.Event),
 	}
 }
 
@@ -116,7 +85,8 @@ type observers struct {
 
 // observe binds the hooks to a Run that begins, and returns what to call at its end.
 func (i *Informer[T]) observe(ctx context.Context) (ended func()) {
-	h := i.o.Hooks.and(hooksOf(ctx))
+	carried, _ := hooks.In[Hooks](ctx)
+	h := i.o.Hooks.and(carried)
 	i.observers = observers{}
 	if h.List != nil {
 		i.observers.list = func(l ListInfo) { h.List(ctx, l) }
@@ -124,13 +94,7 @@ func (i *Informer[T]) observe(ctx context.Context) (ended func()) {
 	if h.Event != nil {
 		i.observers.event = func(e EventInfo) { h.Event(ctx, e) }
 	}
-	if h.Run != nil {
-		ended = h.Run(ctx, RunInfo{
-			Name: i.String(), Resource: i.source.GVR(), Status: i.Status, Backlog: i.store.Backlog,
-		})
-	}
-	if ended == nil {
-		return func() {}
-	}
-	return ended
+	return hooks.Run(ctx, h.Run, RunInfo{
+		Name: i.String(), Resource: i.source.GVR(), Status: i.Status, Backlog: i.store.Backlog,
+	})
 }

@@ -5,9 +5,10 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/hooks"
 )
 
-// Hooks are functions that an Elector calls on events. All are optional. Their context has the values of Run's. Several goroutines
+// Hooks are functions that an Elector calls on events. All are optional; see also [WithHooks]. Their context has the values of Run's. Several goroutines
 // may call them at once. They should return soon, because renewals wait for them; if they do not, the lease is lost in time.
 type Hooks struct {
 	// Leader is called when the lease has another holder than this process has seen before, or none.
@@ -20,6 +21,36 @@ type Hooks struct {
 	Lost func(ctx context.Context, i LostInfo)
 	// Released is called when this process has given the lease back after lead has returned, or could not.
 	Released func(ctx context.Context, i ReleaseInfo)
+}
+
+// WithHooks returns a context in which the Electors that run with it call the functions of h, as well as those of Config.Hooks and
+// of outer contexts.
+func WithHooks(ctx context.Context, h Hooks) context.Context {
+	return hooks.With(ctx, h, Hooks.and)
+}
+
+// and returns hooks that call the functions of h and then those of other.
+func (h Hooks) and(other Hooks) Hooks {
+	return Hooks{
+		Leader:   hooks.Both(h.Leader, other.Leader),
+		Renewed:  hooks.Both(h.Renewed, other.Renewed),
+		Slow:     hooks.Both(h.Slow, other.Slow),
+		Lost:     hooks.Both(h.Lost, other.Lost),
+		Released: hooks.Both(h.Released, other.Released),
+	}
+}
+
+// hooks returns the hooks of a Run, whose context ctx comes from.
+func (e *Elector) hooks(ctx context.Context) Hooks {
+	carried, _ := hooks.In[Hooks](ctx)
+	return e.config.Hooks.and(carried)
+}
+
+// tell calls a hook, if there is one, with the values of ctx.
+func tell[I any](ctx context.Context, hook func(context.Context, I), info I) {
+	if hook != nil {
+		hook(context.WithoutCancel(ctx), info)
+	}
 }
 
 // LeaderInfo says who leads.

@@ -126,8 +126,8 @@ func (k *keeper) during(stop context.Context, slow <-chan time.Time, failure err
 		case err := <-done:
 			return err
 		case <-slow:
-			if k.e.config.Hooks.Slow != nil && stop.Err() == nil {
-				k.e.config.Hooks.Slow(hookContext(stop), SlowInfo{Lease: k.e.key, Left: max(k.term.left(), 0), Err: failure})
+			if stop.Err() == nil {
+				tell(stop, k.e.hooks(stop).Slow, SlowInfo{Lease: k.e.key, Left: max(k.term.left(), 0), Err: failure})
 			}
 		}
 	}
@@ -196,9 +196,7 @@ func (k *keeper) owned() error {
 // renewed says that a renewal has succeeded.
 func (k *keeper) renewed(stop context.Context, info RenewalInfo) {
 	k.e.leaseWorks()
-	if k.e.config.Hooks.Renewed != nil {
-		k.e.config.Hooks.Renewed(hookContext(stop), info)
-	}
+	tell(stop, k.e.hooks(stop).Renewed, info)
 }
 
 // lost says that the lease is lost.
@@ -208,9 +206,7 @@ func (k *keeper) lost(stop context.Context) {
 		return // lead has returned
 	}
 	k.e.log.Logger().Info(k.e.String()+": this process does not lead any more", "reason", loss.Reason, "cause", loss.Error())
-	if k.e.config.Hooks.Lost != nil {
-		k.e.config.Hooks.Lost(hookContext(stop), LostInfo{Err: loss})
-	}
+	tell(stop, k.e.hooks(stop).Lost, LostInfo{Err: loss})
 }
 
 // hangs says that lead goes on although its context has ended.
@@ -222,6 +218,3 @@ func (k *keeper) hangs(since time.Duration, cause error) {
 	}
 	k.e.log.Logger().Error(err, k.e.String()+": lead hangs")
 }
-
-// hookContext returns the context of hooks. It has the values of Run's.
-func hookContext(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }

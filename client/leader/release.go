@@ -21,9 +21,7 @@ func (l *lock) release(ctx context.Context, most time.Duration) {
 	if err != nil {
 		l.e.failed(report.Topic{Key: aboutRelease, Fails: l.e.String() + ": release fails, so the others wait until the lease runs out"}, err)
 	}
-	if l.e.config.Hooks.Released != nil {
-		l.e.config.Hooks.Released(hookContext(ctx), ReleaseInfo{Lease: l.e.key, Duration: time.Since(began), Err: err})
-	}
+	tell(ctx, l.e.hooks(ctx).Released, ReleaseInfo{Lease: l.e.key, Duration: time.Since(began), Err: err})
 }
 
 // free writes a record without a holder, unless the lease is not ours any more.

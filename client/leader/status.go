@@ -85,7 +85,5 @@ func (e *Elector) saw(ctx context.Context, l *lock) {
 	default:
 		logger.Info(e.String() + ": nobody leads")
 	}
-	if e.config.Hooks.Leader != nil {
-		e.config.Hooks.Leader(hookContext(ctx), info)
-	}
+	tell(ctx, e.hooks(ctx).Leader, info)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/hooks"
 )
 
 // Hooks are functions that a recorder calls on events, for metrics and traces. All are optional, and cost nothing if they are not
@@ -61,49 +62,17 @@ type DropInfo struct {
 	Err error
 }
 
-type hooksKey struct{}
-
 // WithHooks returns a context in which the recorders that run with it call the functions of h, as well as those of Options.Hooks and
 // of outer contexts.
 func WithHooks(ctx context.Context, h Hooks) context.Context {
-	return context.WithValue(ctx, hooksKey{}, hooksOf(ctx).and(h))
+	return hooks.With(ctx, h, Hooks.and)
 }
 
-func hooksOf(ctx context.Context) Hooks {
-	h, _ := ctx.Value(hooksKey{}).(Hooks)
-	return h
-}
-
-// and returns hooks that call the functions of h and then those of other.
+// and returns hooks that call the functions of h and then those of other; at an end, those of h come last.
 func (h Hooks) and(other Hooks) Hooks {
-	all := Hooks{Run: h.Run, Sent: both(h.Sent, other.Sent), Dropped: both(h.Dropped, other.Dropped)}
-	switch {
-	case h.Run == nil:
-		all.Run = other.Run
-	case other.Run != nil:
-		all.Run = func(ctx context.Context, r RunInfo) func() {
-			first, second := h.Run(ctx, r), other.Run(ctx, r)
-			return func() {
-				for _, ended := range []func(){second, first} {
-					if ended != nil {
-						ended()
-					}
-				}
-			}
-		}
-	}
-	return all
-}
-
-func both[I any](first, second func(context.Context, I)) func(context.Context, I) {
-	switch {
-	case first == nil:
-		return second
-	case second == nil:
-		return first
-	}
-	return func(ctx context.Context, info I) {
-		first(ctx, info)
-		second(ctx, info)
+	return Hooks{
+		Run:     hooks.BothRuns(h.Run, other.Run),
+		Sent:    hooks.Both(h.Sent, other.Sent),
+		Dropped: hooks.Both(h.Dropped, other.Dropped),
 	}
 }

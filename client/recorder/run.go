@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bowline-go/bowline/internal/hooks"
 	"github.com/bowline-go/bowline/internal/report"
 )
 
@@ -21,12 +22,9 @@ func (r *Recorder) Run(ctx context.Context) error {
 	defer r.end()
 	r.log.Start(ctx)
 	defer r.log.Stop()
-	run := &run{Recorder: r, instance: instance, hooks: r.o.Hooks.and(hooksOf(ctx))}
-	if hook := run.hooks.Run; hook != nil {
-		if ended := hook(ctx, RunInfo{Name: r.String(), Controller: r.o.Controller, Status: r.Status}); ended != nil {
-			defer ended()
-		}
-	}
+	carried, _ := hooks.In[Hooks](ctx)
+	run := &run{Recorder: r, instance: instance, hooks: r.o.Hooks.and(carried)}
+	defer hooks.Run(ctx, run.hooks.Run, RunInfo{Name: r.String(), Controller: r.o.Controller, Status: r.Status})()
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx)) // outlives ctx by the grace period
 	defer cancel()
 	run.loop(ctx, work)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bowline-go/bowline/internal/hooks"
 	"github.com/bowline-go/bowline/workqueue"
 )
 
@@ -88,37 +89,19 @@ func (o Outcome) String() string {
 	return nameIn("Outcome", int(o), "succeeded", "requeued", "failed", "failed for good", "conflicted", "interrupted")
 }
 
-type hooksKey struct{}
-
 // WithHooks returns a context in which the controllers that run with it call the functions of h, as well as those of
 // Options.Hooks and of outer contexts.
 func WithHooks(ctx context.Context, h Hooks) context.Context {
-	return context.WithValue(ctx, hooksKey{}, hooksOf(ctx).and(h))
-}
-
-func hooksOf(ctx context.Context) Hooks {
-	h, _ := ctx.Value(hooksKey{}).(Hooks)
-	return h
+	return hooks.With(ctx, h, Hooks.and)
 }
 
 // and returns hooks that call the functions of h and then those of other; at an end, those of h come last.
 func (h Hooks) and(other Hooks) Hooks {
-	all := h
-	all.Waited = both(h.Waited, other.Waited)
-	switch {
-	case h.Run == nil:
-		all.Run = other.Run
-	case other.Run != nil:
-		all.Run = func(ctx context.Context, r RunInfo) func() {
-			first, second := h.Run(ctx, r), other.Run(ctx, r)
-			return func() {
-				for _, ended := range []func(){second, first} {
-					if ended != nil {
-						ended()
-					}
-				}
-			}
-		}
+	all := Hooks{
+		Run:       hooks.BothRuns(h.Run, other.Run),
+		Reconcile: hooks.BothBegin(h.Reconcile, other.Reconcile),
+		Queue:     h.Queue,
+		Waited:    hooks.Both(h.Waited, other.Waited),
 	}
 	switch {
 	case h.Queue == nil:
@@ -128,47 +111,7 @@ func (h Hooks) and(other Hooks) Hooks {
 			return bothQueues(h.Queue(ctx, r), other.Queue(ctx, r))
 		}
 	}
-	switch {
-	case h.Reconcile == nil:
-		all.Reconcile = other.Reconcile
-	case other.Reconcile != nil:
-		all.Reconcile = func(ctx context.Context, r ReconcileInfo) (context.Context, func(ReconcileEnd)) {
-			ctx, first := begin(ctx, h.Reconcile, r)
-			ctx, second := begin(ctx, other.Reconcile, r)
-			return ctx, func(e ReconcileEnd) {
-				for _, end := range []func(ReconcileEnd){second, first} {
-					if end != nil {
-						end(e)
-					}
-				}
-			}
-		}
-	}
 	return all
-}
-
-func both[I any](first, second func(context.Context, I)) func(context.Context, I) {
-	switch {
-	case first == nil:
-		return second
-	case second == nil:
-		return first
-	}
-	return func(ctx context.Context, info I) {
-		first(ctx, info)
-		second(ctx, info)
-	}
-}
-
-// begin calls a hook that may return no context.
-func begin(
-	ctx context.Context, hook func(context.Context, ReconcileInfo) (context.Context, func(ReconcileEnd)), r ReconcileInfo,
-) (context.Context, func(ReconcileEnd)) {
-	inner, end := hook(ctx, r)
-	if inner == nil {
-		inner = ctx
-	}
-	return inner, end
 }
 
 // observe calls the hook for a reconcile that begins. It returns the context to go on with, and what to call at the end, or
@@ -178,7 +121,7 @@ func (c *Controller[K]) observe(ctx context.Context, queue *workqueue.Queue[K], 
 		return ctx, nil
 	}
 	of, _ := queue.Inspect(key)
-	return begin(ctx, c.hooks.Reconcile, ReconcileInfo{
+	return hooks.Begin(ctx, c.hooks.Reconcile, ReconcileInfo{
 		Controller: c.name, Key: key, Attempt: of.Failures + 1, Priority: of.RunPriority,
 	})
 }

@@ -42,6 +42,7 @@ var imports = map[string][]string{
 	"internal/gotype":     {"client/meta"},
 	"internal/inside":     {"internal/undertest"},
 	"internal/follow":     {"client/meta"},
+	"internal/hooks":      {},
 	"internal/undertest":  {},
 	"internal/directive":  {},
 	"internal/regular":    {},
@@ -49,12 +50,12 @@ var imports = map[string][]string{
 	"internal/conn":       {"errors", "internal/regular", "internal/shown"},
 
 	"client": {
-		"client/meta", "errors", "patch", "internal/codec", "internal/conn", "internal/follow", "internal/gotype", "internal/inside", "internal/jsonstream", "internal/patch/carry", "internal/pipeline", "internal/retry", "internal/shown", "internal/undertest",
+		"client/meta", "errors", "patch", "internal/codec", "internal/conn", "internal/follow", "internal/gotype", "internal/hooks", "internal/inside", "internal/jsonstream", "internal/patch/carry", "internal/pipeline", "internal/retry", "internal/shown", "internal/undertest",
 	},
 	"client/discovery":  {"client", "client/meta", "errors", "internal/conn", "internal/regular"},
 	"client/kubeconfig": {"client", "internal/directive", "internal/regular", "internal/shown"},
-	"client/leader":     {"client", "client/meta", "errors", "internal/follow", "internal/report", "internal/retry", "internal/shown"},
-	"client/recorder":   {"client", "client/meta", "errors", "internal/report", "internal/retry", "internal/shown", "patch"},
+	"client/leader":     {"client", "client/meta", "errors", "internal/follow", "internal/hooks", "internal/report", "internal/retry", "internal/shown"},
+	"client/recorder":   {"client", "client/meta", "errors", "internal/hooks", "internal/report", "internal/retry", "internal/shown", "patch"},
 	"client/clienttest": {
 		"client", "client/meta", "internal/fieldset", "internal/memnet", "internal/undertest", "patch",
 		"client/clienttest/internal/jsontree", "client/clienttest/internal/kinds", "client/clienttest/internal/network",
@@ -77,8 +78,8 @@ var imports = map[string][]string{
 	"client/clienttest/internal/records":   {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/status"},
 	"client/clienttest/internal/patching":  {"client/meta", "patch", "client/clienttest/internal/jsontree", "client/clienttest/internal/schema", "client/clienttest/internal/status"},
 
-	"informer":            {"cache", "client", "client/meta", "errors", "internal/follow", "internal/inside", "internal/report", "internal/retry", "internal/undertest"},
-	"informer/controller": {"cache", "client/meta", "errors", "internal/follow", "internal/report", "workqueue"},
+	"informer":            {"cache", "client", "client/meta", "errors", "internal/follow", "internal/hooks", "internal/inside", "internal/report", "internal/retry", "internal/undertest"},
+	"informer/controller": {"cache", "client/meta", "errors", "internal/follow", "internal/hooks", "internal/report", "workqueue"},
 
 	// For tests only: the suite that the server in the process and the real one have to pass.
 	"internal/conformance": {"client", "client/discovery", "client/meta", "errors", "internal/conformance/calls", "patch"},

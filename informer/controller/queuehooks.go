@@ -2,7 +2,10 @@
 
 package controller
 
-import "github.com/bowline-go/bowline/workqueue"
+import (
+	"github.com/bowline-go/bowline/internal/hooks"
+	"github.com/bowline-go/bowline/workqueue"
+)
 
 // queueHooks returns h for a queue of keys of type K.
 func queueHooks[K comparable](h workqueue.Hooks[any]) workqueue.Hooks[K] {
@@ -33,19 +36,9 @@ func boxed[I, A any](f func(A), box func(I) A) func(I) {
 // bothQueues returns hooks that call the functions of a and then those of b.
 func bothQueues(a, b workqueue.Hooks[any]) workqueue.Hooks[any] {
 	return workqueue.Hooks[any]{
-		Add: inTurn(a.Add, b.Add), Start: inTurn(a.Start, b.Start), Done: inTurn(a.Done, b.Done), Retry: inTurn(a.Retry, b.Retry),
-	}
-}
-
-func inTurn[I any](first, second func(I)) func(I) {
-	switch {
-	case first == nil:
-		return second
-	case second == nil:
-		return first
-	}
-	return func(info I) {
-		first(info)
-		second(info)
+		Add:   hooks.InTurn(a.Add, b.Add),
+		Start: hooks.InTurn(a.Start, b.Start),
+		Done:  hooks.InTurn(a.Done, b.Done),
+		Retry: hooks.InTurn(a.Retry, b.Retry),
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/bowline-go/bowline/internal/hooks"
 )
 
 // Run runs the sources until ctx ends; then it returns nil. It starts the workers once all sources have delivered what
@@ -59,18 +61,15 @@ func (c *Controller[K]) run(
 	defer c.setState(Stopped)
 	c.log.Start(outer)
 	defer c.log.Stop()
-	c.hooks = c.options.Hooks.and(hooksOf(outer))
+	carried, _ := hooks.In[Hooks](outer)
+	c.hooks = c.options.Hooks.and(carried)
 	info := RunInfo{
 		Name: c.name, Workers: c.options.workers(), Status: c.Status,
 		ReadyByPriority: func() map[int]int { return c.queueNow().ReadyByPriority() },
 	}
 	queue := c.newQueue(outer, info)
 	defer c.unseen.end()
-	if c.hooks.Run != nil {
-		if ended := c.hooks.Run(outer, info); ended != nil {
-			defer ended()
-		}
-	}
+	defer hooks.Run(outer, c.hooks.Run, info)()
 	// ctx ends the sources and the workers; outer, a failure, or the end of lead ends ctx.
 	ctx, fail := context.WithCancelCause(outer)
 	sources := c.startSources(ctx, queue, fail)

@@ -1,0 +1,117 @@
+// Package hooks joins functions that observe a program: those that the options of a package have, and those that a context
+// carries. Each package has a type of hooks of its own, H, with functions of the shapes that are here.
+package hooks
+
+import "context"
+
+type key[H any] struct{}
+
+// With returns a context that carries h, after the hooks of type H that ctx carries; and joins two.
+func With[H any](ctx context.Context, h H, and func(first, second H) H) context.Context {
+	if outer, ok := In[H](ctx); ok {
+		h = and(outer, h)
+	}
+	return context.WithValue(ctx, key[H]{}, h)
+}
+
+// In returns the hooks of type H that ctx carries, and whether there are any.
+func In[H any](ctx context.Context) (H, bool) {
+	h, ok := ctx.Value(key[H]{}).(H)
+	return h, ok
+}
+
+// Both returns a hook that calls first and then second. It is nil if both are.
+func Both[I any](first, second func(context.Context, I)) func(context.Context, I) {
+	switch {
+	case first == nil:
+		return second
+	case second == nil:
+		return first
+	}
+	return func(ctx context.Context, info I) {
+		first(ctx, info)
+		second(ctx, info)
+	}
+}
+
+// InTurn is Both for hooks without a context.
+func InTurn[I any](first, second func(I)) func(I) {
+	switch {
+	case first == nil:
+		return second
+	case second == nil:
+		return first
+	}
+	return func(info I) {
+		first(info)
+		second(info)
+	}
+}
+
+// BothRuns is Both for hooks that return what is called at the end; the end of second comes first.
+func BothRuns[I any](first, second func(context.Context, I) func()) func(context.Context, I) func() {
+	switch {
+	case first == nil:
+		return second
+	case second == nil:
+		return first
+	}
+	return func(ctx context.Context, info I) func() {
+		a, b := first(ctx, info), second(ctx, info)
+		return func() {
+			call(b)
+			call(a)
+		}
+	}
+}
+
+// BothBegin is Both for hooks that return the context to go on with and what is called at the end. second gets the context of
+// first, and its end comes first.
+func BothBegin[I, E any](first, second func(context.Context, I) (context.Context, func(E))) func(context.Context, I) (context.Context, func(E)) {
+	switch {
+	case first == nil:
+		return second
+	case second == nil:
+		return first
+	}
+	return func(ctx context.Context, info I) (context.Context, func(E)) {
+		ctx, a := Begin(ctx, first, info)
+		ctx, b := Begin(ctx, second, info)
+		return ctx, func(e E) {
+			b(e)
+			a(e)
+		}
+	}
+}
+
+// Begin calls a hook that returns the context to go on with and what is called at the end. Either may be nil, and hook too: then
+// Begin returns ctx, or a function that does nothing.
+func Begin[I, E any](ctx context.Context, hook func(context.Context, I) (context.Context, func(E)), info I) (context.Context, func(E)) {
+	end := func(E) {}
+	if hook == nil {
+		return ctx, end
+	}
+	inner, ended := hook(ctx, info)
+	if inner == nil {
+		inner = ctx
+	}
+	if ended == nil {
+		ended = end
+	}
+	return inner, ended
+}
+
+// Run calls a hook that returns what is called at the end, and returns that; it is never nil.
+func Run[I any](ctx context.Context, hook func(context.Context, I) func(), info I) func() {
+	if hook == nil {
+		return func() {}
+	}
+	ended := hook(ctx, info)
+	return func() { call(ended) }
+}
+
+func call(f func()) {
+	if f != nil {
+		f()
+	}
+}
