@@ -21,6 +21,7 @@ import (
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
 	"github.com/bowline-go/bowline/patch"
+	"github.com/bowline-go/bowline/workqueue"
 )
 
 // settings is a config map with its data.
@@ -433,6 +434,45 @@ func TestAWaitLeavesTheFailuresOfItsKey(t *testing.T) {
 }
 
 // A key waits for every cache that its writes concern.
+// A hook of the queue may ask for the status, also when a key that has waited becomes ready.
+func TestAHookOfTheQueueAsksForTheStatusOfWaits(t *testing.T) {
+	behindTest(t, informer.Options{}, func(b *behind) {
+		var mu sync.Mutex
+		var waits []int
+		var c *controller.Controller[string]
+		names := make(chan string)
+		runs := 0
+		added := func(workqueue.AddInfo[any]) {
+			waiting := c.Status().Fresh.Waiting
+			mu.Lock()
+			defer mu.Unlock()
+			waits = append(waits, waiting)
+		}
+		queue := func(context.Context, controller.RunInfo) workqueue.Hooks[any] { return workqueue.Hooks[any]{Add: added} }
+		c = controller.New("c", controller.Options{Hooks: controller.Hooks{Queue: queue}}, func(ctx context.Context, k string) (controller.Result, error) {
+			if runs++; runs == 1 {
+				return controller.Result{}, b.create(ctx, "a", nil)
+			}
+			return controller.Result{}, nil
+		}, controller.Fresh[string](b.inf), controller.Chan(names))
+		defer b.run(c)()
+		b.lag(forever)
+		names <- "k"
+		synctest.Wait()
+		names <- "k"
+		synctest.Wait()
+		if n := c.Status().Fresh.Waiting; n != 1 {
+			t.Fatalf("%d keys wait", n)
+		}
+		b.lag(0)
+		mu.Lock()
+		defer mu.Unlock()
+		if runs != 2 || !slices.Equal(waits, []int{0, 0, 0}) {
+			t.Errorf("%d reconciles, and the hook found %d waiting keys", runs, waits)
+		}
+	})
+}
+
 func TestAKeyWaitsForAllCaches(t *testing.T) {
 	behindTest(t, informer.Options{}, func(b *behind) {
 		second := &behind{T: b.T, server: clienttest.Start(b.T, clienttest.Options{Replicas: 1})}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
@@ -44,6 +45,25 @@ type answered struct {
 	uid, version string
 	gone         bool
 	web          bool // it has the label of the selector
+	// known says of a deletion that an earlier write of the key was of the same object, so a cache of all objects is to have
+	// seen it come and go.
+	known bool
+}
+
+// state is a state of an object in a cache.
+type state struct {
+	cache        int
+	uid, version string
+}
+
+// sight is what a reconcile has found in a cache when it began, and what its key had written before.
+type sight struct {
+	state    // without a uid if it is not there
+	name     string
+	at       time.Time
+	key      string
+	written  answered
+	overtook bool // the server did not have the written state any more
 }
 
 // history is one random history.
@@ -59,10 +79,13 @@ type history struct {
 	r    *rand.Rand
 	last map[string]map[string]answered // by key of the controller and name of the object
 	owed map[string]bool
+
+	sights   []sight
+	arrivals map[state]time.Time
 }
 
 func newHistory(t *testing.T, seed uint64) *history {
-	h := &history{T: t, seed: seed, r: rand.New(rand.NewPCG(seed, 2)), last: map[string]map[string]answered{}, owed: map[string]bool{}}
+	h := &history{T: t, seed: seed, r: rand.New(rand.NewPCG(seed, 2)), last: map[string]map[string]answered{}, owed: map[string]bool{}, arrivals: map[state]time.Time{}}
 	h.server = clienttest.Start(t, clienttest.Options{Replicas: 1, BookmarkEvery: time.Duration(1+h.n(60)) * time.Second})
 	c, err := client.New(h.server.Config())
 	if err != nil {
@@ -77,9 +100,21 @@ func newHistory(t *testing.T, seed uint64) *history {
 	web.LabelSelector = "app=web"
 	for _, o := range []informer.Options{all, web} {
 		o.OnError = func(error) {} // of watches that are cut
-		h.caches = append(h.caches, informer.New(h.maps, o))
+		inf := informer.New(h.maps, o)
+		inf.Subscribe(h.arrives(len(h.caches)))
+		h.caches = append(h.caches, inf)
 	}
 	return h
+}
+
+// arrives returns a handler that notes when states of objects come into a cache.
+func (h *history) arrives(i int) cache.Handler[*settings] {
+	come := func(obj *settings) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.arrivals[state{i, obj.UID, obj.ResourceVersion}] = time.Now()
+	}
+	return cache.HandlerFuncs[*settings]{Add: come, Update: func(_, now *settings) { come(now) }}
 }
 
 func (h *history) n(n int) int {
@@ -140,13 +175,14 @@ func (h *history) play() {
 	if err := <-ended; err != nil {
 		h.Error(err)
 	}
+	h.check()
 }
 
 func (h *history) reconcile(ctx context.Context, k string) (controller.Result, error) {
 	h.mu.Lock()
 	h.owed[k] = false
 	h.mu.Unlock()
-	h.check(k)
+	h.look(k)
 	for range h.n(4) {
 		name := fmt.Sprint("o", h.n(4))
 		if a, ok := h.write(ctx, name); ok {
@@ -154,6 +190,7 @@ func (h *history) reconcile(ctx context.Context, k string) (controller.Result, e
 			if h.last[k] == nil {
 				h.last[k] = map[string]answered{}
 			}
+			a.known = a.gone && h.last[k][name].uid == a.uid
 			h.last[k][name] = a
 			h.mu.Unlock()
 		}
@@ -206,29 +243,65 @@ func uidOf(obj *settings) string {
 	return obj.UID
 }
 
-// check compares the caches with the writes of a key.
-func (h *history) check(k string) {
+// look notes what is in the caches as a reconcile of a key begins.
+func (h *history) look(k string) {
 	h.mu.Lock()
 	last := maps.Clone(h.last[k])
 	h.mu.Unlock()
+	var found []sight
 	for name, a := range last {
 		for i, c := range h.caches {
-			obj, ok := c.Reader().Get(inDefault(name))
-			problem := ""
-			switch {
-			case a.gone && ok && obj.UID == a.uid:
-				problem = "it is still there"
-			case a.gone:
-			case ok && older(obj.ResourceVersion, a.version):
-				problem = "it is at " + obj.ResourceVersion
-			case !ok && (i == 0 || a.web) && h.isThere(name, a.version):
-				problem = "it is not there"
+			s := sight{state: state{cache: i}, name: name, at: time.Now(), key: k, written: a}
+			if obj, ok := c.Reader().Get(inDefault(name)); ok {
+				s.uid, s.version = obj.UID, obj.ResourceVersion
 			}
-			if problem != "" {
-				h.Errorf("seed %d: a reconcile of %s begins, and %s was written as %+v, and in cache %d %s", h.seed, k, name, a, i, problem)
-			}
+			found = append(found, s)
 		}
 	}
+	for i, s := range found {
+		found[i].overtook = s.uid == "" && !s.written.gone && !h.isThere(s.name, s.written.version)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.sights = append(h.sights, found...)
+}
+
+// check compares what reconciles have found with the writes of their keys. If a write leaves an object outside a cache, which
+// does not hold it, an earlier state may come that the cache had not seen: also between the moment when the reconcile was
+// admitted and that of its look, which are one moment of virtual time.
+func (h *history) check() {
+	for _, s := range h.sights {
+		a := s.written
+		outside := s.cache == 1 && !a.web || a.gone && !a.known
+		came, ok := h.arrivals[s.state]
+		excused := outside && (!ok || came.Equal(s.at))
+		problem := ""
+		switch {
+		case a.gone && s.uid == a.uid && !excused:
+			problem = "holds it still"
+		case a.gone && a.known && s.cache == 0 && h.comes(s):
+			problem = "holds it later"
+		case a.gone:
+		case s.uid != "" && older(s.version, a.version) && !excused:
+			problem = "holds version " + s.version
+		case s.uid == "" && !outside && !s.overtook:
+			problem = "does not hold it"
+		}
+		if problem != "" {
+			h.Errorf("seed %d: a reconcile of %s begins at %v, and %s was written as %+v, and cache %d %s, which came at %v",
+				h.seed, s.key, s.at, s.name, a, s.cache, problem, came)
+		}
+	}
+}
+
+// comes reports whether the deleted object comes into the cache after a look.
+func (h *history) comes(s sight) bool {
+	for of, at := range h.arrivals {
+		if of.cache == s.cache && of.uid == s.written.uid && at.After(s.at) {
+			return true
+		}
+	}
+	return false
 }
 
 // isThere reports whether the server has the object at a version still, so that nothing has overtaken it.

@@ -17,7 +17,9 @@ import (
 // A key that is to wait is held in the queue. This is the race that mu decides: a worker finds that a write has not been
 // seen, the cache sees the write, and finds that the key does not wait; then the key would wait for nothing. So whether
 // there is such a write, and that the key waits, are one step under mu, and so are that the write has been seen and whether
-// the key waits. AfterWrite is called without mu, because it may call back at once; Sight.Absent and the queue do not.
+// the key waits. AfterWrite is called without mu, because it may call back at once, and so is the queue, because it calls
+// hooks, which may ask for the status of the controller. So the key may be released before it is held: admit looks again
+// after it has held the key. A key that is released once too often is held again by admit. Sight.Absent is called with mu.
 type unseen[K comparable] struct {
 	hold    func(k K, d time.Duration)
 	release func(k K)
@@ -122,11 +124,15 @@ func (u *unseen[K]) expect(k K, at place, s *sighting) (before *sighting, ok boo
 // begun notes that a cache looks out for a write.
 func (u *unseen[K]) begun(k K, at place, s *sighting, sight *cache.Sight) {
 	u.mu.Lock()
-	defer u.mu.Unlock()
 	s.sight = sight
+	free := false
 	if of := u.keys[k]; of != nil && of.writes[at] == s && !s.blocks() {
 		u.leaving = append(u.leaving, leaving[K]{k, at, s, time.Now().Add(u.limit)})
-		u.settle(k, of)
+		free = u.settle(of)
+	}
+	u.mu.Unlock()
+	if free {
+		u.release(k)
 	}
 }
 
@@ -146,22 +152,26 @@ func (u *unseen[K]) stop(s *sighting) {
 // saw notes that a cache has seen a write, and gives the key back to the queue if that was all that it waited for.
 func (u *unseen[K]) saw(k K, at place, s *sighting) {
 	u.mu.Lock()
-	defer u.mu.Unlock()
-	of := u.keys[k]
-	if of == nil || of.writes[at] != s {
-		return
+	free := false
+	if of := u.keys[k]; of != nil && of.writes[at] == s {
+		delete(of.writes, at)
+		free = u.settle(of)
+		u.tidy(k, of)
 	}
-	delete(of.writes, at)
-	u.settle(k, of)
-	u.tidy(k, of)
-}
-
-// settle gives a key back to the queue if it waits, and nothing blocks it any more. The caller holds mu.
-func (u *unseen[K]) settle(k K, of *unseenOf) {
-	if !of.since.IsZero() && !of.blocks() {
-		u.unblock(of)
+	u.mu.Unlock()
+	if free {
 		u.release(k)
 	}
+}
+
+// settle ends the wait of a key if nothing blocks it any more. If it returns true, the key is to be released without mu. The
+// caller holds mu.
+func (u *unseen[K]) settle(of *unseenOf) bool {
+	if of.since.IsZero() || of.blocks() {
+		return false
+	}
+	u.unblock(of)
+	return true
 }
 
 // unblock ends the wait of a key. The caller holds mu.
@@ -215,8 +225,11 @@ func (u *unseen[K]) admit(k K) admission {
 	}
 	a := admission{waited: true, after: time.Since(of.since)}
 	if a.after < u.limit { // also if something else has released it
-		u.hold(k, u.limit-a.after)
 		u.mu.Unlock()
+		u.hold(k, u.limit-a.after)
+		if !u.waitsFor(k) {
+			u.release(k)
+		}
 		return a
 	}
 	a.ok = true
@@ -235,6 +248,14 @@ func (u *unseen[K]) admit(k K) admission {
 		u.stop(s)
 	}
 	return a
+}
+
+// waitsFor reports whether a key still waits.
+func (u *unseen[K]) waitsFor(k K) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	of := u.keys[k]
+	return of != nil && !of.since.IsZero()
 }
 
 // forget ends the waits for writes that no cache has shown for so long, except those that a key waits for.

@@ -151,6 +151,58 @@ func TestAKeyThatIsReleasedByOthersWaitsOn(t *testing.T) {
 	})
 }
 
+// A cache may see the write between the decision that a key waits and the moment when the queue holds it.
+func TestAWriteThatIsSeenBeforeItsKeyIsHeld(t *testing.T) {
+	inWaitingRoom(t, func(r *waitingRoom) {
+		r.hold = func(k string, d time.Duration) {
+			r.s.Bookmark("5")
+			r.q.Hold(k, d)
+		}
+		r.writes("k", "a", "5")
+		r.q.Add("k")
+		_ = r.q.Do(t.Context(), func(_ context.Context, k string) error {
+			if r.admit(k).ok {
+				t.Error("admitted before the write was seen")
+			}
+			return nil
+		})
+		if s := r.q.Stats(); s.Ready != 1 || s.Held != 0 || r.waits() != 0 {
+			t.Errorf("%d wait, and the queue has %+v", r.waits(), s)
+		}
+		r.hold = r.q.Hold
+		if a := r.admits("k", true); !a.waited || a.late != nil {
+			t.Errorf("admitted %+v", a)
+		}
+		r.isEmpty()
+	})
+}
+
+// The queue calls hooks, and they may call whatever looks at the waits.
+func TestTheQueueIsCalledWithoutALock(t *testing.T) {
+	inWaitingRoom(t, func(r *waitingRoom) {
+		calls := 0
+		r.hold = func(k string, d time.Duration) { calls += r.waits(); r.q.Hold(k, d) }
+		r.release = func(k string) { calls += 1 + r.waits(); r.q.Release(k) }
+		r.writes("k", "a", "5")
+		r.admits("k", false)
+		r.s.Bookmark("5")
+		r.admits("k", true)
+
+		r.writes("k", "outside", "6") // an older state comes and goes
+		r.s.Set(meta.Identity{Name: "outside", UID: "u", ResourceVersion: "5"}, &meta.Partial{})
+		r.admits("k", false)
+		r.s.Delete(meta.Identity{Name: "outside", UID: "u", ResourceVersion: "5"}, nil)
+		r.writes("k", "gone", "") // of another goroutine
+		r.admits("k", true)
+		if calls != 4 {
+			t.Errorf("%d calls, want 4", calls)
+		}
+		time.Sleep(time.Minute)
+		r.admits("k", true)
+		r.isEmpty()
+	})
+}
+
 // The cache may never see a deletion of what it never held. It is not waited for, unless the object shows up; and it is
 // forgotten after the limit.
 func TestAWriteThatMayNeverBeSeenIsForgotten(t *testing.T) {
