@@ -3,7 +3,6 @@ package metrics
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -17,12 +16,10 @@ type controllers struct {
 	total                              *prometheus.CounterVec // by controller and result
 	failed, terminal, panics, timeouts *prometheus.CounterVec
 	conflicts                          *prometheus.CounterVec
-	retries                            *prometheus.CounterVec // by name and controller
-	duration, work                     *prometheus.HistogramVec
-
-	mu      sync.Mutex // guards the rest
-	next    int
-	running map[int]controller.RunInfo
+	stale                              *prometheus.CounterVec
+	duration, fresh                    *prometheus.HistogramVec
+	queues                             *queues
+	running                            runs[controller.RunInfo]
 }
 
 // reconcileBuckets are those of controller-runtime.
@@ -40,18 +37,9 @@ var (
 		"How long the first ready key has waited for a worker.", []string{"controller"}, nil)
 	delayedDesc = prometheus.NewDesc("bowline_controller_delayed_keys",
 		"Keys that wait for their time.", []string{"controller"}, nil)
-	depthDesc      = queueDesc("depth", "Keys that are ready.")
-	unfinishedDesc = queueDesc("unfinished_work_seconds", "How long the reconciles in progress have run, in seconds, in sum.")
-	longestDesc    = queueDesc("longest_running_processor_seconds", "How long the longest reconcile in progress has run, in seconds.")
+	heldDesc = prometheus.NewDesc("bowline_controller_held_keys",
+		"Keys that wait aside, as for caches that have not seen the last write.", []string{"controller"}, nil)
 )
-
-// queueDesc describes a metric of a queue. Both labels have the name of the controller, as with controller-runtime.
-func queueDesc(name, help string) *prometheus.Desc {
-	return prometheus.NewDesc("workqueue_"+name, help, []string{"name", "controller"}, nil)
-}
-
-// workBuckets are those of client-go and controller-runtime.
-var workBuckets = prometheus.ExponentialBuckets(10e-9, 10, 12)
 
 func newControllers() *controllers {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
@@ -65,13 +53,12 @@ func newControllers() *controllers {
 		timeouts:  counter("controller_runtime_reconcile_timeouts_total", "Reconciles that Options.Timeout ended."),
 		conflicts: counter("bowline_controller_conflicts_total", "Reconciles that are retried quietly after a Conflict."),
 		duration:  histogram("controller_runtime_reconcile_time_seconds", "Duration of reconciles, in seconds.", reconcileBuckets, "controller"),
-		retries: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "workqueue_retries_total", Help: "Retries of keys.",
-		}, []string{"name", "controller"}),
-		work:    histogram("workqueue_work_duration_seconds", "Duration of reconciles, in seconds.", workBuckets, "name", "controller"),
-		running: make(map[int]controller.RunInfo),
+		stale:     counter("bowline_controller_stale_reconciles_total", "Reconciles that went ahead before caches had seen the last write."),
+		fresh: histogram("bowline_controller_fresh_wait_seconds", "How long keys waited for caches to see the last write, in seconds.",
+			[]float64{0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60}, "controller"),
+		queues: newQueues(),
 	}
-	c.group = group{c.total, c.failed, c.terminal, c.panics, c.timeouts, c.conflicts, c.duration, c.retries, c.work}
+	c.group = group{c.total, c.failed, c.terminal, c.panics, c.timeouts, c.conflicts, c.stale, c.duration, c.fresh}
 	return c
 }
 
@@ -79,15 +66,13 @@ func (c *controllers) hooks() controller.Hooks {
 	return controller.Hooks{
 		Run: func(_ context.Context, r controller.RunInfo) func() {
 			c.begin(r.Name)
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			id := c.next
-			c.next++
-			c.running[id] = r
-			return func() {
-				c.mu.Lock()
-				defer c.mu.Unlock()
-				delete(c.running, id)
+			return c.running.add(r)
+		},
+		Queue: c.queues.hooks,
+		Waited: func(_ context.Context, w controller.Wait) {
+			c.fresh.WithLabelValues(w.Controller).Observe(w.Waited.Seconds())
+			if w.Err != nil {
+				c.stale.WithLabelValues(w.Controller).Inc()
 			}
 		},
 		Reconcile: func(ctx context.Context, r controller.ReconcileInfo) (context.Context, func(controller.ReconcileEnd)) {
@@ -101,19 +86,15 @@ func (c *controllers) begin(name string) {
 	for _, result := range []string{"success", "requeue_after", "error"} {
 		c.total.WithLabelValues(name, result)
 	}
-	for _, v := range []*prometheus.CounterVec{c.failed, c.terminal, c.panics, c.timeouts, c.conflicts} {
+	for _, v := range []*prometheus.CounterVec{c.failed, c.terminal, c.panics, c.timeouts, c.conflicts, c.stale} {
 		v.WithLabelValues(name)
 	}
-	c.retries.WithLabelValues(name, name)
 }
 
 // end counts a reconcile.
 func (c *controllers) end(name string, e controller.ReconcileEnd) {
 	c.duration.WithLabelValues(name).Observe(e.Duration.Seconds())
-	c.work.WithLabelValues(name, name).Observe(e.Duration.Seconds())
-	if e.Outcome == controller.Failed || e.Outcome == controller.Conflicted {
-		c.retries.WithLabelValues(name, name).Inc()
-	}
+	c.queues.work.WithLabelValues(name, name).Observe(e.Duration.Seconds())
 	if e.TimedOut {
 		c.timeouts.WithLabelValues(name).Inc()
 	}
@@ -143,7 +124,8 @@ func (c *controllers) end(name string, e controller.ReconcileEnd) {
 // Describe implements prometheus.Collector.
 func (c *controllers) Describe(to chan<- *prometheus.Desc) {
 	c.group.Describe(to)
-	for _, d := range []*prometheus.Desc{workersDesc, activeDesc, oldestDesc, delayedDesc, depthDesc, unfinishedDesc, longestDesc} {
+	c.queues.Describe(to)
+	for _, d := range []*prometheus.Desc{workersDesc, activeDesc, oldestDesc, delayedDesc, heldDesc} {
 		to <- d
 	}
 }
@@ -151,13 +133,16 @@ func (c *controllers) Describe(to chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector. Controllers of one name, which a Group refuses, share a series.
 func (c *controllers) Collect(to chan<- prometheus.Metric) {
 	c.group.Collect(to)
-	type gauges struct{ workers, active, oldest, delayed, depth, unfinished, longest float64 }
+	c.queues.Collect(to)
+	type gauges struct {
+		workers, active, oldest, delayed, held, unfinished, longest float64
+		ready                                                       map[int]int // by priority
+	}
 	all := make(map[string]*gauges)
-	c.mu.Lock()
-	for _, r := range c.running {
+	c.running.each(func(r controller.RunInfo) {
 		g := all[r.Name]
 		if g == nil {
-			g = new(gauges)
+			g = &gauges{ready: make(map[int]int)}
 			all[r.Name] = g
 		}
 		s := r.Status().Queue
@@ -165,20 +150,20 @@ func (c *controllers) Collect(to chan<- prometheus.Metric) {
 		g.active += float64(s.InProgress)
 		g.oldest = max(g.oldest, s.Oldest.Seconds())
 		g.delayed += float64(s.Delayed)
-		g.depth += float64(s.Ready)
+		g.held += float64(s.Held)
 		g.unfinished += s.Unfinished.Seconds()
 		g.longest = max(g.longest, s.Longest.Seconds())
-	}
-	c.mu.Unlock()
+		for priority, n := range r.ReadyByPriority() {
+			g.ready[priority] += n
+		}
+	})
 	for name, g := range all {
 		for _, m := range []struct {
 			desc  *prometheus.Desc
 			value float64
-		}{{workersDesc, g.workers}, {activeDesc, g.active}, {oldestDesc, g.oldest}, {delayedDesc, g.delayed}} {
+		}{{workersDesc, g.workers}, {activeDesc, g.active}, {oldestDesc, g.oldest}, {delayedDesc, g.delayed}, {heldDesc, g.held}} {
 			to <- prometheus.MustNewConstMetric(m.desc, prometheus.GaugeValue, m.value, name)
 		}
-		to <- prometheus.MustNewConstMetric(depthDesc, prometheus.GaugeValue, g.depth, name, name)
-		to <- prometheus.MustNewConstMetric(unfinishedDesc, prometheus.GaugeValue, g.unfinished, name, name)
-		to <- prometheus.MustNewConstMetric(longestDesc, prometheus.GaugeValue, g.longest, name, name)
+		c.queues.collect(to, name, g.ready, g.unfinished, g.longest)
 	}
 }

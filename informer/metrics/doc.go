@@ -21,10 +21,17 @@
 //	controller_runtime_reconcile_timeouts_total   controller
 //	controller_runtime_reconcile_time_seconds     controller
 //	controller_runtime_max_concurrent_reconciles, controller_runtime_active_workers   controller
-//	workqueue_depth, workqueue_unfinished_work_seconds, workqueue_longest_running_processor_seconds,
-//	workqueue_retries_total, workqueue_work_duration_seconds    name, controller: both are the controller's name
+//	workqueue_depth                               name, controller, priority; name and controller are both the controller's name
+//	workqueue_adds_total, workqueue_retries_total,
+//	workqueue_queue_duration_seconds, workqueue_work_duration_seconds,
+//	workqueue_unfinished_work_seconds, workqueue_longest_running_processor_seconds    name, controller
+//	leader_election_master_status                 name: that of the lease; 1 while this process leads, else 0
+//	leader_election_slowpath_total                name: renewals that had to read the lease
 //
-// These are Bowline's. Informers of the same resource share a series: counts are added, and ages are the greatest.
+// A controller has series for 25 priorities at most, and one for all others, "exceeded_cardinality_limit".
+//
+// These are Bowline's. Informers of one resource share a series, and so do recorders of one controller: counts are added, and ages
+// are the greatest.
 //
 //	bowline_informer_objects                      resource: objects in the caches
 //	bowline_informer_synced                       resource: 1 if each cache holds a complete list, else 0
@@ -39,4 +46,13 @@
 //	bowline_controller_conflicts_total            controller: reconciles that are retried quietly after a Conflict
 //	bowline_controller_oldest_key_seconds         controller: how long the first ready key has waited
 //	bowline_controller_delayed_keys               controller: keys that wait for their time, or for a retry
+//	bowline_controller_held_keys                  controller: keys that wait aside, as for controller.Fresh
+//	bowline_controller_fresh_wait_seconds         controller: how long keys waited for controller.Fresh
+//	bowline_controller_stale_reconciles_total     controller: reconciles that went ahead before caches had seen the last write
+//	bowline_leader_lost_total                     name: how often this process has lost the lease
+//	bowline_leader_renewal_duration_seconds       name: of renewals, all attempts included
+//	bowline_recorder_sent_total                   controller, result (created, updated)
+//	bowline_recorder_dropped_total                controller, cause
+//	bowline_recorder_waiting                      controller: records that wait to be sent
+//	bowline_recorder_wait_seconds                 controller: how long the server did not know of a record
 package metrics

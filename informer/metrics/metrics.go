@@ -7,6 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/leader"
+	"github.com/bowline-go/bowline/client/recorder"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
 )
@@ -14,15 +16,17 @@ import (
 // Context registers the metrics with r and returns a context. Everything of Bowline that runs with that context, or with one
 // derived from it, is measured. It returns an error if r has such metrics already: call Context once for each registry.
 func Context(ctx context.Context, r prometheus.Registerer) (context.Context, error) {
-	requests, informers, controllers := newRequests(), newInformers(), newControllers()
-	for _, c := range []prometheus.Collector{requests, informers, controllers} {
+	requests, informers, controllers, leaders, recorders := newRequests(), newInformers(), newControllers(), newLeaders(), newRecorders()
+	for _, c := range []prometheus.Collector{requests, informers, controllers, leaders, recorders} {
 		if err := r.Register(c); err != nil {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}
 	}
 	ctx = client.WithHooks(ctx, requests.hooks())
 	ctx = informer.WithHooks(ctx, informers.hooks())
-	return controller.WithHooks(ctx, controllers.hooks()), nil
+	ctx = controller.WithHooks(ctx, controllers.hooks())
+	ctx = leader.WithHooks(ctx, leaders.hooks())
+	return recorder.WithHooks(ctx, recorders.hooks()), nil
 }
 
 // group is several collectors as one.

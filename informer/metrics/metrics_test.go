@@ -16,7 +16,9 @@ import (
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/leader"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/client/recorder"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
 	"github.com/bowline-go/bowline/informer/metrics"
@@ -268,6 +270,9 @@ func TestMetricsOfControllers(t *testing.T) {
 			`controller_runtime_reconcile_time_seconds{controller="c"}`:                 6,
 			`bowline_controller_conflicts_total{controller="c"}`:                        0,
 			`workqueue_retries_total{controller="c",name="c"}`:                          3,
+			`workqueue_adds_total{controller="c",name="c"}`:                             6,
+			`workqueue_queue_duration_seconds{controller="c",name="c"}`:                 6,
+			`workqueue_depth{controller="c",name="c",priority="0"}`:                     0,
 			`workqueue_work_duration_seconds{controller="c",name="c"}`:                  6,
 			`bowline_controller_delayed_keys{controller="c"}`:                           1,
 			`bowline_controller_oldest_key_seconds{controller="c"}`:                     0,
@@ -277,6 +282,183 @@ func TestMetricsOfControllers(t *testing.T) {
 		<-done
 		if _, found := w.value(`controller_runtime_active_workers{controller="c"}`); found {
 			w.Error("a controller that does not run has workers")
+		}
+	})
+}
+
+// run runs something with the metrics, until the function that it returns is called.
+func (w *world) run(what informer.Runner) (stop func()) {
+	ctx, cancel := context.WithCancel(w.ctx)
+	ended := make(chan error)
+	go func() { ended <- what.Run(ctx) }()
+	synctest.Wait()
+	return func() {
+		w.Helper()
+		cancel()
+		if err := <-ended; err != nil {
+			w.Error(err)
+		}
+	}
+}
+
+// Keys that wait for a worker are counted by priority, and there are not more series than dashboards bear.
+func TestTheDepthOfAQueueByPriority(t *testing.T) {
+	bubble(t, func(w *world) {
+		gate := make(chan struct{}, 100)
+		fn := func(_ context.Context, key int) (controller.Result, error) {
+			<-gate
+			return controller.Result{RequeueAfter: time.Hour, Priority: key}, nil
+		}
+		open := func() {
+			for range 41 {
+				gate <- struct{}{}
+			}
+			<-time.After(time.Minute)
+		}
+		keys := make([]int, 41)
+		for i := range keys {
+			keys[i] = i
+		}
+		stop := w.run(controller.New("c", controller.Options{}, fn, controller.Every(1000*time.Hour, keys...)))
+		depth := func(label string) float64 {
+			v, _ := w.value(fmt.Sprintf(`workqueue_depth{controller="c",name="c",priority=%q}`, label))
+			return v
+		}
+		if n := depth("0"); n != 40 { // one is in progress
+			t.Errorf("%v keys are ready, want 40", n)
+		}
+		open()
+		<-time.After(time.Hour)
+		sum, others := 0.0, depth("exceeded_cardinality_limit")
+		for p := range 41 {
+			sum += depth(fmt.Sprint(p))
+		}
+		if sum+others != 40 || others < 10 {
+			t.Errorf("%v keys have series of their priorities, and %v share one; want 40 in all", sum, others)
+		}
+		open()
+		w.has(map[string]float64{`workqueue_depth{controller="c",name="c",priority="exceeded_cardinality_limit"}`: 0})
+		stop()
+	})
+}
+
+// The waits of controller.Fresh are measured.
+func TestMetricsOfFreshReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := clienttest.Start(t, clienttest.Options{Replicas: 1})
+		c, err := client.New(server.Config())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		registry := prometheus.NewPedanticRegistry()
+		ctx, err := metrics.Context(t.Context(), registry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &world{T: t, server: server, client: c, registry: registry, ctx: ctx}
+		maps := client.For(c, configMaps)
+		inf := informer.New(maps, informer.Options{})
+		stopInformer := w.run(inf)
+		runs := 0
+		fn := func(ctx context.Context, _ string) (controller.Result, error) {
+			if runs++; runs > 3 {
+				return controller.Result{}, nil
+			}
+			_, err := maps.Create(ctx, &configMap{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: fmt.Sprint("a", runs)}})
+			return controller.Result{RequeueAfter: time.Nanosecond}, err
+		}
+		server.Replica(0).SetLag(clienttest.Lag{Time: 20 * time.Second})
+		stop := w.run(controller.New("c", controller.Options{FreshTimeout: 30 * time.Second, OnError: func(error) {}}, fn,
+			controller.Fresh[string](inf), controller.Every(time.Hour, "key")))
+		<-time.After(time.Second)
+		w.has(map[string]float64{`bowline_controller_held_keys{controller="c"}`: 1})
+		<-time.After(30 * time.Second)
+		server.Replica(0).SetLag(clienttest.Lag{Versions: 1000})
+		<-time.After(2 * time.Minute)
+		w.has(map[string]float64{
+			`bowline_controller_held_keys{controller="c"}`:              0,
+			`bowline_controller_fresh_wait_seconds{controller="c"}`:     3,
+			`bowline_controller_stale_reconciles_total{controller="c"}`: 2,
+		})
+		stop()
+		stopInformer()
+	})
+}
+
+func TestMetricsOfLeaderElections(t *testing.T) {
+	bubble(t, func(w *world) {
+		elector := func(identity string) *leader.Elector {
+			return leader.New(w.client, leader.Config{Namespace: "default", Name: "lease", Identity: identity, OnError: func(error) {}})
+		}
+		lead := func(ctx context.Context) error { <-ctx.Done(); return nil }
+		ctx, stop := context.WithCancel(w.ctx)
+		ended := make(chan error)
+		go func() { ended <- elector("a").Run(ctx, lead) }()
+		<-time.After(11 * time.Second)
+		w.has(map[string]float64{
+			`leader_election_master_status{name="lease"}`:           1,
+			`leader_election_slowpath_total{name="lease"}`:          0,
+			`bowline_leader_lost_total{name="lease"}`:               0,
+			`bowline_leader_renewal_duration_seconds{name="lease"}`: 5,
+		})
+		leases := client.For(w.client, client.Type[*meta.Unstructured]{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease", Resource: "leases"})
+		edit := func(change func(*meta.Unstructured) error) {
+			w.Helper()
+			if _, err := leases.Modify(w.Context(), meta.Key{Namespace: "default", Name: "lease"}, change); err != nil {
+				w.Fatal(err)
+			}
+		}
+		edit(func(l *meta.Unstructured) error { l.SetLabels(map[string]string{"a": "b"}); return nil })
+		<-time.After(3 * time.Second)
+		w.has(map[string]float64{`leader_election_slowpath_total{name="lease"}`: 1})
+		stop()
+		if err := <-ended; err != nil {
+			w.Error(err)
+		}
+		w.has(map[string]float64{`leader_election_master_status{name="lease"}`: 0})
+
+		go func() { ended <- elector("b").Run(w.ctx, lead) }()
+		<-time.After(5 * time.Second)
+		w.has(map[string]float64{`leader_election_master_status{name="lease"}`: 1})
+		edit(func(l *meta.Unstructured) error { return l.SetNested("c", "spec", "holderIdentity") })
+		if err := <-ended; err == nil {
+			w.Error("the lease was not lost")
+		}
+		w.has(map[string]float64{
+			`leader_election_master_status{name="lease"}`: 0,
+			`bowline_leader_lost_total{name="lease"}`:     1,
+		})
+	})
+}
+
+func TestMetricsOfRecorders(t *testing.T) {
+	bubble(t, func(w *world) {
+		rec := recorder.New(w.client, recorder.Options{Controller: "example.com/c", Burst: 2, OnError: func(error) {}})
+		stop := w.run(rec)
+		records := recorder.For(rec, configMaps)
+		obj := &configMap{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a", UID: "u"}}
+		w.server.Intercept(func(*http.Request) http.HandlerFunc { return clienttest.TooManyRequests(time.Minute) })
+		for _, reason := range []string{"First", "Second", "Third"} {
+			records.Normal(obj, reason, "note")
+		}
+		<-time.After(time.Second)
+		w.has(map[string]float64{`bowline_recorder_waiting{controller="example.com/c"}`: 2})
+		w.server.Intercept(nil)
+		<-time.After(2 * time.Minute)
+		records.Normal(obj, "Second", "note")
+		<-time.After(time.Hour)
+		w.has(map[string]float64{
+			`bowline_recorder_sent_total{controller="example.com/c",result="created"}`:     2,
+			`bowline_recorder_sent_total{controller="example.com/c",result="updated"}`:     1,
+			`bowline_recorder_wait_seconds{controller="example.com/c"}`:                    3,
+			`bowline_recorder_waiting{controller="example.com/c"}`:                         0,
+			`bowline_recorder_dropped_total{cause="Spam",controller="example.com/c"}`:      1,
+			`bowline_recorder_dropped_total{cause="QueueFull",controller="example.com/c"}`: 0,
+		})
+		stop()
+		if _, found := w.value(`bowline_recorder_waiting{controller="example.com/c"}`); found {
+			w.Error("records wait for a recorder that does not run")
 		}
 	})
 }
