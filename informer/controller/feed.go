@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/workqueue"
 )
 
@@ -84,11 +85,19 @@ func (c *Controller[K]) feed(ctx context.Context, in *intake[K], f *feed[K], que
 			fail(fmt.Errorf("%s: %w", nameOf(f.source), errExited))
 		}
 	}()
-	err := c.runSource(ctx, f.source, sink[K]{
+	to := sink[K]{
 		add: queue.Add, low: func(k K) { queue.AddWith(k, low) }, with: queue.AddWith,
 		synced:  func() { c.synced(in, f) },
 		deleted: c.deletions.deleted, watchDeletions: func() { c.deletions.watched.Store(true) },
-	})
+	}
+	if c.hooks.Named != nil {
+		to.named = func(k K, object meta.Key, version, previous string) {
+			c.hooks.Named(ctx, NamedInfo{
+				Controller: c.name, Key: k, Source: nameOf(f.source), Object: object, ResourceVersion: version, Previous: previous,
+			})
+		}
+	}
+	err := c.runSource(ctx, f.source, to)
 	switch {
 	case ctx.Err() != nil:
 	case err == nil:

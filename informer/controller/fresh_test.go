@@ -448,7 +448,9 @@ func TestAHookOfTheQueueAsksForTheStatusOfWaits(t *testing.T) {
 			defer mu.Unlock()
 			waits = append(waits, waiting)
 		}
-		queue := func(context.Context, controller.RunInfo) workqueue.Hooks[any] { return workqueue.Hooks[any]{Add: added} }
+		queue := func(context.Context, controller.RunInfo) workqueue.Hooks[any] {
+			return workqueue.Hooks[any]{Add: added}
+		}
 		c = controller.New("c", controller.Options{Hooks: controller.Hooks{Queue: queue}}, func(ctx context.Context, k string) (controller.Result, error) {
 			if runs++; runs == 1 {
 				return controller.Result{}, b.create(ctx, "a", nil)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/hooks"
 	"github.com/bowline-go/bowline/workqueue"
 )
@@ -22,6 +23,9 @@ type Hooks struct {
 	// Queue is called when the Run of a controller begins, and returns the hooks of the queue of that Run. Their keys have the
 	// controller's type of keys.
 	Queue func(ctx context.Context, r RunInfo) workqueue.Hooks[any]
+	// Named is called when an object that a source follows names a key, before the key is added. Sources that follow no cache, and
+	// EveryObject, do not call it. The handler of the cache waits for it.
+	Named func(ctx context.Context, n NamedInfo)
 	// Waited is called before a reconcile whose key has waited for caches; see [Fresh].
 	Waited func(ctx context.Context, w Wait)
 }
@@ -36,6 +40,22 @@ type RunInfo struct {
 	Status func() Status
 	// ReadyByPriority returns the number of keys of each priority that wait for a worker.
 	ReadyByPriority func() map[int]int
+}
+
+// NamedInfo says why a key is to be reconciled.
+type NamedInfo struct {
+	// Controller is the name of the controller.
+	Controller string
+	// Key is the key; its type is the controller's type of keys.
+	Key any
+	// Source is the name of the source.
+	Source string
+	// Object is the object that names the key, and ResourceVersion is its new version, or the last one if it was deleted.
+	Object          meta.Key
+	ResourceVersion string
+	// Previous is the version that the source had before; empty if the object is new to it or was deleted. Changes between the two
+	// versions are delivered as one.
+	Previous string
 }
 
 // ReconcileInfo describes a reconcile that begins.
@@ -101,6 +121,7 @@ func (h Hooks) and(other Hooks) Hooks {
 		Run:       hooks.BothRuns(h.Run, other.Run),
 		Reconcile: hooks.BothBegin(h.Reconcile, other.Reconcile),
 		Queue:     h.Queue,
+		Named:     hooks.Both(h.Named, other.Named),
 		Waited:    hooks.Both(h.Waited, other.Waited),
 	}
 	switch {

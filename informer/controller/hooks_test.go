@@ -7,11 +7,13 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/informer/controller"
 	"github.com/bowline-go/bowline/workqueue"
@@ -177,6 +179,41 @@ func TestTheHookOfTheQueueSeesItsKeys(t *testing.T) {
 			t.Errorf("priorities %v", priorities)
 		}
 	})
+}
+
+// The hook hears which version of an object names a key, before the key is reconciled, however the key is made.
+func TestTheHookHearsWhyAKeyIsNamed(t *testing.T) {
+	for _, wrap := range []func(s controller.Subscriber[*pod]) controller.Subscriber[*pod]{
+		func(s controller.Subscriber[*pod]) controller.Subscriber[*pod] { return s }, controller.CancelDeleted[*pod],
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s, l := newPods(t), newLog()
+			s.list(newPod("ns", "a", "1", "n1", "n2", "n1"))
+			var named sync.Map // the keys that the hook has heard of since their last reconcile
+			hooks := controller.Hooks{Named: func(_ context.Context, n controller.NamedInfo) {
+				if n.Controller != "c" || n.Source != "Map(*controller_test.pod)" {
+					t.Errorf("it is %+v", n)
+				}
+				named.Store(n.Key, true)
+				l.add("%v by %v at %q after %q", n.Key, n.Object, n.ResourceVersion, n.Previous)
+			}}
+			stop := run(t, controller.New("c", controller.Options{Hooks: hooks}, func(_ context.Context, k string) (controller.Result, error) {
+				if _, heard := named.LoadAndDelete(k); heard != (k != "of nobody") {
+					t.Errorf("%s is reconciled, heard of before: %v", k, heard)
+				}
+				return controller.Result{}, nil
+			}, controller.Map(wrap(s.Reader()), func(p *pod) []string { return p.Nodes }), keys{names: []string{"of nobody"}}))
+			s.set(newPod("ns", "a", "2", "n3"))
+			deleting := newPod("ns", "a", "3", "n3")
+			deleting.DeletionTimestamp = &meta.Time{Time: time.Now()}
+			s.set(deleting)
+			s.delete(newPod("ns", "a", "4", "n3"))
+			l.want(t, `0s n1 by ns/a at "1" after ""`, `0s n2 by ns/a at "1" after ""`,
+				`0s n3 by ns/a at "2" after "1"`, `0s n1 by ns/a at "2" after "1"`, `0s n2 by ns/a at "2" after "1"`,
+				`0s n3 by ns/a at "3" after "2"`, `0s n3 by ns/a at "4" after ""`)
+			mustStop(t, stop)
+		})
+	}
 }
 
 func TestOutcomesHaveNames(t *testing.T) {

@@ -205,11 +205,27 @@ func (h *handler[K, T]) OnAdd(obj T) {
 		default:
 		}
 	}
-	eachOnce(h.of(obj), add)
+	eachOnce(h.of(obj), h.told(add, obj, ""))
 }
 
-func (h *handler[K, T]) OnUpdate(old, new T) { eachOnce(h.of(new, old), h.to.add) }
-func (h *handler[K, T]) OnDelete(obj T)      { eachOnce(h.of(obj), h.to.add) }
+func (h *handler[K, T]) OnUpdate(old, new T) {
+	eachOnce(h.of(new, old), h.told(h.to.add, new, old.GetResourceVersion()))
+}
+
+func (h *handler[K, T]) OnDelete(obj T) { eachOnce(h.of(obj), h.told(h.to.add, obj, "")) }
+
+// told returns an add that first tells the hook which object names the key, and which version of it this source has heard of
+// before.
+func (h *handler[K, T]) told(add func(K), obj T, previous string) func(K) {
+	if h.to.named == nil {
+		return add
+	}
+	object, version := meta.KeyOf(obj), obj.GetResourceVersion()
+	return func(k K) {
+		h.to.named(k, object, version, previous)
+		add(k)
+	}
+}
 
 func (h *handler[K, T]) watchDeletions() {
 	if h.to.watchDeletions != nil {
@@ -217,17 +233,18 @@ func (h *handler[K, T]) watchDeletions() {
 	}
 }
 
-func (h *handler[K, T]) onDeletionBegan(old, new T) { h.cancel(h.of(new, old)) }
-func (h *handler[K, T]) onGone(obj T)               { h.cancel(h.of(obj)) }
+func (h *handler[K, T]) onDeletionBegan(old, new T) {
+	eachOnce(h.of(new, old), h.told(h.cancel, new, old.GetResourceVersion()))
+}
 
-// cancel ends the reconciles of the keys, and adds the keys.
-func (h *handler[K, T]) cancel(keys []K) {
-	eachOnce(keys, func(k K) {
-		if h.to.deleted != nil {
-			h.to.deleted(k)
-		}
-		h.to.add(k)
-	})
+func (h *handler[K, T]) onGone(obj T) { eachOnce(h.of(obj), h.told(h.cancel, obj, "")) }
+
+// cancel ends the reconcile of a key, and adds the key.
+func (h *handler[K, T]) cancel(k K) {
+	if h.to.deleted != nil {
+		h.to.deleted(k)
+	}
+	h.to.add(k)
 }
 
 // of returns the keys of the states of an object. They are good until the next call.

@@ -1,10 +1,11 @@
-// What sources tell a controller.
+// The sink, by which sources talk to a controller.
 
 package controller
 
 import (
 	"context"
 
+	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/workqueue"
 )
 
@@ -18,6 +19,8 @@ type sink[K comparable] struct {
 	// first by a source that will call deleted. Both are nil for a source that does not run for a controller.
 	deleted        func(K)
 	watchDeletions func()
+	// named is called before add and low, by sources that follow objects. It is nil if nobody listens.
+	named func(k K, object meta.Key, version, previous string)
 }
 
 // plain returns the sink of a source that runs by its method Run.

@@ -8,16 +8,17 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer/controller"
 )
 
+// named remembers the events that the next reconcile of a key follows.
+func (t *tracer) named(_ context.Context, n controller.NamedInfo) {
+	t.causes.put(key{n.Controller, n.Key}, t.events.between(n.Previous, state{n.Object, n.ResourceVersion}))
+}
+
 // reconcile begins the span of a reconcile. It begins a trace of its own, because the one of ctx is the whole program's.
 func (t *tracer) reconcile(ctx context.Context, r controller.ReconcileInfo) (context.Context, func(controller.ReconcileEnd)) {
-	var links []trace.Link
-	if key, ok := r.Key.(meta.Key); ok {
-		links = t.events.take(key)
-	}
+	links := t.causes.take(key{r.Controller, r.Key})
 	ctx, span := t.Start(ctx, "reconcile "+r.Controller, trace.WithNewRoot(), trace.WithLinks(links...), trace.WithAttributes(
 		attribute.String("controller", r.Controller), attribute.String("key", fmt.Sprint(r.Key)), attribute.Int("attempt", r.Attempt)))
 	return ctx, func(e controller.ReconcileEnd) {

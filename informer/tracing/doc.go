@@ -8,8 +8,8 @@
 //	get pods, update pods, ...    a call of a client, with all its attempts (an event for each); a child of the span of its context
 //	initial list pods, relist pods    a list of an informer
 //	event pods                    an event of a watch, when it arrives
-//	reconcile NAME                a reconcile, linked to the latest events of objects with its key; its requests are its children
+//	reconcile NAME                a reconcile, linked to the latest events that named its key; its requests are its children
 //
-// So one can go from an event to the reconcile that followed it, and from that to what it wrote. A reconcile of a key that is not
-// the key of the object, such as its owner's, has no link to the event.
+// So one can go from an event to the reconcile that followed it, and from that to what it wrote, also if the key is that of another
+// object, such as the owner.
 package tracing

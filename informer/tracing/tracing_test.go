@@ -21,6 +21,7 @@ import (
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
 	"github.com/bowline-go/bowline/informer/tracing"
+	"github.com/bowline-go/bowline/patch"
 )
 
 type configMap struct {
@@ -200,6 +201,79 @@ func TestAReconcileIsLinkedToTheEventsBeforeIt(t *testing.T) {
 			if len(r.Links) != 1 || r.Links[0].SpanContext.SpanID() != events[i].SpanContext.SpanID() {
 				w.Errorf("reconcile %d has the links %v", i, r.Links)
 			}
+		}
+	})
+}
+
+// Keys that an object is mapped to are linked to its events too: to all that were delivered as one, and in each controller.
+func TestAReconcileIsLinkedToTheEventsOfOtherObjects(t *testing.T) {
+	bubble(t, func(w *world) {
+		inf := informer.New(w.maps, informer.Options{Namespace: "default"})
+		block, release := make(chan struct{}), make(chan struct{})
+		by := func(obj *configMap) []string {
+			if obj.Data["n"] == "0" {
+				block <- struct{}{}
+				<-release
+			}
+			return []string{"owner of " + obj.Name}
+		}
+		fn := func(context.Context, string) (controller.Result, error) { return controller.Result{}, nil }
+		slow := controller.New("slow", controller.Options{}, fn, controller.Map(inf, by))
+		other := controller.New("other", controller.Options{}, fn, controller.Map(inf, func(*configMap) []string { return []string{"x"} }))
+		ctx, stop := context.WithCancel(w.ctx)
+		ended := make(chan error)
+		go func() { ended <- informer.Run(ctx, slow, other) }()
+		synctest.Wait()
+		put := func(n int) {
+			w.Helper()
+			change := patch.Merge(map[string]any{"data": map[string]any{"n": fmt.Sprint(n)}})
+			if _, err := w.maps.Patch(w.Context(), meta.Key{Namespace: "default", Name: "a"}, change); err != nil {
+				w.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		if _, err := w.maps.Create(w.Context(), &configMap{
+			ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}, Data: map[string]string{"n": "0"},
+		}); err != nil {
+			w.Fatal(err)
+		}
+		<-block
+		for n := range 3 { // delivered to slow as one
+			put(n + 1)
+		}
+		release <- struct{}{}
+		<-block // the old state
+		release <- struct{}{}
+		synctest.Wait()
+		if err := w.maps.Delete(w.Context(), meta.Key{Namespace: "default", Name: "a"}, client.DeleteOptions{}); err != nil {
+			w.Fatal(err)
+		}
+		synctest.Wait()
+		stop()
+		if err := <-ended; err != nil {
+			w.Error(err)
+		}
+		events := w.named("event configmaps")
+		if len(events) != 5 {
+			w.Fatalf("%d events", len(events))
+		}
+		links := func(controller string) (all [][]int) {
+			for _, r := range w.named("reconcile " + controller) {
+				var of []int
+				for _, l := range r.Links {
+					of = append(of, slices.IndexFunc(events, func(e tracetest.SpanStub) bool {
+						return e.SpanContext.SpanID() == l.SpanContext.SpanID()
+					}))
+				}
+				all = append(all, of)
+			}
+			return all
+		}
+		if got, want := fmt.Sprint(links("slow")), "[[0] [3 2 1] [4]]"; got != want {
+			w.Errorf("slow: events %v, want %v", got, want)
+		}
+		if got, want := fmt.Sprint(links("other")), "[[0] [1] [2] [3] [4]]"; got != want {
+			w.Errorf("other: events %v, want %v", got, want)
 		}
 	})
 }
