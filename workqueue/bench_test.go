@@ -49,7 +49,7 @@ func BenchmarkAddWork(b *testing.B) {
 	})
 }
 
-// What hooks cost: nothing if none is set, and some nanoseconds each.
+// Hooks cost nothing if none is set, and some nanoseconds each.
 func BenchmarkHooks(b *testing.B) {
 	type hooks = workqueue.Hooks[string]
 	n := 0

@@ -159,7 +159,7 @@ func TestARetryThatIsDueDuringARunIsTheRetryOfThatRunToo(t *testing.T) {
 	})
 }
 
-// What broke in other queues: each request for a retry took a token, so that requests which repeated or replaced a retry
+// In other queues each request for a retry took a token, so that requests which repeated or replaced a retry
 // built up a debt, and the next key to fail waited for hours.
 func TestRequestsThatComeToNothingDelayNobody(t *testing.T) {
 	for _, test := range []struct {

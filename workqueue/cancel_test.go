@@ -77,7 +77,8 @@ func TestCancelLeavesTheOthersInTheirOrder(t *testing.T) {
 	}
 }
 
-// A run in progress is beyond Cancel. What was asked for before Cancel is not; its failure comes after.
+// Cancel does not end a run in progress. It drops the requests for another run that were made before it, but not the retry after
+// a failure that comes later.
 func TestCancelOfAKeyInProgress(t *testing.T) {
 	for _, test := range []struct {
 		name  string

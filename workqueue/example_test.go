@@ -85,7 +85,7 @@ func ExampleQueue_AddWith() {
 	// b
 }
 
-// What no longer needs to run is cancelled, and what can wait is moved.
+// A key that no longer needs to run is cancelled, and one that can wait is moved.
 func ExampleQueue_Move() {
 	queue := workqueue.New(workqueue.Options[string]{})
 	queue.AddAfter("expired", time.Minute)

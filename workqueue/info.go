@@ -1,4 +1,4 @@
-// What is known of single keys, so that an operator can see why one does not move.
+// Information about single keys, so that an operator can see why one does not move.
 
 package workqueue
 

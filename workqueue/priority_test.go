@@ -144,8 +144,8 @@ func TestAWaitingKeyAges(t *testing.T) {
 	}
 }
 
-// What starves in other queues: a worker that never keeps up with keys of priority 0, and one of a low priority. Its wait is
-// bounded by the ageing and by what was ready when it stopped to be overtaken.
+// A key of a low priority starves in other queues, if a worker never keeps up with keys of priority 0. Here its wait is bounded by
+// the ageing, and by the keys that were ready when it stopped to be overtaken.
 func TestNoLoadStarvesALowPriority(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := workqueue.New(workqueue.Options[int]{})

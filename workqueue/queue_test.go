@@ -217,7 +217,7 @@ func TestKeysThatBecomeReadyTogetherGoToAllWhoWait(t *testing.T) {
 	})
 }
 
-// behaviour 277: a key becomes ready at the moment at which contexts end. Whoever was told of it and may not take it
+// behaviour 277: a key becomes ready at the moment at which contexts end. A worker that was told of it and may not take it
 // passes it on.
 func TestAKeyIsNotLostToADoThatEndsAtTheSameMoment(t *testing.T) {
 	for range 200 {

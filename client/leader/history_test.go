@@ -21,8 +21,8 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// history is what happens while some contend for a lease: which faults begin when. What a contender's work does, and which
-// requests are broken, is random too, and not in the history.
+// history is what happens while some contend for a lease: which faults begin when. The work of a contender and the
+// requests that are broken are random too, and not in the history.
 type history struct {
 	seed       uint64
 	contenders int

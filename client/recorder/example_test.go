@@ -50,7 +50,7 @@ func kubectlGetEvents(ctx context.Context, c *client.Client) error {
 	return nil
 }
 
-// A controller that says what it does. What is recorded again is counted.
+// A controller that says what it does. Repeated records are counted.
 func Example() {
 	withServer(func(ctx context.Context, c *client.Client) error {
 		rec := recorder.New(c, recorder.Options{Controller: "example.com/page-controller"})

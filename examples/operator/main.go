@@ -55,7 +55,7 @@ type operator struct {
 	unpublish  func(*Page) error // the cleanup
 }
 
-// run runs the operator until ctx ends. Of all that run with one cluster and namespace, one at a time works. probes may be nil.
+// run works until ctx ends. If several operators run with one cluster and namespace, one at a time works. probes may be nil.
 func run(ctx context.Context, cfg client.Config, namespace string, probes net.Listener, unpublish func(*Page) error) error {
 	c, err := client.New(cfg)
 	if err != nil {

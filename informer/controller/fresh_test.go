@@ -224,7 +224,7 @@ func (b *behind) waiting(from controller.Source[string], during time.Duration, w
 	return waited
 }
 
-// What is waited for, and how long, if the watch goes on after a minute.
+// The watch goes on after a minute. Some writes are waited for until then, and others are not.
 func TestWhatAReconcileWaitsFor(t *testing.T) {
 	labelled := informer.Options{LabelSelector: "app=web"}
 	web := map[string]string{"app": "web"}

@@ -1,4 +1,4 @@
-// What runs for the sources that come and go: their informers, each once.
+// The informers that sources which come and go need. Each runs once.
 
 package controller
 

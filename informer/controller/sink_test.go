@@ -115,7 +115,7 @@ func TestTheFirstListIsNotStarved(t *testing.T) {
 		stop := run(t, c)
 		time.Sleep(time.Hour)
 		mustStop(t, stop)
-		// Of priority -100, it comes after those that became ready within 100 s, which take 200 s.
+		// The key has priority -100. It comes after those that became ready within 100 s, which take 200 s.
 		if len(l.lines) != 1 || !slices.Contains([]string{"3m20s old", "3m21s old", "3m22s old"}, l.lines[0]) {
 			t.Errorf("reconciled %q", l.lines)
 		}

@@ -283,7 +283,7 @@ func TestALaterWriteIsNotForgotten(t *testing.T) {
 	})
 }
 
-// What comes after the end of a run is not noted, and the end stops what the caches look out for.
+// The end of a run stops the caches from looking out for its writes, and later writes are not noted.
 func TestTheEndStopsEverything(t *testing.T) {
 	inWaitingRoom(t, func(r *waitingRoom) {
 		r.writes("k", "a", "5")
