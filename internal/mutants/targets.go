@@ -13,13 +13,16 @@ type target struct {
 	part  int      // how many of 100 mutants of the campaign are its
 }
 
-// targets returns the packages of the campaign: the cache, delivery, queues, recovery, writes, credentials, patches, decoding.
+// targets returns the packages of the campaign: the cache, delivery, queues, recovery, leader election, records, writes, credentials, patches,
+// decoding.
 func targets() []target {
 	return []target{
-		{dir: "cache", also: []string{"informer"}, part: 16},
+		{dir: "cache", also: []string{"informer"}, part: 14},
 		{dir: "workqueue", also: []string{"informer/controller"}, part: 8},
-		{dir: "informer", part: 20},
-		{dir: "informer/controller", part: 10},
+		{dir: "informer", part: 18},
+		{dir: "informer/controller", part: 8},
+		{dir: "client/leader", part: 4},
+		{dir: "client/recorder", part: 2},
 		{
 			dir: "client",
 			files: []string{
