@@ -183,7 +183,7 @@ func (u *unseen[K]) unblock(of *unseenOf) {
 
 // tidy forgets a key if there is nothing to know of it. The caller holds mu.
 func (u *unseen[K]) tidy(k K, of *unseenOf) {
-	if len(of.writes) > 0 || !of.since.IsZero() || of.released {
+	if len(of.writes) > 0 || of.released {
 		return
 	}
 	delete(u.keys, k)

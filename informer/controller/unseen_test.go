@@ -16,13 +16,18 @@ import (
 // stored is a cache without an informer.
 type stored struct {
 	*cache.Store[*meta.Partial]
-	calls int
+	calls  int
+	during func() // called by AfterWrite, once
 }
 
 func (s *stored) Run(context.Context) error        { return nil }
 func (s *stored) WaitSynced(context.Context) error { return nil }
 
 func (s *stored) AfterWrite(w follow.Write, f func()) *cache.Sight {
+	if during := s.during; during != nil {
+		s.during = nil
+		during()
+	}
 	return s.AfterSeen(cache.Write{
 		Identity: meta.Identity{Name: w.Key.Name, UID: w.UID, ResourceVersion: w.ResourceVersion}, Outside: w.Key.Name == "outside",
 	}, func() { s.calls++; f() })
@@ -106,6 +111,50 @@ func TestOnlyTheLastWriteOfAnObjectIsLookedOutFor(t *testing.T) {
 	})
 }
 
+// The answers of two writes may come in the wrong order. The later write counts.
+func TestALateAnswerOfAnEarlierWrite(t *testing.T) {
+	inWaitingRoom(t, func(r *waitingRoom) {
+		r.writes("k", "a", "9")
+		r.writes("k", "a", "4")
+		r.writes("k", "a", "9")
+		r.admits("k", false)
+		r.s.Bookmark("8")
+		if r.q.Len() != 0 {
+			t.Error("released too early")
+		}
+		r.s.Bookmark("9")
+		if a := r.admits("k", true); !a.waited || a.late != nil {
+			t.Errorf("admitted %+v", a)
+		}
+		r.isEmpty()
+	})
+}
+
+// Other goroutines go on while a cache is told of a write.
+func TestACacheIsToldOfAWriteMeanwhile(t *testing.T) {
+	inWaitingRoom(t, func(r *waitingRoom) {
+		r.s.during = func() {
+			r.admits("k", false)    // nobody knows yet whether the cache has seen it
+			r.writes("k", "a", "9") // a later write takes its place
+		}
+		r.writes("k", "a", "5")
+		r.s.Bookmark("5")
+		if r.q.Len() != 0 {
+			t.Error("released too early")
+		}
+		r.s.Bookmark("9")
+		r.admits("k", true)
+		r.isEmpty()
+
+		r.s.during = func() { r.s.Bookmark("12") }
+		r.writes("k", "a", "12")
+		if a := r.admits("k", true); a.waited {
+			t.Errorf("admitted %+v", a)
+		}
+		r.isEmpty()
+	})
+}
+
 func TestSeenWritesLeaveNothing(t *testing.T) {
 	inWaitingRoom(t, func(r *waitingRoom) {
 		r.writes("k", "a", "5")
@@ -174,6 +223,17 @@ func TestAWriteThatIsSeenBeforeItsKeyIsHeld(t *testing.T) {
 			t.Errorf("admitted %+v", a)
 		}
 		r.isEmpty()
+
+		r.hold = func(k string, d time.Duration) { // or the run ends
+			r.q.Hold(k, d)
+			r.end()
+		}
+		r.writes("k", "a", "7")
+		r.q.Add("k")
+		_ = r.q.Do(t.Context(), func(_ context.Context, k string) error { r.admit(k); return nil })
+		if s := r.q.Stats(); s.Held != 0 {
+			t.Errorf("the queue has %+v", s)
+		}
 	})
 }
 
