@@ -116,7 +116,6 @@ func TestALateAnswerOfAnEarlierWrite(t *testing.T) {
 	inWaitingRoom(t, func(r *waitingRoom) {
 		r.writes("k", "a", "9")
 		r.writes("k", "a", "4")
-		r.writes("k", "a", "9")
 		r.admits("k", false)
 		r.s.Bookmark("8")
 		if r.q.Len() != 0 {
