@@ -224,6 +224,64 @@ func TestExamplesImportOnlyTheModuleAndTheStandardLibrary(t *testing.T) {
 	}
 }
 
+// extras are what a program links only if it imports them, as are their folders.
+var extras = []string{
+	module + "/client/leader", module + "/client/recorder", module + "/informer/metrics", module + "/informer/tracing",
+	"github.com/prometheus", "go.opentelemetry.io",
+}
+
+// guarantee S21: a program without leader election, records, metrics or traces links nothing of them. No package of the module brings
+// them along.
+func TestAProgramLinksOnlyTheExtrasThatItImports(t *testing.T) {
+	imported := make(map[string][]string)
+	for _, p := range goList(t, "", "-deps", "./...") {
+		imported[p.ImportPath] = p.Imports
+	}
+	extra := func(i string) bool {
+		return slices.ContainsFunc(extras, func(e string) bool { return i == e || strings.HasPrefix(i, e+"/") })
+	}
+	// brought returns the extras that p links without having imported them itself.
+	brought := func(p string) (found []string) {
+		seen := map[string]bool{p: true}
+		for next := slices.Clone(imported[p]); len(next) > 0; {
+			i := next[len(next)-1]
+			next = next[:len(next)-1]
+			if seen[i] {
+				continue
+			}
+			seen[i] = true
+			if extra(i) && !slices.Contains(imported[p], i) {
+				found = append(found, i)
+			}
+			next = append(next, imported[i]...)
+		}
+		return found
+	}
+	for p := range imported {
+		if found := brought(p); strings.HasPrefix(p, module+"/") && len(found) > 0 {
+			t.Errorf("%s links %q, which it does not import", p, found)
+		}
+	}
+	// The rule has something to say of both kinds of program.
+	for program, want := range map[string]bool{"controller": false, "quickstart": false, "operator": true} {
+		direct := imported[module+"/examples/"+program]
+		if len(direct) == 0 || slices.ContainsFunc(direct, extra) != want {
+			t.Errorf("examples/%s imports %q; that it imports extras should be %t", program, direct, want)
+		}
+	}
+	for _, file := range []string{"../../go.mod", "../../go.sum"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range extras {
+			if strings.Contains(string(text), e) {
+				t.Errorf("%s has %s", file, e)
+			}
+		}
+	}
+}
+
 // guarantee S21: a program that links every package of the module links these modules and no others, on every platform, and go.mod
 // asks for nothing else, tests included. So no flaw in another module is one of its users'.
 func TestLinkedModulesAreExactlyTheAllowedOnes(t *testing.T) {
