@@ -6,6 +6,7 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"syscall"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/kubeconfig"
@@ -52,7 +53,7 @@ func run(ctx context.Context, cfg client.Config) error {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	loaded, err := kubeconfig.Load(kubeconfig.Options{})
 	if err == nil {
