@@ -139,7 +139,9 @@ func main() {
 	loaded, err := kubeconfig.Load(kubeconfig.Options{})
 	var probes net.Listener
 	if err == nil && *address != "" {
-		probes, err = net.Listen("tcp", *address)
+		if probes, err = net.Listen("tcp", *address); err == nil {
+			log.Printf("probes at http://%s", probes.Addr())
+		}
 	}
 	if err == nil {
 		err = run(ctx, loaded.Config, *namespace, probes, func(p *Page) error {

@@ -41,6 +41,9 @@
 //	the published schemas                without them                          attestations of a token request, modes and
 //	                                                                           users of files in volumes, and others
 //
+// Tests that kill the API server and start it again have servers of their own: informers through restarts and lost history,
+// contenders of package leader and of client-go for one lease, and two replicas of examples/operator, which are killed and ended too.
+//
 // Random patches are compared with what the server makes of them, by sixty seeds each. To try others:
 //
 //	go test -count=1 -run 'Patch|Merge|Difference|Directive' . -first 1000 -seeds 500

@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// buildQuickstart builds the example and returns where it is.
-func buildQuickstart(t *testing.T) (binary string) {
+// buildExample builds an example and returns where it is.
+func buildExample(t *testing.T, name string) (binary string) {
 	t.Helper()
-	binary = filepath.Join(t.TempDir(), "quickstart.exe")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "./examples/quickstart")
+	binary = filepath.Join(t.TempDir(), name+".exe")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "./examples/"+name)
 	build.Dir = filepath.Join("..", "..")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -29,7 +29,7 @@ func buildQuickstart(t *testing.T) (binary string) {
 // quickstart builds the example and returns how to run it.
 func quickstart(t *testing.T) func(args ...string) (stdout, stderr string, err error) {
 	t.Helper()
-	binary := buildQuickstart(t)
+	binary := buildExample(t, "quickstart")
 	return func(args ...string) (string, string, error) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
@@ -83,7 +83,7 @@ func TestQuickstartCleansUpWhenItIsInterrupted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return // no process can be interrupted there
 	}
-	cmd := exec.CommandContext(t.Context(), buildQuickstart(t), "-kubeconfig", plane.Kubeconfig, "-objects", "100000")
+	cmd := exec.CommandContext(t.Context(), buildExample(t, "quickstart"), "-kubeconfig", plane.Kubeconfig, "-objects", "100000")
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
