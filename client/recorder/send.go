@@ -16,6 +16,9 @@ const (
 	senders = 4
 	// requestTimeout bounds one of them.
 	requestTimeout = 30 * time.Second
+	// forbidden is how long a record is sent again that the program may not send. A server that has just started may not know the
+	// rights of its users yet.
+	forbidden = 30 * time.Second
 	// maxFloor is the longest time that a server can ask to wait.
 	maxFloor = 5 * time.Minute
 )
@@ -62,6 +65,7 @@ const (
 	exists          // an earlier attempt, whose answer was lost, has created the record
 	gone            // the record that was to be updated does not exist any more
 	failed          // another attempt may succeed
+	denied          // another attempt may succeed if it is soon: the server does not know the right of the program, or there is none
 	refused         // no attempt will
 )
 
@@ -86,6 +90,11 @@ func outcomeOf(create bool, err error) outcome {
 		return gone
 	case code == http.StatusUnauthorized, code == http.StatusRequestTimeout, code == http.StatusConflict, code == http.StatusTooManyRequests:
 		return failed
+	case code == http.StatusForbidden:
+		if _, ends := apierrors.Cause(err, apierrors.CauseNamespaceTerminating); !ends {
+			return denied
+		}
+		return refused
 	case code >= 400 && code < 500:
 		return refused
 	}
@@ -105,6 +114,16 @@ func (b *book) settle(now time.Time, t task, o outcome, err error) (taken bool) 
 		b.err = nil
 		s.created, s.earliest = false, now
 		b.fresh++
+	case denied:
+		if s.denied.IsZero() {
+			s.denied = now
+		}
+		if now.Sub(s.denied) >= forbidden {
+			b.giveUp(s, Refused, err)
+			return false
+		}
+		b.retry(now, s, err)
+		return false
 	case failed:
 		b.retry(now, s, err)
 		return false
@@ -130,7 +149,7 @@ func (b *book) sentOne(now time.Time, t task, o outcome) bool {
 		s.created = true
 		b.fresh--
 	}
-	s.attempts, s.backoff = 0, nil
+	s.attempts, s.backoff, s.denied = 0, nil, time.Time{}
 	if o == exists && t.count > 1 {
 		s.earliest = now // the server may have an earlier count
 		return false
@@ -162,7 +181,7 @@ func (b *book) retry(now time.Time, s *series, err error) {
 // giveUp drops what a series has to send.
 func (b *book) giveUp(s *series, cause Cause, err error) {
 	b.drop(DropInfo{Cause: cause, Count: s.unsent(), Record: s.record, Err: err})
-	s.settled, s.attempts, s.backoff = s.count, 0, nil
+	s.settled, s.attempts, s.backoff, s.denied = s.count, 0, nil, time.Time{}
 	if s.created {
 		b.rest(s) // a later occurrence updates it
 		return

@@ -195,9 +195,6 @@ func TestARefusedRecordIsDroppedAtOnce(t *testing.T) {
 		{"invalid", func(r *rig) {
 			r.answer(func(clienttest.Request) http.HandlerFunc { return failure(422, apierrors.Invalid) })
 		}, apierrors.Invalid},
-		{"not allowed", func(r *rig) {
-			r.answer(func(clienttest.Request) http.HandlerFunc { return failure(403, apierrors.Forbidden) })
-		}, apierrors.Forbidden},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bubble(t, recorder.Options{}, func(r *rig) {
@@ -220,6 +217,45 @@ func TestARefusedRecordIsDroppedAtOnce(t *testing.T) {
 					r.Errorf("%d records are remembered", s.Known)
 				}
 			})
+		})
+	}
+}
+
+// A server that has just started answers 403 until it knows the rights of its users.
+func TestAForbiddenRecordIsSentAgainForAWhile(t *testing.T) {
+	for _, test := range []struct {
+		lasts time.Duration
+		want  string
+		least int // requests
+	}{
+		{20 * time.Second, "recorded 1, sent 1, waiting 0", 3},
+		{time.Hour, "recorded 1, sent 0, waiting 0, dropped 1 (Refused)", 3},
+	} {
+		bubble(t, recorder.Options{}, func(r *rig) {
+			began := time.Now()
+			r.answer(func(clienttest.Request) http.HandlerFunc {
+				if time.Since(began) < test.lasts {
+					return failure(403, apierrors.Forbidden)
+				}
+				return nil
+			})
+			r.start()
+			r.pages.Normal(page("a"), "A", "")
+			after(29 * time.Second)
+			if s := r.recorder.Status(); len(s.Dropped) > 0 {
+				r.Errorf("dropped too early: %v", s)
+			}
+			after(2 * time.Minute)
+			r.wantStatus(test.want)
+			if creates, _ := r.writes(); creates < test.least || creates > 30 {
+				r.Errorf("%d requests", creates)
+			}
+			r.server.Intercept(nil)
+			r.pages.Normal(page("b"), "A", "")
+			after(time.Minute)
+			if got := r.taken(); len(got) == 0 || got[len(got)-1].Regarding["name"] != "b" {
+				r.Errorf("the server has %d records", len(got))
+			}
 		})
 	}
 }

@@ -68,6 +68,7 @@ type series struct {
 	element  *list.Element // in idle
 	attempts int           // that have failed in a row
 	backoff  *retry.Backoff
+	denied   time.Time // when the first attempt in a row was forbidden; zero if none was
 }
 
 // again adds an occurrence.
