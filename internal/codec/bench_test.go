@@ -207,6 +207,34 @@ func benchmarkNoting[T any](b *testing.B) {
 	}
 }
 
+// fieldsV1 is a type with a method of its own that gets the set of fields of a manager.
+type fieldsV1 []byte
+
+func (f *fieldsV1) UnmarshalJSON(b []byte) error {
+	*f = append((*f)[:0], b...)
+	return nil
+}
+
+// BenchmarkManagedFields has names with escapes, as the keys of list elements in managedFields have.
+func BenchmarkManagedFields(b *testing.B) {
+	raw := []byte(`{"manager": "m", "fieldsV1": {"f:metadata": {"f:ownerReferences": {".": {}`)
+	for i := range 20 {
+		raw = fmt.Appendf(raw, `, "k:{\"uid\":\"11111111-2222-3333-4444-%012d\"}": {}`, i)
+	}
+	raw = append(raw, "}}}}"...)
+	b.SetBytes(int64(len(raw)))
+	b.ReportAllocs()
+	for b.Loop() {
+		var lossy atomic.Bool
+		if _, err := codec.DecodeNoting[struct {
+			Manager  string   `json:"manager"`
+			FieldsV1 fieldsV1 `json:"fieldsV1"`
+		}](jsonstream.Item{Raw: raw}, "", "", &lossy); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // BenchmarkWrong has a large array or object of which nothing fits the Go type.
 func BenchmarkWrong(b *testing.B) {
 	type wrong struct {

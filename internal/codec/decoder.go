@@ -122,7 +122,7 @@ func (d *decoder) document(p *plan, to place, raw []byte) (err *Error) {
 	}
 	d.data, d.fault = nil, fault{}
 	d.strings, d.anys = emptied(d.strings), emptied(d.anys)
-	d.hashes, d.unquote = emptied(d.hashes), emptied(d.unquote)
+	d.hashes, d.plain, d.unquote = emptied(d.hashes), emptied(d.plain), emptied(d.unquote)
 	return err
 }
 

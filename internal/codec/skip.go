@@ -16,6 +16,7 @@ type skimmer struct {
 
 	// For afterUnique.
 	hashes  []uint64 // of the names in the objects that are open
+	plain   []byte   // the last name with escapes, without them
 	repeats bool     // two names of one object may be the same
 }
 
@@ -93,8 +94,12 @@ func (s *skimmer) afterObject(i, depth int) int {
 		if end < 0 {
 			return broken
 		}
-		s.repeats = s.repeats || !plain
-		s.hashes = append(s.hashes, hash(data[i+1:end-1]))
+		name := data[i+1 : end-1]
+		if !plain {
+			s.plain = jsonlex.AppendUnquoted(s.plain[:0], name)
+			name = s.plain
+		}
+		s.hashes = append(s.hashes, hash(name))
 		if i = jsonlex.AfterColon(data, end); i < 0 {
 			return broken
 		}

@@ -19,13 +19,14 @@ func Unquote(inner []byte) string {
 // AppendUnquoted appends what a string reads. inner is the string without its quotes, and was checked with [StringEnd].
 func AppendUnquoted(dst, inner []byte) []byte {
 	for i := 0; i < len(inner); {
-		c := inner[i]
-		if c != '\\' && c < utf8.RuneSelf {
-			dst = append(dst, c)
+		from := i
+		for i < len(inner) && inner[i] != '\\' && inner[i] < utf8.RuneSelf {
 			i++
-			continue
 		}
-		if c != '\\' {
+		if dst = append(dst, inner[from:i]...); i == len(inner) {
+			return dst
+		}
+		if inner[i] != '\\' {
 			r, n := utf8.DecodeRune(inner[i:])
 			dst = utf8.AppendRune(dst, r)
 			i += n
