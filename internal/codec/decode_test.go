@@ -42,7 +42,23 @@ func TestUnmarshalIsCaseSensitive(t *testing.T) {
 	}
 }
 
-// Of duplicates the last counts, and nothing of the earlier ones stays, whatever T is (fault F39).
+// A method gets text without the members that a later one of the same name replaces, however the names are written.
+func TestAMethodGetsEachNameOnce(t *testing.T) {
+	for _, test := range []struct{ sent, got string }{
+		{`{"a":1,"b":2,"a":3}`, `{"b":2,"a":3}`},
+		{`{"a":1,"\u0061":3}`, `{"\u0061":3}`},
+		{`{"\u0061":1,"b":2,"\u0061":3}`, `{"b":2,"\u0061":3}`},
+		{`{"\u0061":1,"b":{"c\"":2,"c\u0022":[]}}`, `{"\u0061":1,"b":{"c\u0022":[]}}`},
+		{`{"k:{\"uid\":\"1\"}":{},"k:{\"uid\":\"2\"}":{}}`, `{"k:{\"uid\":\"1\"}":{},"k:{\"uid\":\"2\"}":{}}`},
+	} {
+		v, err := codec.Unmarshal[struct{ F fieldsV1 }]([]byte(`{"F":` + test.sent + `}`))
+		if err != nil || string(v.F) != test.got {
+			t.Errorf("%s became %s, %v; want %s", test.sent, v.F, err, test.got)
+		}
+	}
+}
+
+// If a name repeats, the last member counts, and nothing of the earlier ones stays, whatever T is (fault F39).
 func TestUnmarshalTakesTheLastOfDuplicates(t *testing.T) {
 	for _, test := range []struct{ name, raw, same string }{
 		{"strings", `{"kind":"A","kind":"B"}`, `{"kind":"B"}`},
