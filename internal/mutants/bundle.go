@@ -181,11 +181,21 @@ func numbered(s string, id int) string {
 	return s
 }
 
-var compilerError = regexp.MustCompile(`(?m)^(\S+\.go):(\d+):(\d+): `)
+var (
+	compilerError = regexp.MustCompile(`(?m)^(\S+\.go):(\d+):(\d+): (.*)$`)
+	mutantInError = regexp.MustCompile(`mutant(?:On|Number|Error)\((\d+)`)
+)
 
-// blame takes out the mutants that the compiler's errors are in, the innermost of each place, and reports whether it found some.
-func (b *bundle) blame(output string, all map[string]changed) bool {
-	found := false
+// blame takes out the mutants that the compiler's errors are in, the innermost of each place, and reports whether it found some. The
+// place of an error may be an expression around a mutant: then it is one that the text of the error shows.
+func (b *bundle) blame(output string, all map[string]changed) (found bool) {
+	out := func(id int) bool {
+		isNew := id < len(b.out) && !b.out[id]
+		if isNew {
+			b.out[id], found = true, true
+		}
+		return isNew
+	}
 	for _, e := range compilerError.FindAllStringSubmatch(output, -1) {
 		c, ok := all[filepath.Base(e[1])]
 		line, err := strconv.Atoi(e[2])
@@ -194,11 +204,12 @@ func (b *bundle) blame(output string, all map[string]changed) bool {
 			continue
 		}
 		offset := offsetOf(c.text, line, column)
-		for _, p := range c.places { // inner ones come first, because they end first
-			if p.start <= offset && offset < p.end && !b.out[p.id] {
-				b.out[p.id] = true
-				found = true
-				break
+		blamed := slices.ContainsFunc(c.places, func(p place) bool { // inner ones come first, because they end first
+			return p.start <= offset && offset < p.end && out(p.id)
+		})
+		for _, shown := range mutantInError.FindAllStringSubmatch(e[4], -1) {
+			if id, err := strconv.Atoi(shown[1]); err == nil && !blamed {
+				blamed = out(id)
 			}
 		}
 	}

@@ -126,6 +126,10 @@ func set(text string) string {
 	}
 	return text
 }
+
+type size int
+
+func (s size) half() size { return s / 2 }
 `)
 	write("low/low_test.go", `package low
 
@@ -183,6 +187,7 @@ func TestPositive(t *testing.T) {
 		{"low/low.go Abs: n + i - 0 => n + i + 0", survived, "", false},
 		{"low/low.go Abs: n + i => n - i", survived, "", false},
 		{"low/low.go : 2 => (2+1)", killed, "TestPositive", true}, // a constant
+		{"low/low.go size.half: 2 => (2+1)", survived, "", true},  // 2 has the type of s
 		{"low/low.go set: text == \"\" => text != \"\"", survived, "", false},
 	} {
 		i := slices.IndexFunc(all, func(m mutant) bool { return m.String() == c.mutant })
