@@ -1,10 +1,8 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 
@@ -64,8 +62,8 @@ func (r Resource[T]) wrote(ctx context.Context, q request, stored jsonstream.Ite
 	}
 	tell(follow.Write{
 		Server: r.c.server.Redacted(), Verb: q.verb, Resource: q.resource, Key: key, Subresource: q.subresource,
-		UID: stored.UID, ResourceVersion: stored.ResourceVersion, Answer: stored.Raw,
-		Metadata: func(ctx context.Context) ([]byte, error) { return r.metadataOf(ctx, key) },
+		UID: stored.UID, ResourceVersion: stored.ResourceVersion, Manager: r.manager(), Answer: stored.Raw,
+		Read: func(ctx context.Context) ([]byte, error) { return r.again(ctx, key, q.subresource) },
 	})
 }
 
@@ -94,14 +92,15 @@ func (r Resource[T]) deleted(ctx context.Context, q request, answer []byte) {
 	case body.Metadata.DeletionTimestamp != "": // some resources answer with the object although it is gone
 		w.ResourceVersion = body.Metadata.ResourceVersion
 	}
-	w.Metadata = func(ctx context.Context) ([]byte, error) { return r.metadataOf(ctx, q.key) }
 	tell(w)
 }
 
-// metadataOf reads the metadata of an object, as JSON with managedFields.
-func (r Resource[T]) metadataOf(ctx context.Context, key meta.Key) ([]byte, error) {
-	r.partial = true
+// again reads an object as the answer of a write had it, as JSON with managedFields.
+func (r Resource[T]) again(ctx context.Context, key meta.Key, subresource string) ([]byte, error) {
 	q := r.request("get", key)
+	if r.own { // the subresource has a kind of its own, and otherwise it is a part of the object
+		q.subresource = subresource
+	}
 	resp, err := r.send(ctx, q)
 	if err != nil {
 		return nil, err
@@ -111,8 +110,5 @@ func (r Resource[T]) metadataOf(ctx context.Context, key meta.Key) ([]byte, erro
 	if err != nil {
 		return nil, q.fail(readError(ctx, resp, err))
 	}
-	if item.Kind != partialKind {
-		return nil, q.fail(errors.New("the server sent no metadata but " + item.Kind))
-	}
-	return bytes.Clone(item.Raw), nil
+	return item.Raw, nil
 }

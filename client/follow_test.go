@@ -82,9 +82,9 @@ func TestTheContextOfACallIsToldOfItsWrites(t *testing.T) {
 				t.Errorf("%s: told of %q, want %q", step.name, got, step.want)
 			}
 			if step.name == "apply" {
-				raw, err := told[0].Metadata(ctx)
-				if err != nil || !strings.Contains(string(raw), `"managedFields"`) || strings.Contains(string(raw), `"data":{`) {
-					t.Errorf("the metadata is %s, %v", raw, err)
+				raw, err := told[0].Read(ctx)
+				if err != nil || !strings.Contains(string(raw), `"managedFields"`) || !strings.Contains(string(raw), `"data":{`) || told[0].Manager != "me" {
+					t.Errorf("the object is %s, %v; the manager is %q", raw, err, told[0].Manager)
 				}
 			}
 		}

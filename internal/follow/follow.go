@@ -23,10 +23,12 @@ type Write struct {
 	UID string
 	// ResourceVersion is the version that the write has made. It is empty for a deletion after which the object is gone.
 	ResourceVersion string
+	// Manager is the field manager of the write; empty if only the server knows it.
+	Manager string
 	// Answer is the object as JSON, with managedFields if it has any. It is nil for a deletion. Nobody may change it.
 	Answer []byte
-	// Metadata reads the metadata of the object again, as JSON with managedFields.
-	Metadata func(ctx context.Context) ([]byte, error)
+	// Read reads the object again, in the form of Answer. It is nil for a deletion.
+	Read func(ctx context.Context) ([]byte, error)
 }
 
 type (
@@ -46,6 +48,10 @@ func Writes(ctx context.Context, f func(Write)) context.Context {
 		f(w)
 	})
 }
+
+// IsWrites reports whether key is the one by which OnWrite asks a context for its function, a func(Write). It is for types of
+// contexts that answer themselves.
+func IsWrites(key any) bool { return key == writesKey{} }
 
 // OnWrite returns the function that takes the writes of ctx, or nil.
 func OnWrite(ctx context.Context) func(Write) {

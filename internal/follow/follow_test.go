@@ -34,3 +34,23 @@ func TestAnInnerFunctionDoesNotReplaceTheOuterOne(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// asked notes the keys by which it is asked.
+type asked struct {
+	context.Context
+	keys []any
+}
+
+func (a *asked) Value(key any) any {
+	a.keys = append(a.keys, key)
+	return nil
+}
+
+func TestAContextKnowsWhenItIsAskedForItsWrites(t *testing.T) {
+	ctx := &asked{Context: t.Context()}
+	OnWrite(ctx)
+	OpenGate(ctx)
+	if len(ctx.keys) != 2 || !IsWrites(ctx.keys[0]) || IsWrites(ctx.keys[1]) || IsWrites(nil) {
+		t.Errorf("asked by %#v", ctx.keys)
+	}
+}
