@@ -56,6 +56,7 @@ type Controller[K comparable] struct {
 	removing []*feed[K]
 	queue    *workqueue.Queue[K] // of the current Run, or of the last one; nil before the first
 	unseen   *unseen[K]          // as queue; a Run does not change it
+	contests *contests[K]        // as unseen
 	intake   *intake[K]          // of the current Run; nil while no source may start
 }
 
@@ -163,6 +164,7 @@ func (c *Controller[K]) newQueue(ctx context.Context, info RunInfo) *workqueue.Q
 	defer c.mu.Unlock()
 	c.queue = workqueue.New(o)
 	c.unseen = newUnseen(c.queue, cmp.Or(c.options.FreshTimeout, 10*time.Second))
+	c.contests = newContests[K](c.name)
 	return c.queue
 }
 

@@ -105,14 +105,6 @@ func (c *Controller[K]) admit(ctx context.Context, key K) bool {
 	return true
 }
 
-// noting returns the context of a reconcile of key, which notes what the reconcile writes.
-func (c *Controller[K]) noting(ctx context.Context, key K) context.Context {
-	if !c.declaresFresh() {
-		return ctx
-	}
-	return follow.Writes(ctx, func(w follow.Write) { c.unseen.wrote(key, c.freshCaches(), w) })
-}
-
 // Wait describes how a key waited for caches; see [Fresh].
 type Wait struct {
 	// Controller is the name of the controller.

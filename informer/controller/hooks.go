@@ -28,6 +28,8 @@ type Hooks struct {
 	Named func(ctx context.Context, n NamedInfo)
 	// Waited is called before a reconcile whose key has waited for caches; see [Fresh].
 	Waited func(ctx context.Context, w Wait)
+	// Fight is called when a fight is noticed, and again when it is over, which is noticed before the next reconcile of any key.
+	Fight func(ctx context.Context, f Fight)
 }
 
 // RunInfo describes a controller that runs.
@@ -123,6 +125,7 @@ func (h Hooks) and(other Hooks) Hooks {
 		Queue:     h.Queue,
 		Named:     hooks.Both(h.Named, other.Named),
 		Waited:    hooks.Both(h.Waited, other.Waited),
+		Fight:     hooks.Both(h.Fight, other.Fight),
 	}
 	switch {
 	case h.Queue == nil:

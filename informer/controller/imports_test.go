@@ -79,7 +79,7 @@ var imports = map[string][]string{
 	"client/clienttest/internal/patching":  {"client/meta", "patch", "client/clienttest/internal/jsontree", "client/clienttest/internal/schema", "client/clienttest/internal/status"},
 
 	"informer":            {"cache", "client", "client/meta", "errors", "internal/follow", "internal/hooks", "internal/inside", "internal/report", "internal/retry", "internal/undertest"},
-	"informer/controller": {"cache", "client/meta", "errors", "internal/follow", "internal/hooks", "internal/report", "workqueue"},
+	"informer/controller": {"cache", "client/meta", "errors", "internal/fieldset", "internal/follow", "internal/hooks", "internal/report", "workqueue"},
 
 	// For tests only: the suite that the server in the process and the real one have to pass.
 	"internal/conformance": {"client", "client/discovery", "client/meta", "errors", "internal/conformance/calls", "patch"},

@@ -31,6 +31,10 @@ type Options struct {
 	// FreshTimeout is how long a key waits at most for caches that have not seen its writes; see [Fresh]. 0 = 10 s.
 	FreshTimeout time.Duration
 
+	// AllowFights lets the reconciles write the same again and again as fast as somebody undoes it. By default such a [Fight] is
+	// reported, and its key is slowed down.
+	AllowFights bool
+
 	// MinBackoff is the delay after the first failure of a key; it doubles with each further one in a row. 0 = 5 ms.
 	MinBackoff time.Duration
 	// MaxBackoff bounds the delay after a failure. 0 = 1000 s.
@@ -47,7 +51,8 @@ type Options struct {
 
 	// OnError, if set, is called with a *ReconcileError for every reconcile that failed or panicked, by the worker that ran
 	// it: from several goroutines. It should return soon, and must not panic. A Conflict is retried without a call, until it is
-	// the fifth failure of the key in a row. At the end, Run calls it with a *HangError while something does not return.
+	// the fifth failure of the key in a row. At the end, Run calls it with a *HangError while something does not return. A
+	// *FightError reports a [Fight].
 	//
 	// If it is nil, the controller logs errors: each at once, and a repeated one at growing intervals of up to a quarter of
 	// an hour, until the keys that failed succeed. It also logs the sources that the workers wait for, if that takes longer

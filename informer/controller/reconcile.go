@@ -16,10 +16,12 @@ import (
 
 // reconcile runs the function on one key. It returns an error if the queue is to retry the key.
 func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K], key K) error {
-	if !c.admit(work, key) {
+	if c.slowed(work, queue, key) || !c.admit(work, key) {
 		return nil
 	}
-	ctx, release := c.enter(work, queue, key)
+	s := &scope[K]{Context: work, c: c, queue: queue, key: key}
+	c.contests.look(work, key, &s.round)
+	ctx, release := c.enter(s)
 	defer release()
 	end := ReconcileEnd{Outcome: Failed, Err: errExited} // stays if the function ends its goroutine
 	inner, ended := c.observe(ctx, queue, key)
@@ -32,11 +34,12 @@ func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K
 			ended(end)
 		}()
 	}
-	result, err := c.call(c.noting(inner, key), key)
+	result, err := c.call(inner, key)
 
 	if ended != nil {
 		end.Duration = time.Since(end.Began)
 	}
+	c.watch(ctx, s)
 	// The cause distinguishes our deadline from the end of the controller, and from a deadline of the caller of Run.
 	end.TimedOut = context.Cause(ctx) == c.timeout
 	if end.TimedOut && errors.Is(err, context.DeadlineExceeded) {

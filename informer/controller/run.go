@@ -69,6 +69,7 @@ func (c *Controller[K]) run(
 	}
 	queue := c.newQueue(outer, info)
 	defer c.unseen.end()
+	defer c.contests.end()
 	defer hooks.Run(outer, c.hooks.Run, info)()
 	// ctx ends the sources and the workers; outer, a failure, or the end of lead ends ctx.
 	ctx, fail := context.WithCancelCause(outer)

@@ -1,4 +1,4 @@
-// The context of one reconcile, and the logger in it.
+// The context of one reconcile: the logger in it, and what takes the reconcile's writes.
 
 package controller
 
@@ -6,9 +6,11 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 
 	"github.com/go-logr/logr"
 
+	"github.com/bowline-go/bowline/internal/follow"
 	"github.com/bowline-go/bowline/workqueue"
 )
 
@@ -26,20 +28,45 @@ func Logger(ctx context.Context) *slog.Logger {
 	return slog.Default()
 }
 
-// scope is the context of one reconcile. It makes a logger for those who ask for one.
+// scope is the context of one reconcile. It makes a logger for those who ask for one, and notes writes for the client.
 type scope[K comparable] struct {
 	context.Context
 	c     *Controller[K]
 	queue *workqueue.Queue[K]
 	key   K
+	round atomic.Pointer[round[K]] // nil as long as there is nothing to know of the reconcile's writes
 }
 
-// Value returns the logger for the key of logr, and else the value of the context.
+// Value returns the logger for the key of logr, the function that takes writes for that of package follow, and else the value of
+// the context.
 func (s *scope[K]) Value(key any) any {
-	if key == s.c.loggerKey {
+	switch {
+	case key == s.c.loggerKey:
 		return s.logger()
+	case follow.IsWrites(key):
+		return s.onWrite()
 	}
 	return s.Context.Value(key)
+}
+
+// onWrite returns what takes the writes of the reconcile.
+func (s *scope[K]) onWrite() func(follow.Write) {
+	outer := follow.OnWrite(s.Context)
+	fresh, fights := s.c.declaresFresh(), !s.c.options.AllowFights
+	if !fresh && !fights {
+		return outer
+	}
+	return func(w follow.Write) {
+		if outer != nil {
+			outer(w)
+		}
+		if fresh {
+			s.c.unseen.wrote(s.key, s.c.freshCaches(), w)
+		}
+		if fights {
+			s.c.contests.wrote(s.key, &s.round, w)
+		}
+	}
 }
 
 func (s *scope[K]) logger() logr.Logger {
@@ -65,10 +92,10 @@ func (a *asked) Value(key any) any {
 }
 
 // enter returns the context of a reconcile, and what releases it.
-func (c *Controller[K]) enter(work context.Context, queue *workqueue.Queue[K], key K) (ctx context.Context, release func()) {
-	ctx, release = &scope[K]{work, c, queue, key}, func() {}
+func (c *Controller[K]) enter(work *scope[K]) (ctx context.Context, release func()) {
+	ctx, release = work, func() {}
 	if c.deletions.watched.Load() {
-		ctx, release = c.deletions.enter(ctx, key)
+		ctx, release = c.deletions.enter(ctx, work.key)
 	}
 	if c.options.Timeout <= 0 {
 		return ctx, release

@@ -66,6 +66,8 @@ type Status struct {
 	LastError error
 	// Fresh says how many keys have waited for caches; see [Fresh].
 	Fresh FreshStats
+	// Fights says who undoes the writes of reconciles; see [Fight].
+	Fights FightStats
 	// Queue says how many keys are in progress, ready and delayed.
 	Queue workqueue.Stats
 }
@@ -116,6 +118,7 @@ func (s Status) String() string {
 		{s.Queue.Throttled, "throttled"},
 		{s.Fresh.Waiting, "waiting for caches"},
 		{s.Fresh.Timeouts, "gone ahead of caches"},
+		{s.Fights.On, "fights"},
 	} {
 		if part.count > 0 {
 			fmt.Fprintf(&b, ", %d %s", part.count, part.name)
@@ -130,7 +133,7 @@ func (s Status) String() string {
 // Status returns a snapshot of the controller's activity. It may be called at any time, also from a reconcile.
 func (c *Controller[K]) Status() Status {
 	c.mu.Lock()
-	s, queue, unseen := c.status, c.queue, c.unseen
+	s, queue, unseen, contests := c.status, c.queue, c.unseen, c.contests
 	var unsynced []Source[K]
 	for _, f := range c.feeds {
 		if f.unsynced {
@@ -143,6 +146,7 @@ func (c *Controller[K]) Status() Status {
 	}
 	if queue != nil {
 		s.Queue, s.Fresh.Waiting = queue.Stats(), unseen.waits()
+		s.Fights.On, s.Fights.First = contests.on()
 	}
 	return s
 }

@@ -1,0 +1,284 @@
+// Evidence of a fight: which of our fields somebody has changed between two writes of ours, and who that was.
+
+package controller
+
+import (
+	"bytes"
+	"encoding/json"
+	"hash/maphash"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/fieldset"
+)
+
+const (
+	// maxEvidence is the size of the largest object that is examined, in bytes.
+	maxEvidence = 1 << 20
+	// maxFields is how many fields a fight names.
+	maxFields = 16
+)
+
+// evidence is the state of an object, and who owns its fields.
+type evidence struct {
+	kind   string
+	object any // decoded, with json.Number
+	owners []owner
+}
+
+// owner is an entry of managedFields.
+type owner struct {
+	manager string
+	time    int64
+	set     *fieldset.Set
+}
+
+// evidenceOf reads an object. An entry of managedFields that cannot be read is left out. It returns false for what is no object,
+// and for a very large one.
+func evidenceOf(object []byte) (evidence, bool) {
+	var head struct {
+		Kind     string `json:"kind"`
+		Metadata struct {
+			ManagedFields []meta.ManagedFields `json:"managedFields"`
+		} `json:"metadata"`
+	}
+	if len(object) > maxEvidence || json.Unmarshal(object, &head) != nil {
+		return evidence{}, false
+	}
+	e := evidence{kind: head.Kind}
+	d := json.NewDecoder(bytes.NewReader(object))
+	d.UseNumber()
+	if d.Decode(&e.object) != nil {
+		return evidence{}, false
+	}
+	for _, m := range head.Metadata.ManagedFields {
+		set, err := fieldset.Parse(m.FieldsV1)
+		if err != nil {
+			continue
+		}
+		o := owner{manager: m.Manager, set: set}
+		if m.Time != nil {
+			o.time = m.Time.Unix()
+		}
+		e.owners = append(e.owners, o)
+	}
+	return e, true
+}
+
+// fields returns the fields of managers, or of all others.
+func (e evidence) fields(managers []string, theirs bool) *fieldset.Set {
+	all := &fieldset.Set{}
+	for _, o := range e.owners {
+		if slices.Contains(managers, o.manager) != theirs {
+			all.Add(o.set)
+		}
+	}
+	return all
+}
+
+// who returns the managers that own a field.
+func (e evidence) who(path []string) (managers []string) {
+	for _, o := range e.owners {
+		if o.set.Has(path...) && !slices.Contains(managers, o.manager) {
+			managers = append(managers, o.manager)
+		}
+	}
+	return managers
+}
+
+// seed makes the hashes of this process.
+var seed = maphash.MakeSeed()
+
+// content returns a hash of the fields that managers own, and one of the times at which the server says that they wrote.
+func (e evidence) content(managers []string) (content, times uint64) {
+	var h, at maphash.Hash
+	h.SetSeed(seed)
+	at.SetSeed(seed)
+	walk(e.fields(managers, false), e.fields(managers, true), e.object, nil, func(path []string, value any) bool {
+		h.WriteString(fieldset.Path(path))
+		text, _ := json.Marshal(value) // it was decoded from JSON
+		h.Write(text)
+		return true
+	})
+	for _, o := range e.owners {
+		if slices.Contains(managers, o.manager) {
+			maphash.WriteComparable(&at, o.time)
+		}
+	}
+	return h.Sum64(), at.Sum64()
+}
+
+// present stands for the value of an object or a list of which others own parts, and of an element that is found by its key.
+var present any = true
+
+// moment stands for every time of day: fields that say when something was written differ each time.
+var moment any = "a time"
+
+// walk calls visit for the fields of set that an object has, with their values. A field comes before those within it, which are
+// left out if visit returns false. within are the fields of others.
+func walk(set, within *fieldset.Set, object any, path []string, visit func(path []string, value any) bool) {
+	parts := partsOf(object, set)
+	for _, key := range slices.Sorted(maps.Keys(set.Children)) {
+		value, ok := parts(key)
+		if !ok {
+			continue // owned by that name, and somewhere else in this form of the object
+		}
+		child, at := set.Children[key], append(slices.Clip(path), key)
+		switch others := within.Child(key); {
+		case len(child.Children) == 0:
+			if isComposite(value) && others != nil && len(others.Children) > 0 {
+				value = present
+			}
+			visit(at, normal(value))
+		case !strings.HasPrefix(key, "k:") || visit(at, present):
+			walk(child, others, value, at, visit)
+		}
+	}
+}
+
+// partsOf returns a function that finds the member or element of an object by its key in a set.
+func partsOf(object any, set *fieldset.Set) func(key string) (any, bool) {
+	switch object := object.(type) {
+	case map[string]any:
+		return func(key string) (any, bool) {
+			name, ok := strings.CutPrefix(key, "f:")
+			value, found := object[name]
+			return value, ok && found
+		}
+	case []any:
+		elements := elementsOf(object, set)
+		return func(key string) (any, bool) {
+			value, found := elements[key]
+			return value, found
+		}
+	}
+	return func(string) (any, bool) { return nil, false }
+}
+
+// elementsOf returns the elements of a list by each key that they can have in a set.
+func elementsOf(list []any, set *fieldset.Set) map[string]any {
+	byKey := make(map[string]any, len(list))
+	var names [][]string // the members that make keys; a list has one such combination
+	for key := range set.Children {
+		if members, ok := fieldset.Members(key); ok {
+			by := slices.Sorted(maps.Keys(members))
+			if len(names) < 4 && !slices.ContainsFunc(names, func(n []string) bool { return slices.Equal(n, by) }) {
+				names = append(names, by)
+			}
+		}
+	}
+	for i, element := range list {
+		byKey[fieldset.Index(i)] = element
+		object, ok := element.(map[string]any)
+		if !ok {
+			if key, err := fieldset.Value(element); err == nil {
+				byKey[key] = element
+			}
+			continue
+		}
+		for _, by := range names {
+			members := make(map[string]any, len(by))
+			for _, name := range by {
+				if value, ok := object[name]; ok {
+					members[name] = value
+				}
+			}
+			if key, err := fieldset.Key(members); err == nil {
+				byKey[key] = element
+			}
+		}
+	}
+	return byKey
+}
+
+func isComposite(v any) bool {
+	switch v.(type) {
+	case map[string]any, []any:
+		return true
+	}
+	return false
+}
+
+// normal returns a value as it is compared.
+func normal(v any) any {
+	text, ok := v.(string)
+	if !ok || len(text) < len("2006-01-02T15:04:05Z") || len(text) > 40 || text[4] != '-' {
+		return v
+	}
+	if _, err := time.Parse(time.RFC3339, text); err != nil {
+		return v
+	}
+	return moment
+}
+
+// undone returns our fields that were different before our write: what others had done to them, and who.
+func undone(before, after evidence, managers []string) (fields []FieldWriter) {
+	ours := after.fields(managers, false)
+	within := after.fields(managers, true).Union(before.fields(managers, true))
+	was := make(map[string]any)
+	walk(ours, within, before.object, nil, func(path []string, value any) bool {
+		was[fieldset.Path(path)] = value
+		return true
+	})
+	walk(ours, within, after.object, nil, func(path []string, value any) bool {
+		if len(fields) == maxFields {
+			return false
+		}
+		name := fieldset.Path(path)
+		old, there := was[name]
+		if there && reflect.DeepEqual(old, value) {
+			return true
+		}
+		f := FieldWriter{Path: name, OtherRemoves: !there}
+		if owners := after.who(path); len(owners) > 0 {
+			f.Ours = first(owners, func(m string) bool { return slices.Contains(managers, m) })
+		}
+		if there {
+			owners := before.who(path)
+			f.Other = first(owners, func(m string) bool { return !slices.Contains(managers, m) })
+			if f.Other == "" && len(owners) > 0 {
+				f.Other = owners[0] // a writer of our name
+			}
+		}
+		fields = append(fields, f)
+		return there
+	})
+	return fields
+}
+
+// first returns the first of all for which ok holds, or an empty text.
+func first(all []string, ok func(string) bool) string {
+	if i := slices.IndexFunc(all, ok); i >= 0 {
+		return all[i]
+	}
+	return ""
+}
+
+// removed returns the fields of others that our write has taken away.
+func removed(before, after evidence, managers []string, ours string) (fields []FieldWriter) {
+	for _, o := range before.owners {
+		if slices.Contains(managers, o.manager) {
+			continue
+		}
+		left := make(map[string]bool)
+		walk(o.set, nil, after.object, nil, func(path []string, _ any) bool {
+			left[fieldset.Path(path)] = true
+			return true
+		})
+		walk(o.set, nil, before.object, nil, func(path []string, _ any) bool {
+			if len(fields) == maxFields {
+				return false
+			}
+			name := fieldset.Path(path)
+			if !left[name] {
+				fields = append(fields, FieldWriter{Path: name, Ours: ours, Other: o.manager, OursRemoves: true})
+			}
+			return left[name]
+		})
+	}
+	return fields
+}
