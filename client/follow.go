@@ -63,7 +63,7 @@ func (r Resource[T]) wrote(ctx context.Context, q request, stored jsonstream.Ite
 	tell(follow.Write{
 		Server: r.c.server.Redacted(), Verb: q.verb, Resource: q.resource, Key: key, Subresource: q.subresource,
 		UID: stored.UID, ResourceVersion: stored.ResourceVersion, Manager: r.manager(), Answer: stored.Raw,
-		Read: func(ctx context.Context) ([]byte, error) { return r.again(ctx, key, q.subresource) },
+		OwnKind: r.own, Read: func(ctx context.Context) ([]byte, error) { return r.whole(ctx, key) },
 	})
 }
 
@@ -95,12 +95,9 @@ func (r Resource[T]) deleted(ctx context.Context, q request, answer []byte) {
 	tell(w)
 }
 
-// again reads an object as the answer of a write had it, as JSON with managedFields.
-func (r Resource[T]) again(ctx context.Context, key meta.Key, subresource string) ([]byte, error) {
+// whole reads the object of a handle, or of a subresource, as JSON with managedFields.
+func (r Resource[T]) whole(ctx context.Context, key meta.Key) ([]byte, error) {
 	q := r.request("get", key)
-	if r.own { // the subresource has a kind of its own, and otherwise it is a part of the object
-		q.subresource = subresource
-	}
 	resp, err := r.send(ctx, q)
 	if err != nil {
 		return nil, err

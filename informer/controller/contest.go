@@ -73,7 +73,7 @@ type contests[K comparable] struct {
 type spot[K comparable] struct {
 	key  K
 	uid  string
-	view string // the subresource, if it has a kind of its own
+	part bool // by a subresource with a kind of its own, such as scale
 }
 
 // contest is an object to which the reconciles of a key have written.
@@ -131,10 +131,7 @@ func (c *contests[K]) wrote(k K, r *atomic.Pointer[round[K]], w follow.Write) {
 	if w.UID == "" {
 		return
 	}
-	at := spot[K]{key: k, uid: w.UID}
-	if ownKind(w.Subresource) {
-		at.view = w.Subresource
-	}
+	at := spot[K]{k, w.UID, w.OwnKind}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended {
@@ -178,9 +175,6 @@ func (c *contests[K]) wrote(k K, r *atomic.Pointer[round[K]], w follow.Write) {
 	one.writes[at] = w
 }
 
-// ownKind reports whether the answers of a subresource are no objects of the resource.
-func ownKind(subresource string) bool { return subresource == "scale" }
-
 // begin makes the round of a reconcile. The caller holds mu.
 func (c *contests[K]) begin(r *atomic.Pointer[round[K]]) *round[K] {
 	c.rounds++
@@ -219,8 +213,8 @@ func (c *contests[K]) turn() {
 
 // gone forgets an object that does not exist any more. The caller holds mu.
 func (c *contests[K]) gone(at spot[K]) {
-	for _, view := range []string{"", "scale"} {
-		at.view = view
+	for _, part := range []bool{false, true} {
+		at.part = part
 		delete(c.young, at)
 		delete(c.old, at)
 		if of := c.keys[at.key]; of != nil && of.suspects[at] != nil {
@@ -321,11 +315,17 @@ func (c *contests[K]) examine(at spot[K], w follow.Write, before []byte) *Fight 
 	if managers == nil || !ok {
 		return nil
 	}
+	if at.part {
+		after.owners = append(after.owners, owner{manager: w.Manager, set: specOf(after.object)})
+	}
 	f := finding{write: w, kind: after.kind}
 	f.content, f.times = after.content(managers)
 	if was, ok := evidenceOf(before); ok {
 		f.looked = true
-		f.undone, f.removed = undone(was, after, managers), removed(was, after, managers, w.Manager)
+		f.undone = undone(was, after, managers)
+		if !at.part {
+			f.removed = removed(was, after, managers, w.Manager)
+		}
 	}
 	return c.judge(at, f)
 }

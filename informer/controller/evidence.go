@@ -69,6 +69,17 @@ func evidenceOf(object []byte) (evidence, bool) {
 	return e, true
 }
 
+// specOf returns the fields of the spec of an object, such as a Scale, whose managedFields do not say who owns them.
+func specOf(object any) *fieldset.Set {
+	set := &fieldset.Set{}
+	root, _ := object.(map[string]any)
+	spec, _ := root["spec"].(map[string]any)
+	for name := range spec {
+		set.Insert(fieldset.Field("spec"), fieldset.Field(name))
+	}
+	return set
+}
+
 // fields returns the fields of managers, or of all others.
 func (e evidence) fields(managers []string, theirs bool) *fieldset.Set {
 	all := &fieldset.Set{}

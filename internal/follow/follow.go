@@ -27,7 +27,9 @@ type Write struct {
 	Manager string
 	// Answer is the object as JSON, with managedFields if it has any. It is nil for a deletion. Nobody may change it.
 	Answer []byte
-	// Read reads the object again, in the form of Answer. It is nil for a deletion.
+	// OwnKind says that the answer is no object of the resource but a Scale, say, and Subresource is where it comes from.
+	OwnKind bool
+	// Read reads the object, as JSON with managedFields. It is nil for a deletion.
 	Read func(ctx context.Context) ([]byte, error)
 }
 
