@@ -62,7 +62,8 @@ func (r Resource[T]) wrote(ctx context.Context, q request, stored jsonstream.Ite
 	}
 	tell(follow.Write{
 		Server: r.c.server.Redacted(), Verb: q.verb, Resource: q.resource, Key: key, Subresource: q.subresource,
-		UID: stored.UID, ResourceVersion: stored.ResourceVersion, Manager: r.manager(), Answer: stored.Raw,
+		UID: stored.UID, ResourceVersion: stored.ResourceVersion, Manager: r.manager(),
+		Body: q.body, Answer: stored.Raw,
 		OwnKind: r.own, Read: func(ctx context.Context) ([]byte, error) { return r.whole(ctx, key) },
 	})
 }

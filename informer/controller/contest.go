@@ -27,6 +27,8 @@ const (
 	// maxReads and readWithin bound the reads before a reconcile.
 	maxReads   = 8
 	readWithin = 5 * time.Second
+	// maxIdle is how often a suspect is read that we do not write to.
+	maxIdle = 5
 	// examineEvery is how often the writes of an object are examined that is no suspect, and readEvery how often one is read that is.
 	examineEvery = time.Second
 	readEvery    = 100 * time.Millisecond
@@ -96,8 +98,10 @@ type repeats struct {
 // suspect is an object whose writes somebody may undo.
 type suspect struct {
 	read    func(ctx context.Context) ([]byte, error)
-	looked  time.Time
-	removed []string // what our last write took away
+	looked  time.Time // when it was read last
+	asked   time.Time // when we wrote to it last
+	idle    int       // reads since then
+	removed []string  // what our last write took away
 	count   int      // of writes that were undone, with no long pause
 	since   time.Time
 	last    time.Time
@@ -273,7 +277,7 @@ func (c *contests[K]) toRead(k K) map[spot[K]]func(ctx context.Context) ([]byte,
 	for at, one := range of.suspects {
 		every := readEvery
 		if one.suspect.fight != nil {
-			every = minSlow
+			every = one.suspect.fight.Delay / 2 // no write that was undone is followed sooner by another
 		}
 		if now.Sub(one.suspect.looked) >= every && !one.suspect.gone {
 			due = append(due, at)
@@ -300,12 +304,31 @@ func (c *contests[K]) settle(r *atomic.Pointer[round[K]]) (fights []Fight) {
 	one.over = true
 	c.mu.Unlock()
 	// writes and looks change no more.
+	for at := range one.looks {
+		if _, ok := one.writes[at]; !ok {
+			c.idle(at)
+		}
+	}
 	for at, w := range one.writes {
 		if f := c.examine(at, w, one.looks[at]); f != nil {
 			fights = append(fights, *f)
 		}
 	}
 	return fights
+}
+
+// idle notes that an object was read in vain: the reconcile has not written to it.
+func (c *contests[K]) idle(at spot[K]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	of := c.keys[at.key]
+	if of == nil || of.suspects[at] == nil || of.suspects[at].suspect.fight != nil {
+		return
+	}
+	one := of.suspects[at]
+	if one.suspect.idle++; one.suspect.idle == maxIdle {
+		c.acquit(at, one)
+	}
 }
 
 // examine examines a write; before is the object as it was before the reconcile, if that is known.
@@ -318,13 +341,13 @@ func (c *contests[K]) examine(at spot[K], w follow.Write, before []byte) *Fight 
 	if at.part {
 		after.owners = append(after.owners, owner{manager: w.Manager, set: specOf(after.object)})
 	}
-	f := finding{write: w, kind: after.kind}
+	f := finding{write: w}
 	f.content, f.times = after.content(managers)
 	if was, ok := evidenceOf(before); ok {
-		f.looked = true
+		f.looked, f.kind = true, was.kind
 		f.undone = undone(was, after, managers)
 		if !at.part {
-			f.removed = removed(was, after, managers, w.Manager)
+			f.removed = removed(was, after, managers, w)
 		}
 	}
 	return c.judge(at, f)
@@ -380,7 +403,7 @@ func (c *contests[K]) judge(at spot[K], f finding) *Fight {
 		return nil
 	}
 	s := of.suspect
-	s.read = f.write.Read
+	s.read, s.asked, s.idle = f.write.Read, now, 0
 	if !f.looked {
 		return nil
 	}
@@ -437,7 +460,7 @@ func (c *contests[K]) judge(at spot[K], f finding) *Fight {
 
 // accuse makes an object a suspect. The caller holds mu.
 func (c *contests[K]) accuse(at spot[K], of *repeats, read func(ctx context.Context) ([]byte, error)) {
-	of.points, of.suspect = 0, &suspect{read: read}
+	of.points, of.suspect = 0, &suspect{read: read, asked: time.Now()}
 	k := c.keys[at.key]
 	if k == nil {
 		k = &contested[K]{suspects: make(map[spot[K]]*repeats)}
@@ -462,9 +485,13 @@ func (c *contests[K]) acquit(at spot[K], of *repeats) {
 	}
 }
 
-// isOver reports whether a suspect is none any more.
+// isOver reports whether a suspect is none any more: nothing has happened for long.
 func (s *suspect) isOver(now time.Time) bool {
-	return s.gone || s.fight != nil && now.Sub(s.last) >= calm || s.fight == nil && now.Sub(s.looked) >= calm && now.Sub(s.last) >= calm
+	at := s.last
+	if s.fight == nil {
+		at = s.asked
+	}
+	return s.gone || now.Sub(at) >= calm
 }
 
 // overs ends what is over, and returns the fights among it.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/fieldset"
+	"github.com/bowline-go/bowline/internal/follow"
 )
 
 const (
@@ -25,9 +26,10 @@ const (
 
 // evidence is the state of an object, and who owns its fields.
 type evidence struct {
-	kind   string
-	object any // decoded, with json.Number
-	owners []owner
+	kind    string
+	version string
+	object  any // decoded, with json.Number
+	owners  []owner
 }
 
 // owner is an entry of managedFields.
@@ -43,13 +45,14 @@ func evidenceOf(object []byte) (evidence, bool) {
 	var head struct {
 		Kind     string `json:"kind"`
 		Metadata struct {
-			ManagedFields []meta.ManagedFields `json:"managedFields"`
+			ResourceVersion string               `json:"resourceVersion"`
+			ManagedFields   []meta.ManagedFields `json:"managedFields"`
 		} `json:"metadata"`
 	}
 	if len(object) > maxEvidence || json.Unmarshal(object, &head) != nil {
 		return evidence{}, false
 	}
-	e := evidence{kind: head.Kind}
+	e := evidence{kind: head.Kind, version: head.Metadata.ResourceVersion}
 	d := json.NewDecoder(bytes.NewReader(object))
 	d.UseNumber()
 	if d.Decode(&e.object) != nil {
@@ -270,7 +273,8 @@ func first(all []string, ok func(string) bool) string {
 }
 
 // removed returns the fields of others that our write has taken away.
-func removed(before, after evidence, managers []string, ours string) (fields []FieldWriter) {
+func removed(before, after evidence, managers []string, w follow.Write) (fields []FieldWriter) {
+	takes := takesAway(w, before.version)
 	for _, o := range before.owners {
 		if slices.Contains(managers, o.manager) {
 			continue
@@ -285,11 +289,45 @@ func removed(before, after evidence, managers []string, ours string) (fields []F
 				return false
 			}
 			name := fieldset.Path(path)
-			if !left[name] {
-				fields = append(fields, FieldWriter{Path: name, Ours: ours, Other: o.manager, OursRemoves: true})
+			if !left[name] && takes(path) {
+				fields = append(fields, FieldWriter{Path: name, Ours: w.Manager, Other: o.manager, OursRemoves: true})
 			}
 			return left[name]
 		})
 	}
 	return fields
+}
+
+// takesAway returns a function that reports whether a write took a field of somebody else's away. The field was there before the
+// reconcile, and is not there after it: the owner may have removed it in between, as one does that holds a lock for a moment, and
+// the server does not say who it was.
+func takesAway(w follow.Write, before string) func(path []string) bool {
+	var sent struct {
+		Metadata struct {
+			ResourceVersion string `json:"resourceVersion"`
+		} `json:"metadata"`
+	}
+	known := json.Unmarshal(w.Body, &sent) == nil && sent.Metadata.ResourceVersion != ""
+	return func(path []string) bool {
+		switch {
+		case w.Verb == "apply":
+			return false // an apply takes away only what the same manager has applied
+		case known: // nobody has written since
+			return sent.Metadata.ResourceVersion == before && w.ResourceVersion != before
+		case w.Verb == "patch":
+			return mentions(w.Body, path)
+		}
+		return true
+	}
+}
+
+// mentions reports whether a patch has the name of the last member in a path.
+func mentions(body []byte, path []string) bool {
+	for _, key := range slices.Backward(path) {
+		if name, ok := strings.CutPrefix(key, "f:"); ok {
+			pointer := strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1") // RFC 6901
+			return bytes.Contains(body, []byte(name)) || bytes.Contains(body, []byte(pointer))
+		}
+	}
+	return false
 }

@@ -22,7 +22,7 @@ type Fight struct {
 	Controller string
 	// Key is the key of the reconciles; its type is the controller's type of keys.
 	Key any
-	// Resource, Kind and Object are where they write. For a subresource with a kind of its own, Kind is that one.
+	// Resource, Kind and Object are where they write.
 	Resource meta.GVR
 	Kind     string
 	Object   meta.Key
@@ -85,6 +85,14 @@ func (f FieldWriter) text(paths []string) string {
 	return fmt.Sprintf("%s and %s both write %s", ours, other, fields)
 }
 
+// kind returns the kind, or the resource if the handle has asked for metadata alone.
+func (f Fight) kind() string {
+	if f.Kind == "" || f.Kind == "PartialObjectMetadata" {
+		return f.Resource.Resource
+	}
+	return f.Kind
+}
+
 // String says who fights over which fields, in one line. Its form may change.
 func (f Fight) String() string {
 	var parts []string
@@ -104,7 +112,7 @@ func (f Fight) String() string {
 		parts = append(parts, one.text(paths))
 	}
 	s := fmt.Sprintf("fight over %s (%s): %s, %d times in %v",
-		f.Object, f.Kind, strings.Join(parts, "; "), f.Count, f.Last.Sub(f.Since).Round(time.Millisecond))
+		f.Object, f.kind(), strings.Join(parts, "; "), f.Count, f.Last.Sub(f.Since).Round(time.Millisecond))
 	if f.Over {
 		return s + "; it is over"
 	}
@@ -170,8 +178,8 @@ func (c *Controller[K]) watch(ctx context.Context, s *scope[K]) {
 		}
 		topic := report.Topic{
 			Key:   fighting,
-			Fails: c.String() + ": another writer undoes its writes, and is undone by it",
-			Works: c.String() + ": nobody undoes its writes any more",
+			Fails: c.String() + ": a fight",
+			Works: c.String() + ": no more fights",
 		}
 		c.log.Failed(topic, &FightError{Fight: f}, []string{fmt.Sprint(f.Key), f.Object.String()}, "controller", c.name, "key", f.Key)
 	}

@@ -2,20 +2,28 @@ package controller_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr"
+
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
 	"github.com/bowline-go/bowline/patch"
+	"github.com/bowline-go/bowline/workqueue"
 )
 
 // workload is a deployment with the fields that the tests write.
@@ -52,6 +60,7 @@ type arena struct {
 	inf    *informer.Informer[*workload]
 	mirror client.Resource[*workload] // ours
 	scaler client.Resource[*workload] // the other's
+	reads  atomic.Int64               // requests of ours that read the deployment
 
 	mu     sync.Mutex // guards the rest
 	writes []time.Duration
@@ -65,26 +74,36 @@ func inArena(t *testing.T, f func(a *arena)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		a := &arena{T: t, server: clienttest.Start(t, clienttest.Options{HistoryAge: 1000 * time.Hour})}
-		c, err := client.New(a.server.Config())
-		if err != nil {
+		writer := func(name string) client.Resource[*workload] {
+			cfg := a.server.Config()
+			cfg.UserAgent = name + "/v1"
+			c, err := client.New(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(c.Close)
+			return client.For(c, workloads).With(client.WriteOptions{FieldManager: name})
+		}
+		a.mirror, a.scaler = writer("mirror"), writer("kube-scaler")
+		a.server.Intercept(func(r *http.Request) http.HandlerFunc {
+			if q := clienttest.RequestOf(r); q.Verb == "get" && strings.HasPrefix(r.UserAgent(), "mirror/") {
+				a.reads.Add(1)
+			}
+			return nil
+		})
+		a.inf = informer.New(a.mirror, informer.Options{})
+		if err := a.create(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		defer c.Close()
-		all := client.For(c, workloads)
-		a.mirror = all.With(client.WriteOptions{FieldManager: "mirror"})
-		a.scaler = all.With(client.WriteOptions{FieldManager: "kube-scaler"})
-		a.inf = informer.New(all, informer.Options{})
-		a.create()
 		a.began = time.Now()
 		f(a)
 	})
 }
 
 // create creates the deployment, as somebody else than the two.
-func (a *arena) create() {
-	a.Helper()
+func (a *arena) create(ctx context.Context) error {
 	app := map[string]any{"app": "web"}
-	_, err := a.mirror.With(client.WriteOptions{FieldManager: "user"}).Create(a.Context(), &workload{
+	_, err := a.scaler.With(client.WriteOptions{FieldManager: "user"}).Create(ctx, &workload{
 		ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "web"},
 		Spec: workloadSpec{
 			Replicas: 1, Selector: map[string]any{"matchLabels": app},
@@ -94,9 +113,7 @@ func (a *arena) create() {
 			},
 		},
 	})
-	if err != nil {
-		a.Fatal(err)
-	}
+	return err
 }
 
 // options are those of a controller that tells the arena what it notices.
@@ -138,11 +155,15 @@ func (a *arena) wrote() {
 	a.writes = append(a.writes, time.Since(a.began))
 }
 
-// reconciles runs a controller of ours, which calls fn for each change of the deployment, until the test ends.
-func (a *arena) reconciles(o controller.Options, fn func(ctx context.Context) error, more ...controller.Source[meta.Key]) *controller.Controller[meta.Key] {
+// reconciles runs a controller of ours, which calls fn for each change of the deployment, or when other sources say, until the test
+// ends.
+func (a *arena) reconciles(o controller.Options, fn func(ctx context.Context) error, from ...controller.Source[meta.Key]) *controller.Controller[meta.Key] {
+	if from == nil {
+		from = append(from, controller.Watch(a.inf))
+	}
 	ctl := controller.New("mirror", o, func(ctx context.Context, _ meta.Key) (controller.Result, error) {
 		return controller.Result{}, fn(ctx)
-	}, append(more, controller.Watch(a.inf))...)
+	}, from...)
 	a.runs(ctl)
 	return ctl
 }
@@ -366,7 +387,7 @@ func TestAFightIsNoticed(t *testing.T) {
 				a.every(700*time.Millisecond, theirs)
 				sleep(time.Minute)
 				told := a.all()
-				if len(told) != 1 || !strings.Contains(told[0], `controller "mirror": fight over default/web (`) || !strings.Contains(told[0], test.want+", 5 times in ") ||
+				if len(told) != 1 || !strings.Contains(told[0], `controller "mirror": fight over default/web (Deployment): `) || !strings.Contains(told[0], test.want+", 5 times in ") ||
 					!strings.HasSuffix(told[0], `; "default/web" is reconciled at most every 1s from now on`) {
 					a.Errorf("told %q\nwant %s", told, test.want)
 				}
@@ -381,4 +402,510 @@ func TestAFightIsNoticed(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestNoFight(t *testing.T) {
+	heartbeat := func(a *arena) func(context.Context) error {
+		return func(ctx context.Context) error {
+			_, err := a.scaler.Status().Modify(ctx, web, func(d *workload) error { d.Status.ObservedGeneration++; return nil })
+			return err
+		}
+	}
+	nobody := func(*arena) func(context.Context) error {
+		return func(context.Context) error { return nil }
+	}
+	turn := 0
+	for _, test := range []struct {
+		name         string
+		ours, theirs func(a *arena) func(ctx context.Context) error
+		every        time.Duration // that they write, 200 times
+		timed        bool          // we reconcile as often, whatever changes
+		reads        int           // of ours, at most; -1 if we read ourselves
+	}{
+		{
+			"we alternate two values",
+			func(a *arena) func(context.Context) error {
+				return func(ctx context.Context) error { turn++; return merge(a.mirror, replicas(turn%2))(ctx) }
+			},
+			nobody, time.Minute, true, 0,
+		},
+		{
+			"we go through three values, and somebody else writes the status",
+			func(a *arena) func(context.Context) error {
+				return func(ctx context.Context) error { turn++; return merge(a.mirror, replicas(turn%3))(ctx) }
+			},
+			heartbeat, time.Second, true, 0,
+		},
+		{
+			"we apply the same, and somebody else writes the status",
+			func(a *arena) func(context.Context) error { return apply(a.mirror, replicas(3)) },
+			heartbeat, 5 * time.Second, false, 8,
+		},
+		{
+			"we merge the same, and somebody else writes other labels",
+			func(a *arena) func(context.Context) error { return merge(a.mirror, labelled("a")) },
+			func(a *arena) func(context.Context) error {
+				return func(ctx context.Context) error {
+					turn++
+					return merge(a.scaler, map[string]any{"metadata": map[string]any{"labels": map[string]any{"n": fmt.Sprint(turn)}}})(ctx)
+				}
+			},
+			3 * time.Second, false, 8,
+		},
+		{
+			"we keep a condition, and somebody else writes another one",
+			func(a *arena) func(context.Context) error {
+				return func(ctx context.Context) error {
+					_, err := a.mirror.Status().Apply(ctx, web, map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "status": map[string]any{
+						"conditions": []any{map[string]any{"type": "Mirrored", "status": "True"}},
+					}}, client.ApplyOptions{Force: true})
+					return err
+				}
+			},
+			func(a *arena) func(context.Context) error {
+				return func(ctx context.Context) error {
+					turn++
+					_, err := a.scaler.Status().Apply(ctx, web, map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "status": map[string]any{
+						"conditions": []any{map[string]any{"type": "Scaled", "status": []string{"True", "False"}[turn%2]}},
+					}}, client.ApplyOptions{Force: true})
+					return err
+				}
+			},
+			3 * time.Second, false, 8,
+		},
+		{
+			"two steps in each reconcile",
+			func(a *arena) func(context.Context) error {
+				return func(ctx context.Context) error {
+					if err := ready(a.mirror, "False")(ctx); err != nil {
+						return err
+					}
+					return ready(a.mirror, "True")(ctx)
+				}
+			},
+			heartbeat, 7 * time.Second, true, -1,
+		},
+		{
+			"conflicts that are retried",
+			func(a *arena) func(context.Context) error {
+				return func(ctx context.Context) error {
+					d, ok := a.inf.Reader().Get(web)
+					if !ok {
+						return nil
+					}
+					turn++
+					_, err := a.mirror.Patch(ctx, web, patch.Merge(map[string]any{"metadata": map[string]any{
+						"resourceVersion": d.ResourceVersion, "annotations": map[string]any{"n": fmt.Sprint(turn / 10)},
+					}}))
+					return err
+				}
+			},
+			heartbeat, 50 * time.Millisecond, true, -1,
+		},
+		{
+			"writes that change nothing",
+			func(a *arena) func(context.Context) error { return apply(a.mirror, replicas(3)) },
+			nobody, time.Minute, true, 0,
+		},
+		{
+			"objects of the same name",
+			func(a *arena) func(context.Context) error {
+				return func(ctx context.Context) error {
+					if _, ok := a.inf.Reader().Get(web); !ok {
+						return nil
+					}
+					return merge(a.mirror, replicas(3))(ctx)
+				}
+			},
+			func(a *arena) func(context.Context) error {
+				return func(ctx context.Context) error {
+					if err := a.scaler.Delete(ctx, web, client.DeleteOptions{}); err != nil {
+						return err
+					}
+					return a.create(ctx)
+				}
+			},
+			3 * time.Second, false, 0,
+		},
+		{
+			"a person who tries it three times",
+			func(a *arena) func(context.Context) error { return apply(a.mirror, replicas(3)) },
+			func(a *arena) func(context.Context) error {
+				tries := 0
+				return func(ctx context.Context) error {
+					if tries++; tries > 3 {
+						return nil
+					}
+					return merge(a.scaler, replicas(5))(ctx)
+				}
+			},
+			20 * time.Second, true, 8,
+		},
+		{
+			"two controllers that pass an object to and fro every five minutes",
+			func(a *arena) func(context.Context) error { return merge(a.mirror, labelled("ours")) },
+			func(a *arena) func(context.Context) error { return merge(a.scaler, labelled("theirs")) },
+			5 * time.Minute, false, 200,
+		},
+		{
+			"somebody locks the object while we apply the same",
+			func(a *arena) func(context.Context) error {
+				return func(ctx context.Context) error {
+					sleepIn(ctx, 300*time.Millisecond)
+					return apply(a.mirror, replicas(3))(ctx)
+				}
+			},
+			locks, 5 * time.Second, false, 400,
+		},
+		{
+			"somebody locks the object while we patch the same",
+			func(a *arena) func(context.Context) error {
+				return func(ctx context.Context) error {
+					sleepIn(ctx, 300*time.Millisecond)
+					return merge(a.mirror, replicas(3))(ctx)
+				}
+			},
+			locks, 5 * time.Second, false, 400,
+		},
+		{
+			"somebody locks the object while we patch the same, for the version that we have read",
+			func(a *arena) func(context.Context) error {
+				return func(ctx context.Context) error {
+					sleepIn(ctx, 300*time.Millisecond)
+					d, err := a.mirror.Get(ctx, web)
+					if err != nil {
+						return err
+					}
+					return merge(a.mirror, map[string]any{"metadata": map[string]any{"resourceVersion": d.ResourceVersion}, "spec": map[string]any{"replicas": 3}})(ctx)
+				}
+			},
+			locks, 5 * time.Second, false, 400,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inArena(t, func(a *arena) {
+				ours, theirs := test.ours(a), test.theirs(a)
+				runs := 0
+				var from []controller.Source[meta.Key]
+				if test.timed {
+					from = append(from, controller.Every(test.every, web), controller.Reads[meta.Key](a.inf))
+				}
+				ctl := a.reconciles(controller.Options{
+					OnError: func(err error) {
+						if !strings.Contains(err.Error(), "Conflict") && !strings.Contains(err.Error(), "NotFound") {
+							a.tell("%v", err)
+						}
+					},
+				}, func(ctx context.Context) error { runs++; return ours(ctx) }, from...)
+				a.every(test.every, theirs)
+				sleep(time.Second)
+				before := a.reads.Load()
+				sleep(200 * test.every)
+				if told, s := a.all(), ctl.Status(); len(told) > 0 || s.Fights.Noticed > 0 || s.Queue.Held > 0 {
+					a.Errorf("told %q, the status is %v", told, s)
+				}
+				if runs < 30 {
+					a.Errorf("%d reconciles", runs)
+				}
+				if n := a.reads.Load() - before; test.reads >= 0 && n > int64(test.reads) {
+					a.Errorf("%d reads, want at most %d", n, test.reads)
+				}
+			})
+		})
+	}
+}
+
+// locks returns a function that holds a lock, as an annotation, for a moment.
+func locks(a *arena) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		if err := merge(a.scaler, annotated("locked"))(ctx); err != nil {
+			return err
+		}
+		sleepIn(ctx, 200*time.Millisecond)
+		return merge(a.scaler, annotated(nil))(ctx)
+	}
+}
+
+// sleepIn waits, unless ctx ends.
+func sleepIn(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// While the other one goes on, we write after 1 s, then 2 s, and so on up to a minute. When it stops, the object has our state
+// within a minute, and the fight is over after ten. The next one begins anew.
+func TestAKeyIsSlowedDownAndNeverDropped(t *testing.T) {
+	inArena(t, func(a *arena) {
+		ctl := a.reconciles(a.options(), func(ctx context.Context) error {
+			if d, ok := a.inf.Reader().Get(web); ok && d.Spec.Replicas != 3 {
+				a.wrote()
+				return merge(a.mirror, replicas(3))(ctx)
+			}
+			return nil
+		}, controller.Watch(a.inf), controller.Every(20*time.Second, web))
+		stop := a.every(400*time.Millisecond, merge(a.scaler, replicas(5)))
+		sleep(10 * time.Minute)
+		times := a.writeTimes()
+		var pauses []time.Duration
+		for i := 1; i < len(times); i++ {
+			pauses = append(pauses, (times[i] - times[i-1]).Round(100*time.Millisecond))
+		}
+		first := slices.IndexFunc(pauses, func(d time.Duration) bool { return d >= time.Second })
+		if first < 5 || first > 12 {
+			t.Fatalf("the pauses are %v", pauses)
+		}
+		for i, d := range pauses[first:] {
+			if want := min(time.Second<<i, time.Minute); d < want || d > want+500*time.Millisecond {
+				t.Errorf("the pauses are %v; number %d is not %v", pauses[first:], i, want)
+			}
+		}
+		if len(pauses) < first+12 {
+			t.Errorf("the pauses are %v", pauses)
+		}
+		if s := ctl.Status(); s.Fights.On != 1 || s.Fights.First[0].Delay != time.Minute || s.Queue.Held != 1 {
+			t.Errorf("the status is %+v", s)
+		}
+
+		stop()
+		last := time.Now()
+		sleep(time.Minute)
+		if n := a.get().Spec.Replicas; n != 3 {
+			t.Errorf("after a minute it has %d replicas", n)
+		}
+		for ctl.Status().Fights.On > 0 {
+			sleep(time.Second)
+		}
+		if d := time.Since(last); d < 9*time.Minute || d > 12*time.Minute {
+			t.Errorf("it took %v until the fight was over", d)
+		}
+		sleep(time.Minute)
+		if told := a.all(); len(told) != 2 || !strings.HasPrefix(told[1], "over after ") {
+			t.Errorf("told %q", told)
+		}
+
+		stop = a.every(400*time.Millisecond, merge(a.scaler, replicas(5)))
+		sleep(20 * time.Second)
+		stop()
+		if s := ctl.Status(); s.Fights.On != 1 || s.Fights.Noticed != 2 || s.Fights.First[0].Delay > 8*time.Second {
+			t.Errorf("the status is %+v", s)
+		}
+	})
+}
+
+// What sources say of a key that waits is served by the reconcile after the wait, and other keys do not wait.
+func TestEventsOfASlowedKeyAreServedLater(t *testing.T) {
+	inArena(t, func(a *arena) {
+		var others atomic.Int64
+		var seen atomic.Int32
+		ctl := controller.New("mirror", a.options(), func(ctx context.Context, key meta.Key) (controller.Result, error) {
+			if key != web {
+				others.Add(1)
+				return controller.Result{}, nil
+			}
+			d, ok := a.inf.Reader().Get(web)
+			if !ok {
+				return controller.Result{}, nil
+			}
+			seen.Store(int32(len(d.Annotations)))
+			a.wrote()
+			return controller.Result{}, merge(a.mirror, replicas(3))(ctx)
+		}, controller.Watch(a.inf), controller.Every(100*time.Millisecond, meta.Key{Name: "other"}))
+		a.runs(ctl)
+		stop := a.every(400*time.Millisecond, merge(a.scaler, replicas(5)))
+		sleep(time.Minute)
+		stop()
+		for ctl.Status().Queue.Held == 0 {
+			sleep(10 * time.Millisecond)
+		}
+		before, writes := others.Load(), len(a.writeTimes())
+		for n := range 20 {
+			if err := merge(a.scaler, map[string]any{"metadata": map[string]any{"annotations": map[string]any{fmt.Sprint("n", n): "x"}}})(a.Context()); err != nil {
+				t.Fatal(err)
+			}
+			sleep(100 * time.Millisecond)
+		}
+		if n := others.Load() - before; n < 19 {
+			t.Errorf("%d reconciles of another key in 2 s", n)
+		}
+		if n := len(a.writeTimes()) - writes; n != 0 || ctl.Status().Queue.Held != 1 {
+			t.Errorf("%d reconciles of the key that waits", n)
+		}
+		sleep(time.Minute)
+		if seen.Load() != 20 {
+			t.Errorf("the last reconcile has seen %d annotations", seen.Load())
+		}
+	})
+}
+
+func TestFightsMayBeAllowed(t *testing.T) {
+	inArena(t, func(a *arena) {
+		o := a.options()
+		o.AllowFights = true
+		ctl := a.reconciles(o, func(ctx context.Context) error { a.wrote(); return merge(a.mirror, replicas(3))(ctx) })
+		a.every(time.Second, merge(a.scaler, replicas(5)))
+		sleep(100*time.Second + time.Millisecond)
+		if n := len(a.writeTimes()); n < 200 || len(a.all()) > 0 || a.reads.Load() > 0 {
+			t.Errorf("%d writes, %d reads, told %q, %v", n, a.reads.Load(), a.all(), ctl.Status())
+		}
+	})
+}
+
+// Hooks and OnError are called without a lock, so they may ask for the status.
+func TestHooksOfAFightMayAskForTheStatus(t *testing.T) {
+	inArena(t, func(a *arena) {
+		var ctl *controller.Controller[meta.Key]
+		note := func(of string) {
+			s := ctl.Status()
+			a.tell("%s %d %d", of, s.Fights.On, s.Fights.Noticed)
+		}
+		asks := func(workqueue.AddInfo[any]) { ctl.Status() }
+		o := controller.Options{
+			OnError: func(err error) {
+				var fight *controller.FightError
+				if errors.As(err, &fight) {
+					note("error")
+				}
+			},
+			Hooks: controller.Hooks{
+				Queue: func(context.Context, controller.RunInfo) workqueue.Hooks[any] {
+					return workqueue.Hooks[any]{
+						Add:   asks,
+						Start: func(workqueue.StartInfo[any]) { ctl.Status() },
+						Done:  func(workqueue.DoneInfo[any]) { ctl.Status() },
+					}
+				},
+				Fight: func(_ context.Context, f controller.Fight) { note(fmt.Sprint("hook ", f.Over)) },
+			},
+		}
+		ctl = controller.New("mirror", o, func(ctx context.Context, _ meta.Key) (controller.Result, error) {
+			return controller.Result{}, merge(a.mirror, replicas(3))(ctx)
+		}, controller.Watch(a.inf))
+		hooked := controller.WithHooks(a.Context(), controller.Hooks{Fight: func(_ context.Context, f controller.Fight) { note(fmt.Sprint("context ", f.Over)) }})
+		ended := make(chan error)
+		ctx, cancel := context.WithCancel(hooked)
+		go func() { ended <- informer.Run(ctx, ctl) }()
+		stop := a.every(time.Second, merge(a.scaler, replicas(5)))
+		sleep(time.Minute)
+		stop()
+		sleep(12 * time.Minute)
+		if err := merge(a.scaler, labelled("x"))(a.Context()); err != nil {
+			t.Fatal(err)
+		}
+		sleep(time.Minute)
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		want := []string{"hook false 1 1", "context false 1 1", "error 1 1", "hook true 0 1", "context true 0 1"}
+		if got := a.all(); !slices.Equal(got, want) {
+			t.Errorf("told %q, want %q", got, want)
+		}
+	})
+}
+
+// Without OnError, a fight is one line, and its end is another.
+func TestAFightIsLogged(t *testing.T) {
+	inArena(t, func(a *arena) {
+		handler, written := lines()
+		guarded := &guardedHandler{Handler: handler}
+		ctl := a.reconciles(controller.Options{Logger: logr.FromSlogHandler(guarded)}, merge(a.mirror, replicas(3)))
+		stop := a.every(time.Second, merge(a.scaler, replicas(5)))
+		sleep(5 * time.Minute)
+		stop()
+		sleep(12 * time.Minute)
+		if err := merge(a.scaler, labelled("x"))(a.Context()); err != nil {
+			t.Fatal(err)
+		}
+		sleep(time.Second)
+		guarded.mu.Lock()
+		defer guarded.mu.Unlock()
+		got := strings.Split(strings.TrimSpace(written.String()), "\n")
+		if len(got) != 2 || !strings.Contains(got[0], `level=ERROR msg="controller \"mirror\": a fight" err="controller \"mirror\": fight over default/web (Deployment): `) ||
+			!strings.Contains(got[0], `controller=mirror key=default/web`) || !strings.Contains(got[1], `level=INFO msg="controller \"mirror\": no more fights`) {
+			t.Errorf("got\n%s\n%v", written, ctl.Status())
+		}
+	})
+}
+
+// guardedHandler writes one line at a time.
+type guardedHandler struct {
+	slog.Handler
+	mu sync.Mutex
+}
+
+func (h *guardedHandler) Handle(ctx context.Context, r slog.Record) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.Handler.Handle(ctx, r)
+}
+
+// Two controllers of one program that write the same field under two names each notice it.
+func TestTwoControllersOfOneProgramFight(t *testing.T) {
+	inArena(t, func(a *arena) {
+		var all []*controller.Controller[meta.Key]
+		for i, r := range []client.Resource[*workload]{a.mirror, a.scaler} {
+			ctl := controller.New([]string{"mirror", "scaler"}[i], a.options(), func(ctx context.Context, _ meta.Key) (controller.Result, error) {
+				sleepIn(ctx, 100*time.Millisecond)
+				if d, ok := a.inf.Reader().Get(web); ok && int(d.Spec.Replicas) != 3+i {
+					return controller.Result{}, apply(r, replicas(3+i))(ctx)
+				}
+				return controller.Result{}, nil
+			}, controller.Watch(a.inf))
+			all = append(all, ctl)
+		}
+		a.runs(all[0])
+		a.runs(all[1])
+		sleep(10 * time.Minute)
+		told := a.all()
+		slices.Sort(told)
+		if len(told) == 0 || !strings.HasPrefix(told[0], `controller "mirror": fight`) && !strings.HasPrefix(told[0], `controller "scaler": fight`) {
+			t.Errorf("told %q", told)
+		}
+		for _, line := range told {
+			if !strings.Contains(line, `"kube-scaler" and "mirror" both write .spec.replicas`) {
+				t.Errorf("told %q", line)
+			}
+		}
+	})
+}
+
+// The end of the object ends the fight: the key does not wait for the next one.
+func TestTheEndOfTheObjectEndsTheFight(t *testing.T) {
+	inArena(t, func(a *arena) {
+		var gone atomic.Bool
+		ctl := a.reconciles(a.options(), func(ctx context.Context) error {
+			if gone.Load() {
+				if err := a.mirror.Delete(ctx, web, client.DeleteOptions{}); !errors.Is(err, apierrors.NotFound) {
+					return err
+				}
+				return nil
+			}
+			return merge(a.mirror, replicas(3))(ctx)
+		})
+		stop := a.every(time.Second, merge(a.scaler, replicas(5)))
+		sleep(time.Minute)
+		stop()
+		gone.Store(true)
+		sleep(2 * time.Minute)
+		if err := merge(a.scaler, labelled("x"))(a.Context()); err != nil {
+			t.Fatal(err)
+		}
+		sleep(time.Minute)
+		gone.Store(false)
+		if s := ctl.Status(); s.Fights.On != 0 || s.Queue.Held != 0 {
+			t.Errorf("the status is %+v", s)
+		}
+		if err := a.create(a.Context()); err != nil {
+			t.Fatal(err)
+		}
+		sleep(time.Second)
+		if n := a.get().Spec.Replicas; n != 3 {
+			t.Errorf("the new object has %d replicas", n)
+		}
+		if told := a.all(); len(told) != 2 || !strings.HasPrefix(told[1], "over ") {
+			t.Errorf("told %q", told)
+		}
+	})
 }
