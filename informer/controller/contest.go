@@ -5,11 +5,13 @@ package controller
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/follow"
 )
 
@@ -42,18 +44,19 @@ const (
 	maxShown = 20
 )
 
-// contests is what one run of a controller knows of the objects that reconciles write to. A write is an event in three steps:
+// contests is what one run of a controller knows of the objects that its reconciles write to. An object becomes the subject of a
+// fight in three steps:
 //
-//  1. The first write of an object to which a later reconcile writes again leaves its version alone. A write that changes nothing
-//     ends here, as long as nobody else writes.
-//  2. If later reconciles write the same again, although the version has changed, the object gets points: 4 if the server says that
-//     such a write had an effect, and 1 otherwise, because most are of reconciles that apply the same each time beside others
-//     that write other fields. With enough points it is suspect.
+//  1. Of its first write only the version is remembered. For most objects that is all. A write that leaves the version as it was
+//     changed nothing, and nobody else has written since.
+//  2. Later reconciles write the same again, although others have changed the version. The object gets 4 points if the server says
+//     that such a write had an effect, and 1 otherwise: that is mostly a reconcile that always applies its fields, while others write
+//     other fields. With enough points the object is a suspect.
 //  3. A suspect is read before the next reconcile of the key. If that reconcile writes the same again, and the read shows other
-//     values in these fields, somebody has undone the write before. After five of these in a row that is a fight. If it shows
-//     nothing, twice as many points are needed for the next read.
+//     values in these fields, somebody has undone the write before it. Five of these are a fight. If the read shows nothing, the next
+//     one needs twice as many points.
 //
-// The first two take no request, and the third one read before a reconcile; only the first is needed for most objects.
+// The first two steps need no request, and the third one read before a reconcile.
 //
 // mu is never held while a hook, the queue or the user's code is called.
 type contests[K comparable] struct {
@@ -102,7 +105,7 @@ type suspect struct {
 	asked   time.Time // when we wrote to it last
 	idle    int       // reads since then
 	removed []string  // what our last write took away
-	count   int      // of writes that were undone, with no long pause
+	count   int       // of writes that were undone, with no long pause
 	since   time.Time
 	last    time.Time
 	fight   *Fight // nil until it is noticed
@@ -250,10 +253,14 @@ func (c *contests[K]) look(ctx context.Context, k K, r *atomic.Pointer[round[K]]
 		limited, cancel := context.WithTimeout(ctx, readWithin)
 		before, err := read(limited)
 		cancel()
-		if err != nil {
-			continue // without evidence there is no fight
-		}
 		c.mu.Lock()
+		if errors.Is(err, apierrors.NotFound) || err == nil && uidOf(before) != at.uid {
+			c.gone(at)
+		}
+		if err != nil { // without evidence there is no fight
+			c.mu.Unlock()
+			continue
+		}
 		one := r.Load()
 		if one == nil {
 			one = c.begin(r)

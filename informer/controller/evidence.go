@@ -72,6 +72,17 @@ func evidenceOf(object []byte) (evidence, bool) {
 	return e, true
 }
 
+// uidOf returns the uid of an object.
+func uidOf(object []byte) string {
+	var head struct {
+		Metadata struct {
+			UID string `json:"uid"`
+		} `json:"metadata"`
+	}
+	_ = json.Unmarshal(object, &head)
+	return head.Metadata.UID
+}
+
 // specOf returns the fields of the spec of an object, such as a Scale, whose managedFields do not say who owns them.
 func specOf(object any) *fieldset.Set {
 	set := &fieldset.Set{}

@@ -1,0 +1,245 @@
+package controller
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/follow"
+)
+
+// ring is what a controller with keys of text knows, without a server: the object n of another writer and ours.
+type ring struct {
+	*testing.T
+	*contests[string]
+	version int
+	read    int // how often it was
+	before  []byte
+	err     error
+}
+
+func inRing(t *testing.T, f func(r *ring)) {
+	synctest.Test(t, func(t *testing.T) { f(&ring{T: t, contests: newContests[string]("c")}) })
+}
+
+// write is a write of an object, with the number of its version.
+func (r *ring) write(uid string, answer []byte) follow.Write {
+	r.version++
+	return follow.Write{
+		Verb: "update", Manager: "me", Resource: meta.GVR{Resource: "things"}, Key: meta.Key{Name: uid}, UID: uid,
+		ResourceVersion: fmt.Sprint(r.version), Answer: answer,
+		Read: func(context.Context) ([]byte, error) {
+			r.read++
+			return bytes.Replace(r.before, []byte(`"uid":"same"`), fmt.Appendf(nil, `"uid":%q`, uid), 1), r.err
+		},
+	}
+}
+
+// reconcile is a reconcile of k that makes writes; a second has passed since the last one.
+func (r *ring) reconcile(k string, writes ...follow.Write) []Fight {
+	time.Sleep(time.Second)
+	var of atomic.Pointer[round[string]]
+	r.overs()
+	r.look(r.Context(), k, &of)
+	for _, w := range writes {
+		r.wrote(k, &of, w)
+	}
+	return r.settle(&of)
+}
+
+const one = `{"f:n":{}}`
+
+// fight lets somebody undo writes to an object until that is noticed.
+func (r *ring) fight(k, uid string) {
+	r.Helper()
+	r.before = object(`"n":2`, "x", one)
+	for range 100 {
+		if len(r.reconcile(k, r.write(uid, object(`"n":1`, "me", one)))) > 0 {
+			return
+		}
+	}
+	r.Fatal("no fight is noticed")
+}
+
+// isEmpty fails unless there are no suspects.
+func (r *ring) isEmpty() {
+	r.Helper()
+	if n, _ := r.on(); n != 0 || r.busy.Load() != 0 || len(r.keys) != 0 {
+		r.Errorf("left are %d fights and %d keys, busy %d", n, len(r.keys), r.busy.Load())
+	}
+}
+
+func TestObjectsThatAreWrittenOnceLeaveALittleForAWhile(t *testing.T) {
+	inRing(t, func(r *ring) {
+		for i := range 3 * maxWatched {
+			r.wrote("k", new(atomic.Pointer[round[string]]), r.write(fmt.Sprint(i), nil))
+			w := r.write(fmt.Sprint(i), []byte("no JSON"))
+			var of atomic.Pointer[round[string]]
+			r.wrote("k", &of, w)
+			r.wrote("k", &of, r.write(fmt.Sprint(i), []byte("no JSON")))
+			r.settle(&of)
+		}
+		if n := len(r.young) + len(r.old); n != maxWatched {
+			t.Errorf("%d objects are watched", n)
+		}
+		for at, of := range r.young {
+			if of.again != nil {
+				t.Fatalf("%v has %+v", at, of.again)
+			}
+		}
+		time.Sleep(calm)
+		r.reconcile("k", r.write("0", []byte("no JSON")), r.write("new", []byte("no JSON")))
+		if len(r.young) != 2 || len(r.old) != maxWatched-1 {
+			t.Errorf("%d and %d objects are watched", len(r.young), len(r.old))
+		}
+		time.Sleep(calm)
+		r.reconcile("k", r.write("1", []byte("no JSON")))
+		if len(r.young) != 1 || len(r.old) != 2 {
+			t.Errorf("%d and %d objects are watched", len(r.young), len(r.old))
+		}
+		r.isEmpty()
+	})
+}
+
+// A key that fights over many objects has many fights, of which the status shows some, and no reconcile reads more than a few.
+func TestManyFightsOfOneKey(t *testing.T) {
+	inRing(t, func(r *ring) {
+		r.before = object(`"n":2`, "x", one)
+		told := 0
+		for range 60 {
+			var writes []follow.Write
+			for i := range 30 {
+				writes = append(writes, r.write(fmt.Sprint("u", i), object(`"n":1`, "me", one)))
+			}
+			r.read = 0
+			told += len(r.reconcile("k", writes...))
+			if r.read > maxReads {
+				t.Fatalf("%d reads", r.read)
+			}
+		}
+		n, first := r.on()
+		if n != 30 || told != 30 || len(first) != maxShown {
+			t.Errorf("%d fights are on, %d were told, %d are shown", n, told, len(first))
+		}
+		for i, f := range first[1:] {
+			if f.Since.Before(first[i].Since) {
+				t.Errorf("number %d began before number %d", i+1, i)
+			}
+		}
+		time.Sleep(2 * calm)
+		if over := r.overs(); len(over) != 30 {
+			t.Errorf("%d fights are over", len(over))
+		}
+		r.isEmpty()
+	})
+}
+
+// A read that fails, or finds another object, is no evidence.
+func TestNoEvidenceNoFight(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		before []byte
+		err    error
+	}{
+		{"an error", nil, errors.New("forbidden")},
+		{"no JSON", []byte("{"), nil},
+		{"another object", bytes.Replace(object(`"n":2`, "x", one), []byte(`"same"`), []byte(`"v"`), 1), nil},
+	} {
+		inRing(t, func(r *ring) {
+			r.before, r.err = test.before, test.err
+			for range 100 {
+				if f := r.reconcile("k", r.write("u", object(`"n":1`, "me", one))); f != nil {
+					t.Errorf("%s: noticed %v", test.name, f)
+				}
+			}
+			if r.read == 0 {
+				t.Errorf("%s: nothing was read", test.name)
+			}
+			time.Sleep(calm)
+			r.reconcile("k")
+			r.isEmpty()
+		})
+	}
+}
+
+func TestWhatEndsAFight(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		end  func(r *ring)
+	}{
+		{"quiet", func(*ring) { time.Sleep(calm + 10*time.Second) }},
+		{"a deletion of ours", func(r *ring) {
+			r.reconcile("k", follow.Write{Verb: "delete", UID: "u"})
+		}},
+		{"another object of that name", func(r *ring) {
+			r.before = []byte(`{"metadata":{"uid":"w"}}`)
+			time.Sleep(time.Minute)
+			r.reconcile("k")
+		}},
+	} {
+		inRing(t, func(r *ring) {
+			r.fight("k", "u")
+			if d := r.delay("k"); d != time.Second || r.delay("other") != 0 {
+				t.Errorf("%s: the delay is %v", test.name, d)
+			}
+			r.reconcile("k", follow.Write{Verb: "delete", UID: "u", ResourceVersion: "9"}) // it only begins
+			if n, first := r.on(); n != 1 || len(first) != 1 {
+				t.Fatalf("%s: %d fights", test.name, n)
+			}
+			test.end(r)
+			if fights := r.overs(); len(fights) != 1 || !fights[0].Over || fights[0].Count != noticed {
+				t.Errorf("%s: %v", test.name, fights)
+			}
+			if d := r.delay("k"); d > 0 {
+				t.Errorf("%s: the delay is %v", test.name, d)
+			}
+			r.isEmpty()
+			r.fight("k", "u")
+		})
+	}
+}
+
+// A goroutine that goes on after its reconcile, or after the run, is not noted.
+func TestLateWritesAreNotNoted(t *testing.T) {
+	inRing(t, func(r *ring) {
+		var of atomic.Pointer[round[string]]
+		r.wrote("k", &of, r.write("u", []byte("{}")))
+		r.wrote("k", &of, follow.Write{Answer: []byte("{}")}) // without a uid
+		r.settle(&of)
+		r.wrote("k", &of, r.write("v", []byte("{}")))
+		if len(r.young) != 1 {
+			t.Errorf("%d objects are watched", len(r.young))
+		}
+		r.fight("k", "u")
+		r.end()
+		r.wrote("k", new(atomic.Pointer[round[string]]), r.write("u", []byte("{}")))
+		if r.young != nil || r.keys != nil || r.delay("k") != 0 || r.overs() != nil {
+			t.Error("something is left after the end")
+		}
+		r.reconcile("k")
+	})
+}
+
+// A suspect that is not written to is read a few times only.
+func TestASuspectInPeaceIsForgotten(t *testing.T) {
+	inRing(t, func(r *ring) {
+		r.before = object(`"n":1`, "me", one)
+		for r.busy.Load() == 0 {
+			r.reconcile("k", r.write("u", object(`"n":1`, "me", one)))
+		}
+		r.read = 0
+		for range 100 {
+			r.reconcile("k")
+		}
+		if r.read != maxIdle {
+			t.Errorf("%d reads", r.read)
+		}
+		r.isEmpty()
+	})
+}

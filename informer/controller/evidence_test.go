@@ -1,0 +1,235 @@
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bowline-go/bowline/internal/follow"
+)
+
+// object returns an object whose fields have owners: pairs of a manager and the fields of its entry.
+func object(body string, owners ...string) []byte {
+	var entries []string
+	for i := 0; i+1 < len(owners); i += 2 {
+		entries = append(entries, fmt.Sprintf(`{"manager":%q,"operation":"Update","apiVersion":"v1","time":"2000-01-01T00:00:0%dZ","fieldsType":"FieldsV1","fieldsV1":%s}`,
+			owners[i], i, owners[i+1]))
+	}
+	return fmt.Appendf(nil, `{"kind":"Thing","metadata":{"uid":"same","resourceVersion":"7","managedFields":[%s]},%s}`, strings.Join(entries, ","), body)
+}
+
+func read(t *testing.T, text []byte) evidence {
+	t.Helper()
+	e, ok := evidenceOf(text)
+	if !ok {
+		t.Fatalf("%s is no evidence", text)
+	}
+	return e
+}
+
+func TestWhatWasUndone(t *testing.T) {
+	const (
+		replicas = `{"f:spec":{"f:replicas":{}}}`
+		web      = `{"f:spec":{"f:containers":{"k:{\"name\":\"web\"}":{".":{},"f:image":{},"f:name":{}}}}}`
+	)
+	for _, test := range []struct {
+		name          string
+		before, after []byte
+		want          string
+	}{
+		{"nothing", object(`"spec":{"replicas":3}`, "me", replicas), object(`"spec":{"replicas":3}`, "me", replicas), ""},
+		{
+			"a number", object(`"spec":{"replicas":5}`, "x", replicas), object(`"spec":{"replicas":3}`, "me", replicas),
+			`"me" and "x" both write .spec.replicas`,
+		},
+		{
+			"a field that nobody owned", object(`"spec":{"replicas":5}`), object(`"spec":{"replicas":3}`, "me", replicas),
+			`"me" and another writer both write .spec.replicas`,
+		},
+		{
+			"another field", object(`"spec":{"replicas":3,"paused":true}`, "x", `{"f:spec":{"f:paused":{}}}`, "me", replicas),
+			object(`"spec":{"replicas":3,"paused":false}`, "me", replicas), "",
+		},
+		{
+			"a field of another list element", object(`"spec":{"containers":[{"name":"side","image":"1"},{"name":"web","image":"a"}]}`, "me", web),
+			object(`"spec":{"containers":[{"name":"web","image":"a"},{"name":"side","image":"2"}]}`, "me", web), "",
+		},
+		{
+			"a field of ours in a list element", object(`"spec":{"containers":[{"name":"side"},{"name":"web","image":"b"}]}`, "x", web),
+			object(`"spec":{"containers":[{"name":"web","image":"a"}]}`, "me", web), `"me" and "x" both write .spec.containers[name="web"].image`,
+		},
+		{
+			"a whole list element", object(`"spec":{"containers":[{"name":"side"}]}`), object(`"spec":{"containers":[{"name":"web","image":"a"}]}`, "me", web),
+			`"me" sets .spec.containers[name="web"] and another writer removes it`,
+		},
+		{
+			"all labels", object(`"spec":{}`), object(`"labels":{"a":"1","b":"2"}`, "me", `{"f:labels":{".":{},"f:a":{},"f:b":{}}}`),
+			`"me" sets .labels.a and another writer removes it; "me" sets .labels.b and another writer removes it`,
+		},
+		{
+			"an element of a set", object(`"set":["b"]`), object(`"set":["b","a",1]`, "me", `{"f:set":{"v:\"a\"":{},"v:1":{}}}`),
+			`"me" sets .set[="a"] and another writer removes it; "me" sets .set[=1] and another writer removes it`,
+		},
+		{
+			"an element by its index", object(`"l":["a","b"]`, "x", `{"f:l":{"i:1":{}}}`), object(`"l":["a","c"]`, "me", `{"f:l":{"i:1":{}}}`),
+			`"me" and "x" both write .l[1]`,
+		},
+		{
+			"an atomic value", object(`"s":{"a":1}`, "x", `{"f:s":{}}`), object(`"s":{"a":2}`, "me", `{"f:s":{}}`), `"me" and "x" both write .s`,
+		},
+		{
+			"an object in which others write", object(`"s":{"a":1}`, "x", `{"f:s":{"f:a":{}}}`, "me", `{"f:s":{}}`), object(`"s":{"a":2}`, "x", `{"f:s":{"f:a":{}}}`, "me", `{"f:s":{}}`), "",
+		},
+		{
+			"a time", object(`"at":"2026-01-02T03:04:05Z","id":"2026-01-02-03-04-05-06"`, "x", `{"f:at":{},"f:id":{}}`),
+			object(`"at":"2026-01-02T03:05:05.25Z","id":"2026-01-02-03-04-05-07"`, "me", `{"f:at":{},"f:id":{}}`), `"me" and "x" both write .id`,
+		},
+		{
+			"a field that this form of the object does not have", object(`"spec":{"replicas":5}`, "x", replicas), object(`"other":1`, "me", replicas), "",
+		},
+		{
+			"a writer of our name", object(`"spec":{"replicas":5}`, "me", replicas), object(`"spec":{"replicas":3}`, "me", replicas),
+			`"me" and another writer of that name both write .spec.replicas`,
+		},
+		{
+			"entries that cannot be read", object(`"spec":{"replicas":5}`, "x", `{"bad":{}}`), object(`"spec":{"replicas":3}`, "y", `{"bad":{}}`, "me", replicas),
+			`"me" and another writer both write .spec.replicas`,
+		},
+	} {
+		var got []string
+		for _, f := range undone(read(t, test.before), read(t, test.after), []string{"other", "me"}) {
+			got = append(got, f.String())
+		}
+		if text := strings.Join(got, "; "); text != test.want {
+			t.Errorf("%s: got %s\nwant %s", test.name, text, test.want)
+		}
+	}
+}
+
+func TestWhatWeRemoved(t *testing.T) {
+	const label, set = `{"f:labels":{"f:a":{}}}`, `{"f:labels":{".":{},"f:a":{}},"f:l":{"k:{\"n\":1}":{".":{},"f:n":{},"f:v":{}}}}`
+	none := object(`"labels":{}`)
+	for _, test := range []struct {
+		name          string
+		before, after []byte
+		w             follow.Write
+		want          string
+	}{
+		{"an update", object(`"labels":{"a":"1"}`, "x", label), none, follow.Write{Verb: "update"}, `"x" sets .labels.a and "me" removes it`},
+		{
+			"more than one level", object(`"labels":{"a":"1"},"l":[{"n":1,"v":2}]`, "x", set), none,
+			follow.Write{Verb: "update"},
+			`"x" sets .l[n=1] and "me" removes it; "x" sets .labels.a and "me" removes it`,
+		},
+		{"what is ours", object(`"labels":{"a":"1"}`, "me", label), none, follow.Write{Verb: "update"}, ""},
+		{"what is still there", object(`"labels":{"a":"1"}`, "x", label), object(`"labels":{"a":"2"}`), follow.Write{Verb: "update"}, ""},
+		{"an apply", object(`"labels":{"a":"1"}`, "x", label), none, follow.Write{Verb: "apply"}, ""},
+		{
+			"an update of that version", object(`"labels":{"a":"1"}`, "x", label), none,
+			follow.Write{Verb: "update", ResourceVersion: "8", Body: []byte(`{"metadata":{"resourceVersion":"7"}}`)},
+			`"x" sets .labels.a and "me" removes it`,
+		},
+		{
+			"an update of another version", object(`"labels":{"a":"1"}`, "x", label), none,
+			follow.Write{Verb: "update", ResourceVersion: "9", Body: []byte(`{"metadata":{"resourceVersion":"8"}}`)},
+			"",
+		},
+		{
+			"an update without an effect", object(`"labels":{"a":"1"}`, "x", label), none,
+			follow.Write{Verb: "update", ResourceVersion: "7", Body: []byte(`{"metadata":{"resourceVersion":"7"}}`)},
+			"",
+		},
+		{
+			"a patch of it", object(`"labels":{"a":"1"}`, "x", label), none,
+			follow.Write{Verb: "patch", Body: []byte(`{"labels":{"a":null}}`)},
+			`"x" sets .labels.a and "me" removes it`,
+		},
+		{"a patch of something else", object(`"labels":{"a":"1"}`, "x", label), none, follow.Write{Verb: "patch", Body: []byte(`{"b":1}`)}, ""},
+		{
+			"a JSON patch", object(`"labels":{"x.y/a~":"1"}`, "x", `{"f:labels":{"f:x.y/a~":{}}}`), none,
+			follow.Write{Verb: "patch", Body: []byte(`[{"op":"remove","path":"/labels/x.y~1a~0"}]`)},
+			`"x" sets .labels.x.y/a~ and "me" removes it`,
+		},
+	} {
+		var got []string
+		test.w.Manager = "me"
+		for _, f := range removed(read(t, test.before), read(t, test.after), []string{"me"}, test.w) {
+			got = append(got, f.String())
+		}
+		if text := strings.Join(got, "; "); text != test.want {
+			t.Errorf("%s: got %s\nwant %s", test.name, text, test.want)
+		}
+	}
+}
+
+// The content is that of our fields, wherever they stand; the times are those of our entries.
+func TestTheContentOfOurFields(t *testing.T) {
+	const mine = `{"f:spec":{"f:l":{"k:{\"n\":1}":{"f:v":{}}},"f:n":{}}}`
+	hash := func(body string, owners ...string) [2]uint64 {
+		content, times := read(t, object(body, owners...)).content([]string{"me"})
+		return [2]uint64{content, times}
+	}
+	is := hash(`"spec":{"n":1,"l":[{"n":1,"v":"a"}]}`, "me", mine)
+	for _, test := range []struct {
+		name           string
+		is             [2]uint64
+		content, times bool // are the same
+	}{
+		{"the same", hash(`"spec":{"n":1,"l":[{"n":1,"v":"a"}]}`, "me", mine), true, true},
+		{"others", hash(`"spec":{"m":2,"l":[{"n":2},{"v":"a","n":1}],"n":1},"status":{}`, "me", mine, "x", `{"f:status":{}}`), true, true},
+		{"a value", hash(`"spec":{"n":2,"l":[{"n":1,"v":"a"}]}`, "me", mine), false, true},
+		{"a value in a list", hash(`"spec":{"n":1,"l":[{"n":1,"v":"b"}]}`, "me", mine), false, true},
+		{"fewer fields", hash(`"spec":{"n":1,"l":[{"n":1,"v":"a"}]}`, "me", `{"f:spec":{"f:n":{}}}`), false, true},
+		{"later", hash(`"spec":{"n":1,"l":[{"n":1,"v":"a"}]}`, "x", `{}`, "me", mine), true, false},
+	} {
+		if test.is[0] == is[0] != test.content || test.is[1] == is[1] != test.times {
+			t.Errorf("%s: content the same: %v, times: %v", test.name, test.is[0] == is[0], test.is[1] == is[1])
+		}
+	}
+}
+
+func TestEvidenceIsBounded(t *testing.T) {
+	var fields, now, then []string
+	for i := range 1000 {
+		fields = append(fields, fmt.Sprintf(`"f:%d":{}`, i))
+		now = append(now, fmt.Sprintf(`"%d":1`, i))
+		then = append(then, fmt.Sprintf(`"%d":2`, i))
+	}
+	set := "{" + strings.Join(fields, ",") + "}"
+	before, after := read(t, object(strings.Join(then, ","), "x", set)), read(t, object(strings.Join(now, ","), "me", set))
+	if n := len(undone(before, after, []string{"me"})); n != maxFields {
+		t.Errorf("%d fields", n)
+	}
+	if n := len(removed(before, read(t, object(`"a":1`)), []string{"me"}, follow.Write{Verb: "update"})); n != maxFields {
+		t.Errorf("%d fields are removed", n)
+	}
+	for _, bad := range []string{"", "{", "[]", `"x"`, `{"metadata":[]}`, `{"a":"` + strings.Repeat("x", maxEvidence) + `"}`} {
+		if _, ok := evidenceOf([]byte(bad)); ok && bad != "null" {
+			t.Errorf("%.20s is evidence", bad)
+		}
+	}
+}
+
+func TestAFightIsReadable(t *testing.T) {
+	field := func(path, ours, other string) FieldWriter { return FieldWriter{Path: path, Ours: ours, Other: other} }
+	f := Fight{Fields: []FieldWriter{
+		field(".a", "me", "x"), field(".b", "me", "x"), field(".c", "", "y"), field(".d", "me", "x"), field(".e", "me", "x"), field(".f", "me", "x"),
+	}}
+	f.Resource.Resource, f.Object.Name, f.Key, f.Count = "things", "n", "k", 6
+	for _, test := range []struct{ kind, want string }{
+		{"", `fight over n (things): "me" and "x" both write .a, .b, .d and 2 more; the controller and "y" both write .c, 6 times in 0s; "k" is reconciled at most every 0s from now on`},
+		{"PartialObjectMetadata", `fight over n (things): `},
+		{"Thing", `fight over n (Thing): `},
+	} {
+		if f.Kind = test.kind; !strings.HasPrefix(f.String(), test.want) {
+			t.Errorf("got %v\nwant %s", f, test.want)
+		}
+	}
+	if f.Over = true; !strings.HasSuffix(f.String(), "; it is over") {
+		t.Errorf("got %v", f)
+	}
+	if got := slices.Clone(f.Fields)[0].String(); got != `"me" and "x" both write .a` {
+		t.Errorf("got %s", got)
+	}
+}
