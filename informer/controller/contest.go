@@ -23,8 +23,8 @@ const (
 	calm = 10 * time.Minute
 	// minSlow and maxSlow bound the delay of a key after a write that was undone.
 	minSlow, maxSlow = time.Second, time.Minute
-	// maxWatched is how many objects are watched since the last turn: as many as were written in the turn before it are remembered
-	// as well.
+	// maxWatched is how many objects are watched that were written since the last turn. Those that were written in the turn before
+	// are remembered as well.
 	maxWatched = 4096
 	// maxReads and readWithin bound the reads before a reconcile.
 	maxReads   = 8
@@ -47,14 +47,14 @@ const (
 // contests is what one run of a controller knows of the objects that its reconciles write to. An object becomes the subject of a
 // fight in three steps:
 //
-//  1. Of its first write only the version is remembered. For most objects that is all. A write that leaves the version as it was
-//     changed nothing, and nobody else has written since.
-//  2. Later reconciles write the same again, although others have changed the version. The object gets 4 points if the server says
-//     that such a write had an effect, and 1 otherwise: that is mostly a reconcile that always applies its fields, while others write
-//     other fields. With enough points the object is a suspect.
-//  3. A suspect is read before the next reconcile of the key. If that reconcile writes the same again, and the read shows other
-//     values in these fields, somebody has undone the write before it. Five of these are a fight. If the read shows nothing, the next
-//     one needs twice as many points.
+//  1. The first write leaves its version here, and for most objects that is all. A later write with the same version changed
+//     nothing, and nobody else has written since.
+//  2. Later reconciles write the same again, although the version has changed. The object gets 4 points if the server says that
+//     such a write had an effect, and 1 otherwise: that is mostly a reconcile that always applies its fields, while others
+//     write other fields. With enough points the object is a suspect.
+//  3. A suspect is read before the next reconcile of the key. If that reconcile writes the same again, and the read shows
+//     other values in these fields, somebody has undone the write before it. Five of these are a fight. If the read shows
+//     nothing, the next one needs twice as many points.
 //
 // The first two steps need no request, and the third one read before a reconcile.
 //
@@ -353,7 +353,9 @@ func (c *contests[K]) examine(at spot[K], w follow.Write, before []byte) *Fight 
 	if was, ok := evidenceOf(before); ok {
 		f.looked, f.kind = true, was.kind
 		f.undone = undone(was, after, managers)
-		if !at.part {
+		if at.part { // the object may have the field in another place
+			f.undone = slices.DeleteFunc(f.undone, func(field FieldWriter) bool { return field.OtherRemoves })
+		} else {
 			f.removed = removed(was, after, managers, w)
 		}
 	}

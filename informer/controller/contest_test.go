@@ -205,6 +205,31 @@ func TestWhatEndsAFight(t *testing.T) {
 	}
 }
 
+// A write of scale is compared with the object, which has the number of replicas where its resource says.
+func TestAScaleOfAnotherPlace(t *testing.T) {
+	inRing(t, func(r *ring) {
+		scaled := func() follow.Write {
+			w := r.write("u", []byte(`{"kind":"Scale","metadata":{"uid":"u"},"spec":{"replicas":3}}`))
+			w.Subresource, w.OwnKind = "scale", true
+			return w
+		}
+		r.before = object(`"spec":{"size":5}`, "x", `{"f:spec":{"f:size":{}}}`)
+		for range 100 {
+			if f := r.reconcile("k", scaled()); f != nil {
+				t.Fatalf("noticed %v", f)
+			}
+		}
+		r.before = object(`"spec":{"replicas":5}`, "x", `{"f:spec":{"f:replicas":{}}}`)
+		var got []Fight
+		for range 1000 {
+			got = append(got, r.reconcile("k", scaled())...)
+		}
+		if len(got) != 1 || got[0].Fields[0].String() != `"me" and "x" both write .spec.replicas` || got[0].kind() != "Thing" {
+			t.Errorf("noticed %v", got)
+		}
+	})
+}
+
 // A goroutine that goes on after its reconcile, or after the run, is not noted.
 func TestLateWritesAreNotNoted(t *testing.T) {
 	inRing(t, func(r *ring) {

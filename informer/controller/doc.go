@@ -46,24 +46,24 @@
 //
 // # Fights
 //
-// Another controller may undo what a reconcile has written, and the reconcile writes it again, for ever. The controller notices
-// that from the writes that the function makes with its context through package client. It is a [Fight] if reconciles of a key
-// write the same to an object (by its uid) again and again, and five times, each within two minutes of the one before, other values
-// were found in these fields in between. Then:
+// Another controller may undo what a reconcile has written, and the reconcile writes it again, for ever. The controller
+// notices that from the writes that the function makes with its context, through package client. It is a [Fight] if the
+// reconciles of a key write the same to one object (by its uid) again and again, and other values were found in these fields
+// in between, five times, each within two minutes of the one before. Then:
 //
-//   - Options.OnError is called once with a [*FightError], or else a line is logged: who writes which fields. Hooks.Fight is
-//     called, and [Status] shows the fight.
-//   - After each further write that was undone, the key waits aside: at first 1 s, then twice as long each time, up to a minute. It is
-//     never dropped, and what sources say of it meanwhile is served after the wait. Other keys do not wait.
-//   - When no write has been undone for ten minutes, or the object is gone, the fight is over, and Hooks.Fight is called again.
+//   - Options.OnError is called once with a [*FightError], which says who writes which fields. Without OnError it is logged.
+//     Hooks.Fight is called, and [Status] shows the fight.
+//   - After each further write that was undone, the key waits aside: at first for 1 s, then for twice as long each time, up to a
+//     minute. It is never dropped. One reconcile after the wait serves what sources say of it meanwhile. Other keys do not wait.
+//   - The fight is over when no write has been undone for ten minutes, or the object is gone. Then Hooks.Fight is called again.
 //
-// No fight is: a reconcile that writes other values than the last time, or several in turn; others that write other fields of
-// the object; a write that changes nothing; an update that fails with a conflict; an object that was deleted and created again.
-// Times do not count as values, so a condition may be fought over that says when it has changed.
+// These are not fights: a reconcile that writes other values than the last time, or several in turn; other writers of other
+// fields of the object; a write that changes nothing; an update that fails with a Conflict; an object that was deleted and
+// created again. Times are not compared, so a fight over a condition is noticed although the condition says when it changed.
 //
-// The evidence comes from the managedFields of the answers, so each writer needs a name of its own (client.WriteOptions). Only an
-// object to which several reconciles have written the same is read again before a reconcile of its key, and less and less often
-// if nobody undoes anything. If it may not be read, has more than 1 MiB, or has no managedFields, nothing is noticed.
+// The evidence is in metadata.managedFields, so each writer needs its own name (client.WriteOptions.FieldManager). The controller
+// reads an object only if several reconciles have written the same to it, and less and less often if nobody undoes that.
+// It notices nothing if it may not read the object, or if the object is larger than 1 MiB or has no managedFields.
 // Options.AllowFights switches all of this off.
 //
 // # Limits

@@ -39,7 +39,7 @@ func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K
 	if ended != nil {
 		end.Duration = time.Since(end.Began)
 	}
-	c.watch(ctx, s)
+	c.watch(work, s)
 	// The cause distinguishes our deadline from the end of the controller, and from a deadline of the caller of Run.
 	end.TimedOut = context.Cause(ctx) == c.timeout
 	if end.TimedOut && errors.Is(err, context.DeadlineExceeded) {
