@@ -332,12 +332,15 @@ func takesAway(w follow.Write, before string) func(path []string) bool {
 	}
 }
 
-// mentions reports whether a patch has the name of the last member in a path.
+// mentions reports whether a patch has the name of the last member in a path, as a name or in a pointer (RFC 6901).
 func mentions(body []byte, path []string) bool {
 	for _, key := range slices.Backward(path) {
 		if name, ok := strings.CutPrefix(key, "f:"); ok {
-			pointer := strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1") // RFC 6901
-			return bytes.Contains(body, []byte(name)) || bytes.Contains(body, []byte(pointer))
+			quoted, _ := json.Marshal(name) // a string can be encoded
+			pointer := "/" + strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+			return slices.ContainsFunc([]string{string(quoted), pointer + "/", pointer + `"`}, func(text string) bool {
+				return bytes.Contains(body, []byte(text))
+			})
 		}
 	}
 	return false

@@ -145,7 +145,12 @@ func TestWhatWeRemoved(t *testing.T) {
 			follow.Write{Verb: "patch", Body: []byte(`{"labels":{"a":null}}`)},
 			`"x" sets .labels.a and "me" removes it`,
 		},
-		{"a patch of something else", object(`"labels":{"a":"1"}`, "x", label), none, follow.Write{Verb: "patch", Body: []byte(`{"b":1}`)}, ""},
+		{"a patch of something else", object(`"labels":{"a":"1"}`, "x", label), none, follow.Write{Verb: "patch", Body: []byte(`{"aa":1,"p":"/aa"}`)}, ""},
+		{
+			"a JSON patch of a list", object(`"set":["b"]`, "x", `{"f:set":{"v:\"b\"":{}}}`), object(`"set":[]`),
+			follow.Write{Verb: "patch", Body: []byte(`[{"op":"remove","path":"/set/0"}]`)},
+			`"x" sets .set[="b"] and "me" removes it`,
+		},
 		{
 			"a JSON patch", object(`"labels":{"x.y/a~":"1"}`, "x", `{"f:labels":{"f:x.y/a~":{}}}`), none,
 			follow.Write{Verb: "patch", Body: []byte(`[{"op":"remove","path":"/labels/x.y~1a~0"}]`)},

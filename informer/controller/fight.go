@@ -15,8 +15,8 @@ import (
 )
 
 // Fight says that a controller and another writer undo each other's writes: the reconciles of a key write the same to an object
-// again and again, because each time somebody has changed those fields since. The package documentation says when it is noticed
-// and what happens then.
+// again and again, because each time somebody has changed those fields since. The package documentation says when a fight is
+// noticed, and what happens then.
 type Fight struct {
 	// Controller is the name of the controller.
 	Controller string
@@ -35,7 +35,7 @@ type Fight struct {
 	Since, Last time.Time
 	// Delay is how long the key waits after each such write.
 	Delay time.Duration
-	// Over says that no write has been undone for ten minutes, or that a reconcile has deleted the object.
+	// Over says that no write has been undone for ten minutes, or that the object is gone.
 	Over bool
 }
 

@@ -171,7 +171,7 @@ func TestAKeyIsSlowedDownAndNeverDropped(t *testing.T) {
 				return merge(a.mirror, replicas(3))(ctx)
 			}
 			return nil
-		}, controller.Watch(a.inf), controller.Every(20*time.Second, web))
+		}, controller.Watch(a.inf), controller.Every(20*time.Second, web), controller.Fresh[meta.Key](a.inf))
 		stop := a.every(400*time.Millisecond, merge(a.scaler, replicas(5)))
 		sleep(10 * time.Minute)
 		times := a.writeTimes()
