@@ -63,7 +63,7 @@ func (r Resource[T]) wrote(ctx context.Context, q request, stored jsonstream.Ite
 	tell(follow.Write{
 		Server: r.c.server.Redacted(), Verb: q.verb, Resource: q.resource, Key: key, Subresource: q.subresource,
 		UID: stored.UID, ResourceVersion: stored.ResourceVersion, Manager: r.manager(),
-		Body: q.body, Answer: stored.Raw,
+		Sent: q.body, Answer: stored.Raw,
 		OwnKind: r.own, Read: func(ctx context.Context) ([]byte, error) { return r.whole(ctx, key) },
 	})
 }

@@ -318,7 +318,7 @@ func takesAway(w follow.Write, before string) func(path []string) bool {
 			ResourceVersion string `json:"resourceVersion"`
 		} `json:"metadata"`
 	}
-	known := json.Unmarshal(w.Body, &sent) == nil && sent.Metadata.ResourceVersion != ""
+	known := json.Unmarshal(w.Sent, &sent) == nil && sent.Metadata.ResourceVersion != ""
 	return func(path []string) bool {
 		switch {
 		case w.Verb == "apply":
@@ -326,7 +326,7 @@ func takesAway(w follow.Write, before string) func(path []string) bool {
 		case known: // nobody has written since
 			return sent.Metadata.ResourceVersion == before && w.ResourceVersion != before
 		case w.Verb == "patch":
-			return mentions(w.Body, path)
+			return mentions(w.Sent, path)
 		}
 		return true
 	}

@@ -127,33 +127,33 @@ func TestWhatWeRemoved(t *testing.T) {
 		{"an apply", object(`"labels":{"a":"1"}`, "x", label), none, follow.Write{Verb: "apply"}, ""},
 		{
 			"an update of that version", object(`"labels":{"a":"1"}`, "x", label), none,
-			follow.Write{Verb: "update", ResourceVersion: "8", Body: []byte(`{"metadata":{"resourceVersion":"7"}}`)},
+			follow.Write{Verb: "update", ResourceVersion: "8", Sent: []byte(`{"metadata":{"resourceVersion":"7"}}`)},
 			`"x" sets .labels.a and "me" removes it`,
 		},
 		{
 			"an update of another version", object(`"labels":{"a":"1"}`, "x", label), none,
-			follow.Write{Verb: "update", ResourceVersion: "9", Body: []byte(`{"metadata":{"resourceVersion":"8"}}`)},
+			follow.Write{Verb: "update", ResourceVersion: "9", Sent: []byte(`{"metadata":{"resourceVersion":"8"}}`)},
 			"",
 		},
 		{
 			"an update without an effect", object(`"labels":{"a":"1"}`, "x", label), none,
-			follow.Write{Verb: "update", ResourceVersion: "7", Body: []byte(`{"metadata":{"resourceVersion":"7"}}`)},
+			follow.Write{Verb: "update", ResourceVersion: "7", Sent: []byte(`{"metadata":{"resourceVersion":"7"}}`)},
 			"",
 		},
 		{
 			"a patch of it", object(`"labels":{"a":"1"}`, "x", label), none,
-			follow.Write{Verb: "patch", Body: []byte(`{"labels":{"a":null}}`)},
+			follow.Write{Verb: "patch", Sent: []byte(`{"labels":{"a":null}}`)},
 			`"x" sets .labels.a and "me" removes it`,
 		},
-		{"a patch of something else", object(`"labels":{"a":"1"}`, "x", label), none, follow.Write{Verb: "patch", Body: []byte(`{"aa":1,"p":"/aa"}`)}, ""},
+		{"a patch of something else", object(`"labels":{"a":"1"}`, "x", label), none, follow.Write{Verb: "patch", Sent: []byte(`{"aa":1,"p":"/aa"}`)}, ""},
 		{
 			"a JSON patch of a list", object(`"set":["b"]`, "x", `{"f:set":{"v:\"b\"":{}}}`), object(`"set":[]`),
-			follow.Write{Verb: "patch", Body: []byte(`[{"op":"remove","path":"/set/0"}]`)},
+			follow.Write{Verb: "patch", Sent: []byte(`[{"op":"remove","path":"/set/0"}]`)},
 			`"x" sets .set[="b"] and "me" removes it`,
 		},
 		{
 			"a JSON patch", object(`"labels":{"x.y/a~":"1"}`, "x", `{"f:labels":{"f:x.y/a~":{}}}`), none,
-			follow.Write{Verb: "patch", Body: []byte(`[{"op":"remove","path":"/labels/x.y~1a~0"}]`)},
+			follow.Write{Verb: "patch", Sent: []byte(`[{"op":"remove","path":"/labels/x.y~1a~0"}]`)},
 			`"x" sets .labels.x.y/a~ and "me" removes it`,
 		},
 	} {

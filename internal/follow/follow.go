@@ -25,8 +25,8 @@ type Write struct {
 	ResourceVersion string
 	// Manager is the field manager of the write; empty if only the server knows it.
 	Manager string
-	// Body is what was sent; nil for a deletion. Nobody may change it.
-	Body []byte
+	// Sent is the object or patch that was sent; nil for a deletion. Nobody may change it. Like Answer it is not for people to read.
+	Sent []byte
 	// Answer is the object as JSON, with managedFields if it has any. It is nil for a deletion. Nobody may change it.
 	Answer []byte
 	// OwnKind says that the answer is no object of the resource but a Scale, say, and Subresource is where it comes from.
