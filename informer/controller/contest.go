@@ -38,6 +38,8 @@ const (
 	checkEvery = 10 * time.Second
 	// maxPatience bounds for how many points an object is not read again after a read that has shown nothing.
 	minPatience, maxPatience = 4, 64
+	// maxWrites is how many writes to an object are remembered until the end of a reconcile.
+	maxWrites = 16
 	// maxManagers is how many field managers of ours are told apart for an object.
 	maxManagers = 4
 	// maxShown is how many fights the status shows.
@@ -123,7 +125,7 @@ type round[K comparable] struct {
 	id     uint64
 	over   bool
 	looks  map[spot[K]][]byte
-	writes map[spot[K]]follow.Write // the last one of each object that an earlier round has written
+	writes map[spot[K]][]follow.Write // of objects that an earlier round has written; only the last of each has its answer
 }
 
 func newContests[K comparable](controller string) *contests[K] {
@@ -177,9 +179,16 @@ func (c *contests[K]) wrote(k K, r *atomic.Pointer[round[K]], w follow.Write) {
 		return
 	}
 	if one.writes == nil {
-		one.writes = make(map[spot[K]]follow.Write)
+		one.writes = make(map[spot[K]][]follow.Write)
 	}
-	one.writes[at] = w
+	all := one.writes[at]
+	if n := len(all); n > 0 {
+		all[n-1].Answer = nil
+	}
+	if len(all) == maxWrites {
+		all = slices.Delete(all, 0, 1)
+	}
+	one.writes[at] = append(all, w)
 }
 
 // begin makes the round of a reconcile. The caller holds mu.
@@ -316,8 +325,8 @@ func (c *contests[K]) settle(r *atomic.Pointer[round[K]]) (fights []Fight) {
 			c.idle(at)
 		}
 	}
-	for at, w := range one.writes {
-		if f := c.examine(at, w, one.looks[at]); f != nil {
+	for at, all := range one.writes {
+		if f := c.examine(at, all, one.looks[at]); f != nil {
 			fights = append(fights, *f)
 		}
 	}
@@ -338,8 +347,9 @@ func (c *contests[K]) idle(at spot[K]) {
 	}
 }
 
-// examine examines a write; before is the object as it was before the reconcile, if that is known.
-func (c *contests[K]) examine(at spot[K], w follow.Write, before []byte) *Fight {
+// examine examines the writes of a reconcile to an object; before is the object as it was before, if that is known.
+func (c *contests[K]) examine(at spot[K], all []follow.Write, before []byte) *Fight {
+	w := all[len(all)-1]
 	managers := c.managers(at, w.Manager)
 	after, ok := evidenceOf(w.Answer)
 	if managers == nil || !ok {
@@ -352,11 +362,12 @@ func (c *contests[K]) examine(at spot[K], w follow.Write, before []byte) *Fight 
 	f.content, f.times = after.content(managers)
 	if was, ok := evidenceOf(before); ok {
 		f.looked, f.kind = true, was.kind
-		f.undone = undone(was, after, managers)
+		acts := actsOf(all, was.version)
+		f.undone = undone(was, after, managers, acts)
 		if at.part { // the object may have the field in another place
 			f.undone = slices.DeleteFunc(f.undone, func(field FieldWriter) bool { return field.OtherRemoves })
 		} else {
-			f.removed = removed(was, after, managers, w)
+			f.removed = removed(was, after, managers, acts)
 		}
 	}
 	return c.judge(at, f)

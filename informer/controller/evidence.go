@@ -240,8 +240,8 @@ func normal(v any) any {
 	return moment
 }
 
-// undone returns our fields that were different before our write: what others had done to them, and who.
-func undone(before, after evidence, managers []string) (fields []FieldWriter) {
+// undone returns our fields that were different before our writes: what others had done to them, and who.
+func undone(before, after evidence, managers []string, a acts) (fields []FieldWriter) {
 	ours := after.fields(managers, false)
 	within := after.fields(managers, true).Union(before.fields(managers, true))
 	was := make(map[string]any)
@@ -269,6 +269,9 @@ func undone(before, after evidence, managers []string) (fields []FieldWriter) {
 				f.Other = owners[0] // a writer of our name
 			}
 		}
+		if (f.Other == "" || f.Other == f.Ours) && !a.set(path) {
+			return there // a writer of our name may have set it now, as well as before
+		}
 		fields = append(fields, f)
 		return there
 	})
@@ -283,9 +286,9 @@ func first(all []string, ok func(string) bool) string {
 	return ""
 }
 
-// removed returns the fields of others that our write has taken away.
-func removed(before, after evidence, managers []string, w follow.Write) (fields []FieldWriter) {
-	takes := takesAway(w, before.version)
+// removed returns the fields of others that our writes have taken away.
+func removed(before, after evidence, managers []string, a acts) (fields []FieldWriter) {
+	ours := a.writes[len(a.writes)-1].Manager
 	for _, o := range before.owners {
 		if slices.Contains(managers, o.manager) {
 			continue
@@ -300,8 +303,8 @@ func removed(before, after evidence, managers []string, w follow.Write) (fields 
 				return false
 			}
 			name := fieldset.Path(path)
-			if !left[name] && takes(path) {
-				fields = append(fields, FieldWriter{Path: name, Ours: w.Manager, Other: o.manager, OursRemoves: true})
+			if !left[name] && a.tookAway(path) {
+				fields = append(fields, FieldWriter{Path: name, Ours: ours, Other: o.manager, OursRemoves: true})
 			}
 			return left[name]
 		})
@@ -309,27 +312,51 @@ func removed(before, after evidence, managers []string, w follow.Write) (fields 
 	return fields
 }
 
-// takesAway returns a function that reports whether a write took a field of somebody else's away. The field was there before the
-// reconcile, and is not there after it: the owner may have removed it in between, as one does that holds a lock for a moment, and
-// the server does not say who it was.
-func takesAway(w follow.Write, before string) func(path []string) bool {
-	var sent struct {
+// acts are the writes of a reconcile to an object, which was read before. The answer of the last one and that read do not tell who
+// has done what in between: somebody else may have written meanwhile, as one does that holds a lock for a moment.
+type acts struct {
+	writes []follow.Write
+	// alone says that nobody has: each write was of the version that the one before it had made, and had an effect.
+	alone bool
+}
+
+// actsOf returns the acts of a reconcile to an object that had a version before.
+func actsOf(writes []follow.Write, before string) acts {
+	a := acts{writes, true}
+	for _, w := range writes {
+		a.alone = a.alone && versionOf(w.Sent) == before && w.ResourceVersion != before
+		before = w.ResourceVersion
+	}
+	return a
+}
+
+// versionOf returns the resource version that an update or a patch is for, if any.
+func versionOf(sent []byte) string {
+	var head struct {
 		Metadata struct {
 			ResourceVersion string `json:"resourceVersion"`
 		} `json:"metadata"`
 	}
-	known := json.Unmarshal(w.Sent, &sent) == nil && sent.Metadata.ResourceVersion != ""
-	return func(path []string) bool {
+	_ = json.Unmarshal(sent, &head) // a JSON patch is a list
+	return head.Metadata.ResourceVersion
+}
+
+// set reports whether the writes have set a field that is ours now.
+func (a acts) set(path []string) bool {
+	return a.alone || slices.ContainsFunc(a.writes, func(w follow.Write) bool { return mentions(w.Sent, path) })
+}
+
+// tookAway reports whether the writes have taken a field of somebody else's away, which was there before and is not now.
+func (a acts) tookAway(path []string) bool {
+	return a.alone || slices.ContainsFunc(a.writes, func(w follow.Write) bool {
 		switch {
-		case w.Verb == "apply":
+		case w.Verb == "apply", versionOf(w.Sent) != "":
 			return false // an apply takes away only what the same manager has applied
-		case known: // nobody has written since
-			return sent.Metadata.ResourceVersion == before && w.ResourceVersion != before
 		case w.Verb == "patch":
 			return mentions(w.Sent, path)
 		}
 		return true
-	}
+	})
 }
 
 // mentions reports whether a patch has the name of the last member in a path, as a name or in a pointer (RFC 6901).

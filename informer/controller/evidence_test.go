@@ -98,7 +98,7 @@ func TestWhatWasUndone(t *testing.T) {
 		},
 	} {
 		var got []string
-		for _, f := range undone(read(t, test.before), read(t, test.after), []string{"other", "me"}) {
+		for _, f := range undone(read(t, test.before), read(t, test.after), []string{"other", "me"}, acts{alone: true}) {
 			got = append(got, f.String())
 		}
 		if text := strings.Join(got, "; "); text != test.want {
@@ -159,11 +159,44 @@ func TestWhatWeRemoved(t *testing.T) {
 	} {
 		var got []string
 		test.w.Manager = "me"
-		for _, f := range removed(read(t, test.before), read(t, test.after), []string{"me"}, test.w) {
+		before := read(t, test.before)
+		for _, f := range removed(before, read(t, test.after), []string{"me"}, actsOf([]follow.Write{test.w}, before.version)) {
 			got = append(got, f.String())
 		}
 		if text := strings.Join(got, "; "); text != test.want {
 			t.Errorf("%s: got %s\nwant %s", test.name, text, test.want)
+		}
+	}
+}
+
+// A writer of our name may have changed a field and changed it back, while our writes were of something else.
+func TestWhatAWriterOfOurNameDoes(t *testing.T) {
+	const lock = `{"f:lock":{}}`
+	for _, test := range []struct {
+		name          string
+		before, after []byte
+		writes        []follow.Write
+		want          int
+	}{
+		{"a patch of something else", object(`"lock":1`, "me", lock), object(`"lock":2`, "me", lock), []follow.Write{{Sent: []byte(`{"x":1}`)}}, 0},
+		{"a patch of it", object(`"lock":1`, "me", lock), object(`"lock":2`, "me", lock), []follow.Write{{Sent: []byte(`{"lock":2}`)}}, 1},
+		{"a patch of it, and then of something else", object(`"lock":1`, "me", lock), object(`"lock":2`, "me", lock), []follow.Write{{Sent: []byte(`{"lock":2}`)}, {Sent: []byte(`{"x":1}`)}}, 1},
+		{"it was not there", object(`"x":1`), object(`"lock":2`, "me", lock), []follow.Write{{Sent: []byte(`{"x":1}`)}}, 0},
+		{"of another name", object(`"lock":1`, "x", lock), object(`"lock":2`, "me", lock), []follow.Write{{Sent: []byte(`{"x":1}`)}}, 1},
+		{
+			"two writes without another in between", object(`"lock":1`, "me", lock), object(`"lock":2`, "me", lock), []follow.Write{
+				{Sent: []byte(`{"metadata":{"resourceVersion":"7"}}`), ResourceVersion: "8"}, {Sent: []byte(`{"metadata":{"resourceVersion":"8"}}`), ResourceVersion: "9"},
+			}, 1,
+		},
+		{
+			"two writes with another in between", object(`"lock":1`, "me", lock), object(`"lock":2`, "me", lock), []follow.Write{
+				{Sent: []byte(`{"metadata":{"resourceVersion":"7"}}`), ResourceVersion: "8"}, {Sent: []byte(`{"metadata":{"resourceVersion":"9"}}`), ResourceVersion: "10"},
+			}, 0,
+		},
+	} {
+		before := read(t, test.before)
+		if got := undone(before, read(t, test.after), []string{"me"}, actsOf(test.writes, before.version)); len(got) != test.want {
+			t.Errorf("%s: got %v", test.name, got)
 		}
 	}
 }
@@ -203,10 +236,10 @@ func TestEvidenceIsBounded(t *testing.T) {
 	}
 	set := "{" + strings.Join(fields, ",") + "}"
 	before, after := read(t, object(strings.Join(then, ","), "x", set)), read(t, object(strings.Join(now, ","), "me", set))
-	if n := len(undone(before, after, []string{"me"})); n != maxFields {
+	if n := len(undone(before, after, []string{"me"}, acts{})); n != maxFields {
 		t.Errorf("%d fields", n)
 	}
-	if n := len(removed(before, read(t, object(`"a":1`)), []string{"me"}, follow.Write{Verb: "update"})); n != maxFields {
+	if n := len(removed(before, read(t, object(`"a":1`)), []string{"me"}, actsOf([]follow.Write{{Verb: "update"}}, ""))); n != maxFields {
 		t.Errorf("%d fields are removed", n)
 	}
 	for _, bad := range []string{"", "{", "[]", `"x"`, `{"metadata":[]}`, `{"a":"` + strings.Repeat("x", maxEvidence) + `"}`} {

@@ -97,6 +97,19 @@ func TestAFightIsNoticed(t *testing.T) {
 			`"mirror" sets .metadata.finalizers[="example.com/ours"] and another writer removes it`,
 		},
 		{
+			"a label that we remove with an update, before we write the status",
+			func(a *arena) func(context.Context) error {
+				return func(ctx context.Context) error {
+					if err := modify(a.mirror, func(d *workload) { delete(d.Labels, "tier") })(ctx); err != nil {
+						return err
+					}
+					return ready(a.mirror, "True")(ctx)
+				}
+			},
+			func(a *arena) func(context.Context) error { return merge(a.scaler, labelled("a")) },
+			`"kube-scaler" sets .metadata.labels.tier and "mirror" removes it`,
+		},
+		{
 			"a condition, with the times of its changes",
 			func(a *arena) func(context.Context) error { return ready(a.mirror, "True") },
 			func(a *arena) func(context.Context) error { return ready(a.scaler, "False") },

@@ -190,6 +190,25 @@ func TestNoFight(t *testing.T) {
 			},
 			locks, 5 * time.Second, false, 400,
 		},
+		{
+			"a writer of our name locks the object while we patch the same",
+			func(a *arena) func(context.Context) error {
+				return func(ctx context.Context) error {
+					sleepIn(ctx, 300*time.Millisecond)
+					return merge(a.mirror, replicas(3))(ctx)
+				}
+			},
+			func(a *arena) func(context.Context) error {
+				return func(ctx context.Context) error {
+					if err := merge(a.mirror, annotated("locked"))(ctx); err != nil {
+						return err
+					}
+					sleepIn(ctx, 200*time.Millisecond)
+					return merge(a.mirror, annotated("free"))(ctx)
+				}
+			},
+			5 * time.Second, false, 400,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inArena(t, func(a *arena) {
