@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/follow"
 )
 
@@ -86,22 +87,22 @@ func TestObjectsThatAreWrittenOnceLeaveALittleForAWhile(t *testing.T) {
 			r.settle(&of)
 		}
 		if n := len(r.young) + len(r.old); n != maxWatched {
-			t.Errorf("%d objects are watched", n)
+			r.Errorf("%d objects are watched", n)
 		}
 		for at, of := range r.young {
 			if of.again != nil {
-				t.Fatalf("%v has %+v", at, of.again)
+				r.Fatalf("%v has %+v", at, of.again)
 			}
 		}
 		time.Sleep(calm)
 		r.reconcile("k", r.write("0", []byte("no JSON")), r.write("new", []byte("no JSON")))
 		if len(r.young) != 2 || len(r.old) != maxWatched-1 {
-			t.Errorf("%d and %d objects are watched", len(r.young), len(r.old))
+			r.Errorf("%d and %d objects are watched", len(r.young), len(r.old))
 		}
 		time.Sleep(calm)
 		r.reconcile("k", r.write("1", []byte("no JSON")))
 		if len(r.young) != 1 || len(r.old) != 2 {
-			t.Errorf("%d and %d objects are watched", len(r.young), len(r.old))
+			r.Errorf("%d and %d objects are watched", len(r.young), len(r.old))
 		}
 		r.isEmpty()
 	})
@@ -120,21 +121,21 @@ func TestManyFightsOfOneKey(t *testing.T) {
 			r.read = 0
 			told += len(r.reconcile("k", writes...))
 			if r.read > maxReads {
-				t.Fatalf("%d reads", r.read)
+				r.Fatalf("%d reads", r.read)
 			}
 		}
 		n, first := r.on()
 		if n != 30 || told != 30 || len(first) != maxShown {
-			t.Errorf("%d fights are on, %d were told, %d are shown", n, told, len(first))
+			r.Errorf("%d fights are on, %d were told, %d are shown", n, told, len(first))
 		}
 		for i, f := range first[1:] {
 			if f.Since.Before(first[i].Since) {
-				t.Errorf("number %d began before number %d", i+1, i)
+				r.Errorf("number %d began before number %d", i+1, i)
 			}
 		}
 		time.Sleep(2 * calm)
 		if over := r.overs(); len(over) != 30 {
-			t.Errorf("%d fights are over", len(over))
+			r.Errorf("%d fights are over", len(over))
 		}
 		r.isEmpty()
 	})
@@ -155,11 +156,11 @@ func TestNoEvidenceNoFight(t *testing.T) {
 			r.before, r.err = test.before, test.err
 			for range 100 {
 				if f := r.reconcile("k", r.write("u", object(`"n":1`, "me", one))); f != nil {
-					t.Errorf("%s: noticed %v", test.name, f)
+					r.Errorf("%s: noticed %v", test.name, f)
 				}
 			}
 			if r.read == 0 {
-				t.Errorf("%s: nothing was read", test.name)
+				r.Errorf("%s: nothing was read", test.name)
 			}
 			time.Sleep(calm)
 			r.reconcile("k")
@@ -177,6 +178,12 @@ func TestWhatEndsAFight(t *testing.T) {
 		{"a deletion of ours", func(r *ring) {
 			r.reconcile("k", follow.Write{Verb: "delete", UID: "u"})
 		}},
+		{"a deletion by somebody else", func(r *ring) {
+			r.err = apierrors.NotFound
+			time.Sleep(time.Minute)
+			r.reconcile("k")
+			r.err = nil
+		}},
 		{"another object of that name", func(r *ring) {
 			r.before = []byte(`{"metadata":{"uid":"w"}}`)
 			time.Sleep(time.Minute)
@@ -186,18 +193,18 @@ func TestWhatEndsAFight(t *testing.T) {
 		inRing(t, func(r *ring) {
 			r.fight("k", "u")
 			if d := r.delay("k"); d != time.Second || r.delay("other") != 0 {
-				t.Errorf("%s: the delay is %v", test.name, d)
+				r.Errorf("%s: the delay is %v", test.name, d)
 			}
 			r.reconcile("k", follow.Write{Verb: "delete", UID: "u", ResourceVersion: "9"}) // it only begins
 			if n, first := r.on(); n != 1 || len(first) != 1 {
-				t.Fatalf("%s: %d fights", test.name, n)
+				r.Fatalf("%s: %d fights", test.name, n)
 			}
 			test.end(r)
 			if fights := r.overs(); len(fights) != 1 || !fights[0].Over || fights[0].Count != noticed {
-				t.Errorf("%s: %v", test.name, fights)
+				r.Errorf("%s: %v", test.name, fights)
 			}
 			if d := r.delay("k"); d > 0 {
-				t.Errorf("%s: the delay is %v", test.name, d)
+				r.Errorf("%s: the delay is %v", test.name, d)
 			}
 			r.isEmpty()
 			r.fight("k", "u")
@@ -216,7 +223,7 @@ func TestAScaleOfAnotherPlace(t *testing.T) {
 		r.before = object(`"spec":{"size":5}`, "x", `{"f:spec":{"f:size":{}}}`)
 		for range 100 {
 			if f := r.reconcile("k", scaled()); f != nil {
-				t.Fatalf("noticed %v", f)
+				r.Fatalf("noticed %v", f)
 			}
 		}
 		r.before = object(`"spec":{"replicas":5}`, "x", `{"f:spec":{"f:replicas":{}}}`)
@@ -225,7 +232,44 @@ func TestAScaleOfAnotherPlace(t *testing.T) {
 			got = append(got, r.reconcile("k", scaled())...)
 		}
 		if len(got) != 1 || got[0].Fields[0].String() != `"me" and "x" both write .spec.replicas` || got[0].kind() != "Thing" {
-			t.Errorf("noticed %v", got)
+			r.Errorf("noticed %v", got)
+		}
+	})
+}
+
+// An object whose writes were the same until now is a suspect; that others write what we write is no fight if we go on to write
+// something else each time, and neither is that we take away something else each time.
+func TestASuspectThatIsWrittenDifferentlyEachTime(t *testing.T) {
+	inRing(t, func(r *ring) {
+		suspected := func() {
+			r.before = object(`"n":1`, "me", one)
+			for r.busy.Load() == 0 {
+				r.reconcile("k", r.write("u", object(`"n":1`, "me", one)))
+			}
+		}
+		suspected()
+		r.before = object(`"n":2`, "x", one)
+		for i := range 50 {
+			suspected()
+			r.before = object(`"n":2`, "x", one)
+			if f := r.reconcile("k", r.write("u", object(fmt.Sprintf(`"n":%d`, 3+i%2), "me", one))); f != nil {
+				r.Fatalf("noticed %v", f)
+			}
+		}
+		suspected()
+		for i := range 50 {
+			r.before = object(fmt.Sprintf(`"n":1,"x%d":1`, i), "me", one, "x", fmt.Sprintf(`{"f:x%d":{}}`, i))
+			if f := r.reconcile("k", r.write("u", object(`"n":1`, "me", one))); f != nil {
+				r.Fatalf("noticed %v", f)
+			}
+		}
+		r.before = object(`"n":1,"x":1`, "me", one, "x", `{"f:x":{}}`)
+		var got []Fight
+		for range noticed + 1 {
+			got = append(got, r.reconcile("k", r.write("u", object(`"n":1`, "me", one)))...)
+		}
+		if len(got) != 1 || got[0].Fields[0].String() != `"x" sets .x and "me" removes it` {
+			r.Errorf("noticed %v", got)
 		}
 	})
 }
@@ -239,13 +283,13 @@ func TestLateWritesAreNotNoted(t *testing.T) {
 		r.settle(&of)
 		r.wrote("k", &of, r.write("v", []byte("{}")))
 		if len(r.young) != 1 {
-			t.Errorf("%d objects are watched", len(r.young))
+			r.Errorf("%d objects are watched", len(r.young))
 		}
 		r.fight("k", "u")
 		r.end()
 		r.wrote("k", new(atomic.Pointer[round[string]]), r.write("u", []byte("{}")))
 		if r.young != nil || r.keys != nil || r.delay("k") != 0 || r.overs() != nil {
-			t.Error("something is left after the end")
+			r.Error("something is left after the end")
 		}
 		r.reconcile("k")
 	})
@@ -263,7 +307,7 @@ func TestASuspectInPeaceIsForgotten(t *testing.T) {
 			r.reconcile("k")
 		}
 		if r.read != maxIdle {
-			t.Errorf("%d reads", r.read)
+			r.Errorf("%d reads", r.read)
 		}
 		r.isEmpty()
 	})

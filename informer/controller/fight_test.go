@@ -194,42 +194,42 @@ func TestAKeyIsSlowedDownAndNeverDropped(t *testing.T) {
 		}
 		first := slices.IndexFunc(pauses, func(d time.Duration) bool { return d >= time.Second })
 		if first < 5 || first > 12 {
-			t.Fatalf("the pauses are %v", pauses)
+			a.Fatalf("the pauses are %v", pauses)
 		}
 		for i, d := range pauses[first:] {
 			if want := min(time.Second<<i, time.Minute); d < want || d > want+500*time.Millisecond {
-				t.Errorf("the pauses are %v; number %d is not %v", pauses[first:], i, want)
+				a.Errorf("the pauses are %v; number %d is not %v", pauses[first:], i, want)
 			}
 		}
 		if len(pauses) < first+12 {
-			t.Errorf("the pauses are %v", pauses)
+			a.Errorf("the pauses are %v", pauses)
 		}
 		if s := ctl.Status(); s.Fights.On != 1 || s.Fights.First[0].Delay != time.Minute || s.Queue.Held != 1 {
-			t.Errorf("the status is %+v, %+v", s.Fights, s.Queue)
+			a.Errorf("the status is %+v, %+v", s.Fights, s.Queue)
 		}
 
 		stop()
 		last := time.Now()
 		sleep(time.Minute)
 		if n := a.get().Spec.Replicas; n != 3 {
-			t.Errorf("after a minute it has %d replicas", n)
+			a.Errorf("after a minute it has %d replicas", n)
 		}
 		for ctl.Status().Fights.On > 0 {
 			sleep(time.Second)
 		}
 		if d := time.Since(last); d < 9*time.Minute || d > 12*time.Minute {
-			t.Errorf("it took %v until the fight was over", d)
+			a.Errorf("it took %v until the fight was over", d)
 		}
 		sleep(time.Minute)
 		if told := a.all(); len(told) != 2 || !strings.HasPrefix(told[1], "over after ") {
-			t.Errorf("told %q", told)
+			a.Errorf("told %q", told)
 		}
 
 		stop = a.every(400*time.Millisecond, merge(a.scaler, replicas(5)))
 		sleep(20 * time.Second)
 		stop()
 		if s := ctl.Status(); s.Fights.On != 1 || s.Fights.Noticed != 2 || s.Fights.First[0].Delay > 16*time.Second {
-			t.Errorf("the status is %+v", s.Fights)
+			a.Errorf("the status is %+v", s.Fights)
 		}
 	})
 }
@@ -262,19 +262,19 @@ func TestEventsOfASlowedKeyAreServedLater(t *testing.T) {
 		before, writes := others.Load(), len(a.writeTimes())
 		for n := range 20 {
 			if err := merge(a.scaler, map[string]any{"metadata": map[string]any{"annotations": map[string]any{fmt.Sprint("n", n): "x"}}})(a.Context()); err != nil {
-				t.Fatal(err)
+				a.Fatal(err)
 			}
 			sleep(100 * time.Millisecond)
 		}
 		if n := others.Load() - before; n < 19 {
-			t.Errorf("%d reconciles of another key in 2 s", n)
+			a.Errorf("%d reconciles of another key in 2 s", n)
 		}
 		if n := len(a.writeTimes()) - writes; n != 0 || ctl.Status().Queue.Held != 1 {
-			t.Errorf("%d reconciles of the key that waits", n)
+			a.Errorf("%d reconciles of the key that waits", n)
 		}
 		sleep(time.Minute)
 		if seen.Load() != 20 {
-			t.Errorf("the last reconcile has seen %d annotations", seen.Load())
+			a.Errorf("the last reconcile has seen %d annotations", seen.Load())
 		}
 	})
 }
@@ -287,7 +287,7 @@ func TestFightsMayBeAllowed(t *testing.T) {
 		a.every(time.Second, merge(a.scaler, replicas(5)))
 		sleep(100*time.Second + time.Millisecond)
 		if n := len(a.writeTimes()); n < 200 || len(a.all()) > 0 || a.reads.Load() > 0 {
-			t.Errorf("%d writes, %d reads, told %q, %v", n, a.reads.Load(), a.all(), ctl.Status())
+			a.Errorf("%d writes, %d reads, told %q, %v", n, a.reads.Load(), a.all(), ctl.Status())
 		}
 	})
 }
@@ -331,16 +331,16 @@ func TestHooksOfAFightMayAskForTheStatus(t *testing.T) {
 		stop()
 		sleep(12 * time.Minute)
 		if err := merge(a.scaler, labelled("x"))(a.Context()); err != nil {
-			t.Fatal(err)
+			a.Fatal(err)
 		}
 		sleep(time.Minute)
 		cancel()
 		if err := <-ended; err != nil {
-			t.Error(err)
+			a.Error(err)
 		}
 		want := []string{"hook false 1 1", "context false 1 1", "error 1 1", "hook true 0 1", "context true 0 1"}
 		if got := a.all(); !slices.Equal(got, want) {
-			t.Errorf("told %q, want %q", got, want)
+			a.Errorf("told %q, want %q", got, want)
 		}
 	})
 }
@@ -356,7 +356,7 @@ func TestAFightIsLogged(t *testing.T) {
 		stop()
 		sleep(12 * time.Minute)
 		if err := merge(a.scaler, labelled("x"))(a.Context()); err != nil {
-			t.Fatal(err)
+			a.Fatal(err)
 		}
 		sleep(time.Second)
 		guarded.mu.Lock()
@@ -364,7 +364,7 @@ func TestAFightIsLogged(t *testing.T) {
 		got := strings.Split(strings.TrimSpace(written.String()), "\n")
 		if len(got) != 2 || !strings.Contains(got[0], `level=ERROR msg="controller \"mirror\": a fight" err="controller \"mirror\": fight over default/web (Deployment): `) ||
 			!strings.Contains(got[0], `controller=mirror key=default/web`) || !strings.Contains(got[1], `level=INFO msg="controller \"mirror\": no more fights`) {
-			t.Errorf("got\n%s\n%v", written, ctl.Status())
+			a.Errorf("got\n%s\n%v", written, ctl.Status())
 		}
 	})
 }
@@ -401,11 +401,11 @@ func TestTwoControllersOfOneProgramFight(t *testing.T) {
 		told := a.all()
 		slices.Sort(told)
 		if len(told) == 0 || !strings.HasPrefix(told[0], `controller "mirror": fight`) && !strings.HasPrefix(told[0], `controller "scaler": fight`) {
-			t.Errorf("told %q", told)
+			a.Errorf("told %q", told)
 		}
 		for _, line := range told {
 			if !strings.Contains(line, `"kube-scaler" and "mirror" both write .spec.replicas`) {
-				t.Errorf("told %q", line)
+				a.Errorf("told %q", line)
 			}
 		}
 	})
@@ -430,22 +430,22 @@ func TestTheEndOfTheObjectEndsTheFight(t *testing.T) {
 		gone.Store(true)
 		sleep(2 * time.Minute)
 		if err := merge(a.scaler, labelled("x"))(a.Context()); err != nil && !errors.Is(err, apierrors.NotFound) {
-			t.Fatal(err)
+			a.Fatal(err)
 		}
 		sleep(time.Minute)
 		gone.Store(false)
 		if s := ctl.Status(); s.Fights.On != 0 || s.Queue.Held != 0 {
-			t.Errorf("the status is %+v", s)
+			a.Errorf("the status is %+v", s)
 		}
 		if err := a.create(a.Context()); err != nil {
-			t.Fatal(err)
+			a.Fatal(err)
 		}
 		sleep(time.Second)
 		if n := a.get().Spec.Replicas; n != 3 {
-			t.Errorf("the new object has %d replicas", n)
+			a.Errorf("the new object has %d replicas", n)
 		}
 		if told := a.all(); len(told) != 2 || !strings.HasPrefix(told[1], "over ") {
-			t.Errorf("told %q", told)
+			a.Errorf("told %q", told)
 		}
 	})
 }
