@@ -16,7 +16,7 @@ type controllers struct {
 	total                              *prometheus.CounterVec // by controller and result
 	failed, terminal, panics, timeouts *prometheus.CounterVec
 	conflicts                          *prometheus.CounterVec
-	stale                              *prometheus.CounterVec
+	stale, fights                      *prometheus.CounterVec
 	duration, fresh                    *prometheus.HistogramVec
 	queues                             *queues
 	running                            runs[controller.RunInfo]
@@ -37,6 +37,8 @@ var (
 		"How long the first ready key has waited for a worker.", []string{"controller"}, nil)
 	delayedDesc = prometheus.NewDesc("bowline_controller_delayed_keys",
 		"Keys that wait for their time.", []string{"controller"}, nil)
+	fightingDesc = prometheus.NewDesc("bowline_controller_fighting",
+		"Objects over which a controller fights with other writers.", []string{"controller"}, nil)
 	heldDesc = prometheus.NewDesc("bowline_controller_held_keys",
 		"Keys that wait aside, as for caches that have not seen the last write.", []string{"controller"}, nil)
 )
@@ -54,11 +56,12 @@ func newControllers() *controllers {
 		conflicts: counter("bowline_controller_conflicts_total", "Reconciles that are retried quietly after a Conflict."),
 		duration:  histogram("controller_runtime_reconcile_time_seconds", "Duration of reconciles, in seconds.", reconcileBuckets, "controller"),
 		stale:     counter("bowline_controller_stale_reconciles_total", "Reconciles that went ahead before caches had seen the last write."),
+		fights:    counter("bowline_controller_fights_total", "Fights with other writers of the same fields that were noticed."),
 		fresh: histogram("bowline_controller_fresh_wait_seconds", "How long keys waited for caches to see the last write, in seconds.",
 			[]float64{0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60}, "controller"),
 		queues: newQueues(),
 	}
-	c.group = group{c.total, c.failed, c.terminal, c.panics, c.timeouts, c.conflicts, c.stale, c.duration, c.fresh}
+	c.group = group{c.total, c.failed, c.terminal, c.panics, c.timeouts, c.conflicts, c.stale, c.fights, c.duration, c.fresh}
 	return c
 }
 
@@ -69,6 +72,11 @@ func (c *controllers) hooks() controller.Hooks {
 			return c.running.add(r)
 		},
 		Queue: c.queues.hooks,
+		Fight: func(_ context.Context, f controller.Fight) {
+			if !f.Over {
+				c.fights.WithLabelValues(f.Controller).Inc()
+			}
+		},
 		Waited: func(_ context.Context, w controller.Wait) {
 			c.fresh.WithLabelValues(w.Controller).Observe(w.Waited.Seconds())
 			if w.Err != nil {
@@ -86,7 +94,7 @@ func (c *controllers) begin(name string) {
 	for _, result := range []string{"success", "requeue_after", "error"} {
 		c.total.WithLabelValues(name, result)
 	}
-	for _, v := range []*prometheus.CounterVec{c.failed, c.terminal, c.panics, c.timeouts, c.conflicts, c.stale} {
+	for _, v := range []*prometheus.CounterVec{c.failed, c.terminal, c.panics, c.timeouts, c.conflicts, c.stale, c.fights} {
 		v.WithLabelValues(name)
 	}
 }
@@ -125,7 +133,7 @@ func (c *controllers) end(name string, e controller.ReconcileEnd) {
 func (c *controllers) Describe(to chan<- *prometheus.Desc) {
 	c.group.Describe(to)
 	c.queues.Describe(to)
-	for _, d := range []*prometheus.Desc{workersDesc, activeDesc, oldestDesc, delayedDesc, heldDesc} {
+	for _, d := range []*prometheus.Desc{workersDesc, activeDesc, oldestDesc, delayedDesc, heldDesc, fightingDesc} {
 		to <- d
 	}
 }
@@ -135,8 +143,9 @@ func (c *controllers) Collect(to chan<- prometheus.Metric) {
 	c.group.Collect(to)
 	c.queues.Collect(to)
 	type gauges struct {
-		workers, active, oldest, delayed, held, unfinished, longest float64
-		ready                                                       map[int]int // by priority
+		workers, active, oldest, delayed, held, fighting, unfinished, longest float64
+
+		ready map[int]int // by priority
 	}
 	all := make(map[string]*gauges)
 	c.running.each(func(r controller.RunInfo) {
@@ -145,7 +154,9 @@ func (c *controllers) Collect(to chan<- prometheus.Metric) {
 			g = &gauges{ready: make(map[int]int)}
 			all[r.Name] = g
 		}
-		s := r.Status().Queue
+		status := r.Status()
+		s := status.Queue
+		g.fighting += float64(status.Fights.On)
 		g.workers += float64(r.Workers)
 		g.active += float64(s.InProgress)
 		g.oldest = max(g.oldest, s.Oldest.Seconds())
@@ -161,7 +172,14 @@ func (c *controllers) Collect(to chan<- prometheus.Metric) {
 		for _, m := range []struct {
 			desc  *prometheus.Desc
 			value float64
-		}{{workersDesc, g.workers}, {activeDesc, g.active}, {oldestDesc, g.oldest}, {delayedDesc, g.delayed}, {heldDesc, g.held}} {
+		}{
+			{workersDesc, g.workers},
+			{activeDesc, g.active},
+			{oldestDesc, g.oldest},
+			{delayedDesc, g.delayed},
+			{heldDesc, g.held},
+			{fightingDesc, g.fighting},
+		} {
 			to <- prometheus.MustNewConstMetric(m.desc, prometheus.GaugeValue, m.value, name)
 		}
 		c.queues.collect(to, name, g.ready, g.unfinished, g.longest)

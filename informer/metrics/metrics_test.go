@@ -22,6 +22,7 @@ import (
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
 	"github.com/bowline-go/bowline/informer/metrics"
+	"github.com/bowline-go/bowline/patch"
 )
 
 type configMap struct {
@@ -383,6 +384,46 @@ func TestMetricsOfFreshReads(t *testing.T) {
 		})
 		stop()
 		stopInformer()
+	})
+}
+
+// Somebody undoes each write of a controller.
+func TestMetricsOfFights(t *testing.T) {
+	bubble(t, func(w *world) {
+		maps := client.For(w.client, configMaps)
+		key := meta.Key{Namespace: "default", Name: "a"}
+		set := func(ctx context.Context, manager, value string) error {
+			_, err := maps.With(client.WriteOptions{FieldManager: manager}).Patch(ctx, key, patch.Merge(map[string]any{"data": map[string]any{"n": value}}))
+			return err
+		}
+		if _, err := maps.Create(w.Context(), &configMap{ObjectMeta: key.ObjectMeta(), Data: map[string]string{"n": "0"}}); err != nil {
+			w.Fatal(err)
+		}
+		fn := func(ctx context.Context, key meta.Key) (controller.Result, error) {
+			return controller.Result{RequeueAfter: 10 * time.Second}, set(ctx, "us", "1")
+		}
+		stop := w.run(controller.New("c", controller.Options{OnError: func(error) {}}, fn, controller.Every(1000*time.Hour, key)))
+		w.has(map[string]float64{
+			`bowline_controller_fights_total{controller="c"}`: 0,
+			`bowline_controller_fighting{controller="c"}`:     0,
+		})
+		for range 20 {
+			<-time.After(5 * time.Second)
+			if err := set(w.Context(), "them", "2"); err != nil {
+				w.Fatal(err)
+			}
+			<-time.After(5 * time.Second)
+		}
+		w.has(map[string]float64{
+			`bowline_controller_fights_total{controller="c"}`: 1,
+			`bowline_controller_fighting{controller="c"}`:     1,
+		})
+		<-time.After(time.Hour)
+		w.has(map[string]float64{
+			`bowline_controller_fights_total{controller="c"}`: 1,
+			`bowline_controller_fighting{controller="c"}`:     0,
+		})
+		stop()
 	})
 }
 
