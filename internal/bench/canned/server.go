@@ -2,7 +2,7 @@
 // as the informers of all sides need, as fast as it can, so that the clients are measured.
 //
 // It answers lists, with limit and continue or without, streaming lists (a watch with sendInitialEvents) and watches, in JSON
-// that is not compressed. It encodes nothing while it answers: an event is the object's bytes with another version. A few paths
+// that is not compressed, and the discovery of pods. It encodes nothing while it answers: an event is the object's bytes with another version. A few paths
 // under /control say what a watch sends, and when it ends; see [Answer].
 //
 // The collection itself never changes: a list after some events has the same objects, at a later version.
@@ -74,6 +74,8 @@ func Serve(pods [][]byte) (*Server, error) {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/v1/pods", s.answer)
+	mux.HandleFunc("GET /api", discover(core))
+	mux.HandleFunc("GET /apis", discover(""))
 	mux.HandleFunc("POST /control/reset", s.reset)
 	mux.HandleFunc("POST /control/modify", s.modify)
 	mux.HandleFunc("POST /control/expire", s.expire)
@@ -126,6 +128,19 @@ func (s *Server) advance(by int) (before int) {
 	before = s.version
 	s.version += by
 	return before
+}
+
+// core are the resources of /api, in the aggregated form of discovery that real servers have.
+const core = `{"metadata":{"creationTimestamp":null},"versions":[{"version":"v1","resources":[{"resource":"pods",` +
+	`"responseKind":{"group":"","version":"v1","kind":"Pod"},"scope":"Namespaced","singularResource":"pod",` +
+	`"verbs":["get","list","watch"]}],"freshness":"Current"}]}`
+
+// discover returns the handler of a path of discovery, which controller-runtime asks for before it lists.
+func discover(groups string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")
+		fmt.Fprintf(w, `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[%s]}`+"\n", groups)
+	}
 }
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request) {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
 )
 
 const podCount = 25
@@ -211,5 +213,20 @@ func TestBadCommandsAreRefused(t *testing.T) {
 		if response.StatusCode != http.StatusBadRequest {
 			t.Errorf("%s: got %s", what, response.Status)
 		}
+	}
+}
+
+// controller-runtime maps kinds to resources by discovery.
+func TestDiscoveryFindsThePods(t *testing.T) {
+	c, err := discovery.NewDiscoveryClientForConfig(&rest.Config{Host: serveTest(t).URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, lists, err := c.ServerGroupsAndResources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(lists) != 1 || len(lists[0].APIResources) != 1 || lists[0].APIResources[0].Kind != "Pod" {
+		t.Errorf("got %+v", lists)
 	}
 }

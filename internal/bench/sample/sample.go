@@ -41,6 +41,12 @@ type Params struct {
 	QueueWork int
 	// Prioritised is how many keys have priorities, in each of the Repetitions.
 	Prioritised, Repetitions int
+	// Elections are held at once. In each the second contender waits between Contending and twice that.
+	Elections  int
+	Contending time.Duration
+	// Written objects are written and read, from a cache that is Lag behind.
+	Written int
+	Lag     time.Duration
 }
 
 // Report is the result of a sample.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,6 +50,7 @@ func TestEveryRowIsMeasured(t *testing.T) {
 	for _, name := range []string{
 		"sync: wall", "sync: CPU", "projection: wall", "projection: live heap an object", "heap: an object", "watch: events a second",
 		"watch: allocations an event", "micro: Replace, 2 indexes", "contention: write p99",
+		"controller: wall", "controller: CPU", "controller-typed: CPU", "failover: median", "own-write: objects a second, workers: 1",
 		"patch: apply a JSON patch: CPU", "patch: three-way merge: CPU", "hello: linked modules",
 	} {
 		if l := figures[name]; l.ClientGo <= 0 || l.Bowline <= 0 || l.Ratio <= 0 {
@@ -87,7 +89,7 @@ func TestASampleWithWrongCountsIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	const pods = 50
-	url, stop, err := startServer(t.Context(), dir, pods)
+	url, stop, err := startServer(t.Context(), dir, "server", "-pods", fmt.Sprint(pods))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ var full = sample.Params{
 	Pods: 20_000, Events: 60_000, Updates: 1_000_000, Keys: 1_000, Replace: 100_000, Objects: 10_000, BenchTime: "1s",
 	Readers: 100, Listed: 50_000, Every: time.Second, Writes: 5_000, Duration: 10 * time.Second,
 	QueueKeys: []int{1_000, 100_000, 1_000_000}, QueueWork: 1_000_000, Prioritised: 100_000, Repetitions: 5,
+	Elections: 20, Contending: 5 * time.Second, Written: 200, Lag: 100 * time.Millisecond,
 }
 
 // short are the amounts with -short: enough to see that every row works.
@@ -29,6 +30,7 @@ var short = sample.Params{
 	Pods: 300, Events: 900, Updates: 5_000, Keys: 100, Replace: 1_000, Objects: 1_000, BenchTime: "5ms",
 	Readers: 10, Listed: 1_000, Every: 20 * time.Millisecond, Writes: 1_000, Duration: 300 * time.Millisecond,
 	QueueKeys: []int{100, 200, 500}, QueueWork: 1_000, Prioritised: 500, Repetitions: 1,
+	Elections: 3, Contending: 100 * time.Millisecond, Written: 20, Lag: 10 * time.Millisecond,
 }
 
 // options are the flags.
@@ -127,10 +129,10 @@ func compare(ctx context.Context, o options, progress io.Writer) (res result, er
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	fmt.Fprintln(progress, "build the sides and the server")
 	if _, err := builds.Run(ctx, nil, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", dir+string(filepath.Separator),
-		"./sides/bowline", "./sides/projection", "./sides/clientgo", "./sides/controllerruntime", "./cmd/server"); err != nil {
+		"./sides/bowline", "./sides/projection", "./sides/clientgo", "./sides/controllerruntime", "./cmd/server", "./cmd/cluster"); err != nil {
 		return result{}, err
 	}
-	url, stop, err := startServer(ctx, dir, o.params.Pods)
+	url, stop, err := startServer(ctx, dir, "server", "-pods", fmt.Sprint(o.params.Pods))
 	if err != nil {
 		return result{}, err
 	}

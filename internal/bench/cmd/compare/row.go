@@ -120,6 +120,17 @@ var rows = []row{
 		{"both at once: wall", "both  by 1 wall", nanoseconds, false, times(1.5, "1.5 times faster")},
 		{"both at once: allocations a key", "both  by 1 allocs", count, false, target{}},
 	}, "", ""},
+	{"controller", "no-op controller, 6 fields, next to controller-runtime's of *corev1.Pod", "controller", controllerFigures(), "", ""},
+	{"controller-typed", "no-op controller, same type, next to controller-runtime's", "controller-typed", controllerFigures(), "", ""},
+	{"failover", "release of a lease until the other contender leads, default durations", "failover", []figure{
+		{"median", "median", duration, false, target{}},
+		{"longest", "longest", duration, false, target{}},
+	}, "client-go's contender looks at the lease every 2 to 4.4 s; Bowline's watches it", ""},
+	{
+		"own-write", "write and read it from a cache that is 100 ms behind, next to controller-runtime's", "own-write", ownWriteFigures(),
+		"controller-runtime's read blocks the worker until the cache has the write; with Bowline the key waits aside, and the " +
+			"worker does other keys", "",
+	},
 	{"hello", "hello (list pods)", "hello", []figure{
 		{"linked modules", "modules", count, false, atMost(10, "at most 10")},
 		{"stripped binary", "binary", bytes, false, atMost(9e6, "at most 9 MB")},
@@ -142,6 +153,24 @@ func queueFigures(what string) []figure {
 		allocs = append(allocs, figure{"allocations of both, " + keys, fmt.Sprintf("both %d by 1 allocs", i), count, false, atMost(0.01, "0")})
 	}
 	return slices.Concat(adds, dos, both, allocs)
+}
+
+// controllerFigures are the figures from the start of a controller until each object is reconciled once.
+func controllerFigures() []figure {
+	return []figure{
+		{"wall", "wall", duration, false, times(4, "4 times faster")},
+		{"CPU", "cpu", duration, false, times(4, "at most 1/4")},
+		{"peak RSS", "peak", bytes, false, times(4, "at most 1/4")},
+	}
+}
+
+// ownWriteFigures are the rates of a controller that reads its own writes.
+func ownWriteFigures() []figure {
+	var all []figure
+	for _, w := range sample.WriterWorkers {
+		all = append(all, figure{fmt.Sprintf("objects a second, workers: %d", w), fmt.Sprintf("by %d", w), rounded, true, target{}})
+	}
+	return all
 }
 
 func patchFigures() []figure {

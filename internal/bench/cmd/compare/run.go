@@ -52,6 +52,17 @@ var contenders = map[string][]contender{
 		{clientgo, "plain", "clientgo", nil},
 	},
 	"priorities": {{clientgo, "", "controllerruntime", nil}, {bowline, "", "bowline", nil}},
+
+	"controller":       controllers("projection"),
+	"controller-typed": controllers("bowline"),
+	"failover":         {{clientgo, "", "clientgo", nil}, {bowline, "", "bowline", nil}},
+	"own-write":        {{clientgo, "", "controllerruntime", nil}, {bowline, "", "bowline", nil}},
+}
+
+// clusters has the jobs whose samples have a cluster of their own, with its arguments; the others read from the canned server.
+var clusters = map[string]func(sample.Params) []string{
+	"failover":  func(sample.Params) []string { return nil },
+	"own-write": func(p sample.Params) []string { return []string{"-lag", p.Lag.String()} },
 }
 
 // lists are the sides with each way to read a list.
@@ -65,6 +76,16 @@ func lists(program string) []contender {
 		all = append(all, contender{clientgo, setting, "clientgo", []string{env}}, contender{bowline, setting, program, nil})
 	}
 	return all
+}
+
+// controllers are the sides with the ways to read a list that controller-runtime has.
+func controllers(program string) []contender {
+	return []contender{
+		{clientgo, "pages", "controllerruntime", []string{streamOff}},
+		{bowline, "pages", program, nil},
+		{clientgo, "stream", "controllerruntime", []string{streamOn}},
+		{bowline, "stream", program, nil},
+	}
 }
 
 // pair are the sides, once each.
@@ -90,6 +111,12 @@ func want(job string, p sample.Params) map[string]int {
 		return map[string]int{"wrong lists": 0}
 	case "work", "priorities":
 		return map[string]int{"wrong": 0}
+	case "controller", "controller-typed":
+		return map[string]int{"reconciled": p.Pods, "wrong": 0}
+	case "failover":
+		return map[string]int{"failovers": p.Elections, "early": 0}
+	case "own-write":
+		return map[string]int{"read": len(sample.WriterWorkers) * p.Written, "stale": 0}
 	case "patch":
 		return map[string]int{"checked": 7}
 	}
@@ -164,9 +191,17 @@ func medians(samples []map[string]float64) map[string]float64 {
 }
 
 // sample runs one process. It does not inherit variables of the environment that would change how Go or client-go behave.
-func (b *bench) sample(ctx context.Context, job string, c contender) (sample.Report, error) {
+func (b *bench) sample(ctx context.Context, job string, c contender) (r sample.Report, err error) {
 	p := b.params
 	p.Setting = c.setting
+	if args, found := clusters[job]; found {
+		url, stop, err := startServer(ctx, b.dir, "cluster", args(p)...)
+		if err != nil {
+			return sample.Report{}, err
+		}
+		defer func() { err = errors.Join(err, stop()) }()
+		p.Server = url
+	}
 	params, err := json.Marshal(p)
 	if err != nil {
 		return sample.Report{}, err
@@ -183,7 +218,6 @@ func (b *bench) sample(ctx context.Context, job string, c contender) (sample.Rep
 	if err != nil {
 		return sample.Report{}, err
 	}
-	var r sample.Report
 	if err := json.Unmarshal(out, &r); err != nil {
 		return sample.Report{}, fmt.Errorf("read the report: %w", err)
 	}
@@ -210,9 +244,9 @@ func (b *bench) reset(ctx context.Context) (canned.Answer, error) {
 	return answer, json.NewDecoder(response.Body).Decode(&answer)
 }
 
-// startServer starts the canned server; stop ends it.
-func startServer(ctx context.Context, dir string, pods int) (url string, stop func() error, err error) {
-	cmd := exec.CommandContext(ctx, filepath.Join(dir, "server"), "-pods", fmt.Sprint(pods))
+// startServer starts a server, the canned one or the cluster; stop ends it.
+func startServer(ctx context.Context, dir, program string, args ...string) (url string, stop func() error, err error) {
+	cmd := exec.CommandContext(ctx, filepath.Join(dir, program), args...)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {

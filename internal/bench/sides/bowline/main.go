@@ -10,6 +10,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/internal/bench/sample"
+	"github.com/bowline-go/bowline/internal/bench/sides/control"
 	"github.com/bowline-go/bowline/internal/bench/sides/setting"
 )
 
@@ -26,6 +27,10 @@ func main() {
 		"patch":      sample.Patch(patches),
 		"work":       sample.Work(queues),
 		"priorities": sample.Priorities(queues),
+
+		"controller-typed": control.Of(pods, "*corev1.Pod"),
+		"failover":         sample.Failover(election),
+		"own-write":        sample.OwnWrites(writer),
 	})
 }
 

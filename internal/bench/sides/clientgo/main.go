@@ -34,6 +34,7 @@ func main() {
 		"contention": sample.Contention(contended),
 		"patch":      sample.Patch(patches),
 		"work":       queueing(sample.Work),
+		"failover":   sample.Failover(election),
 	})
 }
 

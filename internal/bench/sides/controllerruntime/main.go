@@ -1,4 +1,4 @@
-// Command controllerruntime is the side of controller-runtime: the queue of its controllers.
+// Command controllerruntime is the side of controller-runtime: its manager, and the queue of its controllers.
 package main
 
 import (
@@ -8,7 +8,12 @@ import (
 )
 
 func main() {
-	sample.Main(map[string]sample.Job{"priorities": sample.Priorities(queues)})
+	sample.Main(map[string]sample.Job{
+		"controller":       controlled,
+		"controller-typed": controlled,
+		"own-write":        sample.OwnWrites(writer),
+		"priorities":       sample.Priorities(queues),
+	})
 }
 
 var queues = sample.Queues{

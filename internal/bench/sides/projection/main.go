@@ -9,6 +9,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/internal/bench/sample"
+	"github.com/bowline-go/bowline/internal/bench/sides/control"
 	"github.com/bowline-go/bowline/internal/bench/sides/setting"
 )
 
@@ -26,7 +27,10 @@ type pod struct {
 var pods = client.Type[*pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
 
 func main() {
-	sample.Main(map[string]sample.Job{"project": project})
+	sample.Main(map[string]sample.Job{
+		"project":    project,
+		"controller": control.Of(pods, "a struct of six fields"),
+	})
 }
 
 func project(ctx context.Context, p sample.Params) (sample.Report, error) {
