@@ -53,7 +53,8 @@ func queued(n int) []QueueKey {
 // and has three phases:
 //
 //   - add: one goroutine adds all keys and asks for their number, which also has a queue with a buffer add what is in it. No
-//     worker runs. The queue grows meanwhile.
+//     worker runs. The queue grows meanwhile. If the keys are few, it does the same with more new queues, because a phase that
+//     is short would measure what the runtime does after the garbage collection before it.
 //   - do: the workers start, and take and finish all of them.
 //   - both: the workers take and finish keys while one goroutine adds all of them, twice or more, and begins anew when all are
 //     done. The queue does not grow any more.
@@ -68,7 +69,11 @@ func Work(s Queues) Job {
 			keys := queued(n)
 			for _, workers := range QueueWorkers {
 				for range max(1, p.QueueWork/n/len(QueueWorkers)) {
-					r.Counts["wrong"] += figures.live(s.New(), keys, workers, fmt.Sprint(size))
+					queues := make([]Queue, max(1, 20_000/n))
+					for i := range queues {
+						queues[i] = s.New()
+					}
+					r.Counts["wrong"] += figures.live(queues, keys, workers, fmt.Sprint(size))
 				}
 			}
 		}
@@ -105,7 +110,7 @@ func Priorities(s Queues) Job {
 					fn(k)
 				})
 			}
-			r.Counts["wrong"] += figures.live(q, keys, 1, "")
+			r.Counts["wrong"] += figures.live([]Queue{q}, keys, 1, "")
 			for i := range order {
 				if i > 0 && priority[order[i]] > priority[order[i-1]] {
 					r.Counts["disorder"]++
@@ -143,9 +148,10 @@ func (p phases) measure(name string, n int, phase func()) {
 	}
 }
 
-// live is one repetition. It returns how many keys were not there, were done too often, or not often enough.
-func (p phases) live(q Queue, keys []QueueKey, workers int, size string) (wrong int) {
-	n := len(keys)
+// live is one repetition: keys are added to all queues, which are new, and done in the first. It returns how many keys were not
+// there, were done too often, or not often enough.
+func (p phases) live(queues []Queue, keys []QueueKey, workers int, size string) (wrong int) {
+	n, q := len(keys), queues[0]
 	rounds := max(2, 20_000/n)
 	var finished atomic.Int64
 	all := make(chan struct{}, 1)
@@ -154,15 +160,21 @@ func (p phases) live(q Queue, keys []QueueKey, workers int, size string) (wrong 
 			all <- struct{}{}
 		}
 	}
-	add := func() {
+	add := func(q Queue) {
 		for _, k := range keys {
 			q.Add(k)
 		}
 	}
-	p.measure("add "+size, n, func() {
-		add()
-		wrong += n - q.Len()
+	p.measure("add "+size, n*len(queues), func() {
+		for _, q := range queues {
+			add(q)
+			wrong += n - q.Len()
+		}
 	})
+	for _, other := range queues[1:] {
+		other.Stop()
+	}
+	clear(queues[1:])
 	var started, ended sync.WaitGroup
 	begin := make(chan struct{})
 	for range workers {
@@ -181,7 +193,7 @@ func (p phases) live(q Queue, keys []QueueKey, workers int, size string) (wrong 
 	})
 	p.measure("both "+suffix, n*rounds, func() {
 		for range rounds {
-			add()
+			add(q)
 			<-all
 		}
 	})
