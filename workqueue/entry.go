@@ -105,7 +105,7 @@ func (s *store[K]) get(hash uint32, k K) *entry[K] {
 	e := s.blank()
 	e.key, e.hash = k, hash
 	e.due, e.index, e.seat = never, -1, -1
-	s.table.fill(i, e)
+	s.table.fill(i, slot[K]{hash, e})
 	return e
 }
 
@@ -151,7 +151,7 @@ func (q *Queue[K]) shrink() {
 		if !e.running() {
 			e = q.move(e)
 		}
-		s.table.put(e)
+		s.table.put(slot[K]{e.hash, e})
 	}
 }
 

@@ -47,20 +47,21 @@ func (t *table[K]) find(hash uint32, k K) *entry[K] {
 	return nil
 }
 
-// fill puts e into the free slot that search returned.
-func (t *table[K]) fill(i uint32, e *entry[K]) {
-	t.slots[i] = slot[K]{e.hash, e}
+// fill puts s into the free slot that search returned.
+func (t *table[K]) fill(i uint32, s slot[K]) {
+	t.slots[i] = s
 	t.n++
 }
 
-// put adds an entry whose key is not in the table. There must be room.
-func (t *table[K]) put(e *entry[K]) {
+// put adds an entry whose key is not in the table. There must be room. It does not read the entry, which is not in the
+// processor's cache when a large table is copied.
+func (t *table[K]) put(s slot[K]) {
 	mask := uint32(len(t.slots) - 1)
-	i := e.hash >> t.shift & mask
+	i := s.hash >> t.shift & mask
 	for t.slots[i].entry != nil {
 		i = (i + 1) & mask
 	}
-	t.fill(i, e)
+	t.fill(i, s)
 }
 
 // remove removes an entry, and moves later ones up, so that no free slot lies between an entry and its home slot.
@@ -93,9 +94,9 @@ func (t *table[K]) reserve() {
 	}
 	before := t.slots
 	t.resize(max(size, fewestSlots))
-	for i := range before {
-		if e := before[i].entry; e != nil {
-			t.put(e)
+	for _, s := range before {
+		if s.entry != nil {
+			t.put(s)
 		}
 	}
 }
