@@ -1,7 +1,7 @@
 // Package bench measures Bowline side by side with client-go and controller-runtime: the same job, on the same machine, in
 // one run. A figure in the README or the CHANGELOG comes from here, with the command that gives it again.
 //
-//	go run ./cmd/compare       # informer, cache and client next to client-go, row by row
+//	go run ./cmd/compare       # informer, cache, queue, controller, leader election, row by row
 //	go run ./weight -heap      # binaries, builds and memory of a controller, controller-runtime included
 //	go test ./...              # that the measurements work, on a few objects
 //

@@ -1,6 +1,7 @@
-// Command compare measures Bowline and client-go side by side and prints a table of medians, with Bowline's targets:
+// Command compare measures Bowline side by side with client-go or controller-runtime, and prints a table of medians, with
+// Bowline's targets:
 //
-//	go run ./cmd/compare                     # all rows, three rounds, about a quarter of an hour on two cores
+//	go run ./cmd/compare                     # all rows, three rounds, about half an hour on two cores
 //	go run ./cmd/compare -row watch,slow     # some of them
 //	go run ./cmd/compare -json figures.json  # all samples too
 //	go run ./cmd/compare -short              # that everything works, in seconds; its figures mean nothing
@@ -23,11 +24,11 @@
 // the server of package clienttest, the same for both sides.
 //
 // Package sample says how each figure is measured: Sync, Relist, Watch, Slow, Micro, Contention, Patch, Work, Priorities,
-// Controlled, Failover, OwnWrites. Wall times are taken in the process. CPU time is that of the process from getrusage, so it includes garbage collection and excludes the server.
-// Allocations are runtime.MemStats.Mallocs. Live heap is HeapAlloc after two collections, minus its value before the client was
-// made. Memory is VmRSS and VmHWM. The peak of a relist is read after the kernel was told to forget the last one (5 written to
-// /proc/self/clear_refs), and steady memory is the resident memory after two collections and debug.FreeOSMemory. So that row
-// needs Linux.
+// Controlled, Failover, OwnWrites. Wall times are taken in the process. CPU time is that of the process from getrusage, so it
+// includes garbage collection and excludes the server. Allocations are runtime.MemStats.Mallocs. Live heap is HeapAlloc after
+// two collections, minus its value before the client was made. Memory is VmRSS and VmHWM. The peak of a relist is read after
+// the kernel was told to forget the last one (5 written to /proc/self/clear_refs), and steady memory is the resident memory
+// after two collections and debug.FreeOSMemory. So that row needs Linux.
 //
 // # What is fair
 //
@@ -65,20 +66,20 @@
 //     progress; client-go's knows that with metrics alone, and these are without. The keys are two strings, as controllers
 //     have them. A worker of Bowline is Queue.Work. controller-runtime's queue adds keys in the background, so its time of an add
 //     is that until it counts them; CPU times are what can be compared.
-//   - The rows controller and controller-typed are a whole program from its start until a reconcile that does nothing has run for
-//     each pod: Bowline's informer.Run next to controller-runtime's manager and builder, each with its defaults, which is one
-//     worker. In controller, controller-runtime caches *corev1.Pod, which is its usual way, and Bowline a struct of six fields,
-//     which is its own; in controller-typed, Bowline caches *corev1.Pod too. Both drop managedFields. controller-runtime serves no
-//     metrics, logs nothing, and speaks JSON; by default it asks for protobuf for built-in types. It first asks for the resources
-//     that the server has, which are two small requests.
-//   - failover holds 20 elections at once, each on a lease of its own with the default durations. The leader is told to end, and
-//     the time is from then until the other contender leads, so it includes the write that releases the lease. client-go is told to
-//     release the lease (ReleaseOnCancel), which it does not by default.
-//   - own-write writes to each of 200 objects once and reads that write from the cache, while the server's watch is 100 ms behind.
-//     In controller-runtime a reconcile writes and reads, and the read waits (EnableReadYourWritesConsistency). In Bowline a
-//     reconcile writes and asks for another one, which does not begin before the cache has the write (controller.Fresh). A read of
-//     another state ends the run. Both have *corev1.ConfigMap. The figure counts objects, so that Bowline's second reconcile is
-//     part of its cost.
+//   - The rows controller and controller-typed are a whole program from its start until a reconcile that does nothing has run
+//     for each pod: Bowline's informer.Run next to controller-runtime's manager and builder, each with its defaults, which is
+//     one worker. In controller, controller-runtime caches *corev1.Pod, which is its usual way, and Bowline a struct of six
+//     fields, which is its own; in controller-typed, Bowline caches *corev1.Pod too. Both drop managedFields.
+//     controller-runtime serves no metrics, logs nothing, and speaks JSON; by default it asks for protobuf for built-in types.
+//     It first asks for the resources that the server has, which are two small requests.
+//   - failover holds 20 elections at once, each on a lease of its own with the default durations. The leader is told to end,
+//     and the time is from then until the other contender leads, so it includes the write that releases the lease. client-go
+//     is told to release the lease (ReleaseOnCancel), which it does not by default.
+//   - own-write writes to each of 200 objects once and reads that write from the cache, while the server's watch is 100 ms
+//     behind. In controller-runtime a reconcile writes and reads, and the read waits (EnableReadYourWritesConsistency). In
+//     Bowline a reconcile writes and asks for another one, which does not begin before the cache has the write
+//     (controller.Fresh). A read of another state ends the run. Both have *corev1.ConfigMap. The figure counts objects, so
+//     that Bowline's second reconcile is part of its cost.
 //   - hello is a program that reads a kubeconfig and lists pods, as each side's documentation has it. Modules are the linked ones,
 //     without the program's own. A cold build has an empty build cache, and includes the standard library.
 package main
