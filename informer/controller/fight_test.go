@@ -234,7 +234,7 @@ func TestAKeyIsSlowedDownAndNeverDropped(t *testing.T) {
 	})
 }
 
-// What sources say of a key that waits is served by the reconcile after the wait, and other keys do not wait.
+// One reconcile after the wait serves all that sources have said of the key meanwhile. Other keys do not wait.
 func TestEventsOfASlowedKeyAreServedLater(t *testing.T) {
 	inArena(t, func(a *arena) {
 		var others atomic.Int64

@@ -12,7 +12,7 @@ import (
 	"github.com/bowline-go/bowline/internal/bench/sides/setting"
 )
 
-// Of returns the job controller, with pods of type t. The name tells the type in the report.
+// Of is the job controller, with pods of type t. The name tells the type in the report.
 func Of[T meta.Object](t client.Type[T], name string) sample.Job {
 	return func(ctx context.Context, p sample.Params) (sample.Report, error) {
 		o, told, err := setting.Options(p.Setting)
