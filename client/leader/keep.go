@@ -42,6 +42,9 @@ func (k *keeper) run(stop, leads context.Context) {
 		}
 		select {
 		case <-stop.Done():
+			if lost != nil { // lead may return right after a loss
+				k.lost(stop)
+			}
 			return
 		case <-lost:
 			lost = nil
