@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"github.com/bowline-go/bowline/internal/inside"
 )
 
 // groupRun is one Run of a Group.
@@ -146,7 +148,8 @@ func (r *groupRun) startLed(ctx context.Context, working *sync.WaitGroup) {
 			if !waitUntil(ctx, &prepared) {
 				return nil
 			}
-			return elector.what.(Elector).Run(r.begins(elector, ctx), func(leading context.Context) error {
+			outer := inside.Lead(r.begins(elector, ctx), "a Runner of the Group")
+			return elector.what.(Elector).Run(outer, func(leading context.Context) error {
 				if leads != nil {
 					return errors.New("the Elector has called lead twice")
 				}

@@ -27,9 +27,6 @@
 // A function that finds that its key has to wait for something calls [Queue.Hold] and returns: the key leaves the worker
 // free, and comes back at [Queue.Release] or after a time. Requests meanwhile do not bring it back earlier.
 //
-// A function that finds that its key has to wait for something calls [Queue.Hold] and returns: the key leaves the worker
-// free, and comes back at [Queue.Release] or after a time. Requests meanwhile do not bring it back earlier.
-//
 // # Failures
 //
 // A function that returns an error, panics, or ends its goroutine has failed: its key runs again after a delay that
@@ -57,8 +54,8 @@
 //
 // # Observing
 //
-// [Queue.Stats] counts keys, [Queue.Inspect] and [Queue.Keys] say of single keys what they wait for, since when, how often
-// they failed and with what. [Hooks] are for metrics.
+// [Queue.Stats] counts keys, [Queue.Inspect] and [Queue.Keys] say of single keys what they wait for, since when if they are
+// ready, until when if they are not, how often they failed and with what. [Hooks] are for metrics.
 //
 // # Limits
 //

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/inside"
 	"github.com/bowline-go/bowline/internal/report"
 )
 
@@ -133,7 +134,10 @@ func (e *Elector) end() {
 // lead calls work while the lease is renewed, and releases the lease. It also does so if work does not return, but panics.
 func (e *Elector) lead(ctx context.Context, l *lock, w *watcher, work func(ctx context.Context) error) error {
 	t, leads := newTerm(ctx, e, Term{Number: l.rec.transitions, UID: l.lease.GetUID(), Identity: e.config.Identity, Since: l.held.record.acquired}, l.held.sent)
-	k := &keeper{lock: l, w: w, term: t, name: runtime.FuncForPC(reflect.ValueOf(work).Pointer()).Name()}
+	k := &keeper{lock: l, w: w, term: t}
+	if k.name, k.told = inside.LeadOf(ctx); !k.told {
+		k.name = runtime.FuncForPC(reflect.ValueOf(work).Pointer()).Name()
+	}
 	e.setTerm(t)
 	keeping, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup

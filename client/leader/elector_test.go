@@ -15,6 +15,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/leader"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/informer"
 	"github.com/go-logr/logr/funcr"
 )
 
@@ -153,6 +154,31 @@ func TestAPanicDoesNotWaitLongForTheServer(t *testing.T) {
 			w.server.BlackHole(true)
 			panic("ouch")
 		})
+	})
+}
+
+// A Group reports by itself what does not end. Only a lost lease is worth another report.
+func TestAGroupReportsALeadThatHangsItself(t *testing.T) {
+	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+		a := w.contend("a", nil, nil)
+		group := &informer.Group{Leader: a.Elector, StopTimeout: time.Hour, Runners: []informer.Runner{
+			informer.RunnerFunc(func(ctx context.Context) error { <-ctx.Done(); time.Sleep(2 * time.Minute); return nil }),
+		}}
+		ctx, cancel := context.WithCancel(quiet(t))
+		ended := make(chan error)
+		go func() { ended <- group.Run(ctx) }()
+		w.until(20 * time.Second)
+		cancel()
+		w.until(time.Minute)
+		if errs := a.errors(); len(errs) > 0 {
+			t.Errorf("errors: %v", errs)
+		}
+		w.edit(func(l *meta.Unstructured) { _ = l.SetNested("other", "spec", "holderIdentity") })
+		<-ended
+		errs := a.errors()
+		if len(errs) == 0 || !strings.Contains(errs[0].Error(), ": a Runner of the Group still runs ") {
+			t.Errorf("errors: %v", errs)
+		}
 	})
 }
 

@@ -17,6 +17,7 @@ type keeper struct {
 	w    *watcher
 	term *term
 	name string // of lead, for people
+	told bool   // the caller of Run tells if lead does not end
 }
 
 // run renews until stop ends, which is when lead has returned. Once the lease is lost it only waits, and says so. leads is the
@@ -53,7 +54,9 @@ func (k *keeper) run(stop, leads context.Context) {
 			ended, since, pause = nil, time.Now(), report.Next(0)
 			hang.Reset(pause)
 		case <-hang.C:
-			k.hangs(time.Since(since), context.Cause(leads))
+			if !k.told || k.term.open() != nil { // that another process may lead is said in any case
+				k.hangs(time.Since(since), context.Cause(leads))
+			}
 			pause = report.Next(pause)
 			hang.Reset(pause)
 		case <-ready:

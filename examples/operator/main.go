@@ -103,7 +103,9 @@ func (o *operator) reconcile(ctx context.Context, page *Page) (controller.Result
 	ready := meta.Condition{Type: "Ready", Status: meta.ConditionTrue, Reason: "Published"}
 	if failed != nil {
 		ready.Status, ready.Reason, ready.Message = meta.ConditionFalse, "Failed", failed.Error()
-		o.records.Warning(page, "Failed", failed.Error())
+		if ctx.Err() == nil { // otherwise the program ends, and the page is none the worse
+			o.records.Warning(page, "Failed", failed.Error())
+		}
 	}
 	_, err := o.pages.Status().Modify(ctx, page.Key(), func(live *Page) error {
 		return meta.SetCondition(&live.Status.Conditions, page.Generation, ready)

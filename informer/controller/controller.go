@@ -27,9 +27,10 @@ type Result struct {
 	// RequeueAfter is when the key is reconciled again if no source names it earlier. 0 or less means that it is not
 	// requeued.
 	RequeueAfter time.Duration
-	// Priority is the priority of that reconcile, from workqueue.MinPriority to workqueue.MaxPriority. 0 means that of the
-	// present one: a key of the first list or of [EveryObject], which has a low priority, keeps that when it is requeued, and
-	// when it is retried after an error. Keys that sources name because something has changed have priority 0.
+	// Priority is the priority of that reconcile, from workqueue.MinPriority to workqueue.MaxPriority. It has no effect without
+	// RequeueAfter or with an error: a retry has the priority of the reconcile that failed. 0 means the priority of the present
+	// reconcile, so a key of the first list or of [EveryObject] keeps its low priority. Keys that sources name because something
+	// has changed have priority 0.
 	Priority int
 }
 

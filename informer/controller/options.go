@@ -20,7 +20,8 @@ type Options struct {
 	// Grace is how long the context of reconciles in progress outlives the controller's. 0 = it ends at once.
 	Grace time.Duration
 	// Drain is how long the workers go on with keys that are ready when the controller's context ends, and with those that
-	// become ready meanwhile. They stop earlier if no key is ready. Grace begins after that. 0 = they take no further key: at the
+	// become ready meanwhile. They stop earlier if no key is ready and none is in progress. Grace
+	// begins after that, so a reconcile that hangs has both. 0 = they take no further key: at the
 	// next start the sources name everything that exists, so nothing is lost. If a source fails, or this replica does not lead
 	// any more, nothing is drained.
 	Drain time.Duration

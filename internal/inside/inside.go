@@ -1,5 +1,6 @@
-// Package inside carries values from package client to package informer, and from package patch to package client, that no user
-// needs: a method that a user sees returns a type that only packages of this module can name.
+// Package inside carries values from package client to package informer, from package patch to package client, and from package
+// informer to package leader, that no user needs: a method that a user sees returns a type that only packages of this module can
+// name, or a context has the value.
 package inside
 
 import "github.com/bowline-go/bowline/internal/undertest"

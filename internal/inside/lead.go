@@ -1,0 +1,17 @@
+package inside
+
+import "context"
+
+type leadKey struct{}
+
+// Lead returns a context for the Run of a leader election whose caller tells by itself when what leads does not end. name says what
+// leads, for people.
+func Lead(ctx context.Context, name string) context.Context {
+	return context.WithValue(ctx, leadKey{}, name)
+}
+
+// LeadOf returns the name of [Lead], and false if ctx does not come from there.
+func LeadOf(ctx context.Context) (name string, ok bool) {
+	name, ok = ctx.Value(leadKey{}).(string)
+	return name, ok
+}
