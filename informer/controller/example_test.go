@@ -90,3 +90,37 @@ func ExampleMap() {
 	// port 443
 	// <nil> <nil>
 }
+
+// A source comes while the controller runs, as when a CustomResourceDefinition appears, and goes again.
+func ExampleController_AddSource() {
+	services := cache.NewStore[*Service]()
+	id := meta.Identity{Namespace: "web", Name: "front", UID: "1"}
+	list := services.Relist()
+	list.Set(id, &Service{Identity: id, Ports: []int{80}})
+	list.Commit("10")
+
+	ctx, cancel := context.WithCancel(context.Background())
+	reconciled := make(chan meta.Key)
+	ctl := controller.New("services", controller.Options{},
+		func(_ context.Context, key meta.Key) (controller.Result, error) {
+			reconciled <- key
+			return controller.Result{}, nil
+		},
+		controller.Chan(make(chan meta.Key)))
+	ended, delivered := make(chan error), make(chan error)
+	go func() { ended <- ctl.Run(ctx) }()
+	go func() { delivered <- services.Deliver(ctx, nil) }()
+
+	added, err := ctl.AddSource(controller.Watch(services.Reader()))
+	if err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(<-reconciled, added.WaitSynced(ctx))
+	added.Remove() // the keys that it has named stay in the queue
+
+	cancel()
+	fmt.Println(<-ended, <-delivered)
+	// Output:
+	// web/front <nil>
+	// <nil> <nil>
+}
