@@ -60,7 +60,7 @@ func (e *Elector) Identity() string { return e.config.Identity }
 func (e *Elector) String() string { return fmt.Sprintf("leader election by lease %q", e.key) }
 
 // Run waits until this process holds the lease, and then calls lead once, in the goroutine of the caller. It renews the lease
-// while lead runs. When lead has returned, it releases the lease and returns:
+// while lead runs. When lead has returned, it releases the lease, for which it tries for Config.RenewDeadline at most, and returns:
 //
 //   - nil if ctx has ended and lead returned nil or the error of ctx, or if ctx ended before lead was called;
 //   - a *LostError if the lease was lost; it also wraps the error of lead, unless that is the error of the context;
