@@ -238,11 +238,13 @@ func TestAReconcileIsLinkedToTheEventsOfOtherObjects(t *testing.T) {
 			w.Fatal(err)
 		}
 		<-block
+		synctest.Wait()    // for the other controller
 		for n := range 3 { // delivered to slow as one
 			put(n + 1)
 		}
 		release <- struct{}{}
-		<-block // the old state
+		synctest.Wait() // for the reconcile
+		<-block         // the old state
 		release <- struct{}{}
 		synctest.Wait()
 		if err := w.maps.Delete(w.Context(), meta.Key{Namespace: "default", Name: "a"}, client.DeleteOptions{}); err != nil {
