@@ -75,7 +75,7 @@ func (e *Elector) String() string { return fmt.Sprintf("leader election by lease
 //
 // When ctx ends, Run goes on renewing the lease until lead has returned: no other process leads while this one finishes. When the
 // lease is lost, Run waits for lead too; meanwhile it reports a [*HangError] at growing intervals, and [Elector.Live] fails after
-// Config.Grace.
+// Config.Grace. An informer.Group says itself what does not end, so there Run reports only a hang after a loss.
 //
 // If lead panics or calls runtime.Goexit, Run releases the lease and lets that go on.
 //

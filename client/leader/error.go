@@ -89,7 +89,7 @@ func (e *CoordinatedError) Error() string {
 type HangError struct {
 	// Lease is the lease.
 	Lease meta.Key
-	// Func is the name of the function that Run was called with.
+	// Func is the name of the function that Run was called with, or says that it is an informer.Group's.
 	Func string
 	// For is how long the context has ended.
 	For time.Duration

@@ -8,8 +8,9 @@ import (
 	"github.com/bowline-go/bowline/internal/hooks"
 )
 
-// Hooks are functions that an Elector calls on events. All are optional; see also [WithHooks]. Their context has the values of Run's. Several goroutines
-// may call them at once. They should return soon, because renewals wait for them; if they do not, the lease is lost in time.
+// Hooks are functions that an Elector calls on events; see also [WithHooks]. All are optional. Their context has the values of
+// Run's. Several goroutines may call them at once. They should return soon, because renewals wait for them; if they do not, the
+// lease is lost in time.
 type Hooks struct {
 	// Leader is called when the lease has another holder than this process has seen before, or none.
 	Leader func(ctx context.Context, i LeaderInfo)

@@ -43,7 +43,7 @@ func (k *keeper) run(stop, leads context.Context) {
 		}
 		select {
 		case <-stop.Done():
-			if lost != nil { // lead may return right after a loss
+			if lost != nil { // lead may return right after a loss, and then both have ended
 				k.lost(stop)
 			}
 			return

@@ -28,7 +28,9 @@
 //	leader_election_master_status                 name: that of the lease; 1 while this process leads, else 0
 //	leader_election_slowpath_total                name: renewals that had to read the lease
 //
-// A controller has series for 25 priorities at most, and one for all others, "exceeded_cardinality_limit".
+// A key that waits aside, as for controller.Fresh, has become ready and been taken once more: workqueue_adds_total and
+// workqueue_queue_duration_seconds count that, and workqueue_work_duration_seconds does not. A controller has series for 25
+// priorities at most, and one for all others, "exceeded_cardinality_limit".
 //
 // These are Bowline's. Informers of one resource share a series, and so do recorders of one controller: counts are added, and ages
 // are the greatest.

@@ -381,6 +381,10 @@ func TestMetricsOfFreshReads(t *testing.T) {
 			`bowline_controller_held_keys{controller="c"}`:              0,
 			`bowline_controller_fresh_wait_seconds{controller="c"}`:     3,
 			`bowline_controller_stale_reconciles_total{controller="c"}`: 2,
+			// Each of three waits makes the key ready once more.
+			`workqueue_adds_total{controller="c",name="c"}`:             7,
+			`workqueue_queue_duration_seconds{controller="c",name="c"}`: 7,
+			`workqueue_work_duration_seconds{controller="c",name="c"}`:  4,
 		})
 		stop()
 		stopInformer()

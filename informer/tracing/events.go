@@ -47,15 +47,12 @@ func (e *events) put(id meta.Identity, span trace.SpanContext) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.last++
-	one := event{state{id.Key(), id.ResourceVersion}, id.UID, span, e.byUID[id.UID]}
-	if id.UID == "" {
-		one.before = 0
+	one := event{state: state{id.Key(), id.ResourceVersion}, uid: id.UID, span: span}
+	if e.all == nil {
+		e.all = make([]event, 1) // there is no event 0
 	}
 	if len(e.all) < maxEvents {
-		if e.all == nil {
-			e.all = make([]event, 1) // there is no event 0
-		}
-		e.all = append(e.all, one)
+		e.all = append(e.all, event{})
 	}
 	at := &e.all[e.last%maxEvents]
 	if n := e.last - maxEvents; n > 0 && e.byState[at.state] == n {
@@ -64,8 +61,10 @@ func (e *events) put(id meta.Identity, span trace.SpanContext) {
 	if n := e.last - maxEvents; n > 0 && e.byUID[at.uid] == n {
 		delete(e.byUID, at.uid)
 	}
-	*at = one
-	e.byState[one.state], e.byUID[id.UID] = e.last, e.last
+	if id.UID != "" {
+		one.before, e.byUID[id.UID] = e.byUID[id.UID], e.last
+	}
+	*at, e.byState[one.state] = one, e.last
 }
 
 // between returns the events that led to a state of an object from a previous version, the last ones first. Without a previous

@@ -13,8 +13,8 @@ type target struct {
 	part  int      // how many of 100 mutants of the campaign are its
 }
 
-// targets returns the packages of the campaign: the cache, delivery, queues, recovery, leader election, records, writes, credentials, patches,
-// decoding.
+// targets returns the packages of the campaign: the cache, delivery, queues, recovery, leader election, records,
+// writes, credentials, patches, decoding.
 func targets() []target {
 	return []target{
 		{dir: "cache", also: []string{"informer"}, part: 14},

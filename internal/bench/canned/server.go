@@ -2,8 +2,8 @@
 // as the informers of all sides need, as fast as it can, so that the clients are measured.
 //
 // It answers lists, with limit and continue or without, streaming lists (a watch with sendInitialEvents) and watches, in JSON
-// that is not compressed, and the discovery of pods. It encodes nothing while it answers: an event is the object's bytes with another version. A few paths
-// under /control say what a watch sends, and when it ends; see [Answer].
+// that is not compressed, and the discovery of pods. It encodes nothing while it answers: an event is the object's
+// bytes with another version. A few paths under /control say what a watch sends, and when it ends; see [Answer].
 //
 // The collection itself never changes: a list after some events has the same objects, at a later version.
 package canned

@@ -28,7 +28,7 @@ func main() {
 		"work":       sample.Work(queues),
 		"priorities": sample.Priorities(queues),
 
-		"controller-typed": control.Of(pods, "*corev1.Pod"),
+		"controller-typed": control.Job(pods, "*corev1.Pod"),
 		"failover":         sample.Failover(election),
 		"own-write":        sample.OwnWrites(writer),
 	})

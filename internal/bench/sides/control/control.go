@@ -12,8 +12,8 @@ import (
 	"github.com/bowline-go/bowline/internal/bench/sides/setting"
 )
 
-// Of is the job controller, with pods of type t. The name tells the type in the report.
-func Of[T meta.Object](t client.Type[T], name string) sample.Job {
+// Job returns the job controller with pods of type t. name is the type's name in the report.
+func Job[T meta.Object](t client.Type[T], name string) sample.Job {
 	return func(ctx context.Context, p sample.Params) (sample.Report, error) {
 		o, told, err := setting.Options(p.Setting)
 		if err != nil {

@@ -29,7 +29,7 @@ var pods = client.Type[*pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
 func main() {
 	sample.Main(map[string]sample.Job{
 		"project":    project,
-		"controller": control.Of(pods, "a struct of six fields"),
+		"controller": control.Job(pods, "a struct of six fields"),
 	})
 }
 
