@@ -54,13 +54,8 @@ func ExampleElector_Run() {
 
 	elector := leader.New(c, leader.Config{Namespace: "default", Name: "pages"})
 	leases := client.For(c, Leases)
-	lead := func(ctx context.Context) error {
-		term, _ := leader.TermOf(ctx)
-		fmt.Println("leading:", elector.Status().Leading, "term", term.Number)
-		if term.Number > 0 {
-			return nil // all is done
-		}
-		// Somebody forces a failover.
+	// An administrator forces a failover. Her requests do not end with the term.
+	failover := func() error {
 		lease, err := leases.Get(ctx, elector.Status().Lease)
 		if err != nil {
 			return err
@@ -68,7 +63,16 @@ func ExampleElector_Run() {
 		if err := lease.SetNested("", "spec", "holderIdentity"); err != nil {
 			return err
 		}
-		if _, err := leases.Update(ctx, lease); err != nil {
+		_, err = leases.Update(ctx, lease)
+		return err
+	}
+	lead := func(ctx context.Context) error {
+		term, _ := leader.TermOf(ctx)
+		fmt.Println("leading:", elector.Status().Leading, "term", term.Number)
+		if term.Number > 0 {
+			return nil // all is done
+		}
+		if err := failover(); err != nil {
 			return err
 		}
 		<-ctx.Done()
