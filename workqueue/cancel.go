@@ -17,7 +17,7 @@ func (q *Queue[K]) Cancel(k K) bool {
 	hash, now := q.hash(k), q.clock()
 	q.mu.Lock()
 	q.promote(now)
-	e := q.store.table.find(hash, k)
+	e := q.store.find(hash, k)
 	cancelled := e != nil && e.pending()
 	if cancelled {
 		if e.listed() {
@@ -47,7 +47,7 @@ func (q *Queue[K]) Move(k K, d time.Duration) bool {
 	hash, now := q.hash(k), q.clock()
 	q.mu.Lock()
 	q.promote(now)
-	e := q.store.table.find(hash, k)
+	e := q.store.find(hash, k)
 	moved := e != nil && e.pending() && !e.ready
 	switch {
 	case !moved:

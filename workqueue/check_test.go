@@ -2,6 +2,7 @@ package workqueue
 
 import (
 	"fmt"
+	"iter"
 )
 
 // check returns an error if the invariants that Queue.mu protects do not hold. It is for the tests that go through many
@@ -15,9 +16,9 @@ func (q *Queue[K]) check() (err error) {
 		}
 	}
 	n, running, ready, throttled, delayed, held := 0, 0, 0, 0, 0, 0
-	for e := range q.store.table.all() {
+	for e := range q.store.all() {
 		n++
-		if q.store.table.find(e.hash, e.key) != e || q.hash(e.key) != e.hash {
+		if q.store.find(e.hash, e.key) != e || q.store.at(e.ref) != e || q.hash(e.key) != e.hash {
 			wrong("key %v is not found where it is", e.key)
 		}
 		if e.running() {
@@ -71,21 +72,22 @@ func (q *Queue[K]) check() (err error) {
 	}
 	wrong2("delays", q.delays.check())
 	wrong2("front", q.ready.front.check())
-	wrong2("throttled", q.throttled.check())
+	wrong2("throttled", q.throttled.check(&q.store))
 	inLists, firsts, byPriority := 0, 0, map[int]int{}
 	for l, priority := range q.ready.levels() {
-		wrong2("a level", l.list.check())
+		wrong2("a level", l.list.check(&q.store))
 		inLists += l.list.len
-		if l.list.first != nil {
-			firsts++
-			if l.list.first.index < 0 {
-				wrong("key %v is the first of priority %d, and is not compared with others", l.list.first.key, priority)
-			}
-		}
-		for e := l.list.first; e != nil; e = e.next {
+		var prev *entry[K]
+		for e := range l.list.all(&q.store) {
 			byPriority[int(e.priority)]++
-			if e.prev != nil && (e.prev.due > e.due || e.prev.sequence >= e.sequence) {
-				wrong("keys %v and %v of a level have not become ready in order", e.prev.key, e.key)
+			switch {
+			case prev == nil:
+				firsts++
+				if e.index < 0 {
+					wrong("key %v is the first of priority %d, and is not compared with others", e.key, priority)
+				}
+			case prev.due > e.due || prev.sequence >= e.sequence:
+				wrong("keys %v and %v of a level have not become ready in order", prev.key, e.key)
 			}
 			if int(e.level) != priority || e.priority < e.level || !e.ready || e.running() {
 				wrong("key %v is in the level of priority %d", e.key, priority)
@@ -94,13 +96,14 @@ func (q *Queue[K]) check() (err error) {
 				if e.index < 0 {
 					wrong("key %v was raised, and is not compared with others", e.key)
 				}
-				if e != l.list.first {
+				if prev != nil {
 					firsts++
 				}
 			}
 			if e.index >= 0 && e.order != q.ready.rank(e) {
 				wrong("key %v has a wrong place", e.key)
 			}
+			prev = e
 		}
 	}
 	for l, priority := range q.ready.levels() {
@@ -147,16 +150,27 @@ func (h heap[K]) check() error {
 	return nil
 }
 
-func (l list[K]) check() error {
+func (l list[K]) check(s *store[K]) error {
 	n := 0
-	for e := l.first; e != nil; e = e.next {
+	for e := range l.all(s) {
 		n++
-		if e.next == nil && l.last != e || e.next != nil && e.next.prev != e || e.prev == nil && l.first != e {
+		if e.next == 0 && l.last != e.ref || e.next != 0 && s.at(e.next).prev != e.ref || e.prev == 0 && l.first != e.ref {
 			return fmt.Errorf("key %v is not linked well", e.key)
 		}
 	}
-	if n != l.len || n == 0 && l.last != nil {
+	if n != l.len || n == 0 && l.last != 0 {
 		return fmt.Errorf("%d keys are counted as %d", n, l.len)
 	}
 	return nil
+}
+
+// all returns the entries of l.
+func (l list[K]) all(s *store[K]) iter.Seq[*entry[K]] {
+	return func(yield func(*entry[K]) bool) {
+		for r := l.first; r != 0; r = s.at(r).next {
+			if !yield(s.at(r)) {
+				return
+			}
+		}
+	}
 }

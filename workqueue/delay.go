@@ -24,7 +24,7 @@ func (q *Queue[K]) promote(now time.Duration) {
 	if q.now < now {
 		q.now = now
 	}
-	if len(q.delays) > 0 || q.throttled.first != nil {
+	if len(q.delays) > 0 || q.throttled.first != 0 {
 		q.promoteDue()
 	}
 }
@@ -42,10 +42,10 @@ func (q *Queue[K]) promoteDue() {
 		}
 		q.delay(e, e.due, never)
 		e.throttled = true
-		q.throttled.push(e)
+		q.throttled.push(&q.store, e)
 	}
-	for q.throttled.first != nil && q.granted() {
-		q.makeReady(q.throttled.first, q.now)
+	for q.throttled.first != 0 && q.granted() {
+		q.makeReady(q.store.at(q.throttled.first), q.now)
 	}
 }
 
@@ -100,7 +100,7 @@ func (q *Queue[K]) undelay(e *entry[K]) {
 	}
 	if e.throttled {
 		e.throttled = false
-		q.throttled.remove(e)
+		q.throttled.remove(&q.store, e)
 	}
 	if e.streak.retry = never; e.streak.failures == 0 {
 		e.streak = nil

@@ -14,7 +14,7 @@ func (q *Queue[K]) Hold(k K, d time.Duration) {
 	hash, now := q.hash(k), q.clock()
 	q.mu.Lock()
 	q.promote(now)
-	if e := q.store.table.find(hash, k); e != nil && e.running() {
+	if e := q.store.find(hash, k); e != nil && e.running() {
 		q.request(e, q.running[e.seat].priority)
 		if !e.held {
 			q.held++
@@ -31,7 +31,7 @@ func (q *Queue[K]) Release(k K) {
 	hash, now := q.hash(k), q.clock()
 	q.mu.Lock()
 	q.promote(now)
-	if e := q.store.table.find(hash, k); e != nil && e.held {
+	if e := q.store.find(hash, k); e != nil && e.held {
 		q.release(e, q.now)
 	}
 	q.unlock()

@@ -59,7 +59,7 @@ func (q *Queue[K]) Inspect(k K) (KeyInfo[K], bool) {
 	hash, now := q.hash(k), q.clock()
 	q.mu.Lock()
 	q.promote(now)
-	e := q.store.table.find(hash, k)
+	e := q.store.find(hash, k)
 	known := e != nil
 	info := KeyInfo[K]{Key: k}
 	if known {
@@ -128,7 +128,7 @@ func (q *Queue[K]) snapshot() []snapshot[K] {
 	q.mu.Lock()
 	q.promote(now)
 	all := make([]snapshot[K], 0, q.store.table.n)
-	for e := range q.store.table.all() {
+	for e := range q.store.all() {
 		s := snapshot[K]{q.info(e), 3, e.order, e.sequence}
 		switch {
 		case e.running():

@@ -4,46 +4,32 @@ package workqueue
 
 // list is a first-in, first-out list, linked through the entries. An entry is in at most one.
 type list[K comparable] struct {
-	first, last *entry[K]
+	first, last ref
 	len         int
 }
 
-func (l *list[K]) push(e *entry[K]) {
-	e.prev = l.last
-	if l.last == nil {
-		l.first = e
+func (l *list[K]) push(s *store[K], e *entry[K]) {
+	e.prev, e.next = l.last, 0
+	if l.last == 0 {
+		l.first = e.ref
 	} else {
-		l.last.next = e
+		s.at(l.last).next = e.ref
 	}
-	l.last = e
+	l.last = e.ref
 	l.len++
 }
 
-func (l *list[K]) remove(e *entry[K]) {
-	if e.prev == nil {
+func (l *list[K]) remove(s *store[K], e *entry[K]) {
+	if e.prev == 0 {
 		l.first = e.next
 	} else {
-		e.prev.next = e.next
+		s.at(e.prev).next = e.next
 	}
-	if e.next == nil {
+	if e.next == 0 {
 		l.last = e.prev
 	} else {
-		e.next.prev = e.prev
+		s.at(e.next).prev = e.prev
 	}
-	e.prev, e.next = nil, nil
+	e.prev, e.next = 0, 0
 	l.len--
-}
-
-// replace puts e into the place of old. It has old's neighbours already.
-func (l *list[K]) replace(old, e *entry[K]) {
-	if e.prev == nil {
-		l.first = e
-	} else {
-		e.prev.next = e
-	}
-	if e.next == nil {
-		l.last = e
-	} else {
-		e.next.prev = e
-	}
 }

@@ -49,14 +49,15 @@ type Queue[K comparable] struct {
 // New returns an empty queue. It starts nothing, and the queue needs no closing.
 func New[K comparable](o Options[K]) *Queue[K] {
 	o = o.withDefaults()
-	return &Queue[K]{
+	q := &Queue[K]{
 		options: o,
 		epoch:   time.Now(),
 		seed:    maphash.MakeSeed(),
-		ready:   ready[K]{ageing: o.Ageing},
 		armed:   never,
 		bucket:  o.bucket(),
 	}
+	q.ready = ready[K]{store: &q.store, ageing: o.Ageing}
+	return q
 }
 
 // Add makes k ready. If k is ready already, nothing changes; if it is delayed, the delay ends; if it is in progress, it

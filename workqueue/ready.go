@@ -14,6 +14,7 @@ import (
 // to be compared with others. A key whose priority was raised stays in its list, so that the list still begins with the key
 // that has waited for longest, and is compared as well.
 type ready[K comparable] struct {
+	store  *store[K] // of the queue
 	ageing time.Duration
 	normal level[K]           // of priority 0
 	others *[nLevels]level[K] // of all priorities but 0; nil until one is used
@@ -69,10 +70,10 @@ func (r *ready[K]) push(e *entry[K]) {
 	l := r.level(e.priority)
 	e.level = e.priority
 	e.order = r.rank(e)
-	l.list.push(e)
+	l.list.push(r.store, e)
 	l.len++
 	r.len++
-	if l.list.first == e {
+	if l.list.first == e.ref {
 		r.front.push(e)
 	}
 }
@@ -80,14 +81,16 @@ func (r *ready[K]) push(e *entry[K]) {
 // remove removes e. If e was the first of its list, the second takes its place among those that are compared.
 func (r *ready[K]) remove(e *entry[K]) {
 	l := r.level(e.level)
-	next := e.next
-	first := l.list.first == e
-	l.list.remove(e)
+	var next *entry[K] // after the first
+	if l.list.first == e.ref && e.next != 0 {
+		next = r.store.at(e.next)
+	}
+	l.list.remove(r.store, e)
 	r.level(e.priority).len--
 	r.len--
 	switch {
 	case e.index < 0:
-	case first && next != nil && next.index < 0:
+	case next != nil && next.index < 0:
 		r.front.replace(e, next)
 	default:
 		r.front.remove(e)

@@ -36,8 +36,8 @@ func (q *Queue[K]) Stats() Stats {
 		Throttled:  q.throttled.len,
 	}
 	for l := range q.ready.levels() {
-		if e := l.list.first; e != nil {
-			s.Oldest = max(s.Oldest, q.now-e.due)
+		if r := l.list.first; r != 0 {
+			s.Oldest = max(s.Oldest, q.now-q.store.at(r).due)
 		}
 	}
 	for _, r := range q.running {
@@ -80,7 +80,7 @@ func (q *Queue[K]) Failures(k K) int {
 	hash := q.hash(k)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if e := q.store.table.find(hash, k); e != nil {
+	if e := q.store.find(hash, k); e != nil {
 		return e.failures()
 	}
 	return 0

@@ -119,7 +119,7 @@ func (q *Queue[K]) arm() {
 		if len(q.delays) > 0 {
 			next = q.delays[0].order
 		}
-		if q.throttled.first != nil {
+		if q.throttled.first != 0 {
 			next = min(next, q.refill)
 		}
 	} else if q.armed != never {
