@@ -3,11 +3,14 @@ package cache_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
@@ -80,6 +83,22 @@ func BenchmarkSet(b *testing.B) {
 					for range s.Reader().All() {
 						break
 					}
+				}
+			})
+		})
+	}
+}
+
+// BenchmarkSetBesideLoops updates objects at random, each right after the start of a loop over all.
+func BenchmarkSetBesideLoops(b *testing.B) {
+	for _, n := range []int{1000, 100_000, 1_000_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			ids := identities(n)
+			s, objects := filled(ids)
+			rand.New(rand.NewPCG(1, 2)).Shuffle(n, func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+			benchmarkUpdates(b, s, ids, objects, func() {
+				for range s.Reader().All() {
+					break
 				}
 			})
 		})
@@ -260,6 +279,69 @@ func BenchmarkRelist(b *testing.B) {
 	})
 }
 
+// BenchmarkRelistWait commits lists in which each object has a new state and a new value of an index, while one reader
+// calls Get and another Index.Len. It reports the longest time that a call took, which on a busy machine includes the time
+// without a processor. "in place" shows the wait if the change were not prepared beside the readers' tables.
+func BenchmarkRelistWait(b *testing.B) {
+	for _, n := range []int{100_000, 1_000_000} {
+		for _, per := range []int{1, 100} {
+			for name, large := range map[string]int{"in place": math.MaxInt, "beside": 1000} {
+				b.Run(fmt.Sprintf("%d, %d per value, %s", n, per, name), func(b *testing.B) { benchmarkRelistWait(b, n, per, large) })
+			}
+		}
+	}
+}
+
+func benchmarkRelistWait(b *testing.B, n, per, large int) {
+	ids := make([]meta.Identity, n)
+	for i := range ids {
+		ids[i] = meta.Identity{Namespace: "ns", Name: strconv.Itoa(i), UID: "u"}
+	}
+	s := cache.NewStore[*numbered]()
+	s.SetLarge(large)
+	r := s.Reader()
+	ix := cache.NewValueIndex(r, func(o *numbered) int { return o.group })
+	relist := func(generation int) time.Duration {
+		rel := s.Relist()
+		for i, id := range ids {
+			id.ResourceVersion = strconv.Itoa(generation)
+			rel.Set(id, &numbered{id, generation*n + i/per, generation})
+		}
+		runtime.GC()
+		began := time.Now()
+		rel.Commit(strconv.Itoa(generation))
+		return time.Since(began)
+	}
+	relist(0)
+	var stop atomic.Bool
+	var readers sync.WaitGroup
+	read := func(longest *time.Duration, call func(i int)) {
+		readers.Go(func() {
+			for i := 0; !stop.Load(); i++ {
+				began := time.Now()
+				call(i)
+				*longest = max(*longest, time.Since(began))
+				if i%64 == 0 {
+					time.Sleep(100 * time.Microsecond) // leave the processor to the writer
+				}
+			}
+		})
+	}
+	var get, length, commit time.Duration
+	read(&get, func(i int) { r.Get(ids[i*7919%n].Key()) })
+	read(&length, func(i int) { ix.Len(i) })
+	generation := 0
+	for b.Loop() {
+		generation++
+		commit += relist(generation)
+	}
+	stop.Store(true)
+	readers.Wait()
+	b.ReportMetric(float64(get.Microseconds())/1000, "ms-Get")
+	b.ReportMetric(float64(length.Microseconds())/1000, "ms-Len")
+	b.ReportMetric(float64(commit.Milliseconds())/float64(generation), "ms-Commit")
+}
+
 // BenchmarkMemory reports what the store, an index and a waiting subscription cost per object, without the objects and
 // the strings of their identities.
 func BenchmarkMemory(b *testing.B) {
@@ -306,6 +388,26 @@ func BenchmarkMemory(b *testing.B) {
 			runtime.KeepAlive(of)
 		})
 	}
+	b.Run("1000 subscriptions, 1000 objects, all delivered", func(b *testing.B) {
+		measure(b, 1000, func() any {
+			s, _ := filled(ids[:1000])
+			ctx, cancel := context.WithCancel(b.Context())
+			done := make(chan error)
+			go func() { done <- s.Deliver(ctx, nil) }()
+			for range 1000 {
+				sub := s.Reader().Subscribe(nil)
+				if err := sub.WaitSynced(ctx); err != nil {
+					b.Fatal(err)
+				}
+			}
+			s.Set(ids[0], objects[0])
+			cancel()
+			if err := <-done; err != nil {
+				b.Fatal(err)
+			}
+			return s
+		})
+	})
 	b.Run("subscription, all pending", func(b *testing.B) {
 		s := fill()
 		measure(b, n, func() any { return s.Reader().Subscribe(nil) })
@@ -394,5 +496,67 @@ func BenchmarkDelivery(b *testing.B) {
 			}
 			b.ReportMetric(float64(total)/float64(n*handlers), "calls/change")
 		})
+	}
+}
+
+// BenchmarkFanOut writes as fast as it can beside many subscriptions, and counts an operation when all of them have
+// handled it, or a later state of its object. It reports the time for each write and subscription, and of the write alone.
+func BenchmarkFanOut(b *testing.B) {
+	for _, subscriptions := range []int{1, 100, 1000} {
+		for _, filter := range []struct {
+			name  string
+			match func(*numbered) bool
+		}{
+			{"all", nil},
+			{"one in 100", func(o *numbered) bool { return o.group%100 == 0 }},
+			{"none", func(o *numbered) bool { return o.group < 0 }},
+		} {
+			b.Run(fmt.Sprintf("%d, %s", subscriptions, filter.name), func(b *testing.B) {
+				const n = 10_000
+				s := cache.NewStore[*numbered]()
+				objects := make([]*numbered, n)
+				for i, id := range identities(n) {
+					objects[i] = &numbered{Identity: id, group: i}
+					s.Set(id, objects[i])
+				}
+				s.Relist().Commit("1")
+				ctx, cancel := context.WithCancel(b.Context())
+				done := make(chan error)
+				go func() { done <- s.Deliver(ctx, nil) }()
+				subs := make([]*cache.Subscription, subscriptions)
+				for i := range subs {
+					subs[i] = s.Reader().Where(filter.match).Subscribe(nil)
+				}
+				for _, sub := range subs {
+					if err := sub.WaitSynced(ctx); err != nil {
+						b.Fatal(err)
+					}
+				}
+				versions := manyVersions()
+				b.ReportAllocs()
+				writes := 0
+				began := time.Now()
+				b.ResetTimer()
+				for range b.N {
+					o := objects[writes%n]
+					id := o.Identity
+					id.ResourceVersion = versions[writes/n%len(versions)]
+					s.Set(id, o)
+					writes++
+				}
+				written := time.Since(began)
+				for _, sub := range subs {
+					for sub.Pending() > 0 {
+						time.Sleep(50 * time.Microsecond)
+					}
+				}
+				b.ReportMetric(float64(time.Since(began).Nanoseconds())/float64(writes*subscriptions), "ns/write/sub")
+				b.ReportMetric(float64(written.Nanoseconds())/float64(writes), "ns/write")
+				cancel()
+				if err := <-done; err != nil {
+					b.Fatal(err)
+				}
+			})
+		}
 	}
 }

@@ -102,6 +102,7 @@ func (q *subscriber[T]) release() {
 func (q *subscriber[T]) resume(report func(*PanicError)) {
 	c, unmatched := q.rest, q.unmatched
 	q.rest, q.unmatched = nil, nil
+	q.sifted(false, 0)
 	switch {
 	case q.isClosed():
 	case c != nil:
@@ -116,13 +117,16 @@ func (q *subscriber[T]) resume(report func(*PanicError)) {
 // not delay the end.
 func (q *subscriber[T]) run(ctx context.Context, report func(*PanicError)) {
 	for ctx.Err() == nil {
-		c, open := q.take()
+		c, open := q.take(ctx, report)
 		if !open {
 			return
 		}
 		if c != nil {
 			q.tell(c, report)
 			q.finish()
+			continue
+		}
+		if !q.sleep() {
 			continue
 		}
 		select {

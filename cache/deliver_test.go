@@ -403,6 +403,86 @@ func TestBacklogIsBoundedByKeys(t *testing.T) {
 	})
 }
 
+// A subscription took 100 KB after a thousand objects had passed through it.
+func TestAnIdleSubscriptionIsSmall(t *testing.T) {
+	const subscriptions, objects, most = 100, 1000, 4096
+	heap := func() uint64 {
+		runtime.GC()
+		runtime.GC()
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		return stats.HeapAlloc
+	}
+	for name, match := range map[string]func(*thing) bool{
+		"all": nil, "few": func(o *thing) bool { return len(o.id.UID) == 1 }, "none": func(*thing) bool { return false },
+	} {
+		bubble(t, name, func(t *testing.T) {
+			s := cache.NewStore[*thing]()
+			fill := func(version int) {
+				for i := range objects {
+					set(s, fmt.Sprintf("ns/%d %d@%d", i, i, version))
+				}
+			}
+			fill(1)
+			s.Relist().Commit("1")
+			relist(s, "1", "ns/0 0@1")
+			fill(2)
+			before := heap()
+			for range subscriptions {
+				s.Reader().Where(match).Subscribe(nil)
+			}
+			drain(t, s)
+			for i := range objects {
+				remove(s, fmt.Sprintf("ns/%d %d@3", i, i))
+			}
+			fill(4)
+			drain(t, s)
+			if each := (int64(heap()) - int64(before)) / subscriptions; each > most {
+				t.Errorf("%d bytes for each subscription, want %d or less", each, most)
+			}
+			runtime.KeepAlive(s)
+		})
+	}
+}
+
+// A function that selects hears of each state at most once, while nothing is locked.
+func TestWhereSelectsWithNothingLocked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := cache.NewStore[*thing]()
+		relist(s, "1")
+		calls, seen := &record{}, map[string]int{}
+		var sub *cache.Subscription
+		sub = s.Reader().Where(func(o *thing) bool {
+			seen[o.String()]++
+			if sub.Pending() == 0 {
+				t.Errorf("%v is not pending while it is being selected", o)
+			}
+			s.Reader().Get(o.id.Key())
+			if o.id.Name == "a" && len(seen) == 1 {
+				set(s, "ns/b u@3", "in")
+				set(s, "ns/b u@4", "in")
+				if got := sub.Pending(); got != 2 {
+					t.Errorf("%d pending, want a and b", got)
+				}
+			}
+			return tagged(o)
+		}).Subscribe(calls)
+		stop := deliver(t, s)
+		set(s, "ns/a u@2", "in")
+		synctest.Wait()
+		expect(t, "calls", calls.take(), "add ns/a u@2", "add ns/b u@4")
+		for state, n := range seen {
+			if n != 1 {
+				t.Errorf("%s is selected %d times", state, n)
+			}
+		}
+		if sub.Pending() != 0 {
+			t.Errorf("%d pending", sub.Pending())
+		}
+		stop()
+	})
+}
+
 func TestPanicErrorNamesAKeyOfTheCluster(t *testing.T) {
 	err := &cache.PanicError{Value: 1, Key: meta.Key{Name: "node"}, Op: "OnAdd"}
 	if got, want := err.Error(), `deliver OnAdd of "node": handler panicked: 1`; got != want {

@@ -193,6 +193,37 @@ func TestWherePanics(t *testing.T) {
 	})
 }
 
+// A long list for a function that takes its time does not delay the end of Deliver, and the next one goes on with it.
+func TestWhereEndsWithDeliver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := cache.NewStore[*thing]()
+		relist(s, "1")
+		calls, asked := &record{}, 0
+		ctx, cancel := context.WithCancel(t.Context())
+		sub := s.Reader().Where(func(o *thing) bool {
+			asked++
+			cancel()
+			return tagged(o)
+		}).Subscribe(calls)
+		var want []string
+		for i := range 100 {
+			state := fmt.Sprintf("ns/%02d u@%d", i, i+2)
+			set(s, state, "in")
+			want = append(want, "add "+state)
+		}
+		if err := s.Deliver(ctx, nil); err != nil {
+			t.Error(err)
+		}
+		if asked != 1 || sub.Pending() < 99 {
+			t.Errorf("asked %d times after the end, and %d of 100 are pending", asked-1, sub.Pending())
+		}
+		stop := deliver(t, s)
+		synctest.Wait()
+		stop()
+		expect(t, "calls", calls.take(), want...)
+	})
+}
+
 // A condition may close its own subscription: the handler is not called any more.
 func TestWhereClosedByItsCondition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

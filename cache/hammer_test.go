@@ -25,8 +25,15 @@ type numbered struct {
 //
 // behaviours 206, 254
 func TestReadersNeverSeeHalfOfAChange(t *testing.T) {
+	for name, large := range map[string]int{"in place": 1000, "beside": 100} {
+		t.Run(name, func(t *testing.T) { readBesideChanges(t, large) })
+	}
+}
+
+func readBesideChanges(t *testing.T, large int) {
 	const objects, groups, rounds = 700, 5, 20
 	s := cache.NewStore[*numbered]()
+	s.SetLarge(large)
 	r := s.Reader()
 	byGroup := cache.NewIndex(r, func(o *numbered) []int { return []int{o.group} })
 	byGeneration := cache.NewIndex(r, func(o *numbered) []int { return []int{o.generation} })

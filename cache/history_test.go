@@ -371,6 +371,7 @@ func runHistory(t *testing.T, seed uint64) {
 		T: t, rnd: rnd, store: cache.NewStore[*thing](),
 		server: map[meta.Key]*thing{}, cached: map[meta.Key]*thing{},
 	}
+	h.store.SetLarge([]int{1000, 3, 1}[seed%3])
 	h.index = cache.NewIndex(h.store.Reader(), byTag)
 	h.first = cache.NewValueIndex(h.store.Reader(), firstTag)
 	var all []*folding

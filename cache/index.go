@@ -20,9 +20,10 @@ type Index[K comparable, T meta.Object] struct {
 	label string           // the label, for an index that Select may use
 
 	buckets buckets[K] // guarded by s.mu
+	next    buckets[K] // between fork and swap; guarded by s.write
 
 	// Guarded by s.write: the buckets of each row. of has the bucket of a row with one value; for a row with several values,
-	// of is nil and more has the buckets.
+	// of is nil and more has the buckets. During a fork they may have a bucket that next has a copy of.
 	of   []*bucket[K]
 	more map[uint32][]*bucket[K]
 
@@ -75,7 +76,7 @@ func (ix *Index[K, T]) fill() {
 	ix.s.each("", func(e *entry[T]) {
 		ix.values = ix.values[:0]
 		ix.add(e)
-		ix.place(e.row, ix.values, ix.s.gen)
+		ix.place(&ix.buckets, e.row, ix.values, ix.s.gen)
 	})
 	ix.reset()
 }
@@ -204,26 +205,64 @@ func (ix *Index[K, T]) under(row uint32) (one *bucket[K], more []*bucket[K]) {
 	return one, more
 }
 
-func (ix *Index[K, T]) commit(gen uint64) {
+func (ix *Index[K, T]) commit(gen uint64) { ix.move(&ix.buckets, gen) }
+
+func (ix *Index[K, T]) fork(gen uint64, all bool) {
+	if len(ix.moves) == 0 && !all {
+		return
+	}
+	ix.next = ix.buckets.fork()
+	ix.move(&ix.next, gen)
+	if !all {
+		ix.follow()
+	}
+}
+
+func (ix *Index[K, T]) swap() {
+	if ix.next.forked {
+		ix.buckets, ix.next = ix.next.joined(), buckets[K]{}
+	}
+}
+
+// follow lets the rows of copied buckets have the copies.
+func (ix *Index[K, T]) follow() {
+	for _, b := range ix.next.copies {
+		if ix.next.m[b.value] != b {
+			continue // it has gone
+		}
+		b.each(func(row uint32) {
+			one, more := ix.under(row)
+			if one != nil {
+				ix.of[row] = b
+				return
+			}
+			i := slices.IndexFunc(more, func(other *bucket[K]) bool { return other.value == b.value })
+			more[i] = b
+		})
+	}
+}
+
+// move makes the prepared moves.
+func (ix *Index[K, T]) move(in *buckets[K], gen uint64) {
 	for _, m := range ix.moves {
 		e := m.now
 		if e == nil {
 			e = m.old
 		}
-		ix.place(e.row, ix.values[m.a:m.b], gen)
+		ix.place(in, e.row, ix.values[m.a:m.b], gen)
 	}
 	ix.reset()
 }
 
 // place puts row under values, and under nothing else.
-func (ix *Index[K, T]) place(row uint32, values []K, gen uint64) {
+func (ix *Index[K, T]) place(in *buckets[K], row uint32, values []K, gen uint64) {
 	one, more := ix.under(row)
 	if one != nil {
 		more = []*bucket[K]{one}
 	}
 	for _, b := range more {
 		if !slices.Contains(values, b.value) {
-			ix.buckets.drop(b, row, gen)
+			in.drop(b, row, gen)
 		}
 	}
 	if more != nil {
@@ -238,7 +277,7 @@ func (ix *Index[K, T]) place(row uint32, values []K, gen uint64) {
 		if slices.Contains(values[:i], k) {
 			continue
 		}
-		b := ix.buckets.add(k, row, gen)
+		b := in.add(k, row, gen)
 		switch {
 		case first == nil:
 			first = b
@@ -263,7 +302,11 @@ func (ix *Index[K, T]) place(row uint32, values []K, gen uint64) {
 }
 
 func (ix *Index[K, T]) renumber(to []uint32, gen uint64) {
-	ix.buckets.renumber(to, gen)
+	in := &ix.buckets
+	if ix.next.forked {
+		in = &ix.next
+	}
+	in.renumber(to, gen)
 	of := make([]*bucket[K], 0, ix.s.all.n)
 	for row, b := range ix.of {
 		if b == nil {
@@ -280,6 +323,9 @@ func (ix *Index[K, T]) renumber(to []uint32, gen uint64) {
 		more[to[row]] = all
 	}
 	ix.more = more
+	if in.forked {
+		ix.follow()
+	}
 }
 
 // keepScratch is how many elements of scratch memory an index keeps from one change to the next.

@@ -116,6 +116,24 @@ func (t *keys[T]) reserve(n int) {
 	}
 }
 
+// copy makes t a copy of other with room for n more.
+func (t *keys[T]) copy(other *keys[T], n int) {
+	if old := other.slots.Load(); old != nil {
+		s := &slots[T]{tags: make([]uint32, len(old.tags)), entries: make([]atomic.Pointer[entry[T]], len(old.entries))}
+		copy(s.tags, old.tags) // the caller keeps writers away from both
+		copy(s.entries, old.entries)
+		t.slots.Store(s)
+	}
+	t.n = other.n
+	t.reserve(n)
+}
+
+// become takes over the slots of other, in one step for those who search without a lock.
+func (t *keys[T]) become(other *keys[T]) {
+	t.slots.Store(other.slots.Load())
+	t.n = other.n
+}
+
 // resize makes a table with room for n.
 func (t *keys[T]) resize(n int) {
 	size := fewestSlots

@@ -108,8 +108,8 @@ func TestRowsAgainstModel(t *testing.T) {
 					seed, i, len(moments), len(got), len(m.wantOdd))
 			}
 		}
-		if r.n != 0 || len(r.chunks) != 0 || odd.len() != 0 {
-			t.Errorf("seed %d: %d entries, %d chunks, %d odd ones left", seed, r.n, len(r.chunks), odd.len())
+		if r.n != 0 || len(r.tree) != 0 || odd.len() != 0 {
+			t.Errorf("seed %d: %d entries, %d branches, %d odd ones left", seed, r.n, len(r.tree), odd.len())
 		}
 	}
 }
@@ -118,27 +118,60 @@ func collect(v view[uint64]) []uint64 {
 	return slices.Collect(func(yield func(uint64) bool) { v.each(yield) })
 }
 
-// A write copies what a view holds, and only that: loading copies nothing, and one write beside readers one chunk.
+// A write copies what a view holds, and only that: loading copies nothing, and one write beside readers one chunk, its
+// branch and the root. The copies once grew with the number of objects.
 func TestRowsCopyOnlyWhatAViewHolds(t *testing.T) {
+	const branches = 3
 	var r rows[int]
-	for range 10 * chunkSize {
+	for range branches * branchSize * chunkSize {
 		r.put(&entry[int]{row: r.next()}, 1)
 	}
-	if len(r.chunks) != 10 {
-		t.Fatalf("%d chunks, want 10 full ones", len(r.chunks))
+	if len(r.tree) != branches || len(r.tree[0].chunks) != branchSize {
+		t.Fatalf("%d branches, the first of %d chunks; want %d full ones", len(r.tree), len(r.tree[0].chunks), branches)
 	}
 	before := r.view()
 	r.put(&entry[int]{row: 3 * chunkSize}, 2)
 	r.put(&entry[int]{row: 3*chunkSize + 1}, 2)
-	copied := 0
-	for i := range r.chunks {
-		if r.chunks[i] != before.chunks[i] {
+	chunks, copied := 0, 0
+	for i, b := range r.tree {
+		if b != before.tree[i] {
 			copied++
 		}
+		for j, c := range b.chunks {
+			if c != before.tree[i].chunks[j] {
+				chunks++
+			}
+		}
 	}
-	if copied != 1 {
-		t.Errorf("%d chunks copied, want 1", copied)
+	if copied != 1 || chunks != 1 {
+		t.Errorf("%d branches and %d chunks copied, want 1 of each", copied, chunks)
 	}
+}
+
+// A branch whose last chunk goes costs no memory, and its rows can be used again.
+func TestABranchWithoutEntriesGoes(t *testing.T) {
+	const n = branchSize * chunkSize
+	var r rows[uint32]
+	for range 2 * n {
+		row := r.next()
+		r.put(&entry[uint32]{obj: row, row: row}, 1)
+	}
+	full := r.view()
+	for row := range uint32(n) {
+		r.drop(r.at(row), 2)
+	}
+	if r.tree[0] != nil || len(collect32(r.view())) != n || len(collect32(full)) != 2*n {
+		t.Errorf("the branch is %v; %d entries now, %d before", r.tree[0], len(collect32(r.view())), len(collect32(full)))
+	}
+	row := r.next()
+	r.put(&entry[uint32]{obj: row, row: row}, 3)
+	if r.at(row).obj != row || row >= n || len(collect32(r.view())) != n+1 {
+		t.Errorf("row %d: %d entries, want it and %d others", row, len(collect32(r.view())), n)
+	}
+}
+
+func collect32(v view[uint32]) []uint32 {
+	return slices.Collect(func(yield func(uint32) bool) { v.each(yield) })
 }
 
 // Deletions at random do not leave a long sequence of short runs.
@@ -317,8 +350,8 @@ func TestAChunkWithoutEntriesGoes(t *testing.T) {
 	for row := uint32(chunkSize); row < 2*chunkSize; row++ {
 		r.drop(r.at(row), 2)
 	}
-	if r.chunks[1] != nil {
-		t.Errorf("a chunk of %d entries is still there", r.chunks[1].n)
+	if c := r.tree[0].chunks[1]; c != nil {
+		t.Errorf("a chunk of %d entries is still there", c.n)
 	}
 	count := func(v view[uint32]) (n int) {
 		v.each(func(uint32) bool { n++; return true })
@@ -327,7 +360,7 @@ func TestAChunkWithoutEntriesGoes(t *testing.T) {
 	empty := r.view()
 	again := r.next()
 	r.put(&entry[uint32]{obj: again, row: again}, 3)
-	if again/chunkSize != 1 || r.at(again).obj != again || r.chunks[1].n != 1 {
+	if again/chunkSize != 1 || r.at(again).obj != again || r.tree[0].chunks[1].n != 1 {
 		t.Errorf("row %d was given out, want a free one, and it alone in its chunk", again)
 	}
 	now := r.view()
@@ -354,7 +387,7 @@ func TestAStoreWithoutOneOfItsChunks(t *testing.T) {
 	for i := chunkSize; i < 2*chunkSize; i++ {
 		s.Delete(name(i), nil)
 	}
-	if s.all.chunks[1] != nil {
+	if s.all.tree[0].chunks[1] != nil {
 		t.Fatal("the chunk is still there")
 	}
 	if got := NewIndex(s.Reader(), func(meta.Object) []string { return []string{"all"} }).Len("all"); got != 2*chunkSize {
@@ -392,7 +425,7 @@ func TestStoreGivesMemoryBack(t *testing.T) {
 	if got := r.Len(); got != n/1_000 {
 		t.Fatalf("%d objects left, want %d", got, n/1_000)
 	}
-	if s.all.used > 2*tableFloor || len(s.items.slots.Load().tags) > tableFloor || len(unique.of) > 2*tableFloor {
+	if s.all.used > 2*fewestRows || len(s.items.slots.Load().tags) > 2*tableFloor || len(unique.of) > 2*fewestRows {
 		t.Errorf("%d rows, a table of %d and an index of %d for %d objects",
 			s.all.used, len(s.items.slots.Load().tags), len(unique.of), r.Len())
 	}

@@ -26,6 +26,16 @@ func (s *rowSet) len() int {
 	return len(s.few)
 }
 
+// fork returns a set with the same rows. In later generations it can change without changing s.
+func (s *rowSet) fork() rowSet {
+	f := *s
+	if s.many != nil {
+		many := *s.many
+		f.many = &many
+	}
+	return f
+}
+
 func (s *rowSet) add(row uint32, gen uint64) {
 	if s.many != nil {
 		s.many.add(row, gen)

@@ -3,6 +3,7 @@ package cache
 import (
 	"hash/maphash"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,7 +25,8 @@ type Store[T meta.Object] struct {
 	//
 	// mu makes a change visible at once. Outside of mu.Lock these agree: items, all and spaces hold the same entries; each
 	// index holds each entry under exactly the values of its object; each writer's version is the one that its objects are
-	// current to. Only precomputed steps run under mu.Lock, none of which calls code of the user.
+	// current to. Only precomputed steps run under mu.Lock, none of which calls code of the user. A large change takes a few
+	// steps there, however many objects it has: see replace.
 	//
 	// Each subscription has its own lock, which is taken last.
 	write sync.Mutex
@@ -45,14 +47,16 @@ type Store[T meta.Object] struct {
 	// viewed is set under mu.RLock when a view of the rows is taken. It makes the next write start a new generation: see
 	// rows.
 	viewed atomic.Bool
-	gen    uint64
 
 	// Guarded by write; the list of writers by mu too.
+	gen        uint64
+	large      int // the changes from this number on are put in place by replace
 	writers    []*Writer[T]
 	whole      *Writer[T]   // the writer of "", if there is one
 	staging    []*Relist[T] // the relists being staged
 	indexes    []index[T]
 	subs       []*subscriber[T]
+	journal    journal[T]
 	waits      waits
 	answers    []func() // which unlock calls
 	delivering bool     // Deliver is running
@@ -89,12 +93,15 @@ type delta[T any] struct {
 // ends reports whether the old object is gone.
 func (d *delta[T]) ends() bool { return d.old != nil && (d.now == nil || d.now.uid != d.old.uid) }
 
-func (d *delta[T]) key() meta.Key {
+// entry returns a state of the delta's key.
+func (d *delta[T]) entry() *entry[T] {
 	if d.now != nil {
-		return d.now.key
+		return d.now
 	}
-	return d.old.key
+	return d.old
 }
+
+func (d *delta[T]) key() meta.Key { return d.entry().key }
 
 // index is an Index without its key type.
 type index[T any] interface {
@@ -102,13 +109,21 @@ type index[T any] interface {
 	prepare(deltas []delta[T])
 	// commit applies the prepared changes. It is called under Store.mu, when the entries have their rows.
 	commit(gen uint64)
-	// renumber follows rows.renumber.
+	// fork is commit without Store.mu: readers see nothing of it before swap, which is called under Store.mu. If all is
+	// true, a renumbering follows.
+	fork(gen uint64, all bool)
+	swap()
+	// renumber follows rows.renumber, after commit or between fork and swap.
 	renumber(to []uint32, gen uint64)
 }
 
+// largeChange is the number of objects from which on the writer prepares new tables beside those of the readers. Putting
+// one object in place takes up to 3 µs in a large cache, for each index.
+const largeChange = 1000
+
 // NewStore returns an empty store. Nothing runs until [Store.Deliver] is called.
 func NewStore[T meta.Object]() *Store[T] {
-	return &Store[T]{gen: 1, joined: make(chan struct{}, 1), seed: maphash.MakeSeed()}
+	return &Store[T]{gen: 1, large: largeChange, joined: make(chan struct{}, 1), seed: maphash.MakeSeed()}
 }
 
 // Reader returns the read-only view of the store.
@@ -228,13 +243,14 @@ func (s *Store[T]) apply(p *Writer[T], deltas []delta[T], version string) {
 	if len(deltas) == 0 || len(s.subs) == 0 {
 		return
 	}
-	now := time.Now()
-	for _, sub := range s.subs {
-		sub.note(deltas, now)
-	}
+	s.journal.add(deltas, time.Now())
 }
 
 func (s *Store[T]) commit(p *Writer[T], deltas []delta[T], version string) {
+	if len(deltas) >= s.large {
+		s.replace(p, deltas, version)
+		return
+	}
 	s.items.reserve(added(deltas))
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -247,16 +263,52 @@ func (s *Store[T]) commit(p *Writer[T], deltas []delta[T], version string) {
 		s.viewed.Store(false)
 		s.gen++
 	}
+	in := tables[T]{&s.items, &s.all, &s.spaces}
 	for i := range deltas {
-		s.put(&deltas[i])
+		in.put(&deltas[i], s.gen)
 	}
 	for _, ix := range s.indexes {
 		ix.commit(s.gen)
 	}
 	p.version = version
 	if s.all.sparse() {
-		s.renumber()
+		s.renumber(in)
 	}
+}
+
+// replace makes a large change in forks of the tables, which share with the tables what does not change, and then lets the
+// forks take their place. So readers wait for a few assignments only, and Get does not wait at all: items takes its place
+// in one step, and moment need not change.
+//
+// The new generation makes rows and sets of rows copy what they change, as if there were a view of everything.
+func (s *Store[T]) replace(p *Writer[T], deltas []delta[T], version string) {
+	s.gen++
+	var items keys[T]
+	items.copy(&s.items, added(deltas))
+	all, spaces := s.all, s.spaces
+	if slices.ContainsFunc(deltas, func(d delta[T]) bool { return d.old == nil || d.now == nil }) {
+		spaces = s.spaces.fork()
+	}
+	in := tables[T]{&items, &all, &spaces}
+	for i := range deltas {
+		in.put(&deltas[i], s.gen)
+	}
+	sparse := all.sparse()
+	for _, ix := range s.indexes {
+		ix.fork(s.gen, sparse)
+	}
+	if sparse {
+		s.renumber(in)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.viewed.Store(false) // the views until now are of older generations
+	s.items.become(&items)
+	s.all, s.spaces = all, spaces.joined()
+	for _, ix := range s.indexes {
+		ix.swap()
+	}
+	p.version = version
 }
 
 func added[T any](deltas []delta[T]) (n int) {
@@ -268,29 +320,36 @@ func added[T any](deltas []delta[T]) (n int) {
 	return n
 }
 
-func (s *Store[T]) put(d *delta[T]) {
+// tables are where the entries are: those of the store, or their forks.
+type tables[T any] struct {
+	items  *keys[T]
+	all    *rows[T]
+	spaces *buckets[string]
+}
+
+func (t tables[T]) put(d *delta[T], gen uint64) {
 	switch {
 	case d.old == nil:
-		d.now.row = s.all.next()
+		d.now.row = t.all.next()
 		// Entries share one copy of their namespace.
-		d.now.key.Namespace = s.spaces.add(d.now.key.Namespace, d.now.row, s.gen).value
-		s.all.put(d.now, s.gen)
-		s.items.add(d.now)
+		d.now.key.Namespace = t.spaces.add(d.now.key.Namespace, d.now.row, gen).value
+		t.all.put(d.now, gen)
+		t.items.add(d.now)
 	case d.now == nil:
-		s.items.drop(d.old)
-		s.all.drop(d.old, s.gen)
-		s.spaces.drop(s.spaces.m[d.old.key.Namespace], d.old.row, s.gen)
+		t.items.drop(d.old)
+		t.all.drop(d.old, gen)
+		t.spaces.drop(t.spaces.m[d.old.key.Namespace], d.old.row, gen)
 	default:
 		d.now.row = d.old.row
-		s.items.replace(d.old, d.now)
-		s.all.put(d.now, s.gen)
+		t.items.replace(d.old, d.now)
+		t.all.put(d.now, gen)
 	}
 }
 
 // renumber gives the remaining objects new rows, when most have gone.
-func (s *Store[T]) renumber() {
-	to := s.all.renumber(s.gen)
-	s.spaces.renumber(to, s.gen)
+func (s *Store[T]) renumber(in tables[T]) {
+	to := in.all.renumber(s.gen)
+	in.spaces.renumber(to, s.gen)
 	for _, ix := range s.indexes {
 		ix.renumber(to, s.gen)
 	}

@@ -14,6 +14,8 @@ type moments struct {
 
 func (m *moments) prepare([]delta[meta.Identity]) {}
 func (m *moments) commit(uint64)                  { m.seen = append(m.seen, m.s.moment.Load()) }
+func (m *moments) fork(uint64, bool)              {}
+func (m *moments) swap()                          {}
 func (m *moments) renumber([]uint32, uint64)      {}
 
 // Get looks for an object without a lock, and knows by Store.moment whether it has looked into a table that was being

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"time"
@@ -8,60 +9,73 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// subscriber is the backlog of one subscription. It keeps no copy of the cache. If a key is not in the backlog, the
-// handler knows exactly what the store holds. At the first change of the key the backlog remembers the store's state
-// before it, which is what the handler received last, and from then on follows the key's latest state. A delivery is the
-// difference between the two, however many states came between.
+// subscriber reads the journal of the store for one subscription, and keeps a backlog of the changes that it has read. It
+// keeps no copy of the cache. If a key is neither in the backlog nor in the rest of the journal, the handler knows exactly
+// what the store holds. At the first change of the key the backlog remembers the store's state before it, which is what the
+// handler received last, and from then on follows the key's latest state. A delivery is the difference between the two,
+// however many states came between.
+//
+// The goroutine that delivers reads all that the journal has before it takes the oldest change from the backlog.
 type subscriber[T meta.Object] struct {
 	store   *Store[T]
 	handler Handler[T]
 	signals signals
 
-	// match selects the objects for the handler; nil selects all. known are the keys of the selected objects that the handler
-	// knows. The goroutine that delivers uses it, and only with match.
+	// match selects the objects for the handler; nil selects all. known are the selected objects, in the states that the
+	// handler knows. The goroutine that delivers uses it, and only with match.
 	match func(T) bool
-	known table[meta.Key, struct{}]
+	known keys[T]
 
 	// Set during a call that may end the goroutine: the change whose OnAdd follows OnDelete, and the change that match is
 	// deciding on. Used by the goroutine that delivers.
 	rest, unmatched *change[T]
 
-	// wake holds one token, which says: look at the backlog again.
+	// wake holds one token, which says: look at the journal again.
 	//
-	// No wake-up is lost. The goroutine sleeps on wake only after take has found the backlog empty, and the writer sends only
-	// after it has added its change. If the change is added before take looks, take finds it, and the token causes one
-	// needless look. If it is added after, the token is sent after too, asleep or not:
+	// No wake-up is lost. The goroutine sleeps on wake only after it has noted, under journal.mu, that it is asleep and that
+	// there is nothing to read. The writer adds a change under journal.mu too, and then sends to all who are asleep. So the
+	// change is read before the goroutine sleeps, or the token is sent after it has noted that it does, asleep or not yet:
 	//
-	//	goroutine: take finds nothing
+	//	goroutine: notes that it is asleep
 	//	writer:    adds a change, and sends: the token lies in the channel
-	//	goroutine: receives from wake, returns at once, and takes the change
+	//	goroutine: receives from wake, returns at once, and reads the change
 	//
 	// If the channel is full when the writer sends, it holds a token that has not been received yet. The goroutine that
 	// receives it looks after the change was added.
 	wake chan struct{}
 
-	// mu guards the rest. A change is in byKey and in the list, or it is current, or it is not referenced. The list is in the
+	// mu guards the rest. A change is in byTag and in the list, or it is current, or it is not referenced. The list is in the
 	// order of change.number, and current comes before it.
 	mu         sync.Mutex
-	byKey      table[meta.Key, *change[T]]
+	byTag      table[uint32, *change[T]] // the first of those with a tag
+	depth      int                       // changes in byTag
 	head, tail *change[T]
 	current    *change[T] // the handler is being called for it
-	number     uint64     // of the newest change
+	sifting    bool       // match is being called for the next step of the journal
+	read       uint64     // the number of the last change that has been read
 	armed      bool       // initial is set
 	initial    uint64     // the number of the last change that synced waits for
 	synced     bool
 	closed     bool
 	running    bool // a goroutine of Deliver is at work here
+
+	// The position in the journal: the segment, nil once closed, and the next of its steps. part changes under journal.mu
+	// too. asleep is guarded by journal.mu.
+	part   *segment[T]
+	at     int
+	asleep bool
 }
 
-// change is an undelivered change of one key: the handler knows old, and the store holds now. At least one is not nil.
+// change is an undelivered change of one key: the handler knows old, and the store holds now, as far as it has been read.
+// At least one is not nil.
 type change[T any] struct {
+	step[T]
 	key        meta.Key
-	old, now   *entry[T]
-	last       *entry[T] // the final state of old's object, once it is deleted
-	number     uint64
-	since      time.Time
+	tag        uint32
+	matched    bool // match has been called for now, and returned matches
+	matches    bool
 	prev, next *change[T]
+	twin       *change[T] // the next one with the same tag
 }
 
 // subscribe makes a subscription whose backlog is all existing objects. It holds write from before it reads the objects
@@ -82,9 +96,10 @@ func (s *Store[T]) subscribe(h Handler[T], match func(T) bool) *Subscription {
 	}
 	s.write.Lock()
 	defer s.write.Unlock()
-	q.byKey.reserve(s.all.n)
+	s.journal.join(q)
+	q.byTag.reserve(s.all.n)
 	now := time.Now()
-	s.each("", func(e *entry[T]) { q.append(&change[T]{key: e.key, now: e, since: now}) })
+	s.each("", func(e *entry[T]) { q.append(&step[T]{delta: delta[T]{now: e}, number: q.read, since: now}) })
 	if s.committed() {
 		q.arm()
 	}
@@ -101,67 +116,90 @@ func send(token chan<- struct{}) {
 	}
 }
 
-// note adds changes to the backlog. The caller holds store.write, so that all subscriptions see all changes in the
-// order of the writer.
-func (q *subscriber[T]) note(deltas []delta[T], now time.Time) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed {
-		return
+// unread returns steps that have not been read, in order: all of them if it is called until there are none. The caller
+// holds mu.
+func (q *subscriber[T]) unread() []step[T] {
+	for {
+		if n := int(q.part.n.Load()); q.at < n {
+			return q.part.steps[q.at:n]
+		}
+		if !q.store.journal.advance(q) {
+			return nil
+		}
 	}
-	q.byKey.reserve(len(deltas))
-	for i := range deltas {
-		q.merge(&deltas[i], now)
-	}
-	q.settle()
-	send(q.wake)
 }
 
-// merge adds d to the pending change of its key.
-//
-// The handler's old object can end while later states of the key come and go. last follows that: it is set each time that
-// the key passes from a state of the old object to something else. If in the end the key is not in a state of the old
-// object, last is its final state; if it is again, last is not used.
-func (q *subscriber[T]) merge(d *delta[T], now time.Time) {
-	key := d.key()
-	c := q.byKey.m[key]
-	if c == nil {
-		q.append(&change[T]{key: key, old: d.old, now: d.now, last: d.last, since: now})
-		return
+// absorb reads the rest of the journal. The caller holds mu.
+func (q *subscriber[T]) absorb() {
+	for steps := q.unread(); len(steps) > 0; steps = q.unread() {
+		q.byTag.reserve(len(steps))
+		for i := range steps {
+			if c := q.find(&steps[i]); c != nil {
+				q.merge(c, &steps[i])
+			} else {
+				q.append(&steps[i])
+			}
+			q.pass(&steps[i])
+		}
 	}
-	if c.old != nil && d.ends() && d.old.uid == c.old.uid {
-		c.last = d.last
+	q.settle()
+}
+
+// pass goes on to the step after st.
+func (q *subscriber[T]) pass(st *step[T]) {
+	q.at++
+	q.read = st.number
+}
+
+// find returns the pending change of a step's key, or nil.
+func (q *subscriber[T]) find(st *step[T]) *change[T] {
+	if q.depth == 0 {
+		return nil
 	}
-	c.now = d.now
-	if !d.anew && c.void() {
+	e := st.entry()
+	c := q.byTag.m[e.tag]
+	for c != nil && c.key != e.key {
+		c = c.twin
+	}
+	return c
+}
+
+// merge adds st to the pending change of its key.
+func (q *subscriber[T]) merge(c *change[T], st *step[T]) {
+	c.matched = false
+	if c.follow(&st.delta) {
 		q.remove(c)
 	}
 }
 
-// void reports whether there is nothing to deliver: the object came and went, or is back in the state that the handler
-// knows.
-func (c *change[T]) void() bool {
-	if c.old == nil || c.now == nil {
-		return c.old == c.now
-	}
-	return c.old.same(c.now.uid, c.now.version)
-}
-
-func (q *subscriber[T]) append(c *change[T]) {
-	q.number++
-	c.number = q.number
-	q.byKey.put(c.key, c)
-	c.prev = q.tail
+// append makes st a pending change.
+func (q *subscriber[T]) append(st *step[T]) *change[T] {
+	e := st.entry()
+	c := &change[T]{step: *st, key: e.key, tag: e.tag, prev: q.tail, twin: q.byTag.m[e.tag]}
+	q.byTag.put(c.tag, c)
+	q.depth++
 	if q.tail == nil {
 		q.head = c
 	} else {
 		q.tail.next = c
 	}
 	q.tail = c
+	return c
 }
 
 func (q *subscriber[T]) remove(c *change[T]) {
-	q.byKey.drop(c.key)
+	q.depth--
+	switch first := q.byTag.m[c.tag]; {
+	case first != c:
+		for first.twin != c {
+			first = first.twin
+		}
+		first.twin = c.twin
+	case c.twin != nil:
+		q.byTag.put(c.tag, c.twin)
+	default:
+		q.byTag.drop(c.tag)
+	}
 	if c.prev == nil {
 		q.head = c.next
 	} else {
@@ -172,22 +210,36 @@ func (q *subscriber[T]) remove(c *change[T]) {
 	} else {
 		c.next.prev = c.prev
 	}
-	c.prev, c.next = nil, nil
+	c.prev, c.next, c.twin = nil, nil, nil
 }
 
-// take removes the oldest change from the backlog and makes it current. c is nil if the backlog is empty; open is false if
-// the subscription is closed.
-func (q *subscriber[T]) take() (c *change[T], open bool) {
+// take reads what the journal has, removes the oldest change from the backlog and makes it current. c is nil if there is
+// none; open is false if the subscription is closed.
+func (q *subscriber[T]) take(ctx context.Context, report func(*PanicError)) (c *change[T], open bool) {
+	if q.match != nil {
+		q.sift(ctx, report)
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
 		return nil, false
+	}
+	if q.match == nil {
+		q.absorb()
 	}
 	if c = q.head; c != nil {
 		q.remove(c)
 		q.current = c
 	}
 	return c, true
+}
+
+// sleep reports whether the goroutine may wait for wake: there is nothing to do. Backlog may have read the journal since the
+// goroutine has taken the last change.
+func (q *subscriber[T]) sleep() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.closed || q.head == nil && q.store.journal.sleep(q)
 }
 
 // finish notes that current has been delivered.
@@ -204,21 +256,22 @@ func (q *subscriber[T]) finish() {
 	}
 }
 
-// arm makes synced wait for all changes that are in the backlog or being handled now. Only the first call counts.
+// arm makes synced wait for all changes that are in the journal, in the backlog or being handled now. Only the first call
+// counts. The caller holds store.write.
 func (q *subscriber[T]) arm() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.armed {
 		return
 	}
-	q.armed, q.initial = true, q.number
+	q.armed, q.initial = true, q.store.journal.last
 	q.settle()
 }
 
 // settle closes synced when no change up to the last initial one is left. It looks at two changes only, because changes
 // are handled in the order of their numbers: a key's change keeps its number while later states are merged into it.
 func (q *subscriber[T]) settle() {
-	if q.synced || q.closed || !q.armed ||
+	if q.synced || q.closed || !q.armed || q.read < q.initial ||
 		q.current != nil && q.current.number <= q.initial ||
 		q.head != nil && q.head.number <= q.initial {
 		return
@@ -230,14 +283,24 @@ func (q *subscriber[T]) settle() {
 func (q *subscriber[T]) backlog() (depth int, age time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	depth = q.byKey.len()
-	oldest := q.head
+	var oldest time.Time
+	switch {
+	case q.closed:
+	case q.sifting:
+		depth, oldest = q.ahead()
+	default:
+		q.absorb()
+	}
+	depth += q.depth
+	if q.head != nil {
+		oldest = q.head.since
+	}
 	if q.current != nil {
 		depth++
-		oldest = q.current
+		oldest = q.current.since
 	}
-	if oldest != nil {
-		age = time.Since(oldest.since)
+	if !oldest.IsZero() {
+		age = time.Since(oldest)
 	}
 	return depth, age
 }
@@ -274,9 +337,10 @@ func (q *subscriber[T]) mark() bool {
 		return false
 	}
 	q.closed = true
-	q.byKey, q.head, q.tail = table[meta.Key, *change[T]]{}, nil, nil
+	q.byTag, q.depth, q.head, q.tail = table[uint32, *change[T]]{}, 0, nil, nil
+	q.store.journal.leave(q)
 	close(q.signals.closed)
-	if q.current == nil {
+	if q.current == nil && !q.sifting {
 		close(q.signals.done)
 	}
 	return true

@@ -9,8 +9,9 @@ type table[K comparable, V any] struct {
 	peak int
 }
 
-// tableFloor is the size below which a table is never rebuilt.
-const tableFloor = 1024
+// tableFloor is the size below which a table is never rebuilt. A program may have thousands of subscriptions, each with
+// tables that are empty most of the time.
+const tableFloor = 32
 
 func (t *table[K, V]) len() int { return len(t.m) }
 

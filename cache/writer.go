@@ -210,10 +210,7 @@ func (s *Store[T]) each(namespace string, f func(*entry[T])) {
 		in.each(func(row uint32) { f(s.all.at(row)) })
 		return
 	}
-	for _, c := range s.all.chunks {
-		if c == nil {
-			continue
-		}
+	for c := range s.all.tree.each {
 		for _, e := range c.items {
 			if e != nil {
 				f(e)
