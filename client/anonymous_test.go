@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/protobuf"
 )
 
 // What Anonymous does with each field of Config and TLS. A new field must be here.
 var anonymous = map[string]bool{
 	"Server": true, "UserAgent": true, "Limiter": true, "MaxObject": true, "Uncompressed": true, "Dial": true, "Proxy": true,
-	"Hooks": true, "Logger": true, "Retry": true, "StallTimeout": true, "Concurrency": true,
+	"Hooks": true, "Logger": true, "Retry": true, "StallTimeout": true, "Concurrency": true, "Protobuf": true,
 	"BearerToken": false, "BearerTokenFile": false, "Username": false, "Password": false, "Credentials": false,
 	"Impersonate": false, "Wrap": false,
 	"TLS.CAFile": true, "TLS.CAData": true, "TLS.ServerName": true, "TLS.Insecure": true,
@@ -41,6 +42,8 @@ func fill(t *testing.T, v reflect.Value) {
 		v.Set(reflect.MakeMap(v.Type()))
 	case reflect.Func:
 		v.Set(reflect.MakeFunc(v.Type(), func([]reflect.Value) []reflect.Value { panic("called") }))
+	case reflect.Interface:
+		v.Set(reflect.ValueOf(protobuf.New()))
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Field(i).CanSet() {

@@ -45,6 +45,7 @@ type Client struct {
 	decoders  pipeline.Decoders // how many goroutines decode
 	notes     sync.Map          // noteKey -> *note
 	test      *undertest.Test
+	protobuf  Protobuf
 }
 
 // New returns a client of the server that cfg names. It does no I/O: the first call fails if the server cannot be reached, or if
@@ -74,6 +75,7 @@ func New(cfg Config) (*Client, error) {
 		log:       cfg.Logger,
 		maxObject: cfg.MaxObject,
 		test:      cfg.test,
+		protobuf:  cfg.Protobuf,
 
 		retry:       cfg.Retry.withDefaults(),
 		budget:      retry.NewBudget(cfg.Retry.withDefaults().Burst),

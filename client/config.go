@@ -79,6 +79,12 @@ type Config struct {
 	// skipped.
 	MaxObject int
 
+	// Protobuf, if set, makes the client ask for lists and watches as protobuf, which takes servers and clients a fraction of the
+	// work of JSON. Package client/protobuf makes the value. JSON stays the second choice, so custom resources and servers that have
+	// only JSON need no setting; nor do Go types that cannot be decoded from protobuf. All other requests use JSON. Type.JSON
+	// switches protobuf off for a resource. The Status of an informer says which is used, and why.
+	Protobuf Protobuf
+
 	// Uncompressed asks the server not to compress its answers. That saves work on both sides and sends more bytes.
 	Uncompressed bool
 

@@ -155,6 +155,8 @@ const (
 	ForeignBody AnswerReason = "ForeignBody"
 	// BrokenJSON: from Offset on, the answer is not JSON, or not the JSON that it should be.
 	BrokenJSON AnswerReason = "BrokenJSON"
+	// BrokenProtobuf: the same for an answer that should be protobuf.
+	BrokenProtobuf AnswerReason = "BrokenProtobuf"
 	// WrongKind: the object is of another kind than the resource's descriptor says. Got and Want are apiVersion and kind, such as
 	// "apps/v1 Deployment". Got is empty if the object names no kind, and Want is empty if any kind would be accepted. Either the
 	// descriptor is wrong, or another program than the API server has answered.

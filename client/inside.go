@@ -21,6 +21,9 @@ func (r Resource[T]) Inside() inside.Source {
 		return inside.Source{StreamingLists: new(inside.Feature)}
 	}
 	s := inside.Source{Test: r.c.test, StreamingLists: r.c.streaming.of(r.t.GVR()), Server: r.c.server.Redacted()}
+	if b := r.binary(); b != nil {
+		s.Encoding = &b.used
+	}
 	r.write = WriteOptions{} // they do not affect reads
 	s.Reads = r
 	return s

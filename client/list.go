@@ -112,11 +112,11 @@ func (r Resource[T]) each(
 	l.cancel = cancel
 	defer l.end()
 	l.q.query = o.query()
-	resp, err := r.send(fetching, l.q)
+	resp, err := r.sendForBody(fetching, l.q)
 	if o.isFloor() && isTooOld(err) {
 		// The API concepts leave this to the client: the server took the minimum version for the exact one.
 		l.q.query = o.pageQuery()
-		resp, err = r.send(fetching, l.q)
+		resp, err = r.sendForBody(fetching, l.q)
 	}
 	if err != nil {
 		return meta.ListMeta{}, err
@@ -191,6 +191,7 @@ type listing[T meta.Object] struct {
 	empty  bool          // the page has had none so far
 	next   *nextPage     // the page that has been asked for
 	pages  *pipeline.Pages
+	frames listFrames
 }
 
 // fail returns err as the error of the list, or of the page if that is a later one.
@@ -218,7 +219,8 @@ func (l *listing[T]) end() {
 func (l *listing[T]) page(ctx context.Context, resp *http.Response, more func(token string) error) (meta.ListMeta, error) {
 	l.body, l.first, l.empty = resp.Body, meta.Key{}, true
 	var m meta.ListMeta
-	err := l.pipe.Page(l.body, l.r.c.streamOptions(l.o.KeepManagedFields), pipeline.Page[Item[T]]{
+	frames := l.frames.of(l.r.c.protobuf, resp, l.r.c.streamOptions(l.o.KeepManagedFields))
+	err := l.pipe.Page(l.body, frames, pipeline.Page[Item[T]]{
 		Header: func(h jsonstream.Header) error {
 			m = h.ListMeta
 			return l.start(h, more)
@@ -313,7 +315,7 @@ func (l *listing[T]) fetch(ctx context.Context, query url.Values) *nextPage {
 	p := &nextPage{done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
-		p.resp, p.err = l.r.send(ctx, q)
+		p.resp, p.err = l.r.sendForBody(ctx, q)
 	}()
 	return p
 }

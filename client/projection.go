@@ -59,6 +59,8 @@ type note struct {
 	status atomic.Bool // the resource has a status subresource
 	// misplaced says why no object of the type has a name; nil for correct types.
 	misplaced error
+	// objects and metadata are about protobuf: of whole objects, and of their metadata alone.
+	objects, metadata binary
 }
 
 // noteKey identifies a note. The number of notes is bounded by the program's types and the resources that it reads into them.

@@ -15,6 +15,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/conn"
+	"github.com/bowline-go/bowline/internal/content"
 	"github.com/bowline-go/bowline/internal/jsonstream"
 	"github.com/bowline-go/bowline/internal/shown"
 )
@@ -67,6 +68,7 @@ type request struct {
 	as          *Impersonation // in place of the client's; nil means the client's
 	once        bool           // must not be sent again, whatever Config.Retry says
 	settles     bool           // its caller reads the result, so it may be sent twice
+	form        content.Form   // that accept names before JSON; nil means JSON alone
 }
 
 // method returns the HTTP method of the request's verb.
@@ -143,7 +145,7 @@ func (r request) accepts(code int) bool { return isSuccess(code) }
 func (r request) checkType(resp *http.Response) error {
 	contentType := resp.Header.Get("Content-Type")
 	// A parameter that cannot be parsed does not affect the type.
-	if media, _, _ := mime.ParseMediaType(contentType); contentType == "" || media == jsonType {
+	if media, _, _ := mime.ParseMediaType(contentType); contentType == "" || media == jsonType || isBinary(r.form, resp.Header) {
 		return nil
 	}
 	excerpt, _ := io.ReadAll(io.LimitReader(resp.Body, maxExcerpt))
@@ -324,6 +326,9 @@ func checkAnswer(resp *http.Response, r outgoing) error {
 		return r.checkType(resp)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	if q, ok := r.(request); ok {
+		body = errorBody(q.form, resp, body)
+	}
 	status := apierrors.FromResponse(resp.StatusCode, resp.Header, body, r.info().Method)
 	if err != nil && len(body) == 0 {
 		// Not wrapped: a cut body says nothing about whether the request may be sent again.
@@ -358,7 +363,11 @@ func publicError(err error) error {
 		return &AnswerError{Reason: reason, Max: limit.Max, Key: limit.Key, Offset: limit.Offset, text: limit.Error()}
 	}
 	if syntax := (*jsonstream.SyntaxError)(nil); errors.As(err, &syntax) {
-		return &AnswerError{Reason: BrokenJSON, Offset: syntax.Offset, text: syntax.Error()}
+		reason := BrokenJSON
+		if syntax.Protobuf {
+			reason = BrokenProtobuf
+		}
+		return &AnswerError{Reason: reason, Offset: syntax.Offset, text: syntax.Error()}
 	}
 	return shown.Error(err)
 }

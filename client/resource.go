@@ -219,6 +219,9 @@ func (r Resource[T]) decode(item jsonstream.Item) (T, error) {
 
 func (r Resource[T]) decodeUnchecked(item jsonstream.Item) (T, error) {
 	gvk := r.gvk()
+	if item.Protobuf {
+		return r.decodeBinary(item)
+	}
 	obj, err := codec.DecodeNoting[T](item, gvk.APIVersion(), gvk.Kind, r.note.lossyFlag()) // the zero T if it fails
 	if err != nil {
 		return obj, &DecodeError{Identity: item.Identity, Err: err}

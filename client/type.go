@@ -28,6 +28,8 @@ type Type[T meta.Object] struct {
 	ListKind string
 	// Scope is meta.Namespaced, the zero value, or meta.Cluster.
 	Scope meta.Scope
+	// JSON asks for JSON alone, whatever Config.Protobuf says.
+	JSON bool
 }
 
 // GVR returns the resource.

@@ -105,7 +105,7 @@ func (r Resource[T]) eachEvent(
 		return q.fail(&UsageError{Err: err})
 	}
 	q.query = query
-	resp, err := r.send(ctx, q)
+	resp, err := r.sendForBody(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,8 @@ func (r Resource[T]) events(
 		})
 	defer pipe.Stop()
 	begun := false
-	return pipe.Watch(resp.Body, r.c.streamOptions(o.KeepManagedFields), func(f jsonstream.Frame) (Event[T], bool, error) {
+	frames := watchFrames(r.c.protobuf, resp, r.c.streamOptions(o.KeepManagedFields))
+	return pipe.Watch(resp.Body, frames, func(f jsonstream.Frame) (Event[T], bool, error) {
 		begun = true
 		event, decode, err := r.event(f, reuse)
 		if event.InitialEventsEnd {
@@ -226,7 +227,7 @@ func (r Resource[T]) event(f jsonstream.Frame, reuse func(meta.Identity) (T, boo
 	switch e.Type {
 	case Added, Modified, Deleted, Bookmark:
 	case errorEvent:
-		return Event[T]{}, false, watchError(f)
+		return Event[T]{}, false, r.watchError(f)
 	default:
 		return unusable(errors.New("its type is unknown"))
 	}
@@ -263,9 +264,12 @@ func (r Resource[T]) event(f jsonstream.Frame, reuse func(meta.Identity) (T, boo
 }
 
 // watchError returns the error of an ERROR event.
-func watchError(f jsonstream.Frame) error {
+func (r Resource[T]) watchError(f jsonstream.Frame) error {
 	if f.Limit != nil {
 		return &EventError{Type: errorEvent, Err: publicError(f.Limit)}
+	}
+	if f.Protobuf {
+		f.Raw, _ = r.c.protobuf.StatusOf(f.Raw) // empty if it is none
 	}
 	if f.Kind == "Status" {
 		if status, err := codec.Unmarshal[*meta.Status](f.Raw); err == nil {

@@ -201,14 +201,23 @@ func (i *Informer[T]) Status() Status {
 		parts[s.namespace] = part
 	}
 	if i.o.Namespaces == nil {
-		return parts[i.o.Namespace]
+		return i.encoded(parts[i.o.Namespace])
 	}
-	all := summary(parts)
+	all := i.encoded(summary(parts))
 	all.Objects, all.ResourceVersion, all.Synced = i.store.Count(""), r.ResourceVersion(), synced
 	if len(parts) == 0 && running {
 		all.State = Watching // of nothing
 	}
 	return all
+}
+
+// encoded returns s with the form in which objects come.
+func (i *Informer[T]) encoded(s Status) Status {
+	var why error
+	if s.Protobuf, why = inside.Of(i.source).Encoding.Get(); why != nil {
+		s.WhyJSON = why.Error()
+	}
+	return s
 }
 
 // mutated reports a finding of the mutation check, or keeps it for later.

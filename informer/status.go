@@ -25,6 +25,10 @@ type Status struct {
 	// where the namespaces differ. Why gives the reason.
 	Mode Mode
 	Why  string
+	// Protobuf says that the latest list or watch came as protobuf. WhyJSON is the reason if it came as JSON although the client's
+	// Config.Protobuf is set.
+	Protobuf bool
+	WhyJSON  string
 	// Progress is how far the current list has come, or how far the last one came.
 	Progress Progress
 	// Err is the last error of a list or a watch. It is nil after a later list, event or clean end of a watch. Since is the
@@ -79,6 +83,12 @@ func (s Status) attributes() []attribute {
 	}
 	if s.Why != "" {
 		all = append(all, attribute{"why", s.Why})
+	}
+	if s.Protobuf {
+		all = append(all, attribute{"form", "protobuf"})
+	}
+	if s.WhyJSON != "" {
+		all = append(all, attribute{"whyJSON", s.WhyJSON})
 	}
 	all = append(all, attribute{"lists", s.Lists}, attribute{"watches", s.Watches}, attribute{"events", s.Events})
 	for _, cause := range slices.Sorted(maps.Keys(s.Relists)) {

@@ -18,6 +18,8 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/client/protobuf"
+	"github.com/bowline-go/bowline/client/protobuf/core"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/patch"
 )
@@ -99,8 +101,12 @@ func widgets() clienttest.Resource {
 
 func (w *world) connect() {
 	config := w.server.Config()
+	following := config
+	if w.binary() {
+		following.Protobuf = protobuf.New(core.V1())
+	}
 	var err error
-	if w.client, err = client.New(config); err != nil {
+	if w.client, err = client.New(following); err != nil {
 		panic(err)
 	}
 	if w.writer, err = client.New(config); err != nil {

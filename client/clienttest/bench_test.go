@@ -93,3 +93,27 @@ func BenchmarkPatch(b *testing.B) {
 		h.must(b, http.MethodPatch, path+"/p", fmt.Sprintf(`{"metadata":{"annotations":{"a":"%d"}}}`, i))
 	}
 }
+
+// BenchmarkListOfPods measures a list of pods, in both forms.
+func BenchmarkListOfPods(b *testing.B) {
+	for _, n := range []int{1000, 20_000} {
+		h := newHarness(b, clienttest.Options{})
+		for i := range n {
+			h.must(b, http.MethodPost, "/api/v1/namespaces/default/pods", fmt.Sprintf(benchPod, fmt.Sprintf("p-%d", i)))
+		}
+		for _, accept := range []string{"application/json", "application/vnd.kubernetes.protobuf"} {
+			b.Run(fmt.Sprintf("%d/%s", n, accept[strings.LastIndexByte(accept, '.')+1:]), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					resp := h.open(b, http.MethodGet, "/api/v1/pods", "", "Accept", accept)
+					size, err := io.Copy(io.Discard, resp.Body)
+					resp.Body.Close()
+					if err != nil {
+						b.Fatal(err)
+					}
+					b.SetBytes(size)
+				}
+			})
+		}
+	}
+}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
-	"github.com/bowline-go/bowline/client/clienttest/internal/protobuf"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -34,7 +33,7 @@ type deleteOptions struct {
 }
 
 func (c *call) deleteOptions() (*deleteOptions, error) {
-	b, err := c.payload(protobuf.DeleteOptions())
+	b, err := c.payload(metaGroup+"/v1", "DeleteOptions")
 	if err != nil {
 		return nil, err
 	}

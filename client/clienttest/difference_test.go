@@ -58,25 +58,6 @@ func TestOddPaths(t *testing.T) {
 	}
 }
 
-// A client with the defaults of client-go sends protobuf. The error tells it which setting to change.
-func TestProtobufIsExplained(t *testing.T) {
-	h := newHarness(t, clienttest.Options{Resources: []clienttest.Resource{{Group: "example.com", Version: "v1", Kind: "Widget", Resource: "widgets"}}})
-	const set, protobuf = `set ContentType: "application/json" in the rest.Config of client-go`, "application/vnd.kubernetes.protobuf"
-	for _, path := range []string{"/api/v1/namespaces/default/pods", "/apis/coordination.k8s.io/v1/namespaces/default/leases", "/apis/example.com/v1/namespaces/default/widgets"} {
-		a := h.do(t, http.MethodPost, path, "k8s\x00", "Content-Type", protobuf)
-		if message := messageOf(a.body); a.code != 415 || !strings.Contains(message, set) || !strings.HasSuffix(message, "accepted media types include: application/json, application/yaml") {
-			t.Errorf("a body at %s: %d %s", path, a.code, a.body)
-		}
-	}
-	a := h.do(t, http.MethodGet, configMaps, "", "Accept", protobuf)
-	if message := messageOf(a.body); a.code != 406 || !strings.Contains(message, set) {
-		t.Errorf("an answer: %d %s", a.code, a.body)
-	}
-	if a := h.do(t, http.MethodGet, configMaps, "", "Accept", protobuf+",application/json"); a.code != 200 {
-		t.Errorf("an answer in protobuf or JSON: %d %s", a.code, a.body)
-	}
-}
-
 // A namespace waits for what is in it: for pods on nodes, and for its own finalizers.
 func TestNamespaceWaits(t *testing.T) {
 	h := newHarness(t, clienttest.Options{})

@@ -1,9 +1,8 @@
 // Package clienttest is a Kubernetes API server inside the process, for tests of clients and controllers. It is a real HTTP
 // server with a store that behaves as kube-apiserver's does. It needs no installation and starts in a millisecond.
 //
-// The server speaks JSON and YAML. A client that sends protobuf, as client-go and controller-runtime do by default for built-in
-// kinds, must set ContentType: "application/json" in its rest.Config; without that, its writes fail with 415, and so does leader
-// election.
+// The server speaks JSON, YAML and, for the built-in kinds, protobuf. So clients of client-go and controller-runtime work with their
+// defaults, leader election included.
 //
 // In a test, [Start] runs a server until the test ends:
 //
@@ -80,13 +79,14 @@
 //	lists, watches                      paging, selectors, versions, bookmarks, streaming lists, Tables
 //	deletion                            with orphan and foreground propagation, and with a grace period, as by a
 //	                                    kube-apiserver alone: see below
+//	negotiation                         by Accept and Content-Type: JSON, YAML and protobuf, Tables and metadata alone
 //	unknown members                     dropped, warned of or refused, by the schema
 //	types of fields of built-in kinds   checked
 //	events                              validated; those of the core and of events.k8s.io are the same objects, in two forms
 //	defaults of custom resources        filled in from Resource.Schema
 //
 //	IN PART
-//	media types                         JSON and YAML; protobuf only in a few bodies, and in no answers: see below
+//	discovery                           in JSON and YAML, not in protobuf
 //	namespaces                          deleted with their contents in one request; on a real server a controller does it later
 //	custom resource definitions         Server.Register and Unregister; one version of each resource, no conversion. A
 //	                                    CustomResourceDefinition is stored and has no effect, and so is an APIService
@@ -122,10 +122,6 @@
 // beyond its grace period, until the test deletes it with gracePeriodSeconds 0 (a GracePeriod of client.Immediately), as the
 // kubelet does. Until then the pod also keeps its namespace. A pod without a node, or one that has succeeded or failed, is
 // deleted at once.
-//
-// The server reads protobuf in deletions and in the bodies that kubectl create configmap, secret and namespace, kubectl
-// certificate and kubectl auth send. kubectl create -f, apply, replace, run and expose send JSON. The other forms of kubectl
-// create, such as deployment, serviceaccount and token, send protobuf that the server refuses with 415.
 //
 // The server sends the bookmark that ends the initial events at once, like kube-apiserver 1.37, unless [Options.EndBookmarkAfter]
 // is set.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/internal/protobuf"
 )
 
 // recorded is one command of kubectl v1.36.3 with the requests that it sent to this server, and what they were
@@ -68,7 +69,11 @@ func TestKubectlGetsTheAnswersThatItWorksWith(t *testing.T) {
 			if strings.HasPrefix(r.Path, "/openapi") {
 				kind = ""
 			}
-			if got := at(string(answer), "kind"); got != kind {
+			got := at(string(answer), "kind")
+			if e, err := protobuf.Open(answer); err == nil {
+				got = e.Kind
+			}
+			if got != kind {
 				t.Errorf("%s: %s %s: got a %s, want a %s", command.Command, r.Method, r.Path, got, kind)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/messages"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
@@ -274,6 +275,9 @@ func (c *call) writeList(w http.ResponseWriter, f form, p *page) error {
 		start := c.partialStart()
 		item = func(v *object.Revision) (string, []byte) { return start, v.Metadata() }
 	}
+	if c.media == mediaProtobuf {
+		return c.writeProtobufList(w, f, p, head+tail)
+	}
 	size := len(head) + len(tail)
 	for _, v := range p.items {
 		open, rest := item(v)
@@ -302,12 +306,39 @@ func (c *call) writeList(w http.ResponseWriter, f form, p *page) error {
 	return nil
 }
 
+// writeProtobufList writes a page in protobuf. list is its JSON without items.
+func (c *call) writeProtobufList(w http.ResponseWriter, f form, p *page, list string) error {
+	apiVersion, kind := c.listKind(f)
+	l, err := messages.NewList([]byte(list), apiVersion, kind)
+	if err != nil {
+		return err
+	}
+	var partial []byte
+	for _, v := range p.items {
+		item := v.Raw
+		if f == asMetadata {
+			partial = append(append(append(partial[:0], c.partialStart()...), v.Metadata()...), '}')
+			item = partial
+		}
+		if err := l.Add(item); err != nil {
+			return err
+		}
+	}
+	writeBody(w, http.StatusOK, mediaProtobuf, l.Envelope())
+	return nil
+}
+
+// listKind returns the apiVersion and the kind of a list.
+func (c *call) listKind(f form) (apiVersion, kind string) {
+	if f == asMetadata {
+		return c.metaVersion(), "PartialObjectMetadataList"
+	}
+	return c.res.GVK().APIVersion(), c.res.Kind + "List"
+}
+
 // listFrame returns the text of a list before and after its items.
 func (c *call) listFrame(f form, p *page) (head, tail string) {
-	apiVersion, kind := c.res.GVK().APIVersion(), c.res.Kind+"List"
-	if f == asMetadata {
-		apiVersion, kind = c.metaVersion(), "PartialObjectMetadataList"
-	}
+	apiVersion, kind := c.listKind(f)
 	version := fmt.Sprintf(`"resourceVersion":"%d"`, p.version)
 	remaining := ""
 	if p.remaining >= 0 {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/internal/protobuf"
 )
 
 func TestListsAreWrittenAsTheRealServerWritesThem(t *testing.T) {
@@ -260,18 +261,26 @@ func TestAcceptableForms(t *testing.T) {
 		{"", "ConfigMap", "ConfigMapList"},
 		{"*/*", "ConfigMap", "ConfigMapList"},
 		{"application/json;q=0.1", "ConfigMap", "ConfigMapList"},
-		{"application/vnd.kubernetes.protobuf,application/json", "ConfigMap", "ConfigMapList"},
+		{"application/vnd.kubernetes.protobuf,application/json", "ConfigMap in protobuf", "ConfigMapList in protobuf"},
+		{"application/json,application/vnd.kubernetes.protobuf", "ConfigMap", "ConfigMapList"},
+		{"application/json;q=0.5,application/vnd.kubernetes.protobuf;q=0.9", "ConfigMap in protobuf", "ConfigMapList in protobuf"},
+		{"application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,application/json", "ConfigMap", "ConfigMapList"},
+		{"application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", "PartialObjectMetadata in protobuf", "406"},
+		{"application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;v=v1beta1;g=meta.k8s.io", "406", "PartialObjectMetadataList in protobuf"},
 		{"application/json;as=Table;v=v9;g=meta.k8s.io, application/json", "ConfigMap", "ConfigMapList"},
 		{tables + ",application/json", "Table", "Table"},
 		{partial + ",application/json", "PartialObjectMetadata", "406"},
 		{partials + ",application/json", "406", "PartialObjectMetadataList"},
 		{"text/html", "406", "406"},
-		{"application/vnd.kubernetes.protobuf", "406", "406"},
+		{"application/vnd.kubernetes.protobuf", "ConfigMap in protobuf", "ConfigMapList in protobuf"},
 		{"application/json;as=Table;v=v9;g=meta.k8s.io", "406", "406"},
 	} {
 		for path, want := range map[string]string{configMaps + "/a": test.one, configMaps: test.all} {
 			a := h.do(t, http.MethodGet, path, "", "Accept", test.accept)
 			got := at(a.body, "kind")
+			if e, err := protobuf.Open([]byte(a.body)); err == nil {
+				got = e.Kind + " in protobuf"
+			}
 			if got == "Status" {
 				got = fmt.Sprint(a.code)
 				if a.status(t).Reason != "NotAcceptable" {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"compress/gzip"
 	"io"
-	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -13,15 +12,16 @@ import (
 	"strings"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
-	"github.com/bowline-go/bowline/client/clienttest/internal/protobuf"
+	"github.com/bowline-go/bowline/client/clienttest/internal/messages"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
 
 const (
-	mediaJSON = "application/json"
-	mediaYAML = "application/yaml"
-	metaGroup = "meta.k8s.io"
+	mediaJSON     = "application/json"
+	mediaYAML     = "application/yaml"
+	mediaProtobuf = messages.MediaType
+	metaGroup     = "meta.k8s.io"
 )
 
 // form is the form of objects that a client asks for.
@@ -35,15 +35,16 @@ const (
 
 // wish is one form of answer that a client accepts, from its Accept header.
 type wish struct {
-	media   string // mediaJSON or mediaYAML
+	media   string // mediaJSON, mediaYAML or mediaProtobuf
 	form    form
 	list    bool   // of metadata: as a list
 	version string // of the group of the form
 }
 
-// wishes returns the forms in the Accept header that the server supports, in the client's order of preference. known says whether
-// the header names a media type that a real server has for the compiled-in kinds, in any form.
-func wishes(r *http.Request) (_ []wish, known bool) {
+// wishes returns the forms in the Accept header that the server supports for a compiled-in kind or another one, in the client's
+// order of preference. known says whether the header names a media type that a real server has for the compiled-in kinds, in any
+// form.
+func wishes(r *http.Request, builtin bool) (_ []wish, known bool) {
 	accept := strings.Join(r.Header["Accept"], ",")
 	if accept == "" {
 		return []wish{{media: mediaJSON}}, true
@@ -55,9 +56,10 @@ func wishes(r *http.Request) (_ []wish, known bool) {
 		served := params["g"] == metaGroup && (w.version == "v1" || w.version == "v1beta1")
 		switch params["as"] {
 		case "":
-			served = params["g"] == "" && params["v"] == ""
+			served = params["g"] == "" && params["v"] == "" && (builtin || w.media != mediaProtobuf)
 		case "Table":
 			w.form = asTable
+			served = served && w.media != mediaProtobuf
 		case "PartialObjectMetadata":
 			w.form = asMetadata
 		case "PartialObjectMetadataList":
@@ -68,7 +70,7 @@ func wishes(r *http.Request) (_ []wish, known bool) {
 		if strings.HasSuffix(w.media, "*") {
 			w.media = mediaJSON
 		}
-		if served && w.media != protobuf.MediaType {
+		if served {
 			all = append(all, w)
 		}
 	}
@@ -82,13 +84,12 @@ type alternative struct {
 	quality float64
 }
 
-// acceptable returns the parts of an Accept header that name a media type of a real server, in the order of their qualities. Of
-// the same quality, a named type comes before a wildcard.
+// acceptable returns the parts of an Accept header that name a media type of a real server, in its order of preference.
 func acceptable(header string) []alternative {
 	var parts []alternative
 	for text := range strings.SplitSeq(header, ",") {
 		media, params, err := mime.ParseMediaType(text)
-		if err != nil || !slices.Contains([]string{mediaJSON, mediaYAML, protobuf.MediaType, "application/*", "*/*"}, media) {
+		if err != nil || !slices.Contains([]string{mediaJSON, mediaYAML, mediaProtobuf, "application/*", "*/*"}, media) {
 			continue
 		}
 		quality, err := strconv.ParseFloat(params["q"], 64)
@@ -97,22 +98,24 @@ func acceptable(header string) []alternative {
 		}
 		parts = append(parts, alternative{media, params, quality})
 	}
-	slices.SortStableFunc(parts, func(a, b alternative) int {
-		return cmp.Or(cmp.Compare(b.quality, a.quality), cmp.Compare(strings.Count(a.media, "*"), strings.Count(b.media, "*")))
-	})
+	// A real server compares neighbours like this, which is no order: a named type moves before a wildcard even if its quality is lower.
+	for i := range parts {
+		for ; i > 0 && parts[i].before(parts[i-1]); i-- {
+			parts[i], parts[i-1] = parts[i-1], parts[i]
+		}
+	}
 	return parts
 }
 
-// wantsYAML reports whether the answer to a request must be YAML.
-func wantsYAML(r *http.Request) bool {
-	all, _ := wishes(r)
-	return len(all) > 0 && all[0].media == mediaYAML
+// before reports whether a real server moves a before b.
+func (a alternative) before(b alternative) bool {
+	return a.quality > b.quality || strings.Count(a.media, "*") < strings.Count(b.media, "*")
 }
 
 // formOf picks the first form in the Accept header that the server supports. Metadata alone must be requested as a list if the
 // answer is a list, and as an object otherwise.
 func (c *call) formOf(list bool) (form, error) {
-	all, known := wishes(c.r)
+	all, known := wishes(c.r, c.res.Builtin)
 	if len(all) == 0 || !known && c.res.Builtin {
 		return asObject, c.notAcceptable(known)
 	}
@@ -120,7 +123,10 @@ func (c *call) formOf(list bool) (form, error) {
 	if w.media == mediaYAML && c.Verb == "watch" {
 		return asObject, status.Failure(http.StatusNotAcceptable, "NotAcceptable", "only the following media types are accepted: %s", streamed)
 	}
-	c.formVersion = w.version
+	c.formVersion, c.media = w.version, w.media
+	if a, ok := c.r.Context().Value(answerKey{}).(*answer); ok {
+		a.media = w.media
+	}
 	if w.form == asMetadata && w.list != list && c.Verb != "watch" {
 		as, what := "PartialObjectMetadata", "a list"
 		if w.list {
@@ -134,26 +140,19 @@ func (c *call) formOf(list bool) (form, error) {
 // notAcceptable returns the error for an Accept header without a supported form. A real server uses other words if it does not
 // know the media type at all and the kind is compiled in.
 func (c *call) notAcceptable(known bool) error {
-	media := strings.Join([]string{mediaJSON, mediaYAML, protobuf.MediaType}, ", ")
-	switch {
-	case !known && c.res.Builtin:
+	media := strings.Join([]string{mediaJSON, mediaYAML, mediaProtobuf}, ", ")
+	if !known && c.res.Builtin {
 		if c.Verb == "list" || c.Verb == "watch" {
 			media += ", " + streamed
 		}
 		return status.Failure(http.StatusNotAcceptable, "NotAcceptable", "406: Not Acceptable\n\nAvailable representations: %s", media).
 			With(meta.StatusDetails{})
-	case c.res.Builtin && strings.Contains(strings.Join(c.r.Header["Accept"], ","), protobuf.MediaType):
-		return status.Failure(http.StatusNotAcceptable, "NotAcceptable", "only the following media types are accepted: %s, %s (%s)",
-			mediaJSON, mediaYAML, "clienttest does not answer in protobuf; "+setJSON)
 	}
 	return status.Failure(http.StatusNotAcceptable, "NotAcceptable", "only the following media types are accepted: %s", media)
 }
 
 // streamed are the media types in which a real server sends the events of a watch.
-const streamed = mediaJSON + ";stream=watch, " + protobuf.MediaType + ";stream=watch"
-
-// setJSON tells the author of a test whose client has the defaults of client-go what to do.
-const setJSON = `set ContentType: "application/json" in the rest.Config of client-go, whose default is protobuf`
+const streamed = mediaJSON + ";stream=watch, " + messages.StreamType
 
 // metaVersion returns the group and version of metadata alone, or of a Table.
 func (c *call) metaVersion() string { return metaGroup + "/" + cmp.Or(c.formVersion, "v1") }
@@ -172,20 +171,15 @@ type payload struct {
 	wrong error    // why it does not match its media type; JSON is not checked
 }
 
-// payload reads the body of a request, which is JSON or YAML or, if its fields are known, protobuf. As on a real server, no type
-// means JSON.
-func (c *call) payload(fields protobuf.Message) (*payload, error) {
+// payload reads the body of a request, which is JSON, YAML or protobuf and should be of a kind. As on a real server, no type means
+// JSON.
+func (c *call) payload(apiVersion, kind string) (*payload, error) {
 	p := &payload{media: mediaJSON}
 	if header := c.r.Header.Get("Content-Type"); header != "" && c.r.ContentLength != 0 {
 		p.media, _, _ = mime.ParseMediaType(header)
 	}
-	switch {
-	case p.media == mediaJSON, p.media == mediaYAML, p.media == protobuf.MediaType && fields != nil:
-	case p.media == protobuf.MediaType:
-		return nil, status.Failure(http.StatusUnsupportedMediaType, "UnsupportedMediaType",
-			"clienttest cannot read the protobuf body of this request: %s - accepted media types include: %s, %s", setJSON, mediaJSON, mediaYAML)
-	default:
-		return nil, status.UnsupportedMediaType(mediaJSON, mediaYAML, protobuf.MediaType)
+	if !slices.Contains([]string{mediaJSON, mediaYAML, mediaProtobuf}, p.media) || p.media == mediaProtobuf && !messages.Has(apiVersion, kind) {
+		return nil, status.UnsupportedMediaType(mediaJSON, mediaYAML, mediaProtobuf)
 	}
 	var err error
 	if p.sent, err = bodyOf(c.r); err != nil {
@@ -194,8 +188,8 @@ func (c *call) payload(fields protobuf.Message) (*payload, error) {
 	switch {
 	case p.media == mediaJSON || len(p.sent) == 0:
 		p.json = p.sent
-	case p.media == protobuf.MediaType:
-		p.json, p.wrong = protobuf.ToJSON(p.sent, fields)
+	case p.media == mediaProtobuf:
+		p.json, p.wrong = messages.ToJSON(p.sent, apiVersion, kind)
 	default:
 		var v any
 		if v, p.twice, p.wrong = jsontree.ParseYAML(p.sent); p.wrong == nil {
@@ -252,24 +246,4 @@ func (s *Server) compressed(w http.ResponseWriter, r *http.Request, size int) (_
 		_ = z.Close() // ignored: the client may have gone
 		s.gzips.Put(z)
 	}
-}
-
-// answerYAML answers a request in YAML. The server makes every answer as JSON; a client that asks for YAML gets the same members,
-// sorted. An answer that is not JSON, such as the "ok" of /healthz, stays as it is.
-func (s *Server) answerYAML(w http.ResponseWriter, r *http.Request, p *Replica) {
-	plain := r.Clone(r.Context())
-	plain.Header.Del("Accept-Encoding")
-	rec := &recorder{header: http.Header{}, code: http.StatusOK}
-	s.answerJSON(rec, plain, p)
-	body := rec.body.Bytes()
-	if rec.header.Get("Content-Type") == mediaJSON {
-		if v, err := jsontree.Parse(body); err == nil {
-			body = jsontree.FormatYAML(v)
-			rec.header.Set("Content-Type", mediaYAML)
-		}
-	}
-	maps.Copy(w.Header(), rec.header)
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(rec.code)
-	_, _ = w.Write(body) // ignored: the client may have gone
 }

@@ -2,8 +2,8 @@ package clienttest_test
 
 import (
 	"encoding/binary"
-	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/bowline-go/bowline/client/clienttest"
@@ -81,14 +81,60 @@ func TestProtobufBodies(t *testing.T) {
 		t.Error("a dry run deleted the object")
 	}
 	good := protoBody("v1", "ConfigMap", metadata)
-	for i, body := range []string{"", "k8s", "k8s\x00\xff", good[:len(good)/2], protoBody("v1", "ConfigMap", protoText(99, "new")), good[:40] + "\xff" + good[40:]} {
+	for i, body := range []string{"", "k8s", "k8s\x00", "k8s\x00\xff", good[:len(good)/2], good[:40] + "\xff" + good[40:]} {
 		if a := h.do(t, http.MethodPut, configMaps+"/a", body+" ", "Content-Type", protobuf); a.code != 400 {
 			t.Errorf("bad body %d: got %d %s", i, a.code, a.body)
 		}
 	}
+	h.must(t, http.MethodPut, configMaps+"/a", protoBody("v1", "ConfigMap", join(metadata, protoText(99, "new"))), "Content-Type", protobuf)
 	const pods = "/api/v1/namespaces/default/pods"
-	if a := h.do(t, http.MethodPost, pods, fmt.Sprint(good), "Content-Type", protobuf); a.code != 415 {
-		t.Errorf("a kind that is not read: got %d %s", a.code, a.body)
+	if a := h.do(t, http.MethodPost, pods, good, "Content-Type", protobuf); a.code != 400 || !strings.HasSuffix(messageOf(a.body),
+		`no kind "ConfigMap" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"`) {
+		t.Errorf("another kind: got %d %s", a.code, a.body)
+	}
+	for _, path := range []string{"pods/p", "pods/p/binding", "pods/p/eviction"} {
+		path = "/api/v1/namespaces/default/" + path
+		body := protoBody("v1", "Pod", protoField(1, join(protoText(1, "p"))))
+		switch method := http.MethodPost; {
+		case strings.HasSuffix(path, "binding"):
+			body = protoBody("v1", "Binding", join(protoField(1, protoText(1, "p")), protoField(2, protoText(3, "n"))))
+			h.must(t, method, path, body, "Content-Type", protobuf)
+		case strings.HasSuffix(path, "eviction"):
+			body = protoBody("policy/v1", "Eviction", join(protoField(1, protoText(1, "p")), protoField(2, protoNumber(1, 0))))
+			h.must(t, method, path, body, "Content-Type", protobuf)
+		default:
+			h.must(t, method, pods, body, "Content-Type", protobuf)
+		}
+	}
+}
+
+// Errors are protobuf too, for the first form that the client accepts without asking for another object.
+func TestErrorsAreInTheFormThatIsAccepted(t *testing.T) {
+	h := newHarness(t, clienttest.Options{Resources: []clienttest.Resource{{Group: "example.com", Version: "v1", Kind: "Widget", Resource: "widgets"}}})
+	const protobuf = "application/vnd.kubernetes.protobuf"
+	const widgets = "/apis/example.com/v1/namespaces/default/widgets"
+	const partial = ";as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
+	for _, test := range []struct {
+		path, accept, want string
+		code               int
+	}{
+		{configMaps + "/none", protobuf, protobuf, 404},
+		{configMaps + "/none", protobuf + ",application/json", protobuf, 404},
+		{configMaps + "/none", "application/json," + protobuf, "application/json", 404},
+		{configMaps + "/none", "application/yaml;q=0.9," + protobuf + ";q=0.3", "application/yaml", 404},
+		{configMaps + "/none", protobuf + partial, "application/json", 404},
+		{configMaps + "/none", protobuf + partial + ",application/yaml", "application/yaml", 404},
+		{configMaps + "/none", protobuf + ";q=0.3,*/*", "application/json", 404},
+		{configMaps + "/none", "*/*," + protobuf + ";q=0.3", protobuf, 404},
+		{widgets + "/none", protobuf, protobuf, 406},
+		{widgets + "/none", protobuf + ",application/json", protobuf, 404},
+		{widgets + "/none", protobuf + partial, "application/json", 404},
+	} {
+		resp := h.open(t, http.MethodGet, test.path, "", "Accept", test.accept)
+		resp.Body.Close()
+		if got := resp.Header.Get("Content-Type"); resp.StatusCode != test.code || got != test.want {
+			t.Errorf("%s with %q: got %d in %s, want %d in %s", test.path, test.accept, resp.StatusCode, got, test.code, test.want)
+		}
 	}
 }
 

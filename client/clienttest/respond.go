@@ -26,12 +26,15 @@ func writeStatus(w http.ResponseWriter, status meta.Status) {
 }
 
 // writeJSON answers with the JSON of v and a newline, which ends every body of the real server.
-func writeJSON(w http.ResponseWriter, code int, v any) {
+func writeJSON(w http.ResponseWriter, code int, v any) { writeBody(w, code, mediaJSON, bodyFor(v)) }
+
+// bodyFor returns the JSON of v and a newline.
+func bodyFor(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(fmt.Sprintf("clienttest: encode %T: %v", v, err))
 	}
-	writeBody(w, code, mediaJSON, append(b, '\n'))
+	return append(b, '\n')
 }
 
 func writeBody(w http.ResponseWriter, code int, contentType string, body []byte) {

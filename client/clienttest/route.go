@@ -141,8 +141,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, p *Replica) {
 			panic(http.ErrAbortHandler)
 		}
 	}()
-	if wantsYAML(r) {
-		s.answerYAML(w, r, p)
+	if namesOther(r) {
+		s.answerOther(w, r, p)
 		return
 	}
 	s.answerJSON(w, r, p)
@@ -298,4 +298,5 @@ type call struct {
 	query   url.Values
 
 	formVersion string // of metadata alone and of Tables, if it is not v1
+	media       string // of the answer
 }

@@ -126,7 +126,7 @@ func (c *call) changeScale(w http.ResponseWriter) (*object.Revision, error) {
 		b.json = b.sent
 		o, err = c.patchOptions(media, b.sent)
 	} else {
-		if b, err = c.payload(nil); err != nil {
+		if b, err = c.payload(scaleType.APIVersion, scaleType.Kind); err != nil {
 			return nil, err
 		}
 		if b.wrong != nil {

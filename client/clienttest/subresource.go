@@ -9,7 +9,6 @@ import (
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/jsontree"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
-	"github.com/bowline-go/bowline/client/clienttest/internal/protobuf"
 	"github.com/bowline-go/bowline/client/clienttest/internal/schema"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
@@ -119,7 +118,7 @@ func withMember(old, d *object.Draft, outer, inner string) *object.Draft {
 
 // readCall reads the body of a subresource that performs an action. A body without a kind has the only possible one.
 func (c *call) readCall(w http.ResponseWriter, into any, apiVersion, kind string) error {
-	b, err := c.payload(protobuf.Kinds()[kind])
+	b, err := c.payload(apiVersion, kind)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bowline-go/bowline/client/clienttest/internal/messages"
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
@@ -437,6 +438,9 @@ func (fw *frameWriter) open() error {
 	h := fw.w.Header()
 	h.Set("Cache-Control", "no-cache, private")
 	h.Set("Content-Type", mediaJSON)
+	if fw.media == mediaProtobuf {
+		h.Set("Content-Type", messages.StreamType)
+	}
 	fw.w.WriteHeader(http.StatusOK)
 	return fw.flush()
 }
@@ -522,6 +526,17 @@ func (fw *frameWriter) json(v any) error {
 
 func (fw *frameWriter) write(kind string, object func() error) error {
 	fw.buf.Reset()
+	if fw.media == mediaProtobuf {
+		if err := object(); err != nil {
+			return err
+		}
+		frame, err := messages.Event(kind, fw.buf.Bytes())
+		if err != nil {
+			return err
+		}
+		_, err = fw.w.Write(frame)
+		return err
+	}
 	fw.buf.WriteString(`{"type":"` + kind + `","object":`)
 	if err := object(); err != nil {
 		return err
@@ -534,7 +549,11 @@ func (fw *frameWriter) write(kind string, object func() error) error {
 // half sends the first half of a frame, so that a watch is cut within a frame.
 func (fw *frameWriter) half() {
 	fw.buf.Reset()
-	fw.buf.WriteString(`{"type":"MODIFIED","object":` + fw.res.Prefix() + `"metadata":{"name":"cut-in-mid-`)
+	if fw.media == mediaProtobuf {
+		fw.buf.WriteString("\x00\x00\x04\x00\n\x08MODIFIED\x12\xf3\x07\n\xf0\x07k8s\x00")
+	} else {
+		fw.buf.WriteString(`{"type":"MODIFIED","object":` + fw.res.Prefix() + `"metadata":{"name":"cut-in-mid-`)
+	}
 	_, _ = fw.w.Write(fw.buf.Bytes())
 	_ = fw.flush()
 }

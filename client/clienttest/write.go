@@ -17,7 +17,6 @@ import (
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
 	"github.com/bowline-go/bowline/client/clienttest/internal/ownership"
-	"github.com/bowline-go/bowline/client/clienttest/internal/protobuf"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -83,11 +82,7 @@ func readDryRun(values []string) (dry, bad bool) {
 
 // readDraft reads the object in the body of a create or an update.
 func (c *call) readDraft(w http.ResponseWriter) (*object.Draft, error) {
-	var fields protobuf.Message
-	if c.res.Builtin {
-		fields = protobuf.Kinds()[c.res.Kind]
-	}
-	b, err := c.payload(fields)
+	b, err := c.payload(c.res.GVK().APIVersion(), c.res.Kind)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +96,7 @@ func (c *call) readDraft(w http.ResponseWriter) (*object.Draft, error) {
 	if err == nil {
 		err = d.Normalize(&c.res.Type)
 	}
-	if err == nil && b.media != protobuf.MediaType {
+	if err == nil && b.media != mediaProtobuf {
 		if wrong := c.reportPayload(w, b, c.fields(b.json, d)); wrong != nil {
 			err = &object.DecodeError{APIVersion: d.APIVersion, Kind: d.Kind, Err: wrong}
 		}

@@ -31,6 +31,9 @@ type decoder struct {
 	text    text
 	moments moments
 	unquote []byte
+	leaf    []byte // the JSON of a value that came as protobuf
+	// instants are the moments whose texts are messages; nil until one comes.
+	instants *moments
 
 	// Stacks of the parts of slices and maps that are not made yet, because their size is not known yet.
 	strings []string

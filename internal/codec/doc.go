@@ -1,4 +1,5 @@
-// Package codec turns the JSON of one object into a Go value and back.
+// Package codec turns the JSON of one object into a Go value and back, and the protobuf of one object into the Go value that its JSON
+// gives; see [Join].
 //
 // # Decoding
 //

@@ -46,6 +46,9 @@ func (l place) point(to place) { *(*unsafe.Pointer)(l.p) = to.p }
 
 func (l place) isNil() bool { return l.p == nil }
 
+// isEmptySlice reports whether the slice at l has no elements. All slices have the same layout.
+func (l place) isEmptySlice() bool { return len(*(*[]byte)(l.p)) == 0 }
+
 // setInt stores an integer of the size of the type that is there; it has to fit. With two's complement, the sign does not
 // matter.
 func (l place) setInt(size uintptr, v uint64) {

@@ -3,6 +3,8 @@ package codec
 import (
 	"reflect"
 	"time"
+
+	"github.com/bowline-go/bowline/internal/protobuf"
 )
 
 // moments remembers the results of UnmarshalJSON of types that hold a time.Time and nothing else, such as metav1.Time and
@@ -24,6 +26,7 @@ type moment struct {
 	text  [longestMoment]byte
 	size  uint8
 	time  time.Time
+	typ   protobuf.Type // of a message
 }
 
 // longestMoment is the length of a quoted time with nanoseconds and an offset, and a little more.

@@ -1,5 +1,7 @@
 package codec
 
+import "reflect"
+
 // The items of a list do not name their kind and apiVersion; the list does. This file sets them in the Go value: in a struct
 // before it is decoded, so that the document may replace them, and in a map afterwards.
 
@@ -66,5 +68,17 @@ func (d *decoder) reset(f *field, to place) {
 		*as[string](to) = d.typed.kind
 	case "apiVersion":
 		*as[string](to) = d.typed.apiVersion
+	}
+}
+
+// SetTypeMeta sets the kind and the apiVersion of what v points to, as [Decode] does for a T. v must be a pointer to a struct.
+func SetTypeMeta(v any, apiVersion, kind string) {
+	if setter, ok := v.(interface{ SetTypeMeta(apiVersion, kind string) }); ok {
+		setter.SetTypeMeta(apiVersion, kind)
+		return
+	}
+	to := reflect.ValueOf(v)
+	if p := plans.of(to.Type().Elem()); p.shape == shapeStruct {
+		p.setType(place{to.UnsafePointer()}, typeMeta{apiVersion: apiVersion, kind: kind})
 	}
 }

@@ -76,6 +76,9 @@ func Run(t *testing.T, cfg client.Config) {
 		{"numbers", testNumbers},
 		{"YAML", testYAML},
 		{"forms of objects", testForms},
+		{"protobuf", testProtobuf},
+		{"protobuf of custom resources", testProtobufOfCustomResources},
+		{"watches in protobuf", testProtobufWatch},
 		{"members that are always there", testWritten},
 		{"discovery", testDiscovery},
 	} {

@@ -36,6 +36,8 @@ type manifest struct {
 	scope         meta.Scope
 	minimal, full string
 	typed         func(t *testing.T, c *client.Client, m manifest, ns, name, text string) []string
+	// inForms returns the object, as the type of k8s.io/api, from a list and from the initial events of a watch.
+	inForms func(t *testing.T, c *client.Client, key meta.Key) (listed, watched any)
 }
 
 // of makes a manifest of a type of k8s.io/api.
@@ -46,6 +48,9 @@ func of[T meta.Object](group, version, kind, resource string, scope meta.Scope, 
 		func(t *testing.T, c *client.Client, m manifest, ns, name, text string) []string {
 			obj := reflect.New(reflect.TypeFor[T]().Elem())
 			return twice(t, c, client.Type[T]{Group: group, Version: version, Kind: kind, Resource: resource, Scope: scope}, obj.Interface().(T), m, ns, name, text)
+		},
+		func(t *testing.T, c *client.Client, key meta.Key) (listed, watched any) {
+			return read(t, client.For(c, client.Type[T]{Group: group, Version: version, Kind: kind, Resource: resource, Scope: scope}), key)
 		},
 	}
 }

@@ -12,6 +12,8 @@ type Source struct {
 	// StreamingLists says whether the server has streaming lists of the resource. All handles of one client on one resource
 	// share it.
 	StreamingLists *Feature
+	// Encoding is the form in which lists and watches come; nil if there is only JSON.
+	Encoding *Encoding
 	// Server is the base URL of the API server, without a password; empty if it is unknown.
 	Server string
 	// Reads is equal for two sources of the same type that read the same objects. Nil compares with nothing.

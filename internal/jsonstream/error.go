@@ -9,11 +9,20 @@ import (
 )
 
 // SyntaxError says that the body is not the JSON that it should be: a bracket, comma or colon is missing or misplaced, or a
-// part of the list or of the event has the wrong type. It shows at most one character of the body.
+// part of the list or of the event has the wrong type. It shows at most one character of the body. Or the body is not the
+// protobuf that it should be.
 type SyntaxError struct {
 	// Offset is the position in the decompressed body of the byte that does not fit, counted from 0.
-	Offset  int64
+	Offset int64
+	// Protobuf says that the body should be protobuf.
+	Protobuf bool
+
 	message string
+}
+
+// NotProtobuf returns the error for a body that is not the protobuf that it should be, because of what is at an offset.
+func NotProtobuf(offset int64, message string) *SyntaxError {
+	return &SyntaxError{Offset: offset, Protobuf: true, message: message}
 }
 
 // Error implements error.
@@ -50,6 +59,11 @@ type BodyError struct {
 	// Excerpt is the beginning of the body, at most 256 bytes.
 	Excerpt string
 	message string
+}
+
+// NewBodyError returns the error for a body that begins with an excerpt.
+func NewBodyError(message string, excerpt []byte) *BodyError {
+	return &BodyError{Excerpt: string(excerpt), message: message}
 }
 
 // Error implements error.

@@ -17,6 +17,8 @@ type Item struct {
 	InitialEventsEnd bool
 	// Raw is the object's JSON, byte for byte except that managedFields are cut. It is valid until the next call.
 	Raw []byte
+	// Protobuf says that Raw is not JSON but the object's message; see package protostream.
+	Protobuf bool
 	// Limit is set if the object of a list or a watch exceeds a limit. The object has been skipped and Raw is empty; the rest
 	// of the Item is set from the parts of the object that do not exceed a limit.
 	Limit *LimitError

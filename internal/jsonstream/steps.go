@@ -38,6 +38,9 @@ type Step struct {
 // Fill sets the result of a read into s.Into.
 func (s *Step) Fill(n int, err error) { s.n, s.err = n, err }
 
+// Filled returns the result that Fill has set.
+func (s *Step) Filled() (n int, err error) { return s.n, s.err }
+
 // Steps iterates over the rest of the list; the loop itself reads from the body. The list must have a nil reader. The step is
 // valid until the next one. If the loop is left in the middle of a list, the list cannot be used any more.
 func (l *List) Steps() iter.Seq[*Step] {

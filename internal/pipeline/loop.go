@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"io"
+	"iter"
 
 	"github.com/bowline-go/bowline/internal/jsonstream"
 )
@@ -9,6 +10,18 @@ import (
 // shortList is how many bytes of a list are read and decoded by the owner alone: a list that ends within them costs nothing but
 // its request.
 const shortList = 64 << 10
+
+// Frames is the framing of a body; see [jsonstream.List.Steps].
+type Frames interface {
+	Steps() iter.Seq[*jsonstream.Step]
+}
+
+// Stream is the framing of the body of a watch.
+type Stream interface {
+	Frames
+	// Buffered returns how many bytes have arrived behind the last event.
+	Buffered() int
+}
 
 // Page holds the functions that the pipeline calls while it reads a page of a list.
 type Page[E any] struct {
@@ -22,13 +35,8 @@ type Page[E any] struct {
 
 // Page sends the objects of one page of a list down the pipeline. Further pages may follow. An error ends it; then the pipeline may
 // still read from the body, until Stop.
-func (p *Pipeline[E]) Page(body io.Reader, o jsonstream.Options, page Page[E]) error {
-	if p.frames == nil {
-		p.frames = jsonstream.NewList(nil, o)
-	} else {
-		p.frames.Reset(nil)
-	}
-	for step := range p.frames.Steps() {
+func (p *Pipeline[E]) Page(body io.Reader, frames Frames, page Page[E]) error {
+	for step := range frames.Steps() {
 		var err error
 		switch step.Kind {
 		case jsonstream.Starved:
@@ -89,9 +97,8 @@ func (p *Pipeline[E]) submitItem(event E, decode bool, item jsonstream.Item) err
 // decode objects, and everything that has arrived is handed on before more is read. So a watch that waits has one goroutine,
 // its owner, and a small buffer.
 func (p *Pipeline[E]) Watch(
-	body io.Reader, o jsonstream.Options, frame func(jsonstream.Frame) (event E, decode bool, err error), broken func(error) error,
+	body io.Reader, frames Stream, frame func(jsonstream.Frame) (event E, decode bool, err error), broken func(error) error,
 ) error {
-	frames := jsonstream.NewWatch(nil, o)
 	for step := range frames.Steps() {
 		var err error
 		switch step.Kind {

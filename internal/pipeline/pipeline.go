@@ -40,9 +40,8 @@ type Pipeline[E any] struct {
 	err  error
 	one  E // what now decodes
 
-	read   int   // how many bytes of bodies have been read
-	ahead  ahead // reads the body of a list
-	frames *jsonstream.List
+	read  int   // how many bytes of bodies have been read
+	ahead ahead // reads the body of a list
 
 	current *batch[E]      // is being filled; nil if there is nothing in it
 	flight  []*batch[E]    // submitted and not handed on, the oldest first

@@ -213,7 +213,7 @@ func TestAnIdleWatchHoldsLittle(t *testing.T) {
 				t.Errorf("%d decoders wait", busy)
 			}
 		}
-		err := p.Watch(reads, jsonstream.Options{}, func(jsonstream.Frame) (numbered, bool, error) {
+		err := p.Watch(reads, jsonstream.NewWatch(nil, jsonstream.Options{}), func(jsonstream.Frame) (numbered, bool, error) {
 			return numbered{}, true, nil
 		}, func(err error) error { return err })
 		if err != nil {

@@ -31,6 +31,18 @@ func Pods(n int) ([][]byte, error) {
 	return pods, nil
 }
 
+// newMessages returns the same n pods in protobuf.
+func newMessages(n int) ([]message, error) {
+	pods := make([]message, n)
+	for i := range pods {
+		var err error
+		if pods[i], err = newMessage(newPod(i)); err != nil {
+			return nil, fmt.Errorf("encode pod %d: %w", i, err)
+		}
+	}
+	return pods, nil
+}
+
 func newPod(i int) *corev1.Pod {
 	created := metav1.NewTime(time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC))
 	app := fmt.Sprintf("app-%d", i/10)

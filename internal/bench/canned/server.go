@@ -2,7 +2,7 @@
 // as the informers of all sides need, as fast as it can, so that the clients are measured.
 //
 // It answers lists, with limit and continue or without, streaming lists (a watch with sendInitialEvents) and watches, in JSON
-// that is not compressed, and the discovery of pods. It encodes nothing while it answers: an event is the object's
+// or protobuf that is not compressed, and the discovery of pods. It encodes nothing while it answers: an event is the object's
 // bytes with another version. A few paths under /control say what a watch sends, and when it ends; see [Answer].
 //
 // The collection itself never changes: a list after some events has the same objects, at a later version.
@@ -27,6 +27,7 @@ const initialVersion = 1_000_000
 type pod struct {
 	raw       []byte
 	from, end int
+	binary    message
 }
 
 func newWirePod(raw []byte) (pod, error) {
@@ -36,7 +37,7 @@ func newWirePod(raw []byte) (pod, error) {
 		return pod{}, errors.New("find the resource version of a pod: there is none")
 	}
 	at += len(name)
-	return pod{raw, at, at + bytes.IndexByte(raw[at:], '"')}, nil
+	return pod{raw: raw, from: at, end: at + bytes.IndexByte(raw[at:], '"')}, nil
 }
 
 // Server serves pods on loopback. Make it with Serve.
@@ -57,7 +58,7 @@ type Server struct {
 	alone          chan struct{} // closed when watches gets 0; nil if nobody waits for it
 }
 
-// Serve starts a server; Close ends it.
+// Serve starts a server; Close ends it. pods are those of [Pods].
 func Serve(pods [][]byte) (*Server, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -67,10 +68,15 @@ func Serve(pods [][]byte) (*Server, error) {
 		URL: "http://" + listener.Addr().String(), pods: make([]pod, len(pods)), version: initialVersion,
 		done: make(chan error, 1), commands: make(chan command),
 	}
+	messages, err := newMessages(len(pods))
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
 	for i, raw := range pods {
 		if s.pods[i], err = newWirePod(raw); err != nil {
 			return nil, errors.Join(err, listener.Close())
 		}
+		s.pods[i].binary = messages[i]
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/v1/pods", s.answer)
@@ -144,14 +150,18 @@ func discover(groups string) http.HandlerFunc {
 }
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
+	binary := wantsProtobuf(r)
 	w.Header().Set("Content-Type", "application/json")
+	if binary {
+		w.Header().Set("Content-Type", protobufType)
+	}
 	query := r.URL.Query()
 	if watch := query.Get("watch"); watch == "true" || watch == "1" {
 		s.watch(w, r, query.Get("sendInitialEvents") == "true")
 		return
 	}
 	s.count(1, 0)
-	from, to, rest := 0, len(s.pods), ""
+	from, to, rest, token := 0, len(s.pods), "", ""
 	if limit, err := strconv.Atoi(query.Get("limit")); err == nil && limit > 0 {
 		if token := query.Get("continue"); token != "" {
 			if from, err = strconv.Atoi(token); err != nil || from < 0 || from > to {
@@ -160,9 +170,18 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 		if from+limit < to {
+			token = strconv.Itoa(from + limit)
 			rest = fmt.Sprintf(`,"continue":"%d","remainingItemCount":%d`, from+limit, to-from-limit)
 			to = from + limit
 		}
+	}
+	if binary {
+		page := make([]message, 0, to-from)
+		for _, pod := range s.pods[from:to] {
+			page = append(page, pod.binary)
+		}
+		_ = writeList(w, page, s.advance(0), token, len(s.pods)-to) // the client has gone
+		return
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
 	fmt.Fprintf(out, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"%d"%s},"items":[`, s.advance(0), rest)

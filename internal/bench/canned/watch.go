@@ -26,7 +26,14 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, initial bool) {
 	defer s.enter()()
 	out := bufio.NewWriterSize(w, 64<<10)
 	flush := func() error { return errors.Join(out.Flush(), http.NewResponseController(w).Flush()) }
-	if initial {
+	binary := wantsProtobuf(r)
+	if initial && binary {
+		s.count(0, 1)
+		if s.writeInitial(out) != nil {
+			return
+		}
+	}
+	if initial && !binary {
 		s.count(0, 1)
 		for _, pod := range s.pods {
 			out.WriteString(`{"type":"ADDED","object":` + itemHead)
@@ -41,6 +48,12 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, initial bool) {
 		case <-r.Context().Done():
 			return
 		case c := <-s.commands:
+			if c.events == 0 && binary {
+				if writeExpired(out) == nil {
+					_ = flush() // the client has gone
+				}
+				return
+			}
 			if c.events == 0 {
 				out.WriteString(`{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
 					`"message":"too old resource version","reason":"Expired","code":410}}` + "\n")
@@ -55,16 +68,13 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, initial bool) {
 // send writes the events of one command, pod after pod, each with a version of its own. If the client goes, the next write
 // fails, and so does the following flush.
 func (s *Server) send(r *http.Request, out *bufio.Writer, flush func() error, c command) {
+	binary := wantsProtobuf(r)
 	began := time.Now()
 	var version []byte
 	for i := range c.events {
 		pod := s.pods[i%len(s.pods)]
-		out.WriteString(`{"type":"MODIFIED","object":` + itemHead)
-		out.Write(pod.raw[1:pod.from])
 		version = strconv.AppendInt(version[:0], int64(c.after+i+1), 10)
-		out.Write(version)
-		out.Write(pod.raw[pod.end:])
-		if _, err := out.WriteString("}\n"); err != nil {
+		if err := pod.write(out, version, binary); err != nil {
 			return
 		}
 		if c.rate == 0 {
@@ -81,6 +91,23 @@ func (s *Server) send(r *http.Request, out *bufio.Writer, flush func() error, c 
 			}
 		}
 	}
+}
+
+// write writes an event of the pod at a version.
+func (p pod) write(out *bufio.Writer, version []byte, binary bool) error {
+	if binary {
+		m := p.binary
+		out.Write(m.event[:m.at])
+		out.Write(version)
+		_, err := out.Write(m.event[m.at+len(version):])
+		return err
+	}
+	out.WriteString(`{"type":"MODIFIED","object":` + itemHead)
+	out.Write(p.raw[1:p.from])
+	out.Write(version)
+	out.Write(p.raw[p.end:])
+	_, err := out.WriteString("}\n")
+	return err
 }
 
 // enter counts a watch until leave is called.

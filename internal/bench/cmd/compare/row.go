@@ -86,6 +86,20 @@ var rows = []row{
 		{"allocations an event", "allocs", count, false, times(5, "at most 1/5")},
 		{"handler calls", "calls", count, true, target{}},
 	}, "", ""},
+	{"sync-protobuf", "first sync, protobuf, same type", "sync-protobuf", []figure{
+		{"wall", "wall", duration, false, times(2.5, "2.5 times faster")},
+		{"CPU", "cpu", duration, false, third},
+		{"live heap an object", "object", bytes, false, target{}},
+		{"peak RSS", "peak", bytes, false, target{}},
+	}, "", ""},
+	{"projection-protobuf", "first sync, protobuf, 6 fields", "project-protobuf", []figure{
+		{"wall", "wall", duration, false, target{}},
+		{"CPU", "cpu", duration, false, times(10, "at most 1/10")},
+		{"live heap an object", "object", bytes, false, target{}},
+		{"peak RSS", "peak", bytes, false, target{}},
+	}, "", ""},
+	{"watch-protobuf", "watch, protobuf, same type", "watch-protobuf", watchFigures(2.5), "", ""},
+	{"watch-projection", "watch, protobuf, 6 fields", "watch-projection", watchFigures(8), "", ""},
 	{"slow", "one slow subscriber", "slow", []figure{
 		{"heap growth", "growth", bytes, false, target{"less than 5 MB", func(_, b float64) bool { return b < 5e6 }}},
 		{"final states that arrive", "final", count, true, target{"all", func(c, b float64) bool { return b >= c }}},
@@ -156,6 +170,16 @@ func queueFigures(what string) []figure {
 		allocs = append(allocs, figure{"allocations of both, " + keys, fmt.Sprintf("both %d by 1 allocs", i), count, false, atMost(0.01, "0")})
 	}
 	return slices.Concat(adds, dos, both, allocs)
+}
+
+// watchFigures are those of a watch whose target is n times as many events.
+func watchFigures(n float64) []figure {
+	return []figure{
+		{"events a second", "rate", count, true, timesMore(n, fmt.Sprintf("%v times as many", n))},
+		{"CPU an event", "cpu", duration, false, target{}},
+		{"allocations an event", "allocs", count, false, target{}},
+		{"handler calls", "calls", count, true, target{}},
+	}
 }
 
 // controllerFigures are the figures from the start of a controller until each object is reconciled once.

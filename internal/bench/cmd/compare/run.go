@@ -41,11 +41,17 @@ var contenders = map[string][]contender{
 	"sync":       lists("bowline"),
 	"project":    lists("projection"),
 	"relist":     lists("bowline"),
-	"watch":      pair(),
-	"slow":       pair(),
-	"micro":      pair(),
-	"contention": pair(),
-	"patch":      pair(),
+	"watch":      pair("bowline"),
+	"slow":       pair("bowline"),
+	"micro":      pair("bowline"),
+	"contention": pair("bowline"),
+	"patch":      pair("bowline"),
+
+	"sync-protobuf":    lists("bowline"),
+	"project-protobuf": lists("projection"),
+	"watch-protobuf":   pair("bowline"),
+	"watch-projection": pair("projection"),
+
 	"work": {
 		{clientgo, "rate limiting", "clientgo", nil},
 		{bowline, "", "bowline", nil},
@@ -89,20 +95,20 @@ func controllers(program string) []contender {
 }
 
 // pair are the sides, once each.
-func pair() []contender {
-	return []contender{{clientgo, "pages", "clientgo", []string{streamOff}}, {bowline, "pages", "bowline", nil}}
+func pair(program string) []contender {
+	return []contender{{clientgo, "pages", "clientgo", []string{streamOff}}, {bowline, "pages", program, nil}}
 }
 
 // want returns the exact counts of a job. A sample with other counts is invalid.
 func want(job string, p sample.Params) map[string]int {
 	pods := map[string]int{"pods": p.Pods, "running": p.Pods - p.Pods/10, "nodes": min(p.Pods, canned.Nodes)}
 	switch job {
-	case "sync", "project":
+	case "sync", "project", "sync-protobuf", "project-protobuf":
 		return pods
 	case "relist":
 		pods["added"] = p.Pods
 		return pods
-	case "watch":
+	case "watch", "watch-protobuf", "watch-projection":
 		pods["applied"], pods["final"] = p.Events, min(p.Events, p.Pods)
 		return pods
 	case "slow":

@@ -8,6 +8,8 @@ import (
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/protobuf"
+	"github.com/bowline-go/bowline/client/protobuf/core"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/internal/bench/sample"
 	"github.com/bowline-go/bowline/internal/bench/sides/control"
@@ -18,9 +20,13 @@ var pods = client.Type[*corev1.Pod]{Version: "v1", Kind: "Pod", Resource: "pods"
 
 func main() {
 	sample.Main(map[string]sample.Job{
-		"sync":       with(sample.Sync),
-		"relist":     with(sample.Relist),
-		"watch":      with(sample.Watch),
+		"sync":   with(sample.Sync, nil),
+		"relist": with(sample.Relist, nil),
+		"watch":  with(sample.Watch, nil),
+
+		"sync-protobuf":  with(sample.Sync, protobuf.New(core.V1())),
+		"watch-protobuf": with(sample.Watch, protobuf.New(core.V1())),
+
 		"slow":       sample.Slow(feed),
 		"micro":      sample.Micro("cache.Store and cache.Index; Get is cache.Reader.Get", benches),
 		"contention": sample.Contention(contended),
@@ -34,24 +40,27 @@ func main() {
 	})
 }
 
-// with returns a job on an informer with the requested setting.
-func with(job func(sample.Informer) sample.Job) sample.Job {
+// with returns a job on an informer with the requested setting, in protobuf unless that is nil.
+func with(job func(sample.Informer) sample.Job, form client.Protobuf) sample.Job {
 	return func(ctx context.Context, p sample.Params) (sample.Report, error) {
 		o, name, err := setting.Options(p.Setting)
 		if err != nil {
 			return sample.Report{}, err
 		}
+		if form != nil {
+			name += ", protobuf"
+		}
 		return job(sample.Informer{
 			Settings: name,
 			Start: func(ctx context.Context, server string, told func(string)) (sample.Cache, error) {
-				return start(ctx, server, told, o)
+				return start(ctx, client.Config{Server: server, Protobuf: form}, told, o)
 			},
 		})(ctx, p)
 	}
 }
 
-func start(ctx context.Context, server string, told func(string), o informer.Options) (sample.Cache, error) {
-	c, err := client.New(client.Config{Server: server})
+func start(ctx context.Context, cfg client.Config, told func(string), o informer.Options) (sample.Cache, error) {
+	c, err := client.New(cfg)
 	if err != nil {
 		return sample.Cache{}, err
 	}

@@ -1,5 +1,5 @@
 // Command clientgo is the side of client-go: its shared informers, with a transform that keeps the fields that the row needs,
-// JSON, no limit of its own on requests, and lists that are read in the way that the setting names:
+// JSON or protobuf, no limit of its own on requests, and lists that are read in the way that the setting names:
 //
 //   - "pages": in pages of 500, as its pager does by default
 //   - "whole": in one answer, which a tweak of the list options asks for, and which a kube-apiserver gives in any case if it
@@ -25,10 +25,16 @@ import (
 
 func main() {
 	sample.Main(map[string]sample.Job{
-		"sync":       with(sample.Sync, dropManagedFields),
-		"project":    with(sample.Sync, strip),
-		"relist":     with(sample.Relist, dropManagedFields),
-		"watch":      with(sample.Watch, dropManagedFields),
+		"sync":    with(sample.Sync, dropManagedFields, "application/json"),
+		"project": with(sample.Sync, strip, "application/json"),
+		"relist":  with(sample.Relist, dropManagedFields, "application/json"),
+		"watch":   with(sample.Watch, dropManagedFields, "application/json"),
+
+		"sync-protobuf":    with(sample.Sync, dropManagedFields, binary),
+		"project-protobuf": with(sample.Sync, strip, binary),
+		"watch-protobuf":   with(sample.Watch, dropManagedFields, binary),
+		"watch-projection": with(sample.Watch, strip, binary),
+
 		"slow":       sample.Slow(feed),
 		"micro":      sample.Micro("cache.Indexer with index functions; Get is Lister.Pods(namespace).Get(name), and Indexer.GetByKey where a key is at hand", benches),
 		"contention": sample.Contention(contended),
@@ -37,6 +43,9 @@ func main() {
 		"failover":   sample.Failover(election),
 	})
 }
+
+// binary is the default of client-go's types of the API.
+const binary = "application/vnd.kubernetes.protobuf"
 
 // transform is a change of an object before it is cached.
 type transform struct {
@@ -76,27 +85,27 @@ var listing = map[string]struct {
 }
 
 // with returns a job on an informer with the transform, and with the requested setting.
-func with(job func(sample.Informer) sample.Job, t transform) sample.Job {
+func with(job func(sample.Informer) sample.Job, t transform, media string) sample.Job {
 	return func(ctx context.Context, p sample.Params) (sample.Report, error) {
 		setting, known := listing[p.Setting]
 		if !known {
 			return sample.Report{}, fmt.Errorf("no setting is called %q", p.Setting)
 		}
 		return job(sample.Informer{
-			Settings: fmt.Sprintf("%s, %s, JSON, QPS -1", setting.name, t.name),
+			Settings: fmt.Sprintf("%s, %s, %s, QPS -1", setting.name, t.name, media),
 			Start: func(ctx context.Context, server string, told func(string)) (sample.Cache, error) {
-				return start(ctx, server, told, setting.limit, t.of)
+				return start(ctx, server, media, told, setting.limit, t.of)
 			},
 		})(ctx, p)
 	}
 }
 
 func start(
-	ctx context.Context, server string, told func(string), limit int64, transform cache.TransformFunc,
+	ctx context.Context, server, media string, told func(string), limit int64, transform cache.TransformFunc,
 ) (sample.Cache, error) {
 	clientset, err := kubernetes.NewForConfig(&rest.Config{
 		Host: server, QPS: -1,
-		ContentConfig: rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json"},
+		ContentConfig: rest.ContentConfig{ContentType: media, AcceptContentTypes: media + ",application/json"},
 	})
 	if err != nil {
 		return sample.Cache{}, err

@@ -48,14 +48,11 @@ func (e *Environment) Start() (*rest.Config, error) {
 	ctx, e.stop = context.WithCancel(context.Background())
 	e.done = make(chan error, 1)
 	go func() { e.done <- server.Run(ctx) }()
-	config := &rest.Config{
+	return &rest.Config{
 		Host: "http://" + listener.Addr().String(),
 		// As the original sets them: the suites send more requests than the client allows by itself.
 		QPS: 1000, Burst: 2000,
-	}
-	// The server answers with JSON only.
-	config.ContentType = "application/json"
-	return config, nil
+	}, nil
 }
 
 // Stop ends the server and returns once it has ended.

@@ -1,0 +1,160 @@
+// Package messages turns the bodies of requests and answers from protobuf into JSON, and back. It has all kinds of a real server
+// that have a protobuf form.
+package messages
+
+import (
+	"encoding/binary"
+	"errors"
+	"sync"
+
+	tables "github.com/bowline-go/bowline/client/protobuf"
+	"github.com/bowline-go/bowline/client/protobuf/admissionregistration"
+	"github.com/bowline-go/bowline/client/protobuf/apiextensions"
+	"github.com/bowline-go/bowline/client/protobuf/apiregistration"
+	"github.com/bowline-go/bowline/client/protobuf/apiserverinternal"
+	"github.com/bowline-go/bowline/client/protobuf/apps"
+	"github.com/bowline-go/bowline/client/protobuf/authentication"
+	"github.com/bowline-go/bowline/client/protobuf/authorization"
+	"github.com/bowline-go/bowline/client/protobuf/autoscaling"
+	"github.com/bowline-go/bowline/client/protobuf/batch"
+	"github.com/bowline-go/bowline/client/protobuf/certificates"
+	"github.com/bowline-go/bowline/client/protobuf/coordination"
+	"github.com/bowline-go/bowline/client/protobuf/core"
+	"github.com/bowline-go/bowline/client/protobuf/discovery"
+	"github.com/bowline-go/bowline/client/protobuf/events"
+	"github.com/bowline-go/bowline/client/protobuf/flowcontrol"
+	"github.com/bowline-go/bowline/client/protobuf/lifecycle"
+	"github.com/bowline-go/bowline/client/protobuf/networking"
+	"github.com/bowline-go/bowline/client/protobuf/node"
+	"github.com/bowline-go/bowline/client/protobuf/policy"
+	"github.com/bowline-go/bowline/client/protobuf/rbac"
+	"github.com/bowline-go/bowline/client/protobuf/resource"
+	"github.com/bowline-go/bowline/client/protobuf/scheduling"
+	"github.com/bowline-go/bowline/client/protobuf/storage"
+	"github.com/bowline-go/bowline/client/protobuf/storagemigration"
+	"github.com/bowline-go/bowline/internal/protobuf"
+)
+
+// MediaType is the type of a body that is protobuf.
+const MediaType = protobuf.MediaType
+
+// StreamType is the type of a watch's answer that is protobuf.
+const StreamType = MediaType + ";stream=watch"
+
+// schema has all kinds. It is made when it is first needed.
+var schema = sync.OnceValue(func() *protobuf.Schema {
+	all := []*protobuf.Table{oldMeta()}
+	for _, t := range []tables.Table{
+		admissionregistration.V1(), admissionregistration.V1alpha1(), admissionregistration.V1beta1(), apiextensions.V1(),
+		apiregistration.V1(), apiserverinternal.V1alpha1(), apps.V1(), authentication.V1(), authentication.V1alpha1(),
+		authentication.V1beta1(), authorization.V1(), autoscaling.V1(), autoscaling.V2(), batch.V1(), certificates.V1(),
+		certificates.V1alpha1(), certificates.V1beta1(), coordination.V1(), coordination.V1alpha2(), coordination.V1beta1(), core.V1(),
+		discovery.V1(), events.V1(), flowcontrol.V1(), flowcontrol.V1beta1(), flowcontrol.V1beta2(), flowcontrol.V1beta3(),
+		lifecycle.V1alpha1(), networking.V1(), networking.V1beta1(), node.V1(), policy.V1(), rbac.V1(), resource.V1(), resource.V1alpha3(),
+		resource.V1beta1(), resource.V1beta2(), scheduling.V1(), scheduling.V1alpha3(), scheduling.V1beta1(), storage.V1(),
+		storage.V1alpha1(), storage.V1beta1(), storagemigration.V1(), storagemigration.V1beta1(),
+	} {
+		all = append(all, t.Inside())
+	}
+	s, err := protobuf.NewSchema(all...)
+	if err != nil {
+		panic(err) // the tables are part of the program
+	}
+	return s
+})
+
+// oldMeta returns the table of meta/v1beta1.
+func oldMeta() *protobuf.Table {
+	return &protobuf.Table{Name: "meta/v1beta1", Group: "meta.k8s.io", Version: "v1beta1", Text: `
+PartialObjectMetadata!
+1 metadata meta/v1.ObjectMeta
+PartialObjectMetadataList!
+1 items []PartialObjectMetadata
+2 metadata meta/v1.ListMeta
+`}
+}
+
+// Has reports whether a kind has a protobuf form.
+func Has(apiVersion, kind string) bool { return of(apiVersion, kind) != nil }
+
+// of returns the message of a kind. DeleteOptions are the same in all groups.
+func of(apiVersion, kind string) *protobuf.Message {
+	if kind == "DeleteOptions" {
+		apiVersion = "meta.k8s.io/v1"
+	}
+	return schema().Of(protobuf.Envelope{APIVersion: apiVersion, Kind: kind})
+}
+
+// Errors of bodies, in the words of a real server.
+var (
+	errNoPrefix = errors.New("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
+	errEmpty    = errors.New("empty body")
+)
+
+// ToJSON translates the body of a request. If it does not name its kind, or a kind that no server has, it is read as the expected
+// one.
+func ToJSON(body []byte, apiVersion, kind string) ([]byte, error) {
+	e, err := protobuf.Open(body)
+	switch {
+	case errors.Is(err, protobuf.ErrMagic):
+		return nil, errNoPrefix
+	case err != nil:
+		return nil, err
+	case len(body) == len(protobuf.Magic):
+		return nil, errEmpty
+	}
+	m := of(e.APIVersion, e.Kind)
+	if m == nil {
+		m = of(apiVersion, kind)
+	}
+	return e.AppendJSON(nil, m)
+}
+
+// FromJSON translates an object. It leaves out members that the kind does not have.
+func FromJSON(object []byte) ([]byte, error) {
+	return schema().AppendObject(make([]byte, 0, len(object)), object, ignore)
+}
+
+// List makes the envelope of a list item by item, without the JSON of all of it.
+type List struct {
+	is      protobuf.Envelope
+	message *protobuf.Message
+}
+
+// NewList returns a list from its JSON without items, which names its kind.
+func NewList(list []byte, apiVersion, kind string) (*List, error) {
+	l := &List{is: protobuf.Envelope{APIVersion: apiVersion, Kind: kind}, message: of(apiVersion, kind)}
+	if l.message == nil {
+		return nil, protobuf.ErrKind
+	}
+	var err error
+	l.is.Raw, err = l.message.AppendProto(nil, list, ignore)
+	return l, err
+}
+
+// Add adds an item from its JSON.
+func (l *List) Add(item []byte) (err error) {
+	l.is.Raw, err = l.message.AppendElement(l.is.Raw, "items", item, ignore)
+	return err
+}
+
+// Envelope returns the whole list.
+func (l *List) Envelope() []byte { return l.is.Append(make([]byte, 0, len(l.is.Raw)+128)) }
+
+// ignore leaves out members that a kind does not have.
+func ignore(string) error { return nil }
+
+// IsUnknown reports whether an error means that a kind has no protobuf form.
+func IsUnknown(err error) bool { return errors.Is(err, protobuf.ErrKind) }
+
+// Event returns the frame of an event of a watch, whose object is JSON.
+func Event(kind string, object []byte) ([]byte, error) {
+	envelope, err := FromJSON(object)
+	if err != nil {
+		return nil, err
+	}
+	event := protobuf.AppendString(make([]byte, 4, len(envelope)+32), 1, kind)
+	event = protobuf.AppendBytes(event, 2, protobuf.AppendBytes(nil, 1, envelope))
+	binary.BigEndian.PutUint32(event, uint32(len(event)-4))
+	return event, nil
+}

@@ -1,0 +1,171 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"mime"
+	"net/http"
+	"reflect"
+	"sync"
+
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/content"
+	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/bowline-go/bowline/internal/pipeline"
+)
+
+// Lists and watches can come as protobuf. What is about that form is behind an interface, so that a program that does not set
+// Config.Protobuf links none of it.
+
+// Protobuf is the value of [Config].Protobuf. Package client/protobuf makes one; its methods are for the client.
+type Protobuf = content.Form
+
+// binary is what a note knows of protobuf.
+type binary struct {
+	once    sync.Once
+	decoder content.Decoder // nil if why is set
+	why     error           // why the objects are decoded from JSON
+	served  inside.Feature  // whether the server accepts that it is asked for
+	used    inside.Encoding // by the latest list or watch
+}
+
+var (
+	errJSONType = errors.New("Type.JSON is set")
+	errOwnKind  = errors.New("the subresource has a kind of its own")
+	errRefused  = errors.New("the server has no protobuf of the resource")
+	errAnswered = errors.New("the server has answered in JSON")
+)
+
+// binary returns what the client knows of the resource's protobuf; nil if it has no protobuf at all.
+func (r Resource[T]) binary() *binary {
+	if r.c == nil || r.c.protobuf == nil || r.note == nil {
+		return nil
+	}
+	if r.partial {
+		return &r.note.metadata
+	}
+	return &r.note.objects
+}
+
+// decoder returns the decoder for lists and watches, or nil and the reason why they come as JSON. It finds out once for each
+// Go type and resource whether the type can be decoded from protobuf.
+func (r Resource[T]) decoder() (content.Decoder, error) {
+	b := r.binary()
+	switch {
+	case b == nil:
+		return nil, nil
+	case r.t.JSON:
+		return nil, errJSONType
+	case r.own:
+		return nil, errOwnKind
+	}
+	if has, known := b.served.Known(); known && !has {
+		return nil, errRefused
+	}
+	b.once.Do(func() {
+		kind := r.gvk()
+		if r.partial {
+			kind = meta.GVK{Group: "meta.k8s.io", Version: "v1", Kind: partialKind}
+		}
+		b.decoder, b.why = r.c.protobuf.Decoder(kind, reflect.TypeFor[T]())
+	})
+	return b.decoder, b.why
+}
+
+// decodeBinary decodes an object that came as protobuf, which decoder has allowed.
+func (r Resource[T]) decodeBinary(item jsonstream.Item) (obj T, err error) {
+	gvk := r.gvk()
+	if err := r.binary().decoder.Decode(&obj, item, gvk.APIVersion(), gvk.Kind, r.note.lossyFlag()); err != nil {
+		return obj, &DecodeError{Identity: item.Identity, Err: err}
+	}
+	if r.partial {
+		any(obj).(*meta.Partial).SetTypeMeta(gvk.APIVersion(), gvk.Kind)
+	}
+	return obj, nil
+}
+
+// sendForBody sends the request for a list or a watch. It asks for protobuf where that can be decoded, and for JSON as the second
+// choice. A server that has only JSON picks that, as one does for custom resources. One that refuses the request for its types is
+// asked again for JSON alone, and not asked for protobuf for an hour.
+func (r Resource[T]) sendForBody(ctx context.Context, q request) (*http.Response, error) {
+	decoder, why := r.decoder()
+	if decoder == nil {
+		return r.sent(ctx, q, why)
+	}
+	plain := q.accept
+	q.form = r.c.protobuf
+	q.accept = q.form.MediaType() + plain[len(jsonType):] + ", " + plain
+	resp, err := r.sent(ctx, q, errAnswered)
+	if !errors.Is(err, apierrors.NotAcceptable) && !errors.Is(err, apierrors.UnsupportedMediaType) {
+		return resp, err
+	}
+	r.binary().served.Set(false)
+	q.form, q.accept = nil, plain
+	return r.sent(ctx, q, errRefused)
+}
+
+// sent sends q, and notes the form of the answer. why is the reason if that is JSON.
+func (r Resource[T]) sent(ctx context.Context, q request, why error) (*http.Response, error) {
+	resp, err := r.send(ctx, q)
+	if b := r.binary(); b != nil && err == nil {
+		if isBinary(q.form, resp.Header) {
+			why = nil
+		}
+		b.used.Set(why)
+	}
+	return resp, err
+}
+
+// isBinary reports whether an answer is in a form that was asked for beside JSON.
+func isBinary(form content.Form, h http.Header) bool {
+	if form == nil {
+		return false
+	}
+	media, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	return media == form.MediaType()
+}
+
+// watchFrames returns the framing of a watch.
+func watchFrames(form content.Form, resp *http.Response, o jsonstream.Options) pipeline.Stream {
+	if isBinary(form, resp.Header) {
+		return form.Watch(o)
+	}
+	return jsonstream.NewWatch(nil, o)
+}
+
+// listFrames keeps the framing of a list from one page to the next.
+type listFrames struct {
+	plain  *jsonstream.List
+	binary content.List
+}
+
+// of returns the framing of a page.
+func (f *listFrames) of(form content.Form, resp *http.Response, o jsonstream.Options) pipeline.Frames {
+	switch {
+	case isBinary(form, resp.Header):
+		if f.binary == nil {
+			f.binary = form.List(o)
+		} else {
+			f.binary.Reset()
+		}
+		return f.binary
+	case f.plain == nil:
+		f.plain = jsonstream.NewList(nil, o)
+	default:
+		f.plain.Reset(nil)
+	}
+	return f.plain
+}
+
+// errorBody returns the body of an answer that is an error, as JSON.
+func errorBody(form content.Form, resp *http.Response, body []byte) []byte {
+	if !isBinary(form, resp.Header) {
+		return body
+	}
+	if status, err := form.Status(body); err == nil {
+		return status
+	}
+	return nil // apierrors then makes do with the code
+}

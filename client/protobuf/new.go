@@ -1,0 +1,104 @@
+package protobuf
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"sync/atomic"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/codec"
+	"github.com/bowline-go/bowline/internal/content"
+	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/bowline-go/bowline/internal/pipeline"
+	"github.com/bowline-go/bowline/internal/protobuf"
+	"github.com/bowline-go/bowline/internal/protostream"
+)
+
+// New returns the value for client.Config.Protobuf. The client asks for lists and watches as protobuf if it can decode them, which
+// it can
+//
+//   - into a struct, if one of the tables has the resource's kind and all members that the struct names; meta.Partial needs no
+//     table,
+//   - into a type with a method Unmarshal([]byte) error, such as those of k8s.io/api, if no table has the kind.
+//
+// It asks for all other resources and Go types in JSON. So the same objects come from both forms, but for a slice or a map that is
+// empty and not null, which protobuf leaves out. A method Unmarshal may lose more: that of a StatefulSet loses the kinds of its
+// spec.volumeClaimTemplates, which its protobuf does not have.
+//
+// The tables must be those of packages below this one. New reads them, which takes a few milliseconds, and panics if one is the
+// zero Table. A program makes one value, and uses it for all of its clients.
+func New(tables ...Table) client.Protobuf {
+	inside := make([]*protobuf.Table, len(tables))
+	for i, t := range tables {
+		if inside[i] = t.inside; t.inside == nil {
+			panic(fmt.Sprintf("client/protobuf.New: table %d is the zero Table", i))
+		}
+	}
+	schema, err := protobuf.NewSchema(inside...)
+	if err != nil {
+		panic("client/protobuf.New: " + err.Error()) // a test reads every table
+	}
+	return &form{schema}
+}
+
+// form implements content.Form.
+type form struct{ schema *protobuf.Schema }
+
+func (f *form) MediaType() string { return protobuf.MediaType }
+
+func (f *form) List(o jsonstream.Options) content.List { return protostream.NewList(o) }
+
+func (f *form) Watch(o jsonstream.Options) pipeline.Stream { return protostream.NewWatch(o) }
+
+func (f *form) Status(body []byte) ([]byte, error) {
+	e, err := protobuf.Open(body)
+	if err != nil {
+		return nil, err
+	}
+	return f.StatusOf(e.Raw)
+}
+
+func (f *form) StatusOf(object []byte) ([]byte, error) {
+	joint, err := codec.Join(reflect.TypeFor[*meta.Status](), f.schema.Message("meta/v1", "Status"))
+	if err != nil {
+		return nil, err
+	}
+	var status *meta.Status
+	if err := joint.Decode(&status, jsonstream.Item{Raw: object}, "v1", "Status", nil); err != nil {
+		return nil, err
+	}
+	return codec.Marshal(status, "v1", "Status")
+}
+
+func (f *form) Decoder(kind meta.GVK, t reflect.Type) (content.Decoder, error) {
+	m := f.schema.Kind(kind.Group, kind.Version, kind.Kind)
+	switch {
+	case m != nil:
+		joint, err := codec.Join(t, m)
+		if err != nil {
+			return nil, err
+		}
+		return joint, nil
+	case t.Kind() == reflect.Pointer && t.Implements(reflect.TypeFor[unmarshaler]()):
+		return own{t}, nil
+	}
+	return nil, fmt.Errorf("none of the tables has %s", kind)
+}
+
+// unmarshaler is a type that decodes its own message, such as those of k8s.io/api.
+type unmarshaler interface{ Unmarshal(message []byte) error }
+
+// own decodes into a type that does it by itself.
+type own struct{ typ reflect.Type }
+
+func (o own) Decode(to any, item jsonstream.Item, apiVersion, kind string, _ *atomic.Bool) error {
+	v := reflect.New(o.typ.Elem())
+	if err := v.Interface().(unmarshaler).Unmarshal(item.Raw); err != nil {
+		return fmt.Errorf("decode into %v: its method Unmarshal: %w", o.typ, err)
+	}
+	codec.SetTypeMeta(v.Interface(), cmp.Or(item.APIVersion, apiVersion), cmp.Or(item.Kind, kind))
+	reflect.ValueOf(to).Elem().Set(v)
+	return nil
+}

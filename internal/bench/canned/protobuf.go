@@ -1,0 +1,146 @@
+package canned
+
+// The same pods in protobuf, which a client gets that names it first in Accept.
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+const (
+	protobufType = "application/vnd.kubernetes.protobuf"
+	magic        = "k8s\x00"
+)
+
+// message is one object in protobuf.
+type message struct {
+	item  []byte // in a list
+	added []byte // the event of a streaming list
+	event []byte // a later event, but for its version, which is at a place
+	at    int
+}
+
+// newMessage returns a pod in protobuf.
+func newMessage(pod *corev1.Pod) (message, error) {
+	item, err := pod.Marshal()
+	if err != nil {
+		return message{}, err
+	}
+	added, err := frame("ADDED", "Pod", item)
+	if err != nil {
+		return message{}, err
+	}
+	version := pod.ResourceVersion
+	pod.ResourceVersion = strconv.Itoa(initialVersion + 1)
+	later, err := pod.Marshal()
+	if err != nil {
+		return message{}, err
+	}
+	event, err := frame("MODIFIED", "Pod", later)
+	at := bytes.Index(event, []byte(pod.ResourceVersion))
+	pod.ResourceVersion = version
+	return message{item, added, event, at}, err
+}
+
+// envelope returns an object as bodies and events have it.
+func envelope(kind string, object []byte) ([]byte, error) {
+	u := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: "v1", Kind: kind}, Raw: object}
+	b, err := u.Marshal()
+	return append([]byte(magic), b...), err
+}
+
+// frame returns an event of a watch.
+func frame(typ, kind string, object []byte) ([]byte, error) {
+	whole, err := envelope(kind, object)
+	if err != nil {
+		return nil, err
+	}
+	e := metav1.WatchEvent{Type: typ, Object: runtime.RawExtension{Raw: whole}}
+	b, err := e.Marshal()
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...), err
+}
+
+// wantsProtobuf reports whether a request asks for protobuf first.
+func wantsProtobuf(r *http.Request) bool {
+	return strings.HasPrefix(r.Header.Get("Accept"), protobufType)
+}
+
+// writeList writes a page.
+func writeList(w io.Writer, pods []message, version int, token string, remaining int) error {
+	meta := metav1.ListMeta{ResourceVersion: strconv.Itoa(version), Continue: token}
+	if token != "" {
+		n := int64(remaining)
+		meta.RemainingItemCount = &n
+	}
+	head, err := meta.Marshal()
+	if err != nil {
+		return err
+	}
+	head = field(nil, 1, head)
+	size := len(head)
+	for _, p := range pods {
+		size += len(field(nil, 2, nil)) - 1 + len(binary.AppendUvarint(nil, uint64(len(p.item)))) + len(p.item)
+	}
+	typeMeta := runtime.TypeMeta{APIVersion: "v1", Kind: "PodList"}
+	kind, err := typeMeta.Marshal()
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(w, 64<<10)
+	out.WriteString(magic)
+	out.Write(field(nil, 1, kind))
+	out.Write(binary.AppendUvarint([]byte{2<<3 | 2}, uint64(size)))
+	out.Write(head)
+	var tag []byte
+	for _, p := range pods {
+		tag = binary.AppendUvarint(append(tag[:0], 2<<3|2), uint64(len(p.item)))
+		out.Write(tag)
+		out.Write(p.item)
+	}
+	out.Write([]byte{3<<3 | 2, 0, 4<<3 | 2, 0})
+	return out.Flush()
+}
+
+// field appends a field that has a length.
+func field(b []byte, number byte, content []byte) []byte {
+	return append(binary.AppendUvarint(append(b, number<<3|2), uint64(len(content))), content...)
+}
+
+// writeInitial writes the events of a streaming list.
+func (s *Server) writeInitial(out *bufio.Writer) error {
+	for _, p := range s.pods {
+		out.Write(p.binary.added)
+	}
+	end := corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		ResourceVersion: fmt.Sprint(s.advance(0)), Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"},
+	}}
+	return writeEvent(out, "BOOKMARK", "Pod", &end)
+}
+
+// writeExpired writes the event that ends a watch.
+func writeExpired(out *bufio.Writer) error {
+	return writeEvent(out, "ERROR", "Status", &metav1.Status{
+		Status: metav1.StatusFailure, Message: "too old resource version", Reason: metav1.StatusReasonExpired, Code: http.StatusGone,
+	})
+}
+
+func writeEvent(out *bufio.Writer, typ, kind string, object interface{ Marshal() ([]byte, error) }) error {
+	b, err := object.Marshal()
+	if err != nil {
+		return err
+	}
+	if b, err = frame(typ, kind, b); err == nil {
+		_, err = out.Write(b)
+	}
+	return err
+}

@@ -1,0 +1,642 @@
+package codec
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bowline-go/bowline/internal/jsonlex"
+	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/bowline-go/bowline/internal/protobuf"
+)
+
+// Decode decodes the message of an item into a new value of the type, and stores it in to, which is a pointer to the type. The
+// kind and the apiVersion, and lossy, are those of [DecodeNoting]. Fields whose numbers the table does not have are skipped.
+//
+// Errors are [*Error]. to is then left as it is.
+func (j *Joint) Decode(to any, item jsonstream.Item, apiVersion, kind string, lossy *atomic.Bool) error {
+	typed := typeMeta{apiVersion: cmp.Or(item.APIVersion, apiVersion), kind: cmp.Or(item.Kind, kind)}
+	object := newPlace(j.plan.typ)
+	setter, hasSetter := reflect.NewAt(j.plan.typ, object.p).Interface().(interface{ SetTypeMeta(apiVersion, kind string) })
+	if !typed.isEmpty() && !hasSetter {
+		j.plan.setType(object, typed)
+	}
+	d := decoders.Get().(*decoder)
+	d.depth, d.fault, d.lossy = 0, fault{}, lossy == nil || lossy.Load()
+	wasLossy := d.lossy
+	d.text.begin(len(item.Raw), &j.text)
+	ok := d.message(j.message, object, item.Raw)
+	d.text.end(&j.text)
+	var err *Error
+	if !ok {
+		err = &Error{Path: pathOf(d.fault.steps()), Type: d.fault.typ, message: "the protobuf does not fit", steps: d.fault.steps()}
+		if d.fault.more != nil && d.fault.more.cause != nil {
+			err.cause = d.fault.more.cause
+			err.message += wireReason(err.cause)
+		}
+		err.whole(j.typ)
+		d.scratch = nil // it may hold a value that is only partly decoded
+	}
+	lost := d.lossy && !wasLossy
+	d.data, d.fault = nil, fault{}
+	d.strings, d.leaf = emptied(d.strings), emptied(d.leaf)
+	decoders.Put(d)
+	if err != nil {
+		return err
+	}
+	if lost {
+		lossy.Store(true)
+	}
+	if hasSetter && !typed.isEmpty() {
+		setter.SetTypeMeta(typed.apiVersion, typed.kind)
+	}
+	reflect.ValueOf(to).Elem().Set(reflect.NewAt(j.plan.typ, object.p))
+	return nil
+}
+
+// wireReason adds the causes that do not quote the value.
+func wireReason(err error) string {
+	for _, known := range []error{
+		protobuf.ErrVarint, protobuf.ErrNumber, protobuf.ErrGroup, protobuf.ErrType, protobuf.ErrDouble, protobuf.ErrTime,
+		protobuf.ErrRaw, io.ErrUnexpectedEOF, errTooDeep, errNotJSON, errApart,
+	} {
+		if errors.Is(err, known) {
+			return ": " + known.Error()
+		}
+	}
+	return reason(err)
+}
+
+// errApart is the cause of an error that only a writer can cause that is not Kubernetes'.
+var errApart = errors.New("the parts of a list or a map do not come in a row")
+
+var errTooDeep = errors.New("messages that nest deeper than " + strconv.Itoa(maxMessageDepth) + " levels")
+
+// maxMessageDepth is how deep messages may nest. A level takes a few hundred bytes of stack, and two bytes of the message.
+const maxMessageDepth = 1000
+
+// malformed ends decoding.
+func (d *decoder) malformed(cause error) bool {
+	d.fault = fault{more: &details{cause: cause}}
+	return false
+}
+
+// message decodes a message into a struct. It reports whether that could be done; otherwise d.fault says why not.
+func (d *decoder) message(m *joint, to place, b []byte) bool {
+	if d.depth++; d.depth > maxMessageDepth {
+		return d.malformed(errTooDeep)
+	}
+	var texts uint64 // the numbers of jointText that have been, modulo 64: no message of Kubernetes has more
+	for len(b) > 0 {
+		tag := uint64(b[0])
+		if tag < 0x80 {
+			b = b[1:]
+		} else {
+			var err error
+			if tag, b, err = protobuf.ReadVarint(b); err != nil {
+				return d.malformed(err)
+			}
+		}
+		number := tag >> 3
+		if number >= uint64(len(m.byNumber)) || m.byNumber[number].shape == jointNone {
+			var ok bool
+			if b, ok = d.skipField(m, tag, b); !ok {
+				return false
+			}
+			continue
+		}
+		f := &m.byNumber[number]
+		if f.shape == jointText {
+			bit := uint64(1) << (number % 64)
+			if texts&bit != 0 {
+				return d.malformed(errApart)
+			}
+			texts |= bit
+		}
+		var ok bool
+		if b, ok = d.field(f, tag, to, b); !ok {
+			if f.field != nil {
+				d.within(step{name: f.field.name, kind: stepField})
+			}
+			return false
+		}
+	}
+	d.depth--
+	return true
+}
+
+// skipField skips a field that has no place, and notes what the object would lose.
+func (d *decoder) skipField(m *joint, tag uint64, b []byte) (rest []byte, ok bool) {
+	number, typ := tag>>3, protobuf.WireType(tag&7)
+	if number == 0 || number > math.MaxInt32>>2 {
+		return nil, d.malformed(protobuf.ErrNumber)
+	}
+	rest, err := protobuf.Skip(b, typ)
+	if err != nil {
+		return nil, d.malformed(err)
+	}
+	if !d.lossy && !isZero(typ, b) {
+		d.lossy = !(m.metadata && d.depth == 2 && slices.Contains(serverNumbers[:], number))
+	}
+	return rest, true
+}
+
+// serverNumbers are the fields of ObjectMeta whose names are in serverSet.
+var serverNumbers = [...]uint64{1, 3, 4, 5, 6, 7, 8, 9, 10, 17}
+
+// isZero reports whether the value at the start of b is zero or empty.
+func isZero(typ protobuf.WireType, b []byte) bool {
+	return (typ == protobuf.Varint || typ == protobuf.Bytes) && b[0] == 0
+}
+
+// field decodes a field whose tag has been read, and, if it is repeated, those of the same tag that follow.
+func (d *decoder) field(f *jointField, tag uint64, to place, b []byte) (rest []byte, ok bool) {
+	typ := protobuf.WireType(tag & 7)
+	wire := f.wire
+	if f.isMap {
+		wire = protobuf.Bytes
+	}
+	if typ != wire {
+		return nil, d.malformed(protobuf.ErrType)
+	}
+	if f.shape == jointInline {
+		content, rest, err := protobuf.ReadBytes(b)
+		if err != nil {
+			return nil, d.malformed(err)
+		}
+		d.depth--
+		ok := d.message(f.message, to, content)
+		d.depth++
+		return rest, ok
+	}
+	if f.omit && len(b) > 0 && isZero(typ, b) {
+		return b[1:], true
+	}
+	to = to.field(f.field.offset)
+	if f.field.hops != nil {
+		if to, ok = d.follow(f.field, to); !ok {
+			return nil, false
+		}
+	}
+	switch f.shape {
+	case jointOnce:
+		return d.one(&f.jointValue, to, b)
+	case jointList:
+		if f.slice.shape == shapeStrings {
+			return d.stringList(f, tag, to, b)
+		}
+		return d.list(f, tag, to, b)
+	case jointMembers:
+		return d.membersOf(f, to, b)
+	case jointText:
+		return d.asText(f, tag, to, b)
+	}
+	if f.slice.shape == shapeStringMap {
+		return d.stringEntries(f, tag, to, b)
+	}
+	return d.entries(f, tag, to, b)
+}
+
+// follow follows embedded pointers to a field, and allocates the structs that they point to.
+func (d *decoder) follow(f *field, to place) (place, bool) {
+	for _, h := range f.hops {
+		target := to.pointer()
+		if target.isNil() {
+			if h.hidden {
+				d.fault = fault{typ: reflect.PointerTo(h.typ), more: &details{cause: errHidden}}
+				return to, false
+			}
+			target = newPlace(h.typ)
+			to.point(target)
+		}
+		to = target.field(h.offset)
+	}
+	return to, true
+}
+
+// one decodes one value, of the wire type that is right for it.
+func (d *decoder) one(v *jointValue, to place, b []byte) (rest []byte, ok bool) {
+	switch v.op {
+	case opString:
+		content, rest, err := protobuf.ReadBytes(b)
+		if err != nil {
+			return nil, d.malformed(err)
+		}
+		*as[string](to) = d.valid(content)
+		return rest, true
+	case opInt:
+		n, rest, err := protobuf.ReadVarint(b)
+		if err != nil {
+			return nil, d.malformed(err)
+		}
+		if bits := 64 - 8*v.plan.size; int64(n)<<bits>>bits != int64(n) {
+			d.fault = fault{typ: v.plan.typ, more: &details{cause: strconv.ErrRange}}
+			return nil, false
+		}
+		to.setInt(v.plan.size, n)
+		return rest, true
+	case opBool:
+		n, rest, err := protobuf.ReadVarint(b)
+		if err != nil {
+			return nil, d.malformed(err)
+		}
+		*as[bool](to) = n != 0
+		return rest, true
+	case opPointer:
+		target := to.pointer()
+		if target.isNil() {
+			if v.elem.op == opText {
+				return d.textPointer(v, to, b)
+			}
+			target = newPlace(v.plan.elem.typ)
+			to.point(target)
+		}
+		return d.one(v.elem, target, b)
+	case opMessage:
+		content, rest, err := protobuf.ReadBytes(b)
+		if err != nil {
+			return nil, d.malformed(err)
+		}
+		return rest, d.message(v.message, to, content)
+	case opBlob:
+		content, rest, err := protobuf.ReadBytes(b)
+		if err != nil {
+			return nil, d.malformed(err)
+		}
+		to.value(v.plan.typ).SetBytes(bytes.Clone(content))
+		return rest, true
+	}
+	switch {
+	case v.op == opOwn:
+		return d.own(v, to, b)
+	case v.plan.shape == shapeMoment && v.wire == protobuf.Bytes:
+		return d.instant(v, to, b)
+	}
+	return d.leafText(v, to, b)
+}
+
+// own has a value decoded by a method of its Go type.
+func (d *decoder) own(v *jointValue, to place, b []byte) (rest []byte, ok bool) {
+	content, rest, err := protobuf.ReadBytes(b)
+	if err != nil {
+		return nil, d.malformed(err)
+	}
+	if err := to.method(v.plan.typ).(gogoMessage).Unmarshal(content); err != nil {
+		d.fault = fault{typ: v.plan.typ, more: &details{cause: err}}
+		return nil, false
+	}
+	return rest, true
+}
+
+// instant decodes a time into a type that isMoment. Its result is remembered, as moments says, by the message.
+func (d *decoder) instant(v *jointValue, to place, b []byte) (rest []byte, ok bool) {
+	content, rest, err := protobuf.ReadBytes(b)
+	if err != nil {
+		return nil, d.malformed(err)
+	}
+	if len(content) == 0 || len(content) > longestMoment || !as[time.Time](to).IsZero() {
+		return d.leafText(v, to, b)
+	}
+	if d.instants == nil {
+		d.instants = new(moments)
+	}
+	m := &d.instants[hash(content)>>(64-momentBits)]
+	if m.plan == v.plan && m.typ == v.typ && m.local == time.Local && string(m.text[:m.size]) == string(content) {
+		*as[time.Time](to) = m.time
+		return rest, true
+	}
+	if rest, ok = d.leafText(v, to, b); !ok {
+		return nil, false
+	}
+	if made := *as[time.Time](to); len(d.leaf) > 2 && isPlain(made, d.leaf[1:len(d.leaf)-1]) {
+		m.plan, m.typ, m.local, m.size, m.time = v.plan, v.typ, time.Local, uint8(copy(m.text[:], content)), made
+	}
+	return rest, true
+}
+
+// valid returns text as a string. What is not Unicode becomes the replacement character, as in JSON.
+func (d *decoder) valid(b []byte) string {
+	for _, c := range b {
+		if c >= utf8.RuneSelf {
+			if !utf8.Valid(b) {
+				b = bytes.ToValidUTF8(b, []byte("\uFFFD"))
+			}
+			break
+		}
+	}
+	return d.text.string(b)
+}
+
+// leafText decodes a value by its JSON.
+func (d *decoder) leafText(v *jointValue, to place, b []byte) (rest []byte, ok bool) {
+	rest, err := d.toLeaf(v, b)
+	if err != nil {
+		return nil, d.malformed(err)
+	}
+	return rest, d.fromLeaf(v.plan, to)
+}
+
+// textPointer decodes a value by its JSON to where a pointer that is nil points: null, as that of a time, leaves it nil.
+func (d *decoder) textPointer(v *jointValue, to place, b []byte) (rest []byte, ok bool) {
+	rest, err := d.toLeaf(v.elem, b)
+	if err != nil {
+		return nil, d.malformed(err)
+	}
+	return rest, d.fromLeaf(v.plan, to)
+}
+
+// toLeaf writes the JSON of a value to d.leaf.
+func (d *decoder) toLeaf(v *jointValue, b []byte) (rest []byte, err error) {
+	switch v.wire {
+	case protobuf.Varint:
+		var n uint64
+		if n, rest, err = protobuf.ReadVarint(b); err == nil {
+			d.leaf = protobuf.AppendInt(d.leaf[:0], v.typ, n)
+		}
+	case protobuf.Fixed64:
+		var n float64
+		if n, rest, err = protobuf.ReadDouble(b); err == nil {
+			d.leaf, err = protobuf.AppendDouble(d.leaf[:0], n)
+		}
+	default:
+		var content []byte
+		if content, rest, err = protobuf.ReadBytes(b); err == nil {
+			d.leaf, err = protobuf.AppendLeaf(d.leaf[:0], v.typ, content)
+		}
+	}
+	return rest, err
+}
+
+// fromLeaf decodes the JSON in d.leaf.
+func (d *decoder) fromLeaf(p *plan, to place) bool {
+	d.data = d.leaf
+	next := d.value(p, to, 0)
+	switch {
+	case next == len(d.data):
+		return true
+	case next == broken || next >= 0:
+		return d.malformed(errNotJSON)
+	}
+	return false
+}
+
+var errNotJSON = errors.New("a value that should be JSON and is not")
+
+// count returns how often a tag comes in a row, if its value at the start of b is the first.
+func (d *decoder) count(tag uint64, b []byte) (n int, err error) {
+	typ := protobuf.WireType(tag & 7)
+	for next := tag; next == tag; n++ {
+		if b, err = protobuf.Skip(b, typ); err != nil {
+			return 0, err
+		}
+		if len(b) == 0 {
+			return n + 1, nil
+		}
+		if next, b, err = protobuf.ReadVarint(b); err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+// nextSame skips the tag of one more value in a row, whose presence count has made sure of.
+func nextSame(b []byte) []byte {
+	_, rest, _ := protobuf.ReadVarint(b)
+	return rest
+}
+
+// list decodes the elements of a slice that come in a row.
+func (d *decoder) list(f *jointField, tag uint64, to place, b []byte) (rest []byte, ok bool) {
+	n, err := d.count(tag, b)
+	if err != nil {
+		return nil, d.malformed(err)
+	}
+	p := f.slice
+	s := d.borrow(p)
+	s.result.Grow(n)
+	s.result.SetLen(n)
+	first := place{s.result.UnsafePointer()}
+	for i := range n {
+		if i > 0 {
+			b = nextSame(b)
+		}
+		if b, ok = d.one(&f.jointValue, first.field(uintptr(i)*p.elem.size), b); !ok {
+			d.within(step{index: i})
+			return nil, false
+		}
+	}
+	if to.isEmptySlice() {
+		to.setSlice(s.result)
+	} else { // they do not all come in a row
+		before := to.value(p.typ)
+		before.Set(reflect.AppendSlice(before, s.result.Convert(p.typ)))
+	}
+	s.result.SetZero()
+	d.giveBack(p, s)
+	return b, true
+}
+
+// stringList is list for a []string.
+func (d *decoder) stringList(f *jointField, tag uint64, to place, b []byte) (rest []byte, ok bool) {
+	n, err := d.count(tag, b)
+	if err != nil {
+		return nil, d.malformed(err)
+	}
+	list := as[[]string](to)
+	all := slices.Grow(*list, n)
+	for i := range n {
+		if i > 0 {
+			b = nextSame(b)
+		}
+		all = append(all, "")
+		if b, ok = d.one(&f.jointValue, placeOf(&all[len(all)-1]), b); !ok {
+			d.within(step{index: i})
+			return nil, false
+		}
+	}
+	*list = all
+	return b, true
+}
+
+// entry splits an entry of a map into its key and the rest, which has the value. found is false if there is no value.
+func (d *decoder) entry(b []byte, wire protobuf.WireType) (key, value, rest []byte, found, ok bool) {
+	content, rest, err := protobuf.ReadBytes(b)
+	for err == nil && len(content) > 0 {
+		var number int
+		var typ protobuf.WireType
+		if number, typ, content, err = protobuf.ReadTag(content); err != nil {
+			break
+		}
+		at := content
+		if content, err = protobuf.Skip(content, typ); err != nil {
+			break
+		}
+		switch {
+		case number == 1 && typ == protobuf.Bytes:
+			key, _, _ = protobuf.ReadBytes(at)
+		case number == 2 && typ == wire:
+			value, found = at, true
+		case number <= 2:
+			err = protobuf.ErrType
+		}
+	}
+	if err != nil {
+		return nil, nil, nil, false, d.malformed(err)
+	}
+	return key, value, rest, found, true
+}
+
+// stringEntries decodes the entries of a map[string]string that come in a row.
+func (d *decoder) stringEntries(f *jointField, tag uint64, to place, b []byte) (rest []byte, ok bool) {
+	n, err := d.count(tag, b)
+	if err != nil {
+		return nil, d.malformed(err)
+	}
+	m := as[map[string]string](to)
+	if *m == nil {
+		*m = make(map[string]string, n)
+	}
+	for i := range n {
+		if i > 0 {
+			b = nextSame(b)
+		}
+		key, value, rest, found, ok := d.entry(b, f.wire)
+		if !ok {
+			return nil, false
+		}
+		b = rest
+		name, text := d.valid(key), ""
+		switch {
+		case !found:
+		case f.op == opString:
+			content, _, _ := protobuf.ReadBytes(value) // entry has read it
+			text = d.valid(content)
+		default:
+			if text, ok = d.stringOf(&f.jointValue, value); !ok {
+				d.within(step{name: name, kind: stepKey})
+				return nil, false
+			}
+		}
+		(*m)[name] = text
+	}
+	return b, true
+}
+
+// membersOf decodes an entry of a map to the field of a struct that is for its key.
+func (d *decoder) membersOf(f *jointField, to place, b []byte) (rest []byte, ok bool) {
+	key, value, rest, found, ok := d.entry(b, f.wire)
+	if !ok {
+		return nil, false
+	}
+	at := f.slice.find(key)
+	if at < 0 {
+		d.lossy = true
+		return rest, true
+	}
+	field := &f.slice.fields[at]
+	to = to.field(field.offset)
+	if field.hops != nil {
+		if to, ok = d.follow(field, to); !ok {
+			return nil, false
+		}
+	}
+	if !found {
+		value = zeros[:]
+	}
+	if _, ok = d.one(&f.members[at], to, value); !ok {
+		d.within(step{name: field.name, kind: stepField})
+		return nil, false
+	}
+	return rest, true
+}
+
+// zeros is the zero value of every wire type.
+var zeros [8]byte
+
+// asText decodes the elements or entries that come in a row by their JSON, as a whole.
+func (d *decoder) asText(f *jointField, tag uint64, to place, b []byte) (rest []byte, ok bool) {
+	n, err := d.count(tag, b)
+	if err != nil {
+		return nil, d.malformed(err)
+	}
+	text := []byte{'['}
+	if f.isMap {
+		text[0] = '{'
+	}
+	for i := range n {
+		if i > 0 {
+			b = nextSame(b)
+			text = append(text, ',')
+		}
+		value := b
+		if f.isMap {
+			var key []byte
+			var found bool
+			if key, value, b, found, ok = d.entry(b, f.wire); !ok {
+				return nil, false
+			}
+			if !found {
+				value = zeros[:]
+			}
+			text = append(jsonlex.AppendQuoted(text, key), ':')
+			_, err = d.toLeaf(&f.jointValue, value)
+		} else {
+			b, err = d.toLeaf(&f.jointValue, value)
+		}
+		if err != nil {
+			return nil, d.malformed(err)
+		}
+		text = append(text, d.leaf...)
+	}
+	d.leaf = append(append(d.leaf[:0], text...), text[0]+2) // the closing bracket is two behind the opening one
+	return b, d.fromLeaf(f.slice, to)
+}
+
+// stringOf decodes a value to a string, by its JSON.
+func (d *decoder) stringOf(v *jointValue, b []byte) (s string, ok bool) {
+	_, ok = d.one(v, placeOf(&s), b)
+	return s, ok
+}
+
+// entries decodes the entries of any other map that come in a row.
+func (d *decoder) entries(f *jointField, tag uint64, to place, b []byte) (rest []byte, ok bool) {
+	n, err := d.count(tag, b)
+	if err != nil {
+		return nil, d.malformed(err)
+	}
+	p := f.slice
+	m := to.value(p.typ)
+	if m.IsNil() {
+		m.Set(reflect.MakeMapWithSize(p.typ, n))
+	}
+	s := d.borrow(p)
+	for i := range n {
+		if i > 0 {
+			b = nextSame(b)
+		}
+		key, value, rest, found, ok := d.entry(b, f.wire)
+		if !ok {
+			return nil, false
+		}
+		b = rest
+		name := d.valid(key)
+		elem := s.next(p)
+		if found {
+			if _, ok = d.one(&f.jointValue, elem, value); !ok {
+				d.within(step{name: name, kind: stepKey})
+				return nil, false
+			}
+		}
+		m.SetMapIndex(placeOf(&name).value(p.typ.Key()), s.values.Index(i))
+	}
+	d.giveBack(p, s)
+	return b, true
+}

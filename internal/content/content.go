@@ -1,0 +1,40 @@
+// Package content is what the client knows of a form of objects besides JSON. The client has the form from the program, so a
+// program that does not use it links nothing of it.
+package content
+
+import (
+	"reflect"
+	"sync/atomic"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/bowline-go/bowline/internal/pipeline"
+)
+
+// Form is a form of objects.
+type Form interface {
+	// MediaType is the type of a body in the form.
+	MediaType() string
+	// Decoder returns what decodes objects of a kind, in the form, into a Go type. The error says why the type has to be decoded
+	// from JSON.
+	Decoder(kind meta.GVK, t reflect.Type) (Decoder, error)
+	// List and Watch frame bodies.
+	List(o jsonstream.Options) List
+	Watch(o jsonstream.Options) pipeline.Stream
+	// Status returns the JSON of a Status in the form: of a whole body, and of the object of an event.
+	Status(body []byte) ([]byte, error)
+	StatusOf(object []byte) ([]byte, error)
+}
+
+// List frames the body of a list.
+type List interface {
+	pipeline.Frames
+	// Reset makes it ready for another body.
+	Reset()
+}
+
+// Decoder decodes objects of one kind into one Go type. It is safe for use by several goroutines.
+type Decoder interface {
+	// Decode decodes an item into a new value, and stores it in to, which is a pointer to the type. See codec.DecodeNoting.
+	Decode(to any, item jsonstream.Item, apiVersion, kind string, lossy *atomic.Bool) error
+}

@@ -1,0 +1,299 @@
+package protostream_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/bowline-go/bowline/internal/jsonstream"
+	"github.com/bowline-go/bowline/internal/protobuf"
+	"github.com/bowline-go/bowline/internal/protostream"
+)
+
+// fields is a message under construction.
+type fields []byte
+
+func (f fields) bytes(number int, content []byte) fields {
+	return protobuf.AppendBytes(f, number, content)
+}
+func (f fields) text(number int, s string) fields { return f.bytes(number, []byte(s)) }
+func (f fields) int(number int, v uint64) fields  { return protobuf.AppendVarint(f, number, v) }
+
+// metadata is an ObjectMeta as servers write it: with managedFields at its end.
+func metadata(name, uid, version string, managed ...string) fields {
+	m := fields(nil).text(1, name).text(2, "").text(3, "ns").text(4, "").text(5, uid).text(6, version).int(7, 3)
+	m = m.bytes(12, fields(nil).text(1, "a").text(2, "b"))
+	for _, f := range managed {
+		m = m.bytes(17, fields(nil).text(1, f))
+	}
+	return m
+}
+
+func object(name string, managed ...string) fields {
+	return fields(nil).bytes(1, metadata(name, "u-"+name, "7", managed...)).bytes(2, fields(nil).text(1, "spec of "+name))
+}
+
+func list(version, token string, items ...fields) []byte {
+	m := fields(nil).bytes(1, fields(nil).text(1, "").text(2, version).text(3, token).int(4, 9))
+	for _, i := range items {
+		m = m.bytes(2, i)
+	}
+	return protobuf.Envelope{APIVersion: "v1", Kind: "PodList", Raw: m}.Append(nil)
+}
+
+func event(typ, kind string, object fields) []byte {
+	e := protobuf.Envelope{APIVersion: "v1", Kind: kind, Raw: object}.Append(nil)
+	f := fields(nil).text(1, typ).bytes(2, fields(nil).bytes(1, e))
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(f))), f...)
+}
+
+// read tells what a loop over steps sees, in words, until it is left at the step of a number.
+func read(all iter.Seq[*jsonstream.Step], body io.Reader, leave int) (seen []string, err error) {
+	n := 0
+	for s := range all {
+		if n++; n == leave {
+			return seen, nil
+		}
+		switch s.Kind {
+		case jsonstream.Starved:
+			s.Fill(body.Read(s.Into))
+		case jsonstream.Headed:
+			remaining := int64(-1)
+			if s.Header.RemainingItemCount != nil {
+				remaining = *s.Header.RemainingItemCount
+			}
+			seen = append(seen, fmt.Sprintf("header %s %s %s %s %d", s.Header.APIVersion, s.Header.Kind, s.Header.ResourceVersion, s.Header.Continue, remaining))
+		case jsonstream.Framed:
+			i := s.Frame.Item
+			line := fmt.Sprintf("%s %s/%s %s %s %q", s.Frame.Type, i.Namespace, i.Name, i.UID, i.ResourceVersion, i.Raw)
+			if i.InitialEventsEnd {
+				line += " end"
+			}
+			if i.Limit != nil {
+				line += " " + i.Limit.Error()
+			}
+			if !i.Protobuf {
+				line += " as JSON"
+			}
+			seen = append(seen, line)
+		case jsonstream.Failed:
+			err = s.Err
+		}
+	}
+	return seen, err
+}
+
+func readList(body io.Reader, o jsonstream.Options) ([]string, error) {
+	return read(protostream.NewList(o).Steps(), body, 0)
+}
+
+func readWatch(body io.Reader, o jsonstream.Options) ([]string, error) {
+	return read(protostream.NewWatch(o).Steps(), body, 0)
+}
+
+func TestListIsFramed(t *testing.T) {
+	body := list("70", "next", object("a", "kubectl", "kubelet"), object("b"))
+	want := []string{
+		"header v1 PodList 70 next 9",
+		fmt.Sprintf(" ns/a u-a 7 %q", object("a")),
+		fmt.Sprintf(" ns/b u-b 7 %q", object("b")),
+	}
+	for name, reader := range map[string]io.Reader{
+		"at once": bytes.NewReader(body), "byte by byte": iotest.OneByteReader(bytes.NewReader(body)),
+		"with the end": iotest.DataErrReader(bytes.NewReader(body)),
+	} {
+		if got, err := readList(reader, jsonstream.Options{}); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, %v, want %q", name, got, err, want)
+		}
+	}
+	kept, err := readList(bytes.NewReader(body), jsonstream.Options{KeepManagedFields: true})
+	if want[1] = fmt.Sprintf(" ns/a u-a 7 %q", object("a", "kubectl", "kubelet")); err != nil || !slices.Equal(kept, want) {
+		t.Errorf("with managedFields: got %q, %v", kept, err)
+	}
+}
+
+// The managed fields need not be the last of the metadata, and the metadata need not be the first of the object.
+func TestManagedFieldsAreCutAnywhere(t *testing.T) {
+	plain := fields(nil).text(2, "before").bytes(1, fields(nil).text(1, "a").text(6, "7").text(20, strings.Repeat("x", 200))).text(3, "after")
+	mixed := fields(nil).text(2, "before").bytes(1, fields(nil).text(17, "m").text(1, "a").text(17, "m").text(17, "n").text(6, "7").
+		text(20, strings.Repeat("x", 200)).text(17, "o")).text(3, "after")
+	got, err := readList(bytes.NewReader(list("1", "", mixed)), jsonstream.Options{})
+	if want := fmt.Sprintf(" /a  7 %q", plain); err != nil || len(got) != 2 || got[1] != want {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+}
+
+func TestWatchIsFramed(t *testing.T) {
+	end := fields(nil).bytes(1, fields(nil).text(6, "9").bytes(12, fields(nil).text(1, "k8s.io/initial-events-end").text(2, "true")))
+	status := fields(nil).text(2, "Failure")
+	body := slices.Concat(event("ADDED", "Pod", object("a", "kubectl")), event("BOOKMARK", "Pod", end), event("ERROR", "Status", status))
+	want := []string{
+		fmt.Sprintf("ADDED ns/a u-a 7 %q", object("a")), fmt.Sprintf("BOOKMARK /  9 %q end", end), fmt.Sprintf("ERROR /   %q", status),
+	}
+	for name, reader := range map[string]io.Reader{
+		"at once": bytes.NewReader(body), "byte by byte": iotest.OneByteReader(bytes.NewReader(body)),
+	} {
+		if got, err := readWatch(reader, jsonstream.Options{}); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, %v, want %q", name, got, err, want)
+		}
+	}
+}
+
+// A list that is cut anywhere is an error, and no item is there that was not complete.
+func TestCutBodiesAreErrors(t *testing.T) {
+	body := list("70", "", object("a", "kubectl"), object("b"))
+	whole, _ := readList(bytes.NewReader(body), jsonstream.Options{})
+	optional := len(fields(nil).text(3, "").text(4, "")) // behind the list; either of them may be missing
+	for n := range len(body) - optional {
+		got, err := readList(bytes.NewReader(body[:n]), jsonstream.Options{})
+		if !errors.Is(err, io.ErrUnexpectedEOF) && !(n < len(protobuf.Magic) && isForeign(err)) {
+			t.Fatalf("cut at %d: %q, %v", n, got, err)
+		}
+		if len(got) > len(whole) || !slices.Equal(got, whole[:len(got)]) {
+			t.Fatalf("cut at %d: got %q", n, got)
+		}
+	}
+	stream := slices.Concat(event("ADDED", "Pod", object("a")), event("ADDED", "Pod", object("b")))
+	first := len(event("ADDED", "Pod", object("a")))
+	for n := range len(stream) {
+		got, err := readWatch(bytes.NewReader(stream[:n]), jsonstream.Options{})
+		if wantErr := n != 0 && n != first; wantErr != (err != nil) || wantErr && !errors.Is(err, io.ErrUnexpectedEOF) || len(got) != n/first {
+			t.Fatalf("cut at %d: %q, %v", n, got, err)
+		}
+	}
+}
+
+func isForeign(err error) bool {
+	body := (*jsonstream.BodyError)(nil)
+	return errors.As(err, &body)
+}
+
+// An object that is too large is skipped, and is known by what its first bytes say.
+func TestTooLargeObjectsAreSkipped(t *testing.T) {
+	large := func(name string) fields {
+		return append(object(name), fields(nil).text(3, strings.Repeat("x", 300_000))...)
+	}
+	o := jsonstream.Options{MaxObject: 1000}
+	got, err := readList(bytes.NewReader(list("1", "", object("a"), large("b"), object("c"))), o)
+	if err != nil || len(got) != 4 || !strings.Contains(got[2], `ns/b u-b 7 "" object "ns/b"`) || !strings.Contains(got[2], "MaxObject, 1000") {
+		t.Errorf("list: %q, %v", got, err)
+	}
+	body := slices.Concat(event("ADDED", "Pod", object("a")), event("MODIFIED", "Pod", large("b")), event("ADDED", "Pod", object("c")))
+	got, err = readWatch(iotest.HalfReader(bytes.NewReader(body)), o)
+	if err != nil || len(got) != 3 || !strings.Contains(got[1], `MODIFIED ns/b u-b 7 "" object "ns/b"`) {
+		t.Errorf("watch: %q, %v", got, err)
+	}
+}
+
+// A length is a claim: memory grows with what arrives.
+func TestALengthAllocatesNothing(t *testing.T) {
+	claim := protobuf.AppendTag([]byte(protobuf.Magic), 2, protobuf.Bytes)
+	claim = binary.AppendUvarint(claim, 1<<30)
+	claim = protobuf.AppendTag(claim, 2, protobuf.Bytes)
+	claim = binary.AppendUvarint(claim, 30<<20)
+	for name, f := range map[string]func(){
+		"list":  func() { _, _ = readList(bytes.NewReader(claim), jsonstream.Options{}) },
+		"watch": func() { _, _ = readWatch(bytes.NewReader([]byte{1, 0xd0, 0, 0, 1}), jsonstream.Options{}) },
+	} {
+		if size := testing.Benchmark(func(b *testing.B) {
+			for b.Loop() {
+				f()
+			}
+		}).AllocedBytesPerOp(); size > 1<<20 {
+			t.Errorf("%s: %d bytes for a body of a few", name, size)
+		}
+	}
+}
+
+func TestForeignBodies(t *testing.T) {
+	for _, body := range []string{`{"kind":"Status"}`, "<html>", "k8s", "k8s\x01abcdefgh"} {
+		if got, err := readList(strings.NewReader(body), jsonstream.Options{}); !isForeign(err) {
+			t.Errorf("list of %q: %q, %v", body, got, err)
+		}
+	}
+	for _, body := range []string{`{"type":"ADDED"}`, "<html></html>", string(list("1", ""))} {
+		if got, err := readWatch(strings.NewReader(body), jsonstream.Options{}); !isForeign(err) {
+			t.Errorf("watch of %q: %q, %v", body, got, err)
+		}
+	}
+	status := protobuf.Envelope{APIVersion: "v1", Kind: "Status"}.Append(nil)
+	if _, err := readList(bytes.NewReader(status), jsonstream.Options{}); !isForeign(err) {
+		t.Errorf("list that is a Status: %v", err)
+	}
+}
+
+func TestWhatIsNotProtobuf(t *testing.T) {
+	raw := func(b ...byte) []byte {
+		return protobuf.Envelope{APIVersion: "v1", Kind: "PodList", Raw: b}.Append(nil)
+	}
+	for name, body := range map[string][]byte{
+		"an endless number":                   append([]byte(protobuf.Magic), bytes.Repeat([]byte{0xff}, 30)...),
+		"field 0":                             raw(0, 0),
+		"a group":                             raw(3<<3|3, 0),
+		"items that are numbers":              raw(2<<3, 1),
+		"metadata that is a number":           raw(2<<3|2, 2, 1<<3, 1),
+		"an item that is too long":            raw(2<<3|2, 100, 1),
+		"an item that is cut within":          raw(2<<3|2, 3, 1<<3|2, 9, 0),
+		"a list's metadata that is cut":       raw(1<<3|2, 2, 2<<3|2, 9),
+		"a version that is a number":          raw(1<<3|2, 2, 2<<3, 9),
+		"a content of another encoding":       append(raw(), fields(nil).text(3, "gzip")...),
+		"a content of another type":           append(raw(), fields(nil).text(4, "application/json")...),
+		"an envelope's field of a wrong type": protobuf.AppendVarint([]byte(protobuf.Magic), 2, 1),
+	} {
+		_, err := readList(bytes.NewReader(body), jsonstream.Options{})
+		syntax := (*jsonstream.SyntaxError)(nil)
+		if !errors.As(err, &syntax) || !syntax.Protobuf {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, b := range map[string][]byte{
+		"no envelope": fields(nil).text(1, "ADDED").bytes(2, fields(nil).text(1, "x")),
+		"a cut field": {1<<3 | 2, 9, 1},
+	} {
+		_, err := readWatch(bytes.NewReader(append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...)), jsonstream.Options{})
+		syntax := (*jsonstream.SyntaxError)(nil)
+		if !errors.As(err, &syntax) || !syntax.Protobuf {
+			t.Errorf("watch with %s: %v", name, err)
+		}
+	}
+}
+
+// A loop may be left at any step, and a list may be used again for the next page.
+func TestLoopsCanBeLeft(t *testing.T) {
+	body := list("70", "", object("a"), object("b"))
+	for leave := 1; leave < 8; leave++ {
+		_, _ = read(protostream.NewList(jsonstream.Options{}).Steps(), bytes.NewReader(body), leave)
+		_, _ = read(protostream.NewWatch(jsonstream.Options{}).Steps(), bytes.NewReader(event("ADDED", "Pod", object("a"))), leave)
+	}
+	l := protostream.NewList(jsonstream.Options{})
+	for page := range 3 {
+		want := []string{fmt.Sprintf("header v1 PodList %d  9", page), fmt.Sprintf(" ns/a u-a 7 %q", object("a"))}
+		l.Reset()
+		if got, err := read(l.Steps(), bytes.NewReader(list(fmt.Sprint(page), "", object("a"))), 0); err != nil || !slices.Equal(got, want) {
+			t.Errorf("page %d: %q, %v, want %q", page, got, err, want)
+		}
+	}
+}
+
+// Whatever a body is, framing ends, and what it yields does not depend on how the bytes arrive.
+func FuzzFraming(f *testing.F) {
+	f.Add(list("70", "next", object("a", "kubectl", "kubelet"), object("b")), 1000)
+	f.Add(slices.Concat(event("ADDED", "Pod", object("a", "x")), event("DELETED", "Pod", object("b"))), 40)
+	f.Fuzz(func(t *testing.T, body []byte, most int) {
+		o := jsonstream.Options{MaxObject: most % 10_000}
+		for _, fn := range []func(io.Reader, jsonstream.Options) ([]string, error){readList, readWatch} {
+			at, err := fn(bytes.NewReader(body), o)
+			one, oneErr := fn(iotest.OneByteReader(bytes.NewReader(body)), o)
+			if !slices.Equal(at, one) || (err == nil) != (oneErr == nil) {
+				t.Errorf("at once %q, %v; byte by byte %q, %v", at, err, one, oneErr)
+			}
+		}
+	})
+}
