@@ -15,16 +15,40 @@ const largestScratch = 1 << 15
 
 // borrow takes the scratch of a plan. While it is in use, a type that contains itself gets new ones.
 func (d *decoder) borrow(p *plan) scratch {
+	at := d.scratchOf(p)
+	s := *at
+	*at = scratch{}
+	return s
+}
+
+// scratchOf returns the scratch of a plan, without taking it.
+func (d *decoder) scratchOf(p *plan) *scratch {
 	if p.id >= len(d.scratch) {
 		d.scratch = append(d.scratch, make([]scratch, p.id+1-len(d.scratch))...)
 	}
-	s := d.scratch[p.id]
-	d.scratch[p.id] = scratch{}
+	s := &d.scratch[p.id]
 	if !s.values.IsValid() {
 		s.values = reflect.New(p.slice).Elem()
 		s.result = reflect.New(p.slice).Elem()
 	}
 	return s
+}
+
+// extend makes the slice at a place longer by n zero values, and returns the place of the first one.
+func (d *decoder) extend(p *plan, to place, n int) place {
+	if !to.isEmptySlice() {
+		s := to.value(p.typ)
+		before := s.Len()
+		s.Grow(n)
+		s.SetLen(before + n)
+		return to.elements().field(uintptr(before) * p.elem.size)
+	}
+	s := d.scratchOf(p).result
+	s.Grow(n)
+	s.SetLen(n)
+	to.setSlice(s)
+	s.SetZero()
+	return to.elements()
 }
 
 // next returns the place of one more element. Earlier places may have moved.

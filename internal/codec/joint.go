@@ -19,8 +19,7 @@ type Joint struct {
 
 // joint is a message, joined to a struct.
 type joint struct {
-	byNumber []jointField // op is jointNone for a field that has no place
-	name     string
+	byNumber []jointField // the shape is jointNone for a field that has no place
 	metadata bool // the message is the metadata of an object
 }
 
@@ -126,7 +125,7 @@ func (j *joiner) message(p *plan, m *protobuf.Message, whole bool) (*joint, *not
 	if made := j.made[joined{p, m}]; made != nil {
 		return made, nil
 	}
-	made := &joint{name: m.Name, metadata: m.Name == "ObjectMeta"}
+	made := &joint{metadata: m.Name == "ObjectMeta"}
 	j.made[joined{p, m}] = made
 	found := make([]bool, len(p.fields))
 	if err := j.fields(made, p, m, found); err != nil {
@@ -149,7 +148,7 @@ func (j *joiner) fields(made *joint, p *plan, m *protobuf.Message, found []bool)
 		}
 		to := &made.byNumber[f.Number]
 		if f.Inline {
-			inner := &joint{name: f.Message.Name}
+			inner := &joint{}
 			if err := j.fields(inner, p, f.Message, found); err != nil {
 				return err
 			}
@@ -299,7 +298,7 @@ func (j *joiner) whole(m *protobuf.Message, p *plan) (*joint, *notJoined) {
 		return made, nil
 	}
 	f := m.Fields[0]
-	made := &joint{name: m.Name, byNumber: make([]jointField, f.Number+1)}
+	made := &joint{byNumber: make([]jointField, f.Number+1)}
 	j.made[joined{p, m}] = made
 	field, err := j.field(&f, &field{plan: p})
 	made.byNumber[f.Number] = field

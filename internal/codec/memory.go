@@ -64,8 +64,19 @@ func (l place) setInt(size uintptr, v uint64) {
 	}
 }
 
-// setSlice stores a slice, which can be set, in the place for a slice of the same elements. All slices have the same layout.
-func (l place) setSlice(v reflect.Value) { *(*[]byte)(l.p) = *(*[]byte)(v.Addr().UnsafePointer()) }
+// setSlice stores a slice in the place for a slice of the same elements. All slices have the same layout.
+func (l place) setSlice(v reflect.Value) {
+	*(*slice)(l.p) = slice{v.UnsafePointer(), v.Len(), v.Cap()}
+}
+
+// elements is the place of the first element of the slice at l.
+func (l place) elements() place { return place{as[slice](l).elements} }
+
+// slice is the layout of a slice.
+type slice struct {
+	elements unsafe.Pointer
+	len, cap int
+}
 
 // at returns the place of an element.
 func (s *scratch) at(p *plan, i int) place {

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"github.com/bowline-go/bowline/internal/jsonlex"
 	"github.com/bowline-go/bowline/internal/jsonstream"
@@ -230,7 +229,7 @@ func (d *decoder) one(v *jointValue, to place, b []byte) (rest []byte, ok bool) 
 		if err != nil {
 			return nil, d.malformed(err)
 		}
-		*as[string](to) = d.valid(content)
+		*as[string](to) = d.text.valid(content)
 		return rest, true
 	case opInt:
 		n, rest, err := protobuf.ReadVarint(b)
@@ -322,19 +321,6 @@ func (d *decoder) instant(v *jointValue, to place, b []byte) (rest []byte, ok bo
 	return rest, true
 }
 
-// valid returns text as a string. What is not Unicode becomes the replacement character, as in JSON.
-func (d *decoder) valid(b []byte) string {
-	for _, c := range b {
-		if c >= utf8.RuneSelf {
-			if !utf8.Valid(b) {
-				b = bytes.ToValidUTF8(b, []byte("\uFFFD"))
-			}
-			break
-		}
-	}
-	return d.text.string(b)
-}
-
 // leafText decodes a value by its JSON.
 func (d *decoder) leafText(v *jointValue, to place, b []byte) (rest []byte, ok bool) {
 	rest, err := d.toLeaf(v, b)
@@ -419,28 +405,16 @@ func (d *decoder) list(f *jointField, tag uint64, to place, b []byte) (rest []by
 	if err != nil {
 		return nil, d.malformed(err)
 	}
-	p := f.slice
-	s := d.borrow(p)
-	s.result.Grow(n)
-	s.result.SetLen(n)
-	first := place{s.result.UnsafePointer()}
+	first := d.extend(f.slice, to, n)
 	for i := range n {
 		if i > 0 {
 			b = nextSame(b)
 		}
-		if b, ok = d.one(&f.jointValue, first.field(uintptr(i)*p.elem.size), b); !ok {
+		if b, ok = d.one(&f.jointValue, first.field(uintptr(i)*f.slice.elem.size), b); !ok {
 			d.within(step{index: i})
 			return nil, false
 		}
 	}
-	if to.isEmptySlice() {
-		to.setSlice(s.result)
-	} else { // they do not all come in a row
-		before := to.value(p.typ)
-		before.Set(reflect.AppendSlice(before, s.result.Convert(p.typ)))
-	}
-	s.result.SetZero()
-	d.giveBack(p, s)
 	return b, true
 }
 
@@ -513,12 +487,12 @@ func (d *decoder) stringEntries(f *jointField, tag uint64, to place, b []byte) (
 			return nil, false
 		}
 		b = rest
-		name, text := d.valid(key), ""
+		name, text := d.text.valid(key), ""
 		switch {
 		case !found:
 		case f.op == opString:
 			content, _, _ := protobuf.ReadBytes(value) // entry has read it
-			text = d.valid(content)
+			text = d.text.valid(content)
 		default:
 			if text, ok = d.stringOf(&f.jointValue, value); !ok {
 				d.within(step{name: name, kind: stepKey})
@@ -627,7 +601,7 @@ func (d *decoder) entries(f *jointField, tag uint64, to place, b []byte) (rest [
 			return nil, false
 		}
 		b = rest
-		name := d.valid(key)
+		name := d.text.valid(key)
 		elem := s.next(p)
 		if found {
 			if _, ok = d.one(&f.jointValue, elem, value); !ok {

@@ -1,13 +1,15 @@
 package codec
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"strings"
 	"sync/atomic"
+	"unicode/utf8"
 )
 
-// text makes the strings of the objects that one decoder decodes.
+// text makes the strings of the objects that one decoder decodes. They are Unicode.
 //
 // A string that has been seen twice lately is taken from a table. So a string that repeats from object to object (labels,
 // images, phases, node names) is stored once, and costs no allocation. The table keeps only the hash of a new string, so
@@ -77,6 +79,21 @@ func (t *text) string(b []byte) string {
 	}
 	e.s = string(b)
 	return e.s
+}
+
+// valid returns b, which need not be Unicode, as a string. Invalid bytes become the replacement character, as in JSON. The strings
+// of the table are valid.
+func (t *text) valid(b []byte) string {
+	if len(b) <= longestEntry {
+		if e := &t.table[hash(b)>>(64-tableBits)]; e.s == string(b) {
+			e.found = true
+			return e.s
+		}
+	}
+	if !utf8.Valid(b) {
+		b = bytes.ToValidUTF8(b, []byte("\uFFFD"))
+	}
+	return t.string(b)
 }
 
 // cut returns b as a string in the memory of the object. A Builder never changes the bytes that it has written.
