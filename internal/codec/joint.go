@@ -20,7 +20,7 @@ type Joint struct {
 // joint is a message, joined to a struct.
 type joint struct {
 	byNumber []jointField // the shape is jointNone for a field that has no place
-	metadata bool // the message is the metadata of an object
+	metadata bool         // the message is the metadata of an object
 }
 
 // jointField is a field of a message, and where it goes.
