@@ -25,6 +25,7 @@ type options struct {
 	context    string
 	workers    int
 	seed       uint64
+	protobuf   bool
 	timeout    time.Duration
 	json       bool
 }
@@ -88,6 +89,7 @@ func parse(args []string, stdout io.Writer) (options, error) {
 	f.StringVar(&o.context, "context", "", "the kubeconfig's context; empty is its current one")
 	f.IntVar(&o.workers, "workers", 8, "how many ConfigMaps to reconcile at a time")
 	f.Uint64Var(&o.seed, "seed", 1, "chooses what the storm hits")
+	f.BoolVar(&o.protobuf, "protobuf", false, "have the controller's cache read protobuf instead of JSON")
 	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long all may take")
 	f.BoolVar(&o.json, "json", false, "print the summary as JSON")
 	if err := f.Parse(args); err != nil {

@@ -68,15 +68,20 @@ func playWith(t *testing.T, ctx context.Context, args ...string) (code int, stdo
 }
 
 func TestTheStormLeavesNothingWrong(t *testing.T) {
+	t.Run("JSON", func(t *testing.T) { leavesNothingWrong(t, "JSON", "-objects", "200", "-json") })
+	t.Run("protobuf", func(t *testing.T) { leavesNothingWrong(t, "protobuf", "-objects", "200", "-json", "-protobuf") })
+}
+
+func leavesNothingWrong(t *testing.T, encoding string, args ...string) {
 	t.Setenv("KUBECONFIG", "")
-	code, stdout, stderr := playWith(t, t.Context(), "-objects", "200", "-json")
+	code, stdout, stderr := playWith(t, t.Context(), args...)
 	var members map[string]any
 	var got summary
 	if err := errors.Join(json.Unmarshal([]byte(stdout), &members), json.Unmarshal([]byte(stdout), &got)); err != nil || code != 0 {
 		t.Fatalf("exit status %d, %v, stdout %q, stderr %q", code, err, stdout, stderr)
 	}
 	keys := []string{
-		"conflictsRetried", "events", "inSync", "listMode", "objects", "orphans", "peakRSSBytes", "reconciles", "relists", "seconds",
+		"conflictsRetried", "encoding", "events", "inSync", "listMode", "objects", "orphans", "peakRSSBytes", "reconciles", "relists", "seconds",
 		"watches", "wrong",
 	}
 	if found := slices.Sorted(maps.Keys(members)); !slices.Equal(found, keys) {
@@ -85,8 +90,8 @@ func TestTheStormLeavesNothingWrong(t *testing.T) {
 	if got.Objects < 180 || got.InSync != got.Objects || got.Wrong != 0 || got.Orphans != 0 {
 		t.Errorf("the summary is %+v", got)
 	}
-	if got.ListMode != "Streaming" {
-		t.Errorf("the cache was filled in mode %q, want Streaming", got.ListMode)
+	if got.ListMode != "Streaming" || got.Encoding != encoding {
+		t.Errorf("the cache was filled in mode %q with %s, want Streaming and %s", got.ListMode, got.Encoding, encoding)
 	}
 	if got.Relists == 0 || got.Watches < 8 || got.Reconciles < 200 || got.PeakRSSBytes < 1<<20 {
 		t.Errorf("the summary is %+v, want relists, watches beyond the first 4, reconciles and memory", got)

@@ -19,7 +19,7 @@ func play(parent context.Context, o options, p *progress) (_ *summary, err error
 	if err != nil {
 		return nil, err
 	}
-	c, err := w.controllerClient()
+	c, err := w.controllerClient(o)
 	if err != nil {
 		return nil, err
 	}

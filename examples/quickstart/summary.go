@@ -20,6 +20,7 @@ type summary struct {
 	Orphans          int     `json:"orphans"`
 	Relists          int     `json:"relists"`
 	ListMode         string  `json:"listMode"` // how the cache was filled: Streaming or Paged
+	Encoding         string  `json:"encoding"` // of what the server sent last: protobuf or JSON
 	Watches          int     `json:"watches"`
 	Events           int     `json:"events"`
 	Reconciles       int     `json:"reconciles"`
@@ -35,6 +36,10 @@ type summary struct {
 func (s *summary) count(m *Mirrors, conflicts int, began time.Time) {
 	st := m.informer.Status()
 	s.ListMode, s.Watches, s.Events, s.relists = st.Mode.String(), st.Watches, st.Events, st.Relists
+	s.Encoding = "JSON"
+	if st.Protobuf {
+		s.Encoding = "protobuf"
+	}
 	for _, n := range st.Relists {
 		s.Relists += n
 	}
@@ -56,12 +61,12 @@ func (s *summary) print(w io.Writer, asJSON bool) error {
 		causes = append(causes, "none")
 	}
 	_, err := fmt.Fprintf(w, `objects      %d: %d in sync, %d wrong, %d orphaned
-lists        %s, relists: %s
+lists        %s, %s, relists: %s
 watches      %d opened, %d events
 reconciles   %d, %d conflicts retried
 time         %.1f s
 peak memory  %.1f MiB
-`, s.Objects, s.InSync, s.Wrong, s.Orphans, s.ListMode, strings.Join(causes, ", "), s.Watches, s.Events,
+`, s.Objects, s.InSync, s.Wrong, s.Orphans, s.ListMode, s.Encoding, strings.Join(causes, ", "), s.Watches, s.Events,
 		s.Reconciles, s.ConflictsRetried, s.Seconds, float64(s.PeakRSSBytes)/(1<<20))
 	return err
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/kubeconfig"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/client/protobuf"
+	"github.com/bowline-go/bowline/client/protobuf/core"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/informer"
 )
@@ -58,9 +60,12 @@ func newWorld(o options) (*world, error) {
 }
 
 // controllerClient returns a client of its own for the controller, which counts conflicts.
-func (w *world) controllerClient() (*client.Client, error) {
+func (w *world) controllerClient(o options) (*client.Client, error) {
 	cfg := w.config
 	cfg.UserAgent = controllerAgent
+	if o.protobuf {
+		cfg.Protobuf = protobuf.New(core.V1())
+	}
 	cfg.Hooks.Request = func(_ context.Context, r client.RequestInfo) {
 		if r.Code == http.StatusConflict && r.Verb == "update" {
 			w.conflicts.Add(1)
