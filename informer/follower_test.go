@@ -161,9 +161,9 @@ func (f *following[T]) difference() string {
 	if !status.Synced {
 		return fmt.Sprintf("%s: not synced: %v", f, status)
 	}
-	// A fault may have answered the latest request in JSON. No other reason not to use protobuf is right.
+	// A fault may have answered the latest request in JSON: formCheck reports any other answer in JSON.
 	binary := f.w.binary() && f.resource == 0
-	if !binary && status.Protobuf || binary && status.WhyJSON != "" && status.WhyJSON != "the server has answered in JSON" {
+	if binary != (status.Protobuf || status.WhyJSON == "the server has answered in JSON") {
 		return fmt.Sprintf("%s: protobuf: %v, and the server has it: %v: %v", f, status.Protobuf, binary, status)
 	}
 	listed := 0

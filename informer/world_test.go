@@ -104,6 +104,7 @@ func (w *world) connect() {
 	following := config
 	if w.binary() {
 		following.Protobuf = protobuf.New(core.V1())
+		following.Wrap = func(next http.RoundTripper) http.RoundTripper { return &formCheck{next: next, w: w} }
 	}
 	var err error
 	if w.client, err = client.New(following); err != nil {
@@ -442,6 +443,31 @@ func (w *world) await(limit time.Duration, what string, wrong func() string) {
 	}
 }
 
+// faultHeader marks the answers that are faults.
+const faultHeader = "X-Fault"
+
+// formCheck checks the form of the answers that the followers of a world get: configmaps come as protobuf, unless the answer is a
+// fault.
+type formCheck struct {
+	next http.RoundTripper
+	w    *world
+}
+
+func (c *formCheck) RoundTrip(q *http.Request) (*http.Response, error) {
+	resp, err := c.next.RoundTrip(q)
+	if err != nil || resp.StatusCode/100 != 2 || clienttest.RequestOf(q).Resource != resources[0].GVR() {
+		return resp, err
+	}
+	const binary = "application/vnd.kubernetes.protobuf"
+	accept, media := q.Header.Get("Accept"), resp.Header.Get("Content-Type")
+	if !strings.HasPrefix(accept, binary) {
+		c.w.fault("%s asks for %q", q.URL, accept)
+	} else if !strings.HasPrefix(media, binary) && resp.Header.Get(faultHeader) == "" {
+		c.w.fault("%s comes as %q, and no fault has answered", q.URL, media)
+	}
+	return resp, nil
+}
+
 // answer decides what becomes of a list or a watch.
 func (w *world) answer(q *http.Request) http.HandlerFunc {
 	verb := clienttest.RequestOf(q).Verb
@@ -453,7 +479,11 @@ func (w *world) answer(q *http.Request) http.HandlerFunc {
 	if w.dice.Float64() >= w.share {
 		return nil
 	}
-	return w.misfortune(verb == "watch")
+	fault := w.misfortune(verb == "watch")
+	return func(rw http.ResponseWriter, q *http.Request) {
+		rw.Header().Set(faultHeader, "yes")
+		fault(rw, q)
+	}
 }
 
 // misfortune chooses a fault. Those that may make an informer relist are counted.
