@@ -138,6 +138,21 @@ func TestErrorsAreInTheFormThatIsAccepted(t *testing.T) {
 	}
 }
 
+// A watch was never answered if the client accepted protobuf first and the kind had none.
+func TestWatchFallsBackToJSON(t *testing.T) {
+	servers(t, clienttest.Options{Resources: []clienttest.Resource{gadgets()}}, func(t *testing.T, h *harness) {
+		w := h.watch(t, gadgetsPath, "Accept", "application/vnd.kubernetes.protobuf,application/json")
+		defer w.resp.Body.Close()
+		if got := w.resp.Header.Get("Content-Type"); got != "application/json" {
+			t.Errorf("the watch comes as %q", got)
+		}
+		h.createGadget(t, "a", "")
+		if got := w.next(t).brief(); got != "ADDED a" {
+			t.Errorf("got the event %s, want ADDED a", got)
+		}
+	})
+}
+
 // FuzzProtobuf looks for a body that the server does not answer.
 func FuzzProtobuf(f *testing.F) {
 	h := newHarness(f, clienttest.Options{})

@@ -98,26 +98,21 @@ func translate(media string, body []byte, h http.Header) ([]byte, error) {
 	return body, nil
 }
 
-// heldWriter holds an answer that is JSON, and lets others through.
+// heldWriter holds an answer until its end. An answer that is flushed before, such as that of a watch, goes through as it is.
 type heldWriter struct {
 	http.ResponseWriter
 	header  http.Header
 	code    int
 	body    bytes.Buffer
 	started bool
-	through bool
+	through bool // a stream: the answer is not held any more
 }
 
 func (h *heldWriter) Header() http.Header { return h.header }
 
 func (h *heldWriter) WriteHeader(code int) {
-	if h.started {
-		return
-	}
-	h.started, h.code = true, code
-	if h.through = strings.HasSuffix(h.header.Get("Content-Type"), ";stream=watch"); h.through {
-		maps.Copy(h.ResponseWriter.Header(), h.header)
-		h.ResponseWriter.WriteHeader(code)
+	if !h.started {
+		h.started, h.code = true, code
 	}
 }
 
@@ -127,6 +122,18 @@ func (h *heldWriter) Write(b []byte) (int, error) {
 		return h.ResponseWriter.Write(b)
 	}
 	return h.body.Write(b)
+}
+
+// FlushError lets the answer through, for http.ResponseController.
+func (h *heldWriter) FlushError() error {
+	if !h.through {
+		h.WriteHeader(http.StatusOK)
+		h.through = true
+		maps.Copy(h.ResponseWriter.Header(), h.header)
+		h.ResponseWriter.WriteHeader(h.code)
+		_, _ = h.ResponseWriter.Write(h.body.Bytes()) // ignored: the client may have gone
+	}
+	return http.NewResponseController(h.ResponseWriter).Flush()
 }
 
 // Unwrap gives http.ResponseController the writer below.
