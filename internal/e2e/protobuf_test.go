@@ -14,8 +14,8 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/protobuf"
+	"github.com/bowline-go/bowline/client/protobuf/all"
 	"github.com/bowline-go/bowline/internal/e2e/controlplane"
-	"github.com/bowline-go/bowline/internal/e2e/prototables"
 )
 
 // forms counts the answers by their Content-Type.
@@ -48,7 +48,7 @@ func (f *forms) take() []string {
 func inProtobuf(t *testing.T, cfg client.Config) (*client.Client, *forms) {
 	t.Helper()
 	f := &forms{n: map[string]int{}}
-	cfg.Protobuf = protobuf.New(prototables.All()...)
+	cfg.Protobuf = protobuf.New(all.Tables()...)
 	cfg.Wrap = func(next http.RoundTripper) http.RoundTripper {
 		f.RoundTripper = next
 		return f

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bowline-go/bowline/client/protobuf/all"
+
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -63,7 +65,7 @@ func TestEveryKindIsTheSameInBothForms(t *testing.T) {
 func schemaOf(t *testing.T) *table.Schema {
 	t.Helper()
 	var tables []*table.Table
-	for _, w := range All() {
+	for _, w := range all.Tables() {
 		tables = append(tables, w.Inside())
 	}
 	schema, err := table.NewSchema(tables...)
