@@ -50,11 +50,11 @@ func TestTheStatusOfEveryKindLetsTheSameMetadataThrough(t *testing.T) {
 	}
 }
 
-// throughStatus makes an object, patches its metadata by its status, and returns what of that was done.
-func throughStatus(t *testing.T, c *client.Client, m manifest, ns string) string {
+// object returns the object of one of the manifest's texts, and its key. Its name begins with prefix.
+func (m manifest) object(t *testing.T, text, prefix, ns string) (object, meta.Key) {
 	t.Helper()
-	name := "t" + sum(m.gvk.String()) + "-" + ns // a custom resource definition takes the name of an APIService
-	text := strings.NewReplacer("NAME", name, "NSPACE", ns).Replace(m.minimal)
+	name := prefix + sum(m.gvk.String()) + "-" + ns
+	made := parse(t, strings.NewReplacer("NAME", name, "NSPACE", ns).Replace(text))
 	if named := namesOf[m.gvk.Kind]; named != nil {
 		name = named(name)
 	}
@@ -62,12 +62,18 @@ func throughStatus(t *testing.T, c *client.Client, m manifest, ns string) string
 	if m.scope != meta.Cluster {
 		key.Namespace = ns
 	}
-	made := parse(t, text)
 	for what, value := range map[string]string{"name": key.Name, "namespace": key.Namespace} {
 		if err := made.SetNested(value, "metadata", what); value != "" && err != nil {
 			t.Fatal(err)
 		}
 	}
+	return made, key
+}
+
+// throughStatus makes an object, patches its metadata by its status, and returns what of that was done.
+func throughStatus(t *testing.T, c *client.Client, m manifest, ns string) string {
+	t.Helper()
+	made, key := m.object(t, m.minimal, "t", ns) // a custom resource definition takes the name of an APIService
 	objects := client.For(c, client.Type[object]{Group: m.gvk.Group, Version: m.gvk.Version, Kind: m.gvk.Kind, Resource: m.resource, Scope: m.scope})
 	must(objects.Create(t.Context(), made))(t)
 	const through = `{"metadata":{"labels":{"through":"yes"},"annotations":{"through":"yes"},"finalizers":["example.com/through"],

@@ -101,21 +101,7 @@ func TestEveryKindIsTheSameInBothForms(t *testing.T) {
 	compared := 0
 	for _, m := range slices.Concat(manifests, moreManifests) {
 		t.Run(m.resource+" of "+m.gvk.Group+" "+m.gvk.Version, func(t *testing.T) {
-			name := "p" + sum(m.gvk.String()) + "-" + ns
-			text := strings.NewReplacer("NAME", name, "NSPACE", ns).Replace(m.full)
-			if named := namesOf[m.gvk.Kind]; named != nil {
-				name = named(name)
-			}
-			key := meta.Key{Name: name}
-			if m.scope != meta.Cluster {
-				key.Namespace = ns
-			}
-			made := parse(t, text)
-			for what, value := range map[string]string{"name": key.Name, "namespace": key.Namespace} {
-				if err := made.SetNested(value, "metadata", what); value != "" && err != nil {
-					t.Fatal(err)
-				}
-			}
+			made, key := m.object(t, m.full, "p", ns)
 			dynamic := client.Type[object]{Group: m.gvk.Group, Version: m.gvk.Version, Kind: m.gvk.Kind, Resource: m.resource, Scope: m.scope}
 			objects := client.For(plain, dynamic)
 			must(objects.Create(t.Context(), made))(t)
