@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// batchSize is how many bytes of JSON go to a decoder at once: enough that handing them over costs little next to
+	// batchSize is how many bytes of objects go to a decoder at once: enough that handing them over costs little next to
 	// decoding them, and few enough that several decoders have something to do within a page.
 	batchSize = 32 << 10
 	// maxBatches and maxFlight bound how many batches, and how many bytes, of one list or watch are on their way from
@@ -17,7 +17,7 @@ const (
 	// the first bound, large ones the second. An object of more than half of it passes alone, and is not copied.
 	maxBatches = 2 * maxDecoders
 	maxFlight  = 1 << 20
-	// unitSize is what a place in a batch counts besides its JSON.
+	// unitSize is what a place in a batch counts besides the bytes of its object.
 	unitSize = 256
 )
 
@@ -58,10 +58,10 @@ func New[E any](d *Decoders, decode func(*E, jsonstream.Item), hand func(E) erro
 	return &Pipeline[E]{decoders: d, decode: decode, hand: hand}
 }
 
-// batch is a number of events, and the JSON of those that are to be decoded.
+// batch is a number of events, and the bytes of the objects that are to be decoded.
 type batch[E any] struct {
 	units []unit[E]
-	json  []byte
+	bytes []byte
 	size  int
 	todo  int           // how many are to be decoded
 	next  int           // the next to look at
@@ -70,7 +70,7 @@ type batch[E any] struct {
 
 type unit[E any] struct {
 	event    E
-	item     jsonstream.Item // without Raw, which is json[from:to]
+	item     jsonstream.Item // without Raw, which is bytes[from:to]
 	from, to int
 	todo     bool
 }
@@ -122,9 +122,9 @@ func (p *Pipeline[E]) add(u unit[E], raw []byte) error {
 		p.current = p.empty()
 	}
 	b := p.current
-	u.from = len(b.json)
-	b.json = append(b.json, raw...)
-	u.to = len(b.json)
+	u.from = len(b.bytes)
+	b.bytes = append(b.bytes, raw...)
+	u.to = len(b.bytes)
 	b.units = append(b.units, u)
 	b.size += size
 	p.size += size
@@ -141,7 +141,7 @@ func (p *Pipeline[E]) empty() *batch[E] {
 		p.free = p.free[:n-1]
 		return b
 	}
-	return &batch[E]{json: make([]byte, 0, batchSize), done: make(chan struct{}, 1)}
+	return &batch[E]{bytes: make([]byte, 0, batchSize), done: make(chan struct{}, 1)}
 }
 
 // submit has the current batch decoded.
@@ -187,7 +187,7 @@ func (p *Pipeline[E]) run(b *batch[E]) {
 		u := &b.units[b.next]
 		b.next++
 		if u.todo {
-			u.item.Raw = b.json[u.from:u.to:u.to]
+			u.item.Raw = b.bytes[u.from:u.to:u.to]
 			p.decode(&u.event, u.item)
 		}
 	}
@@ -224,8 +224,8 @@ func (p *Pipeline[E]) handBatch() error {
 	}
 	p.size -= b.size
 	clear(b.units) // or it would keep the objects
-	*b = batch[E]{units: b.units[:0], json: b.json[:0], done: b.done}
-	if cap(b.json) <= 2*batchSize {
+	*b = batch[E]{units: b.units[:0], bytes: b.bytes[:0], done: b.done}
+	if cap(b.bytes) <= 2*batchSize {
 		p.free = append(p.free, b)
 	}
 	return nil

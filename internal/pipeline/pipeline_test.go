@@ -17,14 +17,14 @@ import (
 	"github.com/bowline-go/bowline/internal/jsonstream"
 )
 
-// numbered is what the pipeline of the test carries: decoding fills got from the JSON.
+// numbered is what the pipeline of the test carries: decoding fills got from the bytes.
 type numbered struct {
 	n   int
 	got string
 }
 
 // Whatever the sizes, however long decoding and handing on take, and whether others leave it a decoder or not: all is handed
-// on once, in order, with its own JSON, and within the bounds. After stop nothing runs.
+// on once, in order, with its own bytes, and within the bounds. After stop nothing runs.
 func TestAPipelineKeepsTheOrder(t *testing.T) {
 	for seed := range uint64(100) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -69,7 +69,7 @@ func drivePipeline(t *testing.T, rnd *rand.Rand) {
 			t.Errorf("%d is handed on after %v", e.n, handed)
 		}
 		if want := fmt.Sprint(e.n, "."); e.got != "passed" && !strings.HasPrefix(e.got, want) {
-			t.Errorf("%d has the JSON %.10s", e.n, e.got)
+			t.Errorf("%d has the bytes %.10s", e.n, e.got)
 		}
 		if e.n == failAt {
 			return errMine
