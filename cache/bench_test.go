@@ -450,8 +450,8 @@ func measure(b *testing.B, n int, build func() any) {
 	b.ReportMetric((float64(after.HeapAlloc)-float64(before.HeapAlloc))/float64(n), "B/object")
 }
 
-// BenchmarkDelivery writes as fast as it can, and counts an operation when every handler knows of it. What is merged on
-// the way is reported.
+// BenchmarkDelivery writes as fast as it can, and counts an operation when every handler knows of it. It reports the
+// merged changes.
 func BenchmarkDelivery(b *testing.B) {
 	for _, handlers := range []int{1, 4} {
 		b.Run(fmt.Sprintf("%d handlers", handlers), func(b *testing.B) {

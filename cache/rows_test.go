@@ -398,7 +398,7 @@ func TestAStoreWithoutOneOfItsChunks(t *testing.T) {
 	}
 }
 
-// What most objects have left does not keep the memory for them.
+// A value that most objects have left keeps no memory for them.
 func TestStoreGivesMemoryBack(t *testing.T) {
 	s := NewStore[meta.Object]()
 	r := s.Reader()

@@ -10,7 +10,7 @@ import (
 	"github.com/bowline-go/bowline/client/protobuf"
 )
 
-// What Anonymous does with each field of Config and TLS. A new field must be here.
+// The table says what Anonymous does with each field of Config and TLS. A new field must be in it.
 var anonymous = map[string]bool{
 	"Server": true, "UserAgent": true, "Limiter": true, "MaxObject": true, "Uncompressed": true, "Dial": true, "Proxy": true,
 	"Hooks": true, "Logger": true, "Retry": true, "StallTimeout": true, "Concurrency": true, "Protobuf": true,

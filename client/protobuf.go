@@ -16,7 +16,7 @@ import (
 	"github.com/bowline-go/bowline/internal/pipeline"
 )
 
-// Lists and watches can come as protobuf. What is about that form is behind an interface, so that a program that does not set
+// Lists and watches can come as protobuf. The code for protobuf is behind an interface, so that a program that does not set
 // Config.Protobuf links none of it.
 
 // Protobuf is the value of [Config].Protobuf. Package client/protobuf makes one; its methods are for the client.

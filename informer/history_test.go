@@ -58,7 +58,7 @@ var opNames = [...]string{
 	"goAway", "lag", "rollback", "vanish", "appear", "swap", "quiet",
 }
 
-// step is one thing that happens. What a, b, c and d mean is up to the op.
+// step is one thing that happens. Each op has its own meaning for a, b, c and d.
 type step struct {
 	op      op
 	a, b, c int
@@ -111,7 +111,7 @@ func newHistory(seed uint64) history {
 	for range followersEach {
 		h.kinds = append(h.kinds, r.IntN(len(catalogue)))
 	}
-	// What happens rarely happens in some histories only, so that the rest converges fast and shows other things.
+	// Only some histories have rare events. The others converge fast and show other things.
 	rare := func(one int) bool { return r.IntN(one) == 0 }
 	rollbacks := rare(8)
 	deck := []struct {

@@ -71,7 +71,7 @@ func (w *world) epoch() int { return int(w.backs.Load()) }
 // it.
 func (w *world) goesBack() bool { return w.backs.Load() > 0 }
 
-// play plays the history in a bubble of its own, and returns what is wrong. What is left running fails the test.
+// play plays the history in a bubble of its own, and returns what is wrong. A goroutine that still runs at its end fails the test.
 func (h history) play(t *testing.T) (faults []string) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{history: h, gone: map[int]bool{}, truths: map[string]map[meta.Key]*meta.Unstructured{}, dice: rand.New(rand.NewPCG(h.seed, 1))}
@@ -327,8 +327,8 @@ func (w *world) rollBack(s step) {
 		w.fault("roll back to %s: %v", w.wrote[at], err)
 	}
 	w.wrote = w.wrote[at : at+1]
-	// Whoever comes back only when the server has reached the versions of before cannot tell. A server that has been rolled
-	// back is silent to the watches that were ahead of it, and an informer lists after three of those. One more may hang on a
+	// An informer that comes back after the server has reached the earlier versions again cannot notice. A server that has
+	// been rolled back is silent to the watches that were ahead of it, and an informer lists after three of those. One more may hang on a
 	// connection that was silent before.
 	w.weather(0)
 	rest(4 * longest)

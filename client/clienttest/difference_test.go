@@ -92,7 +92,7 @@ func TestNamespaceWaits(t *testing.T) {
 	exists(false)
 }
 
-// Of YAML a client reads what is there in JSON, whatever texts look like.
+// A client reads the same from YAML as from JSON, whatever the texts look like.
 func TestYAMLTexts(t *testing.T) {
 	h := newHarness(t, clienttest.Options{})
 	texts := `{"a":"yes","b":"1","c":"","d":"a: b","e":"- x","f":"null","g":"~","h":"0x10","i":"1_000","j":"2001-01-01","k":" x","l":"x #y",` +

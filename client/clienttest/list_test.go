@@ -104,7 +104,7 @@ func TestPagesAreOneSnapshot(t *testing.T) {
 				if token == "" {
 					break
 				}
-				// What happens between the pages is not in them.
+				// The pages lack all changes that happen between them.
 				name := fmt.Sprintf("a%02d-%d-%d", page, limit, page)
 				h.create(t, name)
 				h.must(t, http.MethodPatch, configMaps+"/a09", `{"data":{"k":"`+name+`"}}`)

@@ -13,8 +13,8 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 )
 
-// The handlers make every answer as JSON. An answer in another form has the same content: here it is collected and translated. Only
-// the events of a watch are translated one by one, where they are made.
+// The handlers make every answer as JSON, except lists and watches in protobuf. If a client wants another form, this file collects
+// the answer and translates it.
 
 // answer is what the handler of a request decides about the form of its answer.
 type answer struct {
@@ -75,7 +75,7 @@ func statusMedia(r *http.Request) string {
 	return mediaJSON
 }
 
-// translate returns the body of an answer in another form, and sets its type. What has no such form stays JSON.
+// translate returns the body of an answer in another form, and sets its Content-Type. A kind without such a form stays JSON.
 func translate(media string, body []byte, h http.Header) ([]byte, error) {
 	switch media {
 	case mediaYAML:

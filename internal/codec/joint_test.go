@@ -191,7 +191,7 @@ func TestJointLetsTypesDecodeByThemselves(t *testing.T) {
 	}
 }
 
-// What a table does not know must not be lost without a word: the type is left to JSON, with the reason.
+// A type with members that the table lacks is decoded from JSON, and the reason is told: otherwise these members would stay empty.
 func TestNotEveryTypeIsJoined(t *testing.T) {
 	m := toyMessage(t)
 	type newer struct {

@@ -1,5 +1,5 @@
-// Package content is what the client knows of a form of objects besides JSON. The client has the form from the program, so a
-// program that does not use it links nothing of it.
+// Package content describes a form of objects besides JSON. The program gives the form to the client, so a program without one
+// links none of its code.
 package content
 
 import (

@@ -127,8 +127,8 @@ type own struct {
 	Parameters          any     `json:"parameters,omitempty"`
 }
 
-// typeOf returns a Go type that has the fields of JSON values, none of which leaves zeros out. What is an object in JSON is a pointer
-// to a struct, or a map where the names are somebody's own.
+// typeOf returns a Go type that has the fields of JSON values, none of which leaves zeros out. An object in JSON becomes a
+// pointer to a struct, or a map if its names are free.
 func typeOf(name string, values ...any) reflect.Type {
 	switch values[0].(type) {
 	case string:

@@ -272,7 +272,7 @@ func TestAnEnvelopeHasTheKindInJSON(t *testing.T) {
 	}
 }
 
-// Whatever a message is, its JSON is an error or JSON, which has the same message again.
+// Every message gives an error or valid JSON, and that JSON gives the same message again.
 func FuzzAppendJSON(f *testing.F) {
 	m := thing(f)
 	raw, err := m.AppendProto(nil, []byte(full), nil)
@@ -311,7 +311,7 @@ func FuzzAppendJSON(f *testing.F) {
 	})
 }
 
-// Whatever a text is, its message is an error or one that can be read.
+// Every text gives an error or a message that can be read.
 func FuzzAppendProto(f *testing.F) {
 	m := thing(f)
 	f.Add([]byte(full))

@@ -71,7 +71,7 @@ func TestTablesMayUseEachOther(t *testing.T) {
 	}
 }
 
-// The text of a table is that of a file. Whatever it is, NewSchema returns an error or a schema whose messages can be used.
+// The text of a table is that of a file. NewSchema returns for any text an error or a schema whose messages can be used.
 func FuzzNewSchema(f *testing.F) {
 	f.Add(sample.Text)
 	f.Add("M\n1 - N\nN\n1 - M")

@@ -1,5 +1,5 @@
 // Package protostream frames lists and watches in protobuf, as package jsonstream does in JSON: object by object, with the identity
-// of each, without managedFields, and never a list as a whole. What it yields are jsonstream's steps.
+// of each, without managedFields, and never a list as a whole. It yields the steps of jsonstream.
 //
 // A list is an envelope around one message. The length of that message is known first, then its metadata, then each item has a
 // length of its own. An event of a watch has four bytes of length before it, and holds an envelope of its own.
@@ -7,6 +7,6 @@
 // # Limits
 //
 // A length is a claim. Memory is allocated as bytes arrive, at most twice as much as have arrived. An object that is longer than
-// MaxObject is skipped as it arrives; its first bytes, which have its identity, are looked at. MaxDepth does not apply: nothing
-// here follows nested messages, and whoever decodes them has a limit.
+// MaxObject is skipped as it arrives; its identity is read from its first bytes. MaxDepth does not apply: this package does not
+// follow nested messages, and their decoder has a limit.
 package protostream

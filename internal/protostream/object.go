@@ -179,7 +179,8 @@ func (c cut) from(object []byte) []byte {
 		}
 		rest = after
 	}
-	// What is kept moves to the end, its tag and length go before it, and then whatever was before the metadata.
+	// The rest of the metadata moves to the end of its old place. Its new tag and length go before it, and before those the fields
+	// that came before the metadata.
 	at := c.end - len(kept)
 	copy(object[at:c.end], kept)
 	var head [1 + binary.MaxVarintLen64]byte

@@ -282,7 +282,7 @@ func TestLoopsCanBeLeft(t *testing.T) {
 	}
 }
 
-// Whatever a body is, framing ends, and what it yields does not depend on how the bytes arrive.
+// Framing ends for every body, and yields the same steps however the bytes arrive.
 func FuzzFraming(f *testing.F) {
 	f.Add(list("70", "next", object("a", "kubectl", "kubelet"), object("b")), 1000)
 	f.Add(slices.Concat(event("ADDED", "Pod", object("a", "x")), event("DELETED", "Pod", object("b"))), 40)
