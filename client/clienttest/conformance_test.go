@@ -13,16 +13,25 @@ import (
 
 // The same suite runs against a real kube-apiserver in internal/e2e.
 func TestConformance(t *testing.T) {
+	conformance.Run(t, startForSuite(t).Config())
+}
+
+func TestConformanceInProtobuf(t *testing.T) {
+	conformance.RunProtobuf(t, startForSuite(t).Config())
+}
+
+// startForSuite starts a server that has the custom resources of the suite.
+func startForSuite(t *testing.T) *clienttest.Server {
+	t.Helper()
 	resource := func(of client.Type[*meta.Unstructured], schema string, status bool) clienttest.Resource {
 		return clienttest.Resource{
 			Group: of.Group, Version: of.Version, Kind: of.Kind, Resource: of.Resource, Status: status, Schema: json.RawMessage(schema),
 		}
 	}
-	server := clienttest.Start(t, clienttest.Options{Resources: []clienttest.Resource{
+	return clienttest.Start(t, clienttest.Options{Resources: []clienttest.Resource{
 		resource(conformance.Widgets, conformance.WidgetSchema, true), resource(conformance.Gadgets, conformance.GadgetSchema, true),
 		resource(conformance.Gizmos, conformance.GizmoSchema, false),
 	}})
-	conformance.Run(t, server.Config())
 }
 
 func TestConformanceOfExpiry(t *testing.T) {

@@ -8,14 +8,17 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	tables "github.com/bowline-go/bowline/client/protobuf"
 	"github.com/bowline-go/bowline/client/protobuf/apps"
 	"github.com/bowline-go/bowline/client/protobuf/authorization"
 	"github.com/bowline-go/bowline/client/protobuf/autoscaling"
+	"github.com/bowline-go/bowline/client/protobuf/certificates"
 	"github.com/bowline-go/bowline/client/protobuf/coordination"
 	"github.com/bowline-go/bowline/client/protobuf/core"
+	"github.com/bowline-go/bowline/client/protobuf/events"
 	"github.com/bowline-go/bowline/internal/jsonlex"
 	"github.com/bowline-go/bowline/internal/protobuf"
 )
@@ -34,6 +37,27 @@ type encoded struct {
 	want string // the JSON of the answer; * stands for any text
 }
 
+// groupTables returns the tables of the groups that the suite uses.
+func groupTables() []tables.Table {
+	return []tables.Table{
+		apps.V1(), authorization.V1(), autoscaling.V1(), certificates.V1(), coordination.V1(), core.V1(), events.V1(),
+	}
+}
+
+// protobufCounter counts the answers that are protobuf.
+type protobufCounter struct {
+	http.RoundTripper
+	answers *atomic.Int64
+}
+
+func (c protobufCounter) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := c.RoundTripper.RoundTrip(r)
+	if err == nil && strings.HasPrefix(resp.Header.Get("Content-Type"), asProtobuf) {
+		c.answers.Add(1)
+	}
+	return resp, err
+}
+
 // coder translates between the forms.
 type coder struct {
 	schema *protobuf.Schema
@@ -44,7 +68,7 @@ type coder struct {
 func newCoder(t *testing.T, s suite) *coder {
 	t.Helper()
 	var all []*protobuf.Table
-	for _, table := range []tables.Table{apps.V1(), authorization.V1(), autoscaling.V1(), coordination.V1(), core.V1()} {
+	for _, table := range groupTables() {
 		all = append(all, table.Inside())
 	}
 	schema := must[*protobuf.Schema](t)(protobuf.NewSchema(all...))

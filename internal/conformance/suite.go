@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/discovery"
 	"github.com/bowline-go/bowline/client/meta"
+	tables "github.com/bowline-go/bowline/client/protobuf"
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
@@ -86,6 +89,17 @@ func Run(t *testing.T, cfg client.Config) {
 			t.Parallel()
 			test.run(t, s)
 		})
+	}
+}
+
+// RunProtobuf runs the suite with a client that asks for lists and watches as protobuf. It fails if the client gets none.
+func RunProtobuf(t *testing.T, cfg client.Config) {
+	cfg.Protobuf = tables.New(groupTables()...)
+	var answers atomic.Int64
+	cfg.Wrap = func(next http.RoundTripper) http.RoundTripper { return protobufCounter{next, &answers} }
+	t.Run("suite", func(t *testing.T) { Run(t, cfg) }) // ends with the parallel tests in it
+	if answers.Load() == 0 {
+		t.Error("no answer came as protobuf")
 	}
 }
 

@@ -18,10 +18,22 @@ import (
 
 // The same suite runs against the server in the process in client/clienttest.
 func TestConformance(t *testing.T) {
+	defineForSuite(t)
+	conformance.Run(t, adminConfig())
+}
+
+func TestConformanceInProtobuf(t *testing.T) {
+	defineForSuite(t)
+	conformance.RunProtobuf(t, adminConfig())
+}
+
+// defineForSuite makes the custom resources of the suite.
+func defineForSuite(t *testing.T) {
+	t.Helper()
 	c := open(t, adminConfig())
 	for _, definition := range []string{conformance.WidgetDefinition, conformance.GadgetDefinition, conformance.GizmoDefinition} {
 		made := parse(t, definition)
-		if _, err := client.For(c, definitions).Create(t.Context(), made); err != nil && !errors.Is(err, apierrors.AlreadyExists) { // with -count
+		if _, err := client.For(c, definitions).Create(t.Context(), made); err != nil && !errors.Is(err, apierrors.AlreadyExists) { // by another test
 			t.Fatal(err)
 		}
 		must(client.WaitFor(t.Context(), client.For(c, definitions), meta.KeyOf(made), client.UntilEstablished()))(t)
@@ -35,7 +47,6 @@ func TestConformance(t *testing.T) {
 		}
 		return nil
 	})
-	conformance.Run(t, adminConfig())
 }
 
 // A watch cache remembers more than etcd does, so this server has none.
