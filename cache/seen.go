@@ -50,13 +50,13 @@ func (s *Store[T]) AfterSeen(w Write, f func()) *Sight {
 }
 
 // expect adds a to the waiters, unless the store has seen w. leaves says that w takes an object out of the cache, and that
-// no earlier write of it is waited for.
+// no earlier write of it with a version is waited for.
 func (s *Store[T]) expect(a *waiter, w Write) (leaves, seen bool) {
 	s.write.Lock()
 	defer s.unlock()
 	present := s.items.find(tagOf(s.seed, a.key), a.key)
 	earlier := s.waits.of[a.key]
-	leaves = w.Outside && len(earlier) == 0
+	leaves = w.Outside && !slices.ContainsFunc(earlier, func(other *waiter) bool { return other.version != "" })
 	if w.ResourceVersion == "" {
 		if a.gone = w.UID; a.gone == "" {
 			if present == nil {
@@ -91,7 +91,7 @@ func (s *Sight) Stop() bool { return s.stop != nil && s.stop() }
 // Absent reports whether the write took its object out of the cache, and the cache does not hold it. Then there is nothing
 // to wait for now. But an older state of the object may come, by the write of another that the cache has not seen; from
 // then on Absent returns false, until the function is called. Absent also returns false if an earlier write of the object
-// was waited for when AfterSeen was called, because that state will come.
+// with a version was waited for when AfterSeen was called, because that state will come.
 func (s *Sight) Absent() bool { return s.absent != nil && s.absent() }
 
 // EndWaits calls the functions of [Store.AfterSeen] that wait for writes in the namespaces for which of returns true: the

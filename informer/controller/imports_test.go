@@ -90,8 +90,8 @@ var imports = map[string][]string{
 	// For tests only: the suite that the server in the process and the real one have to pass.
 	"internal/conformance": {
 		"client", "client/discovery", "client/meta", "client/protobuf", "client/protobuf/apps", "client/protobuf/authorization",
-		"client/protobuf/autoscaling", "client/protobuf/coordination", "client/protobuf/core", "errors", "internal/conformance/calls",
-		"internal/jsonlex", "internal/protobuf", "patch",
+		"client/protobuf/autoscaling", "client/protobuf/certificates", "client/protobuf/coordination", "client/protobuf/core",
+		"client/protobuf/events", "errors", "internal/conformance/calls", "internal/jsonlex", "internal/protobuf", "patch",
 	},
 	// For tests only: documents that are slow to read for a careless reader.
 	"internal/patch/hostile": {},

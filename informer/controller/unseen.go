@@ -91,11 +91,15 @@ func (u *unseen[K]) wrote(k K, caches []declared, w follow.Write) {
 		if !ok {
 			continue
 		}
-		sight := c.AfterWrite(w, func() { u.saw(k, at, s) })
 		// The new write first, and then an end to the wait for the old one: meanwhile the cache knows that there is one.
-		u.begun(k, at, s, sight)
+		u.lookOut(k, at, s, w)
 		u.stop(before)
 	}
+}
+
+// lookOut has the cache look out for a write.
+func (u *unseen[K]) lookOut(k K, at place, s *sighting, w follow.Write) {
+	u.begun(k, at, s, s.cache.AfterWrite(w, func() { u.saw(k, at, s, w) }))
 }
 
 // expect adds a write, and returns the one that it replaces, if any. It returns false if that one is later: they were made
@@ -150,10 +154,19 @@ func (u *unseen[K]) stop(s *sighting) {
 }
 
 // saw notes that a cache has seen a write, and gives the key back to the queue if that was all that it waited for.
-func (u *unseen[K]) saw(k K, at place, s *sighting) {
+//
+// A deletion has no version. If its object has left the cache, it may have left the selector, and come again before the deletion
+// does. So the cache looks out for it again, as for an object that it does not hold.
+func (u *unseen[K]) saw(k K, at place, s *sighting, w follow.Write) {
 	u.mu.Lock()
 	free := false
 	if of := u.keys[k]; of != nil && of.writes[at] == s {
+		if w.ResourceVersion == "" && s.sight != nil { // otherwise the cache has nothing to look out for
+			s.sight = nil
+			u.mu.Unlock()
+			u.lookOut(k, at, s, w)
+			return
+		}
 		delete(of.writes, at)
 		free = u.settle(of)
 		u.tidy(k, of)

@@ -288,6 +288,8 @@ func TestAWriteThatMayNeverBeSeenIsForgotten(t *testing.T) {
 		if a := r.admits("k", true); a.after != 1 || a.late != nil {
 			t.Errorf("admitted %+v", a)
 		}
+		time.Sleep(time.Minute)
+		r.admits("k", true)
 		r.isEmpty()
 
 		r.writes("k", "a", "")
@@ -297,6 +299,54 @@ func TestAWriteThatMayNeverBeSeenIsForgotten(t *testing.T) {
 		r.admits("k", true)
 		time.Sleep(time.Minute)
 		r.admits("k", true)
+		r.isEmpty()
+	})
+}
+
+// An object that is deleted may have left the selector of a cache before, and come again.
+func TestADeletedObjectThatComesAgain(t *testing.T) {
+	for name, begin := range map[string]func(r *waitingRoom, object meta.Identity){
+		"it leaves": func(r *waitingRoom, object meta.Identity) {
+			r.s.Set(object, &meta.Partial{})
+			r.writes("k", "outside", "")
+			r.admits("k", false)
+			r.s.Delete(object, nil)
+		},
+		"an earlier write leaves it outside": func(r *waitingRoom, _ meta.Identity) {
+			r.writes("other", "outside", "3")
+			r.writes("k", "outside", "")
+			r.admits("k", false)
+			r.s.Bookmark("3")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWaitingRoom(t, func(r *waitingRoom) {
+				object := meta.Identity{Name: "outside", UID: "u", ResourceVersion: "2"}
+				begin(r, object)
+				r.admits("k", true)
+				object.ResourceVersion = "4"
+				r.s.Set(object, &meta.Partial{})
+				r.admits("k", false)
+				r.s.Delete(object, nil)
+				r.admits("k", true)
+				time.Sleep(time.Minute)
+				r.admits("k", true)
+				r.isEmpty()
+			})
+		})
+	}
+}
+
+// A deletion that a cache does not hold does not delay the key's next write, after which the cache is not to hold the object either.
+func TestAWriteAfterADeletionThatIsStillLookedOutFor(t *testing.T) {
+	inWaitingRoom(t, func(r *waitingRoom) {
+		r.writes("other", "outside", "")
+		r.writes("k", "outside", "")
+		r.writes("k", "outside", "9") // of a new object
+		r.admits("k", true)
+		time.Sleep(time.Minute)
+		r.admits("k", true)
+		r.admits("other", true)
 		r.isEmpty()
 	})
 }
