@@ -40,7 +40,8 @@ import (
 // then the reconcile goes ahead with what there is. [Status] counts both, and Hooks.Waited hears of each.
 //
 // Writes of others, of other keys, of a dry run, and by DeleteCollection are not waited for. A write whose answer was lost is
-// not either: nobody knows whether it has been stored. Memory is needed only for writes that have not been seen.
+// not either: nobody knows whether it has been stored. Memory is needed only for writes that have not been seen, and for deletions
+// of the latest Options.FreshTimeout.
 func Fresh[K comparable](caches ...FreshCache) Source[K] {
 	plain := make([]Cache, len(caches))
 	for i, c := range caches {
