@@ -99,7 +99,9 @@ func (u *unseen[K]) wrote(k K, caches []declared, w follow.Write) {
 
 // lookOut has the cache look out for a write.
 func (u *unseen[K]) lookOut(k K, at place, s *sighting, w follow.Write) {
-	u.begun(k, at, s, s.cache.AfterWrite(w, func() { u.saw(k, at, s, w) }))
+	kept := w
+	kept.Answer = nil // it may be large, and says nothing of a deletion
+	u.begun(k, at, s, s.cache.AfterWrite(w, func() { u.saw(k, at, s, kept) }))
 }
 
 // expect adds a write, and returns the one that it replaces, if any. It returns false if that one is later: they were made
