@@ -65,7 +65,7 @@ func (g *gate) enter(ctx context.Context) error {
 		return nil
 	}
 	l := g.now() // before needless, so that a connection made in between is one that the request is handed
-	needless := a.join(l)
+	needless := a.needless()
 	select {
 	case <-needless:
 		return errNotNeeded
@@ -118,8 +118,7 @@ type ask struct {
 	mu     sync.Mutex    // guards the rest
 	needs  bool          // a connection
 	change chan struct{} // closed when needs is set; nil if no dial waits
-	lines  []line        // in which dials of this request are, or were, since the last get
-	turns  []line        // those in which such a dial has the turn
+	turns  []line        // the lines in which a dial of this request has the turn
 }
 
 // get says that the request waits for a connection from now on.
@@ -163,26 +162,23 @@ func (a *ask) set(needs bool) {
 	}
 }
 
-// made says that all who are in line with the request are handed a connection. Whoever of them runs first says so: a request that
-// dials again must not come into a line that is over.
+// made says that all who are in line with the request are handed a connection.
 func (a *ask) made() {
-	for _, l := range a.lines {
+	for _, l := range a.turns {
 		a.g.next(l)
 	}
-	a.lines, a.turns = nil, nil
+	a.turns = nil
 }
 
-// join puts a dial into a line. It returns a channel that is closed when the dial is not needed.
-func (a *ask) join(l line) <-chan struct{} {
+// needless returns a channel that is closed when a dial that begins now is not needed.
+func (a *ask) needless() <-chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.change == nil {
 		a.change = make(chan struct{})
 	}
 	change := a.change
-	if a.needs {
-		a.lines = append(a.lines, l)
-	} else {
+	if !a.needs {
 		a.set(false)
 	}
 	return change
