@@ -6,7 +6,6 @@
 //	Options.Wrap    of the user
 //	generations     looks at the files of certificates and authorities; chooses the generation that they make
 //	generation      the connections of one identity, in two http.Transports: for watches, and for the rest
-//	gate            lets one dial at a time through to a server that speaks HTTP/2
 //
 // The package speaks of HTTP and of TLS; it knows no resource. It runs nothing in the background, but a read of a file and a fetch
 // of a credential, each begun by a request.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"io"
-	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -21,8 +20,6 @@ type generation struct {
 	identity
 	calls *http.Transport
 	watch *http.Transport
-
-	callGate, watchGate *gate // of the dials of each
 
 	mu       sync.Mutex // guards the rest
 	requests int        // under way, until their bodies are closed
@@ -47,7 +44,7 @@ func newGeneration(o Options, i identity) (*generation, error) {
 	if i.cert != nil {
 		tlsConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return i.cert, nil }
 	}
-	g := &generation{identity: i, conns: make(map[*conn]struct{}), callGate: newGate(patience), watchGate: newGate(patience)}
+	g := &generation{identity: i, conns: make(map[*conn]struct{})}
 	p := &proxies{next: o.Proxy, ca: i.ca, insecure: o.TLS.Insecure}
 	if p.next == nil {
 		p.next = http.ProxyFromEnvironment
@@ -56,9 +53,9 @@ func newGeneration(o Options, i identity) (*generation, error) {
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	}
-	dial = p.dial(dial)
-	g.calls = o.newTransport(tlsConfig, p.choose, g.dial(g.callGate, dial))
-	g.watch = o.newTransport(tlsConfig.Clone(), p.choose, g.dial(g.watchGate, dial)) // net/http writes to it
+	dial = g.dial(p.dial(dial))
+	g.calls = o.newTransport(tlsConfig, p.choose, dial)
+	g.watch = o.newTransport(tlsConfig.Clone(), p.choose, dial) // net/http writes to it
 	// A server that accepts a watch and never begins it would look like one on which nothing happens.
 	g.watch.ResponseHeaderTimeout = MaxHeaderWait
 	if !o.NoHeaderTimeout {
@@ -75,7 +72,7 @@ func (o Options) newTransport(tlsConfig *tls.Config, proxy func(*http.Request) (
 		TLSHandshakeTimeout: handshakeTimeout,
 		DisableCompression:  o.Uncompressed,
 		ForceAttemptHTTP2:   true,
-		MaxIdleConnsPerHost: math.MaxInt32, // as many as were in use
+		MaxIdleConnsPerHost: 25,
 		IdleConnTimeout:     90 * time.Second,
 
 		MaxResponseHeaderBytes: MaxHeaders,
@@ -136,11 +133,11 @@ func (g *generation) sweep() {
 
 // send sends a request on the generation, which has been told that it begins.
 func (g *generation) send(r *http.Request) (*http.Response, error) {
-	t, at := g.calls, g.callGate
+	t := g.calls
 	if CallOf(r.Context()).Watch {
-		t, at = g.watch, g.watchGate
+		t = g.watch
 	}
-	resp, err := at.send(t, r)
+	resp, err := t.RoundTrip(r)
 	if err != nil {
 		g.end()
 		return resp, err
@@ -171,12 +168,9 @@ type duplexBody struct {
 	io.Writer
 }
 
-// dial wraps a dialer so that its connections are known, and made through a gate.
-func (g *generation) dial(at *gate, next dialer) dialer {
+// dial wraps a dialer so that its connections are known.
+func (g *generation) dial(next dialer) dialer {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		if err := at.enter(ctx); err != nil {
-			return nil, err
-		}
 		nc, err := next(ctx, network, address)
 		if err != nil {
 			return nil, err
