@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -72,7 +73,7 @@ func (o Options) newTransport(tlsConfig *tls.Config, proxy func(*http.Request) (
 		TLSHandshakeTimeout: handshakeTimeout,
 		DisableCompression:  o.Uncompressed,
 		ForceAttemptHTTP2:   true,
-		MaxIdleConnsPerHost: 25,
+		MaxIdleConnsPerHost: math.MaxInt32, // as many as were in use
 		IdleConnTimeout:     90 * time.Second,
 
 		MaxResponseHeaderBytes: MaxHeaders,
