@@ -127,18 +127,22 @@ func (u *unseen[K]) expect(k K, at place, s *sighting) (before *sighting, ok boo
 	return before, true
 }
 
-// begun notes that a cache looks out for a write.
+// begun notes that a cache looks out for a write. If meanwhile a later write has replaced it, or the run has ended, begun ends that.
 func (u *unseen[K]) begun(k K, at place, s *sighting, sight *cache.Sight) {
 	u.mu.Lock()
 	s.sight = sight
-	free := false
-	if of := u.keys[k]; of != nil && of.writes[at] == s && !s.blocks() {
+	of := u.keys[k]
+	wanted, free := of != nil && of.writes[at] == s, false
+	if wanted && !s.blocks() {
 		u.leaving = append(u.leaving, leaving[K]{k, at, s, time.Now().Add(u.limit)})
 		free = u.settle(of)
 	}
 	u.mu.Unlock()
 	if free {
 		u.release(k)
+	}
+	if !wanted {
+		sight.Stop()
 	}
 }
 
@@ -150,7 +154,7 @@ func (u *unseen[K]) stop(s *sighting) {
 	u.mu.Lock()
 	sight := s.sight
 	u.mu.Unlock()
-	if sight != nil { // otherwise it ends by itself, when the cache sees the write
+	if sight != nil { // otherwise begun ends it
 		sight.Stop()
 	}
 }

@@ -236,6 +236,20 @@ func TestAWriteThatIsSeenBeforeItsKeyIsHeld(t *testing.T) {
 	})
 }
 
+// While a cache begins to look out for a deletion, a later write may replace it, or the run may end. Nobody else would end that wait.
+func TestADeletionThatIsReplacedBeforeItIsLookedOutFor(t *testing.T) {
+	inWaitingRoom(t, func(r *waitingRoom) {
+		r.s.during = func() { r.writes("k", "a", "") }
+		r.writes("k", "a", "")
+		time.Sleep(time.Minute)
+		r.admits("k", true)
+		r.isEmpty()
+		r.s.during = r.end
+		r.writes("k", "a", "")
+		r.isEmpty()
+	})
+}
+
 // The queue calls hooks, and they may call whatever looks at the waits.
 func TestTheQueueIsCalledWithoutALock(t *testing.T) {
 	inWaitingRoom(t, func(r *waitingRoom) {
