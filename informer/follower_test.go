@@ -163,7 +163,7 @@ func (f *following[T]) difference() string {
 	}
 	// A fault may have answered the latest request in JSON: formCheck reports any other answer in JSON.
 	binary := f.w.binary() && f.resource == 0
-	// Who has followed no namespace yet has asked for nothing.
+	// An informer that has followed no namespace yet has asked for nothing.
 	asked := status.Lists+status.Watches > 0
 	if said := status.Protobuf || status.WhyJSON == "the server has answered in JSON"; said && !binary || !said && binary && asked {
 		return fmt.Sprintf("%s: protobuf: %v, and the server has it: %v: %v", f, status.Protobuf, binary, status)
