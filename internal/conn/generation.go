@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,6 +22,9 @@ type generation struct {
 	identity
 	calls *http.Transport
 	watch *http.Transport
+
+	origin              *url.URL // of the requests that go through a gate
+	callGate, watchGate gate
 
 	mu       sync.Mutex // guards the rest
 	requests int        // under way, until their bodies are closed
@@ -45,7 +49,8 @@ func newGeneration(o Options, i identity) (*generation, error) {
 	if i.cert != nil {
 		tlsConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return i.cert, nil }
 	}
-	g := &generation{identity: i, conns: make(map[*conn]struct{})}
+	g := &generation{identity: i, origin: o.Server, conns: make(map[*conn]struct{})}
+	g.callGate.patience, g.watchGate.patience = patience, patience
 	p := &proxies{next: o.Proxy, ca: i.ca, insecure: o.TLS.Insecure}
 	if p.next == nil {
 		p.next = http.ProxyFromEnvironment
@@ -134,16 +139,22 @@ func (g *generation) sweep() {
 
 // send sends a request on the generation, which has been told that it begins.
 func (g *generation) send(r *http.Request) (*http.Response, error) {
-	t := g.calls
+	t, gate := g.calls, &g.callGate
 	if CallOf(r.Context()).Watch {
-		t = g.watch
+		t, gate = g.watch, &g.watchGate
 	}
-	resp, err := t.RoundTrip(r)
+	if r.URL.Scheme != "https" || !sameOrigin(r.URL, g.origin) || r.Header.Get("Upgrade") != "" { // to another, or HTTP/1
+		gate = nil
+	}
+	resp, err := gate.send(t, r)
 	if err != nil {
 		g.end()
 		return resp, err
 	}
 	b := &body{ReadCloser: resp.Body, g: g}
+	if t == g.calls { // an end of many watches is the end of their connection more often than room in it
+		b.gate = gate
+	}
 	resp.Body = b
 	if w, ok := b.ReadCloser.(io.Writer); ok { // the connection itself, after 101
 		resp.Body = &duplexBody{body: b, Writer: w}
@@ -155,12 +166,27 @@ func (g *generation) send(r *http.Request) (*http.Response, error) {
 type body struct {
 	io.ReadCloser
 	g    *generation
+	gate *gate // may be nil
 	once sync.Once
+	eof  atomic.Bool // has been read to its end
+}
+
+func (b *body) Read(p []byte) (n int, err error) {
+	n, err = b.ReadCloser.Read(p)
+	if err == io.EOF {
+		b.eof.Store(true)
+	}
+	return n, err
 }
 
 func (b *body) Close() error {
 	err := b.ReadCloser.Close()
-	b.once.Do(b.g.end)
+	b.once.Do(func() {
+		if b.eof.Load() {
+			b.gate.ended()
+		}
+		b.g.end()
+	})
 	return err
 }
 
