@@ -16,6 +16,7 @@ var globals = []string{
 	"client/meta.ownerPlans",
 	"internal/codec.decoders",
 	"internal/gotype.structFields",
+	"internal/jsonstream.objectBuffers",
 }
 
 // guarantee S20: no package has a variable that another could set, or that changes.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/bowline-go/bowline/internal/jsonstream"
@@ -111,13 +112,20 @@ func BenchmarkWatchOfPods(b *testing.B) {
 }
 
 func BenchmarkReadObject(b *testing.B) {
-	pod := readPod(b)
-	b.SetBytes(int64(len(pod)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := jsonstream.ReadObject(bytes.NewReader(pod), jsonstream.Options{}); err != nil {
-			b.Fatal(err)
-		}
+	large := []byte(`{"data":{"k":"` + strings.Repeat("x", 1<<20) + `"}}`)
+	for _, bc := range []struct {
+		name string
+		body []byte
+	}{{"pod", readPod(b)}, {"1 MiB", large}} {
+		b.Run(bc.name, func(b *testing.B) {
+			b.SetBytes(int64(len(bc.body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := jsonstream.ReadObject(bytes.NewReader(bc.body), jsonstream.Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

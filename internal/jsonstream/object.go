@@ -1,8 +1,10 @@
 package jsonstream
 
 import (
+	"bytes"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -29,7 +31,14 @@ type Item struct {
 // It returns a [*BodyError] for a body that is not an object, [io.ErrUnexpectedEOF] (wrapped) for one that is cut or
 // empty, and a [*SyntaxError] or a [*LimitError] as the package says.
 func ReadObject(r io.Reader, o Options) (Item, error) {
-	s := newScanner(r, o, 8<<10)
+	buf, _ := objectBuffers.Get().(*[]byte)
+	if buf == nil {
+		b := make([]byte, 8<<10)
+		buf = &b
+	}
+	s := newScanner(r, o, len(*buf))
+	s.buf = *buf
+	s.buf[0] = 0
 	if err := s.begin("an object"); err != nil {
 		return Item{}, err
 	}
@@ -40,9 +49,20 @@ func ReadObject(r io.Reader, o Options) (Item, error) {
 	if err := s.finish(true); err != nil {
 		return Item{}, err
 	}
-	item.Raw = s.rawBytes()
+	item.Raw = bytes.Clone(s.rawBytes())
+	if len(s.buf) <= maxObjectBuffer {
+		*buf = s.buf
+		objectBuffers.Put(buf)
+	}
 	return item, nil
 }
+
+// objectBuffers has buffers of bodies that ReadObject has read to their ends, as *[]byte. An object is copied out of its buffer,
+// because all the buffers that have grown to the size of a large object together take twice its memory.
+var objectBuffers sync.Pool
+
+// maxObjectBuffer is the size of the largest buffer that is kept: etcd takes no object above 1.5 MiB unless it is told to.
+const maxObjectBuffer = 4 << 20
 
 // begin moves to the brace that opens the body.
 func (s *scanner) begin(want string) error {

@@ -347,3 +347,24 @@ func TestNamespacesThatLookAlike(t *testing.T) {
 		}
 	}
 }
+
+func TestTheBytesOfAnObjectStayTheCallers(t *testing.T) {
+	body := func(c string) string { return `{"kind":"` + strings.Repeat(c, 20_000) + `"} ` }
+	first, err := jsonstream.ReadObject(strings.NewReader(body("a")), jsonstream.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := jsonstream.ReadObject(strings.NewReader("{"), jsonstream.Options{}); err == nil {
+		t.Error("half an object was read")
+	}
+	second, err := jsonstream.ReadObject(strings.NewReader(body("b")), jsonstream.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(first.Raw)+" " != body("a") || string(second.Raw)+" " != body("b") {
+		t.Error("another call has changed the bytes of an object")
+	}
+	if cap(first.Raw) > 2*len(first.Raw) {
+		t.Errorf("%d bytes are kept for an object of %d", cap(first.Raw), len(first.Raw))
+	}
+}
