@@ -2,6 +2,7 @@
 package objects
 
 import (
+	"math/rand/v2"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -23,7 +24,7 @@ const (
 func Pod(i, version int) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "team-" + strconv.Itoa(i%Namespaces), Name: "app-" + strconv.Itoa(i),
+			Namespace: Namespace(i), Name: Name(i),
 			UID: types.UID("00000000-0000-4000-8000-" + strconv.Itoa(i)), ResourceVersion: strconv.Itoa(version),
 			Labels: map[string]string{App: "app-" + strconv.Itoa(i/PerApp)},
 		},
@@ -31,6 +32,15 @@ func Pod(i, version int) *corev1.Pod {
 		Status: corev1.PodStatus{Phase: corev1.PodRunning},
 	}
 }
+
+// Namespace returns the namespace of the i-th pod.
+func Namespace(i int) string { return "team-" + strconv.Itoa(i%Namespaces) }
+
+// Name returns the name of the i-th pod.
+func Name(i int) string { return "app-" + strconv.Itoa(i) }
+
+// Shuffled returns the numbers of n pods in an order that is the same for all sides, and near to none of theirs.
+func Shuffled(n int) []int { return rand.New(rand.NewPCG(1, 2)).Perm(n) }
 
 // Node returns the name of a node.
 func Node(i int) string { return "node-" + strconv.Itoa(i) }

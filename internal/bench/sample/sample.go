@@ -31,6 +31,8 @@ type Params struct {
 	Updates, Keys int
 	// Replace is the number of objects of a replacement, and Objects the number of those that are read and written.
 	Replace, Objects int
+	// Found are the sizes of the caches in which one goroutine gets objects.
+	Found []int
 	// BenchTime is how long each micro-benchmark runs, as for go test.
 	BenchTime string
 	// Readers list Listed objects, one list in each Every, for Duration, while the writer makes Writes a second.

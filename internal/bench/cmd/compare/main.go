@@ -20,6 +20,7 @@ import (
 // full are the amounts without -short.
 var full = sample.Params{
 	Pods: 20_000, Events: 60_000, Updates: 1_000_000, Keys: 1_000, Replace: 100_000, Objects: 10_000, BenchTime: "1s",
+	Found:   []int{1_000, 10_000, 100_000, 1_000_000},
 	Readers: 100, Listed: 50_000, Every: time.Second, Writes: 5_000, Duration: 10 * time.Second,
 	QueueKeys: []int{1_000, 100_000, 1_000_000}, QueueWork: 1_000_000, Prioritised: 100_000, Repetitions: 5,
 	Elections: 20, Contending: 5 * time.Second, Written: 200, Lag: 100 * time.Millisecond,
@@ -28,6 +29,7 @@ var full = sample.Params{
 // short are the amounts with -short: enough to see that every row works.
 var short = sample.Params{
 	Pods: 300, Events: 900, Updates: 5_000, Keys: 100, Replace: 1_000, Objects: 1_000, BenchTime: "5ms",
+	Found:   []int{10, 100, 1_000, 2_000},
 	Readers: 10, Listed: 1_000, Every: 20 * time.Millisecond, Writes: 1_000, Duration: 300 * time.Millisecond,
 	QueueKeys: []int{100, 200, 500}, QueueWork: 1_000, Prioritised: 500, Repetitions: 1,
 	Elections: 3, Contending: 100 * time.Millisecond, Written: 20, Lag: 10 * time.Millisecond,

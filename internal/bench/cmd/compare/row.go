@@ -117,6 +117,7 @@ var rows = []row{
 		{"Replace, 2 indexes", "replace ns", nanoseconds, false, half},
 		{"its allocations", "replace allocs", count, false, target{}},
 	}, "", ""},
+	{"get", "Get by one goroutine, keys at hand in random order", "get", getFigures(), "", ""},
 	{"contention", "readers list while a writer writes", "contention", []figure{
 		{"write p99", "p99", duration, false, times(4, "at most 1/4")},
 		{"write p50", "p50", duration, false, target{}},
@@ -153,6 +154,14 @@ var rows = []row{
 		{"stripped binary", "binary", bytes, false, atMost(9e6, "at most 9 MB")},
 		{"cold build", "build", duration, false, atMost(20, "at most 20 s")},
 	}, "", ""},
+}
+
+// getFigures are those of the job get.
+func getFigures() (all []figure) {
+	for i, n := range full.Found {
+		all = append(all, figure{count(float64(n)) + " objects", fmt.Sprintf("get %d ns", i), nanoseconds, false, times(1, "not slower")})
+	}
+	return all
 }
 
 // queueFigures are the figures of the job work: what is wall or cpu.

@@ -44,6 +44,7 @@ var contenders = map[string][]contender{
 	"watch":      pair("bowline"),
 	"slow":       pair("bowline"),
 	"micro":      pair("bowline"),
+	"get":        pair("bowline"),
 	"contention": pair("bowline"),
 	"patch":      pair("bowline"),
 

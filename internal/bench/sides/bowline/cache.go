@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"testing"
 
@@ -165,6 +166,25 @@ func benches(p sample.Params) []sample.Bench {
 			}
 		}},
 	}
+}
+
+func gets(p sample.Params) (all []sample.Bench) {
+	for i, n := range p.Found {
+		all = append(all, sample.Bench{Name: fmt.Sprintf("get %d", i), Run: func(b *testing.B) {
+			r := filled(n).Reader()
+			keys := make([]meta.Key, 0, n)
+			for _, i := range objects.Shuffled(n) {
+				keys = append(keys, meta.Key{Namespace: objects.Namespace(i), Name: objects.Name(i)})
+			}
+			b.ResetTimer()
+			for i := range b.N {
+				if _, found := r.Get(keys[i%len(keys)]); !found {
+					b.Fatal("not found")
+				}
+			}
+		}})
+	}
+	return all
 }
 
 func nodeNames(pods int) []string {

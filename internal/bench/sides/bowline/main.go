@@ -29,6 +29,7 @@ func main() {
 
 		"slow":       sample.Slow(feed),
 		"micro":      sample.Micro("cache.Store and cache.Index; Get is cache.Reader.Get", benches),
+		"get":        sample.Micro("cache.Reader.Get", gets),
 		"contention": sample.Contention(contended),
 		"patch":      sample.Patch(patches),
 		"work":       sample.Work(queues),

@@ -183,6 +183,25 @@ func benches(p sample.Params) []sample.Bench {
 	}
 }
 
+func gets(p sample.Params) (all []sample.Bench) {
+	for i, n := range p.Found {
+		all = append(all, sample.Bench{Name: fmt.Sprintf("get %d", i), Run: func(b *testing.B) {
+			s := must(filled(n, nil))
+			keys := make([]string, 0, n)
+			for _, i := range objects.Shuffled(n) {
+				keys = append(keys, objects.Namespace(i)+"/"+objects.Name(i))
+			}
+			b.ResetTimer()
+			for i := range b.N {
+				if _, found, _ := s.GetByKey(keys[i%len(keys)]); !found {
+					b.Fatal("not found")
+				}
+			}
+		}})
+	}
+	return all
+}
+
 func must(s cache.Indexer, err error) cache.Indexer {
 	if err != nil {
 		panic(fmt.Errorf("fill the indexer: %w", err))

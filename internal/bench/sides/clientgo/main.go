@@ -37,6 +37,7 @@ func main() {
 
 		"slow":       sample.Slow(feed),
 		"micro":      sample.Micro("cache.Indexer with index functions; Get is Lister.Pods(namespace).Get(name), and Indexer.GetByKey where a key is at hand", benches),
+		"get":        sample.Micro("cache.Indexer.GetByKey", gets),
 		"contention": sample.Contention(contended),
 		"patch":      sample.Patch(patches),
 		"work":       queueing(sample.Work),
