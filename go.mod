@@ -8,3 +8,5 @@ require (
 	go.yaml.in/yaml/v3 v3.0.6
 	golang.org/x/time v0.14.0
 )
+
+require github.com/gorilla/websocket v1.5.3

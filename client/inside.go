@@ -24,6 +24,7 @@ func (r Resource[T]) Inside() inside.Source {
 	if b := r.binary(); b != nil {
 		s.Encoding = &b.used
 	}
+	s.Upgrade = r.upgrade
 	r.write = WriteOptions{} // they do not affect reads
 	s.Reads = r
 	return s

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -69,6 +70,7 @@ type request struct {
 	once        bool           // must not be sent again, whatever Config.Retry says
 	settles     bool           // its caller reads the result, so it may be sent twice
 	form        content.Form   // that accept names before JSON; nil means JSON alone
+	upgrade     http.Header    // of a request that asks for the connection itself; nil for all others
 }
 
 // method returns the HTTP method of the request's verb.
@@ -134,15 +136,24 @@ func (r request) info() RequestInfo {
 func (r request) content() (url.Values, []byte, *Impersonation) { return r.query, r.body, r.as }
 
 func (r request) setHeader(h http.Header) {
+	if r.upgrade != nil {
+		maps.Copy(h, r.upgrade)
+		return
+	}
 	h.Set("Accept", r.accept)
 	if r.contentType != "" {
 		h.Set("Content-Type", r.contentType)
 	}
 }
 
-func (r request) accepts(code int) bool { return isSuccess(code) }
+func (r request) accepts(code int) bool {
+	return isSuccess(code) || r.upgrade != nil && code == http.StatusSwitchingProtocols
+}
 
 func (r request) checkType(resp *http.Response) error {
+	if r.upgrade != nil {
+		return checkUpgrade(resp)
+	}
 	contentType := resp.Header.Get("Content-Type")
 	// A parameter that cannot be parsed does not affect the type.
 	if media, _, _ := mime.ParseMediaType(contentType); contentType == "" || media == jsonType || isBinary(r.form, resp.Header) {
@@ -239,6 +250,11 @@ func (c *Client) send(ctx context.Context, r outgoing, n int) (*http.Response, R
 		return nil, info, info.Err
 	}
 	info.Code = resp.StatusCode
+	if rw, ok := resp.Body.(io.ReadWriteCloser); ok && resp.StatusCode == http.StatusSwitchingProtocols {
+		resp.Body = &upgraded{rw, cancel}
+		c.observe(ctx, info)
+		return resp, info, nil
+	}
 	resp.Body = &conn.Progress{
 		Body: resp.Body, Cancel: cancel, Limit: c.stall, Stalled: c.stalled, CancelFirst: resp.Uncompressed || resp.ProtoMajor == 1,
 	}

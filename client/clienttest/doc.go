@@ -112,8 +112,8 @@
 //	garbage collection                  owner references have no effect: delete children before you create an owner
 //	                                    of the same name again
 //	controllers, scheduler, kubelet     a deployment makes no pods, and no pod runs; no event expires
-//	log, exec, attach, port-forward     also proxy, tokenreviews, componentstatuses and bindings: neither
-//	                                    served nor listed
+//	log, port-forward                   also proxy, tokenreviews, componentstatuses and bindings: neither
+//	                                    served nor listed; exec and attach with Options.Containers
 //	hashes of storage versions          also pretty=true
 //
 // No controllers run beside this server, as beside a kube-apiserver alone, so a test does their work where it matters. A deletion

@@ -167,6 +167,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p *Replica) error
 	if q.Resource.Resource == "" {
 		return s.serveOther(w, r)
 	}
+	enters := s.entersContainer(q)
+	if enters {
+		q.Verb = "create"
+	}
 	s.store.mu.Lock()
 	res := s.store.resources[q.Resource]
 	served := res != nil || s.store.compiledIn(q.Resource.Group) // the code that looks for custom resources fails in plain text
@@ -182,6 +186,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p *Replica) error
 		return nil
 	case res == nil, res.Scope == meta.Cluster && q.Key.Namespace != "":
 		return status.NoSuchResource()
+	case enters && q.Key.Namespace != "":
 	case q.Subresource != "" && res.subresources[q.Subresource] == nil && !res.Builtin:
 		return status.NotFound(res, q.Key.Name)
 	case q.Subresource != "" && res.subresources[q.Subresource] == nil:
@@ -202,6 +207,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p *Replica) error
 	c := &call{Request: q, s: s, replica: p, res: res, user: user, r: r, query: r.URL.Query()}
 	if res.review != nil {
 		return c.review(w)
+	}
+	if enters {
+		return c.enter(w)
 	}
 	if sub := res.subresources[q.Subresource]; sub != nil {
 		return sub.serve(c, w)

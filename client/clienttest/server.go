@@ -52,6 +52,10 @@ type Options struct {
 	// called again for an open watch. Several goroutines call it at once.
 	Authorize func(Access) (allowed bool, reason string)
 
+	// Containers, if set, says what happens in the containers of pods; see package client/clienttest/containers. Nil does not
+	// serve exec and attach. Discovery does not list them.
+	Containers Containers
+
 	// BookmarkEvery is how often a watch that allows bookmarks gets one; 0 means a minute, as on a real server.
 	BookmarkEvery time.Duration
 

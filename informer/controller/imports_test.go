@@ -45,8 +45,9 @@ var imports = map[string][]string{
 	"internal/report":      {},
 	"internal/retry":       {},
 	"internal/memnet":      {},
+	"internal/wsmux":       {},
 	"internal/gotype":      {"client/meta"},
-	"internal/inside":      {"internal/undertest"},
+	"internal/inside":      {"client/meta", "internal/undertest"},
 	"internal/follow":      {"client/meta"},
 	"internal/hooks":       {},
 	"internal/undertest":   {},
@@ -61,6 +62,7 @@ var imports = map[string][]string{
 	"client/discovery":  {"client", "client/meta", "errors", "internal/conn", "internal/regular"},
 	"client/kubeconfig": {"client", "internal/directive", "internal/regular", "internal/shown"},
 	"client/leader":     {"client", "client/meta", "errors", "internal/follow", "internal/hooks", "internal/inside", "internal/report", "internal/retry", "internal/shown"},
+	"client/remote":     {"client", "client/meta", "errors", "internal/conn", "internal/shown", "internal/wsmux"},
 	"client/recorder":   {"client", "client/meta", "errors", "internal/hooks", "internal/report", "internal/retry", "internal/shown", "patch"},
 	"client/clienttest": {
 		"client", "client/meta", "internal/fieldset", "internal/memnet", "internal/undertest", "patch",
@@ -69,6 +71,8 @@ var imports = map[string][]string{
 		"client/clienttest/internal/ownership", "client/clienttest/internal/patching", "client/clienttest/internal/printing",
 		"client/clienttest/internal/records", "client/clienttest/internal/schema", "client/clienttest/internal/status",
 	},
+
+	"client/clienttest/containers": {"client/clienttest", "client/meta", "internal/wsmux"},
 
 	// The parts of that server. None of them knows it, and each knows only those above it.
 	"client/clienttest/internal/jsontree":  {"internal/directive"},
@@ -107,6 +111,7 @@ var imports = map[string][]string{
 // CONTRIBUTING.md says what for.
 var doors = map[string][]string{
 	"github.com/cenkalti/backoff/v4": {"internal/retry"},
+	"github.com/gorilla/websocket":   {"internal/wsmux"},
 	"github.com/go-logr/logr":        {"client", "client/leader", "client/recorder", "informer", "informer/controller", "internal/report"},
 	"go.yaml.in/yaml/v3":             {"client/kubeconfig", "client/clienttest/internal/jsontree", "internal/directive"},
 	"golang.org/x/time":              {"client", "workqueue"},
@@ -216,7 +221,7 @@ func TestTheTableOfFloorsIsTheGraph(t *testing.T) {
 		t.Fatal(err)
 	}
 	drawn := make(map[string]int)
-	for _, line := range regexp.MustCompile(`(?m)^(\d)  ([\w/]+) `).FindAllStringSubmatch(string(text), -1) {
+	for _, line := range regexp.MustCompile(`(?m)^(\d+) +([\w/]+) `).FindAllStringSubmatch(string(text), -1) {
 		drawn[line[2]], _ = strconv.Atoi(line[1])
 	}
 	for name := range imports {
@@ -256,11 +261,11 @@ func TestExamplesImportOnlyTheModuleAndTheStandardLibrary(t *testing.T) {
 
 // extras are what a program links only if it imports them, as are their folders.
 var extras = []string{
-	module + "/client/leader", module + "/client/recorder", module + "/informer/metrics", module + "/informer/tracing",
+	module + "/client/leader", module + "/client/recorder", module + "/client/remote", module + "/client/clienttest/containers", module + "/informer/metrics", module + "/informer/tracing",
 	"github.com/prometheus", "go.opentelemetry.io",
 }
 
-// guarantee S21: a program without leader election, records, metrics or traces links nothing of them. No package of the module brings
+// guarantee S21: a program without leader election, records, metrics, traces or commands in containers links nothing of them. No package of the module brings
 // them along.
 func TestAProgramLinksOnlyTheExtrasThatItImports(t *testing.T) {
 	imported := make(map[string][]string)

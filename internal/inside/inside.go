@@ -3,7 +3,13 @@
 // name, or a context has the value.
 package inside
 
-import "github.com/bowline-go/bowline/internal/undertest"
+import (
+	"context"
+	"io"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/undertest"
+)
 
 // Source is what an informer learns from its source.
 type Source struct {
@@ -16,6 +22,11 @@ type Source struct {
 	Encoding *Encoding
 	// Server is the base URL of the API server, without a password; empty if it is unknown.
 	Server string
+	// Upgrade asks for a subresource of an object as a WebSocket: the answer is 101, and its body the connection, which the caller
+	// closes. Nil if the source is no client's.
+	// query and header are those of package net/http, which this one does not link.
+	Upgrade func(ctx context.Context, key meta.Key, subresource string, query, header map[string][]string) (
+		conn io.ReadWriteCloser, answer map[string][]string, err error)
 	// Reads is equal for two sources of the same type that read the same objects. Nil compares with nothing.
 	Reads any
 }

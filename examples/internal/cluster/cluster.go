@@ -30,6 +30,8 @@ type Example struct {
 	Fill Work
 	// Resources are the custom resources of the server in the process.
 	Resources []clienttest.Resource
+	// Containers say what happens in the containers of that server's pods.
+	Containers clienttest.Containers
 }
 
 // Main is the main function of an example, which has declared the flags of its own. It adds -kubeconfig and -context, reads the
@@ -46,7 +48,7 @@ func (e Example) Main() {
 	if o.Path != "" || o.Context != "" {
 		err = onCluster(ctx, o, e.Work)
 	} else {
-		err = InProcess(ctx, e.demo, e.Resources...)
+		err = Serve(ctx, e.demo, clienttest.Options{Resources: e.Resources, Containers: e.Containers})
 	}
 	if err != nil && ctx.Err() == nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), err)
@@ -83,8 +85,13 @@ func onCluster(ctx context.Context, o kubeconfig.Options, work Work) error {
 
 // InProcess does work on an API server of its own, which runs for as long as the work.
 func InProcess(ctx context.Context, work Work, resources ...clienttest.Resource) error {
+	return Serve(ctx, work, clienttest.Options{Resources: resources})
+}
+
+// Serve does work on a server in the process with these options.
+func Serve(ctx context.Context, work Work, o clienttest.Options) error {
 	ctx, stop := context.WithCancel(ctx)
-	server := clienttest.New(clienttest.Options{Resources: resources})
+	server := clienttest.New(o)
 	served := make(chan error, 1)
 	go func() { served <- server.Run(ctx) }()
 	c, err := client.New(server.Config())

@@ -1,0 +1,264 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/wsmux"
+)
+
+// Cmd is a command in a container, or the main process of one. Make it with [Command] or [Attach], set its fields, and call one of
+// Run, Output, CombinedOutput or Start. It can be used once.
+type Cmd struct {
+	// Container is the container. It may be empty if the pod has one; otherwise the server's error lists the containers.
+	Container string
+	// Stdin is what the command reads. Its end is the end of the command's input. Nil is an empty input. If the server is so old that
+	// the end of an input cannot be sent (Kubernetes before 1.30), the call returns an error 10 s after the end of Stdin, unless the
+	// command has ended by itself.
+	Stdin io.Reader
+	// Stdout and Stderr get what the command writes; nil drops it. If both are the same value, which can be compared, at most one
+	// goroutine at a time calls Write. A Write that is slow does not hold up the other stream, until Buffer is full. An error of
+	// Write ends the connection, and is the error of the call.
+	Stdout, Stderr io.Writer
+	// TTY gives the command a terminal, which has one output: Stderr must be nil.
+	TTY bool
+	// Sizes has the sizes of the terminal's window: the first one, and each change. It needs TTY. The call reads from it until the
+	// command has ended or Sizes is closed.
+	Sizes <-chan Size
+	// Buffer is how many bytes of each output are held while Write takes its time; 0 means 1 MiB. Once they are held, nothing more
+	// is read from the server until there is room, also not the other output.
+	Buffer int
+
+	what   string // of errors: "exec" or "attach"
+	argv   []string
+	key    meta.Key
+	gvr    meta.GVR
+	refuse error // why it cannot be used
+	open   func(ctx context.Context, query url.Values, header http.Header) (io.ReadWriteCloser, http.Header, error)
+
+	started bool
+	pipes   []*io.PipeReader  // closed by Wait
+	written [2]*io.PipeWriter // of StdoutPipe and StderrPipe; nil if there is none
+	done    chan error
+}
+
+// Size is the size of a terminal's window, in characters.
+type Size struct{ Width, Height uint16 }
+
+// Command returns a command that is not started yet. No shell reads argv: its first element is the program, which the container
+// must have.
+func Command[T meta.Object](pods client.Resource[T], key meta.Key, argv ...string) *Cmd {
+	c := newCmd(pods, key, "exec")
+	c.argv = argv
+	if len(argv) == 0 && c.refuse == nil {
+		c.refuse = errors.New("remote.Command: argv must have the program, got nothing")
+	}
+	return c
+}
+
+// Attach returns what attaches to the main process of a container that runs already. That process has a Stdin or a TTY only if its
+// container says so (stdin, tty). The process does not end with the connection, and its exit code arrives only if it ends first.
+func Attach[T meta.Object](pods client.Resource[T], key meta.Key) *Cmd {
+	return newCmd(pods, key, "attach")
+}
+
+func newCmd[T meta.Object](pods client.Resource[T], key meta.Key, what string) *Cmd {
+	c := &Cmd{what: what, key: key, gvr: pods.GVR()}
+	source := pods.Inside()
+	if source.Upgrade == nil {
+		c.refuse = errors.New("remote: the handle on pods is the zero Resource; make it with client.For")
+		return c
+	}
+	if c.gvr.Group != "" || c.gvr.Resource != "pods" {
+		c.refuse = fmt.Errorf("remote: the handle must be one on core v1 pods, got %s", c.gvr)
+	}
+	c.open = func(ctx context.Context, query url.Values, header http.Header) (io.ReadWriteCloser, http.Header, error) {
+		return source.Upgrade(ctx, key, what, query, header)
+	}
+	return c
+}
+
+// Run starts the command and waits for its end. It returns nil if the exit code is 0, and an [*ExitError] for another one. Every
+// other error is a *client.OpError: the refusal of the server, such as NotFound for a pod and BadRequest for one that is not
+// running; a broken connection; or the end of ctx, which ends the connection but not always the command.
+func (c *Cmd) Run(ctx context.Context) error {
+	if err := c.Start(ctx); err != nil {
+		return err
+	}
+	return c.Wait()
+}
+
+// Output runs the command, and returns what it writes to its standard output. Stdout must be nil. If Stderr is nil, an ExitError has
+// the end of what the command writes to it.
+func (c *Cmd) Output(ctx context.Context) ([]byte, error) {
+	if c.Stdout != nil {
+		return nil, c.fail(usage(errors.New("remote.Cmd.Output: Stdout must be nil")))
+	}
+	var out bytes.Buffer
+	c.Stdout = &out
+	var end tail
+	if c.Stderr == nil && !c.TTY {
+		c.Stderr = &end
+	}
+	err := c.Run(ctx)
+	if exit := (*ExitError)(nil); errors.As(err, &exit) {
+		exit.Stderr = end.kept
+	}
+	return out.Bytes(), err
+}
+
+// CombinedOutput runs the command, and returns what it writes to its standard output and its standard error. Stdout and Stderr must
+// be nil.
+func (c *Cmd) CombinedOutput(ctx context.Context) ([]byte, error) {
+	if c.Stdout != nil || c.Stderr != nil {
+		return nil, c.fail(usage(errors.New("remote.Cmd.CombinedOutput: Stdout and Stderr must be nil")))
+	}
+	var out bytes.Buffer
+	c.Stdout = &out
+	if !c.TTY {
+		c.Stderr = &out
+	}
+	err := c.Run(ctx)
+	return out.Bytes(), err
+}
+
+// StdinPipe returns a pipe to the command's input. The caller closes it to end the input. Wait closes it too.
+func (c *Cmd) StdinPipe() (io.WriteCloser, error) {
+	if c.Stdin != nil || c.started {
+		return nil, c.fail(usage(errors.New("remote.Cmd.StdinPipe: Stdin must be nil, and the command not started")))
+	}
+	r, w := io.Pipe()
+	c.Stdin, c.pipes = r, append(c.pipes, r)
+	return w, nil
+}
+
+// StdoutPipe returns a pipe with the command's standard output. Read it to its end before Wait, which closes it.
+func (c *Cmd) StdoutPipe() (io.ReadCloser, error) { return c.outputPipe("StdoutPipe", &c.Stdout, 0) }
+
+// StderrPipe returns a pipe with the command's standard error. Read it to its end before Wait, which closes it.
+func (c *Cmd) StderrPipe() (io.ReadCloser, error) { return c.outputPipe("StderrPipe", &c.Stderr, 1) }
+
+func (c *Cmd) outputPipe(name string, to *io.Writer, i int) (io.ReadCloser, error) {
+	if *to != nil || c.started {
+		return nil, c.fail(usage(fmt.Errorf("remote.Cmd.%s: the stream must be nil, and the command not started", name)))
+	}
+	r, w := io.Pipe()
+	*to, c.written[i], c.pipes = w, w, append(c.pipes, r)
+	return r, nil
+}
+
+// Start starts the command, and returns once the server has accepted it, or why not. The caller then calls Wait.
+func (c *Cmd) Start(ctx context.Context) error {
+	if err := c.validate(); err != nil {
+		return c.fail(usage(err))
+	}
+	c.started, c.done = true, make(chan error, 1)
+	conn, err := wsmux.Open(ctx, func(ctx context.Context, header http.Header) (io.ReadWriteCloser, http.Header, error) {
+		return c.open(ctx, c.query(), header)
+	}, v5, v4, v1)
+	if err != nil {
+		c.closePipes()
+		return c.fail(err)
+	}
+	s := newSession(c, conn)
+	go func() { c.done <- s.run(ctx) }()
+	return nil
+}
+
+// Wait waits for the end of a command that Start has started; see Run for its error.
+func (c *Cmd) Wait() error {
+	if c.done == nil {
+		return c.fail(usage(errors.New("remote.Cmd.Wait: the command is not started")))
+	}
+	err := <-c.done
+	c.done <- errors.New("remote.Cmd.Wait: called twice")
+	c.closePipes()
+	if exit := (*ExitError)(nil); errors.As(err, &exit) {
+		return err
+	}
+	return c.fail(err)
+}
+
+func (c *Cmd) closePipes() {
+	for _, p := range c.pipes {
+		_ = p.Close()
+	}
+}
+
+func (c *Cmd) validate() error {
+	switch {
+	case c.refuse != nil:
+		return c.refuse
+	case c.started:
+		return errors.New("remote.Cmd: it has been started already; make another one")
+	case c.TTY && c.Stderr != nil:
+		return errors.New("remote.Cmd: Stderr must be nil with TTY: a terminal has one output, which is Stdout")
+	case c.Sizes != nil && !c.TTY:
+		return errors.New("remote.Cmd: Sizes needs TTY")
+	case c.Buffer < 0:
+		return fmt.Errorf("remote.Cmd: Buffer must be 0 or more, got %d", c.Buffer)
+	}
+	return nil
+}
+
+// query returns what the server is asked for. It needs at least one stream.
+func (c *Cmd) query() url.Values {
+	q := url.Values{"stdout": {"true"}}
+	if len(c.argv) > 0 {
+		q["command"] = c.argv
+	}
+	if c.Container != "" {
+		q.Set("container", c.Container)
+	}
+	for name, wanted := range map[string]bool{"stdin": c.Stdin != nil, "stderr": !c.TTY, "tty": c.TTY} {
+		if wanted {
+			q.Set(name, strconv.FormatBool(true))
+		}
+	}
+	return q
+}
+
+// fail returns the error of a call.
+func (c *Cmd) fail(err error) error {
+	if op := (*client.OpError)(nil); err == nil || errors.As(err, &op) {
+		return err
+	}
+	return &client.OpError{Verb: "connect", Resource: c.gvr, Subresource: c.what, Key: c.key, Err: err}
+}
+
+func usage(err error) error { return &client.UsageError{Err: err} }
+
+// tail keeps the last bytes that are written to it.
+type tail struct{ kept []byte }
+
+// maxTail is how much of its standard error an ExitError has.
+const maxTail = 32 << 10
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.kept = append(t.kept, p...)
+	if over := len(t.kept) - maxTail; over > 0 {
+		t.kept = append(t.kept[:0], t.kept[over:]...)
+	}
+	return len(p), nil
+}
+
+// locked lets one goroutine at a time write.
+type locked struct {
+	mu *sync.Mutex
+	io.Writer
+}
+
+func (l *locked) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Writer.Write(p)
+}

@@ -1,0 +1,16 @@
+// Package remote runs commands in the containers of pods.
+//
+// [Command] and [Attach] return a [Cmd], which is used like an exec.Cmd:
+//
+//	out, err := remote.Command(pods, key, "cat", "/etc/hostname").Output(ctx)
+//
+// pods is a handle on core v1 pods, of any T. The client needs the permission create on pods/exec or pods/attach; servers before
+// 1.35 asked for get. The connection is a WebSocket, which a kube-apiserver speaks since 1.30 for both, and goes through the client
+// with its credentials, proxies and hooks.
+//
+// # What a connection costs
+//
+// A running command has one connection and four goroutines, and one more for each of Stdin and Sizes. Nothing of it is left when Run,
+// or Wait, has returned, with one exception: a goroutine that is in a call of the caller's Read or Write at the end of the context
+// ends with that call.
+package remote

@@ -1,0 +1,100 @@
+package remote
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/shown"
+)
+
+// ExitError says that a command has ended with an exit code other than 0.
+type ExitError struct {
+	// Code is the exit code, from 1 to 255 in Linux. A command that a signal has ended has 128 and the number of the signal, as in
+	// a shell.
+	Code int
+	// Stderr is the end of what the command has written to its standard error, at most 32 KiB, if [Cmd.Output] has got it.
+	Stderr []byte
+
+	where string
+}
+
+// Error implements error.
+func (e *ExitError) Error() string { return fmt.Sprintf("%s: exit code %d", e.where, e.Code) }
+
+// ending is what the server says of the end of a command, on the channel of errors.
+type ending struct {
+	text []byte
+	said bool  // text is the whole of it
+	err  error // if said; nil for the exit code 0
+}
+
+// maxEnding bounds what the server may say.
+const maxEnding = 1 << 20
+
+// add adds a part of what the server says. Servers that speak v4 and later say a Status, and older ones a text without an end.
+func (e *ending) add(c *Cmd, protocol string, part []byte) error {
+	if e.said {
+		return errors.New("the server goes on after the status of the command's end")
+	}
+	if e.text = append(e.text, part...); len(e.text) > maxEnding {
+		return fmt.Errorf("the status of the command's end has more than %d bytes", maxEnding)
+	}
+	if protocol == v1 || !json.Valid(e.text) {
+		return nil // the rest may come
+	}
+	var s meta.Status
+	if err := json.Unmarshal(e.text, &s); err != nil {
+		return fmt.Errorf("read the status of the command's end: %w", err)
+	}
+	e.said, e.err = true, c.ended(s)
+	return nil
+}
+
+// result returns the error of the command once the connection has ended with err, which is nil if it ended in good order.
+func (e *ending) result(protocol string, err error) error {
+	switch {
+	case e.said:
+		return e.err
+	case len(e.text) > 0 && protocol == v1:
+		return fmt.Errorf("the server says: %s", shown.Text(string(e.text)))
+	case len(e.text) > 0:
+		return fmt.Errorf("the server has sent no Status for the command's end but %q", shown.Text(string(bytes.TrimSpace(e.text))))
+	case err != nil:
+		return fmt.Errorf("the connection broke before the server said how the command ended: %w", err)
+	case protocol == v1:
+		return nil
+	}
+	return errors.New("the server has ended the connection without saying how the command ended")
+}
+
+// ended returns the error for the status of a command's end.
+func (c *Cmd) ended(s meta.Status) error {
+	if s.Status == "Success" {
+		return nil
+	}
+	err := apierrors.FromStatus(s)
+	if s.Reason == "NonZeroExitCode" {
+		cause, _ := apierrors.Cause(err, "ExitCode")
+		if code, bad := strconv.Atoi(cause.Message); bad == nil && code != 0 {
+			return &ExitError{Code: code, where: c.where()}
+		}
+	}
+	return err
+}
+
+// where names the command for errors, without its arguments, which may have secrets in them.
+func (c *Cmd) where() string {
+	where := c.what + " in pod " + c.key.String()
+	if c.Container != "" {
+		where += ", container " + c.Container
+	}
+	if len(c.argv) > 0 {
+		where += ": " + shown.Text(c.argv[0])
+	}
+	return where
+}

@@ -1,0 +1,277 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"sync"
+	"time"
+
+	internalconn "github.com/bowline-go/bowline/internal/conn"
+	"github.com/bowline-go/bowline/internal/wsmux"
+)
+
+// The protocols, by what they have: v5 can say that an input has ended; v4 says the end of a command as a Status; the first one has
+// neither.
+const (
+	v5 = "v5.channel.k8s.io"
+	v4 = "v4.channel.k8s.io"
+	v1 = "channel.k8s.io"
+)
+
+// The channels.
+const (
+	stdinChannel  = 0
+	stdoutChannel = 1
+	stderrChannel = 2
+	errorChannel  = 3
+	resizeChannel = 4
+	closeChannel  = 255 // its data is the number of a channel
+)
+
+const (
+	// defaultBuffer is the size of a spool if Cmd.Buffer is 0.
+	defaultBuffer = 1 << 20
+	// linger is how long the server may be silent between the status of the command's end and the end of the connection. The status
+	// may overtake the last output.
+	linger = 10 * time.Second
+	// inputGrace is how long a command may go on after the end of its input if it cannot be told.
+	inputGrace = 10 * time.Second
+)
+
+// session is a command that has started.
+type session struct {
+	c    *Cmd
+	conn *wsmux.Conn
+	over chan struct{} // closed when the connection has ended
+
+	outputs   [2]*wsmux.Spool // of stdoutChannel and stderrChannel
+	ending    ending
+	lingering *time.Timer // runs once the status has come
+
+	mu      sync.Mutex // guards the rest
+	failed  error      // the first reason of ours to end the connection
+	reading bool       // Stdin, which may take for ever
+}
+
+func newSession(c *Cmd, conn *wsmux.Conn) *session {
+	s := &session{c: c, conn: conn, over: make(chan struct{})}
+	for i := range s.outputs {
+		s.outputs[i] = wsmux.NewSpool(cmp.Or(c.Buffer, defaultBuffer))
+	}
+	return s
+}
+
+// run carries the streams until the command has ended, and returns its error.
+func (s *session) run(ctx context.Context) error {
+	unwatch := context.AfterFunc(ctx, func() { s.fail(internalconn.ContextError(ctx)) })
+	to := [2]io.Writer{s.c.Stdout, s.c.Stderr}
+	if same(to[0], to[1]) {
+		mu := new(sync.Mutex)
+		to = [2]io.Writer{&locked{mu, to[0]}, &locked{mu, to[1]}}
+	}
+	var writers sync.WaitGroup
+	for i, name := range []string{"Stdout", "Stderr"} {
+		w := to[i]
+		if w == nil {
+			w = io.Discard
+		}
+		writers.Go(func() {
+			if err := s.outputs[i].Drain(w); err != nil {
+				s.fail(fmt.Errorf("write to %s: %w", name, err))
+			}
+			if p := s.c.written[i]; p != nil {
+				_ = p.Close()
+			}
+		})
+	}
+	var senders sync.WaitGroup
+	input := make(chan struct{}) // closed when nothing more is sent of Stdin
+	if s.c.Stdin == nil {
+		close(input)
+	} else {
+		go func() {
+			defer close(input)
+			s.input()
+		}()
+	}
+	if s.c.Sizes != nil {
+		senders.Go(s.sizes)
+	}
+	err := s.read()
+	close(s.over)
+	if s.lingering != nil {
+		s.lingering.Stop()
+	}
+	for _, out := range s.outputs {
+		out.End()
+	}
+	written := make(chan struct{})
+	go func() {
+		writers.Wait()
+		close(written)
+	}()
+	select {
+	case <-written:
+	case <-ctx.Done(): // a Write may take for ever
+	}
+	unwatch()
+	s.conn.Finish()
+	senders.Wait()
+	s.mu.Lock()
+	failed, reading := s.failed, s.reading
+	s.mu.Unlock()
+	if !reading {
+		<-input
+	}
+	if failed != nil {
+		return failed
+	}
+	return s.ending.result(s.conn.Protocol(), err)
+}
+
+// same reports whether two Writers are one.
+func same(a, b io.Writer) bool {
+	return a != nil && b != nil && reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.TypeOf(a).Comparable() && a == b
+}
+
+// fail ends the session with err, unless it has ended.
+func (s *session) fail(err error) {
+	s.mu.Lock()
+	s.failed = cmp.Or(s.failed, err)
+	s.mu.Unlock()
+	s.conn.Abort(err)
+	for _, out := range s.outputs {
+		out.Drop() // a reader that waits for room goes on
+	}
+}
+
+var errLingered = errors.New("the server leaves the connection open")
+
+// read reads all messages. It returns nil if the connection has ended in good order.
+func (s *session) read() error {
+	part := make([]byte, wsmux.MaxData)
+	for {
+		channel, data, err := s.conn.Next()
+		for err == nil {
+			var n int
+			if n, err = data.Read(part); n > 0 || err == io.EOF {
+				if failed := s.take(channel, part[:n]); failed != nil {
+					s.fail(failed)
+					return failed
+				}
+			}
+		}
+		if data != nil && err == io.EOF {
+			continue
+		}
+		if err == io.EOF {
+			return nil
+		}
+		return err
+	}
+}
+
+// take handles a part of a message.
+func (s *session) take(channel byte, part []byte) error {
+	if s.lingering != nil {
+		s.lingering.Reset(linger)
+	}
+	switch channel {
+	case stdoutChannel, stderrChannel:
+		s.outputs[channel-stdoutChannel].Add(part)
+	case errorChannel:
+		if len(part) == 0 {
+			return nil // how a server without output says that it is there
+		}
+		if err := s.ending.add(s.c, s.conn.Protocol(), part); err != nil {
+			return err
+		}
+		if s.ending.said {
+			s.lingering = time.AfterFunc(linger, func() { s.conn.Abort(errLingered) })
+		}
+	case closeChannel: // of an output, which ends with the connection anyway
+	default:
+		return fmt.Errorf("the server sends on channel %d, which is none of its own", channel)
+	}
+	return nil
+}
+
+// input sends Stdin. The reader of the connection says why a Send fails.
+func (s *session) input() {
+	part := make([]byte, wsmux.MaxData)
+	for s.reads(true) {
+		n, err := s.c.Stdin.Read(part)
+		s.reads(false)
+		if n > 0 && s.conn.Send(stdinChannel, part[:n]) != nil {
+			return
+		}
+		switch {
+		case err == io.EOF:
+			s.endInput()
+			return
+		case err != nil:
+			select {
+			case <-s.over: // Wait has closed the pipe
+			default:
+				s.fail(fmt.Errorf("read Stdin: %w", err))
+			}
+			return
+		}
+	}
+}
+
+// reads notes whether Stdin is being read, and reports whether the session goes on.
+func (s *session) reads(now bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reading = false
+	select {
+	case <-s.over:
+		return false
+	default:
+		s.reading = now
+		return true
+	}
+}
+
+// endInput says that the input has ended, if the server understands it.
+func (s *session) endInput() {
+	if s.conn.Protocol() == v5 {
+		_ = s.conn.Send(closeChannel, []byte{stdinChannel})
+		return
+	}
+	if s.c.TTY { // a terminal's input has no end
+		return
+	}
+	timer := time.NewTimer(inputGrace)
+	defer timer.Stop()
+	select {
+	case <-s.over:
+	case <-timer.C:
+		s.fail(fmt.Errorf("the server speaks %s, which cannot say that Stdin has ended, and the command goes on; Kubernetes 1.30 and later can",
+			s.conn.Protocol()))
+	}
+}
+
+// sizes sends the sizes of the window.
+func (s *session) sizes() {
+	for {
+		select {
+		case <-s.over:
+			return
+		case size, ok := <-s.c.Sizes:
+			if !ok {
+				return
+			}
+			data, _ := json.Marshal(size) // two numbers
+			if s.conn.Send(resizeChannel, data) != nil {
+				return
+			}
+		}
+	}
+}

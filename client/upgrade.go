@@ -1,0 +1,53 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// upgrade asks for a subresource as a WebSocket, and returns the connection and the header of the answer. It is never sent twice:
+// the server may have begun what it stands for.
+func (r Resource[T]) upgrade(
+	ctx context.Context, key meta.Key, subresource string, query, header map[string][]string,
+) (io.ReadWriteCloser, map[string][]string, error) {
+	q := r.request("connect", key)
+	q.subresource, q.query, q.upgrade, q.once = subresource, query, header, true
+	if err := r.usable(); err != nil {
+		return nil, nil, q.fail(&UsageError{Err: err})
+	}
+	resp, err := r.c.do(ctx, q)
+	if err != nil {
+		return nil, nil, err
+	}
+	return resp.Body.(io.ReadWriteCloser), resp.Header, nil // see checkUpgrade
+}
+
+// checkUpgrade returns an error unless resp is the connection.
+func checkUpgrade(resp *http.Response) error {
+	if _, ok := resp.Body.(io.ReadWriteCloser); ok && resp.StatusCode == http.StatusSwitchingProtocols {
+		return nil
+	}
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		return errors.New("a RoundTripper of Config.Wrap has taken the connection out of the answer: it must return the body of a 101 as it is")
+	}
+	excerpt, _ := io.ReadAll(io.LimitReader(resp.Body, maxExcerpt))
+	return fmt.Errorf("the server, or a proxy before it, has answered %d in place of an upgrade to a WebSocket: %w",
+		resp.StatusCode, foreignBody(resp, string(excerpt)))
+}
+
+// upgraded is a connection that ends what its request holds when it is closed.
+type upgraded struct {
+	io.ReadWriteCloser
+	cancel context.CancelFunc
+}
+
+func (u *upgraded) Close() error {
+	err := u.ReadWriteCloser.Close()
+	u.cancel()
+	return err
+}

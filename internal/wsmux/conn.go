@@ -1,0 +1,224 @@
+package wsmux
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+const (
+	// maxMessage bounds a message of the other side: kubelets send 32 KiB at most.
+	maxMessage = 4 << 20
+	// MaxData is the largest part of a channel that is sent in one message.
+	MaxData = 32 << 10
+	// bufferSize has room for one message.
+	bufferSize = MaxData + 64
+)
+
+const (
+	// pingEvery is how often the other side must show that it is there.
+	pingEvery = 10 * time.Second
+	// maxSilence is how long a ping may stay without an answer.
+	maxSilence = 45 * time.Second
+)
+
+// Conn is one WebSocket with channels. One goroutine calls Next; Send may be called by several. Close ends both.
+type Conn struct {
+	ws       *websocket.Conn
+	protocol string
+
+	write sync.Mutex // one message at a time
+
+	asked   atomic.Int64 // when the ping was sent that nothing has answered, in nanoseconds since born; 0 if there is none
+	away    atomic.Bool  // nobody reads, so an answer cannot be seen
+	born    time.Time
+	pongs   chan string
+	cause   atomic.Pointer[error] // why the connection has been closed from here
+	closed  chan struct{}
+	closing sync.Once
+	pinging chan struct{} // closed when the pinger has ended
+}
+
+func newConn(ws *websocket.Conn) *Conn {
+	c := &Conn{
+		ws: ws, protocol: ws.Subprotocol(), born: time.Now(),
+		pongs: make(chan string, 1), closed: make(chan struct{}), pinging: make(chan struct{}),
+	}
+	c.away.Store(true) // until Next
+	ws.SetReadLimit(maxMessage)
+	ws.SetPongHandler(func(string) error { c.asked.Store(0); return nil })
+	ws.SetPingHandler(func(data string) error { // the reader must not wait for a write
+		c.asked.Store(0)
+		select {
+		case c.pongs <- data:
+		default: // an answer to a later ping is an answer to this one
+		}
+		return nil
+	})
+	go c.ping()
+	return c
+}
+
+// Protocol returns the protocol that both sides have chosen.
+func (c *Conn) Protocol() string { return c.protocol }
+
+// Next returns the channel of the next message, and its data, which is valid until the next call. Its error is io.EOF after an end
+// in good order.
+func (c *Conn) Next() (channel byte, data io.Reader, err error) {
+	c.asked.Store(0) // what has come meanwhile is about to be read
+	c.away.Store(false)
+	defer c.away.Store(true)
+	kind, data, err := c.ws.NextReader()
+	c.asked.Store(0)
+	if err != nil {
+		return 0, nil, c.readError(err)
+	}
+	if kind != websocket.BinaryMessage {
+		return 0, nil, errors.New("the other side sends text, where the protocol has binary messages")
+	}
+	var first [1]byte
+	if _, err := io.ReadFull(data, first[:]); err == io.EOF {
+		return 0, nil, errors.New("the other side sends a message without a channel")
+	} else if err != nil {
+		return 0, nil, c.readError(err)
+	}
+	return first[0], &message{c, data}, nil
+}
+
+// message is the data of a message.
+type message struct {
+	c *Conn
+	r io.Reader
+}
+
+func (m *message) Read(p []byte) (int, error) {
+	m.c.away.Store(false)
+	defer m.c.away.Store(true)
+	n, err := m.r.Read(p)
+	m.c.asked.Store(0)
+	if err != nil && err != io.EOF {
+		err = m.c.readError(err)
+	}
+	return n, err
+}
+
+func (c *Conn) readError(err error) error {
+	if cause := c.cause.Load(); cause != nil {
+		return *cause
+	}
+	ended := (*websocket.CloseError)(nil)
+	switch {
+	case errors.As(err, &ended) && (ended.Code == websocket.CloseNormalClosure || ended.Code == websocket.CloseNoStatusReceived):
+		return io.EOF
+	case errors.As(err, &ended) && ended.Code == websocket.CloseAbnormalClosure:
+		return io.ErrUnexpectedEOF
+	case errors.As(err, &ended):
+		return fmt.Errorf("the other side has ended the connection with code %d: %q", ended.Code, ended.Text)
+	case errors.Is(err, websocket.ErrReadLimit):
+		return fmt.Errorf("the other side sends a message of more than %d MiB", maxMessage>>20)
+	case err == io.EOF: // within a frame
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// Send sends data on a channel, in messages of at most MaxData.
+func (c *Conn) Send(channel byte, data []byte) error {
+	for {
+		part := data[:min(len(data), MaxData)]
+		if err := c.send(channel, part); err != nil {
+			return err
+		}
+		if data = data[len(part):]; len(data) == 0 {
+			return nil
+		}
+	}
+}
+
+func (c *Conn) send(channel byte, data []byte) error {
+	c.write.Lock()
+	defer c.write.Unlock()
+	w, err := c.ws.NextWriter(websocket.BinaryMessage)
+	if err == nil {
+		_, err = w.Write([]byte{channel})
+	}
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if cause := c.cause.Load(); err != nil && cause != nil {
+		return *cause
+	}
+	return err
+}
+
+// ping sends pings, and answers those of the other side.
+func (c *Conn) ping() {
+	defer close(c.pinging)
+	ticker := time.NewTicker(pingEvery)
+	defer ticker.Stop()
+	for {
+		kind, data := websocket.PingMessage, ""
+		select {
+		case <-c.closed:
+			return
+		case data = <-c.pongs:
+			kind = websocket.PongMessage
+		case <-ticker.C:
+			if asked := c.asked.Load(); asked != 0 {
+				if silent := time.Since(c.born) - time.Duration(asked); silent >= maxSilence && !c.away.Load() {
+					c.close(fmt.Errorf("the other side has not answered a ping for %v", silent.Round(time.Second)))
+					return
+				}
+				continue
+			}
+		}
+		if kind == websocket.PingMessage {
+			c.asked.Store(c.now())
+		}
+		err := c.ws.WriteControl(kind, []byte(data), time.Now().Add(maxSilence))
+		if kind == websocket.PingMessage && err == nil && c.asked.Load() != 0 {
+			c.asked.Store(c.now()) // what took long was to send it
+		} else if kind == websocket.PingMessage && err != nil {
+			c.asked.Store(0) // the other side does not read; that is not silence
+		}
+	}
+}
+
+// now returns a time for asked.
+func (c *Conn) now() int64 { return max(1, int64(time.Since(c.born))) }
+
+// End tells the other side that the connection ends in good order. Nothing can be sent after it; Next goes on until the other side
+// has ended as well.
+func (c *Conn) End() {
+	end := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
+	_ = c.ws.WriteControl(websocket.CloseMessage, end, time.Now().Add(time.Second)) // the connection may be gone
+}
+
+// Finish ends and closes the connection. When it returns, no goroutine of the connection runs.
+func (c *Conn) Finish() {
+	if c.cause.Load() == nil {
+		c.End()
+	}
+	c.close(net.ErrClosed)
+	<-c.pinging
+}
+
+// Abort closes the connection. Next and Send return cause.
+func (c *Conn) Abort(cause error) { c.close(cause) }
+
+func (c *Conn) close(cause error) {
+	c.closing.Do(func() {
+		c.cause.Store(&cause)
+		close(c.closed)
+		_ = c.ws.Close()
+	})
+}

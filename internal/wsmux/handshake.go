@@ -1,0 +1,169 @@
+package wsmux
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+// Opener sends the request of a handshake with these headers, and returns the connection and the header of the answer 101.
+type Opener func(ctx context.Context, header http.Header) (io.ReadWriteCloser, http.Header, error)
+
+// Open opens a WebSocket that speaks one of the protocols, the first of which is the best. An error of open is returned as it is.
+func Open(ctx context.Context, open Opener, protocols ...string) (*Conn, error) {
+	h := &handshake{ctx: ctx, open: open}
+	d := websocket.Dialer{
+		NetDialContext: func(context.Context, string, string) (net.Conn, error) { return h, nil },
+		Subprotocols:   protocols,
+		ReadBufferSize: bufferSize, WriteBufferSize: bufferSize,
+	}
+	ws, _, err := d.DialContext(context.WithoutCancel(ctx), "ws://server/", nil) // open sends it elsewhere
+	if err != nil {
+		if h.err != nil {
+			return nil, h.err
+		}
+		return nil, fmt.Errorf("the server's handshake breaks the rules of WebSockets: %w", err)
+	}
+	if ws.Subprotocol() == "" {
+		_ = ws.Close()
+		return nil, fmt.Errorf("the server speaks none of the protocols %q", protocols)
+	}
+	return newConn(ws), nil
+}
+
+// handshake is the connection that gorilla/websocket dials: it sends what gorilla writes as a request of a client, which has the
+// credentials, proxies and rules for redirects, and then is the connection that the server has upgraded.
+type handshake struct {
+	ctx     context.Context
+	open    Opener
+	request bytes.Buffer
+	err     error // of open
+
+	answer bytes.Reader
+	stream io.ReadWriteCloser // nil until the server has answered
+
+	reading, writing deadline
+}
+
+func (h *handshake) Write(p []byte) (int, error) {
+	if h.stream != nil {
+		defer h.writing.guard(h.stream)()
+		return h.stream.Write(p)
+	}
+	h.request.Write(p)
+	if !bytes.HasSuffix(h.request.Bytes(), []byte("\r\n\r\n")) {
+		return len(p), nil
+	}
+	r, err := http.ReadRequest(bufio.NewReader(&h.request))
+	if err != nil {
+		return 0, err
+	}
+	stream, header, err := h.open(h.ctx, r.Header)
+	if err != nil {
+		h.err = err
+		return 0, err
+	}
+	h.stream = stream
+	var answer bytes.Buffer
+	answer.WriteString("HTTP/1.1 101 Switching Protocols\r\n")
+	if err := header.Write(&answer); err != nil {
+		return 0, err
+	}
+	answer.WriteString("\r\n")
+	h.answer.Reset(answer.Bytes())
+	return len(p), nil
+}
+
+func (h *handshake) Read(p []byte) (int, error) {
+	if h.answer.Len() > 0 {
+		return h.answer.Read(p)
+	}
+	if h.stream == nil {
+		return 0, errors.New("wsmux: a read before the handshake")
+	}
+	defer h.reading.guard(h.stream)()
+	return h.stream.Read(p)
+}
+
+func (h *handshake) Close() error {
+	if h.stream == nil {
+		return nil
+	}
+	return h.stream.Close()
+}
+
+func (h *handshake) LocalAddr() net.Addr  { return address{} }
+func (h *handshake) RemoteAddr() net.Addr { return address{} }
+
+// SetDeadline, SetReadDeadline and SetWriteDeadline bound later calls of Read and Write, which close the connection at that time:
+// the connection of an upgrade has no deadlines, and a WebSocket is of no use after one has passed.
+func (h *handshake) SetDeadline(t time.Time) error {
+	h.reading.set(t)
+	h.writing.set(t)
+	return nil
+}
+
+func (h *handshake) SetReadDeadline(t time.Time) error {
+	h.reading.set(t)
+	return nil
+}
+
+func (h *handshake) SetWriteDeadline(t time.Time) error {
+	h.writing.set(t)
+	return nil
+}
+
+// deadline is a time in Unix nanoseconds; 0 is none.
+type deadline struct{ at atomic.Int64 }
+
+func (d *deadline) set(t time.Time) {
+	if t.IsZero() {
+		d.at.Store(0)
+		return
+	}
+	d.at.Store(t.UnixNano())
+}
+
+// guard closes c at the deadline, unless the function that it returns has been called.
+func (d *deadline) guard(c io.Closer) (done func()) {
+	at := d.at.Load()
+	if at == 0 {
+		return func() {}
+	}
+	timer := time.AfterFunc(time.Until(time.Unix(0, at)), func() { _ = c.Close() })
+	return func() { timer.Stop() }
+}
+
+type address struct{}
+
+func (address) Network() string { return "websocket" }
+func (address) String() string  { return "server" }
+
+// Accept answers the handshake of a client, with the first of its protocols that is among these. Its errors have been answered.
+func Accept(w http.ResponseWriter, r *http.Request, protocols ...string) (*Conn, error) {
+	u := websocket.Upgrader{ReadBufferSize: bufferSize, WriteBufferSize: bufferSize, CheckOrigin: func(*http.Request) bool { return true }}
+	for _, offered := range websocket.Subprotocols(r) {
+		for _, p := range protocols {
+			if offered == p && u.Subprotocols == nil {
+				u.Subprotocols = []string{p}
+			}
+		}
+	}
+	ws, err := u.Upgrade(w, r, nil)
+	if err != nil {
+		return nil, err
+	}
+	return newConn(ws), nil
+}
+
+// IsHandshake reports whether r asks for a WebSocket.
+func IsHandshake(r *http.Request) bool { return websocket.IsWebSocketUpgrade(r) }
