@@ -14,7 +14,7 @@ import (
 
 // RequestInfo describes one HTTP exchange.
 type RequestInfo struct {
-	// Verb is the API's word for it, such as "list".
+	// Verb is the API's word for it, such as "list"; it is "connect" for what package remote asks for.
 	Verb string
 	// Resource and Key are the object of the exchange; Key has no name for collections.
 	Resource meta.GVR

@@ -253,6 +253,7 @@ func (c *Client) send(ctx context.Context, r outgoing, n int) (*http.Response, R
 	if rw, ok := resp.Body.(io.ReadWriteCloser); ok && resp.StatusCode == http.StatusSwitchingProtocols {
 		resp.Body = &upgraded{rw, cancel}
 		c.observe(ctx, info)
+		c.warn(ctx, resp.Header)
 		return resp, info, nil
 	}
 	resp.Body = &conn.Progress{

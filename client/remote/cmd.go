@@ -161,7 +161,7 @@ func (c *Cmd) Start(ctx context.Context) error {
 	if err := c.validate(); err != nil {
 		return c.fail(usage(err))
 	}
-	c.started, c.done = true, make(chan error, 1)
+	c.started = true
 	conn, err := wsmux.Open(ctx, func(ctx context.Context, header http.Header) (io.ReadWriteCloser, http.Header, error) {
 		return c.open(ctx, c.query(), header)
 	}, v5, v4, v1)
@@ -170,6 +170,7 @@ func (c *Cmd) Start(ctx context.Context) error {
 		return c.fail(err)
 	}
 	s := newSession(c, conn)
+	c.done = make(chan error, 1)
 	go func() { c.done <- s.run(ctx) }()
 	return nil
 }

@@ -1,14 +1,18 @@
 package remote_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -225,6 +229,13 @@ func TestWrongUse(t *testing.T) {
 		if err := c.Run(t.Context()); !errors.As(err, new(*client.UsageError)) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	refused := remote.Command(r.pods, meta.Key{Namespace: "default", Name: "none"}, "echo")
+	if err := refused.Start(t.Context()); err == nil {
+		t.Error("a command in no pod starts")
+	}
+	if err := refused.Wait(); !errors.As(err, new(*client.UsageError)) {
+		t.Errorf("Wait after Start has failed: %v", err)
 	}
 	if err := remote.Command(r.pods, web, "echo").Wait(); !errors.As(err, new(*client.UsageError)) {
 		t.Errorf("Wait before Start: %v", err)
@@ -483,4 +494,76 @@ func TestAStatusThatComesEarly(t *testing.T) {
 		}
 		time.Sleep(2 * time.Hour) // the server ends
 	})
+}
+
+// Net/http sends a GET again if a connection breaks that it has used before. The server may have run the command.
+func TestACommandIsNeverSentTwice(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sent []string // headers of requests
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			for in := bufio.NewReader(c); ; {
+				r, err := http.ReadRequest(in)
+				if err != nil {
+					break
+				}
+				sent = append(sent, fmt.Sprint(r.TransferEncoding, r.ContentLength))
+				if len(sent) > 1 {
+					break // without a word
+				}
+				_, _ = io.WriteString(c, "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+			}
+			_ = c.Close()
+		}
+	}()
+	c, err := client.New(client.Config{Server: "http://" + listener.Addr().String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for range 2 {
+		if err := remote.Command(client.For(c, pods), web, "rm").Run(t.Context()); err == nil {
+			t.Error("the command has run")
+		}
+	}
+	_ = listener.Close()
+	<-served
+	if want := []string{"[] 0", "[] 0"}; !slices.Equal(sent, want) {
+		t.Errorf("the server got %q, want %q", sent, want)
+	}
+}
+
+// 401 means that nothing was done, so a command is sent again with the next credential.
+func TestACommandOfAClientWhoseTokenHasExpired(t *testing.T) {
+	r := newRig(t, &containers.Server{Run: programs}, clienttest.Options{})
+	r.Intercept(func(hr *http.Request) http.HandlerFunc {
+		if hr.Header.Get("Authorization") == "Bearer token-1" {
+			return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }
+		}
+		return nil
+	})
+	fetched := 0
+	cfg := r.Config()
+	cfg.Credentials = client.NewCredentials(func(context.Context) (client.Credential, error) {
+		fetched++
+		return client.Credential{Token: fmt.Sprintf("token-%d", fetched)}, nil
+	})
+	c, err := client.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	out, err := remote.Command(client.For(c, pods), web, "echo", "x").Output(t.Context())
+	if err != nil || string(out) != "x\n" || fetched != 2 {
+		t.Errorf("Output: %q, %v; %d credentials", out, err, fetched)
+	}
 }

@@ -56,9 +56,6 @@ func (g *gate) send(t *http.Transport, r *http.Request) (*http.Response, error) 
 	}}
 	resp, err := t.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), trace)))
 	found(false) // if it has failed before
-	if resp != nil {
-		resp.Request = r
-	}
 	return resp, err
 }
 

@@ -143,14 +143,24 @@ func (g *generation) send(r *http.Request) (*http.Response, error) {
 	if CallOf(r.Context()).Watch {
 		t, gate = g.watch, &g.watchGate
 	}
-	if r.URL.Scheme != "https" || !sameOrigin(r.URL, g.origin) || r.Header.Get("Upgrade") != "" { // to another, or HTTP/1
+	upgrades := r.Header.Get("Upgrade") != ""
+	if r.URL.Scheme != "https" || !sameOrigin(r.URL, g.origin) || upgrades { // to another, or HTTP/1
 		gate = nil
 	}
-	resp, err := gate.send(t, r)
+	sent := r
+	if upgrades && r.Body == nil {
+		// Net/http would send a GET again if a connection that it has used before breaks, and what the upgrade begins would begin
+		// twice. It does not do so with a body that it cannot read again. An empty one changes nothing on the wire.
+		once := *r
+		once.Body = struct{ io.ReadCloser }{http.NoBody}
+		sent = &once
+	}
+	resp, err := gate.send(t, sent)
 	if err != nil {
 		g.end()
 		return resp, err
 	}
+	resp.Request = r
 	b := &body{ReadCloser: resp.Body, g: g}
 	if t == g.calls { // an end of many watches is the end of their connection more often than room in it
 		b.gate = gate

@@ -56,8 +56,8 @@ func (t *generations) RoundTrip(r *http.Request) (*http.Response, error) {
 		return resp, err
 	}
 	// The certificates have changed. If the handshake failed, nothing was sent. If the connection only broke, the server may have
-	// handled the request, so it is sent again only if it reads.
-	if !refused && !Reads(r.Method) {
+	// handled the request, so it is sent again only if it reads. An upgrade is a GET that may begin anything.
+	if !refused && (!Reads(r.Method) || r.Header.Get("Upgrade") != "") {
 		return resp, err
 	}
 	again, ok := rewind(r)

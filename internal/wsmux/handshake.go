@@ -26,7 +26,7 @@ func Open(ctx context.Context, open Opener, protocols ...string) (*Conn, error) 
 		Subprotocols:   protocols,
 		ReadBufferSize: bufferSize, WriteBufferSize: bufferSize,
 	}
-	ws, _, err := d.DialContext(context.WithoutCancel(ctx), "ws://server/", nil) // open sends it elsewhere
+	ws, _, err := d.DialContext(context.Background(), "ws://server/", nil) // h has the ctx, and open knows where to
 	if err != nil {
 		if h.err != nil {
 			return nil, h.err
