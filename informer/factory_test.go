@@ -408,13 +408,14 @@ func TestAPanicOfASharedInformer(t *testing.T) {
 			return nil
 		})
 		other := r.running(good)
-		ended := make(chan error)
-		go func() { ended <- bad.Run(r.Context()) }()
 		recovered := make(chan string)
 		go func() {
 			defer func() { recovered <- fmt.Sprint(recover()) }()
 			_ = s.Run(r.Context())
 		}()
+		synctest.Wait() // a user of an informer that has not begun would wait for the next Run
+		ended := make(chan error)
+		go func() { ended <- bad.Run(r.Context()) }()
 		r.says(<-ended, "run shared informer of configmaps", "the informer has panicked")
 		r.says(errors.New(<-recovered), "no such key", "factory_test.go")
 		r.watches(0)
