@@ -168,9 +168,6 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p *Replica) error
 		return s.serveOther(w, r)
 	}
 	enters := s.entersContainer(q)
-	if enters {
-		q.Verb = "create"
-	}
 	s.store.mu.Lock()
 	res := s.store.resources[q.Resource]
 	served := res != nil || s.store.compiledIn(q.Resource.Group) // the code that looks for custom resources fails in plain text

@@ -137,7 +137,9 @@ func TestAttach(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	allow := func(a clienttest.Access) (bool, string) { return a.Verb != "create" || a.Subresource != "exec", "no" }
+	except := func(verb string) clienttest.Options {
+		return clienttest.Options{Authorize: func(a clienttest.Access) (bool, string) { return a.Verb != verb || a.Subresource != "exec", "no" }}
+	}
 	for _, tc := range []struct {
 		name    string
 		options clienttest.Options
@@ -151,7 +153,8 @@ func TestRefusals(t *testing.T) {
 		{name: "no pod", key: meta.Key{Namespace: "default", Name: "none"}, is: apierrors.NotFound, want: []string{`pods "none" not found`}},
 		{name: "no container named", key: many, is: apierrors.BadRequest, want: []string{"choose one of: [app sidecar]"}},
 		{name: "no such container", edit: func(c *remote.Cmd) { c.Container = "x" }, is: apierrors.BadRequest, want: []string{"container x is not valid"}},
-		{name: "forbidden", options: clienttest.Options{Authorize: allow}, is: apierrors.Forbidden, want: []string{"create", "pods/exec"}},
+		{name: "without get", options: except("get"), is: apierrors.Forbidden, want: []string{`cannot get resource "pods/exec"`}},
+		{name: "without create", options: except("create"), is: apierrors.Forbidden, want: []string{`cannot create resource "pods/exec"`}},
 		{name: "no program", without: true, is: apierrors.InternalError, want: []string{"executable file not found"}},
 		{
 			name: "a page", answer: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>Welcome</html>") },

@@ -4,8 +4,8 @@
 //
 //	out, err := remote.Command(pods, key, "cat", "/etc/hostname").Output(ctx)
 //
-// pods is a handle on core v1 pods, of any T. The client needs the permission create on pods/exec or pods/attach; servers before
-// 1.35 asked for get. The connection is a WebSocket, which a kube-apiserver speaks since 1.30 for both, and goes through the client
+// pods is a handle on core v1 pods, of any T. The client needs the permissions get and create on pods/exec or pods/attach; servers
+// before 1.35 ask for get alone. The connection is a WebSocket, which a kube-apiserver speaks since 1.30 for both, and goes through the client
 // with its credentials, proxies and hooks.
 //
 // # What a connection costs

@@ -1,0 +1,100 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/cri-streaming/pkg/streaming/remotecommand"
+	utilexec "k8s.io/utils/exec"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/patch"
+)
+
+// kubelet serves exec and attach as a kubelet does, by the same code. A Go function takes the place of the programs in containers.
+type kubelet struct {
+	run func(ctx context.Context, p *process) int
+}
+
+type process struct {
+	container   string
+	args        []string
+	in          io.Reader
+	out, errors io.WriteCloser
+	sizes       <-chan remotecommand.TerminalSize
+}
+
+// newKubelet makes a node, and a pod on it with two containers.
+func newKubelet(t *testing.T, address string, run func(ctx context.Context, p *process) int) (client.Resource[object], meta.Key) {
+	t.Helper()
+	k := &kubelet{run}
+	server := httptest.NewUnstartedServer(k)
+	_ = server.Listener.Close()
+	server.Listener = must(plane.Listen(address + ":10250"))(t)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	c := must(client.New(adminConfig()))(t)
+	t.Cleanup(c.Close)
+	node := create(t, client.For(c, nodes), "", `{"metadata": {"generateName": "e2e-"}}`)
+	must(client.For(c, nodes).Status().Patch(t.Context(), meta.KeyOf(node), patch.Merge(map[string]any{"status": map[string]any{
+		"addresses":       []any{map[string]any{"type": "InternalIP", "address": address}},
+		"daemonEndpoints": map[string]any{"kubeletEndpoint": map[string]any{"Port": 10250}},
+	}})))(t)
+	r := client.For(c, pods)
+	pod := create(t, r, "default", fmt.Sprintf(`{"metadata": {"generateName": "e2e-"}, "spec": {"nodeName": %q, "automountServiceAccountToken": false,
+		"containers": [{"name": "app", "image": "none"}, {"name": "sidecar", "image": "none"}]}}`, node.GetName()))
+	return r, meta.KeyOf(pod)
+}
+
+var protocols = []string{"v4.channel.k8s.io", "v3.channel.k8s.io", "v2.channel.k8s.io", "channel.k8s.io"}
+
+// ServeHTTP answers /exec/NAMESPACE/POD/CONTAINER and the same for attach.
+func (k *kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	if len(parts) < 4 {
+		http.NotFound(w, r)
+		return
+	}
+	if parts[3] == "sidecar" && parts[0] == "exec" { // runs no longer
+		http.Error(w, `container not found ("sidecar")`, http.StatusInternalServerError)
+		return
+	}
+	o, err := remotecommand.NewOptions(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	switch parts[0] {
+	case "exec":
+		remotecommand.ServeExec(w, r, k, parts[2], "", parts[3], r.URL.Query()["command"], o, time.Hour, 30*time.Second, protocols)
+	case "attach":
+		remotecommand.ServeAttach(w, r, k, parts[2], "", parts[3], o, time.Hour, 30*time.Second, protocols)
+	}
+}
+
+func (k *kubelet) ExecInContainer(
+	ctx context.Context, _, _, container string, args []string, in io.Reader, out, errors io.WriteCloser, _ bool,
+	sizes <-chan remotecommand.TerminalSize, _ time.Duration,
+) error {
+	if in == nil {
+		in = strings.NewReader("")
+	}
+	if code := k.run(ctx, &process{container, args, in, out, errors, sizes}); code != 0 {
+		return utilexec.CodeExitError{Err: fmt.Errorf("exit status %d", code), Code: code}
+	}
+	return nil
+}
+
+func (k *kubelet) AttachContainer(
+	ctx context.Context, name, id, container string, in io.Reader, out, errors io.WriteCloser, tty bool,
+	sizes <-chan remotecommand.TerminalSize,
+) error {
+	return k.ExecInContainer(ctx, name, id, container, nil, in, out, errors, tty, sizes, 0)
+}
