@@ -42,7 +42,8 @@ type Cmd struct {
 	argv   []string
 	key    meta.Key
 	gvr    meta.GVR
-	refuse error // why it cannot be used
+	refuse error                           // why it cannot be used
+	before func(ctx context.Context) error // done by Start first; nil if there is nothing to do
 	open   func(ctx context.Context, query url.Values, header http.Header) (io.ReadWriteCloser, http.Header, error)
 
 	started bool
@@ -162,6 +163,12 @@ func (c *Cmd) Start(ctx context.Context) error {
 		return c.fail(usage(err))
 	}
 	c.started = true
+	if c.before != nil {
+		if err := c.before(ctx); err != nil {
+			c.closePipes()
+			return c.fail(err)
+		}
+	}
 	conn, err := wsmux.Open(ctx, func(ctx context.Context, header http.Header) (io.ReadWriteCloser, http.Header, error) {
 		return c.open(ctx, c.query(), header)
 	}, v5, v4, v1)
@@ -230,7 +237,7 @@ func (c *Cmd) query() url.Values {
 
 // fail returns the error of a call.
 func (c *Cmd) fail(err error) error {
-	if op := (*client.OpError)(nil); err == nil || errors.As(err, &op) {
+	if err == nil || errors.As(err, new(*client.OpError)) || errors.As(err, new(*client.WaitError)) {
 		return err
 	}
 	return &client.OpError{Verb: "connect", Resource: c.gvr, Subresource: c.what, Key: c.key, Err: err}
