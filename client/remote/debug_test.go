@@ -201,7 +201,9 @@ func TestDebugThatIsRefused(t *testing.T) {
 		},
 		{
 			name: "the zero handle", want: "zero Resource",
-			edit: func(_ *remote.Cmd, _ *rig) *remote.Cmd { return remote.Debug(client.Resource[*pod]{}, web, remote.DebugOptions{Image: "i"}) },
+			edit: func(_ *remote.Cmd, _ *rig) *remote.Cmd {
+				return remote.Debug(client.Resource[*pod]{}, web, remote.DebugOptions{Image: "i"})
+			},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
