@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"testing"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
@@ -16,13 +15,16 @@ import (
 
 // A test of a program that restarts a server by a signal, and reads the exit code.
 func ExampleServer() {
-	t := new(testing.T) // of the test function
-	server := clienttest.Start(t, clienttest.Options{Containers: &containers.Server{
+	server := clienttest.New(clienttest.Options{Containers: &containers.Server{
 		Run: func(_ context.Context, p *containers.Process) int {
 			fmt.Fprintf(p.Stdout, "%s in %s\n", strings.Join(p.Args, " "), p.Container)
 			return 3
 		},
 	}})
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- server.Run(ctx) }()
+
 	c, err := client.New(server.Config())
 	if err != nil {
 		fmt.Println(err)
@@ -33,18 +35,22 @@ func ExampleServer() {
 	web := &meta.Unstructured{}
 	err = web.UnmarshalJSON([]byte(`{"metadata": {"namespace": "default", "name": "web"}, "spec": {"containers": [{"name": "nginx", "image": "nginx"}]}}`))
 	if err == nil {
-		_, err = pods.Create(context.Background(), web)
+		_, err = pods.Create(ctx, web)
 	}
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	out, err := remote.Command(pods, meta.KeyOf(web), "kill", "-HUP", "1").Output(context.Background())
+	out, err := remote.Command(pods, meta.KeyOf(web), "kill", "-HUP", "1").Output(ctx)
 	fmt.Print(string(out))
 	if exit := (*remote.ExitError)(nil); errors.As(err, &exit) {
 		fmt.Println("exit code", exit.Code)
 	}
+
+	stop()
+	fmt.Println(<-done)
 	// Output:
 	// kill -HUP 1 in nginx
 	// exit code 3
+	// <nil>
 }
