@@ -17,10 +17,8 @@ const (
 	maxMessage = 4 << 20
 	// MaxData is the largest part of a channel that is sent in one message.
 	MaxData = 32 << 10
-	// writeBuffer has room for one message.
-	writeBuffer = MaxData + 64
-	// readBuffer is for headers and small messages. The data of large ones is read past it.
-	readBuffer = 4 << 10
+	// bufferSize has room for one message.
+	bufferSize = MaxData + 64
 )
 
 // writeBuffers has the buffers of connections that send nothing at the moment.

@@ -20,7 +20,8 @@ type Spool struct {
 	// mu guards the rest. The bytes of the ring are read and written without it: Drain reads those that are held, and the goroutine
 	// that adds writes the others.
 	mu      sync.Mutex
-	changed *sync.Cond
+	filled  sync.Cond // for Drain: more is held, or nothing more comes
+	emptied sync.Cond // for the goroutine that adds
 	ring    []byte // at most limit
 	start   int    // of what is held
 	held    int
@@ -30,7 +31,7 @@ type Spool struct {
 
 func NewSpool(limit int) *Spool {
 	s := &Spool{limit: limit}
-	s.changed = sync.NewCond(&s.mu)
+	s.filled.L, s.emptied.L = &s.mu, &s.mu
 	return s
 }
 
@@ -71,7 +72,8 @@ func (s *Spool) room() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for s.held == s.limit && !s.dropped {
-		s.changed.Wait()
+		s.filled.Signal()
+		s.emptied.Wait()
 	}
 	switch {
 	case s.dropped:
@@ -102,7 +104,7 @@ func (s *Spool) add(n int) {
 	defer s.mu.Unlock()
 	if !s.dropped && n > 0 {
 		s.held += n
-		s.changed.Broadcast()
+		s.filled.Signal()
 	}
 }
 
@@ -111,7 +113,7 @@ func (s *Spool) End() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = true
-	s.changed.Broadcast()
+	s.filled.Signal()
 }
 
 // Drop throws away what is held and what is added.
@@ -119,7 +121,8 @@ func (s *Spool) Drop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dropped, s.ring, s.start, s.held = true, nil, 0, 0
-	s.changed.Broadcast()
+	s.filled.Signal()
+	s.emptied.Signal()
 }
 
 // Drain writes what is added to w, until the end or an error of w.
@@ -146,7 +149,7 @@ func (s *Spool) part() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for s.held == 0 && !s.ended && !s.dropped {
-		s.changed.Wait()
+		s.filled.Wait()
 	}
 	n := min(s.held, len(s.ring)-s.start, maxWrite)
 	return s.ring[s.start : s.start+n]
@@ -163,5 +166,5 @@ func (s *Spool) free(n int) {
 	if s.start += n; s.start == len(s.ring) {
 		s.start = 0
 	}
-	s.changed.Broadcast()
+	s.emptied.Signal()
 }
