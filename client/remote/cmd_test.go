@@ -154,7 +154,7 @@ func TestRefusals(t *testing.T) {
 		{name: "no container named", key: many, is: apierrors.BadRequest, want: []string{"choose one of: [app sidecar]"}},
 		{name: "no such container", edit: func(c *remote.Cmd) { c.Container = "x" }, is: apierrors.BadRequest, want: []string{"container x is not valid"}},
 		{name: "without get", options: except("get"), is: apierrors.Forbidden, want: []string{`cannot get resource "pods/exec"`}},
-		{name: "without create", options: except("create"), is: apierrors.Forbidden, want: []string{`cannot create resource "pods/exec"`}},
+		{name: "without create", options: except("create"), is: apierrors.Forbidden, want: []string{"is forbidden: no (", "permission create on pods/exec"}},
 		{name: "no program", without: true, is: apierrors.InternalError, want: []string{"executable file not found"}},
 		{
 			name: "a page", answer: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>Welcome</html>") },
@@ -368,8 +368,10 @@ func (f failing) Read([]byte) (int, error)  { return 0, f.err }
 // behaviour 161: 1,000 sessions leave no goroutine and no connection.
 func TestManySessionsLeaveNothing(t *testing.T) {
 	for name, start := range map[string]func(*rig) (c *remote.Cmd, out string){
-		"exec":   func(r *rig) (*remote.Cmd, string) { return remote.Command(r.pods, web, "cat"), "hello" },
-		"attach": func(r *rig) (*remote.Cmd, string) { return remote.Attach(r.pods, web), "attached to app in default/web\nhello" },
+		"exec": func(r *rig) (*remote.Cmd, string) { return remote.Command(r.pods, web, "cat"), "hello" },
+		"attach": func(r *rig) (*remote.Cmd, string) {
+			return remote.Attach(r.pods, web), "attached to app in default/web\nhello"
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // the test ends only if all goroutines have

@@ -22,6 +22,7 @@ func ExampleServer() {
 		},
 	}})
 	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
 	done := make(chan error)
 	go func() { done <- server.Run(ctx) }()
 
