@@ -22,8 +22,8 @@ type Spool struct {
 	mu      sync.Mutex
 	filled  sync.Cond // for Drain: more is held, or nothing more comes
 	emptied sync.Cond // for the goroutine that adds
-	ring    []byte // at most limit
-	start   int    // of what is held
+	ring    []byte    // at most limit
+	start   int       // of what is held
 	held    int
 	ended   bool // nothing more is added
 	dropped bool // nobody takes what is held
