@@ -49,19 +49,27 @@ func TestDebug(t *testing.T) {
 		return err
 	})
 	for i := range 2 { // the second one is added to the first
+		ctx, cancel := context.WithCancelCause(t.Context())
 		set := make(chan error, 1)
-		go func() { set <- becomes(t.Context(), r, key, i, "running") }()
+		go func() {
+			err := becomes(ctx, r, key, i, "running")
+			if err != nil {
+				cancel(err)
+			}
+			set <- err
+		}()
 		d := remote.Debug(mine, key, remote.DebugOptions{
 			Image: "busybox", Target: "app", Command: []string{"sh"}, Args: []string{"-c", "cat"}, Env: map[string]string{"A": "1"},
 		})
 		d.Stdin = strings.NewReader("hello")
-		out, err := d.Output(t.Context())
+		out, err := d.Output(ctx)
 		if want := fmt.Sprintf("attached to %s\nhello", d.Container); err != nil || string(out) != want {
 			t.Errorf("Output: %q, %v, want %q", out, err, want)
 		}
 		if err := <-set; err != nil {
 			t.Error(err)
 		}
+		cancel(nil)
 	}
 	pod := must(r.Get(t.Context(), key))(t)
 	equal(t, "the number of containers", len(nested[[]any](t, pod, "spec", "ephemeralContainers")), 2)
