@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,28 +12,38 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/remote"
 	apierrors "github.com/bowline-go/bowline/errors"
-	"github.com/bowline-go/bowline/patch"
 )
 
-// becomes waits for the next ephemeral container of a pod, and sets its state, as the pod's kubelet does.
-func becomes(ctx context.Context, r client.Resource[object], key meta.Key, known int, state string) error {
-	var name string
-	_, err := client.WaitFor(ctx, r, key, client.Condition{Name: "with a new container", Met: func(obj *meta.Raw) (bool, string, error) {
-		all, _, err := meta.Nested[[]map[string]any](obj, "spec", "ephemeralContainers")
-		if len(all) > known {
-			name, _ = all[known]["name"].(string)
+// becomes waits for an ephemeral container that has no status, and sets its state, as the pod's kubelet does.
+func becomes(ctx context.Context, r client.Resource[object], key meta.Key, state string) error {
+	waiting := func(obj map[string]any) (name string, statuses []any) {
+		statuses, _, _ = meta.Nested[[]any](obj, "status", "ephemeralContainerStatuses")
+		all, _, _ := meta.Nested[[]map[string]any](obj, "spec", "ephemeralContainers")
+		for _, c := range all {
+			if !slices.ContainsFunc(statuses, func(s any) bool { return s.(map[string]any)["name"] == c["name"] }) {
+				name = c["name"].(string)
+			}
 		}
-		return len(all) > known, "", err
+		return name, statuses
+	}
+	_, err := client.WaitFor(ctx, r, key, client.Condition{Name: "with a new container", Met: func(obj *meta.Raw) (bool, string, error) {
+		all, _, err := meta.Nested[map[string]any](obj)
+		if err != nil {
+			return false, "", err
+		}
+		name, _ := waiting(all)
+		return name != "", "", nil
 	}})
 	if err != nil {
 		return err
 	}
-	_, err = r.Status().Patch(ctx, key, patch.Merge(map[string]any{"status": map[string]any{
-		"phase": "Running",
-		"ephemeralContainerStatuses": []any{map[string]any{
+	_, err = r.Status().Modify(ctx, key, func(pod object) error {
+		name, statuses := waiting(pod.Object)
+		statuses = append(slices.Clone(statuses), map[string]any{
 			"name": name, "image": "none", "imageID": "none", "ready": false, "restartCount": 0, "state": map[string]any{state: map[string]any{}},
-		}},
-	}}))
+		})
+		return meta.SetNested(pod.Object, statuses, "status", "ephemeralContainerStatuses")
+	})
 	return err
 }
 
@@ -48,11 +59,11 @@ func TestDebug(t *testing.T) {
 		_, err := mine.List(t.Context(), client.ListOptions{Namespace: key.Namespace})
 		return err
 	})
-	for i := range 2 { // the second one is added to the first
+	for range 2 { // the second one is added to the first
 		ctx, cancel := context.WithCancelCause(t.Context())
 		set := make(chan error, 1)
 		go func() {
-			err := becomes(ctx, r, key, i, "running")
+			err := becomes(ctx, r, key, "running")
 			if err != nil {
 				cancel(err)
 			}
