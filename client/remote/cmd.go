@@ -18,7 +18,7 @@ import (
 	"github.com/bowline-go/bowline/internal/wsmux"
 )
 
-// Cmd is a command in a container, or the main process of one. Make it with [Command] or [Attach], set its fields, and call one of
+// Cmd is a command in a container, or the main process of one. Make it with [Command], [Attach] or [Debug], set its fields, and call one of
 // Run, Output, CombinedOutput or Start. It can be used once.
 type Cmd struct {
 	// Container is the container. It may be empty if the pod has one; otherwise the server's error lists the containers.
