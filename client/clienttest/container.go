@@ -42,8 +42,8 @@ func (c *call) enter(w http.ResponseWriter) error {
 	if c.Verb != "create" && !log { // a WebSocket needs both, since Kubernetes 1.35
 		create := c.Request
 		create.Verb = "create"
-		if err := c.s.authorize(Access{User: c.user, Request: create}); err != nil {
-			return err
+		if allowed, reason := c.s.ask(Access{User: c.user, Request: create}); !allowed { // the server does not say what is missing
+			return status.Forbidden(c.res, c.Key.Name, "%s", reason)
 		}
 	}
 	v := c.read(true)

@@ -9,14 +9,16 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/wsmux"
 )
 
-// Cmd is a command in a container, or the main process of one. Make it with [Command] or [Attach], set its fields, and call one of
+// Cmd is a command in a container, or the main process of one. Make it with [Command], [Attach] or [Debug], set its fields, and call one of
 // Run, Output, CombinedOutput or Start. It can be used once.
 type Cmd struct {
 	// Container is the container. It may be empty if the pod has one; otherwise the server's error lists the containers.
@@ -42,7 +44,8 @@ type Cmd struct {
 	argv   []string
 	key    meta.Key
 	gvr    meta.GVR
-	refuse error // why it cannot be used
+	refuse error                           // why it cannot be used
+	before func(ctx context.Context) error // done by Start first; nil if there is nothing to do
 	open   func(ctx context.Context, query url.Values, header http.Header) (io.ReadWriteCloser, http.Header, error)
 
 	started bool
@@ -82,7 +85,8 @@ func newCmd[T meta.Object](pods client.Resource[T], key meta.Key, what string) *
 		c.refuse = fmt.Errorf("remote: the handle must be one on core v1 pods, got %s", c.gvr)
 	}
 	c.open = func(ctx context.Context, query url.Values, header http.Header) (io.ReadWriteCloser, http.Header, error) {
-		return source.Upgrade(ctx, key, what, query, header)
+		conn, answer, err := source.Upgrade(ctx, key, what, query, header)
+		return conn, answer, permission(err, what)
 	}
 	return c
 }
@@ -162,6 +166,12 @@ func (c *Cmd) Start(ctx context.Context) error {
 		return c.fail(usage(err))
 	}
 	c.started = true
+	if c.before != nil {
+		if err := c.before(ctx); err != nil {
+			c.closePipes()
+			return c.fail(err)
+		}
+	}
 	conn, err := wsmux.Open(ctx, func(ctx context.Context, header http.Header) (io.ReadWriteCloser, http.Header, error) {
 		return c.open(ctx, c.query(), header)
 	}, v5, v4, v1)
@@ -230,10 +240,21 @@ func (c *Cmd) query() url.Values {
 
 // fail returns the error of a call.
 func (c *Cmd) fail(err error) error {
-	if op := (*client.OpError)(nil); err == nil || errors.As(err, &op) {
+	if err == nil || errors.As(err, new(*client.OpError)) || errors.As(err, new(*client.WaitError)) {
 		return err
 	}
 	return &client.OpError{Verb: "connect", Resource: c.gvr, Subresource: c.what, Key: c.key, Err: err}
+}
+
+// permission adds to a refusal what is missing. A server says only of the verb of the request, which is get, that it is.
+func permission(err error, subresource string) error {
+	op, refused := (*client.OpError)(nil), (*apierrors.StatusError)(nil)
+	if !errors.Is(err, apierrors.Forbidden) || !errors.As(err, &op) || !errors.As(err, &refused) || strings.Contains(refused.Status.Message, " cannot ") {
+		return err
+	}
+	explained := *op
+	explained.Err = fmt.Errorf("%w (Kubernetes 1.35 and later ask for the permission create on pods/%s too)", op.Err, subresource)
+	return &explained
 }
 
 func usage(err error) error { return &client.UsageError{Err: err} }

@@ -154,7 +154,7 @@ func TestRefusals(t *testing.T) {
 		{name: "no container named", key: many, is: apierrors.BadRequest, want: []string{"choose one of: [app sidecar]"}},
 		{name: "no such container", edit: func(c *remote.Cmd) { c.Container = "x" }, is: apierrors.BadRequest, want: []string{"container x is not valid"}},
 		{name: "without get", options: except("get"), is: apierrors.Forbidden, want: []string{`cannot get resource "pods/exec"`}},
-		{name: "without create", options: except("create"), is: apierrors.Forbidden, want: []string{`cannot create resource "pods/exec"`}},
+		{name: "without create", options: except("create"), is: apierrors.Forbidden, want: []string{"is forbidden: no (", "permission create on pods/exec"}},
 		{name: "no program", without: true, is: apierrors.InternalError, want: []string{"executable file not found"}},
 		{
 			name: "a page", answer: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>Welcome</html>") },
@@ -365,23 +365,39 @@ type failing struct{ err error }
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 func (f failing) Read([]byte) (int, error)  { return 0, f.err }
 
+// behaviour 161: 1,000 sessions leave no goroutine and no connection.
 func TestManySessionsLeaveNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // the test ends only if all goroutines have
-		r := newRig(t, &containers.Server{Run: programs}, clienttest.Options{TLS: true})
-		var all sync.WaitGroup
-		for range 4 {
-			for range 250 {
-				all.Go(func() {
-					cat := remote.Command(r.pods, web, "cat")
-					cat.Stdin = strings.NewReader("hello")
-					if out, err := cat.Output(t.Context()); err != nil || string(out) != "hello" {
-						t.Errorf("cat: %q, %v", out, err)
+	for name, start := range map[string]func(*rig) (c *remote.Cmd, out string){
+		"exec": func(r *rig) (*remote.Cmd, string) { return remote.Command(r.pods, web, "cat"), "hello" },
+		"attach": func(r *rig) (*remote.Cmd, string) {
+			return remote.Attach(r.pods, web), "attached to app in default/web\nhello"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { // the test ends only if all goroutines have
+				r := newRig(t, &containers.Server{Run: programs}, clienttest.Options{TLS: true, HTTP2: name == "exec"})
+				synctest.Wait()
+				before := r.Connections()
+				var all sync.WaitGroup
+				for range 4 {
+					for range 250 {
+						all.Go(func() {
+							c, want := start(r)
+							c.Stdin = strings.NewReader("hello")
+							if out, err := c.Output(t.Context()); err != nil || string(out) != want {
+								t.Errorf("Output: %q, %v", out, err)
+							}
+						})
 					}
-				})
-			}
-			all.Wait()
-		}
-	})
+					all.Wait()
+				}
+				synctest.Wait()
+				if after := r.Connections(); after > before {
+					t.Errorf("%d connections are left, %d were there before", after, before)
+				}
+			})
+		})
+	}
 }
 
 func TestAnIdleCommandGoesOn(t *testing.T) {
@@ -418,6 +434,40 @@ func TestAServerThatIsGone(t *testing.T) {
 		}
 		if took := time.Since(start); took > 70*time.Second {
 			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+func TestAConnectionThatIsCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, &containers.Server{Run: func(ctx context.Context, p *containers.Process) int {
+			_, _ = io.WriteString(p.Stdout, "half")
+			p.Cut()
+			if _, err := io.WriteString(p.Stdout, "rest"); err == nil {
+				t.Error("the process can write")
+			}
+			<-ctx.Done()
+			return 0
+		}}, clienttest.Options{})
+		out, err := remote.Command(r.pods, web, "x").Output(t.Context())
+		if string(out) != "half" {
+			t.Errorf("the output is %q", out)
+		}
+		wantText(t, err, "broke before the server said how the command ended")
+	})
+}
+
+// The server accepts the connection and never answers the handshake.
+func TestAHandshakeThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, &containers.Server{Run: programs}, clienttest.Options{})
+		r.Intercept(func(*http.Request) http.HandlerFunc { return clienttest.Hang() })
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		c := remote.Command(r.pods, web, "echo")
+		c.Stdin = blocked{}
+		if err := c.Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Run: %v", err)
 		}
 	})
 }

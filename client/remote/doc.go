@@ -8,9 +8,15 @@
 // before 1.35 ask for get alone. The connection is a WebSocket, which a kube-apiserver speaks since 1.30 for both, and goes through the client
 // with its credentials, proxies and hooks.
 //
+// # Containers for debugging
+//
+// [Debug] adds an ephemeral container to a pod, waits until it runs, and attaches to it. It needs the permission patch on
+// pods/ephemeralcontainers, list and watch on pods, and get and create on pods/attach.
+//
 // # What a connection costs
 //
-// A running command has one connection and four goroutines, and one more for each of Stdin and Sizes. Nothing of it is left when Run,
-// or Wait, has returned, with one exception: a goroutine that is in a call of the caller's Read or Write at the end of the context
-// ends with that call.
+// A running command has one connection and two goroutines, and one more for each of Stdin, Sizes, Stdout and Stderr that is set. Its
+// memory is about 60 KB, and up to Cmd.Buffer for each output whose Write takes its time. Nothing of it is left when Run, or Wait, has
+// returned, with one exception: a goroutine that is in a call of the caller's Read or Write at the end of the context ends with that
+// call.
 package remote

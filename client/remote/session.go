@@ -36,6 +36,8 @@ const (
 const (
 	// defaultBuffer is the size of a spool if Cmd.Buffer is 0.
 	defaultBuffer = 1 << 20
+	// minInput is how much of Stdin is read at once, until it has had more.
+	minInput = 4 << 10
 	// linger is how long the server may be silent between the status of the command's end and the end of the connection. The status
 	// may overtake the last output.
 	linger = 10 * time.Second
@@ -49,7 +51,7 @@ type session struct {
 	conn *wsmux.Conn
 	over chan struct{} // closed when the connection has ended
 
-	outputs   [2]*wsmux.Spool // of stdoutChannel and stderrChannel
+	outputs   [2]*wsmux.Spool // of stdoutChannel and stderrChannel; nil drops the output
 	ending    ending
 	lingering *time.Timer // runs once the status has come
 
@@ -60,8 +62,10 @@ type session struct {
 
 func newSession(c *Cmd, conn *wsmux.Conn) *session {
 	s := &session{c: c, conn: conn, over: make(chan struct{})}
-	for i := range s.outputs {
-		s.outputs[i] = wsmux.NewSpool(cmp.Or(c.Buffer, defaultBuffer))
+	for i, w := range []io.Writer{c.Stdout, c.Stderr} {
+		if w != nil && w != io.Discard {
+			s.outputs[i] = wsmux.NewSpool(cmp.Or(c.Buffer, defaultBuffer))
+		}
 	}
 	return s
 }
@@ -76,12 +80,12 @@ func (s *session) run(ctx context.Context) error {
 	}
 	var writers sync.WaitGroup
 	for i, name := range []string{"Stdout", "Stderr"} {
-		w := to[i]
-		if w == nil {
-			w = io.Discard
+		out := s.outputs[i]
+		if out == nil {
+			continue
 		}
 		writers.Go(func() {
-			if err := s.outputs[i].Drain(w); err != nil {
+			if err := out.Drain(to[i]); err != nil {
 				s.fail(fmt.Errorf("write to %s: %w", name, err))
 			}
 			if p := s.c.written[i]; p != nil {
@@ -108,7 +112,9 @@ func (s *session) run(ctx context.Context) error {
 		s.lingering.Stop()
 	}
 	for _, out := range s.outputs {
-		out.End()
+		if out != nil {
+			out.End()
+		}
 	}
 	written := make(chan struct{})
 	go func() {
@@ -146,7 +152,9 @@ func (s *session) fail(err error) {
 	s.mu.Unlock()
 	s.conn.Abort(err)
 	for _, out := range s.outputs {
-		out.Drop() // a reader that waits for room goes on
+		if out != nil {
+			out.Drop() // a reader that waits for room goes on
+		}
 	}
 }
 
@@ -154,61 +162,79 @@ var errLingered = errors.New("the server leaves the connection open")
 
 // read reads all messages. It returns nil if the connection has ended in good order.
 func (s *session) read() error {
-	part := make([]byte, wsmux.MaxData)
 	for {
 		channel, data, err := s.conn.Next()
-		for err == nil {
-			var n int
-			if n, err = data.Read(part); n > 0 || err == io.EOF {
-				if failed := s.take(channel, part[:n]); failed != nil {
-					s.fail(failed)
-					return failed
-				}
-			}
-		}
-		if data != nil && err == io.EOF {
-			continue
-		}
 		if err == io.EOF {
 			return nil
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		if s.lingering != nil {
+			s.lingering.Reset(linger)
+			data = &lingers{s.lingering, data}
+		}
+		broken, err := s.take(channel, data)
+		if broken != nil {
+			s.fail(broken)
+			return broken
+		}
+		if err != nil {
+			return err
+		}
 	}
 }
 
-// take handles a part of a message.
-func (s *session) take(channel byte, part []byte) error {
-	if s.lingering != nil {
-		s.lingering.Reset(linger)
-	}
+// lingers notes that something comes.
+type lingers struct {
+	timer *time.Timer
+	io.Reader
+}
+
+func (l *lingers) Read(p []byte) (int, error) {
+	n, err := l.Reader.Read(p)
+	l.timer.Reset(linger)
+	return n, err
+}
+
+// take handles a message. It returns how it breaks the protocol, or the error of the connection.
+func (s *session) take(channel byte, data io.Reader) (broken, err error) {
 	switch channel {
 	case stdoutChannel, stderrChannel:
-		s.outputs[channel-stdoutChannel].Add(part)
-	case errorChannel:
-		if len(part) == 0 {
-			return nil // how a server without output says that it is there
+		if out := s.outputs[channel-stdoutChannel]; out != nil {
+			return nil, out.Fill(data)
 		}
-		if err := s.ending.add(s.c, s.conn.Protocol(), part); err != nil {
-			return err
+		_, err = io.Copy(io.Discard, data)
+		return nil, err
+	case errorChannel:
+		text, err := io.ReadAll(io.LimitReader(data, maxEnding+1))
+		if err != nil || len(text) == 0 { // an empty one is how a server without output says that it is there
+			return nil, err
+		}
+		if broken := s.ending.add(s.c, s.conn.Protocol(), text); broken != nil {
+			return broken, nil
 		}
 		if s.ending.said {
 			s.lingering = time.AfterFunc(linger, func() { s.conn.Abort(errLingered) })
 		}
+		return nil, nil
 	case closeChannel: // of an output, which ends with the connection anyway
-	default:
-		return fmt.Errorf("the server sends on channel %d, which is none of its own", channel)
+		return nil, nil
 	}
-	return nil
+	return fmt.Errorf("the server sends on channel %d, which is none of its own", channel), nil
 }
 
 // input sends Stdin. The reader of the connection says why a Send fails.
 func (s *session) input() {
-	part := make([]byte, wsmux.MaxData)
+	part := make([]byte, minInput)
 	for s.reads(true) {
 		n, err := s.c.Stdin.Read(part)
 		s.reads(false)
 		if n > 0 && s.conn.Send(stdinChannel, part[:n]) != nil {
 			return
+		}
+		if n == len(part) && n < wsmux.MaxData {
+			part = make([]byte, wsmux.MaxData)
 		}
 		switch {
 		case err == io.EOF:

@@ -62,7 +62,7 @@ var imports = map[string][]string{
 	"client/discovery":  {"client", "client/meta", "errors", "internal/conn", "internal/regular"},
 	"client/kubeconfig": {"client", "internal/directive", "internal/regular", "internal/shown"},
 	"client/leader":     {"client", "client/meta", "errors", "internal/follow", "internal/hooks", "internal/inside", "internal/report", "internal/retry", "internal/shown"},
-	"client/remote":     {"client", "client/meta", "errors", "internal/conn", "internal/shown", "internal/wsmux"},
+	"client/remote":     {"client", "client/meta", "errors", "internal/conn", "internal/shown", "internal/wsmux", "patch"},
 	"client/recorder":   {"client", "client/meta", "errors", "internal/hooks", "internal/report", "internal/retry", "internal/shown", "patch"},
 	"client/clienttest": {
 		"client", "client/meta", "internal/fieldset", "internal/memnet", "internal/undertest", "patch",
@@ -121,13 +121,14 @@ type listed struct {
 	ImportPath string
 	Standard   bool
 	Imports    []string
+	Deps       []string
 	Module     *struct{ Path string }
 }
 
 // goList lists packages. env is what the environment has beside this process's, words apart.
 func goList(t *testing.T, env string, args ...string) []listed {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-json=ImportPath,Standard,Imports,Module"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-json=ImportPath,Standard,Imports,Deps,Module"}, args...)...)
 	cmd.Dir = "../.."
 	cmd.Env = append(os.Environ(), strings.Fields(env)...)
 	out, err := cmd.Output()
@@ -314,6 +315,25 @@ func TestAProgramLinksOnlyTheExtrasThatItImports(t *testing.T) {
 				t.Errorf("%s has %s", file, e)
 			}
 		}
+	}
+}
+
+// guarantee S21: nothing but client/remote, and what clienttest has for it, brings WebSockets into a program.
+func TestAProgramWithoutClientRemoteLinksNoWebSockets(t *testing.T) {
+	linking := 0
+	for _, p := range goList(t, "", "./...") {
+		has := func(path string) bool { return p.ImportPath == path || slices.Contains(p.Deps, path) }
+		sockets := has("github.com/gorilla/websocket")
+		wanted := has(module+"/client/remote") || has(module+"/client/clienttest/containers") || p.ImportPath == module+"/internal/wsmux"
+		if sockets != wanted {
+			t.Errorf("%s links WebSockets: %t, want %t", p.ImportPath, sockets, wanted)
+		}
+		if sockets {
+			linking++
+		}
+	}
+	if linking == 0 {
+		t.Error("nothing links WebSockets")
 	}
 }
 

@@ -1,12 +1,17 @@
 package e2e
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -18,30 +23,60 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
+// A kubelet of before 1.36 speaks SPDY, which the API server translates.
 func TestExec(t *testing.T) {
-	r, key := newKubelet(t, "10.1.0.7", func(_ context.Context, p *process) int {
-		switch {
-		case p.args == nil:
-			fmt.Fprintf(p.out, "attached to %s\n", p.container)
-			_, _ = io.Copy(p.out, p.in)
-		case p.args[0] == "cat":
-			_, _ = io.Copy(p.out, p.in)
-		case p.args[0] == "fail":
-			fmt.Fprint(p.out, "out")
-			fmt.Fprint(p.errors, "it is broken")
-			return 42
-		case p.args[0] == "stty":
-			for size := range p.sizes {
-				fmt.Fprintf(p.out, "%dx%d\n", size.Width, size.Height)
-				if size.Width == 1 {
-					break
-				}
-			}
-		case p.args[0] == "write":
-			_, _ = io.Copy(p.out, io.LimitReader(zeros{}, 64<<20))
-		}
+	r, key := newKubelet(t, "10.1.0.7", programs)
+	execs(t, r, key)
+}
+
+// A kubelet of 1.36 and later takes WebSockets (KEP 4006), and the API server passes them on.
+func TestExecOfAKubeletWithWebSockets(t *testing.T) {
+	runtime := httptest.NewServer(&kubelet{run: programs})
+	defer runtime.Close()
+	k := &kubelet{run: programs, runtime: runtime}
+	r, key := startKubelet(t, "10.1.0.8", k)
+	execs(t, r, key)
+	if k.translated.Load() == 0 {
+		t.Error("the kubelet got no WebSocket")
+	}
+}
+
+// programs are what the containers have.
+func programs(_ context.Context, p *process) int {
+	if p.args == nil {
+		fmt.Fprintf(p.out, "attached to %s\n", p.container)
+		_, _ = io.Copy(p.out, p.in)
 		return 0
-	})
+	}
+	switch p.args[0] {
+	case "cat":
+		_, _ = io.Copy(p.out, p.in)
+	case "fail":
+		fmt.Fprint(p.out, "out")
+		fmt.Fprint(p.errors, "it is broken")
+		return 42
+	case "stty":
+		for size := range p.sizes {
+			fmt.Fprintf(p.out, "%dx%d\n", size.Width, size.Height)
+			if size.Width == 1 {
+				break
+			}
+		}
+	case "both": // reads and writes as much, and says what it has read
+		read := make(chan []byte, 1)
+		go func() {
+			sum := sha256.New()
+			_, _ = io.Copy(sum, p.in)
+			read <- sum.Sum(nil)
+		}()
+		size, _ := strconv.Atoi(p.args[1])
+		_, _ = io.Copy(p.out, io.LimitReader(&counting{seed: 1}, int64(size)))
+		fmt.Fprintf(p.errors, "%x", <-read)
+	}
+	return 0
+}
+
+func execs(t *testing.T, r client.Resource[object], key meta.Key) {
 	command := func(args ...string) *remote.Cmd {
 		c := remote.Command(r, key, args...)
 		c.Container = "app"
@@ -64,22 +99,49 @@ func TestExec(t *testing.T) {
 			t.Errorf("cat: %d bytes of %d, the same: %v; %v", len(out), len(data), bytes.Equal(out, data), err)
 		}
 	})
-	t.Run("much output", func(t *testing.T) {
-		n := counter(0)
-		c := command("write")
-		c.Stdout = &n
-		if err := c.Run(t.Context()); err != nil || n != 64<<20 {
-			t.Errorf("Run: %v; %d bytes", err, n)
+	t.Run("1 GB each way at once", func(t *testing.T) {
+		const size = 1 << 30
+		sum := func(seed uint64) string {
+			sum := sha256.New()
+			_, _ = io.Copy(sum, io.LimitReader(&counting{seed: seed}, size))
+			return fmt.Sprintf("%x", sum.Sum(nil))
+		}
+		c := command("both", strconv.Itoa(size))
+		out := sha256.New()
+		var read bytes.Buffer
+		c.Stdin, c.Stdout, c.Stderr = io.LimitReader(&counting{seed: 2}, size), out, &read
+		if err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := fmt.Sprintf("%x", out.Sum(nil)), sum(1); got != want {
+			t.Errorf("the output is %s, want %s", got, want)
+		}
+		if got, want := read.String(), sum(2); got != want {
+			t.Errorf("the input was %s, want %s", got, want)
 		}
 	})
 	t.Run("terminal", func(t *testing.T) {
-		sizes := make(chan remote.Size, 2)
+		const n = 100
+		sizes := make(chan remote.Size)
 		c := command("stty")
 		c.TTY, c.Sizes = true, sizes
-		sizes <- remote.Size{Width: 80, Height: 24}
-		sizes <- remote.Size{Width: 1, Height: 2}
-		if out, err := c.Output(t.Context()); err != nil || string(out) != "80x24\n1x2\n" {
-			t.Errorf("Output: %q, %v", out, err)
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		for i := range n { // a kubelet keeps the latest of several that have not been read
+			size := remote.Size{Width: uint16(n - i), Height: uint16(i)}
+			sizes <- size
+			if want := fmt.Sprintf("%dx%d", size.Width, size.Height); !lines.Scan() || lines.Text() != want {
+				t.Fatalf("the terminal is %q, want %q", lines.Text(), want)
+			}
+		}
+		if err := c.Wait(); err != nil {
+			t.Error(err)
 		}
 	})
 	t.Run("attach", func(t *testing.T) {
@@ -123,18 +185,13 @@ func TestExec(t *testing.T) {
 	t.Run("forbidden", func(t *testing.T) {
 		c := must(client.New(adminConfig()))(t)
 		defer c.Close()
-		for verb, missing := range map[string]string{"list": "get", "get": "create"} {
-			user := "exec-" + verb
-			create(t, client.For(c, clusterRoles), "", `{"metadata": {"name": "`+user+`"},
-				"rules": [{"apiGroups": [""], "resources": ["pods/exec"], "verbs": ["`+verb+`"]}]}`)
-			create(t, client.For(c, clusterRoleBindings), "", `{"metadata": {"name": "`+user+`"},
-				"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "`+user+`"},
-				"subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "`+user+`"}]}`)
-			u := must(client.New(userConfig(t, user)))(t)
-			defer u.Close()
+		for verb, want := range map[string]string{"list": `cannot get resource "pods/exec"`, "get": "permission create on pods/exec"} {
+			user := "exec-" + verb + "-" + key.Name
+			permit(t, c, user, `[{"apiGroups": [""], "resources": ["pods/exec"], "verbs": ["`+verb+`"]}]`)
+			u := open(t, userConfig(t, user))
 			eventually(t, func() error { // the authorizer learns of it by a watch
 				err := remote.Command(client.For(u, pods), key, "cat").Run(t.Context())
-				if want := fmt.Sprintf("cannot %s resource \"pods/exec\"", missing); !errors.Is(err, apierrors.Forbidden) || !strings.Contains(err.Error(), want) {
+				if !errors.Is(err, apierrors.Forbidden) || !strings.Contains(err.Error(), want) {
 					return fmt.Errorf("with %s: %w, want %s", verb, err, want)
 				}
 				return nil
@@ -154,10 +211,32 @@ func TestExec(t *testing.T) {
 	})
 }
 
-type zeros struct{}
+// permit lets a user do what the rules say.
+func permit(t *testing.T, c *client.Client, user, rules string) {
+	t.Helper()
+	create(t, client.For(c, clusterRoles), "", `{"metadata": {"name": "`+user+`"}, "rules": `+rules+`}`)
+	create(t, client.For(c, clusterRoleBindings), "", `{"metadata": {"name": "`+user+`"},
+		"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "`+user+`"},
+		"subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "`+user+`"}]}`)
+}
 
-func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+// counting is 8 bytes of a number, and 8 of the next one, and so on.
+type counting struct {
+	seed uint64
+	rest []byte
+}
 
-type counter int
-
-func (c *counter) Write(p []byte) (int, error) { *c += counter(len(p)); return len(p), nil }
+func (c *counting) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		if len(c.rest) == 0 {
+			c.rest = make([]byte, 0, 8<<10)
+			for range cap(c.rest) / 8 {
+				c.rest = binary.LittleEndian.AppendUint64(c.rest, c.seed)
+				c.seed++
+			}
+		}
+		m := copy(p[n:], c.rest)
+		n, c.rest = n+m, c.rest[m:]
+	}
+	return n, nil
+}

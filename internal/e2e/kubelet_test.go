@@ -6,11 +6,15 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	translator "k8s.io/apiserver/pkg/util/proxy"
 	"k8s.io/cri-streaming/pkg/streaming/remotecommand"
+	"k8s.io/streaming/pkg/httpstream/wsstream"
 	utilexec "k8s.io/utils/exec"
 
 	"github.com/bowline-go/bowline/client"
@@ -21,6 +25,11 @@ import (
 // kubelet serves exec and attach as a kubelet does, by the same code. A Go function takes the place of the programs in containers.
 type kubelet struct {
 	run func(ctx context.Context, p *process) int
+
+	// runtime, if it is set, has the same for requests that a kubelet translates from WebSockets, as those of 1.36 and later do
+	// (KEP 4006). An earlier kubelet gets requests that the API server has translated.
+	runtime    *httptest.Server
+	translated atomic.Int64
 }
 
 type process struct {
@@ -34,7 +43,15 @@ type process struct {
 // newKubelet makes a node, and a pod on it with two containers.
 func newKubelet(t *testing.T, address string, run func(ctx context.Context, p *process) int) (client.Resource[object], meta.Key) {
 	t.Helper()
-	k := &kubelet{run}
+	return startKubelet(t, address, &kubelet{run: run})
+}
+
+func startKubelet(t *testing.T, address string, k *kubelet) (client.Resource[object], meta.Key) {
+	t.Helper()
+	features := []any{}
+	if k.runtime != nil {
+		features = append(features, "ExtendWebSocketsToKubelet")
+	}
 	server := httptest.NewUnstartedServer(k)
 	_ = server.Listener.Close()
 	server.Listener = must(plane.Listen(address + ":10250"))(t)
@@ -44,8 +61,9 @@ func newKubelet(t *testing.T, address string, run func(ctx context.Context, p *p
 	t.Cleanup(c.Close)
 	node := create(t, client.For(c, nodes), "", `{"metadata": {"generateName": "e2e-"}}`)
 	must(client.For(c, nodes).Status().Patch(t.Context(), meta.KeyOf(node), patch.Merge(map[string]any{"status": map[string]any{
-		"addresses":       []any{map[string]any{"type": "InternalIP", "address": address}},
-		"daemonEndpoints": map[string]any{"kubeletEndpoint": map[string]any{"Port": 10250}},
+		"addresses":        []any{map[string]any{"type": "InternalIP", "address": address}},
+		"daemonEndpoints":  map[string]any{"kubeletEndpoint": map[string]any{"Port": 10250}},
+		"declaredFeatures": features,
 	}})))(t)
 	r := client.For(c, pods)
 	pod := create(t, r, "default", fmt.Sprintf(`{"metadata": {"generateName": "e2e-"}, "spec": {"nodeName": %q, "automountServiceAccountToken": false,
@@ -69,6 +87,16 @@ func (k *kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o, err := remotecommand.NewOptions(r)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if k.runtime != nil && wsstream.IsWebSocketRequestWithStreamCloseProtocol(r) {
+		k.translated.Add(1)
+		to, err := url.Parse(k.runtime.URL + r.URL.RequestURI())
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		translator.NewStreamTranslatorHandler(to, nil, 0, translator.Options{Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr, Tty: o.TTY}).ServeHTTP(w, r)
 		return
 	}
 	switch parts[0] {

@@ -21,6 +21,9 @@ const (
 	bufferSize = MaxData + 64
 )
 
+// writeBuffers has the buffers of connections that send nothing at the moment.
+var writeBuffers sync.Pool
+
 const (
 	// pingEvery is how often the other side must show that it is there.
 	pingEvery = 10 * time.Second
@@ -33,7 +36,10 @@ type Conn struct {
 	ws       *websocket.Conn
 	protocol string
 
-	write sync.Mutex // one message at a time
+	write   sync.Mutex // one message at a time
+	channel [1]byte    // of the message that is being sent
+
+	reading message // the one that Next has returned
 
 	asked   atomic.Int64 // when the ping was sent that nothing has answered, in nanoseconds since born; 0 if there is none
 	away    atomic.Bool  // nobody reads, so an answer cannot be seen
@@ -82,19 +88,20 @@ func (c *Conn) Next() (channel byte, data io.Reader, err error) {
 	if kind != websocket.BinaryMessage {
 		return 0, nil, errors.New("the other side sends text, where the protocol has binary messages")
 	}
-	var first [1]byte
-	if _, err := io.ReadFull(data, first[:]); err == io.EOF {
+	c.reading = message{c: c, r: data}
+	if _, err := io.ReadFull(data, c.reading.channel[:]); err == io.EOF {
 		return 0, nil, errors.New("the other side sends a message without a channel")
 	} else if err != nil {
 		return 0, nil, c.readError(err)
 	}
-	return first[0], &message{c, data}, nil
+	return c.reading.channel[0], &c.reading, nil
 }
 
 // message is the data of a message.
 type message struct {
-	c *Conn
-	r io.Reader
+	c       *Conn
+	r       io.Reader
+	channel [1]byte
 }
 
 func (m *message) Read(p []byte) (int, error) {
@@ -146,7 +153,8 @@ func (c *Conn) send(channel byte, data []byte) error {
 	defer c.write.Unlock()
 	w, err := c.ws.NextWriter(websocket.BinaryMessage)
 	if err == nil {
-		_, err = w.Write([]byte{channel})
+		c.channel[0] = channel
+		_, err = w.Write(c.channel[:])
 	}
 	if err == nil {
 		_, err = w.Write(data)

@@ -8,6 +8,9 @@
 //		},
 //	}})
 //
+// For faults, Process.Cut breaks one connection, and clienttest.Server.Freeze stalls all of them; Options.Authorize refuses, and
+// Server.Intercept answers in another way.
+//
 // It is a package of its own because it links an implementation of WebSockets, which few tests need.
 package containers
 

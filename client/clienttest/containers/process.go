@@ -28,7 +28,13 @@ type Process struct {
 	Stdout, Stderr io.Writer
 	// Sizes has the sizes of the terminal. It is closed when the client has gone.
 	Sizes <-chan Size
+
+	cut func()
 }
+
+// Cut breaks the connection to the client, within the protocol and without the status of an end, as a node or an API server does
+// that dies. Then ctx ends.
+func (p *Process) Cut() { p.cut() }
 
 // Size is the size of a terminal, in characters.
 type Size struct{ Width, Height uint16 }
@@ -72,6 +78,10 @@ func (s *Server) serveProcess(w http.ResponseWriter, r *http.Request, c clientte
 	p := &Process{
 		Pod: c.Pod, Container: c.Name, Args: query["command"], TTY: query.Get("tty") == "true",
 		Stdin: stdinReader, Stdout: io.Discard, Stderr: io.Discard, Sizes: sizes,
+		cut: func() {
+			conn.Abort(errCut)
+			cancel()
+		},
 	}
 	if query.Get("stdout") == "true" {
 		p.Stdout = &output{conn, stdoutChannel}
@@ -130,6 +140,8 @@ func (s *Server) run(ctx context.Context, p *Process) meta.Status {
 		Details: &meta.StatusDetails{Causes: []meta.StatusCause{{Reason: "ExitCode", Message: string(text)}}},
 	}
 }
+
+var errCut = errors.New("the test has cut the connection")
 
 var errProtocol = errors.New("the client breaks the protocol")
 

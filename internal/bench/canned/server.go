@@ -2,7 +2,7 @@
 // as the informers of all sides need, as fast as it can, so that the clients are measured.
 //
 // It answers lists, with limit and continue or without, streaming lists (a watch with sendInitialEvents) and watches, in JSON
-// or protobuf that is not compressed, and the discovery of pods. It encodes nothing while it answers: an event is the object's
+// or protobuf that is not compressed, and the discovery of pods. It runs commands in the container of one pod, over WebSockets. It encodes nothing while it answers: an event is the object's
 // bytes with another version. A few paths under /control say what a watch sends, and when it ends; see [Answer].
 //
 // The collection itself never changes: a list after some events has the same objects, at a later version.
@@ -80,6 +80,7 @@ func Serve(pods [][]byte) (*Server, error) {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/v1/pods", s.answer)
+	mux.HandleFunc("GET /api/v1/namespaces/default/pods/web/exec", s.exec)
 	mux.HandleFunc("GET /api", discover(core))
 	mux.HandleFunc("GET /apis", discover(""))
 	mux.HandleFunc("POST /control/reset", s.reset)

@@ -49,6 +49,8 @@ type Params struct {
 	// Written objects are written and read, from a cache that is Lag behind.
 	Written int
 	Lag     time.Duration
+	// Streamed bytes are read and written by a command. Sessions is the number of commands at once, and of those that are timed.
+	Streamed, Sessions int
 }
 
 // Report is the result of a sample.

@@ -24,7 +24,7 @@
 // the server of package clienttest, the same for both sides.
 //
 // Package sample says how each figure is measured: Sync, Relist, Watch, Slow, Micro, Contention, Patch, Work, Priorities,
-// Controlled, Failover, OwnWrites. Wall times are taken in the process. CPU time is that of the process from getrusage, so it
+// Controlled, Failover, OwnWrites, Exec, Idle. Wall times are taken in the process. CPU time is that of the process from getrusage, so it
 // includes garbage collection and excludes the server. Allocations are runtime.MemStats.Mallocs. Live heap is HeapAlloc after
 // two collections, minus its value before the client was made. Memory is VmRSS and VmHWM. The peak of a relist is read after
 // the kernel was told to forget the last one (5 written to /proc/self/clear_refs), and steady memory is the resident memory
@@ -80,6 +80,11 @@
 //     Bowline a reconcile writes and asks for another one, which does not begin before the cache has the write
 //     (controller.Fresh). A read of another state ends the run. Both have *corev1.ConfigMap. The figure counts objects, so
 //     that Bowline's second reconcile is part of its cost.
+//   - exec and exec-idle speak v5.channel.k8s.io with the canned server, over http: client-go's NewWebSocketExecutor next to
+//     remote.Command. Both have a Stdout of the sample's, which counts, and drop the standard error: client-go's is io.Discard,
+//     because its API asks for it, and Bowline's is nil. A session makes a connection of its own on both sides. The server sends
+//     an output from prepared frames of 32 KiB. The first byte is timed from the call to the first Write, in sessions one after
+//     another. A session that waits has an input that is open and has got a byte.
 //   - hello is a program that reads a kubeconfig and lists pods, as each side's documentation has it. Modules are the linked ones,
 //     without the program's own. A cold build has an empty build cache, and includes the standard library.
 package main

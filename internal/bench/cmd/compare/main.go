@@ -24,6 +24,7 @@ var full = sample.Params{
 	Readers: 100, Listed: 50_000, Every: time.Second, Writes: 5_000, Duration: 10 * time.Second,
 	QueueKeys: []int{1_000, 100_000, 1_000_000}, QueueWork: 1_000_000, Prioritised: 100_000, Repetitions: 5,
 	Elections: 20, Contending: 5 * time.Second, Written: 200, Lag: 100 * time.Millisecond,
+	Streamed: 4 << 30, Sessions: 200,
 }
 
 // short are the amounts with -short: enough to see that every row works.
@@ -33,6 +34,7 @@ var short = sample.Params{
 	Readers: 10, Listed: 1_000, Every: 20 * time.Millisecond, Writes: 1_000, Duration: 300 * time.Millisecond,
 	QueueKeys: []int{100, 200, 500}, QueueWork: 1_000, Prioritised: 500, Repetitions: 1,
 	Elections: 3, Contending: 100 * time.Millisecond, Written: 20, Lag: 10 * time.Millisecond,
+	Streamed: 1 << 20, Sessions: 5,
 }
 
 // options are the flags.

@@ -149,6 +149,18 @@ var rows = []row{
 		"controller-runtime's read blocks the worker until the cache has the write; with Bowline the key waits aside, and the " +
 			"worker does other keys", "",
 	},
+	{"exec", "a command in a container", "exec", []figure{
+		{"its output, GB a second", "stdout", ratio, true, timesMore(1, "not slower")},
+		{"CPU for 1 GB", "stdout cpu", duration, false, times(1, "not more")},
+		{"its input, GB a second", "stdin", ratio, true, timesMore(1, "not slower")},
+		{"CPU for 1 GB", "stdin cpu", duration, false, times(1, "not more")},
+		{"the first byte, after", "first", duration, false, times(1, "not later")},
+	}, "", ""},
+	{"exec-idle", "200 commands that wait", "exec-idle", []figure{
+		{"live heap of one", "heap", bytes, false, half},
+		{"resident memory of one", "memory", bytes, false, half},
+		{"goroutines of one", "goroutines", count, false, target{}},
+	}, "", ""},
 	{"hello", "hello (list pods)", "hello", []figure{
 		{"linked modules", "modules", count, false, atMost(10, "at most 10")},
 		{"stripped binary", "binary", bytes, false, atMost(9e6, "at most 9 MB")},

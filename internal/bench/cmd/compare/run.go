@@ -64,6 +64,9 @@ var contenders = map[string][]contender{
 	"controller-typed": controllers("bowline"),
 	"failover":         {{clientgo, "", "clientgo", nil}, {bowline, "", "bowline", nil}},
 	"own-write":        {{clientgo, "", "controllerruntime", nil}, {bowline, "", "bowline", nil}},
+
+	"exec":      {{clientgo, "", "clientgo", nil}, {bowline, "", "bowline", nil}},
+	"exec-idle": {{clientgo, "", "clientgo", nil}, {bowline, "", "bowline", nil}},
 }
 
 // clusters has the jobs whose samples have a cluster of their own, with its arguments; the others read from the canned server.
@@ -126,6 +129,10 @@ func want(job string, p sample.Params) map[string]int {
 		return map[string]int{"read": len(sample.WriterWorkers) * p.Written, "stale": 0}
 	case "patch":
 		return map[string]int{"checked": 7}
+	case "exec":
+		return map[string]int{"stdout": p.Streamed, "stdin": p.Streamed}
+	case "exec-idle":
+		return map[string]int{"ended": p.Sessions}
 	}
 	return nil
 }

@@ -38,6 +38,9 @@ func main() {
 		"controller-typed": control.Job(pods, "*corev1.Pod"),
 		"failover":         sample.Failover(election),
 		"own-write":        sample.OwnWrites(writer),
+
+		"exec":      sample.Exec(executor),
+		"exec-idle": sample.Idle(executor),
 	})
 }
 

@@ -42,6 +42,8 @@ func main() {
 		"patch":      sample.Patch(patches),
 		"work":       queueing(sample.Work),
 		"failover":   sample.Failover(election),
+		"exec":       sample.Exec(executor),
+		"exec-idle":  sample.Idle(executor),
 	})
 }
 
