@@ -39,7 +39,7 @@ func (c portCandidate) compare(other portCandidate) int {
 type podCount struct{ all, unready, portless int }
 
 // take returns where to connect to at a pod, if it fits.
-func (c portChoice) take(p podWithPorts, s *podCount) (portCandidate, bool) {
+func (c portChoice) take(p *podWithPorts, s *podCount) (portCandidate, bool) {
 	s.all++
 	if !p.isReady(c.evenUnready) {
 		s.unready++
@@ -54,7 +54,7 @@ func (c portChoice) take(p podWithPorts, s *podCount) (portCandidate, bool) {
 		}
 		port = found
 	}
-	return portCandidate{Addr{meta.Key{Namespace: c.namespace, Name: p.obj.GetName()}, port}, p.created}, true
+	return portCandidate{Addr{meta.Key{Namespace: c.namespace, Name: p.Name}, port}, p.CreationTimestamp.Time}, true
 }
 
 func (c portChoice) none(s podCount) error {
@@ -70,23 +70,18 @@ func (c portChoice) none(s podCount) error {
 
 // podWithPorts has what a choice reads of a pod.
 type podWithPorts struct {
-	obj     *meta.Raw
-	created time.Time
-	spec    portSpec
-	status  portStatus
-}
-
-type portSpec struct {
-	Containers     []containerWithPorts `json:"containers"`
-	InitContainers []containerWithPorts `json:"initContainers"`
-}
-
-type portStatus struct {
-	Phase      string `json:"phase"`
-	Conditions []struct {
-		Type   string `json:"type"`
-		Status string `json:"status"`
-	} `json:"conditions"`
+	meta.ObjectMeta `json:"metadata"`
+	Spec            struct {
+		Containers     []containerWithPorts `json:"containers"`
+		InitContainers []containerWithPorts `json:"initContainers"`
+	} `json:"spec"`
+	Status struct {
+		Phase      string `json:"phase"`
+		Conditions []struct {
+			Type   string `json:"type"`
+			Status string `json:"status"`
+		} `json:"conditions"`
+	} `json:"status"`
 }
 
 type containerWithPorts struct {
@@ -98,26 +93,27 @@ type containerWithPorts struct {
 	} `json:"ports"`
 }
 
-func readPodPorts(obj *meta.Raw) (p podWithPorts, err error) {
-	p.obj, p.created = obj, obj.CreationTimestamp.Time
-	if p.spec, _, err = meta.Nested[portSpec](obj, "spec"); err == nil {
-		p.status, _, err = meta.Nested[portStatus](obj, "status")
+// readRaw decodes what into has of an object.
+func readRaw(obj *meta.Raw, into any) error {
+	b, err := obj.MarshalJSON()
+	if err == nil {
+		err = json.Unmarshal(b, into)
 	}
 	if err != nil {
-		return p, fmt.Errorf("read pod %s: %w", meta.KeyOf(obj), err)
+		return fmt.Errorf("read %s: %w", meta.KeyOf(obj), err)
 	}
-	return p, nil
+	return nil
 }
 
 // isReady reports whether the pod takes connections, or at least runs and is not being deleted.
-func (p podWithPorts) isReady(evenUnready bool) bool {
-	if p.obj.DeletionTimestamp != nil || p.status.Phase == "Succeeded" || p.status.Phase == "Failed" {
+func (p *podWithPorts) isReady(evenUnready bool) bool {
+	if p.DeletionTimestamp != nil || p.Status.Phase == "Succeeded" || p.Status.Phase == "Failed" {
 		return false
 	}
 	if evenUnready {
-		return p.status.Phase == "Running"
+		return p.Status.Phase == "Running"
 	}
-	for _, c := range p.status.Conditions {
+	for _, c := range p.Status.Conditions {
 		if c.Type == "Ready" {
 			return c.Status == "True"
 		}
@@ -126,9 +122,9 @@ func (p podWithPorts) isReady(evenUnready bool) bool {
 }
 
 // portNamed returns the number of a TCP port that a container names. Init containers count if they go on running.
-func (p podWithPorts) portNamed(name string) (int, bool) {
-	all := slices.Clone(p.spec.Containers)
-	for _, c := range p.spec.InitContainers {
+func (p *podWithPorts) portNamed(name string) (int, bool) {
+	all := slices.Clone(p.Spec.Containers)
+	for _, c := range p.Spec.InitContainers {
 		if c.RestartPolicy == "Always" {
 			all = append(all, c)
 		}
@@ -152,13 +148,17 @@ type servicePort struct {
 
 // chosenBy returns the choice of a Service for one of its ports, without the namespace.
 func chosenBy(obj *meta.Raw, port string) (portChoice, error) {
-	spec, _, err := meta.Nested[struct {
-		Type                     string            `json:"type"`
-		ExternalName             string            `json:"externalName"`
-		Selector                 map[string]string `json:"selector"`
-		Ports                    []servicePort     `json:"ports"`
-		PublishNotReadyAddresses bool              `json:"publishNotReadyAddresses"`
-	}](obj, "spec")
+	var s struct {
+		Spec struct {
+			Type                     string            `json:"type"`
+			ExternalName             string            `json:"externalName"`
+			Selector                 map[string]string `json:"selector"`
+			Ports                    []servicePort     `json:"ports"`
+			PublishNotReadyAddresses bool              `json:"publishNotReadyAddresses"`
+		} `json:"spec"`
+	}
+	err := readRaw(obj, &s)
+	spec := s.Spec
 	switch {
 	case err != nil:
 		return portChoice{}, err

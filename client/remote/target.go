@@ -22,7 +22,7 @@ import (
 // [ToService] or [ToSelector]. Each connection goes to one pod, which is chosen when it is dialled: the pod of the connection before
 // if that is still ready, or else the newest ready pod. Connections that exist stay where they are.
 //
-// A Target looks at the cluster at most once a second, and for the connections that are dialled meanwhile it knows the pods. If a
+// A Target looks at the cluster at most once a second. What it finds, also an error, holds for the dials of that second. If a
 // dial fails because of the pod, which may just have gone, the Target looks again and tries other pods, up to three in all.
 //
 // DialContext fits where the standard library and others take a function that dials:
@@ -38,10 +38,11 @@ type Target struct {
 	look func(ctx context.Context) ([]Addr, error)
 	none func(err error) error // the error of a look
 
-	turn  chan struct{} // has room for one, who may look and use the rest
-	known []Addr        // what the last look has found
-	until time.Time     // known is true; zero if it is not
-	last  meta.Key      // the pod of the connection before
+	turn   chan struct{} // has room for one, who may look and use the rest
+	known  []Addr        // what the last look has found
+	failed error         // of the last look
+	until  time.Time     // what it has found holds; zero if it does not
+	last   meta.Key      // the pod of the connection before
 }
 
 const (
@@ -69,8 +70,8 @@ func ToPod[T meta.Object](pods client.Resource[T], key meta.Key, port string) *T
 		if err != nil {
 			return nil, err
 		}
-		p, err := readPodPorts(obj)
-		if err != nil {
+		var p podWithPorts
+		if err := readRaw(obj, &p); err != nil {
 			return nil, err
 		}
 		found, ok := p.portNamed(port)
@@ -229,10 +230,13 @@ func (t *Target) choose(ctx context.Context, tried []meta.Key) (Addr, error) {
 	}
 	if !time.Now().Before(t.until) {
 		known, err := t.look(ctx)
-		if err != nil {
-			return Addr{}, err
+		if ctx.Err() != nil {
+			return Addr{}, internalconn.ContextError(ctx)
 		}
-		t.known, t.until = known, time.Now().Add(targetKnows)
+		t.known, t.failed, t.until = known, err, time.Now().Add(targetKnows)
+	}
+	if t.failed != nil {
+		return Addr{}, t.failed
 	}
 	best := t.known[0]
 	for _, a := range t.known {
@@ -268,11 +272,11 @@ func (t *Target) list(ctx context.Context, c portChoice) ([]Addr, error) {
 		if err != nil {
 			return nil, err
 		}
-		p, err := readPodPorts(obj)
-		if err != nil {
+		var p podWithPorts
+		if err := readRaw(obj, &p); err != nil {
 			return nil, err
 		}
-		if a, ok := c.take(p, &seen); ok {
+		if a, ok := c.take(&p, &seen); ok {
 			found = append(found, a)
 		}
 	}
