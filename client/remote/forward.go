@@ -180,6 +180,7 @@ func (f *forwarding) serve(ctx context.Context, local net.Conn) {
 	gone := p.gone.Load()
 	switch {
 	case err == nil || gone:
+		p.pod.out.finish(net.ErrClosed, net.ErrClosed) // up may wait for room
 		_ = local.Close()
 	case err == io.EOF:
 		err = nil

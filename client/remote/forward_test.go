@@ -199,6 +199,36 @@ func TestForwardOfAClientThatClosesOneDirection(t *testing.T) {
 	}
 }
 
+// The pod reads nothing, so nothing more is read of the client. That it has gone shows when the pod sends.
+func TestForwardOfAClientThatGoesWhileThePodReadsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := make(chan time.Time, 1)
+		r := newPortRig(t, func(c *memnet.Conn) {
+			for {
+				time.Sleep(time.Minute)
+				if _, err := c.Write([]byte("x")); err != nil {
+					ended <- time.Now()
+					return
+				}
+			}
+		}, clienttest.Options{})
+		f := forward(t, remote.ToPod(r.pods, web, "80"), remote.ForwardOptions{})
+		c := f.dial(t)
+		_ = c.SetWriteDeadline(time.Now().Add(10 * time.Second))
+		if _, err := c.Write(make([]byte, 16<<20)); !isTimeout(err) {
+			t.Errorf("Write: %v", err)
+		}
+		start := time.Now()
+		_ = c.Close()
+		if took := (<-ended).Sub(start); took > 4*time.Minute {
+			t.Errorf("it took %v", took)
+		}
+		if errs := f.end(t); len(errs) > 0 {
+			t.Error(errs)
+		}
+	})
+}
+
 // The pod's side ends while the client still sends and has not read all: it must get everything.
 func TestForwardOfAPodThatEndsFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
