@@ -9,9 +9,11 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
 	internalconn "github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/inside"
 	"github.com/bowline-go/bowline/internal/wsmux"
@@ -78,7 +80,7 @@ func (d portDialer) dial(ctx context.Context, to Addr) (*portConn, error) {
 	ws, err := wsmux.Open(dialing, func(ctx context.Context, header http.Header) (io.ReadWriteCloser, http.Header, error) {
 		conn, answer, err := d.source.Upgrade(ctx, to.Pod, "portforward", url.Values{"ports": {strconv.Itoa(to.Port)}}, header)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, createPermission(err, "portforward")
 		}
 		return &portStream{conn, cancel}, answer, nil
 	}, v4)
@@ -100,6 +102,18 @@ func (d portDialer) fail(key meta.Key, err error) error {
 		return err
 	}
 	return &client.OpError{Verb: "connect", Resource: d.gvr, Subresource: "portforward", Key: key, Err: err}
+}
+
+// createPermission adds to a refusal the permission that is missing. A server names the verb only if that is the request's, which is
+// get.
+func createPermission(err error, subresource string) error {
+	op, refused := (*client.OpError)(nil), (*apierrors.StatusError)(nil)
+	if !errors.Is(err, apierrors.Forbidden) || !errors.As(err, &op) || !errors.As(err, &refused) || strings.Contains(refused.Status.Message, " cannot ") {
+		return err
+	}
+	explained := *op
+	explained.Err = fmt.Errorf("%w (Kubernetes 1.35 and later ask for the permission create on pods/%s too)", op.Err, subresource)
+	return &explained
 }
 
 // portStream is a connection whose Close ends a context.

@@ -164,7 +164,14 @@ func TestDialIsRefused(t *testing.T) {
 	}{
 		{name: "no pod", key: meta.Key{Namespace: "default", Name: "none"}, is: apierrors.NotFound, want: `pods "none" not found`},
 		{name: "without get", options: except("get"), is: apierrors.Forbidden, want: `cannot get resource "pods/portforward"`},
-		{name: "without create", options: except("create"), is: apierrors.Forbidden, want: `cannot create resource "pods/portforward"`},
+		{name: "without create", options: except("create"), is: apierrors.Forbidden, want: " create "},
+		{
+			name: "a server that does not say what is missing", answer: func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(http.StatusForbidden)
+				_, _ = io.WriteString(w, `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403, "message": "pods \"web\" is forbidden: "}`)
+			}, is: apierrors.Forbidden, want: "ask for the permission create on pods/portforward",
+		},
 		{
 			name: "a page", answer: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>Welcome</html>") },
 			want: "in place of an upgrade to a WebSocket",

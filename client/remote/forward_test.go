@@ -578,7 +578,7 @@ func TestAPortThroughAProxy(t *testing.T) {
 			r := newPortRig(t, echo, clienttest.Options{TLS: true})
 			cfg := r.Config()
 			connects := 0
-			proxy := newProxy(t, scheme == "https", func(hr *http.Request) (net.Conn, error) {
+			proxy := newTunneller(t, scheme == "https", func(hr *http.Request) (net.Conn, error) {
 				connects++
 				return cfg.Dial(hr.Context(), "tcp", hr.Host)
 			})

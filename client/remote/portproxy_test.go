@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// proxy is an HTTP proxy on loopback that makes tunnels.
-type proxy struct {
+// tunneller is an HTTP proxy on loopback that makes tunnels.
+type tunneller struct {
 	url   *url.URL
 	ca    []byte // PEM; nil without TLS
 	close func() // waits until all tunnels have ended
 }
 
-func newProxy(t testing.TB, secure bool, dial func(hr *http.Request) (net.Conn, error)) *proxy {
+func newTunneller(t testing.TB, secure bool, dial func(hr *http.Request) (net.Conn, error)) *tunneller {
 	t.Helper()
 	var tunnels sync.WaitGroup
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, hr *http.Request) {
@@ -41,7 +41,7 @@ func newProxy(t testing.TB, secure bool, dial func(hr *http.Request) (net.Conn, 
 		tunnels.Go(func() { _, _ = io.Copy(up, buffered); _ = up.Close() })
 		tunnels.Go(func() { _, _ = io.Copy(down, up); _ = down.Close() })
 	}))
-	p := &proxy{close: func() {
+	p := &tunneller{close: func() {
 		server.Close()
 		tunnels.Wait()
 	}}
