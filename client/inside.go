@@ -1,6 +1,8 @@
 package client
 
 import (
+	"context"
+	"iter"
 	"sync"
 
 	"github.com/bowline-go/bowline/client/meta"
@@ -25,6 +27,10 @@ func (r Resource[T]) Inside() inside.Source {
 		s.Encoding = &b.used
 	}
 	s.Upgrade = r.upgrade
+	s.Get = func(ctx context.Context, key meta.Key) (*meta.Raw, error) { return retyped[*meta.Raw](r).Get(ctx, key) }
+	s.Each = func(ctx context.Context, namespace, labelSelector string) iter.Seq2[*meta.Raw, error] {
+		return retyped[*meta.Raw](r).All(ctx, ListOptions{Namespace: namespace, LabelSelector: labelSelector})
+	}
 	r.write = WriteOptions{} // they do not affect reads
 	s.Reads = r
 	return s

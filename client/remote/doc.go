@@ -19,4 +19,22 @@
 // memory is about 60 KB, and up to Cmd.Buffer for each output whose Write takes its time. Nothing of it is left when Run, or Wait, has
 // returned, with one exception: a goroutine that is in a call of the caller's Read or Write at the end of the context ends with that
 // call.
+// A running command has one connection and four goroutines, and one more for each of Stdin and Sizes. Nothing of it is left when Run,
+// or Wait, has returned, with one exception: a goroutine that is in a call of the caller's Read or Write at the end of the context
+// ends with that call.
+//
+// # Ports
+//
+// [Dial] returns a net.Conn to a TCP port of a pod. A [Target] is a pod, or one of the ready pods of a Service or of a label selector,
+// and has the DialContext that an http.Transport, a database driver or gRPC takes. [Forward] lets every program of this machine
+// connect, through a listener that the caller has made:
+//
+//	transport := &http.Transport{DialContext: remote.ToService(pods, services, key, "http").DialContext}
+//	err := remote.Forward(ctx, listener, remote.ToPod(pods, key, "5432"), remote.ForwardOptions{})
+//
+// The client needs the permissions get and create on pods/portforward; servers before 1.35 ask for get alone. [ToService] also needs get
+// on services and list on pods, [ToSelector] list on pods, and [ToPod] get on pods for the name of a port.
+//
+// Each connection to a pod is a WebSocket of its own, with three goroutines and buffers that grow with what it carries, to 256 KiB in
+// each direction. Once it has ended, nothing of it runs, also if nobody calls Close. The protocol cannot close one direction alone.
 package remote

@@ -22,7 +22,7 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// kubelet serves exec and attach as a kubelet does, by the same code. A Go function takes the place of the programs in containers.
+// kubelet serves exec, attach and portForward as a kubelet does, by the same code. A Go function takes the place of the programs in containers.
 type kubelet struct {
 	run func(ctx context.Context, p *process) int
 
@@ -76,6 +76,10 @@ var protocols = []string{"v4.channel.k8s.io", "v3.channel.k8s.io", "v2.channel.k
 // ServeHTTP answers /exec/NAMESPACE/POD/CONTAINER and the same for attach.
 func (k *kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	if len(parts) == 3 && parts[0] == "portForward" {
+		k.servePort(w, r, parts[2])
+		return
+	}
 	if len(parts) < 4 {
 		http.NotFound(w, r)
 		return

@@ -6,6 +6,7 @@ package inside
 import (
 	"context"
 	"io"
+	"iter"
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/undertest"
@@ -27,6 +28,10 @@ type Source struct {
 	// query and header are those of package net/http, which this one does not link.
 	Upgrade func(ctx context.Context, key meta.Key, subresource string, query, header map[string][]string) (
 		conn io.ReadWriteCloser, answer map[string][]string, err error)
+	// Get reads an object, and Each those of a namespace that a selector picks, whatever the T of the source is. Nil if the source
+	// is no client's.
+	Get  func(ctx context.Context, key meta.Key) (*meta.Raw, error)
+	Each func(ctx context.Context, namespace, labelSelector string) iter.Seq2[*meta.Raw, error]
 	// Reads is equal for two sources of the same type that read the same objects. Nil compares with nothing.
 	Reads any
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,6 +46,9 @@ type Conn struct {
 	away    atomic.Bool  // nobody reads, so an answer cannot be seen
 	born    time.Time
 	pongs   chan string
+	begun   atomic.Int64          // messages of which the sending has begun
+	done    atomic.Int64          // and has ended
+	taken   atomic.Int64          // those that the other side has read, as the answers to pings say
 	cause   atomic.Pointer[error] // why the connection has been closed from here
 	closed  chan struct{}
 	closing sync.Once
@@ -58,7 +62,13 @@ func newConn(ws *websocket.Conn) *Conn {
 	}
 	c.away.Store(true) // until Next
 	ws.SetReadLimit(maxMessage)
-	ws.SetPongHandler(func(string) error { c.asked.Store(0); return nil })
+	ws.SetPongHandler(func(data string) error {
+		c.asked.Store(0)
+		if n, err := strconv.ParseInt(data, 10, 64); err == nil {
+			c.taken.Store(n)
+		}
+		return nil
+	})
 	ws.SetPingHandler(func(data string) error { // the reader must not wait for a write
 		c.asked.Store(0)
 		select {
@@ -151,6 +161,8 @@ func (c *Conn) Send(channel byte, data []byte) error {
 func (c *Conn) send(channel byte, data []byte) error {
 	c.write.Lock()
 	defer c.write.Unlock()
+	c.begun.Add(1)
+	defer c.done.Add(1)
 	w, err := c.ws.NextWriter(websocket.BinaryMessage)
 	if err == nil {
 		c.channel[0] = channel
@@ -168,11 +180,15 @@ func (c *Conn) send(channel byte, data []byte) error {
 	return err
 }
 
-// ping sends pings, and answers those of the other side.
+// ping sends pings, and answers those of the other side. A ping that follows messages is answered only after the other side has read
+// those, which it may leave for as long as it likes. So silence breaks the connection only if an earlier answer has come after all
+// messages before the ping; otherwise TCP has to find out whether the other side is there. For that, a ping says how many messages
+// were sent before it, and the answer repeats it.
 func (c *Conn) ping() {
 	defer close(c.pinging)
 	ticker := time.NewTicker(pingEvery)
 	defer ticker.Stop()
+	before := int64(0) // messages that may have been sent before the last ping
 	for {
 		kind, data := websocket.PingMessage, ""
 		select {
@@ -182,7 +198,7 @@ func (c *Conn) ping() {
 			kind = websocket.PongMessage
 		case <-ticker.C:
 			if asked := c.asked.Load(); asked != 0 {
-				if silent := time.Since(c.born) - time.Duration(asked); silent >= maxSilence && !c.away.Load() {
+				if silent := time.Since(c.born) - time.Duration(asked); silent >= maxSilence && !c.away.Load() && c.taken.Load() >= before {
 					c.close(fmt.Errorf("the other side has not answered a ping for %v", silent.Round(time.Second)))
 					return
 				}
@@ -191,8 +207,12 @@ func (c *Conn) ping() {
 		}
 		if kind == websocket.PingMessage {
 			c.asked.Store(c.now())
+			data = strconv.FormatInt(c.done.Load(), 10)
 		}
 		err := c.ws.WriteControl(kind, []byte(data), time.Now().Add(maxSilence))
+		if kind == websocket.PingMessage {
+			before = c.begun.Load()
+		}
 		if kind == websocket.PingMessage && err == nil && c.asked.Load() != 0 {
 			c.asked.Store(c.now()) // what took long was to send it
 		} else if kind == websocket.PingMessage && err != nil {

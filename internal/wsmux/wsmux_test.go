@@ -230,6 +230,71 @@ func TestSilence(t *testing.T) {
 	}
 }
 
+// The other side has room for what is sent, and the ping after it, but does not read. A ping of an idle connection is another thing:
+// see TestSilence.
+func TestAReaderThatTakesItsTimeIsNotGone(t *testing.T) {
+	for name, tc := range map[string]struct {
+		first  bool // the other side reads until a ping has come, and answers it
+		dies   bool // then it never reads again
+		breaks bool
+	}{
+		"from the beginning": {}, "after an answer": {first: true}, "gone after it has read everything": {true, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				over := make(chan struct{})
+				conn, err := dial(t, raw(func(c *websocket.Conn) {
+					if tc.first {
+						if _, _, err := c.ReadMessage(); err != nil {
+							t.Error(err)
+							return
+						}
+						_ = c.NetConn().SetReadDeadline(time.Now().Add(25 * time.Second))
+						_, _, _ = c.ReadMessage() // answers pings
+					}
+					if tc.dies {
+						<-over
+						return
+					}
+					time.Sleep(time.Hour)
+				}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				read := make(chan error, 1)
+				go func() {
+					_, _, err := conn.Next()
+					read <- err
+				}()
+				if err := conn.Send(1, []byte("x")); err != nil {
+					t.Fatal(err)
+				}
+				if tc.first && !tc.dies {
+					time.Sleep(26 * time.Second)
+					if err := conn.Send(1, []byte("x")); err != nil {
+						t.Fatal(err)
+					}
+				}
+				time.Sleep(30 * time.Minute)
+				synctest.Wait()
+				select {
+				case err := <-read:
+					if !tc.breaks {
+						t.Errorf("Next: %v", err)
+					}
+				default:
+					if tc.breaks {
+						t.Error("the connection goes on")
+					}
+				}
+				close(over)
+				conn.Finish()
+				time.Sleep(time.Hour)
+			})
+		})
+	}
+}
+
 // A Send may be blocked, because the other side does not read.
 func TestAbort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -16,19 +16,26 @@ package containers
 
 import (
 	"context"
+	"net"
 	"net/http"
 
 	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Server serves exec and attach over WebSockets, in the protocols v5.channel.k8s.io and v4.channel.k8s.io. Its fields must not
-// change while it serves.
+// Server serves exec and attach over WebSockets, in the protocols v5.channel.k8s.io and v4.channel.k8s.io, and portforward in the
+// protocol v4.channel.k8s.io. Its fields must not change while it serves.
 type Server struct {
 	// Run is what every command does. It returns the exit code. ctx ends when the client has gone. Several goroutines may call it at
 	// once. Nil answers that no program can be found.
 	Run func(ctx context.Context, p *Process) (code int)
 	// OnlyV4 makes it a server before Kubernetes 1.30, which does not tell a command that its input has ended.
 	OnlyV4 bool
+	// Dial connects to what listens on a port of a pod; a net.Dialer, one end of a net.Pipe or a listener in memory will do. The
+	// server carries bytes between the connection and the client, and closes the connection. ctx ends when the client has gone.
+	// An error goes to the client, as a kubelet's does when a port refuses connections. Several goroutines may call Dial at once.
+	// If it is nil, every port refuses.
+	Dial func(ctx context.Context, pod meta.Key, port int) (net.Conn, error)
 }
 
 // ServeContainer implements clienttest.Containers.
@@ -36,6 +43,8 @@ func (s *Server) ServeContainer(w http.ResponseWriter, r *http.Request, c client
 	switch c.Subresource {
 	case "exec", "attach":
 		s.serveProcess(w, r, c)
+	case "portforward":
+		s.servePorts(w, r, c)
 	default:
 		http.Error(w, "the containers of this server have no "+c.Subresource, http.StatusNotFound)
 	}

@@ -1,0 +1,266 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	"github.com/bowline-go/bowline/internal/report"
+)
+
+// ForwardOptions are the options of [Forward]. The zero value is ready to use.
+type ForwardOptions struct {
+	// MaxConnections is how many connections there may be at once; 0 means 4096. Further ones wait to be accepted.
+	MaxConnections int
+	// OnError is called with every error that Forward does not return, which concern single connections:
+	//
+	//   - an error of the dial, see [Target.Dial];
+	//   - an error of a connection to a pod, see [Dial];
+	//   - an error of the listener that goes away by itself, such as too many open files.
+	//
+	// A client that resets its connection is not an error. Several goroutines may call OnError at once, and the connection waits for
+	// it. If it is nil, Forward logs the errors: each at once, and a repeated one at growing intervals of up to a quarter of an hour.
+	// Set a function that does nothing to silence them.
+	OnError func(error)
+	// Logger receives errors if OnError is nil. If it is the zero Logger, which logr.Discard() returns too, Forward uses the logger of
+	// its context (logr.NewContext), or else slog.Default().
+	Logger logr.Logger
+}
+
+const (
+	defaultConnections = 4096
+	// halfClosed is how long the other end may be silent once one end sends no more.
+	halfClosed = 10 * time.Second
+	// maxAcceptPause is the longest pause after an error of Accept that goes away by itself.
+	maxAcceptPause = time.Second
+)
+
+// Forward accepts connections from a local listener, and connects each to the target. It closes the listener. It returns nil once ctx
+// has ended, and the listener's error if that fails before; in both cases, all connections have been closed, and nothing of Forward
+// runs.
+//
+// The caller chooses the address, and learns the port from the listener:
+//
+//	listener, err := net.Listen("tcp", "127.0.0.1:0") // "[::1]:0" for IPv6; ":0" lets other hosts in
+//	...
+//	fmt.Println("forwarding from", listener.Addr())
+//	err = remote.Forward(ctx, listener, remote.ToPod(pods, key, "8080"), remote.ForwardOptions{})
+//
+// A connection that fails affects no other one. If it cannot be made, or if the pod's side fails, the local connection is reset
+// where it can be, so that the client does not take the failure for an end in good order. If the pod's side ends in good order, so
+// does the local one, after everything has been written to it.
+//
+// The protocol cannot tell a pod that a client sends no more. So if a client closes one direction, or both, which looks the same, the
+// connection goes on until the pod has been silent for 10 s, or has ended it.
+func Forward(ctx context.Context, l net.Listener, to *Target, o ForwardOptions) error {
+	defer l.Close() //nolint:errcheck // it may be closed already
+	if o.MaxConnections < 0 {
+		return usage(fmt.Errorf("remote.ForwardOptions: MaxConnections must be 0 or more, got %d", o.MaxConnections))
+	}
+	if err := to.usable(); err != nil {
+		return err
+	}
+	if o.MaxConnections == 0 {
+		o.MaxConnections = defaultConnections
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	f := &forwarding{to: to, o: o, log: report.New(o.Logger)}
+	f.log.Start(ctx)
+	defer f.log.Stop()
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	defer stop()
+	var all sync.WaitGroup
+	err := f.accept(ctx, l, &all)
+	if ctx.Err() != nil {
+		err = nil
+	}
+	cancel()
+	all.Wait()
+	return err
+}
+
+// forwarding is a Forward that runs.
+type forwarding struct {
+	to  *Target
+	o   ForwardOptions
+	log *report.Log
+}
+
+// Keys of topics.
+const (
+	aboutAccept     = "accept"
+	aboutDial       = "dial"
+	aboutConnection = "connection"
+)
+
+// failed reports an error that Forward does not return.
+func (f *forwarding) failed(topic, fails, works string, err error) {
+	if f.o.OnError != nil {
+		f.o.OnError(err)
+		return
+	}
+	name := "forward to " + f.to.name + ": "
+	t := report.Topic{Key: topic, Fails: name + fails}
+	if works != "" {
+		t.Works = name + works
+	}
+	f.log.Failed(t, err, nil)
+}
+
+// accept accepts connections until the listener fails or ctx ends.
+func (f *forwarding) accept(ctx context.Context, l net.Listener, all *sync.WaitGroup) error {
+	slots := make(chan struct{}, f.o.MaxConnections)
+	pause := time.Duration(0)
+	for {
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			return nil
+		}
+		local, err := l.Accept()
+		if err == nil {
+			if pause > 0 {
+				pause = 0
+				f.log.Works(aboutAccept)
+			}
+			all.Go(func() {
+				defer func() { <-slots }()
+				f.serve(ctx, local)
+			})
+			continue
+		}
+		<-slots
+		if temporary := (interface{ Temporary() bool })(nil); ctx.Err() != nil || !errors.As(err, &temporary) || !temporary.Temporary() {
+			return err
+		}
+		f.failed(aboutAccept, "accept fails", "accept works again", err)
+		pause = min(max(5*time.Millisecond, 2*pause), maxAcceptPause)
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+		}
+	}
+}
+
+// serve carries one connection.
+func (f *forwarding) serve(ctx context.Context, local net.Conn) {
+	pod, err := f.to.dial(ctx)
+	if err != nil {
+		reset(local)
+		if ctx.Err() == nil {
+			f.failed(aboutDial, "dial fails", "dial works again", err)
+		}
+		return
+	}
+	f.log.Works(aboutDial)
+	aborted := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(aborted)
+		reset(local)
+		pod.abort()
+	})
+	p := &pair{local: local, pod: pod}
+	up := make(chan struct{})
+	go func() {
+		defer close(up)
+		p.up()
+	}()
+	err = p.down()
+	gone := p.gone.Load()
+	switch {
+	case err == nil || gone:
+		p.pod.out.finish(net.ErrClosed, net.ErrClosed) // up may wait for room
+		_ = local.Close()
+	case err == io.EOF:
+		err = nil
+		if half, ok := local.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+			// The client may not have read all. To close while it sends would reset the connection, which drops the rest.
+			_ = local.SetReadDeadline(time.Now().Add(halfClosed))
+			<-up
+		}
+		_ = local.Close()
+	default:
+		reset(local)
+	}
+	<-up
+	_ = pod.Close()
+	switch {
+	case !stop():
+		<-aborted
+	case err != nil && !gone:
+		f.failed(aboutConnection, "a connection breaks", "", err)
+	}
+}
+
+// pair is a connection that is being carried.
+type pair struct {
+	local net.Conn
+	pod   *portConn
+	half  atomic.Bool // the client sends no more
+	gone  atomic.Bool // the client has reset the connection
+}
+
+// up carries what the client sends. It returns once the client sends no more, or its connection is closed.
+func (p *pair) up() {
+	for {
+		room, err := p.pod.out.room()
+		if err != nil { // the pod's side has ended, and down knows how
+			_, _ = io.Copy(io.Discard, p.local)
+			return
+		}
+		n, err := p.local.Read(room)
+		p.pod.out.added(room, n)
+		switch {
+		case err == nil:
+		case err == io.EOF:
+			p.half.Store(true)
+			p.pod.in.setTaking(time.Now().Add(halfClosed))
+			return
+		default:
+			p.gone.Store(true)
+			p.pod.in.setTaking(time.Now())
+			return
+		}
+	}
+}
+
+// down carries what the pod sends. Its error is io.EOF after an end in good order, and nil if there is nobody to carry for any more:
+// the client has gone, or sends no more and the pod is silent.
+func (p *pair) down() error {
+	for {
+		part, err := p.pod.in.next()
+		switch {
+		case err == os.ErrDeadlineExceeded:
+			return nil // up has set it
+		case err != nil:
+			return p.pod.fail("read", err)
+		}
+		n, err := p.local.Write(part)
+		p.pod.in.taken(n)
+		if err != nil {
+			return nil
+		}
+		if p.half.Load() {
+			p.pod.in.setTaking(time.Now().Add(halfClosed))
+		}
+	}
+}
+
+// reset closes a connection so that the other end learns that something has failed, if the connection is one of TCP.
+func reset(c net.Conn) {
+	if tcp, ok := c.(interface{ SetLinger(sec int) error }); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = c.Close()
+}

@@ -1,0 +1,283 @@
+package remote
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/shown"
+	"github.com/bowline-go/bowline/internal/wsmux"
+)
+
+// The channels of a forwarded port. The server begins each with the port's number, in two bytes, the lower one first.
+const (
+	portDataChannel  = 0
+	portErrorChannel = 1
+)
+
+const (
+	// closeGrace is how long Close waits until what was written has been sent.
+	closeGrace = 5 * time.Second
+	// maxPortError bounds the text of an error.
+	maxPortError = 64 << 10
+)
+
+// Addr is the address of a connection to a port of a pod.
+type Addr struct {
+	Pod  meta.Key
+	Port int
+}
+
+// Network returns "portforward".
+func (Addr) Network() string { return "portforward" }
+
+// String returns, for example, "default/web:8080".
+func (a Addr) String() string { return a.Pod.String() + ":" + strconv.Itoa(a.Port) }
+
+// PortError is what the node says of a connection that it cannot carry on: the port refuses connections, say, or the process in the
+// pod has reset the connection.
+type PortError struct {
+	Port int
+	// Message is the node's text, at most 64 KiB.
+	Message string
+}
+
+// Error implements error.
+func (e *PortError) Error() string { return fmt.Sprintf("port %d: %s", e.Port, shown.Text(e.Message)) }
+
+// portConn is a connection to a port of a pod. The goroutine that receives fills in, and the one that sends empties out. Both end
+// with the connection, whether or not somebody calls Close.
+type portConn struct {
+	ws   *wsmux.Conn
+	addr Addr
+	gvr  meta.GVR // of pods
+
+	in, out *portBuffer
+
+	closed    atomic.Bool
+	sent      chan struct{} // closed when nothing more is sent
+	receiving sync.WaitGroup
+}
+
+func newPortConn(ws *wsmux.Conn, gvr meta.GVR, addr Addr) *portConn {
+	c := &portConn{ws: ws, addr: addr, gvr: gvr, in: newPortBuffer(), out: newPortBuffer(), sent: make(chan struct{})}
+	go c.send()
+	c.receiving.Go(c.receive)
+	return c
+}
+
+// receive reads the connection until it ends.
+func (c *portConn) receive() {
+	said := portText{port: c.addr.Port}
+	data := portPrefix{port: c.addr.Port}
+	err := c.readAll(&data, &said)
+	switch text := said.text; {
+	case len(text) > 0: // the connection may have broken because of it
+		err = &PortError{Port: c.addr.Port, Message: string(text)}
+	case err == nil && !data.whole():
+		err = errors.New("the server has ended the connection before it said which port it is for")
+	}
+	refuse := err
+	if err == nil {
+		err, refuse = io.EOF, syscall.EPIPE
+	}
+	c.in.finish(refuse, err)
+	c.out.kill(refuse)
+	c.ws.Abort(refuse)
+}
+
+// readAll reads all messages. It returns nil if the connection has ended in good order.
+func (c *portConn) readAll(data *portPrefix, said *portText) error {
+	for {
+		channel, message, err := c.ws.Next()
+		if err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		switch channel {
+		case portDataChannel:
+			if err = data.read(message); err == nil {
+				err = c.fill(message)
+			}
+		case portErrorChannel:
+			err = said.read(message)
+		default:
+			err = fmt.Errorf("the server sends on channel %d, which is none of its own", channel)
+		}
+		if err != io.EOF { // of the message
+			return err
+		}
+	}
+}
+
+// fill puts the data of a message into in. Its error is io.EOF at the end of the message.
+func (c *portConn) fill(message io.Reader) error {
+	for {
+		room, err := c.in.room()
+		if err != nil { // Close has been called, which waits until everything has been sent
+			_, err = io.Copy(io.Discard, message)
+			return cmp.Or(err, io.EOF)
+		}
+		n, err := message.Read(room)
+		c.in.added(room, n)
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// send sends what is written, until the connection ends.
+func (c *portConn) send() {
+	defer close(c.sent)
+	for {
+		part, err := c.out.next()
+		if err != nil {
+			return
+		}
+		part = part[:min(len(part), wsmux.MaxData)]
+		if err := c.ws.Send(portDataChannel, part); err != nil {
+			c.ws.Abort(err) // receive says it
+			return
+		}
+		c.out.taken(len(part))
+	}
+}
+
+// Read implements net.Conn.
+func (c *portConn) Read(p []byte) (int, error) {
+	n, err := c.in.take(p)
+	return n, c.fail("read", err)
+}
+
+// Write implements net.Conn. It returns when p has been taken to be sent.
+func (c *portConn) Write(p []byte) (int, error) {
+	n, err := c.out.add(p)
+	return n, c.fail("write", err)
+}
+
+// Close implements net.Conn.
+func (c *portConn) Close() error { return c.close(closeGrace) }
+
+// abort closes the connection, and throws away what has not been sent.
+func (c *portConn) abort() { _ = c.close(0) }
+
+func (c *portConn) close(grace time.Duration) error {
+	if !c.closed.CompareAndSwap(false, true) {
+		return c.fail("close", net.ErrClosed)
+	}
+	c.in.kill(net.ErrClosed)
+	if c.out.late() {
+		grace = 0 // whoever has set the deadline does not want to wait
+	}
+	c.out.finish(net.ErrClosed, net.ErrClosed)
+	timer := time.AfterFunc(grace, func() { c.ws.Abort(net.ErrClosed) })
+	<-c.sent
+	timer.Stop()
+	c.ws.Finish()
+	c.receiving.Wait()
+	return nil
+}
+
+// LocalAddr returns the [Addr] of the other end: this one has no port.
+func (c *portConn) LocalAddr() net.Addr { return c.addr }
+
+// RemoteAddr returns an [Addr].
+func (c *portConn) RemoteAddr() net.Addr { return c.addr }
+
+// SetDeadline implements net.Conn.
+func (c *portConn) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
+}
+
+// SetReadDeadline implements net.Conn.
+func (c *portConn) SetReadDeadline(t time.Time) error {
+	if c.closed.Load() {
+		return c.fail("set", net.ErrClosed)
+	}
+	c.in.setTaking(t)
+	return nil
+}
+
+// SetWriteDeadline implements net.Conn.
+func (c *portConn) SetWriteDeadline(t time.Time) error {
+	if c.closed.Load() {
+		return c.fail("set", net.ErrClosed)
+	}
+	c.out.setAdding(t)
+	return nil
+}
+
+// fail returns the error of a call: those of this end as those of package net, and those of the other end as the client's.
+func (c *portConn) fail(op string, err error) error {
+	switch err {
+	case nil, io.EOF:
+		return err
+	case net.ErrClosed, os.ErrDeadlineExceeded, syscall.EPIPE:
+		return &net.OpError{Op: op, Net: c.addr.Network(), Addr: c.addr, Err: err}
+	}
+	return &client.OpError{Verb: "connect", Resource: c.gvr, Subresource: "portforward", Key: c.addr.Pod, Err: err}
+}
+
+// portPrefix reads the number of the port at the beginning of a channel.
+type portPrefix struct {
+	port int
+	have []byte
+}
+
+func (p *portPrefix) whole() bool { return len(p.have) == 2 }
+
+// read reads what is missing of the number. Its error is io.EOF if the message ends with it or before.
+func (p *portPrefix) read(message io.Reader) error {
+	if p.whole() {
+		return nil
+	}
+	part := make([]byte, 1)
+	for !p.whole() {
+		n, err := message.Read(part)
+		if p.have = append(p.have, part[:n]...); err != nil && !p.whole() {
+			return err // the rest may come in the next message
+		}
+	}
+	if port := int(binary.LittleEndian.Uint16(p.have)); port != p.port {
+		return fmt.Errorf("the server says that the connection is for port %d, want port %d", port, p.port)
+	}
+	return nil
+}
+
+// portText is what the channel of errors says.
+type portText struct {
+	port   int
+	prefix portPrefix
+	text   []byte
+}
+
+// read reads a message to its end. Its error is then io.EOF.
+func (t *portText) read(message io.Reader) error {
+	t.prefix.port = t.port
+	if err := t.prefix.read(message); err != nil {
+		return err
+	}
+	text, err := io.ReadAll(io.LimitReader(message, int64(maxPortError+1-len(t.text))))
+	if err != nil {
+		return err
+	}
+	if t.text = append(t.text, text...); len(t.text) > maxPortError {
+		t.text = t.text[:maxPortError]
+		return errors.New("the text of the error has no end")
+	}
+	return io.EOF
+}
+
+var _ net.Conn = (*portConn)(nil)

@@ -1,0 +1,292 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+	internalconn "github.com/bowline-go/bowline/internal/conn"
+)
+
+// Target is where connections go: a port of a pod, or of the pods that a Service or a label selector picks. Make it with [ToPod],
+// [ToService] or [ToSelector]. Each connection goes to one pod, which is chosen when it is dialled: the pod of the connection before
+// if that is still ready, or else the newest ready pod. Connections that exist stay where they are.
+//
+// A Target looks at the cluster at most once a second. What it finds, also an error, holds for the dials of that second. If a
+// dial fails because of the pod, which may just have gone, the Target looks again and tries other pods, up to three in all.
+//
+// DialContext fits where the standard library and others take a function that dials:
+//
+//	transport := &http.Transport{DialContext: remote.ToService(pods, services, key, "http").DialContext}
+//
+// A Target may be used by several goroutines at once. It holds no connection and no goroutine.
+type Target struct {
+	name   string // for people
+	dialer portDialer
+	refuse error // why it cannot be used
+	// look returns the pods that there are, the best one first; none if it fails.
+	look func(ctx context.Context) ([]Addr, error)
+	none func(err error) error // the error of a look
+
+	turn   chan struct{} // has room for one, who may look and use the rest
+	known  []Addr        // what the last look has found
+	failed error         // of the last look
+	until  time.Time     // what it has found holds; zero if it does not
+	last   meta.Key      // the pod of the connection before
+}
+
+const (
+	// targetKnows is how long a Target knows what it has seen.
+	targetKnows = time.Second
+	// maxDials is how many pods a dial tries.
+	maxDials = 3
+)
+
+// ToPod returns a port of one pod, ready or not. pods is a handle on core v1 pods, of any T. port is a number, or the name of a
+// port of one of the pod's containers.
+//
+// The client needs the permissions get and create on pods/portforward, of which servers before Kubernetes 1.35 ask for get alone;
+// and get on pods if port is a name.
+func ToPod[T meta.Object](pods client.Resource[T], key meta.Key, port string) *Target {
+	t := newTarget(pods, fmt.Sprintf("pod %s, port %s", key, port))
+	number, named := t.port("remote.ToPod", port)
+	get := t.dialer.source.Get
+	t.none = func(err error) error { return t.dialer.fail(key, err) }
+	t.look = func(ctx context.Context) ([]Addr, error) {
+		if !named {
+			return []Addr{{key, number}}, nil
+		}
+		obj, err := get(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		var p podWithPorts
+		if err := readRaw(obj, &p); err != nil {
+			return nil, err
+		}
+		found, ok := p.portNamed(port)
+		if !ok {
+			return nil, fmt.Errorf("the pod has no TCP port named %q", port)
+		}
+		return []Addr{{key, found}}, nil
+	}
+	return t
+}
+
+// ToSelector returns a port of a pod that a label selector such as "app=web" picks in a namespace, and that is ready. pods is a
+// handle on core v1 pods, of any T. port is a number, or the name of a port of one of the pod's containers.
+//
+// The client needs the permissions list on pods, and get and create on pods/portforward, of which servers before Kubernetes 1.35 ask
+// for get alone.
+func ToSelector[T meta.Object](pods client.Resource[T], namespace, selector, port string) *Target {
+	t := newTarget(pods, fmt.Sprintf("pods %q in %s, port %s", selector, namespace, port))
+	number, named := t.port("remote.ToSelector", port)
+	switch {
+	case t.refuse != nil:
+	case namespace == "":
+		t.refuse = errors.New("remote.ToSelector: namespace must be given, got nothing")
+	case strings.TrimSpace(selector) == "":
+		t.refuse = errors.New("remote.ToSelector: selector must be a label selector, got nothing")
+	}
+	t.none = func(err error) error { return t.dialer.fail(meta.Key{Namespace: namespace}, err) }
+	t.look = func(ctx context.Context) ([]Addr, error) {
+		return t.list(ctx, portChoice{namespace: namespace, selector: selector, number: number, named: named, port: port})
+	}
+	return t
+}
+
+// ToService returns a port of a Service, at a pod that the Service picks and that is ready. The connection goes to the pod and not to
+// the Service's address, so no proxy of the cluster takes part. pods and services are handles on core v1 pods and services, of any
+// T. port is the number or the name of a port of the Service, which leads to the Service's targetPort. If the Service has
+// publishNotReadyAddresses, its pods need not be ready. A Service without a selector, such as one of type ExternalName, is an error,
+// because it picks no pods.
+//
+// The client needs the permissions get on services, list on pods, and get and create on pods/portforward, of which servers before
+// Kubernetes 1.35 ask for get alone.
+func ToService[P, S meta.Object](pods client.Resource[P], services client.Resource[S], key meta.Key, port string) *Target {
+	t := newTarget(pods, fmt.Sprintf("service %s, port %s", key, port))
+	source, gvr := services.Inside(), services.GVR()
+	if err := usableAs("services", gvr, source); t.refuse == nil {
+		t.refuse = err
+	}
+	t.port("remote.ToService", port)
+	t.none = func(err error) error {
+		if op := (*client.OpError)(nil); errors.As(err, &op) {
+			return err
+		}
+		return &client.OpError{Verb: "connect", Resource: gvr, Key: key, Err: err}
+	}
+	t.look = func(ctx context.Context) ([]Addr, error) {
+		obj, err := source.Get(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		c, err := chosenBy(obj, port)
+		if err != nil {
+			return nil, err
+		}
+		c.namespace = cmp.Or(key.Namespace, obj.GetNamespace())
+		return t.list(ctx, c)
+	}
+	return t
+}
+
+func newTarget[T meta.Object](pods client.Resource[T], name string) *Target {
+	t := &Target{name: name, dialer: dialerOf(pods), turn: make(chan struct{}, 1)}
+	t.refuse = t.dialer.refuse
+	return t
+}
+
+// port reads the number of a port, or says that it is a name.
+func (t *Target) port(caller, text string) (number int, named bool) {
+	number, err := strconv.Atoi(text)
+	switch {
+	case t.refuse != nil:
+	case err != nil && text != "" && !strings.ContainsAny(text, " /:+"):
+		return 0, true
+	case err != nil || number < 1 || number > 65535:
+		t.refuse = fmt.Errorf("%s: port must be a number from 1 to 65535 or the name of a port, got %q", caller, text)
+	}
+	return number, false
+}
+
+// String names the target, as in "service default/web, port http".
+func (t *Target) String() string { return t.name }
+
+// Dial connects to a pod. See the function [Dial] for the connection and its errors. If there is no pod to connect to, the error says
+// why.
+func (t *Target) Dial(ctx context.Context) (net.Conn, error) {
+	c, err := t.dial(ctx)
+	if err != nil {
+		return nil, err // and no portConn that is nil
+	}
+	return c, nil
+}
+
+// DialContext is [Target.Dial] with the parameters of net.Dialer.DialContext. network must be one of TCP. The address is not used: it
+// is whatever the caller's URL says.
+func (t *Target) DialContext(ctx context.Context, network, _ string) (net.Conn, error) {
+	switch network {
+	case "tcp", "tcp4", "tcp6":
+		return t.Dial(ctx)
+	}
+	return nil, usage(fmt.Errorf("remote.Target.DialContext: network must be tcp, tcp4 or tcp6, got %q", network))
+}
+
+func (t *Target) dial(ctx context.Context) (*portConn, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	var tried []meta.Key
+	var failed error // of the last try
+	for {
+		to, err := t.choose(ctx, tried)
+		switch {
+		case failed != nil && (err != nil || slices.Contains(tried, to.Pod)):
+			return nil, failed
+		case err != nil:
+			return nil, t.none(err)
+		}
+		c, err := t.dialer.dial(ctx, to)
+		if err == nil || !mayBeThePod(err) || len(tried)+1 == maxDials {
+			return c, err
+		}
+		tried, failed = append(tried, to.Pod), err
+	}
+}
+
+// usable returns why the target cannot be used, whatever the cluster says.
+func (t *Target) usable() error {
+	if t == nil || t.look == nil {
+		return usage(errors.New("remote.Target: make it with ToPod, ToService or ToSelector"))
+	}
+	if t.refuse != nil {
+		return t.none(usage(t.refuse))
+	}
+	return nil
+}
+
+// choose returns the pod to connect to, which is none of those that were tried if there is another one. After a failed try, it looks
+// again.
+func (t *Target) choose(ctx context.Context, tried []meta.Key) (Addr, error) {
+	select {
+	case t.turn <- struct{}{}:
+		defer func() { <-t.turn }()
+	case <-ctx.Done():
+		return Addr{}, internalconn.ContextError(ctx)
+	}
+	if len(tried) > 0 && slices.Contains(tried, t.last) {
+		t.until = time.Time{}
+	}
+	if !time.Now().Before(t.until) {
+		known, err := t.look(ctx)
+		if ctx.Err() != nil {
+			return Addr{}, internalconn.ContextError(ctx)
+		}
+		t.known, t.failed, t.until = known, err, time.Now().Add(targetKnows)
+	}
+	if t.failed != nil {
+		return Addr{}, t.failed
+	}
+	best := t.known[0]
+	for _, a := range t.known {
+		switch {
+		case slices.Contains(tried, a.Pod):
+		case a.Pod == t.last || slices.Contains(tried, best.Pod):
+			best = a
+		}
+	}
+	t.last = best.Pod
+	return best, nil
+}
+
+// mayBeThePod reports whether a dial to another pod may succeed.
+func mayBeThePod(err error) bool {
+	status := (*apierrors.StatusError)(nil)
+	if !errors.As(err, &status) {
+		return false
+	}
+	switch code := status.Status.Code; code {
+	case http.StatusNotFound, http.StatusBadRequest, http.StatusConflict, http.StatusGone:
+		return true
+	default:
+		return code >= http.StatusInternalServerError
+	}
+}
+
+// list returns the pods of a choice that are ready, the newest first.
+func (t *Target) list(ctx context.Context, c portChoice) ([]Addr, error) {
+	var found []portCandidate
+	var seen podCount
+	for obj, err := range t.dialer.source.Each(ctx, c.namespace, c.selector) {
+		if err != nil {
+			return nil, err
+		}
+		var p podWithPorts
+		if err := readRaw(obj, &p); err != nil {
+			return nil, err
+		}
+		if a, ok := c.take(&p, &seen); ok {
+			found = append(found, a)
+		}
+	}
+	if len(found) == 0 {
+		return nil, c.none(seen)
+	}
+	slices.SortFunc(found, portCandidate.compare)
+	addrs := make([]Addr, len(found))
+	for i, f := range found {
+		addrs[i] = f.Addr
+	}
+	return addrs, nil
+}
