@@ -24,7 +24,7 @@ func (r Resource[T]) Inside() inside.Source {
 	if b := r.binary(); b != nil {
 		s.Encoding = &b.used
 	}
-	s.Upgrade = r.upgrade
+	s.Upgrade, s.Stream = r.upgrade, r.stream
 	r.write = WriteOptions{} // they do not affect reads
 	s.Reads = r
 	return s
