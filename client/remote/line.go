@@ -14,7 +14,7 @@ import (
 
 // Line is a line of a log.
 type Line struct {
-	// Time is when the node has read the line from the container. It is zero if the line has no timestamp: a node writes its own
+	// Time is when the node has read the line from the container, in UTC. It is zero if the line has no timestamp: a node writes its own
 	// errors into a log that has begun, and LogOptions.Limit may cut a timestamp off.
 	Time time.Time
 	// Pod and Container say whose line it is. With [Lines] they are those of the call.
@@ -157,5 +157,5 @@ func cutStamp(line []byte) (time.Time, []byte) {
 	if err != nil || t.IsZero() {
 		return time.Time{}, line
 	}
-	return t, line[len(stamp)+1:]
+	return t.UTC(), line[len(stamp)+1:]
 }
