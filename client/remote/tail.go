@@ -34,8 +34,8 @@ type TailOptions struct {
 	// Stream reads one of the outputs; see [LogOptions].
 	Stream Stream
 
-	// Window is how long a line may wait for earlier lines of other containers: two lines that arrive within it come in order of
-	// time. 0 means 1 s. A line does not wait if no other container can have an earlier one.
+	// Window is how long a line may wait for earlier lines of other containers: two lines of logs that are being read come in
+	// order of time if they arrive within Window. 0 means 1 s. A line does not wait if no other log can have an earlier one.
 	Window time.Duration
 	// Buffer is how many bytes of the lines of each container are held; 0 means 256 KiB. One line is held whatever its size. If the
 	// lines of one container fill it within Window, they do not wait for containers that have been silent for as long.
@@ -144,6 +144,7 @@ func (t *tailing) run(ctx context.Context, yield func(Line, error) bool) {
 	defer t.all.Wait()
 	defer cancel()
 	q := t.merge.add()
+	t.merge.setLive(q, true) // until all pods are known
 	t.all.Go(func() {
 		defer t.merge.end(q)
 		t.final = t.follow(running, q)

@@ -153,6 +153,7 @@ func (f *follower) list(ctx context.Context) error {
 		return err
 	}
 	f.version, f.seen = m.ResourceVersion, true
+	f.t.merge.setLive(f.q, false)
 	for uid := range f.pods {
 		if !present[uid] {
 			f.gone(uid)
@@ -205,7 +206,9 @@ func (f *follower) see(ctx context.Context, id meta.Identity, pod *podState, err
 		for _, c := range list {
 			s, known := sources[c.Name]
 			if !known && (f.t.o.Containers == nil || f.t.o.Containers(id.Key(), c.Name)) {
-				s = newSource(f.t, id, c.Name, !f.seen && c.runs().current != "")
+				started := c.runs().current != ""
+				s = newSource(f.t, id, c.Name, !f.seen && started)
+				f.t.merge.setLive(s.q, started) // before the lines of others are handed on
 				f.t.all.Go(func() {
 					defer f.t.merge.end(s.q)
 					s.follow(ctx)
