@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -14,12 +13,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/clienttest/containers"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/remote"
-	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -32,12 +29,13 @@ type node struct {
 	mu       sync.Mutex // guards the rest
 	statuses map[meta.Key][]map[string]any
 	cut      func(q containers.LogRequest) (after int, clean bool) // after < 0 is no cut
+	drop     chan struct{}                                         // closed to cut all logs that are open
 	requests []containers.LogRequest
 }
 
 func newNode(t testing.TB, o clienttest.Options) *node {
 	t.Helper()
-	n := &node{t: t, statuses: map[meta.Key][]map[string]any{}}
+	n := &node{t: t, statuses: map[meta.Key][]map[string]any{}, drop: make(chan struct{})}
 	n.rig = newRig(t, &containers.Server{Logs: n.serve}, o)
 	return n
 }
@@ -46,18 +44,42 @@ func newNode(t testing.TB, o clienttest.Options) *node {
 func (n *node) serve(ctx context.Context, q containers.LogRequest, w io.Writer) error {
 	n.mu.Lock()
 	n.requests = append(n.requests, q)
-	cut := n.cut
+	cut, drop := n.cut, n.drop
 	n.mu.Unlock()
-	if cut != nil {
-		if after, clean := cut(q); after >= 0 {
-			err := n.logs.Serve(ctx, q, containers.CutAfter(w, after))
-			if clean && errors.Is(err, containers.ErrCut) { // as an API server whose connection to the node breaks
-				return nil
-			}
-			return err
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-drop:
+			cancel()
+		case <-ctx.Done():
 		}
+	}()
+	after, clean := -1, false
+	if cut != nil {
+		after, clean = cut(q)
 	}
-	return n.logs.Serve(ctx, q, w)
+	if after >= 0 {
+		w = containers.CutAfter(w, after)
+	}
+	err := n.logs.Serve(ctx, q, w)
+	select {
+	case <-drop:
+		return containers.ErrCut
+	default:
+	}
+	if clean && errors.Is(err, containers.ErrCut) { // as an API server whose connection to the node breaks
+		return nil
+	}
+	return err
+}
+
+// dropLogs cuts all logs that are open.
+func (n *node) dropLogs() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	close(n.drop)
+	n.drop = make(chan struct{})
 }
 
 func (n *node) setCut(cut func(containers.LogRequest) (int, bool)) {
@@ -97,7 +119,9 @@ func (n *node) create(name string, names ...string) {
 func (n *node) report(name, container string, restarts int, running bool) {
 	id := func(run int) string { return fmt.Sprintf("cri://%s-%s-%d", name, container, run) }
 	status := map[string]any{"name": container, "containerID": id(restarts), "restartCount": restarts}
-	ended := func(run int) map[string]any { return map[string]any{"terminated": map[string]any{"containerID": id(run)}} }
+	ended := func(run int) map[string]any {
+		return map[string]any{"terminated": map[string]any{"containerID": id(run)}}
+	}
 	status["state"] = ended(restarts)
 	if running {
 		status["state"] = map[string]any{"running": map[string]any{}}
@@ -299,4 +323,147 @@ func difference(got, want []string) string {
 	return fmt.Sprintf("%d lines, want %d; from %d: %.20q, want %.20q", len(got), len(want), i, end(got), end(want))
 }
 
-var _ = []any{http.StatusOK, client.ForeignBody, apierrors.Gone}
+// tailing runs a Tail until its loop is left by stop, which returns the lines of one container, and all errors.
+type tailing struct {
+	mu     sync.Mutex
+	lines  []remote.Line
+	errs   []error
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+func (n *node) tail(o remote.TailOptions) *tailing {
+	ctx, cancel := context.WithCancel(n.t.Context())
+	g := &tailing{cancel: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(g.done)
+		for l, err := range remote.Tail(ctx, n.pods, o) {
+			g.mu.Lock()
+			if err != nil {
+				g.errs = append(g.errs, err)
+			} else {
+				g.lines = append(g.lines, l)
+			}
+			g.mu.Unlock()
+		}
+	}()
+	return g
+}
+
+// texts returns the texts of the lines so far, and forgets them.
+func (g *tailing) texts() (texts []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, l := range g.lines {
+		texts = append(texts, l.Text)
+	}
+	g.lines = nil
+	return texts
+}
+
+// stop ends the Tail, and returns the errors before its last one, which must be that of the context.
+func (g *tailing) stop(t *testing.T) []error {
+	t.Helper()
+	g.cancel()
+	<-g.done
+	last := len(g.errs) - 1
+	if last < 0 || !errors.Is(g.errs[last], context.Canceled) {
+		t.Fatalf("the last error is not that of the context: %v", g.errs)
+	}
+	return g.errs[:last]
+}
+
+// expect waits for a time, and checks which lines have come.
+func (g *tailing) expect(t *testing.T, after time.Duration, want ...string) {
+	t.Helper()
+	time.Sleep(after)
+	synctest.Wait()
+	if got := g.texts(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A log of lines that share seconds, nanoseconds and contents is cut at every byte, abruptly and in good order.
+func TestTailResumesAfterACutAtAnyByte(t *testing.T) {
+	entries := []containers.Entry{
+		entry(0.1, "a"), entry(0.1, "a"), entry(0.1, "b"), entry(0.5, ""), entry(0.5, ""), entry(1, "c\r"),
+		{Time: at(2), Text: "long ", Partial: true}, {Time: at(2.5), Text: "line", Partial: true}, {Time: at(3), Text: " here"},
+		entry(3, "x\x00\xff"), entry(3, "d"), entry(4, "end"), {Time: at(5), Text: "no newline", Partial: true},
+	}
+	want := []string{"a", "a", "b", "", "", "c\r", "long line here", "x\x00\xff", "d", "end", "no newline"}
+	for _, clean := range []bool{false, true} {
+		for after := range 420 {
+			synctest.Test(t, func(t *testing.T) {
+				n := newNode(t, clienttest.Options{})
+				n.create("a", "app")
+				log := n.logs.Of(key("a"), "app")
+				log.Add(entries...)
+				log.End()
+				n.report("a", "app", 0, false)
+				first := true
+				n.setCut(func(containers.LogRequest) (int, bool) {
+					if first {
+						first = false
+						return after, clean
+					}
+					return -1, false
+				})
+				g := n.tail(tailed)
+				g.expect(t, time.Minute, want...)
+				if errs := g.stop(t); len(errs) > 0 || t.Failed() {
+					t.Fatalf("after %d bytes, clean: %v: %v", after, clean, errs)
+				}
+			})
+		}
+	}
+}
+
+func TestTailReadsTheRestOfTheRunBefore(t *testing.T) {
+	for name, steps := range map[string][]func(n *node, log *containers.Log){
+		"the status comes after the restart": {
+			func(n *node, log *containers.Log) { log.Add(entry(1, "first")) },
+			func(n *node, log *containers.Log) {
+				n.setCut(func(containers.LogRequest) (int, bool) { return 0, false }) // what is written now is not seen
+				n.dropLogs()
+			},
+			func(n *node, log *containers.Log) { log.Add(entry(2, "last words")) },
+			func(n *node, log *containers.Log) { log.Start(); log.Add(entry(3, "again")) },
+			func(n *node, log *containers.Log) { n.report("a", "app", 1, true) },
+			func(n *node, log *containers.Log) { n.setCut(nil) },
+		},
+		"the new run is read before the status comes": {
+			func(n *node, log *containers.Log) { log.Add(entry(1, "first")) },
+			func(n *node, log *containers.Log) {
+				n.setCut(func(containers.LogRequest) (int, bool) { return 0, false })
+				n.dropLogs()
+			},
+			func(n *node, log *containers.Log) { log.Add(entry(2, "last words")) },
+			func(n *node, log *containers.Log) { log.Start(); log.Add(entry(3, "again")) },
+			func(n *node, log *containers.Log) { n.setCut(nil) },
+			func(n *node, log *containers.Log) { n.report("a", "app", 1, true) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := newNode(t, clienttest.Options{})
+				n.create("a", "app")
+				n.start("a", "app")
+				g := n.tail(tailed)
+				for _, do := range steps {
+					do(n, n.logs.Of(key("a"), "app"))
+					time.Sleep(time.Minute)
+				}
+				n.logs.Of(key("a"), "app").Add(entry(4, "and on"))
+				time.Sleep(time.Minute)
+				got := g.texts()
+				slices.Sort(got)
+				if want := []string{"again", "and on", "first", "last words"}; !slices.Equal(got, want) {
+					t.Errorf("got %q, want %q in some order", got, want)
+				}
+				if errs := g.stop(t); len(errs) > 0 {
+					t.Error(errs)
+				}
+			})
+		})
+	}
+}
