@@ -77,7 +77,7 @@ func (t *tailing) follow(ctx context.Context, q *queue) error {
 	defer cancel() // ends the sources
 	f := &follower{t: t, q: q, pods: map[string]map[string]*source{}}
 	pace := retry.New(retry.Policy{})
-	failures, barren := 0, 0
+	failures, barren, told := 0, 0, false
 	for {
 		start := time.Now()
 		listed := f.version == ""
@@ -94,7 +94,7 @@ func (t *tailing) follow(ctx context.Context, q *queue) error {
 		case !f.seen && hopeless(err):
 			return err
 		case err == nil && (listed || f.events > 0 || time.Since(start) > time.Minute):
-			failures, barren = 0, 0
+			failures, barren, told = 0, 0, false
 			pace.Reset()
 			continue
 		}
@@ -105,7 +105,8 @@ func (t *tailing) follow(ctx context.Context, q *queue) error {
 			if barren++; barren == 3 {
 				f.version, barren = "", 0
 			}
-		} else if failures++; failures == 3 || failures == 1 && refused(err) {
+		} else if failures++; !told && (failures == 3 || refused(err)) {
+			told = true
 			t.report(ctx, q, meta.Key{}, "", err)
 		}
 		floor, _ := apierrors.RetryAfter(err)

@@ -36,8 +36,8 @@ type source struct {
 	mu      sync.Mutex // guards what follows
 	now     runs
 	changed chan struct{} // closed when now changes
+	left    time.Time     // when the pod has gone
 	answer  *answer       // that is being read; nil if there is none
-	timer   *time.Timer   // looks after an answer of a run that is over
 
 	// The rest belongs to run.
 	at     cursor
@@ -47,19 +47,24 @@ type source struct {
 	gaps   gaps   // of run
 	opened bool   // a log has been opened before
 	pace   *retry.Backoff
-	failed int // attempts in a row
+	failed int  // attempts in a row
+	told   bool // it has been reported
 }
 
 // answer is a log that is being read.
 type answer struct {
+	run     string // empty for that of an earlier run
 	cancel  context.CancelFunc
 	active  time.Time // when something came
 	blocked bool      // the caller of Tail is slow
+	timer   *time.Timer
 }
 
 const (
-	// silence is how long an answer may be silent once its run is over.
-	silence = 30 * time.Second
+	// maxSilence is how long an answer may be silent until the log is asked for again: its connection may be dead.
+	maxSilence = 10 * time.Minute
+	// endSilence is the same once its run is over.
+	endSilence = 30 * time.Second
 	// maxGoing is how long an answer may go on once its pod has gone.
 	maxGoing = 5 * time.Minute
 )
@@ -78,29 +83,39 @@ func (s *source) set(now runs) {
 	if now == s.now {
 		return
 	}
-	over := now.gone || !now.running || now.current != s.now.current
+	if now.gone {
+		s.left = time.Now()
+	}
 	s.now = now
 	close(s.changed)
 	s.changed = make(chan struct{})
-	if over && s.answer != nil && s.timer == nil {
-		s.attend(s.answer, time.Now())
+	if a := s.answer; a != nil {
+		a.timer.Stop()
+		a.active = time.Now() // its last lines may be on their way
+		s.attend(a)
 	}
 }
 
-// attend ends an answer of a run that is over if nothing comes any more. The caller holds mu.
-func (s *source) attend(a *answer, since time.Time) {
-	s.timer = time.AfterFunc(silence, func() {
+// attend ends an answer from which nothing comes. The caller holds mu.
+func (s *source) attend(a *answer) {
+	limit := maxSilence
+	if !s.now.running || s.now.current != a.run {
+		limit = endSilence
+	}
+	wait := limit
+	if !a.blocked {
+		wait -= time.Since(a.active)
+	}
+	a.timer = time.AfterFunc(max(wait, time.Second), func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.timer = nil
-		if s.answer != a {
-			return
-		}
-		if !a.blocked && (time.Since(a.active) >= silence || s.now.gone && time.Since(since) >= maxGoing) {
+		switch {
+		case s.answer != a:
+		case !a.blocked && (time.Since(a.active) >= limit || s.now.gone && time.Since(s.left) >= maxGoing):
 			a.cancel()
-			return
+		default:
+			s.attend(a)
 		}
-		s.attend(a, since)
 	})
 }
 
@@ -113,13 +128,6 @@ func (s *source) state() (runs, <-chan struct{}) {
 
 // follow reads until the pod has gone or ctx has ended.
 func (s *source) follow(ctx context.Context) {
-	defer func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.timer != nil {
-			s.timer.Stop()
-		}
-	}()
 	for ctx.Err() == nil {
 		now, changed := s.state()
 		if now.current == "" || now.current == s.ended {
@@ -221,10 +229,12 @@ func (s *source) pause(ctx context.Context, r reading, changed <-chan struct{}) 
 	wrong := (*client.UsageError)(nil)
 	switch {
 	case r.began && r.said == "": // a cut, or an end
-		s.failed = 0
+		s.failed, s.told = 0, false
 	case errors.Is(err, errGone): // the watch will say so
 	default:
-		if s.failed++; s.failed == 3 || s.failed == 1 && (refused(err) || errors.Is(err, apierrors.Invalid) || errors.As(err, &wrong)) {
+		s.failed++
+		if !s.told && (s.failed == 3 || refused(err) || errors.Is(err, apierrors.Invalid) || errors.As(err, &wrong)) {
+			s.told = true
 			s.t.report(ctx, s.q, s.pod, s.container, err)
 		}
 	}
@@ -322,9 +332,12 @@ func (s *source) read(ctx context.Context, o LogOptions, skip filter, at *cursor
 		}
 	}
 	r.began, s.opened = true, true
-	a := &answer{cancel: cancel, active: start}
-	s.reads(a)
-	defer s.reads(nil)
+	a := &answer{cancel: cancel, active: time.Now()}
+	if !o.Previous {
+		a.run = s.run
+	}
+	s.begin(a)
+	defer s.close(a)
 	lines, when, stamped := newLineScanner(&activeReader{body, s, a}), s.at.time, false
 	for {
 		l, err := lines.next()
@@ -391,13 +404,20 @@ func (s *source) hand(ctx context.Context, l Line, when time.Time, at *cursor) e
 	return nil
 }
 
-// reads notes which answer is being read.
-func (s *source) reads(a *answer) {
+// begin notes that an answer is being read.
+func (s *source) begin(a *answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.answer = a; a != nil && (!s.now.running || s.now.current != s.run) && s.timer == nil {
-		s.attend(a, time.Now())
-	}
+	s.answer = a
+	s.attend(a)
+}
+
+// close notes that it is not any more.
+func (s *source) close(a *answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answer = nil
+	a.timer.Stop()
 }
 
 // block notes whether the reader waits for the caller of Tail.
