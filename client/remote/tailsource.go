@@ -39,7 +39,7 @@ type source struct {
 	left    time.Time     // when the pod has gone
 	answer  *answer       // that is being read; nil if there is none
 
-	// The rest belongs to run.
+	// The rest belongs to follow.
 	at     cursor
 	run    string // the run that is being read
 	ended  string // the last run that was read to its end
@@ -54,7 +54,7 @@ type source struct {
 // answer is a log that is being read.
 type answer struct {
 	run     string // empty for that of an earlier run
-	cancel  context.CancelFunc
+	cancel  context.CancelCauseFunc
 	active  time.Time // when something came
 	blocked bool      // the caller of Tail is slow
 	timer   *time.Timer
@@ -68,6 +68,8 @@ const (
 	// maxGoing is how long an answer may go on once its pod has gone.
 	maxGoing = 5 * time.Minute
 )
+
+var errSilent = errors.New("nothing more comes")
 
 func newSource(t *tailing, id meta.Identity, container string, old bool) *source {
 	return &source{
@@ -112,7 +114,7 @@ func (s *source) attend(a *answer) {
 		switch {
 		case s.answer != a:
 		case !a.blocked && (time.Since(a.active) >= limit || s.now.gone && time.Since(s.left) >= maxGoing):
-			a.cancel()
+			a.cancel(errSilent)
 		default:
 			s.attend(a)
 		}
@@ -152,12 +154,16 @@ func (s *source) follow(ctx context.Context) {
 		from := s.at.clone()
 		o := s.options()
 		r := s.read(ctx, o, s.at.skip(), &s.at)
-		if whole := o.Tail == 0 && o.Since == 0 && o.SinceTime.IsZero(); r.added > 0 && !r.anchored && (from.any || whole) {
+		whole := o.Tail == 0 && o.Since == 0 && o.SinceTime.IsZero() // nothing is left out
+		if r.added > 0 && !r.anchored && (from.any || whole) {
 			s.gaps.add(from, r.first)
 		}
-		if s.end.reached(r) && !now.running {
+		switch over := s.end.reached(r); {
+		case !now.running && over:
 			s.finish(ctx, r)
 			continue
+		case now.running: // it may have written more since
+			s.end.n = min(s.end.n, 1)
 		}
 		if after, _ := s.state(); after.gone {
 			s.last(ctx, r)
@@ -228,8 +234,9 @@ func (s *source) pause(ctx context.Context, r reading, changed <-chan struct{}) 
 	err := r.reason()
 	wrong := (*client.UsageError)(nil)
 	switch {
-	case r.began && r.said == "": // a cut, or an end
+	case r.whole && r.said == "", r.added > 0:
 		s.failed, s.told = 0, false
+	case errors.Is(err, errSilent):
 	case errors.Is(err, errGone): // the watch will say so
 	default:
 		s.failed++
@@ -318,8 +325,8 @@ func (s *source) read(ctx context.Context, o LogOptions, skip filter, at *cursor
 			r.anchored = s.anchored
 		}
 	}()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	body, err := s.t.logs.open(ctx, s.pod, o)
 	if err != nil {
 		r.err = err
