@@ -452,3 +452,60 @@ func TestTheEndsOfTail(t *testing.T) {
 		}
 	})
 }
+
+// While a container runs, answers end in good order again and again, and so does the first one after its end.
+func TestTailDoesNotTakeACutForTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, log, g := newTail(t, clienttest.Options{})
+		log.Add(entry(1, "a"))
+		g.expect(t, time.Minute, "a")
+		cuts := func(more *atomic.Int64) func(containers.LogRequest) (int, bool) {
+			return func(containers.LogRequest) (int, bool) {
+				if more.Add(-1) >= 0 {
+					return 0, true
+				}
+				return -1, false
+			}
+		}
+		var many, one atomic.Int64
+		many.Store(1000)
+		one.Store(1)
+		n.setCut(cuts(&many))
+		n.dropLogs()
+		g.expect(t, 10*time.Minute)
+		log.Add(entry(2, "b"))
+		log.End()
+		n.setCut(cuts(&one))
+		n.report("a", "app", 0, false)
+		g.expect(t, time.Minute, "b")
+		if errs := g.stop(t); len(errs) > 0 {
+			t.Error(errs)
+		}
+	})
+}
+
+func TestALineThatIsAloneDoesNotWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, log, g := newTail(t, clienttest.Options{})
+		log.Add(entry(1, "a"))
+		g.expect(t, time.Millisecond, "a")
+		n.create("b", "app")
+		n.start("b", "app")
+		g.expect(t, time.Minute)
+		log.Add(entry(2, "b")) // the other one may have an earlier line
+		g.expect(t, 999*time.Millisecond)
+		g.expect(t, 2*time.Millisecond, "b")
+		n.logs.Of(key("b"), "app").Add(entry(5, "c"))
+		g.expect(t, time.Minute, "c")
+		log.Add(entry(4, "d")) // the other one has had a later one
+		g.expect(t, time.Millisecond, "d")
+		n.logs.Of(key("b"), "app").End()
+		n.report("b", "app", 0, false)
+		g.expect(t, time.Minute)
+		log.Add(entry(6, "e"))
+		g.expect(t, time.Millisecond, "e")
+		if errs := g.stop(t); len(errs) > 0 {
+			t.Error(errs)
+		}
+	})
+}
