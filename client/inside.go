@@ -31,6 +31,7 @@ func (r Resource[T]) Inside() inside.Source {
 	s.Each = func(ctx context.Context, namespace, labelSelector string) iter.Seq2[*meta.Raw, error] {
 		return retyped[*meta.Raw](r).All(ctx, ListOptions{Namespace: namespace, LabelSelector: labelSelector})
 	}
+	s.Upgrade, s.Stream = r.upgrade, r.stream
 	r.write = WriteOptions{} // they do not affect reads
 	s.Reads = r
 	return s

@@ -71,6 +71,8 @@ type request struct {
 	settles     bool           // its caller reads the result, so it may be sent twice
 	form        content.Form   // that accept names before JSON; nil means JSON alone
 	upgrade     http.Header    // of a request that asks for the connection itself; nil for all others
+	text        bool           // the answer is text, and no object
+	pauses      bool           // the text may pause
 }
 
 // method returns the HTTP method of the request's verb.
@@ -154,6 +156,9 @@ func (r request) checkType(resp *http.Response) error {
 	if r.upgrade != nil {
 		return checkUpgrade(resp)
 	}
+	if r.text {
+		return checkText(resp)
+	}
 	contentType := resp.Header.Get("Content-Type")
 	// A parameter that cannot be parsed does not affect the type.
 	if media, _, _ := mime.ParseMediaType(contentType); contentType == "" || media == jsonType || isBinary(r.form, resp.Header) {
@@ -163,7 +168,7 @@ func (r request) checkType(resp *http.Response) error {
 	return foreignBody(resp, string(excerpt))
 }
 
-func (r request) idles() bool  { return r.verb == "watch" }
+func (r request) idles() bool  { return r.verb == "watch" || r.pauses }
 func (r request) isOnce() bool { return r.once }
 
 func (r request) isRepeatable(answered bool) bool {

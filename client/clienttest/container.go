@@ -64,6 +64,11 @@ func (c *call) enter(w http.ResponseWriter) error {
 	if phase := pod.Status.Phase; (phase == "Succeeded" || phase == "Failed") && (c.Subresource == "exec" || c.Subresource == "attach") {
 		return status.BadRequest("cannot exec into a container in a completed pod; current phase is %s", phase)
 	}
+	if log {
+		if err := checkLogOptions(c.Key.Name, c.query); err != nil {
+			return err
+		}
+	}
 	c.s.options.Containers.ServeContainer(w, c.r, Container{Pod: c.Key, Name: wanted, Subresource: c.Subresource})
 	return nil
 }

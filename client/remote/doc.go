@@ -1,4 +1,4 @@
-// Package remote runs commands in the containers of pods.
+// Package remote runs commands in the containers of pods, and reads their logs.
 //
 // [Command] and [Attach] return a [Cmd], which is used like an exec.Cmd:
 //
@@ -37,4 +37,19 @@
 //
 // Each connection to a pod is a WebSocket of its own, with three goroutines and buffers that grow with what it carries, to 256 KiB in
 // each direction. Once it has ended, nothing of it runs, also if nobody calls Close. The protocol cannot close one direction alone.
+// # Logs
+//
+// [Logs] is the log of one container as an io.ReadCloser, and [Lines] the same line by line. [Tail] follows many containers as one:
+//
+//	for line, err := range remote.Tail(ctx, pods, remote.TailOptions{LabelSelector: "app=web"}) {
+//		if logErr := (*remote.LogError)(nil); errors.As(err, &logErr) {
+//			continue // one container; the others go on
+//		}
+//		if err != nil {
+//			return err
+//		}
+//		fmt.Println(line.Pod.Name, line.Container, line.Text)
+//	}
+//
+// The client needs the permission get on pods/log, and Tail also list and watch on pods. Only Tail resumes a log that was cut.
 package remote

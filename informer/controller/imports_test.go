@@ -62,7 +62,7 @@ var imports = map[string][]string{
 	"client/discovery":  {"client", "client/meta", "errors", "internal/conn", "internal/regular"},
 	"client/kubeconfig": {"client", "internal/directive", "internal/regular", "internal/shown"},
 	"client/leader":     {"client", "client/meta", "errors", "internal/follow", "internal/hooks", "internal/inside", "internal/report", "internal/retry", "internal/shown"},
-	"client/remote":     {"client", "client/meta", "errors", "internal/conn", "internal/inside", "internal/report", "internal/shown", "internal/wsmux", "patch"},
+	"client/remote":     {"client", "client/meta", "errors", "internal/conn", "internal/inside", "internal/report", "internal/retry", "internal/shown", "internal/wsmux", "patch"},
 	"client/recorder":   {"client", "client/meta", "errors", "internal/hooks", "internal/report", "internal/retry", "internal/shown", "patch"},
 	"client/clienttest": {
 		"client", "client/meta", "internal/fieldset", "internal/memnet", "internal/undertest", "patch",

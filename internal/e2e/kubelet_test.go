@@ -30,6 +30,8 @@ type kubelet struct {
 	// (KEP 4006). An earlier kubelet gets requests that the API server has translated.
 	runtime    *httptest.Server
 	translated atomic.Int64
+	run  func(ctx context.Context, p *process) int
+	logs containerLogs // nil has none
 }
 
 type process struct {
@@ -52,6 +54,15 @@ func startKubelet(t *testing.T, address string, k *kubelet) (client.Resource[obj
 	if k.runtime != nil {
 		features = append(features, "ExtendWebSocketsToKubelet")
 	}
+	r, node := newNode(t, address, &kubelet{run: run})
+	pod := create(t, r, "default", fmt.Sprintf(`{"metadata": {"generateName": "e2e-"}, "spec": {"nodeName": %q, "automountServiceAccountToken": false,
+		"containers": [{"name": "app", "image": "none"}, {"name": "sidecar", "image": "none"}]}}`, node))
+	return r, meta.KeyOf(pod)
+}
+
+// newNode makes a node with a kubelet, and returns its name.
+func newNode(t *testing.T, address string, k http.Handler) (client.Resource[object], string) {
+	t.Helper()
 	server := httptest.NewUnstartedServer(k)
 	_ = server.Listener.Close()
 	server.Listener = must(plane.Listen(address + ":10250"))(t)
@@ -65,15 +76,12 @@ func startKubelet(t *testing.T, address string, k *kubelet) (client.Resource[obj
 		"daemonEndpoints":  map[string]any{"kubeletEndpoint": map[string]any{"Port": 10250}},
 		"declaredFeatures": features,
 	}})))(t)
-	r := client.For(c, pods)
-	pod := create(t, r, "default", fmt.Sprintf(`{"metadata": {"generateName": "e2e-"}, "spec": {"nodeName": %q, "automountServiceAccountToken": false,
-		"containers": [{"name": "app", "image": "none"}, {"name": "sidecar", "image": "none"}]}}`, node.GetName()))
-	return r, meta.KeyOf(pod)
+	return client.For(c, pods), node.GetName()
 }
 
 var protocols = []string{"v4.channel.k8s.io", "v3.channel.k8s.io", "v2.channel.k8s.io", "channel.k8s.io"}
 
-// ServeHTTP answers /exec/NAMESPACE/POD/CONTAINER and the same for attach.
+// ServeHTTP answers /exec/NAMESPACE/POD/CONTAINER and the same for attach and containerLogs.
 func (k *kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	if len(parts) == 3 && parts[0] == "portForward" {
@@ -82,6 +90,10 @@ func (k *kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if len(parts) < 4 {
 		http.NotFound(w, r)
+		return
+	}
+	if parts[0] == "containerLogs" && k.logs != nil {
+		k.logs(w, r, meta.Key{Namespace: parts[1], Name: parts[2]}, parts[3])
 		return
 	}
 	if parts[3] == "sidecar" && parts[0] == "exec" { // runs no longer

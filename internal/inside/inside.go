@@ -1,6 +1,6 @@
-// Package inside carries values from package client to package informer, from package patch to package client, and from package
-// informer to package leader, that no user needs: a method that a user sees returns a type that only packages of this module can
-// name, or a context has the value.
+// Package inside carries values from package client to packages informer and remote, from package patch to package client, and
+// from package informer to package leader, that no user needs: a function that a user sees has a type that only packages of this
+// module can name, or a context has the value.
 package inside
 
 import (
@@ -32,9 +32,15 @@ type Source struct {
 	// is no client's.
 	Get  func(ctx context.Context, key meta.Key) (*meta.Raw, error)
 	Each func(ctx context.Context, namespace, labelSelector string) iter.Seq2[*meta.Raw, error]
+	// Stream asks for a subresource of an object whose answer is text, which the caller closes. If idles is true, the answer may pause
+	// for any time. Nil if the source is no client's.
+	Stream func(ctx context.Context, key meta.Key, subresource string, query map[string][]string, idles bool) (io.ReadCloser, error)
 	// Reads is equal for two sources of the same type that read the same objects. Nil compares with nothing.
 	Reads any
 }
+
+// Retyping is for client.Retype.
+type Retyping struct{}
 
 // Carrier is a source that tells an informer something.
 type Carrier interface {

@@ -16,6 +16,7 @@ package containers
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 
@@ -23,12 +24,17 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 )
 
-// Server serves exec and attach over WebSockets, in the protocols v5.channel.k8s.io and v4.channel.k8s.io, and portforward in the
-// protocol v4.channel.k8s.io. Its fields must not change while it serves.
+// Server serves exec and attach over WebSockets, in the protocols v5.channel.k8s.io and v4.channel.k8s.io, portforward in the
+// protocol v4.channel.k8s.io, and logs. Its fields must not change while it serves.
 type Server struct {
 	// Run is what every command does. It returns the exit code. ctx ends when the client has gone. Several goroutines may call it at
 	// once. Nil answers that no program can be found.
 	Run func(ctx context.Context, p *Process) (code int)
+	// Logs writes the log that r asks for to w, which sends each Write at once; with r.Follow, until the container ends. ctx ends when
+	// the client has gone. An error before the first Write is the server's refusal (400), and later ones are sent as text, as a
+	// kubelet does; [ErrCut] breaks the connection. Several goroutines may call it at once. The type [Logs] keeps logs. Nil
+	// answers 404.
+	Logs func(ctx context.Context, r LogRequest, w io.Writer) error
 	// OnlyV4 makes it a server before Kubernetes 1.30, which does not tell a command that its input has ended.
 	OnlyV4 bool
 	// Dial connects to what listens on a port of a pod; a net.Dialer, one end of a net.Pipe or a listener in memory will do. The
@@ -45,6 +51,8 @@ func (s *Server) ServeContainer(w http.ResponseWriter, r *http.Request, c client
 		s.serveProcess(w, r, c)
 	case "portforward":
 		s.servePorts(w, r, c)
+	case "log":
+		s.serveLog(w, r, c)
 	default:
 		http.Error(w, "the containers of this server have no "+c.Subresource, http.StatusNotFound)
 	}

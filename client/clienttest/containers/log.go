@@ -1,0 +1,313 @@
+package containers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// LogRequest is a request for the log of a container. Its options have been validated.
+type LogRequest struct {
+	Pod       meta.Key
+	Container string
+	// Follow, Previous and Timestamps are the options of the API.
+	Follow, Previous, Timestamps bool
+	// Since leaves out what is older; zero leaves out nothing.
+	Since time.Time
+	// Tail is the number of lines at the end of the present log; -1 is all of them.
+	Tail int
+	// Limit is the number of bytes of the answer; 0 is no limit.
+	Limit int
+	// Stream is "Stdout" or "Stderr"; empty is both.
+	Stream string
+}
+
+// ErrCut is the error of a log whose connection breaks. A Server ends the connection without the end of the answer.
+var ErrCut = errors.New("the connection is cut")
+
+// serveLog answers a request for a log.
+func (s *Server) serveLog(w http.ResponseWriter, r *http.Request, c clienttest.Container) {
+	if s.Logs == nil {
+		http.Error(w, "the containers of this server have no log", http.StatusNotFound)
+		return
+	}
+	out := &logWriter{w: w}
+	switch err := s.Logs(r.Context(), logRequest(c, r.URL.Query()), out); {
+	case errors.Is(err, ErrCut):
+		panic(http.ErrAbortHandler)
+	case err == nil || r.Context().Err() != nil:
+		out.begin()
+	case out.begun: // as a kubelet, which has no other place for it
+		_, _ = io.WriteString(out, err.Error())
+	default:
+		clienttest.Answer(meta.Status{Code: http.StatusBadRequest, Reason: "BadRequest", Message: err.Error()})(w, r)
+	}
+}
+
+func logRequest(c clienttest.Container, q url.Values) LogRequest {
+	number := func(name string, none int) int {
+		if n, err := strconv.Atoi(q.Get(name)); err == nil {
+			return n
+		}
+		return none
+	}
+	is := func(name string) bool { return q.Get(name) == "true" || q.Get(name) == "1" }
+	r := LogRequest{
+		Pod: c.Pod, Container: c.Name, Follow: is("follow"), Previous: is("previous"), Timestamps: is("timestamps"),
+		Tail: number("tailLines", -1), Limit: number("limitBytes", 0),
+	}
+	if stream := q.Get("stream"); stream != "All" {
+		r.Stream = stream
+	}
+	if seconds := number("sinceSeconds", 0); seconds > 0 {
+		r.Since = time.Now().Add(-time.Duration(seconds) * time.Second)
+	}
+	if since, err := time.Parse(time.RFC3339, q.Get("sinceTime")); err == nil {
+		r.Since = since.Truncate(time.Second) // the API server passes on whole seconds
+	}
+	return r
+}
+
+// logWriter sends what is written at once.
+type logWriter struct {
+	w     http.ResponseWriter
+	begun bool
+}
+
+func (l *logWriter) begin() {
+	if !l.begun {
+		l.begun = true
+		l.w.Header().Set("Content-Type", "text/plain")
+		l.w.WriteHeader(http.StatusOK)
+	}
+}
+
+func (l *logWriter) Write(p []byte) (int, error) {
+	l.begin()
+	n, err := l.w.Write(p)
+	if f, ok := l.w.(http.Flusher); ok && err == nil {
+		f.Flush()
+	}
+	return n, err
+}
+
+// CutAfter returns a Writer that fails with [ErrCut] after n bytes.
+func CutAfter(w io.Writer, n int) io.Writer { return &cutWriter{w, n} }
+
+type cutWriter struct {
+	w    io.Writer
+	left int
+}
+
+func (c *cutWriter) Write(p []byte) (int, error) {
+	n := min(len(p), c.left)
+	if n > 0 || len(p) == 0 {
+		var err error
+		if n, err = c.w.Write(p[:n]); err != nil {
+			return n, err
+		}
+	}
+	if c.left -= n; n < len(p) {
+		return n, ErrCut
+	}
+	return n, nil
+}
+
+// Logs are the logs of containers, kept as a kubelet keeps them. The zero value has none. It is safe for use by several goroutines
+// at once. Its method Serve is for Server.Logs.
+type Logs struct {
+	mu sync.Mutex // guards m
+	m  map[string]*Log
+}
+
+// Of returns the log of a container, which has not started if nobody has asked for it before. A new pod of the same name has the
+// same log.
+func (l *Logs) Of(pod meta.Key, container string) *Log {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	name := pod.String() + "/" + container
+	if l.m[name] == nil {
+		if l.m == nil {
+			l.m = map[string]*Log{}
+		}
+		l.m[name] = &Log{changed: make(chan struct{})}
+	}
+	return l.m[name]
+}
+
+// Serve answers a request from the log that it is for.
+func (l *Logs) Serve(ctx context.Context, r LogRequest, w io.Writer) error {
+	return l.Of(r.Pod, r.Container).Serve(ctx, r, w)
+}
+
+// Log is the log of one container, and that of its run before. Make it with [Logs.Of].
+type Log struct {
+	mu       sync.Mutex // guards the rest
+	previous *logRun    // nil if there is none
+	run      *logRun    // nil until the container starts
+	changed  chan struct{}
+}
+
+// logRun is the log of one run of a container. Its fields change under Log.mu.
+type logRun struct {
+	entries []Entry
+	dropped int // entries that are gone by rotation
+	ended   bool
+}
+
+// Entry is what a container has written at once.
+type Entry struct {
+	Time time.Time
+	// Stderr says that it is none of the standard output.
+	Stderr bool
+	// Text is a line without its end.
+	Text string
+	// Partial says that the line goes on in the next Entry, which a kubelet sends without a timestamp of its own.
+	Partial bool
+}
+
+// Add adds entries. It starts the container if it does not run.
+func (l *Log) Add(entries ...Entry) {
+	l.change(func() {
+		if l.run == nil || l.run.ended {
+			l.start()
+		}
+		l.run.entries = append(l.run.entries, entries...)
+	})
+}
+
+// Print adds a line that is written now.
+func (l *Log) Print(args ...any) {
+	l.Add(Entry{Time: time.Now(), Text: strings.TrimSuffix(fmt.Sprintln(args...), "\n")})
+}
+
+// Start starts the container, or ends its run and starts another.
+func (l *Log) Start() { l.change(l.start) }
+
+// End ends the run of the container.
+func (l *Log) End() {
+	l.change(func() {
+		if l.run != nil {
+			l.run.ended = true
+		}
+	})
+}
+
+// Rotate drops the oldest n entries of the run.
+func (l *Log) Rotate(n int) {
+	l.change(func() {
+		n = min(n, len(l.run.entries))
+		l.run.entries = slices.Clone(l.run.entries[n:])
+		l.run.dropped += n
+	})
+}
+
+func (l *Log) start() {
+	if l.run != nil {
+		l.run.ended = true
+		l.previous = l.run
+	}
+	l.run = &logRun{}
+}
+
+func (l *Log) change(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f()
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// Serve writes the part of the log that a request asks for. Its errors before the first Write are those of a kubelet.
+func (l *Log) Serve(ctx context.Context, r LogRequest, w io.Writer) error {
+	l.mu.Lock()
+	run := l.run
+	if r.Previous {
+		run = l.previous
+	}
+	l.mu.Unlock()
+	switch {
+	case run == nil && r.Previous:
+		return fmt.Errorf("previous terminated container %q in pod %q not found", r.Container, r.Pod.Name)
+	case run == nil:
+		return fmt.Errorf("container %q in pod %q is waiting to start: ContainerCreating", r.Container, r.Pod.Name)
+	}
+	out := &entryWriter{r: r, w: w, left: r.Limit, fresh: true}
+	if r.Stream != "Stderr" { // a kubelet says at once that the log begins, but not for this stream
+		if _, err := w.Write(nil); err != nil {
+			return err
+		}
+	}
+	for at, first := 0, true; ; first = false {
+		l.mu.Lock()
+		entries, ended, changed := run.entries[min(max(at-run.dropped, 0), len(run.entries)):], run.ended, l.changed
+		at = run.dropped + len(run.entries)
+		l.mu.Unlock()
+		if first && r.Tail >= 0 {
+			entries = entries[max(len(entries)-r.Tail, 0):]
+		}
+		for _, e := range entries {
+			if err := out.write(e); err == errLimit {
+				return nil
+			} else if err != nil {
+				return err
+			}
+		}
+		if !r.Follow || ended {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+var errLimit = errors.New("the limit is reached")
+
+// entryWriter writes entries as a kubelet does.
+type entryWriter struct {
+	r     LogRequest
+	w     io.Writer
+	left  int  // of the limit, if there is one
+	fresh bool // the next entry begins a line
+}
+
+func (o *entryWriter) write(e Entry) error {
+	fresh := o.fresh
+	o.fresh = !e.Partial
+	if e.Time.Before(o.r.Since) || o.r.Stream != "" && (o.r.Stream == "Stderr") != e.Stderr {
+		return nil
+	}
+	text := e.Text
+	if !e.Partial {
+		text += "\n"
+	}
+	if o.r.Timestamps && fresh {
+		text = e.Time.Format("2006-01-02T15:04:05.000000000Z07:00") + " " + text
+	}
+	limited := o.r.Limit > 0
+	if limited {
+		text = text[:min(len(text), o.left)]
+		o.left -= len(text)
+	}
+	if _, err := io.WriteString(o.w, text); err != nil {
+		return err
+	}
+	if limited && o.left == 0 {
+		return errLimit
+	}
+	return nil
+}

@@ -1,0 +1,452 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/retry"
+	"github.com/bowline-go/bowline/internal/shown"
+)
+
+// source follows the log of one container of one pod, through its restarts.
+//
+// The end of an answer proves nothing: an API server ends it in good order also when its own connection to the node is cut. So the
+// log of a run is read to its end once the pod's status says that the run is over, and an answer that was asked for after that brings
+// no new line, and ends as the answer before it did.
+//
+// The status comes later than the facts. An answer may be from the log of the next run although the status does not know it. Then it
+// does not have the last line that was handed on, as after a rotation of the log, and the time in between is noted as a gap. When the
+// restart is known, the log of the previous run shows which of the two it was.
+type source struct {
+	t         *tailing
+	pod       meta.Key
+	uid       string
+	container string
+	q         *queue
+	old       bool // it had started before Tail began, so the options leave out old lines
+
+	mu      sync.Mutex // guards what follows
+	now     runs
+	changed chan struct{} // closed when now changes
+	left    time.Time     // when the pod has gone
+	answer  *answer       // that is being read; nil if there is none
+
+	// The rest belongs to follow.
+	at     cursor
+	run    string // the run that is being read
+	ended  string // the last run that was read to its end
+	end    runEnd // of run
+	gaps   gaps   // of run
+	opened bool   // a log has been opened before
+	pace   *retry.Backoff
+	failed int  // attempts in a row
+	told   bool // it has been reported
+}
+
+// answer is a log that is being read.
+type answer struct {
+	run     string // empty for that of an earlier run
+	cancel  context.CancelCauseFunc
+	active  time.Time // when something came
+	blocked bool      // the caller of Tail is slow
+	timer   *time.Timer
+}
+
+const (
+	// maxSilence is how long an answer may be silent until the log is asked for again: its connection may be dead.
+	maxSilence = 10 * time.Minute
+	// endSilence is the same once its run is over.
+	endSilence = 30 * time.Second
+	// maxGoing is how long an answer may go on once its pod has gone.
+	maxGoing = 5 * time.Minute
+)
+
+var errSilent = errors.New("nothing more comes")
+
+func newSource(t *tailing, id meta.Identity, container string, old bool) *source {
+	return &source{
+		t: t, pod: id.Key(), uid: id.UID, container: container, q: t.merge.add(), old: old, changed: make(chan struct{}),
+		pace: retry.New(retry.Policy{Base: 200 * time.Millisecond}),
+	}
+}
+
+// set says which runs there are.
+func (s *source) set(now runs) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now == s.now {
+		return
+	}
+	if now.gone {
+		s.left = time.Now()
+	}
+	s.now = now
+	close(s.changed)
+	s.changed = make(chan struct{})
+	if a := s.answer; a != nil {
+		a.timer.Stop()
+		a.active = time.Now() // its last lines may be on their way
+		s.attend(a)
+	}
+}
+
+// attend ends an answer from which nothing comes. The caller holds mu.
+func (s *source) attend(a *answer) {
+	limit := maxSilence
+	if !s.now.running || s.now.current != a.run {
+		limit = endSilence
+	}
+	wait := limit
+	if !a.blocked {
+		wait -= time.Since(a.active)
+	}
+	a.timer = time.AfterFunc(max(wait, time.Second), func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		switch {
+		case s.answer != a:
+		case !a.blocked && (time.Since(a.active) >= limit || s.now.gone && time.Since(s.left) >= maxGoing):
+			a.cancel(errSilent)
+		default:
+			s.attend(a)
+		}
+	})
+}
+
+// state returns which runs there are, and a channel that is closed when that changes.
+func (s *source) state() (runs, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now, s.changed
+}
+
+// follow reads until the pod has gone or ctx has ended.
+func (s *source) follow(ctx context.Context) {
+	for ctx.Err() == nil {
+		now, changed := s.state()
+		if now.current == "" || now.current == s.ended {
+			if now.gone {
+				return
+			}
+			s.t.merge.setLive(s.q, false)
+			select {
+			case <-changed:
+			case <-ctx.Done():
+			}
+			continue
+		}
+		s.t.merge.setLive(s.q, true)
+		if now.current != s.run {
+			unread := now.previous != "" && now.previous != s.ended && (s.run != "" || !s.old)
+			if unread && !s.catchUp(ctx, now.previous) {
+				continue // there is another one now
+			}
+			s.run, s.end, s.gaps = now.current, runEnd{}, nil
+		}
+		from := s.at.clone()
+		o := s.options()
+		r := s.read(ctx, o, s.at.skip(), &s.at)
+		whole := o.Tail == 0 && o.Since == 0 && o.SinceTime.IsZero() // nothing is left out
+		if r.added > 0 && !r.anchored && (from.any || whole) {
+			s.gaps.add(from, r.first)
+		}
+		switch over := s.end.reached(r); {
+		case !now.running && over:
+			s.finish(ctx, r)
+			continue
+		case now.running: // it may have written more since
+			s.end.n = min(s.end.n, 1)
+		}
+		if after, _ := s.state(); after.gone {
+			s.last(ctx, r)
+			return
+		}
+		s.pause(ctx, r, changed)
+	}
+}
+
+// options returns what to ask for.
+func (s *source) options() LogOptions {
+	o := LogOptions{Container: s.container, Follow: true, Timestamps: true, Stream: s.t.o.Stream}
+	switch {
+	case s.at.any:
+		o.SinceTime = s.at.time.Truncate(time.Second)
+	case s.old && s.ended == "":
+		o.Since, o.SinceTime, o.Tail = s.t.o.Since, s.t.o.SinceTime, s.t.o.Tail
+	}
+	return o
+}
+
+// runEnd counts the answers that end alike, and have no new lines after the first.
+type runEnd struct {
+	rest Line
+	n    int
+}
+
+// reached reports whether an answer is the last one that is needed, if it was asked for after the end of the run.
+func (e *runEnd) reached(r reading) bool {
+	switch {
+	case !r.whole:
+		*e = runEnd{}
+	case e.n > 0 && r.added == 0 && r.rest == e.rest:
+		e.n++
+	default:
+		*e = runEnd{r.rest, 1}
+	}
+	// An answer without the last line that was handed on may have been cut at its beginning.
+	return e.n >= 3 || e.n == 2 && r.anchored || r.whole && r.said != ""
+}
+
+// finish says that a run has been read to its end, which is that of r.
+func (s *source) finish(ctx context.Context, r reading) {
+	s.ended, s.end = s.run, runEnd{}
+	if r.rest != (Line{}) {
+		_ = s.hand(ctx, r.rest, r.rest.Time, &s.at) // fails with ctx only
+	}
+	if r.said != "" {
+		s.t.report(ctx, s.q, s.pod, s.container, r.reason())
+	}
+}
+
+// last ends a source whose pod has gone, and which has read all that it can.
+func (s *source) last(ctx context.Context, r reading) {
+	switch {
+	case r.whole:
+		s.finish(ctx, r)
+	case r.began:
+		s.t.report(ctx, s.q, s.pod, s.container, fmt.Errorf("its log was cut when the pod had gone: %w", r.err))
+	}
+}
+
+// pause waits until it is time for the next attempt, and reports errors.
+func (s *source) pause(ctx context.Context, r reading, changed <-chan struct{}) {
+	if r.added > 0 || r.began && r.took > 10*time.Second {
+		s.pace.Reset()
+	}
+	err := r.reason()
+	wrong := (*client.UsageError)(nil)
+	switch {
+	case r.whole && r.said == "", r.added > 0:
+		s.failed, s.told = 0, false
+	case errors.Is(err, errSilent):
+	case errors.Is(err, errGone): // the watch will say so
+	default:
+		s.failed++
+		if !s.told && (s.failed == 3 || refused(err) || errors.Is(err, apierrors.Invalid) || errors.As(err, &wrong)) {
+			s.told = true
+			s.t.report(ctx, s.q, s.pod, s.container, err)
+		}
+	}
+	floor, _ := apierrors.RetryAfter(err)
+	timer := time.NewTimer(s.pace.Next(floor))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-changed:
+	case <-ctx.Done():
+	}
+}
+
+// catchUp reads the log of the run before to its end. It returns false if that is not the run before any more.
+func (s *source) catchUp(ctx context.Context, previous string) bool {
+	for {
+		now, changed := s.state()
+		if ctx.Err() != nil || now.previous != previous {
+			return false
+		}
+		o := LogOptions{Container: s.container, Previous: true, Timestamps: true, Stream: s.t.o.Stream}
+		if s.at.any {
+			o.SinceTime = s.at.time.Truncate(time.Second)
+		}
+		r := s.read(ctx, o, s.at.skip(), &s.at)
+		if r.whole && !r.anchored && len(s.gaps) > 0 {
+			r = s.fill(ctx, o, r)
+		}
+		none := !r.began && (errors.Is(r.err, apierrors.BadRequest) || refused(r.err)) // there is no such log
+		if s.end.reached(r) || none {
+			s.run = previous
+			s.finish(ctx, r)
+			return true
+		}
+		s.pause(ctx, r, changed)
+	}
+}
+
+// fill reads those lines of the previous log that are in a gap. r is the answer with the lines that are in none.
+func (s *source) fill(ctx context.Context, o LogOptions, r reading) reading {
+	if o.SinceTime = (time.Time{}); s.gaps[0].from.any {
+		o.SinceTime = s.gaps[0].from.time.Truncate(time.Second)
+	}
+	filled := s.read(ctx, o, &gapSkipper{gaps: s.gaps, skips: map[*gap]*skipper{}}, nil)
+	filled.added += r.added
+	return filled
+}
+
+// filter says which lines of an answer have been handed on before.
+type filter interface {
+	seen(t time.Time, text string) bool
+}
+
+// reading is how an answer has been read.
+type reading struct {
+	began    bool // there was an answer
+	whole    bool // it has ended in good order
+	anchored bool // it has the last line that was handed on before
+	err      error
+	added    int       // lines that were new
+	first    time.Time // of the first of them
+	rest     Line      // a last line without an end, which may be cut; not handed on
+	said     string    // the node's own error, at the end of the answer
+	took     time.Duration
+}
+
+// reason returns why the log could not be read.
+func (r reading) reason() error {
+	if r.err == nil && r.said != "" {
+		return fmt.Errorf("the node says: %s", shown.Text(r.said))
+	}
+	return r.err
+}
+
+// read asks for a log, and hands on its new lines. at, if it is not nil, is moved behind them.
+func (s *source) read(ctx context.Context, o LogOptions, skip filter, at *cursor) (r reading) {
+	start := time.Now()
+	defer func() {
+		r.took = time.Since(start)
+		if s, ok := skip.(*skipper); ok {
+			r.anchored = s.anchored
+		}
+	}()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	body, err := s.t.logs.open(ctx, s.pod, o)
+	if err != nil {
+		r.err = err
+		return r
+	}
+	defer func() { _ = body.Close() }()
+	if s.opened { // another pod may have taken its place; if none has done so yet, body is of the right one
+		if r.err = s.check(ctx); r.err != nil {
+			return r
+		}
+	}
+	r.began, s.opened = true, true
+	a := &answer{cancel: cancel, active: time.Now()}
+	if !o.Previous {
+		a.run = s.run
+	}
+	s.begin(a)
+	defer s.close(a)
+	lines, when, stamped := newLineScanner(&activeReader{body, s, a}), s.at.time, false
+	for {
+		l, err := lines.next()
+		switch {
+		case err == io.EOF:
+			r.whole = true
+			return r
+		case err != nil:
+			r.err = err
+			return r
+		case l.open && l.Time.IsZero() && !isCutStamp(l.Text):
+			r.said = l.Text
+			continue
+		case l.open:
+			r.rest = l.Line
+			continue
+		case !l.Time.IsZero():
+			when, stamped = l.Time, true
+		case !stamped && !o.SinceTime.IsZero():
+			continue // the rest of a line that began before
+		}
+		if when.Before(o.SinceTime) || skip.seen(when, l.Text) {
+			continue
+		}
+		if r.err = s.hand(ctx, l.Line, when, at); r.err != nil {
+			return r
+		}
+		if r.added++; r.added == 1 {
+			r.first = when
+		}
+	}
+}
+
+// isCutStamp reports whether a text without a timestamp may be the beginning of one.
+func isCutStamp(text string) bool {
+	return len(text) < maxStamp && strings.Trim(text, "0123456789-+:.TZ") == ""
+}
+
+// check returns an error unless the pod is still the one that was followed.
+func (s *source) check(ctx context.Context) error {
+	o := client.ListOptions{Namespace: s.pod.Namespace, FieldSelector: "metadata.name=" + s.pod.Name}
+	for pod, err := range s.t.pods.All(ctx, o) {
+		if err != nil {
+			return err
+		}
+		if pod.UID == s.uid {
+			return nil
+		}
+	}
+	return errGone
+}
+
+// hand hands on a line.
+func (s *source) hand(ctx context.Context, l Line, when time.Time, at *cursor) error {
+	l.Pod, l.Container = s.pod, s.container
+	s.block(true)
+	defer s.block(false)
+	if err := s.t.merge.push(ctx, s.q, queued{line: l, when: when}); err != nil {
+		return err
+	}
+	if at != nil {
+		at.add(when, l.Text)
+	}
+	return nil
+}
+
+// begin notes that an answer is being read.
+func (s *source) begin(a *answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answer = a
+	s.attend(a)
+}
+
+// close notes that it is not any more.
+func (s *source) close(a *answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answer = nil
+	a.timer.Stop()
+}
+
+// block notes whether the reader waits for the caller of Tail.
+func (s *source) block(blocked bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.answer != nil {
+		s.answer.blocked, s.answer.active = blocked, time.Now()
+	}
+}
+
+// activeReader notes when something comes.
+type activeReader struct {
+	r io.Reader
+	s *source
+	a *answer
+}
+
+func (r *activeReader) Read(p []byte) (int, error) {
+	n, err := r.r.Read(p)
+	r.s.mu.Lock()
+	r.a.active = time.Now()
+	r.s.mu.Unlock()
+	return n, err
+}

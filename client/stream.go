@@ -1,0 +1,58 @@
+package client
+
+import (
+	"context"
+	"io"
+	"mime"
+	"net/http"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/inside"
+)
+
+// plainType is the type of a log.
+const plainType = "text/plain"
+
+// stream asks for a subresource whose answer is text, such as a log, and returns the text. If idles is true, the answer may pause.
+// Every error is an *OpError, also one of a Read.
+func (r Resource[T]) stream(
+	ctx context.Context, key meta.Key, subresource string, query map[string][]string, idles bool,
+) (io.ReadCloser, error) {
+	q := r.request("get", key)
+	q.subresource, q.query, q.text, q.pauses = subresource, query, true, idles
+	q.accept = jsonType + ", */*" // an API server refuses a request that accepts only text
+	resp, err := r.send(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return &streamed{body: resp.Body, fail: func(err error) error { return q.fail(readError(ctx, resp, err)) }}, nil
+}
+
+// checkText returns an error unless an answer is text. An answer without a body, such as 204, has no type.
+func checkText(resp *http.Response) error {
+	contentType := resp.Header.Get("Content-Type")
+	if media, _, _ := mime.ParseMediaType(contentType); contentType == "" || media == plainType {
+		return nil
+	}
+	excerpt, _ := io.ReadAll(io.LimitReader(resp.Body, maxExcerpt))
+	return foreignBody(resp, string(excerpt))
+}
+
+// streamed is the body of an answer, with the errors of the package.
+type streamed struct {
+	body io.ReadCloser
+	fail func(error) error
+}
+
+func (s *streamed) Read(p []byte) (int, error) {
+	n, err := s.body.Read(p)
+	if err != nil && err != io.EOF {
+		err = s.fail(err)
+	}
+	return n, err
+}
+
+func (s *streamed) Close() error { return s.body.Close() }
+
+// Retype returns a handle on the same resource with objects of another type. Only packages of this module can call it.
+func Retype[S, T meta.Object](r Resource[T], _ inside.Retyping) Resource[S] { return retyped[S](r) }
