@@ -388,6 +388,12 @@ var errTaken = errors.New("the program has ended")
 // early reports whether the output of a program has ended too early.
 func early(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) }
 
+// discard takes an output that nobody needs.
+func discard(r io.Reader) error {
+	_, err := io.Copy(io.Discard, r)
+	return err
+}
+
 // script runs a script of package copyscript. Its arguments are for it alone.
 func script(text string, args ...string) []string {
 	return append([]string{"sh", "-c", text, "sh"}, args...)

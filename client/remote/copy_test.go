@@ -94,18 +94,19 @@ func age(t testing.TB, folder string) {
 }
 
 func TestCopyFromAndTo(t *testing.T) {
-	for _, b := range boxes() {
+	for _, b := range append(boxes(), box{name: "no tar, stat and head", without: []string{"tar", "stat", "head"}}) {
 		t.Run(b.name, func(t *testing.T) {
 			r, there := b.start(t)
 			here := t.TempDir()
 			fill(t, here, oddNames())
 			age(t, here)
-			const files, folders, links = 79, 142, 6
+			const files, folders, links = 79, 140, 6
 			up, err := remote.CopyTo(t.Context(), r.pods, web, os.DirFS(here), there+"/-new/folder", remote.CopyOptions{Verify: true})
 			if err != nil {
 				t.Fatal(err)
 			}
-			compare(t, there+"/-new/folder", here, true)
+			// The tar of busybox makes links last, which changes the time of their folder.
+			compare(t, there+"/-new/folder", here, b.name != "busybox")
 			if up.Files != files || up.Folders != folders || up.Links != links || up.Bytes < 1<<20 {
 				t.Errorf("CopyTo: %+v", up)
 			}
@@ -131,13 +132,14 @@ func TestCopyFromAndTo(t *testing.T) {
 
 func TestReadFileAndWriteFile(t *testing.T) {
 	for _, b := range boxes() {
+		if b.without != nil {
+			continue // tar is not used
+		}
 		t.Run(b.name, func(t *testing.T) {
 			r, there := b.start(t)
 			data := bytes.Repeat([]byte("0123456789"), 300_000)
-			for _, name := range oddNames() {
-				if name == "." {
-					continue
-				}
+			names := []string{"plain", "-rf", "*", "new\nline\n", `\0012`, "$(id)", "'", "\xff", "é"}
+			for _, name := range names {
 				name := there + "/" + name
 				o := remote.CopyOptions{Verify: true, Perm: 0o640}
 				if res, err := remote.WriteFile(t.Context(), r.pods, web, name, bytes.NewReader(data), o); err != nil || res.Bytes != int64(len(data)) || res.Files != 1 {
@@ -151,8 +153,8 @@ func TestReadFileAndWriteFile(t *testing.T) {
 					t.Errorf("%q: %v, %v", name, info.Mode(), err)
 				}
 			}
-			if left := len(shoot(t, there)); left != len(oddNames())-1 {
-				t.Errorf("there are %d files, want %d", left, len(oddNames())-1)
+			if left := len(shoot(t, there)); left != len(names) {
+				t.Errorf("there are %d files, want %d", left, len(names))
 			}
 		})
 	}

@@ -122,7 +122,7 @@ func (c *copying) writeFile(ctx context.Context, name string, r io.Reader) error
 	case isMissing("sh", err):
 		return fmt.Errorf("the container has no sh: %w", err)
 	case err != nil && !errors.As(err, new(*ExitError)) && !errors.As(err, new(*apierrors.StatusError)):
-		c.remove(ctx, temporary) // the scripts do it too when they fail
+		c.remove(ctx, temporary) // the scripts do it by themselves when they fail
 	}
 	return err
 }
@@ -130,10 +130,17 @@ func (c *copying) writeFile(ctx context.Context, name string, r io.Reader) error
 func (c *copying) write(ctx context.Context, temporary, name string, r io.Reader) error {
 	var all hash.Hash
 	sent := int64(0)
-	flag := map[bool]string{true: "1", false: "0"}
+	verify := "0"
+	if c.Verify {
+		verify = "1"
+	}
 	var said bytes.Buffer
-	_, err := c.run(ctx, script(copyscript.Write, temporary, name, flag[c.Overwrite], flag[c.Verify]),
+	ready := make(chan bool, 1) // has false if the script fails
+	_, err := c.run(ctx, script(copyscript.Write, temporary, name, c.replace(), verify),
 		func(w io.Writer) error {
+			if !<-ready {
+				return errTaken
+			}
 			n := &counting{w: w}
 			if w = n; c.Verify {
 				all = sha256.New()
@@ -144,9 +151,14 @@ func (c *copying) write(ctx context.Context, temporary, name string, r io.Reader
 			return err
 		},
 		func(r io.Reader) error {
-			_, err := io.Copy(&said, io.LimitReader(r, 1<<10))
+			in := bufio.NewReader(r)
+			line, err := in.ReadString('\n')
+			ready <- line == "ready\n"
 			if err == nil {
-				err = padding(r)
+				_, err = io.Copy(&said, io.LimitReader(in, 1<<10))
+			}
+			if err == nil {
+				err = padding(in)
 			}
 			return err
 		})
@@ -173,7 +185,7 @@ func (c *copying) write(ctx context.Context, temporary, name string, r io.Reader
 	if c.Perm != 0 {
 		mode = strconv.FormatUint(uint64(c.Perm), 8)
 	}
-	if _, err := c.run(ctx, script(copyscript.Commit, temporary, name, flag[c.Overwrite], mode), nil, padding); err != nil {
+	if _, err := c.run(ctx, script(copyscript.Commit, temporary, name, c.replace(), mode), nil, discard); err != nil {
 		return failed(err)
 	}
 	c.result.Files, c.result.Program, c.now.Files = 1, "sh", 1
@@ -196,5 +208,5 @@ func (c *counting) Write(p []byte) (int, error) {
 func (c *copying) remove(ctx context.Context, temporary string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTime)
 	defer cancel()
-	_, _ = c.run(ctx, []string{"rm", "-f", "--", temporary}, nil, padding)
+	_, _ = c.run(ctx, script(copyscript.Remove, temporary), nil, discard)
 }

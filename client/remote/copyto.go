@@ -25,8 +25,9 @@ import (
 //
 // The copy fails if a file has another size than its FileInfo says, which it also has if it changes while it is read.
 //
-// The container must have tar and, unless CopyOptions.Overwrite is set, sh; or sh, dd, mkdir, mv, rm, chmod, ln and, to keep times,
-// touch. The dd must know iflag=fullblock,count_bytes, as those of GNU and busybox do.
+// The container must have tar and sh, of which sh may be missing if CopyOptions.Overwrite is set, and then it is up to tar whether
+// something is replaced by something of the other kind. Without tar it must have sh, dd, mkdir, mv, rm, chmod, ln and, to keep
+// times, touch. The dd must know iflag=fullblock,count_bytes, as those of GNU and busybox do.
 //
 // A copy that fails leaves in the container what has arrived until then. With tar, the last file may be incomplete. If nothing may be
 // replaced, and something of the same name is there, CopyTo copies nothing.
@@ -64,27 +65,34 @@ func (c *copying) toTar(ctx context.Context, s *source, dst string) error {
 	if err := c.prepare(ctx, s, dst); err != nil {
 		return err
 	}
-	stderr, err := c.run(ctx, []string{"tar", "-x", "-p", "-o", "-f", "-", "-C", dst}, s.sendTar, padding)
+	stderr, err := c.run(ctx, []string{"tar", "-x", "-p", "-o", "-f", "-", "-C", dst}, s.sendTar, discard)
 	if err == nil {
 		c.result.Stderr = stderr
 	}
 	return err
 }
 
-// prepare makes the folder, and sees that nothing in it would be replaced.
+// prepare makes the folder, and sees that nothing in it would be replaced that must not be.
 func (c *copying) prepare(ctx context.Context, s *source, dst string) error {
-	if c.Overwrite {
-		_, err := c.run(ctx, []string{"mkdir", "-p", "--", dst}, nil, padding)
-		if isMissing("mkdir", err) {
-			return nil // tar says if the folder is not there
-		}
-		return err
+	_, err := c.run(ctx, script(copyscript.Check, dst, c.nonce, c.replace()), s.sendNames, c.end)
+	if !isMissing("sh", err) {
+		return failed(err)
 	}
-	_, err := c.run(ctx, script(copyscript.Check, dst, c.nonce), s.sendNames, c.end)
-	if isMissing("sh", err) {
+	if !c.Overwrite {
 		return fmt.Errorf("the container has no sh, which is needed unless CopyOptions.Overwrite is set: %w", hidden{err})
 	}
-	return failed(err)
+	if _, err = c.run(ctx, []string{"mkdir", "-p", "--", dst}, nil, discard); isMissing("mkdir", err) {
+		return nil // tar says if the folder is not there
+	}
+	return err
+}
+
+// replace is the argument of scripts that says whether they may replace.
+func (c *copying) replace() string {
+	if c.Overwrite {
+		return "1"
+	}
+	return "0"
 }
 
 // hidden is an error that does not tell that a program is missing.
@@ -92,11 +100,7 @@ type hidden struct{ error }
 
 // toUnpack sends src without tar, to a shell script.
 func (c *copying) toUnpack(ctx context.Context, s *source, dst string) error {
-	replace := "0"
-	if c.Overwrite {
-		replace = "1"
-	}
-	stderr, err := c.run(ctx, script(copyscript.Unpack, c.nonce, dst, replace), s.sendPacked, c.end)
+	stderr, err := c.run(ctx, script(copyscript.Unpack, c.nonce, dst, c.replace()), s.sendPacked, c.end)
 	if err == nil {
 		c.result.Stderr = stderr
 	}
@@ -199,14 +203,15 @@ func (s *source) file(w io.Writer, e entry) error {
 	return nil
 }
 
-// sendNames writes the names of files and links for copyscript.Check.
+// sendNames writes the names for copyscript.Check.
 func (s *source) sendNames(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	err := s.each(func(e entry) error {
+		kind := "f"
 		if e.kind == aFolder {
-			return nil
+			kind = "d"
 		}
-		_, err := out.WriteString(copyscript.Line("./" + e.name))
+		_, err := out.WriteString(copyscript.Line(kind + "./" + e.name))
 		return err
 	})
 	s.c.result.LeftOut = nil // they come again

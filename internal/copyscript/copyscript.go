@@ -24,12 +24,15 @@ var files embed.FS
 var (
 	// Read NAME NONCE writes a file to standard output.
 	Read = script("read.sh")
-	// Write TEMPORARY NAME REPLACE SUM writes standard input to TEMPORARY, and says how many bytes it got and, if SUM is 1, their
-	// SHA-256.
+	// Write TEMPORARY NAME REPLACE SUM makes TEMPORARY, says "ready", writes standard input to TEMPORARY, and says how many bytes it
+	// got and, if SUM is 1, their SHA-256.
 	Write = script("write.sh")
+	// Remove TEMPORARY removes it, also if Write has only begun.
+	Remove = script("remove.sh")
 	// Commit TEMPORARY NAME REPLACE MODE renames what Write has written. An empty MODE changes none.
 	Commit = script("commit.sh")
-	// Check FOLDER NONCE makes the folder, and fails if one of the names on standard input is in it. An empty line ends the names.
+	// Check FOLDER NONCE REPLACE makes the folder, and fails if something in it stands in the way of what is on standard input: names,
+	// each after a letter, d for a folder and f for all else. An empty line ends them.
 	Check = script("check.sh")
 	// Sums FOLDER NONCE writes, for each name on standard input, a line that begins with its SHA-256. An empty line ends the names.
 	Sums = script("sums.sh")

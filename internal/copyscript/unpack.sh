@@ -14,10 +14,10 @@ while read -r k m d s; do
 	[ "$k" != e ] || { printf %s "$1"; exit 0; }
 	name
 	case $k in
-	d) [ -d "$n" ] || mkdir -- "$n" || exit 1; continue;;
+	d) { [ -d "$n" ] && [ ! -L "$n" ]; } || mkdir -- "$n" || exit 81; continue;;
 	m) about "$n"; continue;;
 	esac
-	[ -L "$n" ] || [ ! -d "$n" ] || fail 1 "$n: it is a folder"
+	[ -L "$n" ] || [ ! -d "$n" ] || fail 81 "$n: it is a folder"
 	if [ -e "$n" ] || [ -L "$n" ]; then
 		[ "$3" = 1 ] || fail 81 "$n: it exists"
 		[ ! -L "$n" ] || rm -f "$n" || exit 1
