@@ -19,14 +19,17 @@ import (
 type box struct {
 	name    string
 	busybox bool     // has the programs of busybox
+	files   bool     // has those of package containers
 	without []string // programs
 	// edit may change what a command is.
 	edit func(p *containers.Process)
 }
 
-// boxes are what copies are tested against. Each machine that the tests run on has the first two.
+// boxes are what copies are tested against. Each machine that the tests run on has all but busybox.
 func boxes() []box {
-	all := []box{{name: "tar"}, {name: "no tar", without: []string{"tar"}}}
+	all := []box{
+		{name: "tar"}, {name: "no tar", without: []string{"tar"}}, {name: "Files", files: true}, {name: "Files without tar", files: true, without: []string{"tar"}},
+	}
 	if _, err := exec.LookPath("busybox"); err == nil {
 		all = append(all, box{name: "busybox", busybox: true}, box{name: "busybox without tar", busybox: true, without: []string{"tar"}})
 	}
@@ -36,6 +39,20 @@ func boxes() []box {
 // start starts the container, and returns a rig and a folder of it.
 func (b box) start(t testing.TB) (*rig, string) {
 	t.Helper()
+	if b.files {
+		root, err := os.OpenRoot("/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = root.Close() })
+		files := &containers.Files{Root: root, Without: b.without}
+		return newRig(t, &containers.Server{Run: func(ctx context.Context, p *containers.Process) int {
+			if b.edit != nil {
+				b.edit(p)
+			}
+			return files.Run(ctx, p)
+		}}, clienttest.Options{}), t.TempDir()
+	}
 	bin := t.TempDir()
 	for _, name := range []string{"cat", "chmod", "dd", "head", "ln", "mkdir", "mv", "readlink", "rm", "sh", "sha256sum", "sleep", "stat", "tar", "touch", "wc"} {
 		if slices.Contains(b.without, name) {
