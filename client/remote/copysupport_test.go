@@ -39,6 +39,7 @@ func boxes() []box {
 // start starts the container, and returns a rig and a folder of it.
 func (b box) start(t testing.TB) (*rig, string) {
 	t.Helper()
+	there := t.TempDir() // before the server, which ends first
 	if b.files {
 		root, err := os.OpenRoot("/")
 		if err != nil {
@@ -51,7 +52,7 @@ func (b box) start(t testing.TB) (*rig, string) {
 				b.edit(p)
 			}
 			return files.Run(ctx, p)
-		}}, clienttest.Options{}), t.TempDir()
+		}}, clienttest.Options{}), there
 	}
 	bin := t.TempDir()
 	for _, name := range []string{"cat", "chmod", "dd", "head", "ln", "mkdir", "mv", "readlink", "rm", "sh", "sha256sum", "sleep", "stat", "tar", "touch", "wc"} {
@@ -75,7 +76,7 @@ func (b box) start(t testing.TB) (*rig, string) {
 			b.edit(p)
 		}
 		return execute(ctx, bin, p)
-	}}, clienttest.Options{}), t.TempDir()
+	}}, clienttest.Options{}), there
 }
 
 // execute runs a program of the folder bin.

@@ -13,4 +13,15 @@
 // A running command has one connection and four goroutines, and one more for each of Stdin and Sizes. Nothing of it is left when Run,
 // or Wait, has returned, with one exception: a goroutine that is in a call of the caller's Read or Write at the end of the context
 // ends with that call.
+//
+// # Copies
+//
+// [CopyFrom] and [CopyTo] copy files and folders from and to containers, and [ReadFile] and [WriteFile] copy streams:
+//
+//	_, err := remote.CopyFrom(ctx, pods, key, "/var/log", "logs", remote.CopyOptions{})
+//	_, err = remote.CopyTo(ctx, pods, key, os.DirFS("conf"), "/etc/app", remote.CopyOptions{Overwrite: true})
+//
+// They run tar in the container, or sh and a few more where there is no tar. They trust nothing that a container sends: whatever it
+// is, CopyFrom writes nothing outside of the folder, and no more than the limits of [CopyOptions]. They do not end by themselves if a
+// container sends nothing; the context does.
 package remote

@@ -20,7 +20,7 @@ import (
 // A container whose programs are those of this machine, and whose files are in a folder of the test.
 func TestCopy(t *testing.T) {
 	hidden := ""
-	r, key := newKubelet(t, "10.1.0.8", func(ctx context.Context, p *process) int {
+	r, key := newKubelet(t, "10.1.0.16", func(ctx context.Context, p *process) int {
 		program, err := exec.LookPath(p.args[0])
 		if err != nil || p.args[0] == hidden {
 			fmt.Fprintf(p.errors, "exec: %q: executable file not found in $PATH", p.args[0])
