@@ -27,7 +27,7 @@ func (c *copying) verify(ctx context.Context, folder string, sums []sum) error {
 			return out.Flush()
 		},
 		func(r io.Reader) error {
-			in := bufio.NewReader(r)
+			in := bufio.NewReaderSize(r, 2*maxName) // a line has a name
 			for _, s := range sums {
 				line, err := sumLine(in)
 				if err != nil {
@@ -60,7 +60,7 @@ func sumLine(in *bufio.Reader) (string, error) {
 // check compares a line of the output of sha256sum.
 func (s *sum) check(line string) error {
 	text, _, _ := strings.Cut(line, " ")
-	got, err := hex.DecodeString(text)
+	got, err := hex.DecodeString(strings.TrimPrefix(text, `\`)) // GNU marks a name that it has escaped
 	if err != nil || len(got) != sha256.Size {
 		return errors.New("the container says no SHA-256 for it")
 	}
