@@ -9,13 +9,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	internalconn "github.com/bowline-go/bowline/internal/conn"
 	"github.com/bowline-go/bowline/internal/copyscript"
 	"github.com/bowline-go/bowline/internal/shown"
 )
@@ -69,8 +70,8 @@ type CopyResult struct {
 	Program string
 	// LeftOut names what CopyOptions.LeaveOut has left out, at most the first 1000.
 	LeftOut []string
-	// Stderr is the end of what the program has written to its standard error although it has succeeded, at most 32 KiB. GNU tar
-	// says there which sockets it has left out.
+	// Stderr is the end of what the program has written to its standard error although it has succeeded, at most 32 KiB, as it is.
+	// GNU tar says there which sockets it has left out.
 	Stderr string
 }
 
@@ -110,8 +111,11 @@ type EntryError struct {
 
 // Error implements error. The text does not have the whole of a name that is long or has control characters.
 func (e *EntryError) Error() string {
-	return fmt.Sprintf("%q: %v", shown.Clean(e.Name, 256), e.Err)
+	return brief(e.Name) + ": " + shown.Text(e.Err.Error())
 }
+
+// brief returns a name of a container for an error.
+func brief(name string) string { return strconv.Quote(shown.Clean(name, 256)) }
 
 // Unwrap returns the reason.
 func (e *EntryError) Unwrap() error { return e.Err }
@@ -138,6 +142,7 @@ type copying struct {
 	command func(argv ...string) *Cmd
 	nonce   string
 	buffer  []byte
+	counted int // of CopyOptions.MaxFiles
 	// stream says that the copy reads from or writes to a stream of the caller, which may block for ever.
 	stream bool
 
@@ -228,7 +233,7 @@ func splitPath(name string) (parent, base string) {
 
 // count counts an entry, and says if there are too many.
 func (c *copying) count(n *int) error {
-	if c.result.Files+c.result.Folders+c.result.Links+len(c.result.LeftOut) >= c.MaxFiles {
+	if c.counted++; c.counted > c.MaxFiles {
 		return fmt.Errorf("there are more than %d files, folders and links (CopyOptions.MaxFiles)", c.MaxFiles)
 	}
 	*n++
@@ -263,13 +268,16 @@ var errShrunk = errors.New("it became shorter while it was read")
 func (c *copying) carry(w io.Writer, r io.Reader, name string, size int64) error {
 	c.now.Name = name
 	if size < 0 {
-		if _, err := io.CopyBuffer(&tell{c, w}, io.LimitReader(r, c.MaxBytes-c.result.Bytes), c.buffer); err != nil {
+		n, err := io.CopyBuffer(&tell{c, w}, io.LimitReader(r, c.MaxBytes), c.buffer)
+		if err != nil || n < c.MaxBytes {
 			return err
 		}
-		if n, err := io.ReadFull(r, c.buffer[:1]); n > 0 || err != io.EOF {
-			return cmp.Or(c.room(math.MaxInt64), err)
+		if _, err = io.ReadFull(r, c.buffer[:1]); err == nil {
+			return c.room(1)
+		} else if err == io.EOF {
+			return nil
 		}
-		return nil
+		return err
 	}
 	n, err := io.CopyBuffer(&tell{c, w}, io.LimitReader(r, size), c.buffer)
 	if err == nil && n < size {
@@ -356,6 +364,7 @@ func (c *copying) run(ctx context.Context, argv []string, send func(w io.Writer)
 		select {
 		case takeErr = <-taken:
 		case <-ctx.Done():
+			takeErr = internalconn.ContextError(ctx)
 		}
 	} else {
 		sendErr, takeErr = <-sent, <-taken

@@ -68,7 +68,7 @@ func (t *tree) source(src string) string {
 func (c *copying) receive(ctx context.Context, t *tree, src string) error {
 	c.result.Program = "tar"
 	err := c.receiveTar(ctx, t, src)
-	if !isMissing("tar", err) {
+	if !isMissing("tar", err) || c.counted > 0 {
 		return err
 	}
 	c.result.Program = "sh"

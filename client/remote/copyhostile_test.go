@@ -155,7 +155,8 @@ var hostile = []struct {
 	{"hard link to what was there", []made{{name: "h", kind: tar.TypeLink, target: "kept"}}, "no file that came before", true},
 	{"hard link to a folder", []made{{name: "a", kind: tar.TypeDir}, {name: "h", kind: tar.TypeLink, target: "a"}}, "no file that came before", true},
 	{
-		"hard link to a link, elsewhere", []made{{name: "a/b/l", kind: tar.TypeSymlink, target: "../x"}, {name: "h", kind: tar.TypeLink, target: "a/b/l"}},
+		"hard link to a link, elsewhere",
+		[]made{{name: "a/b/l", kind: tar.TypeSymlink, target: "../x"}, {name: "h", kind: tar.TypeLink, target: "a/b/l"}},
 		"not in the folder", true,
 	},
 	{"character device", []made{{name: "d", kind: tar.TypeChar}}, "a device, a pipe or a socket", false},
@@ -337,8 +338,12 @@ func TestOutputWithoutTarThatIsBroken(t *testing.T) {
 // What may be copied of a container that also has what may not.
 func TestLeaveOut(t *testing.T) {
 	entries := []made{
-		{name: "./", kind: tar.TypeDir}, {name: "./out", kind: tar.TypeSymlink, target: "/etc/passwd"}, {name: "./pipe", kind: tar.TypeFifo},
-		{name: "./a/b", body: "b"}, {name: "./a/again", kind: tar.TypeLink, target: "./a/b"}, {name: "./a/l", kind: tar.TypeSymlink, target: "../a/./b"},
+		{name: "./", kind: tar.TypeDir},
+		{name: "./out", kind: tar.TypeSymlink, target: "/etc/passwd"},
+		{name: "./pipe", kind: tar.TypeFifo},
+		{name: "./a/b", body: "b"},
+		{name: "./a/again", kind: tar.TypeLink, target: "./a/b"},
+		{name: "./a/l", kind: tar.TypeSymlink, target: "../a/./b"},
 		{name: "./a/too", kind: tar.TypeLink, target: "./a/l"},
 	}
 	for _, with := range []string{"tar", "sh"} {
@@ -396,6 +401,13 @@ func TestContainersThatSendForEver(t *testing.T) {
 				}
 			}
 		},
+		"pipes": func(p *containers.Process) error {
+			for i := 0; ; i++ {
+				if _, err := p.Stdout.Write(block(fmt.Sprint("f", i), '6', "", 0)); err != nil {
+					return err
+				}
+			}
+		},
 		"nothing": func(*containers.Process) error { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -414,7 +426,7 @@ func TestContainersThatSendForEver(t *testing.T) {
 				ctx, cancel = context.WithTimeout(ctx, 300*time.Millisecond)
 				defer cancel()
 			}
-			_, err := remote.CopyFrom(ctx, r.pods, web, "/x/.", dst, remote.CopyOptions{MaxFiles: 100, MaxBytes: 1 << 20})
+			_, err := remote.CopyFrom(ctx, r.pods, web, "/x/.", dst, remote.CopyOptions{MaxFiles: 2000, MaxBytes: 1 << 20, LeaveOut: true})
 			if err == nil || (ctx != t.Context()) != errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("CopyFrom: %v", err)
 			}

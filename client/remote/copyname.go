@@ -74,7 +74,7 @@ func linkTarget(name, target string) error {
 	case strings.ContainsRune(target, 0):
 		return errors.New("it is a link to a name with a zero byte")
 	case target[0] == '/':
-		return fmt.Errorf("it is a link to an absolute name, %q", target)
+		return fmt.Errorf("it is a link to an absolute name, %s", brief(target))
 	}
 	depth, down := strings.Count(name, "/"), false
 	for part := range strings.SplitSeq(target, "/") {
@@ -83,14 +83,14 @@ func linkTarget(name, target string) error {
 		case part != "..":
 			if down = true; runtime.GOOS == "windows" {
 				if err := windowsPart(part); err != nil {
-					return fmt.Errorf("it is a link to %q: %w", target, err)
+					return fmt.Errorf("it is a link to %s: %w", brief(target), err)
 				}
 			}
 		case down:
-			return fmt.Errorf(`it is a link to %q, which has ".." after another part`, target)
+			return fmt.Errorf(`it is a link to %s, which has ".." after another part`, brief(target))
 		default:
 			if depth--; depth < 0 {
-				return fmt.Errorf("it is a link to %q, which is not in the folder", target)
+				return fmt.Errorf("it is a link to %s, which is not in the folder", brief(target))
 			}
 		}
 	}

@@ -35,9 +35,24 @@ func TestLinkTarget(t *testing.T) {
 		name, target string
 		ok           bool
 	}{
-		{"l", "a", true}, {"l", "./a//b/", true}, {"l", ".", true}, {"a/l", "..", true}, {"a/l", "../b", true}, {"a/b/l", ".././../c/d", true}, {"l", "..data", true},
-		{"l", "..", false}, {"l", "../x", false}, {"a/l", "../..", false}, {"a/l", "./../../x", false}, {"a/l", "b/..", false}, {"a/l", "../b/../..", false},
-		{"l", "", false}, {"l", "/", false}, {"l", "/a", false}, {"l", "a\x00b", false}, {"l", strings.Repeat("x", 5000), false},
+		{"l", "a", true},
+		{"l", "./a//b/", true},
+		{"l", ".", true},
+		{"a/l", "..", true},
+		{"a/l", "../b", true},
+		{"a/b/l", ".././../c/d", true},
+		{"l", "..data", true},
+		{"l", "..", false},
+		{"l", "../x", false},
+		{"a/l", "../..", false},
+		{"a/l", "./../../x", false},
+		{"a/l", "b/..", false},
+		{"a/l", "../b/../..", false},
+		{"l", "", false},
+		{"l", "/", false},
+		{"l", "/a", false},
+		{"l", "a\x00b", false},
+		{"l", strings.Repeat("x", 5000), false},
 	} {
 		if err := linkTarget(tc.name, tc.target); (err == nil) != tc.ok {
 			t.Errorf("%q -> %q: %v", tc.name, tc.target, err)

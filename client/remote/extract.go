@@ -178,7 +178,7 @@ func (t *tree) parents(name string) error {
 			}
 			t.made[parent] = anImplicitFolder
 		default:
-			return fmt.Errorf("it is in %q, which is no folder", parent)
+			return fmt.Errorf("it is in %s, which is no folder", brief(parent))
 		}
 	}
 	return nil
@@ -303,14 +303,14 @@ func (t *tree) link(name string, e entry) error {
 func (t *tree) hardLink(name string, e entry) error {
 	first, err := within(e.target, t.base)
 	if err != nil {
-		return fmt.Errorf("it is a hard link to %q, which must not be copied: %w", e.target, err)
+		return fmt.Errorf("it is a hard link to %s, which must not be copied: %w", brief(e.target), err)
 	}
 	switch t.made[first] {
 	case aFile:
 	case aLink:
 		return t.link(name, entry{target: t.targets[first]})
 	default:
-		return fmt.Errorf("it is a hard link to %q, which is no file that came before it", e.target)
+		return fmt.Errorf("it is a hard link to %s, which is no file that came before it", brief(e.target))
 	}
 	if err := t.c.count(&t.c.result.Files); err != nil {
 		return err
