@@ -52,4 +52,14 @@
 //	}
 //
 // The client needs the permission get on pods/log, and Tail also list and watch on pods. Only Tail resumes a log that was cut.
+// # Copies
+//
+// [CopyFrom] and [CopyTo] copy files and folders from and to containers, and [ReadFile] and [WriteFile] copy streams:
+//
+//	_, err := remote.CopyFrom(ctx, pods, key, "/var/log", "logs", remote.CopyOptions{})
+//	_, err = remote.CopyTo(ctx, pods, key, os.DirFS("conf"), "/etc/app", remote.CopyOptions{Overwrite: true})
+//
+// They run tar in the container, or sh and a few more where there is no tar. They trust nothing that a container sends: whatever it
+// is, CopyFrom writes nothing outside of the folder, and no more than the limits of [CopyOptions]. They do not end by themselves if a
+// container sends nothing; the context does.
 package remote

@@ -55,6 +55,7 @@ var imports = map[string][]string{
 	"internal/regular":     {},
 	"internal/shown":       {},
 	"internal/conn":        {"errors", "internal/regular", "internal/shown"},
+	"internal/copyscript":  {},
 
 	"client": {
 		"client/meta", "errors", "patch", "internal/codec", "internal/conn", "internal/content", "internal/follow", "internal/gotype", "internal/hooks", "internal/inside", "internal/jsonstream", "internal/patch/carry", "internal/pipeline", "internal/retry", "internal/shown", "internal/undertest",
@@ -62,7 +63,7 @@ var imports = map[string][]string{
 	"client/discovery":  {"client", "client/meta", "errors", "internal/conn", "internal/regular"},
 	"client/kubeconfig": {"client", "internal/directive", "internal/regular", "internal/shown"},
 	"client/leader":     {"client", "client/meta", "errors", "internal/follow", "internal/hooks", "internal/inside", "internal/report", "internal/retry", "internal/shown"},
-	"client/remote":     {"client", "client/meta", "errors", "internal/conn", "internal/inside", "internal/report", "internal/retry", "internal/shown", "internal/wsmux", "patch"},
+	"client/remote":     {"client", "client/meta", "errors", "internal/conn", "internal/copyscript", "internal/inside", "internal/report", "internal/retry", "internal/shown", "internal/wsmux", "patch"},
 	"client/recorder":   {"client", "client/meta", "errors", "internal/hooks", "internal/report", "internal/retry", "internal/shown", "patch"},
 	"client/clienttest": {
 		"client", "client/meta", "internal/fieldset", "internal/memnet", "internal/undertest", "patch",
@@ -72,7 +73,7 @@ var imports = map[string][]string{
 		"client/clienttest/internal/records", "client/clienttest/internal/schema", "client/clienttest/internal/status",
 	},
 
-	"client/clienttest/containers": {"client/clienttest", "client/meta", "internal/wsmux"},
+	"client/clienttest/containers": {"client/clienttest", "client/meta", "internal/copyscript", "internal/wsmux"},
 
 	// The parts of that server. None of them knows it, and each knows only those above it.
 	"client/clienttest/internal/jsontree":  {"internal/directive"},

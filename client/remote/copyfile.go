@@ -1,0 +1,212 @@
+package remote
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/copyscript"
+)
+
+// ReadFile writes a file of a container to w. If the file is a symbolic link, it is the file that the link leads to. It may be a file
+// without a size, such as one in /proc. The container must have sh and cat.
+//
+// If ReadFile returns nil, w has got the whole file. Otherwise it has got the first part of it, as CopyError.Before says; with
+// CopyOptions.Verify, it may have got other bytes. At the end of ctx, ReadFile does not wait for a Write that blocks.
+//
+// The error is a [*CopyError].
+func ReadFile[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.Key, name string, w io.Writer, o CopyOptions) (CopyResult, error) {
+	c := newCopying(pods, key, o)
+	return c.done(fmt.Sprintf("copy %q from", name), "", c.readFile(ctx, name, w))
+}
+
+func (c *copying) readFile(ctx context.Context, name string, w io.Writer) error {
+	if err := c.validate("ReadFile", name, false); err != nil {
+		return usage(err)
+	}
+	if w == nil {
+		return usage(errors.New("remote.ReadFile: w must not be nil"))
+	}
+	c.stream = true
+	file := sum{name: name}
+	var all hash.Hash
+	if c.Verify {
+		all = sha256.New()
+		w = io.MultiWriter(w, all)
+	}
+	_, err := c.run(ctx, script(copyscript.Read, path(name), c.nonce), nil, func(r io.Reader) error {
+		return c.carry(w, &marked{r: r, nonce: c.nonce}, name, -1)
+	})
+	if isMissing("sh", err) {
+		return fmt.Errorf("the container has no sh: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	c.result.Files, c.result.Program, c.now.Files = 1, "sh", 1
+	if c.Verify {
+		all.Sum(file.sum[:0])
+		parent, base := splitPath(name)
+		file.name = base
+		return c.verify(ctx, parent, []sum{file})
+	}
+	return nil
+}
+
+// marked reads an output that ends with the nonce, without it.
+type marked struct {
+	r     io.Reader
+	nonce string
+	held  []byte // may be the nonce
+}
+
+func (m *marked) Read(p []byte) (int, error) {
+	for len(m.held) <= len(m.nonce) {
+		part := make([]byte, 32<<10)
+		n, err := m.r.Read(part)
+		m.held = append(m.held, part[:n]...)
+		switch {
+		case err == io.EOF && string(m.held) == m.nonce:
+			return 0, io.EOF
+		case err == io.EOF:
+			return 0, fmt.Errorf("the output has no end: %w", io.ErrUnexpectedEOF)
+		case err != nil:
+			return 0, err
+		}
+	}
+	n := copy(p, m.held[:len(m.held)-len(m.nonce)])
+	m.held = m.held[n:]
+	return n, nil
+}
+
+// WriteFile makes a file in a container with what r has until its end. The folder of the file must be there. Unless
+// CopyOptions.Overwrite is set, the file must not be. If it is a symbolic link, Overwrite replaces the link. The container must have
+// sh, cat, wc, mv and rm, and chmod for CopyOptions.Perm.
+//
+// WriteFile writes to a file beside it whose name begins with ".bowline-", and renames that at the end, when the container has said
+// that it has got all bytes. If WriteFile returns an error, the file is as it was, unless the connection broke during the renaming.
+// It then removes the temporary file if it still can, for which it takes up to 10 s. At the end of ctx, it does not wait for a Read
+// that blocks.
+//
+// The error is a [*CopyError].
+func WriteFile[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.Key, name string, r io.Reader, o CopyOptions) (CopyResult, error) {
+	c := newCopying(pods, key, o)
+	return c.done(fmt.Sprintf("copy %q to", name), "", c.writeFile(ctx, name, r))
+}
+
+func (c *copying) writeFile(ctx context.Context, name string, r io.Reader) error {
+	if err := c.validate("WriteFile", name, true); err != nil {
+		return usage(err)
+	}
+	parent, base := splitPath(name)
+	if base == "" {
+		return usage(fmt.Errorf("remote.WriteFile: the name must be one of a file, got %q", name))
+	}
+	if r == nil {
+		return usage(errors.New("remote.WriteFile: r must not be nil"))
+	}
+	c.stream = true
+	temporary := strings.TrimSuffix(parent, "/") + "/.bowline-" + c.nonce
+	err := c.write(ctx, temporary, path(name), r)
+	switch {
+	case isMissing("sh", err):
+		return fmt.Errorf("the container has no sh: %w", err)
+	case err != nil && !errors.As(err, new(*ExitError)) && !errors.As(err, new(*apierrors.StatusError)):
+		c.remove(ctx, temporary) // the scripts do it by themselves when they fail
+	}
+	return err
+}
+
+func (c *copying) write(ctx context.Context, temporary, name string, r io.Reader) error {
+	var all hash.Hash
+	sent := int64(0)
+	verify := "0"
+	if c.Verify {
+		verify = "1"
+	}
+	var said bytes.Buffer
+	ready := make(chan bool, 1) // has false if the script fails
+	_, err := c.run(ctx, script(copyscript.Write, temporary, name, c.replace(), verify),
+		func(w io.Writer) error {
+			if !<-ready {
+				return errTaken
+			}
+			n := &counting{w: w}
+			if w = n; c.Verify {
+				all = sha256.New()
+				w = io.MultiWriter(n, all)
+			}
+			err := c.carry(w, r, name, -1)
+			sent = n.n
+			return err
+		},
+		func(r io.Reader) error {
+			in := bufio.NewReader(r)
+			line, err := in.ReadString('\n')
+			ready <- line == "ready\n"
+			if err == nil {
+				_, err = io.Copy(&said, io.LimitReader(in, 1<<10))
+			}
+			if err == nil {
+				err = padding(in)
+			}
+			return err
+		})
+	if err != nil {
+		return failed(err)
+	}
+	in := bufio.NewReader(&said)
+	line, err := in.ReadString('\n')
+	if got, bad := strconv.ParseInt(strings.TrimSpace(line), 10, 64); err != nil || bad != nil || got != sent {
+		return fmt.Errorf("the container has got %q bytes of %d", strings.TrimSpace(line), sent)
+	}
+	if c.Verify {
+		file := sum{name: name}
+		all.Sum(file.sum[:0])
+		line, err := sumLine(in)
+		if err == nil {
+			err = file.check(line)
+		}
+		if err != nil {
+			return fmt.Errorf("verify: %w", &EntryError{name, err})
+		}
+	}
+	mode := ""
+	if c.Perm != 0 {
+		mode = strconv.FormatUint(uint64(c.Perm), 8)
+	}
+	if _, err := c.run(ctx, script(copyscript.Commit, temporary, name, c.replace(), mode), nil, discard); err != nil {
+		return failed(err)
+	}
+	c.result.Files, c.result.Program, c.now.Files = 1, "sh", 1
+	return nil
+}
+
+// counting is a Writer that counts.
+type counting struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counting) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// remove removes a temporary file that a failure has left. An error of it would say less than the first one.
+func (c *copying) remove(ctx context.Context, temporary string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTime)
+	defer cancel()
+	_, _ = c.run(ctx, script(copyscript.Remove, temporary), nil, discard)
+}

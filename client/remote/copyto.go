@@ -1,0 +1,307 @@
+package remote
+
+import (
+	"archive/tar"
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/copyscript"
+)
+
+// CopyTo copies what is in src into the folder dst of a container, which it makes if need be. For a folder on disk, src is
+// os.DirFS(folder), or the FS of an os.Root. For one file, use [WriteFile].
+//
+// Permissions and modification times are kept, the latter to the second. Owners, and the bits for setuid, setgid and sticky, are not:
+// the files belong to the user of the container's processes. Symbolic links are kept if src is an fs.ReadLinkFS and they are relative,
+// have ".." at their start only, and do not leave src. All others, and devices, pipes and sockets, fail the copy unless
+// CopyOptions.LeaveOut is set. Package io/fs takes only names that are valid UTF-8.
+//
+// The copy fails if a file has another size than its FileInfo says, which it also has if it changes while it is read.
+//
+// The container must have tar and sh, of which sh may be missing if CopyOptions.Overwrite is set, and then it is up to tar whether
+// something is replaced by something of the other kind. Without tar it must have sh, dd, mkdir, mv, rm, chmod, ln and, to keep
+// times, touch. The dd must know iflag=fullblock,count_bytes, as those of GNU and busybox do.
+//
+// A copy that fails leaves in the container what has arrived until then. With tar, the last file may be incomplete. If nothing may be
+// replaced, and something of the same name is there, CopyTo copies nothing.
+//
+// The error is a [*CopyError].
+func CopyTo[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.Key, src fs.FS, dst string, o CopyOptions) (CopyResult, error) {
+	c := newCopying(pods, key, o)
+	return c.done(fmt.Sprintf("copy to %q in", dst), " had been sent", c.to(ctx, src, dst))
+}
+
+func (c *copying) to(ctx context.Context, src fs.FS, dst string) error {
+	if err := c.validate("CopyTo", dst, false); err != nil {
+		return usage(err)
+	}
+	if src == nil {
+		return usage(errors.New("remote.CopyTo: src must not be nil"))
+	}
+	s := &source{c: c, ctx: ctx, fsys: src}
+	c.result.Program = "tar"
+	err := c.toTar(ctx, s, path(dst))
+	if isMissing("tar", err) {
+		c.result, c.now, s.sums = CopyResult{Program: "sh"}, CopyProgress{}, nil
+		err = c.toUnpack(ctx, s, path(dst))
+		if isMissing("sh", err) {
+			return fmt.Errorf("the container has neither tar nor sh: %w", err)
+		}
+	}
+	if err == nil && c.Verify {
+		err = c.verify(ctx, path(dst), s.sums)
+	}
+	return err
+}
+
+func (c *copying) toTar(ctx context.Context, s *source, dst string) error {
+	if err := c.prepare(ctx, s, dst); err != nil {
+		return err
+	}
+	stderr, err := c.run(ctx, []string{"tar", "-x", "-p", "-o", "-f", "-", "-C", dst}, s.sendTar, discard)
+	if err == nil {
+		c.result.Stderr = stderr
+	}
+	return err
+}
+
+// prepare makes the folder, and sees that nothing in it would be replaced that must not be.
+func (c *copying) prepare(ctx context.Context, s *source, dst string) error {
+	_, err := c.run(ctx, script(copyscript.Check, dst, c.nonce, c.replace()), s.sendNames, c.end)
+	if !isMissing("sh", err) {
+		return failed(err)
+	}
+	if !c.Overwrite {
+		return fmt.Errorf("the container has no sh, which is needed unless CopyOptions.Overwrite is set: %w", hidden{err})
+	}
+	if _, err = c.run(ctx, []string{"mkdir", "-p", "--", dst}, nil, discard); isMissing("mkdir", err) {
+		return nil // tar says if the folder is not there
+	}
+	return err
+}
+
+// replace is the argument of scripts that says whether they may replace.
+func (c *copying) replace() string {
+	if c.Overwrite {
+		return "1"
+	}
+	return "0"
+}
+
+// hidden is an error that does not tell that a program is missing.
+type hidden struct{ error }
+
+// toUnpack sends src without tar, to a shell script.
+func (c *copying) toUnpack(ctx context.Context, s *source, dst string) error {
+	stderr, err := c.run(ctx, script(copyscript.Unpack, c.nonce, dst, c.replace()), s.sendPacked, c.end)
+	if err == nil {
+		c.result.Stderr = stderr
+	}
+	return failed(err)
+}
+
+// source reads what is copied to a container.
+type source struct {
+	c    *copying
+	ctx  context.Context
+	fsys fs.FS
+	sums []sum
+}
+
+// each calls visit for each entry, a folder before what is in it. Names begin with no "./".
+func (s *source) each(visit func(e entry) error) error {
+	n, names := 0, 0
+	return fs.WalkDir(s.fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && s.ctx.Err() != nil {
+			err = context.Cause(s.ctx)
+		}
+		if err != nil || name == "." {
+			return err
+		}
+		if n++; n > s.c.MaxFiles {
+			return fmt.Errorf("there are more than %d files, folders and links (CopyOptions.MaxFiles)", s.c.MaxFiles)
+		}
+		if names += len(name); names > maxNames {
+			return fmt.Errorf("the names have more than %d bytes", maxNames)
+		}
+		e, err := s.entry(name, d)
+		if err != nil || e.kind == 0 {
+			return err
+		}
+		return visit(e)
+	})
+}
+
+// entry returns an entry, which is empty if it is left out.
+func (s *source) entry(name string, d fs.DirEntry) (entry, error) {
+	if _, err := entryName(name); err != nil {
+		return entry{}, &EntryError{name, err}
+	}
+	info, err := d.Info()
+	if err != nil {
+		return entry{}, err
+	}
+	e := entry{name: name, mode: info.Mode(), time: info.ModTime()}
+	switch info.Mode().Type() {
+	case 0:
+		e.kind, e.size = aFile, info.Size()
+	case fs.ModeDir:
+		e.kind = aFolder
+	case fs.ModeSymlink:
+		if e.target, err = fs.ReadLink(s.fsys, name); err == nil {
+			if err := linkTarget(name, e.target); err != nil {
+				return entry{}, s.c.leaveOut(name, err)
+			}
+		}
+		e.kind = aLink
+	default:
+		return entry{}, s.c.leaveOut(name, errors.New("it is a device, a pipe or a socket"))
+	}
+	return e, err
+}
+
+// file copies the bytes of a file.
+func (s *source) file(w io.Writer, e entry) error {
+	if err := s.c.room(e.size); err != nil {
+		return &EntryError{e.name, err}
+	}
+	f, err := s.fsys.Open(e.name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	all := sha256.New()
+	if s.c.Verify {
+		w = io.MultiWriter(w, all)
+	}
+	if err = s.c.carry(w, f, e.name, e.size); err == nil {
+		var n int
+		if n, err = f.Read(s.c.buffer[:1]); n > 0 {
+			err = errors.New("it became longer while it was read")
+		} else if err == io.EOF {
+			err = nil
+		}
+	}
+	if errors.Is(err, errTaken) {
+		return err
+	}
+	if err != nil {
+		return &EntryError{e.name, err}
+	}
+	if s.c.Verify {
+		s.sums = append(s.sums, sum{e.name, [sha256.Size]byte(all.Sum(nil))})
+	}
+	s.c.result.Files++
+	s.c.now.Files++
+	return nil
+}
+
+// sendNames writes the names for copyscript.Check.
+func (s *source) sendNames(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	err := s.each(func(e entry) error {
+		kind := "f"
+		if e.kind == aFolder {
+			kind = "d"
+		}
+		_, err := out.WriteString(copyscript.Line(kind + "./" + e.name))
+		return err
+	})
+	s.c.result.LeftOut = nil // they come again
+	if err != nil {
+		return err
+	}
+	_ = out.WriteByte('\n') // Flush has the error
+	return out.Flush()
+}
+
+// sendTar writes an archive. Each folder comes twice: first as one that files can be made in, and at the end with its mode and time.
+func (s *source) sendTar(w io.Writer) error {
+	out := bufio.NewWriterSize(w, 64<<10)
+	archive := tar.NewWriter(out)
+	var folders []entry
+	err := s.each(func(e entry) error {
+		h := tarHeader(e)
+		if e.kind == aFolder {
+			folders = append(folders, e)
+			h.Mode |= 0o700
+		}
+		if err := archive.WriteHeader(h); err != nil {
+			return s.named(e, err)
+		}
+		return s.sent(e, archive)
+	})
+	for i := len(folders) - 1; err == nil && i >= 0; i-- {
+		err = archive.WriteHeader(tarHeader(folders[i]))
+	}
+	if err == nil {
+		err = archive.Close()
+	}
+	if err == nil {
+		err = out.Flush()
+	}
+	return err
+}
+
+// sent sends the bytes of an entry, and counts it.
+func (s *source) sent(e entry, w io.Writer) error {
+	switch e.kind {
+	case aFolder:
+		s.c.result.Folders++
+	case aLink:
+		s.c.result.Links++
+	default:
+		return s.file(w, e)
+	}
+	return nil
+}
+
+// named says which entry an error is about, unless it is one of the connection.
+func (s *source) named(e entry, err error) error {
+	if errors.Is(err, errTaken) {
+		return err
+	}
+	return &EntryError{e.name, err}
+}
+
+// sendPacked writes the input of copyscript.Unpack.
+func (s *source) sendPacked(w io.Writer) error {
+	out := bufio.NewWriterSize(w, 64<<10)
+	line := func(kind string, e entry) {
+		// Writes to out keep their error for Flush.
+		fmt.Fprintf(out, "%s %o %s %d\n%s", kind, e.mode.Perm(), e.time.UTC().Format("200601021504.05"), e.size, copyscript.Line("./"+e.name))
+	}
+	var folders []entry
+	err := s.each(func(e entry) error {
+		switch e.kind {
+		case aFolder:
+			folders = append(folders, e)
+			line("d", e)
+		case aLink:
+			line("l", e)
+			_, _ = io.WriteString(out, copyscript.Line(e.target))
+		default:
+			line("f", e)
+		}
+		if err := s.sent(e, out); err != nil || e.kind != aFile {
+			return err
+		}
+		_, err := io.WriteString(out, ".\n")
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i := len(folders) - 1; i >= 0; i-- {
+		line("m", folders[i])
+	}
+	_, _ = io.WriteString(out, "e\n")
+	return out.Flush()
+}

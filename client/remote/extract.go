@@ -1,0 +1,387 @@
+package remote
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	gopath "path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// entry is a file, folder or link of a container, as it says.
+type entry struct {
+	name   string // as it was sent
+	kind   kind
+	mode   fs.FileMode
+	time   time.Time // zero if it is not known
+	size   int64
+	target string // of a link
+	body   io.Reader
+}
+
+type kind byte
+
+const (
+	aFile kind = iota + 1
+	aFolder
+	aLink
+	aHardLink
+	aDevice // or pipe, or socket
+	anImplicitFolder
+)
+
+// tree takes what comes from a container into a folder, and trusts none of it.
+//
+// All is first made in a folder of its own, the stage, where each thing must be new. So a name that comes twice is found by the file
+// system, also where it takes "a" and "A" for the same. Links are made last, so no file is written through one. When all is there,
+// and has been verified, it is renamed into the folder (commit), and until then nothing of that has changed. Each call goes through
+// an os.Root, which is the second line of defence.
+type tree struct {
+	c    *copying
+	base string // what the names of entries begin with
+	// single says that base is a file, and there is nothing else.
+	single bool
+
+	root  *os.Root
+	stage *os.Root
+	name  string // of the stage in root
+
+	made    map[string]kind // by name
+	there   map[string]bool // the folders that root has too
+	folders []entry         // get their modes and times at the end
+	links   []entry
+	targets map[string]string // of links
+	names   int               // how many bytes the names and targets have
+	sums    []sum
+	hash    hash.Hash
+}
+
+// newTree returns a tree in the folder dir, which it makes if need be.
+func newTree(c *copying, dir string) (*tree, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	t := &tree{
+		c: c, root: root, name: ".bowline-" + rand.Text(), made: make(map[string]kind), there: map[string]bool{"": true}, targets: make(map[string]string), hash: sha256.New(),
+	}
+	if err = root.Mkdir(t.name, 0o700); err == nil {
+		if t.stage, err = root.OpenRoot(t.name); err == nil {
+			return t, nil
+		}
+		_ = root.Remove(t.name)
+	}
+	_ = root.Close()
+	return nil, err
+}
+
+// close removes the stage.
+func (t *tree) close() error {
+	return errors.Join(t.stage.Close(), t.root.RemoveAll(t.name), t.root.Close())
+}
+
+// add makes an entry.
+func (t *tree) add(e entry) error {
+	name, err := within(e.name, t.base)
+	if err == nil && name == "" {
+		if e.kind == aFolder {
+			return nil // the folder itself
+		}
+		if name = t.base; !t.single {
+			err = errors.New("it has the name of the folder, and is none")
+		}
+	} else if err == nil && t.single {
+		err = errors.New("the container was asked for one file, and sends more")
+	}
+	if err != nil {
+		return &EntryError{e.name, err}
+	}
+	if err := t.make(name, e); err != nil {
+		return t.named(e.name, err)
+	}
+	return nil
+}
+
+// named says which entry an error is about, unless the output of the container has ended, or the error does so already.
+func (t *tree) named(name string, err error) error {
+	if entry := (*EntryError)(nil); errors.As(err, &entry) || early(err) {
+		return err
+	}
+	return &EntryError{name, err}
+}
+
+func (t *tree) make(name string, e entry) error {
+	if had, ok := t.made[name]; ok && (had != anImplicitFolder || e.kind != aFolder) {
+		return errors.New("its name comes twice")
+	}
+	if t.names += len(name) + len(e.target); t.names > maxNames {
+		return fmt.Errorf("the names have more than %d bytes", maxNames)
+	}
+	if err := t.parents(name); err != nil {
+		return err
+	}
+	if e.kind != aDevice {
+		if err := t.vacant(name, e.kind == aFolder); err != nil {
+			return err
+		}
+	}
+	switch e.kind {
+	case aFile:
+		return t.file(name, e)
+	case aFolder:
+		return t.folder(name, e)
+	case aLink:
+		return t.link(name, e)
+	case aHardLink:
+		return t.hardLink(name, e)
+	}
+	return t.leaveOut(name, errors.New("it is a device, a pipe or a socket"))
+}
+
+// leaveOut counts what is left out, because there may be no end of it.
+func (t *tree) leaveOut(name string, why error) error {
+	var left int
+	if err := t.c.count(&left); err != nil {
+		return err
+	}
+	return t.c.leaveOut(name, why)
+}
+
+// parents makes the folders that a name needs and that did not come before it.
+func (t *tree) parents(name string) error {
+	for i := range len(name) {
+		if name[i] != '/' {
+			continue
+		}
+		switch parent := name[:i]; t.made[parent] {
+		case aFolder, anImplicitFolder:
+		case 0:
+			if err := t.c.count(&t.c.result.Folders); err != nil {
+				return err
+			}
+			if err := t.vacant(parent, true); err != nil {
+				return err
+			}
+			if err := t.stage.Mkdir(t.local(parent), 0o777); err != nil {
+				return err
+			}
+			t.made[parent] = anImplicitFolder
+		default:
+			return fmt.Errorf("it is in %s, which is no folder", brief(parent))
+		}
+	}
+	return nil
+}
+
+// vacant says if the folder has something of that name which must not be replaced. It notes which folders are there.
+func (t *tree) vacant(name string, folder bool) error {
+	parent := gopath.Dir(name)
+	if parent != "." && !t.there[parent] {
+		return nil
+	}
+	info, err := t.root.Lstat(t.local(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := replaceable(info, folder, t.c.Overwrite); err != nil {
+		return err
+	}
+	if folder {
+		t.there[name] = true
+	}
+	return nil
+}
+
+// replaceable says why something that is there stands in the way of a folder, or of a file or link.
+func replaceable(info fs.FileInfo, folder, overwrite bool) error {
+	switch {
+	case folder && info.IsDir():
+		return nil
+	case folder:
+		return fmt.Errorf("it is a folder, and there is a file or link of its name: %w", fs.ErrExist)
+	case info.IsDir():
+		return fmt.Errorf("it is no folder, and there is a folder of its name: %w", fs.ErrExist)
+	case !overwrite:
+		return fmt.Errorf("there is one of its name, and CopyOptions.Overwrite is not set: %w", fs.ErrExist)
+	}
+	return nil
+}
+
+// local returns a name as this system writes it.
+func (t *tree) local(name string) string { return filepath.FromSlash(name) }
+
+func (t *tree) file(name string, e entry) error {
+	if err := t.c.room(e.size); err != nil {
+		return err
+	}
+	f, err := t.stage.OpenFile(t.local(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	err = t.fill(f, name, e)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil && !e.time.IsZero() {
+		err = t.stage.Chtimes(t.local(name), e.time, e.time)
+	}
+	if err != nil {
+		return err
+	}
+	t.made[name] = aFile
+	t.c.now.Files++
+	return t.c.count(&t.c.result.Files)
+}
+
+// fill writes a file.
+func (t *tree) fill(f *os.File, name string, e entry) error {
+	var w io.Writer = writerOnly{f}
+	if t.c.Verify {
+		t.hash.Reset()
+		w = io.MultiWriter(w, t.hash)
+	}
+	if err := t.c.carry(w, e.body, name, e.size); err != nil {
+		if errors.Is(err, errShrunk) {
+			err = io.ErrUnexpectedEOF // the container has sent less than it has said
+		}
+		return err
+	}
+	if t.c.Verify {
+		s := sum{name: name}
+		t.hash.Sum(s.sum[:0])
+		t.sums = append(t.sums, s)
+	}
+	return f.Chmod(e.mode.Perm())
+}
+
+// writerOnly hides that a file can read from a Reader, with a buffer for each file.
+type writerOnly struct{ io.Writer }
+
+func (t *tree) folder(name string, e entry) error {
+	if t.made[name] == 0 {
+		if err := t.stage.Mkdir(t.local(name), 0o700); err != nil {
+			return err
+		}
+		if err := t.c.count(&t.c.result.Folders); err != nil {
+			return err
+		}
+	}
+	t.made[name] = aFolder
+	if !t.there[name] { // a folder that is there already stays as it is
+		e.name = name
+		t.folders = append(t.folders, e)
+	}
+	return nil
+}
+
+// link keeps a symbolic link until all files are there.
+func (t *tree) link(name string, e entry) error {
+	if err := linkTarget(name, e.target); err != nil {
+		return t.leaveOut(name, err)
+	}
+	t.made[name], t.targets[name] = aLink, e.target
+	e.name = name
+	t.links = append(t.links, e)
+	return t.c.count(&t.c.result.Links)
+}
+
+// hardLink makes another name of a file that has come before.
+func (t *tree) hardLink(name string, e entry) error {
+	first, err := within(e.target, t.base)
+	if err != nil {
+		return fmt.Errorf("it is a hard link to %s, which must not be copied: %w", brief(e.target), err)
+	}
+	switch t.made[first] {
+	case aFile:
+	case aLink:
+		return t.link(name, entry{target: t.targets[first]})
+	default:
+		return fmt.Errorf("it is a hard link to %s, which is no file that came before it", brief(e.target))
+	}
+	if err := t.c.count(&t.c.result.Files); err != nil {
+		return err
+	}
+	if err := t.stage.Link(t.local(first), t.local(name)); err != nil {
+		return err
+	}
+	t.made[name] = aFile
+	t.c.now.Files++
+	return nil
+}
+
+// commit moves all that has come into the folder.
+func (t *tree) commit() error {
+	for _, l := range t.links {
+		if err := t.stage.Symlink(t.local(l.target), t.local(l.name)); err != nil {
+			return t.named(l.name, err)
+		}
+	}
+	if err := t.move(""); err != nil {
+		return err
+	}
+	// The deepest first: a folder may be one that nobody can write to, and its time changes with each file.
+	slices.SortFunc(t.folders, func(a, b entry) int { return strings.Count(b.name, "/") - strings.Count(a.name, "/") })
+	for _, e := range t.folders {
+		err := t.root.Chmod(t.local(e.name), e.mode.Perm())
+		if err == nil && !e.time.IsZero() {
+			err = t.root.Chtimes(t.local(e.name), e.time, e.time)
+		}
+		if err != nil {
+			return t.named(e.name, err)
+		}
+	}
+	return nil
+}
+
+// move moves what the stage has in a folder: at once what is new, and else one by one.
+func (t *tree) move(folder string) error {
+	d, err := t.stage.Open(t.local(gopath.Join(".", folder)))
+	if err != nil {
+		return err
+	}
+	list, err := d.ReadDir(-1)
+	_ = d.Close()
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		name := gopath.Join(folder, e.Name())
+		staged := filepath.Join(t.name, t.local(name))
+		info, err := t.root.Lstat(t.local(name))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			if err = t.root.Rename(staged, t.local(name)); err == nil {
+				continue
+			}
+			// Another copy may have made the folder since.
+			if again, lost := t.root.Lstat(t.local(name)); lost == nil && again.IsDir() && e.IsDir() {
+				err = t.move(name)
+			}
+		case err != nil:
+		case e.IsDir() && info.IsDir():
+			err = t.move(name)
+		default:
+			if err = replaceable(info, e.IsDir(), t.c.Overwrite); err == nil {
+				err = t.root.Rename(staged, t.local(name))
+			}
+		}
+		if err != nil {
+			return t.named(name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,32 @@
+package remote
+
+import (
+	"errors"
+	"strings"
+
+	apierrors "github.com/bowline-go/bowline/errors"
+)
+
+// isMissing reports whether the error of a command means that the container does not have the program, or cannot run it. Container
+// runtimes do not agree on how they say it: containerd as an error of the server, others as the exit code of a shell, 126 or 127,
+// which no program of ours has for other reasons.
+func isMissing(program string, err error) bool {
+	if exit := (*ExitError)(nil); errors.As(err, &exit) {
+		return exit.Code == 126 || exit.Code == 127
+	}
+	status := (*apierrors.StatusError)(nil)
+	if !errors.As(err, &status) {
+		return false
+	}
+	text := strings.ToLower(status.Status.Message)
+	if strings.Contains(text, "executable file") && strings.Contains(text, "not found") || strings.Contains(text, "failed to find executable") {
+		return true
+	}
+	for _, where := range []string{`exec: "` + program + `"`, "stat " + program, "exec " + program, "'" + program + "'"} {
+		if _, rest, ok := strings.Cut(text, where); ok &&
+			(strings.Contains(rest, "not found") || strings.Contains(rest, "no such file") || strings.Contains(rest, "permission denied")) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,104 @@
+package remote
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	gopath "path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bowline-go/bowline/internal/copyscript"
+)
+
+var errFraming = errors.New("what the container sends is out of step: a file has changed while it was read, or the output is broken")
+
+// receivePacked fills t without tar, by a shell script that sends what tar would send.
+func (c *copying) receivePacked(ctx context.Context, t *tree, src string) error {
+	t.base, t.single = "", false
+	name := path(src)
+	stderr, err := c.run(ctx, script(copyscript.Pack, c.nonce, name), nil, func(r io.Reader) error {
+		return readPacked(r, c.nonce, func(e entry) error {
+			if e.kind == aFile && e.name == name && len(t.made) == 0 {
+				e.name, t.single = gopath.Base(name), true
+				t.base = e.name
+			}
+			return t.add(e)
+		})
+	})
+	if err == nil {
+		c.result.Stderr = stderr
+	}
+	return failed(err)
+}
+
+// readPacked reads the output of copyscript.Pack to its end, and gives its entries to add.
+func readPacked(r io.Reader, nonce string, add func(entry) error) error {
+	in := bufio.NewReaderSize(r, 64<<10)
+	for {
+		header, err := field(in, 256)
+		if err != nil {
+			return err
+		}
+		fields := strings.Split(header, " ")
+		if len(fields) != 5 || fields[0] != nonce {
+			return errFraming
+		}
+		if fields[1] == "e" {
+			return padding(in)
+		}
+		mode, modeErr := strconv.ParseUint(fields[2], 8, 32)
+		size, sizeErr := strconv.ParseInt(fields[4], 10, 64)
+		if modeErr != nil || sizeErr != nil {
+			return errFraming
+		}
+		e := entry{mode: fs.FileMode(mode) & fs.ModePerm, size: size, body: in}
+		if seconds, err := strconv.ParseInt(fields[3], 10, 64); err == nil { // "-" is not known
+			e.time = time.Unix(seconds, 0)
+		}
+		if e.name, err = field(in, maxName+1); err != nil {
+			return err
+		}
+		switch fields[1] {
+		case "f":
+			e.kind = aFile
+		case "d":
+			e.kind = aFolder
+		case "l":
+			e.kind = aLink
+			if e.target, err = field(in, maxName+1); err != nil {
+				return err
+			}
+		case "o":
+			e.kind = aDevice
+		default:
+			return errFraming
+		}
+		if err := add(e); err != nil {
+			return err
+		}
+	}
+}
+
+// field reads what a zero byte ends.
+func field(in *bufio.Reader, most int) (string, error) {
+	var text []byte
+	for {
+		b, err := in.ReadByte()
+		switch {
+		case err == io.EOF:
+			return "", fmt.Errorf("the output has no end: %w", io.ErrUnexpectedEOF)
+		case err != nil:
+			return "", err
+		case b == 0:
+			return string(text), nil
+		case len(text) == most:
+			return "", errFraming
+		}
+		text = append(text, b)
+	}
+}

@@ -1,0 +1,133 @@
+package remote
+
+import (
+	"archive/tar"
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+)
+
+// blockSize is the size of a block of an archive. Two blocks of zeros are its end.
+const blockSize = 512
+
+// maxPadding is how many zeros may follow the end of an archive. GNU tar fills a record, which is 10 KiB unless somebody has set it.
+const maxPadding = 16 << 20
+
+var (
+	errNoEnd   = fmt.Errorf("the archive has no end: %w", io.ErrUnexpectedEOF)
+	errHeader  = fmt.Errorf("an entry of the archive has a header of more than %d bytes", maxHeader)
+	errTrailer = errors.New("the archive goes on after its end")
+)
+
+// readTar reads an archive to its end, and gives its entries to add. It is an error if the archive does not have its end: an entry
+// may be missing.
+func readTar(r io.Reader, add func(entry) error) error {
+	m := &meter{r: bufio.NewReaderSize(r, 64<<10)}
+	archive := tar.NewReader(m)
+	for {
+		begin := m.n
+		m.left = maxHeader
+		h, err := archive.Next()
+		m.left = math.MaxInt64
+		switch {
+		case err == io.EOF && m.n-begin < 2*blockSize:
+			return errNoEnd
+		case err == io.EOF:
+			return padding(m)
+		case err != nil && !errors.Is(err, tar.ErrInsecurePath): // add checks the name
+			return fmt.Errorf("read the archive: %w", err)
+		}
+		e := entry{name: h.Name, mode: h.FileInfo().Mode(), time: h.ModTime, size: h.Size, target: h.Linkname, body: archive}
+		switch h.Typeflag {
+		case tar.TypeReg, tar.TypeGNUSparse:
+			e.kind = aFile
+		case tar.TypeDir:
+			e.kind = aFolder
+		case tar.TypeSymlink:
+			e.kind = aLink
+		case tar.TypeLink:
+			e.kind = aHardLink
+		case tar.TypeChar, tar.TypeBlock, tar.TypeFifo:
+			e.kind = aDevice
+		case tar.TypeXGlobalHeader:
+			return &EntryError{h.Name, errors.New("it is a header for all entries, which no tar writes that reads files")}
+		default:
+			return &EntryError{h.Name, fmt.Errorf("it is of the type %q, which is not known", h.Typeflag)}
+		}
+		if err := add(e); err != nil {
+			return err
+		}
+	}
+}
+
+// padding reads what follows the end of an archive.
+func padding(r io.Reader) error {
+	part := make([]byte, 8<<10)
+	for n := 0; ; {
+		got, err := r.Read(part)
+		for _, b := range part[:got] {
+			if b != 0 {
+				return errTrailer
+			}
+		}
+		if n += got; n > maxPadding {
+			return errTrailer
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// meter counts what is read, and lets no more be read than is left.
+type meter struct {
+	r       io.Reader
+	n, left int64
+}
+
+func (m *meter) Read(p []byte) (int, error) {
+	if m.left <= 0 {
+		return 0, errHeader
+	}
+	n, err := m.r.Read(p[:min(int64(len(p)), m.left)])
+	m.n += int64(n)
+	m.left -= int64(n)
+	return n, err
+}
+
+// tarHeader returns the header of an entry that is sent. The format is GNU's, because the tar of busybox knows no other one with
+// names that are long.
+func tarHeader(e entry) *tar.Header {
+	h := &tar.Header{
+		Name: "./" + e.name, Mode: int64(e.mode.Perm()), ModTime: e.time.Truncate(time.Second), Size: e.size, Linkname: e.target, Format: tar.FormatGNU,
+	}
+	switch e.kind {
+	case aFolder:
+		h.Typeflag, h.Name = tar.TypeDir, strings.TrimSuffix(h.Name, "/")+"/"
+	case aLink:
+		h.Typeflag = tar.TypeSymlink
+	default:
+		h.Typeflag = tar.TypeReg
+	}
+	return h
+}
+
+// isChangeOnly reports whether GNU tar has said of files that they changed while it read them, and nothing else.
+func isChangeOnly(code int, stderr string) bool {
+	if code != 1 || stderr == "" {
+		return false
+	}
+	for line := range strings.Lines(stderr) {
+		if !strings.HasSuffix(strings.TrimRight(line, "\r\n"), ": file changed as we read it") {
+			return false
+		}
+	}
+	return true
+}

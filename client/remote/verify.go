@@ -1,0 +1,83 @@
+package remote
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/bowline-go/bowline/internal/copyscript"
+)
+
+// verify has the container compute the SHA-256 of its files in a folder, and compares.
+func (c *copying) verify(ctx context.Context, folder string, sums []sum) error {
+	_, err := c.run(ctx, script(copyscript.Sums, folder, c.nonce),
+		func(w io.Writer) error {
+			out := bufio.NewWriter(w)
+			for _, s := range sums {
+				if _, err := out.WriteString(copyscript.Line("./" + s.name)); err != nil {
+					return err
+				}
+			}
+			_ = out.WriteByte('\n') // Flush has the error
+			return out.Flush()
+		},
+		func(r io.Reader) error {
+			in := bufio.NewReaderSize(r, 2*maxName) // a line has a name
+			for _, s := range sums {
+				line, err := sumLine(in)
+				if err != nil {
+					return err
+				}
+				if err := s.check(line); err != nil {
+					return &EntryError{s.name, err}
+				}
+			}
+			return c.end(in)
+		})
+	if isMissing("sh", err) {
+		err = fmt.Errorf("the container has no sh: %w", err)
+	}
+	if err != nil {
+		return fmt.Errorf("verify: %w", err)
+	}
+	return nil
+}
+
+// sumLine reads a line of the output of sha256sum.
+func sumLine(in *bufio.Reader) (string, error) {
+	line, err := in.ReadSlice('\n')
+	if err == io.EOF {
+		return "", fmt.Errorf("the output of sha256sum has no end: %w", io.ErrUnexpectedEOF)
+	}
+	return string(line), err
+}
+
+// check compares a line of the output of sha256sum.
+func (s *sum) check(line string) error {
+	text, _, _ := strings.Cut(line, " ")
+	got, err := hex.DecodeString(strings.TrimPrefix(text, `\`)) // GNU marks a name that it has escaped
+	if err != nil || len(got) != sha256.Size {
+		return errors.New("the container says no SHA-256 for it")
+	}
+	if [sha256.Size]byte(got) != s.sum {
+		return fmt.Errorf("its SHA-256 is %x in the container, and %x here", got, s.sum)
+	}
+	return nil
+}
+
+// end checks that the output of a script is whole: the nonce comes, and then nothing.
+func (c *copying) end(r io.Reader) error {
+	got := make([]byte, len(c.nonce))
+	if _, err := io.ReadFull(r, got); err != nil {
+		return fmt.Errorf("the output has no end: %w", io.ErrUnexpectedEOF)
+	}
+	if string(got) != c.nonce {
+		return errFraming
+	}
+	return padding(r)
+}
