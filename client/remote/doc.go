@@ -1,12 +1,12 @@
-// Package remote runs commands in the containers of pods, and reads their logs.
+// Package remote reaches into the containers of pods: it runs commands, connects to ports, reads logs and copies files.
 //
 // [Command] and [Attach] return a [Cmd], which is used like an exec.Cmd:
 //
 //	out, err := remote.Command(pods, key, "cat", "/etc/hostname").Output(ctx)
 //
 // pods is a handle on core v1 pods, of any T. The client needs the permissions get and create on pods/exec or pods/attach; servers
-// before 1.35 ask for get alone. The connection is a WebSocket, which a kube-apiserver speaks since 1.30 for both, and goes through the client
-// with its credentials, proxies and hooks.
+// before 1.35 ask for get alone. The connection is a WebSocket, which a kube-apiserver speaks since 1.30 for both. It goes through the
+// client, with its credentials, proxies and hooks.
 //
 // # Containers for debugging
 //
@@ -19,9 +19,6 @@
 // memory is about 60 KB, and up to Cmd.Buffer for each output whose Write takes its time. Nothing of it is left when Run, or Wait, has
 // returned, with one exception: a goroutine that is in a call of the caller's Read or Write at the end of the context ends with that
 // call.
-// A running command has one connection and four goroutines, and one more for each of Stdin and Sizes. Nothing of it is left when Run,
-// or Wait, has returned, with one exception: a goroutine that is in a call of the caller's Read or Write at the end of the context
-// ends with that call.
 //
 // # Ports
 //
@@ -37,6 +34,7 @@
 //
 // Each connection to a pod is a WebSocket of its own, with three goroutines and buffers that grow with what it carries, to 256 KiB in
 // each direction. Once it has ended, nothing of it runs, also if nobody calls Close. The protocol cannot close one direction alone.
+//
 // # Logs
 //
 // [Logs] is the log of one container as an io.ReadCloser, and [Lines] the same line by line. [Tail] follows many containers as one:
@@ -52,6 +50,7 @@
 //	}
 //
 // The client needs the permission get on pods/log, and Tail also list and watch on pods. Only Tail resumes a log that was cut.
+//
 // # Copies
 //
 // [CopyFrom] and [CopyTo] copy files and folders from and to containers, and [ReadFile] and [WriteFile] copy streams:

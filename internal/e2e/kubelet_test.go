@@ -22,16 +22,16 @@ import (
 	"github.com/bowline-go/bowline/patch"
 )
 
-// kubelet serves exec, attach and portForward as a kubelet does, by the same code. A Go function takes the place of the programs in containers.
+// kubelet serves exec, attach and portForward as a kubelet does, by the same code, and containerLogs. A Go function takes the place of
+// the programs in containers.
 type kubelet struct {
-	run func(ctx context.Context, p *process) int
+	run  func(ctx context.Context, p *process) int
+	logs containerLogs // nil has none
 
 	// runtime, if it is set, has the same for requests that a kubelet translates from WebSockets, as those of 1.36 and later do
 	// (KEP 4006). An earlier kubelet gets requests that the API server has translated.
 	runtime    *httptest.Server
 	translated atomic.Int64
-	run  func(ctx context.Context, p *process) int
-	logs containerLogs // nil has none
 }
 
 type process struct {
@@ -48,21 +48,22 @@ func newKubelet(t *testing.T, address string, run func(ctx context.Context, p *p
 	return startKubelet(t, address, &kubelet{run: run})
 }
 
+// startKubelet is newKubelet of a kubelet that the caller has made.
 func startKubelet(t *testing.T, address string, k *kubelet) (client.Resource[object], meta.Key) {
 	t.Helper()
-	features := []any{}
-	if k.runtime != nil {
-		features = append(features, "ExtendWebSocketsToKubelet")
-	}
-	r, node := newNode(t, address, &kubelet{run: run})
+	r, node := newNode(t, address, k)
 	pod := create(t, r, "default", fmt.Sprintf(`{"metadata": {"generateName": "e2e-"}, "spec": {"nodeName": %q, "automountServiceAccountToken": false,
 		"containers": [{"name": "app", "image": "none"}, {"name": "sidecar", "image": "none"}]}}`, node))
 	return r, meta.KeyOf(pod)
 }
 
-// newNode makes a node with a kubelet, and returns its name.
-func newNode(t *testing.T, address string, k http.Handler) (client.Resource[object], string) {
+// newNode makes a node with a kubelet, and returns a handle on pods and the node's name.
+func newNode(t *testing.T, address string, k *kubelet) (client.Resource[object], string) {
 	t.Helper()
+	features := []any{}
+	if k.runtime != nil {
+		features = append(features, "ExtendWebSocketsToKubelet")
+	}
 	server := httptest.NewUnstartedServer(k)
 	_ = server.Listener.Close()
 	server.Listener = must(plane.Listen(address + ":10250"))(t)

@@ -119,7 +119,7 @@ func runningStatus(names []string, restarts int, running bool) patch.Patch {
 
 func TestLogs(t *testing.T) {
 	k := &keptLogs{}
-	r, node := newNode(t, "10.1.0.8", &kubelet{logs: k.serve})
+	r, node := newNode(t, "10.1.0.11", &kubelet{logs: k.serve})
 	pod := create(t, r, "default", fmt.Sprintf(`{"metadata": {"generateName": "e2e-"}, "spec": {"nodeName": %q, "automountServiceAccountToken": false,
 		"containers": [{"name": "app", "image": "none"}, {"name": "sidecar", "image": "none"}]}}`, node))
 	key := meta.KeyOf(pod)
@@ -228,7 +228,7 @@ func TestLogs(t *testing.T) {
 // 50 containers write, restart and are cut at random; all lines arrive once, and those of each container in their order.
 func TestTail(t *testing.T) {
 	k := &keptLogs{}
-	r, node := newNode(t, "10.1.0.9", &kubelet{logs: k.serve})
+	r, node := newNode(t, "10.1.0.12", &kubelet{logs: k.serve})
 	k.cut = func() int { // an answer begins with the lines of a second that are known, so some must have more than that
 		if rand.IntN(3) == 0 {
 			return -1

@@ -59,7 +59,7 @@ func setReady(t *testing.T, r client.Resource[object], key meta.Key, ready bool)
 }
 
 func TestPortForward(t *testing.T) {
-	r, key := newKubelet(t, "10.1.0.8", func(context.Context, *process) int { return 0 })
+	r, key := newKubelet(t, "10.1.0.13", func(context.Context, *process) int { return 0 })
 	setReady(t, r, key, true)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, hr *http.Request) {
 		body, _ := io.ReadAll(hr.Body)
