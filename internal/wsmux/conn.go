@@ -85,8 +85,11 @@ func newConn(ws *websocket.Conn) *Conn {
 func (c *Conn) Protocol() string { return c.protocol }
 
 // Next returns the channel of the next message, and its data, which is valid until the next call. Its error is io.EOF after an end
-// in good order.
+// in good order, and final.
 func (c *Conn) Next() (channel byte, data io.Reader, err error) {
+	if cause := c.cause.Load(); cause != nil { // messages may have been read ahead
+		return 0, nil, *cause
+	}
 	c.asked.Store(0) // what has come meanwhile is about to be read
 	c.away.Store(false)
 	defer c.away.Store(true)
@@ -96,11 +99,11 @@ func (c *Conn) Next() (channel byte, data io.Reader, err error) {
 		return 0, nil, c.readError(err)
 	}
 	if kind != websocket.BinaryMessage {
-		return 0, nil, errors.New("the other side sends text, where the protocol has binary messages")
+		return 0, nil, c.broken("the other side sends text, where the protocol has binary messages")
 	}
 	c.reading = message{c: c, r: data}
 	if _, err := io.ReadFull(data, c.reading.channel[:]); err == io.EOF {
-		return 0, nil, errors.New("the other side sends a message without a channel")
+		return 0, nil, c.broken("the other side sends a message without a channel")
 	} else if err != nil {
 		return 0, nil, c.readError(err)
 	}
@@ -123,6 +126,13 @@ func (m *message) Read(p []byte) (int, error) {
 		err = m.c.readError(err)
 	}
 	return n, err
+}
+
+// broken closes the connection, because the other side breaks the protocol.
+func (c *Conn) broken(how string) error {
+	err := errors.New(how)
+	c.close(err)
+	return err
 }
 
 func (c *Conn) readError(err error) error {

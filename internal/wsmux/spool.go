@@ -2,6 +2,7 @@ package wsmux
 
 import (
 	"io"
+	"runtime"
 	"sync"
 )
 
@@ -58,6 +59,7 @@ func (s *Spool) Fill(r io.Reader) error {
 		}
 		n, err := r.Read(room)
 		s.add(n)
+		runtime.Gosched() // Drain goes on here rather than in another thread, which would have to be woken
 		if err == io.EOF {
 			return nil
 		}
