@@ -262,6 +262,22 @@ func TestAPortOfAServerThatBreaksTheProtocol(t *testing.T) {
 	}
 }
 
+func TestAServerThatSaysAnErrorAndStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newPortRig(t, echo, clienttest.Options{})
+		r.Intercept(frames(t, func(c net.Conn) {
+			_, _ = io.WriteString(c, opening+frame(2, "\x01it broke"))
+			_, _ = io.Copy(io.Discard, c)
+		}))
+		c := r.dial(t)
+		start := time.Now()
+		_, err := c.Read(make([]byte, 1))
+		if port := (*remote.PortError)(nil); !errors.As(err, &port) || port.Message != "it broke" || time.Since(start) != 10*time.Second {
+			t.Errorf("Read: %v, after %v", err, time.Since(start))
+		}
+	})
+}
+
 func TestTheTextOfAnErrorIsBounded(t *testing.T) {
 	r := newPortRig(t, echo, clienttest.Options{})
 	r.Intercept(frames(t, func(c net.Conn) {

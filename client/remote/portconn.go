@@ -29,6 +29,8 @@ const (
 const (
 	// closeGrace is how long Close waits until what was written has been sent.
 	closeGrace = 5 * time.Second
+	// portLinger is how long the server may leave the connection open after the text of an error.
+	portLinger = 10 * time.Second
 	// maxPortError bounds the text of an error.
 	maxPortError = 64 << 10
 )
@@ -99,6 +101,12 @@ func (c *portConn) receive() {
 
 // readAll reads all messages. It returns nil if the connection has ended in good order.
 func (c *portConn) readAll(data *portPrefix, said *portText) error {
+	var lingering *time.Timer
+	defer func() {
+		if lingering != nil {
+			lingering.Stop()
+		}
+	}()
 	for {
 		channel, message, err := c.ws.Next()
 		if err == io.EOF {
@@ -113,6 +121,9 @@ func (c *portConn) readAll(data *portPrefix, said *portText) error {
 			}
 		case portErrorChannel:
 			err = said.read(message)
+			if len(said.text) > 0 && lingering == nil {
+				lingering = time.AfterFunc(portLinger, func() { c.ws.Abort(io.ErrUnexpectedEOF) })
+			}
 		default:
 			err = fmt.Errorf("the server sends on channel %d, which is none of its own", channel)
 		}
