@@ -68,10 +68,12 @@ func TestLogs(t *testing.T) {
 		"stderr":          {remote.LogOptions{Stream: remote.Stderr}, url.Values{"stream": {"Stderr"}}, "b\n"},
 		"since a time": {
 			remote.LogOptions{SinceTime: at(11.5).In(time.FixedZone("", 3600))},
-			url.Values{"sinceTime": {"2026-05-01T12:00:11Z"}}, "b\n\nd\n",
+			url.Values{"sinceTime": {"2026-05-01T12:00:11Z"}},
+			"b\n\nd\n",
 		},
 		"timestamps": {
-			remote.LogOptions{Timestamps: true, Tail: 1}, url.Values{"timestamps": {"true"}, "tailLines": {"1"}},
+			remote.LogOptions{Timestamps: true, Tail: 1},
+			url.Values{"timestamps": {"true"}, "tailLines": {"1"}},
 			"2026-05-01T12:00:13.000000000Z d\n",
 		},
 	} {

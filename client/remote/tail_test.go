@@ -387,8 +387,11 @@ func (g *tailing) expect(t *testing.T, after time.Duration, want ...string) {
 func TestTailResumesAfterACutAtAnyByte(t *testing.T) {
 	entries := []containers.Entry{
 		entry(0.1, "a"), entry(0.1, "a"), entry(0.1, "b"), entry(0.5, ""), entry(0.5, ""), entry(1, "c\r"),
-		{Time: at(2), Text: "long ", Partial: true}, {Time: at(2.5), Text: "line", Partial: true}, {Time: at(3), Text: " here"},
-		entry(3, "x\x00\xff"), entry(3, "d"), entry(4, "end"), {Time: at(5), Text: "no newline", Partial: true},
+		{Time: at(2), Text: "long ", Partial: true},
+		{Time: at(2.5), Text: "line", Partial: true},
+		{Time: at(3), Text: " here"},
+		entry(3, "x\x00\xff"), entry(3, "d"), entry(4, "end"),
+		{Time: at(5), Text: "no newline", Partial: true},
 	}
 	want := []string{"a", "a", "b", "", "", "c\r", "long line here", "x\x00\xff", "d", "end", "no newline"}
 	for _, clean := range []bool{false, true} {

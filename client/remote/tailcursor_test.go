@@ -81,7 +81,9 @@ func TestCursorAfterARotation(t *testing.T) {
 		"an equal line that is new":           {[]written{{at(1), "a"}}, []written{{at(1), "a"}, {at(1), "a"}}, []string{"a"}, true},
 		"the clock was set back": {
 			[]written{{at(5), "a"}, {at(6), "b"}, {at(2), "c"}},
-			[]written{{at(5), "a"}, {at(6), "b"}, {at(2), "c"}, {at(3), "d"}, {at(7), "e"}}, []string{"d", "e"}, true,
+			[]written{{at(5), "a"}, {at(6), "b"}, {at(2), "c"}, {at(3), "d"}, {at(7), "e"}},
+			[]string{"d", "e"},
+			true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
