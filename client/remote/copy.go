@@ -355,7 +355,7 @@ func (c *copying) run(ctx context.Context, argv []string, send func(w io.Writer)
 	if input != nil {
 		_ = input.CloseWithError(errTaken)
 	}
-	sendErr, takeErr := errTaken, errTaken
+	sendErr, takeErr := errTaken, error(nil)
 	if c.stream {
 		select {
 		case sendErr = <-sent:
