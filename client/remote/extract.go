@@ -55,8 +55,8 @@ type tree struct {
 	name  string // of the stage in root
 
 	made    map[string]entryKind // by name
-	there   map[string]bool // the folders that root has too
-	folders []entry         // get their modes and times at the end
+	there   map[string]bool      // the folders that root has too
+	folders []entry              // get their modes and times at the end
 	links   []entry
 	targets map[string]string // of links
 	names   int               // how many bytes the names and targets have
