@@ -210,8 +210,8 @@ func (c *Cmd) place() string {
 	return "pod " + c.key.String() + ", container " + c.Container
 }
 
-// path returns a name in the container that no program takes for an option.
-func path(name string) string {
+// programPath returns a name in the container that no program takes for an option.
+func programPath(name string) string {
 	if strings.HasPrefix(name, "-") {
 		return "./" + name
 	}
@@ -224,11 +224,11 @@ func splitPath(name string) (parent, base string) {
 	parent, base = name[:i+1], name[i+1:]
 	switch {
 	case base == "" || base == "." || base == "..":
-		return path(name), ""
+		return programPath(name), ""
 	case parent == "":
 		return ".", base
 	}
-	return path(parent), base
+	return programPath(parent), base
 }
 
 // count counts an entry, and says if there are too many.
@@ -355,7 +355,7 @@ func (c *copying) run(ctx context.Context, argv []string, send func(w io.Writer)
 	if input != nil {
 		_ = input.CloseWithError(errTaken)
 	}
-	sendErr, takeErr := errTaken, errTaken
+	sendErr, takeErr := errTaken, error(nil)
 	if c.stream {
 		select {
 		case sendErr = <-sent:

@@ -44,7 +44,7 @@ func (c *copying) readFile(ctx context.Context, name string, w io.Writer) error 
 		all = sha256.New()
 		w = io.MultiWriter(w, all)
 	}
-	_, err := c.run(ctx, script(copyscript.Read, path(name), c.nonce), nil, func(r io.Reader) error {
+	_, err := c.run(ctx, script(copyscript.Read, programPath(name), c.nonce), nil, func(r io.Reader) error {
 		return c.carry(w, &marked{r: r, nonce: c.nonce}, name, -1)
 	})
 	if isMissing("sh", err) {
@@ -117,7 +117,7 @@ func (c *copying) writeFile(ctx context.Context, name string, r io.Reader) error
 	}
 	c.stream = true
 	temporary := strings.TrimSuffix(parent, "/") + "/.bowline-" + c.nonce
-	err := c.write(ctx, temporary, path(name), r)
+	err := c.write(ctx, temporary, programPath(name), r)
 	switch {
 	case isMissing("sh", err):
 		return fmt.Errorf("the container has no sh: %w", err)

@@ -61,7 +61,7 @@ func (t *tree) source(src string) string {
 		parent, _ := splitPath(src)
 		return parent
 	}
-	return path(src)
+	return programPath(src)
 }
 
 // receive fills t with what src is.
@@ -92,7 +92,7 @@ func (c *copying) receiveTar(ctx context.Context, t *tree, src string) error {
 		return err
 	}
 	// The link leads to a folder, or else to a file.
-	err = c.untar(ctx, t, "", "-C", path(src), "--", ".")
+	err = c.untar(ctx, t, "", "-C", programPath(src), "--", ".")
 	if exit := (*ExitError)(nil); errors.As(err, &exit) && len(t.made) == 0 {
 		return c.untar(ctx, t, base, "-h", "-C", parent, "--", "./"+base)
 	}

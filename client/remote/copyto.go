@@ -45,23 +45,23 @@ func (c *copying) to(ctx context.Context, src fs.FS, dst string) error {
 	if src == nil {
 		return usage(errors.New("remote.CopyTo: src must not be nil"))
 	}
-	s := &source{c: c, ctx: ctx, fsys: src}
+	s := &sentTree{c: c, ctx: ctx, fsys: src}
 	c.result.Program = "tar"
-	err := c.toTar(ctx, s, path(dst))
+	err := c.toTar(ctx, s, programPath(dst))
 	if isMissing("tar", err) {
 		c.result, c.now, s.sums = CopyResult{Program: "sh"}, CopyProgress{}, nil
-		err = c.toUnpack(ctx, s, path(dst))
+		err = c.toUnpack(ctx, s, programPath(dst))
 		if isMissing("sh", err) {
 			return fmt.Errorf("the container has neither tar nor sh: %w", err)
 		}
 	}
 	if err == nil && c.Verify {
-		err = c.verify(ctx, path(dst), s.sums)
+		err = c.verify(ctx, programPath(dst), s.sums)
 	}
 	return err
 }
 
-func (c *copying) toTar(ctx context.Context, s *source, dst string) error {
+func (c *copying) toTar(ctx context.Context, s *sentTree, dst string) error {
 	if err := c.prepare(ctx, s, dst); err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (c *copying) toTar(ctx context.Context, s *source, dst string) error {
 }
 
 // prepare makes the folder, and sees that nothing in it would be replaced that must not be.
-func (c *copying) prepare(ctx context.Context, s *source, dst string) error {
+func (c *copying) prepare(ctx context.Context, s *sentTree, dst string) error {
 	_, err := c.run(ctx, script(copyscript.Check, dst, c.nonce, c.replace()), s.sendNames, c.end)
 	if !isMissing("sh", err) {
 		return failed(err)
@@ -99,7 +99,7 @@ func (c *copying) replace() string {
 type hidden struct{ error }
 
 // toUnpack sends src without tar, to a shell script.
-func (c *copying) toUnpack(ctx context.Context, s *source, dst string) error {
+func (c *copying) toUnpack(ctx context.Context, s *sentTree, dst string) error {
 	stderr, err := c.run(ctx, script(copyscript.Unpack, c.nonce, dst, c.replace()), s.sendPacked, c.end)
 	if err == nil {
 		c.result.Stderr = stderr
@@ -107,8 +107,8 @@ func (c *copying) toUnpack(ctx context.Context, s *source, dst string) error {
 	return failed(err)
 }
 
-// source reads what is copied to a container.
-type source struct {
+// sentTree reads what is copied to a container.
+type sentTree struct {
 	c    *copying
 	ctx  context.Context
 	fsys fs.FS
@@ -116,7 +116,7 @@ type source struct {
 }
 
 // each calls visit for each entry, a folder before what is in it. Names begin with no "./".
-func (s *source) each(visit func(e entry) error) error {
+func (s *sentTree) each(visit func(e entry) error) error {
 	n, names := 0, 0
 	return fs.WalkDir(s.fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && s.ctx.Err() != nil {
@@ -140,7 +140,7 @@ func (s *source) each(visit func(e entry) error) error {
 }
 
 // entry returns an entry, which is empty if it is left out.
-func (s *source) entry(name string, d fs.DirEntry) (entry, error) {
+func (s *sentTree) entry(name string, d fs.DirEntry) (entry, error) {
 	if _, err := entryName(name); err != nil {
 		return entry{}, &EntryError{name, err}
 	}
@@ -168,7 +168,7 @@ func (s *source) entry(name string, d fs.DirEntry) (entry, error) {
 }
 
 // file copies the bytes of a file.
-func (s *source) file(w io.Writer, e entry) error {
+func (s *sentTree) file(w io.Writer, e entry) error {
 	if err := s.c.room(e.size); err != nil {
 		return &EntryError{e.name, err}
 	}
@@ -204,7 +204,7 @@ func (s *source) file(w io.Writer, e entry) error {
 }
 
 // sendNames writes the names for copyscript.Check.
-func (s *source) sendNames(w io.Writer) error {
+func (s *sentTree) sendNames(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	err := s.each(func(e entry) error {
 		kind := "f"
@@ -223,7 +223,7 @@ func (s *source) sendNames(w io.Writer) error {
 }
 
 // sendTar writes an archive. Each folder comes twice: first as one that files can be made in, and at the end with its mode and time.
-func (s *source) sendTar(w io.Writer) error {
+func (s *sentTree) sendTar(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	archive := tar.NewWriter(out)
 	var folders []entry
@@ -251,7 +251,7 @@ func (s *source) sendTar(w io.Writer) error {
 }
 
 // sent sends the bytes of an entry, and counts it.
-func (s *source) sent(e entry, w io.Writer) error {
+func (s *sentTree) sent(e entry, w io.Writer) error {
 	switch e.kind {
 	case aFolder:
 		s.c.result.Folders++
@@ -264,7 +264,7 @@ func (s *source) sent(e entry, w io.Writer) error {
 }
 
 // named says which entry an error is about, unless it is one of the connection.
-func (s *source) named(e entry, err error) error {
+func (s *sentTree) named(e entry, err error) error {
 	if errors.Is(err, errTaken) {
 		return err
 	}
@@ -272,7 +272,7 @@ func (s *source) named(e entry, err error) error {
 }
 
 // sendPacked writes the input of copyscript.Unpack.
-func (s *source) sendPacked(w io.Writer) error {
+func (s *sentTree) sendPacked(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	line := func(kind string, e entry) {
 		// Writes to out keep their error for Flush.

@@ -19,7 +19,7 @@ import (
 // entry is a file, folder or link of a container, as it says.
 type entry struct {
 	name   string // as it was sent
-	kind   kind
+	kind   entryKind
 	mode   fs.FileMode
 	time   time.Time // zero if it is not known
 	size   int64
@@ -27,10 +27,10 @@ type entry struct {
 	body   io.Reader
 }
 
-type kind byte
+type entryKind byte
 
 const (
-	aFile kind = iota + 1
+	aFile entryKind = iota + 1
 	aFolder
 	aLink
 	aHardLink
@@ -54,9 +54,9 @@ type tree struct {
 	stage *os.Root
 	name  string // of the stage in root
 
-	made    map[string]kind // by name
-	there   map[string]bool // the folders that root has too
-	folders []entry         // get their modes and times at the end
+	made    map[string]entryKind // by name
+	there   map[string]bool      // the folders that root has too
+	folders []entry              // get their modes and times at the end
 	links   []entry
 	targets map[string]string // of links
 	names   int               // how many bytes the names and targets have
@@ -74,7 +74,7 @@ func newTree(c *copying, dir string) (*tree, error) {
 		return nil, err
 	}
 	t := &tree{
-		c: c, root: root, name: ".bowline-" + rand.Text(), made: make(map[string]kind), there: map[string]bool{"": true}, targets: make(map[string]string), hash: sha256.New(),
+		c: c, root: root, name: ".bowline-" + rand.Text(), made: make(map[string]entryKind), there: map[string]bool{"": true}, targets: make(map[string]string), hash: sha256.New(),
 	}
 	if err = root.Mkdir(t.name, 0o700); err == nil {
 		if t.stage, err = root.OpenRoot(t.name); err == nil {

@@ -20,7 +20,7 @@ var errFraming = errors.New("what the container sends is out of step: a file has
 // receivePacked fills t without tar, by a shell script that sends what tar would send.
 func (c *copying) receivePacked(ctx context.Context, t *tree, src string) error {
 	t.base, t.single = "", false
-	name := path(src)
+	name := programPath(src)
 	stderr, err := c.run(ctx, script(copyscript.Pack, c.nonce, name), nil, func(r io.Reader) error {
 		return readPacked(r, c.nonce, func(e entry) error {
 			if e.kind == aFile && e.name == name && len(t.made) == 0 {

@@ -124,7 +124,7 @@ func TestTarOfFiles(t *testing.T) {
 			t.Errorf("%s: %q, %d", name, errs, code)
 		}
 	}
-	if _, errs, code := run(f, out[:700], "tar", "-x", "-f", "-"); code != 2 || !strings.Contains(errs, "Unexpected EOF") {
+	if _, errs, code := run(f, out[:700], "tar", "-x", "-f", "-"); code != 2 || !strings.Contains(errs, "unexpected EOF") {
 		t.Errorf("half an archive: %q, %d", errs, code)
 	}
 }

@@ -138,7 +138,7 @@ func (f *Files) extract(r io.Reader, base string) error {
 			return err
 		}
 		if err != nil && !errors.Is(err, tar.ErrInsecurePath) {
-			return fmt.Errorf("Unexpected EOF in archive: %w", err) //nolint:staticcheck // as tar writes it
+			return fmt.Errorf("unexpected EOF in archive: %w", err)
 		}
 		if gopath.IsAbs(h.Name) || strings.Contains("/"+h.Name+"/", "/../") {
 			return fmt.Errorf("%s: Member name contains '..' or is absolute", h.Name)
