@@ -1,8 +1,6 @@
 package client
 
 import (
-	"context"
-	"iter"
 	"sync"
 
 	"github.com/bowline-go/bowline/client/meta"
@@ -25,11 +23,6 @@ func (r Resource[T]) Inside() inside.Source {
 	s := inside.Source{Test: r.c.test, StreamingLists: r.c.streaming.of(r.t.GVR()), Server: r.c.server.Redacted()}
 	if b := r.binary(); b != nil {
 		s.Encoding = &b.used
-	}
-	s.Upgrade = r.upgrade
-	s.Get = func(ctx context.Context, key meta.Key) (*meta.Raw, error) { return retyped[*meta.Raw](r).Get(ctx, key) }
-	s.Each = func(ctx context.Context, namespace, labelSelector string) iter.Seq2[*meta.Raw, error] {
-		return retyped[*meta.Raw](r).All(ctx, ListOptions{Namespace: namespace, LabelSelector: labelSelector})
 	}
 	s.Upgrade, s.Stream = r.upgrade, r.stream
 	r.write = WriteOptions{} // they do not affect reads

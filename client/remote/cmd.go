@@ -9,12 +9,10 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
-	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/wsmux"
 )
 
@@ -75,18 +73,11 @@ func Attach[T meta.Object](pods client.Resource[T], key meta.Key) *Cmd {
 }
 
 func newCmd[T meta.Object](pods client.Resource[T], key meta.Key, what string) *Cmd {
-	c := &Cmd{what: what, key: key, gvr: pods.GVR()}
-	source := pods.Inside()
-	if source.Upgrade == nil {
-		c.refuse = errors.New("remote: the handle on pods is the zero Resource; make it with client.For")
-		return c
-	}
-	if c.gvr.Group != "" || c.gvr.Resource != "pods" {
-		c.refuse = fmt.Errorf("remote: the handle must be one on core v1 pods, got %s", c.gvr)
-	}
+	c := &Cmd{what: what, key: key, gvr: pods.GVR(), refuse: checkHandle(pods, "pods")}
+	upgrade := pods.Inside().Upgrade
 	c.open = func(ctx context.Context, query url.Values, header http.Header) (io.ReadWriteCloser, http.Header, error) {
-		conn, answer, err := source.Upgrade(ctx, key, what, query, header)
-		return conn, answer, permission(err, what)
+		conn, answer, err := upgrade(ctx, key, what, query, header)
+		return conn, answer, createPermission(err, what)
 	}
 	return c
 }
@@ -245,19 +236,6 @@ func (c *Cmd) fail(err error) error {
 	}
 	return &client.OpError{Verb: "connect", Resource: c.gvr, Subresource: c.what, Key: c.key, Err: err}
 }
-
-// permission adds to a refusal what is missing. A server says only of the verb of the request, which is get, that it is.
-func permission(err error, subresource string) error {
-	op, refused := (*client.OpError)(nil), (*apierrors.StatusError)(nil)
-	if !errors.Is(err, apierrors.Forbidden) || !errors.As(err, &op) || !errors.As(err, &refused) || strings.Contains(refused.Status.Message, " cannot ") {
-		return err
-	}
-	explained := *op
-	explained.Err = fmt.Errorf("%w (Kubernetes 1.35 and later ask for the permission create on pods/%s too)", op.Err, subresource)
-	return &explained
-}
-
-func usage(err error) error { return &client.UsageError{Err: err} }
 
 // tail keeps the last bytes that are written to it.
 type tail struct{ kept []byte }

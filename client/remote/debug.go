@@ -143,7 +143,7 @@ func started(obj *meta.Raw, name string) (met bool, state string, err error) {
 			Phase                      string
 			EphemeralContainerStatuses []struct {
 				Name  string
-				State containerState
+				State debugState
 			}
 		}
 	}
@@ -159,7 +159,7 @@ func started(obj *meta.Raw, name string) (met bool, state string, err error) {
 		there = there || c.Name == name
 	}
 	phase := shown.Text(pod.Status.Phase)
-	var now containerState
+	var now debugState
 	for _, c := range pod.Status.EphemeralContainerStatuses {
 		if c.Name == name {
 			now = c.State
@@ -183,8 +183,8 @@ func started(obj *meta.Raw, name string) (met bool, state string, err error) {
 	return false, state, nil
 }
 
-// containerState is the state of a container, of which one field is set.
-type containerState struct {
+// debugState is the state of a container, of which one field is set.
+type debugState struct {
 	Waiting    *struct{ Reason, Message string }
 	Running    *struct{}
 	Terminated *struct {
@@ -193,7 +193,7 @@ type containerState struct {
 	}
 }
 
-func (s containerState) String() string {
+func (s debugState) String() string {
 	text := func(reason, message string) string {
 		if message == "" {
 			return shown.Text(reason)

@@ -9,13 +9,10 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
-	apierrors "github.com/bowline-go/bowline/errors"
 	internalconn "github.com/bowline-go/bowline/internal/conn"
-	"github.com/bowline-go/bowline/internal/inside"
 	"github.com/bowline-go/bowline/internal/wsmux"
 )
 
@@ -48,26 +45,14 @@ func Dial[T meta.Object](ctx context.Context, pods client.Resource[T], key meta.
 
 // portDialer connects to ports of pods.
 type portDialer struct {
-	gvr    meta.GVR // of pods
-	source inside.Source
-	refuse error // why it cannot be used
+	gvr     meta.GVR // of pods
+	refuse  error    // why it cannot be used
+	upgrade func(ctx context.Context, key meta.Key, subresource string, query, header map[string][]string) (
+		conn io.ReadWriteCloser, answer map[string][]string, err error)
 }
 
 func dialerOf[T meta.Object](pods client.Resource[T]) portDialer {
-	d := portDialer{gvr: pods.GVR(), source: pods.Inside()}
-	d.refuse = usableAs("pods", d.gvr, d.source)
-	return d
-}
-
-// usableAs returns why a handle is not one on a resource of the core group.
-func usableAs(resource string, gvr meta.GVR, source inside.Source) error {
-	if source.Upgrade == nil {
-		return fmt.Errorf("remote: the handle on %s is the zero Resource; make it with client.For", resource)
-	}
-	if gvr.Group != "" || gvr.Resource != resource {
-		return fmt.Errorf("remote: the handle must be one on core v1 %s, got %s", resource, gvr)
-	}
-	return nil
+	return portDialer{gvr: pods.GVR(), refuse: checkHandle(pods, "pods"), upgrade: pods.Inside().Upgrade}
 }
 
 func (d portDialer) dial(ctx context.Context, to Addr) (*portConn, error) {
@@ -78,7 +63,7 @@ func (d portDialer) dial(ctx context.Context, to Addr) (*portConn, error) {
 	dialing, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, cancel)
 	ws, err := wsmux.Open(dialing, func(ctx context.Context, header http.Header) (io.ReadWriteCloser, http.Header, error) {
-		conn, answer, err := d.source.Upgrade(ctx, to.Pod, "portforward", url.Values{"ports": {strconv.Itoa(to.Port)}}, header)
+		conn, answer, err := d.upgrade(ctx, to.Pod, "portforward", url.Values{"ports": {strconv.Itoa(to.Port)}}, header)
 		if err != nil {
 			return nil, nil, createPermission(err, "portforward")
 		}
@@ -102,18 +87,6 @@ func (d portDialer) fail(key meta.Key, err error) error {
 		return err
 	}
 	return &client.OpError{Verb: "connect", Resource: d.gvr, Subresource: "portforward", Key: key, Err: err}
-}
-
-// createPermission adds to a refusal the permission that is missing. A server names the verb only if that is the request's, which is
-// get.
-func createPermission(err error, subresource string) error {
-	op, refused := (*client.OpError)(nil), (*apierrors.StatusError)(nil)
-	if !errors.Is(err, apierrors.Forbidden) || !errors.As(err, &op) || !errors.As(err, &refused) || strings.Contains(refused.Status.Message, " cannot ") {
-		return err
-	}
-	explained := *op
-	explained.Err = fmt.Errorf("%w (Kubernetes 1.35 and later ask for the permission create on pods/%s too)", op.Err, subresource)
-	return &explained
 }
 
 // portStream is a connection whose Close ends a context.

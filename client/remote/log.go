@@ -69,14 +69,7 @@ type logSource struct {
 }
 
 func newLogSource[T meta.Object](pods client.Resource[T]) logSource {
-	l := logSource{gvr: pods.GVR(), stream: pods.Inside().Stream}
-	switch {
-	case l.stream == nil:
-		l.refuse = errors.New("remote: the handle on pods is the zero Resource; make it with client.For")
-	case l.gvr.Group != "" || l.gvr.Resource != "pods":
-		l.refuse = fmt.Errorf("remote: the handle must be one on core v1 pods, got %s", l.gvr)
-	}
-	return l
+	return logSource{gvr: pods.GVR(), refuse: checkHandle(pods, "pods"), stream: pods.Inside().Stream}
 }
 
 // open opens a log.

@@ -16,6 +16,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
 	internalconn "github.com/bowline-go/bowline/internal/conn"
+	"github.com/bowline-go/bowline/internal/inside"
 )
 
 // Target is where connections go: a port of a pod, or of the pods that a Service or a label selector picks. Make it with [ToPod],
@@ -33,6 +34,7 @@ import (
 type Target struct {
 	name   string // for people
 	dialer portDialer
+	pods   client.Resource[*meta.Raw]
 	refuse error // why it cannot be used
 	// look returns the pods that there are, the best one first; none if it fails.
 	look func(ctx context.Context) ([]Addr, error)
@@ -60,13 +62,12 @@ const (
 func ToPod[T meta.Object](pods client.Resource[T], key meta.Key, port string) *Target {
 	t := newTarget(pods, fmt.Sprintf("pod %s, port %s", key, port))
 	number, named := t.port("remote.ToPod", port)
-	get := t.dialer.source.Get
 	t.none = func(err error) error { return t.dialer.fail(key, err) }
 	t.look = func(ctx context.Context) ([]Addr, error) {
 		if !named {
 			return []Addr{{key, number}}, nil
 		}
-		obj, err := get(ctx, key)
+		obj, err := t.pods.Get(ctx, key)
 		if err != nil {
 			return nil, err
 		}
@@ -115,19 +116,18 @@ func ToSelector[T meta.Object](pods client.Resource[T], namespace, selector, por
 // Kubernetes 1.35 ask for get alone.
 func ToService[P, S meta.Object](pods client.Resource[P], services client.Resource[S], key meta.Key, port string) *Target {
 	t := newTarget(pods, fmt.Sprintf("service %s, port %s", key, port))
-	source, gvr := services.Inside(), services.GVR()
-	if err := usableAs("services", gvr, source); t.refuse == nil {
-		t.refuse = err
+	if t.refuse == nil {
+		t.refuse = checkHandle(services, "services")
 	}
 	t.port("remote.ToService", port)
 	t.none = func(err error) error {
 		if op := (*client.OpError)(nil); errors.As(err, &op) {
 			return err
 		}
-		return &client.OpError{Verb: "connect", Resource: gvr, Key: key, Err: err}
+		return &client.OpError{Verb: "connect", Resource: services.GVR(), Key: key, Err: err}
 	}
 	t.look = func(ctx context.Context) ([]Addr, error) {
-		obj, err := source.Get(ctx, key)
+		obj, err := client.Retype[*meta.Raw](services, inside.Retyping{}).Get(ctx, key)
 		if err != nil {
 			return nil, err
 		}
@@ -142,7 +142,7 @@ func ToService[P, S meta.Object](pods client.Resource[P], services client.Resour
 }
 
 func newTarget[T meta.Object](pods client.Resource[T], name string) *Target {
-	t := &Target{name: name, dialer: dialerOf(pods), turn: make(chan struct{}, 1)}
+	t := &Target{name: name, dialer: dialerOf(pods), pods: client.Retype[*meta.Raw](pods, inside.Retyping{}), turn: make(chan struct{}, 1)}
 	t.refuse = t.dialer.refuse
 	return t
 }
@@ -268,7 +268,7 @@ func mayBeThePod(err error) bool {
 func (t *Target) list(ctx context.Context, c portChoice) ([]Addr, error) {
 	var found []portCandidate
 	var seen podCount
-	for obj, err := range t.dialer.source.Each(ctx, c.namespace, c.selector) {
+	for obj, err := range t.pods.All(ctx, client.ListOptions{Namespace: c.namespace, LabelSelector: c.selector}) {
 		if err != nil {
 			return nil, err
 		}

@@ -6,7 +6,6 @@ package inside
 import (
 	"context"
 	"io"
-	"iter"
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/undertest"
@@ -28,10 +27,6 @@ type Source struct {
 	// query and header are those of package net/http, which this one does not link.
 	Upgrade func(ctx context.Context, key meta.Key, subresource string, query, header map[string][]string) (
 		conn io.ReadWriteCloser, answer map[string][]string, err error)
-	// Get reads an object, and Each those of a namespace that a selector picks, whatever the T of the source is. Nil if the source
-	// is no client's.
-	Get  func(ctx context.Context, key meta.Key) (*meta.Raw, error)
-	Each func(ctx context.Context, namespace, labelSelector string) iter.Seq2[*meta.Raw, error]
 	// Stream asks for a subresource of an object whose answer is text, which the caller closes. If idles is true, the answer may pause
 	// for any time. Nil if the source is no client's.
 	Stream func(ctx context.Context, key meta.Key, subresource string, query map[string][]string, idles bool) (io.ReadCloser, error)

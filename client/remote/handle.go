@@ -1,0 +1,36 @@
+package remote
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+)
+
+// checkHandle returns why a handle is not one on a resource of the core group.
+func checkHandle[T meta.Object](r client.Resource[T], resource string) error {
+	if r.Inside().Upgrade == nil {
+		return fmt.Errorf("remote: the handle on %s is the zero Resource; make it with client.For", resource)
+	}
+	if gvr := r.GVR(); gvr.Group != "" || gvr.Resource != resource {
+		return fmt.Errorf("remote: the handle must be one on core v1 %s, got %s", resource, gvr)
+	}
+	return nil
+}
+
+// createPermission adds to a refusal the permission that is missing. A server names the verb only if that is the request's, which is
+// get.
+func createPermission(err error, subresource string) error {
+	op, refused := (*client.OpError)(nil), (*apierrors.StatusError)(nil)
+	if !errors.Is(err, apierrors.Forbidden) || !errors.As(err, &op) || !errors.As(err, &refused) || strings.Contains(refused.Status.Message, " cannot ") {
+		return err
+	}
+	explained := *op
+	explained.Err = fmt.Errorf("%w (Kubernetes 1.35 and later ask for the permission create on pods/%s too)", op.Err, subresource)
+	return &explained
+}
+
+func usage(err error) error { return &client.UsageError{Err: err} }
