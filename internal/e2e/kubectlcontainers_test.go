@@ -18,15 +18,17 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/clienttest/containers"
+	"github.com/bowline-go/bowline/client/meta"
 )
 
-// A real kubectl enters the containers of the server in the process, over WebSockets: exec, attach and cp.
+// A real kubectl enters the containers of the server in the process, over WebSockets: exec, attach and cp. It reads their logs.
 func TestKubectlEntersContainersOfClienttest(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := clienttest.Start(t, clienttest.Options{Listener: listener, Containers: &containers.Server{Run: local}})
+	var logs containers.Logs
+	server := clienttest.Start(t, clienttest.Options{Listener: listener, Containers: &containers.Server{Run: local, Logs: logs.Serve}})
 	server.Intercept(func(r *http.Request) http.HandlerFunc {
 		if up := r.Header.Get("Upgrade"); up != "" && !strings.EqualFold(up, "websocket") {
 			t.Errorf("kubectl asks for %s", up)
@@ -85,6 +87,30 @@ func TestKubectlEntersContainersOfClienttest(t *testing.T) {
 	out, _, code = kubectl("hello", "attach", "-i", "web")
 	check("what attach writes", out, "attached\nhello")
 	check("the exit code of attach", code, 0)
+
+	log := logs.Of(meta.Key{Namespace: "default", Name: "many"}, "sidecar")
+	at := time.Date(2026, time.November, 1, 12, 0, 0, 5, time.UTC)
+	log.Add(containers.Entry{Time: at, Text: "first run"})
+	log.End()
+	log.Start()
+	log.Add(containers.Entry{Time: at.Add(time.Second), Text: "one"}, containers.Entry{Time: at.Add(2 * time.Second), Text: "two"})
+	log.End()
+	for _, tc := range []struct{ args, want string }{
+		{"", "one\ntwo\n"},
+		{"--tail=1", "two\n"},
+		{"--previous", "first run\n"},
+		{"--follow", "one\ntwo\n"},
+		{"--timestamps --since-time=2026-11-01T12:00:02Z", "2026-11-01T12:00:02.000000005Z two\n"},
+		{"--limit-bytes=5", "one\nt"},
+	} {
+		out, errs, code = kubectl("", append([]string{"logs", "many", "-c", "sidecar"}, strings.Fields(tc.args)...)...)
+		if out != tc.want || errs != "" || code != 0 {
+			t.Errorf("kubectl logs %s: got %q, %q, %d, want %q", tc.args, out, errs, code, tc.want)
+		}
+	}
+	if _, errs, code = kubectl("", "logs", "web"); code == 0 || !strings.Contains(errs, "waiting to start") {
+		t.Errorf("a container that has not started: %q, %d", errs, code)
+	}
 
 	// A file and a tree, there and back.
 	from, there, back := t.TempDir(), t.TempDir(), t.TempDir()

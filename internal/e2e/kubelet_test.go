@@ -43,13 +43,13 @@ type process struct {
 }
 
 // newKubelet makes a node, and a pod on it with two containers.
-func newKubelet(t *testing.T, address string, run func(ctx context.Context, p *process) int) (client.Resource[object], meta.Key) {
+func newKubelet(t testing.TB, address string, run func(ctx context.Context, p *process) int) (client.Resource[object], meta.Key) {
 	t.Helper()
 	return startKubelet(t, address, &kubelet{run: run})
 }
 
 // startKubelet is newKubelet of a kubelet that the caller has made.
-func startKubelet(t *testing.T, address string, k *kubelet) (client.Resource[object], meta.Key) {
+func startKubelet(t testing.TB, address string, k *kubelet) (client.Resource[object], meta.Key) {
 	t.Helper()
 	r, node := newNode(t, address, k)
 	pod := create(t, r, "default", fmt.Sprintf(`{"metadata": {"generateName": "e2e-"}, "spec": {"nodeName": %q, "automountServiceAccountToken": false,
@@ -58,7 +58,7 @@ func startKubelet(t *testing.T, address string, k *kubelet) (client.Resource[obj
 }
 
 // newNode makes a node with a kubelet, and returns a handle on pods and the node's name.
-func newNode(t *testing.T, address string, k *kubelet) (client.Resource[object], string) {
+func newNode(t testing.TB, address string, k *kubelet) (client.Resource[object], string) {
 	t.Helper()
 	features := []any{}
 	if k.runtime != nil {

@@ -33,7 +33,7 @@ import (
 )
 
 // inPod serves something at a port of this machine, which is what the kubelet of the tests takes for the pod's, and returns it.
-func inPod(t *testing.T, serve func(net.Listener) error, stop func()) string {
+func inPod(t testing.TB, serve func(net.Listener) error, stop func()) string {
 	t.Helper()
 	listener := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	served := make(chan struct{})

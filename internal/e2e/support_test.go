@@ -63,8 +63,8 @@ func admin(t *testing.T) (*client.Client, string) {
 }
 
 // must returns what a call returned, which has to succeed.
-func must[V any](v V, err error) func(*testing.T) V {
-	return func(t *testing.T) V {
+func must[V any](v V, err error) func(testing.TB) V {
+	return func(t testing.TB) V {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func must[V any](v V, err error) func(*testing.T) V {
 }
 
 // parse returns the object that a JSON text is.
-func parse(t *testing.T, text string) object {
+func parse(t testing.TB, text string) object {
 	t.Helper()
 	obj := new(meta.Unstructured)
 	if err := json.Unmarshal([]byte(text), obj); err != nil {
@@ -84,7 +84,7 @@ func parse(t *testing.T, text string) object {
 }
 
 // make creates an object in a namespace; empty means that there is none.
-func create(t *testing.T, r client.Resource[object], namespace, text string) object {
+func create(t testing.TB, r client.Resource[object], namespace, text string) object {
 	t.Helper()
 	obj := parse(t, text)
 	if namespace != "" {
