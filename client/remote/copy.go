@@ -103,7 +103,7 @@ func (e *CopyError) Unwrap() error { return e.Err }
 
 // EntryError says that a file, folder or link must not be copied, or not with these options.
 type EntryError struct {
-	// Name is its name, as it was given by who is to be copied from.
+	// Name is its name, as the source has it.
 	Name string
 	// Err says why.
 	Err error

@@ -77,8 +77,10 @@ func (e *LogError) Unwrap() error { return e.Err }
 //
 // Each line is handed on once, and the lines of one container in their order. If a log is cut, Tail asks for it again from the second
 // of the last line, and leaves out the lines that it has handed on: by their timestamps, and those with the last timestamp by their
-// number and content. After a restart Tail reads the rest of the run before, and then the new one. A line is lost only if the node no
-// longer has it when Tail asks: a log that was rotated meanwhile, a container that was restarted twice, a pod that has been deleted.
+// number and content. After a restart Tail reads the rest of the run before, and then the new one. If the log is cut before the pod's
+// status tells of the restart, Tail may begin the new one first; the rest of the run before then comes later. A line is lost only if
+// the node no longer has it when Tail asks: a log that was rotated meanwhile, a container that was restarted twice, a pod that has been
+// deleted.
 //
 // A container's log ends with the container, and goes on if it restarts. When a pod goes, its open logs are read to their end, for as
 // long as lines come, but for no longer than five minutes unless the caller is slow.

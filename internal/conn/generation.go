@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// generation is the connections of one identity, in two http.Transports: one for watches, and one for all other requests. So a
-// watch that nobody reads, or many watches on one connection, delay no other request.
+// generation is the connections of one identity, in three http.Transports: one for watches, one for upgrades, and one for all other
+// requests. So a watch that nobody reads, or many watches on one connection, delay no other request.
 //
 // A generation is retired when another takes its place. It takes no new requests, and its requests go on to their end. With the
 // last of them it closes all its connections; one that is being dialled is closed as soon as it is there.
@@ -22,6 +22,10 @@ type generation struct {
 	identity
 	calls *http.Transport
 	watch *http.Transport
+	// upgrade makes a connection for each request. An upgrade may begin anything, so it must not be sent twice. Net/http sends a GET
+	// again if a connection breaks that it has used before, and a request that must not be sent again fails if the server has just
+	// closed such a connection.
+	upgrade *http.Transport
 
 	origin              *url.URL // of the requests that go through a gate
 	callGate, watchGate gate
@@ -62,10 +66,12 @@ func newGeneration(o Options, i identity) (*generation, error) {
 	dial = g.dial(p.dial(dial))
 	g.calls = o.newTransport(tlsConfig, p.choose, dial)
 	g.watch = o.newTransport(tlsConfig.Clone(), p.choose, dial) // net/http writes to it
+	g.upgrade = o.newTransport(tlsConfig.Clone(), p.choose, dial)
+	g.upgrade.DisableKeepAlives, g.upgrade.ForceAttemptHTTP2, g.upgrade.HTTP2 = true, false, nil
 	// A server that accepts a watch and never begins it would look like one on which nothing happens.
 	g.watch.ResponseHeaderTimeout = MaxHeaderWait
 	if !o.NoHeaderTimeout {
-		g.calls.ResponseHeaderTimeout = MaxHeaderWait
+		g.calls.ResponseHeaderTimeout, g.upgrade.ResponseHeaderTimeout = MaxHeaderWait, MaxHeaderWait
 	}
 	return g, nil
 }
@@ -140,22 +146,16 @@ func (g *generation) sweep() {
 // send sends a request on the generation, which has been told that it begins.
 func (g *generation) send(r *http.Request) (*http.Response, error) {
 	t, gate := g.calls, &g.callGate
-	if CallOf(r.Context()).Watch {
+	switch {
+	case r.Header.Get("Upgrade") != "":
+		t = g.upgrade
+	case CallOf(r.Context()).Watch:
 		t, gate = g.watch, &g.watchGate
 	}
-	upgrades := r.Header.Get("Upgrade") != ""
-	if r.URL.Scheme != "https" || !sameOrigin(r.URL, g.origin) || upgrades { // to another, or HTTP/1
+	if r.URL.Scheme != "https" || !sameOrigin(r.URL, g.origin) || t == g.upgrade { // to another, or HTTP/1
 		gate = nil
 	}
-	sent := r
-	if upgrades && r.Body == nil {
-		// Net/http would send a GET again if a connection that it has used before breaks, and what the upgrade begins would begin
-		// twice. It does not do so with a body that it cannot read again. An empty one changes nothing on the wire.
-		once := *r
-		once.Body = struct{ io.ReadCloser }{http.NoBody}
-		sent = &once
-	}
-	resp, err := gate.send(t, sent)
+	resp, err := gate.send(t, r)
 	if err != nil {
 		g.end()
 		return resp, err
