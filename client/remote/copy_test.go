@@ -96,6 +96,7 @@ func age(t testing.TB, folder string) {
 func TestCopyFromAndTo(t *testing.T) {
 	for _, b := range append(boxes(), box{name: "no tar, stat and head", without: []string{"tar", "stat", "head"}}) {
 		t.Run(b.name, func(t *testing.T) {
+			t.Parallel()
 			r, there := b.start(t)
 			here := t.TempDir()
 			fill(t, here, oddNames())
