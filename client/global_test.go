@@ -17,6 +17,7 @@ var globals = []string{
 	"internal/codec.decoders",
 	"internal/gotype.structFields",
 	"internal/jsonstream.objectBuffers",
+	"internal/wsmux.writeBuffers",
 }
 
 // guarantee S20: no package has a variable that another could set, or that changes.

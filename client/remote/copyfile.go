@@ -44,7 +44,7 @@ func (c *copying) readFile(ctx context.Context, name string, w io.Writer) error 
 		all = sha256.New()
 		w = io.MultiWriter(w, all)
 	}
-	_, err := c.run(ctx, script(copyscript.Read, programPath(name), c.nonce), nil, func(r io.Reader) error {
+	_, err := c.run(ctx, script(copyscript.Read(), programPath(name), c.nonce), nil, func(r io.Reader) error {
 		return c.carry(w, &marked{r: r, nonce: c.nonce}, name, -1)
 	})
 	if isMissing("sh", err) {
@@ -136,7 +136,7 @@ func (c *copying) write(ctx context.Context, temporary, name string, r io.Reader
 	}
 	var said bytes.Buffer
 	ready := make(chan bool, 1) // has false if the script fails
-	_, err := c.run(ctx, script(copyscript.Write, temporary, name, c.replace(), verify),
+	_, err := c.run(ctx, script(copyscript.Write(), temporary, name, c.replace(), verify),
 		func(w io.Writer) error {
 			if !<-ready {
 				return errTaken
@@ -185,7 +185,7 @@ func (c *copying) write(ctx context.Context, temporary, name string, r io.Reader
 	if c.Perm != 0 {
 		mode = strconv.FormatUint(uint64(c.Perm), 8)
 	}
-	if _, err := c.run(ctx, script(copyscript.Commit, temporary, name, c.replace(), mode), nil, discard); err != nil {
+	if _, err := c.run(ctx, script(copyscript.Commit(), temporary, name, c.replace(), mode), nil, discard); err != nil {
 		return failed(err)
 	}
 	c.result.Files, c.result.Program, c.now.Files = 1, "sh", 1
@@ -208,5 +208,5 @@ func (c *counting) Write(p []byte) (int, error) {
 func (c *copying) remove(ctx context.Context, temporary string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTime)
 	defer cancel()
-	_, _ = c.run(ctx, script(copyscript.Remove, temporary), nil, discard)
+	_, _ = c.run(ctx, script(copyscript.Remove(), temporary), nil, discard)
 }

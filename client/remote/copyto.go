@@ -74,7 +74,7 @@ func (c *copying) toTar(ctx context.Context, s *sentTree, dst string) error {
 
 // prepare makes the folder, and sees that nothing in it would be replaced that must not be.
 func (c *copying) prepare(ctx context.Context, s *sentTree, dst string) error {
-	_, err := c.run(ctx, script(copyscript.Check, dst, c.nonce, c.replace()), s.sendNames, c.end)
+	_, err := c.run(ctx, script(copyscript.Check(), dst, c.nonce, c.replace()), s.sendNames, c.end)
 	if !isMissing("sh", err) {
 		return failed(err)
 	}
@@ -100,7 +100,7 @@ type hidden struct{ error }
 
 // toUnpack sends src without tar, to a shell script.
 func (c *copying) toUnpack(ctx context.Context, s *sentTree, dst string) error {
-	stderr, err := c.run(ctx, script(copyscript.Unpack, c.nonce, dst, c.replace()), s.sendPacked, c.end)
+	stderr, err := c.run(ctx, script(copyscript.Unpack(), c.nonce, dst, c.replace()), s.sendPacked, c.end)
 	if err == nil {
 		c.result.Stderr = stderr
 	}

@@ -21,7 +21,7 @@ var errFraming = errors.New("what the container sends is out of step: a file has
 func (c *copying) receivePacked(ctx context.Context, t *tree, src string) error {
 	t.base, t.single = "", false
 	name := programPath(src)
-	stderr, err := c.run(ctx, script(copyscript.Pack, c.nonce, name), nil, func(r io.Reader) error {
+	stderr, err := c.run(ctx, script(copyscript.Pack(), c.nonce, name), nil, func(r io.Reader) error {
 		return readPacked(r, c.nonce, func(e entry) error {
 			if e.kind == aFile && e.name == name && len(t.made) == 0 {
 				e.name, t.single = gopath.Base(name), true
@@ -36,7 +36,7 @@ func (c *copying) receivePacked(ctx context.Context, t *tree, src string) error 
 	return failed(err)
 }
 
-// readPacked reads the output of copyscript.Pack to its end, and gives its entries to add.
+// readPacked reads the output of copyscript.Pack() to its end, and gives its entries to add.
 func readPacked(r io.Reader, nonce string, add func(entry) error) error {
 	in := bufio.NewReaderSize(r, 64<<10)
 	for {

@@ -15,7 +15,7 @@ import (
 
 // verify has the container compute the SHA-256 of its files in a folder, and compares.
 func (c *copying) verify(ctx context.Context, folder string, sums []sum) error {
-	_, err := c.run(ctx, script(copyscript.Sums, folder, c.nonce),
+	_, err := c.run(ctx, script(copyscript.Sums(), folder, c.nonce),
 		func(w io.Writer) error {
 			out := bufio.NewWriter(w)
 			for _, s := range sums {

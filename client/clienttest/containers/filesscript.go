@@ -23,8 +23,8 @@ func (f *Files) sh(p *Process, args []string) error {
 		return errors.New("package containers knows sh -c alone")
 	}
 	for text, run := range map[string]func(p *Process, args []string) error{
-		copyscript.Read: f.scriptRead, copyscript.Write: f.scriptWrite, copyscript.Commit: f.scriptCommit, copyscript.Remove: f.scriptRemove,
-		copyscript.Check: f.scriptCheck, copyscript.Sums: f.scriptSums, copyscript.Pack: f.scriptPack, copyscript.Unpack: f.scriptUnpack,
+		copyscript.Read(): f.scriptRead, copyscript.Write(): f.scriptWrite, copyscript.Commit(): f.scriptCommit, copyscript.Remove(): f.scriptRemove,
+		copyscript.Check(): f.scriptCheck, copyscript.Sums(): f.scriptSums, copyscript.Pack(): f.scriptPack, copyscript.Unpack(): f.scriptUnpack,
 	} {
 		if text == args[1] {
 			return run(p, append(args[3:], "", "", "", "")[:4]) // a missing argument is empty
