@@ -16,9 +16,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/httpstream"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
+	"k8s.io/streaming/pkg/httpstream"
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/remote"
@@ -126,7 +126,7 @@ func tunnelled(key meta.Key, port string) (io.ReadWriteCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	dialer, err := portforward.NewSPDYOverWebsocketDialer(u, &rest.Config{
+	dialer, err := portforward.NewSPDYOverWebsocketDialerForStreaming(u, &rest.Config{
 		Host: plane.Server, BearerToken: plane.Token, TLSClientConfig: rest.TLSClientConfig{CAData: plane.CA},
 	})
 	if err != nil {
