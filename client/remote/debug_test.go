@@ -7,6 +7,7 @@ import (
 	"io"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -60,7 +61,8 @@ func TestDebug(t *testing.T) {
 			Image: "busybox", Target: "app", Command: []string{"sh"}, Args: []string{"-c", "cat"}, Env: map[string]string{"B": "2", "A": "1"},
 		})
 		c.Stdin = in
-		go func() {
+		var kubelet sync.WaitGroup
+		kubelet.Go(func() {
 			name := r.added(t)["name"]
 			for _, s := range []string{`{"waiting": {"reason": "ContainerCreating"}}`, `{"waiting": {"reason": "ErrImagePull"}}`, `{"running": {}}`} {
 				time.Sleep(time.Second)
@@ -69,8 +71,9 @@ func TestDebug(t *testing.T) {
 				}
 				r.setStatus(t, state(name, s))
 			}
-		}()
+		})
 		out, err := c.Output(t.Context())
+		kubelet.Wait() // the command may end before the answer to its last report comes
 		if want := "attached to " + c.Container + " in default/web\nhello"; err != nil || string(out) != want {
 			t.Errorf("Output: %q, %v, want %q", out, err, want)
 		}
@@ -98,9 +101,12 @@ func TestDebugWithATerminal(t *testing.T) {
 		sizes <- remote.Size{Width: 80, Height: 24}
 		c := remote.Debug(r.pods, web, remote.DebugOptions{Image: "busybox", Name: "sh"})
 		c.TTY, c.Sizes = true, sizes
-		go func() { r.setStatus(t, state(r.added(t)["name"], `{"running": {}}`)) }()
-		if exit := (*remote.ExitError)(nil); !errors.As(c.Run(t.Context()), &exit) || exit.Code != 80 {
-			t.Errorf("Run: %v", exit)
+		var kubelet sync.WaitGroup
+		kubelet.Go(func() { r.setStatus(t, state(r.added(t)["name"], `{"running": {}}`)) })
+		err := c.Run(t.Context())
+		kubelet.Wait() // the command may end before the answer to its report comes
+		if exit := (*remote.ExitError)(nil); !errors.As(err, &exit) || exit.Code != 80 {
+			t.Errorf("Run: %v", err)
 		}
 		if got, want := r.added(t), (map[string]any{"name": "sh", "image": "busybox", "tty": true}); !reflect.DeepEqual(got, want) {
 			t.Errorf("the container is %v, want %v", got, want)
