@@ -335,7 +335,7 @@ func TestOutputWithoutTarThatIsBroken(t *testing.T) {
 	}
 }
 
-// What may be copied of a container that also has what may not.
+// A copy that skips what it may not copy brings the rest.
 func TestLeaveOut(t *testing.T) {
 	entries := []made{
 		{name: "./", kind: tar.TypeDir},

@@ -38,7 +38,7 @@ type DebugOptions struct {
 //	err := sh.Run(ctx)
 //
 // An ephemeral container cannot be removed from its pod, and cannot start a second time. Its input ends with the connection, so a
-// shell in it ends too. What the container writes before the attachment is only in its log. A runtime does not tell an attached
+// shell in it ends too. The container's output before the attachment is only in its log. A runtime does not tell an attached
 // client the exit code, which is in the pod's status.
 //
 // The wait ends with an error if the container cannot start, such as when its image cannot be pulled, if it has ended, and if the
@@ -126,7 +126,7 @@ func addContainer[T meta.Object](ctx context.Context, pods client.Resource[T], c
 	return err
 }
 
-// cannotStart are the reasons for which a container waits until somebody changes something. ErrImagePull is none of them: the
+// cannotStart are the reasons for which a container waits until somebody changes something. ErrImagePull is not one of them: the
 // kubelet tries once more before it says ImagePullBackOff.
 var cannotStart = []string{
 	"ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "ImageInspectError", "ErrInvalidImageName", "SignatureValidationFailed",

@@ -199,7 +199,7 @@ func (b *portBuffer) wait(nothing bool) error {
 	}
 }
 
-// finish says that nothing more can be added, and why. What is held can be taken, and then the error is end.
+// finish ends the buffer: add fails from now on. take returns the bytes that are held, and then end.
 func (b *portBuffer) finish(refuse, end error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

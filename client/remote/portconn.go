@@ -125,7 +125,7 @@ func (c *portConn) readAll(data *portPrefix, said *portText) error {
 				lingering = time.AfterFunc(portLinger, func() { c.ws.Abort(io.ErrUnexpectedEOF) })
 			}
 		default:
-			err = fmt.Errorf("the server sends on channel %d, which is none of its own", channel)
+			err = fmt.Errorf("the server sends on channel %d, which is not for servers", channel)
 		}
 		if err != io.EOF { // of the message
 			return err

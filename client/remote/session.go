@@ -221,7 +221,7 @@ func (s *session) take(channel byte, data io.Reader) (broken, err error) {
 	case closeChannel: // of an output, which ends with the connection anyway
 		return nil, nil
 	}
-	return fmt.Errorf("the server sends on channel %d, which is none of its own", channel), nil
+	return fmt.Errorf("the server sends on channel %d, which is not for servers", channel), nil
 }
 
 // input sends Stdin. The reader of the connection says why a Send fails.

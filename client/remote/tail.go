@@ -23,7 +23,7 @@ type TailOptions struct {
 	LabelSelector string
 	FieldSelector string
 	// Containers says whether a container is followed; nil follows all, init and ephemeral containers too. It is called from one
-	// goroutine at a time, which is none of the caller's.
+	// goroutine at a time, which is not the caller's.
 	Containers func(pod meta.Key, container string) bool
 
 	// Since, SinceTime and Tail leave out old lines of the containers that have started when Tail begins; see [LogOptions]. Tail

@@ -23,7 +23,7 @@ import (
 // [ToService] or [ToSelector]. Each connection goes to one pod, which is chosen when it is dialled: the pod of the connection before
 // if that is still ready, or else the newest ready pod. Connections that exist stay where they are.
 //
-// A Target looks at the cluster at most once a second. What it finds, also an error, holds for the dials of that second. If a
+// A Target looks at the cluster at most once a second, and all dials of that second use the result, also if it is an error. If a
 // dial fails because of the pod, which may just have gone, the Target looks again and tries other pods, up to three in all.
 //
 // DialContext fits where the standard library and others take a function that dials:
@@ -216,7 +216,7 @@ func (t *Target) usable() error {
 	return nil
 }
 
-// choose returns the pod to connect to, which is none of those that were tried if there is another one. After a failed try, it looks
+// choose returns the pod to connect to. It returns a pod that was tried before only if there is no other. After a failed try, it looks
 // again.
 func (t *Target) choose(ctx context.Context, tried []meta.Key) (Addr, error) {
 	select {

@@ -131,8 +131,8 @@ type Logs struct {
 	m  map[string]*Log
 }
 
-// Of returns the log of a container, which has not started if nobody has asked for it before. A new pod of the same name has the
-// same log.
+// Of returns the log of a container. The container has not started until its Log is told so, by Add, Print or Start. A new pod of the
+// same name has the same log.
 func (l *Logs) Of(pod meta.Key, container string) *Log {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -169,7 +169,7 @@ type logRun struct {
 // Entry is what a container has written at once.
 type Entry struct {
 	Time time.Time
-	// Stderr says that it is none of the standard output.
+	// Stderr is whether the container has written the text to its standard error, and not to its standard output.
 	Stderr bool
 	// Text is a line without its end.
 	Text string
@@ -204,10 +204,13 @@ func (l *Log) End() {
 	})
 }
 
-// Rotate drops the oldest n entries of the run.
+// Rotate drops the oldest n entries of the run, or all if it has fewer.
 func (l *Log) Rotate(n int) {
 	l.change(func() {
-		n = min(n, len(l.run.entries))
+		if l.run == nil {
+			return
+		}
+		n = min(max(n, 0), len(l.run.entries))
 		l.run.entries = slices.Clone(l.run.entries[n:])
 		l.run.dropped += n
 	})

@@ -85,6 +85,7 @@ func TestALogIsKeptAsByAKubelet(t *testing.T) {
 	logs := new(containers.Logs)
 	c, web := newServer(t, &containers.Server{Logs: logs.Serve})
 	log := logs.Of(web, "app")
+	log.Rotate(1) // of a container that has not started, which changes nothing
 	noon := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	log.Add(
 		containers.Entry{Time: noon, Text: "one"},
@@ -105,6 +106,7 @@ func TestALogIsKeptAsByAKubelet(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %q", query, text, err, want)
 		}
 	}
+	log.Rotate(-1)
 	log.Rotate(3)
 	log.Rotate(10)
 	log.Start()
