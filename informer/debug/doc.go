@@ -1,0 +1,2 @@
+// Package debug has a page for the person on call.
+package debug
