@@ -68,6 +68,14 @@ func (m *markup) orNone(s string) *markup {
 	return m.text(s)
 }
 
+// clip writes a text that is cut where the table ends; the whole text is shown to somebody who points at it.
+func (m *markup) clip(s string) *markup {
+	if s == "" {
+		return m.raw(`<span class="clip none">–</span>`)
+	}
+	return m.raw(`<span class="clip"`).attr("title", s).raw(">").text(s).raw("</span>")
+}
+
 // tone is how a badge looks.
 type tone constant
 

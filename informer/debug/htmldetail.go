@@ -52,9 +52,13 @@ func (v cacheView) body(m *markup) {
 	}
 	m.raw("</dl>")
 	v.undecodable(m)
-	v.objects(m)
+	if v.Search != nil && (v.Search.Query != "" || v.Search.After != "") { // somebody looks for an object
+		v.objects(m)
+		return
+	}
 	v.lists(m)
 	v.namespaceTable(m)
+	v.objects(m)
 }
 
 func (v cacheView) undecodable(m *markup) {
@@ -159,7 +163,7 @@ func (v cacheView) namespaceTable(m *markup) {
 		case "Relists":
 			m.number(n.Relists)
 		case "Error":
-			m.raw(`<span class="clip"`).attr("title", n.Err).raw(">").orNone(n.Err).raw("</span>")
+			m.clip(n.Err)
 		}
 	})
 	m.more(v.MoreNamespaces, "namespace").raw("</section>")
@@ -246,7 +250,7 @@ func (v controllerView) keys(m *markup, q queue) {
 		case "Failures":
 			m.number(k.Failures)
 		case "Last error":
-			m.raw(`<span class="clip"`).attr("title", k.Err).raw(">").orNone(k.Err).raw("</span>")
+			m.clip(k.Err)
 		}
 	})
 	m.more(q.More, "key")

@@ -196,7 +196,7 @@ func (v overview) controllerTable(m *markup) {
 		case "Errors":
 			m.number(c.Errors)
 		case "Last error":
-			m.raw(`<span class="clip"`).attr("title", c.LastError).raw(">").orNone(c.LastError).raw("</span>")
+			m.clip(c.LastError)
 		}
 	})
 	m.more(len(v.Controllers)-mostRows, "controller").raw("</section>")
@@ -239,7 +239,7 @@ func (v overview) electionTable(m *markup) {
 			}
 			m.text(short(e.Left))
 		case "Error":
-			m.raw(`<span class="clip"`).attr("title", e.Err).raw(">").orNone(e.Err).raw("</span>")
+			m.clip(e.Err)
 		}
 	})
 	m.raw("</section>")
@@ -267,7 +267,7 @@ func (v overview) requestSection(m *markup) {
 			case "Next attempt":
 				m.ago(f.Again, v.At)
 			case "Error":
-				m.raw(`<span class="clip"`).attr("title", f.Err).raw(">").orNone(f.Err).raw("</span>")
+				m.clip(f.Err)
 			}
 		})
 		m.more(r.More, "request")
@@ -285,7 +285,7 @@ func (v overview) requestSection(m *markup) {
 			case "Object":
 				m.orNone(e.Key)
 			case "Why":
-				m.raw(`<span class="clip"`).attr("title", e.Text).raw(">").text(e.Text).raw("</span>")
+				m.clip(e.Text)
 			}
 		})
 	}
@@ -310,7 +310,7 @@ func (v overview) credentialTable(m *markup) {
 		case "Expires":
 			m.ago(c.Expires, v.At)
 		case "Error":
-			m.raw(`<span class="clip"`).attr("title", c.Err).raw(">").orNone(c.Err).raw("</span>")
+			m.clip(c.Err)
 		}
 	})
 	m.raw("</section>")

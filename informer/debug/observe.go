@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -186,7 +187,7 @@ func (p *Page) informerHooks() informer.Hooks {
 			p.events.add(v)
 		},
 		Event: func(_ context.Context, i informer.EventInfo) {
-			v := event{Kind: ofWatch, What: string(i.Type), In: i.Resource.String(), Key: objectName(i.Identity.Key()), Bad: i.Err != nil}
+			v := event{Kind: ofWatch, What: strings.ToLower(string(i.Type)), In: i.Resource.String(), Key: objectName(i.Identity.Key()), Bad: i.Err != nil}
 			switch {
 			case i.Err != nil:
 				v.Text = i.Err.Error()
