@@ -1,6 +1,9 @@
 package debug
 
-import "github.com/bowline-go/bowline/client/meta"
+import (
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/informer"
+)
 
 // Redacted redacts a Secret, and reports whether content is one.
 func Redacted(resource meta.GVR, content map[string]any) bool {
@@ -13,3 +16,13 @@ func Redacted(resource meta.GVR, content map[string]any) bool {
 
 // YAML returns decoded JSON as YAML.
 func YAML(v any) string { return yaml(v) }
+
+// Weigh returns the estimate of the memory of a cache of objects.
+func Weigh(r informer.RunInfo, objects int) int64 { return weigh(r, objects) }
+
+// Short, Size and Grouped are texts for people.
+var (
+	Short   = short
+	Size    = size
+	Grouped = grouped
+)
