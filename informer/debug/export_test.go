@@ -26,3 +26,11 @@ var (
 	Size    = size
 	Grouped = grouped
 )
+
+// RunInfo returns what the page knows of its first informer.
+func RunInfo(p *Page) informer.RunInfo { return p.caches.snapshot()[0].info }
+
+// Add notes an event of a watch.
+func Add(p *Page, key string) {
+	p.events.add(event{Kind: ofWatch, What: "modified", In: "configmaps.v1", Key: key, Text: "version 1234567"})
+}

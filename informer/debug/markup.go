@@ -51,7 +51,18 @@ func (m *markup) link(address, text string) *markup {
 // mostShown bounds a text of somebody else.
 const mostShown = 2000
 
-func clean(s string) string { return shown.Clean(s, mostShown) }
+// clean makes a text of somebody else fit to be shown. Most texts are fit as they are.
+func clean(s string) string {
+	if len(s) > mostShown {
+		return shown.Clean(s, mostShown)
+	}
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == ' ' && (i == 0 || s[i-1] == ' ' || i == len(s)-1) {
+			return shown.Clean(s, mostShown)
+		}
+	}
+	return s
+}
 
 // grouped returns a number with a thin space between groups of three digits.
 func grouped(n int) string {
