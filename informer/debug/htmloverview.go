@@ -49,7 +49,9 @@ func (v overview) tiles(m *markup) {
 		}
 		m.raw(`<li class="`).raw(constant(t)).raw(`"><b>`).text(plural(n, "problem")).raw("</b><span>").text(v.Problems[0].What).raw("</span></li>")
 	}
-	tile := func(value, note string) { m.raw("<li><b>").text(value).raw("</b><span>").text(note).raw("</span></li>") }
+	tile := func(value, note string) {
+		m.raw("<li><b>").text(value).raw("</b><span>").text(note).raw("</span></li>")
+	}
 	tile(grouped(objects), "objects in "+plural(len(v.Caches), "cache"))
 	tile(size(memory), "in caches, estimated")
 	tile(grouped(ready), "keys ready")

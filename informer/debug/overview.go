@@ -17,16 +17,16 @@ import (
 
 // overview is the first page: all that runs, and first of all what is wrong.
 type overview struct {
-	At          time.Time         `json:"at"`
-	Program     program           `json:"program"`
-	Problems    []problem         `json:"problems"`
-	Caches      []cacheRow        `json:"caches"`
-	Controllers []controllerRow   `json:"controllers"`
-	Elections   []electionRow     `json:"elections"`
-	Requests    requestsModel     `json:"requests"`
-	Credentials []credentialRow   `json:"credentials"`
-	Health      *health           `json:"health,omitempty"`
-	Events      map[kind]int      `json:"events"`
+	At          time.Time       `json:"at"`
+	Program     program         `json:"program"`
+	Problems    []problem       `json:"problems"`
+	Caches      []cacheRow      `json:"caches"`
+	Controllers []controllerRow `json:"controllers"`
+	Elections   []electionRow   `json:"elections"`
+	Requests    requestsModel   `json:"requests"`
+	Credentials []credentialRow `json:"credentials"`
+	Health      *health         `json:"health,omitempty"`
+	Events      map[kind]int    `json:"events"`
 }
 
 // program is the process.
@@ -315,4 +315,3 @@ func at(t time.Time) *time.Time {
 }
 
 var errNotAllowed = errors.New("the page shows no objects: debug.Options.Objects is not set")
-
