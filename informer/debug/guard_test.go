@@ -23,8 +23,16 @@ func TestEveryAnswerHasSafeHeaders(t *testing.T) {
 		method, address string
 		code            int
 	}{
-		{"GET", "/", 200}, {"GET", "/?events", 200}, {"GET", "/?asset=page.js", 200}, {"HEAD", "/?stream", 200}, {"GET", "/?cache=x", 404},
-		{"GET", "/?q=1", 403}, {"POST", "/", 405}, {"DELETE", "/?events", 405}, {"OPTIONS", "/", 405}, {"GET", "/?%zz", 400},
+		{"GET", "/", 200},
+		{"GET", "/?events", 200},
+		{"GET", "/?asset=page.js", 200},
+		{"HEAD", "/?stream", 200},
+		{"GET", "/?cache=x", 404},
+		{"GET", "/?q=1", 403},
+		{"POST", "/", 405},
+		{"DELETE", "/?events", 405},
+		{"OPTIONS", "/", 405},
+		{"GET", "/?%zz", 400},
 	} {
 		w := httptest.NewRecorder()
 		page.ServeHTTP(w, httptest.NewRequest(test.method, test.address, nil))
@@ -113,9 +121,15 @@ func TestOtherSitesMayOnlyLink(t *testing.T) {
 		site, mode string
 		code       int
 	}{
-		{"", "", 200}, {"none", "navigate", 200}, {"same-origin", "cors", 200}, {"same-origin", "no-cors", 200},
-		{"cross-site", "navigate", 200}, {"same-site", "navigate", 200},
-		{"cross-site", "cors", 403}, {"cross-site", "no-cors", 403}, {"same-site", "no-cors", 403},
+		{"", "", 200},
+		{"none", "navigate", 200},
+		{"same-origin", "cors", 200},
+		{"same-origin", "no-cors", 200},
+		{"cross-site", "navigate", 200},
+		{"same-site", "navigate", 200},
+		{"cross-site", "cors", 403},
+		{"cross-site", "no-cors", 403},
+		{"same-site", "no-cors", 403},
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/?asset=page.js", nil)
 		r.Header.Set("Sec-Fetch-Site", test.site)
