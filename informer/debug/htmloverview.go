@@ -88,9 +88,9 @@ func (c cacheRow) badge(m *markup) {
 	switch {
 	case !c.Running:
 		m.badge(quiet, "ended")
-	case c.Err != "":
+	case c.Err != "" && c.State != "watching":
 		m.badge(bad, c.State)
-	case c.State == "watching" && c.Synced:
+	case c.State == "watching" && c.Synced && !c.shaky:
 		m.badge(good, c.State)
 	default:
 		m.badge(busy, c.State)

@@ -76,6 +76,7 @@ type cacheRow struct {
 	Remaining   int            `json:"remaining,omitempty"`
 	Err         string         `json:"error,omitempty"`
 	ErrAt       *time.Time     `json:"errorAt,omitempty"`
+	shaky       bool           // it watches, and has failed to only just now
 }
 
 type controllerRow struct {
@@ -198,7 +199,9 @@ func (p *Page) cacheRow(e entry[informer.RunInfo, informer.Status], now time.Tim
 		}
 	}
 	if s.Err != nil {
+		// A status keeps its error until something comes, which may take long if nothing changes.
 		row.Err, row.ErrAt = clean(s.Err.Error()), at(s.Since)
+		row.shaky = e.running && s.Synced && s.State == informer.Watching && now.Sub(s.Since) < shakyFor
 	}
 	return row
 }
@@ -229,6 +232,8 @@ const (
 	longRequest   = 30 * time.Second
 	longReconcile = 5 * time.Minute
 	soonExpired   = 5 * time.Minute
+	// shakyFor is how long after an error a watch that works again is a problem.
+	shakyFor = time.Minute
 )
 
 // problems finds what a person should look at, what does not work first.
@@ -253,8 +258,10 @@ func (v overview) problems() []problem {
 			add(true, where, c.Resource, "there is no complete list yet: %s", c.Err)
 		case !c.Synced:
 			add(false, where, c.Resource, "there is no complete list yet: %s objects so far", grouped(c.Items))
-		case c.Err != "":
+		case c.Err != "" && c.State != "watching":
 			add(true, where, c.Resource, "%s", c.Err)
+		case c.shaky:
+			add(false, where, c.Resource, "it watches again; before that: %s", c.Err)
 		}
 		if c.Undecodable > 0 {
 			add(false, where, c.Resource, "%s do not decode", plural(c.Undecodable, "object"))

@@ -100,6 +100,14 @@ func TestThePageSaysWhatIsWrongWithACache(t *testing.T) {
 		r.has("/", "TooManyRequests", `<li class="bad">`)
 		r.has("/?cache=configmaps.v1", `class="alert"`)
 		r.server.Intercept(nil)
+
+		// It works again, and a quiet watch brings nothing that would clear the error.
+		time.Sleep(15 * time.Second)
+		r.has("/", "it watches again; before that: ", `<li class="busy">`)
+		time.Sleep(2 * time.Minute)
+		if _, body := get(t, r.page, "/"); strings.Contains(body, "it watches again") {
+			t.Error("an old error is still a problem")
+		}
 	})
 }
 
