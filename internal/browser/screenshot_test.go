@@ -4,17 +4,13 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
-
-	"github.com/bowline-go/bowline/client/clienttest"
 )
 
 var screenshots = flag.String("screenshots", "", "the folder that the screenshots go to; empty makes them and keeps none")
@@ -24,12 +20,6 @@ func TestScreenshots(t *testing.T) {
 	for i := range 60 {
 		p.create(fmt.Sprintf("site-%02d", i))
 	}
-	p.server.Intercept(func(r *http.Request) http.HandlerFunc {
-		if r.Method == http.MethodGet && r.URL.Query().Get("watch") == "" && r.URL.Path[len(r.URL.Path)-1] == '7' {
-			return clienttest.TooManyRequests(time.Second)
-		}
-		return nil
-	})
 	p.server.Compact()
 	p.server.DropWatches()
 	p.keys <- "broken-site"
