@@ -264,7 +264,7 @@ func (v overview) problems() []problem {
 			add(false, where, c.Resource, "it watches again; before that: %s", c.Err)
 		}
 		if c.Undecodable > 0 {
-			add(false, where, c.Resource, "%s do not decode", plural(c.Undecodable, "object"))
+			add(false, where, c.Resource, "undecodable: %s", plural(c.Undecodable, "object"))
 		}
 	}
 	for _, c := range v.Controllers {

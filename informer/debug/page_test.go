@@ -90,7 +90,7 @@ func TestThePageSaysWhatIsWrongWithACache(t *testing.T) {
 		r.run(informer.New(client.For(r.client, numbers), informer.Options{OnError: func(error) {}}))
 		r.is(1, "/", "caches", 0, "undecodable")
 		r.is("default/odd", "/?cache=configmaps.v1", "undecodableObjects", 0, "key")
-		r.has("/", "1 undecodable", "1 object do not decode")
+		r.has("/", "1 undecodable", "undecodable: 1 object")
 		r.has("/?cache=configmaps.v1", "Undecodable objects", "default/odd")
 
 		r.server.Intercept(func(*http.Request) http.HandlerFunc { return clienttest.TooManyRequests(time.Second) })
