@@ -19,7 +19,7 @@ type Read struct {
 // store, and f may read too. While f is nil, a Get that finds an object costs nothing more, and every other read looks at
 // one pointer.
 //
-// Subscriptions, ResourceVersion, WaitFor and [Store.Count] do not count as reads of objects.
+// Subscriptions, ResourceVersion, WaitFor, [Store.Count] and [Store.Entries] do not count as reads of objects.
 func (s *Store[T]) OnRead(f func(Read)) {
 	if f == nil {
 		s.onRead.Store(nil)

@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"github.com/bowline-go/bowline/client"
@@ -32,6 +33,10 @@ type RunInfo struct {
 	Status func() Status
 	// Backlog returns how many changes the subscribers of the cache have not handled, and the age of the oldest.
 	Backlog func() (changes int, age time.Duration)
+	// Objects loops over the objects of the cache, with the identities that the server sent, in no particular order. A loop runs
+	// over the objects that exist when it starts, holds no lock, and is never an early read. The objects are shared: nobody may
+	// change them.
+	Objects func() iter.Seq2[meta.Identity, meta.Object]
 }
 
 // ListInfo describes a list that has ended.
@@ -95,6 +100,17 @@ func (i *Informer[T]) observe(ctx context.Context) (ended func()) {
 		i.observers.event = func(e EventInfo) { h.Event(ctx, e) }
 	}
 	return hooks.Run(ctx, h.Run, RunInfo{
-		Name: i.String(), Resource: i.source.GVR(), Status: i.Status, Backlog: i.store.Backlog,
+		Name: i.String(), Resource: i.source.GVR(), Status: i.Status, Backlog: i.store.Backlog, Objects: i.objects,
 	})
+}
+
+// objects is RunInfo.Objects.
+func (i *Informer[T]) objects() iter.Seq2[meta.Identity, meta.Object] {
+	return func(yield func(meta.Identity, meta.Object) bool) {
+		for id, obj := range i.store.Entries() {
+			if !yield(id, obj) {
+				return
+			}
+		}
+	}
 }

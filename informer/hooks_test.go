@@ -78,6 +78,9 @@ func TestHooksSeeWhatAnInformerDoes(t *testing.T) {
 				r.Errorf("said %q, want %q and more", said[i], w)
 			}
 		}
+		for id := range run.Objects() { // which is no early read
+			r.Errorf("before the first list there is %v", id)
+		}
 		refuse.Store(false)
 		heard()
 		r.pass(time.Minute)
@@ -94,6 +97,15 @@ func TestHooksSeeWhatAnInformerDoes(t *testing.T) {
 		}
 		if n, age := run.Backlog(); n != 1 || age != time.Minute {
 			r.Errorf("the backlog is %d, %v", n, age)
+		}
+		n := 0
+		for id, obj := range run.Objects() {
+			if n++; id.Name != "a" || id.UID == "" || obj.(*Thing).Name != "a" {
+				r.Errorf("the objects have %v, %v", id, obj)
+			}
+		}
+		if n != 1 {
+			r.Errorf("there are %d objects", n)
 		}
 		close(release)
 		r.server.Compact()

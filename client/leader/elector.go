@@ -90,6 +90,7 @@ func (e *Elector) Run(ctx context.Context, lead func(ctx context.Context) error)
 	}
 	e.log.Start(ctx)
 	defer e.log.Stop()
+	defer inside.ElectionBegins(ctx, inside.Election{Name: e.String(), Status: func() inside.Leadership { return inside.Leadership(e.Status()) }})()
 
 	var running sync.WaitGroup
 	defer running.Wait()

@@ -1,7 +1,8 @@
 // Quickstart is a controller that mirrors ConfigMaps, and a storm that it has to survive.
 //
-//	go run ./examples/quickstart                      # with nothing but Go: the API server is in the process
-//	go run ./examples/quickstart -kubeconfig FILE     # the same against a real cluster, without injected faults
+//	go run ./examples/quickstart                       # with nothing but Go: the API server is in the process
+//	go run ./examples/quickstart -kubeconfig FILE      # the same against a real cluster, without injected faults
+//	go run ./examples/quickstart -debug 127.0.0.1:8080 # a page at http://127.0.0.1:8080 shows the storm; an interrupt ends it
 //
 // The controller is in mirror.go and its types are in configmap.go; the rest makes the work, the faults and the report.
 package main
@@ -28,6 +29,7 @@ type options struct {
 	protobuf   bool
 	timeout    time.Duration
 	json       bool
+	debug      string
 }
 
 func main() {
@@ -61,7 +63,7 @@ func run(ctx context.Context, o options, stdout io.Writer, stderr *os.File) int 
 		}
 	}
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && summary == nil: // with -debug the interrupt is the end that a summary waits for
 		code, err = 130, interrupted(err)
 	case err != nil:
 		code = 1
@@ -92,6 +94,7 @@ func parse(args []string, stdout io.Writer) (options, error) {
 	f.BoolVar(&o.protobuf, "protobuf", false, "have the controller's cache read protobuf instead of JSON")
 	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long all may take")
 	f.BoolVar(&o.json, "json", false, "print the summary as JSON")
+	f.StringVar(&o.debug, "debug", "", "serve a page of what goes on at this `address`, such as 127.0.0.1:8080, until an interrupt")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			fmt.Fprintln(stdout, "usage: quickstart [flags]")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"flag"
 	"io"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -111,6 +113,70 @@ func TestAnInterruptEndsItWithinASecond(t *testing.T) {
 		t.Errorf("it took %v", took)
 	}
 	if code != 130 || stdout != "" || !strings.HasSuffix(stderr, "quickstart: interrupted\n") {
+		t.Errorf("exit status %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
+// With -debug a page shows the storm, and stays until an interrupt, which is then no failure.
+func TestThePageStaysUntilAnInterrupt(t *testing.T) {
+	t.Setenv("KUBECONFIG", "")
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	o, err := parse([]string{"-objects", "50", "-debug", "127.0.0.1:0"}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	var out bytes.Buffer
+	code := make(chan int, 1)
+	go func() {
+		defer writer.Close()
+		code <- run(ctx, o, &out, writer)
+	}()
+	address, over := "", false
+	for lines := bufio.NewScanner(reader); !over && lines.Scan(); {
+		if at, ok := strings.CutPrefix(lines.Text(), "quickstart: the page is at "); ok {
+			address = at
+		}
+		over = strings.HasPrefix(lines.Text(), "quickstart: the storm is over")
+	}
+	if !over {
+		t.Fatalf("the program ends with %d", <-code)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "application/json")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var shown struct {
+		Caches      []struct{ Objects, Relists any }
+		Controllers []struct{ Name string }
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&shown); err != nil {
+		t.Fatal(err)
+	}
+	if len(shown.Caches) != 1 || len(shown.Controllers) != 1 || shown.Controllers[0].Name != "mirror" {
+		t.Errorf("the page shows %+v", shown)
+	}
+	interrupt()
+	if got := <-code; got != 0 || !strings.Contains(out.String(), " in sync, 0 wrong") {
+		t.Errorf("exit status %d, stdout %q", got, out.String())
+	}
+}
+
+func TestAnAddressThatCannotBeListenedOnIsAnError(t *testing.T) {
+	t.Setenv("KUBECONFIG", "")
+	code, stdout, stderr := playWith(t, t.Context(), "-debug", "256.0.0.1:0")
+	if code != 1 || stdout != "" || !strings.Contains(stderr, "256.0.0.1") {
 		t.Errorf("exit status %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }

@@ -10,11 +10,10 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 )
 
-// play makes the sources, starts the controller, waits until everything is mirrored, lets the storm rage, and waits again.
+// play makes the sources, starts the controller, waits until everything is mirrored, lets the storm rage, and waits again. With
+// -debug it then waits for an interrupt.
 func play(parent context.Context, o options, p *progress) (_ *summary, err error) {
 	began := time.Now()
-	ctx, cancel := context.WithTimeout(parent, o.timeout)
-	defer cancel()
 	w, err := newWorld(o)
 	if err != nil {
 		return nil, err
@@ -23,7 +22,7 @@ func play(parent context.Context, o options, p *progress) (_ *summary, err error
 	if err != nil {
 		return nil, err
 	}
-	ctx, fail := context.WithCancelCause(ctx)
+	ctx, fail := context.WithCancelCause(parent)
 	defer fail(nil)
 	m := NewMirrors(c, w.namespaces, o.workers, func(err error) {
 		// Everything else passes by itself, and the informer goes on.
@@ -33,12 +32,21 @@ func play(parent context.Context, o options, p *progress) (_ *summary, err error
 	})
 	// Last of all, when no controller is left that would restore what is removed.
 	defer func() { err = errors.Join(err, w.cleanUp(parent)) }()
-	ctx, stop := w.background(ctx, m)
+	var shown *page
+	if o.debug != "" {
+		if shown, err = newPage(o.debug, c); err != nil {
+			return nil, err
+		}
+		p.say("the page is at http://" + shown.listener.Addr().String())
+	}
+	running, stop := w.background(ctx, m, shown)
 	defer func() {
 		if stopErr := stop(); stopErr != nil {
 			err = stopErr // why everything else has failed, too
 		}
 	}()
+	ctx, cancel := context.WithTimeout(running, o.timeout)
+	defer cancel()
 	if err := w.makeNamespaces(ctx); err != nil {
 		return nil, reason(ctx, err)
 	}
@@ -48,6 +56,10 @@ func play(parent context.Context, o options, p *progress) (_ *summary, err error
 		return nil, reason(ctx, err)
 	}
 	result.count(m, int(w.conflicts.Load()), began)
+	if shown != nil {
+		p.say("the storm is over; the page stays until an interrupt")
+		<-running.Done()
+	}
 	return result, nil
 }
 

@@ -39,6 +39,12 @@ func (p *progress) show(phase string, n, total int) {
 	}
 }
 
+// say writes a line that stays.
+func (p *progress) say(line string) {
+	p.end()
+	fmt.Fprintln(p.out, "quickstart:", line)
+}
+
 // end leaves the line.
 func (p *progress) end() {
 	if p.terminal && p.phase != "" {

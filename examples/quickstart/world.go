@@ -180,12 +180,17 @@ func (w *world) faults(ctx context.Context, seed uint64) {
 	}
 }
 
-// background runs the server and the controller. stop ends both and returns the error of the first that failed.
-func (w *world) background(ctx context.Context, m *Mirrors) (_ context.Context, stop func() error) {
+// background runs the server, the controller and the page, if there is one. stop ends them and returns the error of the first that
+// failed.
+func (w *world) background(ctx context.Context, m *Mirrors, shown *page) (_ context.Context, stop func() error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	done := make(chan error, 1)
+	all, watched := []informer.Runner{informer.RunnerFunc(w.serve), m}, ctx
+	if shown != nil {
+		all, watched = append(all, shown), shown.Context(ctx)
+	}
 	go func() {
-		err := informer.Run(ctx, informer.RunnerFunc(w.serve), m)
+		err := informer.Run(watched, all...)
 		cancel(err) // whoever waits for the controller learns that it has ended
 		done <- err
 	}()

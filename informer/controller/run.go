@@ -66,6 +66,7 @@ func (c *Controller[K]) run(
 	info := RunInfo{
 		Name: c.name, Workers: c.options.workers(), Status: c.Status,
 		ReadyByPriority: func() map[int]int { return c.queueNow().ReadyByPriority() },
+		Keys:            c.keys,
 	}
 	queue := c.newQueue(outer, info)
 	defer c.unseen.end()

@@ -4,6 +4,7 @@ package controller
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/bowline-go/bowline/workqueue"
@@ -64,6 +65,8 @@ type Status struct {
 	Timeouts int
 	// LastError is the latest failure, a *ReconcileError, or nil if there was none. A success does not clear it.
 	LastError error
+	// Failing is how many keys have failed, or returned a Conflict, and are retried.
+	Failing int
 	// Fresh says how many keys have waited for caches; see [Fresh].
 	Fresh FreshStats
 	// Fights says who undoes the writes of reconciles; see [Fight].
@@ -144,6 +147,7 @@ func (c *Controller[K]) Status() Status {
 	for _, source := range unsynced {
 		s.Unsynced = append(s.Unsynced, Unsynced{Source: nameOf(source), Err: whyUnsynced(source)})
 	}
+	s.Failing = int(c.failing.Load())
 	if queue != nil {
 		s.Queue, s.Fresh.Waiting = queue.Stats(), unseen.waits()
 		s.Fights.On, s.Fights.First = contests.on()
@@ -156,6 +160,20 @@ func (c *Controller[K]) queueNow() *workqueue.Queue[K] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.queue
+}
+
+// keys is RunInfo.Keys.
+func (c *Controller[K]) keys() iter.Seq[workqueue.KeyInfo[any]] {
+	return func(yield func(workqueue.KeyInfo[any]) bool) {
+		for k := range c.queueNow().Keys() {
+			if !yield(workqueue.KeyInfo[any]{
+				Key: k.Key, Pending: k.Pending, Due: k.Due, Priority: k.Priority, Started: k.Started, RunPriority: k.RunPriority,
+				Failures: k.Failures, LastError: k.LastError,
+			}) {
+				return
+			}
+		}
+	}
 }
 
 // String names the controller.

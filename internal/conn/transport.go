@@ -56,6 +56,8 @@ type source interface {
 	get(ctx context.Context, h *holder) (issued, error)
 	// renew returns what to send after the server has refused what it was sent. The error is why there is nothing new.
 	renew(ctx context.Context, h *holder, refused issued) (issued, error)
+	// state returns what is known of what is sent now.
+	state() State
 }
 
 // issued is one credential, as it goes into a request.

@@ -1,0 +1,36 @@
+package debug
+
+import (
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/informer"
+)
+
+// Redacted redacts a Secret, and reports whether content is one.
+func Redacted(resource meta.GVR, content map[string]any) bool {
+	if !isSecret(resource, content) {
+		return false
+	}
+	redactSecret(content)
+	return true
+}
+
+// YAML returns decoded JSON as YAML.
+func YAML(v any) string { return yaml(v) }
+
+// Weigh returns the estimate of the memory of a cache of objects.
+func Weigh(r informer.RunInfo, objects int) int64 { return weigh(r, objects) }
+
+// Short, Size and Grouped are texts for people.
+var (
+	Short   = short
+	Size    = size
+	Grouped = grouped
+)
+
+// RunInfo returns what the page knows of its first informer.
+func RunInfo(p *Page) informer.RunInfo { return p.caches.snapshot()[0].info }
+
+// Add notes an event of a watch.
+func Add(p *Page, key string) {
+	p.events.add(event{Kind: ofWatch, What: "modified", In: "configmaps.v1", Key: key, Text: "version 1234567"})
+}

@@ -1,0 +1,168 @@
+package debug
+
+import (
+	"strconv"
+	"time"
+)
+
+// The parts that all pages have.
+
+// document returns the whole page of a view.
+func (p *Page) document(v view) []byte {
+	m := &markup{b: make([]byte, 0, 32<<10)}
+	live := constant("")
+	current := ""
+	switch v.(type) {
+	case overview:
+		live, current = "poll", "overview"
+	case cacheView, controllerView:
+		live = "poll"
+	case eventsView:
+		live, current = "stream", "events"
+	}
+	m.raw(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">`)
+	m.raw(`<meta name="color-scheme" content="light dark"><meta name="robots" content="noindex"><title>`)
+	m.text(v.title()).raw(" · ").text(p.o.Title).raw(`</title><link rel="icon" href="data:,"><link rel="stylesheet" href="?asset=page.css">`)
+	m.raw(`<script src="?asset=page.js" defer></script></head><body><a class="skip" href="#main">Skip to the content</a>`)
+	m.raw(`<header><a class="brand" href="?">`).text(p.o.Title).raw(`</a><nav aria-label="Pages">`)
+	m.nav("?", "Overview", current == "overview").nav("?events", "Events", current == "events")
+	m.raw(`</nav><button type="button" id="live" hidden aria-pressed="true" title="Pause or go on (p)"><span class="dot"></span><span id="livetext">Live</span></button>`)
+	m.raw(`</header><main id="main" tabindex="-1" data-live="`).raw(live).raw(`">`)
+	v.body(m)
+	m.raw(`</main></body></html>`).raw("\n")
+	return m.b
+}
+
+func (m *markup) nav(address constant, text string, current bool) *markup {
+	m.raw(`<a href="`).raw(address).raw(`"`)
+	if current {
+		m.raw(` aria-current="page"`)
+	}
+	return m.raw(">").text(text).raw("</a>")
+}
+
+// ago writes a moment as the time since, or until it.
+func (m *markup) ago(t *time.Time, now time.Time) *markup {
+	if t == nil {
+		return m.none()
+	}
+	m.raw("<time").attr("datetime", t.UTC().Format(time.RFC3339Nano)).attr("title", t.UTC().Format("2006-01-02 15:04:05.000 MST")).raw(">")
+	switch d := now.Sub(*t); {
+	case d < 0:
+		m.raw("in ").text(short(-d))
+	case d < time.Second:
+		m.raw("now")
+	default:
+		m.text(short(d)).raw(" ago")
+	}
+	return m.raw("</time>")
+}
+
+// none stands for a value that there is not.
+func (m *markup) none() *markup { return m.raw(`<span class="none">–</span>`) }
+
+func (m *markup) orNone(s string) *markup {
+	if s == "" {
+		return m.none()
+	}
+	return m.text(s)
+}
+
+// clip writes a text that is cut where the table ends; the whole text is shown to somebody who points at it.
+func (m *markup) clip(s string) *markup {
+	if s == "" {
+		return m.raw(`<span class="clip none">–</span>`)
+	}
+	return m.raw(`<span class="clip"`).attr("title", s).raw(">").text(s).raw("</span>")
+}
+
+// tone is how a badge looks.
+type tone constant
+
+const (
+	good  tone = "good"
+	busy  tone = "busy"
+	bad   tone = "bad"
+	quiet tone = "quiet"
+)
+
+func (m *markup) badge(t tone, text string) *markup {
+	return m.raw(`<span class="badge `).raw(constant(t)).raw(`">`).text(text).raw("</span>")
+}
+
+// column is a column of a table.
+type column struct {
+	name constant
+	num  bool // numbers, which stand at the right
+}
+
+// table writes a table of n rows; cell writes a cell. On a narrow screen each row is a card, whose cells have the names of their
+// columns.
+func (m *markup) table(caption string, columns []column, n int, cell func(row, column int)) *markup {
+	m.raw(`<div class="scroll"><table><caption class="hidden">`).text(caption).raw("</caption><thead><tr>")
+	for _, c := range columns {
+		m.raw(`<th scope="col"`).class(c).raw(">").raw(c.name).raw("</th>")
+	}
+	m.raw("</tr></thead><tbody>")
+	for row := range n {
+		m.raw("<tr>")
+		for i, c := range columns {
+			m.raw(`<td data-label="`).raw(c.name).raw(`"`).class(c).raw(">")
+			cell(row, i)
+			m.raw("</td>")
+		}
+		m.raw("</tr>")
+	}
+	return m.raw("</tbody></table></div>")
+}
+
+func (m *markup) class(c column) *markup {
+	if c.num {
+		m.raw(` class="num"`)
+	}
+	return m
+}
+
+// more says how much is left out.
+func (m *markup) more(n int, noun string) *markup {
+	if n > 0 {
+		m.raw(`<p class="more">and `).text(plural(n, noun)).raw(" more</p>")
+	}
+	return m
+}
+
+// fact writes a name and a value of a list of facts; value writes the value.
+func (m *markup) fact(name constant, value func()) *markup {
+	m.raw("<div><dt>").raw(name).raw("</dt><dd>")
+	value()
+	return m.raw("</dd></div>")
+}
+
+func (m *markup) factText(name constant, value string) *markup {
+	return m.fact(name, func() { m.orNone(value) })
+}
+
+func (m *markup) factNumber(name constant, n int) *markup {
+	return m.fact(name, func() { m.number(n) })
+}
+
+// searchForm writes a form that asks for the same view with a query. hidden are the names and values that stay.
+func (m *markup) searchForm(label constant, query string, hidden ...string) *markup {
+	m.raw(`<form class="search" role="search" method="get">`)
+	for i := 0; i < len(hidden); i += 2 {
+		m.raw(`<input type="hidden"`).attr("name", hidden[i]).attr("value", hidden[i+1]).raw(">")
+	}
+	m.raw(`<input type="search" name="q" autocomplete="off" spellcheck="false" placeholder="`).raw(label).raw(`" aria-label="`).raw(label).raw(`"`)
+	return m.attr("value", query).raw(`><button>Search</button></form>`)
+}
+
+func (m *markup) count(n int) *markup {
+	return m.raw(`<span class="count">`).text(grouped(n)).raw("</span>")
+}
+
+func version(v string) string {
+	if _, err := strconv.ParseUint(v, 10, 64); err != nil && len(v) > 24 {
+		return v[:24] + "…"
+	}
+	return v
+}

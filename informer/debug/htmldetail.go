@@ -1,0 +1,299 @@
+package debug
+
+import (
+	"cmp"
+	"strconv"
+	"time"
+)
+
+// The pages of single things in HTML.
+
+func (v cacheView) title() string { return v.ID }
+
+func (v cacheView) body(m *markup) {
+	m.raw(`<p class="crumbs">`).link("?", "Overview").raw(` / Cache</p><h1>`).text(v.ID).raw(" ")
+	v.badge(m)
+	m.raw("</h1>")
+	if v.Err != "" {
+		m.raw(`<p class="alert">`).text(v.Err).raw(` <small>`).ago(v.ErrAt, v.At).raw("</small></p>")
+	}
+	m.raw(`<dl class="facts">`)
+	m.factNumber("Objects", v.Objects).factText("Memory, estimated", size(v.Memory)).factText("Version", v.Version)
+	m.fact("Last event", func() { m.ago(v.LastEvent, v.At) })
+	m.factNumber("Events", v.Events).factNumber("Lists", v.Lists).factNumber("Watches", v.Watches)
+	text, _ := relists(v.Relists)
+	m.factText("Relists", text)
+	if v.Resets > 0 {
+		m.factNumber("Resets", v.Resets)
+	}
+	if v.Items > 0 && v.State == "listing" {
+		m.fact("Listed", func() {
+			if m.number(v.Items); v.Remaining > 0 {
+				m.raw(" of ").number(v.Items + v.Remaining)
+			}
+		})
+	}
+	m.fact("Backlog", func() {
+		if m.number(v.Backlog); v.Backlog > 0 {
+			m.raw(" <small>").text(short(v.BacklogAge)).raw("</small>")
+		}
+	})
+	m.factText("Lists are", v.Mode).factText("Form", map[bool]string{true: "protobuf", false: "JSON"}[v.Protobuf])
+	if v.Why != "" {
+		m.factText("Why so listed", v.Why)
+	}
+	if v.WhyJSON != "" {
+		m.factText("Why JSON", v.WhyJSON)
+	}
+	if v.Ended != nil {
+		m.fact("Ended", func() { m.ago(v.Ended, v.At) })
+	} else {
+		m.fact("Running for", func() { m.text(short(v.At.Sub(v.Since))) })
+	}
+	m.raw("</dl>")
+	v.undecodable(m)
+	if v.Search != nil && (v.Search.Query != "" || v.Search.After != "") { // somebody looks for an object
+		v.objects(m)
+		return
+	}
+	v.lists(m)
+	v.namespaceTable(m)
+	v.objects(m)
+}
+
+func (v cacheView) undecodable(m *markup) {
+	if len(v.BadObjects) == 0 {
+		return
+	}
+	m.raw(`<section aria-labelledby="undecodable"><h2 id="undecodable">Undecodable objects `).count(v.Undecodable).raw("</h2>")
+	columns := []column{{"Object", false}, {"Version", true}, {"Error", false}}
+	m.table("Undecodable objects", columns, len(v.BadObjects), func(row, column int) {
+		b := v.BadObjects[row]
+		switch columns[column].name {
+		case "Object":
+			m.text(b.Key)
+		case "Version":
+			m.orNone(version(b.Version))
+		case "Error":
+			m.text(b.Err)
+		}
+	})
+	m.more(v.MoreBad, "object").raw("</section>")
+}
+
+func (v cacheView) objects(m *markup) {
+	m.raw(`<section aria-labelledby="objects"><h2 id="objects">Objects`)
+	if v.Search == nil {
+		m.raw("</h2>")
+		if v.Running {
+			m.raw(`<p class="empty">The page shows no objects. The program allows it with <code>debug.Options.Objects</code>.</p>`)
+		}
+		m.raw("</section>")
+		return
+	}
+	s := v.Search
+	m.raw(" ").count(s.Total).raw("</h2>").searchForm("Namespace or name", s.Query, "cache", v.ID)
+	if len(s.Found) == 0 {
+		m.raw(`<p class="empty">No object matches.</p></section>`)
+		return
+	}
+	columns := []column{{"Object", false}, {"Version", true}}
+	m.table("Objects", columns, len(s.Found), func(row, column int) {
+		f := s.Found[row]
+		switch columns[column].name {
+		case "Object":
+			m.link(link("cache", v.ID, "object", keyText(f.key)), f.Key)
+		case "Version":
+			m.orNone(version(f.Version))
+		}
+	})
+	if s.More > 0 {
+		m.raw(`<p class="more">`).link(link("cache", v.ID, "q", s.Query, "after", s.Next), "and "+plural(s.More, "object")+" more").raw("</p>")
+	}
+	m.raw("</section>")
+}
+
+func (v cacheView) lists(m *markup) {
+	if len(v.LatestLists) == 0 {
+		return
+	}
+	m.raw(`<section aria-labelledby="lists"><h2 id="lists">Latest lists of the resource</h2>`)
+	columns := []column{{"When", true}, {"Cause", false}, {"Namespace", false}, {"Mode", false}, {"Objects", true}, {"Took", true}, {"Error", false}}
+	m.table("Latest lists", columns, len(v.LatestLists), func(row, column int) {
+		l := v.LatestLists[row]
+		switch columns[column].name {
+		case "When":
+			m.ago(&l.At, v.At)
+		case "Cause":
+			m.text(l.Cause)
+		case "Namespace":
+			m.orNone(l.Namespace)
+		case "Mode":
+			m.text(l.Mode)
+		case "Objects":
+			m.number(l.Objects)
+		case "Took":
+			m.text(short(l.Took))
+		case "Error":
+			m.orNone(l.Err)
+		}
+	})
+	m.raw("</section>")
+}
+
+func (v cacheView) namespaceTable(m *markup) {
+	if len(v.Namespaces) == 0 {
+		return
+	}
+	m.raw(`<section aria-labelledby="namespaces"><h2 id="namespaces">Namespaces `).count(len(v.Namespaces) + v.MoreNamespaces).raw("</h2>")
+	columns := []column{{"Namespace", false}, {"State", false}, {"Objects", true}, {"Version", true}, {"Last event", true}, {"Relists", true}, {"Error", false}}
+	m.table("Namespaces", columns, len(v.Namespaces), func(row, column int) {
+		n := v.Namespaces[row]
+		switch columns[column].name {
+		case "Namespace":
+			m.text(n.Name)
+		case "State":
+			cacheRow{Running: true, State: n.State, Synced: n.Synced, Err: n.Err}.badge(m)
+		case "Objects":
+			m.number(n.Objects)
+		case "Version":
+			m.orNone(version(n.Version))
+		case "Last event":
+			m.ago(n.LastEvent, v.At)
+		case "Relists":
+			m.number(n.Relists)
+		case "Error":
+			m.clip(n.Err)
+		}
+	})
+	m.more(v.MoreNamespaces, "namespace").raw("</section>")
+}
+
+func (v objectView) title() string { return v.Key }
+
+func (v objectView) body(m *markup) {
+	m.raw(`<p class="crumbs">`).link("?", "Overview").raw(" / ").link(link("cache", v.Cache), v.Cache).raw(` / Object</p><h1>`).text(v.Key).raw("</h1>")
+	m.raw(`<dl class="facts">`).factText("Version", v.Version).factText("UID", v.UID).raw("</dl>")
+	if v.Redacted {
+		m.raw(`<p class="note">The values of this Secret are not shown.</p>`)
+	}
+	m.raw(`<pre tabindex="0" aria-label="The object as YAML">`).lines(v.yaml).raw("</pre>")
+	if v.cut > 0 {
+		m.raw(`<p class="more">and `).text(size(int64(v.cut))).raw(" more</p>")
+	}
+	m.raw(`<p class="note">This is the object as the cache holds it. It may lack fields that the program does not read.</p>`)
+}
+
+func (v controllerView) title() string { return "Controller " + v.Name }
+
+func (v controllerView) body(m *markup) {
+	m.raw(`<p class="crumbs">`).link("?", "Overview").raw(` / Controller</p><h1>`).text(v.ID).raw(" ")
+	v.badge(m)
+	m.raw("</h1>")
+	for _, u := range v.Unsynced {
+		m.raw(`<p class="alert">It waits for `).text(u).raw("</p>")
+	}
+	m.raw(`<dl class="facts">`)
+	m.fact("Workers", func() { m.number(v.InProgress).raw(" of ").number(v.Workers) })
+	m.factNumber("Ready", v.Ready).factNumber("Delayed", v.Delayed).factNumber("Held", v.Held).factNumber("Throttled", v.Throttled)
+	m.factNumber("Failing", v.Failing).factNumber("Reconciles", v.Reconciles).factNumber("Errors", v.Errors).factNumber("Panics", v.Panics)
+	m.factNumber("Terminal", v.Terminal).factNumber("Conflicts", v.Conflicts).factNumber("Timeouts", v.Timeouts)
+	m.raw("</dl>")
+	if v.LastError != "" {
+		m.raw(`<p class="note">Last error: `).text(v.LastError).raw("</p>")
+	}
+	for _, f := range v.Fight {
+		m.raw(`<p class="alert">`).text(f.Text).raw("</p>")
+	}
+	m.raw(`<section aria-labelledby="queue"><h2 id="queue">Queue</h2>`).searchForm("Key", v.Query, "controller", v.ID)
+	empty := true
+	for _, q := range v.Lists {
+		if len(q.Keys) > 0 {
+			empty = false
+			v.keys(m, q)
+		}
+	}
+	if empty {
+		m.raw(`<p class="empty">No key is in the queue`)
+		if v.Query != "" {
+			m.raw(" that matches")
+		}
+		m.raw(".</p>")
+	}
+	m.raw("</section>")
+}
+
+func (v controllerView) keys(m *markup, q queue) {
+	m.raw("<h3>").text(q.what).raw(" ").count(len(q.Keys) + q.More).raw("</h3>")
+	columns := []column{{"Key", false}, {"State", false}, {"In progress for", true}, {"Due", true}, {"Priority", true}, {"Failures", true}, {"Last error", false}}
+	m.table(q.what, columns, len(q.Keys), func(row, column int) {
+		k := q.Keys[row]
+		switch columns[column].name {
+		case "Key":
+			m.text(k.Key)
+		case "State":
+			state := cmp.Or(k.Pending, "in progress")
+			if k.Started != nil && k.Pending != "" {
+				state = "in progress, then " + k.Pending
+			}
+			m.text(state)
+		case "In progress for":
+			if k.Started == nil {
+				m.none()
+				return
+			}
+			m.text(short(max(0, v.At.Sub(*k.Started)).Round(time.Millisecond)))
+		case "Due":
+			m.ago(k.Due, v.At)
+		case "Priority":
+			m.number(k.Priority)
+		case "Failures":
+			m.number(k.Failures)
+		case "Last error":
+			m.clip(k.Err)
+		}
+	})
+	m.more(q.More, "key")
+}
+
+func (v eventsView) title() string { return "Events" }
+
+func (v eventsView) body(m *markup) {
+	m.raw(`<h1>Events</h1><form class="search events" method="get"><input type="hidden" name="events" value=""><fieldset><legend class="hidden">Kinds</legend>`)
+	for _, k := range kinds() {
+		m.raw(`<label class="chip"><input type="checkbox" name="kind"`).attr("value", string(k))
+		for _, chosen := range v.Kinds {
+			if chosen == k {
+				m.raw(" checked")
+			}
+		}
+		m.raw("><span>").text(string(k)).raw("</span></label>")
+	}
+	m.raw(`</fieldset><input type="search" name="q" autocomplete="off" spellcheck="false" placeholder="Name or text" aria-label="Name or text"`)
+	m.attr("value", v.Query).raw(`><button>Filter</button></form><p id="missed" class="note" hidden></p>`)
+	m.raw(`<div class="scroll"><table class="events"`).attr("data-last", strconv.FormatUint(v.Last, 10)).attr("data-most", strconv.Itoa(2*mostEvents))
+	m.raw(`><caption class="hidden">Events, the latest first</caption><thead><tr>`)
+	m.raw(`<th scope="col">Time</th><th scope="col">Kind</th><th scope="col">Event</th><th scope="col">Object</th><th scope="col" class="num">Took</th><th scope="col">Detail</th></tr></thead><tbody id="events" aria-live="off">`)
+	for _, e := range v.Events {
+		e.row(m)
+	}
+	m.raw("</tbody></table></div>")
+	if len(v.Events) == 0 {
+		m.raw(`<p class="empty" id="noevents">There are no events yet.</p>`)
+	}
+}
+
+// row writes an event as the page's script does for those that come later.
+func (e event) row(m *markup) {
+	m.raw("<tr")
+	if e.Bad {
+		m.raw(` class="bad"`)
+	}
+	m.raw(`><td data-label="Time"><time`).attr("datetime", e.At.UTC().Format(time.RFC3339Nano)).raw(">").text(e.At.UTC().Format("15:04:05.000"))
+	m.raw(`</time></td><td data-label="Kind"><span class="kind">`).text(string(e.Kind)).raw(`</span></td><td data-label="Event">`)
+	m.text(e.What).raw(" <small>").text(e.In).raw(`</small></td><td data-label="Object">`).text(e.Key).raw(`</td><td data-label="Took" class="num">`)
+	if e.Took > 0 {
+		m.text(short(e.Took))
+	}
+	m.raw(`</td><td data-label="Detail">`).text(e.Text).raw("</td></tr>")
+}

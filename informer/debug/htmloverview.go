@@ -1,0 +1,333 @@
+package debug
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The first page in HTML.
+
+func (v overview) title() string {
+	if n := len(v.Problems); n > 0 {
+		return plural(n, "problem")
+	}
+	return "All is well"
+}
+
+func (v overview) body(m *markup) {
+	v.tiles(m)
+	v.problemList(m)
+	v.cacheTable(m)
+	v.controllerTable(m)
+	v.electionTable(m)
+	v.requestSection(m)
+	v.credentialTable(m)
+	v.programSection(m)
+}
+
+func (v overview) tiles(m *markup) {
+	objects, memory, ready, failing := 0, int64(0), 0, 0
+	for _, c := range v.Caches {
+		objects += c.Objects
+		memory += c.Memory
+	}
+	for _, c := range v.Controllers {
+		ready += c.Ready
+		failing += c.Failing
+	}
+	m.raw(`<h1 class="hidden">`).text(v.Program.Title).raw(`</h1><ul class="tiles" aria-label="Summary">`)
+	if n := len(v.Problems); n == 0 {
+		m.raw(`<li class="good"><b>All is well</b><span>no problem is known</span></li>`)
+	} else {
+		t := busy
+		if v.Problems[0].Severe {
+			t = bad
+		}
+		m.raw(`<li class="`).raw(constant(t)).raw(`"><b>`).text(plural(n, "problem")).raw("</b><span>").text(v.Problems[0].What).raw("</span></li>")
+	}
+	tile := func(value, note string) {
+		m.raw("<li><b>").text(value).raw("</b><span>").text(note).raw("</span></li>")
+	}
+	tile(grouped(objects), "objects in "+plural(len(v.Caches), "cache"))
+	tile(size(memory), "in caches, estimated")
+	tile(grouped(ready), "keys ready")
+	tile(grouped(failing), "keys failing")
+	tile(grouped(len(v.Requests.InFlight)+v.Requests.More), "requests in flight")
+	m.raw("</ul>")
+}
+
+// mostProblems is how many problems are on the page.
+const mostProblems = 20
+
+func (v overview) problemList(m *markup) {
+	if len(v.Problems) == 0 {
+		return
+	}
+	m.raw(`<section aria-labelledby="problems"><h2 id="problems">Problems</h2><ul class="problems">`)
+	for _, p := range v.Problems[:min(len(v.Problems), mostProblems)] {
+		t := busy
+		if p.Severe {
+			t = bad
+		}
+		m.raw(`<li class="`).raw(constant(t)).raw(`"><strong>`)
+		if p.link != "" {
+			m.link(p.link, p.What)
+		} else {
+			m.text(p.What)
+		}
+		m.raw("</strong> ").text(p.Text).raw("</li>")
+	}
+	m.raw("</ul>").more(len(v.Problems)-mostProblems, "problem").raw("</section>")
+}
+
+func (c cacheRow) badge(m *markup) {
+	switch {
+	case !c.Running:
+		m.badge(quiet, "ended")
+	case c.Err != "" && c.State != "watching":
+		m.badge(bad, c.State)
+	case c.State == "watching" && c.Synced && !c.shaky:
+		m.badge(good, c.State)
+	default:
+		m.badge(busy, c.State)
+	}
+}
+
+func relists(byCause map[string]int) (text string, n int) {
+	var parts []string
+	for _, cause := range slices.Sorted(maps.Keys(byCause)) {
+		parts = append(parts, cause+" "+strconv.Itoa(byCause[cause]))
+		n += byCause[cause]
+	}
+	return strings.Join(parts, ", "), n
+}
+
+// mostRows bounds each table of the first page.
+const mostRows = 200
+
+func (v overview) cacheTable(m *markup) {
+	m.raw(`<section aria-labelledby="caches"><h2 id="caches">Caches `).count(len(v.Caches)).raw("</h2>")
+	if len(v.Caches) == 0 {
+		m.raw(`<p class="empty">No informer runs with the context of this page.</p></section>`)
+		return
+	}
+	columns := []column{{"Cache", false}, {"State", false}, {"Objects", true}, {"Memory", true}, {"Version", true}, {"Last event", true}, {"Events", true}, {"Relists", true}, {"Backlog", true}}
+	m.table("Caches", columns, min(len(v.Caches), mostRows), func(row, column int) {
+		c := v.Caches[row]
+		switch columns[column].name {
+		case "Cache":
+			m.link(link("cache", c.ID), c.ID)
+		case "State":
+			c.badge(m)
+			if c.Undecodable > 0 {
+				m.raw(" ").badge(busy, grouped(c.Undecodable)+" undecodable")
+			}
+		case "Objects":
+			m.number(c.Objects)
+		case "Memory":
+			m.text(size(c.Memory))
+		case "Version":
+			m.orNone(version(c.Version))
+		case "Last event":
+			m.ago(c.LastEvent, v.At)
+		case "Events":
+			m.number(c.Events)
+		case "Relists":
+			text, n := relists(c.Relists)
+			if n == 0 {
+				m.none()
+				return
+			}
+			m.raw("<span").attr("title", text).raw(">").number(n).raw("</span>")
+		case "Backlog":
+			if m.number(c.Backlog); c.BacklogAge > time.Second {
+				m.raw(` <small>`).text(short(c.BacklogAge)).raw("</small>")
+			}
+		}
+	})
+	m.more(len(v.Caches)-mostRows, "cache").raw("</section>")
+}
+
+func (c controllerRow) badge(m *markup) {
+	switch c.State {
+	case "running":
+		m.badge(good, c.State)
+	case "ended", "stopped", "idle":
+		m.badge(quiet, c.State)
+	default:
+		m.badge(busy, c.State)
+	}
+}
+
+func (v overview) controllerTable(m *markup) {
+	m.raw(`<section aria-labelledby="controllers"><h2 id="controllers">Controllers `).count(len(v.Controllers)).raw("</h2>")
+	if len(v.Controllers) == 0 {
+		m.raw(`<p class="empty">No controller runs with the context of this page.</p></section>`)
+		return
+	}
+	columns := []column{
+		{"Controller", false}, {"State", false}, {"Workers", true}, {"Ready", true}, {"Delayed", true}, {"Failing", true}, {"Reconciles", true}, {"Errors", true}, {"Last error", false},
+	}
+	m.table("Controllers", columns, min(len(v.Controllers), mostRows), func(row, column int) {
+		c := v.Controllers[row]
+		switch columns[column].name {
+		case "Controller":
+			m.link(link("controller", c.ID), c.ID)
+		case "State":
+			c.badge(m)
+		case "Workers":
+			m.number(c.InProgress).raw(`<small> of `).number(c.Workers).raw("</small>")
+		case "Ready":
+			if m.number(c.Ready); c.Oldest > time.Second {
+				m.raw(` <small>`).text(short(c.Oldest)).raw("</small>")
+			}
+		case "Delayed":
+			m.number(c.Delayed + c.Held + c.Throttled)
+		case "Failing":
+			if c.Failing > 0 {
+				m.badge(busy, grouped(c.Failing))
+				return
+			}
+			m.number(0)
+		case "Reconciles":
+			m.number(c.Reconciles)
+		case "Errors":
+			m.number(c.Errors)
+		case "Last error":
+			m.clip(c.LastError)
+		}
+	})
+	m.more(len(v.Controllers)-mostRows, "controller").raw("</section>")
+}
+
+func (v overview) electionTable(m *markup) {
+	if len(v.Elections) == 0 {
+		return
+	}
+	m.raw(`<section aria-labelledby="leadership"><h2 id="leadership">Leadership</h2>`)
+	columns := []column{{"Lease", false}, {"State", false}, {"Leader", false}, {"Since", true}, {"Term", true}, {"Renewed", true}, {"Left", true}, {"Error", false}}
+	m.table("Leader elections", columns, min(len(v.Elections), mostRows), func(row, column int) {
+		e := v.Elections[row]
+		switch columns[column].name {
+		case "Lease":
+			m.text(e.Lease)
+		case "State":
+			switch {
+			case !e.Running:
+				m.badge(quiet, "ended")
+			case e.Leading:
+				m.badge(good, "leading")
+			default:
+				m.badge(busy, "following")
+			}
+		case "Leader":
+			if m.orNone(e.Leader); e.Leader != "" && e.Leader == e.Identity {
+				m.raw(" <small>this process</small>")
+			}
+		case "Since":
+			m.ago(e.Since, v.At)
+		case "Term":
+			m.number(int(e.Term))
+		case "Renewed":
+			m.ago(e.Observed, v.At)
+		case "Left":
+			if e.Left == 0 {
+				m.none()
+				return
+			}
+			m.text(short(e.Left))
+		case "Error":
+			m.clip(e.Err)
+		}
+	})
+	m.raw("</section>")
+}
+
+func (v overview) requestSection(m *markup) {
+	r := v.Requests
+	m.raw(`<section aria-labelledby="requests"><h2 id="requests">Requests</h2><dl class="facts">`)
+	m.factNumber("Sent", r.Sent).factNumber("Failed", r.Failed).factNumber("Answered 429", r.Limited).factNumber("Retried", r.Retried)
+	m.raw("</dl>")
+	if len(r.InFlight) > 0 {
+		m.raw("<h3>In flight</h3>")
+		columns := []column{{"Request", false}, {"Object", false}, {"For", true}, {"Attempt", true}, {"Next attempt", true}, {"Error", false}}
+		m.table("Requests in flight", columns, len(r.InFlight), func(row, column int) {
+			f := r.InFlight[row]
+			switch columns[column].name {
+			case "Request":
+				m.text(f.Verb + " " + f.Target)
+			case "Object":
+				m.orNone(f.Key)
+			case "For":
+				m.text(short(v.At.Sub(f.Since)))
+			case "Attempt":
+				m.number(f.Attempts)
+			case "Next attempt":
+				m.ago(f.Again, v.At)
+			case "Error":
+				m.clip(f.Err)
+			}
+		})
+		m.more(r.More, "request")
+	}
+	if len(r.Retries) > 0 {
+		m.raw("<h3>Latest retries</h3>")
+		columns := []column{{"When", true}, {"Request", false}, {"Object", false}, {"Why", false}}
+		m.table("Latest retries", columns, len(r.Retries), func(row, column int) {
+			e := r.Retries[row]
+			switch columns[column].name {
+			case "When":
+				m.ago(&e.At, v.At)
+			case "Request":
+				m.text(e.What + " " + e.In)
+			case "Object":
+				m.orNone(e.Key)
+			case "Why":
+				m.clip(e.Text)
+			}
+		})
+	}
+	m.raw("</section>")
+}
+
+func (v overview) credentialTable(m *markup) {
+	if len(v.Credentials) == 0 {
+		return
+	}
+	m.raw(`<section aria-labelledby="credentials"><h2 id="credentials">Credentials</h2>`)
+	columns := []column{{"Client", false}, {"Credential", false}, {"Obtained", true}, {"Expires", true}, {"Error", false}}
+	m.table("Credentials", columns, min(len(v.Credentials), mostRows), func(row, column int) {
+		c := v.Credentials[row]
+		switch columns[column].name {
+		case "Client":
+			m.text(c.Client)
+		case "Credential":
+			m.text(c.From)
+		case "Obtained":
+			m.ago(c.Obtained, v.At)
+		case "Expires":
+			m.ago(c.Expires, v.At)
+		case "Error":
+			m.clip(c.Err)
+		}
+	})
+	m.raw("</section>")
+}
+
+func (v overview) programSection(m *markup) {
+	p := v.Program
+	m.raw(`<section aria-labelledby="program"><h2 id="program">Program</h2><dl class="facts">`)
+	if h := v.Health; h != nil {
+		m.factText("Alive", cmp.Or(h.Live, "yes")).factText("Ready", cmp.Or(h.Ready, "yes"))
+	}
+	m.fact("Up", func() { m.text(short(v.At.Sub(p.Since))) })
+	m.factNumber("Goroutines", p.Goroutines).factText("Heap", size(p.Heap)).factText("Go", p.Go)
+	if p.Version != "" {
+		m.factText("Version", p.Version)
+	}
+	m.raw("</dl></section>")
+}

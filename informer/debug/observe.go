@@ -1,0 +1,250 @@
+package debug
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/bowline-go/bowline/internal/inside"
+)
+
+// registry has the things of one sort that run, or have run, in the order in which they began. A thing that runs again takes its
+// place again. I describes what runs, and S is its last status.
+type registry[I, S any] struct {
+	mu  sync.Mutex // guards the rest
+	all []*entry[I, S]
+}
+
+// entry is one thing. Its id is in addresses: the name, with a number if it is not the first of that name. All but id and name is
+// guarded by registry.mu.
+type entry[I, S any] struct {
+	id, name string
+	nth      int
+	info     I // zero when it has ended, so that its cache or queue can be collected
+	running  bool
+	began    time.Time
+	ended    time.Time
+	last     S // when it ended
+}
+
+// mostEnded is how many things are kept that have ended.
+const mostEnded = 50
+
+func (r *registry[I, S]) begin(name string, info I) *entry[I, S] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	nth := 1
+	for _, e := range r.all {
+		if e.name != name {
+			continue
+		}
+		if !e.running {
+			e.info, e.running, e.began = info, true, now
+			return e
+		}
+		nth = max(nth, e.nth+1)
+	}
+	e := &entry[I, S]{id: name, name: name, nth: nth, info: info, running: true, began: now}
+	if nth > 1 {
+		e.id = fmt.Sprintf("%s~%d", name, nth)
+	}
+	r.all = append(r.all, e)
+	return e
+}
+
+func (r *registry[I, S]) end(e *entry[I, S], last S) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var none I
+	e.info, e.running, e.ended, e.last = none, false, time.Now(), last
+	over := -mostEnded
+	for _, o := range r.all {
+		if !o.running {
+			over++
+		}
+	}
+	r.all = slices.DeleteFunc(r.all, func(o *entry[I, S]) bool {
+		if o.running || over <= 0 {
+			return false
+		}
+		over--
+		return true
+	})
+}
+
+// snapshot returns copies of the entries.
+func (r *registry[I, S]) snapshot() []entry[I, S] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]entry[I, S], len(r.all))
+	for i, e := range r.all {
+		all[i] = *e
+	}
+	return all
+}
+
+func (r *registry[I, S]) find(id string) (entry[I, S], bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.all {
+		if e.id == id {
+			return *e, true
+		}
+	}
+	return entry[I, S]{}, false
+}
+
+// caches are the informers.
+type caches struct {
+	registry[informer.RunInfo, informer.Status]
+	lists  lists
+	meters meters
+}
+
+// controls are the controllers, and votes the elections.
+type (
+	controls struct {
+		registry[controller.RunInfo, controller.Status]
+	}
+	votes struct {
+		registry[inside.Election, inside.Leadership]
+	}
+)
+
+// lists are the latest lists of each resource.
+type lists struct {
+	mu  sync.Mutex // guards the rest
+	all map[meta.GVR][]listModel
+}
+
+// listModel is a list that has ended.
+type listModel struct {
+	At        time.Time     `json:"at"` // when it began
+	Namespace string        `json:"namespace,omitempty"`
+	Cause     string        `json:"cause"`
+	Mode      string        `json:"mode"`
+	Objects   int           `json:"objects"`
+	Took      time.Duration `json:"tookNs"`
+	Err       string        `json:"error,omitempty"`
+}
+
+const mostLists = 20
+
+func (l *lists) add(of informer.ListInfo) {
+	m := listModel{
+		At: of.Began, Namespace: clean(of.Namespace), Cause: string(of.Cause), Mode: of.Mode.String(), Objects: of.Objects,
+		Took: of.Duration, Err: clean(errorText(of.Err)),
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.all == nil {
+		l.all = make(map[meta.GVR][]listModel)
+	}
+	kept := append(l.all[of.Resource], m)
+	if extra := len(kept) - mostLists; extra > 0 {
+		kept = slices.Delete(kept, 0, extra)
+	}
+	l.all[of.Resource] = kept
+}
+
+// of returns the latest lists of a resource, the latest first.
+func (l *lists) of(resource meta.GVR) []listModel {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	some := slices.Clone(l.all[resource])
+	slices.Reverse(some)
+	return some
+}
+
+func (p *Page) informerHooks() informer.Hooks {
+	return informer.Hooks{
+		Run: func(_ context.Context, r informer.RunInfo) func() {
+			e := p.caches.begin(r.Resource.String(), r)
+			p.events.add(event{Kind: ofRun, What: "begins", In: r.Name})
+			return func() {
+				p.caches.end(e, r.Status())
+				p.caches.meters.forget(e.id)
+				p.events.add(event{Kind: ofRun, What: "ends", In: r.Name})
+			}
+		},
+		List: func(_ context.Context, l informer.ListInfo) {
+			p.caches.lists.add(l)
+			v := event{
+				Kind: ofList, What: string(l.Cause), In: l.Resource.String(), Key: objectName(meta.Key{Namespace: l.Namespace}), Took: l.Duration,
+				Text: fmt.Sprintf("%s objects, %v", grouped(l.Objects), l.Mode), Bad: l.Err != nil,
+			}
+			if l.Err != nil {
+				v.Text = l.Err.Error()
+			}
+			p.events.add(v)
+		},
+		Event: func(_ context.Context, i informer.EventInfo) {
+			v := event{Kind: ofWatch, What: strings.ToLower(string(i.Type)), In: i.Resource.String(), Key: objectName(i.Identity.Key()), Bad: i.Err != nil}
+			switch {
+			case i.Err != nil:
+				v.Text = i.Err.Error()
+			case i.Identity.ResourceVersion != "":
+				v.Text = "version " + i.Identity.ResourceVersion
+			}
+			if i.Type == client.Bookmark {
+				v.Key = ""
+			}
+			p.events.add(v)
+		},
+	}
+}
+
+func (p *Page) controllerHooks() controller.Hooks {
+	return controller.Hooks{
+		Run: func(_ context.Context, r controller.RunInfo) func() {
+			e := p.controls.begin(r.Name, r)
+			p.events.add(event{Kind: ofRun, What: "begins", In: "controller " + r.Name})
+			return func() {
+				p.controls.end(e, r.Status())
+				p.events.add(event{Kind: ofRun, What: "ends", In: "controller " + r.Name})
+			}
+		},
+		Reconcile: func(ctx context.Context, r controller.ReconcileInfo) (context.Context, func(controller.ReconcileEnd)) {
+			return ctx, func(e controller.ReconcileEnd) {
+				v := event{
+					Kind: ofReconcile, What: e.Outcome.String(), In: r.Controller, Key: fmt.Sprint(r.Key), Took: e.Duration,
+					Bad: e.Outcome == controller.Failed || e.Outcome == controller.FailedForGood,
+				}
+				switch {
+				case e.Err != nil:
+					v.Text = e.Err.Error()
+				case e.Result.RequeueAfter > 0:
+					v.Text = "again in " + short(e.Result.RequeueAfter)
+				}
+				if r.Attempt > 1 {
+					v.Text = fmt.Sprintf("attempt %d. %s", r.Attempt, v.Text)
+				}
+				p.events.add(v)
+			}
+		},
+		Fight: func(_ context.Context, f controller.Fight) {
+			what := "fight"
+			if f.Over {
+				what = "fight is over"
+			}
+			p.events.add(event{Kind: ofWarning, What: what, In: f.Controller, Key: objectName(f.Object), Text: f.String(), Bad: !f.Over})
+		},
+	}
+}
+
+func (p *Page) electionBegins(_ context.Context, v inside.Election) func() {
+	e := p.votes.begin(v.Name, v)
+	p.events.add(event{Kind: ofRun, What: "begins", In: v.Name})
+	return func() {
+		p.votes.end(e, v.Status())
+		p.events.add(event{Kind: ofRun, What: "ends", In: v.Name})
+	}
+}

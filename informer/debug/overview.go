@@ -1,0 +1,324 @@
+package debug
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/informer/controller"
+)
+
+// overview is the first page: all that runs, and first of all what is wrong.
+type overview struct {
+	At          time.Time       `json:"at"`
+	Program     program         `json:"program"`
+	Problems    []problem       `json:"problems"`
+	Caches      []cacheRow      `json:"caches"`
+	Controllers []controllerRow `json:"controllers"`
+	Elections   []electionRow   `json:"elections"`
+	Requests    requestsModel   `json:"requests"`
+	Credentials []credentialRow `json:"credentials"`
+	Health      *health         `json:"health,omitempty"`
+	Events      map[kind]int    `json:"events"`
+}
+
+// program is the process.
+type program struct {
+	Title      string    `json:"title"`
+	Version    string    `json:"version,omitempty"`
+	Go         string    `json:"go"`
+	Since      time.Time `json:"since"` // when the Page was made
+	Goroutines int       `json:"goroutines"`
+	Heap       int64     `json:"heapBytes"`
+}
+
+// problem is something that a person should look at.
+type problem struct {
+	Severe bool   `json:"severe"` // something does not work now
+	What   string `json:"what"`
+	Text   string `json:"text"`
+	link   string
+}
+
+// health is what the Group says of itself.
+type health struct {
+	Live  string `json:"live,omitempty"`  // why it is not
+	Ready string `json:"ready,omitempty"` // why it is not
+}
+
+type cacheRow struct {
+	ID          string         `json:"id"`
+	Resource    string         `json:"resource"`
+	Name        string         `json:"name"` // the informer's
+	Running     bool           `json:"running"`
+	State       string         `json:"state"`
+	Synced      bool           `json:"synced"`
+	Objects     int            `json:"objects"`
+	Memory      int64          `json:"memoryBytes"` // estimated
+	Version     string         `json:"resourceVersion,omitempty"`
+	LastEvent   *time.Time     `json:"lastEvent,omitempty"`
+	Lists       int            `json:"lists"`
+	Watches     int            `json:"watches"`
+	Events      int            `json:"events"`
+	Relists     map[string]int `json:"relists,omitempty"`
+	Resets      int            `json:"resets,omitempty"`
+	Undecodable int            `json:"undecodable"`
+	Backlog     int            `json:"backlog"`
+	BacklogAge  time.Duration  `json:"backlogAgeNs"`
+	Items       int            `json:"items,omitempty"` // of the list under way
+	Remaining   int            `json:"remaining,omitempty"`
+	Err         string         `json:"error,omitempty"`
+	ErrAt       *time.Time     `json:"errorAt,omitempty"`
+	shaky       bool           // it watches, and has failed to only just now
+}
+
+type controllerRow struct {
+	ID         string        `json:"id"`
+	Name       string        `json:"name"`
+	State      string        `json:"state"`
+	Workers    int           `json:"workers"`
+	InProgress int           `json:"inProgress"`
+	Longest    time.Duration `json:"longestNs"`
+	Ready      int           `json:"ready"`
+	Oldest     time.Duration `json:"oldestNs"`
+	Delayed    int           `json:"delayed"`
+	Held       int           `json:"held"`
+	Throttled  int           `json:"throttled"`
+	Failing    int           `json:"failing"`
+	Reconciles int           `json:"reconciles"`
+	Errors     int           `json:"errors"`
+	Panics     int           `json:"panics"`
+	Terminal   int           `json:"terminal"`
+	Conflicts  int           `json:"conflicts"`
+	Timeouts   int           `json:"timeouts"`
+	Fights     int           `json:"fights"`
+	Unsynced   []string      `json:"unsynced,omitempty"`
+	LastError  string        `json:"lastError,omitempty"`
+}
+
+type electionRow struct {
+	ID       string        `json:"id"`
+	Lease    string        `json:"lease"`
+	Identity string        `json:"identity"`
+	Running  bool          `json:"running"`
+	Leading  bool          `json:"leading"`
+	Leader   string        `json:"leader,omitempty"`
+	Since    *time.Time    `json:"since,omitempty"`
+	Term     int64         `json:"term"`
+	Observed *time.Time    `json:"observed,omitempty"`
+	Left     time.Duration `json:"leftNs"`
+	Err      string        `json:"error,omitempty"`
+}
+
+type credentialRow struct {
+	Client   string     `json:"client"`
+	From     string     `json:"from"`
+	Obtained *time.Time `json:"obtained,omitempty"`
+	Expires  *time.Time `json:"expires,omitempty"`
+	Err      string     `json:"error,omitempty"`
+}
+
+func (p *Page) overview() overview {
+	now := time.Now()
+	v := overview{
+		At: now, Program: p.program(), Caches: []cacheRow{}, Controllers: []controllerRow{}, Elections: []electionRow{},
+		Credentials: []credentialRow{}, Requests: p.requestsModel(now), Events: p.events.counts(),
+	}
+	for _, e := range p.caches.snapshot() {
+		v.Caches = append(v.Caches, p.cacheRow(e, now))
+	}
+	for _, e := range p.controls.snapshot() {
+		v.Controllers = append(v.Controllers, newControllerRow(e))
+	}
+	for _, e := range p.votes.snapshot() {
+		s := e.last
+		if e.running {
+			s = e.info.Status()
+		}
+		v.Elections = append(v.Elections, electionRow{
+			ID: clean(e.id), Lease: clean(objectName(s.Lease)), Identity: clean(s.Identity), Running: s.Running && e.running, Leading: s.Leading,
+			Leader: clean(s.Leader), Since: at(s.Since), Term: s.Term, Observed: at(s.Observed), Left: s.Left, Err: clean(errorText(s.Err)),
+		})
+	}
+	for _, c := range p.o.Clients {
+		s := c.CredentialStatus()
+		v.Credentials = append(v.Credentials, credentialRow{
+			Client: clean(c.String()), From: clean(cmp.Or(s.From, "anonymous")), Obtained: at(s.Obtained), Expires: at(s.Expires),
+			Err: clean(errorText(s.Err)),
+		})
+	}
+	if g := p.o.Group; g != nil {
+		v.Health = &health{Live: clean(errorText(g.Live())), Ready: clean(errorText(g.Ready()))}
+	}
+	v.Problems = v.problems()
+	return v
+}
+
+func (p *Page) program() program {
+	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(heap)
+	out := program{Title: clean(p.o.Title), Go: runtime.Version(), Since: p.began, Goroutines: runtime.NumGoroutine()}
+	if heap[0].Value.Kind() == metrics.KindUint64 {
+		out.Heap = int64(heap[0].Value.Uint64())
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "(devel)" {
+		out.Version = info.Main.Version
+	}
+	return out
+}
+
+func (p *Page) cacheRow(e entry[informer.RunInfo, informer.Status], now time.Time) cacheRow {
+	s := e.last
+	row := cacheRow{ID: e.id, Resource: e.name, Running: e.running, Name: "informer of " + e.name}
+	if e.running {
+		s = e.info.Status()
+		row.Name = e.info.Name
+		row.Memory = p.caches.meters.of(e.id, e.info, s.Objects, now)
+		row.Backlog, row.BacklogAge = e.info.Backlog()
+	}
+	row.State, row.Synced, row.Objects, row.Version = strings.ToLower(s.State.String()), s.Synced, s.Objects, clean(s.ResourceVersion)
+	if !e.running {
+		row.State, row.Objects = "ended", 0
+	}
+	row.LastEvent, row.Lists, row.Watches, row.Events, row.Resets = at(s.LastEvent), s.Lists, s.Watches, s.Events, s.Resets
+	row.Undecodable = len(s.Undecodable)
+	if s.State == informer.Listing {
+		row.Items, row.Remaining = s.Progress.Items, s.Progress.Remaining
+	}
+	if len(s.Relists) > 0 {
+		row.Relists = make(map[string]int)
+		for cause, n := range s.Relists {
+			row.Relists[string(cause)] = n
+		}
+	}
+	if s.Err != nil {
+		// A status keeps its error until something comes, which may take long if nothing changes.
+		row.Err, row.ErrAt = clean(s.Err.Error()), at(s.Since)
+		row.shaky = e.running && s.Synced && s.State == informer.Watching && now.Sub(s.Since) < shakyFor
+	}
+	return row
+}
+
+func newControllerRow(e entry[controller.RunInfo, controller.Status]) controllerRow {
+	s := e.last
+	if e.running {
+		s = e.info.Status()
+	}
+	q := s.Queue
+	row := controllerRow{
+		ID: e.id, Name: clean(e.name), State: s.State.String(), Workers: s.Workers,
+		InProgress: q.InProgress, Longest: q.Longest, Ready: q.Ready, Oldest: q.Oldest, Delayed: q.Delayed, Held: q.Held, Throttled: q.Throttled,
+		Failing: s.Failing, Reconciles: s.Reconciles, Errors: s.Errors, Panics: s.Panics, Terminal: s.Terminal, Conflicts: s.Conflicts,
+		Timeouts: s.Timeouts, Fights: s.Fights.On, LastError: clean(errorText(s.LastError)),
+	}
+	if !e.running {
+		row.State, row.InProgress, row.Ready, row.Delayed, row.Held, row.Throttled, row.Failing = "ended", 0, 0, 0, 0, 0, 0
+	}
+	for _, u := range s.Unsynced {
+		row.Unsynced = append(row.Unsynced, clean(u.String()))
+	}
+	return row
+}
+
+// The times after which the page says that something takes long.
+const (
+	longRequest   = 30 * time.Second
+	longReconcile = 5 * time.Minute
+	soonExpired   = 5 * time.Minute
+	// shakyFor is how long after an error a watch that works again is a problem.
+	shakyFor = time.Minute
+)
+
+// problems finds what a person should look at, what does not work first.
+func (v overview) problems() []problem {
+	all := []problem{}
+	add := func(severe bool, link, what, format string, args ...any) {
+		all = append(all, problem{severe, what, fmt.Sprintf(format, args...), link})
+	}
+	if h := v.Health; h != nil {
+		if h.Live != "" {
+			add(true, "", "program", "it should be started again: %s", h.Live)
+		}
+		if h.Ready != "" {
+			add(false, "", "program", "it is not ready: %s", h.Ready)
+		}
+	}
+	for _, c := range v.Caches {
+		where := link("cache", c.ID)
+		switch {
+		case !c.Running:
+		case !c.Synced && c.Err != "":
+			add(true, where, c.Resource, "there is no complete list yet: %s", c.Err)
+		case !c.Synced:
+			add(false, where, c.Resource, "there is no complete list yet: %s objects so far", grouped(c.Items))
+		case c.Err != "" && c.State != "watching":
+			add(true, where, c.Resource, "%s", c.Err)
+		case c.shaky:
+			add(false, where, c.Resource, "it watches again; before that: %s", c.Err)
+		}
+		if c.Undecodable > 0 {
+			add(false, where, c.Resource, "undecodable: %s", plural(c.Undecodable, "object"))
+		}
+	}
+	for _, c := range v.Controllers {
+		where := link("controller", c.ID)
+		if len(c.Unsynced) > 0 {
+			add(true, where, c.Name, "it waits for %s", strings.Join(c.Unsynced, "; "))
+		}
+		if c.Failing > 0 {
+			add(false, where, c.Name, "%s failing; last error: %s", areKeys(c.Failing), cmp.Or(c.LastError, "none"))
+		}
+		if c.Fights > 0 {
+			add(false, where, c.Name, "other writers undo what it writes to %s", plural(c.Fights, "object"))
+		}
+		if c.InProgress > 0 && c.Longest > longReconcile {
+			add(false, where, c.Name, "a reconcile has been in progress for %s", short(c.Longest))
+		}
+	}
+	for _, e := range v.Elections {
+		if e.Running && e.Err != "" {
+			add(true, "", "lease "+e.Lease, "%s", e.Err)
+		}
+	}
+	for _, c := range v.Credentials {
+		switch {
+		case c.Expires != nil && !c.Expires.After(v.At):
+			add(true, "", c.Client, "the credential has expired")
+		case c.Err != "":
+			add(false, "", c.Client, "the credential could not be renewed: %s", c.Err)
+		case c.Expires != nil && c.Expires.Sub(v.At) < soonExpired && c.Obtained == nil:
+			add(false, "", c.Client, "the credential expires in %s, and nothing renews it", short(c.Expires.Sub(v.At)))
+		}
+	}
+	if v.Requests.Longest > longRequest {
+		add(false, "", "requests", "one has had no answer for %s", short(v.Requests.Longest))
+	}
+	slices.SortStableFunc(all, func(a, b problem) int {
+		switch {
+		case a.Severe == b.Severe:
+			return 0
+		case a.Severe:
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+// at returns a pointer to t, nil for the zero time, which JSON leaves out.
+func at(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.Round(0)
+	return &t
+}
+
+var errNotAllowed = errors.New("the page shows no objects: debug.Options.Objects is not set")

@@ -1,0 +1,145 @@
+package debug
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/bowline-go/bowline/internal/inside"
+)
+
+// Page is an http.Handler that shows what a program does. [Handler] makes it. It has no goroutine of its own, and its methods are
+// safe for use by several goroutines at once.
+type Page struct {
+	o        Options
+	began    time.Time
+	caches   caches
+	controls controls
+	votes    votes
+	requests requests
+	events   *events
+	streams  chan struct{} // holds a token for each open stream
+}
+
+// Handler returns a Page. It shows what runs with a context of [Page.Context]. The error says which field of o is invalid.
+func Handler(o Options) (*Page, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &Page{o: o, began: time.Now(), events: newEvents(o.Events), streams: make(chan struct{}, o.Streams)}, nil
+}
+
+// Context returns a context for the program. The page shows the informers, controllers and elections that run with it or with a
+// context derived from it, and the requests that they make. Hooks that ctx carries are called as well. Call it once for a
+// program; with the same Page and a context that has been through Context already, everything is shown twice.
+func (p *Page) Context(ctx context.Context) context.Context {
+	ctx = client.WithHooks(ctx, p.requestHooks())
+	ctx = informer.WithHooks(ctx, p.informerHooks())
+	ctx = controller.WithHooks(ctx, p.controllerHooks())
+	return inside.WithElections(ctx, inside.Elections{Run: p.electionBegins})
+}
+
+// ServeHTTP answers GET and HEAD. The path does not matter: what to show is in the query.
+func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	secure(w.Header())
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		p.refuse(w, r, http.StatusMethodNotAllowed, errors.New("only GET and HEAD are allowed"))
+		return
+	}
+	if err := p.admits(r); err != nil {
+		p.refuse(w, r, http.StatusForbidden, err)
+		return
+	}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		p.refuse(w, r, http.StatusBadRequest, fmt.Errorf("the query of the address is not well formed: %w", err))
+		return
+	}
+	switch {
+	case query.Has("asset"):
+		p.serveAsset(w, r, query.Get("asset"))
+	case query.Has("stream"):
+		p.serveStream(w, r, query)
+	default:
+		p.serveView(w, r, query)
+	}
+}
+
+// view is what the page shows: the same content as HTML and, by its exported fields, as JSON.
+type view interface {
+	title() string
+	body(m *markup)
+}
+
+var errNotFound = errors.New("there is nothing at this address")
+
+func (p *Page) serveView(w http.ResponseWriter, r *http.Request, query url.Values) {
+	var v view
+	var err error
+	switch {
+	case query.Has("object"):
+		v, err = p.objectView(query.Get("cache"), query.Get("object"))
+	case query.Has("cache"):
+		v, err = p.cacheView(query.Get("cache"), query.Get("q"), query.Get("after"))
+	case query.Has("controller"):
+		v, err = p.controllerView(query.Get("controller"), query.Get("q"))
+	case query.Has("events"):
+		v = p.eventsView(query["kind"], query.Get("q"))
+	default:
+		v = p.overview()
+	}
+	if err != nil {
+		code := http.StatusNotFound
+		if errors.Is(err, errNotAllowed) {
+			code = http.StatusForbidden
+		}
+		p.refuse(w, r, code, err)
+		return
+	}
+	p.answer(w, r, http.StatusOK, v)
+}
+
+// link returns a relative address of the page: it holds wherever the page is mounted. pairs are names and values.
+func link(pairs ...string) string {
+	var b strings.Builder
+	b.WriteByte('?')
+	for i := 0; i < len(pairs); i += 2 {
+		if i > 0 {
+			b.WriteByte('&')
+		}
+		b.WriteString(url.QueryEscape(pairs[i]))
+		if pairs[i+1] != "" {
+			b.WriteByte('=')
+			b.WriteString(url.QueryEscape(pairs[i+1]))
+		}
+	}
+	return b.String()
+}
+
+// keyText returns a key as it stands in an address: "namespace/name", with an empty namespace for a cluster-wide object.
+func keyText(k meta.Key) string { return k.Namespace + "/" + k.Name }
+
+func parseKey(s string) (meta.Key, bool) {
+	namespace, name, ok := strings.Cut(s, "/")
+	return meta.Key{Namespace: namespace, Name: name}, ok && name != ""
+}
+
+func executable() string {
+	path, err := os.Executable()
+	if err != nil {
+		return "program"
+	}
+	return strings.TrimSuffix(filepath.Base(path), ".exe")
+}
