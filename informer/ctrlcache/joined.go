@@ -1,0 +1,140 @@
+package ctrlcache
+
+import (
+	"errors"
+	"time"
+
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+)
+
+// joined shows the two informers of an entry as one. Calls of a handler that is added to it may overlap, as with
+// controller-runtime's informer of several namespaces.
+type joined struct {
+	name  string
+	parts []*part
+}
+
+var _ cache.Informer = &joined{}
+
+func newJoined(name string, parts []*part) *joined { return &joined{name, parts} }
+
+// joinedRegistration has a registration of each part.
+type joinedRegistration struct {
+	joined *joined
+	parts  []toolscache.ResourceEventHandlerRegistration
+}
+
+func (r *joinedRegistration) HasSynced() bool {
+	for _, p := range r.parts {
+		if !p.HasSynced() {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *joinedRegistration) HasSyncedChecker() toolscache.DoneChecker {
+	done := make([]<-chan struct{}, len(r.parts))
+	for i, p := range r.parts {
+		done[i] = p.HasSyncedChecker().Done()
+	}
+	return checker{"handler of " + r.joined.name, allOf(r.joined.parts[0], done)}
+}
+
+// allOf returns a channel that is closed when all of these are, which may be only while p runs.
+func allOf(p *part, done []<-chan struct{}) <-chan struct{} {
+	all := make(chan struct{})
+	p.attend(func(ending <-chan struct{}) {
+		for _, d := range done {
+			select {
+			case <-d:
+			case <-ending:
+				return
+			}
+		}
+		close(all)
+	})
+	return all
+}
+
+func (j *joined) each(add func(p *part) (toolscache.ResourceEventHandlerRegistration, error)) (
+	toolscache.ResourceEventHandlerRegistration, error,
+) {
+	r := &joinedRegistration{joined: j}
+	for _, p := range j.parts {
+		added, err := add(p)
+		if err != nil {
+			return nil, errors.Join(err, j.RemoveEventHandler(r))
+		}
+		r.parts = append(r.parts, added)
+	}
+	return r, nil
+}
+
+func (j *joined) AddEventHandler(h toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
+	return j.each(func(p *part) (toolscache.ResourceEventHandlerRegistration, error) { return p.AddEventHandler(h) })
+}
+
+func (j *joined) AddEventHandlerWithResyncPeriod(h toolscache.ResourceEventHandler, period time.Duration) (
+	toolscache.ResourceEventHandlerRegistration, error,
+) {
+	return j.each(func(p *part) (toolscache.ResourceEventHandlerRegistration, error) {
+		return p.AddEventHandlerWithResyncPeriod(h, period)
+	})
+}
+
+func (j *joined) AddEventHandlerWithOptions(h toolscache.ResourceEventHandler, o toolscache.HandlerOptions) (
+	toolscache.ResourceEventHandlerRegistration, error,
+) {
+	return j.each(func(p *part) (toolscache.ResourceEventHandlerRegistration, error) {
+		return p.AddEventHandlerWithOptions(h, o)
+	})
+}
+
+func (j *joined) RemoveEventHandler(handle toolscache.ResourceEventHandlerRegistration) error {
+	r, ok := handle.(*joinedRegistration)
+	if !ok {
+		return errors.New("the registration is not one of this informer")
+	}
+	var errs []error
+	for i, p := range r.parts {
+		errs = append(errs, j.parts[i].RemoveEventHandler(p))
+	}
+	return errors.Join(errs...)
+}
+
+func (j *joined) AddIndexers(more toolscache.Indexers) error {
+	for _, p := range j.parts {
+		if err := p.AddIndexers(more); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j *joined) HasSynced() bool {
+	for _, p := range j.parts {
+		if !p.HasSynced() {
+			return false
+		}
+	}
+	return true
+}
+
+func (j *joined) HasSyncedChecker() toolscache.DoneChecker {
+	done := make([]<-chan struct{}, len(j.parts))
+	for i, p := range j.parts {
+		done[i] = p.synced
+	}
+	return checker{j.name, allOf(j.parts[0], done)}
+}
+
+func (j *joined) IsStopped() bool {
+	for _, p := range j.parts {
+		if !p.IsStopped() {
+			return false
+		}
+	}
+	return true
+}
