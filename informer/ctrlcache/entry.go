@@ -118,9 +118,7 @@ func (c *caches) newPart(e *entry, src informer.Source[object], o informer.Optio
 		o.OnError = c.report(e.kind, h)
 	}
 	s := newShared[object](informer.New[object](&source{src, configs}, o), h, jittered(period))
-	h.reflector = toolscache.NewReflectorWithOptions(&toolscache.ListWatch{}, nil, s.indexer, toolscache.ReflectorOptions{
-		Name: "bowline", TypeDescription: e.kind.gvk.String(),
-	})
+	h.reflector = reflectorOf(e.gvk.String(), nil, s.indexer)
 	return &part{s}
 }
 

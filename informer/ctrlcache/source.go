@@ -86,8 +86,14 @@ func transformed[T meta.Object](f cache.TransformFunc, id meta.Identity, decoded
 		return none, &client.DecodeError{Identity: id, Err: fmt.Errorf("transform: %w", err)}
 	}
 	obj, ok := out.(T)
-	if v := reflect.ValueOf(out); !ok || v.Kind() == reflect.Pointer && v.IsNil() {
+	if !ok || isNil(obj) {
 		return none, &client.DecodeError{Identity: id, Err: fmt.Errorf("transform returned %T, which is no object that the cache can hold", out)}
 	}
 	return obj, nil
+}
+
+// isNil reports whether there is no object.
+func isNil(obj any) bool {
+	v := reflect.ValueOf(obj)
+	return !v.IsValid() || (v.Kind() == reflect.Pointer || v.Kind() == reflect.Map) && v.IsNil()
 }
