@@ -41,7 +41,7 @@ func (c *caches) Start(ctx context.Context) error {
 	c.mu.Lock()
 	if c.started {
 		c.mu.Unlock()
-		return errors.New("start the cache: it has been started before")
+		return errors.New("start the cache: informer already started")
 	}
 	c.started = true
 	c.mu.Unlock()
@@ -178,7 +178,7 @@ func (c *caches) informerOf(ctx context.Context, k kind, obj runtime.Object, opt
 	if err != nil {
 		return nil, err
 	}
-	return e.informer(), nil
+	return e.informer, nil
 }
 
 // RemoveInformer stops the informer of the kind and form of obj, and forgets it. It does not wait for its end.

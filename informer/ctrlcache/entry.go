@@ -28,8 +28,9 @@ type entry struct {
 	namespaced bool
 	configs    map[string]cache.Config // by namespace
 	parts      []*part
-	wide       *part         // has the namespaces that have no configuration of their own; may be nil
-	named      *part         // has those that have one, which are names; may be nil
+	informer   cache.Informer // all parts, as GetInformer returns them
+	wide       *part          // has the namespaces that have no configuration of their own; may be nil
+	named      *part          // has those that have one, which are names; may be nil
 	names      []string
 	removed    chan struct{} // closed by RemoveInformer
 	running    bool          // guarded by caches.mu
@@ -71,6 +72,10 @@ func (c *caches) newEntry(k kind) (*entry, error) {
 	if all, ok := e.configs[""]; ok {
 		e.wide = c.newPart(e, r, informer.Options{Namespace: onlyNamespace(all, e.namespaced)}, []string{""})
 		e.parts = append(e.parts, e.wide)
+	}
+	e.informer = e.parts[0].shared
+	if len(e.parts) > 1 {
+		e.informer = newJoined(k.String(), e.parts)
 	}
 	return e, nil
 }
@@ -117,7 +122,7 @@ func (c *caches) newPart(e *entry, src informer.Source[object], o informer.Optio
 	if h.onError != nil || c.own.OnError != nil {
 		o.OnError = c.report(e.kind, h)
 	}
-	s := newShared[object](informer.New[object](&source{src, configs}, o), h, jittered(period))
+	s := newShared[object](informer.New[object](&source{src, configs, e.form == Typed}, o), h, jittered(period))
 	h.reflector = reflectorOf(e.gvk.String(), nil, s.indexer)
 	return &part{s}
 }
@@ -187,12 +192,4 @@ func (e *entry) wait(ctx context.Context, ended <-chan struct{}) error {
 		}
 	}
 	return nil
-}
-
-// informer returns what GetInformer returns.
-func (e *entry) informer() cache.Informer {
-	if len(e.parts) == 1 {
-		return e.parts[0].shared
-	}
-	return newJoined(e.kind.String(), e.parts)
 }

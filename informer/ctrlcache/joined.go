@@ -11,35 +11,32 @@ import (
 // joined shows the two informers of an entry as one. Calls of a handler that is added to it may overlap, as with
 // controller-runtime's informer of several namespaces.
 type joined struct {
-	name  string
-	parts []*part
+	name   string
+	parts  []*part
+	synced <-chan struct{} // closed when all parts are
 }
 
 var _ cache.Informer = &joined{}
 
-func newJoined(name string, parts []*part) *joined { return &joined{name, parts} }
+func newJoined(name string, parts []*part) *joined {
+	done := make([]<-chan struct{}, len(parts))
+	for i, p := range parts {
+		done[i] = p.synced
+	}
+	return &joined{name, parts, allOf(parts[0], done)}
+}
 
 // joinedRegistration has a registration of each part.
 type joinedRegistration struct {
-	joined *joined
+	name   string
 	parts  []toolscache.ResourceEventHandlerRegistration
+	synced <-chan struct{} // closed when all parts are
 }
 
-func (r *joinedRegistration) HasSynced() bool {
-	for _, p := range r.parts {
-		if !p.HasSynced() {
-			return false
-		}
-	}
-	return true
-}
+func (r *joinedRegistration) HasSynced() bool { return isClosed(r.synced) }
 
 func (r *joinedRegistration) HasSyncedChecker() toolscache.DoneChecker {
-	done := make([]<-chan struct{}, len(r.parts))
-	for i, p := range r.parts {
-		done[i] = p.HasSyncedChecker().Done()
-	}
-	return checker{"handler of " + r.joined.name, allOf(r.joined.parts[0], done)}
+	return checker{r.name, r.synced}
 }
 
 // allOf returns a channel that is closed when all of these are, which may be only while p runs.
@@ -61,14 +58,17 @@ func allOf(p *part, done []<-chan struct{}) <-chan struct{} {
 func (j *joined) each(add func(p *part) (toolscache.ResourceEventHandlerRegistration, error)) (
 	toolscache.ResourceEventHandlerRegistration, error,
 ) {
-	r := &joinedRegistration{joined: j}
+	r := &joinedRegistration{name: "handler of " + j.name}
+	var done []<-chan struct{}
 	for _, p := range j.parts {
 		added, err := add(p)
 		if err != nil {
 			return nil, errors.Join(err, j.RemoveEventHandler(r))
 		}
 		r.parts = append(r.parts, added)
+		done = append(done, added.HasSyncedChecker().Done())
 	}
+	r.synced = allOf(j.parts[0], done)
 	return r, nil
 }
 
@@ -113,22 +113,9 @@ func (j *joined) AddIndexers(more toolscache.Indexers) error {
 	return nil
 }
 
-func (j *joined) HasSynced() bool {
-	for _, p := range j.parts {
-		if !p.HasSynced() {
-			return false
-		}
-	}
-	return true
-}
+func (j *joined) HasSynced() bool { return isClosed(j.synced) }
 
-func (j *joined) HasSyncedChecker() toolscache.DoneChecker {
-	done := make([]<-chan struct{}, len(j.parts))
-	for i, p := range j.parts {
-		done[i] = p.synced
-	}
-	return checker{j.name, allOf(j.parts[0], done)}
-}
+func (j *joined) HasSyncedChecker() toolscache.DoneChecker { return checker{j.name, j.synced} }
 
 func (j *joined) IsStopped() bool {
 	for _, p := range j.parts {

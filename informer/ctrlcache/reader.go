@@ -176,7 +176,9 @@ func (p *part) withFields(selector fields.Selector, namespace string) (iter.Seq[
 	}, fewest, nil
 }
 
-func isExact(op selection.Operator) bool { return op == selection.Equals || op == selection.DoubleEquals }
+func isExact(op selection.Operator) bool {
+	return op == selection.Equals || op == selection.DoubleEquals
+}
 
 // readable returns the complete entry of the kind and form of an object or a list.
 func (c *caches) readable(ctx context.Context, obj runtime.Object) (*entry, error) {

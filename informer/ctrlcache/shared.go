@@ -29,10 +29,10 @@ type engine[T meta.Object] interface {
 type shared[T meta.Object] struct {
 	engine[T]
 	indexer *indexer[T]
-	hooks   *hooks        // what the user may still set; nil if the informer was made before
-	period  time.Duration // of the resync of a handler that names none
-	synced  chan struct{} // closed when the cache is complete for the first time
-	stopped chan struct{} // closed when Run has returned
+	hooks   *hooks                      // what the user may still set; nil if the informer was made before
+	period  time.Duration               // of the resync of a handler that names none
+	synced  chan struct{}               // closed when the cache is complete for the first time
+	stopped chan struct{}               // closed when Run has returned
 	log     atomic.Pointer[logr.Logger] // of Run
 
 	// mu guards the rest. A task is added to tasks only while running is set, and Run waits for them after it has unset it.

@@ -9,6 +9,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/internal/inside"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 	crcache "sigs.k8s.io/controller-runtime/pkg/cache"
 	crclient "sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,6 +22,7 @@ type object = crclient.Object
 type source struct {
 	informer.Source[object]
 	configs map[string]crcache.Config
+	typed   bool // the objects have no apiVersion and kind, as those that client-go decodes
 }
 
 // Inside implements inside.Carrier.
@@ -33,7 +35,7 @@ func (s *source) ListEach(
 	o.LabelSelector, o.FieldSelector = selectors(c)
 	return s.Source.ListEach(ctx, o, reuse, func(item client.Item[object]) error {
 		if item.Err == nil && !item.Reused {
-			item.Object, item.Err = transformed(c.Transform, item.Identity, item.Object)
+			item.Object, item.Err = transformed(c.Transform, item.Identity, s.bare(item.Object))
 		}
 		return fn(item)
 	})
@@ -49,12 +51,20 @@ func (s *source) WatchEach(
 	}
 	return s.Source.WatchEach(ctx, o, reuse, func(e client.Event[object]) error {
 		if e.Err == nil && !e.Reused && e.Type != client.Bookmark && e.Object != nil {
-			if e.Object, e.Err = transformed(c.Transform, e.Identity, e.Object); e.Err == nil && e.Type == client.Deleted {
+			if e.Object, e.Err = transformed(c.Transform, e.Identity, s.bare(e.Object)); e.Err == nil && e.Type == client.Deleted {
 				e.Object = &deleted{e.Object}
 			}
 		}
 		return fn(e)
 	})
+}
+
+// bare takes the kind from a typed object.
+func (s *source) bare(obj object) object {
+	if s.typed {
+		obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	}
+	return obj
 }
 
 // deleted is the final state of an object, as a watch has reported it. Handlers get a tombstone in place of any other state.
