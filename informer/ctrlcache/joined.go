@@ -2,6 +2,7 @@ package ctrlcache
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	toolscache "k8s.io/client-go/tools/cache"
@@ -13,7 +14,7 @@ import (
 type joined struct {
 	name   string
 	parts  []*part
-	synced <-chan struct{} // closed when all parts are
+	synced <-chan struct{} // closed soon after all parts are
 }
 
 var _ cache.Informer = &joined{}
@@ -30,10 +31,12 @@ func newJoined(name string, parts []*part) *joined {
 type joinedRegistration struct {
 	name   string
 	parts  []toolscache.ResourceEventHandlerRegistration
-	synced <-chan struct{} // closed when all parts are
+	synced <-chan struct{} // closed soon after all parts are
 }
 
-func (r *joinedRegistration) HasSynced() bool { return isClosed(r.synced) }
+func (r *joinedRegistration) HasSynced() bool {
+	return !slices.ContainsFunc(r.parts, func(p toolscache.ResourceEventHandlerRegistration) bool { return !p.HasSynced() })
+}
 
 func (r *joinedRegistration) HasSyncedChecker() toolscache.DoneChecker {
 	return checker{r.name, r.synced}
@@ -113,7 +116,9 @@ func (j *joined) AddIndexers(more toolscache.Indexers) error {
 	return nil
 }
 
-func (j *joined) HasSynced() bool { return isClosed(j.synced) }
+func (j *joined) HasSynced() bool {
+	return !slices.ContainsFunc(j.parts, func(p *part) bool { return !p.HasSynced() })
+}
 
 func (j *joined) HasSyncedChecker() toolscache.DoneChecker { return checker{j.name, j.synced} }
 
