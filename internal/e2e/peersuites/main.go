@@ -33,9 +33,9 @@ func main() {
 	directory := flag.String("copy", "", "where to make the copy, which stays; empty means a temporary directory")
 	only := flag.String("suite", "", "the only suite to run; empty means all")
 	ours := flag.Bool("ctrlcache", false, "use the cache of informer/ctrlcache, and a real kube-apiserver")
-	assets := flag.String("assets", "", "where etcd and kube-apiserver are, for -ctrlcache; empty means that they are compiled")
+	servers := flag.String("servers", "", "where etcd and kube-apiserver are, for -ctrlcache; empty means that they are compiled")
 	flag.Parse()
-	p := plan{directory: *directory, only: *only, suites: suites, exceptions: exceptions, ours: *ours, assets: *assets}
+	p := plan{directory: *directory, only: *only, suites: suites, exceptions: exceptions, ours: *ours, servers: *servers}
 	if p.ours {
 		p.suites, p.exceptions = cached, cacheExceptions
 	}
@@ -53,7 +53,7 @@ type plan struct {
 	suites     []suite
 	exceptions string
 	ours       bool   // use our cache, and a real server
-	assets     string // the directory of the server's commands; empty means that they are compiled
+	servers    string // the directory of the server's commands; empty means that they are compiled
 }
 
 func (p plan) run(ctx context.Context, out io.Writer) error {
@@ -80,14 +80,13 @@ func (p plan) run(ctx context.Context, out io.Writer) error {
 	if err := prepare(ctx, directory, p.ours); err != nil {
 		return err
 	}
-	env := []string{}
+	var env []string
 	if p.ours {
-		if p.assets == "" {
-			if p.assets, err = buildServer(ctx, directory); err != nil {
-				return err
-			}
+		assets, err := serverAssets(ctx, directory, p.servers)
+		if err != nil {
+			return err
 		}
-		env = append(env, "KUBEBUILDER_ASSETS="+p.assets)
+		env = append(env, "KUBEBUILDER_ASSETS="+assets)
 	}
 	failed := map[string]bool{}
 	for _, s := range chosen {

@@ -5,6 +5,7 @@ import (
 	_ "embed" // for the exceptions
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -59,14 +60,40 @@ func replaceCache(directory string) error {
 	return nil
 }
 
-// buildServer compiles the commands that envtest starts, and returns their directory.
-func buildServer(ctx context.Context, directory string) (string, error) {
-	assets := filepath.Join(directory, "assets")
-	if err := os.MkdirAll(assets, 0o755); err != nil {
+// servers are the commands that envtest starts.
+var servers = []string{"etcd", "kube-apiserver"}
+
+// serverAssets returns the directory for envtest's variable KUBEBUILDER_ASSETS. compiled is the directory of the servers; they are
+// compiled first if it is empty.
+//
+// A server of cmd ends with its standard input, and envtest gives it none. So envtest starts a script, which opens a named pipe for
+// reading and writing as the input: that never ends. envtest stops the servers itself.
+func serverAssets(ctx context.Context, directory, compiled string) (string, error) {
+	if compiled == "" {
+		compiled = filepath.Join(directory, "bowline-servers")
+		for _, name := range servers {
+			if out, err := command(ctx, ".", "build", "-o", filepath.Join(compiled, name), "./cmd/"+name); err != nil {
+				return "", fmt.Errorf("build %s: %w: %s", name, err, out)
+			}
+		}
+	}
+	compiled, err := filepath.Abs(compiled)
+	if err != nil {
 		return "", err
 	}
-	if out, err := command(ctx, ".", "build", "-o", assets+string(filepath.Separator), "./cmd/etcd", "./cmd/kube-apiserver"); err != nil {
-		return "", fmt.Errorf("build etcd and kube-apiserver: %w: %s", err, out)
+	assets, err := os.MkdirTemp(directory, "bowline-assets-")
+	if err != nil {
+		return "", err
+	}
+	input := filepath.Join(assets, "input")
+	if out, err := exec.CommandContext(ctx, "mkfifo", input).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("make a named pipe: %w: %s", err, out)
+	}
+	for _, name := range servers {
+		script := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\" 0<>'%s'\n", filepath.Join(compiled, name), input)
+		if err := os.WriteFile(filepath.Join(assets, name), []byte(script), 0o755); err != nil {
+			return "", err
+		}
 	}
 	return assets, nil
 }
