@@ -9,6 +9,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/protobuf"
+	"github.com/bowline-go/bowline/client/protobuf/all"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
 )
@@ -31,7 +32,7 @@ func connect(cfg *rest.Config, through *http.Client) (*client.Client, error) {
 		Server:    strings.TrimSuffix(server.String(), "/"),
 		UserAgent: cmp.Or(cfg.UserAgent, rest.DefaultKubernetesUserAgent()),
 		Wrap:      func(http.RoundTripper) http.RoundTripper { return transport },
-		Protobuf:  protobuf.New(),
+		Protobuf:  protobuf.New(all.Tables()...),
 		Hooks:     client.Hooks{Warning: warn(cfg)},
 	})
 }
