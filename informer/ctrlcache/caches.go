@@ -161,12 +161,7 @@ func (c *caches) GetInformerForKind(ctx context.Context, gvk schema.GroupVersion
 	if err != nil {
 		return nil, err
 	}
-	k, err := kindOf(obj, c.scheme)
-	if err != nil {
-		return nil, err
-	}
-	k.gvk = gvk // the Go type may have several
-	return c.informerOf(ctx, k, obj, opts)
+	return c.informerOf(ctx, kind{formOf(obj), gvk}, obj, opts) // the Go type may have several kinds
 }
 
 func (c *caches) informerOf(ctx context.Context, k kind, obj runtime.Object, opts []cache.InformerGetOption) (cache.Informer, error) {

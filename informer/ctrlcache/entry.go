@@ -3,6 +3,7 @@ package ctrlcache
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -183,7 +184,7 @@ func (e *entry) wait(ctx context.Context, ended <-chan struct{}) error {
 		case <-e.removed:
 			return fmt.Errorf("the informer of %v has been removed", e.kind)
 		case <-ended:
-			return fmt.Errorf("the cache has stopped")
+			return errors.New("the cache has stopped")
 		case <-ctx.Done():
 			if err := p.Status().Err; err != nil {
 				return fmt.Errorf("%w: %w", context.Cause(ctx), translated(err))

@@ -49,23 +49,20 @@ func kindOf(obj runtime.Object, scheme *runtime.Scheme) (kind, error) {
 	if err != nil {
 		return kind{}, err
 	}
-	k := kind{gvk: gvk}
-	list := false
+	if _, list := obj.(metav1.ListInterface); list {
+		gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
+	}
+	return kind{formOf(obj), gvk}, nil
+}
+
+func formOf(obj runtime.Object) Form {
 	switch obj.(type) {
-	case *metav1.PartialObjectMetadataList:
-		k.form, list = Metadata, true
-	case *metav1.PartialObjectMetadata:
-		k.form = Metadata
+	case *metav1.PartialObjectMetadata, *metav1.PartialObjectMetadataList:
+		return Metadata
 	case runtime.Unstructured:
-		k.form = Unstructured
-		_, list = obj.(metav1.ListInterface)
-	default:
-		_, list = obj.(metav1.ListInterface)
+		return Unstructured
 	}
-	if list {
-		k.gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
-	}
-	return k, nil
+	return Typed
 }
 
 // goType returns the Go type of the objects.

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	bowcache "github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/informer/ctrlcache"
 	corev1 "k8s.io/api/core/v1"
@@ -232,6 +233,34 @@ func TestErrorsOfTheServerAreThoseOfApimachinery(t *testing.T) {
 		}
 		if errors.Is(got.err, context.Canceled) {
 			t.Error("the error is an end")
+		}
+	})
+}
+
+func TestChangesOfSharedObjectsAreFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, clienttest.Options{})
+		w.create(pod("default", "a", "n1", "app", "web"))
+		errs := make(chan error, 1)
+		c := w.started(ctrlcache.Options{CheckMutations: 1, OnError: func(_ schema.GroupVersionKind, err error) { errs <- err }}, cache.Options{})
+		var p corev1.Pod
+		must(t, c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"}, &p, client.UnsafeDisableDeepCopy))
+		wait(t, 2*time.Minute)
+		select {
+		case err := <-errs:
+			t.Errorf("nobody has changed anything: %v", err)
+		default:
+		}
+		p.Labels["app"] = "db"
+		wait(t, 2*time.Minute)
+		var mutation *bowcache.MutationError
+		select {
+		case err := <-errs:
+			if !errors.As(err, &mutation) || mutation.Key.Name != "a" || !strings.Contains(mutation.Field, "abels") {
+				t.Errorf("the error is %v", err)
+			}
+		default:
+			t.Error("the change is not found")
 		}
 	})
 }

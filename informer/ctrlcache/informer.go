@@ -26,9 +26,6 @@ func Informer[T meta.Object](inf Engine[T]) toolscache.SharedIndexInformer {
 	return newShared[T](inf, nil, 0)
 }
 
-// Engine has the methods of *informer.Informer and *informer.Shared that a SharedIndexInformer needs.
-type Engine[T meta.Object] interface{ engine[T] }
-
 // NewInformer makes an informer of the objects of src, whose transform and error handler can be set until it runs, and shows it as
 // client-go's SharedIndexInformer. resync is the period for handlers that name none; 0 means that they are not resynced. The
 // informer that it returns beside is the same one, for Status and for code of ours.

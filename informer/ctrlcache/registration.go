@@ -28,7 +28,7 @@ type registration[T meta.Object] struct {
 }
 
 func newRegistration[T meta.Object](
-	e engine[T], h toolscache.ResourceEventHandler, period time.Duration, failed func(error, string, ...any),
+	e Engine[T], h toolscache.ResourceEventHandler, period time.Duration, failed func(error, string, ...any),
 ) *registration[T] {
 	r := &registration[T]{
 		handler: h, reader: e.Reader(), name: e.String(), period: period,

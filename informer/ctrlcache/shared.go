@@ -15,8 +15,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// engine is an informer of ours: an *informer.Informer or an *informer.Shared.
-type engine[T meta.Object] interface {
+// Engine is an informer of package informer: an *informer.Informer or an *informer.Shared.
+type Engine[T meta.Object] interface {
 	Run(ctx context.Context) error
 	Reader() cache.Reader[T]
 	Subscribe(h cache.Handler[T]) *cache.Subscription
@@ -27,7 +27,7 @@ type engine[T meta.Object] interface {
 
 // shared shows an informer of ours as client-go's SharedIndexInformer.
 type shared[T meta.Object] struct {
-	engine[T]
+	Engine[T]
 	indexer *indexer[T]
 	hooks   *hooks                      // what the user may still set; nil if the informer was made before
 	period  time.Duration               // of the resync of a handler that names none
@@ -46,9 +46,9 @@ type shared[T meta.Object] struct {
 
 var _ toolscache.SharedIndexInformer = &shared[meta.Object]{}
 
-func newShared[T meta.Object](e engine[T], h *hooks, period time.Duration) *shared[T] {
+func newShared[T meta.Object](e Engine[T], h *hooks, period time.Duration) *shared[T] {
 	return &shared[T]{
-		engine: e, indexer: newIndexer(e.Reader()), hooks: h, period: period,
+		Engine: e, indexer: newIndexer(e.Reader()), hooks: h, period: period,
 		synced: make(chan struct{}), stopped: make(chan struct{}), ending: make(chan struct{}),
 	}
 }
@@ -84,7 +84,7 @@ func (s *shared[T]) run(ctx context.Context) error {
 		report := func(err error) { s.hooks.onError(ctx, s.hooks.reflector, translated(err)) }
 		s.hooks.report.Store(&report)
 	}
-	return s.engine.Run(ctx)
+	return s.Engine.Run(ctx)
 }
 
 func (s *shared[T]) begin() bool {
@@ -146,7 +146,7 @@ func (s *shared[T]) Run(stop <-chan struct{}) {
 // informer go.
 func (s *shared[T]) RunWithContext(ctx context.Context) {
 	if err := s.run(ctx); err != nil {
-		loggerIn(ctx).Error(err, "the informer does not run", "informer", s.engine.String())
+		loggerIn(ctx).Error(err, "the informer does not run", "informer", s.Engine.String())
 	}
 }
 
@@ -180,7 +180,7 @@ func (s *shared[T]) AddEventHandlerWithResyncPeriod(
 	if s.started && !s.running {
 		return nil, errStopped
 	}
-	r := newRegistration(s.engine, h, period, s.failed)
+	r := newRegistration(s.Engine, h, period, s.failed)
 	if period > 0 {
 		s.attendLocked(r.resyncEvery)
 	}
@@ -212,7 +212,7 @@ func (s *shared[T]) GetStore() toolscache.Store     { return s.indexer }
 func (s *shared[T]) HasSynced() bool { return isClosed(s.synced) }
 
 func (s *shared[T]) HasSyncedChecker() toolscache.DoneChecker {
-	return checker{s.engine.String(), s.synced}
+	return checker{s.Engine.String(), s.synced}
 }
 
 // IsStopped reports whether Run has returned.
@@ -262,7 +262,7 @@ func (s *shared[T]) failed(err error, what string, values ...any) {
 	if l := s.log.Load(); l != nil {
 		log = *l
 	}
-	log.Error(err, what, append(values, "informer", s.engine.String())...)
+	log.Error(err, what, append(values, "informer", s.Engine.String())...)
 }
 
 // loggerIn returns the logger of a context, or else that of client-go.
