@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -134,8 +135,8 @@ func TestAnInformerIsASharedIndexInformer(t *testing.T) {
 
 func TestANewInformerTakesItsTransformAndItsErrorHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		refuse := true
-		w := newWorld(t, clienttest.Options{Authorize: func(a clienttest.Access) (bool, string) { return !refuse || a.Verb == "create", "not yet" }})
+		var allow atomic.Bool
+		w := newWorld(t, clienttest.Options{Authorize: func(a clienttest.Access) (bool, string) { return allow.Load() || a.Verb == "create", "not yet" }})
 		w.create(pod("default", "a", "n1"), pod("default", "b", "n1"))
 		others := make(chan error, 10)
 		shared, inf := ctrlcache.NewInformer(w.source(), informer.Options{AllowEarlyReads: true, OnError: func(err error) { others <- err }}, time.Hour)
@@ -162,7 +163,7 @@ func TestANewInformerTakesItsTransformAndItsErrorHandler(t *testing.T) {
 		if inf.Status().Synced || shared.HasSynced() {
 			t.Error("it is synced")
 		}
-		refuse = false
+		allow.Store(true)
 		wait(t, time.Minute)
 		if err := <-others; !errors.Is(err, bad) {
 			t.Errorf("the other error is %v", err)

@@ -265,13 +265,16 @@ func TestOptionsThatCannotWorkAreRefused(t *testing.T) {
 			want string
 		}{
 			{
-				"namespaces of a kind that is in none", ctrlcache.Options{},
+				"namespaces of a kind that is in none",
+				ctrlcache.Options{},
 				cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Node{}: {Namespaces: map[string]cache.Config{}}}},
 				"cache.Options: ByObject: *v1.Node is in no namespace",
 			},
 			{
-				"a type that the scheme does not know", ctrlcache.Options{},
-				cache.Options{ByObject: map[client.Object]cache.ByObject{&unknown{}: {}}}, "no kind is registered",
+				"a type that the scheme does not know",
+				ctrlcache.Options{},
+				cache.Options{ByObject: map[client.Object]cache.ByObject{&unknown{}: {}}},
+				"no kind is registered",
 			},
 			{"a negative share of checks", ctrlcache.Options{CheckMutations: -1}, cache.Options{}, "CheckMutations must be 0 (off) or more, got -1"},
 		} {
