@@ -242,7 +242,11 @@ func TestChangesOfSharedObjectsAreFound(t *testing.T) {
 		w := newWorld(t, clienttest.Options{})
 		w.create(pod("default", "a", "n1", "app", "web"))
 		errs := make(chan error, 1)
-		c := w.started(ctrlcache.Options{CheckMutations: 1, OnError: func(_ schema.GroupVersionKind, err error) { errs <- err }}, cache.Options{})
+		c := w.cache(ctrlcache.Options{CheckMutations: 1, OnError: func(_ schema.GroupVersionKind, err error) { errs <- err }}, cache.Options{})
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- c.Start(ctx) }()
+		synctest.Wait() // it has started
 		var p corev1.Pod
 		must(t, c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"}, &p, client.UnsafeDisableDeepCopy))
 		wait(t, 2*time.Minute)
@@ -252,7 +256,8 @@ func TestChangesOfSharedObjectsAreFound(t *testing.T) {
 		default:
 		}
 		p.Labels["app"] = "db"
-		wait(t, 2*time.Minute)
+		stop() // the informer looks once more at its end
+		must(t, <-done)
 		var mutation *bowcache.MutationError
 		select {
 		case err := <-errs:
