@@ -69,16 +69,16 @@ type noteKey struct {
 	gvr meta.GVR
 }
 
-// noteOf returns the client's note, which is the same for every handle on T and the resource.
-func noteOf[T meta.Object](c *Client, gvr meta.GVR) *note {
+// noteOf returns the client's note, which is the same for every handle on the Go type and the resource.
+func noteOf(c *Client, t reflect.Type, gvr meta.GVR) *note {
 	if c == nil {
 		return nil
 	}
-	key := noteKey{reflect.TypeFor[T](), gvr}
+	key := noteKey{t, gvr}
 	if n, ok := c.notes.Load(key); ok {
 		return n.(*note)
 	}
-	n, _ := c.notes.LoadOrStore(key, &note{misplaced: gotype.Misplaced[T]()})
+	n, _ := c.notes.LoadOrStore(key, &note{misplaced: gotype.Misplaced(t)})
 	return n.(*note)
 }
 

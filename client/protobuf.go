@@ -10,6 +10,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/codec"
 	"github.com/bowline-go/bowline/internal/content"
 	"github.com/bowline-go/bowline/internal/inside"
 	"github.com/bowline-go/bowline/internal/jsonstream"
@@ -69,7 +70,7 @@ func (r Resource[T]) decoder() (content.Decoder, error) {
 		if r.partial {
 			kind = meta.GVK{Group: "meta.k8s.io", Version: "v1", Kind: partialKind}
 		}
-		b.decoder, b.why = r.c.protobuf.Decoder(kind, reflect.TypeFor[T]())
+		b.decoder, b.why = r.c.protobuf.Decoder(kind, r.goType())
 	})
 	return b.decoder, b.why
 }
@@ -77,11 +78,19 @@ func (r Resource[T]) decoder() (content.Decoder, error) {
 // decodeBinary decodes an object that came as protobuf, which decoder has allowed.
 func (r Resource[T]) decodeBinary(item jsonstream.Item) (obj T, err error) {
 	gvk := r.gvk()
-	if err := r.binary().decoder.Decode(&obj, item, gvk.APIVersion(), gvk.Kind, r.note.lossyFlag()); err != nil {
+	if r.objects == nil {
+		err = r.binary().decoder.Decode(&obj, item, gvk.APIVersion(), gvk.Kind, r.note.lossyFlag())
+	} else {
+		decoded := reflect.New(r.objects)
+		if err = r.binary().decoder.Decode(decoded.Interface(), item, gvk.APIVersion(), gvk.Kind, nil); err == nil {
+			obj = decoded.Elem().Interface().(T)
+		}
+	}
+	if err != nil {
 		return obj, &DecodeError{Identity: item.Identity, Err: err}
 	}
 	if r.partial {
-		any(obj).(*meta.Partial).SetTypeMeta(gvk.APIVersion(), gvk.Kind)
+		codec.SetTypeMeta(obj, gvk.APIVersion(), gvk.Kind)
 	}
 	return obj, nil
 }

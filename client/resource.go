@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
@@ -30,7 +31,9 @@ type Resource[T meta.Object] struct {
 	// own is set for a subresource that has its own kind. That is kind; an empty kind means any.
 	own  bool
 	kind meta.GVK
-	// note is the client's note about T and the resource; nil if the handle cannot be used.
+	// objects, if set, is the Go type of the objects, and T an interface that it implements; see ReadAs.
+	objects reflect.Type
+	// note is the client's note about the Go type and the resource; nil if the handle cannot be used.
 	note *note
 }
 
@@ -42,7 +45,7 @@ func For[T meta.Object](c *Client, t Type[T]) Resource[T] {
 		r.err = errors.New("client.For: the client is nil")
 		return r
 	}
-	r.note = noteOf[T](c, t.GVR())
+	r.note = noteOf(c, reflect.TypeFor[T](), t.GVR())
 	if r.err == nil {
 		r.err = r.note.misplaced
 	}
@@ -51,7 +54,7 @@ func For[T meta.Object](c *Client, t Type[T]) Resource[T] {
 
 // retyped returns the handle with objects of another type. It keeps every restriction of r.
 func retyped[S, T meta.Object](r Resource[T]) Resource[S] {
-	return Resource[S]{c: r.c, t: Type[S](r.t), write: r.write, as: r.as, err: r.err, namespace: r.namespace, note: noteOf[S](r.c, r.GVR())}
+	return Resource[S]{c: r.c, t: Type[S](r.t), write: r.write, as: r.as, err: r.err, namespace: r.namespace, note: noteOf(r.c, reflect.TypeFor[S](), r.GVR())}
 }
 
 // With returns a handle whose writes carry the options that o sets, and those of r that o leaves at zero. With cannot unset an
@@ -222,14 +225,33 @@ func (r Resource[T]) decodeUnchecked(item jsonstream.Item) (T, error) {
 	if item.Protobuf {
 		return r.decodeBinary(item)
 	}
-	obj, err := codec.DecodeNoting[T](item, gvk.APIVersion(), gvk.Kind, r.note.lossyFlag()) // the zero T if it fails
+	obj, err := r.decodeJSON(item, gvk) // the zero T if it fails
 	if err != nil {
 		return obj, &DecodeError{Identity: item.Identity, Err: err}
 	}
 	if r.partial {
-		any(obj).(*meta.Partial).SetTypeMeta(gvk.APIVersion(), gvk.Kind)
+		codec.SetTypeMeta(obj, gvk.APIVersion(), gvk.Kind)
 	}
 	return obj, nil
+}
+
+func (r Resource[T]) decodeJSON(item jsonstream.Item, gvk meta.GVK) (obj T, err error) {
+	if r.objects == nil {
+		return codec.DecodeNoting[T](item, gvk.APIVersion(), gvk.Kind, r.note.lossyFlag())
+	}
+	decoded, err := codec.DecodeType(r.objects, item, gvk.APIVersion(), gvk.Kind)
+	if err == nil {
+		obj = decoded.(T)
+	}
+	return obj, err
+}
+
+// goType returns the Go type of the objects.
+func (r Resource[T]) goType() reflect.Type {
+	if r.objects != nil {
+		return r.objects
+	}
+	return reflect.TypeFor[T]()
 }
 
 func (r Resource[T]) checkKind(apiVersion, kind string) error {

@@ -264,8 +264,8 @@ func TestExamplesImportOnlyTheModuleAndTheStandardLibrary(t *testing.T) {
 
 // extras are what a program links only if it imports them, as are their folders.
 var extras = []string{
-	module + "/client/leader", module + "/client/recorder", module + "/client/remote", module + "/client/clienttest/containers", module + "/informer/debug", module + "/informer/metrics", module + "/informer/tracing",
-	"github.com/prometheus", "go.opentelemetry.io",
+	module + "/client/leader", module + "/client/recorder", module + "/client/remote", module + "/client/clienttest/containers", module + "/informer/debug", module + "/informer/metrics", module + "/informer/tracing", module + "/informer/ctrlcache",
+	"github.com/prometheus", "go.opentelemetry.io", "sigs.k8s.io/controller-runtime", "k8s.io/client-go",
 }
 
 // guarantee S21: a program without leader election, records, metrics, traces, a page of itself or commands in containers links nothing of them. No package of the module brings

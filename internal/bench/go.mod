@@ -18,6 +18,7 @@ require (
 
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
+	github.com/bowline-go/bowline/informer/ctrlcache v0.0.0-00010101000000-000000000000
 	github.com/cenkalti/backoff/v4 v4.3.0 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
@@ -74,3 +75,5 @@ require (
 )
 
 replace github.com/bowline-go/bowline => ../..
+
+replace github.com/bowline-go/bowline/informer/ctrlcache => ../../informer/ctrlcache

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"cmp"
+	"reflect"
 	"sync/atomic"
 
 	"github.com/bowline-go/bowline/internal/jsonstream"
@@ -39,6 +40,19 @@ func DecodeNoting[T any](item jsonstream.Item, apiVersion, kind string, lossy *a
 		any(v).(interface{ SetTypeMeta(apiVersion, kind string) }).SetTypeMeta(typed.apiVersion, typed.kind)
 	}
 	return v, err
+}
+
+// DecodeType is [Decode] for a Go type that is known only at run time, a pointer. If the type has its own UnmarshalJSON, and the
+// item does not name its apiVersion or kind, the text that the method gets begins with them.
+func DecodeType(t reflect.Type, item jsonstream.Item, apiVersion, kind string) (any, error) {
+	if item.APIVersion != "" && item.Kind != "" || apiVersion == "" && kind == "" {
+		return decodeType(t, item.Raw, request{})
+	}
+	typed := typeMeta{apiVersion: cmp.Or(item.APIVersion, apiVersion), kind: cmp.Or(item.Kind, kind)}
+	if p := plans.of(t); p.shape == shapePointer && p.elem.shape == shapeStruct {
+		return decodeType(t, item.Raw, request{typed: typed})
+	}
+	return decodeType(t, typed.before(item.Raw), request{})
 }
 
 // unmarshal decodes raw into a T, which gets the kind and the apiVersion first, unless both are empty.

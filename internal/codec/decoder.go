@@ -68,6 +68,20 @@ func (t typeMeta) document() []byte {
 	return append(raw, '}')
 }
 
+// before returns the object raw with t as its first members.
+func (t typeMeta) before(raw []byte) []byte {
+	at := jsonlex.SkipSpace(raw, 0)
+	if at == len(raw) || raw[at] != '{' {
+		return raw // decoding says what is wrong
+	}
+	out := t.document()
+	out = out[:len(out)-1]
+	if rest := jsonlex.SkipSpace(raw, at+1); rest < len(raw) && raw[rest] != '}' {
+		out = append(out, ',')
+	}
+	return append(out, raw[at+1:]...)
+}
+
 // decode decodes raw into a new T.
 func decode[T any](raw []byte, r request) (v T, lossy bool, err error) {
 	p := plans.of(reflect.TypeFor[T]())
@@ -88,6 +102,20 @@ func decode[T any](raw []byte, r request) (v T, lossy bool, err error) {
 	}
 	placeOf(&v).point(to)
 	return v, lossy, nil
+}
+
+// decodeType decodes raw into a new value of t, which is a pointer type.
+func decodeType(t reflect.Type, raw []byte, r request) (any, error) {
+	p := plans.of(t)
+	if p.shape != shapePointer {
+		return nil, &Error{Type: t, message: "a Go type that is no plain pointer"}
+	}
+	to := newPlace(p.elem.typ)
+	if _, wrong := r.document(p.elem, to, raw); wrong != nil {
+		wrong.whole(p.typ)
+		return nil, wrong
+	}
+	return to.value(p.elem.typ).Addr().Interface(), nil
 }
 
 // document decodes a whole document into a zero value.

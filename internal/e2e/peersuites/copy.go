@@ -18,9 +18,9 @@ const (
 	replacement = `envtest "` + module + `/bowline"`
 )
 
-// prepare makes the copy: controller-runtime as it was released, with another server in its suites and this repository
-// among its modules.
-func prepare(ctx context.Context, directory string) error {
+// prepare makes the copy: controller-runtime as it was released, with this repository among its modules, and with another server
+// in its suites or, if ours is set, another cache.
+func prepare(ctx context.Context, directory string, ours bool) error {
 	out, err := command(ctx, directory, "mod", "download", "-json", module+"@"+release)
 	if err != nil {
 		return fmt.Errorf("download %s: %w: %s", module, err, out)
@@ -32,6 +32,31 @@ func prepare(ctx context.Context, directory string) error {
 	if err := os.CopyFS(directory, os.DirFS(downloaded.Dir)); err != nil {
 		return fmt.Errorf("copy %s: %w", module, err)
 	}
+	if ours {
+		if err := replaceCache(directory); err != nil {
+			return err
+		}
+	} else if err := replaceServer(directory); err != nil {
+		return err
+	}
+	repository, err := command(ctx, ".", "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", "github.com/bowline-go/bowline")
+	if err != nil {
+		return fmt.Errorf("find this repository (peersuites runs in module internal/e2e): %w: %s", err, repository)
+	}
+	root := strings.TrimSpace(string(repository))
+	edits := []string{"mod", "edit", "-require=github.com/bowline-go/bowline@v0.0.0", "-replace=github.com/bowline-go/bowline=" + root}
+	if ours {
+		edits = append(edits, "-require="+ourCache+"@v0.0.0", "-replace="+ourCache+"="+filepath.Join(root, "informer", "ctrlcache"))
+	}
+	out, err = command(ctx, directory, edits...)
+	if err != nil {
+		return fmt.Errorf("add this repository to the copy: %w: %s", err, out)
+	}
+	return nil
+}
+
+// replaceServer adds the package that stands in for envtest to the copy, and imports it in the suites.
+func replaceServer(directory string) error {
 	if err := os.Mkdir(filepath.Join(directory, "bowline"), 0o755); err != nil {
 		return fmt.Errorf("copy the environment: %w", err)
 	}
@@ -42,16 +67,6 @@ func prepare(ctx context.Context, directory string) error {
 		if err := s.replaceServer(directory); err != nil {
 			return err
 		}
-	}
-	repository, err := command(ctx, ".", "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", "github.com/bowline-go/bowline")
-	if err != nil {
-		return fmt.Errorf("find this repository (peersuites runs in module internal/e2e): %w: %s", err, repository)
-	}
-	out, err = command(ctx, directory, "mod", "edit",
-		"-require=github.com/bowline-go/bowline@v0.0.0",
-		"-replace=github.com/bowline-go/bowline="+strings.TrimSpace(string(repository)))
-	if err != nil {
-		return fmt.Errorf("add this repository to the copy: %w: %s", err, out)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-// Command peersuites runs controller-runtime's own tests of its client and its cache against clienttest. Run it in the
+// Command peersuites runs controller-runtime's own tests against clienttest, or with the cache of informer/ctrlcache. Run it in the
 // directory of module internal/e2e:
 //
 //	go run ./peersuites
@@ -13,7 +13,11 @@
 // spec shows a difference from kube-apiserver that is not documented, clienttest is wrong.
 //
 //	-copy DIR      makes the copy there, and leaves it, to run single specs in it by hand
-//	-suite NAME    runs only one of the suites, client or cache, and checks its exceptions alone
+//	-suite NAME    runs only one of the suites, and checks its exceptions alone
+//	-ctrlcache     runs the suites of the cache, the client, the builder and the controller with the cache of informer/ctrlcache, and
+//	               with a real etcd and kube-apiserver. The copy then differs in the constructor of the cache only: where a test
+//	               calls cache.New, and where managers take their default from. The exceptions are in exceptions-ctrlcache.txt
+//	-servers DIR   where etcd and kube-apiserver of this module's cmd are, for -ctrlcache; they are compiled otherwise
 //
 // The first run compiles client-go and its modules, which takes minutes. It is not part of every CI run.
 package main

@@ -31,27 +31,44 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	directory := flag.String("copy", "", "where to make the copy, which stays; empty means a temporary directory")
-	only := flag.String("suite", "", "the only suite to run, client or cache; empty means both")
+	only := flag.String("suite", "", "the only suite to run; empty means all")
+	ours := flag.Bool("ctrlcache", false, "use the cache of informer/ctrlcache, and a real kube-apiserver")
+	servers := flag.String("servers", "", "where etcd and kube-apiserver are, for -ctrlcache; empty means that they are compiled")
 	flag.Parse()
-	if err := run(ctx, os.Stdout, *directory, *only); err != nil {
+	p := plan{directory: *directory, only: *only, suites: suites, exceptions: exceptions, ours: *ours, servers: *servers}
+	if p.ours {
+		p.suites, p.exceptions = cached, cacheExceptions
+	}
+	if err := p.run(ctx, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "peersuites:", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, out io.Writer, directory, only string) error {
-	chosen := suites
-	if only != "" {
-		chosen = slices.DeleteFunc(slices.Clone(suites), func(s suite) bool { return s.name != only })
+// plan says which suites to run, and how.
+type plan struct {
+	directory  string // for the copy; empty means a temporary one
+	only       string // the one suite, or empty
+	suites     []suite
+	exceptions string
+	ours       bool   // use our cache, and a real server
+	servers    string // the directory of the server's commands; empty means that they are compiled
+}
+
+func (p plan) run(ctx context.Context, out io.Writer) error {
+	chosen := p.suites
+	if p.only != "" {
+		chosen = slices.DeleteFunc(slices.Clone(p.suites), func(s suite) bool { return s.name != p.only })
 	}
 	if len(chosen) == 0 {
-		return fmt.Errorf("-suite must be client or cache, got %q", only)
+		return fmt.Errorf("-suite must be the name of a suite, got %q", p.only)
 	}
-	list, err := exception.Parse(exceptions)
+	list, err := exception.Parse(p.exceptions)
 	if err != nil {
-		return fmt.Errorf("read exceptions.txt: %w", err)
+		return fmt.Errorf("read the exceptions: %w", err)
 	}
+	directory := p.directory
 	if directory == "" {
 		made, err := os.MkdirTemp("", "bowline-peersuites-")
 		if err != nil {
@@ -60,12 +77,20 @@ func run(ctx context.Context, out io.Writer, directory, only string) error {
 		defer os.RemoveAll(made)
 		directory = made
 	}
-	if err := prepare(ctx, directory); err != nil {
+	if err := prepare(ctx, directory, p.ours); err != nil {
 		return err
+	}
+	var env []string
+	if p.ours {
+		assets, err := serverAssets(ctx, directory, p.servers)
+		if err != nil {
+			return err
+		}
+		env = append(env, "KUBEBUILDER_ASSETS="+assets)
 	}
 	failed := map[string]bool{}
 	for _, s := range chosen {
-		specs, err := s.run(ctx, directory)
+		specs, err := s.run(ctx, directory, env)
 		if err != nil {
 			return fmt.Errorf("run the %s suite: %w", s.name, err)
 		}
@@ -76,15 +101,15 @@ func run(ctx context.Context, out io.Writer, directory, only string) error {
 			}
 		}
 	}
-	if only != "" {
-		maps.DeleteFunc(list, func(name, _ string) bool { return !strings.HasPrefix(name, only+": ") })
+	if p.only != "" {
+		maps.DeleteFunc(list, func(name, _ string) bool { return !strings.HasPrefix(name, p.only+": ") })
 	}
 	wrong := list.Check(failed)
 	for _, w := range wrong {
 		fmt.Fprintln(out, w)
 	}
 	if len(wrong) > 0 {
-		return fmt.Errorf("exceptions.txt is not what happened, in %d places", len(wrong))
+		return fmt.Errorf("the list of exceptions is not what happened, in %d places", len(wrong))
 	}
 	return nil
 }
@@ -119,9 +144,13 @@ func indent(text string) string {
 
 // command runs the go command in a directory, with nothing of the user's settings that changes which modules there are.
 func command(ctx context.Context, directory string, args ...string) ([]byte, error) {
+	return commandWith(ctx, directory, nil, args...)
+}
+
+func commandWith(ctx context.Context, directory string, env []string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = directory
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
+	cmd.Env = append(append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod -buildvcs=false"), env...)
 	// An interrupt ends the tests that the go command runs as well.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	out, err := cmd.CombinedOutput()

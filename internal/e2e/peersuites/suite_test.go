@@ -75,3 +75,45 @@ func TestTheExceptionsCanBeRead(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestOnlyTheConstructorOfTheCacheIsReplaced(t *testing.T) {
+	directory := t.TempDir()
+	write := func(file, text string) string {
+		t.Helper()
+		path := filepath.Join(directory, filepath.FromSlash(file))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	before := "import (\n\t" + theirCache + "\n)\n\nvar f cache.NewCacheFunc = cache.New\nvar c = wrap(cache.New(cfg, cache.Options{}))\n"
+	var paths []string
+	for _, file := range makers {
+		paths = append(paths, write(file, before))
+	}
+	lone := write(makers[0], "import (\n\t"+theirCache+"\n)\n\nvar f = cache.New\n")
+	if err := replaceCache(directory); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths[1:] {
+		after, err := os.ReadFile(path)
+		want := "import (\n\t" + theirCache + "\n\t\"" + ourCache + "\"\n)\n\n" +
+			"var f cache.NewCacheFunc = ctrlcache.New\nvar c = wrap(ctrlcache.New(cfg, cache.Options{}))\n"
+		if err != nil || string(after) != want {
+			t.Errorf("%s: got %q, %v; want %q", path, after, err, want)
+		}
+	}
+	after, err := os.ReadFile(lone)
+	if want := "import (\n\t\"" + ourCache + "\"\n)\n\nvar f = ctrlcache.New\n"; err != nil || string(after) != want {
+		t.Errorf("a file that needs the original for nothing else: got %q, %v; want %q", after, err, want)
+	}
+	if err := replaceCache(directory); err == nil {
+		t.Error("a file that calls no constructor is accepted")
+	}
+	if _, err := exception.Parse(cacheExceptions); err != nil {
+		t.Error(err)
+	}
+}

@@ -51,6 +51,7 @@ func TestEveryRowIsMeasured(t *testing.T) {
 		"sync: wall", "sync: CPU", "projection: wall", "projection: live heap an object", "heap: an object", "watch: events a second",
 		"watch: allocations an event", "micro: Replace, 2 indexes", "contention: write p99",
 		"controller: wall", "controller: CPU", "controller-typed: CPU", "failover: median", "own-write: objects a second, workers: 1",
+		"manager: wall", "manager-protobuf: peak RSS", "manager-watch: CPU an event", "manager-read: Get",
 		"patch: apply a JSON patch: CPU", "patch: three-way merge: CPU", "hello: linked modules",
 	} {
 		if l := figures[name]; l.ClientGo <= 0 || l.Bowline <= 0 || l.Ratio <= 0 {

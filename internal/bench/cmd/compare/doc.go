@@ -20,6 +20,9 @@
 // managedFields, from prepared bytes, not compressed. It runs on the same machine, and does the same for both sides: it copies
 // bytes.
 //
+// The rows of a manager are one program of controller-runtime (package managed), of which only NewCache differs, with the defaults
+// of both: a streaming list, managedFields in the cache.
+//
 // The rows failover and own-write need a server that stores what it is sent. Each of their samples has a process of its own with
 // the server of package clienttest, the same for both sides.
 //

@@ -133,7 +133,7 @@ func compare(ctx context.Context, o options, progress io.Writer) (res result, er
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	fmt.Fprintln(progress, "build the sides and the server")
 	if _, err := builds.Run(ctx, nil, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", dir+string(filepath.Separator),
-		"./sides/bowline", "./sides/projection", "./sides/clientgo", "./sides/controllerruntime", "./cmd/server", "./cmd/cluster"); err != nil {
+		"./sides/bowline", "./sides/projection", "./sides/clientgo", "./sides/controllerruntime", "./sides/ctrlcache", "./cmd/server", "./cmd/cluster"); err != nil {
 		return result{}, err
 	}
 	url, stop, err := startServer(ctx, dir, "server", "-pods", fmt.Sprint(o.params.Pods))

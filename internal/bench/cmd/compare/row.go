@@ -149,6 +149,18 @@ var rows = []row{
 		"controller-runtime's read blocks the worker until the cache has the write; with Bowline the key waits aside, and the " +
 			"worker does other keys", "",
 	},
+	{"manager", "the same manager, NewCache: ctrlcache.New next to its own cache, JSON", "manager", managerFigures(), "", ""},
+	{"manager-protobuf", "the same manager, its defaults", "manager-protobuf", managerFigures(), "", ""},
+	{"manager-watch", "the same manager, events, JSON", "manager-watch", watchFigures(3), "", ""},
+	{"manager-watch-protobuf", "the same manager, events, its defaults", "manager-watch-protobuf", watchFigures(3), "", ""},
+	{"manager-read", "reads from the cache of a manager", "manager-read", []figure{
+		{"List by a label", "list ns", nanoseconds, false, times(1, "not slower")},
+		{"its allocations", "list allocs", count, false, target{}},
+		{"List by a label, UnsafeDisableDeepCopy", "list shared ns", nanoseconds, false, times(1, "not slower")},
+		{"Get", "get ns", nanoseconds, false, times(1, "not slower")},
+		{"its allocations", "get allocs", count, false, target{}},
+		{"Get, UnsafeDisableDeepCopy", "get shared ns", nanoseconds, false, times(1, "not slower")},
+	}, "", ""},
 	{"exec", "a command in a container", "exec", []figure{
 		{"its output, GB a second", "stdout", ratio, true, timesMore(1, "not slower")},
 		{"CPU for 1 GB", "stdout cpu", duration, false, times(1, "not more")},
@@ -200,6 +212,16 @@ func watchFigures(n float64) []figure {
 		{"CPU an event", "cpu", duration, false, target{}},
 		{"allocations an event", "allocs", count, false, target{}},
 		{"handler calls", "calls", count, true, target{}},
+	}
+}
+
+// managerFigures are those of the first sync of a manager's cache.
+func managerFigures() []figure {
+	return []figure{
+		{"wall", "wall", duration, false, times(3, "3 times faster")},
+		{"CPU", "cpu", duration, false, times(3, "at most 1/3")},
+		{"live heap an object", "object", bytes, false, times(1, "not more")},
+		{"peak RSS", "peak", bytes, false, times(3, "at most 1/3")},
 	}
 }
 

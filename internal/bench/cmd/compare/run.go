@@ -65,6 +65,12 @@ var contenders = map[string][]contender{
 	"failover":         {{clientgo, "", "clientgo", nil}, {bowline, "", "bowline", nil}},
 	"own-write":        {{clientgo, "", "controllerruntime", nil}, {bowline, "", "bowline", nil}},
 
+	"manager":                managers,
+	"manager-protobuf":       managers,
+	"manager-watch":          managers,
+	"manager-watch-protobuf": managers,
+	"manager-read":           managers,
+
 	"exec":      {{clientgo, "", "clientgo", nil}, {bowline, "", "bowline", nil}},
 	"exec-idle": {{clientgo, "", "clientgo", nil}, {bowline, "", "bowline", nil}},
 }
@@ -98,6 +104,9 @@ func controllers(program string) []contender {
 	}
 }
 
+// managers are the same manager of controller-runtime, with its cache and with ours, and with the defaults of both.
+var managers = []contender{{clientgo, "", "controllerruntime", nil}, {bowline, "", "ctrlcache", nil}}
+
 // pair are the sides, once each.
 func pair(program string) []contender {
 	return []contender{{clientgo, "pages", "clientgo", []string{streamOff}}, {bowline, "pages", program, nil}}
@@ -107,12 +116,14 @@ func pair(program string) []contender {
 func want(job string, p sample.Params) map[string]int {
 	pods := map[string]int{"pods": p.Pods, "running": p.Pods - p.Pods/10, "nodes": min(p.Pods, canned.Nodes)}
 	switch job {
-	case "sync", "project", "sync-protobuf", "project-protobuf":
+	case "sync", "project", "sync-protobuf", "project-protobuf", "manager", "manager-protobuf":
 		return pods
 	case "relist":
 		pods["added"] = p.Pods
 		return pods
-	case "watch", "watch-protobuf", "watch-projection":
+	case "manager-read":
+		return map[string]int{"benchmarks": 4}
+	case "watch", "watch-protobuf", "watch-projection", "manager-watch", "manager-watch-protobuf":
 		pods["applied"], pods["final"] = p.Events, min(p.Events, p.Pods)
 		return pods
 	case "slow":

@@ -2,18 +2,20 @@
 package main
 
 import (
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
+	"github.com/bowline-go/bowline/internal/bench/managed"
 	"github.com/bowline-go/bowline/internal/bench/sample"
 )
 
 func main() {
-	sample.Main(map[string]sample.Job{
+	sample.Main(managed.With(map[string]sample.Job{
 		"controller":       controlled,
 		"controller-typed": controlled,
 		"own-write":        sample.OwnWrites(writer),
 		"priorities":       sample.Priorities(queues),
-	})
+	}, managed.Jobs(managed.Side{Settings: "a manager with controller-runtime's cache, its defaults", NewCache: cache.New})))
 }
 
 var queues = sample.Queues{

@@ -1,0 +1,57 @@
+package ctrlcache
+
+import (
+	"errors"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client"
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/informer"
+	kerrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// translated returns an error that is also an error of k8s.io/apimachinery if the server has sent one, so that its functions, such
+// as IsForbidden, know it.
+func translated(err error) error {
+	var ours *apierrors.StatusError
+	var theirs kerrors.APIStatus
+	if !errors.As(err, &ours) || errors.As(err, &theirs) {
+		return err
+	}
+	s := ours.Status
+	status := metav1.Status{
+		Status: metav1.StatusFailure, Message: s.Message, Reason: metav1.StatusReason(s.Reason), Code: int32(s.Code),
+	}
+	if d := s.Details; d != nil {
+		status.Details = &metav1.StatusDetails{
+			Name: d.Name, Group: d.Group, Kind: d.Kind, UID: types.UID(d.UID), RetryAfterSeconds: int32(d.RetryAfterSeconds),
+		}
+		for _, c := range d.Causes {
+			status.Details.Causes = append(status.Details.Causes, metav1.StatusCause{
+				Type: metav1.CauseType(c.Reason), Message: c.Message, Field: c.Field,
+			})
+		}
+	}
+	return &serverError{err, &kerrors.StatusError{ErrStatus: status}}
+}
+
+// serverError is an error of ours and the same as an error of k8s.io/apimachinery.
+type serverError struct {
+	error
+	theirs error
+}
+
+func (e *serverError) Unwrap() []error { return []error{e.error, e.theirs} }
+
+// isAboutServer reports whether an error of an informer is one of a list or a watch.
+func isAboutServer(err error) bool {
+	var (
+		undecodable *client.DecodeError
+		panicked    *cache.PanicError
+		mutation    *cache.MutationError
+		early       *informer.EarlyReadError
+	)
+	return !errors.As(err, &undecodable) && !errors.As(err, &panicked) && !errors.As(err, &mutation) && !errors.As(err, &early)
+}

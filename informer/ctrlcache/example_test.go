@@ -1,0 +1,71 @@
+package ctrlcache_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/informer/ctrlcache"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	crcache "sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
+// The one line of a program that changes.
+func ExampleNew() {
+	run := func(ctx context.Context, cfg *rest.Config) error {
+		mgr, err := manager.New(cfg, manager.Options{NewCache: ctrlcache.New})
+		if err != nil {
+			return err
+		}
+		return mgr.Start(ctx)
+	}
+	_ = run
+}
+
+// What the informers of a cache do.
+func ExampleStatusOf() {
+	server := clienttest.New(clienttest.Options{})
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	served, done := make(chan error), make(chan error)
+	go func() { served <- server.Run(ctx) }()
+
+	config := server.Config()
+	c, err := ctrlcache.Options{StripManagedFields: true}.New(&rest.Config{Host: config.Server, Dial: config.Dial}, crcache.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if _, err := c.GetInformer(ctx, &corev1.Namespace{}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	go func() { done <- c.Start(ctx) }()
+	c.WaitForCacheSync(ctx)
+	all, _ := ctrlcache.StatusOf(c)
+	for _, s := range all {
+		fmt.Println(s.GVK.Kind, s.Form, s.Synced, s.Objects > 0)
+	}
+	stop()
+	fmt.Println(<-done, <-served)
+	// Output:
+	// Namespace typed true true
+	// <nil> <nil>
+}
+
+// A lister of client-go over an informer.
+func ExampleInformer() {
+	pods := client.Type[*corev1.Pod]{Version: "v1", Kind: "Pod", Resource: "pods"}
+	run := func(ctx context.Context, c *client.Client) {
+		inf := ctrlcache.Informer(informer.New(client.For(c, pods), informer.Options{}))
+		go inf.RunWithContext(ctx)
+		cache.WaitForCacheSync(ctx.Done(), inf.HasSynced)
+		fmt.Println(len(inf.GetStore().List()))
+	}
+	_ = run
+}

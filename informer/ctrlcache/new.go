@@ -1,0 +1,81 @@
+package ctrlcache
+
+import (
+	"fmt"
+
+	"github.com/bowline-go/bowline/informer"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+)
+
+// New returns a cache for controller-runtime, whose informers are those of package informer. It is a cache.NewCacheFunc:
+//
+//	manager.New(cfg, manager.Options{NewCache: ctrlcache.New})
+//
+// It takes the options of controller-runtime, and refuses what controller-runtime refuses. If opts.NewInformer is set, the user
+// brings informers, and New returns controller-runtime's own cache of them.
+//
+// For what controller-runtime has no option, use the method New of [Options].
+func New(cfg *rest.Config, opts cache.Options) (cache.Cache, error) { return Options{}.New(cfg, opts) }
+
+// Options are what a cache can do beyond the options of controller-runtime. The zero value is that of the function [New].
+type Options struct {
+	// StripManagedFields leaves metadata.managedFields out of all objects. It costs less than the transform
+	// cache.TransformStripManagedFields, which does the same; where that is the only transform of a kind, it is not called, and
+	// the fields are left out in this way.
+	StripManagedFields bool
+	// CheckMutations finds handlers and readers that change objects of the cache; see informer.Options. It checks one object in so
+	// many; 0 checks none. OnError gets the findings.
+	CheckMutations int
+	// OnError gets every error of the informers, also those that cache.Options.DefaultWatchErrorHandler gets. Errors of the server
+	// are also errors of k8s.io/apimachinery. Several goroutines call it at once. If it is nil, errors that no handler takes are
+	// logged.
+	OnError func(gvk schema.GroupVersionKind, err error)
+}
+
+// New is the function [New] with options. Its value is a cache.NewCacheFunc too:
+//
+//	manager.Options{NewCache: ctrlcache.Options{StripManagedFields: true}.New}
+func (o Options) New(cfg *rest.Config, opts cache.Options) (cache.Cache, error) {
+	if cfg == nil {
+		return nil, fmt.Errorf("ctrlcache: the rest.Config is nil")
+	}
+	if o.CheckMutations < 0 {
+		return nil, fmt.Errorf("ctrlcache.Options: CheckMutations must be 0 (off) or more, got %d", o.CheckMutations)
+	}
+	if opts.NewInformer != nil {
+		return cache.New(cfg, opts)
+	}
+	s, err := newSettings(cfg, opts)
+	if err != nil {
+		return nil, err
+	}
+	c, err := connect(cfg, s.through)
+	if err != nil {
+		return nil, err
+	}
+	return &caches{
+		settings: s, own: o, client: c, json: wantsJSON(cfg), entries: make(map[kind]*entry),
+		begun: make(chan struct{}), ended: make(chan struct{}), added: make(chan struct{}, 1),
+	}, nil
+}
+
+// Status is the condition of one informer of a cache.
+type Status struct {
+	// GVK is the kind of its objects, and Form how they are held.
+	GVK  schema.GroupVersionKind
+	Form Form
+	// Status is that of the informer. Its Namespaces are those that have a configuration of their own.
+	informer.Status
+}
+
+// StatusOf returns the condition of each informer of a cache that [New] has made, ordered by kind and form; false for any other
+// cache. A kind whose namespaces are partly configured has two.
+func StatusOf(c cache.Cache) ([]Status, bool) {
+	ours, ok := c.(*caches)
+	if !ok {
+		return nil, false
+	}
+	return ours.status(), true
+}

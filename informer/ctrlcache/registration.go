@@ -1,0 +1,143 @@
+package ctrlcache
+
+import (
+	"fmt"
+	"reflect"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/meta"
+	toolscache "k8s.io/client-go/tools/cache"
+)
+
+// registration is one handler of client-go's kind, at one of our caches.
+type registration[T meta.Object] struct {
+	handler toolscache.ResourceEventHandler
+	reader  cache.Reader[T]
+	name    string
+	period  time.Duration // of the resync; 0 means none
+	sub     *cache.Subscription
+	made    chan struct{} // closed when sub is set
+	called  chan struct{} // holds a token after a call of the handler
+	failed  func(err error, what string, values ...any)
+
+	mu sync.Mutex // held during each call of the handler
+}
+
+func newRegistration[T meta.Object](
+	e Engine[T], h toolscache.ResourceEventHandler, period time.Duration, failed func(error, string, ...any),
+) *registration[T] {
+	r := &registration[T]{
+		handler: h, reader: e.Reader(), name: e.String(), period: period,
+		made: make(chan struct{}), called: make(chan struct{}, 1), failed: failed,
+	}
+	r.sub = e.Subscribe(r)
+	close(r.made)
+	return r
+}
+
+// HasSynced reports whether the handler has received the objects of the first list.
+func (r *registration[T]) HasSynced() bool { return isClosed(r.sub.Synced()) }
+
+func (r *registration[T]) HasSyncedChecker() toolscache.DoneChecker {
+	return checker{"handler of " + r.name, r.sub.Synced()}
+}
+
+// call calls the handler, and no other call of it runs meanwhile.
+func (r *registration[T]) call(f func()) {
+	<-r.made
+	r.mu.Lock()
+	defer func() {
+		r.mu.Unlock()
+		select {
+		case r.called <- struct{}{}:
+		default:
+		}
+	}()
+	f()
+}
+
+// OnAdd implements cache.Handler.
+func (r *registration[T]) OnAdd(obj T) {
+	r.call(func() { r.handler.OnAdd(obj, !r.HasSynced()) })
+}
+
+// OnUpdate implements cache.Handler.
+func (r *registration[T]) OnUpdate(old, new T) {
+	r.call(func() { r.handler.OnUpdate(old, new) })
+}
+
+// OnDelete implements cache.Handler. If no watch has reported the deletion, the final state of the object is unknown, and the
+// handler gets a tombstone with the last known one.
+func (r *registration[T]) OnDelete(obj T) {
+	var gone any = obj
+	switch last, final := gone.(*deleted); {
+	case final:
+		gone = last.object
+	case reflect.TypeFor[T]() == reflect.TypeFor[object](): // only those sources mark final states
+		gone = toolscache.DeletedFinalStateUnknown{Key: storeKey(obj), Obj: obj}
+	}
+	r.call(func() { r.handler.OnDelete(gone) })
+}
+
+// resyncEvery calls OnUpdate for each object, again and again, until ending or the subscription is closed.
+func (r *registration[T]) resyncEvery(ending <-chan struct{}) {
+	tick := time.NewTicker(r.period)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ending:
+			return
+		case <-r.sub.Done():
+			return
+		case <-tick.C:
+		}
+		for !r.resync(ending) {
+			again := time.NewTimer(time.Second) // a change may be dropped without a call
+			select {
+			case <-ending:
+				return
+			case <-r.sub.Done():
+				return
+			case <-r.called:
+			case <-again.C:
+			}
+			again.Stop()
+		}
+	}
+}
+
+// resync calls OnUpdate with each object as both its states. It does nothing and returns false if the handler does not know all
+// objects yet, or has not heard of all deletions: it must not get an update before the object is added, or after it is deleted.
+//
+// It holds mu from before it takes the objects, so no change is handled meanwhile. If then nothing is pending, the handler has
+// heard of every change up to the moment of the objects, and of none after it.
+func (r *registration[T]) resync(ending <-chan struct{}) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	objs := slices.Collect(r.reader.All())
+	if !r.HasSynced() || r.sub.Pending() > 0 {
+		return false
+	}
+	for _, obj := range objs {
+		if isClosed(ending) || isClosed(r.sub.Done()) {
+			break
+		}
+		r.update(obj)
+	}
+	return true
+}
+
+// update calls OnUpdate, and logs a panic, as one in any other call is logged.
+func (r *registration[T]) update(obj T) {
+	defer func() {
+		if v := recover(); v != nil {
+			r.failed(fmt.Errorf("deliver OnUpdate of a resync of %q: handler panicked: %v", storeKey(obj), v),
+				"a handler fails", "stack", string(debug.Stack()))
+		}
+	}()
+	r.handler.OnUpdate(obj, obj)
+}
