@@ -27,7 +27,7 @@ func ExampleNew() {
 	_ = run
 }
 
-// What the informers of a cache do.
+// A program prints what the informers of its cache do.
 func ExampleStatusOf() {
 	server := clienttest.New(clienttest.Options{})
 	ctx, stop := context.WithCancel(context.Background())

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Who may see the page, and what a browser may do with it.
+// This file decides who may see the page, and what a browser may do with it.
 
 // secure sets the headers of every answer. The page needs nothing but its own style sheet and script, and only its own script may
 // read it. A cache must not keep it.

@@ -80,7 +80,7 @@ type blob struct {
 	Loop  any
 }
 
-// What refers to itself, or to itself through others, is weighed once.
+// A value that refers to itself, also through others, is weighed once.
 func TestALoopIsWeighedOnce(t *testing.T) {
 	b := &blob{Identity: meta.Identity{Name: "a"}}
 	b.Next, b.Loop = b, map[string]any{"b": b}

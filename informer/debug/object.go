@@ -98,7 +98,7 @@ func isSecret(resource meta.GVR, content map[string]any) bool {
 // lastApplied is the annotation in which kubectl keeps a copy of the whole object.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// redactSecret removes the values of a Secret, and keeps their names. What has an unexpected form goes as a whole.
+// redactSecret removes the values of a Secret, and keeps their names. A value of an unexpected form is removed as a whole.
 func redactSecret(content map[string]any) {
 	for _, field := range []string{"data", "stringData"} {
 		values, ok := content[field].(map[string]any)

@@ -26,7 +26,7 @@ const longName = 200
 
 type yamlWriter struct{ b strings.Builder }
 
-// value writes v and a line feed. What precedes it on the line is written: nothing, or a name or a dash. inline says that v may not
+// value writes v and a line feed. The caller has written the beginning of the line: nothing, or a name or a dash. inline says that v may not
 // begin on the same line if it is a map or a list, because a name precedes it.
 func (w *yamlWriter) value(v any, indent int, inline bool) {
 	switch v := v.(type) {
@@ -152,7 +152,7 @@ func isPlain(s string) bool {
 	}
 	first := s[0]
 	letter := first >= 'a' && first <= 'z' || first >= 'A' && first <= 'Z' || first == '/' || first == '_' || first >= utf8.RuneSelf
-	// What begins with a digit may be a number, a time or a number to the base 60.
+	// Text that begins with a digit may be a number, a time or a number to the base 60.
 	if !letter || strings.Contains(s, ": ") || strings.Contains(s, " #") || strings.HasSuffix(s, ":") || strings.HasSuffix(s, " ") {
 		return false
 	}

@@ -145,7 +145,7 @@ func TestDarkMode(t *testing.T) {
 	}
 }
 
-// contrast lists the elements whose text has too little contrast. What says that there is nothing may be faint.
+// contrast lists the elements whose text has too little contrast. Text that says that there is nothing may be faint.
 const contrast = `(() => {
 	const luminance = c => { const [r, g, b] = c.match(/[\d.]+/g).slice(0, 3).map(n => n / 255).map(n => n <= .04045 ? n / 12.92 : ((n + .055) / 1.055) ** 2.4); return .2126 * r + .7152 * g + .0722 * b };
 	const ground = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (c !== "rgba(0, 0, 0, 0)" && c !== "transparent") return c } return "rgb(255,255,255)" };

@@ -131,8 +131,8 @@ type Logs struct {
 	m  map[string]*Log
 }
 
-// Of returns the log of a container. The container has not started until its Log is told so, by Add, Print or Start. A new pod of the
-// same name has the same log.
+// Of returns the log of a container. The first call of Add, Print or Start starts the container. A new pod of the same name has the same
+// log.
 func (l *Logs) Of(pod meta.Key, container string) *Log {
 	l.mu.Lock()
 	defer l.mu.Unlock()
