@@ -352,7 +352,7 @@ func TestPathsThatLeadNowhere(t *testing.T) {
 	}
 }
 
-// What is passed over costs no allocation.
+// Members that are passed over cost no allocation.
 func TestProjectionAllocatesForItsMembersOnly(t *testing.T) {
 	only, err := codec.Project(reflect.TypeFor[*toy](), []string{"spec.name"})
 	if err != nil {

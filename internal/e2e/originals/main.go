@@ -76,7 +76,6 @@ func run(ctx context.Context, tutorial string, others int) error {
 func measure(ctx context.Context, p program, binary string, others int) (string, error) {
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, p.path)
 	build.Dir, build.Stderr = p.dir, os.Stderr
-	build.Env = append(os.Environ(), "GOFLAGS=-mod=mod")
 	if err := build.Run(); err != nil {
 		return "", fmt.Errorf("build it: %w", err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,8 +35,8 @@ const (
 	cronGroup   = "batch.tutorial.kubebuilder.io"
 )
 
-// pods is the template of a pod as an average program has it.
-const pods = `{"metadata": {"labels": {"app": "web", "tier": "front"}}, "spec": {"restartPolicy": "%s", "containers": [{
+// podTemplate is that of an average program. It has a place for the restart policy.
+const podTemplate = `{"metadata": {"labels": {"app": "web", "tier": "front"}}, "spec": {"restartPolicy": "%s", "containers": [{
 	"name": "main", "image": "registry.example.com/team/web:1.2.3", "args": ["--listen=:8080", "--log-level=info"],
 	"ports": [{"name": "http", "containerPort": 8080}],
 	"env": [{"name": "REGION", "value": "eu-1"}, {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}],
@@ -54,7 +55,7 @@ func samples(group string) world {
 		children: client.Type[*meta.Unstructured]{Group: "apps", Version: "v1", Kind: "Deployment", Resource: "deployments"},
 		other: func(i int) string {
 			return fmt.Sprintf(`{"metadata": {"name": "other%d", "labels": {"app": "web"}}, "spec": {"replicas": 3,
-				"selector": {"matchLabels": {"app": "web"}}, "template": `+pods+`}}`, i, "Always")
+				"selector": {"matchLabels": {"app": "web"}}, "template": `+podTemplate+`}}`, i, "Always")
 		},
 	}
 }
@@ -64,11 +65,11 @@ func cronJobs(group string) world {
 		resources: []clienttest.Resource{{Group: group, Version: "v1", Kind: "CronJob", Resource: "cronjobs", Status: true}},
 		work:      client.Type[*meta.Unstructured]{Group: group, Version: "v1", Kind: "CronJob", Resource: "cronjobs"},
 		object: func(i int) string {
-			return fmt.Sprintf(`{"metadata": {"name": "cron%d"}, "spec": {"schedule": "* * * * *", "jobTemplate": {"spec": {"template": `+pods+`}}}}`, i, "Never")
+			return fmt.Sprintf(`{"metadata": {"name": "cron%d"}, "spec": {"schedule": "* * * * *", "jobTemplate": {"spec": {"template": `+podTemplate+`}}}}`, i, "Never")
 		},
 		children: client.Type[*meta.Unstructured]{Group: "batch", Version: "v1", Kind: "Job", Resource: "jobs"},
 		other: func(i int) string {
-			return fmt.Sprintf(`{"metadata": {"name": "other%d", "labels": {"app": "web"}}, "spec": {"template": `+pods+`}}`, i, "Never")
+			return fmt.Sprintf(`{"metadata": {"name": "other%d", "labels": {"app": "web"}}, "spec": {"template": `+podTemplate+`}}`, i, "Never")
 		},
 	}
 }
@@ -83,9 +84,9 @@ func memory(ctx context.Context, binary string, w world, others int) (used usage
 		return usage{}, err
 	}
 	server := clienttest.New(clienttest.Options{Listener: listener, Resources: w.resources})
-	ctx, stop := context.WithCancel(ctx)
+	serving, stop := context.WithCancel(ctx)
 	served := make(chan error, 1)
-	go func() { served <- server.Run(ctx) }()
+	go func() { served <- server.Run(serving) }()
 	defer func() { stop(); err = errors.Join(err, <-served) }()
 	c, err := client.New(server.Config())
 	if err != nil {
@@ -123,8 +124,12 @@ func memory(ctx context.Context, binary string, w world, others int) (used usage
 	if err := cmd.Start(); err != nil {
 		return usage{}, err
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
 	ended := make(chan struct{})
-	go func() { _ = cmd.Wait(); close(ended) }()
+	go func() {
+		defer close(ended)
+		cancel(fmt.Errorf("the program has ended by itself: %w", cmp.Or(cmd.Wait(), errors.New("exit status 0"))))
+	}()
 	defer func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		<-ended
@@ -132,31 +137,28 @@ func memory(ctx context.Context, binary string, w world, others int) (used usage
 			err = fmt.Errorf("%w; the program said:\n%s", err, said.Bytes())
 		}
 	}()
-	go func() {
-		<-ended
-		stop() // the wait below ends
-	}()
 	if err := worked(ctx, client.For(c, w.children)); err != nil {
 		return usage{}, err
 	}
 	select {
 	case <-time.After(5 * time.Second):
 	case <-ctx.Done():
+		return usage{}, context.Cause(ctx)
 	}
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
 	if err != nil {
 		return usage{}, err
 	}
-	return usage{kilobytes(status, "VmRSS"), kilobytes(status, "VmHWM")}, nil
-}
-
-func kilobytes(status []byte, field string) int64 {
-	m := regexp.MustCompile(field + `:\s+(\d+) kB`).FindSubmatch(status)
+	m := regexp.MustCompile(`(?s)VmHWM:\s+(\d+) kB.*VmRSS:\s+(\d+) kB`).FindSubmatch(status)
 	if m == nil {
-		return 0
+		return usage{}, fmt.Errorf("no VmHWM and VmRSS in the status of the process: %q", status)
 	}
-	n, _ := strconv.ParseInt(string(m[1]), 10, 64)
-	return n << 10
+	peak, err := strconv.ParseInt(string(m[1]), 10, 64)
+	if err != nil {
+		return usage{}, err
+	}
+	resident, err := strconv.ParseInt(string(m[2]), 10, 64)
+	return usage{resident << 10, peak << 10}, err
 }
 
 func create(ctx context.Context, r client.Resource[*meta.Unstructured], text string) error {
