@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -352,6 +353,16 @@ func TestPathsThatLeadNowhere(t *testing.T) {
 	}
 }
 
+// fewestAllocs returns the allocations of a call that has found a decoder in the pool. The race detector makes pools forget, so not
+// each call does.
+func fewestAllocs(f func()) float64 {
+	fewest := math.Inf(1)
+	for range 200 {
+		fewest = min(fewest, testing.AllocsPerRun(1, f))
+	}
+	return fewest
+}
+
 // Members that are passed over cost no allocation.
 func TestProjectionAllocatesForItsMembersOnly(t *testing.T) {
 	only, err := codec.Project(reflect.TypeFor[*toy](), []string{"spec.name"})
@@ -368,7 +379,7 @@ func TestProjectionAllocatesForItsMembersOnly(t *testing.T) {
 			}
 		}
 	}
-	if few, many := testing.AllocsPerRun(200, decode(small)), testing.AllocsPerRun(200, decode(large)); many > few+0.5 {
+	if few, many := fewestAllocs(decode(small)), fewestAllocs(decode(large)); many > few {
 		t.Errorf("%v allocations, and %v with members that are passed over", few, many)
 	}
 	j, err := only.Join(toyMessage(t))
@@ -384,7 +395,7 @@ func TestProjectionAllocatesForItsMembersOnly(t *testing.T) {
 		}
 	}
 	tiny := message(nil).bytes(2, message(nil).text(1, "s"))
-	if few, many := testing.AllocsPerRun(200, binary(tiny)), testing.AllocsPerRun(200, binary(wholeToy())); many > few+0.5 {
+	if few, many := fewestAllocs(binary(tiny)), fewestAllocs(binary(wholeToy())); many > few {
 		t.Errorf("protobuf: %v allocations, and %v with members that are passed over", few, many)
 	}
 }
