@@ -99,7 +99,11 @@ func (e *Elector) Run(ctx context.Context, lead func(ctx context.Context) error)
 	w := newWatcher(e)
 	running.Go(func() { w.run(watching) })
 
-	l := newLock(e, e.ours)
+	rider, _ := inside.RiderOf(ctx)
+	if rider.Mono != nil && rider.Wall != nil {
+		e.clock = clock{mono: rider.Mono, wall: rider.Wall}
+	}
+	l := newLock(e, e.ours, rider)
 	defer func() { e.ours = l.written() }()
 	won, err := l.acquire(ctx, w)
 	if !won {

@@ -18,6 +18,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/leader"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/machine"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -114,7 +115,7 @@ func (s *stage) some(most time.Duration) time.Duration {
 // player is a process that contends. When its Run has returned it begins again, as if it were started anew.
 type player struct {
 	s *stage
-	m *machine
+	m *machine.Machine
 	n int
 
 	mu      sync.Mutex // guards the rest
@@ -141,7 +142,7 @@ func (h history) play(t *testing.T) (faults []string, l *ledger) {
 			return l.intercept(r)
 		})
 		for n := range h.contenders {
-			p := &player{s: s, m: newMachine(), n: n}
+			p := &player{s: s, m: machine.New(), n: n}
 			s.players = append(s.players, p)
 		}
 		for _, p := range s.players {
@@ -213,24 +214,24 @@ func (s *stage) do(step step) {
 	}
 	switch step.kind {
 	case "stop":
-		p.m.freeze()
-		heal(func() { p.m.thaw(false) })
+		p.m.Freeze()
+		heal(func() { p.m.Thaw(false) })
 	case "sleep":
 		// A wall clock that is set back right before a sleep hides it; see DESIGN.md.
 		p.mu.Lock()
 		wait := 1100*time.Millisecond - time.Since(p.stepped)
 		p.mu.Unlock()
 		time.Sleep(wait)
-		p.m.freeze()
-		heal(func() { p.m.thaw(true) })
+		p.m.Freeze()
+		heal(func() { p.m.Thaw(true) })
 	case "step":
-		if step.by > 0 || !p.m.isFrozen() {
+		if step.by > 0 || !p.m.IsFrozen() {
 			if step.by < 0 {
 				p.mu.Lock()
 				p.stepped = time.Now()
 				p.mu.Unlock()
 			}
-			p.m.step(step.by)
+			p.m.Step(step.by)
 		}
 	case "away":
 		s.server.Freeze()
@@ -273,7 +274,7 @@ func (s *stage) do(step step) {
 
 // live contends until the history ends.
 func (p *player) live() {
-	c := p.s.client(p.m.connects)
+	c := p.s.client(p.m.Connects)
 	var elector *leader.Elector
 	for n := 0; ; n++ {
 		if elector == nil || p.s.chance(0.5) {
@@ -281,7 +282,7 @@ func (p *player) live() {
 			config.Identity = fmt.Sprintf("%d.%d", p.n, n)
 			config.OnError = func(error) {}
 			elector = leader.New(c, config)
-			p.m.runs(elector)
+			runsOn(p.m, elector)
 		}
 		ctx, cancel := context.WithCancel(quiet(p.s.T))
 		p.mu.Lock()
@@ -337,7 +338,7 @@ func (p *player) lead(ctx context.Context) error {
 		p.leading = nil
 		p.mu.Unlock()
 	}()
-	c := p.s.client(p.m.connects)
+	c := p.s.client(p.m.Connects)
 	maps := client.For(c, ConfigMaps)
 	term, _ := leader.TermOf(ctx)
 	data := stamp{Identity: term.Identity, Term: fmt.Sprint(term.Number), UID: term.UID}
@@ -347,7 +348,7 @@ func (p *player) lead(ctx context.Context) error {
 		_, _ = maps.Patch(ctx, fence, patch.Merge(map[string]any{"data": data}))
 	}
 	for ctx.Err() == nil {
-		p.m.pause()
+		p.m.Pause()
 		write(context.WithoutCancel(ctx)) // the end of ctx would stop it too; the gate alone has to
 		select {
 		case <-ctx.Done():
@@ -364,7 +365,7 @@ func (p *player) lead(ctx context.Context) error {
 		}
 	}
 	for end := time.Now().Add(p.s.some(20 * time.Second)); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		p.m.pause()
+		p.m.Pause()
 		write(context.WithoutCancel(ctx))
 	}
 	return nil
@@ -379,7 +380,7 @@ func (p *player) alone(ctx context.Context) {
 		other.mu.Lock()
 		leading := other.leading
 		other.mu.Unlock()
-		if other == p || leading == nil || other.m.isFrozen() {
+		if other == p || leading == nil || other.m.IsFrozen() {
 			continue
 		}
 		if leader.Check(leading) == nil {

@@ -35,9 +35,9 @@ func (k *keeper) run(stop, leads context.Context) {
 	defer hang.Stop()
 	hang.Stop()
 	for {
-		isDue, ready := due.C, k.w.ready
+		isDue, ready, asked := due.C, k.w.ready, k.rider.Due
 		if lost == nil {
-			isDue, ready = nil, nil
+			isDue, ready, asked = nil, nil, nil
 		} else {
 			due.Reset(k.due())
 		}
@@ -63,6 +63,8 @@ func (k *keeper) run(stop, leads context.Context) {
 			if n, ok := k.w.next(); ok && k.isSuspicious(n) {
 				k.renew(stop)
 			}
+		case <-asked:
+			k.renew(stop)
 		case <-isDue:
 			k.renew(stop)
 		}
@@ -99,6 +101,8 @@ func (k *keeper) renew(stop context.Context) {
 		err := k.during(stop, slow.C, failure, func() error { return k.once(stop, &info) })
 		lost := (*LostError)(nil)
 		switch {
+		case err == nil && k.rider.Stored != nil && k.term.open() != nil:
+			return // the answer has come after the deadline, and others may have believed that
 		case err == nil:
 			info.Left, info.Duration = max(k.term.left(), 0), time.Since(began)
 			k.term.extend(k.held.sent)

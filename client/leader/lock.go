@@ -10,6 +10,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/inside"
 )
 
 // lock is what a Run knows of the lease, and how it reads and writes it. One goroutine at a time uses it.
@@ -18,7 +19,8 @@ import (
 // That is why a write whose answer was lost needs no other care than to be remembered: if a later read shows its record, it has
 // been made, and if the version has changed otherwise, it never will be.
 type lock struct {
-	e *Elector
+	e     *Elector
+	rider inside.Rider // of Run's context
 
 	lease *meta.Unstructured // as the server had it last; nil if it had none
 	rec   record             // of lease
@@ -42,7 +44,9 @@ type claim struct {
 // maxTries bounds how many writes are remembered. Writes fail many times in a row only while they are refused.
 const maxTries = 32
 
-func newLock(e *Elector, ours []record) *lock { return &lock{e: e, ours: ours} }
+func newLock(e *Elector, ours []record, rider inside.Rider) *lock {
+	return &lock{e: e, ours: ours, rider: rider}
+}
 
 // version returns the resource version of the lease; empty if there is none.
 func (l *lock) version() string {
@@ -77,6 +81,9 @@ func (l *lock) take(ctx context.Context, lease *meta.Unstructured) {
 		if l.rec.holder == l.e.config.Identity && !l.isOurs(l.rec) {
 			l.foreign++
 		}
+	}
+	if l.rider.Stored != nil && l.mine() {
+		l.rider.Stored(lease.GetAnnotations())
 	}
 	l.e.saw(ctx, l)
 }
@@ -205,6 +212,14 @@ func (l *lock) fill(lease *meta.Unstructured, r record) error {
 		}
 		maps.Copy(labels, l.e.config.Labels)
 		lease.SetLabels(labels)
+	}
+	if l.rider.Annotations != nil {
+		annotations := lease.GetAnnotations()
+		if annotations == nil {
+			annotations = make(map[string]string)
+		}
+		maps.Copy(annotations, l.rider.Annotations())
+		lease.SetAnnotations(annotations)
 	}
 	return r.setIn(lease)
 }

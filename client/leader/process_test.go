@@ -16,6 +16,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/leader"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/machine"
 )
 
 // The test binary plays a contender in a process of its own, told by its first argument. The tests of internal/e2e build it, stop it
@@ -76,15 +77,15 @@ func playProcess(config string, in io.Reader, out io.Writer) error {
 		LeaseDuration: o.LeaseDuration, RenewDeadline: o.RenewDeadline, RetryPeriod: o.RetryPeriod,
 		OnError: func(err error) { say(processEvent{Event: "failure", Err: err.Error()}) },
 	})
-	m := newMachine()
-	m.runs(elector)
+	m := machine.New()
+	runsOn(m, elector)
 
 	ctx, end := context.WithCancel(context.Background())
 	go func() {
 		defer end()
 		for lines := bufio.NewScanner(in); lines.Scan(); {
 			if d, err := time.ParseDuration(strings.TrimSpace(lines.Text())); err == nil {
-				m.step(d)
+				m.Step(d)
 			}
 		}
 	}()

@@ -13,13 +13,14 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/leader"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/machine"
 )
 
 // on starts a contender on a machine.
-func (w *world) on(m *machine, identity string) *contender {
+func (w *world) on(m *machine.Machine, identity string) *contender {
 	w.Helper()
-	p := w.contend(identity, nil, m.connects)
-	m.runs(p.Elector)
+	p := w.contend(identity, nil, m.Connects)
+	runsOn(m, p.Elector)
 	return p.run()
 }
 
@@ -37,13 +38,13 @@ func TestAWallClockThatIsSet(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			play(t, clienttest.Options{}, func(t *testing.T, w *world) {
-				m := newMachine()
+				m := machine.New()
 				a := w.on(m, "a")
 				w.until(20*time.Second + 500*time.Millisecond)
 				if err := leader.Check(a.ctx()); err != nil {
 					t.Fatal(err)
 				}
-				m.step(tc.step)
+				m.Step(tc.step)
 				err := leader.Check(a.ctx())
 				if tc.text == "" {
 					w.until(5 * time.Minute)
@@ -70,10 +71,10 @@ func TestAWallClockThatIsSet(t *testing.T) {
 // A jump of the wall clock is noticed also if nobody asks.
 func TestAJumpOfTheWallClockIsNoticedWithinASecond(t *testing.T) {
 	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
-		m := newMachine()
+		m := machine.New()
 		a := w.on(m, "a")
 		w.until(20*time.Second + 500*time.Millisecond)
-		m.step(time.Hour)
+		m.Step(time.Hour)
 		w.until(21*time.Second + 500*time.Millisecond)
 		if a.cause() == nil {
 			t.Error("the context of lead goes on")
@@ -84,10 +85,10 @@ func TestAJumpOfTheWallClockIsNoticedWithinASecond(t *testing.T) {
 // lead returns before anybody has noticed that the deadline has passed.
 func TestALossThatNobodyHasNoticedIsReturned(t *testing.T) {
 	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
-		m := newMachine()
-		a := w.contend("a", nil, m.connects)
-		m.runs(a.Elector)
-		err := a.Run(quiet(t), func(context.Context) error { m.step(time.Hour); return nil })
+		m := machine.New()
+		a := w.contend("a", nil, m.Connects)
+		runsOn(m, a.Elector)
+		err := a.Run(quiet(t), func(context.Context) error { m.Step(time.Hour); return nil })
 		if lost := (*leader.LostError)(nil); !errors.As(err, &lost) || lost.Reason != leader.Expired {
 			t.Errorf("Run returned %v", err)
 		}
@@ -99,13 +100,13 @@ func TestAProcessThatWasStoppedSendsNothing(t *testing.T) {
 	for _, slept := range []bool{false, true} {
 		t.Run(map[bool]string{false: "stopped", true: "machine slept"}[slept], func(t *testing.T) {
 			play(t, clienttest.Options{}, func(t *testing.T, w *world) {
-				m := newMachine()
+				m := machine.New()
 				a := w.on(m, "a")
 				w.until(time.Second)
-				b := w.on(newMachine(), "b")
+				b := w.on(machine.New(), "b")
 				w.until(20*time.Second + 500*time.Millisecond)
 
-				mine := client.For(w.client(m.connects), Leases)
+				mine := client.For(w.client(m.Connects), Leases)
 				errs := make(chan error, 2)
 				write := func(name string) {
 					lease := &meta.Unstructured{}
@@ -114,13 +115,13 @@ func TestAProcessThatWasStoppedSendsNothing(t *testing.T) {
 					_, err := mine.Create(a.ctx(), lease)
 					errs <- err
 				}
-				m.freeze()
+				m.Freeze()
 				go write("during") // it is stopped right before the transport gets the request
 				w.until(time.Minute)
 				if b.ctx() == nil {
 					t.Fatal("the other one does not lead")
 				}
-				m.thaw(slept)
+				m.Thaw(slept)
 				write("after")
 				for range 2 {
 					lost := (*leader.LostError)(nil)
@@ -223,7 +224,7 @@ func TestTermsAreNumbered(t *testing.T) {
 // with client-go, which compares seconds, sees each renewal.
 func TestTheTimeOfRenewalRunsOnWhenTheWallClockIsSetBack(t *testing.T) {
 	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
-		m := newMachine()
+		m := machine.New()
 		a := w.on(m, "a")
 		last := w.start
 		for n := range 200 {
@@ -235,9 +236,9 @@ func TestTheTimeOfRenewalRunsOnWhenTheWallClockIsSetBack(t *testing.T) {
 			last = renewed
 			switch {
 			case n%20 == 5:
-				m.step(-time.Hour)
+				m.Step(-time.Hour)
 			case n%20 == 10:
-				m.step(5 * time.Second)
+				m.Step(5 * time.Second)
 			}
 		}
 		if a.cause() != nil {
@@ -250,15 +251,15 @@ func TestTheTimeOfRenewalRunsOnWhenTheWallClockIsSetBack(t *testing.T) {
 func TestAContenderDoesNotBelieveItsWallClock(t *testing.T) {
 	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		w.put(heldBy("other", w.start))
-		m := newMachine()
+		m := machine.New()
 		b := w.on(m, "b")
 		w.until(time.Second)
-		m.step(time.Hour)
+		m.Step(time.Hour)
 		w.until(14 * time.Second)
 		if b.ctx() != nil {
 			t.Fatal("the lease was taken early")
 		}
-		m.step(-3 * time.Hour)
+		m.Step(-3 * time.Hour)
 		w.until(15*time.Second + time.Millisecond)
 		if b.ctx() == nil {
 			t.Error("the lease was not taken in time")
@@ -271,13 +272,13 @@ func TestAContenderDoesNotBelieveItsWallClock(t *testing.T) {
 func TestALateClaimIsRefused(t *testing.T) {
 	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
 		w.put(heldBy("other", w.start))
-		m := newMachine()
+		m := machine.New()
 		b := w.on(m, "b")
 		w.until(15*time.Second - time.Millisecond)
-		m.freeze()
+		m.Freeze()
 		w.until(16 * time.Second)
 		w.edit(func(l *meta.Unstructured) { _ = l.SetNested(meta.MicroTime{Time: time.Now()}, "spec", "renewTime") })
-		m.thaw(false)
+		m.Thaw(false)
 		w.until(20 * time.Second)
 		if b.ctx() != nil || w.holder() != "other" {
 			t.Errorf("the holder is %q", w.holder())

@@ -1,0 +1,176 @@
+package shards
+
+import (
+	"cmp"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bowline-go/bowline/client/leader"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/go-logr/logr"
+)
+
+// Config says which group a replica belongs to, and how it shares the work. Namespace and Name must be set; the zero value of every
+// other field is a usable default. All replicas of a group must have the same By, and should have the same durations.
+type Config struct {
+	// Namespace is where the leases of the replicas are, and Name is the name of the group. The lease of a replica is called by the name
+	// of the group, a hyphen and the identity of the replica; it has the label [GroupLabel].
+	Namespace string
+	Name      string
+
+	// By says what decides which range an object is in. Empty means meta.ShardByUID. With children that objects own, use
+	// meta.ShardByNamespace: an object and its children have different uids.
+	By meta.ShardBy
+
+	// Identity is the name of this replica. No two replicas may have the same. Empty means the host name, which in a cluster is the name
+	// of the pod, and a random text.
+	Identity string
+	// Weight is this replica's part of the work, compared with that of others: one with 2 gets twice as many ranges as one with 1.
+	// 0 means 1.
+	Weight int
+
+	// LeaseDuration, RenewDeadline and RetryPeriod are those of the replica's lease; see [leader.Config]. The ranges of a replica that
+	// has crashed pass to others LeaseDuration after its last renewal. 0 means 15 s, 10 s and 2 s.
+	LeaseDuration time.Duration
+	RenewDeadline time.Duration
+	RetryPeriod   time.Duration
+	// Drain is how long work that is under way goes on when its range passes to another replica, before its context ends. The range is
+	// handed over when that work has returned, or its context has ended. 0 means RenewDeadline.
+	Drain time.Duration
+	// Handover is how long a replica that leaves goes on with its work, until others have taken over all its ranges. 0 means twice
+	// LeaseDuration. It does not wait if there are no others.
+	Handover time.Duration
+
+	// Labels are set on the lease of this replica, besides [GroupLabel].
+	Labels map[string]string
+
+	// Hooks are called on events that a program may want to observe.
+	Hooks Hooks
+	// OnError is called with every error that [Group.Run] does not return, such as a *leader.LostError when this replica has lost its
+	// lease, and with it all ranges. Several goroutines call it at once. It should return soon.
+	//
+	// If it is nil, Run logs the errors: each at once, and a repeated one at growing intervals of up to a quarter of an hour, until the
+	// operation works again. Set a function that does nothing to silence them.
+	OnError func(error)
+	// Logger receives errors if OnError is nil, and each change of the ranges. If it is the zero Logger, which logr.Discard() returns
+	// too, Run uses the logger of its context (logr.NewContext), or else slog.Default().
+	Logger logr.Logger
+}
+
+// GroupLabel is the label that all leases of a group have. Its value is the name of the group.
+const GroupLabel = "shards.bowline-go.github.io/group"
+
+// maxWeight bounds Config.Weight: there are 256 ranges.
+const maxWeight = 1000
+
+// withDefaults returns c with the defaults for its zero values, except those that package leader sets.
+func (c Config) withDefaults() Config {
+	c.By = cmp.Or(c.By, meta.ShardByUID)
+	c.Weight = cmp.Or(c.Weight, 1)
+	c.LeaseDuration = cmp.Or(c.LeaseDuration, 15*time.Second)
+	c.RenewDeadline = cmp.Or(c.RenewDeadline, 10*time.Second)
+	c.RetryPeriod = cmp.Or(c.RetryPeriod, 2*time.Second)
+	c.Drain = cmp.Or(c.Drain, c.RenewDeadline)
+	c.Handover = cmp.Or(c.Handover, 2*c.LeaseDuration)
+	c.Labels = maps.Clone(c.Labels)
+	if c.Identity == "" {
+		c.Identity = newIdentity()
+	}
+	return c
+}
+
+// newIdentity returns a name that no other process has, and that the name of a lease can end with.
+func newIdentity() string {
+	random := strings.ToLower(rand.Text()[:10])
+	host, _ := os.Hostname()
+	host = strings.Trim(strings.Map(func(r rune) rune {
+		if r == '.' || isAlphanumeric(r) {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(host)), "-.")
+	if host == "" {
+		return random
+	}
+	return host + "-" + random
+}
+
+// lease returns the key of the lease of a replica.
+func (c Config) lease() meta.Key {
+	return meta.Key{Namespace: c.Namespace, Name: c.Name + "-" + c.Identity}
+}
+
+// labels returns those of the lease.
+func (c Config) labels() map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, c.Labels)
+	all[GroupLabel] = c.Name
+	return all
+}
+
+// validate returns every reason why c, with its defaults, cannot be used.
+func (c Config) validate() error {
+	var errs []error
+	bad := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("shards.Config: "+format, args...))
+	}
+	if err := meta.ValidSegment("shards.Config: Namespace", c.Namespace); err != nil {
+		errs = append(errs, err)
+	}
+	if err := meta.ValidLabelValue(c.Name); c.Name == "" || err != nil {
+		bad("Name must be the value of a label, got %q", c.Name)
+	}
+	if name := c.lease().Name; !isSubdomain(name) {
+		bad("Name and Identity must make the name of a lease: at most %d lower case letters, digits, hyphens and dots, the first and the last of which is no hyphen or dot; got %q", maxName, name)
+	}
+	if err := c.By.Validate(); err != nil {
+		bad("By: %w", err)
+	}
+	if c.Weight < 1 || c.Weight > maxWeight {
+		bad("Weight must be 0 (1) or more, up to %d, got %d", maxWeight, c.Weight)
+	}
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{{"Drain", c.Drain}, {"Handover", c.Handover}} {
+		if d.value < 0 {
+			bad("%s must be 0 or more, got %v", d.name, d.value)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.Labels)) {
+		if err := meta.ValidLabelKey(key); err != nil {
+			bad("Labels: %w", err)
+		} else if err := meta.ValidLabelValue(c.Labels[key]); err != nil {
+			bad("Labels[%q]: %w", key, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// maxName is how long the name of a lease may be.
+const maxName = 253
+
+func isAlphanumeric(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' }
+
+// isSubdomain reports whether s can be the name of a lease.
+func isSubdomain(s string) bool {
+	if s == "" || len(s) > maxName || !isAlphanumeric(rune(s[0])) || !isAlphanumeric(rune(s[len(s)-1])) {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(r rune) bool { return !isAlphanumeric(r) && r != '-' && r != '.' })
+}
+
+// election returns the Config of the lease of this replica.
+func (c Config) election() leader.Config {
+	key := c.lease()
+	return leader.Config{
+		Namespace: key.Namespace, Name: key.Name, Identity: c.Identity, Labels: c.labels(),
+		LeaseDuration: c.LeaseDuration, RenewDeadline: c.RenewDeadline, RetryPeriod: c.RetryPeriod,
+	}
+}

@@ -1,0 +1,471 @@
+package shards
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/leader"
+	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/inside"
+	"github.com/bowline-go/bowline/internal/report"
+	"github.com/bowline-go/bowline/internal/retry"
+)
+
+// Group is one replica's part in a group that shares work. Make one with [New]; nothing happens until [Group.Run]. Its methods are safe
+// for use by several goroutines at once.
+type Group struct {
+	c       *client.Client
+	config  Config // with its defaults
+	invalid error  // why Run cannot run
+	leases  client.Resource[*lease]
+	elector *leader.Elector // of our own lease
+	clock   clock
+	log     *report.Log // for errors that no hook takes
+
+	due     chan struct{} // has an element if the lease is to be written at once
+	changed chan struct{} // has an element if there may be another plan
+
+	saying sync.Mutex // held while changes are said
+
+	mu        sync.Mutex // guards the rest
+	running   bool
+	joined    bool // the lease is held
+	told      share
+	edited    bool // somebody else has changed our annotation
+	table     table
+	lapsed    meta.Ranges // accepted ranges that may have left the lease since the list that is under way was asked for
+	view      *view
+	holds     [meta.RangeCount]*hold
+	begins    uint64        // how often work on a range has begun
+	begun     chan struct{} // closed, and replaced, when that changes
+	followers []*follower
+	wanted    meta.Ranges
+	unowned   meta.Ranges
+	rewanted  chan struct{} // closed, and replaced, when wanted changes
+	since     time.Time     // when the ranges that are worked on changed last
+	changes   []change      // that have not been said
+	handed    chan struct{} // closed when a replica that leaves has nothing left that others would take
+	err       error         // of the last list or watch
+}
+
+// clock is what package leader believes too.
+type clock struct {
+	mono func() time.Duration // since some moment
+	wall func() time.Time
+}
+
+func newClock() clock {
+	start := time.Now()
+	return clock{
+		mono: func() time.Duration { return time.Since(start) },
+		wall: func() time.Time { return time.Now().Round(0) },
+	}
+}
+
+// New returns a replica's part in a group. It does no I/O. Run, not New, reports an invalid Config.
+//
+// A client with a Limiter or a Concurrency delays renewals behind its other requests. If that may take seconds, give the Group a client
+// of its own.
+func New(c *client.Client, config Config) *Group {
+	config = config.withDefaults()
+	key := config.lease()
+	g := &Group{
+		c: c, config: config, invalid: config.validate(), leases: client.For(c, leases), clock: newClock(), log: report.New(config.Logger),
+		due: make(chan struct{}, 1), changed: make(chan struct{}, 1), begun: make(chan struct{}), rewanted: make(chan struct{}),
+	}
+	g.table = table{lease: config.LeaseDuration, ours: newScores(key.Name, max(config.Weight, 1)), have: meta.AllRanges()}
+	g.view = newView(key.Name, config.LeaseDuration)
+	election := config.election()
+	election.OnError = g.electionFailed
+	g.elector = leader.New(c, election)
+	return g
+}
+
+// leases are read by a struct with what a group needs of them. Package leader writes them.
+var leases = client.Type[*lease]{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease", Resource: "leases"}
+
+// By returns what decides which range an object is in.
+func (g *Group) By() meta.ShardBy { return g.config.By }
+
+// Identity returns the identity of this replica: that of the Config, or the one that was made for it.
+func (g *Group) Identity() string { return g.config.Identity }
+
+// String names the group.
+func (g *Group) String() string {
+	return fmt.Sprintf("shards %q", meta.Key{Namespace: g.config.Namespace, Name: g.config.Name})
+}
+
+// Run joins the group, and calls work once, in the goroutine of the caller. Meanwhile it takes ranges and hands them over. Informers and
+// controllers that work runs with this Group follow.
+//
+// When ctx ends, this replica leaves: it goes on with its work until other replicas have taken over all its ranges, for
+// Config.Handover at most. Then the context of work ends. When work has returned, Run gives back the ranges that are left, and deletes
+// its lease. Nothing waits if there is no other replica.
+//
+// A replica that loses its lease, because the server is away for too long or the process was stopped, loses all ranges: the contexts of
+// what [Group.Enter] has let in end, and nothing is sent with them any more. It joins again as soon as it can. The context of work goes
+// on, so caches stay.
+//
+// Run returns the error of work; nil if ctx has ended and that is nil or the error of its context. It returns an error at once if the
+// Config or work cannot be used, or if the Group runs already. It ends work and returns an error if the replica cannot have a lease of
+// its own: another process has the same identity (*leader.IdentityError), or the lease belongs to coordinated leader election. If work
+// panics, Run gives everything back, and the panic goes on.
+//
+// When Run returns, nothing of it runs. It may be called again.
+func (g *Group) Run(ctx context.Context, work func(ctx context.Context) error) error {
+	if err := g.begin(work); err != nil {
+		return err
+	}
+	defer g.end()
+	if ctx.Err() != nil {
+		return nil
+	}
+	g.log.Start(ctx)
+	defer g.log.Stop()
+
+	working, endWork := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer endWork(nil)
+	holding, release := context.WithCancel(context.WithoutCancel(ctx))
+	returned := make(chan struct{})
+	var running sync.WaitGroup
+	running.Go(func() { g.watch(holding) })
+	var fatal error
+	running.Go(func() {
+		if fatal = g.hold(holding); fatal != nil {
+			endWork(fatal)
+		}
+	})
+	running.Go(func() {
+		select {
+		case <-returned:
+		case <-ctx.Done():
+			g.handOver(returned)
+			endWork(context.Cause(ctx))
+		}
+	})
+	defer func() { // also if work panics
+		close(returned)
+		g.giveBack()
+		release()
+		running.Wait()
+		g.remove(ctx)
+	}()
+	err := work(working)
+	if cause := context.Cause(working); cause != nil && (errors.Is(err, cause) || errors.Is(err, working.Err())) {
+		err = nil
+	}
+	if cause := context.Cause(working); err == nil && ctx.Err() == nil && cause != nil {
+		return cause
+	}
+	return err
+}
+
+// begin checks that Run can run, and notes that it does.
+func (g *Group) begin(work func(context.Context) error) error {
+	if g.invalid != nil {
+		return g.invalid
+	}
+	if g.c == nil {
+		return errors.New("shards.New: the client must not be nil")
+	}
+	if work == nil {
+		return errors.New("shards.Run: work must not be nil")
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.running {
+		return fmt.Errorf("%v: it is running already", g)
+	}
+	g.running = true
+	g.table.leaving, g.handed = false, make(chan struct{})
+	g.view = newView(g.view.self, g.config.LeaseDuration)
+	return nil
+}
+
+func (g *Group) end() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.running = false
+}
+
+// hold keeps a lease until ctx ends, and shares the work while it has it. It returns an error if it cannot have a lease.
+func (g *Group) hold(ctx context.Context) error {
+	ctx = inside.WithRider(ctx, inside.Rider{
+		Annotations: g.annotations, Stored: g.stored, Due: g.due, Mono: g.clock.mono, Wall: g.clock.wall,
+	})
+	for {
+		err := g.elector.Run(quiet(ctx), g.share)
+		if ctx.Err() != nil {
+			return nil
+		}
+		clash, lost := (*leader.IdentityError)(nil), (*leader.LostError)(nil)
+		if errors.As(err, &clash) || !errors.As(err, &lost) || lost.Reason == leader.Coordinated {
+			return fmt.Errorf("%v: %w", g, err)
+		}
+		g.failed(report.Topic{Key: aboutLoss, Fails: g.String() + ": this replica has lost its lease, and with it all ranges"}, err)
+	}
+}
+
+// share takes ranges and hands them over, until the lease is lost or ctx ends.
+func (g *Group) share(held context.Context) error {
+	g.join()
+	defer g.say()
+	defer g.loseAll(held)
+	var confirming sync.WaitGroup
+	defer confirming.Wait()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	confirmed := make(chan struct{}, 1)
+	busy, failures := false, g.newBackoff()
+	for {
+		p := g.advance(held)
+		g.say()
+		if p.confirm != (meta.Ranges{}) && !busy {
+			busy = true
+			confirming.Go(func() {
+				defer func() { confirmed <- struct{}{} }()
+				g.confirm(held, p.confirm, failures)
+			})
+		}
+		if p.next <= 0 || p.next > time.Minute {
+			p.next = time.Minute
+		}
+		timer.Reset(p.next)
+		select {
+		case <-held.Done():
+			return nil
+		case <-g.changed:
+		case <-timer.C:
+		case <-confirmed:
+			busy = false
+		}
+	}
+}
+
+// advance makes a plan, and carries out what needs no request.
+func (g *Group) advance(held context.Context) plan {
+	now := g.clock.mono()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	before := g.table.works
+	g.settle(now)
+	p := g.table.plan(g.view, now)
+	for n := range p.giveUp.All() {
+		g.table.works, g.table.drains = g.table.works.Without(n), g.table.drains.With(n)
+		g.holds[n].until = now + g.config.Drain
+	}
+	if left := g.settle(now); left > 0 && (p.next == 0 || left < p.next) {
+		p.next = left
+	}
+	g.unowned = p.unowned
+	g.want(p.wanted)
+	if g.table.leaving && p.handed {
+		g.noteHanded()
+	}
+	g.write()
+	g.noteChange(held, before)
+	return p
+}
+
+// settle ends the work on ranges that are given up, when it has returned or its time is over. It returns the time until that of the
+// next one is over; 0 if there is none. The caller holds mu.
+func (g *Group) settle(now time.Duration) (next time.Duration) {
+	for n := range g.table.drains.All() {
+		h := g.holds[n]
+		if left := h.until - now; h.users > 0 && left > 0 {
+			if next == 0 || left < next {
+				next = left
+			}
+			continue
+		}
+		h.end(errHandedOver)
+		g.holds[n] = nil
+		g.table.drains, g.table.bids = g.table.drains.Without(n), g.table.bids.Without(n)
+	}
+	return next
+}
+
+// want tells the followers of the ranges to prepare for. The caller holds mu.
+func (g *Group) want(wanted meta.Ranges) {
+	if wanted == g.wanted {
+		return
+	}
+	g.wanted = wanted
+	close(g.rewanted)
+	g.rewanted = make(chan struct{})
+}
+
+// write has the lease written if it does not show what it should. The caller holds mu.
+func (g *Group) write() {
+	if g.told.ranges == g.table.bids && g.told.leaving == g.table.leaving && !g.edited {
+		return
+	}
+	g.edited = false
+	g.told.ranges, g.told.leaving = g.table.bids, g.table.leaving
+	select {
+	case g.due <- struct{}{}:
+	default: // it has been asked for, and has not begun
+	}
+}
+
+// annotations returns those of the lease. Package leader calls it before each write.
+func (g *Group) annotations() map[string]string {
+	now := g.clock.mono()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := share{ranges: g.table.bids, weight: g.config.Weight, leaving: g.table.leaving}
+	if g.view.complete {
+		s.up = now - g.view.since
+	}
+	g.told.ranges, g.told.leaving = s.ranges, s.leaving
+	// From now on nobody knows whether the lease has what this write leaves out.
+	g.lapsed = g.lapsed.Union(g.table.accepted.Minus(s.ranges))
+	g.table.accepted = g.table.accepted.Intersect(s.ranges)
+	return map[string]string{shareAnnotation: s.text(g.view.self)}
+}
+
+// stored notes the annotations that the lease certainly has.
+func (g *Group) stored(annotations map[string]string) {
+	s, err := parseShare(annotations[shareAnnotation], g.view.self)
+	g.mu.Lock()
+	g.edited = err != nil
+	g.table.accepted = s.ranges.Intersect(g.table.bids)
+	g.mu.Unlock()
+	g.poke()
+}
+
+// poke asks for another plan.
+func (g *Group) poke() {
+	select {
+	case g.changed <- struct{}{}:
+	default:
+	}
+}
+
+// confirm asks the server who has the ranges that the lease shows, and begins the work on those that nobody else has.
+func (g *Group) confirm(held context.Context, ranges meta.Ranges, failures *retry.Backoff) {
+	g.mu.Lock()
+	g.lapsed = meta.Ranges{}
+	ranges = ranges.Intersect(g.table.accepted)
+	g.mu.Unlock()
+	ctx, cancel := context.WithTimeout(held, g.config.RenewDeadline/2)
+	defer cancel()
+	list, err := g.list(ctx)
+	if err != nil {
+		if held.Err() == nil {
+			g.listFailed(err)
+			floor, _ := apierrors.RetryAfter(err)
+			_ = retry.Sleep(held, failures.Next(floor)) // the caller asks held
+		}
+		return
+	}
+	failures.Reset()
+	g.worksAgain(aboutLeases)
+	now := g.clock.mono()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.view.listed(list.Items, now)
+	before := g.table.works
+	p := g.table.plan(g.view, now)
+	// A range may have left the lease, and come back, since the list was asked for.
+	for n := range ranges.Intersect(p.confirm).Minus(g.lapsed).All() {
+		g.begins++
+		g.holds[n] = newHold(held, g.begins)
+		g.table.works = g.table.works.With(n)
+	}
+	g.noteChange(held, before)
+}
+
+// join is the beginning of a lease.
+func (g *Group) join() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.joined = true
+}
+
+// loseAll is the end of a lease, which held comes from.
+func (g *Group) loseAll(held context.Context) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.joined = false
+	g.drop(held, context.Cause(held))
+	g.noteHanded()
+}
+
+// giveBack ends all work. Nothing is begun any more.
+func (g *Group) giveBack() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.table.leaving = true
+	g.drop(context.Background(), errOver)
+	g.poke()
+}
+
+// drop ends the work on all ranges. The caller holds mu.
+func (g *Group) drop(ctx context.Context, why error) {
+	before := g.table.works
+	for n, h := range g.holds {
+		if h != nil {
+			h.end(why)
+			g.holds[n] = nil
+		}
+	}
+	t := &g.table
+	t.bids, t.accepted, t.works, t.drains = meta.Ranges{}, meta.Ranges{}, meta.Ranges{}, meta.Ranges{}
+	g.noteChange(ctx, before)
+}
+
+// handOver waits until others have taken what this replica has, for Config.Handover at most, or until returned is closed.
+func (g *Group) handOver(returned <-chan struct{}) {
+	g.mu.Lock()
+	g.table.leaving = true
+	if !g.joined {
+		g.noteHanded()
+	}
+	handed := g.handed
+	g.mu.Unlock()
+	g.poke()
+	timer := time.NewTimer(g.config.Handover)
+	defer timer.Stop()
+	select {
+	case <-handed:
+	case <-timer.C:
+	case <-returned:
+	}
+}
+
+// noteHanded notes that a replica that leaves has nothing left to hand over. The caller holds mu.
+func (g *Group) noteHanded() {
+	if !g.table.leaving {
+		return
+	}
+	select {
+	case <-g.handed:
+	default:
+		close(g.handed)
+	}
+}
+
+// remove deletes the lease, which has been given back.
+func (g *Group) remove(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.config.RetryPeriod)
+	defer cancel()
+	l, err := g.leases.Get(ctx, g.config.lease())
+	if err != nil || l.Spec.HolderIdentity != "" {
+		return
+	}
+	g.delete(ctx, l)
+}
+
+// delete deletes the lease of a replica that has ended, if it is still as it was read. Without the permission the lease stays.
+func (g *Group) delete(ctx context.Context, l *lease) {
+	err := g.leases.Delete(ctx, l.Key(), client.DeleteOptions{UID: l.UID, ResourceVersion: l.ResourceVersion})
+	if err != nil && !errors.Is(err, apierrors.NotFound) && !errors.Is(err, apierrors.Conflict) {
+		g.log.Logger().V(1).Info(g.String()+": the lease of a replica that has ended stays", "lease", l.Name, "reason", err.Error())
+	}
+}

@@ -1,0 +1,99 @@
+package shards
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bowline-go/bowline/client/leader"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/follow"
+)
+
+// Reasons why the context of work on a range has ended, besides those of package leader.
+var (
+	errHandedOver = errors.New("the range has passed to another replica")
+	errOver       = errors.New("this replica has left the group")
+)
+
+// hold is the work of this replica on one range, from when it begins until another replica may begin it.
+type hold struct {
+	number uint64          // how many have begun
+	ctx    context.Context // ends with the lease, and with the hold
+	cancel context.CancelCauseFunc
+	ended  atomic.Pointer[error]
+
+	// Group.mu guards the rest.
+	users int           // how many are at work
+	until time.Duration // when what is under way ends, once the range is given up
+}
+
+// newHold returns the work on a range during a lease.
+func newHold(held context.Context, number uint64) *hold {
+	h := &hold{number: number}
+	h.ctx, h.cancel = context.WithCancelCause(held)
+	return h
+}
+
+// end ends the work, and lets no request leave any more.
+func (h *hold) end(why error) {
+	h.ended.CompareAndSwap(nil, &why)
+	h.cancel(why)
+}
+
+// open returns nil while the replica certainly has the range. It asks the clocks, as package leader does.
+func (h *hold) open() error {
+	if why := h.ended.Load(); why != nil {
+		return *why
+	}
+	return leader.Check(h.ctx)
+}
+
+// Enter lets work on range n begin. It returns a context for that, which ends with ctx, and when this replica does not have the range
+// any more; no request with the context leaves after that. The caller must call leave when the work has ended, because the range passes
+// to another replica only then, or when Config.Drain has passed. It returns false if this replica does not have the range.
+func (g *Group) Enter(ctx context.Context, n int) (working context.Context, leave func(), ok bool) {
+	g.mu.Lock()
+	if !g.table.works.Has(n) {
+		g.mu.Unlock()
+		return nil, nil, false
+	}
+	h := g.holds[n]
+	h.users++
+	g.mu.Unlock()
+	left := sync.OnceFunc(func() {
+		g.mu.Lock()
+		h.users--
+		last := h.users == 0 && g.table.drains.Has(n)
+		g.mu.Unlock()
+		if last {
+			g.poke()
+		}
+	})
+	if h.open() != nil {
+		left()
+		return nil, nil, false
+	}
+	working, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(h.ctx, func() { cancel(context.Cause(h.ctx)) })
+	return follow.Gate(working, h.open), func() {
+		stop()
+		cancel(nil)
+		left()
+	}, true
+}
+
+// Began returns the ranges that work has begun for since it returned the number before, and that this replica has; the number to pass the
+// next time; and a channel that is closed when there may be more. It returns all ranges that this replica has for the number 0.
+func (g *Group) Began(since uint64) (ranges meta.Ranges, number uint64, changed <-chan struct{}) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for n := range g.table.works.All() {
+		if g.holds[n].number > since {
+			ranges = ranges.With(n)
+		}
+	}
+	return ranges, g.begins, g.begun
+}

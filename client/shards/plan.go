@@ -1,0 +1,128 @@
+package shards
+
+import (
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// plan is what a replica does next. It is made by [table.plan] from what is known, without I/O and without clocks, which tests use.
+type plan struct {
+	wanted  meta.Ranges   // what to prepare for, and to keep prepared for
+	giveUp  meta.Ranges   // of those worked on, what others are to have, and are ready for
+	confirm meta.Ranges   // what can be worked on if a list, which is asked for from now on, shows it in nobody's hands
+	next    time.Duration // until there may be another plan, if nothing else happens; 0 if that will not be
+	handed  bool          // a replica that leaves need not wait any longer: nobody has to take anything from it
+	unowned meta.Ranges   // what nobody works on or waits for, as far as is known
+}
+
+// table is what a replica has, and wants to have. Its caller holds Group.mu.
+type table struct {
+	lease time.Duration // LeaseDuration
+	ours  *scores
+
+	// bids are the ranges that the lease is to show: those that are worked on, and those that this replica is ready for. The server
+	// certainly has those of accepted: every write since has had them.
+	bids, accepted meta.Ranges
+	works          meta.Ranges // ranges that reconciles may begin for
+	drains         meta.Ranges // ranges that reconciles are still under way for
+	have           meta.Ranges // ranges that everything is prepared for
+	leaving        bool
+
+	orphans [meta.RangeCount]time.Duration // since when nobody has had the range; 0 if somebody has
+}
+
+// plan decides what to do, by what is known at the moment now. It changes bids.
+func (t *table) plan(v *view, now time.Duration) (p plan) {
+	p.next = v.expire(now)
+	soon := func(d time.Duration) {
+		if d > 0 && (p.next == 0 || d < p.next) {
+			p.next = d
+		}
+	}
+	if !v.complete {
+		return p
+	}
+	members := v.sorted()
+	others := false
+	for _, m := range members {
+		others = others || m.takesPart(now)
+	}
+	p.handed = !others || t.works.Union(t.drains) == (meta.Ranges{})
+	for n := range meta.RangeCount {
+		mine := t.bids.Has(n)
+		rival, better := t.rivals(members, n, now)
+		rank := t.rank(members, n, now)
+		switch {
+		case rival || mine:
+			t.orphans[n] = 0
+		case t.orphans[n] == 0:
+			t.orphans[n] = max(now, 1)
+		}
+		if !mine && !rival {
+			p.unowned = p.unowned.With(n)
+		}
+		// If who is to have a range does not take it, the next one does.
+		patience := time.Duration(rank) * t.lease
+		turn := rank == 0
+		if waited := now - t.orphans[n]; !turn && !mine && !rival {
+			if turn = waited >= patience; !turn {
+				soon(patience - waited)
+			}
+		}
+		if t.leaving {
+			turn = false
+		}
+		if mine || turn {
+			p.wanted = p.wanted.With(n)
+		}
+		switch {
+		case t.works.Has(n):
+			if better {
+				p.giveUp = p.giveUp.With(n)
+			}
+		case t.drains.Has(n): // its bid goes when its work has ended
+		case mine:
+			switch {
+			case better || t.leaving || !t.have.Has(n):
+				t.bids = t.bids.Without(n)
+			case rival || !t.accepted.Has(n):
+			case !v.isKnown(n, now):
+				soon(v.since + v.lasts - now)
+			default:
+				p.confirm = p.confirm.With(n)
+			}
+		case turn && t.have.Has(n) && !better:
+			t.bids = t.bids.With(n)
+		}
+	}
+	return p
+}
+
+// rivals returns whether another replica has range n in its hands or waits for it, and whether one of these is to have it rather than
+// this one.
+func (t *table) rivals(members []*member, n int, now time.Duration) (rival, better bool) {
+	for _, m := range members {
+		if !m.holds(now).Has(n) {
+			continue
+		}
+		rival = true
+		if m.takesPart(now) && (t.leaving || t.yields(m, n)) {
+			better = true
+		}
+	}
+	return rival, better
+}
+
+// yields reports whether m is to have range n rather than this replica.
+func (t *table) yields(m *member, n int) bool { return m.scores[n] > t.ours[n] }
+
+// rank returns how many others are to have range n rather than this replica.
+func (t *table) rank(members []*member, n int, now time.Duration) (rank int) {
+	for _, m := range members {
+		if m.takesPart(now) && t.yields(m, n) {
+			rank++
+		}
+	}
+	return rank
+}

@@ -1,0 +1,131 @@
+package shards
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// Status is what a replica knows at a moment.
+type Status struct {
+	// Group is the namespace and the name of the group, Lease the key of this replica's lease, and Identity its name.
+	Group    meta.Key
+	Lease    meta.Key
+	Identity string
+	// Running says that Run has been called and has not returned.
+	Running bool
+	// Joined says that this replica has a lease, without which it has no ranges. Left is how long it has it without another renewal.
+	Joined bool
+	Left   time.Duration
+	// Leaving says that this replica is about to end, and keeps its ranges until others have taken them.
+	Leaving bool
+	// Ranges are those that this replica works on, and Since is when they changed last.
+	Ranges meta.Ranges
+	Since  time.Time
+	// Waits are ranges that this replica is ready for, and that others have not given up yet. Prepares are those that some Followers are
+	// not ready for.
+	Waits    meta.Ranges
+	Prepares meta.Ranges
+	// Unready are the names of the informers and controllers that are not ready for ranges of Prepares.
+	Unready []string
+	// Unowned are ranges that, as far as this replica knows, no replica works on or waits for.
+	Unowned meta.Ranges
+	// Members are all replicas of the group, this one included, by name.
+	Members []Member
+	// Err is the error of the last read of the group's leases; nil if it succeeded.
+	Err error
+}
+
+// Member is a replica of the group.
+type Member struct {
+	// Identity is its name, Lease that of its lease, and Weight its part of the work.
+	Identity string
+	Lease    string
+	Weight   int
+	// Ranges are those that its lease shows: it works on them, or is ready and waits for them.
+	Ranges meta.Ranges
+	// Self says that it is this replica, Leaving that it is about to end, and Lost that its lease has been deleted by somebody, is not as
+	// the replica has written it, or has run out.
+	Self, Leaving, Lost bool
+}
+
+// Status returns what the replica knows at the moment.
+func (g *Group) Status() Status {
+	now, election := g.clock.mono(), g.elector.Status()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t := &g.table
+	s := Status{
+		Group: meta.Key{Namespace: g.config.Namespace, Name: g.config.Name}, Lease: g.config.lease(), Identity: g.config.Identity,
+		Running: g.running, Joined: g.joined && election.Leading, Left: election.Left, Leaving: t.leaving && g.running,
+		Ranges: t.works, Since: g.since, Waits: t.bids.Minus(t.works).Minus(t.drains), Prepares: g.wanted.Minus(t.have),
+		Unowned: g.unowned, Err: g.err,
+	}
+	if election.Err != nil {
+		s.Err = election.Err
+	}
+	for _, f := range g.followers {
+		if g.wanted.Minus(f.have) != (meta.Ranges{}) {
+			s.Unready = append(s.Unready, f.name)
+		}
+	}
+	if g.joined {
+		s.Members = append(s.Members, Member{Identity: g.config.Identity, Lease: g.view.self, Weight: g.config.Weight, Ranges: t.bids, Self: true, Leaving: t.leaving})
+	}
+	for _, m := range g.view.members {
+		if m.free && m.share.ranges == (meta.Ranges{}) {
+			continue // it has ended
+		}
+		s.Members = append(s.Members, Member{
+			Identity: m.identity, Lease: m.name, Weight: m.share.weight, Ranges: m.share.ranges, Leaving: m.share.leaving,
+			Lost: m.gone || m.broken != nil || m.free || !m.isLive(now),
+		})
+	}
+	slices.SortFunc(s.Members, func(a, b Member) int { return cmp.Compare(a.Lease, b.Lease) })
+	return s
+}
+
+// String returns the status in one line for people. Its form may change.
+func (s Status) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "shards %q, replica %q: ", s.Group, s.Identity)
+	switch {
+	case !s.Running:
+		b.WriteString("not running")
+		return b.String()
+	case !s.Joined:
+		b.WriteString("without a lease")
+	default:
+		fmt.Fprintf(&b, "%d of %d ranges (%v)", s.Ranges.Len(), meta.RangeCount, s.Ranges)
+	}
+	if s.Leaving {
+		b.WriteString(", leaving")
+	}
+	if n := s.Waits.Len(); n > 0 {
+		fmt.Fprintf(&b, ", waits for %d", n)
+	}
+	if n := s.Prepares.Len(); n > 0 {
+		fmt.Fprintf(&b, ", prepares for %d (%s)", n, strings.Join(s.Unready, ", "))
+	}
+	if n := s.Unowned.Len(); n > 0 {
+		fmt.Fprintf(&b, ", %d are nobody's", n)
+	}
+	if len(s.Members) > 0 {
+		parts := make([]string, len(s.Members))
+		for i, m := range s.Members {
+			parts[i] = fmt.Sprintf("%s %d", m.Identity, m.Ranges.Len())
+			if m.Lost {
+				parts[i] += " (lost)"
+			}
+		}
+		fmt.Fprintf(&b, "; replicas: %s", strings.Join(parts, ", "))
+	}
+	if s.Err != nil {
+		fmt.Fprintf(&b, "; last error: %v", s.Err)
+	}
+	return b.String()
+}
