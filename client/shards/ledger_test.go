@@ -1,0 +1,195 @@
+package shards_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// ConfigMap is written by those who work on a range.
+type ConfigMap struct {
+	meta.ObjectMeta `json:"metadata"`
+	Data            map[string]string `json:"data,omitempty"`
+}
+
+// ConfigMaps describes the resource.
+var ConfigMaps = client.Type[*ConfigMap]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
+
+// stamp is what a replica writes when it works on a range: who it is, and which of its turns this is.
+type stamp struct {
+	Replica string `json:"replica"`
+	Turn    string `json:"turn"`
+}
+
+// ledger stands before the server. It notes who writes for which range, and when, breaks requests while it is told to, and checks that
+// nobody goes on when another one has begun. A moment is that of the server; nothing here knows the replicas' clocks.
+type ledger struct {
+	server *clienttest.Server
+	start  time.Time
+
+	mu     sync.Mutex // guards the rest
+	rng    *rand.Rand
+	chance float64         // that a request is broken
+	cut    map[string]bool // replicas whose requests do not reach the server
+	ranges map[string]*tenure
+	// bound is how long a range may be nobody's; 0 if the history breaks more than replicas. troubles are the moments of what happened to
+	// replicas.
+	bound    time.Duration
+	troubles []time.Duration
+
+	accepted, passed int
+	longest          time.Duration
+	wrong            []string
+}
+
+// tenure is who works on one range.
+type tenure struct {
+	stamp stamp
+	over  map[stamp]bool // turns that others have followed
+	last  time.Duration  // of the last write
+}
+
+func (l *ledger) now() time.Duration { return time.Since(l.start) }
+
+func (l *ledger) fault(format string, args ...any) {
+	if len(l.wrong) < 5 {
+		l.wrong = append(l.wrong, fmt.Sprintf("%v: ", l.now())+fmt.Sprintf(format, args...))
+	}
+}
+
+// breaks chooses what happens to a request.
+func (l *ledger) breaks() (kind int, delay time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.rng.Float64() >= l.chance {
+		return 0, 0
+	}
+	return 1 + l.rng.IntN(7), time.Duration(l.rng.Int64N(int64(9 * time.Second)))
+}
+
+// intercept handles the requests of replicas.
+func (l *ledger) intercept(r *http.Request) http.HandlerFunc {
+	l.mu.Lock()
+	cut := l.cut[r.UserAgent()]
+	l.mu.Unlock()
+	if cut {
+		return clienttest.Reset()
+	}
+	q := clienttest.RequestOf(r)
+	kind, delay := l.breaks()
+	broken := clienttest.Answer(meta.Status{Code: http.StatusInternalServerError, Message: "broken"})
+	switch q.Verb {
+	case "watch", "list", "get":
+		switch kind {
+		case 1, 2:
+			return clienttest.Reset()
+		case 3:
+			return clienttest.Hang()
+		case 4:
+			return broken
+		case 5:
+			return func(w http.ResponseWriter, r *http.Request) {
+				time.Sleep(delay)
+				l.server.ServeHTTP(w, r)
+			}
+		}
+		return nil
+	}
+	switch kind {
+	case 1:
+		return clienttest.Reset()
+	case 2:
+		return broken
+	case 3:
+		return clienttest.TooManyRequests(time.Second)
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler) // its gate has closed: the body is cut
+		}
+		work := q.Resource.Resource == "configmaps"
+		if work {
+			l.arrives(q.Key.Name, body)
+		}
+		if kind == 4 || kind == 5 { // it is under way for long, and lands also if nobody waits for it any more
+			time.Sleep(delay)
+		}
+		again := r.Clone(r.Context())
+		again.Body = io.NopCloser(bytes.NewReader(body))
+		answer := httptest.NewRecorder()
+		if work { // that it arrives is all that counts
+			answer.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(answer, `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"namespace":"default","name":%q}}`, q.Key.Name)
+		} else {
+			l.server.ServeHTTP(answer, again)
+		}
+		switch kind {
+		case 5, 6: // made, and the answer lost
+			clienttest.Reset()(w, r)
+		case 7: // made, and the answer late
+			time.Sleep(delay)
+		}
+		for k, v := range answer.Header() {
+			w.Header()[k] = v
+		}
+		w.WriteHeader(answer.Code)
+		_, _ = w.Write(answer.Body.Bytes())
+	}
+}
+
+// arrives checks a write of a replica when it arrives, which is when it was sent: the network takes no time.
+func (l *ledger) arrives(name string, body []byte) {
+	var o struct {
+		Data stamp `json:"data"`
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := json.Unmarshal(body, &o); err != nil {
+		l.fault("a write cannot be read: %v", err)
+	}
+	t, now := l.ranges[name], l.now()
+	l.accepted++
+	switch {
+	case t == nil:
+		l.ranges[name] = &tenure{stamp: o.Data, over: make(map[stamp]bool), last: now}
+		return
+	case t.over[o.Data]:
+		l.fault("%v works on range %s, after %v has begun to", o.Data, name, t.stamp)
+	case t.stamp != o.Data:
+		l.passed++
+		t.over[t.stamp] = true
+		if gap := now - t.last; l.bound > 0 {
+			l.longest = max(l.longest, gap)
+			// Each failure within the gap may be that of the one who was to have it next.
+			most := l.bound
+			for _, at := range l.troubles {
+				if at > t.last && at < now {
+					most += l.bound
+				}
+			}
+			if gap > most {
+				l.fault("range %s was nobody's for %v, from %v to %v; at most %v were to be", name, gap, t.stamp, o.Data, most)
+			}
+		}
+		t.stamp = o.Data
+	}
+	t.last = now
+}
+
+// trouble notes that something happens to a replica.
+func (l *ledger) trouble() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.troubles = append(l.troubles, l.now())
+}

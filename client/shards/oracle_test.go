@@ -1,0 +1,75 @@
+package shards_test
+
+import (
+	"flag"
+	"strings"
+	"testing"
+)
+
+// The oracle: random histories of replicas that share ranges, on machines that stop, sleep and have wrong clocks, before a server that
+// breaks requests and goes away, with people who delete and edit leases. Nothing is sent for a range by a replica after another one has
+// begun to work on it; no range is nobody's for longer than a lease, a drain and the time to prepare; and once the faults have ended each
+// range is somebody's.
+//
+//	go test ./client/shards -run Oracle -seeds 10000               more of them
+//	go test ./client/shards -run Oracle -first 40001 -seeds 1000   others
+//	go test ./client/shards -run Oracle -first 17 -seeds 1 -v      one again, with its history
+//
+// A seed fixes the faults and when they begin. It does not fix the order of what happens at one moment, nor jitter. A history
+// that fails is tried again without some of its steps, and the rest is printed.
+var (
+	oracleSeeds = flag.Int("seeds", 60, "how many seeds the oracle tries")
+	oracleFirst = flag.Uint64("first", 1, "the first seed that the oracle tries")
+)
+
+// enoughFailures is how many seeds may fail before the oracle stops.
+const enoughFailures = 3
+
+func TestOracle(t *testing.T) {
+	failed, total := 0, ledger{}
+	for seed := *oracleFirst; seed < *oracleFirst+uint64(*oracleSeeds) && failed < enoughFailures; seed++ {
+		h := newHistory(seed)
+		if testing.Verbose() && *oracleSeeds == 1 {
+			t.Log(h)
+		}
+		faults, l := h.play(t)
+		total.accepted += l.accepted
+		total.passed += l.passed
+		total.longest = max(total.longest, l.longest)
+		if len(faults) == 0 {
+			continue
+		}
+		failed++
+		small, why := h.minimise(faults, func(h history) []string {
+			faults, _ := h.play(t)
+			return faults
+		})
+		t.Errorf("%s\n\nThe shortest history that was found to fail:\n%v\nIt fails with:\n%s\n\nAgain with: go test ./client/shards -run Oracle -first %d -seeds 1",
+			strings.Join(faults, "\n"), small, strings.Join(why, "\n"), seed)
+	}
+	t.Logf("%d writes, %d times a range passed to another replica; it was nobody's for at most %v where only replicas failed", total.accepted, total.passed, total.longest)
+	if total.passed < 5**oracleSeeds && *oracleSeeds > 20 {
+		t.Error("the histories do not test what they should")
+	}
+}
+
+// mostTries bounds how often a failing history is played again.
+const mostTries = 60
+
+// minimise leaves out steps as long as the rest still fails, and returns it with its faults.
+func (h history) minimise(why []string, play func(history) []string) (history, []string) {
+	tries := 0
+	for size := len(h.steps) / 2; size > 0; size /= 2 {
+		for at := 0; at+size <= len(h.steps) && tries < mostTries; {
+			rest := h
+			rest.steps = append(append([]step{}, h.steps[:at]...), h.steps[at+size:]...)
+			tries++
+			if faults := play(rest); len(faults) > 0 {
+				h, why = rest, faults
+			} else {
+				at += size
+			}
+		}
+	}
+	return h, why
+}
