@@ -73,6 +73,9 @@ func (c cancelDeleted[T]) Subscribe(h cache.Handler[T]) *cache.Subscription {
 	return c.Subscriber.Subscribe(h)
 }
 
+// within returns the wrapped source.
+func (c cancelDeleted[T]) within() Subscriber[T] { return c.Subscriber }
+
 // String returns the name of the wrapped source.
 func (c cancelDeleted[T]) String() string { return subject(c.Subscriber) }
 

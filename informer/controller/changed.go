@@ -42,6 +42,9 @@ func (c changed[T]) Subscribe(h cache.Handler[T]) *cache.Subscription {
 	return c.Subscriber.Subscribe(own)
 }
 
+// within returns the wrapped source.
+func (c changed[T]) within() Subscriber[T] { return c.Subscriber }
+
 // String returns the name of the wrapped source.
 func (c changed[T]) String() string { return subject(c.Subscriber) }
 

@@ -45,6 +45,7 @@ type Controller[K comparable] struct {
 
 	loggerKey any // the key of logr.FromContext
 	deletions deletions[K]
+	sharding  *sharding[K] // nil without Options.Shards
 
 	// failing is how many keys of the queue have failed and not succeeded since.
 	failing atomic.Int64
@@ -73,6 +74,7 @@ func New[K comparable](name string, o Options, fn Func[K], from ...Source[K]) *C
 		status:  Status{Name: name, Workers: o.workers()},
 
 		loggerKey: loggerKey(),
+		sharding:  newSharding[K](o.Shards, fmt.Sprintf("controller %q", name)),
 	}
 	for _, s := range from {
 		c.feeds = append(c.feeds, newFeed(s))
@@ -133,6 +135,9 @@ func (c *Controller[K]) validate() error {
 		if s == nil {
 			return fmt.Errorf("controller.New: source %d must not be nil", i)
 		}
+	}
+	if err := c.validateShards(); err != nil {
+		return err
 	}
 	return c.options.validate()
 }

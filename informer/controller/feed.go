@@ -90,6 +90,9 @@ func (c *Controller[K]) feed(ctx context.Context, in *intake[K], f *feed[K], que
 		synced:  func() { c.synced(in, f) },
 		deleted: c.deletions.deleted, watchDeletions: func() { c.deletions.watched.Store(true) },
 	}
+	if c.sharding != nil {
+		to.gone = c.sharding.deleted
+	}
 	if c.hooks.Named != nil {
 		to.named = func(k K, object meta.Key, version, previous string) {
 			c.hooks.Named(ctx, NamedInfo{

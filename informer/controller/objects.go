@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"sync/atomic"
@@ -25,8 +26,8 @@ type Subscriber[T meta.Object] interface {
 // its namespace if it has one, as every struct does that embeds meta.Identity or meta.ObjectMeta; an object without a name
 // ends the controller with an error.
 func Watch[T meta.Object](s Subscriber[T]) Source[meta.Key] {
-	return &objects[meta.Key, T]{
-		from: s, name: describe("Watch", subject(s)),
+	return &watched[T]{objects[meta.Key, T]{
+		from: s, name: describe("Watch", subject(s)), own: true,
 		keys: func(obj T, to []meta.Key) ([]meta.Key, error) {
 			k := meta.KeyOf(obj)
 			if k.Name == "" {
@@ -34,6 +35,38 @@ func Watch[T meta.Object](s Subscriber[T]) Source[meta.Key] {
 			}
 			return append(to, k), nil
 		},
+	}}
+}
+
+// watched is a source whose keys are those of its objects.
+type watched[T meta.Object] struct{ objects[meta.Key, T] }
+
+func (w *watched[T]) lookup(by meta.ShardBy) error {
+	if by == meta.ShardByUID && !keepsUID[T]() {
+		return fmt.Errorf("%v does not keep the uid: embed meta.ObjectMeta or meta.Identity as its metadata", reflect.TypeFor[T]())
+	}
+	if _, ok := readerOf[T](w.from); !ok {
+		return fmt.Errorf("%T has no method Reader() cache.Reader[T]", w.from)
+	}
+	return nil
+}
+
+func (w *watched[T]) find(k meta.Key) meta.Object {
+	r, _ := readerOf[T](w.from)
+	if obj, ok := r.Get(k); ok {
+		return obj
+	}
+	return nil
+}
+
+func (w *watched[T]) each() iter.Seq2[meta.Key, meta.Object] {
+	r, _ := readerOf[T](w.from)
+	return func(yield func(meta.Key, meta.Object) bool) {
+		for obj := range r.All() {
+			if !yield(meta.KeyOf(obj), obj) {
+				return
+			}
+		}
 	}
 }
 
@@ -116,6 +149,7 @@ type objects[K comparable, T meta.Object] struct {
 	keys func(obj T, to []K) ([]K, error) // appends the keys of one state of an object; nil if the caller gave none
 	// wrong is the error in the call that made the source.
 	wrong error
+	own   bool // the keys are those of the objects themselves
 }
 
 func (o *objects[K, T]) String() string { return o.name }
@@ -158,6 +192,9 @@ func (o *objects[K, T]) run(ctx context.Context, to sink[K]) error {
 	}
 	working, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
+	if !o.own {
+		to.gone = nil
+	}
 	h := &handler[K, T]{keys: o.keys, to: to, fail: fail}
 	sub := o.from.Subscribe(h)
 	h.sub.Store(sub)
@@ -212,7 +249,18 @@ func (h *handler[K, T]) OnUpdate(old, new T) {
 	eachOnce(h.of(new, old), h.told(h.to.add, new, old.GetResourceVersion()))
 }
 
-func (h *handler[K, T]) OnDelete(obj T) { eachOnce(h.of(obj), h.told(h.to.add, obj, "")) }
+func (h *handler[K, T]) OnDelete(obj T) { eachOnce(h.of(obj), h.leaves(h.told(h.to.add, obj, ""), obj)) }
+
+// leaves returns an add that first tells whose key it is that has lost its object.
+func (h *handler[K, T]) leaves(add func(K), obj T) func(K) {
+	if h.to.gone == nil {
+		return add
+	}
+	return func(k K) {
+		h.to.gone(k, obj)
+		add(k)
+	}
+}
 
 // told returns an add that first tells the hook which object names the key, and which version of it this source has heard of
 // before.
@@ -237,7 +285,7 @@ func (h *handler[K, T]) onDeletionBegan(old, new T) {
 	eachOnce(h.of(new, old), h.told(h.cancel, new, old.GetResourceVersion()))
 }
 
-func (h *handler[K, T]) onGone(obj T) { eachOnce(h.of(obj), h.told(h.cancel, obj, "")) }
+func (h *handler[K, T]) onGone(obj T) { eachOnce(h.of(obj), h.leaves(h.told(h.cancel, obj, ""), obj)) }
 
 // cancel ends the reconcile of a key, and adds the key.
 func (h *handler[K, T]) cancel(k K) {

@@ -32,6 +32,19 @@ type Options struct {
 	// FreshTimeout is how long a key waits at most for caches that have not seen its writes; see [Fresh]. 0 = 10 s.
 	FreshTimeout time.Duration
 
+	// Shards limits the controller to the keys of some ranges, for a program whose replicas share the work; package client/shards has
+	// such a Group. A key is in the range of its namespace or of its object's uid, as the Group says, and only while this replica has
+	// that range it is reconciled here. The contexts of its reconciles end when the range passes to another replica, and then no
+	// request with them is sent any more. When this replica gets a range, the keys of all objects in it are reconciled, with a low
+	// priority, as at a start.
+	//
+	// With ranges by uid, one of the sources must be a [Watch], of objects that keep their uid: its cache says which range a key is in,
+	// and keys of other objects are left to the replicas that have these in their caches. So a [Map] or an [Owns] names a key in vain
+	// unless it runs in the replica that has the key; use ranges by namespace for objects that own others. The keys that [Chan],
+	// [Every] or a source of your own names are reconciled by the replica that has their range at that moment, if such a source runs
+	// there.
+	Shards Shards
+
 	// AllowFights lets the reconciles write the same again and again as fast as somebody undoes it. By default such a [Fight] is
 	// reported, and its key is slowed down.
 	AllowFights bool

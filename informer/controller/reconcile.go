@@ -15,10 +15,17 @@ import (
 )
 
 // reconcile runs the function on one key. It returns an error if the queue is to retry the key.
-func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K], key K) error {
+func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K], key K) (err error) {
 	if c.slowed(work, queue, key) || !c.admit(work, key) {
 		return nil
 	}
+	settled := false
+	work, leave, ok := c.enterShard(work, key)
+	if !ok {
+		c.settled(queue, key, c.log.GivenUp) // another replica goes on with it
+		return nil
+	}
+	defer func() { leave(settled && err == nil) }()
 	s := &scope[K]{Context: work, c: c, queue: queue, key: key}
 	c.contests.look(work, key, &s.round)
 	ctx, release := c.enter(s)
@@ -35,6 +42,7 @@ func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K
 		}()
 	}
 	result, err := c.call(inner, key)
+	settled = true
 
 	if ended != nil {
 		end.Duration = time.Since(end.Began)

@@ -79,12 +79,14 @@ func (c *Controller[K]) run(
 		fail(nil)
 		c.setState(Stopping)
 		c.stopSources(sources)
+		c.stopShards()
 		c.log.Logger().V(1).Info("stopped", "controller", c.name)
 	}()
 	if !c.waitSynced(ctx, sources.all, fail) {
 		return failure(ctx, outer)
 	}
 
+	c.startShards(ctx, queue)
 	c.setState(Standby)
 	s := &shift[K]{c: c, queue: queue}
 	defer s.end(fail)

@@ -19,6 +19,9 @@ type sink[K comparable] struct {
 	// first by a source that will call deleted. Both are nil for a source that does not run for a controller.
 	deleted        func(K)
 	watchDeletions func()
+	// gone says that the object of a key has left the cache of a source whose keys are those of its objects, before the source adds the
+	// key. It is nil if nobody wants to know.
+	gone func(k K, obj meta.Object)
 	// named is called before add and low, by sources that follow objects. It is nil if nobody listens.
 	named func(k K, object meta.Key, version, previous string)
 }

@@ -1,0 +1,299 @@
+// A controller of one of several replicas, which reconciles the keys of its ranges only.
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"reflect"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/workqueue"
+)
+
+// Shards says which keys a controller reconciles, of a program whose replicas share the work; see Options.Shards. *shards.Group of
+// package client/shards is one.
+type Shards interface {
+	// By says what decides which range an object is in.
+	By() meta.ShardBy
+	// Follow notes a controller that has to be prepared before work begins. New calls it.
+	Follow(name string) interface {
+		Wanted() (ranges meta.Ranges, changed <-chan struct{})
+		Have(ranges meta.Ranges)
+		Leave()
+	}
+	// Began returns the ranges of this replica that work has begun for since it returned the number before; the number to pass the next
+	// time; and a channel that is closed when there may be more.
+	Began(since uint64) (ranges meta.Ranges, number uint64, changed <-chan struct{})
+	// Enter returns the context of work on a range, and what to call at its end; false if this replica does not have the range.
+	Enter(ctx context.Context, n int) (working context.Context, leave func(), ok bool)
+}
+
+// sharding is what a controller with Options.Shards knows.
+type sharding[K comparable] struct {
+	Shards
+	follower interface {
+		Wanted() (ranges meta.Ranges, changed <-chan struct{})
+		Have(ranges meta.Ranges)
+		Leave()
+	}
+	foreign   atomic.Int64 // how many keys were not reconciled, because others have their range
+	following sync.WaitGroup
+
+	mu   sync.Mutex // guards the rest
+	gone map[K]lost // of keys whose objects have been deleted, and that have not been reconciled since
+	lost uint64     // how many there have been
+}
+
+// lost is an object that has been deleted: the range that it was in, and the number of the deletion.
+type lost struct {
+	n      int
+	number uint64
+}
+
+// newSharding registers a controller with the shards of its options; nil if it has none.
+func newSharding[K comparable](s Shards, name string) *sharding[K] {
+	if s == nil {
+		return nil
+	}
+	return &sharding[K]{Shards: s, follower: s.Follow(name), gone: make(map[K]lost)}
+}
+
+// primary is a source whose keys are those of objects that it can look up.
+type primary[K comparable] interface {
+	// find returns the object of a key; nil if there is none.
+	find(k K) meta.Object
+	// each iterates over all of them, and their keys.
+	each() iter.Seq2[K, meta.Object]
+	// lookup returns an error if the source cannot look up objects.
+	lookup(by meta.ShardBy) error
+}
+
+// primaries returns the sources that can look up the objects of keys.
+func (c *Controller[K]) primaries() []primary[K] {
+	var all []primary[K]
+	for _, s := range c.sources() {
+		if p, ok := s.(primary[K]); ok && p.lookup(c.sharding.By()) == nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// namespacer is a key that has a namespace, besides meta.Key: one that names a cluster too, say.
+type namespacer interface{ GetNamespace() string }
+
+// namespaceOf returns the namespace of a key; false if it has none.
+func namespaceOf[K comparable](k K) (string, bool) {
+	switch k := any(k).(type) {
+	case meta.Key:
+		return k.Namespace, true
+	case namespacer:
+		return k.GetNamespace(), true
+	}
+	return "", false
+}
+
+// validateShards returns why the controller cannot tell which range a key is in.
+func (c *Controller[K]) validateShards() error {
+	s := c.sharding
+	if s == nil {
+		return nil
+	}
+	if err := s.By().Validate(); err != nil {
+		return fmt.Errorf("controller.Options: Shards: %w", err)
+	}
+	if s.By() == meta.ShardByNamespace {
+		var none K
+		if _, ok := namespaceOf(none); !ok {
+			return fmt.Errorf("controller.Options: Shards by namespace need keys of type meta.Key, or with a method GetNamespace() string, got %T", none)
+		}
+		return nil
+	}
+	var why []error
+	for _, src := range c.sources() {
+		p, ok := src.(primary[K])
+		if !ok {
+			continue
+		}
+		err := p.lookup(s.By())
+		if err == nil {
+			return nil
+		}
+		why = append(why, fmt.Errorf("%s: %w", nameOf(src), err))
+	}
+	return errors.Join(append([]error{errors.New("controller.Options: Shards by uid need a source Watch, whose cache says which uid a key has")}, why...)...)
+}
+
+// rangeOf returns the range of a key, and the deletion of its object if it has been deleted. It returns false if the range is not known,
+// because the object is in no cache of this replica: it is in another replica's range, or was deleted long ago.
+func (c *Controller[K]) rangeOf(k K) (n int, deletion uint64, ok bool) {
+	s := c.sharding
+	s.mu.Lock()
+	l, gone := s.gone[k]
+	s.mu.Unlock()
+	if s.By() == meta.ShardByNamespace {
+		ns, _ := namespaceOf(k)
+		return s.By().Range(meta.Identity{Namespace: ns}), l.number, true
+	}
+	for _, p := range c.primaries() {
+		if obj := p.find(k); obj != nil {
+			return s.By().Range(meta.Identity{UID: uidIn(obj)}), l.number, true
+		}
+	}
+	return l.n, l.number, gone
+}
+
+// enterShard returns the context of a reconcile of k, and what to call at its end. It returns false if the key is not this replica's.
+func (c *Controller[K]) enterShard(ctx context.Context, k K) (working context.Context, leave func(settled bool), ok bool) {
+	s := c.sharding
+	if s == nil {
+		return ctx, func(bool) {}, true
+	}
+	n, deletion, ok := c.rangeOf(k)
+	if ok {
+		if working, left, ok := s.Enter(ctx, n); ok {
+			return working, func(settled bool) {
+				left()
+				if settled && deletion > 0 {
+					s.reconciled(k, deletion)
+				}
+			}, true
+		}
+	}
+	s.foreign.Add(1)
+	return nil, nil, false
+}
+
+// deleted notes the range of a key whose object has left the cache, until that has been reconciled: the range may still be another
+// replica's, and for a range by uid nobody could tell later whose the key is.
+func (s *sharding[K]) deleted(k K, obj meta.Object) {
+	n := s.By().Range(meta.Identity{Namespace: obj.GetNamespace(), UID: uidIn(obj)})
+	if wanted, _ := s.follower.Wanted(); !wanted.Has(n) {
+		return // the cache has given it up, and the object may exist
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost++
+	s.gone[k] = lost{n, s.lost}
+}
+
+// reconciled forgets a deletion, unless there has been another one of the key.
+func (s *sharding[K]) reconciled(k K, deletion uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gone[k].number == deletion {
+		delete(s.gone, k)
+	}
+}
+
+// startShards says that the controller is prepared, and begins to follow the ranges.
+func (c *Controller[K]) startShards(ctx context.Context, queue *workqueue.Queue[K]) {
+	s := c.sharding
+	if s == nil {
+		return
+	}
+	s.follower.Have(meta.AllRanges())
+	s.following.Go(func() { c.followShards(ctx, func(k K) { queue.AddWith(k, low) }) })
+}
+
+// stopShards waits for what startShards has begun, whose context has ended.
+func (c *Controller[K]) stopShards() {
+	if s := c.sharding; s != nil {
+		s.follower.Have(meta.Ranges{})
+		s.following.Wait()
+	}
+}
+
+// followShards adds the keys of each range that work begins for: to this replica they are new. It returns when ctx ends.
+func (c *Controller[K]) followShards(ctx context.Context, add func(K)) {
+	s := c.sharding
+	_, rewanted := s.follower.Wanted()
+	for number := uint64(0); ; {
+		ranges, now, changed := s.Began(number)
+		number = now
+		if ranges != (meta.Ranges{}) {
+			c.addRanges(ranges, add)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+		case <-rewanted:
+			var wanted meta.Ranges
+			wanted, rewanted = s.follower.Wanted()
+			s.forget(wanted)
+		}
+	}
+}
+
+// addRanges adds the keys of all objects of some ranges, and of those that were deleted while the ranges were prepared.
+func (c *Controller[K]) addRanges(ranges meta.Ranges, add func(K)) {
+	s := c.sharding
+	for _, p := range c.primaries() {
+		for k, obj := range p.each() {
+			if ranges.Has(s.By().Range(meta.Identity{Namespace: obj.GetNamespace(), UID: uidIn(obj)})) {
+				add(k)
+			}
+		}
+	}
+	s.mu.Lock()
+	var gone []K
+	for k, l := range s.gone {
+		if ranges.Has(l.n) {
+			gone = append(gone, k)
+		}
+	}
+	s.mu.Unlock()
+	for _, k := range gone {
+		add(k)
+	}
+}
+
+// forget drops the ranges of deleted keys that others have now.
+func (s *sharding[K]) forget(wanted meta.Ranges) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k, l := range s.gone {
+		if !wanted.Has(l.n) {
+			delete(s.gone, k)
+		}
+	}
+}
+
+// uidIn returns the uid of an object; empty if its type does not keep it.
+func uidIn(obj meta.Object) string {
+	if o, ok := obj.(interface{ GetUID() string }); ok {
+		return o.GetUID()
+	}
+	method := reflect.ValueOf(obj).MethodByName("GetUID") // of k8s.io/api, whose uids are a type of their own
+	if !method.IsValid() || method.Type().NumIn() != 0 || method.Type().NumOut() != 1 || method.Type().Out(0).Kind() != reflect.String {
+		return ""
+	}
+	return method.Call(nil)[0].String()
+}
+
+// keepsUID reports whether objects of type T tell their uid.
+func keepsUID[T meta.Object]() bool {
+	t := reflect.TypeFor[T]()
+	m, ok := t.MethodByName("GetUID")
+	return ok && m.Type.NumOut() == 1 && m.Type.Out(0).Kind() == reflect.String
+}
+
+// readerOf returns a reader of the cache that a source follows; false if there is none.
+func readerOf[T meta.Object](from any) (cache.Reader[T], bool) {
+	switch from := from.(type) {
+	case cache.Reader[T]:
+		return from, true
+	case interface{ Reader() cache.Reader[T] }:
+		return from.Reader(), !isNil(from)
+	case interface{ within() Subscriber[T] }:
+		return readerOf[T](from.within())
+	}
+	return cache.Reader[T]{}, false
+}
