@@ -96,6 +96,9 @@ func newIdentity() string {
 	return host + "_" + random
 }
 
+// Validate returns every reason why [Elector.Run] refuses c; nil if it does not.
+func (c Config) Validate() error { return c.withDefaults().validate() }
+
 // validate returns every reason why c, with its defaults, cannot be used.
 func (c Config) validate() error {
 	var errs []error

@@ -150,6 +150,11 @@ func (c Config) validate() error {
 			bad("Labels[%q]: %w", key, err)
 		}
 	}
+	if len(errs) == 0 {
+		if err := c.election().Validate(); err != nil {
+			bad("the lease: %w", err)
+		}
+	}
 	return errors.Join(errs...)
 }
 

@@ -19,7 +19,6 @@ import (
 // Group is one replica's part in a group that shares work. Make one with [New]; nothing happens until [Group.Run]. Its methods are safe
 // for use by several goroutines at once.
 type Group struct {
-	c       *client.Client
 	config  Config // with its defaults
 	invalid error  // why Run cannot run
 	leases  client.Resource[*lease]
@@ -75,14 +74,18 @@ func New(c *client.Client, config Config) *Group {
 	config = config.withDefaults()
 	key := config.lease()
 	g := &Group{
-		c: c, config: config, invalid: config.validate(), leases: client.For(c, leases), clock: newClock(), log: report.New(config.Logger),
+		config: config, invalid: config.validate(), clock: newClock(), log: report.New(config.Logger),
 		due: make(chan struct{}, 1), changed: make(chan struct{}, 1), begun: make(chan struct{}), rewanted: make(chan struct{}),
 	}
 	g.table = table{lease: config.LeaseDuration, ours: newScores(key.Name, max(config.Weight, 1)), have: meta.AllRanges()}
 	g.view = newView(key.Name, config.LeaseDuration)
 	election := config.election()
 	election.OnError = g.electionFailed
-	g.elector = leader.New(c, election)
+	if g.elector = leader.New(c, election); c == nil {
+		g.invalid = errors.Join(errors.New("shards.New: the client must not be nil"), g.invalid)
+		return g
+	}
+	g.leases = client.For(c, leases)
 	return g
 }
 
@@ -151,6 +154,7 @@ func (g *Group) Run(ctx context.Context, work func(ctx context.Context) error) e
 	defer func() { // also if work panics
 		close(returned)
 		g.giveBack()
+		g.say()
 		release()
 		running.Wait()
 		g.remove(ctx)
@@ -169,9 +173,6 @@ func (g *Group) Run(ctx context.Context, work func(ctx context.Context) error) e
 func (g *Group) begin(work func(context.Context) error) error {
 	if g.invalid != nil {
 		return g.invalid
-	}
-	if g.c == nil {
-		return errors.New("shards.New: the client must not be nil")
 	}
 	if work == nil {
 		return errors.New("shards.Run: work must not be nil")

@@ -249,7 +249,9 @@ func (h *handler[K, T]) OnUpdate(old, new T) {
 	eachOnce(h.of(new, old), h.told(h.to.add, new, old.GetResourceVersion()))
 }
 
-func (h *handler[K, T]) OnDelete(obj T) { eachOnce(h.of(obj), h.leaves(h.told(h.to.add, obj, ""), obj)) }
+func (h *handler[K, T]) OnDelete(obj T) {
+	eachOnce(h.of(obj), h.leaves(h.told(h.to.add, obj, ""), obj))
+}
 
 // leaves returns an add that first tells whose key it is that has lost its object.
 func (h *handler[K, T]) leaves(add func(K), obj T) func(K) {

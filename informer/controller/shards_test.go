@@ -297,7 +297,9 @@ func (*uidless) GetResourceVersion() string { return "" }
 // subscribes is a subscriber that cannot look up objects.
 type subscribes struct{ s *cache.Store[*pod] }
 
-func (s subscribes) Subscribe(h cache.Handler[*pod]) *cache.Subscription { return s.s.Reader().Subscribe(h) }
+func (s subscribes) Subscribe(h cache.Handler[*pod]) *cache.Subscription {
+	return s.s.Reader().Subscribe(h)
+}
 
 // runOnce returns the Run of a controller with that source.
 func runOnce[K comparable](from controller.Source[K]) func(controller.Options) error {

@@ -1,0 +1,242 @@
+package shards
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+const second = time.Second
+
+// leaseOf returns a lease of 15 s of another replica, which shows s.
+func leaseOf(name, version, renewed string, s share) *lease {
+	l := &lease{ObjectMeta: meta.ObjectMeta{
+		Name: name, UID: "uid-" + name, ResourceVersion: version, Annotations: map[string]string{shareAnnotation: s.text(name)},
+	}}
+	l.Spec.HolderIdentity, l.Spec.LeaseDurationSeconds, l.Spec.RenewTime = name, 15, renewed
+	return l
+}
+
+func of(n ...int) (r meta.Ranges) {
+	for _, n := range n {
+		r = r.With(n)
+	}
+	return r
+}
+
+func newTestView() *view { return newView("web-me", 15*second) }
+
+func (v *view) wantHolds(t *testing.T, what string, now time.Duration, want meta.Ranges) {
+	t.Helper()
+	v.expire(now)
+	var got meta.Ranges
+	for _, m := range v.members {
+		got = got.Union(m.holds(now))
+	}
+	if got != want {
+		t.Errorf("%s: others have %v, want %v", what, got, want)
+	}
+}
+
+func TestAViewBelievesALeaseForItsTime(t *testing.T) {
+	v := newTestView()
+	v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1, 2), weight: 1}), 10*second)
+	v.wantHolds(t, "at first", 24*second, of(1, 2))
+	v.wantHolds(t, "when it has run out", 25*second, meta.Ranges{})
+	if !v.released.Has(1) {
+		t.Error("the ranges of a lease that has run out are not known to be free")
+	}
+	v.saw(leaseOf("web-a", "6", "t1", share{ranges: of(1), weight: 1}), 30*second)
+	v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1, 2), weight: 1}), 40*second) // news that are old
+	v.wantHolds(t, "renewed", 44*second, of(1))
+	v.wantHolds(t, "old news prolong nothing", 45*second, meta.Ranges{})
+	v.saw(leaseOf("web-me", "7", "t1", share{ranges: of(3), weight: 1}), 50*second)
+	v.wantHolds(t, "our own lease", 51*second, meta.Ranges{})
+}
+
+func TestAnnotationsByOthersProlongNothing(t *testing.T) {
+	v := newTestView()
+	l := leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1})
+	v.saw(l, 0)
+	again := leaseOf("web-a", "6", "t0", share{ranges: of(1), weight: 1})
+	again.Annotations["note"] = "somebody was here"
+	v.saw(again, 14*second)
+	v.wantHolds(t, "in its time", 14*second, of(1))
+	v.wantHolds(t, "when it has run out", 15*second, meta.Ranges{})
+}
+
+func TestADeletedLeaseCountsUntilItHadRunOut(t *testing.T) {
+	v := newTestView()
+	v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1}), 0)
+	v.vanished("web-a")
+	v.vanished("web-b")
+	v.wantHolds(t, "deleted", 14*second, of(1))
+	anew := leaseOf("web-a", "9", "t9", share{ranges: of(2), weight: 1}) // the replica, or another one with its name
+	anew.UID = "another"
+	v.saw(anew, 14*second)
+	v.wantHolds(t, "made again", 14*second, of(1, 2))
+	v.wantHolds(t, "when the first had run out", 15*second, of(2))
+
+	v = newTestView()
+	v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1}), 0)
+	v.listed(nil, second)
+	v.wantHolds(t, "not in a list", 14*second, of(1))
+	if m := v.members["web-a"]; m.takesPart(2 * second) {
+		t.Error("a replica whose lease is deleted is to have ranges")
+	}
+}
+
+func TestAReleasedLeaseIsForgotten(t *testing.T) {
+	v := newTestView()
+	v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1}), 0)
+	l := leaseOf("web-a", "6", "t1", share{weight: 1})
+	l.Spec.HolderIdentity, l.Spec.LeaseDurationSeconds = "", 1
+	v.saw(l, second)
+	v.wantHolds(t, "given back", second, meta.Ranges{})
+	if v.members["web-a"].takesPart(second) || !v.released.Has(1) {
+		t.Error("a replica that has ended takes part, or its ranges are not known to be free")
+	}
+	v.vanished("web-a")
+	if len(v.members) != 0 {
+		t.Error("a lease that was given back is remembered after its deletion")
+	}
+}
+
+// Somebody who removes the holder by hand does not free the ranges.
+func TestAnEditedLeaseKeepsItsRanges(t *testing.T) {
+	for what, edit := range map[string]func(*lease){
+		"no holder":     func(l *lease) { l.Spec.HolderIdentity = "" },
+		"no annotation": func(l *lease) { delete(l.Annotations, shareAnnotation) },
+		"other ranges": func(l *lease) {
+			l.Annotations[shareAnnotation] = share{weight: 1}.text("web-b")
+		},
+		"nonsense": func(l *lease) { l.Annotations[shareAnnotation] = "v1" },
+	} {
+		v := newTestView()
+		v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1}), 0)
+		edited := leaseOf("web-a", "6", "t0", share{ranges: of(1), weight: 1})
+		edit(edited)
+		v.saw(edited, second)
+		v.wantHolds(t, what, 14*second, of(1))
+		if v.released.Has(1) {
+			t.Errorf("%s: the range is said to be free", what)
+		}
+		if v.members["web-a"].takesPart(second) {
+			t.Errorf("%s: the replica is to have ranges", what)
+		}
+	}
+	v := newTestView()
+	edited := leaseOf("web-a", "6", "t0", share{ranges: of(1), weight: 1})
+	delete(edited.Annotations, shareAnnotation)
+	v.saw(edited, 0)
+	v.wantHolds(t, "a lease that was never seen otherwise", 14*second, meta.AllRanges())
+	v.wantHolds(t, "when it has run out", 15*second, meta.Ranges{})
+}
+
+func TestWhatAReplicaThatJoinsMayTake(t *testing.T) {
+	for what, test := range map[string]struct {
+		up     time.Duration
+		broken bool
+		at     time.Duration
+		want   bool
+	}{
+		"a group that begins":               {up: 14 * second, want: true},
+		"an old group":                      {up: 15 * second},
+		"an old group, after a lease":       {up: time.Hour, at: 15 * second, want: true},
+		"a lease that somebody has edited":  {broken: true},
+		"an old group, shortly before that": {up: time.Hour, at: 14 * second},
+	} {
+		v := newTestView()
+		l := leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1, up: test.up})
+		if test.broken {
+			l.Annotations = nil
+		}
+		v.listed([]*lease{l}, 0)
+		if got := v.isKnown(7, test.at); got != test.want {
+			t.Errorf("%s: isKnown is %v", what, got)
+		}
+		v.saw(leaseOf("web-a", "6", "t1", share{weight: 1, up: test.up}), second)
+		if !test.broken && !v.isKnown(1, second) {
+			t.Errorf("%s: a range that somebody gave up is not known", what)
+		}
+	}
+}
+
+// Of all shares, each text is that of one.
+func TestSharesAsText(t *testing.T) {
+	for _, s := range []share{
+		{weight: 1},
+		{ranges: meta.AllRanges(), weight: maxWeight, leaving: true, up: time.Hour},
+		{ranges: of(0, 255), weight: 7, up: 14 * second},
+	} {
+		text := s.text("web-a")
+		if got, err := parseShare(text, "web-a"); err != nil || got != s {
+			t.Errorf("%+v became %q and %+v, %v", s, text, got, err)
+		}
+		if _, err := parseShare(text, "web-b"); err == nil {
+			t.Errorf("the share of another lease is taken: %q", text)
+		}
+		for i := range text {
+			other := []byte(text)
+			other[i] ^= 1
+			if got, err := parseShare(string(other), "web-a"); err == nil {
+				t.Errorf("%q is taken for %+v", other, got)
+			}
+		}
+	}
+	for _, body := range []string{
+		"", "v1", "v1 ranges=00 weight=1 leaving=true up=1s", "v1 ranges=" + zeros + " weight=0 leaving=true up=1s",
+		"v1 ranges=" + zeros + " weight=1001 leaving=true up=1s", "v1 ranges=" + zeros + " weight=1 leaving=true up=-1s",
+	} {
+		if got, err := parseShare(body+" sum="+sum(body, "web-a"), "web-a"); err == nil {
+			t.Errorf("%q is taken for %+v", body, got)
+		}
+	}
+}
+
+const zeros = "0000000000000000000000000000000000000000000000000000000000000000"
+
+// When a replica comes or goes, no range moves between two others; shares follow the weights.
+func TestScores(t *testing.T) {
+	names := []string{"a", "b", "c", "d", "e"}
+	owners := func(weights map[string]int) (of [meta.RangeCount]string, counts map[string]int) {
+		counts = make(map[string]int)
+		all := map[string]*scores{}
+		for name, w := range weights {
+			all[name] = newScores("web-"+name, w)
+		}
+		for n := range of {
+			for _, name := range names {
+				if s := all[name]; s != nil && (of[n] == "" || s[n] > all[of[n]][n]) {
+					of[n] = name
+				}
+			}
+			counts[of[n]]++
+		}
+		return of, counts
+	}
+	before, _ := owners(map[string]int{"a": 1, "b": 1, "c": 1, "d": 1})
+	after, _ := owners(map[string]int{"a": 1, "b": 1, "c": 1, "d": 1, "e": 1})
+	moved := 0
+	for n := range before {
+		if before[n] != after[n] {
+			moved++
+			if after[n] != "e" {
+				t.Errorf("range %d moves from %s to %s", n, before[n], after[n])
+			}
+		}
+	}
+	if moved < 30 || moved > 75 { // 51 of 256
+		t.Errorf("%d ranges move to a fifth replica", moved)
+	}
+	sum := 0
+	for i := range 50 {
+		names = []string{string(rune('a' + i)), "heavy"}
+		_, counts := owners(map[string]int{names[0]: 1, "heavy": 3})
+		sum += counts["heavy"]
+	}
+	if mean := sum / 50; mean < 185 || mean > 199 { // 192
+		t.Errorf("a replica of weight 3 beside one of 1 has %d ranges", mean)
+	}
+}
