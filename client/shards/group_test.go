@@ -1,31 +1,370 @@
 package shards_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/leader"
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/client/shards"
+	"github.com/bowline-go/bowline/patch"
 )
 
 func TestReplicasShareTheRanges(t *testing.T) {
 	play(t, func(w *world) {
 		a := w.replica("a", nil).run()
-		w.pass(time.Second)
-		t.Log(w.whole(a))
+		w.pass(100 * time.Millisecond)
+		w.whole(a)
+		before := a.Status().Ranges
 		b := w.replica("b", nil).run()
-		w.pass(time.Second)
-		t.Log(w.whole(a, b))
+		w.pass(100 * time.Millisecond)
+		w.even(w.whole(a, b), 128)
+		if moved := before.Minus(a.Status().Ranges); moved != b.Status().Ranges {
+			t.Errorf("%v moved, and b has %v", moved, b.Status().Ranges)
+		}
 		c := w.replica("c", nil).run()
-		w.pass(time.Second)
-		t.Log(w.whole(a, b, c))
+		w.pass(100 * time.Millisecond)
+		w.even(w.whole(a, b, c), 85)
+		hasA, hasC := a.Status().Ranges, c.Status().Ranges
+
+		// One that leaves hands over in a moment, and the others keep what they have.
 		b.cancel()
 		<-b.ended
-		w.pass(time.Millisecond)
-		t.Log(w.whole(a, c), w.since())
+		w.even(w.whole(a, c), 128)
+		if b.err != nil || hasA.Minus(a.Status().Ranges).Len() > 0 || hasC.Minus(c.Status().Ranges).Len() > 0 {
+			t.Errorf("b ended with %v; a has %v of %v, and c has %v of %v", b.err, a.Status().Ranges, hasA, c.Status().Ranges, hasC)
+		}
+		w.pass(time.Second)
+		if _, err := client.For(w.client(nil), Leases).Get(w.Context(), b.Status().Lease); err == nil {
+			t.Error("the lease of a replica that has left is still there")
+		}
+
+		// One that stops loses all when its lease has run out, and comes back.
 		c.m.Freeze()
-		w.pass(20 * time.Second)
-		t.Log(w.whole(a))
+		w.pass(14 * time.Second)
+		w.ranges(a)
+		w.pass(2 * time.Second)
+		w.whole(a)
 		c.m.Thaw(false)
+		synctest.Wait()
+		if has := c.Status().Ranges; has.Len() > 0 && !c.Status().Joined {
+			t.Errorf("one that was stopped has %v", has)
+		}
 		w.pass(3 * time.Second)
-		t.Log(w.whole(a, c))
-		t.Log(a.Status())
+		w.even(w.whole(a, c), 128)
+		if lost := (*leader.LostError)(nil); len(c.errs) == 0 || !errors.As(c.errs[0], &lost) || lost.Reason != leader.Expired {
+			t.Errorf("OnError has got %v", c.errs)
+		}
+	})
+}
+
+// even fails unless each count is about what it should be.
+func (w *world) even(counts []int, want int) {
+	w.Helper()
+	for _, n := range counts {
+		if n < want-want/4 || n > want+want/4 {
+			w.Errorf("%v ranges, want about %d each", counts, want)
+		}
+	}
+}
+
+func TestARangePassesWhenTheOtherIsReady(t *testing.T) {
+	play(t, func(w *world) {
+		a := w.replica("a", nil).run()
+		w.pass(time.Second)
+		b := w.replica("b", nil)
+		follower := b.Follow("the cache")
+		b.run()
+		w.pass(time.Minute)
+		w.whole(a)
+		wanted, changed := follower.Wanted()
+		if s := b.Status(); wanted.Len() < 100 || s.Ranges.Len() > 0 || s.Prepares != wanted || strings.Join(s.Unready, "") != "the cache" {
+			t.Errorf("b wants %v, and its status is %v", wanted, s)
+		}
+		follower.Have(wanted.Without(first(wanted)))
+		w.pass(10 * time.Millisecond)
+		w.whole(a, b)
+		if got := b.Status().Ranges; got != wanted.Without(first(wanted)) {
+			t.Errorf("b is ready for all but one of %v, and has %v", wanted, got)
+		}
+		follower.Have(wanted)
+		w.pass(10 * time.Millisecond)
+		w.whole(a, b)
+		if got := b.Status().Ranges; got != wanted {
+			t.Errorf("b is ready for %v, and has %v", wanted, got)
+		}
+		select {
+		case <-changed:
+			t.Error("the wanted ranges have changed, it is said")
+		default:
+		}
+		a.cancel()
+		w.pass(10 * time.Millisecond)
+		select {
+		case <-changed:
+		default:
+			t.Error("the others are to be prepared for, and nobody said so")
+		}
+		follower.Leave()
+		<-a.ended
+		w.whole(b)
+	})
+}
+
+func first(r meta.Ranges) int {
+	for n := range r.All() {
+		return n
+	}
+	return -1
+}
+
+// What nobody takes whose turn it is, the next one takes.
+func TestARangeIsNotLeftToAReplicaThatCannotPrepare(t *testing.T) {
+	play(t, func(w *world) {
+		broken := w.replica("broken", nil)
+		broken.Follow("a cache that never fills")
+		broken.run()
+		a := w.replica("a", nil).run()
+		w.pass(16 * time.Second)
+		w.whole(a, broken)
+		if n := broken.Status().Ranges.Len(); n > 0 {
+			t.Errorf("one that is not prepared has %d ranges", n)
+		}
+	})
+}
+
+func TestWorkUnderWayEndsBeforeItsRangePasses(t *testing.T) {
+	play(t, func(w *world) {
+		a := w.replica("a", func(c *shards.Config) { c.Drain = 5 * time.Second }).run()
+		w.pass(time.Second)
+		if _, _, ok := a.Enter(w.Context(), 300); ok {
+			t.Error("work on a range begins that is none")
+		}
+		quick, quickEnds, ok := a.Enter(w.Context(), 0)
+		slow, slowEnds, ok2 := a.Enter(w.Context(), 1)
+		if !ok || !ok2 {
+			t.Fatal("work does not begin")
+		}
+		b := w.replica("b", func(c *shards.Config) { c.Weight = 1000 }).run() // which is to have nearly all
+		w.pass(time.Second)
+		if _, _, ok := a.Enter(w.Context(), 0); ok {
+			t.Error("work begins on a range that is given up")
+		}
+		if quick.Err() != nil || b.Status().Ranges.Has(0) || !b.Status().Ranges.Has(2) || !b.Status().Waits.Has(0) {
+			t.Errorf("while work is under way its context has ended with %v, and b has %v", quick.Err(), b.Status())
+		}
+		quickEnds()
+		quickEnds()
+		w.pass(time.Millisecond)
+		if !b.Status().Ranges.Has(0) || slow.Err() != nil {
+			t.Errorf("b has %v, and the context of other work has ended: %v", b.Status(), slow.Err())
+		}
+		if quick.Err() == nil {
+			t.Error("the context of work that has ended goes on")
+		}
+		w.pass(5 * time.Second)
+		if slow.Err() == nil || !b.Status().Ranges.Has(1) {
+			t.Errorf("work that does not end: %v, and b has %v", slow.Err(), b.Status())
+		}
+		if cause := fmt.Sprint(context.Cause(slow)); !strings.Contains(cause, "passed to another replica") {
+			t.Errorf("its context ended with %v", cause)
+		}
+		c := client.For(w.client(nil), ConfigMaps)
+		_, err := c.Create(context.WithoutCancel(slow), &ConfigMap{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "late"}})
+		if err == nil || !strings.Contains(err.Error(), "passed to another replica") {
+			t.Errorf("a request of work whose range has passed: %v", err)
+		}
+		slowEnds()
+	})
+}
+
+// hands are what people do to leases.
+func TestPeopleMayDoWhatTheyLikeToALease(t *testing.T) {
+	for what, do := range map[string]func(w *world, leases client.Resource[*meta.Unstructured], key meta.Key) error{
+		"delete": func(w *world, leases client.Resource[*meta.Unstructured], key meta.Key) error {
+			return leases.Delete(w.Context(), key, client.DeleteOptions{})
+		},
+		"remove the holder": func(w *world, leases client.Resource[*meta.Unstructured], key meta.Key) error {
+			_, err := leases.Patch(w.Context(), key, patch.Merge(map[string]any{"spec": map[string]any{"holderIdentity": nil}}))
+			return err
+		},
+		"remove the annotation": func(w *world, leases client.Resource[*meta.Unstructured], key meta.Key) error {
+			_, err := leases.Patch(w.Context(), key, patch.Merge(map[string]any{"metadata": map[string]any{"annotations": nil}}))
+			return err
+		},
+		"remove the label": func(w *world, leases client.Resource[*meta.Unstructured], key meta.Key) error {
+			_, err := leases.Patch(w.Context(), key, patch.Merge(map[string]any{"metadata": map[string]any{"labels": nil}}))
+			return err
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			play(t, func(w *world) {
+				a, b := w.replica("a", nil).run(), w.replica("b", nil).run()
+				w.pass(20 * time.Second)
+				w.whole(a, b)
+				if err := do(w, client.For(w.client(nil), Leases), a.Status().Lease); err != nil {
+					t.Fatal(err)
+				}
+				for range 200 {
+					w.pass(100 * time.Millisecond)
+					w.ranges(a, b)
+				}
+				w.even(w.whole(a, b), 128)
+			})
+		})
+	}
+}
+
+func TestTwoReplicasWithOneIdentity(t *testing.T) {
+	play(t, func(w *world) {
+		a := w.replica("same", nil).run()
+		w.pass(time.Second)
+		b := w.replica("same", nil).run()
+		<-b.ended
+		if clash := (*leader.IdentityError)(nil); !errors.As(b.err, &clash) || !strings.Contains(b.err.Error(), `shards "default/web"`) {
+			t.Errorf("the second one ended with %v", b.err)
+		}
+		w.whole(a)
+	})
+}
+
+func TestAServerThatIsAwayCostsAllRanges(t *testing.T) {
+	play(t, func(w *world) {
+		a, b := w.replica("a", nil).run(), w.replica("b", nil).run()
+		w.pass(time.Second)
+		w.whole(a, b)
+		ctx, leave, _ := a.Enter(w.Context(), first(a.Status().Ranges))
+		defer leave()
+		w.server.Intercept(func(*http.Request) http.HandlerFunc { return clienttest.Reset() })
+		w.server.DropWatches()
+		w.pass(12 * time.Second)
+		if counts, _ := w.ranges(a, b); counts[0]+counts[1] > 0 || ctx.Err() == nil {
+			t.Errorf("without a server the replicas have %v, and work goes on: %v", counts, ctx.Err())
+		}
+		if s := a.Status(); s.Joined || s.Err == nil || !strings.Contains(s.String(), "without a lease") {
+			t.Errorf("the status is %v", s)
+		}
+		w.pass(time.Minute)
+		w.server.Intercept(nil)
+		w.pass(10 * time.Second)
+		w.even(w.whole(a, b), 128)
+	})
+}
+
+func TestMoreReplicasThanRanges(t *testing.T) {
+	if testing.Short() {
+		t.Skip("300 replicas")
+	}
+	play(t, func(w *world) {
+		var all []*replica
+		for n := range 30 {
+			all = append(all, w.replica(fmt.Sprint("r", n), func(c *shards.Config) {
+				if n > 0 {
+					c.Weight = 1000 // the first one is to have none
+				}
+			}).run())
+		}
+		w.pass(10 * time.Second)
+		if counts := w.whole(all...); counts[0] != 0 {
+			t.Errorf("got %v", counts)
+		}
+	})
+}
+
+func TestRunEndsWithItsWork(t *testing.T) {
+	play(t, func(w *world) {
+		other := w.replica("other", nil).run()
+		errBroken := errors.New("broken")
+		for what, test := range map[string]struct {
+			work func(context.Context) error
+			want error
+		}{
+			"nil":      {func(context.Context) error { return nil }, nil},
+			"an error": {func(context.Context) error { return errBroken }, errBroken},
+		} {
+			a := w.replica("a", nil)
+			if err := a.Run(quiet(w), func(ctx context.Context) error {
+				w.pass(time.Second)
+				w.whole(a, other)
+				if err := a.Run(ctx, test.work); err == nil || !strings.Contains(err.Error(), "running already") {
+					t.Errorf("a second Run: %v", err)
+				}
+				return test.work(ctx)
+			}); err != test.want {
+				t.Errorf("%s: Run returned %v", what, err)
+			}
+			w.pass(time.Second)
+			w.whole(other)
+		}
+		a := w.replica("a", nil)
+		func() {
+			defer func() {
+				if v := recover(); v != "ouch" {
+					t.Errorf("recovered %v", v)
+				}
+			}()
+			_ = a.Run(quiet(w), func(context.Context) error {
+				w.pass(time.Second)
+				panic("ouch")
+			})
+		}()
+		w.pass(time.Second)
+		w.whole(other)
+		if s := a.Status().String(); !strings.Contains(s, "not running") {
+			t.Errorf("the status is %s", s)
+		}
+	})
+}
+
+// A replica that leaves goes on until others are ready, or Config.Handover has passed.
+func TestAReplicaLeavesNothingToNobody(t *testing.T) {
+	play(t, func(w *world) {
+		a := w.replica("a", func(c *shards.Config) { c.Handover = 10 * time.Second }).run()
+		w.pass(time.Second)
+		b := w.replica("b", nil)
+		follower := b.Follow("the cache")
+		b.run()
+		w.pass(time.Second)
+		a.cancel()
+		w.pass(5 * time.Second)
+		w.whole(a)
+		if s := a.Status(); !s.Leaving || a.work.Err() != nil {
+			t.Errorf("the status is %v, and the context of work has ended: %v", s, a.work.Err())
+		}
+		follower.Have(meta.AllRanges())
+		<-a.ended
+		w.pass(10 * time.Millisecond)
+		w.whole(b)
+		c := w.replica("c", nil)
+		c.Follow("a cache that never fills")
+		c.run()
+		w.pass(time.Second)
+		began := w.since()
+		b.cancel()
+		<-b.ended
+		if took := w.since() - began; took != 30*time.Second {
+			t.Errorf("a replica whose ranges nobody takes has waited for %v", took)
+		}
+	})
+}
+
+// A watch that is silently dead is opened anew.
+func TestADeadWatchDoesNotHoldUpAHandOver(t *testing.T) {
+	play(t, func(w *world) {
+		a := w.replica("a", nil).run()
+		w.pass(time.Second)
+		w.server.Freeze()
+		w.pass(time.Second)
+		b := w.replica("b", nil).run()
+		w.pass(10 * time.Second)
+		w.even(w.whole(a, b), 128)
 	})
 }

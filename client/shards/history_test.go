@@ -152,12 +152,12 @@ func (h history) play(t *testing.T) (faults []string, l *ledger) {
 		l = &ledger{
 			server: s.server, start: time.Now(), rng: rand.New(rand.NewPCG(h.seed, 3)), cut: make(map[string]bool), ranges: make(map[string]*tenure),
 		}
-		if h.calm { // the lease, the drain of who had it, the time to prepare and to write, and what retries take
+		if h.calm { // the lease, the drain of who had it, the time to prepare, perhaps for others first, and to write, and what retries take
 			drain := h.config.Drain
 			if drain == 0 {
 				drain = 20 * time.Second
 			}
-			l.bound = h.config.LeaseDuration + drain + prepares + 2*pauses + 3*time.Second
+			l.bound = h.config.LeaseDuration + drain + 2*prepares + 2*pauses + 3*time.Second
 		}
 		s.ledger = l
 		s.server.Intercept(func(r *http.Request) http.HandlerFunc {
@@ -484,17 +484,22 @@ func (p *player) work(ctx context.Context, group *shards.Group, c *client.Client
 					leave() // it has begun anew meanwhile
 				} else if ok {
 					data := stamp{Replica: name, Turn: fmt.Sprint(turn)}
-					write, cancel := context.WithTimeout(context.WithoutCancel(working), 5*time.Second) // the gate alone has to stop it
-					_, _ = maps.Patch(write, fence(n), patch.Merge(map[string]any{"data": data}))
-					cancel()
-					if p.s.chance(0.05) { // work that takes long, also when its context has ended
-						time.Sleep(p.s.some(15 * time.Second))
-						m.Pause()
-						write, cancel := context.WithTimeout(context.WithoutCancel(working), 5*time.Second)
-						_, _ = maps.Patch(write, fence(n), patch.Merge(map[string]any{"data": data}))
-						cancel()
+					write := func() {
+						ctx, cancel := context.WithTimeout(context.WithoutCancel(working), 5*time.Second) // the gate alone has to stop it
+						defer cancel()
+						_, _ = maps.Patch(ctx, fence(n), patch.Merge(map[string]any{"data": data}))
 					}
-					leave()
+					write()
+					if p.s.chance(0.05) { // work that takes long, also when its context has ended
+						running.Go(func() {
+							time.Sleep(p.s.some(15 * time.Second))
+							m.Pause()
+							write()
+							leave()
+						})
+					} else {
+						leave()
+					}
 				}
 				select {
 				case <-ctx.Done():

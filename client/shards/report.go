@@ -123,10 +123,10 @@ func (g *Group) say() {
 		g.mu.Unlock()
 		details := []any{"identity", c.info.Identity, "ranges", c.info.Ranges.Len()}
 		if c.info.Gained.Len() > 0 {
-			details = append(details, "gained", c.info.Gained.String())
+			details = append(details, "gained", c.info.Gained.Len())
 		}
 		if c.info.Lost.Len() > 0 {
-			details = append(details, "lost", c.info.Lost.String())
+			details = append(details, "lost", c.info.Lost.Len())
 		}
 		if c.info.Err != nil {
 			details = append(details, "cause", c.info.Err.Error())

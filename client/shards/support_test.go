@@ -88,7 +88,7 @@ func (w *world) replica(identity string, change func(*shards.Config)) *replica {
 
 // run starts Run, whose work waits for the end of its context.
 func (r *replica) run() *replica {
-	ctx, cancel := context.WithCancel(logr.NewContext(r.w.Context(), logr.Discard()))
+	ctx, cancel := context.WithCancel(quiet(r.w))
 	r.cancel = cancel
 	go func() {
 		defer close(r.ended)
@@ -107,6 +107,9 @@ func (r *replica) run() *replica {
 	})
 	return r
 }
+
+// quiet returns the context of a test, whose logs nobody reads.
+func quiet(w *world) context.Context { return logr.NewContext(w.Context(), logr.Discard()) }
 
 // ranges returns how many ranges each of some replicas has, and fails if one is in two hands.
 func (w *world) ranges(rs ...*replica) (counts []int, all meta.Ranges) {
