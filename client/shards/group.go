@@ -19,6 +19,7 @@ import (
 // Group is one replica's part in a group that shares work. Make one with [New]; nothing happens until [Group.Run]. Its methods are safe
 // for use by several goroutines at once.
 type Group struct {
+	c       *client.Client
 	config  Config // with its defaults
 	invalid error  // why Run cannot run
 	leases  client.Resource[*lease]
@@ -74,7 +75,7 @@ func New(c *client.Client, config Config) *Group {
 	config = config.withDefaults()
 	key := config.lease()
 	g := &Group{
-		config: config, invalid: config.validate(), clock: newClock(), log: report.New(config.Logger),
+		c: c, config: config, invalid: config.validate(), clock: newClock(), log: report.New(config.Logger),
 		due: make(chan struct{}, 1), changed: make(chan struct{}, 1), begun: make(chan struct{}), rewanted: make(chan struct{}),
 	}
 	g.table = table{lease: config.LeaseDuration, ours: newScores(key.Name, max(config.Weight, 1)), have: meta.AllRanges()}

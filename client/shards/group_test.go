@@ -38,6 +38,7 @@ func TestReplicasShareTheRanges(t *testing.T) {
 		// One that leaves hands over in a moment, and the others keep what they have.
 		b.cancel()
 		<-b.ended
+		w.pass(10 * time.Millisecond)
 		w.even(w.whole(a, c), 128)
 		if b.err != nil || hasA.Minus(a.Status().Ranges).Len() > 0 || hasC.Minus(c.Status().Ranges).Len() > 0 {
 			t.Errorf("b ended with %v; a has %v of %v, and c has %v of %v", b.err, a.Status().Ranges, hasA, c.Status().Ranges, hasC)
@@ -115,6 +116,7 @@ func TestARangePassesWhenTheOtherIsReady(t *testing.T) {
 		}
 		follower.Leave()
 		<-a.ended
+		w.pass(10 * time.Millisecond)
 		w.whole(b)
 	})
 }

@@ -78,9 +78,14 @@ func (g *Group) watchOnce(outer context.Context) error {
 	return g.silent(outer, ctx, err)
 }
 
-// silent returns nil for a watch that has been ended because it brought no news, and else err.
+// silent returns nil for a watch that has been ended because it brought no news, and else err. Later requests use other connections
+// then: the one that was silent may be dead.
 func (g *Group) silent(outer, ctx context.Context, err error) error {
-	if outer.Err() != nil || errors.Is(context.Cause(ctx), errSilent) && errors.Is(err, context.Canceled) {
+	switch {
+	case outer.Err() != nil:
+		return nil
+	case errors.Is(context.Cause(ctx), errSilent) && errors.Is(err, context.Canceled):
+		g.c.Close()
 		return nil
 	}
 	return err
