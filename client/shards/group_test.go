@@ -155,6 +155,9 @@ func TestWorkUnderWayEndsBeforeItsRangePasses(t *testing.T) {
 		if !ok || !ok2 {
 			t.Fatal("work does not begin")
 		}
+		if err := shards.Check(quick); err != nil {
+			t.Error(err)
+		}
 		b := w.replica("b", func(c *shards.Config) { c.Weight = 1000 }).run() // which is to have nearly all
 		w.pass(time.Second)
 		if _, _, ok := a.Enter(w.Context(), 0); ok {
@@ -178,6 +181,9 @@ func TestWorkUnderWayEndsBeforeItsRangePasses(t *testing.T) {
 		}
 		if cause := fmt.Sprint(context.Cause(slow)); !strings.Contains(cause, "passed to another replica") {
 			t.Errorf("its context ended with %v", cause)
+		}
+		if err := shards.Check(slow); err == nil || shards.Check(w.Context()) == nil {
+			t.Errorf("Check says %v", err)
 		}
 		c := client.For(w.client(nil), ConfigMaps)
 		_, err := c.Create(context.WithoutCancel(slow), &ConfigMap{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "late"}})

@@ -51,6 +51,19 @@ func (h *hold) open() error {
 	return leader.Check(h.ctx)
 }
 
+type holdKey struct{}
+
+// Check returns nil while the replica that ctx belongs to certainly has the range that it is for, and otherwise why it does not. It asks
+// both clocks, so it also notices that the machine has slept, before ctx ends. Call it right before a write that does not go through a
+// client.Client. It returns an error if ctx does not come from [Group.Enter], as those of reconciles do in a controller with Options.Shards.
+func Check(ctx context.Context) error {
+	h, ok := ctx.Value(holdKey{}).(*hold)
+	if !ok {
+		return errors.New("shards.Check: the context does not come from a Group")
+	}
+	return h.open()
+}
+
 // Enter lets work on range n begin. It returns a context for that, which ends with ctx, and when this replica does not have the range
 // any more; no request with the context leaves after that. The caller must call leave when the work has ended, because the range passes
 // to another replica only then, or when Config.Drain has passed. It returns false if this replica does not have the range.
@@ -78,7 +91,7 @@ func (g *Group) Enter(ctx context.Context, n int) (working context.Context, leav
 	}
 	working, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(h.ctx, func() { cancel(context.Cause(h.ctx)) })
-	return follow.Gate(working, h.open), func() {
+	return follow.Gate(context.WithValue(working, holdKey{}, h), h.open), func() {
 		stop()
 		cancel(nil)
 		left()

@@ -63,6 +63,7 @@ var imports = map[string][]string{
 	"client/discovery":  {"client", "client/meta", "errors", "internal/conn", "internal/regular"},
 	"client/kubeconfig": {"client", "internal/directive", "internal/regular", "internal/shown"},
 	"client/leader":     {"client", "client/meta", "errors", "internal/follow", "internal/hooks", "internal/inside", "internal/report", "internal/retry", "internal/shown"},
+	"client/shards":     {"client", "client/leader", "client/meta", "errors", "internal/follow", "internal/hooks", "internal/inside", "internal/report", "internal/retry"},
 	"client/remote":     {"client", "client/meta", "errors", "internal/conn", "internal/copyscript", "internal/inside", "internal/report", "internal/retry", "internal/shown", "internal/wsmux", "patch"},
 	"client/recorder":   {"client", "client/meta", "errors", "internal/hooks", "internal/report", "internal/retry", "internal/shown", "patch"},
 	"client/clienttest": {
@@ -99,6 +100,8 @@ var imports = map[string][]string{
 		"client/protobuf/autoscaling", "client/protobuf/certificates", "client/protobuf/coordination", "client/protobuf/core",
 		"client/protobuf/events", "errors", "internal/conformance/calls", "internal/jsonlex", "internal/protobuf", "patch",
 	},
+	// For tests only: the clocks and the pauses of a computer.
+	"internal/machine": {"client"},
 	// For tests only: documents that are slow to read for a careless reader.
 	"internal/patch/hostile": {},
 	// A test that lists what the others export.
@@ -114,7 +117,7 @@ var imports = map[string][]string{
 var doors = map[string][]string{
 	"github.com/cenkalti/backoff/v4": {"internal/retry"},
 	"github.com/gorilla/websocket":   {"internal/wsmux"},
-	"github.com/go-logr/logr":        {"client", "client/leader", "client/recorder", "client/remote", "informer", "informer/controller", "internal/report"},
+	"github.com/go-logr/logr":        {"client", "client/leader", "client/recorder", "client/remote", "client/shards", "informer", "informer/controller", "internal/report"},
 	"go.yaml.in/yaml/v3":             {"client/kubeconfig", "client/clienttest/internal/jsontree", "internal/directive"},
 	"golang.org/x/time":              {"client", "workqueue"},
 }

@@ -1,0 +1,64 @@
+// Package shards lets the replicas of a program share its work. Where leader election lets one replica work while the others wait, here
+// each has a part of the objects, on nothing but Leases of the cluster's own API server.
+//
+//	group := shards.New(c, shards.Config{Namespace: "web", Name: "page-controller"})
+//	pages := informer.New(client.For(c, Pages), informer.Options{Shards: group})
+//	ctl := controller.New("pages", controller.Options{Shards: group}, reconcile, controller.Watch(pages))
+//	err := group.Run(ctx, func(ctx context.Context) error { return informer.Run(ctx, ctl) })
+//
+// Objects belong to 256 ranges, by a hash of their uid or their namespace (see [meta.ShardBy]). Each replica holds a Lease of its own,
+// which shows what it has. From these leases all replicas compute who is to have which range, and pass ranges on when one comes, goes
+// or crashes. No range moves that need not, and nobody coordinates.
+//
+// # Guarantees
+//
+//   - At most one replica works on a range at a time. When a range passes on, the contexts of the work on it have ended before work
+//     begins elsewhere, and no request with these contexts is sent after that, also if the process was stopped meanwhile (SIGSTOP, a
+//     long pause of the machine) and then goes on.
+//   - A range that a replica gives up of its own, because another one joins or it leaves itself, passes on within a round trip: the new
+//     owner fills its caches first, then the old one lets the work under way end and lets go. If the new owner never gets ready, the old
+//     one goes on.
+//   - The ranges of a replica that has crashed pass on after Config.LeaseDuration and the time that the others take to fill their
+//     caches. So no range is nobody's for longer, while the server answers. If the replica that is to have a range does not get ready,
+//     the next one takes it LeaseDuration later.
+//   - The clocks of the machines need not agree, and may be set at any time.
+//
+// These assume what package leader assumes of clocks. A request that is under way when a range passes on may still take effect: give the
+// server a precondition, such as the resource version of an update. DESIGN.md says why it is safe, and what is not promised.
+//
+// # What a replica costs
+//
+// An informer with Options.Shards lists, watches and caches the ranges of its replica only, if the server selects them (KEP-5866, alpha
+// since Kubernetes 1.36, feature gate ShardedListAndWatch). Other servers send everything; then the informer reads the identity of each
+// object and decodes those of its ranges. Memory follows the share in both cases, traffic only in the first.
+//
+// # By uid or by namespace
+//
+// Ranges by uid are even, whatever the names are. An object and those that it owns have different uids, so they are usually in
+// different ranges: a controller that watches children to find their owners needs ranges by namespace. By namespace the work is as
+// even as the namespaces are: see meta.ShardByNamespace for names that differ little.
+//
+// # Faults
+//
+//	FAULT                                     EFFECT
+//	replica crashes                           others take its ranges after LeaseDuration
+//	replica is stopped, or its machine        it has lost all ranges when it goes on, and joins again
+//	sleeps, for longer than RenewDeadline
+//	server away for longer than that          all replicas lose all ranges, and join again when it is back
+//	watch dead or forbidden                   leases are listed again every few seconds
+//	a lease deleted by hand                   its replica stops at once and joins again; others wait until it would have run out
+//	a lease edited by hand                    its replica writes it again; others take it for as it was, or for everything
+//	another process with the same identity    Run returns a *leader.IdentityError
+//	more replicas than ranges                 some have none
+//	a follower that never gets ready          its replica gets no range, and Status.Unready names it
+//
+// # Permissions
+//
+//	VERB      RESOURCE                    WITHOUT IT
+//	create    leases.coordination.k8s.io  nothing works
+//	get       leases.coordination.k8s.io  nothing works
+//	update    leases.coordination.k8s.io  nothing works
+//	list      leases.coordination.k8s.io  nothing works
+//	watch     leases.coordination.k8s.io  ranges pass on some seconds later
+//	delete    leases.coordination.k8s.io  leases of replicas that have ended stay
+package shards
