@@ -24,7 +24,7 @@ type modelGroup struct {
 	heaviest, lightest [modelGroups]int
 }
 
-const modelGroups = 3
+const modelGroups = 5
 
 func groupOf(b byte) int { return int(b) % modelGroups }
 

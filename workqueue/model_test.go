@@ -278,7 +278,7 @@ func (m *model) compare(q *Queue[byte]) error {
 		}
 	}
 	infos := map[byte]KeyInfo[byte]{}
-	for b := range byte(8) {
+	for b := range byte(16) {
 		if got, want := q.Failures(b), m.key(b).failures; got != want {
 			return fmt.Errorf("failures of %d are %d, want %d", b, got, want)
 		}
@@ -336,6 +336,7 @@ func runModel(t *testing.T, program []byte, groups bool) {
 			op, k, arg := program[i]%16, program[i+1]%8, time.Duration(program[i+1]/8)
 			priority := [...]int{0, 0, -1, 1, 2, 5, MinPriority, MaxPriority, math.MinInt, math.MaxInt}[program[i+2]%10]
 			if groups {
+				k += program[i+2] / 128 * 8
 				// Requests of two steps never come due at the same moment, because delays are whole milliseconds, so it is known which
 				// group waits first.
 				const grid = time.Millisecond / 2
