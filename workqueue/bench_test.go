@@ -101,6 +101,39 @@ func BenchmarkPriorities(b *testing.B) {
 	}
 }
 
+// 100,000 keys of so many groups are added, then done. 0 is without groups, and the others with weights.
+func BenchmarkGroups(b *testing.B) {
+	type key struct {
+		group string
+		n     int
+	}
+	for _, groups := range []int{0, 1, 100, 10_000} {
+		b.Run(strconv.Itoa(groups), func(b *testing.B) {
+			ctx := b.Context()
+			var o workqueue.Options[key]
+			if groups > 0 {
+				o.Group = func(k key) string { return k.group }
+				o.Weight = func(group string) int { return len(group) }
+			}
+			keys := make([]key, 100_000)
+			for i := range keys {
+				keys[i] = key{strconv.Itoa(i % max(1, groups)), i}
+			}
+			q := workqueue.New(o)
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, k := range keys {
+					q.Add(k)
+				}
+				for range keys {
+					_ = q.Do(ctx, func(context.Context, key) error { return nil })
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(keys)), "ns/key")
+		})
+	}
+}
+
 // 100,000 ready keys are raised, one after the other, and done.
 func BenchmarkRaise(b *testing.B) {
 	ctx, keys := b.Context(), names(100_000)

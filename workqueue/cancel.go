@@ -21,7 +21,7 @@ func (q *Queue[K]) Cancel(k K) bool {
 	cancelled := e != nil && e.pending()
 	if cancelled {
 		if e.listed() {
-			q.ready.remove(e)
+			q.unlist(e)
 		} else {
 			q.undelay(e)
 		}

@@ -60,10 +60,10 @@ func (q *Queue[K]) check() (err error) {
 	if n != q.store.table.n || n*4 > len(q.store.table.slots)*3 {
 		wrong("%d keys are counted as %d, in a table of %d", n, q.store.table.n, len(q.store.table.slots))
 	}
-	if running != len(q.running) || ready != q.ready.len || throttled != q.throttled.len ||
+	if running != len(q.running) || ready != q.readyLen() || throttled != q.throttled.len ||
 		delayed != len(q.delays) || held != q.held {
 		wrong("%d running, %d ready, %d throttled, %d delayed and %d held keys are counted as %d, %d, %d, %d and %d",
-			running, ready, throttled, delayed, held, len(q.running), q.ready.len, q.throttled.len, len(q.delays), q.held)
+			running, ready, throttled, delayed, held, len(q.running), q.readyLen(), q.throttled.len, len(q.delays), q.held)
 	}
 	wrong2 := func(what string, e error) {
 		if e != nil {
@@ -71,48 +71,17 @@ func (q *Queue[K]) check() (err error) {
 		}
 	}
 	wrong2("delays", q.delays.check())
-	wrong2("front", q.ready.front.check())
 	wrong2("throttled", q.throttled.check(&q.store))
-	inLists, firsts, byPriority := 0, 0, map[int]int{}
-	for l, priority := range q.ready.levels() {
-		wrong2("a level", l.list.check(&q.store))
-		inLists += l.list.len
-		var prev *entry[K]
-		for e := range l.list.all(&q.store) {
-			byPriority[int(e.priority)]++
-			switch {
-			case prev == nil:
-				firsts++
-				if e.index < 0 {
-					wrong("key %v is the first of priority %d, and is not compared with others", e.key, priority)
-				}
-			case prev.due > e.due || prev.sequence >= e.sequence:
-				wrong("keys %v and %v of a level have not become ready in order", prev.key, e.key)
-			}
-			if int(e.level) != priority || e.priority < e.level || !e.ready || e.running() {
-				wrong("key %v is in the level of priority %d", e.key, priority)
-			}
-			if e.priority > e.level {
-				if e.index < 0 {
-					wrong("key %v was raised, and is not compared with others", e.key)
-				}
-				if prev != nil {
-					firsts++
-				}
-			}
-			if e.index >= 0 && e.order != q.ready.rank(e) {
-				wrong("key %v has a wrong place", e.key)
-			}
-			prev = e
-		}
+	inLists := 0
+	for r := range q.allReady() {
+		inLists += r.len
+		wrong2("ready", r.check())
 	}
-	for l, priority := range q.ready.levels() {
-		if l.len != byPriority[priority] {
-			wrong("%d ready keys of priority %d are counted as %d", byPriority[priority], priority, l.len)
-		}
+	if inLists != q.readyLen() {
+		wrong("%d keys are ready, %d of them in lists", q.readyLen(), inLists)
 	}
-	if inLists != q.ready.len || firsts != len(q.ready.front) {
-		wrong("%d keys are ready, %d of them in lists; %d are compared, want %d", q.ready.len, inLists, len(q.ready.front), firsts)
+	if q.fair != nil {
+		wrong2("groups", q.checkGroups())
 	}
 	parked := 0
 	for w := q.parked.first; w != nil; w = w.next {
@@ -124,9 +93,9 @@ func (q *Queue[K]) check() (err error) {
 	switch p := &q.parked; {
 	case parked != p.waiting+p.draining:
 		wrong("%d parked workers are counted as %d and %d", parked, p.waiting, p.draining)
-	case parked > 0 && q.ready.len > 0 && !p.waking:
+	case parked > 0 && q.readyLen() > 0 && !p.waking:
 		wrong("a worker sleeps, and there is a key for it")
-	case p.draining > 0 && q.ready.len == 0 && len(q.running) == 0:
+	case p.draining > 0 && q.readyLen() == 0 && len(q.running) == 0:
 		wrong("a worker sleeps, and nothing is left for it")
 	case p.waiting == 0 && q.armed != never:
 		wrong("the timer runs though nobody waits")
@@ -173,4 +142,110 @@ func (l list[K]) all(s *store[K]) iter.Seq[*entry[K]] {
 			}
 		}
 	}
+}
+
+func (r *ready[K]) check() (err error) {
+	wrong := func(format string, about ...any) {
+		if err == nil {
+			err = fmt.Errorf(format, about...)
+		}
+	}
+	if e := r.front.check(); e != nil {
+		wrong("front: %w", e)
+	}
+	inLists, firsts, byPriority := 0, 0, map[int]int{}
+	for l, priority := range r.levels() {
+		if e := l.list.check(r.store); e != nil {
+			wrong("a level: %w", e)
+		}
+		inLists += l.list.len
+		var prev *entry[K]
+		for e := range l.list.all(r.store) {
+			byPriority[int(e.priority)]++
+			switch {
+			case prev == nil:
+				firsts++
+				if e.index < 0 {
+					wrong("key %v is the first of priority %d, and is not compared with others", e.key, priority)
+				}
+			case prev.due > e.due || prev.sequence >= e.sequence:
+				wrong("keys %v and %v of a level have not become ready in order", prev.key, e.key)
+			}
+			if int(e.level) != priority || e.priority < e.level || !e.ready || e.running() {
+				wrong("key %v is in the level of priority %d", e.key, priority)
+			}
+			if e.priority > e.level {
+				if e.index < 0 {
+					wrong("key %v was raised, and is not compared with others", e.key)
+				}
+				if prev != nil {
+					firsts++
+				}
+			}
+			if e.index >= 0 && e.order != r.rank(e) {
+				wrong("key %v has a wrong place", e.key)
+			}
+			prev = e
+		}
+	}
+	for l, priority := range r.levels() {
+		if l.len != byPriority[priority] {
+			wrong("%d ready keys of priority %d are counted as %d", byPriority[priority], priority, l.len)
+		}
+	}
+	if inLists != r.len || firsts != len(r.front) {
+		wrong("%d keys are ready, %d of them in lists; %d are compared, want %d", r.len, inLists, len(r.front), firsts)
+	}
+	return err
+}
+
+// checkGroups returns an error if the groups are not those of the keys, or if one is not where it belongs.
+func (q *Queue[K]) checkGroups() (err error) {
+	wrong := func(format string, about ...any) {
+		if err == nil {
+			err = fmt.Errorf(format, about...)
+		}
+	}
+	f := q.fair
+	keys, running := map[*group[K]]int{}, map[*group[K]]int64{}
+	for e := range q.store.all() {
+		g := q.group(e)
+		if f.groups[g.name] != g {
+			wrong("key %v is in group %q, which is not known", e.key, g.name)
+		}
+		keys[g]++
+		if e.running() {
+			running[g]++
+		}
+	}
+	waiting, weight := 0, int64(0)
+	for _, g := range f.groups {
+		if keys[g] == 0 || keys[g] != g.keys || running[g] != g.running {
+			wrong("group %q has %d keys and %d in progress, counted as %d and %d", g.name, keys[g], running[g], g.keys, g.running)
+		}
+		if g.active() {
+			weight += g.weight
+		}
+		if g.ready.len == 0 {
+			continue
+		}
+		waiting++
+		if h := f.heap(g).all; g.index >= len(h) || h[g.index] != g {
+			wrong("group %q waits, and is not where it is looked for", g.name)
+		}
+		if g.tag > f.now+turn {
+			wrong("group %q is more than a turn ahead", g.name)
+		}
+	}
+	if weight != f.weight || waiting != len(f.below.all)+len(f.above.all) {
+		wrong("the weight is %d, counted as %d; %d groups wait, %d and %d in heaps", weight, f.weight, waiting, len(f.below.all), len(f.above.all))
+	}
+	for _, h := range []*groupHeap[K]{&f.below, &f.above} {
+		for i := range h.all {
+			if i > 0 && h.Less(i, (i-1)/2) {
+				wrong("group %q is behind a later one", h.all[i].name)
+			}
+		}
+	}
+	return err
 }

@@ -83,7 +83,7 @@ func (q *Queue[K]) makeReady(e *entry[K], at time.Duration) {
 func (q *Queue[K]) push(e *entry[K]) {
 	q.sequence++
 	e.sequence = q.sequence
-	q.ready.push(e)
+	q.list(e)
 	if q.options.Hooks.Add != nil {
 		q.noteAdd(e)
 	}

@@ -19,6 +19,7 @@
 //   - Ready keys of one priority are handed out in the order in which they became ready.
 //   - A ready key is overtaken only by keys of a higher priority, and only by those that become ready less than (their
 //     priority - its priority) × Options.Ageing after it. So no load can starve a key.
+//   - With Options.Group, these two hold among the keys of one group, and no group can starve another.
 //   - Memory is proportional to the distinct keys that are pending or in progress. A key that succeeded leaves nothing
 //     behind, and the queue shrinks after a peak. A queue of a steady size allocates nothing.
 //   - While no worker waits, the queue runs nothing: no goroutine, no timer. Delays keep counting; the next call sees the keys
@@ -52,10 +53,36 @@
 // changes nothing. The priority of a run ends with the run, except that a retry has at least the priority of the run that
 // failed.
 //
+// # Groups
+//
+// With Options.Group, each key is in a group, such as its namespace, its tenant or its cluster, and the groups share the workers.
+// A group waits if it has ready keys. Its share is
+//
+//	all workers × its weight / the weights of all groups that have keys ready or in progress
+//
+// A worker that is free takes a key of a waiting group that has fewer keys in progress than its share, if there is one. If there
+// are several such groups they take turns, as often as their weights say. So:
+//
+//   - While a group waits for its share, the others get workers only up to their own shares, rounded up.
+//   - While a group waits for its share, each other group starts at most (its weight / the weight of the group that waits) runs,
+//     rounded up: one run, if the weights are equal. A group that begins to wait later, and is not heavier, starts none.
+//   - No worker waits while a key is ready. If no group waits for its share, the others may have more: the group comes first that
+//     has the fewest keys in progress in proportion to its weight. A group alone has all workers.
+//   - A group that was idle has saved nothing up: it comes after one turn of those that waited before it.
+//   - Within a group, the order is that of priorities and ageing. A priority gets a group no turn of another.
+//   - Memory is proportional to the groups that have keys in the queue.
+//
+// A run is not interrupted, so a group that begins to wait for its share also waits until one of the runs in progress ends. Turns
+// are counted in runs, not in time: if there are more groups than workers, a group of slow keys has the workers for longer. Delays,
+// failures and Options.RetryRate know no groups.
+//
+// The workers are the calls of Do, Work and Drain that run a function or wait for a key.
+//
 // # Observing
 //
 // [Queue.Stats] counts keys, [Queue.Inspect] and [Queue.Keys] say of single keys what they wait for, since when if they are
-// ready, until when if they are not, how often they failed and with what. [Hooks] are for metrics.
+// ready, until when if they are not, how often they failed and with what. [Queue.Groups] says how many workers each group has, and for how
+// long it waits. [Hooks] are for metrics.
 //
 // # Limits
 //

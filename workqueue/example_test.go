@@ -161,3 +161,33 @@ func ExampleHooks() {
 	// key ended with conflict
 	// retries: 1
 }
+
+// Tenant "big" has a thousand keys and tenant "small" has two, which do not wait for the thousand.
+func ExampleOptions_group() {
+	type key struct{ tenant, name string }
+	queue := workqueue.New(workqueue.Options[key]{
+		Group: func(k key) string { return k.tenant },
+	})
+	for i := range 1000 {
+		queue.Add(key{"big", fmt.Sprint(i)})
+	}
+	queue.Add(key{"small", "a"})
+	queue.Add(key{"small", "b"})
+
+	for range 5 {
+		_ = queue.Do(context.Background(), func(_ context.Context, k key) error {
+			fmt.Println(k.tenant, k.name)
+			return nil
+		})
+	}
+	for _, group := range queue.Groups() {
+		fmt.Println(group.Name, "has", group.Ready, "ready keys")
+	}
+	// Output:
+	// big 0
+	// small a
+	// big 1
+	// small b
+	// big 2
+	// big has 997 ready keys
+}

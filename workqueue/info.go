@@ -13,6 +13,8 @@ import (
 // KeyInfo is a snapshot of one key.
 type KeyInfo[K comparable] struct {
 	Key K
+	// Group is the group of the key; empty without Options.Group.
+	Group string
 	// Pending says whether a run of the key is to start, and what it waits for.
 	Pending Pending
 	// Due is since when the key is ready, or when it becomes ready if it is delayed or held. The time of a key that was added while it
@@ -71,6 +73,9 @@ func (q *Queue[K]) Inspect(k K) (KeyInfo[K], bool) {
 
 func (q *Queue[K]) info(e *entry[K]) KeyInfo[K] {
 	i := KeyInfo[K]{Key: e.key}
+	if q.fair != nil {
+		i.Group = q.group(e).name
+	}
 	switch {
 	case e.held:
 		i.Pending = Held
@@ -101,7 +106,8 @@ func (q *Queue[K]) info(e *entry[K]) KeyInfo[K] {
 }
 
 // Keys returns all keys that are pending or in progress, each once: first those in progress, the longest first; then the
-// ready ones, as they would be taken now; then the throttled ones; then those that are delayed or held, the earliest first.
+// ready ones, as they would be taken now if there were no groups; then the throttled ones; then those that are delayed or held, the
+// earliest first.
 //
 // A loop over them sees the keys as they are when it begins. That costs memory for a copy of all of them, and no operation of
 // the queue goes on while it is made, which takes about 0.1 s for a million keys. The loop itself holds no lock.

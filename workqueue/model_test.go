@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -19,6 +20,7 @@ type model struct {
 	start time.Time
 	now   time.Duration
 	keys  map[byte]*modelKey
+	fair  *fairModel // nil without groups
 }
 
 type modelKey struct {
@@ -32,6 +34,7 @@ type modelKey struct {
 	err         error
 	settledAt   time.Duration
 	held, aside bool // held lasts until pending
+	listed      bool // it waits for a worker, and arrive has seen that; used with groups only
 }
 
 const modelAgeing = 30 * time.Millisecond
@@ -58,6 +61,8 @@ func (k *modelKey) request(priority int) {
 }
 
 func (m *model) add(b byte, d time.Duration, priority int) {
+	m.arrive()
+	m.join(b)
 	k := m.key(b)
 	if k.request(priority); !m.isHeld(k) {
 		k.pending = min(k.pending, m.now+max(0, d))
@@ -78,6 +83,8 @@ func (m *model) release(b byte) {
 }
 
 func (m *model) addRateLimited(b byte) {
+	m.arrive()
+	m.join(b)
 	k := m.key(b)
 	priority := 0
 	if k.running {
@@ -102,7 +109,9 @@ func (m *model) failed(b byte) {
 }
 
 func (m *model) cancel(b byte) bool {
+	m.arrive()
 	k := m.key(b)
+	k.listed = false
 	pending := k.pending != never
 	k.pending, k.retry, k.held = never, never, false
 	if !k.running {
@@ -129,10 +138,14 @@ func (m *model) takeable() (since time.Duration, next map[byte]bool) {
 			at = min(at, max(k.since(), m.now))
 		}
 	}
+	group := -1
+	if m.fair != nil && at != never {
+		group = m.at(at).group()
+	}
 	best := never
 	since = never
 	for b, k := range m.keys {
-		if k.running || k.pending == never || k.since() > at {
+		if k.running || k.pending == never || k.since() > at || group >= 0 && groupOf(b) != group {
 			continue
 		}
 		rank := k.since() - time.Duration(k.priority)*modelAgeing
@@ -148,9 +161,15 @@ func (m *model) takeable() (since time.Duration, next map[byte]bool) {
 
 // overtakes returns an error if b, which is taken, overtakes a key that has waited too long for that.
 func (m *model) overtakes(b byte) error {
+	m.arrive()
+	if m.fair != nil {
+		if err := m.bounds(b); err != nil {
+			return err
+		}
+	}
 	k := m.key(b)
 	for o, other := range m.keys {
-		if o == b || other.running || !m.isReady(other) || other.since() >= k.since() {
+		if o == b || m.fair != nil && groupOf(o) != groupOf(b) || other.running || !m.isReady(other) || other.since() >= k.since() {
 			continue
 		}
 		if ahead := k.since() - other.since(); ahead >= time.Duration(k.priority-other.priority)*modelAgeing {
@@ -162,12 +181,22 @@ func (m *model) overtakes(b byte) error {
 }
 
 func (m *model) take(b byte) {
+	m.arrive()
 	k := m.key(b)
+	k.listed = false
+	if g := groupOf(b); m.fair != nil {
+		m.fair.now = max(m.fair.now, m.fair.groups[g].tag)
+		if waiting, _ := m.count(g); waiting > 0 {
+			m.place(g)
+		}
+		m.fair.groups[g].forget()
+	}
 	k.pending, k.retry, k.held, k.running = never, never, false, true
 	k.runPriority, k.started = k.priority, m.now
 }
 
 func (m *model) settle(b byte, err error) {
+	m.arrive()
 	k := m.key(b)
 	if err != nil {
 		k.request(k.runPriority)
@@ -216,6 +245,9 @@ func (m *model) readyByPriority() map[int]int {
 func (m *model) info(b byte) (i KeyInfo[byte], known bool) {
 	k := m.key(b)
 	i = KeyInfo[byte]{Key: b, Failures: k.failures, LastError: k.err}
+	if known = k.running || k.pending != never; known && m.fair != nil {
+		i.Group = groupName(b)
+	}
 	if k.pending != never {
 		i.Pending, i.Due, i.Priority = Delayed, m.start.Add(k.pending), k.priority
 		switch {
@@ -228,7 +260,7 @@ func (m *model) info(b byte) (i KeyInfo[byte], known bool) {
 	if k.running {
 		i.Started, i.RunPriority = m.start.Add(k.started), k.runPriority
 	}
-	return i, k.running || k.pending != never
+	return i, known
 }
 
 // compare returns an error if the queue does not say of itself what the model says.
@@ -239,8 +271,14 @@ func (m *model) compare(q *Queue[byte]) error {
 	if got, want := q.ReadyByPriority(), m.readyByPriority(); !maps.Equal(got, want) {
 		return fmt.Errorf("ready keys by priority are %v, want %v", got, want)
 	}
+	if m.fair != nil {
+		m.arrive()
+		if got, want := q.Groups(), m.groupStats(); !slices.Equal(got, want) {
+			return fmt.Errorf("groups are %+v, want %+v", got, want)
+		}
+	}
 	infos := map[byte]KeyInfo[byte]{}
-	for b := range byte(8) {
+	for b := range byte(16) {
 		if got, want := q.Failures(b), m.key(b).failures; got != want {
 			return fmt.Errorf("failures of %d are %d, want %d", b, got, want)
 		}
@@ -258,7 +296,7 @@ func (m *model) compare(q *Queue[byte]) error {
 			return fmt.Errorf("among the keys is %+v, want %+v", got, want)
 		}
 		delete(infos, got.Key)
-		if got.Started.IsZero() && got.Pending == Ready && first {
+		if got.Started.IsZero() && got.Pending == Ready && first && m.fair == nil {
 			if _, next := m.takeable(); !next[got.Key] {
 				return fmt.Errorf("the first of the ready keys is %d, want one of %v", got.Key, next)
 			}
@@ -278,10 +316,15 @@ func modelBackoff(b byte, failures int) time.Duration {
 var errModel = errors.New("failed")
 
 // runModel plays program on a queue and on the model and compares all that can be seen. Each three bytes are a step.
-func runModel(t *testing.T, program []byte) {
+func runModel(t *testing.T, program []byte, groups bool) {
 	synctest.Test(t, func(t *testing.T) {
-		q := New(Options[byte]{Backoff: modelBackoff, Ageing: modelAgeing})
+		o := Options[byte]{Backoff: modelBackoff, Ageing: modelAgeing}
 		m := &model{start: time.Now(), keys: map[byte]*modelKey{}}
+		if groups {
+			m.fair = &fairModel{}
+			o.Group, o.Weight = groupName, m.fair.weightOf
+		}
+		q := New(o)
 		running := map[byte]chan error{} // each has a Do that waits for its outcome
 		defer func() {
 			for _, c := range running {
@@ -292,6 +335,18 @@ func runModel(t *testing.T, program []byte) {
 		for i := 0; i+2 < len(program); i += 3 {
 			op, k, arg := program[i]%16, program[i+1]%8, time.Duration(program[i+1]/8)
 			priority := [...]int{0, 0, -1, 1, 2, 5, MinPriority, MaxPriority, math.MinInt, math.MaxInt}[program[i+2]%10]
+			if groups {
+				k += program[i+2] / 128 * 8
+				// Requests of two steps never come due at the same moment, because delays are whole milliseconds, so it is known which
+				// group waits first.
+				const grid = time.Millisecond / 2
+				d := grid - m.now%grid + time.Duration(i/3)*time.Microsecond
+				time.Sleep(d)
+				m.now += d
+				if w := int(program[i+2] / 10); op < 5 && w%2 == 0 {
+					m.fair.weights[groupOf(k)] = []int{-1, 0, 1, 2, 3, 4, 7, 10, 50, 99, 100, 1000}[w/2%12]
+				}
+			}
 			fatal := func(format string, about ...any) {
 				t.Helper()
 				t.Fatalf("step %d: op %d, key %d, argument %d, priority %d: %v", i/3, op, k, arg, priority, fmt.Sprintf(format, about...))
@@ -380,6 +435,9 @@ func runModel(t *testing.T, program []byte) {
 					if !next[k] || since > m.now {
 						fatal("drained %d, want one of %v since %v", k, next, since)
 					}
+					if err := m.overtakes(k); err != nil {
+						fatal("%v", err)
+					}
 					m.take(k)
 					if n++; n%2 == 0 {
 						err = errModel
@@ -409,7 +467,13 @@ func FuzzQueueAgainstItsModel(f *testing.F) {
 	f.Add([]byte{0, 1, 0, 5, 0, 0, 0, 1, 0, 8, 9, 0, 5, 0, 0, 8, 1, 0, 5, 31, 0})
 	f.Add([]byte{1, 255, 0, 0, 7, 0, 5, 0, 0, 1, 7, 0, 4, 7, 0, 10, 255, 0, 8, 7, 0, 5, 0, 0})
 	f.Add([]byte{2, 1, 6, 2, 2, 6, 0, 3, 0, 2, 2, 7, 10, 80, 0, 5, 0, 0, 12, 200, 0, 11, 3, 0, 13, 0, 0})
-	f.Fuzz(func(t *testing.T, program []byte) { runModel(t, program[:min(len(program), 600)]) })
+	f.Fuzz(func(t *testing.T, program []byte) { runModel(t, program[:min(len(program), 600)], false) })
+}
+
+func FuzzQueueWithGroupsAgainstItsModel(f *testing.F) {
+	f.Add([]byte{0, 0, 0, 0, 3, 0, 0, 1, 0, 5, 0, 0, 5, 0, 0, 8, 0, 0, 5, 0, 0})
+	f.Add([]byte{2, 0, 200, 0, 3, 80, 2, 1, 40, 5, 0, 0, 14, 24, 0, 8, 0, 0, 15, 0, 0, 13, 0, 0})
+	f.Fuzz(func(t *testing.T, program []byte) { runModel(t, program[:min(len(program), 600)], true) })
 }
 
 // behaviour 292
@@ -420,7 +484,8 @@ func TestRandomProgramsGiveWhatTheModelGives(t *testing.T) {
 		for i := range program {
 			program[i] = byte(r.Uint32())
 		}
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { runModel(t, program) })
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { runModel(t, program, false) })
+		t.Run(fmt.Sprint("seed ", seed, " with groups"), func(t *testing.T) { runModel(t, program, true) })
 	}
 }
 
@@ -433,6 +498,11 @@ func TestNoKeyIsLostOrRunTwiceAtOnceUnderLoad(t *testing.T) {
 	}{
 		{"without a limit", Options[int]{}},
 		{"with a limit for retries", Options[int]{RetryRate: 1000}},
+		{"with groups", Options[int]{
+			RetryRate: 1000,
+			Group:     func(k int) string { return fmt.Sprint(k % 5) },
+			Weight:    func(string) int { return rand.IntN(5) },
+		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -33,6 +33,16 @@ type Options[K comparable] struct {
 	// Ageing is how long a ready key waits until it counts as one priority higher. 0 = 500 ms; at most a year.
 	Ageing time.Duration
 
+	// Group, if set, returns the group of a key, such as its namespace or its tenant. The groups share the workers fairly, as
+	// the package documentation says. It is asked with no lock held, by each call of Add, AddAfter, AddWith and
+	// AddRateLimited, and its answer counts if the key is not in the queue: a key stays in its group until it has left the
+	// queue. It must be quick and safe for use by several goroutines; a panic goes to the caller of Add, and adds nothing.
+	Group func(k K) string
+	// Weight, if set, returns the weight of a group, from MinWeight to MaxWeight; one beyond them counts as the nearer of the
+	// two, so no group is excluded. It is asked where Group is, and the answer that counts is that for the latest key that has
+	// joined the group. nil = all groups have the same weight. It has no effect without Group.
+	Weight func(group string) int
+
 	// Hooks are called on events that a program may want to observe.
 	Hooks Hooks[K]
 }

@@ -20,19 +20,21 @@ type Queue[K comparable] struct {
 
 	// mu protects all that follows. Whenever it is free, this holds:
 	//   - store has exactly the keys that are pending or in progress; running has those that are in progress;
-	//   - a ready entry that is not held is in ready and nowhere else, except while its key is in progress: then it is in no
-	//     list and no heap, and joins ready when the key is settled;
+	//   - a ready entry that is not held is in ready, or in that of its group, and nowhere else, except while its key is in
+	//     progress: then it is in no list and no heap, and joins ready when the key is settled;
 	//   - a held entry is ready, in delays and in no list; it joins ready when it is released and not in progress;
+	//   - each entry has a group if Options.Group is set, and fair has exactly the groups of entries;
 	//   - an entry with a time to come is in delays; one whose retry is due and waits for the bucket is in throttled; it is
 	//     in both if it also has a plain delay;
-	//   - while ready is not empty and a worker is parked, parked.waking is set: a worker was woken and is about to lock mu.
+	//   - while a key is ready and a worker is parked, parked.waking is set: a worker was woken and is about to lock mu.
 	//     It takes a key, and wakes the next one if it leaves others;
 	//   - while a worker is parked that waits for delays, timer is due no later than the next moment that makes a key ready.
 	//     While none is, the timer is stopped.
 	mu        sync.Mutex
 	now       time.Duration // the latest moment that an operation noted; keys become ready in its order
 	store     store[K]
-	ready     ready[K]
+	ready     ready[K] // unused with groups
+	fair      *fair[K] // nil without groups
 	delays    heap[K]
 	throttled list[K]
 	sequence  uint64
@@ -57,6 +59,10 @@ func New[K comparable](o Options[K]) *Queue[K] {
 		bucket:  o.bucket(),
 	}
 	q.ready = ready[K]{store: &q.store, ageing: o.Ageing}
+	if o.Group != nil {
+		q.store.grouped = true
+		q.fair = newFair(&q.store, o.Ageing)
+	}
 	return q
 }
 
@@ -83,10 +89,11 @@ type AddOptions struct {
 }
 
 func (q *Queue[K]) add(k K, d time.Duration, priority int8) {
+	m := q.membership(k)
 	hash, now := q.hash(k), q.clock()
 	q.mu.Lock()
 	q.promote(now)
-	e := q.store.get(hash, k)
+	e := q.get(hash, k, m)
 	q.request(e, priority)
 	if d <= 0 {
 		q.makeReady(e, q.now)
@@ -101,10 +108,11 @@ func (q *Queue[K]) add(k K, d time.Duration, priority int8) {
 // of the run in progress, as it is for a run that fails, and 0 if none is.
 func (q *Queue[K]) AddRateLimited(k K) {
 	d := q.options.Backoff(k, q.Failures(k)+1) // not under the lock: it may be the caller's code
+	m := q.membership(k)
 	hash, now := q.hash(k), q.clock()
 	q.mu.Lock()
 	q.promote(now)
-	e := q.store.get(hash, k)
+	e := q.get(hash, k, m)
 	priority := int8(0)
 	if e.running() {
 		priority = q.running[e.seat].priority
@@ -127,7 +135,7 @@ func (q *Queue[K]) request(e *entry[K], priority int8) {
 		e.priority = priority
 	case priority <= e.priority:
 	case e.listed():
-		q.ready.raise(e, priority)
+		q.readyOf(e).raise(e, priority)
 	default:
 		e.priority = priority
 	}

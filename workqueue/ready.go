@@ -16,9 +16,9 @@ import (
 type ready[K comparable] struct {
 	store  *store[K] // of the queue
 	ageing time.Duration
-	normal level[K]           // of priority 0
-	others *[nLevels]level[K] // of all priorities but 0; nil until one is used
-	front  heap[K]            // the first of each list, and those whose priority was raised
+	normal level[K]                                      // of priority 0
+	others [nLevels/someLevels + 1]*[someLevels]level[K] // of all priorities but 0; parts are nil until one of theirs is used
+	front  heap[K]                                       // the first of each list, and those whose priority was raised
 	len    int
 }
 
@@ -28,31 +28,49 @@ type level[K comparable] struct {
 	len  int     // of the keys that have it now
 }
 
-// nLevels is the number of priorities.
-const nLevels = MaxPriority - MinPriority + 1
+// nLevels is the number of priorities. The memory for someLevels is made at a time, because there are many groups and few
+// priorities.
+const nLevels, someLevels = MaxPriority - MinPriority + 1, 16
 
 func (r *ready[K]) level(priority int8) *level[K] {
 	if priority == 0 {
 		return &r.normal
 	}
-	if r.others == nil {
-		r.others = new([nLevels]level[K])
+	i := uint8(int(priority) - MinPriority)
+	part := &r.others[i/someLevels]
+	if *part == nil {
+		*part = new([someLevels]level[K])
 	}
-	return &r.others[int(priority)-MinPriority]
+	return &(*part)[i%someLevels]
 }
 
 // levels returns all levels with their priorities.
 func (r *ready[K]) levels() iter.Seq2[*level[K], int] {
 	return func(yield func(*level[K], int) bool) {
-		if !yield(&r.normal, 0) || r.others == nil {
+		if !yield(&r.normal, 0) {
 			return
 		}
-		for i := range r.others {
-			if p := i + MinPriority; p != 0 && !yield(&r.others[i], p) {
-				return
+		for n, part := range r.others {
+			if part == nil {
+				continue
+			}
+			for i := range part {
+				if p := n*someLevels + i + MinPriority; p != 0 && !yield(&part[i], p) {
+					return
+				}
 			}
 		}
 	}
+}
+
+// oldest returns for how long the key has waited that has waited longest.
+func (r *ready[K]) oldest(now time.Duration) (d time.Duration) {
+	for l := range r.levels() {
+		if first := l.list.first; first != 0 {
+			d = max(d, now-r.store.at(first).due)
+		}
+	}
+	return d
 }
 
 // first returns the key that comes next, nil if none is ready.

@@ -23,22 +23,21 @@ type Stats struct {
 	Throttled int
 }
 
-// Stats returns a snapshot of the queue. Its cost grows with the number of keys in progress, not with that of others.
+// Stats returns a snapshot of the queue. Its cost grows with the number of keys in progress and of groups, not with
+// that of other keys.
 func (q *Queue[K]) Stats() Stats {
 	now := q.clock()
 	q.mu.Lock()
 	q.promote(now)
 	s := Stats{
-		Ready:      q.ready.len,
+		Ready:      q.readyLen(),
 		InProgress: len(q.running),
 		Delayed:    len(q.delays) - q.held,
 		Held:       q.held,
 		Throttled:  q.throttled.len,
 	}
-	for l := range q.ready.levels() {
-		if r := l.list.first; r != 0 {
-			s.Oldest = max(s.Oldest, q.now-q.store.at(r).due)
-		}
+	for r := range q.allReady() {
+		s.Oldest = max(s.Oldest, r.oldest(q.now))
 	}
 	for _, r := range q.running {
 		s.Longest = max(s.Longest, q.now-r.started)
@@ -54,21 +53,23 @@ func (q *Queue[K]) Len() int {
 	now := q.clock()
 	q.mu.Lock()
 	q.promote(now)
-	n := q.ready.len
+	n := q.readyLen()
 	q.unlock()
 	return n
 }
 
-// ReadyByPriority returns the number of ready keys of each priority that has any. Its cost does not depend on the number of
-// keys.
+// ReadyByPriority returns the number of ready keys of each priority that has any. Its cost grows with the
+// number of groups, not with that of keys.
 func (q *Queue[K]) ReadyByPriority() map[int]int {
 	n := map[int]int{}
 	now := q.clock()
 	q.mu.Lock()
 	q.promote(now)
-	for l, priority := range q.ready.levels() {
-		if l.len > 0 {
-			n[priority] = l.len
+	for r := range q.allReady() {
+		for l, priority := range r.levels() {
+			if l.len > 0 {
+				n[priority] += l.len
+			}
 		}
 	}
 	q.unlock()

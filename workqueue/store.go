@@ -12,6 +12,9 @@ type store[K comparable] struct {
 	blocks [][]entry[K]
 	used   int // entries of the last block that were in use before
 	free   ref // the first of the entries that were in use and are not
+
+	grouped bool          // entries have groups
+	owners  [][]*group[K] // of the entries of blocks, if grouped
 }
 
 // ref names an entry: it is its place in the blocks, plus 1; 0 names none. Lists and the table refer to entries by it. It is
@@ -27,6 +30,11 @@ const minRoom = 1024
 
 // at returns the entry that r names. r must not be 0.
 func (s *store[K]) at(r ref) *entry[K] { return &s.blocks[(r-1)/blockSize][(r-1)%blockSize] }
+
+// owner returns where the group of e is. The entries must have groups.
+func (s *store[K]) owner(e *entry[K]) **group[K] {
+	return &s.owners[(e.ref-1)/blockSize][(e.ref-1)%blockSize]
+}
 
 // search returns the slot of k, or the one where it belongs. The table must not be empty.
 func (s *store[K]) search(hash uint32, k K) (i uint32, found bool) {
@@ -77,6 +85,9 @@ func (s *store[K]) blank() *entry[K] {
 		s.blocks = append(s.blocks, make([]entry[K], min(max(s.table.n, smallestBlock), blockSize)))
 		s.used = 0
 		last++
+		if s.grouped {
+			s.owners = append(s.owners, make([]*group[K], len(s.blocks[last])))
+		}
 	}
 	e := &s.blocks[last][s.used]
 	e.ref = ref(last*blockSize + s.used + 1)
@@ -100,6 +111,11 @@ func (q *Queue[K]) drop(e *entry[K]) {
 	s := &q.store
 	s.peak = max(s.peak, s.table.n)
 	s.table.remove(e.hash, e.ref)
+	if s.grouped {
+		owner := s.owner(e)
+		q.fair.leave(*owner)
+		*owner = nil
+	}
 	*e = entry[K]{ref: e.ref, next: s.free}
 	s.free = e.ref
 	if s.peak >= minRoom && s.table.n <= s.peak/8 {
@@ -111,16 +127,18 @@ func (q *Queue[K]) drop(e *entry[K]) {
 // in progress is kept. All refs change. An entry that is not in progress is in a list, or in delays, or in throttled and delays.
 func (q *Queue[K]) shrink() {
 	before := q.store
-	q.store = store[K]{peak: before.table.n}
+	q.store = store[K]{peak: before.table.n, grouped: before.grouped}
 	q.store.table.clear(before.table.n)
 	q.keep(&before)
-	for l := range q.ready.levels() {
-		q.moveList(&before, &l.list)
+	for r := range q.allReady() {
+		for l := range r.levels() {
+			q.moveList(&before, &l.list)
+		}
 	}
 	q.moveList(&before, &q.throttled)
 	for _, e := range q.delays {
 		if !e.running() && !e.throttled {
-			q.move(e)
+			q.move(&before, e)
 		}
 	}
 }
@@ -135,6 +153,9 @@ func (q *Queue[K]) keep(before *store[K]) {
 		if _, ok := kept[number]; !ok {
 			kept[number] = ref(len(s.blocks))
 			s.blocks = append(s.blocks, before.blocks[number])
+			if s.grouped {
+				s.owners = append(s.owners, before.owners[number])
+			}
 			s.used = len(before.blocks[number]) // the others in it are not used again
 		}
 		e.ref = kept[number]*blockSize + (e.ref-1)%blockSize + 1
@@ -150,22 +171,26 @@ func (q *Queue[K]) moveList(before *store[K], l *list[K]) {
 		e := before.at(r)
 		r = e.next
 		if !e.running() {
-			e = q.move(e)
+			e = q.move(before, e)
 		}
 		l.push(&q.store, e)
 	}
 }
 
 // move copies e to a new entry, which takes its place in heaps and in the table.
-func (q *Queue[K]) move(e *entry[K]) *entry[K] {
+func (q *Queue[K]) move(before *store[K], e *entry[K]) *entry[K] {
 	moved := q.store.blank()
 	r := moved.ref
 	*moved = *e
 	moved.ref = r
+	if q.store.grouped {
+		owner := before.owner(e)
+		*q.store.owner(moved), *owner = *owner, nil // a block that is kept has the owner no longer
+	}
 	switch {
 	case e.index < 0:
 	case e.listed():
-		q.ready.front[e.index] = moved
+		q.readyOf(moved).front[e.index] = moved
 	default:
 		q.delays[e.index] = moved
 	}

@@ -94,7 +94,7 @@ func (q *Queue[K]) notify() {
 	p := &q.parked
 	switch w := p.first; {
 	case w == nil:
-	case q.ready.len > 0:
+	case q.readyLen() > 0:
 		if !p.waking {
 			p.remove(w)
 			w.waking, p.waking = true, true

@@ -110,7 +110,7 @@ func (w *worker[K]) take(ctx context.Context) (found bool, err error) {
 		if w.waiter != nil {
 			q.parked.leave(w.waiter)
 		}
-		e := q.ready.first()
+		e := q.next()
 		switch {
 		case ended != nil:
 		case e != nil:
@@ -164,7 +164,11 @@ func (q *Queue[K]) begin(e *entry[K]) {
 	if q.options.Hooks.Start != nil {
 		q.noteStart(e)
 	}
-	q.ready.remove(e)
+	if q.fair == nil {
+		q.ready.remove(e)
+	} else {
+		q.fair.begin(q.group(e), e)
+	}
 	e.ready, e.due = false, never
 	e.seat = int32(len(q.running))
 	q.running = append(q.running, run[K]{e, q.now, e.priority})
@@ -212,6 +216,9 @@ func (q *Queue[K]) leave(e *entry[K]) {
 	q.running[last] = run[K]{}
 	q.running = q.running[:last]
 	e.seat, e.aside = -1, false
+	if q.fair != nil {
+		q.fair.end(q.group(e))
+	}
 	switch {
 	case e.listed(): // since now, for others
 		e.due = q.now

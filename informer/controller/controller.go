@@ -42,6 +42,7 @@ type Controller[K comparable] struct {
 	log     *report.Log // for errors that no hook takes
 	timeout error       // the cause of a context that Options.Timeout ended
 	hooks   Hooks       // of the current Run
+	crew    crew[K]
 
 	loggerKey any // the key of logr.FromContext
 	deletions deletions[K]
@@ -50,7 +51,8 @@ type Controller[K comparable] struct {
 	// failing is how many keys of the queue have failed and not succeeded since.
 	failing atomic.Int64
 
-	// mu protects the rest. In status, Unsynced and Queue are not filled in; they come from the two below.
+	// mu protects the rest. In status, Unsynced and Queue are not filled in; they come from the two below. Nor are Workers and Paused,
+	// which come from crew.
 	mu     sync.Mutex
 	status Status
 	feeds  []*feed[K] // those of New, and then those of AddSource
@@ -60,6 +62,8 @@ type Controller[K comparable] struct {
 	unseen   *unseen[K]          // as queue; a Run does not change it
 	contests *contests[K]        // as unseen
 	intake   *intake[K]          // of the current Run; nil while no source may start
+	group    func(K) string      // of GroupBy, and weight too
+	weight   func(string) int
 }
 
 // New returns a controller that calls fn for the keys that the sources name. The name is for people: it appears in errors,
@@ -71,7 +75,8 @@ func New[K comparable](name string, o Options, fn Func[K], from ...Source[K]) *C
 		fn:      fn,
 		log:     report.New(o.Logger),
 		timeout: fmt.Errorf("ran longer than Options.Timeout (%v)", o.Timeout),
-		status:  Status{Name: name, Workers: o.workers()},
+		status:  Status{Name: name},
+		crew:    crew[K]{size: o.workers(), changed: make(chan struct{})},
 
 		loggerKey: loggerKey(),
 		sharding:  newSharding[K](o.Shards, fmt.Sprintf("controller %q", name)),
@@ -146,13 +151,16 @@ func (c *Controller[K]) validate() error {
 func (c *Controller[K]) begin() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.status.State != Idle && c.status.State != Stopped {
+	if !c.isIdle() {
 		return errors.New("it is running already")
 	}
 	c.status.State = Syncing
 	c.failing.Store(0)
 	return nil
 }
+
+// isIdle reports whether no run is in progress. c.mu must be held.
+func (c *Controller[K]) isIdle() bool { return c.status.State == Idle || c.status.State == Stopped }
 
 // newQueue makes the queue of a run.
 func (c *Controller[K]) newQueue(ctx context.Context, info RunInfo) *workqueue.Queue[K] {
@@ -168,6 +176,7 @@ func (c *Controller[K]) newQueue(ctx context.Context, info RunInfo) *workqueue.Q
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	o.Group, o.Weight = c.group, c.weight
 	c.queue = workqueue.New(o)
 	c.unseen = newUnseen(c.queue, cmp.Or(c.options.FreshTimeout, 10*time.Second))
 	c.contests = newContests[K](c.name)

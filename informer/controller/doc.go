@@ -38,6 +38,12 @@
 //     controller runs. Run waits for a reconcile that ignores its context, however long that takes, and says so at growing
 //     intervals, by a [*HangError].
 //
+// # Workers
+//
+// [Controller.SetWorkers] changes how many keys are reconciled at a time, and [Controller.Pause] and [Controller.Resume] stop and start
+// the reconciles, all without a restart of the sources. A reconcile in progress is not interrupted by them. With
+// [Controller.GroupBy], groups of keys, such as namespaces, share the workers fairly.
+//
 // # Caches that are behind
 //
 // A cache follows the server with a delay, so a reconcile right after a write may not find that write: it creates what exists,

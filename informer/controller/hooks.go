@@ -37,7 +37,7 @@ type Hooks struct {
 type RunInfo struct {
 	// Name is the name of the controller.
 	Name string
-	// Workers is how many keys it reconciles at a time.
+	// Workers is how many keys it reconciles at a time when Run begins. Status has the present number, which SetWorkers changes.
 	Workers int
 	// Status is the method of the controller. It has the number of keys that are in progress, for example.
 	Status func() Status

@@ -13,7 +13,7 @@ import (
 // not generic, so that New infers its own type of keys and controllers can share options; the error that OnError receives
 // has the key.
 type Options struct {
-	// Workers is how many keys are reconciled at a time. 0 = 1.
+	// Workers is how many keys are reconciled at a time. 0 = 1. [Controller.SetWorkers] changes it later.
 	Workers int
 	// Timeout ends the context of a reconcile that takes longer; the function has to obey it. 0 = no limit.
 	Timeout time.Duration

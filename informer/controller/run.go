@@ -63,8 +63,9 @@ func (c *Controller[K]) run(
 	defer c.log.Stop()
 	carried, _ := hooks.In[Hooks](outer)
 	c.hooks = c.options.Hooks.and(carried)
+	workers, _ := c.crew.state()
 	info := RunInfo{
-		Name: c.name, Workers: c.options.workers(), Status: c.Status,
+		Name: c.name, Workers: workers, Status: c.Status,
 		ReadyByPriority: func() map[int]int { return c.queueNow().ReadyByPriority() },
 		Keys:            c.keys,
 	}

@@ -47,8 +47,10 @@ type Status struct {
 	Name string
 	// State is the phase of its life.
 	State State
-	// Workers is how many keys it reconciles at a time.
+	// Workers is how many keys it reconciles at a time, unless it is paused.
 	Workers int
+	// Paused says that [Controller.Pause] was called, and that no reconcile starts until [Controller.Resume].
+	Paused bool
 	// Unsynced are the sources that the workers wait for, or have waited for in vain, and why they have not delivered; and
 	// sources of [Controller.AddSource] that have not delivered yet, for which no worker waits.
 	Unsynced []Unsynced
@@ -106,6 +108,9 @@ func (s Status) String() string {
 	if len(s.Unsynced) > 0 {
 		fmt.Fprintf(&b, " (waiting for %s)", join(s.Unsynced))
 	}
+	if s.Paused {
+		b.WriteString(", paused")
+	}
 	fmt.Fprintf(&b, ", %d reconciles, %d errors", s.Reconciles, s.Errors)
 	for _, part := range []struct {
 		count int
@@ -147,6 +152,7 @@ func (c *Controller[K]) Status() Status {
 	for _, source := range unsynced {
 		s.Unsynced = append(s.Unsynced, Unsynced{Source: nameOf(source), Err: whyUnsynced(source)})
 	}
+	s.Workers, s.Paused = c.crew.state()
 	s.Failing = int(c.failing.Load())
 	if queue != nil {
 		s.Queue, s.Fresh.Waiting = queue.Stats(), unseen.waits()
@@ -167,7 +173,7 @@ func (c *Controller[K]) keys() iter.Seq[workqueue.KeyInfo[any]] {
 	return func(yield func(workqueue.KeyInfo[any]) bool) {
 		for k := range c.queueNow().Keys() {
 			if !yield(workqueue.KeyInfo[any]{
-				Key: k.Key, Pending: k.Pending, Due: k.Due, Priority: k.Priority, Started: k.Started, RunPriority: k.RunPriority,
+				Key: k.Key, Group: k.Group, Pending: k.Pending, Due: k.Due, Priority: k.Priority, Started: k.Started, RunPriority: k.RunPriority,
 				Failures: k.Failures, LastError: k.LastError,
 			}) {
 				return

@@ -1,4 +1,4 @@
-// The workers of a run, and the context of their reconciles.
+// When the workers of a run work, and the context of their reconciles.
 
 package controller
 
@@ -69,12 +69,11 @@ func (s *shift[K]) work(ctx, outer, leading context.Context) error {
 
 	c.setState(Running)
 	c.log.Logger().V(1).Info("sources have delivered, workers start", "controller", c.name)
-	crew := &crew[K]{c: c, queue: s.queue, ended: make(chan struct{})}
-	for range c.options.workers() {
-		crew.start(taking, draining, reconciling)
-	}
-	<-taking.Done()
+	j := &job[K]{c: c, queue: s.queue, taking: taking, draining: draining, reconciling: reconciling, ended: make(chan struct{})}
+	c.crew.begin(j)
+	c.attend(taking)
 
+	c.crew.end()
 	c.setState(Stopping)
 	lost := ctx.Err() == nil && outer.Err() == nil // leading may come from outer, and end a moment before ctx
 	e := ending{drain: c.options.Drain, grace: c.options.Grace, endDrain: endDrain, release: func() { release(context.Cause(taking)) }}
@@ -84,58 +83,13 @@ func (s *shift[K]) work(ctx, outer, leading context.Context) error {
 	case outer.Err() == nil: // the controller has failed
 		e.drain = 0
 	}
-	crew.drains = e.drain > 0
-	close(crew.ended)
-	c.end(&crew.workers, e)
+	j.drains = e.drain > 0
+	close(j.ended)
+	c.end(&j.finished, e)
 	if lost {
 		c.setState(Standby)
 	}
 	return failure(ctx, outer)
-}
-
-// crew are the workers of one call of work.
-type crew[K comparable] struct {
-	c       *Controller[K]
-	queue   *workqueue.Queue[K]
-	workers sync.WaitGroup
-	// ended is closed when the workers are to take no more keys, unless drains is set.
-	ended  chan struct{}
-	drains bool
-}
-
-// start runs a worker, and starts another if a reconcile ends the goroutine (runtime.Goexit, as t.FailNow of a test does).
-// The queue has counted that as a failure of the key by then.
-func (w *crew[K]) start(taking, draining, reconciling context.Context) {
-	w.workers.Go(func() {
-		var left *ReconcileError // of the reconcile that has ended the worker
-		exited := true
-		defer func() {
-			if exited { // or it panics, and the program ends
-				w.workers.Go(func() {
-					w.start(taking, draining, reconciling)
-					if left != nil {
-						w.c.failed(ReconcileEnd{Outcome: Failed}, left)
-					}
-				})
-			}
-		}()
-		reconcile := func(_ context.Context, key K) error {
-			returned := false
-			defer func() {
-				if !returned {
-					left = w.c.exited(w.queue, key)
-				}
-			}()
-			err := w.c.reconcile(reconciling, w.queue, key)
-			returned = true
-			return err
-		}
-		_ = w.queue.Work(taking, reconcile)
-		if <-w.ended; w.drains {
-			_ = w.queue.Drain(draining, reconcile)
-		}
-		exited = false
-	})
 }
 
 // workContext returns the context of the reconciles, and a function that ends it. The context also ends with ctx, unless

@@ -157,7 +157,7 @@ func (c *controllers) Collect(to chan<- prometheus.Metric) {
 		status := r.Status()
 		s := status.Queue
 		g.fighting += float64(status.Fights.On)
-		g.workers += float64(r.Workers)
+		g.workers += float64(status.Workers)
 		g.active += float64(s.InProgress)
 		g.oldest = max(g.oldest, s.Oldest.Seconds())
 		g.delayed += float64(s.Delayed)

@@ -122,6 +122,55 @@ func Priorities(s Queues) Job {
 	}
 }
 
+// Crowd is the number of keys that wait beside Params.Prioritised keys of another namespace in the job Groups.
+const Crowd = 10
+
+// Groups is the job of a queue that many keys of one namespace have filled when a few of another come. Four workers take 10 µs of CPU
+// for each key. The figure is the time from their start until the few are done. The phases of Work follow, with the keys of 100
+// namespaces, four workers and nothing to do for a key.
+func Groups(s Queues) Job {
+	return func(_ context.Context, p Params) (Report, error) {
+		const workers = 4
+		r := Report{Settings: s.Settings, Counts: map[string]int{}}
+		figures := phases{}
+		keys := queued(p.Prioritised)
+		for range p.Repetitions {
+			q := s.New()
+			for i := range p.Prioritised {
+				q.Add(QueueKey{"many", strconv.Itoa(i)})
+			}
+			for i := range Crowd {
+				q.Add(QueueKey{"few", strconv.Itoa(i)})
+			}
+			var few, all sync.WaitGroup
+			few.Add(Crowd)
+			all.Add(p.Prioritised + Crowd)
+			var ended sync.WaitGroup
+			figures.measure("few", 1, func() {
+				for range workers {
+					ended.Go(func() {
+						q.Work(func(k QueueKey) {
+							for began := time.Now(); time.Since(began) < 10*time.Microsecond; {
+							}
+							if k.Namespace == "few" {
+								few.Done()
+							}
+							all.Done()
+						})
+					})
+				}
+				few.Wait()
+			})
+			all.Wait()
+			q.Stop()
+			ended.Wait()
+			r.Counts["wrong"] += figures.live([]Queue{s.New()}, keys, workers, "")
+		}
+		r.Figures = figures.medians()
+		return r, nil
+	}
+}
+
 // phases has the figures of all repetitions.
 type phases map[string][]float64
 

@@ -60,6 +60,7 @@ var contenders = map[string][]contender{
 		{clientgo, "plain", "clientgo", nil},
 	},
 	"priorities": {{clientgo, "", "controllerruntime", nil}, {bowline, "", "bowline", nil}},
+	"groups":     {{clientgo, "rate limiting", "clientgo", nil}, {bowline, "", "bowline", nil}},
 
 	"controller":       controllers("projection"),
 	"controller-typed": controllers("bowline"),
@@ -144,7 +145,7 @@ func want(job string, p sample.Params) map[string]int {
 		return map[string]int{"final": p.Keys}
 	case "contention":
 		return map[string]int{"wrong lists": 0}
-	case "work", "priorities":
+	case "work", "priorities", "groups":
 		return map[string]int{"wrong": 0}
 	case "controller", "controller-typed":
 		return map[string]int{"reconciled": p.Pods, "wrong": 0}

@@ -34,6 +34,7 @@ func main() {
 		"patch":      sample.Patch(patches),
 		"work":       sample.Work(queues),
 		"priorities": sample.Priorities(queues),
+		"groups":     sample.Groups(grouped),
 
 		"controller-typed": control.Job(pods, "*corev1.Pod"),
 		"failover":         sample.Failover(election),

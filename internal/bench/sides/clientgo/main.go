@@ -41,6 +41,7 @@ func main() {
 		"contention": sample.Contention(contended),
 		"patch":      sample.Patch(patches),
 		"work":       queueing(sample.Work),
+		"groups":     queueing(sample.Groups),
 		"failover":   sample.Failover(election),
 		"exec":       sample.Exec(executor),
 		"exec-idle":  sample.Idle(executor),

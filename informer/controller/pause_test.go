@@ -1,0 +1,120 @@
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bowline-go/bowline/informer/controller"
+)
+
+// A pause that nobody sees is a controller that silently does nothing.
+func TestAPauseIsInTheStatusAndTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := logged{newLog()}
+		c := controller.New("c", controller.Options{Logger: l.logger(), OnError: func(error) {}}, func(context.Context, string) (controller.Result, error) {
+			return controller.Result{}, nil
+		}, keys{names: []string{"a", "b"}})
+		c.Pause()
+		c.Pause()
+		if s := c.Status(); !s.Paused || s.State != controller.Idle || s.Workers != 1 {
+			t.Errorf("status is %v, want it idle and paused, with one worker", s)
+		}
+		stop := run(t, c)
+		time.Sleep(time.Minute)
+		if got, want := c.Status().String(), `controller "c": running, paused, 0 reconciles, 0 errors, 2 ready`; got != want {
+			t.Errorf("status is %s, want %s", got, want)
+		}
+		c.Resume()
+		c.Resume()
+		time.Sleep(time.Hour)
+		if s := c.Status(); s.Paused || s.Reconciles != 2 {
+			t.Errorf("status is %v, want two reconciles", s)
+		}
+		mustStop(t, stop)
+		l.has(t, `0s controller \"c\": paused, reconciles nothing"`, `5s controller \"c\": still paused, reconciles nothing"`, `20s controller \"c\": still paused`,
+			`1m0s controller \"c\": pause is over"`)
+		if !strings.Contains(l.lines[1], `"ready"=2`) {
+			t.Errorf("the line %s does not say how many keys wait", l.lines[1])
+		}
+	})
+}
+
+func TestAPauseLetsReconcilesEndAndKeepsKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, finish := gated(10, 3)
+		stop := run(t, c)
+		working(t, c, 3)
+		c.Pause()
+		working(t, c, 3)
+		finish()
+		working(t, c, 2)
+		finish()
+		finish()
+		working(t, c, 0)
+		if s := c.Status(); s.Queue.Ready != 7 || s.Reconciles != 3 {
+			t.Errorf("status is %v, want 7 keys to wait", s)
+		}
+		setWorkers(t, c, 4)
+		working(t, c, 0)
+		c.Resume()
+		working(t, c, 4)
+		mustStop(t, stop)
+	})
+}
+
+func TestAPausedControllerDrainsNothing(t *testing.T) {
+	for _, pause := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			runs := 0
+			c := controller.New("c", controller.Options{Logger: logged{newLog()}.logger(), Drain: time.Hour}, func(context.Context, string) (controller.Result, error) {
+				runs++
+				time.Sleep(time.Second)
+				return controller.Result{}, nil
+			}, keys{names: numbers(10)})
+			stop := run(t, c)
+			want := 10
+			if pause {
+				c.Pause()
+				want = 1
+			}
+			mustStop(t, stop)
+			if runs != want {
+				t.Errorf("%d reconciles, want %d", runs, want)
+			}
+		})
+	}
+}
+
+func TestAPauseOutlastsTheLossOfLeadership(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		errLost := errors.New("the lease is lost")
+		runs := 0
+		c := controller.New("c", controller.Options{Logger: logged{newLog()}.logger()}, func(context.Context, string) (controller.Result, error) {
+			runs++
+			return controller.Result{}, nil
+		}, keys{names: []string{"a"}})
+		c.Pause()
+		stop := led(t, c, func(ctx context.Context, work func(context.Context) error) error {
+			leading, lose := context.WithCancelCause(ctx)
+			time.AfterFunc(time.Second, func() { lose(errLost) })
+			if err := work(leading); err != nil {
+				t.Error(err)
+			}
+			return work(ctx) // elected again
+		})
+		time.Sleep(time.Minute)
+		if s := c.Status(); runs != 0 || !s.Paused || s.State != controller.Running {
+			t.Errorf("status is %v, want it running and paused", s)
+		}
+		c.Resume()
+		synctest.Wait()
+		if runs != 1 {
+			t.Errorf("%d reconciles, want 1", runs)
+		}
+		mustStop(t, stop)
+	})
+}

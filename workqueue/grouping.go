@@ -1,0 +1,99 @@
+// The queue with or without groups: where an entry is listed while it is ready.
+
+package workqueue
+
+import "iter"
+
+// membership is the group that a key joins if it is not in the queue.
+type membership struct {
+	name   string
+	weight int64
+}
+
+// membership asks the caller's functions, so mu must not be held.
+func (q *Queue[K]) membership(k K) (m membership) {
+	if q.fair == nil {
+		return m
+	}
+	m = membership{q.options.Group(k), MinWeight}
+	if q.options.Weight != nil {
+		m.weight = int64(min(max(q.options.Weight(m.name), MinWeight), MaxWeight))
+	}
+	return m
+}
+
+// get returns the entry of k, a new one in the group m if there is none.
+func (q *Queue[K]) get(hash uint32, k K, m membership) *entry[K] {
+	e := q.store.get(hash, k)
+	if q.fair == nil {
+		return e
+	}
+	if owner := q.store.owner(e); *owner == nil {
+		*owner = q.fair.join(m.name, m.weight)
+	}
+	return e
+}
+
+// group returns the group of e. The queue must have groups.
+func (q *Queue[K]) group(e *entry[K]) *group[K] { return *q.store.owner(e) }
+
+// readyOf returns where e is listed while it is ready.
+func (q *Queue[K]) readyOf(e *entry[K]) *ready[K] {
+	if q.fair == nil {
+		return &q.ready
+	}
+	return &q.group(e).ready
+}
+
+// list lists e, which is ready, behind the keys that became ready before.
+func (q *Queue[K]) list(e *entry[K]) {
+	if q.fair == nil {
+		q.ready.push(e)
+	} else {
+		q.fair.push(q.group(e), e)
+	}
+}
+
+// unlist removes e from the keys that workers may take.
+func (q *Queue[K]) unlist(e *entry[K]) {
+	if q.fair == nil {
+		q.ready.remove(e)
+	} else {
+		q.fair.remove(q.group(e), e)
+	}
+}
+
+// next returns the key that a worker that is free takes now, nil if none is ready.
+func (q *Queue[K]) next() *entry[K] {
+	if q.fair == nil {
+		return q.ready.first()
+	}
+	workers := len(q.running) + 1 + q.parked.waiting + q.parked.draining
+	if q.parked.waking {
+		workers++
+	}
+	return q.fair.first(workers)
+}
+
+// readyLen returns the number of ready keys.
+func (q *Queue[K]) readyLen() int {
+	if q.fair == nil {
+		return q.ready.len
+	}
+	return q.fair.len
+}
+
+// allReady returns the ready keys of each group.
+func (q *Queue[K]) allReady() iter.Seq[*ready[K]] {
+	return func(yield func(*ready[K]) bool) {
+		if q.fair == nil {
+			yield(&q.ready)
+			return
+		}
+		for _, g := range q.fair.groups {
+			if !yield(&g.ready) {
+				return
+			}
+		}
+	}
+}
