@@ -150,11 +150,11 @@ type excerpt[T meta.Object] struct {
 	by     meta.ShardBy
 	ranges meta.Ranges
 
-	listed  bool // the source was asked for a list
-	inside  bool // an object of the ranges has come
-	outside meta.Identity
-	strayed bool // outside is an object of other ranges that has come
-	claim   string
+	listed  bool          // the source was asked for a list
+	claim   string        // the selector that the server says it applied
+	inside  bool          // an object of the ranges has come
+	strayed bool          // one of others has come
+	outside meta.Identity // the latest of those
 }
 
 // selector returns the selector to send; every object needs none.
@@ -168,20 +168,21 @@ func (p *excerpt[T]) selector() string {
 func (p *excerpt[T]) ListEach(
 	ctx context.Context, o client.ListOptions, reuse func(meta.Identity) (T, bool), fn func(client.Item[T]) error,
 ) (meta.ListMeta, error) {
-	p.listed = true
+	p.listed, o.ShardSelector = true, p.selector()
 	m, err := p.Source.ListEach(ctx, o, p.reuse(reuse), func(item client.Item[T]) error {
 		if item.Err != nil && p.hides(item.Identity) {
 			item = client.Item[T]{Identity: item.Identity, Reused: true}
 		}
 		return fn(item)
 	})
+	p.claim = m.ShardInfo.Selector
 	return m, err
 }
 
 func (p *excerpt[T]) WatchEach(
 	ctx context.Context, o client.WatchOptions, reuse func(meta.Identity) (T, bool), fn func(client.Event[T]) error,
 ) error {
-	p.listed = o.InitialEvents
+	p.listed, o.ShardSelector = o.InitialEvents, p.selector()
 	return p.Source.WatchEach(ctx, o, p.reuse(reuse), func(e client.Event[T]) error {
 		if e.Type != client.Bookmark && p.hides(e.Identity) {
 			e = client.Event[T]{Type: client.Deleted, Identity: e.Identity, Reused: true}
