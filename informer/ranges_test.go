@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
@@ -165,7 +166,7 @@ func TestRangesThatChange(t *testing.T) {
 		i.covers(s, meta.Ranges{})
 		requests := r.requests("watch") + r.requests("list")
 		r.put("o00", "v", "2")
-		r.pass(1e12)
+		r.pass(20 * time.Minute)
 		if r.requests("watch")+r.requests("list") != requests {
 			r.Error("an informer of no ranges asks the server")
 		}
@@ -201,10 +202,14 @@ func TestRangesDecodeOnce(t *testing.T) {
 		if got := decoded.Load(); got != second {
 			r.Errorf("%d objects decoded, want %d", got, second)
 		}
+		r.expire()
 		decoded.Store(0)
-		r.server.Compact()
-		r.server.DropWatches()
-		r.pass(1e10)
+		r.pass(10 * time.Second)
+		if got := decoded.Load(); got > 1 {
+			r.Errorf("%d objects decoded, want no more than the one that has changed", got)
+		}
+		i.relisted(map[informer.Cause]int{informer.Grown: 1, informer.Expired: 1})
+		decoded.Store(0)
 		s.set(rangesOf(0, 100))
 		synctest.Wait()
 		if got := decoded.Load(); got != 0 {
@@ -212,6 +217,14 @@ func TestRangesDecodeOnce(t *testing.T) {
 		}
 		i.covers(s, rangesOf(0, 100))
 	})
+}
+
+// expire ends the watches at a version that the server no longer has.
+func (r *rig) expire() {
+	r.Helper()
+	r.server.DropWatches()
+	r.put("o00", "v", time.Now().String())
+	r.server.Compact()
 }
 
 // gap lets an informer grow while its watch lags behind: change happens
