@@ -352,7 +352,7 @@ type ListOptions struct {
 	// resources, of metadata alone and of Tables: a server with the feature applies the selector there, and does not say so. So a
 	// caller that must have no other objects compares the range of each one; see [meta.ShardBy.Range].
 	//
-	// A server that applies selectors answers a malformed one with code 500 and no reason.
+	// A server that applies selectors answers a malformed one with InternalError (500).
 	ShardSelector string
 	// PageSize is the number of objects to ask the server for at a time, the API's limit; 0 means DefaultPageSize, and a negative
 	// number asks for everything in one answer. Every call reads all pages, whatever the size.
