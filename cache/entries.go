@@ -20,11 +20,21 @@ func (s *Store[T]) Entries() iter.Seq2[meta.Identity, T] {
 				if e == nil {
 					continue
 				}
-				id := meta.Identity{Namespace: e.key.Namespace, Name: e.key.Name, UID: e.uid, ResourceVersion: e.version}
-				if !yield(id, e.obj) {
+				if !yield(e.identity(), e.obj) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// Identity returns the identity of the object that the store holds for a key. Like Entries it does not count as a read.
+func (s *Store[T]) Identity(key meta.Key) (id meta.Identity, found bool) {
+	s.write.Lock()
+	defer s.unlock()
+	e := s.items.find(tagOf(s.seed, key), key)
+	if e == nil {
+		return id, false
+	}
+	return e.identity(), true
 }

@@ -18,9 +18,10 @@ type Relist[T meta.Object] struct {
 	p *Writer[T]
 	// Guarded by s.write.
 	ended  bool
-	anew   bool    // staged objects count as changed, whatever their version
-	seen   rowBits // the rows of listed objects, in this state or, if staged, in another
-	marked int     // how many of them there are
+	of     func(meta.Identity) bool // see Writer.RelistOf; nil is every object
+	anew   bool                     // staged objects count as changed, whatever their version
+	seen   rowBits                  // the rows of listed objects, in this state or, if staged, in another
+	marked int                      // how many of them there are
 	// staged are the objects that Commit puts into the store, nil where a later call removed one. Until then an entry's row
 	// is its position here.
 	staged []*entry[T]
@@ -50,7 +51,7 @@ type Changes struct {
 	// Added, Updated and Deleted count the differences. An object that was deleted and created again under its name counts as
 	// added and as deleted.
 	Added, Updated, Deleted int
-	// Unchanged counts the objects that stayed the same, those of [Relist.Retain] included.
+	// Unchanged counts the listed objects that stayed the same, those of [Relist.Retain] included.
 	Unchanged int
 }
 
@@ -238,7 +239,7 @@ func (r *Relist[T]) differences() ([]delta[T], Changes) {
 		return deltas, c
 	}
 	r.s.each(r.p.namespace, func(e *entry[T]) {
-		if !r.seen.has(e.row) {
+		if !r.seen.has(e.row) && (r.of == nil || r.of(e.identity())) {
 			c.Deleted++
 			deltas = append(deltas, delta[T]{old: e, last: e})
 		}

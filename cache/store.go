@@ -83,6 +83,11 @@ func (e *entry[T]) same(uid, version string) bool {
 	return version != "" && e.version == version && e.uid == uid
 }
 
+// identity returns the identity that the server sent.
+func (e *entry[T]) identity() meta.Identity {
+	return meta.Identity{Namespace: e.key.Namespace, Name: e.key.Name, UID: e.uid, ResourceVersion: e.version}
+}
+
 // delta is the change of one key. At least one of old and now is not nil.
 type delta[T any] struct {
 	old, now *entry[T]

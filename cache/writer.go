@@ -20,7 +20,7 @@ type Writer[T meta.Object] struct {
 
 	// Guarded by s.mu for readers, and changed under s.write too.
 	version string
-	about   map[string]bool // see Restrict; nil is every namespace
+	about   func(namespace string) bool // see Restrict; nil is every namespace
 
 	// Guarded by s.write.
 	committed bool
@@ -97,15 +97,21 @@ func (p *Writer[T]) Bookmark(resourceVersion string) {
 // version advances with their events, but the store does not hold those changes. After the Commit of a list of a further
 // namespace, call Restrict again.
 func (p *Writer[T]) Restrict(namespaces []string) {
+	about := make(map[string]bool, len(namespaces))
+	for _, ns := range namespaces {
+		about[ns] = true
+	}
+	p.RestrictTo(func(ns string) bool { return about[ns] })
+}
+
+// RestrictTo is [Writer.Restrict] to the namespaces for which about returns true; nil ends the restriction. about is called
+// with locks of the store held, and must always return the same for a namespace.
+func (p *Writer[T]) RestrictTo(about func(namespace string) bool) {
 	s := p.s
 	s.write.Lock()
 	defer s.unlock()
 	if p.ended {
 		return
-	}
-	about := make(map[string]bool, len(namespaces))
-	for _, ns := range namespaces {
-		about[ns] = true
 	}
 	s.mu.Lock()
 	p.about = about
@@ -115,7 +121,7 @@ func (p *Writer[T]) Restrict(namespaces []string) {
 
 // isAbout reports whether the writer's version applies to a namespace.
 func (p *Writer[T]) isAbout(namespace string) bool {
-	return p.covers(namespace) && (p.about == nil || p.about[namespace])
+	return p.covers(namespace) && (p.about == nil || p.about(namespace))
 }
 
 // Relist starts to stage a full list. It ends an earlier, uncommitted Relist of this writer; those of other writers go on.
@@ -123,6 +129,16 @@ func (p *Writer[T]) Relist() *Relist[T] {
 	p.s.write.Lock()
 	defer p.s.unlock()
 	return p.s.startRelist(p)
+}
+
+// RelistOf is [Writer.Relist] for a list of a part of the objects: [Relist.Commit] removes an object that was not listed
+// only if of returns true for it. of is called with locks of the store held.
+func (p *Writer[T]) RelistOf(of func(meta.Identity) bool) *Relist[T] {
+	p.s.write.Lock()
+	defer p.s.unlock()
+	r := p.s.startRelist(p)
+	r.of = of
+	return r
 }
 
 // ResourceVersion returns the version that the writer is current to: that of its last relist, object, deletion or

@@ -131,6 +131,11 @@ type WatchOptions struct {
 	// to match arrives as Added or Deleted.
 	LabelSelector string
 	FieldSelector string
+	// ShardSelector is that of [ListOptions]: the watch reports only objects with a hash in its ranges, and so do the initial
+	// events. Bookmarks come as ever. No event says whether the server applies the selector, and neither does the bookmark that
+	// ends the initial events. To know, compare the range of each object, or list with the same selector: a list with a PageSize
+	// of 1 tells by its ShardInfo.
+	ShardSelector string
 	// ResourceVersion is the version after which to start: that of a list or of an event. Empty starts with the present objects
 	// as Added events, in no order, and without a sign of where they end.
 	ResourceVersion string
@@ -155,6 +160,7 @@ func (o WatchOptions) query() (url.Values, error) {
 	q := url.Values{"watch": {"true"}}
 	set(q, "labelSelector", o.LabelSelector)
 	set(q, "fieldSelector", o.FieldSelector)
+	set(q, "shardSelector", o.ShardSelector)
 	set(q, "resourceVersion", o.ResourceVersion)
 	if o.Bookmarks || o.InitialEvents {
 		q.Set("allowWatchBookmarks", "true")

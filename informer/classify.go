@@ -33,6 +33,8 @@ func classify(err error) outcome {
 		return unended
 	case errors.Is(err, errUnmarked):
 		return refused
+	case errors.Is(err, errUnordered):
+		return unordered
 	case errors.Is(err, client.WrongKind), inStream && !answered, errors.Is(err, apierrors.StoreReadError):
 		// An event that the server cannot read from its store is lost like one that cannot be decoded here: a watch from the
 		// same version brings it again and again.

@@ -29,6 +29,8 @@ type follower interface {
 	leave(n int)
 	// follow changes the set of namespaces, if this follower has one.
 	follow(namespaces []string)
+	// share changes the ranges, if this follower has some.
+	share(ranges meta.Ranges)
 	// difference says how the cache differs from the server, or its handlers from the cache; it is empty when all is well.
 	difference() string
 	// busy says what is still on its way to the handlers.
@@ -49,6 +51,7 @@ type following[T object] struct {
 	strict bool
 
 	names     []string // of the namespaces, where they can change
+	spread    *spread  // the ranges, where they can change
 	listeners []*listener[T]
 	cancel    context.CancelFunc
 	ended     chan error
@@ -78,6 +81,7 @@ func newFollowing[T object](
 		}
 	}
 	f.names = o.Namespaces
+	f.spread, _ = o.Shards.(*spread)
 	f.inf = informer.New(src, o)
 	return f
 }
@@ -115,6 +119,12 @@ func (f *following[T]) follow(namespaces []string) {
 	}
 }
 
+func (f *following[T]) share(ranges meta.Ranges) {
+	if f.spread != nil {
+		f.spread.set(ranges)
+	}
+}
+
 // has says whether the informer must hold an object of the server's.
 func (f *following[T]) has(u *meta.Unstructured) bool {
 	if f.namespaced {
@@ -125,6 +135,9 @@ func (f *following[T]) has(u *meta.Unstructured) bool {
 		if !in {
 			return false
 		}
+	}
+	if f.spread != nil && !f.spread.want.Has(f.spread.by.Range(meta.Identity{Namespace: u.GetNamespace(), UID: u.GetUID()})) {
+		return false
 	}
 	return f.covers(u)
 }
@@ -167,6 +180,9 @@ func (f *following[T]) difference() string {
 	asked := status.Lists+status.Watches > 0
 	if said := status.Protobuf || status.WhyJSON == "the server has answered in JSON"; said && !binary || !said && binary && asked {
 		return fmt.Sprintf("%s: protobuf: %v, and the server has it: %v: %v", f, status.Protobuf, binary, status)
+	}
+	if f.spread != nil && (status.Ranges != f.spread.want || f.spread.has() != f.spread.want) {
+		return fmt.Sprintf("%s: the cache has ranges %v, says that it has %v, and is to have %v", f, status.Ranges, f.spread.has(), f.spread.want)
 	}
 	listed := 0
 	for _, u := range status.Undecodable {

@@ -90,7 +90,7 @@ func (h history) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d, HTTP/2: %v, protobuf: %v, silence: %v, followers:", h.seed, h.http2, h.binary(), h.silent)
 	for _, k := range h.kinds {
-		fmt.Fprintf(&b, " %s;", catalogue[k].name)
+		fmt.Fprintf(&b, " %s;", kindOf(k).name)
 	}
 	b.WriteByte('\n')
 	for i, s := range h.steps {

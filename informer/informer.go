@@ -25,6 +25,7 @@ type Informer[T meta.Object] struct {
 	log    *report.Log      // for errors that no hook takes
 	hook   func(error) bool // replaces Options.OnError in a shared informer; see hand
 
+	follower  Follower  // of the current Run; Run sets it before its goroutines begin
 	observers observers // of the current Run, or of the last one; Run sets them before its goroutines begin
 
 	// shape is held while scopes and their writers change. During a Run only Run changes them, otherwise New and
@@ -39,6 +40,7 @@ type Informer[T meta.Object] struct {
 	listed  map[string]bool      // those of want that have been listed completely
 	scopes  map[string]*scope[T] // by namespace; a holder of shape may read them without mu
 	synced  chan struct{}        // closed while all of want are listed
+	shares  shares               // with Options.Shards
 
 	// leaving are the namespaces that are about to leave the cache, ordered: a list of one of them that completes now is too
 	// late.
@@ -190,7 +192,7 @@ func (i *Informer[T]) Status() Status {
 	for _, s := range i.scopes {
 		scopes = append(scopes, s)
 	}
-	synced := i.allListed()
+	synced, shares := i.allListed(), i.shares
 	i.mu.Unlock()
 
 	r := i.store.Reader()
@@ -201,7 +203,14 @@ func (i *Informer[T]) Status() Status {
 		parts[s.namespace] = part
 	}
 	if i.o.Namespaces == nil {
-		return i.encoded(parts[i.o.Namespace])
+		s := parts[i.o.Namespace]
+		if i.o.Shards != nil {
+			s.Ranges, s.Synced = shares.has, synced
+			if running && shares.isEmpty() {
+				s.State = Watching // of nothing
+			}
+		}
+		return i.encoded(s)
 	}
 	all := i.encoded(summary(parts))
 	all.Objects, all.ResourceVersion, all.Synced = i.store.Count(""), r.ResourceVersion(), synced

@@ -32,9 +32,13 @@ import "time"
 //	silent: not even bookmarks                 watch; the third: list    -
 //	unended: a streaming list without its end  -                         paged, at once
 //	older: than what the cache is current to   list afresh               list afresh; a stale one: a consistent one
+//	unordered: a version without an order      -                         list all, if the list was to add ranges only
 //	unusable: the source cannot be asked       stop                      stop
 //
 // Every step but "at once" waits first: see pace.
+//
+// A list that adds ranges (see portion) is followed by a watch from the version that was reached before it. If it fails, it
+// is tried again like any list, but after a 404 or a rollback the whole collection is listed.
 
 // State is what an informer is doing.
 type State int
@@ -83,6 +87,8 @@ const (
 	// Refused: the server closed the watch at once without an event, three times in a row, as some servers and proxies do
 	// instead of sending a 410.
 	Refused Cause = "Refused"
+	// Grown: ranges were added (Options.Shards), and only these were listed.
+	Grown Cause = "Grown"
 	// Silent: three watches in a row brought nothing, not even bookmarks. A server that was rolled back sends nothing to a
 	// watch from a version that it no longer has. A server that sends no bookmarks at all causes one such relist.
 	Silent Cause = "Silent"
@@ -105,6 +111,7 @@ const (
 	silent                      // a watch without the bookmarks that the server is known to send
 	unended                     // a streaming list that ended, or brought nothing more, before its end bookmark
 	older                       // a list or bookmark with a version before the cache's, not applied
+	unordered                   // a list that adds ranges, with a version that has no order
 )
 
 // answer is whether a server is known to support something.
@@ -143,6 +150,8 @@ type state struct {
 	mute    int    // watches in a row that brought nothing, not even bookmarks
 	relist  bool   // the last list was a relist, and no watch has lasted since: the next relist backs off
 	lacking string // why lists are not streaming, if this Run found out
+	grow    bool   // the list adds ranges to those that the cache covers; the watch then resumes from version
+	ahead   string // the version of such a list, until the watch has reached it
 }
 
 // input is an event for the machine.
@@ -212,6 +221,9 @@ const patience = 3
 func start(s state, mode Mode, allowStale bool, streams answer) (state, effect) {
 	s.mode, s.lacking = mode, ""
 	switch {
+	case s.version != "" && s.grow:
+		s.cause = Grown
+		return begin(s, streams)
 	case s.version != "":
 		s.phase = Watching
 		return s, effect{action: watch}

@@ -83,6 +83,9 @@ func afterStream(s state, in input) (state, effect) {
 		if s.mode == Auto {
 			reason = served
 		}
+		if s.ahead != "" { // the stream goes on from the wrong version, and with the added ranges only
+			return s, effect{action: watch, learned: has, why: reason}
+		}
 		return s, effect{action: follow, learned: has, why: reason}
 	case refused:
 		if s.mode == Streaming {
@@ -114,7 +117,11 @@ func afterStream(s state, in input) (state, effect) {
 
 // listed follows a complete list. It forgets the history of the list, except why it was not a streaming one.
 func listed(s state, in input) state {
-	return state{phase: Watching, mode: s.mode, version: in.version, seen: in.version, relist: s.cause != Initial, lacking: s.lacking}
+	to := state{phase: Watching, mode: s.mode, version: in.version, seen: in.version, relist: s.cause != Initial, lacking: s.lacking}
+	if s.grow {
+		to.version, to.ahead, to.relist = s.version, in.version, s.relist
+	}
+	return to
 }
 
 // again lists once more, after a wait.
@@ -133,7 +140,15 @@ func again(s state, in input) (state, effect) {
 			break
 		}
 		s = rolledBack(s)
-	case absent, forbidden, refused:
+	case unordered:
+		p = gentle
+		s = s.everything(Extended)
+	case absent:
+		p = slow
+		if s.grow { // what stays may have changed while the resource was gone
+			s = s.everything(Absent)
+		}
+	case forbidden, refused:
 		p = slow
 	default:
 	}
@@ -143,6 +158,12 @@ func again(s state, in input) (state, effect) {
 // rolledBack makes the next list replace everything. The version of the cache no longer exists, and the server reuses
 // versions: an equal version does not mean an equal state.
 func rolledBack(s state) state {
-	s.cause, s.seen, s.afresh, s.stale = Reset, "", true, false
+	s.seen, s.afresh, s.stale = "", true, false
+	return s.everything(Reset)
+}
+
+// everything makes the next list one of the whole collection.
+func (s state) everything(cause Cause) state {
+	s.cause, s.version, s.grow, s.ahead = cause, "", false, ""
 	return s
 }

@@ -12,6 +12,11 @@ func afterWatch(s state, in input) (state, effect) {
 	progress := s.precedes(in.version)
 	if in.version != "" {
 		s.version, s.seen = in.version, in.version
+		if (state{seen: s.ahead}).outdates(in.version) {
+			s.seen = s.ahead // the added ranges are current to that
+		} else {
+			s.ahead = ""
+		}
 	}
 	if in.lived >= settled {
 		s.relist = false
@@ -84,7 +89,8 @@ func (s state) precedes(version string) bool {
 // The wait is gentle: the informer has already waited for a server that comes back after a long time without its history.
 // But lists are expensive, so one that follows another without a lasting watch in between backs off.
 func relist(s state, cause Cause, floor time.Duration) (state, effect) {
-	s.version, s.cause, s.empty, s.broken, s.mute = "", cause, 0, 0, 0
+	s = s.everything(cause)
+	s.empty, s.broken, s.mute = 0, 0, 0
 	p := gentle
 	switch {
 	case cause == Absent:

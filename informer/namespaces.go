@@ -15,7 +15,8 @@ import (
 	"github.com/bowline-go/bowline/internal/inside"
 )
 
-// Extended is the cause of a relist of a wide watch after namespaces were added to it.
+// Extended is the cause of a relist of a wide watch after namespaces were added to it. With Options.Shards it is that of a
+// relist at the begin of a further Run, after a time without ranges, and for added ranges where versions have no order.
 const Extended Cause = "Extended"
 
 // scope is a collection with its own list and watch: one namespace, or all of them. An informer of several namespaces has
@@ -25,7 +26,8 @@ type scope[T meta.Object] struct {
 	covers    []string // the wanted namespaces of a wide scope, ordered; otherwise nil
 	writer    *cache.Writer[T]
 	record    record
-	at        state // where its reflector ended; only Run touches it
+	at        state    // where its reflector ended; only Run touches it
+	portion   *portion // nil if every range is followed
 	// succeeds says that the writer began with objects of earlier writers: a list must not be older than those.
 	succeeds bool
 }
@@ -125,7 +127,7 @@ func (i *Informer[T]) rearrange(halt func([]*scope[T])) (say []func()) {
 	for _, ns := range i.split(want) {
 		s := i.scopes[ns]
 		if s == nil {
-			s = &scope[T]{namespace: ns, writer: i.store.Writer(ns), succeeds: len(over) > 0}
+			s = &scope[T]{namespace: ns, writer: i.store.Writer(ns), succeeds: len(over) > 0, portion: newPortion(i.o)}
 		}
 		scopes[ns] = s
 	}
@@ -136,7 +138,7 @@ func (i *Informer[T]) rearrange(halt func([]*scope[T])) (say []func()) {
 		}
 		s.covers = want
 		s.writer.Restrict(i.listedOf(want)) // new namespaces are not in the cache, whatever its version
-		if s.record.keepUndecodable(func(k meta.Key) bool { return among(want, k.Namespace) }) {
+		if s.record.keepUndecodable(func(id meta.Identity) bool { return among(want, id.Namespace) }) {
 			say = append(say, func() { i.log.Works(aboutObjects + s.namespace) })
 		}
 	}
@@ -237,6 +239,9 @@ func (i *Informer[T]) settle() {
 
 // allListed reports whether the cache has a complete list of every wanted namespace. The caller holds mu.
 func (i *Informer[T]) allListed() bool {
+	if i.o.Shards != nil {
+		return i.shares.known && i.shares.want.Minus(i.shares.has) == (meta.Ranges{})
+	}
 	return !slices.ContainsFunc(i.want, func(ns string) bool { return !i.listed[ns] })
 }
 
@@ -267,7 +272,7 @@ func (i *Informer[T]) renew() {
 	defer i.shape.Unlock()
 	i.mu.Lock()
 	old := i.scopes
-	i.scopes, i.span = nil, newSpan()
+	i.scopes, i.span, i.shares = nil, newSpan(), shares{}
 	clear(i.listed)
 	i.settle()
 	i.mu.Unlock()
@@ -300,6 +305,10 @@ const sweepEvery = time.Minute
 // on. All its goroutines have returned when it returns.
 func (i *Informer[T]) follow(ctx context.Context) error {
 	f := &following[T]{i: i, pursuits: make(map[*scope[T]]*pursuit)}
+	if i.o.Shards != nil {
+		i.follower = i.o.Shards.Follow(i.name())
+		defer i.follower.Leave()
+	}
 	ctx, f.cancel = context.WithCancel(ctx)
 	defer func() { // OnError may panic at a sweep; no goroutine may stay behind
 		f.cancel()
@@ -313,6 +322,7 @@ func (i *Informer[T]) follow(ctx context.Context) error {
 	}
 	for {
 		i.arrange(f.halt)
+		reshared := f.reshare()
 		for _, s := range i.scopes {
 			f.start(ctx, s)
 		}
@@ -321,6 +331,7 @@ func (i *Informer[T]) follow(ctx context.Context) error {
 			f.halt(slices.Collect(maps.Keys(f.pursuits)))
 			return f.result()
 		case <-i.changed:
+		case <-reshared:
 		case <-sweep:
 			i.store.Sweep()
 		}
@@ -334,6 +345,7 @@ type following[T meta.Object] struct {
 	pursuits map[*scope[T]]*pursuit
 	err      error    // why a scope could not go on
 	panicked *relayed // the first panic
+	shared   bool     // the ranges to follow are known
 }
 
 // pursuit is the goroutine that follows one scope.
@@ -346,7 +358,7 @@ type pursuit struct {
 
 // start begins to follow s, unless it is followed already. halt ends the goroutine and waits for it.
 func (f *following[T]) start(ctx context.Context, s *scope[T]) {
-	if f.pursuits[s] != nil {
+	if f.pursuits[s] != nil || s.portion.nothing() {
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -383,12 +395,13 @@ func (i *Informer[T]) reflector(s *scope[T]) *reflector[T] {
 	s.record.works = func() { i.log.Works(aboutServer + s.namespace) }
 	r := &reflector[T]{
 		streaming: inside.Of(i.source).StreamingLists,
-		informer:  i, source: i.source, o: i.o, namespace: s.namespace, writer: s.writer, record: &s.record,
+		informer:  i, source: i.source, o: i.o, namespace: s.namespace, writer: s.writer, record: &s.record, portion: s.portion,
 		synced: func() {
 			if s.covers != nil {
 				s.writer.Restrict(names)
 			}
 			i.wasListed(names)
+			i.covered(s)
 			if i.checks {
 				i.store.Sweep()
 			}

@@ -22,6 +22,9 @@ type Options struct {
 	// each. The informer then receives objects of other namespaces too, but they never enter the cache. This needs the
 	// permission to list all namespaces. 0 means never.
 	WideAbove int
+	// Shards, if not nil, limits the informer to the objects of some ranges, which may change during a Run; see [Shards]. It
+	// excludes Namespaces.
+	Shards Shards
 	// LabelSelector and FieldSelector are the API's selectors; empty selects everything.
 	LabelSelector string
 	FieldSelector string
@@ -82,6 +85,14 @@ func (o Options) validate() error {
 		}
 		if err := validNamespaces("informer.Options: Namespaces", o.Namespaces); err != nil {
 			return err
+		}
+	}
+	if o.Shards != nil {
+		if o.Namespaces != nil {
+			return fmt.Errorf("informer.Options: Shards and Namespaces exclude each other, got Namespaces %q", o.Namespaces)
+		}
+		if err := o.Shards.By().Validate(); err != nil {
+			return fmt.Errorf("informer.Options: Shards: %w", err)
 		}
 	}
 	if o.WideAbove < 0 {

@@ -64,6 +64,13 @@ func (r *record) listed(cause Cause) {
 	})
 }
 
+// sharded notes where the ranges are selected.
+func (r *record) sharded(s Sharding) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.s.Sharded = s
+}
+
 // item notes an object of a list.
 func (r *record) item() {
 	r.mu.Lock()
@@ -81,11 +88,11 @@ func (r *record) page(remaining *int64) {
 	}
 }
 
-// event notes that a watch has brought a usable event or bookmark.
-func (r *record) event(bookmark bool) {
+// event notes that a watch has brought a usable event or bookmark; idle says that it changed nothing in the cache.
+func (r *record) event(idle bool) {
 	r.update(func(s *Status) {
 		s.Err, s.LastEvent = nil, time.Now()
-		if !bookmark {
+		if !idle {
 			s.Events++
 		}
 	})
@@ -113,10 +120,27 @@ func (r *record) decodable(key meta.Key) bool {
 
 // keepUndecodable forgets the objects that do not decode, except those for which keep is true. It reports whether that has
 // removed the last of them.
-func (r *record) keepUndecodable(keep func(meta.Key) bool) bool {
+func (r *record) keepUndecodable(keep func(meta.Identity) bool) bool {
 	return r.forget(func(bad map[meta.Key]Undecodable) {
-		maps.DeleteFunc(bad, func(k meta.Key, _ Undecodable) bool { return !keep(k) })
+		maps.DeleteFunc(bad, func(_ meta.Key, u Undecodable) bool { return !keep(u.Identity) })
 	})
+}
+
+// gone notes that an object is gone; another one may be at its key already. It returns what decodable returns.
+func (r *record) gone(id meta.Identity) bool {
+	return r.forget(func(bad map[meta.Key]Undecodable) {
+		if uid := bad[id.Key()].Identity.UID; uid == id.UID || uid == "" || id.UID == "" {
+			delete(bad, id.Key())
+		}
+	})
+}
+
+// badAt returns the identity of the object of a key that does not decode, if there is one.
+func (r *record) badAt(key meta.Key) (id meta.Identity, found bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	u, found := r.bad[key]
+	return u.Identity, found
 }
 
 // forget removes objects from those that do not decode. It reports whether that has removed the last of them.

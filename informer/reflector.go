@@ -39,7 +39,8 @@ type reflector[T meta.Object] struct {
 	namespace string // replaces that of o
 	writer    *cache.Writer[T]
 	record    *record
-	synced    func() // called after each complete list
+	portion   *portion // nil if every range is followed
+	synced    func()   // called after each complete list
 
 	backoff   *retry.Backoff
 	slow      *retry.Backoff
@@ -151,7 +152,8 @@ func (r *reflector[T]) list(ctx context.Context) input {
 	stall := time.AfterFunc(stalled, func() { cancel(errStalled) })
 	defer stall.Stop()
 	g := r.stage(s)
-	m, err := r.source.ListEach(limited, o, g.reuse(), func(item client.Item[T]) error {
+	source, excerpt := r.selected(s)
+	m, err := source.ListEach(limited, o, g.reuse(), func(item client.Item[T]) error {
 		stall.Reset(stalled)
 		r.record.item()
 		switch {
@@ -164,6 +166,7 @@ func (r *reflector[T]) list(ctx context.Context) input {
 	})
 	switch {
 	case err == nil:
+		excerpt.judge(r)
 		err = r.fail("list", g.commit(m.ResourceVersion))
 	case limited.Err() != nil && ctx.Err() == nil && errors.Is(err, context.Canceled):
 		err = r.fail("list", context.Cause(limited)) // the caller's context has not ended

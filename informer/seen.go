@@ -13,7 +13,7 @@ import (
 
 // AfterWrite is for controllers: only packages of this module can call it. It calls f once when the cache has seen a write
 // (see cache.Store.AfterSeen), or will not see it: the write is of another resource, of another server, or in a namespace
-// that the informer does not follow, or the informer does not run. f may be called before AfterWrite returns.
+// or a range that the informer does not follow, or the informer does not run. f may be called before AfterWrite returns.
 //
 // Resources are compared without their versions: the objects of a resource have the same uids and resource versions in
 // each version of its group.
@@ -29,7 +29,7 @@ func (i *Informer[T]) AfterWrite(w requests.Write, f func()) *cache.Sight {
 		Outside: i.leavesOut(w),
 	}, f)
 	// If the informer has ended by now, nobody ends the wait. If it ends after the next line, Store.EndWaits does.
-	if !i.follows(w.Key) && sight.Stop() {
+	if !i.follows(w) && sight.Stop() {
 		f()
 	}
 	return sight
@@ -50,12 +50,13 @@ func (i *Informer[T]) concerns(w requests.Write) bool {
 	return of.Group == w.Resource.Group && of.Resource == w.Resource.Resource && (server == "" || server == w.Server)
 }
 
-// follows reports whether the informer runs and follows the namespace of key.
-func (i *Informer[T]) follows(key meta.Key) bool {
+// follows reports whether the informer runs and follows the namespace and the range of an object that was written.
+func (i *Informer[T]) follows(w requests.Write) bool {
 	i.mu.Lock()
-	running := i.running
+	running, shares := i.running, i.shares
 	i.mu.Unlock()
-	return running && i.covers(key) == nil
+	id := meta.Identity{Namespace: w.Key.Namespace, UID: w.UID}
+	return running && i.covers(w.Key) == nil && (w.UID == "" || !shares.leavesOut(i.o.Shards, id))
 }
 
 // leavesOut reports whether the selectors certainly leave out an object as it was written. If that cannot be decided here,

@@ -33,14 +33,14 @@ type Shared[T meta.Object] struct {
 
 // Share returns a handle on the informer that f has for src and for the scope of o. It makes the informer if there is
 // none. Two handles share an informer if they have the same type of objects, equal sources, and the same Namespace or
-// Namespaces, selectors, AllowStale and KeepManagedFields. OnError and OnWaited belong to each handle; the first handle
+// Namespaces, selectors, Shards, AllowStale and KeepManagedFields. OnError and OnWaited belong to each handle; the first handle
 // sets all other options.
 //
 // Two client.Resource are equal if client and descriptor are, whatever their options for writing. A source from
 // [Transform] or [Filter] is equal to itself only: keep it to share it. A source that cannot be compared is never shared.
 func Share[T meta.Object](f *Factory, src Source[T], o Options) *Shared[T] {
 	var c *common
-	comparable := any(src) == nil || reflect.ValueOf(src).Comparable()
+	comparable := (any(src) == nil || reflect.ValueOf(src).Comparable()) && (o.Shards == nil || reflect.ValueOf(o.Shards).Comparable())
 	if comparable {
 		c = f.find(sharingOf(src, o), nil)
 	}
@@ -71,6 +71,7 @@ type sharing struct {
 	namespaces                    string
 	labelSelector, fieldSelector  string
 	allowStale, keepManagedFields bool
+	shards                        Shards
 }
 
 func sharingOf[T meta.Object](src Source[T], o Options) sharing {
@@ -84,6 +85,7 @@ func sharingOf[T meta.Object](src Source[T], o Options) sharing {
 		several: o.Namespaces != nil, namespaces: strings.Join(slices.Sorted(slices.Values(o.Namespaces)), "/"),
 		labelSelector: o.LabelSelector, fieldSelector: o.FieldSelector,
 		allowStale: o.AllowStale, keepManagedFields: o.KeepManagedFields,
+		shards: o.Shards,
 	}
 }
 

@@ -3,6 +3,7 @@ package informer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/bowline-go/bowline/cache"
@@ -23,7 +24,19 @@ func (r *reflector[T]) stage(s state) *staging[T] {
 	if s.cause == Silent {
 		r.dog.mute() // a server that no longer sends bookmarks must not cause one list after the other
 	}
-	return &staging[T]{r: r, s: s, relist: r.writer.Relist(), bad: make(map[meta.Key]bool), began: time.Now()}
+	g := &staging[T]{r: r, s: s, bad: make(map[meta.Key]bool), began: time.Now()}
+	if !s.grow {
+		g.relist = r.writer.Relist()
+		return g
+	}
+	// An object of the ranges that stay leaves the cache only if another one of its name is listed.
+	g.relist = r.writer.RelistOf(func(id meta.Identity) bool { return g.lists(id) || g.bad[id.Key()] })
+	return g
+}
+
+// lists reports whether an object is of the ranges that are listed.
+func (g *staging[T]) lists(id meta.Identity) bool {
+	return !g.s.grow || g.r.portion.missing().Has(g.r.portion.by.Range(id))
 }
 
 // reuse returns the function that is called before an object is decoded; nil means that every object is decoded.
@@ -75,8 +88,16 @@ func (g *staging[T]) commit(version string) error {
 	case g.s.outdates(version):
 		return &RollbackError{Was: g.s.seen, Is: version}
 	}
-	g.relist.Commit(version)
-	g.r.decodes(g.r.record.keepUndecodable(func(k meta.Key) bool { return g.bad[k] }))
+	if g.s.grow {
+		if _, ok := meta.CompareVersions(version, g.s.version); !ok {
+			return fmt.Errorf("%w: %q and %q", errUnordered, g.s.version, version)
+		}
+		g.relist.Commit(g.s.version) // of what stays, this is current to no more than before
+	} else {
+		g.relist.Commit(version)
+	}
+	g.r.decodes(g.r.record.keepUndecodable(func(id meta.Identity) bool { return g.bad[id.Key()] || !g.lists(id) }))
+	g.r.portion.listed(g.s.grow, version)
 	g.r.record.listed(g.s.cause)
 	g.ended(nil)
 	g.r.healthy()

@@ -29,6 +29,9 @@ type Status struct {
 	// Config.Protobuf is set.
 	Protobuf bool
 	WhyJSON  string
+	// Ranges are those of which the cache holds a complete list, with Options.Shards. Sharded says where they are selected.
+	Ranges  meta.Ranges
+	Sharded Sharding
 	// Progress is how far the current list has come, or how far the last one came.
 	Progress Progress
 	// Err is the last error of a list or a watch. It is nil after a later list, event or clean end of a watch. Since is the
@@ -80,6 +83,12 @@ func (s Status) attributes() []attribute {
 	all = append(all, attribute{"objects", s.Objects}, attribute{"version", s.ResourceVersion})
 	if s.Mode != Auto {
 		all = append(all, attribute{"mode", s.Mode.String()})
+	}
+	if ranges := s.Ranges.String(); ranges != "" {
+		all = append(all, attribute{"ranges", ranges})
+	}
+	if s.Sharded != "" {
+		all = append(all, attribute{"sharded", string(s.Sharded)})
 	}
 	if s.Why != "" {
 		all = append(all, attribute{"why", s.Why})

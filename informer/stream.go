@@ -32,17 +32,20 @@ const (
 
 var (
 	errUnended  = errors.New("server did not send the bookmark that ends a streaming list")
+	errGrown    = errors.New("the ranges have been listed") // ends the stream, and nobody sees it
 	errUnmarked = errors.New("server sent an ordinary bookmark instead of the end of a streaming list")
 )
 
 // open is one watch while it is open.
 type open[T meta.Object] struct {
-	r      *reflector[T]
-	outer  context.Context // of the caller
-	ctx    context.Context // of the watch; ends when the server is silent for too long
-	cancel context.CancelCauseFunc
-	asked  time.Duration // the server is to end it after this time
-	opened time.Time
+	r       *reflector[T]
+	source  Source[T]
+	excerpt *excerpt[T]     // of the source; nil if it is not limited to ranges
+	outer   context.Context // of the caller
+	ctx     context.Context // of the watch; ends when the server is silent for too long
+	cancel  context.CancelCauseFunc
+	asked   time.Duration // the server is to end it after this time
+	opened  time.Time
 
 	version    string    // the watch would resume here
 	began      time.Time // when it began to follow changes
@@ -61,6 +64,7 @@ func (r *reflector[T]) open(ctx context.Context) (*open[T], client.WatchOptions)
 		Timeout: (minWatch + rand.N(minWatch)).Truncate(time.Second),
 	}
 	w := &open[T]{r: r, outer: ctx, asked: o.Timeout, opened: time.Now()}
+	w.source, w.excerpt = r.selected(r.s)
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
 	return w, o
 }
@@ -75,7 +79,7 @@ func (w *open[T]) close() {
 func (w *open[T]) read(
 	o client.WatchOptions, reuse func(meta.Identity) (T, bool), fn func(client.Event[T]) error,
 ) error {
-	err := w.r.source.WatchEach(w.ctx, o, reuse, fn)
+	err := w.source.WatchEach(w.ctx, o, reuse, fn)
 	if w.ctx.Err() != nil && (err == nil || w.outer.Err() == nil && errors.Is(err, context.Canceled)) {
 		return w.r.fail("watch", context.Cause(w.ctx))
 	}
@@ -162,7 +166,7 @@ func (r *reflector[T]) stream(ctx context.Context) input {
 	w.expect(noProgress, fmt.Errorf("%w: nothing came for %v", errUnended, noProgress))
 	defer w.close()
 	g := r.stage(s)
-	synced := false
+	synced, grown := false, ""
 	first := initial{had: s.seen, since: time.Now()}
 	reuse := g.reuse()
 	// added is called for every object that the server adds, also if Filter or a wide watch leaves it out afterwards.
@@ -199,12 +203,19 @@ func (r *reflector[T]) stream(ctx context.Context) input {
 			return r.fail("watch", err)
 		}
 		synced = true
+		w.excerpt.judge(r)
+		if s.grow {
+			grown = version
+			return errGrown
+		}
 		if todo := r.advance(input{outcome: done, version: version}); todo.action == follow {
 			w.follow(version)
 		}
 		return nil
 	})
 	switch {
+	case synced && s.grow:
+		return input{outcome: done, version: grown}
 	case synced:
 		return w.end(ctx, err)
 	case err == nil:
@@ -216,6 +227,7 @@ func (r *reflector[T]) stream(ctx context.Context) input {
 // event stages an initial event of a streaming list, or a change that comes before they end.
 func (g *staging[T]) event(e client.Event[T]) {
 	switch {
+	case isOutside(e): // it is only counted
 	case e.Type == client.Deleted:
 		g.delete(e.Identity)
 	case e.Err != nil:
@@ -237,20 +249,29 @@ func (w *open[T]) follow(version string) {
 // event applies one event to the cache.
 func (w *open[T]) event(e client.Event[T]) error {
 	version := e.Identity.ResourceVersion
-	if tell := w.r.informer.observers.event; tell != nil {
+	news := w.r.isNews(e)
+	if tell := w.r.informer.observers.event; tell != nil && news {
 		tell(EventInfo{Resource: w.r.source.GVR(), Type: e.Type, Identity: e.Identity, Err: e.Err})
 	}
-	if e.Type != client.Bookmark {
+	switch {
+	case e.Type == client.Bookmark:
+		if err := w.bookmark(version); err != nil {
+			return w.r.fail("watch", err)
+		}
+	case news:
 		w.timer.Reset(w.limit)
 		w.r.apply(e)
-	} else if err := w.bookmark(version); err != nil {
-		return w.r.fail("watch", err)
+	default:
+		w.timer.Reset(w.limit)
+		w.excerpt.judge(w.r)
+		w.r.writer.Bookmark(version)
 	}
+	w.r.portion.reached(version)
 	if version != "" { // an object that is too large may lack it
 		w.version, w.in.version = version, version
 	}
 	w.in.delivered = true
-	w.r.record.event(e.Type == client.Bookmark)
+	w.r.record.event(e.Type == client.Bookmark || !news)
 	w.r.healthy()
 	return nil
 }
@@ -305,7 +326,7 @@ func (r *reflector[T]) apply(e client.Event[T]) {
 			r.badObject(id.Key().String(), e.Err)
 		}
 		r.writer.Delete(id, e.Object)
-		r.decodes(r.record.decodable(id.Key()))
+		r.decodes(r.record.gone(id))
 	case e.Err != nil:
 		r.undecodable(id, e.Err)
 		r.writer.Bookmark(id.ResourceVersion)

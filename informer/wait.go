@@ -129,8 +129,8 @@ func (i *Informer[T]) missing() error {
 // shows for key what the write returned, or a later state, or the object has been deleted again. It also returns nil if
 // the server's versions have no order, because then nobody can tell.
 //
-// It returns an error at once if key is in a namespace that the informer does not cover, and otherwise when ctx ends
-// first. It waits for the watch to catch up with the server, usually for milliseconds; Options.OnWaited receives the time.
+// It returns an error at once if key is in a namespace that the informer does not cover, also because Options.Shards leaves
+// it out, and otherwise when ctx ends first. It waits for the watch to catch up with the server, usually for milliseconds; Options.OnWaited receives the time.
 // If the informer does not select the written object, WaitFor waits until something later comes.
 func (i *Informer[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion string) error {
 	return i.waitFor(ctx, key, resourceVersion, i.o.OnWaited)
@@ -158,6 +158,9 @@ func (i *Informer[T]) waitFor(
 func (i *Informer[T]) covers(key meta.Key) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	if err := i.shares.without(i.o.Shards, key); err != nil {
+		return err
+	}
 	switch {
 	case i.o.Namespaces == nil && i.o.Namespace == "", among(i.want, key.Namespace):
 		return nil

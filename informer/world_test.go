@@ -136,7 +136,7 @@ func (w *world) play() {
 
 func (w *world) begin() {
 	for _, k := range w.kinds {
-		f := catalogue[k].make(catalogue[k], w)
+		f := kindOf(k).make(kindOf(k), w)
 		w.followers = append(w.followers, f)
 		f.join(step{b: 1}) // one that is there from the start, and as fast as can be
 		f.run()
@@ -207,6 +207,7 @@ func (w *world) step(s step) {
 				rest(time.Duration(1+s.c%5000) * time.Millisecond)
 			}
 			f.run()
+			w.relist.Add(1) // one of ranges lists again
 		}
 	case join:
 		if f := w.follower(s); f != nil {
@@ -222,6 +223,7 @@ func (w *world) step(s step) {
 		w.relist.Add(int64(len(w.followers))) // one that follows by one wide watch has to list
 		for _, f := range w.followers {
 			f.follow(someNamespaces(s.b % 8))
+			f.share(someRanges(s.b, s.c))
 		}
 	case freeze:
 		w.server.Freeze()

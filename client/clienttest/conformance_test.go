@@ -20,6 +20,12 @@ func TestConformanceInProtobuf(t *testing.T) {
 	conformance.RunProtobuf(t, startForSuite(t).Config())
 }
 
+func TestConformanceOfShards(t *testing.T) {
+	server := startForSuite(t)
+	server.SetShardedLists(clienttest.ShardsServed)
+	conformance.RunShards(t, server.Config())
+}
+
 // startForSuite starts a server that has the custom resources of the suite.
 func startForSuite(t *testing.T) *clienttest.Server {
 	t.Helper()

@@ -294,7 +294,7 @@ func (c *call) deleteCollection(w http.ResponseWriter) error {
 	if err != nil {
 		return err
 	}
-	lo, err := c.listOptions()
+	lo, err := c.listOptions(sel)
 	if err != nil {
 		return err
 	}

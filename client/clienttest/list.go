@@ -110,8 +110,8 @@ func parseToken(s, prefix string) (from string, version int64, err error) {
 	return prefix + start[1:], t.Version, nil
 }
 
-// listOptions reads the parameters of a list.
-func (c *call) listOptions() (o listOptions, err error) {
+// listOptions reads the parameters of a list, and the shard selector of its selection.
+func (c *call) listOptions(sel *selection) (o listOptions, err error) {
 	version, match := c.query.Get("resourceVersion"), c.query.Get("resourceVersionMatch")
 	token := c.query.Get("continue")
 	limit, err := intParam(c.query, "limit")
@@ -144,6 +144,9 @@ func (c *call) listOptions() (o listOptions, err error) {
 	if len(causes) > 0 {
 		return o, status.InvalidOptions("ListOptions", causes...)
 	}
+	if err := c.shard(sel); err != nil {
+		return o, err
+	}
 	if version != "" {
 		if o.version, err = strconv.ParseUint(version, 10, 64); err != nil {
 			return o, status.BadRequest("invalid resource version: resourceVersion: Invalid value: %q: %v", version, err)
@@ -172,6 +175,7 @@ type page struct {
 	version   uint64 // of the list
 	next      string // continue token
 	remaining int    // how many objects come after this page; -1 is unknown
+	shard     string // the shard selector that was applied
 }
 
 // page selects the objects of a list's page.
@@ -204,6 +208,9 @@ func (c *call) page(sel *selection, o listOptions) (*page, error) {
 		from = o.from
 	}
 	p := &page{version: version, remaining: -1}
+	if sel.shard != nil {
+		p.shard = sel.shard.String()
+	}
 	for v := range objects.Between(from, to) {
 		if !sel.matches(v) {
 			continue
@@ -252,7 +259,7 @@ func (c *call) list(w http.ResponseWriter) error {
 	if err != nil {
 		return err
 	}
-	o, err := c.listOptions()
+	o, err := c.listOptions(sel)
 	if err != nil {
 		return err
 	}
@@ -347,6 +354,9 @@ func (c *call) listFrame(f form, p *page) (head, tail string) {
 	if c.res.Builtin || f == asMetadata {
 		if p.next != "" {
 			version += fmt.Sprintf(`,"continue":%q`, p.next)
+		}
+		if p.shard != "" && f != asMetadata { // a real server loses it where it converts the list
+			remaining += fmt.Sprintf(`,"shardInfo":{"selector":%q}`, p.shard)
 		}
 		head = fmt.Sprintf(`{"kind":%q,"apiVersion":%q,"metadata":{%s%s},"items":[`, kind, apiVersion, version, remaining)
 		return head, "]}\n"

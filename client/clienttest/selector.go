@@ -1,9 +1,11 @@
 package clienttest
 
 import (
+	"net/http"
 	"slices"
 
 	"github.com/bowline-go/bowline/client/clienttest/internal/object"
+	"github.com/bowline-go/bowline/client/clienttest/internal/sharding"
 	"github.com/bowline-go/bowline/client/clienttest/internal/status"
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -16,6 +18,8 @@ type selection struct {
 	labels    meta.Selector
 	fields    meta.FieldSelector
 	paths     []string // of Revision.Fields
+	shard     *sharding.Selector
+	all       bool // shard is applied only in words
 }
 
 // selection reads the selectors of a request.
@@ -41,12 +45,30 @@ func (c *call) selection() (*selection, error) {
 	return sel, nil
 }
 
+// shard reads the shard selector of a request. A real server does so after it has checked the other parameters.
+func (c *call) shard(sel *selection) (err error) {
+	text, mode := c.query.Get("shardSelector"), ShardedLists(c.s.sharded.Load())
+	if text == "" || mode == ShardsIgnored {
+		return nil
+	}
+	if sel.shard, err = sharding.Parse(text); err != nil {
+		return status.Failure(http.StatusInternalServerError, "", "invalid shard selector: %v", err)
+	}
+	sel.all = mode == ShardsClaimed
+	return nil
+}
+
 // everything reports whether there are no selectors.
-func (s *selection) everything() bool { return s.labels.Everything() && s.fields.Everything() }
+func (s *selection) everything() bool {
+	return s.labels.Everything() && s.fields.Everything() && s.shard == nil
+}
 
 // matches reports whether the selection has v. No selection has nil.
 func (s *selection) matches(v *object.Revision) bool {
 	if v == nil || s.namespace != "" && v.Key.Namespace != s.namespace || s.name != "" && v.Key.Name != s.name {
+		return false
+	}
+	if s.shard != nil && !s.all && !s.shard.Matches(v.Key.Namespace, v.UID) {
 		return false
 	}
 	return s.labels.Matches(v.Labels) && (s.fields.Everything() || s.fields.Matches(func(field string) (string, bool) {

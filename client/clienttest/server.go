@@ -62,6 +62,9 @@ type Options struct {
 	// StreamingLists says how the server treats a watch that asks for the initial events. The zero value serves it.
 	StreamingLists StreamingLists
 
+	// ShardedLists says how the server treats shard selectors. The zero value ignores them, as a real server does by default.
+	ShardedLists ShardedLists
+
 	// EndBookmarkAfter is the time between the initial events and the bookmark that ends them; 0 means at once. Events that
 	// happen meanwhile come before the bookmark, as they may on older servers.
 	EndBookmarkAfter time.Duration
@@ -101,6 +104,9 @@ func (o Options) validate() error {
 	if o.StreamingLists < StreamingServed || o.StreamingLists > StreamingEndless {
 		errs = append(errs, fmt.Errorf("clienttest.Options: StreamingLists is %d, which is none of the constants", o.StreamingLists))
 	}
+	if o.ShardedLists < ShardsIgnored || o.ShardedLists > ShardsClaimed {
+		errs = append(errs, fmt.Errorf("clienttest.Options: ShardedLists is %d, which is none of the constants", o.ShardedLists))
+	}
 	return errors.Join(errs...)
 }
 
@@ -117,6 +123,7 @@ type Server struct {
 
 	tokens    tokens
 	streaming atomic.Int32 // StreamingLists
+	sharded   atomic.Int32 // ShardedLists
 	muted     atomic.Bool  // no bookmarks by themselves
 
 	running atomic.Bool
@@ -146,6 +153,7 @@ func New(o Options) *Server {
 		s.authority = network.NewAuthority(listener.Addr(), o.HTTP2)
 	}
 	s.streaming.Store(int32(o.StreamingLists))
+	s.sharded.Store(int32(o.ShardedLists))
 	s.store = newStore(orDefault(o.HistoryAge, 5*time.Minute), orDefault(o.HistoryLength, 10_000))
 	for range s.door.Replicas {
 		s.replicas = append(s.replicas, &Replica{s: s})

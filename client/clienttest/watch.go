@@ -62,7 +62,8 @@ type watchOptions struct {
 	timeout   time.Duration
 }
 
-func (c *call) watchOptions() (o watchOptions, err error) {
+// watchOptions reads the parameters of a watch, and the shard selector of its selection.
+func (c *call) watchOptions(sel *selection) (o watchOptions, err error) {
 	version, match := c.query.Get("resourceVersion"), c.query.Get("resourceVersionMatch")
 	send, mode := c.query.Has("sendInitialEvents"), c.s.mode()
 	if mode == StreamingIgnored {
@@ -94,6 +95,9 @@ func (c *call) watchOptions() (o watchOptions, err error) {
 	}
 	if len(causes) > 0 {
 		return o, status.InvalidOptions("ListOptions", causes...)
+	}
+	if err := c.shard(sel); err != nil {
+		return o, err
 	}
 	timeout, err := intParam(c.query, "timeoutSeconds")
 	if err != nil {
@@ -130,7 +134,7 @@ func (c *call) watch(w http.ResponseWriter) error {
 	if err != nil {
 		return err
 	}
-	o, err := c.watchOptions()
+	o, err := c.watchOptions(sel)
 	if err != nil {
 		return err
 	}

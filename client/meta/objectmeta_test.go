@@ -149,15 +149,18 @@ func TestKindsAndResources(t *testing.T) {
 }
 
 func TestListOnTheWire(t *testing.T) {
-	const text = `{"metadata":{"resourceVersion":"5","continue":"c","remainingItemCount":3},"items":[{"metadata":{"name":"a"}}]}`
+	const text = `{"metadata":{"resourceVersion":"5","continue":"c","remainingItemCount":3,"shardInfo":{"selector":"s"}},"items":[{"metadata":{"name":"a"}}]}`
 	var list meta.List[smallPod]
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
 		t.Fatal(err)
 	}
-	if list.ResourceVersion != "5" || list.Continue != "c" || *list.RemainingItemCount != 3 || list.Items[0].Name != "a" {
+	if list.ResourceVersion != "5" || list.Continue != "c" || *list.RemainingItemCount != 3 || list.ShardInfo.Selector != "s" || list.Items[0].Name != "a" {
 		t.Errorf("decoded %+v", list)
 	}
 	if out, err := json.Marshal(list); err != nil || string(out) != text {
+		t.Errorf("encoded %s, %v", out, err)
+	}
+	if out, err := json.Marshal(meta.List[smallPod]{}); err != nil || string(out) != `{"metadata":{},"items":null}` {
 		t.Errorf("encoded %s, %v", out, err)
 	}
 }

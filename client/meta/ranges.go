@@ -196,7 +196,7 @@ func rangeOf(s string) int {
 
 // Selector returns the shard selector of the API for the ranges, such as
 //
-//	shardRange(object.metadata.uid, '0x0', '0x8000000000000000')
+//	shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')
 //
 // It is empty for the empty set, which no selector can express.
 func (by ShardBy) Selector(r Ranges) string {
@@ -210,10 +210,6 @@ func (by ShardBy) Selector(r Ranges) string {
 	return b.String()
 }
 
-// bound returns the hash at which range n begins; for RangeCount, the end of the last one.
-func bound(n int) string {
-	if n == 0 {
-		return "0x0"
-	}
-	return "0x" + strconv.FormatInt(int64(n), 16) + strings.Repeat("0", 14)
-}
+// bound returns the hash at which range n begins; for RangeCount, the end of the last one. The server takes no number with fewer
+// digits, although its documentation has '0x0'.
+func bound(n int) string { return fmt.Sprintf("0x%02x%014x", n, 0) }

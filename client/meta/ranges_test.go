@@ -92,11 +92,11 @@ func TestRangesAsText(t *testing.T) {
 		text, selector string
 	}{
 		{meta.Ranges{}, "", ""},
-		{of(0), "0", "shardRange(object.metadata.uid, '0x0', '0x100000000000000')"},
+		{of(0), "0", "shardRange(object.metadata.uid, '0x0000000000000000', '0x0100000000000000')"},
 		{of(255), "255", "shardRange(object.metadata.uid, '0xff00000000000000', '0x10000000000000000')"},
-		{of(3, 4, 5, 9), "3-5,9", "shardRange(object.metadata.uid, '0x300000000000000', '0x600000000000000') || shardRange(object.metadata.uid, '0x900000000000000', '0xa00000000000000')"},
+		{of(3, 4, 5, 9), "3-5,9", "shardRange(object.metadata.uid, '0x0300000000000000', '0x0600000000000000') || shardRange(object.metadata.uid, '0x0900000000000000', '0x0a00000000000000')"},
 		{half, "128-255", "shardRange(object.metadata.uid, '0x8000000000000000', '0x10000000000000000')"},
-		{meta.AllRanges(), "0-255", "shardRange(object.metadata.uid, '0x0', '0x10000000000000000')"},
+		{meta.AllRanges(), "0-255", "shardRange(object.metadata.uid, '0x0000000000000000', '0x10000000000000000')"},
 	} {
 		if got, selector := test.r.String(), meta.ShardByUID.Selector(test.r); got != test.text || selector != test.selector {
 			t.Errorf("%q and %q, want %q and %q", got, selector, test.text, test.selector)

@@ -30,6 +30,7 @@ func Run(t *testing.T, cfg client.Config) {
 		{"get", testGet},
 		{"list", testList},
 		{"paging", testPaging},
+		{"shard selectors that are ignored", testIgnoredShards},
 		{"selectors", testSelectors},
 		{"update", testUpdate},
 		{"modify", testModify},

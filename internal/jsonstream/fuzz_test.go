@@ -157,7 +157,7 @@ func FuzzList(f *testing.F) {
 		` { "items" : [ { "metadata" : { "managedFields" : [ ] , "uid" : "u" } } , { } ] ,` +
 			` "metadata" : { "resourceVersion" : "9" } } `,
 		`{"items":null}`, `{"items":[]}x`, `{"items":[{}],"items":null}`, `{"kind":"Status"}`,
-		`{"items":[{"a":{},{"b":1}]}`, `{"items":[{}}]}`, `{"metadata":{"remainingItemCount":1e3},"items":[{}`,
+		`{"items":[{"a":{},{"b":1}]}`, `{"items":[{}}]}`, `{"metadata":{"shardInfo":{"x":[],"selector":"a"},"continue":"x"},"items":[{}]}`, `{"metadata":{"remainingItemCount":1e3},"items":[{}`,
 		`{"items":[1]}`, `{"items":{}}`, `[]`, "<html>",
 	} {
 		f.Add([]byte(seed))
@@ -238,6 +238,8 @@ func listOf(body []byte) (list, bool) {
 		APIVersion: text(top["apiVersion"]), Kind: text(top["kind"]),
 		ListMeta: meta.ListMeta{ResourceVersion: text(m["resourceVersion"]), Continue: text(m["continue"])},
 	}
+	shard, _ := m["shardInfo"].(map[string]any)
+	l.header.ShardInfo.Selector = text(shard["selector"])
 	if n, ok := m["remainingItemCount"].(json.Number); ok {
 		if n, err := n.Int64(); err == nil {
 			l.header.RemainingItemCount = &n

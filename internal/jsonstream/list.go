@@ -224,8 +224,35 @@ func (l *List) metadata() error {
 			if err = s.skipValue(1); err == nil {
 				l.header.RemainingItemCount = parseCount(s.buf[s.start+at : s.pos])
 			}
+		case "shardInfo":
+			l.header.ShardInfo = meta.ShardInfo{}
+			if c == '{' {
+				err = l.shardInfo()
+			} else {
+				err = s.skipValue(1)
+			}
 		default:
 			err = s.skipValue(1)
+		}
+		if err == nil {
+			c, err = s.next('}')
+		}
+	}
+	return s.close(err)
+}
+
+func (l *List) shardInfo() error {
+	s := &l.s
+	c, err := s.open(2)
+	for err == nil && c != '}' {
+		var name []byte
+		if name, c, err = s.name(c); err != nil {
+			return err
+		}
+		if string(name) == "selector" {
+			l.header.ShardInfo.Selector, err = s.text(c, 2, "")
+		} else {
+			err = s.skipValue(2)
 		}
 		if err == nil {
 			c, err = s.next('}')

@@ -66,6 +66,30 @@ func TestList(t *testing.T) {
 			[]string{a, b},
 		},
 		{
+			"of a part of the objects",
+			`{"metadata":{"resourceVersion":"5","shardInfo":{"other":{"selector":"no"},"selector":"a \u007c\u007c b"},"continue":"c"},"items":[` + a + `]}`,
+			jsonstream.Header{ListMeta: meta.ListMeta{ResourceVersion: "5", Continue: "c", ShardInfo: meta.ShardInfo{Selector: "a || b"}}},
+			true,
+			[]string{a},
+		},
+		{
+			"with white space in its shardInfo",
+			"{\"metadata\":{\"shardInfo\" : {\n\"selector\" : \"a\" , \"x\" : 1 } , \"resourceVersion\":\"5\"},\"items\":[]}",
+			jsonstream.Header{ListMeta: meta.ListMeta{ResourceVersion: "5", ShardInfo: meta.ShardInfo{Selector: "a"}}},
+			true, nil,
+		},
+		{
+			"with a shardInfo of a wrong type", `{"metadata":{"shardInfo":{"selector":"a"},"shardInfo":["a"],"resourceVersion":"5"},"items":[]}`,
+			jsonstream.Header{ListMeta: meta.ListMeta{ResourceVersion: "5"}},
+			true, nil,
+		},
+		{
+			"with a shard selector of a wrong type", `{"metadata":{"shardInfo":{"selector":{"a":"b"}}},"items":[]}`,
+			jsonstream.Header{},
+			true, nil,
+		},
+		{"with an empty shardInfo", `{"metadata":{"shardInfo":{}},"items":[]}`, jsonstream.Header{}, true, nil},
+		{
 			"with white space everywhere",
 			" { \"metadata\" : { \"resourceVersion\" : \"5\" , \"selfLink\" : \"\" } ,\r\n\t\"items\" : [ " +
 				a + " ,\n" + b + " ] , \"kind\" : \"L\" } ",

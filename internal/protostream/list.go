@@ -18,6 +18,9 @@ const (
 	listVersion   = 2
 	listContinue  = 3
 	listRemaining = 4
+	listShardInfo = 5
+
+	shardSelector = 1 // of the shardInfo
 )
 
 const (
@@ -246,11 +249,38 @@ func (l *List) metadata(size uint64) error {
 		case number == listContinue && typ == protobuf.Bytes:
 			text, _, _ := protobuf.ReadBytes(value)
 			l.header.Continue = string(text)
-		case listVersion <= number && number <= listRemaining:
+		case number == listShardInfo && typ == protobuf.Bytes:
+			info, _, _ := protobuf.ReadBytes(value)
+			if err := l.shardInfo(info); err != nil {
+				return err
+			}
+		case listVersion <= number && number <= listShardInfo:
 			return l.in.wrong(protobuf.ErrType.Error())
 		}
 	}
 	l.known = true
+	return nil
+}
+
+// shardInfo reads the ShardInfo. A second one adds to the first, as messages do.
+func (l *List) shardInfo(b []byte) error {
+	for len(b) > 0 {
+		number, typ, value, err := protobuf.ReadTag(b)
+		if err != nil {
+			return l.in.wrong(err.Error())
+		}
+		if b, err = protobuf.Skip(value, typ); err != nil {
+			return l.in.wrong(err.Error())
+		}
+		if number != shardSelector {
+			continue
+		}
+		if typ != protobuf.Bytes {
+			return l.in.wrong(protobuf.ErrType.Error())
+		}
+		text, _, _ := protobuf.ReadBytes(value)
+		l.header.ShardInfo.Selector = string(text)
+	}
 	return nil
 }
 

@@ -69,7 +69,11 @@ func read(all iter.Seq[*jsonstream.Step], body io.Reader, leave int) (seen []str
 			if s.Header.RemainingItemCount != nil {
 				remaining = *s.Header.RemainingItemCount
 			}
-			seen = append(seen, fmt.Sprintf("header %s %s %s %s %d", s.Header.APIVersion, s.Header.Kind, s.Header.ResourceVersion, s.Header.Continue, remaining))
+			line := fmt.Sprintf("header %s %s %s %s %d", s.Header.APIVersion, s.Header.Kind, s.Header.ResourceVersion, s.Header.Continue, remaining)
+			if s.Header.ShardInfo.Selector != "" {
+				line += " of " + s.Header.ShardInfo.Selector
+			}
+			seen = append(seen, line)
 		case jsonstream.Framed:
 			i := s.Frame.Item
 			line := fmt.Sprintf("%s %s/%s %s %s %q", s.Frame.Type, i.Namespace, i.Name, i.UID, i.ResourceVersion, i.Raw)
@@ -116,6 +120,21 @@ func TestListIsFramed(t *testing.T) {
 	kept, err := readList(bytes.NewReader(body), jsonstream.Options{KeepManagedFields: true})
 	if want[1] = fmt.Sprintf(" ns/a u-a 7 %q", object("a", "kubectl", "kubelet")); err != nil || !slices.Equal(kept, want) {
 		t.Errorf("with managedFields: got %q, %v", kept, err)
+	}
+}
+
+func TestAListOfAPartOfTheObjectsSaysSo(t *testing.T) {
+	info := fields(nil).int(7, 1).text(1, "the part")
+	m := fields(nil).bytes(1, fields(nil).bytes(5, info).text(2, "70")).bytes(2, object("a"))
+	body := protobuf.Envelope{APIVersion: "v1", Kind: "PodList", Raw: m}.Append(nil)
+	l := protostream.NewList(jsonstream.Options{})
+	got, err := read(l.Steps(), bytes.NewReader(body), 0)
+	if err != nil || len(got) != 2 || got[0] != "header v1 PodList 70  -1 of the part" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	l.Reset()
+	if got, err := read(l.Steps(), bytes.NewReader(list("71", "", object("a"))), 0); err != nil || got[0] != "header v1 PodList 71  9" {
+		t.Errorf("the next page: %q, %v", got, err)
 	}
 }
 
@@ -243,6 +262,9 @@ func TestWhatIsNotProtobuf(t *testing.T) {
 		"an item that is cut within":          raw(2<<3|2, 3, 1<<3|2, 9, 0),
 		"a list's metadata that is cut":       raw(1<<3|2, 2, 2<<3|2, 9),
 		"a version that is a number":          raw(1<<3|2, 2, 2<<3, 9),
+		"a shardInfo that is a number":        raw(1<<3|2, 2, 5<<3, 9),
+		"a shardInfo that is cut":             raw(1<<3|2, 3, 5<<3|2, 1, 1<<3|2),
+		"a shard selector that is a number":   raw(1<<3|2, 4, 5<<3|2, 2, 1<<3, 9),
 		"a content of another encoding":       append(raw(), fields(nil).text(3, "gzip")...),
 		"a content of another type":           append(raw(), fields(nil).text(4, "application/json")...),
 		"an envelope's field of a wrong type": protobuf.AppendVarint([]byte(protobuf.Magic), 2, 1),

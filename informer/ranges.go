@@ -1,0 +1,340 @@
+package informer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
+)
+
+// This file follows ranges of objects that may change (Options.Shards). One reflector with one watch follows all of them.
+//
+// Ranges that are added are listed by themselves, at a version above that of the watch. The watch then resumes where it was,
+// with the selector for all ranges, so it brings changes of the added ranges that their list has already. Applying those
+// would take the cache back in time: it would restore an old state, or delete an object that exists again. So each such list
+// leaves a floor, and events up to it only move the version; see overtaken.
+//
+// An object never changes its range, because its uid and its namespace never change. But under ShardByUID an object that is
+// deleted and created again under its name is usually in another range.
+
+// portion is the ranges of a scope. The reflector of the scope uses it while it runs, and Run uses it otherwise.
+type portion struct {
+	by   meta.ShardBy
+	want meta.Ranges // to be followed
+	has  meta.Ranges // the cache has a complete list of these, as old as it may be
+	// floors are lists of added ranges that the watch has not reached yet. No range is in two of them.
+	floors []floor
+
+	claim string // the selector that the server says it applied in the last list; empty if it says nothing
+	lied  bool   // a ShardError has been reported
+}
+
+// floor is a list of some ranges. Events up to its version are older than the cache.
+type floor struct {
+	ranges  meta.Ranges
+	version string
+}
+
+func newPortion(o Options) *portion {
+	if o.Shards == nil {
+		return nil
+	}
+	return &portion{by: o.Shards.By()}
+}
+
+// missing returns the wanted ranges that have not been listed.
+func (p *portion) missing() meta.Ranges { return p.want.Minus(p.has) }
+
+// nothing reports whether no range is wanted. It is false for nil, which follows everything.
+func (p *portion) nothing() bool { return p != nil && p.want == meta.Ranges{} }
+
+// wants reports whether an object is of a wanted range.
+func (p *portion) wants(id meta.Identity) bool { return p.want.Has(p.by.Range(id)) }
+
+// limit sets the wanted ranges.
+func (p *portion) limit(want meta.Ranges) {
+	p.want, p.has = want, p.has.Intersect(want)
+	for i := range p.floors {
+		p.floors[i].ranges = p.floors[i].ranges.Intersect(want)
+	}
+	p.floors = slices.DeleteFunc(p.floors, func(f floor) bool { return f.ranges == meta.Ranges{} })
+}
+
+// listed notes a complete list of this version: of the missing ranges if the cache grows by it, and otherwise of all.
+func (p *portion) listed(grow bool, version string) {
+	switch {
+	case p == nil:
+		return
+	case grow:
+		p.floors = append(p.floors, floor{p.missing(), version})
+	default:
+		p.floors = nil
+	}
+	p.has = p.want
+}
+
+// reached notes that the watch has come to a version.
+func (p *portion) reached(version string) {
+	if p == nil || len(p.floors) == 0 {
+		return
+	}
+	p.floors = slices.DeleteFunc(p.floors, func(f floor) bool {
+		order, ok := meta.CompareVersions(f.version, version)
+		return ok && order <= 0
+	})
+}
+
+// precedes reports whether a version is not after the list of the range of an object.
+func (p *portion) precedes(version string, id meta.Identity) bool {
+	in := p.by.Range(id)
+	return slices.ContainsFunc(p.floors, func(f floor) bool {
+		order, ok := meta.CompareVersions(version, f.version)
+		return f.ranges.Has(in) && ok && order <= 0
+	})
+}
+
+// isNews reports whether an event changes what the informer follows.
+func (r *reflector[T]) isNews(e client.Event[T]) bool {
+	switch {
+	case r.portion == nil || e.Type == client.Bookmark:
+		return true
+	case isOutside(e):
+		return false
+	case len(r.portion.floors) == 0 || !r.overtaken(e.Identity):
+		return true
+	}
+	if e.Type == client.Deleted {
+		r.decodes(r.record.gone(e.Identity))
+	}
+	return false
+}
+
+// overtaken reports whether the cache has a later state of an event's key, by a list of added ranges. There are two cases:
+//
+//   - The object is of an added range.
+//   - It is of a range that stays, but after the event it was deleted, and an object of its name was created that is of an
+//     added range. The cache has that one, or it does not decode.
+func (r *reflector[T]) overtaken(id meta.Identity) bool {
+	p := r.portion
+	if id.Name == "" || p.precedes(id.ResourceVersion, id) {
+		return id.Name != ""
+	}
+	if now, found := r.informer.store.Identity(id.Key()); found && now.UID != id.UID && p.precedes(id.ResourceVersion, now) {
+		return true
+	}
+	bad, found := r.record.badAt(id.Key())
+	return found && bad.UID != id.UID && p.precedes(id.ResourceVersion, bad)
+}
+
+var errUnordered = errors.New("server sent versions that have no order, so the added ranges alone cannot be listed")
+
+// selected returns the source for the list or the watch of a state. It is also returned as an excerpt, unless it is the whole source.
+func (r *reflector[T]) selected(s state) (source Source[T], p *excerpt[T]) {
+	if r.portion == nil {
+		return r.source, nil
+	}
+	p = &excerpt[T]{Source: r.source, by: r.portion.by, ranges: r.portion.want}
+	if s.grow {
+		p.ranges = r.portion.missing()
+	}
+	return p, p
+}
+
+// excerpt is a source that shows only the objects of some ranges, for one list or watch. The server is asked for these only, but
+// it may send others: lists do not decode those, and events of them only move the version.
+type excerpt[T meta.Object] struct {
+	Source[T]
+	by     meta.ShardBy
+	ranges meta.Ranges
+
+	listed  bool          // the source was asked for a list
+	claim   string        // the selector that the server says it applied
+	inside  bool          // an object of the ranges has come
+	strayed bool          // one of others has come
+	outside meta.Identity // the latest of those
+}
+
+// selector returns the selector to send; every object needs none.
+func (p *excerpt[T]) selector() string {
+	if p.ranges == meta.AllRanges() {
+		return ""
+	}
+	return p.by.Selector(p.ranges)
+}
+
+func (p *excerpt[T]) ListEach(
+	ctx context.Context, o client.ListOptions, reuse func(meta.Identity) (T, bool), fn func(client.Item[T]) error,
+) (meta.ListMeta, error) {
+	p.listed, o.ShardSelector = true, p.selector()
+	m, err := p.Source.ListEach(ctx, o, p.reuse(reuse), func(item client.Item[T]) error {
+		if item.Err != nil && p.hides(item.Identity) {
+			item = client.Item[T]{Identity: item.Identity, Reused: true}
+		}
+		return fn(item)
+	})
+	p.claim = m.ShardInfo.Selector
+	return m, err
+}
+
+func (p *excerpt[T]) WatchEach(
+	ctx context.Context, o client.WatchOptions, reuse func(meta.Identity) (T, bool), fn func(client.Event[T]) error,
+) error {
+	p.listed, o.ShardSelector = o.InitialEvents, p.selector()
+	return p.Source.WatchEach(ctx, o, p.reuse(reuse), func(e client.Event[T]) error {
+		if e.Type != client.Bookmark && p.hides(e.Identity) {
+			e = client.Event[T]{Type: client.Deleted, Identity: e.Identity, Reused: true}
+		}
+		return fn(e)
+	})
+}
+
+// isOutside reports whether an event is of an object that an excerpt hides. Deletions are never reused otherwise.
+func isOutside[T meta.Object](e client.Event[T]) bool { return e.Type == client.Deleted && e.Reused }
+
+// hides reports whether an object is outside the ranges. One whose identity is not known, because it is too large, may be
+// anywhere, so it is not hidden.
+func (p *excerpt[T]) hides(id meta.Identity) bool {
+	if id.Name == "" {
+		return false
+	}
+	if p.ranges.Has(p.by.Range(id)) {
+		p.inside = true
+		return false
+	}
+	p.outside, p.strayed = id, true
+	return true
+}
+
+// reuse marks objects outside the ranges as reused: they are not decoded, and as the cache did not keep them, they are left
+// out.
+func (p *excerpt[T]) reuse(reuse func(meta.Identity) (T, bool)) func(meta.Identity) (T, bool) {
+	return func(id meta.Identity) (obj T, reused bool) {
+		if reuse != nil { // it has to see every object
+			obj, reused = reuse(id)
+		}
+		if p.hides(id) {
+			var none T
+			return none, true
+		}
+		return obj, reused
+	}
+}
+
+// judge notes whether the server selects the ranges, at the end of a list and at an event of another range. A claim that is
+// wrong is reported once.
+func (p *excerpt[T]) judge(r *reflector[T]) {
+	if p == nil || p.ranges == meta.AllRanges() {
+		return
+	}
+	q := r.portion
+	if p.listed {
+		q.claim = p.claim
+	}
+	now := Sharding("")
+	switch {
+	case p.strayed:
+		now = ShardedLocally
+	case p.listed && (q.claim != "" || p.inside):
+		now = ShardedByServer
+	}
+	if now != "" {
+		r.record.sharded(now)
+	}
+	if p.strayed && q.claim != "" && !q.lied {
+		q.lied = true
+		r.informer.report(&ShardError{Resource: r.source.GVR(), Identity: p.outside, Selector: q.claim})
+	}
+}
+
+// shares is what an informer says about its ranges.
+type shares struct {
+	known     bool // a Run has asked which ranges are wanted
+	want, has meta.Ranges
+}
+
+func (s shares) isEmpty() bool { return s.known && s.want == meta.Ranges{} }
+
+// leavesOut reports whether an object is of a range that is not wanted.
+func (s shares) leavesOut(by Shards, id meta.Identity) bool {
+	return by != nil && s.known && !s.want.Has(by.By().Range(id))
+}
+
+// without returns an error if an object of this key is certainly not followed.
+func (s shares) without(by Shards, key meta.Key) error {
+	switch {
+	case by == nil:
+	case s.isEmpty():
+		return errors.New("the informer follows no range of objects at present")
+	case by.By() == meta.ShardByNamespace && s.leavesOut(by, meta.Identity{Namespace: key.Namespace}):
+		return fmt.Errorf("the informer does not follow the range of namespace %q at present", key.Namespace)
+	}
+	return nil
+}
+
+// covered publishes which ranges of a scope the cache covers.
+func (i *Informer[T]) covered(s *scope[T]) {
+	p := s.portion
+	if p == nil {
+		return
+	}
+	has, missing := p.has, p.missing() != meta.Ranges{}
+	switch {
+	case p.by == meta.ShardByNamespace:
+		s.writer.RestrictTo(func(ns string) bool { return has.Has(p.by.Range(meta.Identity{Namespace: ns})) })
+	case missing: // any key may be of a range that has not been listed
+		s.writer.RestrictTo(func(string) bool { return false })
+	default:
+		s.writer.RestrictTo(nil)
+	}
+	i.mu.Lock()
+	i.shares = shares{known: true, want: p.want, has: has}
+	i.settle()
+	i.mu.Unlock()
+	i.follower.Have(has)
+}
+
+// reshare applies a change of the wanted ranges, and returns a channel that is closed at the next one.
+func (f *following[T]) reshare() (changed <-chan struct{}) {
+	i := f.i
+	if i.follower == nil {
+		return nil
+	}
+	want, changed := i.follower.Wanted()
+	s := i.scopes[i.o.Namespace]
+	if f.shared && s.portion.want == want {
+		return changed
+	}
+	f.halt([]*scope[T]{s})
+	p, none := s.portion, meta.Ranges{}
+	if !f.shared {
+		f.shared = true
+		p.has, p.floors, p.lied = none, nil, false // another process may have followed the ranges since the last Run
+	}
+	p.limit(want)
+	if version := s.writer.ResourceVersion(); version != "" {
+		s.writer.RelistOf(func(id meta.Identity) bool { return !p.wants(id) }).Commit(version)
+	} else if p.nothing() {
+		s.writer.Relist().Commit("") // subscriptions become synced
+	}
+	if s.record.keepUndecodable(p.wants) {
+		i.log.Works(aboutObjects + s.namespace)
+	}
+	_, ordered := meta.CompareVersions(s.at.version, s.at.version)
+	switch {
+	case s.at.version == "": // a list of everything wanted is due
+	case p.has == none, p.missing() != none && !ordered:
+		s.at = state{cause: Extended, seen: s.at.seen}
+	default:
+		s.at.grow = p.missing() != none
+	}
+	i.covered(s)
+	if p.nothing() {
+		i.store.EndWaits(func(string) bool { return true })
+	} else if p.by == meta.ShardByNamespace {
+		i.store.EndWaits(func(ns string) bool { return !p.wants(meta.Identity{Namespace: ns}) })
+	}
+	return changed
+}
