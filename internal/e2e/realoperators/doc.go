@@ -1,0 +1,2 @@
+// Command realoperators placeholder.
+package main
