@@ -63,18 +63,20 @@ type note struct {
 	objects, metadata binary
 }
 
-// noteKey identifies a note. The number of notes is bounded by the program's types and the resources that it reads into them.
+// noteKey identifies a note. The number of notes is bounded by the program's types, their projections, and the resources that it
+// reads into them.
 type noteKey struct {
-	t   reflect.Type
-	gvr meta.GVR
+	t    reflect.Type
+	gvr  meta.GVR
+	only *codec.Projection // nil for all of t
 }
 
 // noteOf returns the client's note, which is the same for every handle on the Go type and the resource.
-func noteOf(c *Client, t reflect.Type, gvr meta.GVR) *note {
+func noteOf(c *Client, t reflect.Type, gvr meta.GVR, only *codec.Projection) *note {
 	if c == nil {
 		return nil
 	}
-	key := noteKey{t, gvr}
+	key := noteKey{t, gvr, only}
 	if n, ok := c.notes.Load(key); ok {
 		return n.(*note)
 	}

@@ -70,7 +70,7 @@ func (r Resource[T]) decoder() (content.Decoder, error) {
 		if r.partial {
 			kind = meta.GVK{Group: "meta.k8s.io", Version: "v1", Kind: partialKind}
 		}
-		b.decoder, b.why = r.c.protobuf.Decoder(kind, r.goType())
+		b.decoder, b.why = r.c.protobuf.Decoder(kind, r.goType(), r.only)
 	})
 	return b.decoder, b.why
 }

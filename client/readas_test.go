@@ -10,6 +10,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/codec"
 	"github.com/bowline-go/bowline/internal/inside"
 )
 
@@ -39,7 +40,7 @@ func (s *ownDecoder) UnmarshalJSON(b []byte) error {
 
 func listAs(t *testing.T, srv http.Handler, objects reflect.Type, metadata bool) ([]anObject, error) {
 	t.Helper()
-	r := client.ReadAs[anObject](connect(t, srv), client.Type[anObject](slims), objects, metadata, inside.Retyping{})
+	r := client.ReadAs[anObject](connect(t, srv), client.Type[anObject](slims), objects, nil, metadata, inside.Retyping{})
 	var all []anObject
 	_, err := r.ListEach(t.Context(), client.ListOptions{}, nil, func(item client.Item[anObject]) error {
 		all = append(all, item.Object)
@@ -83,7 +84,32 @@ func TestTheGoTypeOfObjectsIsAValue(t *testing.T) {
 			t.Errorf("%v: %v", wrong, err)
 		}
 	}
-	if _, err := client.ReadAs[anObject](nil, client.Type[anObject](slims), reflect.TypeFor[*ownDecoder](), false, inside.Retyping{}).
+	whole, err := codec.Project(reflect.TypeFor[*meta.Partial](), []string{"metadata.name", "metadata.labels"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, wrong := range map[string]struct {
+		objects  reflect.Type
+		metadata bool
+	}{
+		"a projection of another type":  {reflect.TypeFor[*ownDecoder](), false},
+		"a projection of metadata only": {reflect.TypeFor[*meta.Partial](), true},
+	} {
+		r := client.ReadAs[anObject](connect(t, says(list)), client.Type[anObject](slims), wrong.objects, whole, wrong.metadata, inside.Retyping{})
+		if _, err := r.ListEach(t.Context(), client.ListOptions{}, nil, nil); err == nil || !strings.Contains(err.Error(), "the projection must be of whole objects") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	r := client.ReadAs[anObject](connect(t, says(list)), client.Type[anObject](slims), reflect.TypeFor[*meta.Partial](), whole, false, inside.Retyping{})
+	if _, err := r.ListEach(t.Context(), client.ListOptions{}, nil, func(item client.Item[anObject]) error {
+		if p := item.Object.(*meta.Partial); p.Name != "a" || p.Namespace != "" || p.Kind != "ConfigMap" || item.Identity.Namespace != "web" {
+			t.Errorf("a projection: got %+v of %v", p, item.Identity)
+		}
+		return item.Err
+	}); err != nil {
+		t.Error(err)
+	}
+	if _, err := client.ReadAs[anObject](nil, client.Type[anObject](slims), reflect.TypeFor[*ownDecoder](), nil, false, inside.Retyping{}).
 		ListEach(context.Background(), client.ListOptions{}, nil, nil); err == nil {
 		t.Error("no client is a client")
 	}

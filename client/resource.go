@@ -33,6 +33,8 @@ type Resource[T meta.Object] struct {
 	kind meta.GVK
 	// objects, if set, is the Go type of the objects, and T an interface that it implements; see ReadAs.
 	objects reflect.Type
+	// only, if set, has the members of objects that are decoded; the others stay zero.
+	only *codec.Projection
 	// note is the client's note about the Go type and the resource; nil if the handle cannot be used.
 	note *note
 }
@@ -45,7 +47,7 @@ func For[T meta.Object](c *Client, t Type[T]) Resource[T] {
 		r.err = errors.New("client.For: the client is nil")
 		return r
 	}
-	r.note = noteOf(c, reflect.TypeFor[T](), t.GVR())
+	r.note = noteOf(c, reflect.TypeFor[T](), t.GVR(), nil)
 	if r.err == nil {
 		r.err = r.note.misplaced
 	}
@@ -54,7 +56,7 @@ func For[T meta.Object](c *Client, t Type[T]) Resource[T] {
 
 // retyped returns the handle with objects of another type. It keeps every restriction of r.
 func retyped[S, T meta.Object](r Resource[T]) Resource[S] {
-	return Resource[S]{c: r.c, t: Type[S](r.t), write: r.write, as: r.as, err: r.err, namespace: r.namespace, note: noteOf(r.c, reflect.TypeFor[S](), r.GVR())}
+	return Resource[S]{c: r.c, t: Type[S](r.t), write: r.write, as: r.as, err: r.err, namespace: r.namespace, note: noteOf(r.c, reflect.TypeFor[S](), r.GVR(), nil)}
 }
 
 // With returns a handle whose writes carry the options that o sets, and those of r that o leaves at zero. With cannot unset an
@@ -239,7 +241,12 @@ func (r Resource[T]) decodeJSON(item jsonstream.Item, gvk meta.GVK) (obj T, err 
 	if r.objects == nil {
 		return codec.DecodeNoting[T](item, gvk.APIVersion(), gvk.Kind, r.note.lossyFlag())
 	}
-	decoded, err := codec.DecodeType(r.objects, item, gvk.APIVersion(), gvk.Kind)
+	var decoded any
+	if r.only != nil {
+		decoded, err = r.only.Decode(item, gvk.APIVersion(), gvk.Kind)
+	} else {
+		decoded, err = codec.DecodeType(r.objects, item, gvk.APIVersion(), gvk.Kind)
+	}
 	if err == nil {
 		obj = decoded.(T)
 	}

@@ -72,15 +72,21 @@ func (f *form) StatusOf(object []byte) ([]byte, error) {
 	return codec.Marshal(status, "v1", "Status")
 }
 
-func (f *form) Decoder(kind meta.GVK, t reflect.Type) (content.Decoder, error) {
+func (f *form) Decoder(kind meta.GVK, t reflect.Type, only *codec.Projection) (content.Decoder, error) {
 	m := f.schema.Kind(kind.Group, kind.Version, kind.Kind)
 	switch {
 	case m != nil:
-		joint, err := codec.Join(t, m)
+		join := func() (*codec.Joint, error) { return codec.Join(t, m) }
+		if only != nil {
+			join = func() (*codec.Joint, error) { return only.Join(m) }
+		}
+		joint, err := join()
 		if err != nil {
 			return nil, err
 		}
 		return joint, nil
+	case only != nil:
+		return nil, fmt.Errorf("none of the tables has %s, and a method Unmarshal cannot leave out members", kind)
 	case t.Kind() == reflect.Pointer && t.Implements(reflect.TypeFor[unmarshaler]()):
 		return own{t}, nil
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/bowline-go/bowline/client/protobuf/core"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/internal/codec"
 	inside "github.com/bowline-go/bowline/internal/protobuf"
 )
 
@@ -353,6 +354,23 @@ func TestErrorsInBothForms(t *testing.T) {
 		if !errors.Is(err, apierrors.Expired) || !strings.Contains(err.Error(), "too old") {
 			t.Errorf("watch: %v", err)
 		}
+	}
+}
+
+// A projection of a kind that no table has comes as JSON, because a method Unmarshal would decode all of the object.
+func TestAProjectionNeedsATable(t *testing.T) {
+	form := protobuf.New(core.V1())
+	typ := reflect.TypeFor[*foreign]()
+	only, err := codec.Project(typ, []string{"metadata"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := meta.GVK{Group: "example.com", Version: "v1", Kind: "Foreign"}
+	if _, err := form.Decoder(kind, typ, nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := form.Decoder(kind, typ, only); err == nil || !strings.Contains(err.Error(), "a method Unmarshal cannot leave out members") {
+		t.Errorf("a projection: %v", err)
 	}
 }
 

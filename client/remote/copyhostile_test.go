@@ -373,6 +373,21 @@ func TestLeaveOut(t *testing.T) {
 	}
 }
 
+// A hard link may lead to another one.
+func TestHardLinksInARow(t *testing.T) {
+	tarred := archive(
+		made{name: "./", kind: tar.TypeDir}, made{name: "./a", body: "text"},
+		made{name: "./b", kind: tar.TypeLink, target: "./a"}, made{name: "./c", kind: tar.TypeLink, target: "./b"})
+	r := newRig(t, sends(tarred, nil), clienttest.Options{})
+	dst := t.TempDir()
+	if res, err := remote.CopyFrom(t.Context(), r.pods, web, "/x/.", dst, remote.CopyOptions{}); err != nil || res.Files != 3 {
+		t.Errorf("CopyFrom: %+v, %v, want 3 files", res, err)
+	}
+	if c := shoot(t, dst)["c"]; c.content != "text" {
+		t.Errorf("c is %+v", c)
+	}
+}
+
 // A container that sends for ever is left at the limits, or at the end of ctx.
 func TestContainersThatSendForEver(t *testing.T) {
 	for name, send := range map[string]func(p *containers.Process) error{

@@ -92,6 +92,8 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.opened.Add(1)
+	p.tunnels.Add(1) // before the server forgets the connection: from then on its Close does not wait for this handler
+	defer p.tunnels.Done()
 	up, err := (&net.Dialer{}).DialContext(r.Context(), "tcp", r.Host)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadGateway)

@@ -37,7 +37,7 @@ const (
 	// defaultBuffer is the size of a spool if Cmd.Buffer is 0.
 	defaultBuffer = 1 << 20
 	// minInput is how much of Stdin is read at once, until it has had more.
-	minInput = 4 << 10
+	minInput = 1 << 10
 	// linger is how long the server may be silent between the status of the command's end and the end of the connection. The status
 	// may overtake the last output.
 	linger = 10 * time.Second

@@ -334,6 +334,33 @@ func TestTailOverFaultsOfTheWatch(t *testing.T) {
 	}
 }
 
+// A server that ends each watch at once may have no events from before: Tail waits between its attempts, and then lists the pods.
+func TestTailOverWatchesThatEndAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, _, g := newTail(t, clienttest.Options{})
+		var watches atomic.Int32
+		n.Intercept(func(r *http.Request) http.HandlerFunc {
+			if r.URL.Query().Get("watch") == "" || !strings.HasSuffix(r.URL.Path, "/pods") {
+				return nil
+			}
+			watches.Add(1)
+			return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }
+		})
+		n.EndWatches()
+		n.create("late", "app")
+		n.logs.Of(key("late"), "app").Add(entry(1, "late"))
+		n.report("late", "app", 0, true)
+		g.expect(t, time.Minute, "late")
+		if w := watches.Load(); w < 3 || w > 20 {
+			t.Errorf("Tail asked for %d watches in a minute, want a few", w)
+		}
+		n.Intercept(nil)
+		if errs := g.stop(t); len(errs) > 0 {
+			t.Error(errs)
+		}
+	})
+}
+
 func TestTailOfASlowLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNode(t, clienttest.Options{})

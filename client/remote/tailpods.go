@@ -93,7 +93,10 @@ func (t *tailing) follow(ctx context.Context, q *queue) error {
 			return ctx.Err()
 		case !f.seen && hopeless(err):
 			return err
-		case err == nil && (listed || f.events > 0 || time.Since(start) > time.Minute):
+		case err == nil && listed:
+			failures, told = 0, false
+			continue
+		case err == nil && (f.events > 0 || time.Since(start) > time.Minute):
 			failures, barren, told = 0, 0, false
 			pace.Reset()
 			continue

@@ -41,7 +41,7 @@ var imports = map[string][]string{
 	"internal/protostream": {"client/meta", "internal/jsonstream", "internal/protobuf"},
 	"internal/codec":       {"internal/jsonlex", "internal/jsonstream", "internal/protobuf"},
 	"internal/pipeline":    {"client/meta", "internal/jsonstream"},
-	"internal/content":     {"client/meta", "internal/jsonstream", "internal/pipeline"},
+	"internal/content":     {"client/meta", "internal/codec", "internal/jsonstream", "internal/pipeline"},
 	"internal/report":      {},
 	"internal/retry":       {},
 	"internal/memnet":      {},

@@ -24,6 +24,8 @@ type caches struct {
 	own    Options
 	client *client.Client
 	json   bool // the user of rest.Config wants no protobuf
+	// projections has the kinds whose typed objects are not whole.
+	projections map[schema.GroupVersionKind]*projection
 
 	begun chan struct{} // closed by Start
 	ended chan struct{} // closed when Start ends
@@ -139,6 +141,10 @@ func (c *caches) add(k kind) (e *entry, started bool, err error) {
 		return e, c.started, nil
 	}
 	c.entries[k] = made
+	if made.projection != nil {
+		crlog.Log.WithName("cache").Info("the objects of this kind have only some of their fields in the cache: never call Update with one",
+			"kind", k.gvk.String(), "fields", made.projection.paths)
+	}
 	select {
 	case c.added <- struct{}{}:
 	default:
@@ -212,7 +218,7 @@ func (c *caches) status() []Status {
 	var all []Status
 	for _, e := range c.all() {
 		for _, p := range e.parts {
-			all = append(all, Status{GVK: e.gvk, Form: e.form, Status: p.Status()})
+			all = append(all, Status{GVK: e.gvk, Form: e.form, Fields: e.projection.named(), Status: p.Status()})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Status) int {

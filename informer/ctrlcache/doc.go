@@ -40,6 +40,28 @@
 // Handlers get a tombstone, cache.DeletedFinalStateUnknown, where client-go would give one: the deletion was not seen on a watch.
 // Objects are shared by all handlers and by readers that ask for no copy; Options.CheckMutations finds code that changes them.
 //
+// # Projections
+//
+// [Options].Fields names, for a kind, the members that a program reads. The others are not decoded, so memory, and CPU time for each
+// event, follow what is read. The objects have the Go type of the scheme, and all metadata but managedFields.
+//
+// NEVER CALL Update, OR Update OF A SUBRESOURCE, WITH AN OBJECT OF A PROJECTED KIND THAT COMES FROM THE CACHE. An update replaces the
+// whole object, so the server clears each member that was not decoded: of an optional one without a word. controllerutil's
+// CreateOrUpdate is such an update. Instead:
+//
+//   - Use server-side apply with what the program owns.
+//   - Or use a merge patch of a change, client.MergeFrom: what is absent on both sides is not in the patch. But a merge patch
+//     replaces a list as a whole. So never change a list whose elements are projected, nor anything in one; a list that is named
+//     itself is whole.
+//   - Or read the object through manager.GetAPIReader before the update.
+//
+// DeepCopy, comparisons and validations see zeros too: code that takes an empty spec.tolerations for "no tolerations" is wrong then.
+// So name every member that the program reads. The cache logs once for each projected kind, and [Status] has its Fields.
+//
+// A member that is not named is checked to be JSON or protobuf, and nothing else: an object that does not fit its Go type there
+// is decoded all the same. The Go struct keeps its size: a corev1.Pod without anything takes 1.2 KB, and each container in it 0.4 KB.
+// Annotations are metadata; a transform can delete large ones.
+//
 // # Client-go without controller-runtime
 //
 // [Informer] shows an informer of package informer as client-go's SharedIndexInformer, with listers over the same cache.

@@ -15,6 +15,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/internal/codec"
 	"github.com/bowline-go/bowline/internal/inside"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -27,6 +28,7 @@ type entry struct {
 	kind
 	goType     reflect.Type
 	namespaced bool
+	projection *projection             // nil if the objects are whole
 	configs    map[string]cache.Config // by namespace
 	parts      []*part
 	informer   cache.Informer // all parts, as GetInformer returns them
@@ -61,7 +63,12 @@ func (c *caches) newEntry(k kind) (*entry, error) {
 	if !e.namespaced {
 		t.Scope = meta.Cluster
 	}
-	r := client.ReadAs(c.client, t, goType, k.form == Metadata, inside.Retyping{})
+	var only *codec.Projection
+	if k.form == Typed && c.projections[k.gvk] != nil {
+		e.projection = c.projections[k.gvk]
+		only = e.projection.only
+	}
+	r := client.ReadAs(c.client, t, goType, only, k.form == Metadata, inside.Retyping{})
 	if names := slices.Sorted(maps.Keys(e.configs)); names[len(names)-1] != "" {
 		if names[0] == "" {
 			names = names[1:]
@@ -94,7 +101,7 @@ func onlyNamespace(c cache.Config, namespaced bool) string {
 // newPart makes an informer of the namespaces whose configurations have these names.
 func (c *caches) newPart(e *entry, src informer.Source[object], o informer.Options, names []string) *part {
 	h := &hooks{onError: c.opts.DefaultWatchErrorHandler}
-	o.KeepManagedFields = !c.own.StripManagedFields
+	o.KeepManagedFields = !c.own.StripManagedFields && (e.projection == nil || e.projection.managedFields)
 	o.AllowEarlyReads = true // as client-go's stores
 	o.CheckMutations = c.own.CheckMutations
 	strips := !slices.ContainsFunc(names, func(ns string) bool { return !isStrip(e.configs[ns].Transform) })

@@ -9,9 +9,11 @@ import (
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/ctrlcache"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	crcache "sigs.k8s.io/controller-runtime/pkg/cache"
+	crclient "sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
@@ -55,6 +57,59 @@ func ExampleStatusOf() {
 	fmt.Println(<-done, <-served)
 	// Output:
 	// Namespace typed true true
+	// <nil> <nil>
+}
+
+// An operator reads three fields of pods, and no others are decoded.
+func ExampleOptions() {
+	server := clienttest.New(clienttest.Options{})
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	served, done := make(chan error), make(chan error)
+	go func() { served <- server.Run(ctx) }()
+
+	config := &rest.Config{Host: server.Config().Server, Dial: server.Config().Dial}
+	writer, err := crclient.New(config, crclient.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", Labels: map[string]string{"app": "web"}},
+		Spec:       corev1.PodSpec{NodeName: "n1", Containers: []corev1.Container{{Name: "server", Image: "nginx"}}},
+	}
+	if err := writer.Create(ctx, pod); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	options := ctrlcache.Options{Fields: map[crclient.Object][]string{
+		&corev1.Pod{}: {"spec.nodeName", "spec.containers.image", "status.phase"},
+	}}
+	c, err := options.New(config, crcache.Options{}) // with a manager, NewCache: options.New
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	go func() { done <- c.Start(ctx) }()
+	var pods corev1.PodList
+	if !c.WaitForCacheSync(ctx) {
+		return
+	}
+	if err := c.List(ctx, &pods, crclient.MatchingLabels{"app": "web"}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, p := range pods.Items {
+		fmt.Printf("%s on %s: image %q, container name %q\n", p.Name, p.Spec.NodeName, p.Spec.Containers[0].Image, p.Spec.Containers[0].Name)
+	}
+	_, err = ctrlcache.Options{Fields: map[crclient.Object][]string{&corev1.Pod{}: {"status.hostIPs.address"}}}.New(config, crcache.Options{})
+	fmt.Println(err)
+	stop()
+	fmt.Println(<-done, <-served)
+	// Output:
+	// web on n1: image "nginx", container name ""
+	// ctrlcache.Options: Fields: /v1, Kind=Pod: "status.hostIPs.address" does not exist: status.hostIPs has no address, its members are ip
 	// <nil> <nil>
 }
 

@@ -15,6 +15,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -50,8 +51,9 @@ func TestAManagerRunsItsControllersOnTheCache(t *testing.T) {
 	c := server.Config()
 	cfg := &rest.Config{Host: c.Server, Dial: c.Dial, QPS: -1}
 	mgr, err := ctrl.NewManager(cfg, manager.Options{
-		NewCache: ctrlcache.New,
-		Metrics:  metricsserver.Options{BindAddress: "0"},
+		NewCache:   ctrlcache.New,
+		Metrics:    metricsserver.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: new(true)}, // the test may run more than once
 	})
 	must(t, err)
 	must(t, ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Named("copier").Complete(copier{mgr.GetClient()}))

@@ -101,7 +101,9 @@ func TestNamesInDocumentsExist(t *testing.T) {
 		}
 		exported[name] += strings.Join(lines, "\n") + "\n" // two packages may have the same name
 	}
-	documents := []string{"README.md", "GUIDE.md", "CONTRIBUTING.md"}
+	documents := []string{"README.md", "GUIDE.md", "CONTRIBUTING.md", "informer/MIGRATING.md"}
+	// Code is compiled. The first column of the tables of MIGRATING.md has names of other projects.
+	elsewhere := regexp.MustCompile("(?s)```go\n.*?```|(?m)^\\| [^|]* \\|")
 	for _, dir := range packages {
 		if _, err := os.Stat(filepath.Join(root, dir, "DESIGN.md")); err == nil {
 			documents = append(documents, dir+"/DESIGN.md")
@@ -112,6 +114,9 @@ func TestNamesInDocumentsExist(t *testing.T) {
 		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(document)))
 		if err != nil {
 			t.Fatal(err)
+		}
+		if document == "informer/MIGRATING.md" {
+			text = elsewhere.ReplaceAll(text, nil)
 		}
 		for _, m := range named.FindAllStringSubmatch(string(text), -1) {
 			found++

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Each piece of Go in README.md and GUIDE.md stands, line for line, in a file that is compiled.
+// Each piece of Go in these documents stands, line for line, in a file that is compiled.
 func TestSnippetsAreCompiled(t *testing.T) {
 	lines := func(text string) string {
 		var b strings.Builder
@@ -38,7 +38,7 @@ func TestSnippetsAreCompiled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, document := range []string{"README.md", "GUIDE.md"} {
+	for _, document := range []string{"README.md", "GUIDE.md", "informer/MIGRATING.md"} {
 		text, err := os.ReadFile(filepath.Join(root, document))
 		if err != nil {
 			t.Fatal(err)

@@ -20,6 +20,8 @@
 //   - A struct is an error if it has a tag that depends on the version of encoding/json: the option format, or the option embed
 //     on a field that is a struct or a map.
 //
+// [Project] leaves out members of a type: only those on some paths are decoded.
+//
 // # Versions of encoding/json
 //
 // From Go 1.27 on, encoding/json is built on encoding/json/v2, and differs in details from that of Go 1.26. This package

@@ -104,12 +104,17 @@ func Join(t reflect.Type, m *protobuf.Message) (*Joint, error) {
 	if p.shape != shapePointer || p.elem.shape != shapeStruct {
 		return nil, &notJoined{"", fmt.Sprintf("%v is not a pointer to a struct without methods for decoding JSON", t)}
 	}
+	return join(t, p.elem, m)
+}
+
+// join joins a plan of what t points to.
+func join(t reflect.Type, p *plan, m *protobuf.Message) (*Joint, error) {
 	j := &joiner{made: map[joined]*joint{}}
-	message, err := j.message(p.elem, m, true)
+	message, err := j.message(p, m, true)
 	if err != nil {
 		return nil, err
 	}
-	return &Joint{typ: t, plan: p.elem, message: message}, nil
+	return &Joint{typ: t, plan: p, message: message}, nil
 }
 
 // joiner makes joints. It keeps those that it has begun, so that a type can refer to itself.
@@ -132,7 +137,7 @@ func (j *joiner) message(p *plan, m *protobuf.Message, whole bool) (*joint, *not
 		return nil, err
 	}
 	for i, f := range p.fields {
-		if !found[i] && f.plan.shape != shapeNone && !(whole && (f.name == "kind" || f.name == "apiVersion")) {
+		if !found[i] && f.plan.shape != shapeNone && f.plan.shape != shapePassedOver && !(whole && (f.name == "kind" || f.name == "apiVersion")) {
 			return nil, &notJoined{f.name, "the table of protobuf has no such member of " + m.Name}
 		}
 	}
@@ -160,6 +165,9 @@ func (j *joiner) fields(made *joint, p *plan, m *protobuf.Message, found []bool)
 			continue
 		}
 		found[at] = true
+		if p.fields[at].plan.shape == shapePassedOver {
+			continue
+		}
 		field, err := j.field(f, &p.fields[at])
 		if err != nil {
 			return err.in(f.Name)
@@ -218,6 +226,10 @@ func (j *joiner) members(made jointField, f *protobuf.Field, p *plan) (jointFiel
 	made.shape = jointMembers
 	made.wire = f.Type.Wire()
 	for i := range p.fields {
+		if p.fields[i].plan.shape == shapePassedOver {
+			made.members = append(made.members, jointValue{})
+			continue
+		}
 		v, err := j.value(f, p.fields[i].plan)
 		if err != nil {
 			return made, err.in(p.fields[i].name)

@@ -511,7 +511,7 @@ func (d *decoder) membersOf(f *jointField, to place, b []byte) (rest []byte, ok 
 		return nil, false
 	}
 	at := f.slice.find(key)
-	if at < 0 {
+	if at < 0 || f.slice.fields[at].plan.shape == shapePassedOver {
 		d.lossy = true
 		return rest, true
 	}

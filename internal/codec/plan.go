@@ -54,6 +54,8 @@ const (
 	shapeText      // it has UnmarshalText, and no UnmarshalJSON
 	shapeTime      // time.Time
 	shapeQuoted    // a field with the tag option string
+
+	shapePassedOver // a field that a projection leaves out
 )
 
 // keyShape is how the names of an object become the keys of a map.

@@ -104,6 +104,9 @@ func (d *decoder) value(p *plan, to place, i int) int {
 		*as[map[string]any](to) = v
 		return next
 	}
+	if p.shape == shapePassedOver {
+		return d.after(i)
+	}
 	return d.rare(p, to, i)
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/codec"
 	"github.com/bowline-go/bowline/internal/jsonstream"
 	"github.com/bowline-go/bowline/internal/pipeline"
 )
@@ -15,9 +16,9 @@ import (
 type Form interface {
 	// MediaType is the type of a body in the form.
 	MediaType() string
-	// Decoder returns what decodes objects of a kind, in the form, into a Go type. The error says why the type has to be decoded
-	// from JSON.
-	Decoder(kind meta.GVK, t reflect.Type) (Decoder, error)
+	// Decoder returns what decodes objects of a kind, in the form, into a Go type. If only is set, it decodes the members of that
+	// projection and no others. The error says why the type has to be decoded from JSON.
+	Decoder(kind meta.GVK, t reflect.Type, only *codec.Projection) (Decoder, error)
 	// List and Watch frame bodies.
 	List(o jsonstream.Options) List
 	Watch(o jsonstream.Options) pipeline.Stream

@@ -14,12 +14,12 @@ type target struct {
 }
 
 // targets returns the packages of the campaign: the cache, delivery, queues, recovery, leader election, records,
-// writes, credentials, patches, decoding.
+// writes, connections into containers, credentials, patches, decoding.
 func targets() []target {
 	return []target{
 		{dir: "cache", also: []string{"informer"}, part: 14},
 		{dir: "workqueue", also: []string{"informer/controller"}, part: 8},
-		{dir: "informer", part: 18},
+		{dir: "informer", part: 15},
 		{dir: "informer/controller", part: 8},
 		{dir: "client/leader", part: 4},
 		{dir: "client/recorder", part: 2},
@@ -29,8 +29,10 @@ func targets() []target {
 				"attempts", "credentials", "ensure", "error", "finalizer", "ignored", "impersonate", "modify", "owner", "projection", "redact",
 				"request", "resource", "retry", "serviceaccounttoken", "write",
 			},
-			part: 15,
+			part: 12,
 		},
+		{dir: "client/remote", part: 4},
+		{dir: "internal/wsmux", also: []string{"client/remote"}, part: 2},
 		{dir: "internal/conn", also: []string{"client"}, part: 7},
 		{dir: "patch", also: []string{"client"}, part: 6},
 		{dir: "internal/patch/tree", also: []string{"patch", "internal/patch/carry", "client"}, part: 2},

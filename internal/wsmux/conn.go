@@ -18,8 +18,11 @@ const (
 	maxMessage = 4 << 20
 	// MaxData is the largest part of a channel that is sent in one message.
 	MaxData = 32 << 10
-	// bufferSize has room for one message.
-	bufferSize = MaxData + 64
+	// writeBuffer has room for one message.
+	writeBuffer = MaxData + 64
+	// readBuffer has room for the beginning of one. The rest of a message is read directly into the memory of the caller, and a
+	// connection on which nothing happens keeps its buffer.
+	readBuffer = 4 << 10
 )
 
 // writeBuffers has the buffers of connections that send nothing at the moment.

@@ -24,7 +24,7 @@ func Open(ctx context.Context, open Opener, protocols ...string) (*Conn, error) 
 	d := websocket.Dialer{
 		NetDialContext: func(context.Context, string, string) (net.Conn, error) { return h, nil },
 		Subprotocols:   protocols,
-		ReadBufferSize: bufferSize, WriteBufferSize: bufferSize, WriteBufferPool: &writeBuffers,
+		ReadBufferSize: readBuffer, WriteBufferSize: writeBuffer, WriteBufferPool: &writeBuffers,
 	}
 	ws, _, err := d.DialContext(context.Background(), "ws://server/", nil) // h has the ctx, and open knows where to
 	if err != nil {
@@ -151,7 +151,7 @@ func (address) String() string  { return "server" }
 // Accept answers the handshake of a client, with the first of its protocols that is among these. Its errors have been answered.
 func Accept(w http.ResponseWriter, r *http.Request, protocols ...string) (*Conn, error) {
 	u := websocket.Upgrader{
-		ReadBufferSize: bufferSize, WriteBufferSize: bufferSize, WriteBufferPool: &writeBuffers,
+		ReadBufferSize: readBuffer, WriteBufferSize: writeBuffer, WriteBufferPool: &writeBuffers,
 		CheckOrigin: func(*http.Request) bool { return true },
 	}
 	for _, offered := range websocket.Subprotocols(r) {

@@ -8,7 +8,7 @@ import (
 
 const (
 	// minRing is the size with which the memory of a spool begins. It doubles when it is full.
-	minRing = 8 << 10
+	minRing = 1 << 10
 	// maxWrite is how much a spool hands on at once, so that there is room again soon.
 	maxWrite = 64 << 10
 )

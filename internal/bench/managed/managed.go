@@ -24,6 +24,9 @@ import (
 type Side struct {
 	Settings string
 	NewCache cache.NewCacheFunc
+	// Fewer is NewCache with pods that have only their metadata, node name and phase; and FewerSettings are its settings.
+	Fewer         cache.NewCacheFunc
+	FewerSettings string
 	// Applied returns how many events are in a cache that NewCache has made; nil if a handler is called for each.
 	Applied func(cache.Cache) int
 }
@@ -41,6 +44,24 @@ func Jobs(s Side) map[string]sample.Job {
 		"manager-watch":          sample.Watch(s.informer(asJSON)),
 		"manager-watch-protobuf": sample.Watch(s.informer(asProtobuf)),
 		"manager-read":           s.read,
+
+		"manager-fields":                s.fewer(sample.Sync, asJSON),
+		"manager-fields-protobuf":       s.fewer(sample.Sync, asProtobuf),
+		"manager-fields-watch":          s.fewer(sample.Watch, asJSON),
+		"manager-fields-watch-protobuf": s.fewer(sample.Watch, asProtobuf),
+	}
+}
+
+// Whole is the setting of a job about fields in which a side has whole objects all the same.
+const Whole = "whole"
+
+// fewer is a job with few members of the pods in the cache.
+func (s Side) fewer(job func(sample.Informer) sample.Job, contentType string) sample.Job {
+	return func(ctx context.Context, p sample.Params) (sample.Report, error) {
+		if p.Setting != Whole {
+			s.NewCache, s.Settings = s.Fewer, s.FewerSettings
+		}
+		return job(s.informer(contentType))(ctx, p)
 	}
 }
 

@@ -32,10 +32,11 @@ func main() {
 	defer stop()
 	directory := flag.String("copy", "", "where to make the copy, which stays; empty means a temporary directory")
 	only := flag.String("suite", "", "the only suite to run; empty means all")
+	focus := flag.String("focus", "", "the only specs to run, as a regular expression on their names; empty means all")
 	ours := flag.Bool("ctrlcache", false, "use the cache of informer/ctrlcache, and a real kube-apiserver")
 	servers := flag.String("servers", "", "where etcd and kube-apiserver are, for -ctrlcache; empty means that they are compiled")
 	flag.Parse()
-	p := plan{directory: *directory, only: *only, suites: suites, exceptions: exceptions, ours: *ours, servers: *servers}
+	p := plan{directory: *directory, only: *only, focus: *focus, suites: suites, exceptions: exceptions, ours: *ours, servers: *servers}
 	if p.ours {
 		p.suites, p.exceptions = cached, cacheExceptions
 	}
@@ -50,6 +51,7 @@ func main() {
 type plan struct {
 	directory  string // for the copy; empty means a temporary one
 	only       string // the one suite, or empty
+	focus      string // which specs, as Ginkgo reads it, or empty
 	suites     []suite
 	exceptions string
 	ours       bool   // use our cache, and a real server
@@ -90,7 +92,7 @@ func (p plan) run(ctx context.Context, out io.Writer) error {
 	}
 	failed := map[string]bool{}
 	for _, s := range chosen {
-		specs, err := s.run(ctx, directory, env)
+		specs, err := s.run(ctx, directory, env, p.focus)
 		if err != nil {
 			return fmt.Errorf("run the %s suite: %w", s.name, err)
 		}
@@ -99,6 +101,12 @@ func (p plan) run(ctx context.Context, out io.Writer) error {
 			if spec.ran() {
 				failed[spec.name] = failed[spec.name] || !spec.passed()
 			}
+		}
+	}
+	if p.focus != "" { // what has not run says nothing
+		maps.DeleteFunc(list, func(name, _ string) bool { _, ran := failed[name]; return !ran })
+		if len(failed) == 0 {
+			return fmt.Errorf("-focus must be part of the name of a spec, got %q", p.focus)
 		}
 	}
 	if p.only != "" {

@@ -35,10 +35,10 @@ func (s spec) passed() bool { return s.state == "passed" }
 func (s spec) ran() bool { return s.state != "skipped" && s.state != "pending" }
 
 // run runs the suite in the copy and returns its specs. That some failed is not an error.
-func (s suite) run(ctx context.Context, directory string, env []string) ([]spec, error) {
+func (s suite) run(ctx context.Context, directory string, env []string, focus string) ([]spec, error) {
 	path := filepath.Join(directory, s.name+"-report.json")
-	out, testErr := commandWith(ctx, directory, env, "test", "-trimpath", "-vet=off", "-count=1", "-timeout=20m", "-run=^"+s.test+"$", s.path,
-		"-ginkgo.no-color", "-ginkgo.json-report="+path)
+	out, testErr := commandWith(ctx, directory, env, "test", "-vet=off", "-count=1", "-timeout=20m", "-run=^"+s.test+"$", s.path,
+		"-ginkgo.no-color", "-ginkgo.json-report="+path, "-ginkgo.focus="+focus)
 	if ctx.Err() != nil {
 		return nil, testErr
 	}

@@ -52,6 +52,7 @@ func TestEveryRowIsMeasured(t *testing.T) {
 		"watch: allocations an event", "micro: Replace, 2 indexes", "contention: write p99",
 		"controller: wall", "controller: CPU", "controller-typed: CPU", "failover: median", "own-write: objects a second, workers: 1",
 		"manager: wall", "manager-protobuf: peak RSS", "manager-watch: CPU an event", "manager-read: Get",
+		"manager-fields: wall", "manager-fields-protobuf: peak RSS", "manager-fields-watch-protobuf: CPU an event",
 		"patch: apply a JSON patch: CPU", "patch: three-way merge: CPU", "hello: linked modules",
 	} {
 		if l := figures[name]; l.ClientGo <= 0 || l.Bowline <= 0 || l.Ratio <= 0 {

@@ -21,7 +21,8 @@
 // bytes.
 //
 // The rows of a manager are one program of controller-runtime (package managed), of which only NewCache differs, with the defaults
-// of both: a streaming list, managedFields in the cache.
+// of both: a streaming list, managedFields in the cache. In the rows manager-fields it reads the node name and the phase of pods:
+// ctrlcache has a projection of them, and controller-runtime whole pods, or a transform that drops all else but metadata.
 //
 // The rows failover and own-write need a server that stores what it is sent. Each of their samples has a process of its own with
 // the server of package clienttest, the same for both sides.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bowline-go/bowline/internal/bench/managed"
 	"github.com/bowline-go/bowline/internal/bench/report"
 	"github.com/bowline-go/bowline/internal/bench/sample"
 )
@@ -153,6 +154,10 @@ var rows = []row{
 	{"manager-protobuf", "the same manager, its defaults", "manager-protobuf", managerFigures(), "", ""},
 	{"manager-watch", "the same manager, events, JSON", "manager-watch", watchFigures(3), "", ""},
 	{"manager-watch-protobuf", "the same manager, events, its defaults", "manager-watch-protobuf", watchFigures(3), "", ""},
+	{"manager-fields", "the same manager, which reads two fields: Fields next to whole pods, JSON", "manager-fields", managerFigures(), "", managed.Whole},
+	{"manager-fields-protobuf", "the same, its defaults", "manager-fields-protobuf", managerFigures(), "", managed.Whole},
+	{"manager-fields-watch", "the same, events, JSON", "manager-fields-watch", watchFigures(3), "", managed.Whole},
+	{"manager-fields-watch-protobuf", "the same, events, its defaults", "manager-fields-watch-protobuf", watchFigures(3), "", managed.Whole},
 	{"manager-read", "reads from the cache of a manager", "manager-read", []figure{
 		{"List by a label", "list ns", nanoseconds, false, times(1, "not slower")},
 		{"its allocations", "list allocs", count, false, target{}},

@@ -17,6 +17,7 @@ import (
 
 	"github.com/bowline-go/bowline/internal/bench/builds"
 	"github.com/bowline-go/bowline/internal/bench/canned"
+	"github.com/bowline-go/bowline/internal/bench/managed"
 	"github.com/bowline-go/bowline/internal/bench/report"
 	"github.com/bowline-go/bowline/internal/bench/sample"
 )
@@ -71,6 +72,11 @@ var contenders = map[string][]contender{
 	"manager-watch-protobuf": managers,
 	"manager-read":           managers,
 
+	"manager-fields":                fields,
+	"manager-fields-protobuf":       fields,
+	"manager-fields-watch":          fields,
+	"manager-fields-watch-protobuf": fields,
+
 	"exec":      {{clientgo, "", "clientgo", nil}, {bowline, "", "bowline", nil}},
 	"exec-idle": {{clientgo, "", "clientgo", nil}, {bowline, "", "bowline", nil}},
 }
@@ -107,6 +113,12 @@ func controllers(program string) []contender {
 // managers are the same manager of controller-runtime, with its cache and with ours, and with the defaults of both.
 var managers = []contender{{clientgo, "", "controllerruntime", nil}, {bowline, "", "ctrlcache", nil}}
 
+// fields are the same manager, which reads two fields of pods: with the whole pods of controller-runtime's cache, with its transform,
+// and with a projection of ours.
+var fields = []contender{
+	{clientgo, managed.Whole, "controllerruntime", nil}, {clientgo, "transform", "controllerruntime", nil}, {bowline, "", "ctrlcache", nil},
+}
+
 // pair are the sides, once each.
 func pair(program string) []contender {
 	return []contender{{clientgo, "pages", "clientgo", []string{streamOff}}, {bowline, "pages", program, nil}}
@@ -116,14 +128,16 @@ func pair(program string) []contender {
 func want(job string, p sample.Params) map[string]int {
 	pods := map[string]int{"pods": p.Pods, "running": p.Pods - p.Pods/10, "nodes": min(p.Pods, canned.Nodes)}
 	switch job {
-	case "sync", "project", "sync-protobuf", "project-protobuf", "manager", "manager-protobuf":
+	case "sync", "project", "sync-protobuf", "project-protobuf", "manager", "manager-protobuf",
+		"manager-fields", "manager-fields-protobuf":
 		return pods
 	case "relist":
 		pods["added"] = p.Pods
 		return pods
 	case "manager-read":
 		return map[string]int{"benchmarks": 4}
-	case "watch", "watch-protobuf", "watch-projection", "manager-watch", "manager-watch-protobuf":
+	case "watch", "watch-protobuf", "watch-projection", "manager-watch", "manager-watch-protobuf",
+		"manager-fields-watch", "manager-fields-watch-protobuf":
 		pods["applied"], pods["final"] = p.Events, min(p.Events, p.Pods)
 		return pods
 	case "slow":

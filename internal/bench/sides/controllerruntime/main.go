@@ -2,6 +2,8 @@
 package main
 
 import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
@@ -15,7 +17,25 @@ func main() {
 		"controller-typed": controlled,
 		"own-write":        sample.OwnWrites(writer),
 		"priorities":       sample.Priorities(queues),
-	}, managed.Jobs(managed.Side{Settings: "a manager with controller-runtime's cache, its defaults", NewCache: cache.New})))
+	}, managed.Jobs(managed.Side{
+		Settings: "a manager with controller-runtime's cache, its defaults", NewCache: cache.New,
+		FewerSettings: "a manager with controller-runtime's cache, with a transform that keeps the metadata, node name and phase", Fewer: fewer,
+	})))
+}
+
+// fewer is cache.New with a transform that keeps what a projection would.
+func fewer(cfg *rest.Config, o cache.Options) (cache.Cache, error) {
+	o.DefaultTransform = func(obj any) (any, error) {
+		pod, ok := obj.(*corev1.Pod)
+		if !ok {
+			return obj, nil
+		}
+		pod.ManagedFields = nil
+		return &corev1.Pod{
+			ObjectMeta: pod.ObjectMeta, Spec: corev1.PodSpec{NodeName: pod.Spec.NodeName}, Status: corev1.PodStatus{Phase: pod.Status.Phase},
+		}, nil
+	}
+	return cache.New(cfg, o)
 }
 
 var queues = sample.Queues{

@@ -2,7 +2,9 @@
 package main
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/bowline-go/bowline/informer/ctrlcache"
 	"github.com/bowline-go/bowline/internal/bench/managed"
@@ -13,6 +15,11 @@ func main() {
 	sample.Main(managed.Jobs(managed.Side{
 		Settings: "a manager with NewCache: ctrlcache.New, its defaults",
 		NewCache: ctrlcache.New,
+
+		FewerSettings: "a manager with NewCache: ctrlcache.Options{Fields: ...}.New, of the node name and the phase",
+		Fewer: ctrlcache.Options{Fields: map[client.Object][]string{
+			&corev1.Pod{}: {"spec.nodeName", "status.phase"},
+		}}.New,
 		Applied: func(c cache.Cache) (events int) {
 			all, _ := ctrlcache.StatusOf(c)
 			for _, s := range all {
