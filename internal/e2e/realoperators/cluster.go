@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strconv"
 	"sync"
 	"time"
@@ -102,6 +101,7 @@ func (c *cluster) remove(ctx context.Context, resource schema.GroupVersionResour
 	return err
 }
 
+// list returns the objects that are in the operator's namespace, or in none.
 func (c *cluster) list(ctx context.Context, resources ...schema.GroupVersionResource) ([]unstructured.Unstructured, error) {
 	var all []unstructured.Unstructured
 	for _, resource := range resources {
@@ -109,7 +109,11 @@ func (c *cluster) list(ctx context.Context, resources ...schema.GroupVersionReso
 		if err != nil {
 			return nil, fmt.Errorf("list %s: %w", resource.Resource, err)
 		}
-		all = append(all, l.Items...)
+		for _, o := range l.Items {
+			if n := o.GetNamespace(); n == "" || n == namespace {
+				all = append(all, o)
+			}
+		}
 	}
 	return all, nil
 }
@@ -141,27 +145,21 @@ func (c *cluster) define(ctx context.Context, text []byte) error {
 	})
 }
 
-// install makes the namespace and defines the operator's custom resources.
+// install makes the namespace, the operator's custom resources, and what the operator needs to start.
 func (c *cluster) install(ctx context.Context, o *operator, b binaries) error {
 	if _, err := c.create(ctx, namespaces, object("apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}", namespace)); err != nil {
 		return err
 	}
 	for _, d := range o.definitions {
-		text := []byte(d.file)
-		if d.module != literal {
-			path, err := b.path(d)
-			if err != nil {
-				return err
-			}
-			if text, err = os.ReadFile(path); err != nil {
-				return err
-			}
+		text, err := b.read(ctx, d)
+		if err != nil {
+			return err
 		}
 		if err := c.define(ctx, text); err != nil {
 			return err
 		}
 	}
-	return nil
+	return o.configure(ctx, c)
 }
 
 // compact makes etcd forget every revision but the present one, through its JSON gateway.

@@ -12,37 +12,33 @@ import (
 )
 
 const (
-	runtimeModule = "sigs.k8s.io/controller-runtime"
-	ours          = "github.com/bowline-go/bowline"
-	ourCache      = ours + "/informer/ctrlcache"
+	ours     = "github.com/bowline-go/bowline"
+	ourCache = ours + "/informer/ctrlcache"
 )
-
-// adaptation changes a copy of a module that an operator needs, where it does not compile with the controller-runtime of
-// informer/ctrlcache. Both builds have it.
-type adaptation struct {
-	module string
-	file   string   // in the module
-	drop   []string // lines that contain one of these go; empty means that the whole file goes
-}
 
 // binaries are an operator's two builds.
 type binaries struct {
 	before, after string
 	source        string // the directory of the copy
-	modules       map[string]string
 }
+
+// build is one of them.
+type build struct{ name, path string }
+
+func (b binaries) both() []build { return []build{{"before", b.before}, {"after", b.after}} }
 
 // prepare copies an operator's module and builds its command twice: as it is, and with our cache. The module graph is the same.
 func prepare(ctx context.Context, directory string, o *operator) (binaries, error) {
-	b := binaries{source: filepath.Join(directory, "source"), modules: map[string]string{}}
-	if err := copyModule(ctx, directory, o.module+"@"+o.version, b.source); err != nil {
-		return b, err
-	}
+	in := func(name string) string { return filepath.Join(directory, name) }
+	b := binaries{before: in("before"), after: in("after"), source: in("source")}
 	root, err := command(ctx, ".", "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", ours)
 	if err != nil {
 		return b, fmt.Errorf("find this repository (realoperators runs in module internal/e2e): %w: %s", err, root)
 	}
 	repository := strings.TrimSpace(string(root))
+	if err := copyModule(ctx, directory, o.module+"@"+o.version, b.source); err != nil {
+		return b, err
+	}
 	edits := []string{
 		"mod", "edit", "-require=" + ours + "@v0.0.0", "-replace=" + ours + "=" + repository,
 		"-require=" + ourCache + "@v0.0.0", "-replace=" + ourCache + "=" + filepath.Join(repository, "informer", "ctrlcache"),
@@ -55,8 +51,7 @@ func prepare(ctx context.Context, directory string, o *operator) (binaries, erro
 			return b, fmt.Errorf("adapt %s: %w", a.module, err)
 		}
 	}
-	b.before, b.after = filepath.Join(directory, "before"), filepath.Join(directory, "after")
-	// The second build needs our modules, so the first one gets the versions that they require as well.
+	// Our build is the first. It raises the versions in go.mod to those that our modules require, and the other build has them too.
 	path := filepath.Join(b.source, filepath.FromSlash(o.file))
 	original, err := os.ReadFile(path)
 	if err != nil {
@@ -77,22 +72,18 @@ func prepare(ctx context.Context, directory string, o *operator) (binaries, erro
 	return b, nil
 }
 
-// adapt makes a copy of a module in the version that the operator needs, changes it, and lets the operator use it.
+// adapt copies a module in the version that the operator requires, changes the copy, and lets the operator use it.
 func (b binaries) adapt(ctx context.Context, directory string, a adaptation) error {
-	copied := b.modules[a.module]
-	if copied == "" {
-		version, err := required(ctx, b.source, a.module)
-		if err != nil {
-			return err
-		}
-		copied = filepath.Join(directory, strings.ReplaceAll(a.module, "/", "-"))
-		if err := copyModule(ctx, directory, a.module+"@"+version, copied); err != nil {
-			return err
-		}
-		if out, err := command(ctx, b.source, "mod", "edit", "-replace="+a.module+"="+copied); err != nil {
-			return fmt.Errorf("%w: %s", err, out)
-		}
-		b.modules[a.module] = copied
+	version, err := required(ctx, b.source, a.module)
+	if err != nil {
+		return err
+	}
+	copied := filepath.Join(directory, strings.ReplaceAll(a.module, "/", "-"))
+	if err := copyModule(ctx, directory, a.module+"@"+version, copied); err != nil {
+		return err
+	}
+	if out, err := command(ctx, b.source, "mod", "edit", "-replace="+a.module+"="+copied); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
 	}
 	path := filepath.Join(copied, filepath.FromSlash(a.file))
 	if len(a.drop) == 0 {
@@ -127,6 +118,15 @@ func required(ctx context.Context, directory, module string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("go.mod does not require %s", module)
+}
+
+// read returns the text of a definition, in the version of its module that the operator is built with.
+func (b binaries) read(ctx context.Context, d definition) ([]byte, error) {
+	out, err := command(ctx, b.source, "list", "-m", "-f", "{{.Dir}}", d.module)
+	if err != nil {
+		return nil, fmt.Errorf("find %s: %w: %s", d.module, err, out)
+	}
+	return os.ReadFile(filepath.Join(strings.TrimSpace(string(out)), filepath.FromSlash(d.file)))
 }
 
 // useOurCache adds NewCache to the only manager.Options of a file, and the import that it needs.
@@ -187,18 +187,4 @@ func command(ctx context.Context, directory string, args ...string) ([]byte, err
 		out = append(out, stderr.String()...)
 	}
 	return out, err
-}
-
-// literal is the module of a definition whose file is its text.
-const literal = "literal"
-
-// path returns where the file of a definition is.
-func (b binaries) path(d definition) (string, error) {
-	root := b.source
-	if d.module != "" {
-		if root = b.modules[d.module]; root == "" {
-			return "", fmt.Errorf("there is no copy of %s", d.module)
-		}
-	}
-	return filepath.Join(root, filepath.FromSlash(d.file)), nil
 }

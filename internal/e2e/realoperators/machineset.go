@@ -5,58 +5,40 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Files that do not compile with Kubernetes 1.37: openshift/api registers versions that are gone, and a fake of library-go's tests
-// lacks a method.
-var forNewKubernetes = []adaptation{
-	{openshiftAPI, "install.go", []string{"kautoscalingv2beta1", "kautoscalingv2beta2", "kschedulingv1alpha1"}},
-	{"github.com/openshift/library-go", "pkg/operator/v1helpers/test_helpers.go", nil},
-}
-
-const (
-	openshiftAPI             = "github.com/openshift/api"
-	configManifests          = "config/v1/zz_generated.crd-manifests/"
-	infrastructureDefinition = configManifests + "0000_10_config-operator_01_infrastructures-Default.crd.yaml"
-)
-
-const machineAPI = "v0.2.1-0.20260226113419-88465550a74b"
-
 // machineSetOperator is the controller of machine-api-operator that keeps as many Machines as a MachineSet says.
 var machineSetOperator = &operator{
 	name:    "machineset",
-	module:  "github.com/openshift/machine-api-operator",
-	version: machineAPI,
+	module:  machineAPI,
+	version: machineAPIVersion,
 	command: "./cmd/machineset",
 	file:    "cmd/machineset/main.go",
-	// The forks are for its tests.
-	edits: []string{
+	edits: []string{ // forks that its tests need
 		"-dropreplace=k8s.io/apiserver", "-dropreplace=k8s.io/kubelet", "-dropreplace=k8s.io/kubernetes",
 		"-dropreplace=github.com/onsi/ginkgo/v2", "-require=k8s.io/kubectl@v0.37.2",
 	},
 	adaptations: forNewKubernetes,
 	definitions: []definition{
-		{"", "install/0000_30_machine-api-operator_02_machine.Default.crd.yaml"},
-		{"", "install/0000_30_machine-api-operator_03_machineset.Default.crd.yaml"},
-		{openshiftAPI, infrastructureDefinition},
-		{openshiftAPI, configManifests + "0000_10_config-operator_01_dnses.crd.yaml"},
+		machineAPIOf("02_machine"), machineAPIOf("03_machineset"),
+		configOf("0000_10_config-operator_01_infrastructures-Default"), configOf("0000_10_config-operator_01_dnses"),
 	},
-	settings: func(metrics, health string) (args, env []string) {
+	settings: func(metricsPort, healthPort string) (args, env []string) {
 		return []string{
-			"-webhook-enabled=false", "-namespace=" + namespace, "-metrics-bind-address=" + metrics, "-health-addr=" + health,
+			"-webhook-enabled=false", "-namespace=" + namespace,
+			"-metrics-bind-address=127.0.0.1:" + metricsPort, "-health-addr=127.0.0.1:" + healthPort,
 		}, nil
 	},
-	configure:  configurePlatform,
+	configure:  configureMachineSets,
 	prepare:    prepareNodes,
 	play:       playMachineSets,
 	act:        actMachines,
 	state:      []schema.GroupVersionResource{machineSets, machines},
-	settled:    settledMachineSets,
+	lacks:      lacksOfMachineSets,
 	renamed:    nodeNames,
 	fill:       fillMachineSets,
 	touch:      touchMachine,
@@ -125,26 +107,12 @@ func machineOf(set *unstructured.Unstructured, owned bool) *unstructured.Unstruc
 	return m
 }
 
-// configurePlatform says that the cluster runs on no cloud.
-func configurePlatform(ctx context.Context, c *cluster) error {
-	if _, err := c.create(ctx, clusterInfrastructures, object(`
-apiVersion: config.openshift.io/v1
-kind: Infrastructure
-metadata: {name: cluster}
-spec: {platformSpec: {type: None}}
-status:
-  apiServerInternalURI: ""
-  apiServerURL: ""
-  controlPlaneTopology: HighlyAvailable
-  etcdDiscoveryDomain: ""
-  infrastructureName: storm
-  infrastructureTopology: HighlyAvailable
-  platform: None
-  platformStatus: {type: None}
-`)); err != nil {
+func configureMachineSets(ctx context.Context, c *cluster) error {
+	if err := createInfrastructure(ctx, c); err != nil {
 		return err
 	}
-	_, err := c.create(ctx, clusterNames, object("apiVersion: config.openshift.io/v1\nkind: DNS\nmetadata: {name: cluster}\nspec: {baseDomain: example.com}"))
+	_, err := c.create(ctx, schema.GroupVersionResource{Group: "config.openshift.io", Version: "v1", Resource: "dnses"},
+		object("apiVersion: config.openshift.io/v1\nkind: DNS\nmetadata: {name: cluster}\nspec: {baseDomain: example.com}"))
 	return err
 }
 
@@ -203,7 +171,8 @@ func playMachineSets(ctx context.Context, c *cluster, dice *rand.Rand, pace func
 		var err error
 		switch action := dice.IntN(4); action {
 		case 0, 1:
-			err = c.patch(ctx, machineSets, namespace, name(i), map[string]any{"spec": map[string]any{"replicas": dice.IntN(7)}})
+			// Not to 0: whether a status of 0 replicas is written or left out depends on what the operator saw before.
+			err = c.patch(ctx, machineSets, namespace, name(i), map[string]any{"spec": map[string]any{"replicas": 1 + dice.IntN(6)}})
 		case 2:
 			err = removeMachine(ctx, c, name(i))
 		case 3:
@@ -303,8 +272,8 @@ func statusOfMachine(node string) map[string]any {
 	}}
 }
 
-// settledMachineSets says which set has not the Machines, or not the status, that it says.
-func settledMachineSets(objects []unstructured.Unstructured) string {
+// lacksOfMachineSets says which set has not the Machines, or not the status, that it says.
+func lacksOfMachineSets(objects []unstructured.Unstructured) string {
 	count, sets := map[string]int64{}, map[string]bool{}
 	for _, o := range objects {
 		if o.GetKind() == "MachineSet" {
@@ -383,9 +352,4 @@ func fillMachineSets(ctx context.Context, c *cluster) (int, error) {
 func touchMachine(ctx context.Context, c *cluster, i int) error {
 	name := fmt.Sprintf("machine-%04d", i%(filledSets*machinesOfASet))
 	return c.patch(ctx, machines, namespace, name, touched())
-}
-
-// touched is a change that no operator cares about, another one each time.
-func touched() map[string]any {
-	return map[string]any{"metadata": map[string]any{"annotations": map[string]any{"example.com/touched": fmt.Sprint(time.Now().UnixNano())}}}
 }

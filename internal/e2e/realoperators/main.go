@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -19,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-var operators = []*operator{machineSetOperator}
+var operators = []*operator{machineSetOperator, autoscalerOperator}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -113,8 +112,8 @@ func (p plan) compare(ctx context.Context, out io.Writer, o *operator, b binarie
 		if err != nil {
 			return false, fmt.Errorf("%s, in the storm: %w", build.name, err)
 		}
-		fmt.Fprintf(out, "  storm, %s: settled %.1f s after the faults; started %d times; CPU %.1f s, peak %d MB; %d faults: %s\n",
-			build.name, r.settled.Seconds(), r.starts, r.used.cpu.Seconds(), r.used.peak>>20, r.faults, r.kinds)
+		fmt.Fprintf(out, "  storm, %s: settled %.1f s after the faults; started %d times; CPU %.1f s; %d faults: %s\n",
+			build.name, r.settled.Seconds(), r.starts, r.cpu.Seconds(), r.faults, r.kinds)
 		states[build.name] = r.state
 		if err := os.WriteFile(filepath.Join(directory, build.name+".state"), []byte(strings.Join(r.state, "\n")+"\n"), 0o600); err != nil {
 			return false, err
@@ -134,7 +133,7 @@ type outcome struct {
 	state   []string
 	settled time.Duration // after the end of the faults
 	starts  int           // of the operator's process
-	used    usage
+	cpu     time.Duration
 	faults  int
 	kinds   string
 }
@@ -149,7 +148,7 @@ func (p plan) weather(ctx context.Context, o *operator, b binaries, build build,
 	if err := c.install(ctx, o, b); err != nil {
 		return r, err
 	}
-	if err := errors.Join(o.configure(ctx, c), o.prepare(ctx, c)); err != nil {
+	if err := o.prepare(ctx, c); err != nil {
 		return r, err
 	}
 	s, err := startStorm(c.plane, p.seed, filepath.Join(directory, build.name+".kubeconfig"))
@@ -180,7 +179,7 @@ func (p plan) weather(ctx context.Context, o *operator, b binaries, build build,
 	defer giveUp(nil)
 	k := o.keep(giveUp, build.path, s.kubeconfig, filepath.Join(directory, build.name+".log"))
 	defer k.stop()
-	if err := p.rage(ctx, o, c); err != nil {
+	if err := p.rage(ctx, o, c, s); err != nil {
 		return r, fmt.Errorf("play: %w", err)
 	}
 	s.calm()
@@ -192,20 +191,31 @@ func (p plan) weather(ctx context.Context, o *operator, b binaries, build build,
 	}
 	k.stop()
 	r.faults, r.kinds = s.counts()
-	r.starts, r.used = k.restarts+1, k.total
+	r.starts, r.cpu = k.starts, k.cpu
 	return r, nil
 }
 
-// rage is the play, spread over the time of the storm. Every ten seconds the history of etcd is lost.
-func (p plan) rage(ctx context.Context, o *operator, c *cluster) error {
-	began, compacted := time.Now(), time.Now()
+// rage is the play, spread over the time of the storm. Every ten seconds the operator loses its connections, and etcd its history.
+// Halfway the API server is killed and started again.
+func (p plan) rage(ctx context.Context, o *operator, c *cluster, s *storm) error {
+	began := time.Now()
+	compacted, restarted := began, false
 	step := p.storm / 280 // the longest play has 270 steps
 	pace := func() error {
 		if time.Since(compacted) > 10*time.Second {
 			compacted = time.Now()
+			s.drop()
 			if err := c.compact(ctx); err != nil {
 				return fmt.Errorf("compact: %w", err)
 			}
+			s.note("compaction")
+		}
+		if !restarted && time.Since(began) > p.storm/2 {
+			restarted = true
+			if err := c.plane.RestartServer(ctx, nil); err != nil {
+				return err
+			}
+			s.note("server killed")
 		}
 		select {
 		case <-time.After(step):
@@ -236,11 +246,11 @@ func (o *operator) settle(ctx context.Context, c *cluster, calm time.Time) (stat
 		if err != nil {
 			return "", err
 		}
-		if lack := o.settled(objects); lack != "" {
+		if lack := o.lacks(objects); lack != "" {
 			state = nil
 			return lack, nil
 		}
-		now := normalize(objects, o.renamed...)
+		now := normalize(objects, o.unsorted, o.renamed...)
 		if state == nil || !slices.Equal(state, now) {
 			state, since = now, time.Now()
 		}
@@ -251,8 +261,3 @@ func (o *operator) settle(ctx context.Context, c *cluster, calm time.Time) (stat
 	})
 	return state, since.Sub(calm), err
 }
-
-// build is one of an operator's two binaries.
-type build struct{ name, path string }
-
-func (b binaries) both() []build { return []build{{"before", b.before}, {"after", b.after}} }

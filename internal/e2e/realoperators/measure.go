@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -13,7 +15,7 @@ import (
 type figures struct {
 	start     time.Duration // until every object has been reconciled once
 	startCPU  time.Duration // used until then
-	rest      int64         // resident memory at the end, two seconds after the last reconcile
+	rest      int64         // resident memory two seconds after the last reconcile of the start
 	changeCPU time.Duration // used for the changes
 	peak      int64
 }
@@ -31,9 +33,6 @@ func (p plan) measure(ctx context.Context, out io.Writer, o *operator, b binarie
 	if err := c.install(ctx, o, b); err != nil {
 		return err
 	}
-	if err := o.configure(ctx, c); err != nil {
-		return err
-	}
 	reconciles, err := o.fill(ctx, c)
 	if err != nil {
 		return fmt.Errorf("make many objects: %w", err)
@@ -42,6 +41,7 @@ func (p plan) measure(ctx context.Context, out io.Writer, o *operator, b binarie
 	if _, err := o.quiet(ctx, c, b.before, reconciles, filepath.Join(directory, "quiet.log")); err != nil {
 		return err
 	}
+	load := loadAverage()
 	got := map[string][]figures{}
 	for round := range p.rounds {
 		builds := b.both()
@@ -56,7 +56,7 @@ func (p plan) measure(ctx context.Context, out io.Writer, o *operator, b binarie
 			got[build.name] = append(got[build.name], f)
 		}
 	}
-	fmt.Fprintf(out, "  quiet, medians of %d:\n\n", p.rounds)
+	fmt.Fprintf(out, "  quiet, medians of %d; the load of the machine was %s before and %s after:\n\n", p.rounds, load, loadAverage())
 	fmt.Fprintf(out, "  | %-48s | before | after | times less |\n  |---|---:|---:|---:|\n", o.name)
 	for _, row := range []struct {
 		name, unit string
@@ -91,10 +91,7 @@ func (o *operator) quiet(ctx context.Context, c *cluster, binary string, reconci
 	if err != nil {
 		return f, err
 	}
-	defer func() {
-		u := p.stop()
-		f.peak = u.peak
-	}()
+	defer p.stop()
 	count := func() (float64, error) {
 		select {
 		case <-p.ended:
@@ -118,12 +115,13 @@ func (o *operator) quiet(ctx context.Context, c *cluster, binary string, reconci
 		return f, err
 	}
 	f.start = time.Since(p.began)
-	if f.startCPU, _, err = p.now(); err != nil {
+	started, err := p.used()
+	if err != nil {
 		return f, err
 	}
-	rest := func() error { // until nothing was reconciled for two seconds
+	rest := func() (usage, error) { // once nothing has been reconciled for two seconds
 		last, since := -1.0, time.Now()
-		return wait(ctx, 5*time.Minute, 200*time.Millisecond, func() (string, error) {
+		err := wait(ctx, 5*time.Minute, 200*time.Millisecond, func() (string, error) {
 			n, err := count()
 			if n != last {
 				last, since = n, time.Now()
@@ -133,21 +131,29 @@ func (o *operator) quiet(ctx context.Context, c *cluster, binary string, reconci
 			}
 			return "", err
 		})
+		if err != nil {
+			return usage{}, err
+		}
+		return p.used()
 	}
-	if err := rest(); err != nil {
-		return f, err
-	}
-	before, _, err := p.now()
+	rested, err := rest()
 	if err != nil {
 		return f, err
 	}
 	if err := each(ctx, changes, func(i int) error { return o.touch(ctx, c, i) }); err != nil {
 		return f, err
 	}
-	if err := rest(); err != nil {
-		return f, err
-	}
-	cpu, resident, err := p.now()
-	f.changeCPU, f.rest = cpu-before, resident
+	end, err := rest()
+	f.startCPU, f.rest, f.changeCPU, f.peak = started.cpu, rested.resident, end.cpu-rested.cpu, end.peak
 	return f, err
+}
+
+// loadAverage is that of the last minute.
+func loadAverage() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	load, _, _ := strings.Cut(string(text), " ")
+	return load
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,28 +27,28 @@ type process struct {
 	err     error // how it ended; set when ended is closed
 }
 
-// freeAddress returns an address on loopback that is free now.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// freePort returns a port of loopback that is free now.
+func freePort() (string, error) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}
 	defer l.Close()
-	return l.Addr().String(), nil
+	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), nil
 }
 
 // start starts the binary. Its log is appended to the file.
 func (o *operator) start(binary, kubeconfig, log string) (*process, error) {
-	metrics, err := freeAddress()
+	metrics, err := freePort()
 	if err != nil {
 		return nil, err
 	}
-	health, err := freeAddress()
+	health, err := freePort()
 	if err != nil {
 		return nil, err
 	}
 	args, env := o.settings(metrics, health)
-	p := &process{cmd: exec.Command(binary, args...), metrics: metrics, ended: make(chan struct{})}
+	p := &process{cmd: exec.Command(binary, args...), metrics: "127.0.0.1:" + metrics, ended: make(chan struct{})}
 	p.cmd.Env = append([]string{"KUBECONFIG=" + kubeconfig, "HOME=" + os.TempDir(), "TMPDIR=" + os.TempDir()}, env...)
 	p.log, err = os.OpenFile(log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -68,8 +68,8 @@ func (o *operator) start(binary, kubeconfig, log string) (*process, error) {
 	return p, nil
 }
 
-// stop ends the process, kills it if it does not end, and returns what it used.
-func (p *process) stop() usage {
+// stop ends the process, and kills it if it does not end.
+func (p *process) stop() {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-p.ended:
@@ -77,43 +77,47 @@ func (p *process) stop() usage {
 		_ = p.cmd.Process.Kill()
 		<-p.ended
 	}
-	return p.used()
 }
 
-// usage is what a process used in its life.
+// usage is what a process uses: CPU time so far, and resident memory in bytes, now and at its peak.
 type usage struct {
-	cpu  time.Duration
-	peak int64 // resident memory, in bytes
+	cpu            time.Duration
+	resident, peak int64
 }
 
-func (p *process) used() usage {
-	state := p.cmd.ProcessState
-	u := usage{cpu: state.UserTime() + state.SystemTime()}
-	if r, ok := state.SysUsage().(*syscall.Rusage); ok {
-		u.peak = int64(r.Maxrss) << 10 // Linux counts in KiB
-	}
-	return u
-}
-
-// now returns the CPU time so far and the resident memory, from /proc.
-func (p *process) now() (cpu time.Duration, resident int64, err error) {
-	pid := p.cmd.Process.Pid
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+// used reads the usage of the process from /proc.
+func (p *process) used() (u usage, err error) {
+	directory := fmt.Sprintf("/proc/%d/", p.cmd.Process.Pid)
+	stat, err := os.ReadFile(directory + "stat")
 	if err != nil {
-		return 0, 0, err
+		return u, err
 	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(fields) < 22 {
-		return 0, 0, fmt.Errorf("/proc/%d/stat has %d fields after the name", pid, len(fields))
+	status, err := os.ReadFile(directory + "status")
+	if err != nil {
+		return u, err
 	}
-	var numbers [3]int64
-	for i, field := range []int{11, 12, 21} { // utime, stime and rss; see proc_pid_stat(5)
-		if numbers[i], err = strconv.ParseInt(fields[field], 10, 64); err != nil {
-			return 0, 0, err
+	return usageOf(string(stat), string(status))
+}
+
+var (
+	memories = regexp.MustCompile(`(?s)VmHWM:\s+(\d+) kB.*VmRSS:\s+(\d+) kB`)
+	times    = regexp.MustCompile(`\) \S( \S+){10} (\d+) (\d+) `) // after the name, utime and stime are fields 12 and 13
+)
+
+func usageOf(stat, status string) (usage, error) {
+	memory, cpu := memories.FindStringSubmatch(status), times.FindStringSubmatch(stat)
+	if memory == nil || cpu == nil {
+		return usage{}, fmt.Errorf("no times or memories of a process in %q and %q", stat, status)
+	}
+	var n [4]int64
+	for i, text := range []string{memory[1], memory[2], cpu[2], cpu[3]} {
+		var err error
+		if n[i], err = strconv.ParseInt(text, 10, 64); err != nil {
+			return usage{}, err
 		}
 	}
 	const tick = 10 * time.Millisecond // USER_HZ is 100 on Linux
-	return time.Duration(numbers[0]+numbers[1]) * tick, numbers[2] * int64(os.Getpagesize()), nil
+	return usage{time.Duration(n[2]+n[3]) * tick, n[1] << 10, n[0] << 10}, nil
 }
 
 // metric returns the sum of the samples of a metric that have all of the labels.
@@ -158,44 +162,37 @@ lines:
 
 // keeper starts an operator again whenever it ends, as a kubelet does, up to 50 times. Then it gives up.
 type keeper struct {
-	stopping context.CancelFunc
-	done     sync.WaitGroup
+	cancel context.CancelFunc
+	done   sync.WaitGroup
 
 	// The fields below are set when done.
-	restarts int
-	total    usage
+	starts int
+	cpu    time.Duration
 }
 
 func (o *operator) keep(giveUp context.CancelCauseFunc, binary, kubeconfig, log string) *keeper {
 	ctx, cancel := context.WithCancel(context.Background())
-	k := &keeper{stopping: cancel}
+	k := &keeper{cancel: cancel}
 	k.done.Go(func() {
-		for {
+		for ctx.Err() == nil {
+			if k.starts++; k.starts > 50 {
+				giveUp(errors.New("the operator ended 50 times: see its log"))
+				return
+			}
 			p, err := o.start(binary, kubeconfig, log)
 			if err != nil {
 				giveUp(err)
 				return
 			}
-			var u usage
 			select {
 			case <-p.ended:
-				u = p.used()
 			case <-ctx.Done():
-				u = p.stop()
+				p.stop()
 			}
-			k.total.cpu += u.cpu
-			k.total.peak = max(k.total.peak, u.peak)
-			if ctx.Err() != nil {
-				return
-			}
-			if k.restarts++; k.restarts > 50 {
-				giveUp(errors.New("the operator ended more than 50 times: see its log"))
-				return
-			}
+			k.cpu += p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
 			select {
 			case <-time.After(time.Second):
 			case <-ctx.Done():
-				return
 			}
 		}
 	})
@@ -204,6 +201,6 @@ func (o *operator) keep(giveUp context.CancelCauseFunc, binary, kubeconfig, log 
 
 // stop ends the operator and waits for it.
 func (k *keeper) stop() {
-	k.stopping()
+	k.cancel()
 	k.done.Wait()
 }

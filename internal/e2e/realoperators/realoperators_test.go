@@ -62,8 +62,8 @@ const (
 )
 
 func TestStatesThatDifferInWhatIsRandomAreEqual(t *testing.T) {
-	first := normalize(parse(ownerFirst, childFirst), nodeNames...)
-	second := normalize(parse(childSecond, ownerSecond), nodeNames...)
+	first := normalize(parse(ownerFirst, childFirst), nil, nodeNames...)
+	second := normalize(parse(childSecond, ownerSecond), nil, nodeNames...)
 	if diff := compare(first, second); diff != nil {
 		t.Errorf("the states differ: %q", diff)
 	}
@@ -78,7 +78,7 @@ func TestStatesThatDifferInWhatIsRandomAreEqual(t *testing.T) {
 }
 
 func TestStatesThatDifferInMoreAreDifferent(t *testing.T) {
-	base := normalize(parse(ownerFirst, childFirst))
+	base := normalize(parse(ownerFirst, childFirst), nil)
 	for name, other := range map[string][]unstructured.Unstructured{
 		"a child more":                 parse(ownerFirst, childFirst, strings.Replace(childFirst, "a-x1, gen", "a-x2, gen", 1)),
 		"a child less":                 parse(ownerFirst),
@@ -86,7 +86,7 @@ func TestStatesThatDifferInMoreAreDifferent(t *testing.T) {
 		"a generation not observed":    parse(strings.Replace(ownerFirst, "observedGeneration: 7", "observedGeneration: 6", 1), childFirst),
 		"a status that is not the one": parse(ownerFirst, strings.Replace(childFirst, "node: node-3", "node: none", 1)),
 	} {
-		if diff := compare(base, normalize(other)); len(diff) == 0 {
+		if diff := compare(base, normalize(other, nil)); len(diff) == 0 {
 			t.Errorf("%s: the states are equal", name)
 		}
 	}
@@ -105,7 +105,7 @@ func TestTheSamplesOfAMetricAreAddedUp(t *testing.T) {
 func TestASetIsSettledWhenItHasItsMachinesAndSaysSo(t *testing.T) {
 	set := `{kind: MachineSet, metadata: {name: s, uid: u, generation: 2}, spec: {replicas: 1}, status: {replicas: 1, fullyLabeledReplicas: 1, readyReplicas: 1, availableReplicas: 1, observedGeneration: 2}}`
 	machine := `{kind: Machine, metadata: {name: m, ownerReferences: [{name: s, uid: u, controller: true}]}, status: {nodeRef: {name: node}}}`
-	if lack := settledMachineSets(parse(set, machine)); lack != "" {
+	if lack := lacksOfMachineSets(parse(set, machine)); lack != "" {
 		t.Errorf("it lacks %s", lack)
 	}
 	for name, objects := range map[string][]unstructured.Unstructured{
@@ -117,7 +117,7 @@ func TestASetIsSettledWhenItHasItsMachinesAndSaysSo(t *testing.T) {
 		"an old status":     parse(strings.Replace(set, "readyReplicas: 1", "readyReplicas: 0", 1), machine),
 		"not observed":      parse(strings.Replace(set, "observedGeneration: 2", "observedGeneration: 1", 1), machine),
 	} {
-		if settledMachineSets(objects) == "" {
+		if lacksOfMachineSets(objects) == "" {
 			t.Errorf("%s: it is settled", name)
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,10 +13,11 @@ import (
 )
 
 // normalizer makes the states of two runs comparable. It replaces what a server chooses at random: uids, times, and the ends of
-// generated names. It drops versions and managedFields. A generation in a status becomes "current" if it is the object's.
+// generated names. It sorts the lists that have no order. It drops versions and managedFields. A generation in a status becomes "current" if it is the object's.
 type normalizer struct {
-	owners  map[string]string // a uid -> whose it is
-	renamed []renaming
+	owners   map[string]string // a uid -> whose it is
+	renamed  []renaming
+	unsorted []string
 }
 
 // renaming replaces texts that match with others. They are names that the program gives and the operator picks from.
@@ -26,8 +28,8 @@ type renaming struct {
 
 var timestamp = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`)
 
-func normalize(objects []unstructured.Unstructured, renamed ...renaming) []string {
-	n := normalizer{owners: map[string]string{}, renamed: slices.Clone(renamed)}
+func normalize(objects []unstructured.Unstructured, unsorted []string, renamed ...renaming) []string {
+	n := normalizer{owners: map[string]string{}, renamed: slices.Clone(renamed), unsorted: unsorted}
 	for _, o := range objects {
 		name := o.GetName()
 		if prefix := o.GetGenerateName(); prefix != "" {
@@ -73,6 +75,9 @@ func (n normalizer) value(v any) any {
 				continue
 			}
 			v[name] = n.value(member)
+			if list, ok := member.([]any); ok && slices.Contains(n.unsorted, name) {
+				slices.SortFunc(list, func(a, b any) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) }) // maps print sorted
+			}
 		}
 	case []any:
 		for i := range v {

@@ -43,7 +43,10 @@ type storm struct {
 	mu    sync.Mutex // guards what follows
 	dice  *rand.Rand
 	count map[string]int
+	open  map[net.Conn]bool
 }
+
+const cutWithinEvent = "watch cut within an event"
 
 // Faults of every request, of requests that read, of those that write, and of watches.
 var (
@@ -51,7 +54,7 @@ var (
 	ofReads  = append(slices.Clone(refusals), "stalled", "truncated")
 	ofWrites = append(slices.Clone(refusals), "stalled", "response lost")
 	ofWatch  = append(slices.Clone(refusals), "410")
-	ofEvents = []string{"watch closed", "watch cut", "watch cut within an event", "watch stalled", "410 in the watch"}
+	ofEvents = []string{"watch closed", "watch cut", cutWithinEvent, "watch stalled", "410 in the watch"}
 )
 
 // faultOf returns the fault of a request, or "", and the time after which a watch meets its own.
@@ -124,11 +127,18 @@ func (s *storm) stall(r *http.Request) {
 
 // forward sends the request on and copies the response, up to its fault.
 func (s *storm) forward(w http.ResponseWriter, r *http.Request, fault string, after time.Duration) {
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
+	ctx, due := r.Context(), time.Now().Add(after)
+	if after > 0 && fault != cutWithinEvent {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, due)
+		defer cancel()
+	}
 	out := r.Clone(ctx)
 	out.URL.Scheme, out.URL.Host, out.Host, out.RequestURI = s.target.Scheme, s.target.Host, "", ""
 	out.Header.Set("Authorization", "Bearer "+s.token)
+	if after > 0 {
+		out.Header.Del("Accept-Encoding") // so that an event can be added to the watch
+	}
 	resp, err := s.upstream.RoundTrip(out)
 	if err != nil {
 		panic(http.ErrAbortHandler)
@@ -140,76 +150,65 @@ func (s *storm) forward(w http.ResponseWriter, r *http.Request, fault string, af
 	}
 	maps.Copy(w.Header(), resp.Header)
 	w.WriteHeader(resp.StatusCode)
-	flush := func() { _ = http.NewResponseController(w).Flush() }
+	send := func(part []byte) {
+		_, _ = w.Write(part)
+		_ = http.NewResponseController(w).Flush()
+	}
 	if fault == "truncated" {
 		body, _ := io.ReadAll(resp.Body)
-		_, _ = w.Write(body[:len(body)/2])
-		flush()
+		send(body[:len(body)/2])
 		panic(http.ErrAbortHandler)
 	}
-	flush()
-
-	var end <-chan time.Time
-	if after > 0 {
-		end = time.After(after)
-	}
-	type part struct {
-		bytes []byte
-		err   error
-	}
-	parts := make(chan part)
-	go func() { // ends with the body, which ends with ctx
-		for {
-			buffer := make([]byte, 32<<10)
-			n, err := resp.Body.Read(buffer)
-			select {
-			case parts <- part{buffer[:n], err}:
-			case <-ctx.Done():
-				return
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	within := false // the next part is cut in its middle
+	send(nil)
+	buffer := make([]byte, 32<<10)
 	for {
-		select {
-		case p := <-parts:
-			if within && len(p.bytes) > 0 {
-				_, _ = w.Write(p.bytes[:len(p.bytes)/2])
-				flush()
-				panic(http.ErrAbortHandler)
-			}
-			if len(p.bytes) > 0 {
-				if _, err := w.Write(p.bytes); err != nil {
-					return
-				}
-				flush()
-			}
-			if p.err == io.EOF {
-				return
-			}
-			if p.err != nil {
-				panic(http.ErrAbortHandler)
-			}
-		case <-ctx.Done():
-			return
-		case <-end:
-			switch {
-			case fault == "watch closed":
-				return
-			case fault == "watch cut within an event":
-				within = true
-			case fault == "watch stalled":
-				s.stall(r)
-			case fault == "410 in the watch" && resp.Header.Get("Content-Type") == "application/json":
-				fmt.Fprintf(w, `{"type":"ERROR","object":`+status+"}\n", "Expired", http.StatusGone)
-				return
-			default: // there is no such event in protobuf here
-				panic(http.ErrAbortHandler)
-			}
+		n, err := resp.Body.Read(buffer)
+		if n > 0 && fault == cutWithinEvent && time.Now().After(due) && s.over.Err() == nil {
+			send(buffer[:n/2])
+			panic(http.ErrAbortHandler)
 		}
+		send(buffer[:n])
+		switch {
+		case err == nil:
+			continue
+		case err == io.EOF:
+			return
+		case ctx.Err() != context.DeadlineExceeded || fault == "watch cut":
+			panic(http.ErrAbortHandler)
+		case fault == "watch stalled":
+			s.stall(r)
+		case fault == "410 in the watch" && resp.Header.Get("Content-Type") == "application/json":
+			send(fmt.Appendf(nil, `{"type":"ERROR","object":`+status+"}\n", "Expired", http.StatusGone))
+		}
+		return // the watch is closed
+	}
+}
+
+// note counts a fault.
+func (s *storm) note(fault string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.count[fault]++
+}
+
+// drop closes every connection of the operator.
+func (s *storm) drop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.open {
+		_ = c.Close()
+		s.count["connection dropped"]++
+	}
+}
+
+func (s *storm) track(c net.Conn, state http.ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch state {
+	case http.StateNew:
+		s.open[c] = true
+	case http.StateClosed, http.StateHijacked:
+		delete(s.open, c)
 	}
 }
 
@@ -226,7 +225,7 @@ func (s *storm) counts() (total int, text string) {
 }
 
 func newStorm(seed uint64) *storm {
-	s := &storm{dice: rand.New(rand.NewPCG(seed, 1)), count: map[string]int{}}
+	s := &storm{dice: rand.New(rand.NewPCG(seed, 1)), count: map[string]int{}, open: map[net.Conn]bool{}}
 	s.over, s.calm = context.WithCancel(context.Background())
 	return s
 }
@@ -263,7 +262,8 @@ contexts: [{name: storm, context: {cluster: storm, user: storm}}]
 	}
 	s.server = &http.Server{
 		Handler: s, TLSConfig: &tls.Config{Certificates: []tls.Certificate{certificate}},
-		ErrorLog: log.New(io.Discard, "", 0), // handshakes that the operator gave up
+		ErrorLog:  log.New(io.Discard, "", 0), // handshakes that the operator gave up
+		ConnState: s.track,
 	}
 	s.served.Go(func() { _ = s.server.ServeTLS(l, "", "") }) // ends with Close
 	return s, nil
