@@ -319,11 +319,11 @@ func lacksOfMachineSets(objects []unstructured.Unstructured) string {
 }
 
 const (
-	filledSets     = 50
+	filledSets     = 30
 	machinesOfASet = 100
 )
 
-// fillMachineSets makes 50 sets of 100 Machines, each with a node.
+// fillMachineSets makes 30 sets of 100 Machines, each with a node.
 func fillMachineSets(ctx context.Context, c *cluster) (int, error) {
 	err := each(ctx, filledSets, func(i int) error {
 		set, err := c.create(ctx, machineSets, machineSet(fmt.Sprintf("set-%03d", i), machinesOfASet))

@@ -28,7 +28,7 @@ func main() {
 	flag.StringVar(&p.only, "operator", "", "the only operator to run; empty means all")
 	flag.Uint64Var(&p.seed, "seed", 1, "of the play and the storm")
 	flag.DurationVar(&p.storm, "storm", 90*time.Second, "how long the faults last; 0 leaves the storm out")
-	flag.IntVar(&p.rounds, "rounds", 3, "how often each build is measured; 0 leaves the figures out")
+	flag.IntVar(&p.rounds, "rounds", 5, "how often each build is measured; 0 leaves the figures out")
 	flag.Parse()
 	if err := p.run(ctx, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "realoperators:", err)

@@ -62,7 +62,7 @@ func (p plan) measure(ctx context.Context, out io.Writer, o *operator, b binarie
 		name, unit string
 		of         func(figures) float64
 	}{
-		{fmt.Sprintf("start, until %d objects are reconciled", reconciles), "s", func(f figures) float64 { return f.start.Seconds() }},
+		{fmt.Sprintf("start, until the controller has reconciled %d", reconciles), "s", func(f figures) float64 { return f.start.Seconds() }},
 		{"CPU time of the start", "s", func(f figures) float64 { return f.startCPU.Seconds() }},
 		{"memory at rest", "MB", func(f figures) float64 { return float64(f.rest) / 1e6 }},
 		{"peak memory", "MB", func(f figures) float64 { return float64(f.peak) / 1e6 }},
