@@ -1,12 +1,16 @@
 package main
 
 import (
+	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -148,5 +152,133 @@ func TestTheStormHasFaultsUntilItIsCalm(t *testing.T) {
 	s.calm()
 	if got := faults(); len(got) != 1 || !got[""] {
 		t.Errorf("after the storm: %v", got)
+	}
+}
+
+func TestListsWithoutAnOrderAreSorted(t *testing.T) {
+	related := func(names string) []string {
+		return normalize(parse(`{kind: Report, metadata: {name: r}, status: {relatedObjects: [`+names+`], args: [b, a]}}`), []string{"relatedObjects"})
+	}
+	got := related(`{name: b}, {name: a}`)
+	if diff := compare(got, related(`{name: a}, {name: b}`)); diff != nil {
+		t.Errorf("the order counts: %q", diff)
+	}
+	if !strings.Contains(got[0], `"args":["b","a"]`) {
+		t.Errorf("another list is sorted too: %q", got)
+	}
+}
+
+func TestTheUsageOfAProcessIsRead(t *testing.T) {
+	stat := "42 (a (b) c) S 1 42 42 0 -1 4194560 1 2 3 4 150 25 0 0 20 0 9 0 12345 123456789 4321\n"
+	status := "Name:\ta (b) c\nVmPeak:\t  900 kB\nVmHWM:\t     200 kB\nVmRSS:\t     100 kB\nRssAnon:\t 80 kB\n"
+	got, err := usageOf(stat, status)
+	if want := (usage{cpu: 1750 * time.Millisecond, resident: 100 << 10, peak: 200 << 10}); err != nil || got != want {
+		t.Errorf("got %+v, %v; want %+v", got, err, want)
+	}
+	if _, err := usageOf(stat, "Name:\ta\n"); err == nil {
+		t.Error("a process without memory, which has ended, is accepted")
+	}
+}
+
+func TestAutoscalersAreSettledWhenTheyAreInForceAndReported(t *testing.T) {
+	report := `{kind: ClusterOperator, metadata: {name: cluster-autoscaler}, status: {conditions: [
+		{type: Available, status: "True", message: at version 4.22.0}, {type: Progressing, status: "False"},
+		{type: Degraded, status: "False"}, {type: Upgradeable, status: "True"}],
+		relatedObjects: [{resource: machinesets, name: s}, {resource: clusterroles, name: c}]}}`
+	set := `{kind: MachineSet, metadata: {name: s, annotations: {` + minAnnotation + `: "1", ` + maxAnnotation + `: "2", ` +
+		ownerAnnotation + `: openshift-machine-api/a}}}`
+	scaler := `{kind: MachineAutoscaler, metadata: {name: a, finalizers: [f]},
+		spec: {minReplicas: 1, maxReplicas: 2, scaleTargetRef: {name: s}}, status: {lastTargetRef: {name: s}}}`
+	deployment := `{kind: Deployment, metadata: {name: d}, spec: {args: [--max-nodes-total=10, --more]}}`
+	good := []string{
+		`{kind: ClusterAutoscaler, metadata: {name: default}, spec: {resourceLimits: {maxNodesTotal: 10}}}`,
+		`{kind: Service, metadata: {name: s}}`, `{kind: ServiceMonitor, metadata: {name: s}}`,
+		`{kind: PrometheusRule, metadata: {name: s}}`, `{kind: NetworkPolicy, metadata: {name: s}}`,
+		report, set, scaler, deployment,
+	}
+	if lack := lacksOfAutoscalers(parse(good...)); lack != "" {
+		t.Errorf("it lacks %s", lack)
+	}
+	for name, change := range map[string][2]string{
+		"another bound":             {`"2"`, `"50"`},
+		"no set":                    {"kind: MachineSet", "kind: Other"},
+		"the last set is another":   {"lastTargetRef: {name: s", "lastTargetRef: {name: t"},
+		"no finalizer":              {"finalizers: [f]", "finalizers: []"},
+		"being deleted":             {"finalizers: [f]", `finalizers: [f], deletionTimestamp: "2026-01-02T03:04:05Z"`},
+		"a deleted Service":         {"kind: Service,", "kind: Other,"},
+		"a deleted Deployment":      {"kind: Deployment", "kind: Other"},
+		"an old Deployment":         {"--max-nodes-total=10", "--max-nodes-total=100"},
+		"a report of trouble":       {`Degraded, status: "False"`, `Degraded, status: "True"`},
+		"a report with a reason":    {"at version 4.22.0", "available, but"},
+		"a report of a set too few": {"resource: machinesets", "resource: machines"},
+	} {
+		changed := slices.Clone(good)
+		for i := range changed {
+			changed[i] = strings.Replace(changed[i], change[0], change[1], 1)
+		}
+		if slices.Equal(changed, good) {
+			t.Errorf("%s: nothing has changed", name)
+		}
+		if lacksOfAutoscalers(parse(changed...)) == "" {
+			t.Errorf("%s: it is settled", name)
+		}
+	}
+}
+
+// upstream answers each request with an event. A watch stays open.
+type upstream struct{}
+
+const added = `{"type":"ADDED"}` + "\n"
+
+func (upstream) RoundTrip(r *http.Request) (*http.Response, error) {
+	body := io.Reader(strings.NewReader(added))
+	if r.URL.Query().Has("watch") {
+		body = io.MultiReader(body, open{r.Context()})
+	}
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(body)}, nil
+}
+
+// open is a body without an end.
+type open struct{ ctx context.Context }
+
+func (o open) Read([]byte) (int, error) {
+	<-o.ctx.Done()
+	return 0, o.ctx.Err()
+}
+
+func TestEachFaultBreaksTheResponseInItsWay(t *testing.T) {
+	const expired = `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure",` +
+		`"message":"the storm refuses this","reason":"Expired","code":410}}` + "\n"
+	for _, test := range []struct {
+		fault, path, body string
+		broken            bool
+	}{
+		{"", "/", added, false},
+		{"truncated", "/", added[:len(added)/2], true},
+		{"response lost", "/", "", true},
+		{"watch closed", "/?watch", added, false},
+		{"watch cut", "/?watch", added, true},
+		{cutWithinEvent, "/?watch", added[:len(added)/2], true},
+		{"410 in the watch", "/?watch", added + expired, false},
+	} {
+		s := newStorm(1)
+		s.target, s.upstream = &url.URL{}, upstream{}
+		front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var after time.Duration
+			if r.URL.Query().Has("watch") {
+				after = 1
+			}
+			s.forward(w, r, test.fault, after)
+		}))
+		var body []byte
+		resp, err := http.Get(front.URL + test.path)
+		if err == nil {
+			body, err = io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+		}
+		if string(body) != test.body || (err != nil) != test.broken {
+			t.Errorf("%q: got %q, %v; want %q, broken: %v", test.fault, body, err, test.body, test.broken)
+		}
+		front.Close()
 	}
 }
