@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"time"
+
+	"github.com/bowline-go/bowline/client/clienttest"
 )
 
 // history is what an oracle's seed stands for: data, so that it can be printed, and played again with steps left out. Each
@@ -21,6 +23,7 @@ type config struct {
 	silent  bool  // connections may go silent, which takes long to notice
 	kinds   []int // of followers, as they stand in followers
 	atFirst int   // steps that happen before anybody follows
+	sharded clienttest.ShardedLists
 }
 
 // binary reports whether the followers ask for protobuf. Those of widgets get JSON all the same, because the kind is custom.

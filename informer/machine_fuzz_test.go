@@ -11,6 +11,8 @@ import (
 func FuzzMachine(f *testing.F) {
 	f.Add(uint8(0), []byte{0, 1, 2, 3, 4, 5, 6, 255, 254, 128, 64})
 	f.Add(uint8(1), []byte{0, 0, 0, 3, 0, 3, 0, 3})
+	f.Add(uint8(0), []byte{0, 0, 0xee, 0, 1, 128, 2, 0, 0, 128, 3, 0})
+	f.Add(uint8(1), []byte{0, 0, 0xee, 7, 0, 0, 0xee, 128, 14, 0, 0, 0})
 	f.Add(uint8(2), []byte{7, 0, 11, 0, 11, 0, 11, 0, 0, 0, 12, 128})
 	f.Fuzz(func(t *testing.T, mode uint8, script []byte) {
 		s, todo := start(state{}, Mode(mode%3), mode&0x80 != 0, answer(mode/3%3))
@@ -19,11 +21,15 @@ func FuzzMachine(f *testing.F) {
 		for i := 0; i+1 < len(script); i += 2 {
 			b := script[i+1]
 			in := input{
-				outcome: outcome(script[i] % byte(older+1)), streams: answer(script[i] / 16 % 3),
+				outcome: outcome(script[i] % byte(unordered+1)), streams: answer(script[i] / 16 % 3),
 				delivered: b&0x80 != 0, early: b&0x10 != 0, mute: b&0x98 == 0x08,
 				lived: time.Duration(b&0x40) * time.Second, floor: time.Duration(b&0x20) * time.Second,
 			}
 			version := fmt.Sprint(i + 10)
+			if script[i] == 0xee && s.version != "" { // Run has stopped the loop, because ranges were added
+				s.grow = true
+				s, todo = start(s, s.mode, false, in.streams)
+			}
 			switch todo.action {
 			case list, stream:
 				if in.outcome == done {
@@ -34,7 +40,9 @@ func FuzzMachine(f *testing.F) {
 						in.outcome = older
 						break
 					}
-					in.version, applied = version, version
+					if in.version = version; !s.grow {
+						applied = version
+					}
 				}
 			case watch, follow:
 				if s.version == "" {
@@ -70,16 +78,18 @@ func FuzzMachine(f *testing.F) {
 			check(did.action != wait || todo.action != wait, "a wait after a wait")
 			check(unwaited <= 1, "two lists in a row without a wait")
 			check(!lists || did.action == wait || did.action == stream && todo.action == list, "a list without a wait before it")
-			check(did.action != stream || in.outcome != done || todo.action == follow, "a complete streaming list is not followed up")
+			check(did.action != stream || in.outcome != done || before.grow || todo.action == follow, "a complete streaming list is not followed up")
+			check(!before.grow || !listed || in.outcome != done || todo.action == watch && s.version == before.version, "a list of added ranges moves the watch")
+			check(!s.grow || s.version != "", "ranges are added to nothing")
 			check(did.action != list || in.outcome != done || todo.action == watch, "a complete list is not followed by a watch")
 			check(todo.action != follow || did.action == stream, "there is no stream to follow")
 			check(todo.action != stream || s.mode != Paged, "a streaming list that must not be")
 			check(todo.action != list || s.mode != Streaming, "a paged list that must not be")
 			check(todo.action != stream || s.mode != Auto || in.streams != lacks, "a streaming list of a server without them")
-			check(todo.learned != has || todo.action == follow, "a server that has not shown that it can")
+			check(todo.learned != has || todo.action == follow || before.grow, "a server that has not shown that it can")
 			check(todo.learned != lacks || before.way == streamed && in.outcome == refused || before.doubt && in.outcome == done,
 				"a server that has not shown that it cannot")
-			check(s.version == "" || before.seen == s.seen || s.seen == applied, "what the cache is current to")
+			check(s.version == "" || before.seen == s.seen || s.seen == applied || s.seen == s.ahead, "what the cache is current to")
 			check(todo.floor == 0 || todo.floor == in.floor, "another floor than the server's")
 			if !listed && did.action != wait && s.version == "" && todo.action != stop {
 				switch in.outcome {

@@ -457,15 +457,201 @@ func TestAServerThatClaimsToSelect(t *testing.T) {
 
 // A server without the feature, which says nothing, is no reason for an error.
 func TestAServerThatDoesNotSelect(t *testing.T) {
+	modes(t, func(t *testing.T, mode informer.Mode) {
+		bubble(t, func(r *rig) {
+			i, s := r.halves(informer.Options{Mode: mode})
+			if got := i.Status(); got.Sharded != informer.ShardedLocally || len(i.reported()) != 0 {
+				r.Errorf("status %v, errors %v", got, i.reported())
+			}
+			if text := i.Status().String(); !strings.Contains(text, "ranges=0-127") || !strings.Contains(text, "sharded=Local") {
+				r.Error(text)
+			}
+			i.covers(s, firstHalf)
+		})
+	})
+}
+
+// On a server that selects ranges, an informer receives only its own, and a list of added ranges only those.
+func TestAServerThatSelects(t *testing.T) {
+	for _, mode := range []informer.Mode{informer.Paged, informer.Streaming} {
+		bubbleOf(t, clienttest.Options{ShardedLists: clienttest.ShardsServed}, func(r *rig) {
+			var asked journal[string]
+			r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+				asked.add(asks(q) + " " + q.URL.Query().Get("shardSelector"))
+				return nil
+			})
+			first, second := " "+meta.ShardByUID.Selector(firstHalf), " "+meta.ShardByUID.Selector(secondHalf)
+			r.fill(20)
+			n := len(asked.list())
+			s := newSpread(meta.ShardByUID, firstHalf)
+			objects := 0
+			i := r.start(informer.Options{Shards: s, Mode: mode, Hooks: informer.Hooks{List: func(_ context.Context, l informer.ListInfo) {
+				objects += l.Objects
+			}}})
+			if got := i.Status().Sharded; got != informer.ShardedByServer {
+				r.Errorf("selected by %q", got)
+			}
+			s.set(meta.AllRanges())
+			synctest.Wait()
+			if objects != 20 {
+				r.Errorf("the lists had %d objects, and there are 20", objects)
+			}
+			s.set(firstHalf)
+			synctest.Wait()
+			want := []string{"list" + first, "watch" + first, "list" + second, "watch ", "watch" + first}
+			if mode == informer.Streaming {
+				want = []string{"stream" + first, "stream" + second, "watch ", "watch" + first}
+			}
+			if got := asked.list()[n:]; !slices.Equal(got, want) {
+				r.Errorf("asked for %q, want %q", got, want)
+			}
+			i.covers(s, firstHalf)
+			r.put("o00", "v", "2") // no error says that the server has sent what it should not
+			r.pass(5 * time.Minute)
+			if errs := i.reported(); len(errs) != 0 || i.Status().Sharded != informer.ShardedByServer {
+				r.Errorf("status %v, errors %v", i.Status(), errs)
+			}
+			// It is asked again in each list: another replica of the server may not support it.
+			r.server.SetShardedLists(clienttest.ShardsIgnored)
+			r.expire()
+			r.pass(time.Minute)
+			if got := i.Status().Sharded; got != informer.ShardedLocally {
+				r.Errorf("selected by %q", got)
+			}
+			i.covers(s, firstHalf)
+		})
+	}
+}
+
+// One that claims to select everywhere and sends everything is no danger.
+func TestAServerThatClaimsAndSendsEverything(t *testing.T) {
+	bubbleOf(t, clienttest.Options{ShardedLists: clienttest.ShardsClaimed}, func(r *rig) {
+		i, s := r.halves(informer.Options{Mode: informer.Paged})
+		s.set(rangesOf(0, 200))
+		i.covers(s, rangesOf(0, 200))
+		if errs := i.reported(); len(errs) != 1 || !i.hasReported("says that it applies a shard selector") {
+			r.Errorf("reported %v", errs)
+		}
+	})
+}
+
+// While the watch lags behind two lists of added ranges, each has its own version.
+func TestTwoGrowthsAheadOfTheWatch(t *testing.T) {
 	listings(t, func(r *rig, mode informer.Mode) {
-		i, s := r.halves(informer.Options{Mode: mode})
-		if got := i.Status(); got.Sharded != informer.ShardedLocally || len(i.reported()) != 0 {
-			r.Errorf("status %v, errors %v", got, i.reported())
+		r.fill(30)
+		s := newSpread(meta.ShardByUID, rangesOf(0, 80))
+		i := r.start(informer.Options{Shards: s, Mode: mode})
+		change := func() {
+			for n := range 30 {
+				r.put(fmt.Sprintf("o%02d", n), "v", r.server.ResourceVersion())
+			}
+			synctest.Wait()
 		}
-		if text := i.Status().String(); !strings.Contains(text, "ranges=0-127") || !strings.Contains(text, "sharded=Local") {
-			r.Error(text)
+		r.on("watch", failure(500, "InternalError", "etcd"))
+		r.server.DropWatches()
+		r.pass(time.Second)
+		change()
+		s.set(rangesOf(0, 160))
+		r.pass(5 * time.Second)
+		change()
+		s.set(rangesOf(0, 240))
+		r.pass(5 * time.Second)
+		change()
+		i.covers2(s, rangesOf(0, 240))
+		r.heal()
+		r.pass(time.Minute)
+		i.covers(s, rangesOf(0, 240))
+		i.relisted(map[informer.Cause]int{informer.Grown: 2})
+	})
+}
+
+// The server is rolled back to a version between those of the watch and of the list of the added ranges. It reuses versions,
+// so changes that come then are news, whatever their version.
+func TestARollbackWhileTheWatchLags(t *testing.T) {
+	listings(t, func(r *rig, mode informer.Mode) {
+		r.fill(20)
+		s := newSpread(meta.ShardByUID, firstHalf)
+		// Its handler is none that watches for versions that go back.
+		i := &informed{r: r, Informer: informer.New(r.things, informer.Options{Shards: s, Mode: mode, OnError: func(error) {}})}
+		i.run()
+		defer i.stop()
+		synctest.Wait()
+		r.on("watch", failure(500, "InternalError", "etcd"))
+		r.server.DropWatches()
+		for n := range 20 {
+			r.put(fmt.Sprintf("o%02d", n), "v", "2")
 		}
-		i.covers(s, firstHalf)
+		at := r.server.ResourceVersion()
+		for range 3 {
+			for n := range 20 {
+				r.put(fmt.Sprintf("o%02d", n), "v", fmt.Sprint(r.server.ResourceVersion()))
+			}
+		}
+		s.set(meta.AllRanges())
+		r.pass(5 * time.Second)
+		i.covers2(s, meta.AllRanges())
+		if err := r.server.Rollback(at); err != nil {
+			r.Fatal(err)
+		}
+		r.server.Compact()
+		r.heal()
+		r.pass(5 * time.Minute)
+		for n := range 20 {
+			r.put(fmt.Sprintf("o%02d", n), "v", "after")
+		}
+		synctest.Wait()
+		if d := differ("cache", i.held(), r.in(s.by, meta.AllRanges())); d != "" {
+			r.Error(d)
+		}
+		if i.Status().Relists[informer.Reset] != 1 {
+			r.Errorf("status is %v", i.Status())
+		}
+	})
+}
+
+// Without ranges there is nothing to wait for.
+func TestNoRanges(t *testing.T) {
+	bubble(t, func(r *rig) {
+		r.fill(3)
+		s := newSpread(meta.ShardByUID, meta.Ranges{})
+		i := r.informer(informer.Options{Shards: s})
+		sub := i.Subscribe(&witness{t: r.T})
+		i.run()
+		r.Cleanup(i.stop)
+		if err := errors.Join(i.WaitSynced(r.Context()), sub.WaitSynced(r.Context())); err != nil {
+			r.Error(err)
+		}
+		synctest.Wait()
+		if st := i.Status(); st.State != informer.Watching || st.Lists+st.Watches != 0 {
+			r.Errorf("status is %v", st)
+		}
+		i.covers(s, meta.Ranges{})
+		s.set(meta.AllRanges())
+		synctest.Wait()
+		i.covers(s, meta.AllRanges())
+		i.relisted(nil)
+	})
+}
+
+// An object that is too large is reported by the informer of its range only.
+func TestATooLargeObjectOfAnotherRange(t *testing.T) {
+	listings(t, func(r *rig, mode informer.Mode) {
+		s := newSpread(meta.ShardByUID, firstHalf)
+		r.putInRange(s, secondHalf, "large", strings.Repeat("x", 5000))
+		cfg := r.server.Config()
+		cfg.MaxObject = 2000
+		small := r.with(cfg)
+		i := small.start(informer.Options{Shards: s, Mode: mode})
+		r.put("large", "v", strings.Repeat("y", 5000))
+		synctest.Wait()
+		if errs := i.reported(); len(errs) != 0 || len(i.Status().Undecodable) != 0 {
+			r.Errorf("reported %v, status %v", errs, i.Status())
+		}
+		s.set(secondHalf)
+		synctest.Wait()
+		if errs := i.reported(); len(errs) != 1 || len(i.Status().Undecodable) != 1 {
+			r.Errorf("reported %v, status %v", errs, i.Status())
+		}
 	})
 }
 

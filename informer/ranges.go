@@ -25,7 +25,8 @@ type portion struct {
 	by   meta.ShardBy
 	want meta.Ranges // to be followed
 	has  meta.Ranges // the cache has a complete list of these, as old as it may be
-	// floors are lists of added ranges that the watch has not reached yet. No range is in two of them.
+	// floors are lists of added ranges that the watch has not reached yet. A range that was taken away and added again may be
+	// in several of them; the latest counts, because the others are below it.
 	floors []floor
 
 	claim string // the selector that the server says it applied in the last list; empty if it says nothing
@@ -54,13 +55,9 @@ func (p *portion) nothing() bool { return p != nil && p.want == meta.Ranges{} }
 // wants reports whether an object is of a wanted range.
 func (p *portion) wants(id meta.Identity) bool { return p.want.Has(p.by.Range(id)) }
 
-// limit sets the wanted ranges.
+// limit sets the wanted ranges. Floors of others may stay: nothing of those is in the cache.
 func (p *portion) limit(want meta.Ranges) {
 	p.want, p.has = want, p.has.Intersect(want)
-	for i := range p.floors {
-		p.floors[i].ranges = p.floors[i].ranges.Intersect(want)
-	}
-	p.floors = slices.DeleteFunc(p.floors, func(f floor) bool { return f.ranges == meta.Ranges{} })
 }
 
 // listed notes a complete list of this version: of the missing ranges if the cache grows by it, and otherwise of all.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
 )
@@ -43,6 +44,7 @@ func TestRangesOracle(t *testing.T) {
 // newRangesHistory is newHistory for followers of ranges. After some steps, what they follow changes, sometimes twice at once.
 func newRangesHistory(seed uint64) history {
 	h := newHistory(seed)
+	h.sharded = clienttest.ShardedLists(seed % 3)
 	r := rand.New(rand.NewPCG(seed, 2))
 	for i := range h.kinds {
 		h.kinds[i] = len(catalogue) + r.IntN(len(rangeCatalogue))

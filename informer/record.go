@@ -126,7 +126,7 @@ func (r *record) keepUndecodable(keep func(meta.Identity) bool) bool {
 	})
 }
 
-// gone notes that an object is gone; another one may be at its key already. It returns what decodable returns.
+// gone is decodable for an object that is gone, while another one may be at its key already.
 func (r *record) gone(id meta.Identity) bool {
 	return r.forget(func(bad map[meta.Key]Undecodable) {
 		if uid := bad[id.Key()].Identity.UID; uid == id.UID || uid == "" || id.UID == "" {

@@ -326,7 +326,7 @@ func (r *reflector[T]) apply(e client.Event[T]) {
 			r.badObject(id.Key().String(), e.Err)
 		}
 		r.writer.Delete(id, e.Object)
-		r.decodes(r.record.gone(id))
+		r.decodes(r.record.decodable(id.Key()))
 	case e.Err != nil:
 		r.undecodable(id, e.Err)
 		r.writer.Bookmark(id.ResourceVersion)

@@ -75,7 +75,7 @@ func (w *world) goesBack() bool { return w.backs.Load() > 0 }
 func (h history) play(t *testing.T) (faults []string) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{history: h, gone: map[int]bool{}, truths: map[string]map[meta.Key]*meta.Unstructured{}, dice: rand.New(rand.NewPCG(h.seed, 1))}
-		w.server = clienttest.New(clienttest.Options{HistoryAge: 1000 * time.Hour, HTTP2: h.http2, Replicas: 2})
+		w.server = clienttest.New(clienttest.Options{HistoryAge: 1000 * time.Hour, HTTP2: h.http2, Replicas: 2, ShardedLists: h.sharded})
 		if err := w.server.Register(widgets()); err != nil {
 			t.Fatal(err)
 		}
