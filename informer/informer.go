@@ -171,6 +171,10 @@ func (i *Informer[T]) leave(err error) bool {
 	return true
 }
 
+// Sharded reports whether Options.Shards limits the cache to some ranges. A controller that watches such a cache must have the same
+// Shards, because objects leave the cache when their range passes to another replica.
+func (i *Informer[T]) Sharded() bool { return i.o.Shards != nil }
+
 // Reader returns the cache. It can be used at any time; before the first list it is empty. All readers and handlers share
 // its objects. Change a clone:
 //

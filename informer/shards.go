@@ -29,7 +29,7 @@ type Shards interface {
 
 // Follower is one informer, as [Shards] know it. The informer calls its methods with no lock held, and not two at once, except
 // that Have may be called during Wanted. They return soon.
-type Follower interface {
+type Follower = interface {
 	// Wanted returns the ranges to follow, and a channel that is closed when they change.
 	Wanted() (meta.Ranges, <-chan struct{})
 	// Have says that the cache holds a complete list of these ranges, and nothing of others, and that the informer keeps it

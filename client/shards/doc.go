@@ -35,8 +35,10 @@
 // # By uid or by namespace
 //
 // Ranges by uid are even, whatever the names are. An object and those that it owns have different uids, so they are usually in
-// different ranges: a controller that watches children to find their owners needs ranges by namespace. By namespace the work is as
-// even as the namespaces are: see meta.ShardByNamespace for names that differ little.
+// different ranges: a controller that watches children to find their owners needs ranges by namespace. And an object that is deleted
+// and made again has another uid: one replica may still reconcile that its key is gone while another reconciles the new object. So let a
+// finalizer do what has to follow a deletion. By namespace the work is as even as the namespaces are: see meta.ShardByNamespace for
+// names that differ little.
 //
 // # Faults
 //

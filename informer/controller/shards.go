@@ -103,7 +103,7 @@ func namespaceOf[K comparable](k K) (string, bool) {
 func (c *Controller[K]) validateShards() error {
 	s := c.sharding
 	if s == nil {
-		return nil
+		return c.validateWhole()
 	}
 	if err := s.By().Validate(); err != nil {
 		return fmt.Errorf("controller.Options: Shards: %w", err)
@@ -128,6 +128,22 @@ func (c *Controller[K]) validateShards() error {
 		why = append(why, fmt.Errorf("%s: %w", nameOf(src), err))
 	}
 	return errors.Join(append([]error{errors.New("controller.Options: Shards by uid need a source Watch, whose cache says which uid a key has")}, why...)...)
+}
+
+// validateWhole returns an error if a source follows a cache of some ranges only: when the others leave it, their objects look deleted.
+func (c *Controller[K]) validateWhole() error {
+	for _, src := range c.sources() {
+		n, ok := src.(needy)
+		if !ok {
+			continue
+		}
+		for _, r := range n.Runners() {
+			if part, ok := r.(interface{ Sharded() bool }); ok && !isNil(r) && part.Sharded() {
+				return fmt.Errorf("controller.Options: Shards must be set, because %s follows the ranges of this replica only", nameOf(src))
+			}
+		}
+	}
+	return nil
 }
 
 // rangeOf returns the range of a key, and the deletion of its object if it has been deleted. It returns false if the range is not known,
