@@ -348,9 +348,9 @@ type ListOptions struct {
 	// all of them. Every page's request has it.
 	//
 	// A server without the feature, which is alpha in Kubernetes 1.36 and 1.37 (feature gate ShardedListAndWatch), ignores it and
-	// lists every object. ShardInfo of the list's metadata says that the server applied it. That is empty also for lists of custom
-	// resources, of metadata alone and of Tables: a server with the feature applies the selector there, and does not say so. So a
-	// caller that must have no other objects compares the range of each one; see [meta.ShardBy.Range].
+	// lists every object. ShardInfo of the list's metadata says that the server applied it. If ShardInfo is empty, the server may
+	// have applied it or not: Kubernetes leaves it out of lists of custom resources, of metadata alone and of Tables. So a caller
+	// that must have no other objects compares the range of each one; see [meta.ShardBy.Range].
 	//
 	// A server that applies selectors answers a malformed one with InternalError (500).
 	ShardSelector string

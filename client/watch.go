@@ -131,10 +131,10 @@ type WatchOptions struct {
 	// to match arrives as Added or Deleted.
 	LabelSelector string
 	FieldSelector string
-	// ShardSelector is that of [ListOptions]: the watch reports only objects with a hash in its ranges, and so do the initial
-	// events. Bookmarks come as ever. No event says whether the server applies the selector, and neither does the bookmark that
-	// ends the initial events. To know, compare the range of each object, or list with the same selector: a list with a PageSize
-	// of 1 tells by its ShardInfo.
+	// ShardSelector is that of [ListOptions]: the watch reports only objects with a hash in its ranges, also as initial events.
+	// Bookmarks come as without it. No event says whether the server applied the selector, not even the bookmark that ends the
+	// initial events, so a caller that must have no other objects compares the range of each one. The ShardInfo of a list does not
+	// tell either: Kubernetes 1.36 applies the selector to lists of events and not to watches of them.
 	ShardSelector string
 	// ResourceVersion is the version after which to start: that of a list or of an event. Empty starts with the present objects
 	// as Added events, in no order, and without a sign of where they end.

@@ -55,7 +55,8 @@
 //     expires; the approval of certificate signing requests; finalize of namespaces.
 //   - Paging: the pages of a list show the collection at the version of the first page, and their tokens expire.
 //   - List and watch at a resource version, by the rules of the Kubernetes documentation "API Concepts"; streaming lists
-//     (KEP-3157); bookmarks; timeoutSeconds; selectors for labels and for the fields that the resource allows.
+//     (KEP-3157); bookmarks; timeoutSeconds; selectors for labels and for the fields that the resource allows; with
+//     [Options.ShardedLists], shard selectors (KEP-5866).
 //   - Optimistic concurrency, preconditions, finalizers, generation and managedFields.
 //   - Discovery of all that in both forms, OpenAPI documents with the schemas, in versions 2 and 3, Tables and metadata
 //     alone: everything that kubectl needs.
@@ -76,7 +77,7 @@
 //	metadata                            validation, finalizers, generation, managedFields
 //	patches, server-side apply          with conflicts, force, and fieldValidation
 //	built-in kinds                      names, scopes, subresources, first status, effects of each verb, printer columns and cells
-//	lists, watches                      paging, selectors, versions, bookmarks, streaming lists, Tables
+//	lists, watches                      paging, selectors, versions, bookmarks, streaming lists, Tables, shards
 //	deletion                            with orphan and foreground propagation, and with a grace period, as by a
 //	                                    kube-apiserver alone: see below
 //	negotiation                         by Accept and Content-Type: JSON, YAML and protobuf, Tables and metadata alone
@@ -99,6 +100,7 @@
 //	tokens                              not signed; they do not end with the object that they are bound to
 //	evictions                           no disruption budgets; DisruptionBudget makes the answer of one
 //	errors about selectors              the texts differ; the codes are the same
+//	shard selectors                     without the rare forms of strings and names of CEL, such as r'0x00' and escapes
 //	strategic merge patches             the texts of errors differ, and a list of scalars to delete must be a list
 //	lists that must be current          answered from the store at once; a real server waits for its watch cache
 //	bookmarks                           sent by the clock, also if nothing has happened
@@ -133,7 +135,8 @@
 //   - History: [Server.Compact] makes versions and tokens expire, [Server.Rollback] restores a backup, [Server.Unregister]
 //     removes a resource.
 //   - Watches: [Server.DropWatches] cuts every watch within a frame, [Server.EndWatches] ends them properly, and
-//     [Server.FailWatches] ends them with an ERROR event.
+//     [Server.FailWatches] ends them with an ERROR event. [Server.SetShardedLists] makes a server that ignores shard selectors,
+//     or claims that it applies them.
 //   - Bookmarks: [Server.Bookmark] sends them, [Server.MuteBookmarks] suppresses them, and [Server.SetStreamingLists] makes a
 //     server that refuses, ignores or never ends a streaming list.
 //   - Connections: [Server.Freeze] makes the open ones half-open, [Server.BlackHole] and [Server.Refuse] affect new ones,

@@ -1,6 +1,8 @@
 package conformance
 
 import (
+	"context"
+	"encoding/json"
 	"net/url"
 	"slices"
 	"strings"
@@ -24,6 +26,7 @@ func RunShards(t *testing.T, cfg client.Config) {
 		t.Run("watches "+name, func(t *testing.T) { testShardsOfWatches(t, s) })
 	}
 	t.Run("other lists", func(t *testing.T) { testShardsThatDoNotSay(t, s) })
+	t.Run("a resource that the server does not cache", func(t *testing.T) { testShardsOfEvents(t, s) })
 	t.Run("pages", func(t *testing.T) { testShardsOfPages(t, s) })
 	t.Run("deletecollection", func(t *testing.T) { testShardsOfDeletions(t, s) })
 	t.Run("malformed selectors", func(t *testing.T) { testShardSelectors(t, s) })
@@ -170,12 +173,12 @@ func testShardsOfWatches(t *testing.T, s suite) {
 				}
 				want := within(whole.Items, by, r, idOf)
 				initial := collect(t, s, client.WatchOptions{InitialEvents: true, ShardSelector: by.Selector(r)}, len(want)+1)
-				var got []string
+				got := []string{}
 				for _, e := range initial[:len(want)] {
 					got = append(got, e.Identity.Key().String())
 				}
 				slices.Sort(got)
-				if end := initial[len(want)]; !slices.Equal(got, want) && len(want) > 0 || !end.InitialEventsEnd {
+				if end := initial[len(want)]; !slices.Equal(got, want) || !end.InitialEventsEnd {
 					t.Errorf("%s by %s, ranges %v: the streaming list has %v, want %v; then comes %+v", name, by, r, got, want, end)
 				}
 			}
@@ -184,29 +187,26 @@ func testShardsOfWatches(t *testing.T, s suite) {
 	// The events of another shard move the bookmarks of a watch that brings nothing.
 	nothing := meta.AllRanges()
 	for _, c := range whole.Items {
-		nothing = nothing.Without(meta.ShardByUID.Range(idOf(c)))
+		nothing = nothing.Without(meta.ShardByNamespace.Range(idOf(c)))
 	}
-	if nothing.Len() == 0 {
-		t.Fatal("every range has an object")
-	}
-	o := client.WatchOptions{ResourceVersion: whole.ResourceVersion, ShardSelector: meta.ShardByUID.Selector(nothing), Bookmarks: true, Timeout: 5 * time.Second}
-	marked := ""
-	for range 10 { // a busy server may send no bookmark, as testBookmarks says
+	o := client.WatchOptions{InitialEvents: true, ShardSelector: meta.ShardByNamespace.Selector(nothing), Timeout: 5 * time.Second}
+	for n := range 20 { // a busy server may send no bookmark, as testBookmarks says
+		begun := ""
 		for e, err := range s.configMaps.Watch(t.Context(), o) {
-			if err != nil {
+			switch {
+			case err != nil:
 				t.Fatal(err)
-			}
-			if marked = e.Identity.ResourceVersion; e.Type != client.Bookmark || e.InitialEventsEnd {
+			case e.InitialEventsEnd && begun == "":
+				begun = e.Identity.ResourceVersion
+				s.configMap(t, namespaces[0], numbered("elsewhere", n+1)[n], nil)
+			case e.Type != client.Bookmark || e.InitialEventsEnd || e.Identity.ResourceVersion == begun:
 				t.Errorf("a watch of a shard without objects brings %+v", e)
+			default:
+				return
 			}
 		}
-		if marked != "" {
-			break
-		}
 	}
-	if marked == "" {
-		t.Error("a watch of a shard without objects brings no bookmark")
-	}
+	t.Error("a watch of a shard without objects brings no bookmark")
 }
 
 // Lists of custom resources, of metadata and of tables are shards that do not say so.
@@ -242,6 +242,49 @@ func testShardsThatDoNotSay(t *testing.T, s suite) {
 		table := must[client.Table](t)(s.configMaps.Table(t.Context(), o))
 		equal(t, "the rows of a table", len(table.Rows), len(want))
 		equal(t, "the selector of a table", said, "")
+	}
+}
+
+// A list of events says that it is a shard, and comes from etcd. So do the watches of it, which Kubernetes 1.36 does not divide.
+func testShardsOfEvents(t *testing.T, s suite) {
+	ns := s.namespace(t)
+	records := client.For(s.client, CoreEvents)
+	version := must[meta.List[*meta.Unstructured]](t)(records.List(t.Context(), client.ListOptions{Namespace: ns})).ResourceVersion
+	for _, name := range numbered("shard", 24) {
+		e := new(meta.Unstructured)
+		text := `{"metadata":{"name":"` + name + `","namespace":"` + ns + `"},"involvedObject":{"kind":"ConfigMap","name":"x","namespace":"` + ns + `"}}`
+		if err := json.Unmarshal([]byte(text), e); err != nil {
+			t.Fatal(err)
+		}
+		must[*meta.Unstructured](t)(records.Create(t.Context(), e))
+	}
+	id := func(u *meta.Unstructured) meta.Identity { return meta.Identity{UID: u.GetUID()} }
+	whole := must[meta.List[*meta.Unstructured]](t)(records.List(t.Context(), client.ListOptions{Namespace: ns}))
+	for _, r := range shards()["halves"] {
+		selector := meta.ShardByUID.Selector(r)
+		want := within(whole.Items, meta.ShardByUID, r, id)
+		list := must[meta.List[*meta.Unstructured]](t)(records.List(t.Context(), client.ListOptions{Namespace: ns, ShardSelector: selector, PageSize: 5}))
+		if got := everything(list.Items); !slices.Equal(got, want) {
+			t.Errorf("events in %v are %v, want %v", r, got, want)
+		}
+		equal(t, "the selector of events", list.ShardInfo.Selector, selector)
+		if s.is136 {
+			want = everything(whole.Items)
+		}
+		got := []string{}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		for e, err := range records.Watch(ctx, client.WatchOptions{Namespace: ns, ResourceVersion: version, ShardSelector: selector}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got = append(got, e.Identity.Key().String()); len(got) >= len(want) {
+				break
+			}
+		}
+		cancel()
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("a watch of events in %v brings %v, want %v", r, got, want)
+		}
 	}
 }
 

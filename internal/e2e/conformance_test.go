@@ -18,19 +18,19 @@ import (
 
 // The same suite runs against the server in the process in client/clienttest.
 func TestConformance(t *testing.T) {
-	defineForSuite(t)
+	defineForSuite(t, adminConfig())
 	conformance.Run(t, adminConfig())
 }
 
 func TestConformanceInProtobuf(t *testing.T) {
-	defineForSuite(t)
+	defineForSuite(t, adminConfig())
 	conformance.RunProtobuf(t, adminConfig())
 }
 
 // defineForSuite makes the custom resources of the suite.
-func defineForSuite(t *testing.T) {
+func defineForSuite(t *testing.T, cfg client.Config) {
 	t.Helper()
-	c := open(t, adminConfig())
+	c := open(t, cfg)
 	for _, definition := range []string{conformance.WidgetDefinition, conformance.GadgetDefinition, conformance.GizmoDefinition} {
 		made := parse(t, definition)
 		if _, err := client.For(c, definitions).Create(t.Context(), made); err != nil && !errors.Is(err, apierrors.AlreadyExists) { // by another test
