@@ -54,6 +54,10 @@ func TestWaitFor(t *testing.T) {
 			func(s store) { s.Writer("").Restrict([]string{"ns"}) }, time.Second, "",
 		},
 		{
+			"by a writer that is not restricted any more", func(s store) { s.Writer("").Restrict([]string{}); s.Bookmark("6") }, "6",
+			func(s store) { s.Writer("").RestrictTo(nil) }, time.Second, "",
+		},
+		{
 			"not by a writer that is restricted to others", func(s store) { s.Writer("").Restrict([]string{"other"}) }, "6",
 			func(s store) { s.Bookmark("7") }, time.Minute,
 			`wait for version 6 of "ns/a": the cache is not filled yet: context deadline exceeded`,

@@ -49,6 +49,12 @@
 // namespaces are never in the cache. When the set changes, handlers receive the differences only, and an object that stays
 // keeps the same reference. Each namespace in the cache is of one moment; the cache as a whole is not.
 //
+// # Ranges
+//
+// With Options.Shards an informer follows some of 256 ranges of objects, by the hash of their uid or namespace, so that the
+// replicas of a program can divide a resource. The ranges may change during a Run: what stays is neither listed nor decoded
+// again. See [Shards].
+//
 // # Reading your own writes
 //
 // The cache follows the server with a short delay. [Informer.WaitFor] waits until the cache has seen a write, by the
