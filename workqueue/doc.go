@@ -58,7 +58,7 @@
 // With Options.Group, each key is in a group, such as its namespace, its tenant or its cluster, and the groups share the workers.
 // A group waits if it has ready keys. Its share is
 //
-//	all workers × its weight / the weights of all groups that have keys ready or in progress
+//	the workers × its weight / the weights of all groups that have keys ready or in progress
 //
 // A worker that is free takes a key of a waiting group that has fewer keys in progress than its share, if there is one. If there
 // are several such groups they take turns, as often as their weights say. So:
@@ -76,7 +76,8 @@
 // are counted in runs, not in time: if there are more groups than workers, a group of slow keys has the workers for longer. Delays,
 // failures and Options.RetryRate know no groups.
 //
-// The workers are the calls of Do, Work and Drain that run a function or wait for a key.
+// The workers that count are those that have a key, and the one that takes the next. Workers that wait are about to take a key
+// themselves if one is ready, so they need no count.
 //
 // # Observing
 //

@@ -71,7 +71,8 @@ func earlier[K comparable](a, b *group[K]) bool {
 	return a.tag < b.tag || a.tag == b.tag && a.since < b.since
 }
 
-// first returns the key that comes next, nil if none is ready. workers is the number of all workers.
+// first returns the key that comes next, nil if none is ready. workers is the number of those that have a key, and the one that
+// takes the next.
 func (f *fair[K]) first(workers int) *entry[K] {
 	for len(f.above.all) > 0 && f.lacks(f.above.all[0], workers) {
 		f.move(f.above.all[0], false)

@@ -11,27 +11,19 @@ type membership struct {
 }
 
 // membership asks the caller's functions, so mu must not be held.
-func (q *Queue[K]) membership(k K) (m membership) {
-	if q.fair == nil {
-		return m
-	}
-	m = membership{q.options.Group(k), MinWeight}
+func (q *Queue[K]) membership(k K) membership {
+	m := membership{q.options.Group(k), MinWeight}
 	if q.options.Weight != nil {
 		m.weight = int64(min(max(q.options.Weight(m.name), MinWeight), MaxWeight))
 	}
 	return m
 }
 
-// get returns the entry of k, a new one in the group m if there is none.
-func (q *Queue[K]) get(hash uint32, k K, m membership) *entry[K] {
-	e := q.store.get(hash, k)
-	if q.fair == nil {
-		return e
-	}
+// join makes e, if it is new, a member of its group.
+func (q *Queue[K]) join(e *entry[K], m membership) {
 	if owner := q.store.owner(e); *owner == nil {
 		*owner = q.fair.join(m.name, m.weight)
 	}
-	return e
 }
 
 // group returns the group of e. The queue must have groups.
@@ -68,11 +60,7 @@ func (q *Queue[K]) next() *entry[K] {
 	if q.fair == nil {
 		return q.ready.first()
 	}
-	workers := len(q.running) + 1 + q.parked.waiting + q.parked.draining
-	if q.parked.waking {
-		workers++
-	}
-	return q.fair.first(workers)
+	return q.fair.first(len(q.running) + 1)
 }
 
 // readyLen returns the number of ready keys.

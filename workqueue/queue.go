@@ -89,11 +89,17 @@ type AddOptions struct {
 }
 
 func (q *Queue[K]) add(k K, d time.Duration, priority int8) {
-	m := q.membership(k)
+	var m membership
+	if q.fair != nil {
+		m = q.membership(k)
+	}
 	hash, now := q.hash(k), q.clock()
 	q.mu.Lock()
 	q.promote(now)
-	e := q.get(hash, k, m)
+	e := q.store.get(hash, k)
+	if q.fair != nil {
+		q.join(e, m)
+	}
 	q.request(e, priority)
 	if d <= 0 {
 		q.makeReady(e, q.now)
@@ -108,11 +114,17 @@ func (q *Queue[K]) add(k K, d time.Duration, priority int8) {
 // of the run in progress, as it is for a run that fails, and 0 if none is.
 func (q *Queue[K]) AddRateLimited(k K) {
 	d := q.options.Backoff(k, q.Failures(k)+1) // not under the lock: it may be the caller's code
-	m := q.membership(k)
+	var m membership
+	if q.fair != nil {
+		m = q.membership(k)
+	}
 	hash, now := q.hash(k), q.clock()
 	q.mu.Lock()
 	q.promote(now)
-	e := q.get(hash, k, m)
+	e := q.store.get(hash, k)
+	if q.fair != nil {
+		q.join(e, m)
+	}
 	priority := int8(0)
 	if e.running() {
 		priority = q.running[e.seat].priority

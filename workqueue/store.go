@@ -184,8 +184,7 @@ func (q *Queue[K]) move(before *store[K], e *entry[K]) *entry[K] {
 	*moved = *e
 	moved.ref = r
 	if q.store.grouped {
-		owner := before.owner(e)
-		*q.store.owner(moved), *owner = *owner, nil // a block that is kept has the owner no longer
+		*q.store.owner(moved) = *before.owner(e)
 	}
 	switch {
 	case e.index < 0:

@@ -24,7 +24,9 @@ func TestAPauseIsInTheStatusAndTheLog(t *testing.T) {
 			t.Errorf("status is %v, want it idle and paused, with one worker", s)
 		}
 		stop := run(t, c)
-		time.Sleep(time.Minute)
+		time.Sleep(30 * time.Second)
+		c.Pause() // it pauses already
+		time.Sleep(30 * time.Second)
 		if got, want := c.Status().String(), `controller "c": running, paused, 0 reconciles, 0 errors, 2 ready`; got != want {
 			t.Errorf("status is %s, want %s", got, want)
 		}

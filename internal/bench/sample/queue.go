@@ -125,12 +125,12 @@ func Priorities(s Queues) Job {
 // Crowd is the number of keys that wait beside Params.Prioritised keys of another namespace in the job Groups.
 const Crowd = 10
 
-// Groups is the job of a queue that many keys of one namespace have filled when a few of another come. Four workers take 10 µs of CPU
-// for each key. The figure is the time from their start until the few are done. The phases of Work follow, with the keys of 100
-// namespaces, four workers and nothing to do for a key.
+// Groups is the job of a queue that many keys of one namespace have filled when a few of another come. Sixteen workers wait for
+// 100 µs for each key, as for the answer of a server. The figure is the time from their start until the few are done. The phases of
+// Work follow, with the keys of 100 namespaces, four workers and nothing to do for a key.
 func Groups(s Queues) Job {
 	return func(_ context.Context, p Params) (Report, error) {
-		const workers = 4
+		const waiting, workers = 16, 4
 		r := Report{Settings: s.Settings, Counts: map[string]int{}}
 		figures := phases{}
 		keys := queued(p.Prioritised)
@@ -147,11 +147,10 @@ func Groups(s Queues) Job {
 			all.Add(p.Prioritised + Crowd)
 			var ended sync.WaitGroup
 			figures.measure("few", 1, func() {
-				for range workers {
+				for range waiting {
 					ended.Go(func() {
 						q.Work(func(k QueueKey) {
-							for began := time.Now(); time.Since(began) < 10*time.Microsecond; {
-							}
+							time.Sleep(100 * time.Microsecond)
 							if k.Namespace == "few" {
 								few.Done()
 							}
