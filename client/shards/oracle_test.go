@@ -18,7 +18,7 @@ import (
 // A seed fixes the faults and when they begin. It does not fix the order of what happens at one moment, nor jitter. A history
 // that fails is tried again without some of its steps, and the rest is printed.
 var (
-	oracleSeeds = flag.Int("seeds", 60, "how many seeds the oracle tries")
+	oracleSeeds = flag.Int("seeds", 12, "how many seeds the oracle tries")
 	oracleFirst = flag.Uint64("first", 1, "the first seed that the oracle tries")
 )
 

@@ -71,7 +71,8 @@ var imports = map[string][]string{
 		"client/clienttest/internal/jsontree", "client/clienttest/internal/kinds", "client/clienttest/internal/network",
 		"client/clienttest/internal/messages", "client/clienttest/internal/object", "client/clienttest/internal/openapi2",
 		"client/clienttest/internal/ownership", "client/clienttest/internal/patching", "client/clienttest/internal/printing",
-		"client/clienttest/internal/records", "client/clienttest/internal/schema", "client/clienttest/internal/status",
+		"client/clienttest/internal/records", "client/clienttest/internal/schema", "client/clienttest/internal/sharding",
+		"client/clienttest/internal/status",
 	},
 
 	"client/clienttest/containers": {"client/clienttest", "client/meta", "internal/copyscript", "internal/wsmux"},
@@ -79,6 +80,7 @@ var imports = map[string][]string{
 	// The parts of that server. None of them knows it, and each knows only those above it.
 	"client/clienttest/internal/jsontree":  {"internal/directive"},
 	"client/clienttest/internal/network":   {"internal/memnet"},
+	"client/clienttest/internal/sharding":  {},
 	"client/clienttest/internal/status":    {"client/meta"},
 	"client/clienttest/internal/kinds":     {"client/clienttest/internal/jsontree"},
 	"client/clienttest/internal/printing":  {"client/meta", "client/clienttest/internal/jsontree", "client/clienttest/internal/status"},
