@@ -266,7 +266,7 @@ func TestADeletionIsTriedAgain(t *testing.T) {
 func TestShardsNeedToKnowTheRangeOfAKey(t *testing.T) {
 	s := cache.NewStore[*pod]()
 	none := cache.NewStore[*uidless]()
-	type key struct{ name string }
+	type key string
 	for _, test := range []struct {
 		run  func(controller.Options) error
 		by   meta.ShardBy

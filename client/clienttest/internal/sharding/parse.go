@@ -71,9 +71,11 @@ func (p *parser) takes(token string) bool {
 
 func (p *parser) unexpected() error {
 	if p.next() == 0 {
+		//lint:ignore ST1005 these are the real server's words
 		return errors.New("Syntax error: mismatched input '<EOF>'")
 	}
 	_, size := utf8.DecodeRuneInString(p.rest)
+	//lint:ignore ST1005 these are the real server's words
 	return fmt.Errorf("Syntax error: extraneous input '%s'", p.rest[:size])
 }
 
