@@ -469,3 +469,32 @@ func TestShrinkingKeepsTheGroups(t *testing.T) {
 		}
 	})
 }
+
+// Both have had their share, and both are below it when the share has grown. The one with the lower load is looked at first.
+func TestOfGroupsThatFallBelowTheirSharesTheFirstOneIsTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New(Options[string]{Group: letter, Weight: func(group string) int { return map[string]int{"a": 3}[group] }})
+		release := make(chan struct{})
+		addAll(q, "d", 10)
+		addAll(q, "a", 1)
+		addAll(q, "b", 1)
+		for range 12 {
+			go func() {
+				_ = q.Do(t.Context(), func(context.Context, string) error { <-release; return nil })
+			}()
+		}
+		synctest.Wait()
+		q.Add("b second")
+		q.Add("a second")
+		q.mu.Lock()
+		a, b := q.fair.groups["a"], q.fair.groups["b"]
+		b.tag = a.tag - 1
+		q.fair.move(a, true)
+		q.fair.move(b, true)
+		if e := q.next(); e.key != "b second" {
+			t.Errorf("%s comes next, want the group with the lower tag", e.key)
+		}
+		q.mu.Unlock()
+		close(release)
+	})
+}
