@@ -223,8 +223,7 @@ func TestWorkersAreChangedAtRandom(t *testing.T) {
 				}{time.Now(), n})
 				f()
 			}
-			var c *controller.Controller[string]
-			c = controller.New("c", controller.Options{Logger: logged{newLog()}.logger(), OnError: func(error) {}}, func(_ context.Context, k string) (controller.Result, error) {
+			c := controller.New("c", controller.Options{Logger: logged{newLog()}.logger(), OnError: func(error) {}}, func(_ context.Context, k string) (controller.Result, error) {
 				mu.Lock()
 				s := states[k]
 				if s.running {
