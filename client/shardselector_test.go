@@ -17,6 +17,23 @@ func shardOf(selector, next, item string) string {
 	return strings.Replace(listOf("7", next, item), `"continue"`, fmt.Sprintf(`"shardInfo":{"selector":%q},"continue"`, selector), 1)
 }
 
+func TestAWatchSkipsObjectsBeforeTheyAreDecoded(t *testing.T) {
+	frame := func(kind, object string) string { return fmt.Sprintf(`{"type":%q,"object":%s}`+"\n", kind, object) }
+	bad := strings.Replace(object("b", "2"), `"metadata"`, `"data":7,"metadata"`, 1) // it would not decode
+	srv := answers(answer{body: frame("ADDED", object("a", "1")) + frame("ADDED", bad) + frame("MODIFIED", bad) + frame("DELETED", bad)})
+	var got []string
+	err := client.For(connect(t, srv), slims).WatchEach(t.Context(), client.WatchOptions{
+		Skip: func(id meta.Identity) bool { return id.Name == "b" },
+	}, nil, func(e client.Event[*Slim]) error {
+		got = append(got, fmt.Sprint(e.Type, " ", e.Identity.Name, " ", e.Reused, " ", e.Object != nil, " ", e.Err))
+		return nil
+	})
+	want := "ADDED a false true <nil>, ADDED b true false <nil>, MODIFIED b true false <nil>, DELETED b true false <nil>"
+	if err != nil || strings.Join(got, ", ") != want {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
 func TestEveryRequestOfAListHasItsShardSelector(t *testing.T) {
 	srv := answers(
 		answer{code: 410, body: status(410, "Expired", "too old")},

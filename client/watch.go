@@ -44,7 +44,7 @@ type Event[T meta.Object] struct {
 	// version; a Bookmark has nothing else. If the object exceeds a limit, Identity has the fields that could be read, perhaps
 	// none. An empty resource version does not move the watch.
 	Identity meta.Identity
-	// Reused says that Object came from reuse and was not decoded.
+	// Reused says that Object came from reuse and was not decoded, or that WatchOptions.Skip has skipped it.
 	Reused bool
 	// InitialEventsEnd is set on the Bookmark after the last initial event of WatchOptions.InitialEvents. The events before it
 	// are all objects that exist at its resource version.
@@ -151,6 +151,9 @@ type WatchOptions struct {
 	Timeout time.Duration
 	// KeepManagedFields leaves metadata.managedFields in the objects.
 	KeepManagedFields bool
+	// Skip, if set, is called with the identity of each object before it is decoded. If it returns true, the event has no Object and is
+	// marked Reused, whatever its type. The goroutine that calls reuse calls it, before that.
+	Skip func(meta.Identity) bool
 }
 
 func (o WatchOptions) query() (url.Values, error) {
@@ -194,7 +197,7 @@ func (r Resource[T]) events(
 	frames := watchFrames(r.c.protobuf, resp, r.c.streamOptions(o.KeepManagedFields))
 	return pipe.Watch(resp.Body, frames, func(f jsonstream.Frame) (Event[T], bool, error) {
 		begun = true
-		event, decode, err := r.event(f, reuse)
+		event, decode, err := r.event(f, o.Skip, reuse)
 		if event.InitialEventsEnd {
 			reuse = nil
 		}
@@ -225,7 +228,9 @@ func (r Resource[T]) streamError(ctx context.Context, resp *http.Response, begun
 
 // event makes an event of one frame, and reports whether its object must still be decoded. An error is final: the event must not
 // be applied.
-func (r Resource[T]) event(f jsonstream.Frame, reuse func(meta.Identity) (T, bool)) (e Event[T], decode bool, err error) {
+func (r Resource[T]) event(
+	f jsonstream.Frame, skip func(meta.Identity) bool, reuse func(meta.Identity) (T, bool),
+) (e Event[T], decode bool, err error) {
 	e = Event[T]{Type: EventType(f.Type), Identity: f.Identity, InitialEventsEnd: f.InitialEventsEnd}
 	unusable := func(err error) (Event[T], bool, error) {
 		return Event[T]{}, false, &EventError{Type: e.Type, Identity: e.Identity, Err: err}
@@ -260,6 +265,10 @@ func (r Resource[T]) event(f jsonstream.Frame, reuse func(meta.Identity) (T, boo
 		return e, false, nil
 	case f.Name == "":
 		return unusable(lacks(f.Raw, "name"))
+	}
+	if skip != nil && skip(f.Identity) {
+		e.Reused = true
+		return e, false, nil
 	}
 	if e.Type == Added && reuse != nil {
 		if e.Object, e.Reused = reuse(f.Identity); e.Reused {

@@ -179,7 +179,7 @@ func (p *excerpt[T]) ListEach(
 func (p *excerpt[T]) WatchEach(
 	ctx context.Context, o client.WatchOptions, reuse func(meta.Identity) (T, bool), fn func(client.Event[T]) error,
 ) error {
-	p.listed, o.ShardSelector = o.InitialEvents, p.selector()
+	p.listed, o.ShardSelector, o.Skip = o.InitialEvents, p.selector(), p.hides
 	return p.Source.WatchEach(ctx, o, p.reuse(reuse), func(e client.Event[T]) error {
 		if e.Type != client.Bookmark && p.hides(e.Identity) {
 			e = client.Event[T]{Type: client.Deleted, Identity: e.Identity, Reused: true}

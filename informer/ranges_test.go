@@ -191,7 +191,7 @@ func TestRangesThatChange(t *testing.T) {
 	})
 }
 
-// Only objects of the ranges are decoded by a list, and those that stay never again.
+// Only objects of the ranges are decoded, and those that stay never again.
 func TestRangesDecodeOnce(t *testing.T) {
 	listings(t, func(r *rig, mode informer.Mode) {
 		r.fill(40)
@@ -221,6 +221,18 @@ func TestRangesDecodeOnce(t *testing.T) {
 		synctest.Wait()
 		if got := decoded.Load(); got != 0 {
 			r.Errorf("%d objects decoded, want none", got)
+		}
+		i.covers(s, rangesOf(0, 100))
+
+		// A server that does not select sends the changes of other objects too. truth decodes as well, so it is asked before.
+		outside := r.in(s.by, rangesOf(100, meta.RangeCount))
+		decoded.Store(0)
+		for k := range outside {
+			r.put(k.Name, "v", "2")
+		}
+		synctest.Wait()
+		if got := decoded.Load(); got != 0 || len(outside) == 0 {
+			r.Errorf("%d objects decoded of %d changes outside of the ranges, want none", got, len(outside))
 		}
 		i.covers(s, rangesOf(0, 100))
 	})

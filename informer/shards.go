@@ -11,7 +11,7 @@ import (
 // informer's cache, and the handlers, never see an object of another range.
 //
 // The informer asks the server for the ranges only (KEP-5866). A server without that feature sends all objects; the informer
-// then reads the identity of the others, and does not decode listed ones. It compares the range of every object in any case,
+// then reads the identity of the others, and does not decode them. It compares the range of every object in any case,
 // so a server that claims to select and does not is safe: see [ShardError]. Status.Sharded says which it is.
 //
 // When the ranges change, the informer keeps what stays: it is neither listed nor decoded again, and the watch resumes at its
