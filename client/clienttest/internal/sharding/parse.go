@@ -1,7 +1,6 @@
 package sharding
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -28,6 +27,11 @@ const or = "_||_"
 
 // maxDepth is how deep calls and parentheses may nest.
 const maxDepth = 250
+
+// syntaxError is an error in the words of the library that kube-apiserver uses.
+type syntaxError string
+
+func (e syntaxError) Error() string { return "Syntax error: " + string(e) }
 
 // parser reads an expression of calls, fields, literals and ||.
 type parser struct {
@@ -71,12 +75,10 @@ func (p *parser) takes(token string) bool {
 
 func (p *parser) unexpected() error {
 	if p.next() == 0 {
-		//lint:ignore ST1005 these are the real server's words
-		return errors.New("Syntax error: mismatched input '<EOF>'")
+		return syntaxError("mismatched input '<EOF>'")
 	}
 	_, size := utf8.DecodeRuneInString(p.rest)
-	//lint:ignore ST1005 these are the real server's words
-	return fmt.Errorf("Syntax error: extraneous input '%s'", p.rest[:size])
+	return syntaxError("extraneous input '" + p.rest[:size] + "'")
 }
 
 func (p *parser) either() (expression, error) {

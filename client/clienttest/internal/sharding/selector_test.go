@@ -39,6 +39,11 @@ func TestMatches(t *testing.T) {
 	if s, err := sharding.Parse(term0 + strings.Repeat(" || "+term0, 999)); err != nil || s.String() != term0+strings.Repeat(" || "+term0, 999) {
 		t.Errorf("a thousand terms: %v", err)
 	}
+	for _, open := range []string{"(", "f("} {
+		if _, err := sharding.Parse(strings.Repeat(open, 1e6)); err == nil || !strings.Contains(err.Error(), "recursion limit exceeded") {
+			t.Errorf("a million of %s: %v", open, err)
+		}
+	}
 }
 
 // Whatever the text is, it is read or refused, and what is read has a text that reads back as the same.
