@@ -211,12 +211,16 @@ func TestAPathThatIsNoResourcesIsRead(t *testing.T) {
 	if !strings.Contains(got, `"username":"raw"`) {
 		t.Errorf("the answer is %s, want the user raw in it", got)
 	}
-	document := must(c.Raw(t.Context(), client.RawRequest{Path: "/openapi/v2"}))(t)
-	etag := document.Header.Get("Etag")
-	_ = document.Body.Close()
-	unchanged := must(c.Raw(t.Context(), client.RawRequest{Path: "/openapi/v2", Header: http.Header{"If-None-Match": {etag}}}))(t)
-	_ = unchanged.Body.Close()
-	equal(t, "the status of what has not changed", unchanged.StatusCode, http.StatusNotModified)
+	status := 0
+	for tries := 0; status != http.StatusNotModified && tries < 20; tries++ { // other tests make kinds, which change the document
+		document := must(c.Raw(t.Context(), client.RawRequest{Path: "/openapi/v2"}))(t)
+		etag := document.Header.Get("Etag")
+		_ = document.Body.Close()
+		unchanged := must(c.Raw(t.Context(), client.RawRequest{Path: "/openapi/v2", Header: http.Header{"If-None-Match": {etag}}}))(t)
+		_ = unchanged.Body.Close()
+		status = unchanged.StatusCode
+	}
+	equal(t, "the status of what has not changed", status, http.StatusNotModified)
 	_, err := c.Raw(t.Context(), client.RawRequest{Path: "/absent"})
 	wantReason(t, err, apierrors.NotFound)
 
