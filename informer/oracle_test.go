@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/bowline-go/bowline/internal/minimise"
 )
 
 // The differential oracle: random histories through random faults. At rest every cache, and every handler that folds what
@@ -38,7 +40,7 @@ func TestOracle(t *testing.T) {
 				return
 			}
 			small, why := h, faults
-			small.steps, why = minimise(h.steps, faults, func(steps []step) []string {
+			small.steps, why = minimise.Steps(h.steps, faults, mostTries, func(steps []step) []string {
 				return history{config: h.config, steps: steps}.play(t)
 			})
 			t.Errorf("%s\n\nThe shortest history that was found to fail:\n%v\nIt fails with:\n%s\n\nAgain with: go test ./informer -run Oracle -first %d -seeds 1",
@@ -52,49 +54,3 @@ func TestOracle(t *testing.T) {
 
 // mostTries bounds how often a failing history is played again.
 const mostTries = 200
-
-// minimise leaves out steps as long as what is left still fails, first many at a time and then fewer, and returns the rest
-// with what it fails with.
-func minimise(steps []step, why []string, play func([]step) []string) ([]step, []string) {
-	tries := 0
-	for size := len(steps) / 2; size > 0; {
-		shorter := false
-		for at := 0; at < len(steps) && tries < mostTries; {
-			rest := append(append([]step{}, steps[:at]...), steps[min(at+size, len(steps)):]...)
-			tries++
-			if faults := play(rest); len(faults) > 0 {
-				steps, why, shorter = rest, faults, true
-				continue
-			}
-			at += size
-		}
-		if !shorter || size > len(steps) {
-			size /= 2
-		}
-		if tries >= mostTries {
-			break
-		}
-	}
-	return steps, why
-}
-
-func TestMinimiseLeavesWhatFails(t *testing.T) {
-	steps := make([]step, 100)
-	for i := range steps {
-		steps[i].a = i
-	}
-	// It takes 17 before 71 to fail.
-	got, why := minimise(steps, nil, func(steps []step) []string {
-		seen := false
-		for _, s := range steps {
-			seen = seen || s.a == 17
-			if seen && s.a == 71 {
-				return []string{"17 before 71"}
-			}
-		}
-		return nil
-	})
-	if len(got) != 2 || got[0].a != 17 || got[1].a != 71 || len(why) != 1 {
-		t.Errorf("got %v, %q, want the steps 17 and 71", got, why)
-	}
-}

@@ -17,7 +17,7 @@ import (
 	"github.com/bowline-go/bowline/informer"
 )
 
-// What goes wrong while an informer follows ranges, and what waits for it.
+// These tests break what an informer of ranges relies on, and wait for what it holds.
 
 var (
 	firstHalf  = rangesOf(0, 128)
@@ -358,7 +358,7 @@ func TestAfterWriteOutsideOfTheRanges(t *testing.T) {
 	})
 }
 
-// What does not decode is reported for the ranges only, and leaves Status with them.
+// An object that does not decode is reported if its range is wanted, and leaves Status with the range.
 func TestUndecodableObjectsOfRanges(t *testing.T) {
 	listings(t, func(r *rig, mode informer.Mode) {
 		s := newSpread(meta.ShardByUID, firstHalf)

@@ -10,6 +10,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
+	"github.com/bowline-go/bowline/internal/minimise"
 )
 
 // The oracle for informers of ranges: the histories of oracle_test.go, with other followers and many more changes of what they
@@ -29,7 +30,7 @@ func TestRangesOracle(t *testing.T) {
 				return
 			}
 			small, why := h, faults
-			small.steps, why = minimise(h.steps, faults, func(steps []step) []string {
+			small.steps, why = minimise.Steps(h.steps, faults, mostTries, func(steps []step) []string {
 				return history{config: h.config, steps: steps}.play(t)
 			})
 			t.Errorf("%s\n\nThe shortest history that was found to fail:\n%v\nIt fails with:\n%s\n\nAgain with: go test ./informer -run RangesOracle -first %d -seeds 1",

@@ -2,12 +2,12 @@ package leader_test
 
 import (
 	"flag"
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/minimise"
 )
 
 // The oracle: random histories of processes that contend for a lease, on machines that stop, sleep and have wrong clocks, before a
@@ -52,8 +52,11 @@ func TestOracle(t *testing.T) {
 			continue
 		}
 		failed++
-		small, why := h.minimise(faults, func(h history) []string {
-			faults, _ := h.play(t)
+		small, why := h, faults
+		small.steps, why = minimise.Steps(h.steps, faults, mostTries, func(steps []step) []string {
+			rest := h
+			rest.steps = steps
+			faults, _ := rest.play(t)
 			return faults
 		})
 		t.Errorf("%s\n\nThe shortest history that was found to fail:\n%v\nIt fails with:\n%s\n\nAgain with: go test ./client/leader -run Oracle -first %d -seeds 1",
@@ -67,41 +70,3 @@ func TestOracle(t *testing.T) {
 
 // mostTries bounds how often a failing history is played again.
 const mostTries = 60
-
-// minimise leaves out steps as long as the rest still fails, and returns it with its faults.
-func (h history) minimise(why []string, play func(history) []string) (history, []string) {
-	tries := 0
-	for size := len(h.steps) / 2; size > 0; size /= 2 {
-		for at := 0; at+size <= len(h.steps) && tries < mostTries; {
-			rest := h
-			rest.steps = append(append([]step{}, h.steps[:at]...), h.steps[at+size:]...)
-			tries++
-			if faults := play(rest); len(faults) > 0 {
-				h, why = rest, faults
-			} else {
-				at += size
-			}
-		}
-	}
-	return h, why
-}
-
-func TestMinimiseLeavesWhatFails(t *testing.T) {
-	h := history{}
-	for n := range 20 {
-		h.steps = append(h.steps, step{who: n})
-	}
-	got, why := h.minimise(nil, func(h history) []string { // it takes 3 before 11
-		seen := false
-		for _, s := range h.steps {
-			seen = seen || s.who == 3
-			if seen && s.who == 11 {
-				return []string{"failed"}
-			}
-		}
-		return nil
-	})
-	if len(got.steps) != 2 || got.steps[0].who != 3 || got.steps[1].who != 11 || fmt.Sprint(why) != "[failed]" {
-		t.Errorf("got %v, %v", got, why)
-	}
-}

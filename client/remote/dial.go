@@ -26,7 +26,7 @@ import (
 //
 // A deadline that has passed does not break the connection: the call can be repeated once the deadline is moved. Write returns when
 // the bytes have been taken to be sent, of which the connection holds up to 256 KiB, and as many that have arrived. Close waits up to
-// 5 s until they have been sent, unless the write deadline has passed.
+// 5 s until they have been sent and the server has ended the connection as well, unless the write deadline has passed.
 //
 // The protocol cannot close one direction alone, so the connection has no CloseWrite, and to close it ends both directions. The
 // addresses of the connection are of type [Addr]. A node closes a connection that has carried nothing for four hours, if it is a

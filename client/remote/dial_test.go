@@ -532,6 +532,37 @@ func TestWhatWasWrittenArrivesAlthoughTheConnectionIsClosed(t *testing.T) {
 	})
 }
 
+// A connection that was closed while the server still passed bytes on was reset by the next message of the server, and they were lost.
+func TestCloseWaitsForTheServersEnd(t *testing.T) {
+	for name, tc := range map[string]struct {
+		busy, took time.Duration
+	}{"a busy server": {2 * time.Second, 2 * time.Second}, "a server that does not end": {time.Hour, 5 * time.Second}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newPortRig(t, echo, clienttest.Options{})
+				late := make(chan error, 1)
+				r.Intercept(frames(t, func(c net.Conn) {
+					_, _ = io.WriteString(c, opening)
+					time.Sleep(tc.busy) // with what has been sent
+					_, err := io.WriteString(c, frame(2, "\x00late")+closing)
+					late <- err
+				}))
+				c := r.dial(t)
+				if _, err := c.Write([]byte("abc")); err != nil {
+					t.Fatal(err)
+				}
+				start := time.Now()
+				if err := c.Close(); err != nil || time.Since(start) != tc.took {
+					t.Errorf("Close: %v, after %v", err, time.Since(start))
+				}
+				if err := <-late; tc.busy == tc.took && err != nil {
+					t.Errorf("the connection was closed before the server's last message: %v", err)
+				}
+			})
+		})
+	}
+}
+
 // A reader that takes its time breaks nothing, whatever has come meanwhile, and bounds what is held.
 func TestASlowReaderOfAPort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

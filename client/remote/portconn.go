@@ -27,7 +27,7 @@ const (
 )
 
 const (
-	// closeGrace is how long Close waits until what was written has been sent.
+	// closeGrace is how long Close waits until what was written has been sent, and until the server has ended the connection too.
 	closeGrace = 5 * time.Second
 	// portLinger is how long the server may leave the connection open after the text of an error.
 	portLinger = 10 * time.Second
@@ -194,10 +194,13 @@ func (c *portConn) close(grace time.Duration) error {
 	}
 	c.out.finish(net.ErrClosed, net.ErrClosed)
 	timer := time.AfterFunc(grace, func() { c.ws.Abort(net.ErrClosed) })
+	defer timer.Stop()
 	<-c.sent
-	timer.Stop()
-	c.ws.Finish()
+	// A message of the server that comes after this end has closed the TCP connection resets it, and that loses what is on its way to
+	// the pod. So the server closes it first.
+	c.ws.End()
 	c.receiving.Wait()
+	c.ws.Finish()
 	return nil
 }
 

@@ -140,7 +140,7 @@ func (g *Group) Run(ctx context.Context, work func(ctx context.Context) error) e
 	running.Go(func() { g.watch(holding) })
 	var fatal error
 	running.Go(func() {
-		if fatal = g.hold(holding); fatal != nil {
+		if fatal = g.keepLease(holding); fatal != nil {
 			endWork(fatal)
 		}
 	})
@@ -195,8 +195,8 @@ func (g *Group) end() {
 	g.running = false
 }
 
-// hold keeps a lease until ctx ends, and shares the work while it has it. It returns an error if it cannot have a lease.
-func (g *Group) hold(ctx context.Context) error {
+// keepLease keeps a lease until ctx ends, and shares the work while it has it. It returns an error if it cannot have a lease.
+func (g *Group) keepLease(ctx context.Context) error {
 	ctx = inside.WithRider(ctx, inside.Rider{
 		Annotations: g.annotations, Stored: g.stored, Due: g.due, Mono: g.clock.mono, Wall: g.clock.wall,
 	})

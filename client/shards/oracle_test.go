@@ -4,6 +4,8 @@ import (
 	"flag"
 	"strings"
 	"testing"
+
+	"github.com/bowline-go/bowline/internal/minimise"
 )
 
 // The oracle: random histories of replicas that share ranges, on machines that stop, sleep and have wrong clocks, before a server that
@@ -40,36 +42,21 @@ func TestOracle(t *testing.T) {
 			continue
 		}
 		failed++
-		small, why := h.minimise(faults, func(h history) []string {
-			faults, _ := h.play(t)
+		small, why := h, faults
+		small.steps, why = minimise.Steps(h.steps, faults, mostTries, func(steps []step) []string {
+			rest := h
+			rest.steps = steps
+			faults, _ := rest.play(t)
 			return faults
 		})
 		t.Errorf("%s\n\nThe shortest history that was found to fail:\n%v\nIt fails with:\n%s\n\nAgain with: go test ./client/shards -run Oracle -first %d -seeds 1",
 			strings.Join(faults, "\n"), small, strings.Join(why, "\n"), seed)
 	}
 	t.Logf("%d writes, %d times a range passed to another replica; it was nobody's for at most %v where only replicas failed", total.accepted, total.passed, total.longest)
-	if total.passed < 5**oracleSeeds && *oracleSeeds > 20 {
+	if total.passed < 5**oracleSeeds && *oracleSeeds > 8 {
 		t.Error("the histories do not test what they should")
 	}
 }
 
 // mostTries bounds how often a failing history is played again.
 const mostTries = 60
-
-// minimise leaves out steps as long as the rest still fails, and returns it with its faults.
-func (h history) minimise(why []string, play func(history) []string) (history, []string) {
-	tries := 0
-	for size := len(h.steps) / 2; size > 0; size /= 2 {
-		for at := 0; at+size <= len(h.steps) && tries < mostTries; {
-			rest := h
-			rest.steps = append(append([]step{}, h.steps[:at]...), h.steps[at+size:]...)
-			tries++
-			if faults := play(rest); len(faults) > 0 {
-				h, why = rest, faults
-			} else {
-				at += size
-			}
-		}
-	}
-	return h, why
-}

@@ -43,16 +43,20 @@ func (t *table) plan(v *view, now time.Duration) (p plan) {
 	if !v.complete {
 		return p
 	}
-	members := v.sorted()
-	others := false
-	for _, m := range members {
-		others = others || m.takesPart(now)
+	var live, takers []*member // live ones may work, and takers are to have a share
+	for _, m := range v.members {
+		if m.isLive(now) {
+			live = append(live, m)
+		}
+		if m.takesPart(now) {
+			takers = append(takers, m)
+		}
 	}
-	p.handed = !others || t.works.Union(t.drains) == (meta.Ranges{})
+	p.handed = len(takers) == 0 || t.works.Union(t.drains) == (meta.Ranges{})
 	for n := range meta.RangeCount {
 		mine := t.bids.Has(n)
-		rival, better := t.rivals(members, n, now)
-		rank := t.rank(members, n, now)
+		rival, better := t.rivals(live, n, now)
+		rank := t.rank(takers, n)
 		switch {
 		case rival || mine:
 			t.orphans[n] = 0
@@ -101,9 +105,9 @@ func (t *table) plan(v *view, now time.Duration) (p plan) {
 
 // rivals returns whether another replica has range n in its hands or waits for it, and whether one of these is to have it rather than
 // this one.
-func (t *table) rivals(members []*member, n int, now time.Duration) (rival, better bool) {
-	for _, m := range members {
-		if !m.holds(now).Has(n) {
+func (t *table) rivals(live []*member, n int, now time.Duration) (rival, better bool) {
+	for _, m := range live {
+		if !m.share.ranges.Has(n) {
 			continue
 		}
 		rival = true
@@ -118,9 +122,9 @@ func (t *table) rivals(members []*member, n int, now time.Duration) (rival, bett
 func (t *table) yields(m *member, n int) bool { return m.scores[n] > t.ours[n] }
 
 // rank returns how many others are to have range n rather than this replica.
-func (t *table) rank(members []*member, n int, now time.Duration) (rank int) {
-	for _, m := range members {
-		if m.takesPart(now) && t.yields(m, n) {
+func (t *table) rank(takers []*member, n int) (rank int) {
+	for _, m := range takers {
+		if t.yields(m, n) {
 			rank++
 		}
 	}

@@ -18,37 +18,6 @@ const (
 	aboutLoss   = "loss"
 )
 
-// Hooks are functions that a Group calls on events; see also [WithHooks]. All are optional. They should return soon, because the group
-// waits for them; if they do not, ranges pass late.
-type Hooks struct {
-	// Changed is called when this replica has got or lost ranges.
-	Changed func(ctx context.Context, i ChangedInfo)
-}
-
-// ChangedInfo describes a change of the ranges that a replica works on.
-type ChangedInfo struct {
-	// Group is the name of the group, and Identity that of the replica.
-	Group    meta.Key
-	Identity string
-	// Gained and Lost are the ranges that have come and gone. What goes on for a lost range has Config.Drain to end.
-	Gained, Lost meta.Ranges
-	// Ranges are those that the replica has now.
-	Ranges meta.Ranges
-	// Err says why all ranges were lost at once; nil otherwise.
-	Err error
-}
-
-// WithHooks returns a context in which the Groups that run with it call the functions of h, as well as those of Config.Hooks and of outer
-// contexts.
-func WithHooks(ctx context.Context, h Hooks) context.Context {
-	return hooks.With(ctx, h, Hooks.and)
-}
-
-// and returns hooks that call the functions of h and then those of other.
-func (h Hooks) and(other Hooks) Hooks {
-	return Hooks{Changed: hooks.Both(h.Changed, other.Changed)}
-}
-
 // quiet returns a context without a logger, for the election of our own lease: nobody wants to read that this replica leads.
 func quiet(ctx context.Context) context.Context { return logr.NewContext(ctx, logr.Discard()) }
 

@@ -1,8 +1,6 @@
 package shards
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
@@ -79,7 +77,7 @@ func (v *view) saw(l *lease, now time.Duration) {
 		}
 	}
 	if m != nil && m.uid != l.UID {
-		// Who had the lease before it was deleted may not know yet that it was.
+		// The replica whose lease was deleted may not know that yet.
 		m.gone = true
 		v.members[m.name+" "+m.uid] = m
 		m = nil
@@ -184,14 +182,4 @@ func (v *view) expire(now time.Duration) (next time.Duration) {
 // only what it has seen in somebody's hands, until a lease would have run out.
 func (v *view) isKnown(n int, now time.Duration) bool {
 	return v.fresh || v.released.Has(n) || now >= v.since+v.lasts
-}
-
-// sorted returns the members by name.
-func (v *view) sorted() []*member {
-	all := make([]*member, 0, len(v.members))
-	for _, m := range v.members {
-		all = append(all, m)
-	}
-	slices.SortFunc(all, func(a, b *member) int { return cmp.Compare(a.name, b.name) })
-	return all
 }

@@ -163,7 +163,7 @@ func TestWhatAReplicaThatJoinsMayTake(t *testing.T) {
 	}
 }
 
-// Of all shares, each text is that of one.
+// Each share has a text of its own, and no other text is a share.
 func TestSharesAsText(t *testing.T) {
 	for _, s := range []share{
 		{weight: 1},

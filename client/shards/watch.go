@@ -16,7 +16,8 @@ func (g *Group) list(ctx context.Context) (meta.List[*lease], error) {
 	return g.leases.List(ctx, client.ListOptions{Namespace: g.config.Namespace, LabelSelector: GroupLabel + "=" + g.config.Name, PageSize: -1})
 }
 
-// watch follows the leases of the group until ctx ends. What it brings saves time and requests; nothing is begun without a list.
+// watch follows the leases of the group until ctx ends. Its news save time and requests. No work begins without a list that confirm asks
+// for.
 func (g *Group) watch(ctx context.Context) {
 	failures := g.newBackoff()
 	for ctx.Err() == nil {
@@ -78,7 +79,7 @@ func (g *Group) watchOnce(outer context.Context) error {
 	return g.silent(outer, ctx, err)
 }
 
-// silent returns nil for a watch that has been ended because it brought no news, and else err. Later requests use other connections
+// silent returns errSilent for a watch that has been ended because it brought no news, and else err. Later requests use other connections
 // then: the one that was silent may be dead.
 func (g *Group) silent(outer, ctx context.Context, err error) error {
 	switch {
@@ -86,7 +87,7 @@ func (g *Group) silent(outer, ctx context.Context, err error) error {
 		return nil
 	case errors.Is(context.Cause(ctx), errSilent) && errors.Is(err, context.Canceled):
 		g.c.Close()
-		return nil
+		return errSilent
 	}
 	return err
 }

@@ -1,5 +1,5 @@
-// Operator is a controller as it runs in production: a finalizer, an owned object, a status condition, records, leader election
-// and probes, against the cluster that kubectl uses, or the one of its pod. GUIDE.md explains it.
+// Operator is a controller as it runs in production: a finalizer, an owned object, a status condition, records, leader election or
+// replicas that share the work, and probes, against the cluster that kubectl uses, or the one of its pod. GUIDE.md explains it.
 package main
 
 import (
@@ -19,6 +19,7 @@ import (
 	"github.com/bowline-go/bowline/client/leader"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/recorder"
+	"github.com/bowline-go/bowline/client/shards"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
@@ -55,8 +56,9 @@ type operator struct {
 	unpublish  func(*Page) error // the cleanup
 }
 
-// run works until ctx ends. If several operators run with one cluster and namespace, one at a time works. probes may be nil.
-func run(ctx context.Context, cfg client.Config, namespace string, probes net.Listener, unpublish func(*Page) error) error {
+// run works until ctx ends. If several operators run with one cluster and namespace, one at a time works, or with share each of them
+// works on a part of the namespaces. probes may be nil.
+func run(ctx context.Context, cfg client.Config, namespace string, share bool, probes net.Listener, unpublish func(*Page) error) error {
 	c, err := client.New(cfg)
 	if err != nil {
 		return err
@@ -66,22 +68,32 @@ func run(ctx context.Context, cfg client.Config, namespace string, probes net.Li
 	o := &operator{
 		pages: client.For(c, Pages), configMaps: client.For(c, ConfigMaps), records: recorder.For(records, Pages), unpublish: unpublish,
 	}
-	pageCache := informer.New(o.pages, informer.Options{})
-	o.mapCache = informer.New(o.configMaps, informer.Options{})
-	ctl := controller.New("pages", controller.Options{Workers: 4, Timeout: time.Minute, Grace: 5 * time.Second},
+	cached := informer.Options{}
+	options := controller.Options{Workers: 4, Timeout: time.Minute, Grace: 5 * time.Second}
+	// A page and the ConfigMap that it owns have different uids, but the same namespace.
+	replicas := shards.New(c, shards.Config{Namespace: namespace, Name: "page-operator", By: meta.ShardByNamespace})
+	if share {
+		cached.Shards, options.Shards = replicas, replicas
+	}
+	pageCache := informer.New(o.pages, cached)
+	o.mapCache = informer.New(o.configMaps, cached)
+	ctl := controller.New("pages", options,
 		controller.Finalize(o.pages, pageCache.Reader(), "example.com/unpublish", o.reconcile, o.delete),
 		controller.Watch(pageCache), controller.Owns(o.mapCache, Pages),
 		controller.Fresh[meta.Key](pageCache, o.mapCache)) // a reconcile finds what the one before it wrote
 
 	group := &informer.Group{
 		Services:    []informer.Runner{records},
-		Leader:      leader.New(c, leader.Config{Namespace: namespace, Name: "page-operator"}),
 		Runners:     []informer.Runner{ctl},
 		StopTimeout: 20 * time.Second,
 	}
 	if probes != nil {
 		group.Services = append(group.Services, serve(probes, group.Handler()))
 	}
+	if share {
+		return replicas.Run(ctx, group.Run)
+	}
+	group.Leader = leader.New(c, leader.Config{Namespace: namespace, Name: "page-operator"})
 	return group.Run(ctx)
 }
 
@@ -134,6 +146,7 @@ func (o *operator) delete(_ context.Context, page *Page) (controller.Result, err
 
 func main() {
 	namespace := flag.String("namespace", "default", "the namespace of the lease")
+	share := flag.Bool("replicas", false, "share the namespaces with other replicas, instead of waiting until this one leads")
 	address := flag.String("probes", "", "the address for /livez and /readyz; empty means none")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -146,7 +159,7 @@ func main() {
 		}
 	}
 	if err == nil {
-		err = run(ctx, loaded.Config, *namespace, probes, func(p *Page) error {
+		err = run(ctx, loaded.Config, *namespace, *share, probes, func(p *Page) error {
 			log.Printf("%s is not published any more", p.Key())
 			return nil
 		})

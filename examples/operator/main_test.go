@@ -52,7 +52,7 @@ func TestTheOperatorKeepsAConfigMapForEachPage(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() {
-			ended <- run(ctx, server.Config(), "default", nil, func(p *Page) error {
+			ended <- run(ctx, server.Config(), "default", false, nil, func(p *Page) error {
 				cleaned <- p.Spec.Text
 				if fails.Load() {
 					return errors.New("not yet")
@@ -137,11 +137,16 @@ var (
 )
 
 // Two replicas for hours in which the server fails, watches break and replicas are stopped. In the end all is right.
+// With share each of them works on some namespaces.
 func TestTwoReplicasThroughFaults(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { faults(t, rand.New(rand.NewPCG(*seed, 1))) })
+	for name, share := range map[string]bool{"one leads": false, "both work": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { faults(t, rand.New(rand.NewPCG(*seed, 1)), share) })
+		})
+	}
 }
 
-func faults(t *testing.T, r *rand.Rand) {
+func faults(t *testing.T, r *rand.Rand, share bool) {
 	server := clienttest.Start(t, clienttest.Options{Resources: []clienttest.Resource{
 		{Group: "example.com", Version: "v1", Kind: "Page", Resource: "pages", Status: true},
 	}})
@@ -179,7 +184,7 @@ func faults(t *testing.T, r *rand.Rand) {
 				}()
 				cfg := server.Config()
 				cfg.UserAgent = "operator"
-				err := run(one, cfg, "default", nil, func(p *Page) error {
+				err := run(one, cfg, "default", share, nil, func(p *Page) error {
 					mu.Lock()
 					defer mu.Unlock()
 					cleaned[p.UID] = true
@@ -194,11 +199,12 @@ func faults(t *testing.T, r *rand.Rand) {
 		})
 	}
 
-	want := map[meta.Key]string{} // the text of each page
-	gone := map[string]bool{}     // the uids of pages that were deleted
+	namespaces := []string{"default", "kube-node-lease", "kube-public", "kube-system"} // which the server has
+	want := map[meta.Key]string{}                                                      // the text of each page
+	gone := map[string]bool{}                                                          // the uids of pages that were deleted
 	for n, end := 0, time.Now().Add(time.Duration(*hours)*time.Hour); time.Now().Before(end); n++ {
 		keys := slices.SortedFunc(maps.Keys(want), meta.Key.Compare)
-		switch key := (meta.Key{Namespace: "default", Name: fmt.Sprint("page-", n)}); r.IntN(8) {
+		switch key := (meta.Key{Namespace: namespaces[n%len(namespaces)], Name: fmt.Sprint("page-", n)}); r.IntN(8) {
 		case 0, 1:
 			page := &Page{ObjectMeta: key.ObjectMeta()}
 			page.Spec.Text = fmt.Sprint("text ", n)

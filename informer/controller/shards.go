@@ -34,14 +34,17 @@ type Shards interface {
 	Enter(ctx context.Context, n int) (working context.Context, leave func(), ok bool)
 }
 
+// follower is what Shards know a controller as.
+type follower = interface {
+	Wanted() (ranges meta.Ranges, changed <-chan struct{})
+	Have(ranges meta.Ranges)
+	Leave()
+}
+
 // sharding is what a controller with Options.Shards knows.
 type sharding[K comparable] struct {
 	Shards
-	follower interface {
-		Wanted() (ranges meta.Ranges, changed <-chan struct{})
-		Have(ranges meta.Ranges)
-		Leave()
-	}
+	follower  follower
 	foreign   atomic.Int64 // how many keys were not reconciled, because others have their range
 	following sync.WaitGroup
 
@@ -282,23 +285,37 @@ func (s *sharding[K]) forget(wanted meta.Ranges) {
 	}
 }
 
-// uidIn returns the uid of an object; empty if its type does not keep it.
+// uidIn returns the uid of an object; empty if its type does not keep it. The types of k8s.io/api have a uid of a type of their own, which
+// no interface of ours has as a result, so it is read as a field: reflection on methods would keep the linker from leaving out any.
 func uidIn(obj meta.Object) string {
 	if o, ok := obj.(interface{ GetUID() string }); ok {
 		return o.GetUID()
 	}
-	method := reflect.ValueOf(obj).MethodByName("GetUID") // of k8s.io/api, whose uids are a type of their own
-	if !method.IsValid() || method.Type().NumIn() != 0 || method.Type().NumOut() != 1 || method.Type().Out(0).Kind() != reflect.String {
-		return ""
+	if f, ok := uidField(reflect.TypeOf(obj)); ok {
+		if v := reflect.ValueOf(obj); v.Kind() != reflect.Pointer || !v.IsNil() {
+			return reflect.Indirect(v).FieldByIndex(f.Index).String()
+		}
 	}
-	return method.Call(nil)[0].String()
+	return ""
 }
 
 // keepsUID reports whether objects of type T tell their uid.
 func keepsUID[T meta.Object]() bool {
 	t := reflect.TypeFor[T]()
-	m, ok := t.MethodByName("GetUID")
-	return ok && m.Type.NumOut() == 1 && m.Type.Out(0).Kind() == reflect.String
+	_, ok := uidField(t)
+	return ok || t.Implements(reflect.TypeFor[interface{ GetUID() string }]())
+}
+
+// uidField returns the field UID of a struct, or of what a pointer points to.
+func uidField(t reflect.Type) (reflect.StructField, bool) {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return reflect.StructField{}, false
+	}
+	f, ok := t.FieldByName("UID")
+	return f, ok && f.Type.Kind() == reflect.String
 }
 
 // readerOf returns a reader of the cache that a source follows; false if there is none.

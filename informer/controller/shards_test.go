@@ -285,6 +285,51 @@ func TestShardsNeedToKnowTheRangeOfAKey(t *testing.T) {
 	}
 }
 
+// A type of k8s.io/api has a uid of a type of its own. Its objects are divided all the same.
+func TestShardsOfObjectsWhoseUIDHasATypeOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := cache.NewStore[*foreign]()
+		ctx, cancel := context.WithCancel(t.Context())
+		delivered := make(chan error)
+		go func() { delivered <- s.Deliver(ctx, nil) }()
+		share := newShare(meta.ShardByUID)
+		var done []string
+		c := controller.New("c", controller.Options{Shards: share}, func(_ context.Context, k meta.Key) (controller.Result, error) {
+			done = append(done, k.Name)
+			return controller.Result{}, nil
+		}, controller.Watch(s.Reader()))
+		stop := run(t, c)
+		r := s.Relist()
+		for _, name := range []string{"a", "b"} {
+			r.Set(meta.Identity{Name: name, UID: name + "-the-uid", ResourceVersion: "1"}, &foreign{foreignMeta{Name: name, UID: foreignUID(name + "-the-uid")}})
+		}
+		r.Commit("1")
+		synctest.Wait()
+		share.set(ranges(meta.ShardByUID.Range(meta.Identity{UID: "b-the-uid"})), meta.Ranges{})
+		if strings.Join(done, " ") != "b" {
+			t.Errorf("reconciled %q", done)
+		}
+		mustStop(t, stop)
+		cancel()
+		<-delivered
+	})
+}
+
+type foreignUID string
+
+type foreignMeta struct {
+	Name string
+	UID  foreignUID
+}
+
+// foreign is an object as those of k8s.io/api are.
+type foreign struct{ foreignMeta }
+
+func (*foreign) GetNamespace() string       { return "" }
+func (f *foreign) GetName() string          { return f.Name }
+func (*foreign) GetResourceVersion() string { return "1" }
+func (f *foreign) GetUID() foreignUID       { return f.UID }
+
 // uidless is an object without a uid.
 type uidless struct {
 	meta.Key

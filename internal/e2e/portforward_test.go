@@ -233,13 +233,13 @@ func TestPortForward(t *testing.T) {
 			return err
 		}, func() {})
 		c := must(remote.ToPod(r, key, port).Dial(t.Context()))(t)
-		if _, err := c.Write(make([]byte, 1<<16)); err != nil {
+		if _, err := c.Write(make([]byte, 1<<20)); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
-		if n := <-got; n != 1<<16 {
+		if n := <-got; n != 1<<20 {
 			t.Errorf("%d bytes have arrived", n)
 		}
 	})

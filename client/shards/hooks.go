@@ -1,0 +1,40 @@
+package shards
+
+import (
+	"context"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/hooks"
+)
+
+// Hooks are functions that a Group calls on events; see also [WithHooks]. All are optional. They should return soon, because the group
+// waits for them; if they do not, ranges pass late.
+type Hooks struct {
+	// Changed is called when this replica has got or lost ranges.
+	Changed func(ctx context.Context, i ChangedInfo)
+}
+
+// ChangedInfo describes a change of the ranges that a replica works on.
+type ChangedInfo struct {
+	// Group is the name of the group, and Identity that of the replica.
+	Group    meta.Key
+	Identity string
+	// Gained are the ranges that the replica has got, and Lost those that it has given up or lost. Work that is under way for a range that
+	// was given up may go on for Config.Drain.
+	Gained, Lost meta.Ranges
+	// Ranges are those that the replica has now.
+	Ranges meta.Ranges
+	// Err says why all ranges were lost at once; nil otherwise.
+	Err error
+}
+
+// WithHooks returns a context in which the Groups that run with it call the functions of h, as well as those of Config.Hooks and of outer
+// contexts.
+func WithHooks(ctx context.Context, h Hooks) context.Context {
+	return hooks.With(ctx, h, Hooks.and)
+}
+
+// and returns hooks that call the functions of h and then those of other.
+func (h Hooks) and(other Hooks) Hooks {
+	return Hooks{Changed: hooks.Both(h.Changed, other.Changed)}
+}
