@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
 )
 
 // This file follows ranges of objects that may change (Options.Shards). One reflector with one watch follows all of them.
@@ -31,6 +33,7 @@ type portion struct {
 
 	claim string // the selector that the server says it applied in the last list; empty if it says nothing
 	lied  bool   // a ShardError has been reported
+	long  bool   // the selector was too long for the server or for a proxy, so none is sent
 }
 
 // floor is a list of some ranges. Events up to its version are older than the cache.
@@ -133,7 +136,7 @@ func (r *reflector[T]) selected(s state) (source Source[T], p *excerpt[T]) {
 	if r.portion == nil {
 		return r.source, nil
 	}
-	p = &excerpt[T]{Source: r.source, by: r.portion.by, ranges: r.portion.want}
+	p = &excerpt[T]{Source: r.source, portion: r.portion, by: r.portion.by, ranges: r.portion.want}
 	if s.grow {
 		p.ranges = r.portion.missing()
 	}
@@ -141,11 +144,12 @@ func (r *reflector[T]) selected(s state) (source Source[T], p *excerpt[T]) {
 }
 
 // excerpt is a source that shows only the objects of some ranges, for one list or watch. The server is asked for these only, but
-// it may send others: lists do not decode those, and events of them only move the version.
+// it may send others: those are not decoded, and events of them only move the version.
 type excerpt[T meta.Object] struct {
 	Source[T]
-	by     meta.ShardBy
-	ranges meta.Ranges
+	portion *portion // notes what does not fit into a URL
+	by      meta.ShardBy
+	ranges  meta.Ranges
 
 	listed  bool          // the source was asked for a list
 	claim   string        // the selector that the server says it applied
@@ -156,10 +160,23 @@ type excerpt[T meta.Object] struct {
 
 // selector returns the selector to send; every object needs none.
 func (p *excerpt[T]) selector() string {
-	if p.ranges == meta.AllRanges() {
+	if p.ranges == meta.AllRanges() || p.portion.long {
 		return ""
 	}
 	return p.by.Selector(p.ranges)
+}
+
+// fits notes from the error of a request whether its selector was too long. Scattered ranges make one of up to 8 KB, which is more than
+// some proxies take. The next attempt then asks for every object, as of a server that does not select.
+func (p *excerpt[T]) fits(selector string, err error) {
+	var refused *apierrors.StatusError
+	if selector == "" || !errors.As(err, &refused) {
+		return
+	}
+	switch refused.Status.Code {
+	case http.StatusRequestURITooLong, http.StatusRequestHeaderFieldsTooLarge:
+		p.portion.long = true
+	}
 }
 
 func (p *excerpt[T]) ListEach(
@@ -173,6 +190,7 @@ func (p *excerpt[T]) ListEach(
 		return fn(item)
 	})
 	p.claim = m.ShardInfo.Selector
+	p.fits(o.ShardSelector, err)
 	return m, err
 }
 
@@ -180,12 +198,14 @@ func (p *excerpt[T]) WatchEach(
 	ctx context.Context, o client.WatchOptions, reuse func(meta.Identity) (T, bool), fn func(client.Event[T]) error,
 ) error {
 	p.listed, o.ShardSelector, o.Skip = o.InitialEvents, p.selector(), p.hides
-	return p.Source.WatchEach(ctx, o, p.reuse(reuse), func(e client.Event[T]) error {
+	err := p.Source.WatchEach(ctx, o, p.reuse(reuse), func(e client.Event[T]) error {
 		if e.Type != client.Bookmark && p.hides(e.Identity) {
 			e = client.Event[T]{Type: client.Deleted, Identity: e.Identity, Reused: true}
 		}
 		return fn(e)
 	})
+	p.fits(o.ShardSelector, err)
+	return err
 }
 
 // isOutside reports whether an event is of an object that an excerpt hides. Deletions are never reused otherwise.
@@ -308,7 +328,7 @@ func (f *following[T]) reshare() (changed <-chan struct{}) {
 	p, none := s.portion, meta.Ranges{}
 	if !f.shared {
 		f.shared = true
-		p.has, p.floors, p.lied = none, nil, false // another process may have followed the ranges since the last Run
+		p.has, p.floors, p.lied, p.long = none, nil, false, false // another process may have followed the ranges since the last Run
 	}
 	p.limit(want)
 	if version := s.writer.ResourceVersion(); version != "" {

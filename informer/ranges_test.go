@@ -191,6 +191,43 @@ func TestRangesThatChange(t *testing.T) {
 	})
 }
 
+// A selector of scattered ranges may be longer than a proxy takes. The informer then asks for everything.
+func TestASelectorThatIsTooLong(t *testing.T) {
+	listings(t, func(r *rig, mode informer.Mode) {
+		r.fill(40)
+		refused := 0
+		r.server.Intercept(func(q *http.Request) http.HandlerFunc {
+			if len(q.URL.RawQuery) < 4096 {
+				return nil
+			}
+			return func(w http.ResponseWriter, _ *http.Request) {
+				refused++
+				w.Header().Set("Content-Type", "text/html")
+				w.WriteHeader(http.StatusRequestURITooLong)
+			}
+		})
+		var scattered meta.Ranges
+		for n := 0; n < meta.RangeCount; n += 3 {
+			scattered = scattered.With(n)
+		}
+		s := newSpread(meta.ShardByUID, rangesOf(0, 1))
+		i := r.start(informer.Options{Shards: s, Mode: mode})
+		s.set(scattered)
+		r.pass(time.Minute)
+		i.covers(s, scattered)
+		if got := i.Status().Sharded; got != informer.ShardedLocally || refused != 1 {
+			r.Errorf("the informer says %q, and %d requests were refused", got, refused)
+		}
+		r.put("o00", "v", "2")
+		s.set(rangesOf(0, 200))
+		r.pass(time.Minute)
+		i.covers(s, rangesOf(0, 200))
+		if refused != 1 {
+			r.Errorf("%d requests were refused", refused)
+		}
+	})
+}
+
 // Only objects of the ranges are decoded, and those that stay never again.
 func TestRangesDecodeOnce(t *testing.T) {
 	listings(t, func(r *rig, mode informer.Mode) {

@@ -12,7 +12,8 @@ import (
 //
 // The informer asks the server for the ranges only (KEP-5866). A server without that feature sends all objects; the informer
 // then reads the identity of the others, and does not decode them. It compares the range of every object in any case,
-// so a server that claims to select and does not is safe: see [ShardError]. Status.Sharded says which it is.
+// so a server that claims to select and does not is safe: see [ShardError]. Status.Sharded says which it is. Scattered ranges make a
+// request of up to 8 KB. If the server or a proxy says that it is too long (414 or 431), the informer asks for all objects.
 //
 // When the ranges change, the informer keeps what stays: it is neither listed nor decoded again, and the watch resumes at its
 // version. Objects of ranges that are no longer wanted leave the cache, and handlers receive OnDelete for each. Ranges that
