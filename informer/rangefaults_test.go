@@ -634,6 +634,44 @@ func TestARollbackWhileTheWatchLags(t *testing.T) {
 	})
 }
 
+// The server is rolled back to exactly the version of the watch, which then resumes without an error. The cache kept objects of the added
+// ranges that were gone.
+func TestARollbackToTheVersionOfTheWatch(t *testing.T) {
+	listings(t, func(r *rig, mode informer.Mode) {
+		r.fill(20)
+		s := newSpread(meta.ShardByUID, firstHalf)
+		i := &informed{r: r, Informer: informer.New(r.things, informer.Options{Shards: s, Mode: mode, OnError: func(error) {}})}
+		i.run()
+		defer i.stop()
+		synctest.Wait()
+		at := r.server.ResourceVersion()
+		r.on("watch", failure(500, "InternalError", "etcd"))
+		r.server.DropWatches()
+		for n := range 20 {
+			r.put(fmt.Sprintf("o%02d", n), "v", "2")
+			r.put(fmt.Sprintf("new%02d", n), "v", "1")
+		}
+		r.remove("o03")
+		s.set(meta.AllRanges())
+		r.pass(5 * time.Second)
+		i.covers2(s, meta.AllRanges())
+		if err := r.server.Rollback(at); err != nil {
+			r.Fatal(err)
+		}
+		for n := range 5 {
+			r.put(fmt.Sprintf("o%02d", n), "v", "after")
+		}
+		r.heal()
+		r.pass(5 * time.Minute)
+		if d := differ("cache", i.held(), r.in(s.by, meta.AllRanges())); d != "" {
+			r.Error(d)
+		}
+		if i.Status().Relists[informer.Reset] != 1 {
+			r.Errorf("status is %v", i.Status())
+		}
+	})
+}
+
 // Without ranges there is nothing to wait for.
 func TestNoRanges(t *testing.T) {
 	bubble(t, func(r *rig) {

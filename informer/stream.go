@@ -118,11 +118,12 @@ func (i *initial) goesOn(version string) bool {
 	return !ok || order < 0
 }
 
-// present asks the server for its current version, with a list of one object, and returns "" if it does not say. It costs
-// one small request, in a streaming list that takes long and brings only ever higher versions. That is either a slow list
-// of objects that were created in the order of their keys, or a list that never ends, followed by objects that are created
-// meanwhile.
-func (r *reflector[T]) present(ctx context.Context) (version string) {
+// present asks the server for its current version, with a list of one object. The version is empty if there is an error.
+//
+// A streaming list that takes long and brings only ever higher versions asks so. It is either a slow list of objects that were
+// created in the order of their keys, or a list that never ends, followed by objects that are created meanwhile. See also
+// sameHistory.
+func (r *reflector[T]) present(ctx context.Context) (version string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	o := client.ListOptions{Namespace: r.namespace, PageSize: 1, OnPage: func(m meta.ListMeta) {
@@ -130,8 +131,10 @@ func (r *reflector[T]) present(ctx context.Context) (version string) {
 		cancel() // the version is enough
 	}}
 	skip := func(meta.Identity) (obj T, reused bool) { return obj, true }
-	_, _ = r.source.ListEach(ctx, o, skip, func(client.Item[T]) error { return context.Canceled })
-	return version
+	if _, err = r.source.ListEach(ctx, o, skip, func(client.Item[T]) error { return nil }); version != "" {
+		err = nil
+	}
+	return version, err
 }
 
 // expect ends the watch with an error if nothing comes for a time.
@@ -145,6 +148,9 @@ func (w *open[T]) expect(limit time.Duration, err error) {
 
 // watch applies events to the cache until the watch ends.
 func (r *reflector[T]) watch(ctx context.Context) input {
+	if err := r.sameHistory(ctx); err != nil {
+		return r.failed(ctx, err)
+	}
 	r.record.update(func(st *Status) { st.Watches++ })
 	w, o := r.open(ctx)
 	o.ResourceVersion = r.s.version
@@ -177,7 +183,7 @@ func (r *reflector[T]) stream(ctx context.Context) input {
 			first.since = time.Now()
 			w.timer.Reset(w.limit)
 		case time.Since(first.since) >= doubtful:
-			if version := r.present(w.ctx); version != "" {
+			if version, _ := r.present(w.ctx); version != "" {
 				first.had = version
 			}
 			first.since = time.Now()
