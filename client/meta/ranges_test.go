@@ -106,7 +106,7 @@ func TestRangesAsText(t *testing.T) {
 
 func TestShardBy(t *testing.T) {
 	for n := range 1000 {
-		id := meta.Identity{Namespace: fmt.Sprintf("ns-%d", n), Name: "x", UID: fmt.Sprintf("%08x-0000-4000-8000-000000000000", n*2654435761)}
+		id := meta.Identity{Namespace: fmt.Sprintf("ns-%d", n), Name: "x", UID: fmt.Sprintf("%08x-0000-4000-8000-000000000000", uint64(n)*2654435761)}
 		for by, field := range map[meta.ShardBy]string{meta.ShardByUID: id.UID, meta.ShardByNamespace: id.Namespace} {
 			h := fnv.New64a()
 			_, _ = h.Write([]byte(field))
