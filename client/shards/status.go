@@ -82,7 +82,7 @@ func (g *Group) Status() Status {
 		s.Members = append(s.Members, Member{Identity: g.config.Identity, Lease: g.view.self, Weight: g.config.Weight, Ranges: t.bids, Self: true, Leaving: t.leaving})
 	}
 	for _, m := range g.view.members {
-		if m.free && m.share.ranges == (meta.Ranges{}) {
+		if m.hasEnded() {
 			continue // it has ended
 		}
 		s.Members = append(s.Members, Member{
