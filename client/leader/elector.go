@@ -90,7 +90,10 @@ func (e *Elector) Run(ctx context.Context, lead func(ctx context.Context) error)
 	}
 	e.log.Start(ctx)
 	defer e.log.Stop()
-	defer inside.ElectionBegins(ctx, inside.Election{Name: e.String(), Status: func() inside.Leadership { return inside.Leadership(e.Status()) }})()
+	rider, rides := inside.RiderOf(ctx)
+	if !rides { // otherwise nobody elects a leader
+		defer inside.ElectionBegins(ctx, inside.Election{Name: e.String(), Status: func() inside.Leadership { return inside.Leadership(e.Status()) }})()
+	}
 
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -99,7 +102,6 @@ func (e *Elector) Run(ctx context.Context, lead func(ctx context.Context) error)
 	w := newWatcher(e)
 	running.Go(func() { w.run(watching) })
 
-	rider, _ := inside.RiderOf(ctx)
 	if rider.Mono != nil && rider.Wall != nil {
 		e.clock = clock{mono: rider.Mono, wall: rider.Wall}
 	}

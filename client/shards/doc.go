@@ -49,7 +49,7 @@
 //	server away for longer than that          all replicas lose all ranges, and join again when it is back
 //	watch dead or forbidden                   leases are listed again every few seconds
 //	a lease deleted by hand                   its replica stops at once and joins again; others wait until it would have run out
-//	a lease edited by hand                    its replica writes it again; others take it for as it was, or for everything
+//	a lease edited by hand                    its replica writes it again; others take it for as it was, or for everything if they have missed a renewal
 //	another process with the same identity    Run returns a *leader.IdentityError
 //	more replicas than ranges                 some have none
 //	a follower that never gets ready          its replica gets no range, and Status.Unready names it

@@ -48,6 +48,8 @@ type Group struct {
 	unowned   meta.Ranges
 	rewanted  chan struct{} // closed, and replaced, when wanted changes
 	since     time.Time     // when the ranges that are worked on changed last
+	lost      time.Time     // when all ranges were lost last, without having been given up
+	lostErr   error         // why
 	changes   []change      // that have not been said
 	handed    chan struct{} // closed when a replica that leaves has nothing left that others would take
 	err       error         // of the last list or watch
@@ -131,6 +133,7 @@ func (g *Group) Run(ctx context.Context, work func(ctx context.Context) error) e
 	}
 	g.log.Start(ctx)
 	defer g.log.Stop()
+	defer g.tell(ctx)()
 
 	working, endWork := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer endWork(nil)
@@ -154,7 +157,7 @@ func (g *Group) Run(ctx context.Context, work func(ctx context.Context) error) e
 	})
 	defer func() { // also if work panics
 		close(returned)
-		g.giveBack()
+		g.giveBack(ctx)
 		g.say()
 		release()
 		running.Wait()
@@ -270,7 +273,7 @@ func (g *Group) advance(held context.Context) plan {
 		g.noteHanded()
 	}
 	g.write()
-	g.noteChange(held, before)
+	g.noteChange(held, before, nil)
 	return p
 }
 
@@ -380,7 +383,7 @@ func (g *Group) confirm(held context.Context, ranges meta.Ranges, failures *retr
 		g.holds[n] = newHold(held, g.begins)
 		g.table.works = g.table.works.With(n)
 	}
-	g.noteChange(held, before)
+	g.noteChange(held, before, nil)
 }
 
 // join is the beginning of a lease.
@@ -395,21 +398,23 @@ func (g *Group) loseAll(held context.Context) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.joined = false
-	g.drop(held, context.Cause(held))
+	why := context.Cause(held)
+	g.drop(held, why, why)
 	g.noteHanded()
 }
 
 // giveBack ends all work. Nothing is begun any more.
-func (g *Group) giveBack() {
+func (g *Group) giveBack(ctx context.Context) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.table.leaving = true
-	g.drop(context.Background(), errOver)
+	g.drop(ctx, errOver, nil)
 	g.poke()
 }
 
-// drop ends the work on all ranges. The caller holds mu.
-func (g *Group) drop(ctx context.Context, why error) {
+// drop ends the work on all ranges, for the reason why. lost is that reason if the replica has not given them up, and otherwise nil. The
+// caller holds mu.
+func (g *Group) drop(ctx context.Context, why, lost error) {
 	before := g.table.works
 	for n, h := range g.holds {
 		if h != nil {
@@ -419,7 +424,7 @@ func (g *Group) drop(ctx context.Context, why error) {
 	}
 	t := &g.table
 	t.bids, t.accepted, t.works, t.drains = meta.Ranges{}, meta.Ranges{}, meta.Ranges{}, meta.Ranges{}
-	g.noteChange(ctx, before)
+	g.noteChange(ctx, before, lost)
 }
 
 // handOver waits until others have taken what this replica has, for Config.Handover at most, or until returned is closed.

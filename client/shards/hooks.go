@@ -5,13 +5,25 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/hooks"
+	"github.com/bowline-go/bowline/internal/inside"
 )
 
 // Hooks are functions that a Group calls on events; see also [WithHooks]. All are optional. They should return soon, because the group
 // waits for them; if they do not, ranges pass late.
 type Hooks struct {
+	// Run is called when the Run of a Group begins. ended, unless it is nil, is called before that Run returns.
+	Run func(ctx context.Context, r RunInfo) (ended func())
 	// Changed is called when this replica has got or lost ranges.
 	Changed func(ctx context.Context, i ChangedInfo)
+}
+
+// RunInfo describes a Group that runs.
+type RunInfo struct {
+	// Group is the name of the group, and Identity that of the replica.
+	Group    meta.Key
+	Identity string
+	// Status is the method of the Group.
+	Status func() Status
 }
 
 // ChangedInfo describes a change of the ranges that a replica works on.
@@ -36,5 +48,17 @@ func WithHooks(ctx context.Context, h Hooks) context.Context {
 
 // and returns hooks that call the functions of h and then those of other.
 func (h Hooks) and(other Hooks) Hooks {
-	return Hooks{Changed: hooks.Both(h.Changed, other.Changed)}
+	return Hooks{Run: hooks.BothRuns(h.Run, other.Run), Changed: hooks.Both(h.Changed, other.Changed)}
+}
+
+// tell tells the hooks, and those of other packages in ctx, of a Run that begins, and returns what to call at its end.
+func (g *Group) tell(ctx context.Context) (ended func()) {
+	carried, _ := hooks.In[Hooks](ctx)
+	key := meta.Key{Namespace: g.config.Namespace, Name: g.config.Name}
+	first := hooks.Run(ctx, g.config.Hooks.and(carried).Run, RunInfo{Group: key, Identity: g.config.Identity, Status: g.Status})
+	second := inside.SharingBegins(ctx, inside.Sharing{Name: g.String(), Status: func() inside.Shares { return g.Status().inside() }})
+	return func() {
+		second()
+		first()
+	}
 }

@@ -107,7 +107,7 @@ func (t *table) plan(v *view, now time.Duration) (p plan) {
 // this one.
 func (t *table) rivals(live []*member, n int, now time.Duration) (rival, better bool) {
 	for _, m := range live {
-		if !m.share.ranges.Has(n) {
+		if !m.unsure && !m.share.ranges.Has(n) {
 			continue
 		}
 		rival = true

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/hooks"
+	"github.com/bowline-go/bowline/internal/inside"
 	"github.com/bowline-go/bowline/internal/report"
 	"github.com/bowline-go/bowline/internal/retry"
 	"github.com/go-logr/logr"
@@ -62,18 +63,22 @@ type change struct {
 	info ChangedInfo
 }
 
-// noteChange notes that the ranges that are worked on may have changed from what they were before. The caller holds mu.
-func (g *Group) noteChange(ctx context.Context, before meta.Ranges) {
+// noteChange notes that the ranges that are worked on may have changed from what they were before; lost is why all of them were lost at
+// once, or nil. The caller holds mu.
+func (g *Group) noteChange(ctx context.Context, before meta.Ranges, lost error) {
 	now := g.table.works
 	if now == before {
 		return
 	}
 	g.since = time.Now()
+	if lost != nil {
+		g.lost, g.lostErr = g.since, lost
+	}
 	close(g.begun)
 	g.begun = make(chan struct{})
 	g.changes = append(g.changes, change{ctx, ChangedInfo{
 		Group: meta.Key{Namespace: g.config.Namespace, Name: g.config.Name}, Identity: g.config.Identity,
-		Gained: now.Minus(before), Lost: before.Minus(now), Ranges: now, Err: context.Cause(ctx),
+		Gained: now.Minus(before), Lost: before.Minus(now), Ranges: now, Err: lost,
 	}})
 }
 
@@ -105,5 +110,6 @@ func (g *Group) say() {
 		if f := g.config.Hooks.and(carried).Changed; f != nil {
 			f(context.WithoutCancel(c.ctx), c.info)
 		}
+		inside.SharesChange(c.ctx, inside.ShareChange{Name: g.String(), Gained: c.info.Gained, Lost: c.info.Lost, Ranges: c.info.Ranges, Err: c.info.Err})
 	}
 }

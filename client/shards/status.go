@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/inside"
 )
 
 // Status is what a replica knows at a moment.
@@ -26,6 +27,10 @@ type Status struct {
 	// Ranges are those that this replica works on, and Since is when they changed last.
 	Ranges meta.Ranges
 	Since  time.Time
+	// Lost is when this replica last lost all its ranges at once, because it lost its lease, and LostErr is why. Both are zero if that has
+	// not happened since New.
+	Lost    time.Time
+	LostErr error
 	// Waits are ranges that this replica is ready for, and that others have not given up yet. Prepares are those that some Followers are
 	// not ready for.
 	Waits    meta.Ranges
@@ -62,7 +67,7 @@ func (g *Group) Status() Status {
 	s := Status{
 		Group: meta.Key{Namespace: g.config.Namespace, Name: g.config.Name}, Lease: g.config.lease(), Identity: g.config.Identity,
 		Running: g.running, Joined: g.joined && election.Leading, Left: election.Left, Leaving: t.leaving && g.running,
-		Ranges: t.works, Since: g.since, Waits: t.bids.Minus(t.works).Minus(t.drains), Prepares: g.wanted.Minus(t.have),
+		Ranges: t.works, Since: g.since, Lost: g.lost, LostErr: g.lostErr, Waits: t.bids.Minus(t.works).Minus(t.drains), Prepares: g.wanted.Minus(t.have),
 		Unowned: g.unowned, Err: g.err,
 	}
 	if election.Err != nil {
@@ -77,7 +82,7 @@ func (g *Group) Status() Status {
 		s.Members = append(s.Members, Member{Identity: g.config.Identity, Lease: g.view.self, Weight: g.config.Weight, Ranges: t.bids, Self: true, Leaving: t.leaving})
 	}
 	for _, m := range g.view.members {
-		if m.free && m.share.ranges == (meta.Ranges{}) {
+		if m.hasEnded() {
 			continue // it has ended
 		}
 		s.Members = append(s.Members, Member{
@@ -87,6 +92,19 @@ func (g *Group) Status() Status {
 	}
 	slices.SortFunc(s.Members, func(a, b Member) int { return cmp.Compare(a.Lease, b.Lease) })
 	return s
+}
+
+// inside returns the status for packages that do not link this one.
+func (s Status) inside() inside.Shares {
+	members := make([]inside.Sharer, len(s.Members))
+	for i, m := range s.Members {
+		members[i] = inside.Sharer(m)
+	}
+	return inside.Shares{
+		Group: s.Group, Lease: s.Lease, Identity: s.Identity, Running: s.Running, Joined: s.Joined, Left: s.Left, Leaving: s.Leaving,
+		Ranges: s.Ranges, Since: s.Since, Lost: s.Lost, LostErr: s.LostErr, Waits: s.Waits, Prepares: s.Prepares, Unready: s.Unready,
+		Unowned: s.Unowned, Members: members, Err: s.Err,
+	}
 }
 
 // String returns the status in one line for people. Its form may change.

@@ -27,7 +27,9 @@ type member struct {
 	record   record
 	lasts    time.Duration // how long its lease counts after it was seen to change
 	seen     time.Duration // when that was, by our monotonic clock
-	share    share
+	share    share         // the last that its replica is known to have written
+	unsure   bool          // it may have written others since, which we have not seen
+	noticed  time.Duration // when we noticed that
 	scores   *scores
 	broken   error // why share is not that of the lease as it is: somebody has edited it
 	gone     bool  // the lease has been deleted, which its replica may not know yet
@@ -35,15 +37,30 @@ type member struct {
 }
 
 // isLive reports whether the replica may still work.
-func (m *member) isLive(now time.Duration) bool { return now < m.seen+m.lasts }
+func (m *member) isLive(now time.Duration) bool { return now < m.until() }
+
+// until returns when the replica has certainly lost what it had. If it may have renewed its lease without our seeing that, it has not done
+// so since we noticed.
+func (m *member) until() time.Duration {
+	if m.unsure {
+		return max(m.seen, m.noticed) + m.lasts
+	}
+	return m.seen + m.lasts
+}
 
 // holds returns the ranges that the replica may work on.
 func (m *member) holds(now time.Duration) meta.Ranges {
-	if !m.isLive(now) {
+	switch {
+	case !m.isLive(now):
 		return meta.Ranges{}
+	case m.unsure:
+		return meta.AllRanges()
 	}
 	return m.share.ranges
 }
+
+// hasEnded reports whether the replica has given everything back.
+func (m *member) hasEnded() bool { return m.free && !m.unsure && m.share.ranges == (meta.Ranges{}) }
 
 // takesPart reports whether the replica is to have a share.
 func (m *member) takesPart(now time.Duration) bool {
@@ -71,16 +88,36 @@ func (v *view) saw(l *lease, now time.Duration) {
 		return
 	}
 	m := v.members[l.Name]
-	if m != nil && m.uid == l.UID {
-		if order, ok := meta.CompareVersions(l.ResourceVersion, m.version); ok && order < 0 || l.ResourceVersion == m.version && !m.gone {
-			return
+	switch {
+	case m == nil || m.uid == l.UID:
+		v.note(l.Name, l, now)
+	case isOlder(l.ResourceVersion, m.version):
+		// News of a lease that has been deleted, which a list has told already.
+		if v.members[former(l)] != nil {
+			v.note(former(l), l, now)
+			v.members[former(l)].gone = true
 		}
-	}
-	if m != nil && m.uid != l.UID {
-		// The replica whose lease was deleted may not know that yet.
-		m.gone = true
+	default:
+		m.miss(now)
 		v.members[m.name+" "+m.uid] = m
-		m = nil
+		delete(v.members, l.Name)
+		v.note(l.Name, l, now)
+	}
+}
+
+// former is where the view has a lease that was deleted before another one of its name was made.
+func former(l *lease) string { return l.Name + " " + l.UID }
+
+func isOlder(a, b string) bool {
+	order, ok := meta.CompareVersions(a, b)
+	return ok && order < 0
+}
+
+// note notes a lease in its place among the members.
+func (v *view) note(place string, l *lease, now time.Duration) {
+	m := v.members[place]
+	if m != nil && (isOlder(l.ResourceVersion, m.version) || l.ResourceVersion == m.version && !m.gone) {
+		return
 	}
 	next := &member{
 		name: l.Name, identity: l.Spec.HolderIdentity, uid: l.UID, version: l.ResourceVersion, record: recordOf(l), seen: now, lasts: v.lasts,
@@ -94,9 +131,13 @@ func (v *view) saw(l *lease, now time.Duration) {
 	}
 	next.share, next.broken = parseShare(l.Annotations[shareAnnotation], l.Name)
 	if next.broken != nil {
-		next.share = share{ranges: meta.AllRanges(), weight: 1} // nobody knows
+		// The share that is known is the last one only if the replica has not written since.
+		next.share, next.unsure, next.noticed = share{weight: 1}, true, now
 		if m != nil {
 			next.share = m.share
+			if m.record == next.record {
+				next.unsure, next.noticed = m.unsure, m.noticed
+			}
 		}
 	}
 	if m != nil && m.share.weight == next.share.weight {
@@ -105,12 +146,42 @@ func (v *view) saw(l *lease, now time.Duration) {
 		next.scores = newScores(next.name, next.share.weight)
 	}
 	if m != nil {
-		v.released = v.released.Union(m.holds(now).Minus(next.share.ranges))
+		if m.isLive(now) {
+			v.released = v.released.Union(m.share.ranges.Minus(next.holds(now)))
+		}
 		if m.record == next.record { // somebody else has changed it
 			next.seen = m.seen
 		}
 	}
-	v.members[l.Name] = next
+	v.members[place] = next
+}
+
+// miss notes that the lease has been deleted at some time before now, and that we have not seen how it was at last. Its replica may not know
+// of the deletion yet, and may have taken any range before it.
+func (m *member) miss(now time.Duration) {
+	if !m.gone {
+		m.gone, m.unsure, m.noticed = true, true, now
+	}
+}
+
+// deleted notes that a lease has been deleted, and was as l is at last. Its replica may not know that yet, so its ranges count until the
+// lease would have run out.
+func (v *view) deleted(l *lease, now time.Duration) {
+	if l.Name == v.self {
+		return
+	}
+	place := l.Name
+	if m := v.members[place]; m != nil && m.uid != l.UID {
+		if place = former(l); v.members[place] == nil {
+			return // it has run out
+		}
+	}
+	v.note(place, l, now)
+	if m := v.members[place]; m.hasEnded() {
+		delete(v.members, place)
+	} else {
+		m.gone = true
+	}
 }
 
 // record is what a replica changes with every write of its lease.
@@ -123,19 +194,6 @@ func recordOf(l *lease) record {
 	return record{l.Spec.HolderIdentity, l.Spec.AcquireTime, l.Spec.RenewTime, l.Spec.LeaseTransitions}
 }
 
-// vanished notes that a lease has been deleted. Its replica may not know it yet, so its ranges count until the lease had run out.
-func (v *view) vanished(name string) {
-	m := v.members[name]
-	if m == nil {
-		return
-	}
-	if m.free && m.share.ranges == (meta.Ranges{}) {
-		delete(v.members, name) // it had ended
-		return
-	}
-	m.gone = true
-}
-
 // listed notes a complete list of the leases of the group, which the server had at some moment before now.
 func (v *view) listed(leases []*lease, now time.Duration) {
 	names := make(map[string]bool, len(leases))
@@ -144,8 +202,13 @@ func (v *view) listed(leases []*lease, now time.Duration) {
 		v.saw(l, now)
 	}
 	for name := range v.members {
-		if !names[name] {
-			v.vanished(name)
+		if names[name] {
+			continue
+		}
+		if m := v.members[name]; m.hasEnded() {
+			delete(v.members, name)
+		} else {
+			m.miss(now)
 		}
 	}
 	if v.complete {
@@ -163,7 +226,7 @@ func (v *view) listed(leases []*lease, now time.Duration) {
 // the time until the next lease runs out; 0 if there is none.
 func (v *view) expire(now time.Duration) (next time.Duration) {
 	for name, m := range v.members {
-		if left := m.seen + m.lasts - now; left > 0 {
+		if left := m.until() - now; left > 0 {
 			if next == 0 || left < next {
 				next = left
 			}

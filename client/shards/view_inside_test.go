@@ -68,38 +68,114 @@ func TestAnnotationsByOthersProlongNothing(t *testing.T) {
 
 func TestADeletedLeaseCountsUntilItHadRunOut(t *testing.T) {
 	v := newTestView()
-	v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1}), 0)
-	v.vanished("web-a")
-	v.vanished("web-b")
+	l := leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1})
+	v.saw(l, 0)
+	v.deleted(leaseOf("web-a", "6", "t0", share{ranges: of(1), weight: 1}), second)
 	v.wantHolds(t, "deleted", 14*second, of(1))
 	anew := leaseOf("web-a", "9", "t9", share{ranges: of(2), weight: 1}) // the replica, or another one with its name
 	anew.UID = "another"
 	v.saw(anew, 14*second)
+	v.saw(l, 14*second) // news that are old
 	v.wantHolds(t, "made again", 14*second, of(1, 2))
 	v.wantHolds(t, "when the first had run out", 15*second, of(2))
+	if m := v.members["web-a"]; !m.takesPart(15 * second) {
+		t.Error("a lease that was made again is not one of a replica")
+	}
 
 	v = newTestView()
-	v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1}), 0)
-	v.listed(nil, second)
-	v.wantHolds(t, "not in a list", 14*second, of(1))
-	if m := v.members["web-a"]; m.takesPart(2 * second) {
-		t.Error("a replica whose lease is deleted is to have ranges")
+	v.deleted(leaseOf("web-a", "6", "t0", share{ranges: of(1), weight: 1}), 0) // and nobody knew of it
+	v.deleted(leaseOf("web-me", "7", "t0", share{ranges: of(2), weight: 1}), 0)
+	v.wantHolds(t, "deleted before it was seen", 14*second, of(1))
+	v.wantHolds(t, "when that has run out", 15*second, meta.Ranges{})
+}
+
+// A replica whose lease somebody has deleted or edited may have taken ranges, and renewed, after the last news that others have of it.
+func TestALeaseWhoseLastStateNobodySawMayHaveShownAnything(t *testing.T) {
+	before := func() *view {
+		v := newTestView()
+		v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1}), 0)
+		return v
 	}
+	edited := func(version, renewed string) *lease {
+		l := leaseOf("web-a", version, renewed, share{ranges: of(1, 2), weight: 1})
+		delete(l.Annotations, shareAnnotation)
+		return l
+	}
+	anew := leaseOf("web-a", "9", "t9", share{ranges: of(3), weight: 1})
+	anew.UID = "another"
+	for what, lose := range map[string]func(v *view){
+		"not in a list":              func(v *view) { v.listed(nil, 10*second) },
+		"not in two lists":           func(v *view) { v.listed(nil, 10*second); v.listed(nil, 12*second) },
+		"another one in a list":      func(v *view) { v.listed([]*lease{anew}, 10*second) },
+		"edited after a renewal":     func(v *view) { v.saw(edited("8", "t1"), 10*second) },
+		"edited twice after that":    func(v *view) { v.saw(edited("8", "t1"), 10*second); v.saw(edited("9", "t1"), 12*second) },
+		"edited and then deleted":    func(v *view) { v.saw(edited("8", "t1"), 10*second); v.deleted(edited("9", "t1"), 12*second) },
+		"edited, then not in a list": func(v *view) { v.saw(edited("8", "t0"), 5*second); v.listed(nil, 10*second) },
+	} {
+		v := before()
+		lose(v)
+		v.wantHolds(t, what, 24*second, meta.AllRanges())
+		if v.released != (meta.Ranges{}) {
+			t.Errorf("%s: %v are said to be free", what, v.released)
+		}
+		if m := v.members["web-a uid-web-a"]; m != nil {
+			delete(v.members, "web-a")
+		}
+		v.wantHolds(t, what+", when it has run out", 25*second, meta.Ranges{})
+		if v.released != of(1) {
+			t.Errorf("%s: it has run out, and %v are known to be free, want 1", what, v.released)
+		}
+	}
+
+	// The plan takes that into account: nothing is begun that such a replica may have.
+	v := before()
+	v.listed(nil, second)
+	table := table{lease: 15 * second, ours: newScores("web-me", 1), have: meta.AllRanges(), bids: of(2, 3), accepted: of(2, 3)}
+	if p := table.plan(v, 2*second); p.confirm != (meta.Ranges{}) {
+		t.Errorf("%v are begun while a replica may have them", p.confirm)
+	}
+	if p := table.plan(v, 17*second); p.confirm != of(2, 3) {
+		t.Errorf("%v are begun when it cannot have them any more", p.confirm)
+	}
+
+	// A watch that tells how it was at last, later than a list, settles it.
+	v = before()
+	v.listed(nil, 10*second)
+	v.deleted(leaseOf("web-a", "8", "t1", share{ranges: of(2), weight: 1}), 11*second)
+	v.wantHolds(t, "once it is known", 12*second, of(2))
+	v = before()
+	v.listed([]*lease{anew}, 10*second)
+	v.saw(leaseOf("web-a", "7", "t1", share{ranges: of(2), weight: 1}), 11*second)
+	v.wantHolds(t, "once it is known, and made again", 12*second, of(2, 3))
+	gone := leaseOf("web-a", "8", "t2", share{weight: 1})
+	gone.Spec.HolderIdentity = ""
+	v.deleted(gone, 12*second)
+	v.wantHolds(t, "once it is known to have ended", 12*second, of(3))
+	if m := v.members["web-a"]; !m.takesPart(13*second) || len(v.members) != 1 {
+		t.Errorf("the lease that was made again is not one of a replica, or %d leases are known", len(v.members))
+	}
+	v.deleted(gone, 13*second)
+	v.wantHolds(t, "news that are old", 13*second, of(3))
 }
 
 func TestAReleasedLeaseIsForgotten(t *testing.T) {
-	v := newTestView()
-	v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1}), 0)
-	l := leaseOf("web-a", "6", "t1", share{weight: 1})
-	l.Spec.HolderIdentity, l.Spec.LeaseDurationSeconds = "", 1
-	v.saw(l, second)
-	v.wantHolds(t, "given back", second, meta.Ranges{})
-	if v.members["web-a"].takesPart(second) || !v.released.Has(1) {
-		t.Error("a replica that has ended takes part, or its ranges are not known to be free")
-	}
-	v.vanished("web-a")
-	if len(v.members) != 0 {
-		t.Error("a lease that was given back is remembered after its deletion")
+	for what, forget := range map[string]func(*view, *lease){
+		"deleted":       func(v *view, l *lease) { v.deleted(l, second) },
+		"not in a list": func(v *view, _ *lease) { v.listed(nil, second) },
+	} {
+		v := newTestView()
+		v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1}), 0)
+		l := leaseOf("web-a", "6", "t1", share{weight: 1})
+		l.Spec.HolderIdentity, l.Spec.LeaseDurationSeconds = "", 1
+		v.saw(l, second)
+		v.wantHolds(t, "given back", second, meta.Ranges{})
+		if v.members["web-a"].takesPart(second) || !v.released.Has(1) {
+			t.Error("a replica that has ended takes part, or its ranges are not known to be free")
+		}
+		forget(v, l)
+		if len(v.members) != 0 {
+			t.Errorf("%s: a lease that was given back is remembered", what)
+		}
 	}
 }
 

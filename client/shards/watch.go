@@ -106,7 +106,7 @@ func (g *Group) heard(event client.Event[*lease]) {
 			g.edited = true // the others do not know any more what this replica has
 		}
 	case event.Type == client.Deleted:
-		g.view.vanished(event.Object.Name)
+		g.view.deleted(event.Object, now)
 	default:
 		g.view.saw(event.Object, now)
 	}

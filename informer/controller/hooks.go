@@ -46,6 +46,8 @@ type RunInfo struct {
 	// Keys returns the keys that are in progress or wait, as workqueue.Queue.Keys does; they have the controller's type of keys. It
 	// copies all of them, and stops the queue meanwhile, about 0.1 s for a million keys.
 	Keys func() iter.Seq[workqueue.KeyInfo[any]]
+	// Groups is the method of the controller; it returns nothing without GroupBy.
+	Groups func() []workqueue.GroupStats
 }
 
 // NamedInfo says why a key is to be reconciled.

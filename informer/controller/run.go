@@ -68,6 +68,7 @@ func (c *Controller[K]) run(
 		Name: c.name, Workers: workers, Status: c.Status,
 		ReadyByPriority: func() map[int]int { return c.queueNow().ReadyByPriority() },
 		Keys:            c.keys,
+		Groups:          c.Groups,
 	}
 	queue := c.newQueue(outer, info)
 	defer c.unseen.end()

@@ -1,5 +1,5 @@
-// Package debug shows what a program does to the person on call: caches, queues, controllers, leadership, requests, credentials and
-// events, and first of all what is wrong.
+// Package debug shows what a program does to the person on call: caches, queues, controllers, leadership, shards, requests, credentials
+// and events, and first of all what is wrong.
 //
 //	page, err := debug.Handler(debug.Options{Clients: []*client.Client{c}})
 //	if err != nil { ... }
@@ -13,11 +13,13 @@
 // # Contents
 //
 //   - the first page: problems; each cache with its state, objects, memory, resource version, age of the last event, and relists by
-//     cause; each controller with its queue; elections; requests in flight and retries; the age and the end of credentials;
-//   - ?cache=ID: the latest lists with their causes and times, undecodable objects with their errors, namespaces; a search over
-//     the objects by namespace and name, and each object as YAML, if [Options].Objects is set;
+//     cause; each controller with its queue; elections; the ranges of each shards.Group; requests in flight and retries; the age and the end of credentials;
+//   - ?cache=ID: the latest lists with their causes and times, undecodable objects with their errors, namespaces; with
+//     informer.Options.Shards the ranges, and whether the server selects them; a search over the objects by namespace and name, and each object as YAML, if [Options].Objects is set;
 //   - ?controller=ID: the keys that fail, with their last error; those in progress, and since when; ready ones in their order; delayed
-//     ones, and until when;
+//     ones, and until when; whether it is paused; the groups of Controller.GroupBy, those with most keys ready first;
+//   - ?shards=ID: the ranges of this replica and since when, how many are its due by the weights, what it waits for, which caches and
+//     controllers are not ready, its last loss of all ranges and why, and the other replicas with their weights and ranges;
 //   - ?events: the latest events, and those that come while the page is open.
 //
 // Each address answers with the same content as JSON if the request prefers it (Accept: application/json). Names of members may

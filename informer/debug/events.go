@@ -17,12 +17,13 @@ const (
 	ofRequest   kind = "request"   // an HTTP exchange
 	ofRetry     kind = "retry"     // an attempt that failed and is followed by another
 	ofWarning   kind = "warning"   // a warning of the server, a fight, a credential that could not be renewed
+	ofRanges    kind = "ranges"    // this replica has got or lost ranges of a group that shares the work
 	ofRun       kind = "run"       // something begins to run, or ends
 )
 
 // kinds are all kinds, in the order in which the page names them.
 func kinds() []kind {
-	return []kind{ofWatch, ofList, ofReconcile, ofRequest, ofRetry, ofWarning, ofRun}
+	return []kind{ofWatch, ofList, ofReconcile, ofRequest, ofRetry, ofWarning, ofRanges, ofRun}
 }
 
 // event is something that has happened. It holds texts only, and so keeps nothing of the program alive.

@@ -15,7 +15,7 @@ func (p *Page) document(v view) []byte {
 	switch v.(type) {
 	case overview:
 		live, current = "poll", "overview"
-	case cacheView, controllerView:
+	case cacheView, controllerView, sharesView:
 		live = "poll"
 	case eventsView:
 		live, current = "stream", "events"

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"strconv"
 	"time"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/informer"
 )
 
 // The pages of single things in HTML.
@@ -18,7 +21,12 @@ func (v cacheView) body(m *markup) {
 		m.raw(`<p class="alert">`).text(v.Err).raw(` <small>`).ago(v.ErrAt, v.At).raw("</small></p>")
 	}
 	m.raw(`<dl class="facts">`)
-	m.factNumber("Objects", v.Objects).factText("Memory, estimated", size(v.Memory)).factText("Version", v.Version)
+	m.factNumber("Objects", v.Objects)
+	if v.Sharded != "" {
+		m.fact("Ranges", func() { m.number(v.Ranges).raw(" of ").number(meta.RangeCount) }).factText("Which", v.Which)
+		m.factText("Selected", map[bool]string{true: "by the server", false: "here; the server sends everything"}[v.Sharded == string(informer.ShardedByServer)])
+	}
+	m.factText("Memory, estimated", size(v.Memory)).factText("Version", v.Version)
 	m.fact("Last event", func() { m.ago(v.LastEvent, v.At) })
 	m.factNumber("Events", v.Events).factNumber("Lists", v.Lists).factNumber("Watches", v.Watches)
 	text, _ := relists(v.Relists)
@@ -190,6 +198,9 @@ func (v controllerView) body(m *markup) {
 	m.raw(`<p class="crumbs">`).link("?", "Overview").raw(` / Controller</p><h1>`).text(v.ID).raw(" ")
 	v.badge(m)
 	m.raw("</h1>")
+	if v.Paused {
+		m.raw(`<p class="alert">It is paused: no reconcile starts until Resume is called.</p>`)
+	}
 	for _, u := range v.Unsynced {
 		m.raw(`<p class="alert">It waits for `).text(u).raw("</p>")
 	}
@@ -205,6 +216,7 @@ func (v controllerView) body(m *markup) {
 	for _, f := range v.Fight {
 		m.raw(`<p class="alert">`).text(f.Text).raw("</p>")
 	}
+	v.groupTable(m)
 	m.raw(`<section aria-labelledby="queue"><h2 id="queue">Queue</h2>`).searchForm("Key", v.Query, "controller", v.ID)
 	empty := true
 	for _, q := range v.Lists {
@@ -221,6 +233,34 @@ func (v controllerView) body(m *markup) {
 		m.raw(".</p>")
 	}
 	m.raw("</section>")
+}
+
+func (v controllerView) groupTable(m *markup) {
+	if len(v.Groups) == 0 {
+		return
+	}
+	m.raw(`<section aria-labelledby="groups"><h2 id="groups">Groups that share the workers `).count(len(v.Groups) + v.MoreGroups).raw("</h2>")
+	columns := []column{{"Group", false}, {"Weight", true}, {"In progress", true}, {"Ready", true}, {"Oldest", true}}
+	m.table("Groups", columns, len(v.Groups), func(row, column int) {
+		g := v.Groups[row]
+		switch columns[column].name {
+		case "Group":
+			m.orNone(g.Name)
+		case "Weight":
+			m.number(g.Weight)
+		case "In progress":
+			m.number(g.InProgress)
+		case "Ready":
+			m.number(g.Ready)
+		case "Oldest":
+			if g.Ready == 0 {
+				m.none()
+				return
+			}
+			m.text(short(max(0, g.Oldest).Round(time.Millisecond)))
+		}
+	})
+	m.more(v.MoreGroups, "group").raw("</section>")
 }
 
 func (v controllerView) keys(m *markup, q queue) {

@@ -24,6 +24,7 @@ func (v overview) body(m *markup) {
 	v.cacheTable(m)
 	v.controllerTable(m)
 	v.electionTable(m)
+	v.sharesTable(m)
 	v.requestSection(m)
 	v.credentialTable(m)
 	v.programSection(m)
@@ -127,7 +128,9 @@ func (v overview) cacheTable(m *markup) {
 				m.raw(" ").badge(busy, grouped(c.Undecodable)+" undecodable")
 			}
 		case "Objects":
-			m.number(c.Objects)
+			if m.number(c.Objects); c.Sharded != "" {
+				m.raw(" <small").attr("title", c.Which).raw(">").text(plural(c.Ranges, "range")).raw("</small>")
+			}
 		case "Memory":
 			m.text(size(c.Memory))
 		case "Version":
@@ -153,6 +156,9 @@ func (v overview) cacheTable(m *markup) {
 }
 
 func (c controllerRow) badge(m *markup) {
+	if c.Paused {
+		m.badge(busy, "paused").raw(" ")
+	}
 	switch c.State {
 	case "running":
 		m.badge(good, c.State)

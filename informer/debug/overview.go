@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
 )
@@ -23,6 +24,7 @@ type overview struct {
 	Caches      []cacheRow      `json:"caches"`
 	Controllers []controllerRow `json:"controllers"`
 	Elections   []electionRow   `json:"elections"`
+	Shards      []shareRow      `json:"shards"`
 	Requests    requestsModel   `json:"requests"`
 	Credentials []credentialRow `json:"credentials"`
 	Health      *health         `json:"health,omitempty"`
@@ -61,7 +63,10 @@ type cacheRow struct {
 	State       string         `json:"state"`
 	Synced      bool           `json:"synced"`
 	Objects     int            `json:"objects"`
-	Memory      int64          `json:"memoryBytes"` // estimated
+	Ranges      int            `json:"ranges,omitempty"` // that it has a complete list of, with Options.Shards
+	Which       string         `json:"which,omitempty"`
+	Sharded     string         `json:"sharded,omitempty"` // where they are selected; empty without Options.Shards
+	Memory      int64          `json:"memoryBytes"`       // estimated
 	Version     string         `json:"resourceVersion,omitempty"`
 	LastEvent   *time.Time     `json:"lastEvent,omitempty"`
 	Lists       int            `json:"lists"`
@@ -84,6 +89,7 @@ type controllerRow struct {
 	Name       string        `json:"name"`
 	State      string        `json:"state"`
 	Workers    int           `json:"workers"`
+	Paused     bool          `json:"paused"`
 	InProgress int           `json:"inProgress"`
 	Longest    time.Duration `json:"longestNs"`
 	Ready      int           `json:"ready"`
@@ -128,7 +134,7 @@ type credentialRow struct {
 func (p *Page) overview() overview {
 	now := time.Now()
 	v := overview{
-		At: now, Program: p.program(), Caches: []cacheRow{}, Controllers: []controllerRow{}, Elections: []electionRow{},
+		At: now, Program: p.program(), Caches: []cacheRow{}, Controllers: []controllerRow{}, Elections: []electionRow{}, Shards: []shareRow{},
 		Credentials: []credentialRow{}, Requests: p.requestsModel(now), Events: p.events.counts(),
 	}
 	for _, e := range p.caches.snapshot() {
@@ -146,6 +152,10 @@ func (p *Page) overview() overview {
 			ID: clean(e.id), Lease: clean(objectName(s.Lease)), Identity: clean(s.Identity), Running: s.Running && e.running, Leading: s.Leading,
 			Leader: clean(s.Leader), Since: at(s.Since), Term: s.Term, Observed: at(s.Observed), Left: s.Left, Err: clean(errorText(s.Err)),
 		})
+	}
+	for _, e := range p.shares.snapshot() {
+		row, _ := newShareRow(e)
+		v.Shards = append(v.Shards, row)
 	}
 	for _, c := range p.o.Clients {
 		s := c.CredentialStatus()
@@ -186,6 +196,8 @@ func (p *Page) cacheRow(e entry[informer.RunInfo, informer.Status], now time.Tim
 	row.State, row.Synced, row.Objects, row.Version = strings.ToLower(s.State.String()), s.Synced, s.Objects, clean(s.ResourceVersion)
 	if !e.running {
 		row.State, row.Objects = "ended", 0
+	} else if s.Sharded != "" || s.Ranges != (meta.Ranges{}) {
+		row.Ranges, row.Which, row.Sharded = s.Ranges.Len(), s.Ranges.String(), string(s.Sharded)
 	}
 	row.LastEvent, row.Lists, row.Watches, row.Events, row.Resets = at(s.LastEvent), s.Lists, s.Watches, s.Events, s.Resets
 	row.Undecodable = len(s.Undecodable)
@@ -213,12 +225,13 @@ func newControllerRow(e entry[controller.RunInfo, controller.Status]) controller
 	}
 	q := s.Queue
 	row := controllerRow{
-		ID: e.id, Name: clean(e.name), State: s.State.String(), Workers: s.Workers,
+		ID: e.id, Name: clean(e.name), State: s.State.String(), Workers: s.Workers, Paused: s.Paused,
 		InProgress: q.InProgress, Longest: q.Longest, Ready: q.Ready, Oldest: q.Oldest, Delayed: q.Delayed, Held: q.Held, Throttled: q.Throttled,
 		Failing: s.Failing, Reconciles: s.Reconciles, Errors: s.Errors, Panics: s.Panics, Terminal: s.Terminal, Conflicts: s.Conflicts,
 		Timeouts: s.Timeouts, Fights: s.Fights.On, LastError: clean(errorText(s.LastError)),
 	}
 	if !e.running {
+		row.Paused = false
 		row.State, row.InProgress, row.Ready, row.Delayed, row.Held, row.Throttled, row.Failing = "ended", 0, 0, 0, 0, 0, 0
 	}
 	for _, u := range s.Unsynced {
@@ -272,6 +285,9 @@ func (v overview) problems() []problem {
 		if len(c.Unsynced) > 0 {
 			add(true, where, c.Name, "it waits for %s", strings.Join(c.Unsynced, "; "))
 		}
+		if c.Paused {
+			add(false, where, c.Name, "it is paused: %s ready", areKeys(c.Ready))
+		}
 		if c.Failing > 0 {
 			add(false, where, c.Name, "%s failing; last error: %s", areKeys(c.Failing), cmp.Or(c.LastError, "none"))
 		}
@@ -286,6 +302,9 @@ func (v overview) problems() []problem {
 		if e.Running && e.Err != "" {
 			add(true, "", "lease "+e.Lease, "%s", e.Err)
 		}
+	}
+	for _, s := range v.Shards {
+		s.problems(v.At, add)
 	}
 	for _, c := range v.Credentials {
 		switch {

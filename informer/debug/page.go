@@ -26,6 +26,7 @@ type Page struct {
 	caches   caches
 	controls controls
 	votes    votes
+	shares   shares
 	requests requests
 	events   *events
 	streams  chan struct{} // holds a token for each open stream
@@ -40,13 +41,17 @@ func Handler(o Options) (*Page, error) {
 	return &Page{o: o, began: time.Now(), events: newEvents(o.Events), streams: make(chan struct{}, o.Streams)}, nil
 }
 
-// Context returns a context for the program. The page shows the informers, controllers and elections that run with it or with a
+// Context returns a context for the program. The page shows the informers, controllers, elections and groups of replicas that run with it or with a
 // context derived from it, and the requests that they make. Hooks that ctx carries are called as well. Call it once for a
 // program; with the same Page and a context that has been through Context already, everything is shown twice.
 func (p *Page) Context(ctx context.Context) context.Context {
 	ctx = client.WithHooks(ctx, p.requestHooks())
 	ctx = informer.WithHooks(ctx, p.informerHooks())
 	ctx = controller.WithHooks(ctx, p.controllerHooks())
+	ctx = inside.WithSharings(ctx, inside.Sharings{
+		Run:     func(_ context.Context, s inside.Sharing) func() { return p.sharingBegins(s) },
+		Changed: func(_ context.Context, c inside.ShareChange) { p.sharesChange(c) },
+	})
 	return inside.WithElections(ctx, inside.Elections{Run: p.electionBegins})
 }
 
@@ -95,6 +100,8 @@ func (p *Page) serveView(w http.ResponseWriter, r *http.Request, query url.Value
 		v, err = p.cacheView(query.Get("cache"), query.Get("q"), query.Get("after"))
 	case query.Has("controller"):
 		v, err = p.controllerView(query.Get("controller"), query.Get("q"))
+	case query.Has("shards"):
+		v, err = p.sharesView(query.Get("shards"))
 	case query.Has("events"):
 		v = p.eventsView(query["kind"], query.Get("q"))
 	default:

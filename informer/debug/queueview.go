@@ -1,7 +1,9 @@
 package debug
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +20,22 @@ type controllerView struct {
 	Query string  `json:"query,omitempty"`
 	Lists []queue `json:"queue"`
 	Fight []fight `json:"fighting,omitempty"`
+	// Groups share the workers, with Controller.GroupBy: those with most keys ready first.
+	Groups     []groupRow `json:"groups,omitempty"`
+	MoreGroups int        `json:"moreGroups,omitempty"`
 }
+
+// groupRow is a group of keys that shares the workers with others.
+type groupRow struct {
+	Name       string        `json:"name"`
+	Weight     int           `json:"weight"`
+	InProgress int           `json:"inProgress"`
+	Ready      int           `json:"ready"`
+	Oldest     time.Duration `json:"oldestNs"`
+}
+
+// mostGroups is how many groups of keys are on a page.
+const mostGroups = 100
 
 // queue is one list of keys.
 type queue struct {
@@ -80,7 +97,21 @@ func (p *Page) controllerView(id, query string) (view, error) {
 	for _, f := range e.info.Status().Fights.First {
 		v.Fight = append(v.Fight, fight{clean(f.String()), f.Since.Round(0), f.Count})
 	}
+	v.groups(e.info.Groups())
 	return v, nil
+}
+
+// groups adds groups of keys.
+func (v *controllerView) groups(all []workqueue.GroupStats) {
+	slices.SortStableFunc(all, func(a, b workqueue.GroupStats) int {
+		return cmp.Or(cmp.Compare(b.Ready, a.Ready), cmp.Compare(b.InProgress, a.InProgress))
+	})
+	if v.MoreGroups = max(0, len(all)-mostGroups); v.MoreGroups > 0 {
+		all = all[:mostGroups]
+	}
+	for _, g := range all {
+		v.Groups = append(v.Groups, groupRow{clean(g.Name), g.Weight, g.InProgress, g.Ready, g.Oldest})
+	}
 }
 
 func (q *queue) add(k workqueue.KeyInfo[any], query string) {

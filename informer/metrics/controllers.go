@@ -39,6 +39,8 @@ var (
 		"Keys that wait for their time.", []string{"controller"}, nil)
 	fightingDesc = prometheus.NewDesc("bowline_controller_fighting",
 		"Objects over which a controller fights with other writers.", []string{"controller"}, nil)
+	pausedDesc = prometheus.NewDesc("bowline_controller_paused",
+		"1 while a controller is paused, else 0.", []string{"controller"}, nil)
 	heldDesc = prometheus.NewDesc("bowline_controller_held_keys",
 		"Keys that wait aside, as for caches that have not seen the last write.", []string{"controller"}, nil)
 )
@@ -133,7 +135,7 @@ func (c *controllers) end(name string, e controller.ReconcileEnd) {
 func (c *controllers) Describe(to chan<- *prometheus.Desc) {
 	c.group.Describe(to)
 	c.queues.Describe(to)
-	for _, d := range []*prometheus.Desc{workersDesc, activeDesc, oldestDesc, delayedDesc, heldDesc, fightingDesc} {
+	for _, d := range []*prometheus.Desc{workersDesc, activeDesc, pausedDesc, oldestDesc, delayedDesc, heldDesc, fightingDesc} {
 		to <- d
 	}
 }
@@ -143,7 +145,7 @@ func (c *controllers) Collect(to chan<- prometheus.Metric) {
 	c.group.Collect(to)
 	c.queues.Collect(to)
 	type gauges struct {
-		workers, active, oldest, delayed, held, fighting, unfinished, longest float64
+		workers, active, paused, oldest, delayed, held, fighting, unfinished, longest float64
 
 		ready map[int]int // by priority
 	}
@@ -159,6 +161,9 @@ func (c *controllers) Collect(to chan<- prometheus.Metric) {
 		g.fighting += float64(status.Fights.On)
 		g.workers += float64(status.Workers)
 		g.active += float64(s.InProgress)
+		if status.Paused {
+			g.paused = 1
+		}
 		g.oldest = max(g.oldest, s.Oldest.Seconds())
 		g.delayed += float64(s.Delayed)
 		g.held += float64(s.Held)
@@ -175,6 +180,7 @@ func (c *controllers) Collect(to chan<- prometheus.Metric) {
 		}{
 			{workersDesc, g.workers},
 			{activeDesc, g.active},
+			{pausedDesc, g.paused},
 			{oldestDesc, g.oldest},
 			{delayedDesc, g.delayed},
 			{heldDesc, g.held},

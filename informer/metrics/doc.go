@@ -4,7 +4,7 @@
 //	ctx, err := metrics.Context(ctx, prometheus.DefaultRegisterer)
 //
 // measures everything that runs with the context that it returns: requests, informers, controllers and their queues, leader
-// elections, recorders. Nothing else needs to be wired, because the contexts of all of them are derived from it.
+// elections, groups of replicas, recorders. Nothing else needs to be wired, because the contexts of all of them are derived from it.
 //
 // # Metrics
 //
@@ -28,6 +28,8 @@
 //	leader_election_master_status                 name: that of the lease; 1 while this process leads, else 0
 //	leader_election_slowpath_total                name: renewals that had to read the lease
 //
+// The lease of a replica in a shards.Group is one of those: it is always its own leader.
+//
 // A key that waits aside, as for controller.Fresh, has become ready and been taken once more: workqueue_adds_total and
 // workqueue_queue_duration_seconds count that, and workqueue_work_duration_seconds does not. A controller has series for 25
 // priorities at most, and one for all others, "exceeded_cardinality_limit".
@@ -45,6 +47,8 @@
 //	bowline_informer_undecodable_objects          resource: objects that do not decode at present
 //	bowline_informer_backlog                      resource: changes that handlers have not handled
 //	bowline_informer_backlog_age_seconds          resource: how far the slowest handler is behind
+//	bowline_informer_ranges                       resource, selected (server, local): with Options.Shards, ranges of 256 that are complete
+//	bowline_controller_paused                     controller: 1 while it is paused, else 0
 //	bowline_controller_conflicts_total            controller: reconciles that are retried quietly after a Conflict
 //	bowline_controller_oldest_key_seconds         controller: how long the first ready key has waited
 //	bowline_controller_delayed_keys               controller: keys that wait for their time, or for a retry
@@ -55,6 +59,17 @@
 //	bowline_controller_fighting                   controller: objects over which it fights now
 //	bowline_leader_lost_total                     name: how often this process has lost the lease
 //	bowline_leader_renewal_duration_seconds       name: of renewals, all attempts included
+//	bowline_shards_ranges                         name: that of the group; ranges that this replica works on, of 256
+//	bowline_shards_due_ranges                     name: how many the weights of the live replicas give it, if all are divided evenly
+//	bowline_shards_waiting_ranges                 name: those that it is ready for, and that others have not given up
+//	bowline_shards_unready_ranges                 name: those that some of its informers and controllers are not ready for
+//	bowline_shards_unowned_ranges                 name: those that no replica works on or waits for, as far as this one knows
+//	bowline_shards_members                        name: live replicas, this one included
+//	bowline_shards_silent_members                 name: others whose leases have run out, or were deleted or edited by somebody
+//	bowline_shards_weight                         name: the weight of this replica
+//	bowline_shards_gained_ranges_total            name: ranges that it has got
+//	bowline_shards_lost_ranges_total              name: ranges that it has given up or lost
+//	bowline_shards_lost_total                     name: how often it has lost all ranges at once, with its lease
 //	bowline_recorder_sent_total                   controller, result (created, updated)
 //	bowline_recorder_dropped_total                controller, cause
 //	bowline_recorder_waiting                      controller: records that wait to be sent

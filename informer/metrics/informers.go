@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,6 +43,7 @@ var (
 	eventsDesc      = describe("events_total", "Events that have been applied to the caches.", "resource")
 	relistsDesc     = describe("relists_total", "Complete lists after the first one, by cause.", "resource", "cause")
 	eventAgeDesc    = describe("event_age_seconds", "Time since something last came from the server.", "resource")
+	rangesInDesc    = describe("ranges", "Ranges of 256 that the caches hold completely, of informers with Options.Shards.", "resource", "selected")
 	undecodableDesc = describe("undecodable_objects", "Objects that do not decode at present.", "resource")
 	backlogDesc     = describe("backlog", "Changes that handlers have not handled.", "resource")
 	backlogAgeDesc  = describe("backlog_age_seconds", "Age of the oldest change that a handler has not handled.", "resource")
@@ -110,7 +112,7 @@ func (i *informers) past(r informer.RunInfo) *counts {
 func (i *informers) Describe(to chan<- *prometheus.Desc) {
 	i.group.Describe(to)
 	for _, d := range []*prometheus.Desc{
-		objectsDesc, syncedDesc, eventsDesc, relistsDesc, eventAgeDesc, undecodableDesc, backlogDesc, backlogAgeDesc,
+		objectsDesc, syncedDesc, eventsDesc, relistsDesc, eventAgeDesc, rangesInDesc, undecodableDesc, backlogDesc, backlogAgeDesc,
 	} {
 		to <- d
 	}
@@ -121,6 +123,7 @@ type gauges struct {
 	objects, undecodable, backlog int
 	unsynced, events              bool
 	eventAge, backlogAge          time.Duration
+	ranges                        map[informer.Sharding]int // by where they are selected
 }
 
 // Collect implements prometheus.Collector.
@@ -158,6 +161,9 @@ func (i *informers) Collect(to chan<- prometheus.Metric) {
 		send(undecodableDesc, prometheus.GaugeValue, float64(g.undecodable), name)
 		send(backlogDesc, prometheus.GaugeValue, float64(g.backlog), name)
 		send(backlogAgeDesc, prometheus.GaugeValue, g.backlogAge.Seconds(), name)
+		for where, n := range g.ranges {
+			send(rangesInDesc, prometheus.GaugeValue, float64(n), name, strings.ToLower(string(where)))
+		}
 		if g.events {
 			send(eventAgeDesc, prometheus.GaugeValue, g.eventAge.Seconds(), name)
 		}
@@ -174,6 +180,12 @@ func (g *gauges) add(s informer.Status) {
 	g.objects += s.Objects
 	g.undecodable += len(s.Undecodable)
 	g.unsynced = g.unsynced || !s.Synced
+	if s.Sharded != "" {
+		if g.ranges == nil {
+			g.ranges = make(map[informer.Sharding]int)
+		}
+		g.ranges[s.Sharded] += s.Ranges.Len()
+	}
 	if !s.LastEvent.IsZero() {
 		g.events, g.eventAge = true, max(g.eventAge, time.Since(s.LastEvent))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/leader"
 	"github.com/bowline-go/bowline/client/recorder"
+	"github.com/bowline-go/bowline/client/shards"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
 )
@@ -17,7 +18,8 @@ import (
 // derived from it, is measured. It returns an error if r has such metrics already: call Context once for each registry.
 func Context(ctx context.Context, r prometheus.Registerer) (context.Context, error) {
 	requests, informers, controllers, leaders, recorders := newRequests(), newInformers(), newControllers(), newLeaders(), newRecorders()
-	for _, c := range []prometheus.Collector{requests, informers, controllers, leaders, recorders} {
+	groups := newGroups()
+	for _, c := range []prometheus.Collector{requests, informers, controllers, leaders, groups, recorders} {
 		if err := r.Register(c); err != nil {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}
@@ -26,6 +28,7 @@ func Context(ctx context.Context, r prometheus.Registerer) (context.Context, err
 	ctx = informer.WithHooks(ctx, informers.hooks())
 	ctx = controller.WithHooks(ctx, controllers.hooks())
 	ctx = leader.WithHooks(ctx, leaders.hooks())
+	ctx = shards.WithHooks(ctx, groups.hooks())
 	return recorder.WithHooks(ctx, recorders.hooks()), nil
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/bowline-go/bowline/client/leader"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/recorder"
+	"github.com/bowline-go/bowline/client/shards"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
 	"github.com/bowline-go/bowline/informer/metrics"
@@ -474,6 +475,133 @@ func TestMetricsOfLeaderElections(t *testing.T) {
 			`leader_election_master_status{name="lease"}`: 0,
 			`bowline_leader_lost_total{name="lease"}`:     1,
 		})
+	})
+}
+
+func TestMetricsOfShards(t *testing.T) {
+	bubble(t, func(w *world) {
+		run := func(ctx context.Context, identity string, weight int) (stop func()) {
+			g := shards.New(w.client, shards.Config{Namespace: "default", Name: "group", Identity: identity, Weight: weight, OnError: func(error) {}})
+			ctx, cancel := context.WithCancel(ctx)
+			ended := make(chan error)
+			go func() { ended <- g.Run(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil }) }()
+			<-time.After(time.Second)
+			return func() {
+				w.Helper()
+				cancel()
+				if err := <-ended; err != nil {
+					w.Error(err)
+				}
+			}
+		}
+		stop := run(w.ctx, "a", 1)
+		w.has(map[string]float64{
+			`bowline_shards_ranges{name="group"}`:              256,
+			`bowline_shards_due_ranges{name="group"}`:          256,
+			`bowline_shards_members{name="group"}`:             1,
+			`bowline_shards_silent_members{name="group"}`:      0,
+			`bowline_shards_weight{name="group"}`:              1,
+			`bowline_shards_waiting_ranges{name="group"}`:      0,
+			`bowline_shards_unready_ranges{name="group"}`:      0,
+			`bowline_shards_unowned_ranges{name="group"}`:      0,
+			`bowline_shards_gained_ranges_total{name="group"}`: 256,
+			`bowline_shards_lost_ranges_total{name="group"}`:   0,
+			`bowline_shards_lost_total{name="group"}`:          0,
+		})
+		stopOther := run(w.Context(), "b", 3)
+		has, _ := w.value(`bowline_shards_ranges{name="group"}`)
+		if has < 40 || has > 90 {
+			t.Errorf("a replica of weight 1 beside one of 3 has %v ranges", has)
+		}
+		w.has(map[string]float64{
+			`bowline_shards_due_ranges{name="group"}`:        64,
+			`bowline_shards_members{name="group"}`:           2,
+			`bowline_shards_lost_ranges_total{name="group"}`: 256 - has,
+			`bowline_shards_lost_total{name="group"}`:        0,
+		})
+		leases := client.For(w.client, client.Type[*meta.Unstructured]{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease", Resource: "leases"})
+		if err := leases.Delete(w.Context(), meta.Key{Namespace: "default", Name: "group-b"}, client.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		w.has(map[string]float64{
+			`bowline_shards_members{name="group"}`:        2, // it has joined again
+			`bowline_shards_silent_members{name="group"}`: 1,
+			`bowline_shards_due_ranges{name="group"}`:     64,
+		})
+		stopOther()
+		<-time.After(time.Minute)
+		w.server.Intercept(func(*http.Request) http.HandlerFunc { return clienttest.Reset() })
+		<-time.After(time.Minute)
+		w.has(map[string]float64{
+			`bowline_shards_ranges{name="group"}`:              0,
+			`bowline_shards_due_ranges{name="group"}`:          0,
+			`bowline_shards_members{name="group"}`:             0,
+			`bowline_shards_gained_ranges_total{name="group"}`: 512 - has,
+			`bowline_shards_lost_ranges_total{name="group"}`:   512 - has,
+			`bowline_shards_lost_total{name="group"}`:          1,
+		})
+		w.server.Intercept(nil)
+		<-time.After(time.Minute)
+		stop()
+		w.has(map[string]float64{
+			`bowline_shards_gained_ranges_total{name="group"}`: 768 - has,
+			`bowline_shards_lost_ranges_total{name="group"}`:   768 - has,
+			`bowline_shards_lost_total{name="group"}`:          1,
+		})
+		if _, found := w.value(`bowline_shards_ranges{name="group"}`); found {
+			t.Error("a group that does not run has ranges")
+		}
+	})
+}
+
+// A cache of a share has its ranges, by where they are selected.
+func TestMetricsOfTheRangesOfACache(t *testing.T) {
+	bubble(t, func(w *world) {
+		maps := client.For(w.client, configMaps)
+		share := func(to int) *informer.Informer[*configMap] {
+			var ranges meta.Ranges
+			for n := range to {
+				ranges = ranges.With(n)
+			}
+			return informer.New(maps, informer.Options{Shards: informer.FixedShards(meta.ShardByUID, ranges)})
+		}
+		for i := range 40 { // some are in other ranges
+			if _, err := maps.Create(w.Context(), &configMap{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: fmt.Sprint("a", i)}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stopLocal := w.run(share(64))
+		w.has(map[string]float64{`bowline_informer_ranges{resource="configmaps.v1",selected="local"}`: 64})
+		w.server.SetShardedLists(clienttest.ShardsServed)
+		stopServed := w.run(share(32))
+		w.has(map[string]float64{
+			`bowline_informer_ranges{resource="configmaps.v1",selected="local"}`:  64,
+			`bowline_informer_ranges{resource="configmaps.v1",selected="server"}`: 32,
+		})
+		stopServed()
+		stopLocal()
+	})
+}
+
+func TestMetricsOfAPausedController(t *testing.T) {
+	bubble(t, func(w *world) {
+		ctl := controller.New("c", controller.Options{Workers: 2}, func(context.Context, string) (controller.Result, error) {
+			return controller.Result{}, nil
+		}, controller.Every(time.Hour, "key"))
+		stop := w.run(ctl)
+		w.has(map[string]float64{`bowline_controller_paused{controller="c"}`: 0})
+		ctl.Pause()
+		if err := ctl.SetWorkers(5); err != nil {
+			t.Fatal(err)
+		}
+		w.has(map[string]float64{
+			`bowline_controller_paused{controller="c"}`:                    1,
+			`controller_runtime_max_concurrent_reconciles{controller="c"}`: 5,
+		})
+		ctl.Resume()
+		w.has(map[string]float64{`bowline_controller_paused{controller="c"}`: 0})
+		stop()
 	})
 }
 
