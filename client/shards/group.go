@@ -187,7 +187,7 @@ func (g *Group) begin(work func(context.Context) error) error {
 		return fmt.Errorf("%v: it is running already", g)
 	}
 	g.running = true
-	g.table.leaving, g.handed = false, make(chan struct{})
+	g.table.leaving, g.table.worked, g.handed = false, meta.Ranges{}, make(chan struct{})
 	g.view = newView(g.view.self, g.config.LeaseDuration)
 	return nil
 }
@@ -320,13 +320,9 @@ func (g *Group) write() {
 
 // annotations returns those of the lease. Package leader calls it before each write.
 func (g *Group) annotations() map[string]string {
-	now := g.clock.mono()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	s := share{ranges: g.table.bids, weight: g.config.Weight, leaving: g.table.leaving}
-	if g.view.complete {
-		s.up = now - g.view.since
-	}
+	s := share{ranges: g.table.bids, worked: g.table.worked, weight: g.config.Weight, leaving: g.table.leaving}
 	g.told.ranges, g.told.leaving = s.ranges, s.leaving
 	// From now on nobody knows whether the lease has what this write leaves out.
 	g.lapsed = g.lapsed.Union(g.table.accepted.Minus(s.ranges))
@@ -381,7 +377,7 @@ func (g *Group) confirm(held context.Context, ranges meta.Ranges, failures *retr
 	for n := range ranges.Intersect(p.confirm).Minus(g.lapsed).All() {
 		g.begins++
 		g.holds[n] = newHold(held, g.begins)
-		g.table.works = g.table.works.With(n)
+		g.table.works, g.table.worked = g.table.works.With(n), g.table.worked.With(n)
 	}
 	g.noteChange(held, before, nil)
 }

@@ -25,6 +25,7 @@ type table struct {
 	// certainly has those of accepted: every write since has had them.
 	bids, accepted meta.Ranges
 	works          meta.Ranges // ranges that reconciles may begin for
+	worked         meta.Ranges // ranges that were in works since this replica last bid for them
 	drains         meta.Ranges // ranges that reconciles are still under way for
 	have           meta.Ranges // ranges that everything is prepared for
 	leaving        bool
@@ -97,7 +98,7 @@ func (t *table) plan(v *view, now time.Duration) (p plan) {
 				p.confirm = p.confirm.With(n)
 			}
 		case turn && t.have.Has(n) && !better:
-			t.bids = t.bids.With(n)
+			t.bids, t.worked = t.bids.With(n), t.worked.Without(n)
 		}
 	}
 	return p
