@@ -307,23 +307,28 @@ func (g *Group) want(wanted meta.Ranges) {
 
 // write has the lease written if it does not show what it should. The caller holds mu.
 func (g *Group) write() {
-	if g.told.ranges == g.table.bids && g.told.leaving == g.table.leaving && !g.edited {
+	says := g.says()
+	if g.told == says && !g.edited {
 		return
 	}
-	g.edited = false
-	g.told.ranges, g.told.leaving = g.table.bids, g.table.leaving
+	g.edited, g.told = false, says
 	select {
 	case g.due <- struct{}{}:
 	default: // it has been asked for, and has not begun
 	}
 }
 
+// says returns what the lease is to show. The caller holds mu.
+func (g *Group) says() share {
+	return share{ranges: g.table.bids, worked: g.table.worked, weight: g.config.Weight, leaving: g.table.leaving}
+}
+
 // annotations returns those of the lease. Package leader calls it before each write.
 func (g *Group) annotations() map[string]string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	s := share{ranges: g.table.bids, worked: g.table.worked, weight: g.config.Weight, leaving: g.table.leaving}
-	g.told.ranges, g.told.leaving = s.ranges, s.leaving
+	s := g.says()
+	g.told = s
 	// From now on nobody knows whether the lease has what this write leaves out.
 	g.lapsed = g.lapsed.Union(g.table.accepted.Minus(s.ranges))
 	g.table.accepted = g.table.accepted.Intersect(s.ranges)
