@@ -29,16 +29,15 @@ type scene struct {
 	namespaces []string
 	objects    int               // how many notes there are
 	sharded    informer.Sharding // where the server's feature has ranges selected
-	start      time.Time // of the machine's clock
+	start      time.Time         // of the machine's clock
 	upstream   http.RoundTripper
 	server     *url.URL
 
 	mu     sync.Mutex // guards the rest
 	ledger ledger.Ledger
 	cut    int              // writes that broke off
-	noted  map[noteRef]bool // what the server has stored
 	codes  map[int]int      // answers to writes
-	work   map[noteRef]bool // what replicas say that they have seen noted
+	noted  map[noteRef]bool // what replicas say that they have noted
 	long   []longWork
 }
 
@@ -88,17 +87,13 @@ func (s *scene) proxy(identity string) string {
 		arrived := s.now()
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		answer := &answered{ResponseWriter: w}
-		var written noteWrite
-		if err := s.arrives(identity, r.URL.Path, body, arrived, &written); err != nil {
+		if err := s.arrives(identity, r.URL.Path, body, arrived); err != nil {
 			s.t.Error(err)
 		}
 		onward.ServeHTTP(answer, r)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.codes[answer.code]++
-		if answer.code == http.StatusOK {
-			s.noted[noteRef{written.Metadata.UID, written.Data.Noted, written.Data.By}] = true
-		}
 	}))
 	front.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.t.Cleanup(func() {
@@ -109,8 +104,9 @@ func (s *scene) proxy(identity string) string {
 }
 
 // arrives records a write.
-func (s *scene) arrives(identity, path string, body []byte, arrived time.Duration, w *noteWrite) error {
-	if err := json.Unmarshal(body, w); err != nil {
+func (s *scene) arrives(identity, path string, body []byte, arrived time.Duration) error {
+	var w noteWrite
+	if err := json.Unmarshal(body, &w); err != nil {
 		return fmt.Errorf("%s writes %s: %w", identity, body, err)
 	}
 	asked, err := strconv.ParseInt(w.Data.Asked, 10, 64)
