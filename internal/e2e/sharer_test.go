@@ -65,6 +65,7 @@ type sharerLine struct {
 	UID          string      `json:",omitempty"`
 	Range        int         `json:",omitempty"`
 	Noted        string      `json:",omitempty"` // the state that the object has now, and was seen
+	Paused       bool        `json:",omitempty"` // before the write
 	Began, Ended int64       `json:",omitempty"`
 	Err          string      `json:",omitempty"`
 	At           int64       `json:",omitempty"`
@@ -158,7 +159,8 @@ func (r *sharing) reconcile(ctx context.Context, key meta.Key) (controller.Resul
 		return controller.Result{}, nil // its uid, which tells the range, is not known any more
 	}
 	l := sharerLine{Event: "work", Key: key, UID: obj.UID, Range: meta.ShardByUID.Range(obj.Identity), Noted: obj.Data.State, Began: began}
-	err := r.write(ctx, obj)
+	paused, err := r.write(ctx, obj)
+	l.Paused = paused
 	if err != nil {
 		l.Noted, l.Err = "", err.Error()
 	}
@@ -167,21 +169,23 @@ func (r *sharing) reconcile(ctx context.Context, key meta.Key) (controller.Resul
 	return controller.Result{}, err
 }
 
-func (r *sharing) write(ctx context.Context, obj *note) error {
+// write notes the state of an object, unless this replica has, and says whether it has paused before.
+func (r *sharing) write(ctx context.Context, obj *note) (paused bool, err error) {
 	if obj.Data.Noted == obj.Data.State && obj.Data.By == r.config.Identity {
-		return nil
+		return false, nil
 	}
 	if pause, err := time.ParseDuration(obj.Data.Pause); err == nil {
+		paused = true
 		r.say(sharerLine{Event: "pause", Key: obj.Key(), UID: obj.UID})
 		<-time.After(pause)
 	}
-	_, err := r.notes.Patch(ctx, obj.Key(), patch.Merge(map[string]any{
+	_, err = r.notes.Patch(ctx, obj.Key(), patch.Merge(map[string]any{
 		"metadata": map[string]any{"uid": obj.UID, "resourceVersion": obj.ResourceVersion},
 		"data": map[string]any{
 			"noted": obj.Data.State, "by": r.config.Identity, "asked": strconv.FormatInt(time.Now().UnixNano(), 10), "pause": nil,
 		},
 	}))
-	return err
+	return paused, err
 }
 
 // dump says what the cache holds.

@@ -165,8 +165,8 @@ func (p *sharerProcess) hear(l sharerLine) {
 		s.ledger.Works = append(s.ledger.Works, ledger.Work{
 			Replica: p.identity, Range: l.Range, Object: l.Key.String(), Began: s.moment(l.Began), Ended: s.moment(l.Ended),
 		})
-		if l.Ended-l.Began > int64(longPause) {
-			s.long = append(s.long, longWork{p.identity, s.moment(l.Began), s.moment(l.Ended), l.Err})
+		if l.Paused {
+			s.paused = append(s.paused, pausedWork{p.identity, s.moment(l.Began), s.moment(l.Ended), l.Err})
 		}
 		if l.Err == "" {
 			s.noted[noteRef{l.UID, l.Noted, p.identity}] = true
@@ -589,7 +589,7 @@ func (s *scene) check(edits int) {
 
 	// The replica that was stopped had work under way, which ended without a write.
 	stopped, refused := s.ledger.Troubles[1], 0
-	for _, w := range s.long {
+	for _, w := range s.paused {
 		if w.replica == stopped.Replica && w.began < stopped.At && w.ended > stopped.Until {
 			if refused++; w.err == "" {
 				t.Errorf("work of %s, from %v to %v, succeeds, although it was stopped from %v to %v", w.replica, w.began, w.ended, stopped.At, stopped.Until)

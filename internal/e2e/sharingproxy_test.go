@@ -38,11 +38,11 @@ type scene struct {
 	cut    int              // writes that broke off
 	codes  map[int]int      // answers to writes
 	noted  map[noteRef]bool // what replicas say that they have noted
-	long   []longWork
+	paused []pausedWork
 }
 
-// longWork is a reconcile that took long.
-type longWork struct {
+// pausedWork is a reconcile that paused before its write.
+type pausedWork struct {
 	replica      string
 	began, ended time.Duration
 	err          string
