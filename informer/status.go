@@ -29,7 +29,8 @@ type Status struct {
 	// Config.Protobuf is set.
 	Protobuf bool
 	WhyJSON  string
-	// Ranges are those of which the cache holds a complete list, with Options.Shards. Sharded says where they are selected.
+	// Ranges are those of which the cache holds a complete list, with Options.Shards. Sharded says where they are selected; it is
+	// empty until a list of some ranges, or an event of another range, has shown that.
 	Ranges  meta.Ranges
 	Sharded Sharding
 	// Progress is how far the current list has come, or how far the last one came.
