@@ -45,7 +45,8 @@ type member[V any] struct {
 // clusters; a key whose cluster is not there is dropped. The workers wait for these sources, and Run ends with an error if one of them
 // fails. Run, not New, reports invalid arguments.
 func New[V any](name string, o controller.Options, fn Func[V], from ...controller.Source[Key]) *Controller[V] {
-	c := &Controller[V]{fn: fn, members: make(map[string]*member[V]), rest: rest{wake: make(chan struct{}, 1)}}
+	c := &Controller[V]{fn: fn, members: make(map[string]*member[V])}
+	c.rest.begin, c.rest.wake = c.begin, make(chan struct{}, 1)
 	var call controller.Func[Key] // nil if fn is
 	if fn != nil {
 		call = c.reconcile

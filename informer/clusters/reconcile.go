@@ -79,6 +79,15 @@ func (c *Controller[V]) enter(ctx context.Context, k Key) (*member[V], *work) {
 	return m, w
 }
 
+// begin forgets the keys that waited in the queue of the last Run.
+func (c *Controller[V]) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, m := range c.members {
+		clear(m.later)
+	}
+}
+
 // leave notes that a reconcile ends, and whether its key comes again by itself. It returns false if the cluster has been removed.
 func (c *Controller[V]) leave(m *member[V], k Key, later bool) (stays bool) {
 	c.mu.Lock()
@@ -102,7 +111,8 @@ func (c *Controller[V]) leave(m *member[V], k Key, later bool) (stays bool) {
 
 // rest is a source that names keys of removed clusters, so that they leave the queue.
 type rest struct {
-	wake chan struct{} // holds a token when there are keys
+	begin func()        // called when a Run begins, before the first reconcile
+	wake  chan struct{} // holds a token when there are keys
 
 	mu      sync.Mutex // guards the rest
 	running bool
@@ -140,6 +150,7 @@ func (r *rest) RunWith(ctx context.Context, add func(Key, workqueue.AddOptions),
 		defer r.mu.Unlock()
 		r.running, r.keys = false, nil
 	}()
+	r.begin()
 	synced()
 	for {
 		select {
