@@ -9,10 +9,11 @@ import (
 	"slices"
 )
 
-// AddedSource is a source that [Controller.AddSource] has added.
+// AddedSource is what [Controller.AddSource] has added, or [Controller.AddSourcesFor].
 type AddedSource struct {
 	remove     func()
 	waitSynced func(ctx context.Context) error
+	unsynced   func() error
 }
 
 // AddSource adds a source to those of [New]: at once if the controller runs, and otherwise to the next Run and those after
@@ -27,23 +28,47 @@ type AddedSource struct {
 //
 // A source that is added before the workers start is one of those that they wait for; workers that run already go on. If
 // the source fails, or an informer that it needs, the Run of the controller ends with that error, as it does for a source
-// of New.
+// of New. [Controller.AddSourcesFor] adds sources that may be away, or fail, without the others.
 func (c *Controller[K]) AddSource(s Source[K]) (*AddedSource, error) {
 	if s == nil {
 		return nil, errors.New("controller.AddSource: the source must not be nil")
 	}
-	f := newFeed(s)
-	f.needy = withNeeds(nil, s)
+	return c.addSources(nil, []Source[K]{s}), nil
+}
+
+// addSources adds sources at one moment. covers is nil if all keys wait for them.
+func (c *Controller[K]) addSources(covers func(K) bool, from []Source[K]) *AddedSource {
+	feeds := make([]*feed[K], len(from))
+	for i, s := range from {
+		feeds[i] = newFeed(s)
+		feeds[i].needy, feeds[i].covers = withNeeds(nil, s), covers
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.feeds = append(c.feeds, f)
+	c.feeds = append(c.feeds, feeds...)
 	if c.intake != nil {
-		c.intake.start(f)
+		for _, f := range feeds {
+			c.intake.start(f)
+		}
 	}
 	return &AddedSource{
-		remove:     func() { c.removeSource(f) },
-		waitSynced: func(ctx context.Context) error { return c.waitSource(ctx, f) },
-	}, nil
+		remove: func() { c.removeSources(feeds) },
+		waitSynced: func(ctx context.Context) error {
+			for _, f := range feeds {
+				if err := c.waitSource(ctx, f); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		unsynced: func() error {
+			var missing []error
+			for _, f := range feeds {
+				missing = append(missing, c.whyUndelivered(f))
+			}
+			return errors.Join(missing...)
+		},
+	}
 }
 
 // Remove ends the source and waits until it has returned, and until the informers have returned that run for it alone.
@@ -52,33 +77,54 @@ func (c *Controller[K]) AddSource(s Source[K]) (*AddedSource, error) {
 func (a *AddedSource) Remove() { a.remove() }
 
 // WaitSynced returns nil when the source has delivered what existed when it started in the present Run. It waits for a Run
-// if there is none. It returns an error with the reason if ctx ends first, and another if the source is removed.
+// if there is none. It returns an error with the reason if ctx ends first, and another if the source is removed or has failed.
 func (a *AddedSource) WaitSynced(ctx context.Context) error { return a.waitSynced(ctx) }
 
-func (c *Controller[K]) removeSource(f *feed[K]) {
+// Unsynced returns nil if the source has delivered what existed when it started in the present Run. Otherwise it returns why it has
+// not: that the controller does not run, the last error of the server, or the error with which the source has failed. It does not wait.
+func (a *AddedSource) Unsynced() error { return a.unsynced() }
+
+func (c *Controller[K]) removeSources(feeds []*feed[K]) {
 	c.mu.Lock()
-	c.feeds = slices.DeleteFunc(c.feeds, func(other *feed[K]) bool { return other == f })
-	in, returned := c.intake, f.returned
-	if !f.removed {
-		f.removed = true
-		f.change()
-		c.checkSynced()
+	c.feeds = slices.DeleteFunc(c.feeds, func(other *feed[K]) bool { return slices.Contains(feeds, other) })
+	in := c.intake
+	var free []K
+	var running []*feed[K]
+	for _, f := range feeds {
+		if !f.removed {
+			f.removed = true
+			free = append(free, c.free(f)...)
+			f.change()
+		}
+		if f.stop != nil {
+			f.stop()
+		}
+		if f.returned != nil {
+			running = append(running, f)
+		}
 	}
-	if f.stop != nil {
-		f.stop()
-	}
-	if returned != nil {
-		c.removing = append(c.removing, f)
-	}
+	c.checkSynced()
+	c.removing = append(c.removing, running...)
+	healed := !slices.ContainsFunc(c.feeds, func(f *feed[K]) bool { return f.failed != nil })
 	c.mu.Unlock()
-	if returned == nil {
-		return
+	if healed {
+		c.log.GivenUp(sourcing)
 	}
-	<-returned
+	if in != nil {
+		for _, k := range free {
+			in.release(k)
+		}
+	}
+	for _, f := range running {
+		<-f.returned
+	}
 	c.mu.Lock()
-	c.removing = slices.DeleteFunc(c.removing, func(other *feed[K]) bool { return other == f })
-	needs := f.needs
-	f.needs = nil
+	c.removing = slices.DeleteFunc(c.removing, func(other *feed[K]) bool { return slices.Contains(running, other) })
+	var needs []*need
+	for _, f := range running {
+		needs = append(needs, f.needs...)
+		f.needs = nil
+	}
 	c.mu.Unlock()
 	if in != nil { // otherwise the end of the run does so
 		in.needs.release(needs)
@@ -89,13 +135,15 @@ func (c *Controller[K]) removeSource(f *feed[K]) {
 func (c *Controller[K]) waitSource(ctx context.Context, f *feed[K]) error {
 	for {
 		c.mu.Lock()
-		removed, runs, unsynced, changed := f.removed, f.stop != nil, f.unsynced, f.changed
+		removed, runs, unsynced, failed, changed := f.removed, f.stop != nil, f.unsynced, f.failed, f.changed
 		c.mu.Unlock()
 		switch {
 		case removed:
 			return fmt.Errorf("wait for %s: it has been removed", nameOf(f.source))
 		case runs && !unsynced:
 			return nil
+		case runs && failed != nil:
+			return fmt.Errorf("wait for %s: it has failed: %w", nameOf(f.source), failed)
 		}
 		select {
 		case <-changed:
@@ -111,4 +159,25 @@ func (c *Controller[K]) waitSource(ctx context.Context, f *feed[K]) error {
 		}
 		return fmt.Errorf("wait for %s: %w, while %w", nameOf(f.source), context.Cause(ctx), why)
 	}
+}
+
+// whyUndelivered returns why a feed is not synced; nil if it is.
+func (c *Controller[K]) whyUndelivered(f *feed[K]) error {
+	c.mu.Lock()
+	removed, runs, unsynced, failed := f.removed, f.stop != nil, f.unsynced, f.failed
+	c.mu.Unlock()
+	switch why := failed; {
+	case removed:
+		return fmt.Errorf("%s: it has been removed", nameOf(f.source))
+	case !runs:
+		return fmt.Errorf("%s: %v does not run", nameOf(f.source), c)
+	case !unsynced:
+		return nil
+	case why != nil:
+		return fmt.Errorf("%s: it has failed: %w", nameOf(f.source), why)
+	}
+	if why := whyUnsynced(f.source); why != nil {
+		return fmt.Errorf("%s: %w", nameOf(f.source), why)
+	}
+	return fmt.Errorf("%s: it has not delivered what existed at its start", nameOf(f.source))
 }

@@ -68,6 +68,11 @@ func TestADeletionEndsTheReconcileOfItsObject(t *testing.T) {
 				return []meta.Key{{Name: "of-" + p.Name}}
 			})
 		}, func(s pods, p *pod) { s.delete(p) }, []string{"0s begin", `1s ended: the object of "of-a" has been deleted`, "1s begin"}},
+		{"a source with keys that were made others", func(s controller.Subscriber[*pod]) controller.Source[meta.Key] {
+			return controller.Rekey("", watch(controller.CancelDeleted(s)), func(k meta.Key) meta.Key {
+				return meta.Key{Name: "of-" + k.Name}
+			}, nil)
+		}, func(s pods, p *pod) { s.delete(p) }, []string{"0s begin", `1s ended: the object of "of-a" has been deleted`, "1s begin"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -51,6 +51,9 @@ type Controller[K comparable] struct {
 	// failing is how many keys of the queue have failed and not succeeded since.
 	failing atomic.Int64
 
+	// awaited is how many feeds with covers run and have not delivered. Controller.mu is held when it changes.
+	awaited atomic.Int64
+
 	// mu protects the rest. In status, Unsynced and Queue are not filled in; they come from the two below. Nor are Workers and Paused,
 	// which come from crew.
 	mu     sync.Mutex
@@ -88,13 +91,17 @@ func New[K comparable](name string, o Options, fn Func[K], from ...Source[K]) *C
 }
 
 // Runners returns what has to run for the controller: the informers that its sources watch or read, each once.
-// informer.Run calls it and runs them; [Controller.Run] runs only those of [Controller.AddSource].
+// informer.Run calls it and runs them; [Controller.Run] runs only those of [Controller.AddSource] and
+// [Controller.AddSourcesFor], and those of the latter are not among them.
 func (c *Controller[K]) Runners() []interface {
 	Run(ctx context.Context) error
 } {
 	var all []runner
-	for _, s := range c.sources() {
-		if n, ok := s.(needy); ok {
+	for _, f := range c.allFeeds() {
+		if f.covers != nil {
+			continue // its failure must not be that of informer.Run
+		}
+		if n, ok := f.source.(needy); ok {
 			for _, r := range n.Runners() {
 				if !has(all, r) {
 					all = append(all, r)
@@ -112,12 +119,18 @@ type needy interface {
 	}
 }
 
-// sources returns the present sources.
-func (c *Controller[K]) sources() []Source[K] {
+// allFeeds returns the present sources with their states.
+func (c *Controller[K]) allFeeds() []*feed[K] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all := make([]Source[K], len(c.feeds))
-	for i, f := range c.feeds {
+	return slices.Clone(c.feeds)
+}
+
+// sources returns the present sources.
+func (c *Controller[K]) sources() []Source[K] {
+	feeds := c.allFeeds()
+	all := make([]Source[K], len(feeds))
+	for i, f := range feeds {
 		all[i] = f.source
 	}
 	return all

@@ -22,13 +22,13 @@
 // # Guarantees
 //
 //   - No reconcile starts before every source has delivered what existed when it started, so the first reconcile sees
-//     complete caches.
+//     complete caches. For sources of [Controller.AddSourcesFor], that holds for the keys that need them.
 //   - One worker at a time reconciles a key. A key that a source names during its reconcile is reconciled once more after
 //     it. A waiting key that is named many times is reconciled once. After the last change, a reconcile runs that begins
 //     after that change was delivered.
 //   - Only a reconcile without an error ends a row of failures.
 //   - Every error and every panic of a reconcile goes to Options.OnError, or else to a logger, and into [Status]. The
-//     failure of a source ends Run, which returns it.
+//     failure of a source ends Run, which returns it; that of a source of AddSourcesFor stops the keys that need it.
 //   - In a program of several replicas, [Controller.RunLed] fills the queue before this one leads, and runs reconciles only
 //     while it does.
 //   - Changes are reconciled before what existed at the start, within the bound of Options.Ageing: keys of the first list have

@@ -4,7 +4,6 @@ package controller
 
 import (
 	"context"
-	"fmt"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -14,12 +13,18 @@ import (
 	"github.com/bowline-go/bowline/workqueue"
 )
 
-// feed is a source of a controller, and its state. Controller.mu guards all but source and needy.
+// feed is a source of a controller, and its state. Controller.mu guards all but source, needy and covers.
 type feed[K comparable] struct {
 	source Source[K]
 	needy  []runner // what the controller has to run for it, none unless AddSource has added it
+	// covers says which keys wait for the source, which then can fail without the Run; nil if all do.
+	covers func(K) bool
 	// unsynced says that it has been started, and has not delivered what existed then.
 	unsynced bool
+	// failed is why one with covers has ended in this run. Then it is unsynced, until it is removed.
+	failed error
+	// held are the keys that wait for it in the queue.
+	held []K
 	// removed is for an added one that has been removed.
 	removed bool
 	// stop ends it, and returned is closed when it has returned. They are nil unless it runs.
@@ -27,7 +32,7 @@ type feed[K comparable] struct {
 	returned chan struct{}
 	// needs run for an added one.
 	needs []*need
-	// changed is closed, and replaced, when unsynced, removed or stop change.
+	// changed is closed, and replaced, when unsynced, failed, removed or stop change.
 	changed chan struct{}
 }
 
@@ -46,19 +51,23 @@ type intake[K comparable] struct {
 	start   func(f *feed[K])
 	sources sync.WaitGroup // added to with Controller.mu held, and only while this is the controller's intake
 	needs   needs
-	// all is closed when all feeds have delivered; then delivered is set. Controller.mu guards delivered.
+	release func(k K) // gives a key that waits for a feed back to the queue
+	// all is closed when all feeds without covers have delivered; then delivered is set. Controller.mu guards delivered.
 	all       chan struct{}
 	delivered bool
 }
 
 // startSources starts all sources. fail ends ctx if one of them fails.
 func (c *Controller[K]) startSources(ctx context.Context, queue *workqueue.Queue[K], fail context.CancelCauseFunc) *intake[K] {
-	in := &intake[K]{all: make(chan struct{})}
+	in := &intake[K]{all: make(chan struct{}), release: queue.Release}
 	// The caches of added sources outlive ctx, as those that informer.Run runs do.
-	in.needs.start(context.WithoutCancel(ctx), fail)
+	in.needs.start(context.WithoutCancel(ctx), func(n *need, err error) { c.needFailed(in, n, err, fail) })
 	in.start = func(f *feed[K]) {
 		ctx, stop := context.WithCancel(ctx)
-		f.unsynced, f.stop, f.returned = true, stop, make(chan struct{})
+		f.unsynced, f.failed, f.held, f.stop, f.returned = true, nil, nil, stop, make(chan struct{})
+		if f.covers != nil {
+			c.awaited.Add(1)
+		}
 		f.needs = in.needs.acquire(f.needy)
 		f.change()
 		returned := f.returned
@@ -71,9 +80,11 @@ func (c *Controller[K]) startSources(ctx context.Context, queue *workqueue.Queue
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.intake = in
+	c.awaited.Store(0)
 	for _, f := range c.feeds {
 		in.start(f)
 	}
+	c.checkSynced() // there may be none to wait for
 	return in
 }
 
@@ -82,7 +93,7 @@ func (c *Controller[K]) feed(ctx context.Context, in *intake[K], f *feed[K], que
 	exited := true
 	defer func() {
 		if exited { // or it panics, and the program ends
-			fail(fmt.Errorf("%s: %w", nameOf(f.source), errExited))
+			c.sourceFailed(in, f, errExited, fail)
 		}
 	}()
 	to := sink[K]{
@@ -106,7 +117,7 @@ func (c *Controller[K]) feed(ctx context.Context, in *intake[K], f *feed[K], que
 	case err == nil:
 		c.synced(in, f) // a source that has returned delivers nothing more
 	default:
-		fail(fmt.Errorf("%s: %w", nameOf(f.source), err))
+		c.sourceFailed(in, f, err, fail)
 	}
 	exited = false
 }
@@ -119,30 +130,28 @@ func (c *Controller[K]) runSource(ctx context.Context, s Source[K], to sink[K]) 
 			}
 		}()
 	}
-	switch s := s.(type) {
-	case fed[K]:
-		return s.run(ctx, to)
-	case prioritised[K]:
-		return s.RunWith(ctx, to.with, to.synced)
-	}
-	return s.Run(ctx, to.add, to.synced)
+	return runOf(ctx, s, to)
 }
 
 // synced notes that a source has delivered.
 func (c *Controller[K]) synced(in *intake[K], f *feed[K]) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if f.unsynced && c.intake == in {
-		f.unsynced = false
+	var free []K
+	if f.unsynced && f.failed == nil && c.intake == in {
+		free = c.free(f)
 		f.change()
 		c.checkSynced()
+	}
+	c.mu.Unlock()
+	for _, k := range free {
+		in.release(k)
 	}
 }
 
 // checkSynced tells the run if all sources have delivered. The caller holds mu.
 func (c *Controller[K]) checkSynced() {
 	in := c.intake
-	if in == nil || in.delivered || slices.ContainsFunc(c.feeds, func(f *feed[K]) bool { return f.unsynced }) {
+	if in == nil || in.delivered || slices.ContainsFunc(c.feeds, func(f *feed[K]) bool { return f.unsynced && f.covers == nil }) {
 		return
 	}
 	in.delivered = true

@@ -60,6 +60,8 @@ type FreshCache interface {
 
 type fresh[K comparable] struct{ reads[K] }
 
+func (f *fresh[K]) fresh() []Cache { return f.caches }
+
 // declared is a cache of [Fresh], and its place.
 type declared struct {
 	FreshCache
@@ -71,25 +73,31 @@ type declared struct {
 func (c *Controller[K]) declaresFresh() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.ContainsFunc(c.feeds, func(f *feed[K]) bool {
-		_, ok := f.source.(*fresh[K])
-		return ok
-	})
+	return slices.ContainsFunc(c.feeds, func(f *feed[K]) bool { return freshOf(f.source) != nil })
 }
 
-// freshCaches returns the caches that [Fresh] declares at present.
-func (c *Controller[K]) freshCaches() []declared {
+// freshCaches returns the caches that [Fresh] declares at present, of the sources that the key waits for.
+func (c *Controller[K]) freshCaches(key K) []declared {
 	var all []declared
-	for _, source := range c.sources() {
-		if s, ok := source.(*fresh[K]); ok {
-			for i, one := range s.caches {
-				if !isNil(one) {
-					all = append(all, declared{one.(FreshCache), s, i})
-				}
+	for _, f := range c.allFeeds() {
+		if f.covers != nil && !f.covers(key) {
+			continue
+		}
+		for i, one := range freshOf(f.source) {
+			if !isNil(one) {
+				all = append(all, declared{one.(FreshCache), f, i})
 			}
 		}
 	}
 	return all
+}
+
+// freshOf returns the caches that a source declares as fresh; nil if it declares none.
+func freshOf(source any) []Cache {
+	if s, ok := source.(interface{ fresh() []Cache }); ok {
+		return s.fresh()
+	}
+	return nil
 }
 
 // admit reports whether key may be reconciled now; otherwise it has been put aside.

@@ -131,8 +131,9 @@ func (b *behind) start(c *controller.Controller[string]) (stop func()) {
 // With a cache that is two seconds behind, a reconcile after its own write always finds the write, however often sources
 // name its key; and the one worker reconciles other keys all the time.
 func TestAReconcileFindsItsOwnWrites(t *testing.T) {
-	for _, declared := range []bool{true, false} {
-		t.Run(fmt.Sprint("declared ", declared), func(t *testing.T) {
+	for _, how := range []string{"declared", "declared and rekeyed", "not declared"} {
+		t.Run(how, func(t *testing.T) {
+			declared := how != "not declared"
 			behindTest(t, informer.Options{}, func(b *behind) {
 				names := []string{"a", "b", "c"}
 				for _, name := range names {
@@ -144,6 +145,9 @@ func TestAReconcileFindsItsOwnWrites(t *testing.T) {
 				reads := controller.Reads[string](b.inf)
 				if declared {
 					reads = controller.Fresh[string](b.inf)
+				}
+				if how == "declared and rekeyed" {
+					reads = controller.Rekey("", controller.Fresh[meta.Key](b.inf), func(k meta.Key) string { return k.Name }, nil)
 				}
 				written, stale := map[string]int{}, 0
 				var idle []time.Time

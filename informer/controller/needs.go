@@ -27,7 +27,8 @@ func withNeeds(all []runner, of any) []runner {
 // need is a runner that runs for added sources.
 type need struct {
 	runner   runner
-	sources  int // how many need it; guarded by needs.mu
+	sources  int  // how many need it; guarded by needs.mu
+	failed   bool // it has ended with an error, and who needs it next runs it again; guarded by needs.mu
 	stop     context.CancelFunc
 	returned chan struct{}
 }
@@ -41,8 +42,8 @@ type needs struct {
 	list []*need
 }
 
-// start sets how runners are run: until ctx ends, or needs.end is called.
-func (n *needs) start(ctx context.Context, fail context.CancelCauseFunc) {
+// start sets how runners are run: until ctx ends, or needs.end is called. fail is called for one that ends with an error.
+func (n *needs) start(ctx context.Context, fail func(one *need, err error)) {
 	ctx, n.all = context.WithCancel(ctx)
 	n.run = func(one *need) {
 		ctx, stop := context.WithCancel(ctx)
@@ -53,7 +54,10 @@ func (n *needs) start(ctx context.Context, fail context.CancelCauseFunc) {
 			err := fmt.Errorf("run %T: %w", one.runner, errExited) // stays if Run calls Goexit
 			defer func() {
 				if err != nil && ctx.Err() == nil {
-					fail(err)
+					n.mu.Lock()
+					one.failed = true
+					n.mu.Unlock()
+					fail(one, err)
 				}
 			}()
 			err = runOrWait(ctx, one.runner)
@@ -67,7 +71,7 @@ func (n *needs) acquire(rs []runner) []*need {
 	defer n.mu.Unlock()
 	var all []*need
 	for _, r := range rs {
-		i := slices.IndexFunc(n.list, func(other *need) bool { return has([]runner{other.runner}, r) })
+		i := slices.IndexFunc(n.list, func(other *need) bool { return !other.failed && has([]runner{other.runner}, r) })
 		if i < 0 {
 			i = len(n.list)
 			n.list = append(n.list, &need{runner: r})

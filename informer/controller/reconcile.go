@@ -16,7 +16,7 @@ import (
 
 // reconcile runs the function on one key. It returns an error if the queue is to retry the key.
 func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K], key K) (err error) {
-	if c.slowed(work, queue, key) || !c.admit(work, key) {
+	if c.awaits(queue, key) || c.slowed(work, queue, key) || !c.admit(work, key) {
 		return nil
 	}
 	settled := false

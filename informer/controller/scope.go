@@ -61,7 +61,7 @@ func (s *scope[K]) onWrite() func(follow.Write) {
 			outer(w)
 		}
 		if fresh {
-			s.c.unseen.wrote(s.key, s.c.freshCaches(), w)
+			s.c.unseen.wrote(s.key, s.c.freshCaches(s.key), w)
 		}
 		if fights {
 			s.c.contests.wrote(s.key, &s.round, w)

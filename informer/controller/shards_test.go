@@ -118,39 +118,49 @@ type shardRig struct {
 	done []string
 }
 
-// testShards runs a test by uid and by namespace. reconcile may be nil.
+// testShards runs a test by uid and by namespace, and with keys that Rekey has made. reconcile may be nil.
 func testShards(t *testing.T, reconcile controller.Func[meta.Key], test func(r *shardRig)) {
 	for _, by := range []meta.ShardBy{meta.ShardByUID, meta.ShardByNamespace} {
-		t.Run(string(by), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := &shardRig{T: t, pods: newPods(t), share: newShare(by)}
-				for left, i := meta.RangeCount, 0; left > 0; i++ {
-					text := fmt.Sprintf("%d-%d", i*7919, i)
-					if n := by.Range(meta.Identity{UID: text, Namespace: text}); r.texts[n] == "" {
-						r.texts[n] = text
-						left--
-					}
-				}
-				c := controller.New("c", controller.Options{Shards: r.share, Workers: 4}, func(ctx context.Context, k meta.Key) (controller.Result, error) {
-					r.mu.Lock()
-					r.done = append(r.done, k.Name)
-					r.mu.Unlock()
-					if reconcile == nil {
-						return controller.Result{}, nil
-					}
-					return reconcile(ctx, k)
-				}, controller.Watch(controller.Changed(controller.CancelDeleted(r.Reader()), controller.VersionChanged)))
-				r.stop = run(t, c)
-				test(r)
-				if err := r.stop(); err != nil {
-					t.Error(err)
-				}
-				if r.share.inside != 0 || r.share.have != (meta.Ranges{}) {
-					t.Errorf("at the end %d reconciles are in their ranges, and the controller is prepared for %v", r.share.inside, r.share.have)
-				}
-			})
-		})
+		testShardsOf(t, string(by), by, func(k meta.Key) meta.Key { return k },
+			func(s controller.Source[meta.Key]) controller.Source[meta.Key] { return s }, reconcile, test)
+		testShardsOf(t, string(by)+", rekeyed", by, func(k tagged) meta.Key { return k.Key },
+			func(s controller.Source[meta.Key]) controller.Source[tagged] { return tag("pods", s) }, reconcile, test)
 	}
+}
+
+func testShardsOf[K comparable](
+	t *testing.T, name string, by meta.ShardBy, of func(K) meta.Key, rekey func(controller.Source[meta.Key]) controller.Source[K],
+	reconcile controller.Func[meta.Key], test func(r *shardRig),
+) {
+	t.Run(name, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r := &shardRig{T: t, pods: newPods(t), share: newShare(by)}
+			for left, i := meta.RangeCount, 0; left > 0; i++ {
+				text := fmt.Sprintf("%d-%d", i*7919, i)
+				if n := by.Range(meta.Identity{UID: text, Namespace: text}); r.texts[n] == "" {
+					r.texts[n] = text
+					left--
+				}
+			}
+			c := controller.New("c", controller.Options{Shards: r.share, Workers: 4}, func(ctx context.Context, k K) (controller.Result, error) {
+				r.mu.Lock()
+				r.done = append(r.done, of(k).Name)
+				r.mu.Unlock()
+				if reconcile == nil {
+					return controller.Result{}, nil
+				}
+				return reconcile(ctx, of(k))
+			}, rekey(controller.Watch(controller.Changed(controller.CancelDeleted(r.Reader()), controller.VersionChanged))))
+			r.stop = run(t, c)
+			test(r)
+			if err := r.stop(); err != nil {
+				t.Error(err)
+			}
+			if r.share.inside != 0 || r.share.have != (meta.Ranges{}) {
+				t.Errorf("at the end %d reconciles are in their ranges, and the controller is prepared for %v", r.share.inside, r.share.have)
+			}
+		})
+	})
 }
 
 // pod returns a pod of range n.

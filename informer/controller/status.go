@@ -52,7 +52,8 @@ type Status struct {
 	// Paused says that [Controller.Pause] was called, and that no reconcile starts until [Controller.Resume].
 	Paused bool
 	// Unsynced are the sources that the workers wait for, or have waited for in vain, and why they have not delivered; and
-	// sources of [Controller.AddSource] that have not delivered yet, for which no worker waits.
+	// sources of [Controller.AddSource] and [Controller.AddSourcesFor] that have not delivered yet, or have failed, for which no
+	// worker waits.
 	Unsynced []Unsynced
 	// Reconciles is how many reconciles have ended, whatever their outcome, since the controller was made.
 	Reconciles int
@@ -142,16 +143,8 @@ func (s Status) String() string {
 func (c *Controller[K]) Status() Status {
 	c.mu.Lock()
 	s, queue, unseen, contests := c.status, c.queue, c.unseen, c.contests
-	var unsynced []Source[K]
-	for _, f := range c.feeds {
-		if f.unsynced {
-			unsynced = append(unsynced, f.source)
-		}
-	}
 	c.mu.Unlock()
-	for _, source := range unsynced {
-		s.Unsynced = append(s.Unsynced, Unsynced{Source: nameOf(source), Err: whyUnsynced(source)})
-	}
+	s.Unsynced = c.unsynced(true)
 	s.Workers, s.Paused = c.crew.state()
 	s.Failing = int(c.failing.Load())
 	if queue != nil {
@@ -159,6 +152,27 @@ func (c *Controller[K]) Status() Status {
 		s.Fights.On, s.Fights.First = contests.on()
 	}
 	return s
+}
+
+// unsynced returns the sources that have not delivered: all of them, or those that the workers wait for.
+func (c *Controller[K]) unsynced(all bool) (unsynced []Unsynced) {
+	c.mu.Lock()
+	var feeds []*feed[K]
+	var failed []error
+	for _, f := range c.feeds {
+		if f.unsynced && (all || f.covers == nil) {
+			feeds, failed = append(feeds, f), append(failed, f.failed)
+		}
+	}
+	c.mu.Unlock()
+	for i, f := range feeds {
+		u := Unsynced{Source: nameOf(f.source), Err: failed[i]}
+		if u.Err == nil {
+			u.Err = whyUnsynced(f.source)
+		}
+		unsynced = append(unsynced, u)
+	}
+	return unsynced
 }
 
 // queueNow returns the queue of the current Run, or of the last one.

@@ -29,11 +29,11 @@ func (c *Controller[K]) waitSynced(ctx context.Context, all <-chan struct{}, fai
 			}
 		case <-ctx.Done():
 		case <-late:
-			fail(&SyncError{Controller: c.name, After: c.options.SyncTimeout, Unsynced: c.Status().Unsynced})
+			fail(&SyncError{Controller: c.name, After: c.options.SyncTimeout, Unsynced: c.unsynced(false)})
 		case <-impatient.C:
 			if c.options.OnError == nil {
 				said = true
-				c.log.Logger().Info(fmt.Sprintf("%v: workers wait for sources", c), "since", began, "sources", join(c.Status().Unsynced))
+				c.log.Logger().Info(fmt.Sprintf("%v: workers wait for sources", c), "since", began, "sources", join(c.unsynced(false)))
 			}
 			pause = report.Next(pause)
 			impatient.Reset(pause)

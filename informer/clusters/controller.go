@@ -1,0 +1,222 @@
+package clusters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/informer/controller"
+)
+
+// Func brings the actual state closer to the desired one for one key, like a controller.Func. cluster is what [Controller.Add] was
+// given for the key's cluster. ctx also ends when the cluster is removed.
+type Func[V any] func(ctx context.Context, cluster V, key Key) (controller.Result, error)
+
+// Controller is a reconcile loop over clusters. V is what the program keeps for a cluster. Make it with [New]; nothing happens until
+// Run. Its methods may be called by several goroutines at once, before, during and after Run, and from reconciles.
+type Controller[V any] struct {
+	*controller.Controller[Key]
+	fn   Func[V]
+	rest rest
+
+	mu      sync.Mutex // guards the rest, and the members; the lock of the embedded controller is taken after it
+	members map[string]*member[V]
+}
+
+// member is a cluster that has been added. Controller.mu guards its maps, gone and left.
+type member[V any] struct {
+	name  string
+	value V
+	added *controller.AddedSource
+	// running are the reconciles in progress.
+	running map[meta.Key]*work
+	// later are the keys that wait in the queue for a retry, or for Result.RequeueAfter.
+	later map[meta.Key]bool
+	gone  bool
+	// left is closed at the end of the next reconcile; nil unless Remove waits for that.
+	left chan struct{}
+}
+
+// New returns a controller without clusters, which calls fn for the keys that their sources name. The sources of New name keys of any
+// clusters; a key whose cluster is not there is dropped. The workers wait for these sources, and Run ends with an error if one of them
+// fails. Run, not New, reports invalid arguments.
+func New[V any](name string, o controller.Options, fn Func[V], from ...controller.Source[Key]) *Controller[V] {
+	c := &Controller[V]{fn: fn, members: make(map[string]*member[V])}
+	c.rest.begin, c.rest.wake = c.begin, make(chan struct{}, 1)
+	var call controller.Func[Key] // nil if fn is
+	if fn != nil {
+		call = c.reconcile
+	}
+	c.Controller = controller.New(name, o, call, append([]controller.Source[Key]{&c.rest}, from...)...)
+	_ = c.GroupBy(func(k Key) string { return k.Cluster }, nil) // it does not run
+	return c
+}
+
+// Add adds a cluster, with its sources: at once if the controller runs, and otherwise for the next Run and those after it. It does not
+// wait for them; see [Controller.WaitSynced]. The informers that the sources need run until the cluster is removed or Run ends.
+//
+// The error says that the name is empty, that there is a cluster of that name, or that a source is nil. Then nothing is added.
+func (c *Controller[V]) Add(name string, cluster V, from ...controller.Source[meta.Key]) error {
+	if name == "" {
+		return errors.New("clusters.Controller: Add: the name must not be empty")
+	}
+	sources := make([]controller.Source[Key], len(from))
+	for i, s := range from {
+		if sources[i] = In(name, s); sources[i] == nil {
+			return fmt.Errorf("clusters.Controller: Add %q: source %d must not be nil", name, i)
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.members[name] != nil {
+		return fmt.Errorf("clusters.Controller: Add %q: there is a cluster of that name; remove it first", name)
+	}
+	added, err := c.AddSourcesFor(func(k Key) bool { return k.Cluster == name }, sources...)
+	if err != nil {
+		return err
+	}
+	c.members[name] = &member[V]{
+		name: name, value: cluster, added: added, running: make(map[meta.Key]*work), later: make(map[meta.Key]bool),
+	}
+	return nil
+}
+
+// Remove removes a cluster, as the documentation of the package says. From the beginning of the call on no reconcile of the cluster
+// starts, and the name is free. Remove returns when the sources have returned, the informers that only this cluster needed, and the
+// reconciles.
+//
+// If ctx ends before the reconciles have returned, Remove returns an error; the cluster is removed all the same. Remove may be called
+// from a reconcile with the context of that reconcile, or one that comes from it, and then does not wait for it. It must not be called
+// from a function that a source calls.
+//
+// The error may also say that there is no cluster of that name.
+func (c *Controller[V]) Remove(ctx context.Context, name string) error {
+	m, keys := c.take(name)
+	if m == nil {
+		return noCluster("Remove", name)
+	}
+	c.rest.add(keys)
+	m.added.Remove()
+	mine, _ := ctx.Value(workKey{}).(*work)
+	for {
+		missing, left := c.missing(m, mine)
+		if missing == 0 {
+			return nil
+		}
+		select {
+		case <-left:
+		case <-ctx.Done():
+			return fmt.Errorf("clusters.Controller: Remove %q: %d reconciles still run: %w", name, missing, context.Cause(ctx))
+		}
+	}
+}
+
+func noCluster(method, name string) error {
+	return fmt.Errorf("clusters.Controller: %s %q: there is no cluster of that name", method, name)
+}
+
+// take takes a cluster out, and ends its reconciles. It returns the keys of it that may wait for long in the queue; nil if there is no
+// such cluster.
+func (c *Controller[V]) take(name string) (m *member[V], keys []Key) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m = c.members[name]; m == nil {
+		return nil, nil
+	}
+	delete(c.members, name)
+	m.gone = true
+	for _, w := range m.running {
+		w.cancel(&RemovedError{Cluster: name})
+	}
+	for k := range m.later {
+		keys = append(keys, Key{Cluster: name, Key: k})
+	}
+	m.later = nil
+	return m, keys
+}
+
+// missing returns how many reconciles of a removed cluster still run, without mine, and what is closed when one of them has ended.
+func (c *Controller[V]) missing(m *member[V], mine *work) (missing int, left <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, w := range m.running {
+		if w != mine {
+			missing++
+		}
+	}
+	m.left = make(chan struct{})
+	return missing, m.left
+}
+
+// Get returns what [Controller.Add] was given for a cluster; false if there is none of that name.
+func (c *Controller[V]) Get(name string) (cluster V, found bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m := c.members[name]; m != nil {
+		return m.value, true
+	}
+	return cluster, false
+}
+
+// Names returns the names of the clusters in order.
+func (c *Controller[V]) Names() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Sorted(maps.Keys(c.members))
+}
+
+// WaitSynced returns nil when all sources of a cluster have delivered what existed at their start in the present Run. It waits for a
+// Run if there is none. It returns an error with the reason if ctx ends first, and another if there is no such cluster, if it is
+// removed, or if a source has failed.
+func (c *Controller[V]) WaitSynced(ctx context.Context, name string) error {
+	c.mu.Lock()
+	m := c.members[name]
+	c.mu.Unlock()
+	if m == nil {
+		return noCluster("WaitSynced", name)
+	}
+	return m.added.WaitSynced(ctx)
+}
+
+// Status is the condition of a cluster.
+type Status struct {
+	// Name is its name.
+	Name string
+	// Err is nil if the sources have delivered what existed at their start in the present Run, so that keys are reconciled. Otherwise
+	// it says why not: Run has not begun, the last error of the server, or the error with which a source has failed.
+	Err error
+	// InProgress is how many of its keys are being reconciled.
+	InProgress int
+	// Later is how many of its keys wait for a retry or for Result.RequeueAfter.
+	Later int
+}
+
+// String returns the status in one line for people. Its form may change.
+func (s Status) String() string {
+	text := fmt.Sprintf("cluster %q: %d in progress, %d later", s.Name, s.InProgress, s.Later)
+	if s.Err != nil {
+		text += fmt.Sprintf("; not synced: %v", s.Err)
+	}
+	return text
+}
+
+// Clusters returns the condition of each cluster, by name.
+func (c *Controller[V]) Clusters() []Status {
+	c.mu.Lock()
+	var all []Status
+	var added []*controller.AddedSource
+	for _, name := range slices.Sorted(maps.Keys(c.members)) {
+		m := c.members[name]
+		all = append(all, Status{Name: name, InProgress: len(m.running), Later: len(m.later)})
+		added = append(added, m.added)
+	}
+	c.mu.Unlock()
+	for i := range all {
+		all[i].Err = added[i].Unsynced()
+	}
+	return all
+}

@@ -1,0 +1,70 @@
+// Package clusters runs one controller over many clusters, which come and go while it runs.
+//
+//	ctl := clusters.New("pages", controller.Options{Workers: 8, Timeout: time.Minute},
+//		func(ctx context.Context, site *Site, key clusters.Key) (controller.Result, error) {
+//			page, found := site.Pages.Reader().Get(key.Key)
+//			...
+//		})
+//	err := ctl.Add("eu", eu, controller.Watch(eu.Pages))
+//	...
+//	return informer.Run(ctx, ctl)
+//
+// A [Key] names a cluster, and an object in it. What the program keeps for each cluster, such as a client and informers, is a value of
+// a type of its own: the function receives the one of the key's cluster. [Controller.Add] takes it, with the sources that name keys of
+// that cluster: any source of meta.Key, such as controller.Watch, Owns, Map, Every and Fresh. A source may also follow another cluster:
+// with controller.Watch(hub) among the sources of each cluster, every object of the hub has a key in each of them. The controller
+// runs the informers, each once, and ends those of a cluster that is removed.
+//
+// A [Controller] has all methods of a controller.Controller: Run, RunLed, Status, SetWorkers, Pause and the others. examples/clusters
+// has a whole program.
+//
+// # Guarantees
+//
+//   - What package controller guarantees holds for each cluster. No reconcile of a key starts before all sources of its cluster have
+//     delivered what existed when they started.
+//   - No cluster waits for another one. Run reconciles the keys of a cluster as soon as its sources have delivered, also if other
+//     clusters are unreachable, or answer 401 or 403. Keys of a cluster whose sources have not delivered wait aside, without a worker.
+//     When it can be reached, they are reconciled, and nobody has to do anything.
+//   - A source that fails, or an informer that it needs, stops its cluster and no other one: Options.OnError receives a
+//     *controller.SourceError, and the cluster's keys wait until the cluster is removed. An informer fails only if its options are
+//     invalid. It does not fail because of its server, whatever that answers.
+//   - The clusters share the workers fairly, as groups of package workqueue; see Fairness.
+//   - After [Controller.Remove] nothing of the cluster runs: no source, no informer that it alone needs, and no reconcile.
+//   - A cluster that is added again under its name is a new one. All its objects are reconciled, like those of any cluster that is added.
+//
+// # Removal
+//
+// Remove ends the contexts of the cluster's reconciles in progress, with a [*RemovedError] as the cause, so their requests end. If such
+// a reconcile returns the error of its context, it has neither failed nor succeeded. Another error is reported, and is not retried.
+// The function is not called any more for keys of the cluster: those in the queue leave it, also if they waited for a retry, for
+// Result.RequeueAfter or for the cluster, and their failures are forgotten.
+//
+// A reconcile of a key is never in progress twice, also if the cluster is added again before the reconcile has returned.
+//
+// # A cluster that is away
+//
+// Informers keep their caches while their server is away, and try again. So do reconciles that fail, with delays that double up to
+// Options.MaxBackoff, 1000 s by default: set that to a minute, say, if the clusters are to be worked on soon after they come back.
+// [Controller.Clusters] says which clusters have not delivered, and why. Later faults are in the Status of the informers. An
+// informer's errors do not say of which cluster it is: give it an OnError, or a Logger with the name of the cluster.
+//
+// # Fairness
+//
+// The clusters share the workers: a cluster with many keys, or slow ones, does not keep the keys of others waiting while they have less
+// than their share of the workers. A reconcile is not interrupted for that, and a cluster alone gets all workers. So if all requests to
+// one cluster hang, and it has all workers, a key of another cluster waits until the first of those reconciles ends. Options.Timeout is
+// the bound: set it. GroupBy makes other groups, or gives weights:
+//
+//	err := ctl.GroupBy(func(k clusters.Key) string { return k.Cluster }, weight)
+//
+// # Limits
+//
+// Adding a cluster is like a start: an object that was deleted while its cluster was not there is not named. If something has to follow a
+// deletion, use a finalizer, or compare with what there should be.
+//
+// With Options.Shards by namespace, a namespace is in the same range in every cluster. Shards by uid need a cluster with a
+// controller.Watch when Run begins.
+//
+// Clusters need different client.Config.Server: by that, controller.Fresh tells the writes to one from those to another. Otherwise a
+// write to the second is waited for in caches of the first, if both are sources of one cluster.
+package clusters

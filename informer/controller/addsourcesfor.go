@@ -1,0 +1,175 @@
+// Sources that only some keys need, and that may be away or fail without the others.
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bowline-go/bowline/internal/report"
+	"github.com/bowline-go/bowline/workqueue"
+)
+
+// AddSourcesFor adds sources as AddSource does, all at one moment, for the keys of which covers returns true: those of one cluster or
+// tenant, say. Only these keys depend on the sources:
+//
+//   - A reconcile of such a key does not start before all of the sources have delivered what existed at their start. Until then
+//     the key waits aside, and no worker waits with it. Other keys do not wait for these sources, neither at the start of Run nor
+//     later, and Options.SyncTimeout does not count for them.
+//   - If one of the sources fails, or an informer that it needs, Run goes on, and Options.OnError receives a [*SourceError].
+//     The keys wait aside from then on, because changes would be missed, until the sources are removed. In the next Run they
+//     start anew. An informer does not fail because its server is away or refuses it: then it tries again.
+//
+// Status shows sources that have not delivered or have failed, and why. The controller runs the informers that the sources need, also
+// where informer.Run runs the controller.
+//
+// covers must be quick, always return the same for a key, and be safe for use by several goroutines at once. The error says that
+// covers or a source is nil; then nothing is added.
+func (c *Controller[K]) AddSourcesFor(covers func(key K) bool, from ...Source[K]) (*AddedSource, error) {
+	if covers == nil {
+		return nil, errors.New("controller.AddSourcesFor: covers must not be nil")
+	}
+	for i, s := range from {
+		if s == nil {
+			return nil, fmt.Errorf("controller.AddSourcesFor: source %d must not be nil", i)
+		}
+	}
+	return c.addSources(covers, slices.Clone(from)), nil
+}
+
+// SourceError says that a source of [Controller.AddSourcesFor] has failed, or an informer that it needs.
+type SourceError struct {
+	// Controller is the name of the controller, and Source that of the source.
+	Controller string
+	Source     string
+	// Err is the reason.
+	Err error
+}
+
+// Error names the source and the reason.
+func (e *SourceError) Error() string {
+	return fmt.Sprintf("%s of controller %q has failed, and its keys wait until it is removed: %v", e.Source, e.Controller, e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *SourceError) Unwrap() error { return e.Err }
+
+// sourcing is the key of the topic of sources that have failed.
+const sourcing = "source"
+
+// awaits reports whether key has to wait for a source. Then it has been put aside.
+//
+// A key that waits for a source is held in the queue, and is among the held of its feed. Before a key gets there it is held already, so
+// whoever takes it from there, because the source has delivered or is removed, can release it.
+func (c *Controller[K]) awaits(queue *workqueue.Queue[K], key K) bool {
+	if c.awaited.Load() == 0 {
+		return false
+	}
+	c.mu.Lock()
+	var feeds []*feed[K]
+	for _, f := range c.feeds {
+		if f.covers != nil && f.unsynced {
+			feeds = append(feeds, f)
+		}
+	}
+	c.mu.Unlock()
+	for _, f := range feeds {
+		if !f.covers(key) {
+			continue
+		}
+		queue.Hold(key, math.MaxInt64)
+		c.mu.Lock()
+		waits := f.unsynced && !f.removed
+		if waits {
+			f.held = append(f.held, key)
+		}
+		c.mu.Unlock()
+		if !waits {
+			queue.Release(key) // and it is asked again for the other sources
+		}
+		return true
+	}
+	return false
+}
+
+// free notes that a feed is not unsynced any more, and returns the keys that have waited for it. The caller holds mu.
+func (c *Controller[K]) free(f *feed[K]) []K {
+	waited := f.unsynced && f.covers != nil && c.intake != nil
+	f.unsynced = false
+	if !waited {
+		return nil
+	}
+	c.awaited.Add(-1)
+	held := f.held
+	f.held = nil
+	return held
+}
+
+// sourceFailed ends the run, by fail, or only what depends on the source.
+func (c *Controller[K]) sourceFailed(in *intake[K], f *feed[K], err error, fail context.CancelCauseFunc) {
+	if f.covers == nil {
+		fail(fmt.Errorf("%s: %w", nameOf(f.source), err))
+		return
+	}
+	c.mu.Lock()
+	mine := c.intake == in && f.failed == nil && !f.removed
+	if mine {
+		c.setFailed(f, err)
+	}
+	c.mu.Unlock()
+	if mine {
+		c.reportSource(f, err)
+	}
+}
+
+// setFailed notes the failure of a feed with covers, and ends it. The caller holds mu.
+func (c *Controller[K]) setFailed(f *feed[K], err error) {
+	f.failed = err
+	if !f.unsynced {
+		f.unsynced = true
+		c.awaited.Add(1)
+	}
+	f.stop()
+	f.change()
+}
+
+// needFailed ends the run, or only what depends on the sources that need n.
+func (c *Controller[K]) needFailed(in *intake[K], n *need, err error, fail context.CancelCauseFunc) {
+	c.mu.Lock()
+	var failed []*feed[K]
+	all := false
+	for _, f := range c.feeds {
+		switch {
+		case c.intake != in || !slices.Contains(f.needs, n):
+		case f.covers == nil:
+			all = true
+		case f.failed == nil:
+			failed = append(failed, f)
+		}
+	}
+	if !all {
+		for _, f := range failed {
+			c.setFailed(f, err)
+		}
+	}
+	c.mu.Unlock()
+	if all {
+		fail(err)
+		return
+	}
+	for _, f := range failed {
+		c.reportSource(f, err)
+	}
+}
+
+func (c *Controller[K]) reportSource(f *feed[K], err error) {
+	e := &SourceError{Controller: c.name, Source: nameOf(f.source), Err: err}
+	if c.options.OnError != nil {
+		c.options.OnError(e)
+		return
+	}
+	c.log.Failed(report.Topic{Key: sourcing, Fails: c.String() + ": a source has failed"}, err, nil, "controller", c.name, "source", e.Source)
+}

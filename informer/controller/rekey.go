@@ -1,0 +1,121 @@
+// Sources whose keys become keys of another type.
+
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/workqueue"
+)
+
+// Rekey returns s with keys of another type: it names to(key) where s names key. With it, sources of objects of several clusters or
+// kinds feed one controller, whose keys say of which cluster or kind they are; package informer/clusters does that for clusters. All
+// else stays as it is: priorities, the informers that s needs, what [CancelDeleted], [Fresh] and Hooks.Named do.
+//
+// The name, unless it is empty, stands before that of s in errors and in the status. from is the inverse of to, and returns false for
+// keys that s cannot name. Only Options.Shards by uid asks it; it may be nil without those. Both functions must be quick, always
+// return the same for a key, and be safe for use by several goroutines at once. Rekey returns nil if s is nil.
+func Rekey[K, J comparable](name string, s Source[J], to func(J) K, from func(K) (J, bool)) Source[K] {
+	if s == nil {
+		return nil
+	}
+	return &rekeyed[K, J]{name: name, of: s, to: to, from: from}
+}
+
+type rekeyed[K, J comparable] struct {
+	name string
+	of   Source[J]
+	to   func(J) K
+	from func(K) (J, bool)
+}
+
+func (r *rekeyed[K, J]) String() string {
+	if r.name == "" {
+		return nameOf(r.of)
+	}
+	return r.name + ": " + nameOf(r.of)
+}
+
+func (r *rekeyed[K, J]) Unsynced() error { return whyUnsynced(r.of) }
+
+func (r *rekeyed[K, J]) Runners() []runner {
+	if n, ok := r.of.(needy); ok {
+		return n.Runners()
+	}
+	return nil
+}
+
+func (r *rekeyed[K, J]) fresh() []Cache { return freshOf(r.of) }
+
+var errNoKeyFunction = errors.New("controller.Rekey: to must not be nil")
+
+func (r *rekeyed[K, J]) Run(ctx context.Context, add func(K), synced func()) error {
+	if r.to == nil {
+		return errNoKeyFunction
+	}
+	return r.of.Run(ctx, func(j J) { add(r.to(j)) }, synced)
+}
+
+func (r *rekeyed[K, J]) run(ctx context.Context, to sink[K]) error {
+	if r.to == nil {
+		return errNoKeyFunction
+	}
+	inner := sink[J]{
+		add: func(j J) { to.add(r.to(j)) }, low: func(j J) { to.low(r.to(j)) },
+		with:   func(j J, o workqueue.AddOptions) { to.with(r.to(j), o) },
+		synced: to.synced, watchDeletions: to.watchDeletions,
+	}
+	if to.deleted != nil {
+		inner.deleted = func(j J) { to.deleted(r.to(j)) }
+	}
+	if to.gone != nil {
+		inner.gone = func(j J, obj meta.Object) { to.gone(r.to(j), obj) }
+	}
+	if to.named != nil {
+		inner.named = func(j J, object meta.Key, version, previous string) { to.named(r.to(j), object, version, previous) }
+	}
+	return runOf(ctx, r.of, inner)
+}
+
+// runOf runs a source, by the method that says the most.
+func runOf[K comparable](ctx context.Context, s Source[K], to sink[K]) error {
+	switch s := s.(type) {
+	case fed[K]:
+		return s.run(ctx, to)
+	case prioritised[K]:
+		return s.RunWith(ctx, to.with, to.synced)
+	}
+	return s.Run(ctx, to.add, to.synced)
+}
+
+func (r *rekeyed[K, J]) lookup(by meta.ShardBy) error {
+	p, ok := r.of.(primary[J])
+	if !ok {
+		return fmt.Errorf("%T does not look up objects", r.of)
+	}
+	if r.from == nil {
+		return errors.New("Rekey was called without from")
+	}
+	return p.lookup(by)
+}
+
+func (r *rekeyed[K, J]) find(k K) meta.Object {
+	if j, ok := r.from(k); ok {
+		return r.of.(primary[J]).find(j)
+	}
+	return nil
+}
+
+func (r *rekeyed[K, J]) each() iter.Seq2[K, meta.Object] {
+	return func(yield func(K, meta.Object) bool) {
+		for j, obj := range r.of.(primary[J]).each() {
+			if !yield(r.to(j), obj) {
+				return
+			}
+		}
+	}
+}
