@@ -19,7 +19,7 @@ import (
 //	go test ./informer -run RangesOracle -first 17 -seeds 1 -v
 func TestRangesOracle(t *testing.T) {
 	failed := 0
-	for seed := *oracleFirst; seed < *oracleFirst+uint64(*oracleSeeds) && failed < enoughFailures; seed++ {
+	for seed := *oracleFirst; seed < *oracleFirst+seeds() && failed < enoughFailures; seed++ {
 		ok := t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			h := newRangesHistory(seed)
 			if testing.Verbose() && *oracleSeeds == 1 {

@@ -187,7 +187,7 @@ func (g *Group) begin(work func(context.Context) error) error {
 		return fmt.Errorf("%v: it is running already", g)
 	}
 	g.running = true
-	g.table.leaving, g.handed = false, make(chan struct{})
+	g.table.leaving, g.table.worked, g.handed = false, meta.Ranges{}, make(chan struct{})
 	g.view = newView(g.view.self, g.config.LeaseDuration)
 	return nil
 }
@@ -307,27 +307,28 @@ func (g *Group) want(wanted meta.Ranges) {
 
 // write has the lease written if it does not show what it should. The caller holds mu.
 func (g *Group) write() {
-	if g.told.ranges == g.table.bids && g.told.leaving == g.table.leaving && !g.edited {
+	says := g.says()
+	if g.told == says && !g.edited {
 		return
 	}
-	g.edited = false
-	g.told.ranges, g.told.leaving = g.table.bids, g.table.leaving
+	g.edited, g.told = false, says
 	select {
 	case g.due <- struct{}{}:
 	default: // it has been asked for, and has not begun
 	}
 }
 
+// says returns what the lease is to show. The caller holds mu.
+func (g *Group) says() share {
+	return share{ranges: g.table.bids, worked: g.table.worked, weight: g.config.Weight, leaving: g.table.leaving}
+}
+
 // annotations returns those of the lease. Package leader calls it before each write.
 func (g *Group) annotations() map[string]string {
-	now := g.clock.mono()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	s := share{ranges: g.table.bids, weight: g.config.Weight, leaving: g.table.leaving}
-	if g.view.complete {
-		s.up = now - g.view.since
-	}
-	g.told.ranges, g.told.leaving = s.ranges, s.leaving
+	s := g.says()
+	g.told = s
 	// From now on nobody knows whether the lease has what this write leaves out.
 	g.lapsed = g.lapsed.Union(g.table.accepted.Minus(s.ranges))
 	g.table.accepted = g.table.accepted.Intersect(s.ranges)
@@ -381,7 +382,7 @@ func (g *Group) confirm(held context.Context, ranges meta.Ranges, failures *retr
 	for n := range ranges.Intersect(p.confirm).Minus(g.lapsed).All() {
 		g.begins++
 		g.holds[n] = newHold(held, g.begins)
-		g.table.works = g.table.works.With(n)
+		g.table.works, g.table.worked = g.table.works.With(n), g.table.worked.With(n)
 	}
 	g.noteChange(held, before, nil)
 }

@@ -1,6 +1,7 @@
 package shards
 
 import (
+	"slices"
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
@@ -25,6 +26,7 @@ type table struct {
 	// certainly has those of accepted: every write since has had them.
 	bids, accepted meta.Ranges
 	works          meta.Ranges // ranges that reconciles may begin for
+	worked         meta.Ranges // ranges that were in works since this replica last bid for them
 	drains         meta.Ranges // ranges that reconciles are still under way for
 	have           meta.Ranges // ranges that everything is prepared for
 	leaving        bool
@@ -96,8 +98,11 @@ func (t *table) plan(v *view, now time.Duration) (p plan) {
 			default:
 				p.confirm = p.confirm.With(n)
 			}
-		case turn && t.have.Has(n) && !better:
-			t.bids = t.bids.With(n)
+		case !turn || !t.have.Has(n) || better:
+		case !v.isKnown(n, now) && !isWorkedOn(live, n):
+			soon(v.since + v.lasts - now) // a bid would only keep others from the range
+		default:
+			t.bids, t.worked = t.bids.With(n), t.worked.Without(n)
 		}
 	}
 	return p
@@ -116,6 +121,11 @@ func (t *table) rivals(live []*member, n int, now time.Duration) (rival, better 
 		}
 	}
 	return rival, better
+}
+
+// isWorkedOn reports whether a lease says that its replica works on range n, so that it is known who had it when that one gives it up.
+func isWorkedOn(live []*member, n int) bool {
+	return slices.ContainsFunc(live, func(m *member) bool { return m.share.ranges.Has(n) && m.share.worked.Has(n) })
 }
 
 // yields reports whether m is to have range n rather than this replica.

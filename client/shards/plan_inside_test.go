@@ -3,6 +3,7 @@ package shards
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -29,5 +30,42 @@ func TestMoreReplicasThanRanges(t *testing.T) {
 	}
 	if all != meta.AllRanges() || none < 40 {
 		t.Errorf("%d ranges are somebody's, and %d replicas have none", all.Len(), none)
+	}
+}
+
+// A replica that joins cannot begin with a range that another one has only waited for, until a lease has passed. Its bid would make that
+// other one take its own away, and then nobody would have the range.
+func TestAReplicaThatJoinsLetsOthersBegin(t *testing.T) {
+	first, last := newScores("web-me", 1), newScores("web-a", 1)
+	n := 0
+	for first[n] < last[n] { // n is for web-me
+		n++
+	}
+	for what, test := range map[string]struct {
+		share share
+		at    time.Duration
+		want  bool
+	}{
+		"waited for":                {share: share{ranges: of(n), weight: 1}},
+		"worked on":                 {share: share{ranges: of(n), worked: of(n), weight: 1}, want: true},
+		"waited for, after a lease": {share: share{ranges: of(n), weight: 1}, at: 15 * second, want: true},
+		"nobody's":                  {share: share{ranges: of(n + 1), weight: 1}},
+		"nobody's, after a lease":   {share: share{ranges: of(n + 1), weight: 1}, at: 15 * second, want: true},
+		"nobody's, in a new group":  {share: share{weight: 1}, want: true},
+	} {
+		v := newTestView()
+		v.listed([]*lease{leaseOf("web-a", "1", "t0", test.share)}, 0)
+		v.saw(leaseOf("web-a", "2", "t1", test.share), test.at)
+		own := table{lease: 15 * second, ours: first, have: meta.AllRanges()}
+		p := own.plan(v, test.at)
+		if got := own.bids.Has(n); got != test.want {
+			t.Errorf("%s: bids is %v", what, got)
+		}
+		if !p.wanted.Has(n) {
+			t.Errorf("%s: the replica does not prepare for its range", what)
+		}
+		if !test.want && p.next != 15*second-test.at {
+			t.Errorf("%s: the next plan is to come in %v", what, p.next)
+		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"strings"
-	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
 )
@@ -16,19 +15,21 @@ const shareAnnotation = "shards.bowline-go.github.io/share"
 type share struct {
 	// ranges are those that it works on, and those that it is ready for and waits for.
 	ranges meta.Ranges
+	// worked are the ranges that it has begun to work on since it last bid for them. Those that are not in ranges any more it has
+	// worked on until it took its bid away.
+	worked meta.Ranges
 	weight int
 	// leaving says that it is about to end, and keeps its ranges only until others take them.
 	leaving bool
-	// up is for how long it has been a replica of the group, by its own clock.
-	up time.Duration
 }
 
-const shareForm = "v1 ranges=%s weight=%d leaving=%t up=%ds"
+const shareForm = "v1 ranges=%s worked=%s weight=%d leaving=%t"
 
 // text returns the share as an annotation of the lease with that name. It ends with a sum, so that an edit by hand is noticed.
 func (s share) text(lease string) string {
 	ranges, _ := s.ranges.MarshalText() // never fails
-	text := fmt.Sprintf(shareForm, ranges, s.weight, s.leaving, int64(s.up/time.Second))
+	worked, _ := s.worked.MarshalText()
+	text := fmt.Sprintf(shareForm, ranges, worked, s.weight, s.leaving)
 	return text + " sum=" + sum(text, lease)
 }
 
@@ -39,20 +40,21 @@ func parseShare(text, lease string) (share, error) {
 		return share{}, fmt.Errorf("annotation %s is not as the replica has written it: %q", shareAnnotation, text)
 	}
 	var (
-		s       share
-		ranges  string
-		seconds int64
+		s              share
+		ranges, worked string
 	)
-	if _, err := fmt.Sscanf(body, shareForm, &ranges, &s.weight, &s.leaving, &seconds); err != nil {
+	if _, err := fmt.Sscanf(body, shareForm, &ranges, &worked, &s.weight, &s.leaving); err != nil {
 		return share{}, fmt.Errorf("annotation %s: %w: %q", shareAnnotation, err, text)
 	}
 	if err := s.ranges.UnmarshalText([]byte(ranges)); err != nil {
 		return share{}, fmt.Errorf("annotation %s: %w: %q", shareAnnotation, err, text)
 	}
-	if s.weight < 1 || s.weight > maxWeight || seconds < 0 {
-		return share{}, fmt.Errorf("annotation %s: weight and up are out of bounds: %q", shareAnnotation, text)
+	if err := s.worked.UnmarshalText([]byte(worked)); err != nil {
+		return share{}, fmt.Errorf("annotation %s: %w: %q", shareAnnotation, err, text)
 	}
-	s.up = time.Duration(seconds) * time.Second
+	if s.weight < 1 || s.weight > maxWeight {
+		return share{}, fmt.Errorf("annotation %s: the weight is out of bounds: %q", shareAnnotation, text)
+	}
 	return s, nil
 }
 

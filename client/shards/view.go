@@ -74,8 +74,8 @@ type view struct {
 	members  map[string]*member
 	complete bool          // the leases have been listed
 	since    time.Duration // when that was first so
-	fresh    bool          // when it was, no other replica had been in the group for long
-	released meta.Ranges   // those that have been seen in the hands of another replica, and then not
+	fresh    bool          // when it was, no lease showed a bid
+	released meta.Ranges   // those that another replica has worked on since, and does not any more
 }
 
 func newView(self string, lasts time.Duration) *view {
@@ -146,8 +146,9 @@ func (v *view) note(place string, l *lease, now time.Duration) {
 		next.scores = newScores(next.name, next.share.weight)
 	}
 	if m != nil {
-		if m.isLive(now) {
-			v.released = v.released.Union(m.share.ranges.Minus(next.holds(now)))
+		if m.isLive(now) { // a bid that is taken away shows nothing: its replica may have waited for somebody
+			worked := m.share.worked.Union(next.share.worked)
+			v.released = v.released.Union(m.share.ranges.Intersect(worked).Minus(next.holds(now)))
 		}
 		if m.record == next.record { // somebody else has changed it
 			next.seen = m.seen
@@ -216,7 +217,7 @@ func (v *view) listed(leases []*lease, now time.Duration) {
 	}
 	v.complete, v.since, v.fresh = true, now, true
 	for _, m := range v.members {
-		if !m.free && (m.broken != nil || m.share.up >= m.lasts) {
+		if m.broken != nil || m.share.ranges != (meta.Ranges{}) {
 			v.fresh = false
 		}
 	}
@@ -232,7 +233,7 @@ func (v *view) expire(now time.Duration) (next time.Duration) {
 			}
 			continue
 		}
-		v.released = v.released.Union(m.share.ranges)
+		v.released = v.released.Union(m.share.ranges.Intersect(m.share.worked))
 		if m.gone {
 			delete(v.members, name)
 		}
@@ -241,8 +242,8 @@ func (v *view) expire(now time.Duration) (next time.Duration) {
 }
 
 // isKnown reports whether it is certain that nobody works on a range that no lease shows. A lease that somebody has deleted by hand does
-// not show what its replica works on until that learns of it. So a replica that joins a group in which others have been for long takes
-// only what it has seen in somebody's hands, until a lease would have run out.
+// not show what its replica works on until that learns of it. So a replica that joins a group in which others work takes only what one of
+// these has worked on meanwhile, until a lease would have run out.
 func (v *view) isKnown(n int, now time.Duration) bool {
 	return v.fresh || v.released.Has(n) || now >= v.since+v.lasts
 }

@@ -41,11 +41,11 @@ func (v *view) wantHolds(t *testing.T, what string, now time.Duration, want meta
 
 func TestAViewBelievesALeaseForItsTime(t *testing.T) {
 	v := newTestView()
-	v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1, 2), weight: 1}), 10*second)
+	v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1, 2), worked: of(1), weight: 1}), 10*second)
 	v.wantHolds(t, "at first", 24*second, of(1, 2))
 	v.wantHolds(t, "when it has run out", 25*second, meta.Ranges{})
-	if !v.released.Has(1) {
-		t.Error("the ranges of a lease that has run out are not known to be free")
+	if v.released != of(1) {
+		t.Errorf("a lease that showed work on range 1 has run out, and %v are known to be free", v.released)
 	}
 	v.saw(leaseOf("web-a", "6", "t1", share{ranges: of(1), weight: 1}), 30*second)
 	v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1, 2), weight: 1}), 40*second) // news that are old
@@ -93,7 +93,7 @@ func TestADeletedLeaseCountsUntilItHadRunOut(t *testing.T) {
 func TestALeaseWhoseLastStateNobodySawMayHaveShownAnything(t *testing.T) {
 	before := func() *view {
 		v := newTestView()
-		v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1}), 0)
+		v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), worked: of(1), weight: 1}), 0)
 		return v
 	}
 	edited := func(version, renewed string) *lease {
@@ -164,7 +164,7 @@ func TestAReleasedLeaseIsForgotten(t *testing.T) {
 		"not in a list": func(v *view, _ *lease) { v.listed(nil, second) },
 	} {
 		v := newTestView()
-		v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1}), 0)
+		v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), worked: of(1), weight: 1}), 0)
 		l := leaseOf("web-a", "6", "t1", share{weight: 1})
 		l.Spec.HolderIdentity, l.Spec.LeaseDurationSeconds = "", 1
 		v.saw(l, second)
@@ -212,19 +212,20 @@ func TestAnEditedLeaseKeepsItsRanges(t *testing.T) {
 
 func TestWhatAReplicaThatJoinsMayTake(t *testing.T) {
 	for what, test := range map[string]struct {
-		up     time.Duration
+		share  share
 		broken bool
 		at     time.Duration
 		want   bool
 	}{
-		"a group that begins":               {up: 14 * second, want: true},
-		"an old group":                      {up: 15 * second},
-		"an old group, after a lease":       {up: time.Hour, at: 15 * second, want: true},
-		"a lease that somebody has edited":  {broken: true},
-		"an old group, shortly before that": {up: time.Hour, at: 14 * second},
+		"a group that begins":                  {share: share{weight: 1}, want: true},
+		"a group that works":                   {share: share{ranges: of(1), weight: 1}},
+		"a group that works, after a lease":    {share: share{ranges: of(1), weight: 1}, at: 15 * second, want: true},
+		"a group that works, shortly before":   {share: share{ranges: of(1), weight: 1}, at: 14 * second},
+		"a group whose replica has just ended": {share: share{worked: of(1), weight: 1}, want: true},
+		"a lease that somebody has edited":     {broken: true},
 	} {
 		v := newTestView()
-		l := leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1, up: test.up})
+		l := leaseOf("web-a", "5", "t0", test.share)
 		if test.broken {
 			l.Annotations = nil
 		}
@@ -232,10 +233,52 @@ func TestWhatAReplicaThatJoinsMayTake(t *testing.T) {
 		if got := v.isKnown(7, test.at); got != test.want {
 			t.Errorf("%s: isKnown is %v", what, got)
 		}
-		v.saw(leaseOf("web-a", "6", "t1", share{weight: 1, up: test.up}), second)
-		if !test.broken && !v.isKnown(1, second) {
-			t.Errorf("%s: a range that somebody gave up is not known", what)
+	}
+}
+
+// A replica that joins takes what another one has worked on and gives up. What another one has only waited for may still be in the hands
+// of one whose lease was deleted by hand, before the new replica came.
+func TestABidThatIsTakenAwayShowsNoRelease(t *testing.T) {
+	a := func(version string, ranges, worked meta.Ranges) *lease {
+		return leaseOf("web-a", version, "t"+version, share{ranges: ranges, worked: worked, weight: 1})
+	}
+	for what, test := range map[string]struct {
+		before, after *lease
+		released      meta.Ranges
+	}{
+		"work that was seen":                         {a("5", of(1), of(1)), a("6", of(), of(1)), of(1)},
+		"work that the last write tells of":          {a("5", of(1), of()), a("6", of(), of(1)), of(1)},
+		"work, and then another bid":                 {a("5", of(1), of(1)), a("6", of(), of()), of(1)},
+		"a bid":                                      {a("5", of(1), of()), a("6", of(), of()), of()},
+		"work before the new replica came":           {a("5", of(), of(1)), a("6", of(), of(1)), of()},
+		"work that goes on":                          {a("5", of(1), of(1)), a("6", of(1), of(1)), of()},
+		"a bid that is left, and a range that stays": {a("5", of(1, 2), of(2)), a("6", of(2), of(2)), of()},
+	} {
+		v := newTestView()
+		v.listed([]*lease{test.before}, 0)
+		v.saw(test.after, second)
+		if v.released != test.released {
+			t.Errorf("%s: %v are known to be free, want %v", what, v.released, test.released)
 		}
+	}
+
+	// A bid that runs out shows as little as one that is taken away.
+	v := newTestView()
+	v.listed([]*lease{a("5", of(1, 2), of(2))}, 0)
+	v.expire(15 * second)
+	if v.released != of(2) {
+		t.Errorf("a lease has run out, and %v are known to be free, want 2", v.released)
+	}
+}
+
+// A lease tells which of its ranges its replica has worked on.
+func TestWorkedBelongsToTheLastBid(t *testing.T) {
+	t0 := table{lease: 15 * second, ours: newScores("web-me", 1), have: meta.AllRanges(), worked: of(3, 4)}
+	v := newTestView()
+	v.listed(nil, 0)
+	t0.plan(v, second)
+	if !t0.bids.Has(3) || t0.worked != (meta.Ranges{}) {
+		t.Errorf("the bids are %v, and %v are said to be worked on since", t0.bids, t0.worked)
 	}
 }
 
@@ -243,8 +286,8 @@ func TestWhatAReplicaThatJoinsMayTake(t *testing.T) {
 func TestSharesAsText(t *testing.T) {
 	for _, s := range []share{
 		{weight: 1},
-		{ranges: meta.AllRanges(), weight: maxWeight, leaving: true, up: time.Hour},
-		{ranges: of(0, 255), weight: 7, up: 14 * second},
+		{ranges: meta.AllRanges(), weight: maxWeight, leaving: true},
+		{ranges: of(0, 255), worked: of(7, 255), weight: 7},
 	} {
 		text := s.text("web-a")
 		if got, err := parseShare(text, "web-a"); err != nil || got != s {
@@ -262,8 +305,9 @@ func TestSharesAsText(t *testing.T) {
 		}
 	}
 	for _, body := range []string{
-		"", "v1", "v1 ranges=00 weight=1 leaving=true up=1s", "v1 ranges=" + zeros + " weight=0 leaving=true up=1s",
-		"v1 ranges=" + zeros + " weight=1001 leaving=true up=1s", "v1 ranges=" + zeros + " weight=1 leaving=true up=-1s",
+		"", "v1", "v1 ranges=00 worked=" + zeros + " weight=1 leaving=true", "v1 ranges=" + zeros + " worked=00 weight=1 leaving=true",
+		"v1 ranges=" + zeros + " worked=" + zeros + " weight=0 leaving=true", "v1 ranges=" + zeros + " worked=" + zeros + " weight=1001 leaving=true",
+		"v1 ranges=" + zeros + " weight=1 leaving=true",
 	} {
 		if got, err := parseShare(body+" sum="+sum(body, "web-a"), "web-a"); err == nil {
 			t.Errorf("%q is taken for %+v", body, got)

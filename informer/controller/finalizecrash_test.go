@@ -23,7 +23,7 @@ import (
 	"github.com/bowline-go/bowline/informer/controller"
 )
 
-var crashSeeds = flag.Uint64("crashseeds", 60, "how many histories TestFinalizeSurvivesCrashes plays")
+var crashSeeds = flag.Uint64("crashseeds", 60, "how many histories TestFinalizeSurvivesCrashes plays; -short makes it a fifth")
 
 // crashing is a program that finalizes objects, and is killed and started again, beside a user who creates and deletes them.
 type crashing struct {
@@ -266,7 +266,11 @@ func (c *crashing) check() {
 // However often the program is killed, and wherever it is then, every object for which reconcile has run is cleaned up before
 // it goes.
 func TestFinalizeSurvivesCrashes(t *testing.T) {
-	for seed := range *crashSeeds {
+	seeds := *crashSeeds
+	if testing.Short() {
+		seeds = (seeds + 4) / 5
+	}
+	for seed := range seeds {
 		synctest.Test(t, func(t *testing.T) {
 			c := &crashing{
 				t: t, random: rand.New(rand.NewPCG(seed, 0)),
