@@ -12,6 +12,7 @@ import (
 type Answer struct {
 	Asked   string `json:",omitempty"` // reset: the requests since the last reset
 	Version int    // the version of the list from now on, that of the last event
+	Sent    int64  `json:",omitempty"` // sent: the bytes that the server has written
 }
 
 func reply(w http.ResponseWriter, a Answer) {
@@ -19,13 +20,15 @@ func reply(w http.ResponseWriter, a Answer) {
 	_ = json.NewEncoder(w).Encode(a) // the client has gone
 }
 
-// reset waits until the watches of the last sample have ended, and makes the server new.
+// reset waits until the watches of the last sample have ended, and makes the server new. From then on the server applies shard
+// selectors if select is true, and otherwise ignores them.
 func (s *Server) reset(w http.ResponseWriter, r *http.Request) {
 	select {
 	case <-s.empty():
 	case <-r.Context().Done():
 		return
 	}
+	s.selects.Store(r.FormValue("select") == "true")
 	s.advance(initialVersion - s.advance(0))
 	reply(w, Answer{Asked: s.TakeRequests(), Version: initialVersion})
 }

@@ -43,6 +43,9 @@ func newMessages(n int) ([]message, error) {
 	return pods, nil
 }
 
+// UID returns the uid of pod i.
+func UID(i int) string { return fmt.Sprintf("%08x-0000-4000-8000-%012x", i, i) }
+
 func newPod(i int) *corev1.Pod {
 	created := metav1.NewTime(time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC))
 	app := fmt.Sprintf("app-%d", i/10)
@@ -57,7 +60,7 @@ func newPod(i int) *corev1.Pod {
 			Name:              fmt.Sprintf("%s-%05x", replicas, i),
 			GenerateName:      replicas + "-",
 			Namespace:         fmt.Sprintf("team-%d", i%50),
-			UID:               types.UID(fmt.Sprintf("%08x-0000-4000-8000-%012x", i, i)),
+			UID:               types.UID(UID(i)),
 			ResourceVersion:   fmt.Sprint(100_000 + i),
 			CreationTimestamp: created,
 			Labels: map[string]string{

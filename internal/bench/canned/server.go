@@ -17,6 +17,9 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
+
+	"github.com/bowline-go/bowline/client/meta"
 )
 
 // initialVersion is the resource version of the list of a new server. It is above those of the pods, and has as many digits as
@@ -27,6 +30,7 @@ const initialVersion = 1_000_000
 type pod struct {
 	raw       []byte
 	from, end int
+	shard     int // its range, by the uid
 	binary    message
 }
 
@@ -37,7 +41,15 @@ func newWirePod(raw []byte) (pod, error) {
 		return pod{}, errors.New("find the resource version of a pod: there is none")
 	}
 	at += len(name)
-	return pod{raw: raw, from: at, end: at + bytes.IndexByte(raw[at:], '"')}, nil
+	const uid = `"uid":"`
+	id := bytes.Index(raw, []byte(uid)) // that of an owner comes later
+	if id < 0 {
+		return pod{}, errors.New("find the uid of a pod: there is none")
+	}
+	id += len(uid)
+	length := bytes.IndexByte(raw[id:], '"')
+	shard := meta.ShardByUID.Range(meta.Identity{UID: string(raw[id : id+length])})
+	return pod{raw: raw, from: at, end: at + bytes.IndexByte(raw[at:], '"'), shard: shard}, nil
 }
 
 // Server serves pods on loopback. Make it with Serve.
@@ -49,6 +61,9 @@ type Server struct {
 
 	// commands hands the commands for the watch to the one that takes them: each sample has one.
 	commands chan command
+
+	selects atomic.Bool  // whether shard selectors are applied, or ignored
+	sent    atomic.Int64 // bytes
 
 	mu sync.Mutex
 	// lists and streams count the pages and the streaming lists that were asked for since the last TakeRequests.
@@ -86,8 +101,9 @@ func Serve(pods [][]byte) (*Server, error) {
 	mux.HandleFunc("POST /control/reset", s.reset)
 	mux.HandleFunc("POST /control/modify", s.modify)
 	mux.HandleFunc("POST /control/expire", s.expire)
+	mux.HandleFunc("GET /control/sent", s.said)
 	s.http = &http.Server{Handler: mux}
-	go func() { s.done <- s.http.Serve(listener) }()
+	go func() { s.done <- s.http.Serve(counted{listener, &s.sent}) }()
 	return s, nil
 }
 
@@ -157,12 +173,18 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", protobufType)
 	}
 	query := r.URL.Query()
+	chosen, err := s.selection(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
 	if watch := query.Get("watch"); watch == "true" || watch == "1" {
-		s.watch(w, r, query.Get("sendInitialEvents") == "true")
+		s.watch(w, r, chosen, query.Get("sendInitialEvents") == "true")
 		return
 	}
 	s.count(1, 0)
-	from, to, rest, token := 0, len(s.pods), "", ""
+	pods := chosen.of(s.pods)
+	from, to, rest, token := 0, len(pods), chosen.info, ""
 	if limit, err := strconv.Atoi(query.Get("limit")); err == nil && limit > 0 {
 		if token := query.Get("continue"); token != "" {
 			if from, err = strconv.Atoi(token); err != nil || from < 0 || from > to {
@@ -172,21 +194,21 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		}
 		if from+limit < to {
 			token = strconv.Itoa(from + limit)
-			rest = fmt.Sprintf(`,"continue":"%d","remainingItemCount":%d`, from+limit, to-from-limit)
+			rest += fmt.Sprintf(`,"continue":"%d","remainingItemCount":%d`, from+limit, to-from-limit)
 			to = from + limit
 		}
 	}
 	if binary {
 		page := make([]message, 0, to-from)
-		for _, pod := range s.pods[from:to] {
+		for _, pod := range pods[from:to] {
 			page = append(page, pod.binary)
 		}
-		_ = writeList(w, page, s.advance(0), token, len(s.pods)-to) // the client has gone
+		_ = writeList(w, page, s.advance(0), token, len(pods)-to) // the client has gone
 		return
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
 	fmt.Fprintf(out, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"%d"%s},"items":[`, s.advance(0), rest)
-	for i, pod := range s.pods[from:to] {
+	for i, pod := range pods[from:to] {
 		if i > 0 {
 			out.WriteByte(',')
 		}

@@ -22,7 +22,7 @@ type command struct {
 }
 
 // watch sends the pods, if they are wanted, and then follows commands until the client goes.
-func (s *Server) watch(w http.ResponseWriter, r *http.Request, initial bool) {
+func (s *Server) watch(w http.ResponseWriter, r *http.Request, chosen selection, initial bool) {
 	defer s.enter()()
 	out := bufio.NewWriterSize(w, 64<<10)
 	flush := func() error { return errors.Join(out.Flush(), http.NewResponseController(w).Flush()) }
@@ -35,7 +35,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, initial bool) {
 	}
 	if initial && !binary {
 		s.count(0, 1)
-		for _, pod := range s.pods {
+		for _, pod := range chosen.of(s.pods) {
 			out.WriteString(`{"type":"ADDED","object":` + itemHead)
 			out.Write(pod.raw[1:])
 			out.WriteString("}\n")
@@ -60,19 +60,22 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, initial bool) {
 				_ = flush() // the client has gone
 				return
 			}
-			s.send(r, out, flush, c)
+			s.send(r, out, flush, chosen, c)
 		}
 	}
 }
 
 // send writes the events of one command, pod after pod, each with a version of its own. If the client goes, the next write
 // fails, and so does the following flush.
-func (s *Server) send(r *http.Request, out *bufio.Writer, flush func() error, c command) {
+func (s *Server) send(r *http.Request, out *bufio.Writer, flush func() error, chosen selection, c command) {
 	binary := wantsProtobuf(r)
 	began := time.Now()
 	var version []byte
 	for i := range c.events {
 		pod := s.pods[i%len(s.pods)]
+		if !chosen.has(pod) {
+			continue
+		}
 		version = strconv.AppendInt(version[:0], int64(c.after+i+1), 10)
 		if err := pod.write(out, version, binary); err != nil {
 			return

@@ -27,6 +27,8 @@ type Params struct {
 	Pods    int    // the number that the server serves
 	// Events is the number of events of the watch, Rate how many a second; 0 is as fast as it takes them.
 	Events, Rate int
+	// Ranges is how many of the 256 ranges of pods the informer has; 0 is all, without sharding.
+	Ranges int
 	// Updates is the number of updates that the slow subscriber misses, of Keys objects.
 	Updates, Keys int
 	// Replace is the number of objects of a replacement, and Objects the number of those that are read and written.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/protobuf"
 	"github.com/bowline-go/bowline/client/protobuf/core"
 	"github.com/bowline-go/bowline/informer"
@@ -23,6 +24,8 @@ func main() {
 		"sync":   with(sample.Sync, nil),
 		"relist": with(sample.Relist, nil),
 		"watch":  with(sample.Watch, nil),
+
+		"share": share,
 
 		"sync-protobuf":  with(sample.Sync, protobuf.New(core.V1())),
 		"watch-protobuf": with(sample.Watch, protobuf.New(core.V1())),
@@ -64,10 +67,39 @@ func with(job func(sample.Informer) sample.Job, form client.Protobuf) sample.Job
 	}
 }
 
+// share is the job of a replica with a part of the pods, or with all of them.
+func share(ctx context.Context, p sample.Params) (sample.Report, error) {
+	o, name, err := setting.Options("pages")
+	if err != nil {
+		return sample.Report{}, err
+	}
+	if p.Ranges > 0 {
+		var ranges meta.Ranges
+		for n := range p.Ranges {
+			ranges = ranges.With(n)
+		}
+		o.Shards = informer.FixedShards(meta.ShardByUID, ranges)
+		name += ", Shards of some ranges"
+	}
+	var inf *informer.Informer[*corev1.Pod]
+	return sample.Share(sample.Informer{
+		Settings: name,
+		Start: func(ctx context.Context, server string, told func(string)) (cached sample.Cache, err error) {
+			cached, inf, err = startOne(ctx, client.Config{Server: server}, told, o)
+			return cached, err
+		},
+	}, func() string { return string(inf.Status().Sharded) })(ctx, p)
+}
+
 func start(ctx context.Context, cfg client.Config, told func(string), o informer.Options) (sample.Cache, error) {
+	cached, _, err := startOne(ctx, cfg, told, o)
+	return cached, err
+}
+
+func startOne(ctx context.Context, cfg client.Config, told func(string), o informer.Options) (sample.Cache, *informer.Informer[*corev1.Pod], error) {
 	c, err := client.New(cfg)
 	if err != nil {
-		return sample.Cache{}, err
+		return sample.Cache{}, nil, err
 	}
 	inf := informer.New(client.For(c, pods), o)
 	if told != nil {
@@ -85,5 +117,5 @@ func start(ctx context.Context, cfg client.Config, told func(string), o informer
 		},
 		Version: inf.Reader().ResourceVersion,
 		Applied: func() int { return inf.Status().Events },
-	}, inf.WaitSynced(ctx)
+	}, inf, inf.WaitSynced(ctx)
 }

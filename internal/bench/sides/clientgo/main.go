@@ -30,6 +30,8 @@ func main() {
 		"relist":  with(sample.Relist, dropManagedFields, "application/json"),
 		"watch":   with(sample.Watch, dropManagedFields, "application/json"),
 
+		"share": with(func(inf sample.Informer) sample.Job { return sample.Share(inf, func() string { return "" }) }, dropManagedFields, "application/json"),
+
 		"sync-protobuf":    with(sample.Sync, dropManagedFields, binary),
 		"project-protobuf": with(sample.Sync, strip, binary),
 		"watch-protobuf":   with(sample.Watch, dropManagedFields, binary),
