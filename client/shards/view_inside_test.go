@@ -138,6 +138,16 @@ func TestALeaseWhoseLastStateNobodySawMayHaveShownAnything(t *testing.T) {
 		t.Errorf("%v are begun when it cannot have them any more", p.confirm)
 	}
 
+	// One that had nothing when it was seen last, and that somebody has made look as if its replica had ended, may have all of it too.
+	v = newTestView()
+	v.saw(leaseOf("web-a", "5", "t0", share{weight: 1}), 0)
+	l := edited("8", "t1")
+	l.Spec.HolderIdentity = ""
+	v.saw(l, 10*second)
+	v.wantHolds(t, "edited to look ended", 24*second, meta.AllRanges())
+	v.deleted(l, 12*second)
+	v.wantHolds(t, "edited to look ended, and deleted", 24*second, meta.AllRanges())
+
 	// A watch that tells how it was at last, later than a list, settles it.
 	v = before()
 	v.listed(nil, 10*second)

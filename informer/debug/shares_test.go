@@ -187,22 +187,28 @@ func TestThePageShowsGroupsOfKeysAndPauses(t *testing.T) {
 			<-hold
 			return controller.Result{}, nil
 		}, controller.Chan(keys))
-		group := func(key string) string { return strings.SplitAfter(key, ">")[0] }
-		if err := ctl.GroupBy(group, func(name string) int { return len(name) }); err != nil {
+		group := func(key string) string {
+			name, _, _ := strings.Cut(key, "|")
+			return name
+		}
+		if err := ctl.GroupBy(group, func(string) int { return 3 }); err != nil {
 			t.Fatal(err)
 		}
-		r.run(ctl)
+		stop := r.run(ctl)
 		for i := range 6 {
-			keys <- fmt.Sprint("<b>big", i)
+			keys <- fmt.Sprint("<b>|big", i)
 			synctest.Wait()
 		}
-		keys <- "<i>small"
+		keys <- "<i>\u202e|small"
 		time.Sleep(time.Minute)
 		const address = "/?controller=packer"
 		r.is("<b>", address, "groups", 0, "name")
 		r.is(3, address, "groups", 0, "weight")
 		r.is(3, address, "groups", 0, "inProgress")
 		r.is(3, address, "groups", 0, "ready")
+		if name := r.JSON(address, "groups", 1, "name").(string); !strings.HasPrefix(name, "<i>") || strings.Contains(name, "\u202e") {
+			t.Errorf("the name of a group is %q", name)
+		}
 		r.is(1, address, "groups", 1, "ready")
 		r.has(address, "Groups that share the workers", "&lt;b&gt;", "&lt;i&gt;", "1 min")
 		r.is(false, "/", "controllers", 0, "paused")
@@ -221,6 +227,10 @@ func TestThePageShowsGroupsOfKeysAndPauses(t *testing.T) {
 		synctest.Wait()
 		r.is(nil, address, "groups")
 		r.is(false, "/", "controllers", 0, "paused")
+		ctl.Pause()
+		stop()
+		r.is(false, "/", "controllers", 0, "paused") // one that has ended waits for nobody
+		r.has("/", "All is well")
 	})
 }
 
@@ -281,7 +291,7 @@ func TestHostileReplicasStayTexts(t *testing.T) {
 			}
 			q := httptest.NewRequest("GET", address, nil)
 			q.Header.Set("Accept", "application/json")
-			if _, body := ask(r.page, q); !json.Valid([]byte(body)) || strings.ContainsAny(body, "<>") {
+			if _, body := ask(r.page, q); !json.Valid([]byte(body)) || strings.ContainsAny(body, "<>\u202e\u2066\ufeff") {
 				t.Errorf("%s as JSON: %s", address, body)
 			}
 		}
@@ -309,6 +319,9 @@ func TestManyReplicasAreCut(t *testing.T) {
 		end := inside.SharingBegins(ctx, inside.Sharing{Name: "many", Status: func() inside.Shares { return s }})
 		defer end()
 		r.is(102, "/?shards=many", "moreMembers")
+		if shown := r.JSON("/?shards=many", "members").([]any); len(shown) != 300 {
+			t.Errorf("%d replicas are on the page", len(shown))
+		}
 		r.is("one", "/?shards=many", "members", 0, "identity")
 		r.is("silent", "/?shards=many", "members", 50, "state")
 		r.is("live", "/?shards=many", "members", 51, "state")

@@ -480,8 +480,10 @@ func TestMetricsOfLeaderElections(t *testing.T) {
 
 func TestMetricsOfShards(t *testing.T) {
 	bubble(t, func(w *world) {
-		run := func(ctx context.Context, identity string, weight int) (stop func()) {
-			g := shards.New(w.client, shards.Config{Namespace: "default", Name: "group", Identity: identity, Weight: weight, OnError: func(error) {}})
+		group := func(identity string, weight int) *shards.Group {
+			return shards.New(w.client, shards.Config{Namespace: "default", Name: "group", Identity: identity, Weight: weight, OnError: func(error) {}})
+		}
+		run := func(ctx context.Context, g *shards.Group) (stop func()) {
 			ctx, cancel := context.WithCancel(ctx)
 			ended := make(chan error)
 			go func() { ended <- g.Run(ctx, func(ctx context.Context) error { <-ctx.Done(); return nil }) }()
@@ -494,7 +496,10 @@ func TestMetricsOfShards(t *testing.T) {
 				}
 			}
 		}
-		stop := run(w.ctx, "a", 1)
+		a := group("a", 1)
+		caches := a.Follow("caches")
+		caches.Have(meta.AllRanges())
+		stop := run(w.ctx, a)
 		w.has(map[string]float64{
 			`bowline_shards_ranges{name="group"}`:              256,
 			`bowline_shards_due_ranges{name="group"}`:          256,
@@ -508,7 +513,7 @@ func TestMetricsOfShards(t *testing.T) {
 			`bowline_shards_lost_ranges_total{name="group"}`:   0,
 			`bowline_shards_lost_total{name="group"}`:          0,
 		})
-		stopOther := run(w.Context(), "b", 3)
+		stopOther := run(w.Context(), group("b", 3))
 		has, _ := w.value(`bowline_shards_ranges{name="group"}`)
 		if has < 40 || has > 90 {
 			t.Errorf("a replica of weight 1 beside one of 3 has %v ranges", has)
@@ -529,7 +534,23 @@ func TestMetricsOfShards(t *testing.T) {
 			`bowline_shards_silent_members{name="group"}`: 1,
 			`bowline_shards_due_ranges{name="group"}`:     64,
 		})
-		stopOther()
+		// The other one leaves, and waits for this one to get ready for its ranges.
+		<-time.After(time.Minute)
+		caches.Have(a.Status().Ranges)
+		left := make(chan struct{})
+		go func() {
+			defer close(left)
+			stopOther()
+		}()
+		<-time.After(time.Second)
+		w.has(map[string]float64{
+			`bowline_shards_members{name="group"}`:        2,
+			`bowline_shards_silent_members{name="group"}`: 0,
+			`bowline_shards_due_ranges{name="group"}`:     256,
+			`bowline_shards_unready_ranges{name="group"}`: 256 - has,
+		})
+		caches.Have(meta.AllRanges())
+		<-left
 		<-time.After(time.Minute)
 		w.server.Intercept(func(*http.Request) http.HandlerFunc { return clienttest.Reset() })
 		<-time.After(time.Minute)
@@ -579,6 +600,10 @@ func TestMetricsOfTheRangesOfACache(t *testing.T) {
 			`bowline_informer_ranges{resource="configmaps.v1",selected="local"}`:  64,
 			`bowline_informer_ranges{resource="configmaps.v1",selected="server"}`: 32,
 		})
+		w.server.SetShardedLists(clienttest.ShardsIgnored)
+		stopOther := w.run(share(16))
+		w.has(map[string]float64{`bowline_informer_ranges{resource="configmaps.v1",selected="local"}`: 80})
+		stopOther()
 		stopServed()
 		stopLocal()
 	})

@@ -2,6 +2,7 @@
 // one run. A figure in the README or the CHANGELOG comes from here, with the command that gives it again.
 //
 //	go run ./cmd/compare       # informer, cache, queue, controller, leader election, row by row
+//	go run ./cmd/shares        # a replica with a quarter of 100,000 pods, next to one with all of them
 //	go run ./weight -heap      # binaries, builds and memory of a controller, controller-runtime included
 //	go test ./...              # that the measurements work, on a few objects
 //
