@@ -230,8 +230,11 @@ func TestLogs(t *testing.T) {
 func TestTail(t *testing.T) {
 	k := &keptLogs{}
 	r, node := newNode(t, "10.1.0.12", &kubelet{logs: k.serve})
-	k.cut = func() int { // an answer begins with the lines of a second that are known, so some must have more than that
-		if rand.IntN(3) == 0 {
+	// An answer begins with the lines of a second that are known, so some must have more than that. And the end of a run shows only in
+	// several answers in a row that are not cut, between which Tail waits longer and longer: so the cuts end.
+	start := time.Now()
+	k.cut = func() int {
+		if time.Since(start) > 10*time.Second || rand.IntN(3) == 0 {
 			return -1
 		}
 		return rand.IntN(60_000)
