@@ -492,7 +492,7 @@ func TestAnErrorAfterTheRemovalIsReportedAndNotRetried(t *testing.T) {
 		a.create(t, "x")
 		did := &log{}
 		var told []error
-		c := clusters.New("c", controller.Options{OnError: func(err error) { told = append(told, err) }},
+		c := clusters.New("c", controller.Options{MinBackoff: time.Hour, MaxBackoff: time.Hour, OnError: func(err error) { told = append(told, err) }},
 			func(ctx context.Context, s *site, k clusters.Key) (controller.Result, error) {
 				did.add("%s", k.Name)
 				<-ctx.Done()
@@ -501,7 +501,6 @@ func TestAnErrorAfterTheRemovalIsReportedAndNotRetried(t *testing.T) {
 		mustAdd(t, c, a)
 		stop := start(t, c)
 		mustRemove(t, c, "a")
-		time.Sleep(time.Hour)
 		did.want(t, "it ran once", "x")
 		if len(told) != 1 || !strings.Contains(told[0].Error(), "could not tidy up") {
 			t.Errorf("told %v", told)
@@ -567,6 +566,40 @@ func TestAChangeComesBeforeWhatACLusterHadAtItsStart(t *testing.T) {
 		if first == "change" || second != "change" || len(did) != 19 {
 			t.Errorf("the order is %s, %s, and %d further ones", first, second, len(did))
 		}
+		stop()
+	})
+}
+
+// A cluster may be added when the controller has looked already whether a key has to wait for it.
+func TestAClusterIsAddedWhileAKeyOfItIsTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newSite(t, "a")
+		a.create(t, "x")
+		a.connect(t)
+		a.server.Refuse(syscall.ECONNREFUSED)
+		did := &log{}
+		var c *clusters.Controller[*site]
+		add := sync.OnceFunc(func() {
+			if err := c.Add("a", a, a.watch()); err != nil {
+				t.Error(err)
+			}
+		})
+		hooks := controller.Hooks{Reconcile: func(ctx context.Context, _ controller.ReconcileInfo) (context.Context, func(controller.ReconcileEnd)) {
+			add()
+			return ctx, nil
+		}}
+		c = clusters.New("c", controller.Options{Hooks: hooks}, did.note, controller.Every(24*time.Hour, in("a", "named")))
+		stop := start(t, c)
+		time.Sleep(time.Minute)
+		did.want(t, "while it is away", "")
+		if q := c.Status().Queue; q.Held != 1 {
+			t.Errorf("the queue is %+v", q)
+		}
+		a.server.Refuse(nil)
+		if err := c.WaitSynced(t.Context(), "a"); err != nil {
+			t.Error(err)
+		}
+		did.want(t, "when it has come", "a:named, a:x")
 		stop()
 	})
 }

@@ -153,6 +153,34 @@ func (f sourceFunc) Run(ctx context.Context, add func(string), synced func()) er
 	return f(ctx, add, synced)
 }
 
+// A source may deliver after the controller has seen that a key has to wait for it, and before the key waits.
+func TestASourceDeliversWhileAKeyIsPutAside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, got := started(controller.Options{})
+		deliver := make(chan func(), 1)
+		source := sourceFunc(func(ctx context.Context, add func(string), synced func()) error {
+			deliver <- synced
+			add("a")
+			<-ctx.Done()
+			return nil
+		})
+		mustAddFor(t, c, func(string) bool {
+			select {
+			case synced := <-deliver:
+				synced()
+			default:
+			}
+			return true
+		}, controller.Source[string](source))
+		stop := run(t, c)
+		want(t, "the key", got.take, "a")
+		if q := c.Status().Queue; q.Held != 0 {
+			t.Errorf("the queue is %+v", q)
+		}
+		mustStop(t, stop)
+	})
+}
+
 // Without OnError the failure is logged, once.
 func TestTheFailureOfASourceForSomeKeysIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
