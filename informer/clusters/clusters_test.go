@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
@@ -600,6 +601,34 @@ func TestAClusterIsAddedWhileAKeyOfItIsTaken(t *testing.T) {
 			t.Error(err)
 		}
 		did.want(t, "when it has come", "a:named, a:x")
+		stop()
+	})
+}
+
+// A write to one cluster is waited for in the caches of that cluster only. Here all servers have one address.
+func TestAWriteIsWaitedForInItsOwnCluster(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := newSite(t, "a"), newSite(t, "b")
+		a.create(t, "x", "y", "z")
+		did := &log{}
+		c := clusters.New("c", controller.Options{}, func(ctx context.Context, s *site, k clusters.Key) (controller.Result, error) {
+			known, _ := s.cache.Reader().Get(k.Key)
+			_, ensured, err := s.maps.Ensure(ctx, &configMap{ObjectMeta: k.ObjectMeta(), Data: map[string]string{"n": "1"}}, client.EnsureOptions{Known: known})
+			did.add("%s %v", k, ensured.Outcome)
+			return controller.Result{RequeueAfter: time.Second}, err
+		})
+		mustAdd(t, c, a, controller.Fresh[meta.Key](a.cache))
+		mustAdd(t, c, b, controller.Fresh[meta.Key](b.cache))
+		stop := start(t, c)
+		time.Sleep(1500 * time.Millisecond)
+		synctest.Wait()
+		s := c.Status()
+		if s.Fresh.Waiting != 0 || s.Fresh.Timeouts != 0 || s.Fresh.Waited > 0 || s.Reconciles < 6 {
+			t.Errorf("the status is %v, %+v", s, s.Fresh)
+		}
+		if got := did.take(); strings.Count(got, "Unchanged")+strings.Count(got, "unchanged") < 3 {
+			t.Errorf("it did %s", got)
+		}
 		stop()
 	})
 }

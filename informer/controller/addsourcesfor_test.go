@@ -181,6 +181,40 @@ func TestASourceDeliversWhileAKeyIsPutAside(t *testing.T) {
 	})
 }
 
+// A source that says that it has delivered when it has failed already does not start its keys.
+func TestASourceDeliversAfterItsInformerHasFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, got := started(controller.Options{OnError: func(error) {}})
+		added := mustAddFor(t, c, of("a"), controller.Source[string](afterwards{}))
+		if _, err := c.AddSource(controller.Every(time.Hour, "a", "b")); err != nil {
+			t.Fatal(err)
+		}
+		stop := run(t, c)
+		want(t, "the other key", got.take, "b")
+		if err := added.Unsynced(); !errors.Is(err, errFailed) {
+			t.Errorf("the reason is %v", err)
+		}
+		mustStop(t, stop)
+	})
+}
+
+// afterwards is a source whose informer fails, and which delivers when it is told to end.
+type afterwards struct{}
+
+func (afterwards) Run(ctx context.Context, _ func(string), synced func()) error {
+	<-ctx.Done()
+	synced()
+	return nil
+}
+
+func (afterwards) Runners() []interface {
+	Run(ctx context.Context) error
+} {
+	return []interface {
+		Run(ctx context.Context) error
+	}{informer.RunnerFunc(func(context.Context) error { return errFailed })}
+}
+
 // Without OnError the failure is logged, once.
 func TestTheFailureOfASourceForSomeKeysIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -211,7 +245,7 @@ func TestAnInformerThatFailsEndsTheSourcesForSomeKeys(t *testing.T) {
 		bad := &brittle{inf: informer.New(maps, informer.Options{})}
 		bad.fails.Store(true)
 		all := func(meta.Key) bool { return true }
-		first := mustAddFor(t, c, all, controller.Source[meta.Key](bad), controller.Watch(bad.inf.Reader()))
+		first := mustAddFor(t, c, all, controller.Source[meta.Key](bad), controller.Every(time.Hour, meta.Key{Name: "named"}))
 		if n := len(c.Runners()); n != 0 {
 			t.Errorf("informer.Run would run %d", n)
 		}
@@ -229,7 +263,7 @@ func TestAnInformerThatFailsEndsTheSourcesForSomeKeys(t *testing.T) {
 		}
 		want(t, "the first one is still there", got.take, "")
 		first.Remove()
-		want(t, "without the first", got.take, "a")
+		want(t, "without the first", got.take, "a named")
 		second.Remove()
 
 		// A source that all keys need, and an informer that fails later.
