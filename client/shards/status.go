@@ -53,6 +53,9 @@ type Member struct {
 	Weight   int
 	// Ranges are those that its lease shows: it works on them, or is ready and waits for them.
 	Ranges meta.Ranges
+	// Due is how many ranges it has if all of them are divided evenly by weight among the replicas that are neither Leaving nor Lost. It is
+	// 0 for the others.
+	Due float64
 	// Self says that it is this replica, Leaving that it is about to end, and Lost that its lease has been deleted by somebody, is not as
 	// the replica has written it, or has run out.
 	Self, Leaving, Lost bool
@@ -90,8 +93,25 @@ func (g *Group) Status() Status {
 			Lost: m.gone || m.broken != nil || m.free || !m.isLive(now),
 		})
 	}
+	divide(s.Members)
 	slices.SortFunc(s.Members, func(a, b Member) int { return cmp.Compare(a.Lease, b.Lease) })
 	return s
+}
+
+// divide sets what is due to each replica.
+func divide(members []Member) {
+	stays := func(m Member) bool { return !m.Leaving && !m.Lost }
+	weights := 0
+	for _, m := range members {
+		if stays(m) {
+			weights += m.Weight
+		}
+	}
+	for i, m := range members {
+		if stays(m) {
+			members[i].Due = meta.RangeCount * float64(m.Weight) / float64(weights)
+		}
+	}
 }
 
 // inside returns the status for packages that do not link this one.

@@ -626,7 +626,7 @@ func TestAWriteIsWaitedForInItsOwnCluster(t *testing.T) {
 		if s.Fresh.Waiting != 0 || s.Fresh.Timeouts != 0 || s.Fresh.Waited > 0 || s.Reconciles < 6 {
 			t.Errorf("the status is %v, %+v", s, s.Fresh)
 		}
-		if got := did.take(); strings.Count(got, "Unchanged")+strings.Count(got, "unchanged") < 3 {
+		if got := did.take(); strings.Count(got, fmt.Sprint(client.Unchanged)) < 3 {
 			t.Errorf("it did %s", got)
 		}
 		stop()

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/internal/inside"
 )
 
@@ -94,7 +93,6 @@ func newShareRow(e entry[inside.Sharing, inside.Shares]) (shareRow, inside.Share
 		row.State = "leaving"
 	}
 	row.Unready = names(s.Unready)
-	weights := weightsOf(s.Members)
 	for _, m := range s.Members {
 		switch {
 		case m.Lost:
@@ -105,7 +103,7 @@ func newShareRow(e entry[inside.Sharing, inside.Shares]) (shareRow, inside.Share
 		}
 		row.Replicas++
 		if m.Self {
-			row.Due = due(m, weights)
+			row.Due = m.Due
 		}
 	}
 	row.Silent, row.Departs = names(row.Silent), names(row.Departs)
@@ -122,24 +120,6 @@ func names(all []string) []string {
 		some = append(some, clean(name))
 	}
 	return some
-}
-
-// weightsOf returns the sum of the weights of the replicas that ranges are divided among: those that are live, and stay.
-func weightsOf(members []inside.Sharer) (sum int) {
-	for _, m := range members {
-		if !m.Lost && !m.Leaving {
-			sum += max(m.Weight, 0)
-		}
-	}
-	return sum
-}
-
-// due returns how many ranges a replica is to have.
-func due(m inside.Sharer, weights int) float64 {
-	if m.Lost || m.Leaving || weights == 0 {
-		return 0
-	}
-	return float64(meta.RangeCount) * float64(m.Weight) / float64(weights)
 }
 
 func (p *Page) sharesView(id string) (view, error) {
@@ -159,7 +139,6 @@ func (p *Page) sharesView(id string) (view, error) {
 		v.Ended = at(e.ended)
 		return v, nil
 	}
-	weights := weightsOf(s.Members)
 	for _, m := range s.Members {
 		state := "live"
 		switch {
@@ -170,7 +149,7 @@ func (p *Page) sharesView(id string) (view, error) {
 		}
 		v.Members = append(v.Members, memberRow{
 			Identity: clean(m.Identity), Lease: clean(m.Lease), Self: m.Self, State: state, Weight: m.Weight, Ranges: m.Ranges.Len(),
-			Due: due(m, weights), Which: m.Ranges.String(),
+			Due: m.Due, Which: m.Ranges.String(),
 		})
 	}
 	// This replica first, then those that are silent.

@@ -316,7 +316,7 @@ func TestManyReplicasAreCut(t *testing.T) {
 		for i := range 400 {
 			s.Members = append(s.Members, inside.Sharer{Identity: fmt.Sprint("other-", i), Weight: 1, Lost: i >= 350})
 		}
-		s.Members = append(s.Members, inside.Sharer{Identity: "one", Weight: 1, Self: true}, inside.Sharer{Identity: "going", Weight: 1, Leaving: true})
+		s.Members = append(s.Members, inside.Sharer{Identity: "one", Weight: 1, Due: 256.0 / 351, Self: true}, inside.Sharer{Identity: "going", Weight: 1, Leaving: true})
 		end := inside.SharingBegins(ctx, inside.Sharing{Name: "many", Status: func() inside.Shares { return s }})
 		defer end()
 		r.is(102, "/?shards=many", "moreMembers")

@@ -5,7 +5,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/shards"
 )
 
@@ -96,26 +95,20 @@ func (g *groups) Collect(to chan<- prometheus.Metric) {
 
 // addMembers adds what the replicas of a group say of how evenly it is divided.
 func addMembers(sum map[*prometheus.Desc]float64, members []shards.Member) {
-	live, silent, weights, ours, stays := 0, 0, 0, 0, false
+	live, silent := 0, 0
+	var self shards.Member // zero without a lease
 	for _, m := range members {
+		if m.Self {
+			self = m
+		}
 		if m.Lost {
 			silent++
-			continue
-		}
-		live++
-		if !m.Leaving {
-			weights += m.Weight
-		}
-		if m.Self {
-			ours, stays = m.Weight, !m.Leaving
+		} else {
+			live++
 		}
 	}
 	sum[membersDesc] += float64(live)
 	sum[silentDesc] += float64(silent)
-	sum[weightDesc] += float64(ours)
-	if stays {
-		sum[dueDesc] += meta.RangeCount * float64(ours) / float64(weights)
-	} else {
-		sum[dueDesc] += 0
-	}
+	sum[weightDesc] += float64(self.Weight)
+	sum[dueDesc] += self.Due
 }

@@ -51,6 +51,7 @@ type Sharer struct {
 	Lease               string
 	Weight              int
 	Ranges              meta.Ranges
+	Due                 float64
 	Self, Leaving, Lost bool
 }
 
