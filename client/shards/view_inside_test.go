@@ -246,8 +246,8 @@ func TestWhatAReplicaThatJoinsMayTake(t *testing.T) {
 	}
 }
 
-// A replica that joins takes what another one has worked on and gives up. What another one has only waited for may still be in the hands
-// of one whose lease was deleted by hand, before the new replica came.
+// A new replica may take a range that another replica has worked on and gives up. It may not take a range that another replica has only
+// waited for: a third replica, whose lease somebody deleted before the new one came, may still work on it.
 func TestABidThatIsTakenAwayShowsNoRelease(t *testing.T) {
 	a := func(version string, ranges, worked meta.Ranges) *lease {
 		return leaseOf("web-a", version, "t"+version, share{ranges: ranges, worked: worked, weight: 1})

@@ -44,7 +44,8 @@ type Site struct {
 	cache  *informer.Informer[*ConfigMap]
 }
 
-// open returns a cluster with a cache of the ConfigMaps that have a label. What the cache says of failures names the cluster.
+// open returns a cluster with a client, and with a cache of the ConfigMaps that selector selects. The log names the cluster in the cache's
+// errors.
 func open(name string, cfg client.Config, selector string) (*Site, error) {
 	c, err := client.New(cfg)
 	if err != nil {

@@ -545,7 +545,7 @@ func TestEveryObjectOfAHubHasAKeyInEachCluster(t *testing.T) {
 	})
 }
 
-// What exists at the start has a low priority in each cluster.
+// The keys of a cluster's first list have a low priority.
 func TestAChangeComesBeforeWhatACLusterHadAtItsStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newSite(t, "a")

@@ -9,11 +9,12 @@
 //	...
 //	return informer.Run(ctx, ctl)
 //
-// A [Key] names a cluster, and an object in it. What the program keeps for each cluster, such as a client and informers, is a value of
-// a type of its own: the function receives the one of the key's cluster. [Controller.Add] takes it, with the sources that name keys of
-// that cluster: any source of meta.Key, such as controller.Watch, Owns, Map, Every and Fresh. A source may also follow another cluster:
-// with controller.Watch(hub) among the sources of each cluster, every object of the hub has a key in each of them. The controller
-// runs the informers, each once, and ends those of a cluster that is removed.
+// A [Key] names an object and its cluster. The program keeps one value for each cluster, of a type of its own: here a *Site, with a client
+// and informers. [Controller.Add] takes the value and the cluster's sources. The function receives the value of the key's cluster.
+//
+// A source is any source of meta.Key, such as controller.Watch, Owns, Map, Every and Fresh. It may follow another cluster: if each
+// cluster has controller.Watch(hub) among its sources, every object of the hub has a key in each cluster. The controller runs the
+// informers, each once. When a cluster is removed, the controller ends the informers that only this cluster needed.
 //
 // A [Controller] has all methods of a controller.Controller: Run, RunLed, Status, SetWorkers, Pause and the others. examples/clusters
 // has a whole program.

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -50,9 +51,11 @@ const sharingRights = `[
 	{"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["create", "get", "update", "list", "watch", "delete"]},
 	{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list", "watch", "patch"]}]`
 
+var sharedLocally = flag.Int("shared", 4_000, "how many objects three replicas share if the server sends everything to each")
+
 // Replicas of a program share the work on objects, on a server that selects ranges and on one that sends everything. One joins late, one
 // is killed, and one is stopped and goes on, while the objects change. Package ledger says what holds all the time. The second server has
-// fewer objects, so that the test takes less time; each replica receives all of them from it.
+// fewer objects, so that the test takes less time: go test -run TestReplicasShareTheWork . -shared 20000 gives it as many.
 func TestReplicasShareTheWork(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -61,7 +64,7 @@ func TestReplicasShareTheWork(t *testing.T) {
 		objects int
 	}{
 		{"selected by the server", []string{"--feature-gates=ShardedListAndWatch=true"}, informer.ShardedByServer, 20_000},
-		{"selected by the replicas", []string{"--feature-gates=ShardedListAndWatch=false"}, informer.ShardedLocally, 4_000},
+		{"selected by the replicas", []string{"--feature-gates=ShardedListAndWatch=false"}, informer.ShardedLocally, *sharedLocally},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := must(controlplane.Start(t.Context(), servers(tc.flags...)))(t)
@@ -511,7 +514,8 @@ func testSharing(t *testing.T, s *scene) {
 	s.check(a.edits)
 }
 
-// stops stops a replica in the middle of work, calls during, and lets it go on. What it was about to write is not written.
+// stops sends SIGSTOP to a replica in the middle of a reconcile, calls during, and sends SIGCONT. The replica does not send the write that
+// the reconcile was about to make; check looks for that.
 func (s *scene) stops(a *author, p *sharerProcess, during func()) {
 	s.t.Helper()
 	has := p.dump().Ranges

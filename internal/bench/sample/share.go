@@ -1,6 +1,6 @@
 package sample
 
-// What a replica costs that has a part of the pods.
+// The cost of a replica that holds some of the pods.
 
 import (
 	"context"

@@ -187,7 +187,7 @@ func TestFaultsAreFound(t *testing.T) {
 	}
 }
 
-// What is wrong with any one range is found.
+// Faults finds what is wrong in each of the 256 ranges.
 func TestEveryRangeIsChecked(t *testing.T) {
 	for n := range meta.RangeCount {
 		l := shared()

@@ -1,5 +1,4 @@
-// Command shares measures what a replica costs that has a quarter of the pods, next to one that has all of them, and prints a table of
-// medians:
+// Command shares compares a replica that holds a quarter of the pods with one that holds all of them, and prints a table of medians:
 //
 //	go run ./cmd/shares           # 100,000 pods, three rounds, a quarter of an hour on two cores that do nothing else
 //	go run ./cmd/shares -short    # that everything works, in seconds; its figures mean nothing
