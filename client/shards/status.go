@@ -86,7 +86,7 @@ func (g *Group) Status() Status {
 	}
 	for _, m := range g.view.members {
 		if m.hasEnded() {
-			continue // it has ended
+			continue
 		}
 		s.Members = append(s.Members, Member{
 			Identity: m.identity, Lease: m.name, Weight: m.share.weight, Ranges: m.share.ranges, Leaving: m.share.leaving,

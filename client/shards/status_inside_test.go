@@ -4,8 +4,10 @@ import "testing"
 
 func TestWhatIsDueToAReplica(t *testing.T) {
 	members := []Member{
-		{Identity: "one", Weight: 1, Self: true}, {Identity: "three", Weight: 3},
-		{Identity: "going", Weight: 5, Leaving: true}, {Identity: "silent", Weight: 7, Lost: true},
+		{Identity: "one", Weight: 1, Self: true},
+		{Identity: "three", Weight: 3},
+		{Identity: "going", Weight: 5, Leaving: true},
+		{Identity: "silent", Weight: 7, Lost: true},
 	}
 	divide(members)
 	want := map[string]float64{"one": 64, "three": 192, "going": 0, "silent": 0}
