@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -51,20 +50,16 @@ const sharingRights = `[
 	{"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["create", "get", "update", "list", "watch", "delete"]},
 	{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list", "watch", "patch"]}]`
 
-var sharedLocally = flag.Int("shared", 4_000, "how many objects three replicas share if the server sends everything to each")
-
 // Replicas of a program share the work on objects, on a server that selects ranges and on one that sends everything. One joins late, one
-// is killed, and one is stopped and goes on, while the objects change. Package ledger says what holds all the time. The second server has
-// fewer objects, so that the test takes less time: go test -run TestReplicasShareTheWork . -shared 20000 gives it as many.
+// is killed, and one is stopped and goes on, while the objects change. Package ledger says what holds all the time.
 func TestReplicasShareTheWork(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		flags   []string
 		sharded informer.Sharding
-		objects int
 	}{
-		{"selected by the server", []string{"--feature-gates=ShardedListAndWatch=true"}, informer.ShardedByServer, 20_000},
-		{"selected by the replicas", []string{"--feature-gates=ShardedListAndWatch=false"}, informer.ShardedLocally, *sharedLocally},
+		{"selected by the server", []string{"--feature-gates=ShardedListAndWatch=true"}, informer.ShardedByServer},
+		{"selected by the replicas", []string{"--feature-gates=ShardedListAndWatch=false"}, informer.ShardedLocally},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := must(controlplane.Start(t.Context(), servers(tc.flags...)))(t)
@@ -74,7 +69,7 @@ func TestReplicasShareTheWork(t *testing.T) {
 				}
 			})
 			s := newScene(t, p)
-			s.sharded, s.objects = tc.sharded, tc.objects
+			s.sharded, s.objects = tc.sharded, 20_000
 			testSharing(t, s)
 		})
 	}
