@@ -399,7 +399,11 @@ func TestAReconcileRemovesItsCluster(t *testing.T) {
 			inner, cancel := context.WithTimeout(ctx, time.Hour)
 			defer cancel()
 			err := c.Remove(inner, "a")
+			removed := (*clusters.RemovedError)(nil)
 			did.add("removed: %v", err == nil)
+			if !errors.As(context.Cause(ctx), &removed) {
+				t.Errorf("the context of a reconcile of the cluster has ended with %v", context.Cause(ctx))
+			}
 			return controller.Result{}, err
 		})
 		mustAdd(t, c, a)

@@ -90,18 +90,21 @@ func (c *Controller[V]) Add(name string, cluster V, from ...controller.Source[me
 // reconciles.
 //
 // If ctx ends before the reconciles have returned, Remove returns an error; the cluster is removed all the same. Remove may be called
-// from a reconcile with the context of that reconcile, or one that comes from it, and then does not wait for it. It must not be called
-// from a function that a source calls.
+// from a reconcile with the context of that reconcile, or one that comes from it. Then Remove does not wait for that reconcile, and, if it
+// is one of the cluster, ends its context at last. Remove must not be called from a function that a source calls.
 //
 // The error may also say that there is no cluster of that name.
 func (c *Controller[V]) Remove(ctx context.Context, name string) error {
-	m, keys := c.take(name)
+	mine, _ := ctx.Value(workKey{}).(*work)
+	m, keys := c.take(name, mine)
 	if m == nil {
 		return noCluster("Remove", name)
 	}
+	if mine != nil && mine.of == name {
+		defer mine.cancel(&RemovedError{Cluster: name})
+	}
 	c.rest.add(keys)
 	m.added.Remove()
-	mine, _ := ctx.Value(workKey{}).(*work)
 	for {
 		missing, left := c.missing(m, mine)
 		if missing == 0 {
@@ -119,9 +122,9 @@ func noCluster(method, name string) error {
 	return fmt.Errorf("clusters.Controller: %s %q: there is no cluster of that name", method, name)
 }
 
-// take takes a cluster out, and ends its reconciles. It returns the keys of it that may wait for long in the queue; nil if there is no
-// such cluster.
-func (c *Controller[V]) take(name string) (m *member[V], keys []Key) {
+// take takes a cluster out, and ends its reconciles but mine. It returns the keys of it that may wait for long in the queue; nil if there is
+// no such cluster.
+func (c *Controller[V]) take(name string, mine *work) (m *member[V], keys []Key) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if m = c.members[name]; m == nil {
@@ -130,7 +133,9 @@ func (c *Controller[V]) take(name string) (m *member[V], keys []Key) {
 	delete(c.members, name)
 	m.gone = true
 	for _, w := range m.running {
-		w.cancel(&RemovedError{Cluster: name})
+		if w != mine {
+			w.cancel(&RemovedError{Cluster: name})
+		}
 	}
 	for k := range m.later {
 		keys = append(keys, Key{Cluster: name, Key: k})

@@ -22,6 +22,7 @@ func (e *RemovedError) Error() string { return fmt.Sprintf("cluster %q has been 
 
 // work is a reconcile in progress, and its context.
 type work struct {
+	of string // the cluster
 	context.Context
 	cancel context.CancelCauseFunc
 }
@@ -73,7 +74,7 @@ func (c *Controller[V]) enter(ctx context.Context, k Key) (*member[V], *work) {
 	if m == nil {
 		return nil, nil
 	}
-	w := &work{}
+	w := &work{of: k.Cluster}
 	w.Context, w.cancel = context.WithCancelCause(ctx)
 	m.running[k.Key] = w
 	return m, w

@@ -40,6 +40,14 @@ func started(o controller.Options) (*controller.Controller[string], *counting) {
 	}, controller.Chan(make(chan string))), got
 }
 
+// delayed returns a source that begins a millisecond later, when others have been added that its keys wait for.
+func delayed(s keys) controller.Source[string] {
+	return sourceFunc(func(ctx context.Context, add func(string), synced func()) error {
+		time.Sleep(time.Millisecond)
+		return s.Run(ctx, add, synced)
+	})
+}
+
 func TestOnlyTheKeysThatNeedASourceWaitForIt(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -48,14 +56,15 @@ func TestOnlyTheKeysThatNeedASourceWaitForIt(t *testing.T) {
 			if late {
 				stop = run(t, c)
 			}
-			a := mustAddFor(t, c, of("a"), controller.Source[string](keys{names: []string{"a1", "a2"}, after: time.Hour}), keys{names: []string{"a3", "b0"}, after: time.Minute})
-			b := mustAddFor(t, c, of("b"), controller.Source[string](keys{names: []string{"b1", "a4"}, after: time.Second}))
+			a := mustAddFor(t, c, of("a"), delayed(keys{names: []string{"a1", "a2"}, after: time.Hour}), delayed(keys{names: []string{"a3", "b0"}, after: time.Minute}))
+			b := mustAddFor(t, c, of("b"), delayed(keys{names: []string{"b1", "a4"}, after: time.Second}))
 			if !late {
 				if err := a.Unsynced(); err == nil || !strings.Contains(err.Error(), `controller "c" does not run`) {
 					t.Errorf("before Run the reason is %v", err)
 				}
 				stop = run(t, c)
 			}
+			sleep(time.Millisecond)
 			want(t, "while all wait", got.take, "")
 			sleep(time.Second)
 			want(t, "when one has delivered", got.take, "b0 b1")
@@ -267,13 +276,12 @@ func TestAnInformerThatFailsEndsTheSourcesForSomeKeys(t *testing.T) {
 		second.Remove()
 
 		// A source that all keys need, and an informer that fails later.
-		third, err := c.AddSource(bad)
-		if err != nil {
+		if _, err := c.AddSource(bad); err != nil {
 			t.Fatal(err)
 		}
-		mustAddFor(t, c, all, controller.Source[meta.Key](bad))
 		want(t, "the third", got.take, "a")
-		_ = third
+		mustAddFor(t, c, all, controller.Source[meta.Key](bad))
+		want(t, "the fourth", got.take, "a")
 		bad.fail()
 		if err := <-ended; !errors.Is(err, errFailed) {
 			t.Errorf("Run returned %v", err)
