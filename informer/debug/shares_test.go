@@ -156,7 +156,7 @@ func TestThePageShowsTheRangesOfACache(t *testing.T) {
 				}
 				t.Cleanup(c.Close)
 				r := &rig{T: t, server: server, client: c, page: newPage(t, debug.Options{})}
-				for i := range 40 {
+				for i := range 200 { // some are in the ranges, and some in others
 					r.create(configMaps, fmt.Sprint("a", i), nil)
 				}
 				var mine meta.Ranges

@@ -587,7 +587,7 @@ func TestMetricsOfTheRangesOfACache(t *testing.T) {
 			}
 			return informer.New(maps, informer.Options{Shards: informer.FixedShards(meta.ShardByUID, ranges)})
 		}
-		for i := range 40 { // some are in other ranges
+		for i := range 200 { // some are in the ranges, and some in others
 			if _, err := maps.Create(w.Context(), &configMap{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: fmt.Sprint("a", i)}}); err != nil {
 				t.Fatal(err)
 			}
