@@ -19,8 +19,8 @@
 //     owner fills its caches first, then the old one lets the work under way end and lets go. If the new owner never gets ready, the old
 //     one goes on.
 //   - The ranges of a replica that has crashed pass on after Config.LeaseDuration and the time that the others take to fill their
-//     caches. So no range is nobody's for longer, while the server answers. If the replica that is to have a range does not get ready,
-//     the next one takes it LeaseDuration later.
+//     caches. So no range is nobody's for longer, while the server answers and a replica is there that does not leave. If the replica
+//     that is to have a range does not get ready, the next one takes it LeaseDuration later.
 //   - The clocks of the machines need not agree, and may be set at any time.
 //
 // These assume what package leader assumes of clocks. A request that is under way when a range passes on may still take effect: give the

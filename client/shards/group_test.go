@@ -369,6 +369,60 @@ func TestAReplicaLeavesNothingToNobody(t *testing.T) {
 	})
 }
 
+// While Run's work does not return although its context has ended, other replicas get all ranges but those with work under way, and these
+// after Drain.
+func TestWorkThatGoesOnKeepsItsRangesOnly(t *testing.T) {
+	play(t, func(w *world) {
+		a := w.replica("a", func(c *shards.Config) { c.Drain, c.Handover = 5*time.Second, time.Second })
+		ctx, cancel := context.WithCancel(quiet(w))
+		returns, ended := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(ended)
+			_ = a.Run(ctx, func(context.Context) error {
+				<-returns
+				return nil
+			})
+		}()
+		w.pass(time.Second)
+		quick, quickEnds, _ := a.Enter(w.Context(), 0)
+		slow, slowEnds, _ := a.Enter(w.Context(), 1)
+		b := w.replica("b", nil)
+		cache := b.Follow("the cache")
+		b.run()
+		w.pass(time.Second)
+		cancel()
+		w.pass(900 * time.Millisecond)
+		w.whole(a)
+		w.pass(200 * time.Millisecond)
+		cache.Have(meta.AllRanges())
+		w.pass(10 * time.Millisecond)
+		if got := b.Status().Ranges; got != meta.AllRanges().Without(0).Without(1) || quick.Err() != nil || slow.Err() != nil {
+			t.Errorf("while work is under way on two ranges, b has %v; their contexts: %v, %v", got, quick.Err(), slow.Err())
+		}
+		if _, _, ok := a.Enter(w.Context(), 2); ok {
+			t.Error("work begins at a replica that has left")
+		}
+		quickEnds()
+		w.pass(10 * time.Millisecond)
+		if got := b.Status().Ranges; got != meta.AllRanges().Without(1) {
+			t.Errorf("when one work has ended, b has %v", got)
+		}
+		w.pass(5 * time.Second)
+		if why := fmt.Sprint(context.Cause(slow)); !strings.Contains(why, "passed to another replica") {
+			t.Errorf("after Drain, the context of work has ended with %v", why)
+		}
+		w.whole(b)
+		select {
+		case <-ended:
+			t.Error("Run has not waited for its work")
+		default:
+		}
+		slowEnds()
+		close(returns)
+		<-ended
+	})
+}
+
 // A watch that is silently dead is opened anew.
 func TestADeadWatchDoesNotHoldUpAHandOver(t *testing.T) {
 	play(t, func(w *world) {

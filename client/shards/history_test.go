@@ -138,7 +138,7 @@ type player struct {
 	m       *machine.Machine
 	name    string
 	group   *shards.Group
-	cancel  context.CancelFunc // of the present Run
+	cancel  func()             // of the present Run
 	stepped time.Time          // when the wall clock was last set back
 	crashed chan struct{}      // closed when the present process has crashed
 	dead    []*machine.Machine // of processes that have crashed: they are stopped until the end
@@ -416,25 +416,30 @@ func (p *player) live() {
 		group := shards.New(c, config)
 		shards.RunsOn(m, group)
 		ctx, cancel := context.WithCancel(logr.NewContext(p.s.Context(), logr.Discard()))
+		leave := sync.OnceFunc(func() {
+			p.s.ledger.left()
+			cancel()
+		})
+		p.s.ledger.come()
 		p.mu.Lock()
-		p.m, p.name, p.group, p.cancel, p.crashed = m, name, group, cancel, crashed
+		p.m, p.name, p.group, p.cancel, p.crashed = m, name, group, leave, crashed
 		p.mu.Unlock()
 		select {
 		case <-p.s.ended:
-			cancel()
+			leave()
 			return
 		default:
 		}
 		done := make(chan struct{})
 		p.s.running.Go(func() {
 			defer close(done)
-			defer cancel()
+			defer leave()
 			_ = group.Run(ctx, func(ctx context.Context) error { return p.work(ctx, group, c, m, name) })
 		})
 		select {
 		case <-done:
 		case <-crashed:
-			cancel() // which it does not see before it is buried
+			leave() // which it does not see before it is buried
 		}
 	}
 }

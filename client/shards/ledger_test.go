@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -46,11 +47,16 @@ type ledger struct {
 	// replicas.
 	bound    time.Duration
 	troubles []time.Duration
+	present  int       // replicas that run, and have not been told to leave
+	absences []absence // times without one; the last may go on
 
 	accepted, passed int
 	longest          time.Duration
 	wrong            []string
 }
+
+// absence is a time in which no replica was to have a range.
+type absence struct{ from, to time.Duration }
 
 // tenure is who works on one range.
 type tenure struct {
@@ -171,8 +177,11 @@ func (l *ledger) arrives(name string, body []byte) {
 		t.over[t.stamp] = true
 		if gap := now - t.last; l.bound > 0 {
 			l.longest = max(l.longest, gap)
-			// Each failure within the gap may be that of the one who was to have it next.
+			// Each failure within the gap may be that of the one who was to have it next. Nobody can have it while there is no replica.
 			most := l.bound
+			for _, a := range l.absences {
+				most += max(0, min(a.to, now)-max(a.from, t.last))
+			}
 			for _, at := range l.troubles {
 				if at > t.last && at < now {
 					most += l.bound
@@ -185,6 +194,23 @@ func (l *ledger) arrives(name string, body []byte) {
 		t.stamp = o.Data
 	}
 	t.last = now
+}
+
+// come notes that a replica begins, and left that one has crashed or been told to leave.
+func (l *ledger) come() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.present++; l.present == 1 && len(l.absences) > 0 {
+		l.absences[len(l.absences)-1].to = l.now()
+	}
+}
+
+func (l *ledger) left() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.present--; l.present == 0 {
+		l.absences = append(l.absences, absence{from: l.now(), to: math.MaxInt64})
+	}
 }
 
 // trouble notes that something happens to a replica.
