@@ -32,6 +32,10 @@
 // since Kubernetes 1.36, feature gate ShardedListAndWatch). Other servers send everything; then the informer reads the identity of each
 // object and decodes those of its ranges. Memory follows the share in both cases, traffic only in the first.
 //
+// Each replica writes its lease once in Config.RetryPeriod, and watches its own and those of the group. So with the defaults 16 replicas
+// make 8 writes and 136 events a second, and 64 replicas 32 writes and 2,080 events. Ranges that pass on cost a write of each of the two
+// replicas and a list of the leases, however many ranges pass at once. Large groups should have longer durations.
+//
 // # By uid or by namespace
 //
 // Ranges by uid are even, whatever the names are. An object and those that it owns have different uids, so they are usually in
