@@ -195,7 +195,7 @@ func TestWorkUnderWayEndsBeforeItsRangePasses(t *testing.T) {
 	})
 }
 
-// hands are what people do to leases.
+// A lease that somebody deletes or edits costs no safety, and its replica soon has its share again.
 func TestPeopleMayDoWhatTheyLikeToALease(t *testing.T) {
 	for what, do := range map[string]func(w *world, leases client.Resource[*meta.Unstructured], key meta.Key) error{
 		"delete": func(w *world, leases client.Resource[*meta.Unstructured], key meta.Key) error {
