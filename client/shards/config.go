@@ -25,7 +25,8 @@ type Config struct {
 	Name      string
 
 	// By says what decides which range an object is in. Empty means meta.ShardByUID. With children that objects own, use
-	// meta.ShardByNamespace: an object and its children have different uids.
+	// meta.ShardByNamespace: an object and its children have different uids. Change it together with Name: of replicas that have another
+	// By, one works on nothing while the other works, and both report it.
 	By meta.ShardBy
 
 	// Identity is the name of this replica. No two replicas may have the same. Empty means the host name, which in a cluster is the name
@@ -123,10 +124,12 @@ func (c Config) validate() error {
 	if err := meta.ValidSegment("shards.Config: Namespace", c.Namespace); err != nil {
 		errs = append(errs, err)
 	}
-	if err := meta.ValidLabelValue(c.Name); c.Name == "" || err != nil {
+	if err := meta.ValidLabelValue(c.Name); err != nil {
 		bad("Name must be the value of a label, got %q", c.Name)
 	}
-	if name := c.lease().Name; !isSubdomain(name) {
+	if name := c.lease().Name; c.Name == "" {
+		bad("Name must be set")
+	} else if !isSubdomain(name) {
 		bad("Name and Identity must make the name of a lease: at most %d lower case letters, digits, hyphens and dots, the first and the last of which is no hyphen or dot; got %q", maxName, name)
 	}
 	if err := c.By.Validate(); err != nil {
@@ -144,7 +147,9 @@ func (c Config) validate() error {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.Labels)) {
-		if err := meta.ValidLabelKey(key); err != nil {
+		if key == GroupLabel {
+			bad("Labels: %s is set by the Group", key)
+		} else if err := meta.ValidLabelKey(key); err != nil {
 			bad("Labels: %w", err)
 		} else if err := meta.ValidLabelValue(c.Labels[key]); err != nil {
 			bad("Labels[%q]: %w", key, err)

@@ -13,7 +13,7 @@ func TestConfigIsChecked(t *testing.T) {
 	play(t, func(w *world) {
 		for want, change := range map[string]func(*shards.Config){
 			"Namespace":                      func(c *shards.Config) { c.Namespace = "" },
-			"Name must be":                   func(c *shards.Config) { c.Name = "" },
+			"Name must be set":               func(c *shards.Config) { c.Name = "" },
 			"value of a label, got \"a b\"":  func(c *shards.Config) { c.Name = "a b" },
 			"make the name of a lease":       func(c *shards.Config) { c.Identity = "Über" },
 			"at most 253":                    func(c *shards.Config) { c.Identity = strings.Repeat("a", 250) },
@@ -23,6 +23,7 @@ func TestConfigIsChecked(t *testing.T) {
 			"Drain must be 0 or more":        func(c *shards.Config) { c.Drain = -1 },
 			"Handover must be 0 or more":     func(c *shards.Config) { c.Handover = -1 },
 			"Labels":                         func(c *shards.Config) { c.Labels = map[string]string{"a b": ""} },
+			"group is set by the Group":      func(c *shards.Config) { c.Labels = map[string]string{shards.GroupLabel: "b"} },
 			`Labels["a"]`:                    func(c *shards.Config) { c.Labels = map[string]string{"a": "b c"} },
 			"LeaseDuration must be":          func(c *shards.Config) { c.LeaseDuration = time.Millisecond },
 			"RenewDeadline must be at least": func(c *shards.Config) { c.RenewDeadline = time.Minute },

@@ -6,9 +6,11 @@
 //	ctl := controller.New("pages", controller.Options{Shards: group}, reconcile, controller.Watch(pages))
 //	err := group.Run(ctx, func(ctx context.Context) error { return informer.Run(ctx, ctl) })
 //
+// Nothing is reconciled while the Group does not run. Informer and controller must have the same Group.
+//
 // Objects belong to 256 ranges, by a hash of their uid or their namespace (see [meta.ShardBy]). Each replica holds a Lease of its own,
 // which shows what it has. From these leases all replicas compute who is to have which range, and pass ranges on when one comes, goes
-// or crashes. No range moves that need not, and nobody coordinates.
+// or crashes. When one comes, ranges move to it and between no others; when one goes, only its ranges move. No replica leads.
 //
 // # Guarantees
 //
@@ -19,8 +21,8 @@
 //     owner fills its caches first, then the old one lets the work under way end and lets go. If the new owner never gets ready, the old
 //     one goes on.
 //   - The ranges of a replica that has crashed pass on after Config.LeaseDuration and the time that the others take to fill their
-//     caches. So no range is nobody's for longer, while the server answers and a replica is there that does not leave. If the replica
-//     that is to have a range does not get ready, the next one takes it LeaseDuration later.
+//     caches. No range is nobody's for longer than that, as long as the server answers and not all replicas are about to end. If the
+//     replica that is to have a range does not get ready, the next one takes it LeaseDuration later.
 //   - The clocks of the machines need not agree, and may be set at any time.
 //
 // These assume what package leader assumes of clocks. A request that is under way when a range passes on may still take effect: give the
@@ -38,11 +40,16 @@
 //
 // # By uid or by namespace
 //
-// Ranges by uid are even, whatever the names are. An object and those that it owns have different uids, so they are usually in
-// different ranges: a controller that watches children to find their owners needs ranges by namespace. And an object that is deleted
-// and made again has another uid: one replica may still reconcile that its key is gone while another reconciles the new object. So let a
-// finalizer do what has to follow a deletion. By namespace the work is as even as the namespaces are: see meta.ShardByNamespace for
-// names that differ little.
+// Ranges by uid hold about as many objects each, whatever the names are. How many ranges a replica gets depends on chance: with three
+// replicas it is usually 70 to 100, and with eight 22 to 43.
+//
+// An object and those that it owns have different uids, so they are usually in different ranges: a controller that watches children to
+// find their owners needs ranges by namespace. And an object that is deleted and made again has another uid: one replica may still
+// reconcile that its key is gone while another reconciles the new object. So let a finalizer do what has to follow a deletion.
+//
+// By namespace the work is as even as the namespaces are. One range has all objects of a namespace, all objects without one, and those of
+// namespaces whose names differ in the last two characters only, such as team-01 to team-99. Then one replica has all the work; see
+// meta.ShardByNamespace.
 //
 // # Faults
 //
@@ -55,8 +62,9 @@
 //	a lease deleted by hand                   its replica stops at once and joins again; others wait until it would have run out
 //	a lease edited by hand                    its replica writes it again; others take it for as it was, or for everything if they have missed a renewal
 //	another process with the same identity    Run returns a *leader.IdentityError
+//	replicas with another Config.By           those that come later work on nothing until the others have left; all of them report it
 //	more replicas than ranges                 some have none
-//	a follower that never gets ready          its replica gets no range, and Status.Unready names it
+//	a follower that never gets ready          its replica gets no range; after LeaseDuration it reports which follower that is
 //
 // # Permissions
 //

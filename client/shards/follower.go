@@ -10,12 +10,16 @@ import (
 type follower struct {
 	g    *Group
 	name string
-	have meta.Ranges // guarded by Group.mu
+
+	// Group.mu guards the rest.
+	have    meta.Ranges
+	passing bool // it has come during a Run, whose end it does not outlive
 }
 
 // Follow notes something that has to be prepared for a range before work on it can begin: an informer that caches the objects of the
-// ranges, or a controller. The name is for people. It stays until its Leave is called, also between two Runs. Informers and controllers
-// whose Options have the Group call it themselves.
+// ranges, or a controller. The name is for people. No work begins on a range that it is not prepared for. That ends when its Leave is
+// called, or with the Run that it was made in; the next Have begins it again. Informers and controllers whose Options have the Group call
+// Follow themselves.
 //
 // Wanted returns the ranges to prepare for, and a channel that is closed when they change. Have says which of them are prepared, and
 // replaces what it has said before.
@@ -25,10 +29,7 @@ func (g *Group) Follow(name string) interface {
 	Leave()
 } {
 	f := &follower{g: g, name: name}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.followers = append(g.followers, f)
-	g.count()
+	f.Have(meta.Ranges{})
 	return f
 }
 
@@ -52,6 +53,9 @@ func (f *follower) Have(ranges meta.Ranges) {
 	f.g.mu.Lock()
 	defer f.g.mu.Unlock()
 	f.have = ranges
+	if !slices.Contains(f.g.followers, f) {
+		f.g.followers, f.passing = append(f.g.followers, f), f.g.running
+	}
 	f.g.count()
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -53,6 +54,8 @@ type Group struct {
 	changes   []change      // that have not been said
 	handed    chan struct{} // closed when a replica that leaves has nothing left that others would take
 	err       error         // of the last list or watch
+	unready   time.Duration // since when a follower has not been ready for what is wanted; 0 if all are
+	blocked   error         // why the replica does not work on what it is to have
 }
 
 // clock is what package leader believes too.
@@ -81,7 +84,7 @@ func New(c *client.Client, config Config) *Group {
 		due: make(chan struct{}, 1), changed: make(chan struct{}, 1), begun: make(chan struct{}), rewanted: make(chan struct{}),
 	}
 	g.table = table{lease: config.LeaseDuration, ours: newScores(key.Name, max(config.Weight, 1)), have: meta.AllRanges()}
-	g.view = newView(key.Name, config.LeaseDuration)
+	g.view = newView(key.Name, config.LeaseDuration, config.By)
 	election := config.election()
 	election.OnError = g.electionFailed
 	if g.elector = leader.New(c, election); c == nil {
@@ -117,8 +120,8 @@ func (g *Group) String() string {
 // what [Group.Enter] has let in end, and nothing is sent with them any more. It joins again as soon as it can. The context of work goes
 // on, so caches stay.
 //
-// Run returns the error of work; nil if ctx has ended and that is nil or the error of its context. It returns an error at once if the
-// Config or work cannot be used, or if the Group runs already. It ends work and returns an error if the replica cannot have a lease of
+// Run returns the error of work; nil if ctx has ended and that is nil or the error of its context. It returns nil at once if ctx has ended
+// before, and an error at once if the Config or work cannot be used, or if the Group runs already. It ends work and returns an error if the replica cannot have a lease of
 // its own: another process has the same identity (*leader.IdentityError), or the lease belongs to coordinated leader election. If work
 // panics, Run gives everything back, and the panic goes on.
 //
@@ -164,11 +167,12 @@ func (g *Group) Run(ctx context.Context, work func(ctx context.Context) error) e
 		g.remove(ctx)
 	}()
 	err := work(working)
-	if cause := context.Cause(working); cause != nil && (errors.Is(err, cause) || errors.Is(err, working.Err())) {
+	cause := context.Cause(working)
+	if cause != nil && (errors.Is(err, cause) || errors.Is(err, working.Err())) {
 		err = nil
 	}
-	if cause := context.Cause(working); err == nil && ctx.Err() == nil && cause != nil {
-		return cause
+	if cause != nil && ctx.Err() == nil {
+		return errors.Join(cause, err)
 	}
 	return err
 }
@@ -187,8 +191,8 @@ func (g *Group) begin(work func(context.Context) error) error {
 		return fmt.Errorf("%v: it is running already", g)
 	}
 	g.running = true
-	g.table.leaving, g.table.worked, g.handed = false, meta.Ranges{}, make(chan struct{})
-	g.view = newView(g.view.self, g.config.LeaseDuration)
+	g.table.leaving, g.table.worked, g.handed, g.unready, g.blocked = false, meta.Ranges{}, make(chan struct{}), 0, nil
+	g.view = newView(g.view.self, g.config.LeaseDuration, g.config.By)
 	return nil
 }
 
@@ -196,6 +200,8 @@ func (g *Group) end() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.running = false
+	g.followers = slices.DeleteFunc(g.followers, func(f *follower) bool { return f.passing })
+	g.count()
 }
 
 // keepLease keeps a lease until ctx ends, and shares the work while it has it. It returns an error if it cannot have a lease.
@@ -212,7 +218,9 @@ func (g *Group) keepLease(ctx context.Context) error {
 		if errors.As(err, &clash) || !errors.As(err, &lost) || lost.Reason == leader.Coordinated {
 			return fmt.Errorf("%v: %w", g, err)
 		}
-		g.failed(report.Topic{Key: aboutLoss, Fails: g.String() + ": this replica has lost its lease, and with it all ranges"}, err)
+		g.failed(report.Topic{
+			Key: aboutLoss, Fails: g.String() + ": this replica has lost its lease, and with it all ranges", Works: g.String() + ": this replica has a lease again",
+		}, err)
 	}
 }
 
@@ -226,10 +234,11 @@ func (g *Group) share(held context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	confirmed := make(chan struct{}, 1)
-	busy, failures := false, g.newBackoff()
+	busy, failures, blocked := false, g.newBackoff(), time.Duration(0)
 	for {
 		p := g.advance(held)
 		g.say()
+		g.sayBlocked(&blocked)
 		if p.confirm != (meta.Ranges{}) && !busy {
 			busy = true
 			confirming.Go(func() {
@@ -269,6 +278,9 @@ func (g *Group) advance(held context.Context) plan {
 	}
 	g.unowned = p.unowned
 	g.want(p.wanted)
+	if wait := g.block(p, now); wait > 0 && (p.next == 0 || wait < p.next) {
+		p.next = wait
+	}
 	if g.table.leaving && p.handed {
 		g.noteHanded()
 	}
@@ -320,7 +332,7 @@ func (g *Group) write() {
 
 // says returns what the lease is to show. The caller holds mu.
 func (g *Group) says() share {
-	return share{ranges: g.table.bids, worked: g.table.worked, weight: g.config.Weight, leaving: g.table.leaving}
+	return share{ranges: g.table.bids, worked: g.table.worked, weight: g.config.Weight, by: g.config.By, leaving: g.table.leaving}
 }
 
 // annotations returns those of the lease. Package leader calls it before each write.
@@ -342,6 +354,7 @@ func (g *Group) stored(annotations map[string]string) {
 	g.edited = err != nil
 	g.table.accepted = s.ranges.Intersect(g.table.bids)
 	g.mu.Unlock()
+	g.log.Works(aboutOwn)
 	g.poke()
 }
 
@@ -371,7 +384,7 @@ func (g *Group) confirm(held context.Context, ranges meta.Ranges, failures *retr
 		return
 	}
 	failures.Reset()
-	g.worksAgain(aboutLeases)
+	g.listWorks()
 	now := g.clock.mono()
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -390,15 +403,16 @@ func (g *Group) confirm(held context.Context, ranges meta.Ranges, failures *retr
 // join is the beginning of a lease.
 func (g *Group) join() {
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.joined = true
+	g.mu.Unlock()
+	g.log.Works(aboutLoss)
 }
 
 // loseAll is the end of a lease, which held comes from.
 func (g *Group) loseAll(held context.Context) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.joined = false
+	g.joined, g.unready, g.blocked = false, 0, nil
 	why := context.Cause(held)
 	g.drop(held, why, why)
 	g.noteHanded()
@@ -463,17 +477,18 @@ func (g *Group) noteHanded() {
 func (g *Group) remove(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.config.RetryPeriod)
 	defer cancel()
-	l, err := g.leases.Get(ctx, g.config.lease())
-	if err != nil || l.Spec.HolderIdentity != "" {
-		return
+	switch l, err := g.leases.Get(ctx, g.config.lease()); {
+	case err != nil:
+		g.leaseStays(g.config.lease().Name, err)
+	case l.Spec.HolderIdentity == "":
+		g.delete(ctx, l)
 	}
-	g.delete(ctx, l)
 }
 
 // delete deletes the lease of a replica that has ended, if it is still as it was read. Without the permission the lease stays.
 func (g *Group) delete(ctx context.Context, l *lease) {
 	err := g.leases.Delete(ctx, l.Key(), client.DeleteOptions{UID: l.UID, ResourceVersion: l.ResourceVersion})
-	if err != nil && !errors.Is(err, apierrors.NotFound) && !errors.Is(err, apierrors.Conflict) {
-		g.log.Logger().V(1).Info(g.String()+": the lease of a replica that has ended stays", "lease", l.Name, "reason", err.Error())
+	if err != nil && !errors.Is(err, apierrors.Conflict) {
+		g.leaseStays(l.Name, err)
 	}
 }

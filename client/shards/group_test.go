@@ -17,6 +17,7 @@ import (
 	"github.com/bowline-go/bowline/client/shards"
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/patch"
+	"github.com/go-logr/logr/funcr"
 )
 
 func TestReplicasShareTheRanges(t *testing.T) {
@@ -420,6 +421,194 @@ func TestWorkThatGoesOnKeepsItsRangesOnly(t *testing.T) {
 		slowEnds()
 		close(returns)
 		<-ended
+	})
+}
+
+// Replicas of one group that share by different things do not work at the same time, and say so.
+func TestReplicasThatShareBySomethingElse(t *testing.T) {
+	play(t, func(w *world) {
+		foreign := func(c *shards.Config) { c.By = meta.ShardByNamespace }
+		a, b := w.replica("a", nil).run(), w.replica("b", nil).run()
+		w.pass(time.Second)
+		w.whole(a, b)
+		c, d := w.replica("c", foreign).run(), w.replica("0", foreign).run() // one before them by name, and one after
+		w.pass(time.Minute)
+		w.whole(a, b)
+		for _, r := range []*replica{a, b, c, d} {
+			s := r.Status()
+			if s.Blocked == nil || !strings.Contains(s.String(), "shares by object.metadata.") || len(r.errs) < 4 || len(r.errs) > 5 {
+				t.Errorf("the status is %v, and OnError has got %v", s, r.errs)
+			}
+			if idle := r.Idle(); (idle != nil) != (r == c || r == d) {
+				t.Errorf("%s: Idle says %v", r.Identity(), idle)
+			}
+		}
+		// One after the other ends, as in a rolling update.
+		a.cancel()
+		<-a.ended
+		w.pass(time.Millisecond)
+		w.whole(b)
+		began := w.since()
+		b.cancel()
+		<-b.ended
+		if took := w.since() - began; took > time.Second { // some milliseconds, if the release comes while a renewal is under way
+			t.Errorf("a replica has waited %v for others that cannot take over", took)
+		}
+		w.pass(100 * time.Millisecond)
+		w.whole(c, d)
+		if s := c.Status(); s.Blocked != nil {
+			t.Errorf("when the others have left, the status is %v", s)
+		}
+	})
+}
+
+// Of replicas that share by different things and begin at once, some work.
+func TestReplicasThatShareBySomethingElseBeginAtOnce(t *testing.T) {
+	for _, other := range []string{"0", "z"} {
+		play(t, func(w *world) {
+			a, b := w.replica("a", nil), w.replica("b", nil)
+			c := w.replica(other, func(c *shards.Config) { c.By = meta.ShardByNamespace })
+			for _, r := range []*replica{a, b, c} {
+				r.run()
+			}
+			for range 300 {
+				w.pass(100 * time.Millisecond)
+				mine, _ := w.ranges(a, b)
+				if others, _ := w.ranges(c); mine[0]+mine[1] > 0 && others[0] > 0 {
+					t.Fatalf("%v: both work: %v and %v", w.since(), mine, others)
+				}
+			}
+			if _, mine := w.ranges(a, b); mine != meta.AllRanges() {
+				w.whole(c)
+			}
+		})
+	}
+}
+
+func TestAGroupSaysWhyItIsIdle(t *testing.T) {
+	play(t, func(w *world) {
+		a := w.replica("a", nil)
+		idle := func(want string) {
+			t.Helper()
+			err := a.Idle()
+			if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+				t.Errorf("%v: Idle says %v, want %q", w.since(), err, want)
+			}
+		}
+		idle(`shards "default/web" does not run`)
+		cache := a.Follow("the cache")
+		ready := func() { cache.Have(meta.AllRanges()) }
+		w.server.Intercept(func(*http.Request) http.HandlerFunc { return clienttest.Reset() })
+		a.run()
+		w.pass(time.Second)
+		idle("this replica has no lease")
+		w.pass(9 * time.Second)
+		idle("this replica has no lease: ")
+		w.server.Intercept(nil)
+		w.pass(10 * time.Second)
+		idle("")
+		w.pass(10 * time.Second)
+		idle("no work on 256 ranges, because these are not ready for them: the cache")
+		w.pass(15 * time.Second)
+		said := 0
+		for _, err := range a.errs {
+			if strings.Contains(err.Error(), "not ready") {
+				said++
+			}
+		}
+		if said != 2 {
+			t.Errorf("in two lease durations OnError has got %v", a.errs)
+		}
+		ready()
+		w.pass(time.Millisecond)
+		idle("")
+		w.whole(a)
+		if s := a.Status(); s.Blocked != nil {
+			t.Errorf("when the cache is ready: %v", s)
+		}
+	})
+}
+
+// What a Run is not ready for does not hold up the next Run: its informers and controllers are gone.
+func TestFollowersOfOneRunAreNotThoseOfTheNext(t *testing.T) {
+	play(t, func(w *world) {
+		a := w.replica("a", nil)
+		stays := a.Follow("it stays")
+		run := func(work func()) {
+			t.Helper()
+			ctx, cancel := context.WithCancel(quiet(w))
+			defer cancel()
+			if err := a.Run(ctx, func(context.Context) error { w.pass(time.Second); work(); return nil }); err != nil {
+				t.Error(err)
+			}
+		}
+		var passes interface{ Have(meta.Ranges) }
+		run(func() {
+			passes = a.Follow("it passes")
+			w.pass(time.Second)
+			if got := a.Status().Unready; len(got) != 2 {
+				t.Errorf("not ready in the first Run: %q", got)
+			}
+		})
+		run(func() {
+			if got := strings.Join(a.Status().Unready, ""); got != "it stays" {
+				t.Errorf("not ready in the second Run: %q", got)
+			}
+			stays.Have(meta.AllRanges())
+			w.pass(time.Second)
+			w.whole(a)
+			passes.Have(meta.Ranges{})
+			if got := strings.Join(a.Status().Unready, ""); got != "it passes" {
+				t.Errorf("when it says again what it is ready for: %q", got)
+			}
+		})
+	})
+}
+
+// A replica that has never seen the leases of others does not wait for them when it leaves.
+func TestAReplicaThatCannotListLeavesAtOnce(t *testing.T) {
+	play(t, func(w *world) {
+		w.server.Intercept(func(r *http.Request) http.HandlerFunc {
+			if q := clienttest.RequestOf(r); q.Verb == "list" {
+				return clienttest.Answer(meta.Status{Code: http.StatusForbidden, Reason: "Forbidden"})
+			}
+			return nil
+		})
+		a := w.replica("a", nil).run()
+		w.pass(10 * time.Second)
+		if err := a.Idle(); !errors.Is(err, apierrors.Forbidden) {
+			t.Errorf("Idle says %v", err)
+		}
+		began := w.since()
+		a.cancel()
+		<-a.ended
+		if took := w.since() - began; took > time.Second {
+			t.Errorf("it has waited %v for nobody", took)
+		}
+	})
+}
+
+// The log says when what has failed works again.
+func TestTheLogSaysThatTheLeaseWorksAgain(t *testing.T) {
+	play(t, func(w *world) {
+		var lines []string
+		logger := funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{})
+		a := w.replica("a", func(c *shards.Config) { c.OnError, c.Logger = nil, logger }).run()
+		w.pass(time.Second)
+		w.server.Intercept(func(*http.Request) http.HandlerFunc { return clienttest.Reset() })
+		w.pass(5 * time.Second)
+		if s := a.Status(); s.LeaseErr == nil || !strings.Contains(s.String(), s.LeaseErr.Error()) {
+			t.Errorf("the status of a replica that cannot write its lease is %v", s)
+		}
+		w.pass(time.Minute)
+		w.server.Intercept(nil)
+		w.pass(time.Minute)
+		w.whole(a)
+		for _, want := range []string{"the lease of this replica fails", "the lease of this replica works again", "this replica has lost its lease", "this replica has a lease again"} {
+			if n := strings.Count(strings.Join(lines, "\n"), want); n == 0 || strings.Contains(want, "again") && n != 1 {
+				t.Errorf("%q is in %d of the lines %q", want, n, lines)
+			}
+		}
 	})
 }
 

@@ -26,6 +26,7 @@ import (
 type history struct {
 	seed     uint64
 	replicas int
+	mixed    bool // every other replica shares by something else
 	calm     bool // only replicas fail, so there is a bound on how long a range is nobody's
 	config   shards.Config
 	options  clienttest.Options
@@ -46,7 +47,7 @@ func (s step) String() string {
 
 func (h history) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d: %d replicas, calm %t, %v, %v, %v", h.seed, h.replicas, h.calm, h.config.LeaseDuration, h.config.RenewDeadline, h.config.RetryPeriod)
+	fmt.Fprintf(&b, "seed %d: %d replicas, mixed %t, calm %t, %v, %v, %v", h.seed, h.replicas, h.mixed, h.calm, h.config.LeaseDuration, h.config.RenewDeadline, h.config.RetryPeriod)
 	for _, s := range h.steps {
 		fmt.Fprintf(&b, "\n\t%v", s)
 	}
@@ -90,6 +91,8 @@ func newHistory(seed uint64) history {
 	kinds := storm
 	if h.calm {
 		kinds = calm
+	} else {
+		h.mixed = seed%4 == 0
 	}
 	for range 4 + rng.IntN(20) {
 		h.steps = append(h.steps, step{
@@ -413,6 +416,9 @@ func (p *player) live() {
 		config := p.s.h.config
 		config.Identity = name
 		config.OnError = func(error) {}
+		if p.s.h.mixed && p.n%2 == 1 {
+			config.By = meta.ShardByNamespace
+		}
 		group := shards.New(c, config)
 		shards.RunsOn(m, group)
 		ctx, cancel := context.WithCancel(logr.NewContext(p.s.Context(), logr.Discard()))

@@ -9,9 +9,9 @@ import (
 )
 
 // The oracle: random histories of replicas that share ranges, on machines that stop, sleep and have wrong clocks, before a server that
-// breaks requests and goes away, with people who delete and edit leases. Nothing is sent for a range by a replica after another one has
-// begun to work on it; no range is nobody's for longer than a lease, a drain and the time to prepare; and once the faults have ended each
-// range is somebody's.
+// breaks requests and goes away, with people who delete and edit leases, and with replicas of another Config.By. Nothing is sent for a
+// range by a replica after another one has begun to work on it; no range is nobody's for longer than a lease, a drain and the time to
+// prepare; and once the faults have ended each range is somebody's.
 //
 //	go test ./client/shards -run Oracle -seeds 10000               more of them
 //	go test ./client/shards -run Oracle -first 40001 -seeds 1000   others

@@ -15,6 +15,7 @@ type plan struct {
 	next    time.Duration // until there may be another plan, if nothing else happens; 0 if that will not be
 	handed  bool          // a replica that leaves need not wait any longer: nobody has to take anything from it
 	unowned meta.Ranges   // what nobody works on or waits for, as far as is known
+	foreign *member       // another replica that shares by something else; nil if there is none
 }
 
 // table is what a replica has, and wants to have. Its caller holds Group.mu.
@@ -37,6 +38,7 @@ type table struct {
 // plan decides what to do, by what is known at the moment now. It changes bids.
 func (t *table) plan(v *view, now time.Duration) (p plan) {
 	p.next = v.expire(now)
+	p.handed = t.works.Union(t.drains) == (meta.Ranges{})
 	soon := func(d time.Duration) {
 		if d > 0 && (p.next == 0 || d < p.next) {
 			p.next = d
@@ -46,18 +48,28 @@ func (t *table) plan(v *view, now time.Duration) (p plan) {
 		return p
 	}
 	var live, takers []*member // live ones may work, and takers are to have a share
+	var others, first bool     // whether foreign ones may work, and whether they may do so before this one
 	for _, m := range v.members {
-		if m.isLive(now) {
+		switch {
+		case !m.isLive(now):
+		case v.isForeign(m):
+			if !m.free && (p.foreign == nil || m.name < p.foreign.name) {
+				p.foreign = m
+			}
+			others = others || m.holds(now) != (meta.Ranges{})
+			first = first || m.precedes(v.self, now)
+		default:
 			live = append(live, m)
-		}
-		if m.takesPart(now) {
-			takers = append(takers, m)
+			if m.takesPart(now) {
+				takers = append(takers, m)
+			}
 		}
 	}
-	p.handed = len(takers) == 0 || t.works.Union(t.drains) == (meta.Ranges{})
+	p.handed = p.handed || len(takers) == 0
 	for n := range meta.RangeCount {
 		mine := t.bids.Has(n)
 		rival, better := t.rivals(live, n, now)
+		rival = rival || others
 		rank := t.rank(takers, n)
 		switch {
 		case rival || mine:
@@ -90,7 +102,7 @@ func (t *table) plan(v *view, now time.Duration) (p plan) {
 		case t.drains.Has(n): // its bid goes when its work has ended
 		case mine:
 			switch {
-			case better || t.leaving || !t.have.Has(n):
+			case better || first || t.leaving || !t.have.Has(n):
 				t.bids = t.bids.Without(n)
 			case rival || !t.accepted.Has(n):
 			case !v.isKnown(n, now):
@@ -98,7 +110,7 @@ func (t *table) plan(v *view, now time.Duration) (p plan) {
 			default:
 				p.confirm = p.confirm.With(n)
 			}
-		case !turn || !t.have.Has(n) || better:
+		case !turn || !t.have.Has(n) || better || others:
 		case !v.isKnown(n, now) && !isWorkedOn(live, n):
 			soon(v.since + v.lasts - now) // a bid would only keep others from the range
 		default:
@@ -121,6 +133,13 @@ func (t *table) rivals(live []*member, n int, now time.Duration) (rival, better 
 		}
 	}
 	return rival, better
+}
+
+// precedes reports whether a replica that shares by something else may work before the one with the lease self does: it works already,
+// or both wait, and its name is the lower one.
+func (m *member) precedes(self string, now time.Duration) bool {
+	holds := m.holds(now)
+	return m.unsure || holds.Intersect(m.share.worked) != (meta.Ranges{}) || holds != (meta.Ranges{}) && m.name < self
 }
 
 // isWorkedOn reports whether a lease says that its replica works on range n, so that it is known who had it when that one gives it up.

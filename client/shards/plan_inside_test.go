@@ -12,12 +12,12 @@ import (
 func TestMoreReplicasThanRanges(t *testing.T) {
 	var leases []*lease
 	for n := range meta.RangeCount + 40 {
-		leases = append(leases, leaseOf(fmt.Sprint("web-", n), "1", "t0", share{weight: 1}))
+		leases = append(leases, leaseOf(fmt.Sprint("web-", n), "1", "t0", share{weight: 1, by: meta.ShardByUID}))
 	}
 	var all meta.Ranges
 	none := 0
 	for _, self := range leases {
-		v := newView(self.Name, 15*second)
+		v := newView(self.Name, 15*second, meta.ShardByUID)
 		v.listed(leases, second)
 		own := table{lease: 15 * second, ours: newScores(self.Name, 1), have: meta.AllRanges()}
 		p := own.plan(v, second)
@@ -46,12 +46,12 @@ func TestAReplicaThatJoinsLetsOthersBegin(t *testing.T) {
 		at    time.Duration
 		want  bool
 	}{
-		"waited for":                {share: share{ranges: of(n), weight: 1}},
-		"worked on":                 {share: share{ranges: of(n), worked: of(n), weight: 1}, want: true},
-		"waited for, after a lease": {share: share{ranges: of(n), weight: 1}, at: 15 * second, want: true},
-		"nobody's":                  {share: share{ranges: of(n + 1), weight: 1}},
-		"nobody's, after a lease":   {share: share{ranges: of(n + 1), weight: 1}, at: 15 * second, want: true},
-		"nobody's, in a new group":  {share: share{weight: 1}, want: true},
+		"waited for":                {share: share{ranges: of(n), weight: 1, by: meta.ShardByUID}},
+		"worked on":                 {share: share{ranges: of(n), worked: of(n), weight: 1, by: meta.ShardByUID}, want: true},
+		"waited for, after a lease": {share: share{ranges: of(n), weight: 1, by: meta.ShardByUID}, at: 15 * second, want: true},
+		"nobody's":                  {share: share{ranges: of(n + 1), weight: 1, by: meta.ShardByUID}},
+		"nobody's, after a lease":   {share: share{ranges: of(n + 1), weight: 1, by: meta.ShardByUID}, at: 15 * second, want: true},
+		"nobody's, in a new group":  {share: share{weight: 1, by: meta.ShardByUID}, want: true},
 	} {
 		v := newTestView()
 		v.listed([]*lease{leaseOf("web-a", "1", "t0", test.share)}, 0)
@@ -66,6 +66,71 @@ func TestAReplicaThatJoinsLetsOthersBegin(t *testing.T) {
 		}
 		if !test.want && p.next != 15*second-test.at {
 			t.Errorf("%s: the next plan is to come in %v", what, p.next)
+		}
+	}
+}
+
+// What a replica does while another one shares by something else.
+func TestAReplicaAndOneThatSharesBySomethingElse(t *testing.T) {
+	waits, works := of(7), of(9)
+	mine := of(1, 2)
+	for what, test := range map[string]struct {
+		lease         string
+		shows, worked meta.Ranges
+		bids, works   meta.Ranges // of this replica at first
+		wantBids      meta.Ranges // of mine, afterwards
+		wantConfirm   meta.Ranges
+	}{
+		"nothing is shown, so it begins":               {lease: "web-a", wantBids: mine},
+		"nothing is shown, so it works":                {lease: "web-a", bids: mine, wantBids: mine, wantConfirm: mine},
+		"the other waits, so it does not begin":        {lease: "web-z", shows: waits},
+		"both wait, and the other is first by name":    {lease: "web-a", shows: waits, bids: mine},
+		"both wait, and this one is first by name":     {lease: "web-z", shows: waits, bids: mine, wantBids: mine},
+		"the other works, so this one does not wait":   {lease: "web-z", shows: works, worked: works, bids: mine},
+		"this one works, and the other waits":          {lease: "web-a", shows: waits, bids: mine, works: mine, wantBids: mine},
+		"this one works on a range, and wants another": {lease: "web-a", shows: waits, bids: mine, works: of(1), wantBids: of(1)},
+		"the other has worked on what it has given up": {lease: "web-z", shows: waits, worked: works, bids: mine, wantBids: mine},
+	} {
+		v := newTestView()
+		v.listed(nil, 0)
+		shows := share{ranges: test.shows, worked: test.worked, weight: 1, by: meta.ShardByNamespace}
+		v.saw(leaseOf(test.lease, "1", "t0", shows), second)
+		own := table{
+			lease: 15 * second, ours: newScores("web-me", 1), have: mine, bids: test.bids, accepted: test.bids, works: test.works,
+		}
+		p := own.plan(v, second)
+		if own.bids != test.wantBids || p.confirm != test.wantConfirm || p.giveUp != (meta.Ranges{}) {
+			t.Errorf("%s: it bids for %v, begins %v, and gives up %v", what, own.bids, p.confirm, p.giveUp)
+		}
+		if p.foreign == nil || p.foreign.name != test.lease || p.wanted != meta.AllRanges() {
+			t.Errorf("%s: it says that %v is foreign, and prepares for %v", what, p.foreign, p.wanted)
+		}
+		ended := leaseOf(test.lease, "2", "t1", share{weight: 1, by: meta.ShardByNamespace})
+		ended.Spec.HolderIdentity = ""
+		v.saw(ended, second)
+		if p = own.plan(v, second); own.bids.Intersect(mine) != mine || p.foreign != nil {
+			t.Errorf("%s: when the other has ended, it bids for %v, and says that %v is foreign", what, own.bids, p.foreign)
+		}
+	}
+}
+
+// What was seen of a replica that shares by something else does not say who worked on our ranges.
+func TestWhatIsReleasedBySomethingElseIsNotKnown(t *testing.T) {
+	foreign := share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByNamespace}
+	ours := share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}
+	for what, states := range map[string][2]share{
+		"given up":                       {foreign, {weight: 1, by: meta.ShardByNamespace}},
+		"ours before":                    {ours, {weight: 1, by: meta.ShardByNamespace}},
+		"ours afterwards":                {foreign, {weight: 1, by: meta.ShardByUID}},
+		"run out, and never given up":    {foreign, foreign},
+		"waited for, and then in theirs": {{ranges: of(1), weight: 1, by: meta.ShardByUID}, {worked: of(1), weight: 1, by: meta.ShardByNamespace}},
+	} {
+		v := newTestView()
+		v.listed([]*lease{leaseOf("web-a", "1", "t0", states[0])}, 0)
+		v.saw(leaseOf("web-a", "2", "t1", states[1]), second)
+		v.expire(20 * second)
+		if v.released != (meta.Ranges{}) {
+			t.Errorf("%s: %v are said to be free", what, v.released)
 		}
 	}
 }

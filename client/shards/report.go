@@ -2,9 +2,13 @@ package shards
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
+	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/internal/hooks"
 	"github.com/bowline-go/bowline/internal/inside"
 	"github.com/bowline-go/bowline/internal/report"
@@ -17,6 +21,7 @@ const (
 	aboutLeases = "leases"
 	aboutOwn    = "own lease"
 	aboutLoss   = "loss"
+	aboutWork   = "work"
 )
 
 // quiet returns a context without a logger, for the election of our own lease: nobody wants to read that this replica leads.
@@ -33,7 +38,7 @@ func (g *Group) failed(t report.Topic, err error) {
 
 // electionFailed reports an error of our own lease.
 func (g *Group) electionFailed(err error) {
-	g.failed(report.Topic{Key: aboutOwn, Fails: g.String() + ": the lease of this replica fails"}, err)
+	g.failed(report.Topic{Key: aboutOwn, Fails: g.String() + ": the lease of this replica fails", Works: g.String() + ": the lease of this replica works again"}, err)
 }
 
 // listFailed reports an error of a list or a watch of the leases.
@@ -44,12 +49,69 @@ func (g *Group) listFailed(err error) {
 	g.failed(report.Topic{Key: aboutLeases, Fails: g.String() + ": the leases of the group cannot be read", Works: g.String() + ": the leases of the group can be read again"}, err)
 }
 
-// worksAgain says that what a topic is about works again.
-func (g *Group) worksAgain(topic string) {
+// listWorks says that the leases can be read again.
+func (g *Group) listWorks() {
 	g.mu.Lock()
 	g.err = nil
 	g.mu.Unlock()
-	g.log.Works(topic)
+	g.log.Works(aboutLeases)
+}
+
+// block notes why the replica does not work on what it is to have, by a plan at the moment now. It returns the time until it has to be
+// asked again; 0 if that is not known. The caller holds mu.
+func (g *Group) block(p plan, now time.Duration) (next time.Duration) {
+	missing := p.wanted.Minus(g.table.have).Len()
+	if g.blocked = nil; p.foreign != nil {
+		g.blocked = fmt.Errorf("replica %q shares by %s, and this one by %s: one works on nothing while the other works; all replicas of a group must have one By, so change it together with Name",
+			p.foreign.identity, p.foreign.share.by, g.config.By)
+	}
+	if missing == 0 {
+		g.unready = 0
+		return 0
+	}
+	if g.unready == 0 {
+		g.unready = max(now, 1)
+	}
+	if left := g.config.LeaseDuration - (now - g.unready); left > 0 {
+		return left
+	}
+	if g.blocked == nil {
+		g.blocked = fmt.Errorf("no work on %d ranges, because these are not ready for them: %s", missing, strings.Join(g.notReady(), ", "))
+	}
+	return 0
+}
+
+// notReady returns the names of followers that are not ready for what is wanted. The caller holds mu.
+func (g *Group) notReady() (names []string) {
+	for _, f := range g.followers {
+		if g.wanted.Minus(f.have) != (meta.Ranges{}) {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// sayBlocked reports why the replica does not work on what it is to have, once in LeaseDuration; said is when it has done so last.
+func (g *Group) sayBlocked(said *time.Duration) {
+	now := g.clock.mono()
+	g.mu.Lock()
+	why := g.blocked
+	g.mu.Unlock()
+	switch {
+	case why == nil:
+		*said = 0
+		g.log.Works(aboutWork)
+	case *said == 0 || now-*said >= g.config.LeaseDuration:
+		*said = max(now, 1)
+		g.failed(report.Topic{Key: aboutWork, Fails: g.String() + ": this replica does not work on what it is to have", Works: g.String() + ": this replica works on what it is to have"}, why)
+	}
+}
+
+// leaseStays says that the lease of a replica that has ended has not been deleted.
+func (g *Group) leaseStays(name string, err error) {
+	if !errors.Is(err, apierrors.NotFound) {
+		g.log.Logger().V(1).Info(g.String()+": the lease of a replica that has ended stays", "lease", name, "reason", err.Error())
+	}
 }
 
 // newBackoff returns the waits after failures to read the leases.

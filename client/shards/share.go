@@ -19,17 +19,18 @@ type share struct {
 	// worked on until it took its bid away.
 	worked meta.Ranges
 	weight int
+	by     meta.ShardBy // what its ranges are ranges of
 	// leaving says that it is about to end, and keeps its ranges only until others take them.
 	leaving bool
 }
 
-const shareForm = "v1 ranges=%s worked=%s weight=%d leaving=%t"
+const shareForm = "v1 ranges=%s worked=%s weight=%d by=%s leaving=%t"
 
 // text returns the share as an annotation of the lease with that name. It ends with a sum, so that an edit by hand is noticed.
 func (s share) text(lease string) string {
 	ranges, _ := s.ranges.MarshalText() // never fails
 	worked, _ := s.worked.MarshalText()
-	text := fmt.Sprintf(shareForm, ranges, worked, s.weight, s.leaving)
+	text := fmt.Sprintf(shareForm, ranges, worked, s.weight, s.by, s.leaving)
 	return text + " sum=" + sum(text, lease)
 }
 
@@ -43,7 +44,7 @@ func parseShare(text, lease string) (share, error) {
 		s              share
 		ranges, worked string
 	)
-	if _, err := fmt.Sscanf(body, shareForm, &ranges, &worked, &s.weight, &s.leaving); err != nil {
+	if _, err := fmt.Sscanf(body, shareForm, &ranges, &worked, &s.weight, &s.by, &s.leaving); err != nil {
 		return share{}, fmt.Errorf("annotation %s: %w: %q", shareAnnotation, err, text)
 	}
 	if err := s.ranges.UnmarshalText([]byte(ranges)); err != nil {
@@ -54,6 +55,9 @@ func parseShare(text, lease string) (share, error) {
 	}
 	if s.weight < 1 || s.weight > maxWeight {
 		return share{}, fmt.Errorf("annotation %s: the weight is out of bounds: %q", shareAnnotation, text)
+	}
+	if err := s.by.Validate(); err != nil {
+		return share{}, fmt.Errorf("annotation %s: %w: %q", shareAnnotation, err, text)
 	}
 	return s, nil
 }

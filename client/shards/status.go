@@ -31,18 +31,22 @@ type Status struct {
 	// not happened since New.
 	Lost    time.Time
 	LostErr error
-	// Waits are ranges that this replica is ready for, and that others have not given up yet. Prepares are those that some Followers are
-	// not ready for.
+	// Waits are ranges that this replica is ready for, and that others have not given up yet. Prepares are those that it is to have, and
+	// is not ready for.
 	Waits    meta.Ranges
 	Prepares meta.Ranges
 	// Unready are the names of the informers and controllers that are not ready for ranges of Prepares.
 	Unready []string
+	// Blocked is why this replica does not work on ranges that it is to have: something has not been ready for LeaseDuration, or a
+	// replica has another Config.By. It is nil if there is no such reason.
+	Blocked error
 	// Unowned are ranges that, as far as this replica knows, no replica works on or waits for.
 	Unowned meta.Ranges
 	// Members are all replicas of the group, this one included, by name.
 	Members []Member
-	// Err is the error of the last read of the group's leases; nil if it succeeded.
-	Err error
+	// Err is the error of the last read of the group's leases, and LeaseErr that of the last write of this replica's own. They are nil if
+	// these succeeded.
+	Err, LeaseErr error
 }
 
 // Member is a replica of the group.
@@ -71,15 +75,7 @@ func (g *Group) Status() Status {
 		Group: meta.Key{Namespace: g.config.Namespace, Name: g.config.Name}, Lease: g.config.lease(), Identity: g.config.Identity,
 		Running: g.running, Joined: g.joined && election.Leading, Left: election.Left, Leaving: t.leaving && g.running,
 		Ranges: t.works, Since: g.since, Lost: g.lost, LostErr: g.lostErr, Waits: t.bids.Minus(t.works).Minus(t.drains), Prepares: g.wanted.Minus(t.have),
-		Unowned: g.unowned, Err: g.err,
-	}
-	if election.Err != nil {
-		s.Err = election.Err
-	}
-	for _, f := range g.followers {
-		if g.wanted.Minus(f.have) != (meta.Ranges{}) {
-			s.Unready = append(s.Unready, f.name)
-		}
+		Unready: g.notReady(), Blocked: g.blocked, Unowned: g.unowned, Err: g.err, LeaseErr: election.Err,
 	}
 	if g.joined {
 		s.Members = append(s.Members, Member{Identity: g.config.Identity, Lease: g.view.self, Weight: g.config.Weight, Ranges: t.bids, Self: true, Leaving: t.leaving})
@@ -123,7 +119,7 @@ func (s Status) inside() inside.Shares {
 	return inside.Shares{
 		Group: s.Group, Lease: s.Lease, Identity: s.Identity, Running: s.Running, Joined: s.Joined, Left: s.Left, Leaving: s.Leaving,
 		Ranges: s.Ranges, Since: s.Since, Lost: s.Lost, LostErr: s.LostErr, Waits: s.Waits, Prepares: s.Prepares, Unready: s.Unready,
-		Unowned: s.Unowned, Members: members, Err: s.Err,
+		Blocked: s.Blocked, Unowned: s.Unowned, Members: members, Err: s.Err, LeaseErr: s.LeaseErr,
 	}
 }
 
@@ -138,7 +134,7 @@ func (s Status) String() string {
 	case !s.Joined:
 		b.WriteString("without a lease")
 	default:
-		fmt.Fprintf(&b, "%d of %d ranges (%v)", s.Ranges.Len(), meta.RangeCount, s.Ranges)
+		fmt.Fprintf(&b, "%d of %d ranges", s.Ranges.Len(), meta.RangeCount)
 	}
 	if s.Leaving {
 		b.WriteString(", leaving")
@@ -162,8 +158,30 @@ func (s Status) String() string {
 		}
 		fmt.Fprintf(&b, "; replicas: %s", strings.Join(parts, ", "))
 	}
-	if s.Err != nil {
-		fmt.Fprintf(&b, "; last error: %v", s.Err)
+	for _, err := range []error{s.Blocked, s.Err, s.LeaseErr} {
+		if err != nil {
+			fmt.Fprintf(&b, "; %v", err)
+		}
 	}
 	return b.String()
+}
+
+// Idle returns why this replica works on no range: the Group does not run, the replica has no lease, or what Status.Blocked and Status.Err
+// say. It returns nil if the replica works on some, and if all is well: others have all ranges, or the first ones are about to come.
+// Controllers show it.
+func (g *Group) Idle() error {
+	s := g.Status()
+	switch {
+	case s.Ranges != (meta.Ranges{}):
+		return nil
+	case !s.Running:
+		return fmt.Errorf("%v does not run: its Run has to call what runs the controllers", g)
+	case s.Joined && s.Blocked != nil:
+		return s.Blocked
+	case s.Joined:
+		return s.Err
+	case s.LeaseErr == nil:
+		return fmt.Errorf("%v: this replica has no lease", g)
+	}
+	return fmt.Errorf("%v: this replica has no lease: %w", g, s.LeaseErr)
 }

@@ -71,6 +71,7 @@ func (m *member) takesPart(now time.Duration) bool {
 type view struct {
 	self     string        // the name of our own lease, which is not among the members
 	lasts    time.Duration // for leases that do not say it
+	by       meta.ShardBy  // of this replica
 	members  map[string]*member
 	complete bool          // the leases have been listed
 	since    time.Duration // when that was first so
@@ -78,9 +79,12 @@ type view struct {
 	released meta.Ranges   // those that another replica has worked on since, and does not any more
 }
 
-func newView(self string, lasts time.Duration) *view {
-	return &view{self: self, lasts: lasts, members: make(map[string]*member)}
+func newView(self string, lasts time.Duration, by meta.ShardBy) *view {
+	return &view{self: self, lasts: lasts, by: by, members: make(map[string]*member)}
 }
+
+// isForeign reports whether the ranges of a replica are ranges of something else than ours.
+func (v *view) isForeign(m *member) bool { return m.share.by != "" && m.share.by != v.by }
 
 // saw notes a lease as the server had it, at the moment now after that. Older news than what is known change nothing.
 func (v *view) saw(l *lease, now time.Duration) {
@@ -146,7 +150,7 @@ func (v *view) note(place string, l *lease, now time.Duration) {
 		next.scores = newScores(next.name, next.share.weight)
 	}
 	if m != nil {
-		if m.isLive(now) { // a bid that is taken away shows nothing: its replica may have waited for somebody
+		if m.isLive(now) && !v.isForeign(m) && !v.isForeign(next) { // a bid that is taken away shows nothing: its replica may have waited for somebody
 			worked := m.share.worked.Union(next.share.worked)
 			v.released = v.released.Union(m.share.ranges.Intersect(worked).Minus(next.holds(now)))
 		}
@@ -233,7 +237,9 @@ func (v *view) expire(now time.Duration) (next time.Duration) {
 			}
 			continue
 		}
-		v.released = v.released.Union(m.share.ranges.Intersect(m.share.worked))
+		if !v.isForeign(m) {
+			v.released = v.released.Union(m.share.ranges.Intersect(m.share.worked))
+		}
 		if m.gone {
 			delete(v.members, name)
 		}

@@ -25,7 +25,7 @@ func of(n ...int) (r meta.Ranges) {
 	return r
 }
 
-func newTestView() *view { return newView("web-me", 15*second) }
+func newTestView() *view { return newView("web-me", 15*second, meta.ShardByUID) }
 
 func (v *view) wantHolds(t *testing.T, what string, now time.Duration, want meta.Ranges) {
 	t.Helper()
@@ -41,25 +41,25 @@ func (v *view) wantHolds(t *testing.T, what string, now time.Duration, want meta
 
 func TestAViewBelievesALeaseForItsTime(t *testing.T) {
 	v := newTestView()
-	v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1, 2), worked: of(1), weight: 1}), 10*second)
+	v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1, 2), worked: of(1), weight: 1, by: meta.ShardByUID}), 10*second)
 	v.wantHolds(t, "at first", 24*second, of(1, 2))
 	v.wantHolds(t, "when it has run out", 25*second, meta.Ranges{})
 	if v.released != of(1) {
 		t.Errorf("a lease that showed work on range 1 has run out, and %v are known to be free", v.released)
 	}
-	v.saw(leaseOf("web-a", "6", "t1", share{ranges: of(1), weight: 1}), 30*second)
-	v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1, 2), weight: 1}), 40*second) // news that are old
+	v.saw(leaseOf("web-a", "6", "t1", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), 30*second)
+	v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1, 2), weight: 1, by: meta.ShardByUID}), 40*second) // news that are old
 	v.wantHolds(t, "renewed", 44*second, of(1))
 	v.wantHolds(t, "old news prolong nothing", 45*second, meta.Ranges{})
-	v.saw(leaseOf("web-me", "7", "t1", share{ranges: of(3), weight: 1}), 50*second)
+	v.saw(leaseOf("web-me", "7", "t1", share{ranges: of(3), weight: 1, by: meta.ShardByUID}), 50*second)
 	v.wantHolds(t, "our own lease", 51*second, meta.Ranges{})
 }
 
 func TestAnnotationsByOthersProlongNothing(t *testing.T) {
 	v := newTestView()
-	l := leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1})
+	l := leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID})
 	v.saw(l, 0)
-	again := leaseOf("web-a", "6", "t0", share{ranges: of(1), weight: 1})
+	again := leaseOf("web-a", "6", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID})
 	again.Annotations["note"] = "somebody was here"
 	v.saw(again, 14*second)
 	v.wantHolds(t, "in its time", 14*second, of(1))
@@ -68,11 +68,11 @@ func TestAnnotationsByOthersProlongNothing(t *testing.T) {
 
 func TestADeletedLeaseCountsUntilItHadRunOut(t *testing.T) {
 	v := newTestView()
-	l := leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1})
+	l := leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID})
 	v.saw(l, 0)
-	v.deleted(leaseOf("web-a", "6", "t0", share{ranges: of(1), weight: 1}), second)
+	v.deleted(leaseOf("web-a", "6", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), second)
 	v.wantHolds(t, "deleted", 14*second, of(1))
-	anew := leaseOf("web-a", "9", "t9", share{ranges: of(2), weight: 1}) // the replica, or another one with its name
+	anew := leaseOf("web-a", "9", "t9", share{ranges: of(2), weight: 1, by: meta.ShardByUID}) // the replica, or another one with its name
 	anew.UID = "another"
 	v.saw(anew, 14*second)
 	v.saw(l, 14*second) // news that are old
@@ -83,8 +83,8 @@ func TestADeletedLeaseCountsUntilItHadRunOut(t *testing.T) {
 	}
 
 	v = newTestView()
-	v.deleted(leaseOf("web-a", "6", "t0", share{ranges: of(1), weight: 1}), 0) // and nobody knew of it
-	v.deleted(leaseOf("web-me", "7", "t0", share{ranges: of(2), weight: 1}), 0)
+	v.deleted(leaseOf("web-a", "6", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), 0) // and nobody knew of it
+	v.deleted(leaseOf("web-me", "7", "t0", share{ranges: of(2), weight: 1, by: meta.ShardByUID}), 0)
 	v.wantHolds(t, "deleted before it was seen", 14*second, of(1))
 	v.wantHolds(t, "when that has run out", 15*second, meta.Ranges{})
 }
@@ -93,15 +93,15 @@ func TestADeletedLeaseCountsUntilItHadRunOut(t *testing.T) {
 func TestALeaseWhoseLastStateNobodySawMayHaveShownAnything(t *testing.T) {
 	before := func() *view {
 		v := newTestView()
-		v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), worked: of(1), weight: 1}), 0)
+		v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}), 0)
 		return v
 	}
 	edited := func(version, renewed string) *lease {
-		l := leaseOf("web-a", version, renewed, share{ranges: of(1, 2), weight: 1})
+		l := leaseOf("web-a", version, renewed, share{ranges: of(1, 2), weight: 1, by: meta.ShardByUID})
 		delete(l.Annotations, shareAnnotation)
 		return l
 	}
-	anew := leaseOf("web-a", "9", "t9", share{ranges: of(3), weight: 1})
+	anew := leaseOf("web-a", "9", "t9", share{ranges: of(3), weight: 1, by: meta.ShardByUID})
 	anew.UID = "another"
 	for what, lose := range map[string]func(v *view){
 		"not in a list":              func(v *view) { v.listed(nil, 10*second) },
@@ -140,7 +140,7 @@ func TestALeaseWhoseLastStateNobodySawMayHaveShownAnything(t *testing.T) {
 
 	// One that had nothing when it was seen last, and that somebody has made look as if its replica had ended, may have all of it too.
 	v = newTestView()
-	v.saw(leaseOf("web-a", "5", "t0", share{weight: 1}), 0)
+	v.saw(leaseOf("web-a", "5", "t0", share{weight: 1, by: meta.ShardByUID}), 0)
 	l := edited("8", "t1")
 	l.Spec.HolderIdentity = ""
 	v.saw(l, 10*second)
@@ -151,13 +151,13 @@ func TestALeaseWhoseLastStateNobodySawMayHaveShownAnything(t *testing.T) {
 	// A watch that tells how it was at last, later than a list, settles it.
 	v = before()
 	v.listed(nil, 10*second)
-	v.deleted(leaseOf("web-a", "8", "t1", share{ranges: of(2), weight: 1}), 11*second)
+	v.deleted(leaseOf("web-a", "8", "t1", share{ranges: of(2), weight: 1, by: meta.ShardByUID}), 11*second)
 	v.wantHolds(t, "once it is known", 12*second, of(2))
 	v = before()
 	v.listed([]*lease{anew}, 10*second)
-	v.saw(leaseOf("web-a", "7", "t1", share{ranges: of(2), weight: 1}), 11*second)
+	v.saw(leaseOf("web-a", "7", "t1", share{ranges: of(2), weight: 1, by: meta.ShardByUID}), 11*second)
 	v.wantHolds(t, "once it is known, and made again", 12*second, of(2, 3))
-	gone := leaseOf("web-a", "8", "t2", share{weight: 1})
+	gone := leaseOf("web-a", "8", "t2", share{weight: 1, by: meta.ShardByUID})
 	gone.Spec.HolderIdentity = ""
 	v.deleted(gone, 12*second)
 	v.wantHolds(t, "once it is known to have ended", 12*second, of(3))
@@ -174,8 +174,8 @@ func TestAReleasedLeaseIsForgotten(t *testing.T) {
 		"not in a list": func(v *view, _ *lease) { v.listed(nil, second) },
 	} {
 		v := newTestView()
-		v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), worked: of(1), weight: 1}), 0)
-		l := leaseOf("web-a", "6", "t1", share{weight: 1})
+		v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}), 0)
+		l := leaseOf("web-a", "6", "t1", share{weight: 1, by: meta.ShardByUID})
 		l.Spec.HolderIdentity, l.Spec.LeaseDurationSeconds = "", 1
 		v.saw(l, second)
 		v.wantHolds(t, "given back", second, meta.Ranges{})
@@ -195,13 +195,13 @@ func TestAnEditedLeaseKeepsItsRanges(t *testing.T) {
 		"no holder":     func(l *lease) { l.Spec.HolderIdentity = "" },
 		"no annotation": func(l *lease) { delete(l.Annotations, shareAnnotation) },
 		"other ranges": func(l *lease) {
-			l.Annotations[shareAnnotation] = share{weight: 1}.text("web-b")
+			l.Annotations[shareAnnotation] = share{weight: 1, by: meta.ShardByUID}.text("web-b")
 		},
 		"nonsense": func(l *lease) { l.Annotations[shareAnnotation] = "v1" },
 	} {
 		v := newTestView()
-		v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1}), 0)
-		edited := leaseOf("web-a", "6", "t0", share{ranges: of(1), weight: 1})
+		v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), 0)
+		edited := leaseOf("web-a", "6", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID})
 		edit(edited)
 		v.saw(edited, second)
 		v.wantHolds(t, what, 14*second, of(1))
@@ -213,7 +213,7 @@ func TestAnEditedLeaseKeepsItsRanges(t *testing.T) {
 		}
 	}
 	v := newTestView()
-	edited := leaseOf("web-a", "6", "t0", share{ranges: of(1), weight: 1})
+	edited := leaseOf("web-a", "6", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID})
 	delete(edited.Annotations, shareAnnotation)
 	v.saw(edited, 0)
 	v.wantHolds(t, "a lease that was never seen otherwise", 14*second, meta.AllRanges())
@@ -227,11 +227,11 @@ func TestWhatAReplicaThatJoinsMayTake(t *testing.T) {
 		at     time.Duration
 		want   bool
 	}{
-		"a group that begins":                  {share: share{weight: 1}, want: true},
-		"a group that works":                   {share: share{ranges: of(1), weight: 1}},
-		"a group that works, after a lease":    {share: share{ranges: of(1), weight: 1}, at: 15 * second, want: true},
-		"a group that works, shortly before":   {share: share{ranges: of(1), weight: 1}, at: 14 * second},
-		"a group whose replica has just ended": {share: share{worked: of(1), weight: 1}, want: true},
+		"a group that begins":                  {share: share{weight: 1, by: meta.ShardByUID}, want: true},
+		"a group that works":                   {share: share{ranges: of(1), weight: 1, by: meta.ShardByUID}},
+		"a group that works, after a lease":    {share: share{ranges: of(1), weight: 1, by: meta.ShardByUID}, at: 15 * second, want: true},
+		"a group that works, shortly before":   {share: share{ranges: of(1), weight: 1, by: meta.ShardByUID}, at: 14 * second},
+		"a group whose replica has just ended": {share: share{worked: of(1), weight: 1, by: meta.ShardByUID}, want: true},
 		"a lease that somebody has edited":     {broken: true},
 	} {
 		v := newTestView()
@@ -250,7 +250,7 @@ func TestWhatAReplicaThatJoinsMayTake(t *testing.T) {
 // waited for: a third replica, whose lease somebody deleted before the new one came, may still work on it.
 func TestABidThatIsTakenAwayShowsNoRelease(t *testing.T) {
 	a := func(version string, ranges, worked meta.Ranges) *lease {
-		return leaseOf("web-a", version, "t"+version, share{ranges: ranges, worked: worked, weight: 1})
+		return leaseOf("web-a", version, "t"+version, share{ranges: ranges, worked: worked, weight: 1, by: meta.ShardByUID})
 	}
 	for what, test := range map[string]struct {
 		before, after *lease
@@ -295,9 +295,9 @@ func TestWorkedBelongsToTheLastBid(t *testing.T) {
 // Each share has a text of its own, and no other text is a share.
 func TestSharesAsText(t *testing.T) {
 	for _, s := range []share{
-		{weight: 1},
-		{ranges: meta.AllRanges(), weight: maxWeight, leaving: true},
-		{ranges: of(0, 255), worked: of(7, 255), weight: 7},
+		{weight: 1, by: meta.ShardByUID},
+		{ranges: meta.AllRanges(), weight: maxWeight, by: meta.ShardByNamespace, leaving: true},
+		{ranges: of(0, 255), worked: of(7, 255), weight: 7, by: meta.ShardByUID},
 	} {
 		text := s.text("web-a")
 		if got, err := parseShare(text, "web-a"); err != nil || got != s {
@@ -315,15 +315,18 @@ func TestSharesAsText(t *testing.T) {
 		}
 	}
 	for _, body := range []string{
-		"", "v1", "v1 ranges=00 worked=" + zeros + " weight=1 leaving=true", "v1 ranges=" + zeros + " worked=00 weight=1 leaving=true",
-		"v1 ranges=" + zeros + " worked=" + zeros + " weight=0 leaving=true", "v1 ranges=" + zeros + " worked=" + zeros + " weight=1001 leaving=true",
-		"v1 ranges=" + zeros + " weight=1 leaving=true",
+		"", "v1", "v1 ranges=00 worked=" + zeros + " weight=1" + rest, "v1 ranges=" + zeros + " worked=00 weight=1" + rest,
+		"v1 ranges=" + zeros + " worked=" + zeros + " weight=0" + rest, "v1 ranges=" + zeros + " worked=" + zeros + " weight=1001" + rest,
+		"v1 ranges=" + zeros + " weight=1" + rest,
+		"v1 ranges=" + zeros + " worked=" + zeros + " weight=1 by=metadata.name leaving=true",
 	} {
 		if got, err := parseShare(body+" sum="+sum(body, "web-a"), "web-a"); err == nil {
 			t.Errorf("%q is taken for %+v", body, got)
 		}
 	}
 }
+
+const rest = " by=object.metadata.uid leaving=true"
 
 const zeros = "0000000000000000000000000000000000000000000000000000000000000000"
 

@@ -58,7 +58,7 @@ func (g *Group) watchOnce(outer context.Context) error {
 	old := g.over(now)
 	g.mu.Unlock()
 	g.poke()
-	g.worksAgain(aboutLeases)
+	g.listWorks()
 	for _, l := range list.Items {
 		if old[l.Name] {
 			g.delete(ctx, l)

@@ -1,6 +1,7 @@
 package debug
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -70,7 +71,7 @@ func (v overview) sharesTable(m *markup) {
 		case "Last loss":
 			m.ago(s.Lost, v.At)
 		case "Error":
-			m.clip(s.Err)
+			m.clip(cmp.Or(s.Blocked, s.LeaseErr, s.Err))
 		}
 	})
 	m.more(len(v.Shards)-mostRows, "group").raw("</section>")
@@ -82,8 +83,10 @@ func (v sharesView) body(m *markup) {
 	m.raw(`<p class="crumbs">`).link("?", "Overview").raw(` / Shards</p><h1>`).text(v.Group).raw(" ")
 	v.badge(m)
 	m.raw("</h1>")
-	if v.Err != "" {
-		m.raw(`<p class="alert">`).text(v.Err).raw("</p>")
+	for _, err := range []string{v.Blocked, v.LeaseErr, v.Err} {
+		if err != "" {
+			m.raw(`<p class="alert">`).text(err).raw("</p>")
+		}
 	}
 	if v.Lost != nil {
 		kind := constant("note")

@@ -37,7 +37,9 @@ type shareRow struct {
 	Unowned  int        `json:"unowned"` // ranges that nobody works on or waits for
 	Lost     *time.Time `json:"lost,omitempty"`
 	LostErr  string     `json:"lostError,omitempty"`
-	Err      string     `json:"error,omitempty"`
+	Blocked  string     `json:"blocked,omitempty"`
+	LeaseErr string     `json:"leaseError,omitempty"` // of this replica's lease
+	Err      string     `json:"error,omitempty"`      // of the leases of the group
 }
 
 // sharesView is the page of one group.
@@ -81,7 +83,8 @@ func newShareRow(e entry[inside.Sharing, inside.Shares]) (shareRow, inside.Share
 	row := shareRow{
 		ID: clean(e.id), Group: clean(objectName(s.Group)), Identity: clean(s.Identity), State: "sharing",
 		Ranges: s.Ranges.Len(), Which: s.Ranges.String(), Since: at(s.Since), Waits: s.Waits.Len(), Prepares: s.Prepares.Len(),
-		Unowned: s.Unowned.Len(), Lost: at(s.Lost), LostErr: clean(errorText(s.LostErr)), Err: clean(errorText(s.Err)),
+		Unowned: s.Unowned.Len(), Lost: at(s.Lost), LostErr: clean(errorText(s.LostErr)), Blocked: clean(errorText(s.Blocked)),
+		LeaseErr: clean(errorText(s.LeaseErr)), Err: clean(errorText(s.Err)),
 	}
 	switch {
 	case !e.running:
@@ -178,17 +181,23 @@ func (row shareRow) problems(now time.Time, add func(severe bool, link, what, fo
 	switch {
 	case row.State == "ended":
 		return
-	case row.State == "joining" && row.Err != "":
-		add(true, where, what, "it has no lease, so it works on nothing: %s", row.Err)
+	case row.State == "joining" && row.LeaseErr != "":
+		add(true, where, what, "it has no lease, so it works on nothing: %s", row.LeaseErr)
 	case row.State == "joining":
 		add(false, where, what, "it has no lease yet, so it works on nothing")
-	case row.Err != "":
+	case row.LeaseErr != "":
+		add(false, where, what, "it cannot write its lease: %s", row.LeaseErr)
+	}
+	if row.Err != "" {
 		add(false, where, what, "the leases of its group cannot be read: %s", row.Err)
+	}
+	if row.Blocked != "" {
+		add(true, where, what, "%s", row.Blocked)
 	}
 	if row.Lost != nil && now.Sub(*row.Lost) < lossFor {
 		add(false, where, what, "it lost all its ranges %s ago: %s", short(max(0, now.Sub(*row.Lost))), row.LostErr)
 	}
-	if row.Prepares > 0 && len(row.Unready) > 0 {
+	if row.Blocked == "" && row.Prepares > 0 && len(row.Unready) > 0 {
 		add(false, where, what, "not ready for %s: %s", plural(row.Prepares, "range"), strings.Join(row.Unready, ", "))
 	}
 	if row.Unowned > 0 {

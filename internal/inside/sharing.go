@@ -40,9 +40,11 @@ type Shares struct {
 	Waits    meta.Ranges
 	Prepares meta.Ranges
 	Unready  []string
+	Blocked  error
 	Unowned  meta.Ranges
 	Members  []Sharer
 	Err      error
+	LeaseErr error
 }
 
 // Sharer has the fields of shards.Member.
