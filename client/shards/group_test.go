@@ -526,6 +526,15 @@ func TestAGroupSaysWhyItIsIdle(t *testing.T) {
 		if s := a.Status(); s.Blocked != nil {
 			t.Errorf("when the cache is ready: %v", s)
 		}
+		cache.Have(meta.AllRanges().Without(3)) // which begins the wait anew
+		w.pass(14 * time.Second)
+		if s := a.Status(); s.Blocked != nil || s.Prepares.Len() != 1 {
+			t.Errorf("when it is not ready any more: %v", s)
+		}
+		w.pass(2 * time.Second)
+		if s := a.Status(); s.Blocked == nil {
+			t.Errorf("16 s later: %v", s)
+		}
 	})
 }
 
