@@ -508,7 +508,7 @@ func TestAGroupSaysWhyItIsIdle(t *testing.T) {
 		w.pass(10 * time.Second)
 		idle("")
 		w.pass(10 * time.Second)
-		idle("no work on 256 ranges, because these are not ready for them: the cache")
+		idle("no work on 256 of 256 ranges, because these are not ready for them: the cache")
 		w.pass(15 * time.Second)
 		said := 0
 		for _, err := range a.errs {

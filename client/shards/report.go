@@ -76,7 +76,7 @@ func (g *Group) block(p plan, now time.Duration) (next time.Duration) {
 		return left
 	}
 	if g.blocked == nil {
-		g.blocked = fmt.Errorf("no work on %d ranges, because these are not ready for them: %s", missing, strings.Join(g.notReady(), ", "))
+		g.blocked = fmt.Errorf("no work on %d of %d ranges, because these are not ready for them: %s", missing, meta.RangeCount, strings.Join(g.notReady(), ", "))
 	}
 	return 0
 }

@@ -81,7 +81,7 @@ func TestThePageShowsShards(t *testing.T) {
 		r.is(wanted, second, "preparesFor")
 		r.has("/", fmt.Sprintf("not ready for %d ranges: cache of pods", wanted.Len()))
 		time.Sleep(10 * time.Second)
-		r.has("/", fmt.Sprintf("no work on %d ranges, because these are not ready for them: cache of pods", wanted.Len()))
+		r.has("/", fmt.Sprintf("no work on %d of 256 ranges, because these are not ready for them: cache of pods", wanted.Len()))
 		r.has(second, `class="alert">no work on`)
 		slow.Have(meta.AllRanges())
 		time.Sleep(time.Second)
