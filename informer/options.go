@@ -3,7 +3,10 @@ package informer
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/go-logr/logr"
@@ -12,6 +15,10 @@ import (
 // Options choose what an informer caches, and where its errors go. The zero value caches every object of the resource, in
 // all namespaces, starting with the server's present state.
 type Options struct {
+	// Name is for people, and tells informers of one resource apart: the name of the cluster, say. It is in the informer's String, in
+	// its log lines and Status, on the page of package debug, and a label of its metrics. Empty means none; it must have printable
+	// characters only.
+	Name string
 	// Namespace limits the informer to one namespace; empty means all of them.
 	Namespace string
 	// Namespaces limits the informer to these namespaces. It lists and watches each by itself, so one that the server refuses
@@ -74,6 +81,9 @@ type Options struct {
 }
 
 func (o Options) validate() error {
+	if strings.ContainsFunc(o.Name, func(c rune) bool { return c == utf8.RuneError || !unicode.IsPrint(c) }) {
+		return fmt.Errorf("informer.Options: Name must have printable characters only, got %q", o.Name)
+	}
 	if o.Namespace != "" {
 		if err := meta.ValidSegment("informer.Options: Namespace", o.Namespace); err != nil {
 			return err
