@@ -107,6 +107,9 @@ func (i *Informer[T]) Run(ctx context.Context) (err error) {
 	if err := i.o.validate(); err != nil {
 		return fmt.Errorf("run %v: %w", i, err)
 	}
+	if i.o.Shards != nil && i.o.Shards.By() == meta.ShardByNamespace && inside.Of(i.source).ClusterWide {
+		return fmt.Errorf("run %v: informer.Options: Shards: %w", i, undivided(i.source.GVR()))
+	}
 	defer i.observe(ctx)()
 	ctx, cancel := context.WithCancel(ctx)
 	var (
@@ -187,6 +190,10 @@ func (i *Informer[T]) Reader() cache.Reader[T] { return i.store.Reader().WithRun
 func (i *Informer[T]) Subscribe(h cache.Handler[T]) *cache.Subscription {
 	return i.store.Reader().Subscribe(h)
 }
+
+// Away returns Status().Err: the last error of a list or a watch, or nil if the server has sent something since. A server that comes
+// back sends something within a minute or so.
+func (i *Informer[T]) Away() error { return i.Status().Err }
 
 // Status returns the informer's current condition.
 func (i *Informer[T]) Status() Status {

@@ -62,7 +62,8 @@ type Options struct {
 	//   - a *client.DecodeError for an object that does not decode, once per change of it;
 	//   - a *cache.PanicError for a handler that panicked;
 	//   - a *cache.MutationError;
-	//   - an *EarlyReadError.
+	//   - an *EarlyReadError;
+	//   - a *ShardError, and once in a Run that Shards by namespace cannot divide objects that have none.
 	//
 	// Several goroutines call it at once. It should return soon, because the list, the watch or the handler waits for it. It
 	// may call any method of the informer that does not wait.
@@ -98,6 +99,9 @@ func (o Options) validate() error {
 		}
 	}
 	if o.Shards != nil {
+		if isAbsent(o.Shards) {
+			return fmt.Errorf("informer.Options: Shards is a nil %T: leave Shards out, or set a Group", o.Shards)
+		}
 		if o.Namespaces != nil {
 			return fmt.Errorf("informer.Options: Shards and Namespaces exclude each other, got Namespaces %q", o.Namespaces)
 		}

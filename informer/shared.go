@@ -272,6 +272,9 @@ func isDone(s *cache.Subscription) bool {
 	}
 }
 
+// Away returns Status().Err; see [Informer.Away].
+func (u *Shared[T]) Away() error { return u.informer.Away() }
+
 // Status returns the condition of the informer, whichever handle it runs for.
 func (u *Shared[T]) Status() Status { return u.informer.Status() }
 

@@ -267,6 +267,7 @@ func (w *open[T]) event(e client.Event[T]) error {
 	case news:
 		w.timer.Reset(w.limit)
 		w.r.apply(e)
+		w.r.divides()
 	default:
 		w.timer.Reset(w.limit)
 		w.excerpt.judge(w.r)
