@@ -181,13 +181,16 @@ func TestASilentConnectionIsFound(t *testing.T) {
 						answer{body: object("a", "1")}.write(w)
 					}
 				}), nil)
-				elsewhere, other := serveOver(t, http2, says(object("b", "1")), nil)
-				cfg.TLS.CAData = append(cfg.TLS.CAData, elsewhere.TLS.CAData...)
+				ca := newAuthority(t)
+				_, other := serveOver(t, http2, says(object("b", "1")), func(srv *http.Server) {
+					srv.TLSConfig = &tls.Config{Certificates: []tls.Certificate{must[tls.Certificate](t)(tls.X509KeyPair(ca.issue(t, n.host(t))))}}
+				})
+				cfg.TLS.CAData = append(cfg.TLS.CAData, ca.pem...)
 				cfg.Retry.Attempts = 1
 				var moved atomic.Bool
 				cfg.Dial = func(ctx context.Context, netw, address string) (net.Conn, error) {
 					if moved.Load() { // what the name resolves to now
-						return other.dial(ctx, netw, address)
+						return other.dial(ctx, netw, other.listener.Addr().String())
 					}
 					return n.dial(ctx, netw, address)
 				}
@@ -343,7 +346,7 @@ func TestWhatAServerThatGoesAwayHasNotSeenIsSentAgain(t *testing.T) {
 				cfg.Dial = func(ctx context.Context, netw, address string) (net.Conn, error) {
 					if first {
 						first = false
-						return leaving.DialContext(ctx, netw, address)
+						return leaving.DialContext(ctx, netw, leaving.Addr().String())
 					}
 					return n.dial(ctx, netw, address)
 				}
@@ -412,11 +415,6 @@ func TestTheServersCertificateMayChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ca := newAuthority(t)
 		var current atomic.Pointer[tls.Certificate]
-		swap := func() {
-			pair := must[tls.Certificate](t)(tls.X509KeyPair(ca.issue(t, "memnet.invalid")))
-			current.Store(&pair)
-		}
-		swap()
 		more := make(chan bool)
 		cfg, n := serveOver(t, http2, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !isWatch(r) {
@@ -431,6 +429,11 @@ func TestTheServersCertificateMayChange(t *testing.T) {
 			srv.TLSConfig = &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return current.Load(), nil }}
 		})
 		cfg.TLS.CAData = ca.pem
+		swap := func() {
+			pair := must[tls.Certificate](t)(tls.X509KeyPair(ca.issue(t, n.host(t))))
+			current.Store(&pair)
+		}
+		swap()
 		c := dial(t, cfg)
 		r := client.For(c, slims)
 		var names []string

@@ -20,7 +20,7 @@ func (r Resource[T]) Inside() inside.Source {
 	if r.c == nil {
 		return inside.Source{StreamingLists: new(inside.Feature)}
 	}
-	s := inside.Source{Test: r.c.test, StreamingLists: r.c.streaming.of(r.t.GVR()), Server: r.c.server.Redacted()}
+	s := inside.Source{ClusterWide: r.t.Scope == meta.Cluster, Test: r.c.test, StreamingLists: r.c.streaming.of(r.t.GVR()), Server: r.c.server.Redacted()}
 	if b := r.binary(); b != nil {
 		s.Encoding = &b.used
 	}

@@ -88,19 +88,25 @@ const (
 	http2 protocol = "HTTP/2"
 )
 
-// serveOver runs a server in memory until the test ends: HTTP/2 over TLS, or plain HTTP/1.1.
-func serveOver(t testing.TB, p protocol, h http.Handler, configure func(*http.Server)) (client.Config, *network) {
+// host returns the name of the server's host.
+func (n *network) host(t testing.TB) string {
 	t.Helper()
-	n := &network{listener: memnet.Listen()}
 	host, _, err := net.SplitHostPort(n.listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
+	return host
+}
+
+// serveOver runs a server in memory until the test ends: HTTP/2 over TLS, or plain HTTP/1.1.
+func serveOver(t testing.TB, p protocol, h http.Handler, configure func(*http.Server)) (client.Config, *network) {
+	t.Helper()
+	n := &network{listener: memnet.Listen()}
 	srv := &http.Server{Handler: h, ErrorLog: quiet()}
 	cfg := client.Config{Server: "http://" + n.listener.Addr().String(), Dial: n.dial, Proxy: noProxy}
 	if p == http2 {
 		ca := newAuthority(t)
-		srv.TLSConfig = &tls.Config{Certificates: []tls.Certificate{must[tls.Certificate](t)(tls.X509KeyPair(ca.issue(t, host)))}}
+		srv.TLSConfig = &tls.Config{Certificates: []tls.Certificate{must[tls.Certificate](t)(tls.X509KeyPair(ca.issue(t, n.host(t))))}}
 		cfg.Server, cfg.TLS.CAData = "https://"+n.listener.Addr().String(), ca.pem
 	}
 	if configure != nil {

@@ -109,7 +109,7 @@ func TestAClientAndItsErrorsShowNoToken(t *testing.T) {
 	c := dial(t, cfg)
 	r := client.For(c, slims)
 	_, err := r.Get(t.Context(), web)
-	unreachable := dial(t, client.Config{Server: "http://memnet.invalid:1", Dial: cfg.Dial, Proxy: noProxy, BearerToken: "t0k3n-secret"})
+	unreachable := dial(t, client.Config{Server: "http://nobody.invalid:1", Dial: cfg.Dial, Proxy: noProxy, BearerToken: "t0k3n-secret"})
 	_, err2 := client.For(unreachable, slims).Get(t.Context(), web)
 	for _, v := range []any{c, r, r.Status(), struct{ C *client.Client }{c}, err, err2} {
 		for _, format := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
@@ -118,7 +118,7 @@ func TestAClientAndItsErrorsShowNoToken(t *testing.T) {
 			}
 		}
 	}
-	if got, want := fmt.Sprint(c), "client of http://memnet.invalid:80"; got != want || fmt.Sprintf("%#v", c) != want {
+	if got, want := fmt.Sprint(c), "client of "+cfg.Server; got != want || fmt.Sprintf("%#v", c) != want {
 		t.Errorf("the client prints as %q and %#v, want %q", got, c, want)
 	}
 }

@@ -27,6 +27,8 @@ type Hooks struct {
 type RunInfo struct {
 	// Name is the informer's String.
 	Name string
+	// Informer is its Options.Name, which may be empty.
+	Informer string
 	// Resource is the resource that it follows.
 	Resource meta.GVR
 	// Status is the method of the informer.
@@ -41,6 +43,8 @@ type RunInfo struct {
 
 // ListInfo describes a list that has ended.
 type ListInfo struct {
+	// Informer is the Options.Name of the informer, which may be empty.
+	Informer string
 	// Resource and Namespace are what was listed; an empty Namespace stands for all, or for a cluster-wide resource.
 	Resource  meta.GVR
 	Namespace string
@@ -58,6 +62,8 @@ type ListInfo struct {
 
 // EventInfo describes an event of a watch.
 type EventInfo struct {
+	// Informer is the Options.Name of the informer, which may be empty.
+	Informer string
 	// Resource is the resource that is watched.
 	Resource meta.GVR
 	// Type is the type of the event, and Identity the object. A Bookmark has a resource version only.
@@ -100,7 +106,7 @@ func (i *Informer[T]) observe(ctx context.Context) (ended func()) {
 		i.observers.event = func(e EventInfo) { h.Event(ctx, e) }
 	}
 	return hooks.Run(ctx, h.Run, RunInfo{
-		Name: i.String(), Resource: i.source.GVR(), Status: i.Status, Backlog: i.store.Backlog, Objects: i.objects,
+		Name: i.String(), Informer: i.o.Name, Resource: i.source.GVR(), Status: i.Status, Backlog: i.store.Backlog, Objects: i.objects,
 	})
 }
 

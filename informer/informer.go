@@ -105,7 +105,10 @@ func (i *Informer[T]) Run(ctx context.Context) (err error) {
 		return errors.New("run informer: the source is nil")
 	}
 	if err := i.o.validate(); err != nil {
-		return fmt.Errorf("run informer of %s: %w", i.name(), err)
+		return fmt.Errorf("run %v: %w", i, err)
+	}
+	if i.o.Shards != nil && i.o.Shards.By() == meta.ShardByNamespace && inside.Of(i.source).ClusterWide {
+		return fmt.Errorf("run %v: informer.Options: Shards: %w", i, undivided(i.source.GVR()))
 	}
 	defer i.observe(ctx)()
 	ctx, cancel := context.WithCancel(ctx)
@@ -188,6 +191,10 @@ func (i *Informer[T]) Subscribe(h cache.Handler[T]) *cache.Subscription {
 	return i.store.Reader().Subscribe(h)
 }
 
+// Away returns Status().Err: the last error of a list or a watch, or nil if the server has sent something since. A server that comes
+// back sends something within a minute or so.
+func (i *Informer[T]) Away() error { return i.Status().Err }
+
 // Status returns the informer's current condition.
 func (i *Informer[T]) Status() Status {
 	i.mu.Lock()
@@ -224,8 +231,9 @@ func (i *Informer[T]) Status() Status {
 	return all
 }
 
-// encoded returns s with the form in which objects come.
+// encoded returns s with the name of the informer, and with the form in which objects come.
 func (i *Informer[T]) encoded(s Status) Status {
+	s.Name = i.o.Name
 	var why error
 	if s.Protobuf, why = inside.Of(i.source).Encoding.Get(); why != nil {
 		s.WhyJSON = why.Error()
@@ -246,10 +254,23 @@ func (i *Informer[T]) mutated(err error) {
 	}
 }
 
-// String names the informer.
-func (i *Informer[T]) String() string { return "informer of " + i.name() }
+// String names the informer, as in: informer "eu" of configmaps.v1.
+func (i *Informer[T]) String() string {
+	if i.o.Name != "" {
+		return fmt.Sprintf("informer %q of %s", i.o.Name, i.resource())
+	}
+	return "informer of " + i.resource()
+}
 
+// name names what the informer follows, as in: configmaps.v1 of "eu".
 func (i *Informer[T]) name() string {
+	if i.o.Name != "" {
+		return fmt.Sprintf("%s of %q", i.resource(), i.o.Name)
+	}
+	return i.resource()
+}
+
+func (i *Informer[T]) resource() string {
 	if any(i.source) == nil {
 		return "nothing"
 	}

@@ -3,7 +3,10 @@ package informer
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/go-logr/logr"
@@ -12,6 +15,10 @@ import (
 // Options choose what an informer caches, and where its errors go. The zero value caches every object of the resource, in
 // all namespaces, starting with the server's present state.
 type Options struct {
+	// Name is for people, and tells informers of one resource apart: the name of the cluster, say. It is in the informer's String, in
+	// its log lines and Status, on the page of package debug, and a label of its metrics. Empty means none; it must have printable
+	// characters only.
+	Name string
 	// Namespace limits the informer to one namespace; empty means all of them.
 	Namespace string
 	// Namespaces limits the informer to these namespaces. It lists and watches each by itself, so one that the server refuses
@@ -55,7 +62,8 @@ type Options struct {
 	//   - a *client.DecodeError for an object that does not decode, once per change of it;
 	//   - a *cache.PanicError for a handler that panicked;
 	//   - a *cache.MutationError;
-	//   - an *EarlyReadError.
+	//   - an *EarlyReadError;
+	//   - a *ShardError, and once in a Run that Shards by namespace cannot divide objects that have none.
 	//
 	// Several goroutines call it at once. It should return soon, because the list, the watch or the handler waits for it. It
 	// may call any method of the informer that does not wait.
@@ -74,6 +82,9 @@ type Options struct {
 }
 
 func (o Options) validate() error {
+	if strings.ContainsFunc(o.Name, func(c rune) bool { return c == utf8.RuneError || !unicode.IsPrint(c) }) {
+		return fmt.Errorf("informer.Options: Name must have printable characters only, got %q", o.Name)
+	}
 	if o.Namespace != "" {
 		if err := meta.ValidSegment("informer.Options: Namespace", o.Namespace); err != nil {
 			return err
@@ -88,6 +99,9 @@ func (o Options) validate() error {
 		}
 	}
 	if o.Shards != nil {
+		if isAbsent(o.Shards) {
+			return fmt.Errorf("informer.Options: Shards is a nil %T: leave Shards out, or set a Group", o.Shards)
+		}
 		if o.Namespaces != nil {
 			return fmt.Errorf("informer.Options: Shards and Namespaces exclude each other, got Namespaces %q", o.Namespaces)
 		}

@@ -33,6 +33,8 @@ type portion struct {
 
 	claim string // the selector that the server says it applied in the last list; empty if it says nothing
 	lied  bool   // a ShardError has been reported
+	whole bool   // an object without a namespace has come, by namespace: all of them are in one range
+	told  bool   // that has been reported
 	long  bool   // the selector was too long for the server or for a proxy, so none is sent
 }
 
@@ -43,7 +45,7 @@ type floor struct {
 }
 
 func newPortion(o Options) *portion {
-	if o.Shards == nil {
+	if isAbsent(o.Shards) { // Run says so of a nil pointer
 		return nil
 	}
 	return &portion{by: o.Shards.By()}
@@ -238,6 +240,9 @@ func (p *excerpt[T]) hides(id meta.Identity) bool {
 	if id.Name == "" {
 		return false
 	}
+	if id.Namespace == "" && p.by == meta.ShardByNamespace {
+		p.portion.whole = true
+	}
 	if p.ranges.Has(p.by.Range(id)) {
 		p.inside = true
 		return false
@@ -264,6 +269,7 @@ func (p *excerpt[T]) reuse(reuse func(meta.Identity) (T, bool)) func(meta.Identi
 // judge notes whether the server selects the ranges, at the end of a list and at an event of another range. A claim that is
 // wrong is reported once.
 func (p *excerpt[T]) judge(r *reflector[T]) {
+	r.divides()
 	if p == nil || p.ranges == meta.AllRanges() {
 		return
 	}
@@ -287,6 +293,19 @@ func (p *excerpt[T]) judge(r *reflector[T]) {
 	}
 }
 
+// divides reports, once in a Run, that objects cannot be divided by namespace, because they have none. The scope of a client.Type says
+// so before a Run, but a source need not know its scope, or may have it wrong.
+func (r *reflector[T]) divides() {
+	if p := r.portion; p != nil && p.whole && !p.told {
+		p.told = true
+		r.informer.report(undivided(r.source.GVR()))
+	}
+}
+
+func undivided(of meta.GVR) error {
+	return fmt.Errorf("objects of %s have no namespace, so by namespace one replica has all of them: use meta.ShardByUID", of)
+}
+
 // shares is what an informer says about its ranges.
 type shares struct {
 	known     bool // a Run has asked which ranges are wanted
@@ -303,7 +322,7 @@ func (s shares) leavesOut(by Shards, id meta.Identity) bool {
 // without returns an error if an object of this key is certainly not followed.
 func (s shares) without(by Shards, key meta.Key) error {
 	switch {
-	case by == nil:
+	case isAbsent(by):
 	case s.isEmpty():
 		return errors.New("the informer follows no range of objects at present")
 	case by.By() == meta.ShardByNamespace && s.leavesOut(by, meta.Identity{Namespace: key.Namespace}):
@@ -349,7 +368,7 @@ func (f *following[T]) reshare() (changed <-chan struct{}) {
 	p, none := s.portion, meta.Ranges{}
 	if !f.shared {
 		f.shared = true
-		p.has, p.floors, p.lied, p.long = none, nil, false, false // another process may have followed the ranges since the last Run
+		p.has, p.floors, p.lied, p.told, p.long = none, nil, false, false, false // another process may have followed the ranges since the last Run
 	}
 	p.limit(want)
 	if version := s.writer.ResourceVersion(); version != "" {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -92,6 +93,81 @@ func (r *rig) fill(n int) {
 	for i := range n {
 		r.put(fmt.Sprintf("o%02d", i), "v", "1")
 	}
+}
+
+// New panicked, in the program's start, with a stack that does not name the option.
+func TestNilShardsAreAnError(t *testing.T) {
+	bubble(t, func(r *rig) {
+		var none *spread
+		i := informer.New(r.things, informer.Options{Shards: none})
+		if s := i.Status(); s.Synced || s.State != informer.Idle {
+			t.Errorf("the status is %v", s)
+		}
+		const want = "informer.Options: Shards is a nil *informer_test.spread: leave Shards out, or set a Group"
+		shared := informer.Share(informer.NewFactory(informer.FactoryOptions{}), informer.Source[*Thing](r.things), informer.Options{Shards: none})
+		for _, err := range []error{i.Run(r.Context()), shared.Run(r.Context())} {
+			if err == nil || !strings.HasSuffix(err.Error(), want) {
+				t.Errorf("Run returned %v, want %s", err, want)
+			}
+		}
+		ended, end := context.WithCancel(r.Context())
+		end()
+		if err := i.WaitFor(ended, meta.Key{Name: "a"}, "1"); err == nil {
+			t.Error("WaitFor returned nil")
+		}
+	})
+}
+
+// One replica had all objects of a cluster-wide resource, and nothing said why.
+func TestObjectsWithoutNamespacesAreNotDividedByNamespace(t *testing.T) {
+	of := func(scope meta.Scope) client.Type[*Thing] {
+		return client.Type[*Thing]{Version: "v1", Kind: "Namespace", Resource: "namespaces", Scope: scope}
+	}
+	const want = "objects of namespaces.v1 have no namespace, so by namespace one replica has all of them: use meta.ShardByUID"
+	bubble(t, func(r *rig) {
+		c, err := client.New(r.server.Config())
+		if err != nil {
+			r.Fatal(err)
+		}
+		r.Cleanup(c.Close)
+		namespaces := client.For(c, of(meta.Cluster))
+		half := rangesOf(0, 128)
+		for _, shards := range []informer.Shards{informer.FixedShards(meta.ShardByNamespace, half), newSpread(meta.ShardByNamespace, half)} {
+			err := informer.New(informer.Filter(namespaces, func(*Thing) bool { return true }), informer.Options{Shards: shards}).Run(r.Context())
+			if err == nil || !strings.HasSuffix(err.Error(), want) {
+				t.Errorf("Run returned %v, want %s", err, want)
+			}
+		}
+		// The type does not say that they have no namespace. Which replica has them does not matter.
+		for n, ranges := range []meta.Ranges{half, rangesOf(128, 256), meta.AllRanges()} {
+			var mu sync.Mutex
+			var told []error
+			i := informer.New(client.For(c, of(meta.Namespaced)), informer.Options{
+				Shards: informer.FixedShards(meta.ShardByNamespace, ranges), FieldSelector: "metadata.name!=default", OnError: func(err error) {
+					mu.Lock()
+					defer mu.Unlock()
+					told = append(told, err)
+				},
+			})
+			ctx, stop := context.WithCancel(r.Context())
+			ended := make(chan error)
+			go func() { ended <- i.Run(ctx) }()
+			r.pass(time.Second)
+			for _, name := range []string{"one", "two"} {
+				if _, err := namespaces.Create(r.Context(), &Thing{ObjectMeta: meta.ObjectMeta{Name: fmt.Sprint(name, n)}}); err != nil {
+					r.Fatal(err)
+				}
+			}
+			r.pass(time.Hour)
+			stop()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+			if len(told) != 1 || told[0].Error() != want {
+				t.Errorf("with ranges %v it told %q, want it once", ranges, told)
+			}
+		}
+	})
 }
 
 // in returns what the server has in these ranges.

@@ -61,6 +61,63 @@ func (s *said) has(r *rig, want ...string) {
 	}
 }
 
+// Two clusters that were away gave two identical lines.
+func TestAnInformerIsNamed(t *testing.T) {
+	bubble(t, func(r *rig) {
+		l := &said{}
+		var run informer.RunInfo
+		var list informer.ListInfo
+		var event informer.EventInfo
+		i := informer.New(r.things, informer.Options{Name: "eu", Namespaces: []string{"default"}, Logger: l.logger(), Hooks: informer.Hooks{
+			Run:   func(_ context.Context, i informer.RunInfo) func() { run = i; return nil },
+			List:  func(_ context.Context, l informer.ListInfo) { list = l },
+			Event: func(_ context.Context, e informer.EventInfo) { event = e },
+		}})
+		ctx, stop := context.WithCancel(r.Context())
+		ended := make(chan error)
+		go func() { ended <- i.Run(ctx) }()
+		r.pass(time.Second)
+		r.put("a")
+		r.pass(time.Second)
+		r.server.Refuse(syscall.ECONNREFUSED)
+		r.server.DropWatches()
+		r.server.GoAway()
+		r.pass(3 * time.Second)
+		if lines := l.with(`configmaps.v1 of "eu" in default: watch fails`); len(lines) == 0 {
+			t.Errorf("no line names the informer: %q", l.with(""))
+		}
+		if got, want := i.String(), `informer "eu" of configmaps.v1`; got != want || run.Name != want || run.Informer != "eu" {
+			t.Errorf("the informer is %s, and %s of %q to hooks, want %s", got, run.Name, run.Informer, want)
+		}
+		if list.Informer != "eu" || event.Informer != "eu" {
+			t.Errorf("the list is of %q, and the event of %q", list.Informer, event.Informer)
+		}
+		if s := i.Status(); s.Name != "eu" || s.Namespaces["default"].Name != "" || !strings.Contains(s.String(), ", name=eu, synced=true") {
+			t.Errorf("the status is %v", s)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		err := informer.New(r.things, informer.Options{Name: "eu", PageSize: 1, Namespace: "a/b"}).Run(ctx)
+		if want := `run informer "eu" of configmaps.v1: `; err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("Run returned %v, want %s...", err, want)
+		}
+	})
+}
+
+// A name with a line feed would break log lines, and one that is no UTF-8 metrics.
+func TestNamesThatCannotBeShown(t *testing.T) {
+	bubble(t, func(r *rig) {
+		for _, name := range []string{"a\nb", "\x00", "\xff", "\u202e"} {
+			err := informer.New(r.things, informer.Options{Name: name}).Run(r.Context())
+			if want := fmt.Sprintf("informer.Options: Name must have printable characters only, got %q", name); err == nil || !strings.HasSuffix(err.Error(), want) {
+				t.Errorf("Run returned %v, want %s", err, want)
+			}
+		}
+	})
+}
+
 // An informer without a hook said nothing of a server that is gone, of a 403 and of a resource that is missing.
 func TestAnErrorThatNoHookTakesIsLogged(t *testing.T) {
 	for _, test := range []struct {

@@ -34,7 +34,7 @@ type Shared[T meta.Object] struct {
 // Share returns a handle on the informer that f has for src and for the scope of o. It makes the informer if there is
 // none. Two handles share an informer if they have the same type of objects, equal sources, and the same Namespace or
 // Namespaces, selectors, Shards, AllowStale and KeepManagedFields. OnError and OnWaited belong to each handle; the first handle
-// sets all other options.
+// sets all other options, Name among them.
 //
 // Two client.Resource are equal if client and descriptor are, whatever their options for writing. A source from
 // [Transform] or [Filter] is equal to itself only: keep it to share it. A source that cannot be compared is never shared.
@@ -271,6 +271,9 @@ func isDone(s *cache.Subscription) bool {
 		return false
 	}
 }
+
+// Away returns Status().Err; see [Informer.Away].
+func (u *Shared[T]) Away() error { return u.informer.Away() }
 
 // Status returns the condition of the informer, whichever handle it runs for.
 func (u *Shared[T]) Status() Status { return u.informer.Status() }

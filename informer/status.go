@@ -17,6 +17,8 @@ import (
 // The Status of an informer of several namespaces sums up those in Namespaces: counts are added, Synced is true if all are
 // synced, State is the least advanced, Err, Since and LastEvent are the latest.
 type Status struct {
+	// Name is Options.Name.
+	Name string
 	// State is what the informer is doing.
 	State State
 	// Synced says that the cache holds a complete list, however old.
@@ -77,7 +79,11 @@ type attribute struct {
 
 // attributes returns the parts to show, the most important first. It leaves out those that are normal.
 func (s Status) attributes() []attribute {
-	all := []attribute{{"state", s.State.String()}, {"synced", s.Synced}}
+	all := []attribute{{"state", s.State.String()}}
+	if s.Name != "" {
+		all = append(all, attribute{"name", s.Name})
+	}
+	all = append(all, attribute{"synced", s.Synced})
 	if s.State == Listing {
 		all = append(all, attribute{"items", s.Progress.Items}, attribute{"remaining", s.Progress.Remaining})
 	}

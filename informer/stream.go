@@ -257,7 +257,7 @@ func (w *open[T]) event(e client.Event[T]) error {
 	version := e.Identity.ResourceVersion
 	news := w.r.isNews(e)
 	if tell := w.r.informer.observers.event; tell != nil && news {
-		tell(EventInfo{Resource: w.r.source.GVR(), Type: e.Type, Identity: e.Identity, Err: e.Err})
+		tell(EventInfo{Informer: w.r.o.Name, Resource: w.r.source.GVR(), Type: e.Type, Identity: e.Identity, Err: e.Err})
 	}
 	switch {
 	case e.Type == client.Bookmark:
@@ -267,6 +267,7 @@ func (w *open[T]) event(e client.Event[T]) error {
 	case news:
 		w.timer.Reset(w.limit)
 		w.r.apply(e)
+		w.r.divides()
 	default:
 		w.timer.Reset(w.limit)
 		w.excerpt.judge(w.r)

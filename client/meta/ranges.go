@@ -162,8 +162,11 @@ const (
 	// ShardByUID divides the objects of a resource evenly, whatever their names. An object and the objects that it owns are usually in
 	// different ranges.
 	ShardByUID ShardBy = "object.metadata.uid"
-	// ShardByNamespace keeps all objects of a namespace in one range, of whatever kind they are. The server's hash is not even for short
-	// differences: namespaces whose names differ in their last two characters alone are usually in one range.
+	// ShardByNamespace keeps all objects of a namespace in one range, of whatever kind they are. Objects without a namespace are all in
+	// one range, so informers refuse cluster-wide resources.
+	//
+	// The server's hash does not spread similar names. Namespaces whose names differ in their last two characters only, such as
+	// team-01 to team-99, are usually in one range, so one replica has all the work: use ShardByUID for those.
 	ShardByNamespace ShardBy = "object.metadata.namespace"
 )
 

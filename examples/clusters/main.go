@@ -44,8 +44,8 @@ type Site struct {
 	cache  *informer.Informer[*ConfigMap]
 }
 
-// open returns a cluster with a client, and with a cache of the ConfigMaps that selector selects. The log names the cluster in the cache's
-// errors.
+// open returns a cluster with a client, and with a cache of the ConfigMaps that selector selects. The cache has the name of the cluster,
+// which is in its errors in the log, and in metrics.
 func open(name string, cfg client.Config, selector string) (*Site, error) {
 	c, err := client.New(cfg)
 	if err != nil {
@@ -53,8 +53,8 @@ func open(name string, cfg client.Config, selector string) (*Site, error) {
 	}
 	s := &Site{client: c, maps: client.For(c, ConfigMaps)}
 	s.cache = informer.New(s.maps, informer.Options{
+		Name:          name,
 		LabelSelector: selector,
-		OnError:       func(err error) { log.Printf("%s: %v", name, err) },
 	})
 	return s, nil
 }
@@ -185,7 +185,7 @@ func (s *story) tell(ctx context.Context) error {
 		}},
 		{"East comes back: it has them too.", func() error {
 			s.servers["east"].Refuse(nil)
-			return s.until(ctx, "red", 2, sites["east"])
+			return errors.Join(s.until(ctx, "red", 2, sites["east"]), poll(ctx, func() error { return s.ctl.Clusters()[0].Away }))
 		}},
 		{"West is removed, and two change again: east has the changes, and nothing watches west.", func() error {
 			err := errors.Join(remove(ctx, s.ctl, "west"), s.put(ctx, "two", "green"), s.put(ctx, "three", "green"), s.until(ctx, "green", 2, sites["east"]))

@@ -67,7 +67,7 @@ func TestClustersComeAndGoWhileTheControllerRuns(t *testing.T) {
 		stop()
 		wantQuiet(t, a)
 		wantQuiet(t, b)
-		if got := c.Clusters()[0].String(); !strings.Contains(got, `not synced: a: Watch(informer of configmaps.v1): controller "c" does not run`) {
+		if got := c.Clusters()[0].String(); !strings.Contains(got, `; not synced: Watch(informer "a" of configmaps.v1): controller "c" does not run`) {
 			t.Errorf("after Run the cluster is %s", got)
 		}
 		stop = start(t, c)
@@ -90,7 +90,9 @@ func TestMistakesAreErrors(t *testing.T) {
 		}{
 			{"no name", c.Add("", a), `Add: the name must not be empty`},
 			{"a name twice", c.Add("a", a, a.watch()), `Add "a": there is a cluster of that name`},
-			{"no source", c.Add("b", a, a.watch(), nil), `Add "b": source 1 must not be nil`},
+			{"a nil source", c.Add("b", a, a.watch(), nil), `Add "b": source 1 must not be nil`},
+			{"no source", c.Add("b", a), `Add "b": there must be a source, here or in New`},
+			{"a line feed", c.Add("b\nc", a), `Add "b\nc": there must be a source`},
 			{"an unknown name", c.Remove(ended, "b"), `Remove "b": there is no cluster of that name`},
 			{"a wait for it", c.WaitSynced(ended, "b"), `WaitSynced "b": there is no cluster of that name`},
 			{"a wait without Run", c.WaitSynced(ended, "a"), `controller "c" does not run`},
@@ -162,7 +164,7 @@ func TestAClusterThatIsAwayStopsNoOther(t *testing.T) {
 				if all[0].Err != nil || all[1].Err == nil || !strings.Contains(all[1].Err.Error(), test.want) {
 					t.Errorf("the clusters are %v", all)
 				}
-				if s := c.Status(); s.State != controller.Running || len(s.Unsynced) != 1 || s.Unsynced[0].Source != "b: Watch(informer of configmaps.v1)" || s.Queue.InProgress != 0 {
+				if s := c.Status(); s.State != controller.Running || len(s.Unsynced) != 1 || s.Unsynced[0].Source != `b: Watch(informer "b" of configmaps.v1)` || s.Queue.InProgress != 0 {
 					t.Errorf("the controller is %v", s)
 				}
 				// A key of b that somebody else names waits aside too, without a worker.
@@ -609,7 +611,7 @@ func TestAClusterIsAddedWhileAKeyOfItIsTaken(t *testing.T) {
 	})
 }
 
-// A write to one cluster is waited for in the caches of that cluster only. Here all servers have one address.
+// A write to one cluster is waited for in the caches of that cluster only.
 func TestAWriteIsWaitedForInItsOwnCluster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := newSite(t, "a"), newSite(t, "b")

@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer/controller"
@@ -22,6 +26,8 @@ type Controller[V any] struct {
 	*controller.Controller[Key]
 	fn   Func[V]
 	rest rest
+	// named says that New has sources, which may name keys of any cluster.
+	named bool
 
 	mu      sync.Mutex // guards the rest, and the members; the lock of the embedded controller is taken after it
 	members map[string]*member[V]
@@ -32,6 +38,7 @@ type member[V any] struct {
 	name  string
 	value V
 	added *controller.AddedSource
+	needs []runner // what the sources need; it does not change
 	// running are the reconciles in progress.
 	running map[meta.Key]*work
 	// later are the keys that wait in the queue for a retry, or for Result.RequeueAfter.
@@ -46,6 +53,7 @@ type member[V any] struct {
 // fails. Run, not New, reports invalid arguments.
 func New[V any](name string, o controller.Options, fn Func[V], from ...controller.Source[Key]) *Controller[V] {
 	c := &Controller[V]{fn: fn, members: make(map[string]*member[V])}
+	c.named = len(from) > 0
 	c.rest.begin, c.rest.wake = c.begin, make(chan struct{}, 1)
 	var call controller.Func[Key] // nil if fn is
 	if fn != nil {
@@ -59,7 +67,8 @@ func New[V any](name string, o controller.Options, fn Func[V], from ...controlle
 // Add adds a cluster, with its sources: at once if the controller runs, and otherwise for the next Run and those after it. It does not
 // wait for them; see [Controller.WaitSynced]. The informers that the sources need run until the cluster is removed or Run ends.
 //
-// The error says that the name is empty, that there is a cluster of that name, or that a source is nil. Then nothing is added.
+// The error says that the name is empty, that there is a cluster of that name, that a source is nil, or that neither Add nor New has
+// a source, so that nothing would name a key of the cluster. Then nothing is added.
 func (c *Controller[V]) Add(name string, cluster V, from ...controller.Source[meta.Key]) error {
 	if name == "" {
 		return errors.New("clusters.Controller: Add: the name must not be empty")
@@ -69,6 +78,9 @@ func (c *Controller[V]) Add(name string, cluster V, from ...controller.Source[me
 		if sources[i] = In(name, s); sources[i] == nil {
 			return fmt.Errorf("clusters.Controller: Add %q: source %d must not be nil", name, i)
 		}
+	}
+	if len(from) == 0 && !c.named {
+		return fmt.Errorf("clusters.Controller: Add %q: there must be a source, here or in New", name)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,7 +92,7 @@ func (c *Controller[V]) Add(name string, cluster V, from ...controller.Source[me
 		return err
 	}
 	c.members[name] = &member[V]{
-		name: name, value: cluster, added: added, running: make(map[meta.Key]*work), later: make(map[meta.Key]bool),
+		name: name, value: cluster, added: added, needs: needs(from), running: make(map[meta.Key]*work), later: make(map[meta.Key]bool),
 	}
 	return nil
 }
@@ -196,6 +208,10 @@ type Status struct {
 	Err error
 	// InProgress is how many of its keys are being reconciled.
 	InProgress int
+	// Away is nil, or the last errors of the informers that the sources need: their servers are away, or refuse. They may be away after
+	// the sources have delivered; their caches are then stale. Away is nil again when the server has sent something, which takes a
+	// minute or so after it has come back.
+	Away error
 	// Later is how many of its keys wait for a retry or for Result.RequeueAfter.
 	Later int
 }
@@ -203,25 +219,86 @@ type Status struct {
 // String returns the status in one line for people. Its form may change.
 func (s Status) String() string {
 	text := fmt.Sprintf("cluster %q: %d in progress, %d later", s.Name, s.InProgress, s.Later)
-	if s.Err != nil {
-		text += fmt.Sprintf("; not synced: %v", s.Err)
+	why := inLine(s.Err, shown(s.Name)+": ")
+	if why != "" {
+		text += "; not synced: " + why
+	}
+	if away := inLine(s.Away, ""); away != "" {
+		text += "; away: " + away
 	}
 	return text
+}
+
+// inLine returns the texts of an error, and of those that it joins, in one line. Each is without the prefix.
+func inLine(err error, prefix string) string {
+	if err == nil {
+		return ""
+	}
+	all := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		all = joined.Unwrap()
+	}
+	var texts []string
+	for _, one := range all {
+		text := strings.TrimPrefix(one.Error(), prefix)
+		if quoted := strconv.Quote(text); strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }) {
+			text = quoted
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, "; ")
+}
+
+// runner has to run for a source; informer.Runner is the same interface.
+type runner = interface {
+	Run(ctx context.Context) error
+}
+
+// needs returns what has to run for sources.
+func needs(of []controller.Source[meta.Key]) (all []runner) {
+	for _, s := range of {
+		n, ok := s.(interface{ Runners() []runner })
+		if !ok {
+			continue
+		}
+		for _, r := range n.Runners() {
+			if r == nil || reflect.ValueOf(r).Comparable() && slices.Contains(all, r) {
+				continue
+			}
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// away joins the last errors of runners.
+func away(of []runner) error {
+	var all []error
+	for _, r := range of {
+		a, ok := r.(interface{ Away() error }) // an informer, or what embeds one
+		if !ok {
+			continue
+		}
+		if err := a.Away(); err != nil {
+			all = append(all, fmt.Errorf("%v: %w", r, err))
+		}
+	}
+	return errors.Join(all...)
 }
 
 // Clusters returns the condition of each cluster, by name.
 func (c *Controller[V]) Clusters() []Status {
 	c.mu.Lock()
 	var all []Status
-	var added []*controller.AddedSource
+	var members []*member[V]
 	for _, name := range slices.Sorted(maps.Keys(c.members)) {
 		m := c.members[name]
 		all = append(all, Status{Name: name, InProgress: len(m.running), Later: len(m.later)})
-		added = append(added, m.added)
+		members = append(members, m)
 	}
 	c.mu.Unlock()
 	for i := range all {
-		all[i].Err = added[i].Unsynced()
+		all[i].Err, all[i].Away = members[i].added.Unsynced(), away(members[i].needs)
 	}
 	return all
 }

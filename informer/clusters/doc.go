@@ -36,7 +36,8 @@
 // # Removal
 //
 // Remove ends the contexts of the cluster's reconciles in progress, with a [*RemovedError] as the cause, so their requests end. If such
-// a reconcile returns the error of its context, it has neither failed nor succeeded. Another error is reported, and is not retried.
+// a reconcile returns the error of its context, it has not failed: nothing is reported, and to the controller it has succeeded. Another
+// error is reported, and is not retried.
 // The function is not called any more for keys of the cluster: those in the queue leave it, also if they waited for a retry, for
 // Result.RequeueAfter or for the cluster, and their failures are forgotten.
 //
@@ -46,8 +47,8 @@
 //
 // Informers keep their caches while their server is away, and try again. So do reconciles that fail, with delays that double up to
 // Options.MaxBackoff, 1000 s by default: set that to a minute, say, if the clusters are to be worked on soon after they come back.
-// [Controller.Clusters] says which clusters have not delivered, and why. Later faults are in the Status of the informers. An
-// informer's errors do not say of which cluster it is: give it an OnError, or a Logger with the name of the cluster.
+// [Controller.Clusters] says which clusters have not delivered, and why, and which have gone away since. Give each informer the name of
+// its cluster (informer.Options.Name): log lines, metrics and the page of package debug then say which cluster it is.
 //
 // # Fairness
 //
@@ -67,5 +68,6 @@
 // controller.Watch when Run begins.
 //
 // Clusters need different client.Config.Server: by that, controller.Fresh tells the writes to one from those to another. Otherwise a
-// write to the second is waited for in caches of the first, if both are sources of one cluster.
+// write to the second is waited for in caches of the first, if both are sources of one cluster. Each server of package clienttest has an
+// address of its own.
 package clusters

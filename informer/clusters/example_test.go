@@ -25,13 +25,13 @@ type Site struct {
 }
 
 // connect returns a cluster. In a program, its configuration comes from a kubeconfig, or from a Secret of a hub.
-func connect(cfg client.Config) (*Site, error) {
+func connect(name string, cfg client.Config) (*Site, error) {
 	c, err := client.New(cfg)
 	if err != nil {
 		return nil, err
 	}
 	namespaces := client.For(c, client.Type[*Namespace]{Version: "v1", Kind: "Namespace", Resource: "namespaces", Scope: meta.Cluster})
-	return &Site{Namespaces: informer.New(namespaces, informer.Options{FieldSelector: "metadata.name=default"})}, nil
+	return &Site{Namespaces: informer.New(namespaces, informer.Options{Name: name, FieldSelector: "metadata.name=default"})}, nil
 }
 
 // One controller over two clusters, of which the second one comes while it runs.
@@ -48,7 +48,7 @@ func Example() {
 			return controller.Result{}, nil
 		})
 	add := func(name string) {
-		site, err := connect(servers[name].Config())
+		site, err := connect(name, servers[name].Config())
 		if err == nil {
 			reconciled.Add(1)
 			err = ctl.Add(name, site, controller.Watch(site.Namespaces))

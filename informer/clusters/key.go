@@ -1,6 +1,7 @@
 package clusters
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/bowline-go/bowline/client/meta"
@@ -30,10 +31,18 @@ func (k Key) Compare(other Key) int {
 	return k.Key.Compare(other.Key)
 }
 
+// shown returns the name of a cluster for errors and the status: as it is, or quoted if it has characters that a line must not have.
+func shown(cluster string) string {
+	if quoted := strconv.Quote(cluster); quoted != `"`+cluster+`"` {
+		return quoted
+	}
+	return cluster
+}
+
 // In returns a source that names the keys of s as keys of a cluster; see controller.Rekey. [Controller.Add] does that with the
 // sources of a cluster. In is for a controller.Controller[Key], or for the sources of [New].
 func In(cluster string, s controller.Source[meta.Key]) controller.Source[Key] {
-	return controller.Rekey(cluster, s,
+	return controller.Rekey(shown(cluster), s,
 		func(k meta.Key) Key { return Key{Cluster: cluster, Key: k} },
 		func(k Key) (meta.Key, bool) { return k.Key, k.Cluster == cluster })
 }

@@ -27,6 +27,14 @@ type work struct {
 	cancel context.CancelCauseFunc
 }
 
+// interrupted reports whether err is the error of the context, and the removal of the cluster is why that has ended. If the context has
+// ended for another reason, such as Options.Timeout, or has not ended, err is a failure like any other.
+func (w *work) interrupted(err error) bool {
+	var removed *RemovedError
+	cause := context.Cause(w)
+	return errors.As(cause, &removed) && (errors.Is(err, w.Err()) || errors.Is(err, cause))
+}
+
 type workKey struct{}
 
 // Value returns the work itself for workKey, and else the value of the context.
@@ -57,10 +65,11 @@ func (c *Controller[V]) reconcile(ctx context.Context, k Key) (controller.Result
 	}
 	result, err := c.fn(w, m.value, k)
 	returned = true
+	interrupted := w.interrupted(err) // leave ends the context
 	if stays := c.leave(m, k, err != nil || result.RequeueAfter > 0); stays {
 		return result, err
 	}
-	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(w)) {
+	if err == nil || interrupted { // to the controller, both are successes
 		return controller.Result{}, nil
 	}
 	return controller.Result{}, controller.Terminal(err)

@@ -52,7 +52,7 @@ func (s *site) connect(t *testing.T) {
 	}
 	t.Cleanup(c.Close)
 	s.client, s.maps = c, client.For(c, configMaps)
-	s.cache = informer.New(s.maps, informer.Options{Namespace: "default", OnError: func(error) {}})
+	s.cache = informer.New(s.maps, informer.Options{Name: s.name, Namespace: "default", OnError: func(error) {}})
 }
 
 // watch is the source of the site.

@@ -85,7 +85,7 @@ func (p *Page) cacheView(id, query, after string) (view, error) {
 		Since: e.began, LatestLists: []listModel{}, BadObjects: []badObject{},
 	}
 	if e.running {
-		v.LatestLists = append(v.LatestLists, p.caches.lists.of(e.info.Resource)...)
+		v.LatestLists = append(v.LatestLists, p.caches.lists.of(e.name)...)
 	} else {
 		v.Ended = at(e.ended)
 	}

@@ -119,10 +119,27 @@ type (
 	}
 )
 
-// lists are the latest lists of each resource.
+// labelOf names a cache on the page: its resource, after the Options.Name of its informer if there is one, as in eu:configmaps.v1.
+// Resources have no colon.
+func labelOf(name string, r meta.GVR) string {
+	if name == "" {
+		return r.String()
+	}
+	return name + ":" + r.String()
+}
+
+// parseLabel is the inverse of labelOf.
+func parseLabel(label string) (name, resource string) {
+	if i := strings.LastIndexByte(label, ':'); i >= 0 {
+		return label[:i], label[i+1:]
+	}
+	return "", label
+}
+
+// lists are the latest lists of each label.
 type lists struct {
-	mu  sync.Mutex // guards the rest
-	all map[meta.GVR][]listModel
+	mu  sync.Mutex             // guards the rest
+	all map[string][]listModel // by labelOf
 }
 
 // listModel is a list that has ended.
@@ -146,20 +163,21 @@ func (l *lists) add(of informer.ListInfo) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.all == nil {
-		l.all = make(map[meta.GVR][]listModel)
+		l.all = make(map[string][]listModel)
 	}
-	kept := append(l.all[of.Resource], m)
+	label := labelOf(of.Informer, of.Resource)
+	kept := append(l.all[label], m)
 	if extra := len(kept) - mostLists; extra > 0 {
 		kept = slices.Delete(kept, 0, extra)
 	}
-	l.all[of.Resource] = kept
+	l.all[label] = kept
 }
 
-// of returns the latest lists of a resource, the latest first.
-func (l *lists) of(resource meta.GVR) []listModel {
+// of returns the latest lists of the informers of a label, the latest first.
+func (l *lists) of(label string) []listModel {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	some := slices.Clone(l.all[resource])
+	some := slices.Clone(l.all[label])
 	slices.Reverse(some)
 	return some
 }
@@ -167,7 +185,7 @@ func (l *lists) of(resource meta.GVR) []listModel {
 func (p *Page) informerHooks() informer.Hooks {
 	return informer.Hooks{
 		Run: func(_ context.Context, r informer.RunInfo) func() {
-			e := p.caches.begin(r.Resource.String(), r)
+			e := p.caches.begin(labelOf(r.Informer, r.Resource), r)
 			p.events.add(event{Kind: ofRun, What: "begins", In: r.Name})
 			return func() {
 				p.caches.end(e, r.Status())
@@ -178,7 +196,7 @@ func (p *Page) informerHooks() informer.Hooks {
 		List: func(_ context.Context, l informer.ListInfo) {
 			p.caches.lists.add(l)
 			v := event{
-				Kind: ofList, What: string(l.Cause), In: l.Resource.String(), Key: objectName(meta.Key{Namespace: l.Namespace}), Took: l.Duration,
+				Kind: ofList, What: string(l.Cause), In: labelOf(l.Informer, l.Resource), Key: objectName(meta.Key{Namespace: l.Namespace}), Took: l.Duration,
 				Text: fmt.Sprintf("%s objects, %v", grouped(l.Objects), l.Mode), Bad: l.Err != nil,
 			}
 			if l.Err != nil {
@@ -187,7 +205,7 @@ func (p *Page) informerHooks() informer.Hooks {
 			p.events.add(v)
 		},
 		Event: func(_ context.Context, i informer.EventInfo) {
-			v := event{Kind: ofWatch, What: strings.ToLower(string(i.Type)), In: i.Resource.String(), Key: objectName(i.Identity.Key()), Bad: i.Err != nil}
+			v := event{Kind: ofWatch, What: strings.ToLower(string(i.Type)), In: labelOf(i.Informer, i.Resource), Key: objectName(i.Identity.Key()), Bad: i.Err != nil}
 			switch {
 			case i.Err != nil:
 				v.Text = i.Err.Error()

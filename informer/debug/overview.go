@@ -58,7 +58,8 @@ type health struct {
 type cacheRow struct {
 	ID          string         `json:"id"`
 	Resource    string         `json:"resource"`
-	Name        string         `json:"name"` // the informer's
+	Informer    string         `json:"informer,omitempty"` // Options.Name
+	Name        string         `json:"name"`               // the informer's
 	Running     bool           `json:"running"`
 	State       string         `json:"state"`
 	Synced      bool           `json:"synced"`
@@ -186,7 +187,11 @@ func (p *Page) program() program {
 
 func (p *Page) cacheRow(e entry[informer.RunInfo, informer.Status], now time.Time) cacheRow {
 	s := e.last
-	row := cacheRow{ID: e.id, Resource: e.name, Running: e.running, Name: "informer of " + e.name}
+	name, resource := parseLabel(e.name)
+	row := cacheRow{ID: e.id, Resource: resource, Informer: name, Running: e.running, Name: "informer of " + resource}
+	if name != "" {
+		row.Name = fmt.Sprintf("informer %q of %s", name, resource)
+	}
 	if e.running {
 		s = e.info.Status()
 		row.Name = e.info.Name
@@ -268,16 +273,16 @@ func (v overview) problems() []problem {
 		switch {
 		case !c.Running:
 		case !c.Synced && c.Err != "":
-			add(true, where, c.Resource, "there is no complete list yet: %s", c.Err)
+			add(true, where, c.ID, "there is no complete list yet: %s", c.Err)
 		case !c.Synced:
-			add(false, where, c.Resource, "there is no complete list yet: %s objects so far", grouped(c.Items))
+			add(false, where, c.ID, "there is no complete list yet: %s objects so far", grouped(c.Items))
 		case c.Err != "" && c.State != "watching":
-			add(true, where, c.Resource, "%s", c.Err)
+			add(true, where, c.ID, "%s", c.Err)
 		case c.shaky:
-			add(false, where, c.Resource, "it watches again; before that: %s", c.Err)
+			add(false, where, c.ID, "it watches again; before that: %s", c.Err)
 		}
 		if c.Undecodable > 0 {
-			add(false, where, c.Resource, "undecodable: %s", plural(c.Undecodable, "object"))
+			add(false, where, c.ID, "undecodable: %s", plural(c.Undecodable, "object"))
 		}
 	}
 	for _, c := range v.Controllers {

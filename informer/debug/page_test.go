@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/leader"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/client/shards"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
 	"github.com/bowline-go/bowline/informer/debug"
@@ -26,6 +28,78 @@ func TestAnEmptyPageSaysSo(t *testing.T) {
 		r.has("/?events", "There are no events yet")
 		r.is("[]", "/", "caches")
 		r.is("packer", "/", "program", "title")
+	})
+}
+
+// The member retries of an empty page was null, beside empty lists.
+func TestJSONHasNoNull(t *testing.T) {
+	bubble(t, debug.Options{Objects: true}, func(r *rig) {
+		pages := []string{"/", "/?events"}
+		check := func() {
+			r.Helper()
+			for _, page := range pages {
+				var look func(path string, v any)
+				look = func(path string, v any) {
+					switch v := v.(type) {
+					case nil:
+						r.Errorf("%s: %s is null", page, path)
+					case map[string]any:
+						for name, member := range v {
+							look(path+"."+name, member)
+						}
+					case []any:
+						for _, item := range v {
+							look(path+"[]", item)
+						}
+					}
+				}
+				look("", r.JSON(page))
+			}
+		}
+		check()
+		inf := informer.New(client.For(r.client, configMaps), informer.Options{})
+		ctl := controller.New("c", controller.Options{}, func(context.Context, meta.Key) (controller.Result, error) {
+			return controller.Result{}, nil
+		}, controller.Watch(inf))
+		group := shards.New(r.client, shards.Config{Namespace: "default", Name: "group"})
+		stop := r.run(&informer.Group{Leader: group, Runners: []informer.Runner{ctl}})
+		pages = append(pages, "/?cache=configmaps.v1", "/?controller=c", "/?shards=shards+%22default%2Fgroup%22")
+		check()
+		stop()
+		check()
+	})
+}
+
+// The rows and problems of two clusters said "configmaps.v1", and nothing of the cluster.
+func TestThePageNamesTheCluster(t *testing.T) {
+	bubble(t, debug.Options{}, func(r *rig) {
+		r.create(configMaps, "a", nil)
+		away := clienttest.Start(r.T, clienttest.Options{})
+		c, err := client.New(away.Config())
+		if err != nil {
+			r.Fatal(err)
+		}
+		r.Cleanup(c.Close)
+		eu := informer.New(client.For(r.client, configMaps), informer.Options{Name: "eu"})
+		us := informer.New(client.For(c, configMaps), informer.Options{Name: "us", OnError: func(error) {}})
+		stop := r.run(eu)
+		stopUS := r.run(us)
+		away.Refuse(syscall.ECONNREFUSED)
+		away.DropWatches()
+		away.GoAway()
+		time.Sleep(10 * time.Second) // within the bubble
+		r.is("eu:configmaps.v1", "/", "caches", 0, "id")
+		r.is("configmaps.v1", "/", "caches", 0, "resource")
+		r.is("eu", "/", "caches", 0, "informer")
+		r.is(`informer "us" of configmaps.v1`, "/", "caches", 1, "name")
+		r.is("us:configmaps.v1", "/", "problems", 0, "what")
+		r.has("/", `<a href="?cache=eu%3Aconfigmaps.v1">eu:configmaps.v1</a>`)
+		r.is("1", "/?cache=eu%3Aconfigmaps.v1", "latestLists", 0, "objects")
+		r.is("0", "/?cache=us%3Aconfigmaps.v1", "latestLists", 0, "objects")
+		stop()
+		stopUS()
+		r.is(`informer "eu" of configmaps.v1`, "/", "caches", 0, "name")
+		r.is("eu", "/", "caches", 0, "informer")
 	})
 }
 

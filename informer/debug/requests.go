@@ -135,8 +135,9 @@ const mostFlights, mostRetries = 20, 10
 
 func (p *Page) requestsModel(now time.Time) requestsModel {
 	m := p.requests.model(now)
-	m.Retries, _ = p.events.since(0, []kind{ofRetry}, mostRetries)
-	slices.Reverse(m.Retries)
+	retries, _ := p.events.since(0, []kind{ofRetry}, mostRetries)
+	slices.Reverse(retries)
+	m.Retries = append([]event{}, retries...) // JSON has no null for an empty list
 	return m
 }
 

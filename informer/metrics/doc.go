@@ -34,20 +34,21 @@
 // workqueue_queue_duration_seconds count that, and workqueue_work_duration_seconds does not. A controller has series for 25
 // priorities at most, and one for all others, "exceeded_cardinality_limit".
 //
-// These are Bowline's. Informers of one resource share a series, and so do recorders of one controller: counts are added, and ages
-// are the greatest.
+// These are Bowline's. Informers of one resource and one informer.Options.Name share a series, and so do recorders of one controller:
+// counts are added, and ages are the greatest. The label informer is that Name. It is empty, which Prometheus takes for no label,
+// unless the program sets it.
 //
-//	bowline_informer_objects                      resource: objects in the caches
-//	bowline_informer_synced                       resource: 1 if each cache holds a complete list, else 0
-//	bowline_informer_events_total                 resource: applied events
-//	bowline_informer_lists_total                  resource, cause, result (success, error)
-//	bowline_informer_list_duration_seconds        resource: of complete lists
-//	bowline_informer_relists_total                resource, cause: complete lists after the first one
-//	bowline_informer_event_age_seconds            resource: since something last came from the server
-//	bowline_informer_undecodable_objects          resource: objects that do not decode at present
-//	bowline_informer_backlog                      resource: changes that handlers have not handled
-//	bowline_informer_backlog_age_seconds          resource: how far the slowest handler is behind
-//	bowline_informer_ranges                       resource, selected (server, local): with Options.Shards, ranges of 256 that are complete
+//	bowline_informer_objects                      resource, informer: objects in the caches
+//	bowline_informer_synced                       resource, informer: 1 if each cache holds a complete list, else 0
+//	bowline_informer_events_total                 resource, informer: applied events
+//	bowline_informer_lists_total                  resource, informer, cause, result (success, error)
+//	bowline_informer_list_duration_seconds        resource, informer: of complete lists
+//	bowline_informer_relists_total                resource, informer, cause: complete lists after the first one
+//	bowline_informer_event_age_seconds            resource, informer: since something last came from the server
+//	bowline_informer_undecodable_objects          resource, informer: objects that do not decode at present
+//	bowline_informer_backlog                      resource, informer: changes that handlers have not handled
+//	bowline_informer_backlog_age_seconds          resource, informer: how far the slowest handler is behind
+//	bowline_informer_ranges                       resource, informer, selected (server, local): with Options.Shards, ranges of 256 that are complete
 //	bowline_controller_paused                     controller: 1 while it is paused, else 0
 //	bowline_controller_conflicts_total            controller: reconciles that are retried quietly after a Conflict
 //	bowline_controller_oldest_key_seconds         controller: how long the first ready key has waited

@@ -20,11 +20,16 @@ type informers struct {
 	mu      sync.Mutex // guards the rest
 	next    int
 	running map[int]informer.RunInfo
-	// ended has the counts of the runs that have ended, by resource: a counter must not go down.
-	ended map[string]*counts
+	// ended has the counts of the runs that have ended: a counter must not go down.
+	ended map[series]*counts
 }
 
-// counts are the counters of one resource.
+// series are the labels of informers whose metrics are one. name is Options.Name.
+type series struct{ resource, name string }
+
+func seriesOf(r informer.RunInfo) series { return series{r.Resource.String(), r.Informer} }
+
+// counts are the counters of one series.
 type counts struct {
 	events  int
 	relists map[informer.Cause]int
@@ -38,15 +43,15 @@ func (c *counts) add(s informer.Status, sign int) {
 }
 
 var (
-	objectsDesc     = describe("objects", "Objects in the caches.", "resource")
-	syncedDesc      = describe("synced", "1 if each cache holds a complete list, else 0.", "resource")
-	eventsDesc      = describe("events_total", "Events that have been applied to the caches.", "resource")
-	relistsDesc     = describe("relists_total", "Complete lists after the first one, by cause.", "resource", "cause")
-	eventAgeDesc    = describe("event_age_seconds", "Time since something last came from the server.", "resource")
-	rangesInDesc    = describe("ranges", "Ranges of 256 that the caches hold completely, of informers with Options.Shards.", "resource", "selected")
-	undecodableDesc = describe("undecodable_objects", "Objects that do not decode at present.", "resource")
-	backlogDesc     = describe("backlog", "Changes that handlers have not handled.", "resource")
-	backlogAgeDesc  = describe("backlog_age_seconds", "Age of the oldest change that a handler has not handled.", "resource")
+	objectsDesc     = describe("objects", "Objects in the caches.", "resource", "informer")
+	syncedDesc      = describe("synced", "1 if each cache holds a complete list, else 0.", "resource", "informer")
+	eventsDesc      = describe("events_total", "Events that have been applied to the caches.", "resource", "informer")
+	relistsDesc     = describe("relists_total", "Complete lists after the first one, by cause.", "resource", "informer", "cause")
+	eventAgeDesc    = describe("event_age_seconds", "Time since something last came from the server.", "resource", "informer")
+	rangesInDesc    = describe("ranges", "Ranges of 256 that the caches hold completely, of informers with Options.Shards.", "resource", "informer", "selected")
+	undecodableDesc = describe("undecodable_objects", "Objects that do not decode at present.", "resource", "informer")
+	backlogDesc     = describe("backlog", "Changes that handlers have not handled.", "resource", "informer")
+	backlogAgeDesc  = describe("backlog_age_seconds", "Age of the oldest change that a handler has not handled.", "resource", "informer")
 )
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
@@ -57,12 +62,12 @@ func newInformers() *informers {
 	i := &informers{
 		lists: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "bowline_informer_lists_total",
-			Help: "Lists, by resource, cause and result.",
-		}, []string{"resource", "cause", "result"}),
+			Help: "Lists, by resource, informer, cause and result.",
+		}, []string{"resource", "informer", "cause", "result"}),
 		duration: histogram("bowline_informer_list_duration_seconds", "Duration of complete lists, in seconds.",
-			[]float64{0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120}, "resource"),
+			[]float64{0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120}, "resource", "informer"),
 		running: make(map[int]informer.RunInfo),
-		ended:   make(map[string]*counts),
+		ended:   make(map[series]*counts),
 	}
 	i.group = group{i.lists, i.duration}
 	return i
@@ -91,17 +96,17 @@ func (i *informers) hooks() informer.Hooks {
 			if l.Err != nil {
 				result = "error"
 			}
-			i.lists.WithLabelValues(l.Resource.String(), string(l.Cause), result).Inc()
+			i.lists.WithLabelValues(l.Resource.String(), l.Informer, string(l.Cause), result).Inc()
 			if l.Err == nil {
-				i.duration.WithLabelValues(l.Resource.String()).Observe(l.Duration.Seconds())
+				i.duration.WithLabelValues(l.Resource.String(), l.Informer).Observe(l.Duration.Seconds())
 			}
 		},
 	}
 }
 
-// past returns the counts of runs that have ended, of the informer's resource. The caller holds mu.
+// past returns the counts of runs that have ended, of the informer's series. The caller holds mu.
 func (i *informers) past(r informer.RunInfo) *counts {
-	name := r.Resource.String()
+	name := seriesOf(r)
 	if i.ended[name] == nil {
 		i.ended[name] = &counts{relists: make(map[informer.Cause]int)}
 	}
@@ -118,7 +123,7 @@ func (i *informers) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// gauges are the present values of one resource.
+// gauges are the present values of one series.
 type gauges struct {
 	objects, undecodable, backlog int
 	unsynced, events              bool
@@ -131,14 +136,14 @@ func (i *informers) Collect(to chan<- prometheus.Metric) {
 	i.group.Collect(to)
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	now := make(map[string]*gauges)
-	totals := make(map[string]*counts)
+	now := make(map[series]*gauges)
+	totals := make(map[series]*counts)
 	for name, past := range i.ended {
 		totals[name] = &counts{relists: make(map[informer.Cause]int)}
 		totals[name].add(informer.Status{Events: past.events, Relists: past.relists}, 1)
 	}
 	for _, r := range i.running {
-		name, s := r.Resource.String(), r.Status()
+		name, s := seriesOf(r), r.Status()
 		if now[name] == nil {
 			now[name] = new(gauges)
 		}
@@ -148,8 +153,8 @@ func (i *informers) Collect(to chan<- prometheus.Metric) {
 		now[name].backlogAge = max(now[name].backlogAge, age)
 		totals[name].add(s, 1)
 	}
-	send := func(d *prometheus.Desc, kind prometheus.ValueType, v float64, labels ...string) {
-		to <- prometheus.MustNewConstMetric(d, kind, v, labels...)
+	send := func(d *prometheus.Desc, kind prometheus.ValueType, v float64, of series, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, kind, v, append([]string{of.resource, of.name}, labels...)...)
 	}
 	for name, g := range now {
 		synced := 1.0

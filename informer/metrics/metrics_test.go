@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -72,7 +73,8 @@ func (w *world) value(series string) (float64, bool) {
 		for _, m := range f.GetMetric() {
 			var labels []string
 			for _, l := range m.GetLabel() {
-				if l.GetName() != "host" {
+				// To Prometheus an empty label is no label. That of informers is empty without a name.
+				if l.GetName() != "host" && (l.GetName() != "informer" || l.GetValue() != "") {
 					labels = append(labels, fmt.Sprintf("%s=%q", l.GetName(), l.GetValue()))
 				}
 			}
@@ -573,6 +575,36 @@ func TestMetricsOfShards(t *testing.T) {
 		if _, found := w.value(`bowline_shards_ranges{name="group"}`); found {
 			t.Error("a group that does not run has ranges")
 		}
+	})
+}
+
+// Informers of two clusters shared a series, so nobody could tell which of them was away.
+func TestInformersWithNamesHaveSeriesOfTheirOwn(t *testing.T) {
+	bubble(t, func(w *world) {
+		if _, err := client.For(w.client, configMaps).Create(w.ctx, &configMap{ObjectMeta: meta.ObjectMeta{Namespace: "default", Name: "a"}}); err != nil {
+			w.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(w.ctx)
+		var runs sync.WaitGroup
+		for _, name := range []string{"eu", "us"} {
+			inf := informer.New(client.For(w.client, configMaps), informer.Options{Name: name, Namespace: map[string]string{"eu": "default", "us": "kube-system"}[name]})
+			runs.Go(func() {
+				if err := inf.Run(ctx); err != nil {
+					w.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		w.has(map[string]float64{
+			`bowline_informer_objects{informer="eu",resource="configmaps.v1"}`:                                      1,
+			`bowline_informer_objects{informer="us",resource="configmaps.v1"}`:                                      0,
+			`bowline_informer_synced{informer="us",resource="configmaps.v1"}`:                                       1,
+			`bowline_informer_lists_total{cause="Initial",informer="eu",resource="configmaps.v1",result="success"}`: 1,
+			`bowline_informer_list_duration_seconds{informer="us",resource="configmaps.v1"}`:                        1,
+		})
+		stop()
+		runs.Wait()
+		w.has(map[string]float64{`bowline_informer_events_total{informer="eu",resource="configmaps.v1"}`: 0})
 	})
 }
 

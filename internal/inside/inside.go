@@ -18,6 +18,8 @@ type Source struct {
 	// StreamingLists says whether the server has streaming lists of the resource. All handles of one client on one resource
 	// share it.
 	StreamingLists *Feature
+	// ClusterWide says that the objects are in no namespace. It is false if that is unknown.
+	ClusterWide bool
 	// Encoding is the form in which lists and watches come; nil if there is only JSON.
 	Encoding *Encoding
 	// Server is the base URL of the API server, without a password; empty if it is unknown.

@@ -11,7 +11,7 @@ import (
 func Example() {
 	l := memnet.Listen()
 	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprint(w, "hello from ", r.Host)
+		fmt.Fprint(w, "hello from the listener: ", r.Host == l.Addr().String())
 	})}
 	done := make(chan error)
 	go func() { done <- srv.Serve(l) }()
@@ -29,6 +29,6 @@ func Example() {
 	srv.Close()
 	fmt.Println(<-done)
 	// Output:
-	// hello from memnet.invalid:80
+	// hello from the listener: true
 	// http: Server closed
 }

@@ -2,21 +2,26 @@ package memnet
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"net"
 	"strconv"
 	"sync"
 	"syscall"
 )
 
-// Host and port of every listener. The host is in the domain that RFC 2606 reserves for names that never resolve: a
-// client that was not given the listener's DialContext fails, instead of reaching something else.
-const (
-	host = "memnet.invalid"
-	port = 80
-)
+// port is that of every listener.
+const port = 80
+
+// newHost returns a host that no other listener has. It is random, because a count would be state of the package. It is in the domain
+// that RFC 2606 reserves for names that never resolve: a client that was not given the listener's DialContext fails, instead of
+// reaching something else.
+func newHost() string { return fmt.Sprintf("memnet-%016x.invalid", rand.Uint64()) }
 
 // Listener is an in-memory net.Listener. Make one with Listen.
 type Listener struct {
+	host string
+
 	// mu protects the rest. arrived is signalled when queue grows and when closed becomes true.
 	mu      sync.Mutex
 	arrived sync.Cond
@@ -25,11 +30,11 @@ type Listener struct {
 	closed  bool
 }
 
-// Listen returns a listener. Its address is the same as that of any other, because one listener cannot be reached but
-// through its own DialContext. It holds no goroutine; a listener that is not used any more need not be closed, but
-// those who dialled it wait for Accept until it is.
+// Listen returns a listener. No other listener of the process has its address, so clients that tell servers apart by their addresses
+// do so here too. It can be reached through its own DialContext only. It holds no goroutine; a listener that is not used any more
+// need not be closed, but those who dialled it wait for Accept until it is.
 func Listen() *Listener {
-	l := &Listener{}
+	l := &Listener{host: newHost()}
 	l.arrived.L = &l.mu
 	return l
 }
@@ -68,7 +73,7 @@ func (l *Listener) Close() error {
 }
 
 // Addr returns the address to dial, in the form host:port.
-func (l *Listener) Addr() net.Addr { return addr{host, port} }
+func (l *Listener) Addr() net.Addr { return addr{l.host, port} }
 
 // DialContext connects to the listener. It has the signature of net.Dialer's method, so that it can stand in an
 // http.Transport. network must be one of TCP's, and address the listener's: anything else is refused as a closed port
@@ -95,7 +100,7 @@ func (l *Listener) DialContext(ctx context.Context, netw, address string) (net.C
 		return fail(syscall.ECONNREFUSED)
 	}
 	l.dialled++
-	client, server := pipe(addr{host, firstClientPort + l.dialled}, addr{host, port})
+	client, server := pipe(addr{l.host, firstClientPort + l.dialled}, addr{l.host, port})
 	l.queue = append(l.queue, server)
 	l.arrived.Signal()
 	return client, nil

@@ -35,6 +35,17 @@ func connect(t *testing.T) (client, server *memnet.Conn) {
 	return a.(*memnet.Conn), b.(*memnet.Conn)
 }
 
+// Two servers in memory had one address, so that whatever tells servers apart by it took them for one.
+func TestEachListenerHasAnAddressOfItsOwn(t *testing.T) {
+	a, b := memnet.Listen(), memnet.Listen()
+	if a.Addr().String() == b.Addr().String() {
+		t.Errorf("both have the address %v", a.Addr())
+	}
+	if _, err := a.DialContext(t.Context(), "tcp", b.Addr().String()); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("a dial to the other one returned %v, want a refusal", err)
+	}
+}
+
 func TestBytesArriveInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := connect(t)
@@ -281,8 +292,12 @@ func TestResetReadsAsTheFieldKnowsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := connect(t)
 		server.Reset()
-		_, err := client.Read(make([]byte, 1))
-		want := "read memnet memnet.invalid:1025->memnet.invalid:80: read: connection reset by peer"
+		host, _, err := net.SplitHostPort(server.LocalAddr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf("read memnet %s:1025->%s:80: read: connection reset by peer", host, host)
+		_, err = client.Read(make([]byte, 1))
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
