@@ -31,7 +31,7 @@ func TestAnElectionAndShardsExcludeEachOther(t *testing.T) {
 	c := controller.New("c", controller.Options{Shards: newShare(meta.ShardByNamespace)}, func(context.Context, meta.Key) (controller.Result, error) {
 		return controller.Result{}, nil
 	}, controller.Watch(s.Reader()))
-	err := c.RunLed(t.Context(), func(context.Context, func(context.Context) error) error {
+	err := c.RunLed(ended(t), func(context.Context, func(context.Context) error) error {
 		t.Error("lead is called")
 		return nil
 	})
