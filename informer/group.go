@@ -32,7 +32,8 @@ import (
 type Group struct {
 	// Services run from the beginning to the end, whether or not this process leads: a server for probes, a recorder.
 	Services []Runner
-	// Leader, if set, decides when the Runners run. Package client/leader has one. Nil means that they run at once.
+	// Leader, if set, decides when the Runners run. Package client/leader has one. Nil means that they run at once. It must be nil if a
+	// controller among the Runners has Options.Shards: the controller returns an error, and that ends Run.
 	Leader Elector
 	// Runners are the controllers. Informers among them, and what they need, belong to the first phase. With a Leader, a
 	// controller fills its queue while it waits for leadership, so that its workers start at once then.
@@ -63,7 +64,7 @@ type Elector interface {
 type warm interface {
 	Runner
 	// RunLed is Run, except that it calls lead when it is prepared, and works only during the call of work by lead, with the
-	// context that lead passes to it. It returns the error of lead.
+	// context that lead passes to it. It returns the error of lead. A controller with Options.Shards returns an error at once.
 	RunLed(ctx context.Context, lead func(ctx context.Context, work func(ctx context.Context) error) error) error
 }
 

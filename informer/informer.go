@@ -174,9 +174,9 @@ func (i *Informer[T]) leave(err error) bool {
 	return true
 }
 
-// Sharded reports whether Options.Shards limits the cache to some ranges. A controller that watches such a cache must have the same
-// Shards, because objects leave the cache when their range passes to another replica.
-func (i *Informer[T]) Sharded() bool { return i.o.Shards != nil }
+// Shards returns Options.Shards, which limits the cache to some ranges; nil if the cache has all objects. A controller that watches a
+// cache with Shards must have the same ones, because objects leave the cache when their range passes to another replica.
+func (i *Informer[T]) Shards() interface{ By() meta.ShardBy } { return i.o.Shards }
 
 // Reader returns the cache. It can be used at any time; before the first list it is empty. All readers and handlers share
 // its objects. Change a clone:

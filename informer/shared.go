@@ -245,8 +245,8 @@ func (u *Shared[T]) WaitFor(ctx context.Context, key meta.Key, resourceVersion s
 	return u.informer.waitFor(ctx, key, resourceVersion, u.o.OnWaited)
 }
 
-// Sharded reports whether Options.Shards limits the cache to some ranges; see [Informer.Sharded].
-func (u *Shared[T]) Sharded() bool { return u.informer.Sharded() }
+// Shards returns Options.Shards, which limits the cache to some ranges; nil if the cache has all objects. See [Informer.Shards].
+func (u *Shared[T]) Shards() interface{ By() meta.ShardBy } { return u.informer.Shards() }
 
 // Reader returns the cache. It can be used at any time, and always returns the same cache, which is empty while no Run
 // uses the informer. Objects in it are shared: use meta.Clone before changing one.

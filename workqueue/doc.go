@@ -64,8 +64,10 @@
 // are several such groups they take turns, as often as their weights say. So:
 //
 //   - While a group waits for its share, the others get workers only up to their own shares, rounded up.
-//   - While a group waits for its share, each other group starts at most (its weight / the weight of the group that waits) runs,
-//     rounded up: one run, if the weights are equal. A group that begins to wait later, and is not heavier, starts none.
+//   - While a group waits for its share, each other group starts a limited number of runs: its weight / the weight of the group that
+//     waits, rounded up. So a group of weight 1 waits for one run of each other group of weight 1, and for three runs of a group of
+//     weight 3; a group of weight 3 waits for one run of a group of weight 1. A group whose wait began later, and whose weight is not
+//     greater, starts no run before it.
 //   - No worker waits while a key is ready. If no group waits for its share, the others may have more: the group comes first that
 //     has the fewest keys in progress in proportion to its weight. A group alone has all workers.
 //   - A group that was idle has saved nothing up: it comes after one turn of those that waited before it.

@@ -1,4 +1,4 @@
-// Options: the delay of a failed key, and the rate of all retries.
+// Options of a queue: backoff, the rate of retries, priorities, groups and hooks.
 
 package workqueue
 

@@ -29,11 +29,18 @@ type AddedSource struct {
 // A source that is added before the workers start is one of those that they wait for; workers that run already go on. If
 // the source fails, or an informer that it needs, the Run of the controller ends with that error, as it does for a source
 // of New. [Controller.AddSourcesFor] adds sources that may be away, or fail, without the others.
+//
+// The error says that the source is nil, or that it does not fit together with Options.Shards, as Run does of the sources of New. Then
+// nothing is added.
 func (c *Controller[K]) AddSource(s Source[K]) (*AddedSource, error) {
 	if s == nil {
 		return nil, errors.New("controller.AddSource: the source must not be nil")
 	}
-	return c.addSources(nil, []Source[K]{s}), nil
+	from := []Source[K]{s}
+	if err := c.checkAdded("controller.AddSource", from, false); err != nil {
+		return nil, err
+	}
+	return c.addSources(nil, from), nil
 }
 
 // addSources adds sources at one moment. covers is nil if all keys wait for them.
@@ -46,6 +53,7 @@ func (c *Controller[K]) addSources(covers func(K) bool, from []Source[K]) *Added
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.feeds = append(c.feeds, feeds...)
+	c.feedings++
 	if c.intake != nil {
 		for _, f := range feeds {
 			c.intake.start(f)
@@ -87,6 +95,7 @@ func (a *AddedSource) Unsynced() error { return a.unsynced() }
 func (c *Controller[K]) removeSources(feeds []*feed[K]) {
 	c.mu.Lock()
 	c.feeds = slices.DeleteFunc(c.feeds, func(other *feed[K]) bool { return slices.Contains(feeds, other) })
+	c.feedings++
 	in := c.intake
 	var free []K
 	var running []*feed[K]

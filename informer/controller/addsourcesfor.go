@@ -26,8 +26,12 @@ import (
 // Status shows sources that have not delivered or have failed, and why. The controller runs the informers that the sources need, also
 // where informer.Run runs the controller.
 //
-// covers must be quick, always return the same for a key, and be safe for use by several goroutines at once. The error says that
-// covers or a source is nil; then nothing is added.
+// covers must be quick, always return the same for a key, and be safe for use by several goroutines at once. Without any
+// source nothing waits, and the controller has no more keys than before; a cluster without sources of its own is added that way.
+//
+// The error says that covers or a source is nil, or that a source does not fit together with Options.Shards, as Run does of the sources of
+// New. With Shards by uid there must be a [Watch] among the sources, whose cache says which uid a key has, unless the sources of New and
+// of AddSource have one that is not within a [Rekey], or these sources name no keys. If there is an error, nothing is added.
 func (c *Controller[K]) AddSourcesFor(covers func(key K) bool, from ...Source[K]) (*AddedSource, error) {
 	if covers == nil {
 		return nil, errors.New("controller.AddSourcesFor: covers must not be nil")
@@ -36,6 +40,9 @@ func (c *Controller[K]) AddSourcesFor(covers func(key K) bool, from ...Source[K]
 		if s == nil {
 			return nil, fmt.Errorf("controller.AddSourcesFor: source %d must not be nil", i)
 		}
+	}
+	if err := c.checkAdded("controller.AddSourcesFor", from, true); err != nil {
+		return nil, err
 	}
 	return c.addSources(covers, slices.Clone(from)), nil
 }

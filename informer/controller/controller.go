@@ -59,6 +59,9 @@ type Controller[K comparable] struct {
 	mu     sync.Mutex
 	status Status
 	feeds  []*feed[K] // those of New, and then those of AddSource
+	// feedings counts the changes of feeds, and lookups is what primaries has found; nil before it was called.
+	feedings int
+	lookups  *lookups[K]
 	// removing are those that are no longer in feeds and have not returned.
 	removing []*feed[K]
 	queue    *workqueue.Queue[K] // of the current Run, or of the last one; nil before the first
@@ -70,7 +73,8 @@ type Controller[K comparable] struct {
 }
 
 // New returns a controller that calls fn for the keys that the sources name. The name is for people: it appears in errors,
-// logs and the status, and need not be unique. Run, not New, reports invalid arguments.
+// logs and the status. It must be unique among the controllers that one informer.Run or informer.Group runs. Run, not New, reports
+// invalid arguments.
 func New[K comparable](name string, o Options, fn Func[K], from ...Source[K]) *Controller[K] {
 	c := &Controller[K]{
 		name:    name,

@@ -20,6 +20,8 @@ type crew[K comparable] struct {
 	changed chan struct{} // closed and replaced when paused changes
 	job     *job[K]       // nil while no workers are to run
 	workers []*worker     // of job
+	// endDrain makes the last workers take no more keys; nil before there was a job that ended.
+	endDrain context.CancelFunc
 }
 
 // job is what the workers of one call of work do.
@@ -46,7 +48,8 @@ type worker struct {
 
 // SetWorkers changes how many keys the controller reconciles at a time, at once and for later Runs. It may be called from any
 // goroutine at any time, also from a reconcile. If there are more workers than n, the surplus ones end after the reconciles that they
-// are in. n below 1 is an error and changes nothing; [Controller.Pause] stops all workers.
+// are in. While the controller drains (Options.Drain), the number stays as it is, and n is for later Runs. n below 1 is an error and
+// changes nothing; [Controller.Pause] stops all workers.
 func (c *Controller[K]) SetWorkers(n int) error {
 	if n < 1 {
 		return fmt.Errorf("controller.SetWorkers: n must be 1 or more, got %d; Pause stops all workers", n)
@@ -69,15 +72,16 @@ func (c *crew[K]) state() (size int, paused bool) {
 func (c *crew[K]) begin(j *job[K]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.job = j
+	c.job, c.endDrain = j, nil
 	c.fit()
 }
 
-// end makes the present workers the last ones. They still have to return.
-func (c *crew[K]) end() {
+// end makes the present workers the last ones. They still have to return. Those that drain the queue stop at a call of endDrain, which a
+// pause makes.
+func (c *crew[K]) end(endDrain context.CancelFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.job, c.workers = nil, nil
+	c.job, c.workers, c.endDrain = nil, nil, endDrain
 }
 
 // fit makes as many workers take keys as are wanted. More of them start only if no reconcile of a leaving worker is in progress:

@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/go-logr/logr"
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
@@ -123,4 +127,64 @@ func ExampleController_AddSource() {
 	// Output:
 	// web/front <nil>
 	// <nil> <nil>
+}
+
+// The keys of one namespace do not keep those of another waiting.
+func ExampleController_GroupBy() {
+	keys := []meta.Key{
+		{Namespace: "big", Name: "a"}, {Namespace: "big", Name: "b"}, {Namespace: "big", Name: "c"}, {Namespace: "small", Name: "d"},
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	left := len(keys)
+	ctl := controller.New("fair", controller.Options{},
+		func(_ context.Context, key meta.Key) (controller.Result, error) {
+			fmt.Println(key)
+			if left--; left == 0 {
+				cancel()
+			}
+			return controller.Result{}, nil
+		}, controller.Every(time.Hour, keys...))
+	if err := ctl.GroupBy(func(k meta.Key) string { return k.Namespace }, nil); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(ctl.Run(ctx))
+	// Output:
+	// big/a
+	// small/d
+	// big/b
+	// big/c
+	// <nil>
+}
+
+// A controller reconciles nothing while somebody repairs the cluster, and then goes on.
+func ExampleController_Pause() {
+	ctx, cancel := context.WithCancel(context.Background())
+	ctl := controller.New("services", controller.Options{Logger: logr.FromSlogHandler(slog.DiscardHandler)},
+		func(_ context.Context, key meta.Key) (controller.Result, error) {
+			fmt.Println("reconcile", key)
+			cancel()
+			return controller.Result{}, nil
+		}, controller.Every(time.Hour, meta.Key{Namespace: "web", Name: "front"}))
+	ctl.Pause()
+	ended := make(chan error)
+	go func() { ended <- ctl.Run(ctx) }()
+	fmt.Println("paused:", ctl.Status().Paused)
+	ctl.Resume()
+	fmt.Println(<-ended)
+	// Output:
+	// paused: true
+	// reconcile web/front
+	// <nil>
+}
+
+// The number of workers can follow a configuration while the controller runs.
+func ExampleController_SetWorkers() {
+	ctl := controller.New("services", controller.Options{Workers: 2},
+		func(context.Context, meta.Key) (controller.Result, error) { return controller.Result{}, nil },
+		controller.Every[meta.Key](time.Hour))
+	fmt.Println(ctl.SetWorkers(8), ctl.Status().Workers)
+	fmt.Println(ctl.SetWorkers(0))
+	// Output:
+	// <nil> 8
+	// controller.SetWorkers: n must be 1 or more, got 0; Pause stops all workers
 }

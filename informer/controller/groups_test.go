@@ -24,6 +24,9 @@ func TestGroupsOfKeysShareTheWorkers(t *testing.T) {
 			<-ctx.Done()
 			return controller.Result{}, nil
 		}, keys{names: names})
+		if err := c.GroupBy(nil, func(string) int { return 2 }); err == nil || err.Error() != "controller.GroupBy: weight without group" {
+			t.Errorf("the error of a weight without a group is %v", err)
+		}
 		if err := c.GroupBy(func(k string) string { return k[:1] }, func(g string) int { return map[string]int{"a": 1, "b": 3}[g] }); err != nil {
 			t.Fatal(err)
 		}

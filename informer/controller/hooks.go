@@ -107,8 +107,9 @@ const (
 	FailedForGood
 	// Conflicted means that the key is retried after a Conflict, which is not reported.
 	Conflicted
-	// Interrupted means that the end of the controller or the deletion of the object ended the context of the reconcile, which
-	// then returned its error.
+	// Interrupted means that the context of the reconcile ended, and that the reconcile then returned its error: the controller ends or no
+	// longer leads; the object was deleted ([CancelDeleted]); the range of the key passed to another replica (Options.Shards); or the
+	// cluster of the key was removed (package informer/clusters). The end of Options.Timeout is a failure.
 	Interrupted
 )
 

@@ -93,7 +93,7 @@ var imports = map[string][]string{
 	"client/clienttest/internal/patching":  {"client/meta", "patch", "client/clienttest/internal/jsontree", "client/clienttest/internal/schema", "client/clienttest/internal/status"},
 
 	"informer":            {"cache", "client", "client/meta", "errors", "internal/follow", "internal/hooks", "internal/inside", "internal/report", "internal/retry", "internal/undertest"},
-	"informer/controller": {"cache", "client/meta", "errors", "internal/fieldset", "internal/follow", "internal/hooks", "internal/report", "workqueue"},
+	"informer/controller": {"cache", "client/meta", "errors", "internal/fieldset", "internal/follow", "internal/hooks", "internal/inside", "internal/report", "workqueue"},
 	"informer/clusters":   {"client/meta", "informer/controller", "workqueue"},
 	"informer/debug":      {"client", "client/meta", "informer", "informer/controller", "internal/inside", "internal/shown", "workqueue"},
 

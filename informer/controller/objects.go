@@ -113,7 +113,7 @@ func Owns[T interface {
 	}
 	kind, namespaced := owner.GVK(), owner.IsNamespaced()
 	return &objects[meta.Key, T]{
-		from: s, name: describe("Owns", subject(s), kind),
+		from: s, name: describe("Owns", subject(s), kind), owner: true,
 		keys: func(obj T, to []meta.Key) ([]meta.Key, error) {
 			ref, ok := meta.ControllerOf(obj)
 			if !ok || ref.Kind != kind.Kind {
@@ -150,7 +150,10 @@ type objects[K comparable, T meta.Object] struct {
 	// wrong is the error in the call that made the source.
 	wrong error
 	own   bool // the keys are those of the objects themselves
+	owner bool // the keys are those of their owners
 }
+
+func (o *objects[K, T]) owns() bool { return o.owner }
 
 func (o *objects[K, T]) String() string { return o.name }
 

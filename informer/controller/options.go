@@ -21,7 +21,7 @@ type Options struct {
 	Grace time.Duration
 	// Drain is how long the workers go on with keys that are ready when the controller's context ends, and with those that
 	// become ready meanwhile. They stop earlier if no key is ready and none is in progress. Grace
-	// begins after that, so a reconcile that hangs has both. 0 = they take no further key: at the
+	// begins after that, so a reconcile that hangs has both. [Controller.Pause] ends the drain. 0 = they take no further key: at the
 	// next start the sources name everything that exists, so nothing is lost. If a source fails, or this replica does not lead
 	// any more, nothing is drained.
 	Drain time.Duration
@@ -38,11 +38,23 @@ type Options struct {
 	// request with them is sent any more. When this replica gets a range, the keys of all objects in it are reconciled, with a low
 	// priority, as at a start.
 	//
-	// With ranges by uid, one of the sources must be a [Watch], of objects that keep their uid: its cache says which range a key is in,
-	// and keys of other objects are left to the replicas that have these in their caches. So a [Map] or an [Owns] names a key in vain
-	// unless it runs in the replica that has the key; use ranges by namespace for objects that own others. The keys that [Chan],
-	// [Every] or a source of your own names are reconciled by the replica that has their range at that moment, if such a source runs
-	// there.
+	// The informers of the sources must have the same Shards (as == says), or none. An informer without Shards decodes and caches all
+	// objects in every replica, and the controller reconciles those of its ranges. Run, AddSource and AddSourcesFor return an error if an
+	// informer has other Shards, or if it has Shards and the controller has none. Shards and an election exclude each other: see
+	// [Controller.RunLed].
+	//
+	// With ranges by uid:
+	//
+	//   - One of the sources must be a [Watch], of objects that keep their uid: its cache says which range a key is in. Keys of other
+	//     objects are left to the replicas that have these in their caches.
+	//   - [Owns] follows an informer without Shards. A child and its owner are usually in different ranges, so with Shards the replica
+	//     that has the owner would not hear of the child. That is an error.
+	//   - [Map] must follow an informer without Shards too, unless each key that it names is that of the object itself. A key is reconciled
+	//     only if Map names it in the replica that has the key. Nothing checks that.
+	//   - If that takes too much memory, use ranges by namespace: then objects of one namespace are in one range.
+	//
+	// The keys that [Chan], [Every] or a source of your own names are reconciled by the replica that has their range at that moment, if
+	// such a source runs there. Status.Elsewhere counts the keys that are left to other replicas.
 	Shards Shards
 
 	// AllowFights lets the reconciles write the same again and again as fast as somebody undoes it. By default such a [Fight] is
@@ -56,7 +68,8 @@ type Options struct {
 	// RetryRate is the maximum number of retries a second, for all keys together. It does not delay keys that a source names,
 	// or RequeueAfter. 0 = no limit.
 	RetryRate float64
-	// RetryBurst is how many retries may happen at once after a quiet time. 0 = those of one second, at least 1.
+	// RetryBurst is how many retries may happen at once after a quiet time. 0 = those of one second, at least 1. Without RetryRate it must
+	// be 0.
 	RetryBurst int
 	// Ageing is how long a ready key waits until it counts as one priority higher; it bounds how long a key of low priority
 	// waits while others come. 0 = 500 ms: a key of the first list is overtaken by changes for 50 s at most. See package
@@ -106,6 +119,8 @@ func (o Options) validate() error {
 		return fmt.Errorf("controller.Options: Workers must be 0 or more, got %d", o.Workers)
 	case !(o.RetryRate >= 0): // NaN too
 		return fmt.Errorf("controller.Options: RetryRate must be 0 or more, got %v", o.RetryRate)
+	case o.RetryBurst > 0 && o.RetryRate == 0:
+		return fmt.Errorf("controller.Options: RetryBurst has no effect without RetryRate, got %d", o.RetryBurst)
 	case o.RetryBurst < 0:
 		return fmt.Errorf("controller.Options: RetryBurst must be 0 or more, got %d", o.RetryBurst)
 	case o.MaxBackoff > 0 && o.MinBackoff > o.MaxBackoff:

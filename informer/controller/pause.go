@@ -13,7 +13,11 @@ import (
 // before Run. It does not wait: a reconcile that has its key goes on to its end.
 //
 // Everything else goes on. The sources run, and the keys that they name wait in the queue, each once. A replica that leads keeps its
-// lease. A controller that is paused when its context ends drains nothing. A pause outlasts the end of Run.
+// lease. With Options.Shards the replica keeps its ranges, and meanwhile nobody reconciles the objects in them. A pause outlasts the end
+// of Run.
+//
+// A controller that is paused when its context ends drains nothing (Options.Drain), and Pause ends a drain that is under way; Resume does
+// not begin it again.
 //
 // [Status] says that the controller is paused. While Run would reconcile, the logger says so too, at once and at growing intervals of up
 // to a quarter of an hour, even if Options.OnError is set.
@@ -29,6 +33,9 @@ func (c *crew[K]) pause(paused bool) {
 		return
 	}
 	c.paused = paused
+	if paused && c.endDrain != nil {
+		c.endDrain()
+	}
 	close(c.changed)
 	c.changed = make(chan struct{})
 	c.fit()

@@ -120,3 +120,39 @@ func TestAPauseOutlastsTheLossOfLeadership(t *testing.T) {
 		mustStop(t, stop)
 	})
 }
+
+// A pause while the controller drained did nothing, although the status showed it.
+func TestAPauseEndsADrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		runs := 0
+		c := controller.New("c", controller.Options{Logger: logged{newLog()}.logger(), Drain: time.Hour}, func(ctx context.Context, _ string) (controller.Result, error) {
+			runs++
+			time.Sleep(10 * time.Second)
+			return controller.Result{}, ctx.Err() // the reconcile in progress goes on to its end
+		}, keys{names: numbers(10)})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- c.Run(ctx) }()
+		time.Sleep(time.Second)
+		cancel()
+		time.Sleep(20 * time.Second)
+		setWorkers(t, c, 5) // for the next Run
+		time.Sleep(time.Second)
+		c.Pause()
+		c.Resume() // the drain is over
+		began := time.Now()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if s := c.Status(); runs != 3 || s.Errors != 0 || time.Since(began) != 8*time.Second {
+			t.Errorf("%d reconciles, want 3; Run has returned after %v; %v", runs, time.Since(began), s)
+		}
+		stop := run(t, c)
+		working(t, c, 5)
+		sleep(time.Minute)
+		mustStop(t, stop)
+		if runs != 13 {
+			t.Errorf("%d reconciles after another Run, want 13", runs)
+		}
+	})
+}

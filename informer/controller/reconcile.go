@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/internal/inside"
 	"github.com/bowline-go/bowline/internal/report"
 	"github.com/bowline-go/bowline/workqueue"
 )
@@ -71,11 +72,14 @@ func (c *Controller[K]) reconcile(work context.Context, queue *workqueue.Queue[K
 
 	failures := queue.Failures(key) + 1
 	retry := true // for the queue, the key has failed
+	var dropped *inside.Interruption
 	switch {
 	case interrupted(work, err):
 		end.Outcome = Interrupted
 	case deleted(ctx, err): // the key has been added
 		end.Outcome, retry = Interrupted, false
+	case errors.As(err, &dropped) && !isPanic(err):
+		end.Outcome, end.Err, retry = Interrupted, dropped.Err, false
 	case isTerminal(err):
 		end.Outcome, retry = FailedForGood, false
 	case failures < loudConflicts && isConflict(err):

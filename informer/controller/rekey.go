@@ -53,6 +53,12 @@ func (r *rekeyed[K, J]) fresh() []Cache { return freshOf(r.of) }
 
 var errNoKeyFunction = errors.New("controller.Rekey: to must not be nil")
 
+func (r *rekeyed[K, J]) owns() bool      { return ownsOf(r.of) }
+func (r *rekeyed[K, J]) namesNone() bool { return namesNone(r.of) }
+
+// narrow marks a source that may look up some of the controller's keys only.
+func (r *rekeyed[K, J]) narrow() {}
+
 func (r *rekeyed[K, J]) Run(ctx context.Context, add func(K), synced func()) error {
 	if r.to == nil {
 		return errNoKeyFunction

@@ -17,7 +17,7 @@ import (
 // Options.SyncTimeout. However it ends, everything that it started has returned. Run may then be called again; it starts
 // from the beginning.
 func (c *Controller[K]) Run(ctx context.Context) error {
-	return c.RunLed(ctx, func(ctx context.Context, work func(ctx context.Context) error) error { return work(ctx) })
+	return c.runLed(ctx, func(ctx context.Context, work func(ctx context.Context) error) error { return work(ctx) })
 }
 
 // RunLed is Run for a program that runs in several replicas, of which one at a time works. The sources run, and fill the
@@ -36,13 +36,30 @@ func (c *Controller[K]) Run(ctx context.Context) error {
 // The context of lead ends when ctx ends or a source fails, and lead must return then. When it returns, RunLed ends the
 // sources, and returns the error of the source, or else that of lead. When ctx has ended, RunLed returns nil, unless lead
 // returns an error other than that of ctx.
+//
+// With Options.Shards RunLed returns an error: the two exclude each other. A replica that does not lead would get ranges and reconcile
+// none of their objects.
 func (c *Controller[K]) RunLed(
 	ctx context.Context, lead func(ctx context.Context, work func(ctx context.Context) error) error,
 ) error {
-	err := c.validate()
-	if err == nil && lead == nil {
+	var err error
+	switch {
+	case lead == nil:
 		err = errors.New("controller.RunLed: lead must not be nil")
+	case c.options.Shards != nil:
+		err = errors.New("controller.RunLed: an election and Options.Shards exclude each other: " +
+			"a replica that does not lead would get ranges and reconcile none of their objects")
+	default:
+		return c.runLed(ctx, lead)
 	}
+	return fmt.Errorf("run controller %q: %w", c.name, err)
+}
+
+// runLed is RunLed, and Run.
+func (c *Controller[K]) runLed(
+	ctx context.Context, lead func(ctx context.Context, work func(ctx context.Context) error) error,
+) error {
+	err := c.validate()
 	if err == nil {
 		err = c.run(ctx, lead)
 	}

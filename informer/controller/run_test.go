@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bowline-go/bowline/cache"
+	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer/controller"
 )
 
@@ -22,6 +24,19 @@ func led[K comparable](t *testing.T, c *controller.Controller[K], lead func(ctx 
 		cancel()
 		return <-ended
 	}
+}
+
+func TestAnElectionAndShardsExcludeEachOther(t *testing.T) {
+	s := cache.NewStore[*pod]()
+	c := controller.New("c", controller.Options{Shards: newShare(meta.ShardByNamespace)}, func(context.Context, meta.Key) (controller.Result, error) {
+		return controller.Result{}, nil
+	}, controller.Watch(s.Reader()))
+	err := c.RunLed(ended(t), func(context.Context, func(context.Context) error) error {
+		t.Error("lead is called")
+		return nil
+	})
+	check(t, err, `run controller "c": controller.RunLed: an election and Options.Shards exclude each other`)
+	check(t, c.Run(ended(t)), "")
 }
 
 // behaviour 304: sources run before this replica leads, so the queue is full when it does.

@@ -4,12 +4,11 @@ package controller
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"iter"
 	"reflect"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
@@ -45,7 +44,7 @@ type follower = interface {
 type sharding[K comparable] struct {
 	Shards
 	follower  follower
-	foreign   atomic.Int64 // how many keys were not reconciled, because others have their range
+	elsewhere atomic.Int64 // Status.Elsewhere
 	following sync.WaitGroup
 
 	mu   sync.Mutex // guards the rest
@@ -61,7 +60,7 @@ type lost struct {
 
 // newSharding registers a controller with the shards of its options; nil if it has none.
 func newSharding[K comparable](s Shards, name string) *sharding[K] {
-	if s == nil {
+	if isNil(s) { // Run reports a nil pointer
 		return nil
 	}
 	return &sharding[K]{Shards: s, follower: s.Follow(name), gone: make(map[K]lost)}
@@ -77,15 +76,30 @@ type primary[K comparable] interface {
 	lookup(by meta.ShardBy) error
 }
 
-// primaries returns the sources that can look up the objects of keys.
+// primaries returns the sources that can look up the objects of keys. The caller must not change the slice.
 func (c *Controller[K]) primaries() []primary[K] {
-	var all []primary[K]
+	c.mu.Lock()
+	known, of := c.lookups, c.feedings
+	c.mu.Unlock()
+	if known != nil && known.of == of {
+		return known.sources
+	}
+	now := &lookups[K]{of: of} // feeds that change from here on make it an old one
 	for _, s := range c.sources() {
 		if p, ok := s.(primary[K]); ok && p.lookup(c.sharding.By()) == nil {
-			all = append(all, p)
+			now.sources = append(now.sources, p)
 		}
 	}
-	return all
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lookups = now
+	return now.sources
+}
+
+// lookups are the sources that can look up objects, when Controller.feedings was of.
+type lookups[K comparable] struct {
+	of      int
+	sources []primary[K]
 }
 
 // namespacer is a key that has a namespace, besides meta.Key: one that names a cluster too, say.
@@ -100,53 +114,6 @@ func namespaceOf[K comparable](k K) (string, bool) {
 		return k.GetNamespace(), true
 	}
 	return "", false
-}
-
-// validateShards returns why the controller cannot tell which range a key is in.
-func (c *Controller[K]) validateShards() error {
-	s := c.sharding
-	if s == nil {
-		return c.validateWhole()
-	}
-	if err := s.By().Validate(); err != nil {
-		return fmt.Errorf("controller.Options: Shards: %w", err)
-	}
-	if s.By() == meta.ShardByNamespace {
-		var none K
-		if _, ok := namespaceOf(none); !ok {
-			return fmt.Errorf("controller.Options: Shards by namespace need keys of type meta.Key, or with a method GetNamespace() string, got %T", none)
-		}
-		return nil
-	}
-	var why []error
-	for _, src := range c.sources() {
-		p, ok := src.(primary[K])
-		if !ok {
-			continue
-		}
-		err := p.lookup(s.By())
-		if err == nil {
-			return nil
-		}
-		why = append(why, fmt.Errorf("%s: %w", nameOf(src), err))
-	}
-	return errors.Join(append([]error{errors.New("controller.Options: Shards by uid need a source Watch, whose cache says which uid a key has")}, why...)...)
-}
-
-// validateWhole returns an error if a source follows a cache of some ranges only: when the others leave it, their objects look deleted.
-func (c *Controller[K]) validateWhole() error {
-	for _, src := range c.sources() {
-		n, ok := src.(needy)
-		if !ok {
-			continue
-		}
-		for _, r := range n.Runners() {
-			if part, ok := r.(interface{ Sharded() bool }); ok && !isNil(r) && part.Sharded() {
-				return fmt.Errorf("controller.Options: Shards must be set, because %s follows the ranges of this replica only", nameOf(src))
-			}
-		}
-	}
-	return nil
 }
 
 // rangeOf returns the range of a key, and the deletion of its object if it has been deleted. It returns false if the range is not known,
@@ -185,7 +152,7 @@ func (c *Controller[K]) enterShard(ctx context.Context, k K) (working context.Co
 			}, true
 		}
 	}
-	s.foreign.Add(1)
+	s.elsewhere.Add(1)
 	return nil, nil, false
 }
 
@@ -233,7 +200,11 @@ func (c *Controller[K]) stopShards() {
 func (c *Controller[K]) followShards(ctx context.Context, add func(K)) {
 	s := c.sharding
 	_, rewanted := s.follower.Wanted()
+	var idle idleness
+	looks := time.NewTicker(idleLook)
+	defer looks.Stop()
 	for number := uint64(0); ; {
+		c.lookIdle(&idle)
 		ranges, now, changed := s.Began(number)
 		number = now
 		if ranges != (meta.Ranges{}) {
@@ -243,6 +214,7 @@ func (c *Controller[K]) followShards(ctx context.Context, add func(K)) {
 		case <-ctx.Done():
 			return
 		case <-changed:
+		case <-looks.C:
 		case <-rewanted:
 			var wanted meta.Ranges
 			wanted, rewanted = s.follower.Wanted()
@@ -324,7 +296,10 @@ func readerOf[T meta.Object](from any) (cache.Reader[T], bool) {
 	case cache.Reader[T]:
 		return from, true
 	case interface{ Reader() cache.Reader[T] }:
-		return from.Reader(), !isNil(from)
+		if isNil(from) {
+			return cache.Reader[T]{}, false
+		}
+		return from.Reader(), true
 	case interface{ within() Subscriber[T] }:
 		return readerOf[T](from.within())
 	}

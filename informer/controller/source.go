@@ -90,6 +90,8 @@ type reads[K comparable] struct {
 
 func (r *reads[K]) String() string { return r.name }
 
+func (*reads[K]) namesNone() bool { return true }
+
 func (r *reads[K]) Runners() []runner {
 	var all []runner
 	for _, c := range r.caches {

@@ -53,12 +53,12 @@ type Status struct {
 	Paused bool
 	// Unsynced are the sources that the workers wait for, or have waited for in vain, and why they have not delivered; and
 	// sources of [Controller.AddSource] and [Controller.AddSourcesFor] that have not delivered yet, or have failed, for which no
-	// worker waits.
+	// worker waits. With Options.Shards that have a method Idle, "Shards" is one of them while the controller runs and this replica has no
+	// ranges, and Err says why.
 	Unsynced []Unsynced
 	// Reconciles is how many reconciles have ended, whatever their outcome, since the controller was made.
 	Reconciles int
-	// Errors is how many of them failed, by an error or a panic. A reconcile that the end of the controller or the deletion of
-	// its object interrupted has not failed.
+	// Errors is how many of them failed, by an error or a panic. A reconcile that was interrupted has not failed; see [Interrupted].
 	Errors int
 	// Panics is how many of the failures were panics, Terminal how many were terminal errors.
 	Panics, Terminal int
@@ -70,6 +70,9 @@ type Status struct {
 	LastError error
 	// Failing is how many keys have failed, or returned a Conflict, and are retried.
 	Failing int
+	// Elsewhere is how often a key was left to other replicas, since the controller was made: with Options.Shards, this replica did not
+	// have the range of the key, or no cache of it knew the object. It is not among the Reconciles.
+	Elsewhere int
 	// Fresh says how many keys have waited for caches; see [Fresh].
 	Fresh FreshStats
 	// Fights says who undoes the writes of reconciles; see [Fight].
@@ -80,7 +83,7 @@ type Status struct {
 
 // Unsynced is a source that has not delivered what existed at the start.
 type Unsynced struct {
-	// Source is the name of the source.
+	// Source is the name of the source, or "Shards".
 	Source string
 	// Err is the reason, such as the last error of the server; nil if the source gives none.
 	Err error
@@ -121,6 +124,7 @@ func (s Status) String() string {
 		{s.Terminal, "terminal"},
 		{s.Conflicts, "conflicts"},
 		{s.Timeouts, "timeouts"},
+		{s.Elsewhere, "left to other replicas"},
 		{s.Queue.InProgress, "in progress"},
 		{s.Queue.Ready, "ready"},
 		{s.Queue.Delayed, "delayed"},
@@ -145,6 +149,14 @@ func (c *Controller[K]) Status() Status {
 	s, queue, unseen, contests := c.status, c.queue, c.unseen, c.contests
 	c.mu.Unlock()
 	s.Unsynced = c.unsynced(true)
+	if c.sharding != nil {
+		s.Elsewhere = int(c.sharding.elsewhere.Load())
+		if s.State == Syncing || s.State == Standby || s.State == Running {
+			if why := c.sharding.whyIdle(); why != nil {
+				s.Unsynced = append(s.Unsynced, Unsynced{Source: "Shards", Err: why})
+			}
+		}
+	}
 	s.Workers, s.Paused = c.crew.state()
 	s.Failing = int(c.failing.Load())
 	if queue != nil {

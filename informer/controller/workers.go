@@ -73,7 +73,7 @@ func (s *shift[K]) work(ctx, outer, leading context.Context) error {
 	c.crew.begin(j)
 	c.attend(taking)
 
-	c.crew.end()
+	c.crew.end(endDrain)
 	c.setState(Stopping)
 	lost := ctx.Err() == nil && outer.Err() == nil // leading may come from outer, and end a moment before ctx
 	e := ending{drain: c.options.Drain, grace: c.options.Grace, endDrain: endDrain, release: func() { release(context.Cause(taking)) }}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -96,11 +97,12 @@ func playSharer(config string) error {
 		LeaseDuration: o.LeaseDuration, RenewDeadline: o.RenewDeadline, RetryPeriod: o.RetryPeriod,
 		Hooks: shards.Hooks{Changed: r.changed}, OnError: r.failed,
 	})
+	share := prepared{r.group, r} // the same for both
 	r.cache = informer.New(r.notes, informer.Options{
-		Shards: prepared{r.group, r}, LabelSelector: noteLabel, AllowEarlyReads: true, OnError: r.failed,
+		Shards: share, LabelSelector: noteLabel, AllowEarlyReads: true, OnError: r.failed,
 	})
 	ctl := controller.New("notes", controller.Options{
-		Shards: r.group, Workers: o.Workers,
+		Shards: share, Workers: o.Workers,
 		OnError: func(error) {}, // reconciles say them
 	}, r.reconcile, controller.Watch(r.cache))
 
@@ -208,7 +210,11 @@ type prepared struct {
 }
 
 func (p prepared) Follow(name string) informer.Follower {
-	return preparing{p.Group.Follow(name), p.r}
+	f := p.Group.Follow(name)
+	if strings.HasPrefix(name, "controller") {
+		return f
+	}
+	return preparing{f, p.r}
 }
 
 type preparing struct {
