@@ -241,8 +241,8 @@ func inLine(err error, prefix string) string {
 	var texts []string
 	for _, one := range all {
 		text := strings.TrimPrefix(one.Error(), prefix)
-		if quoted := strconv.Quote(text); strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }) {
-			text = quoted
+		if strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }) {
+			text = strconv.Quote(text)
 		}
 		texts = append(texts, text)
 	}

@@ -36,7 +36,7 @@
 // # Removal
 //
 // Remove ends the contexts of the cluster's reconciles in progress, with a [*RemovedError] as the cause, so their requests end. If such
-// a reconcile returns the error of its context, it has not failed: nothing is reported, and to the controller it has succeeded. Another
+// a reconcile returns the error of its context, it was interrupted (controller.Interrupted), and has neither failed nor succeeded. Another
 // error is reported, and is not retried.
 // The function is not called any more for keys of the cluster: those in the queue leave it, also if they waited for a retry, for
 // Result.RequeueAfter or for the cluster, and their failures are forgotten.

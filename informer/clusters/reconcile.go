@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/bowline-go/bowline/internal/inside"
 	"github.com/bowline-go/bowline/workqueue"
 )
 
@@ -69,8 +70,11 @@ func (c *Controller[V]) reconcile(ctx context.Context, k Key) (controller.Result
 	if stays := c.leave(m, k, err != nil || result.RequeueAfter > 0); stays {
 		return result, err
 	}
-	if err == nil || interrupted { // to the controller, both are successes
+	switch {
+	case err == nil:
 		return controller.Result{}, nil
+	case interrupted:
+		return controller.Result{}, &inside.Interruption{Err: err}
 	}
 	return controller.Result{}, controller.Terminal(err)
 }
@@ -141,6 +145,9 @@ func (r *rest) add(keys []Key) {
 	default: // a token is there already
 	}
 }
+
+// ExpectsSources says that clusters bring sources; see inside.Expectant.
+func (r *rest) ExpectsSources() {}
 
 // String names the source.
 func (r *rest) String() string { return "removed clusters" }

@@ -11,8 +11,11 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/client/shards"
+	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/clusters"
 	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/go-logr/logr"
 )
 
 // A cluster that went away after its sync looked healthy.
@@ -99,8 +102,11 @@ func TestOnlyTheRemovalInterruptsAReconcile(t *testing.T) {
 		a.create(t, "other", "removes", "slow")
 		release := make(chan struct{})
 		var c *clusters.Controller[*site]
-		told := &log{}
-		c = clusters.New("c", controller.Options{Workers: 3, Timeout: time.Minute, OnError: func(err error) { told.add("%v", err) }},
+		told, outcomes := &log{}, &log{}
+		hooks := controller.Hooks{Reconcile: func(ctx context.Context, r controller.ReconcileInfo) (context.Context, func(controller.ReconcileEnd)) {
+			return ctx, func(e controller.ReconcileEnd) { outcomes.add("%v %v: %v", r.Key, e.Outcome, e.Err) }
+		}}
+		c = clusters.New("c", controller.Options{Workers: 3, Timeout: time.Minute, Hooks: hooks, OnError: func(err error) { told.add("%v", err) }},
 			func(ctx context.Context, _ *site, k clusters.Key) (controller.Result, error) {
 				switch k.Name {
 				case "removes": // while Remove waits for the others, its own context goes on
@@ -132,6 +138,8 @@ func TestOnlyTheRemovalInterruptsAReconcile(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		told.want(t, "one that is removed, and one that removes",
 			`reconcile "a:default/removes" in controller "c": will not be retried: ask elsewhere: context canceled`)
+		outcomes.want(t, "one that is removed, and one that removes",
+			"a:default/other interrupted: other: context canceled, a:default/removes failed for good: will not be retried: ask elsewhere: context canceled")
 		close(release)
 		if got := told.take(); !strings.HasPrefix(got, `reconcile "a:default/slow" in controller "c": will not be retried: slow: `) {
 			t.Errorf("one that has timed out: told %q", got)
@@ -141,6 +149,39 @@ func TestOnlyTheRemovalInterruptsAReconcile(t *testing.T) {
 		}
 		more.Remove()
 		stop()
+	})
+}
+
+// With Shards by uid a controller may run before its first cluster comes, whose sources say which uid a key has.
+func TestShardsByUIDOfClustersThatComeLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hub, a := newSite(t, "hub"), newSite(t, "a")
+		a.create(t, "x")
+		group := shards.New(hub.client, shards.Config{Namespace: "default", Name: "web", OnError: func(error) {}})
+		did := &log{}
+		c := clusters.New("c", controller.Options{Shards: group}, func(_ context.Context, _ *site, k clusters.Key) (controller.Result, error) {
+			did.add("%v", k)
+			return controller.Result{}, nil
+		})
+		ctx, cancel := context.WithCancel(logr.NewContext(t.Context(), logr.Discard()))
+		ended := make(chan error, 1)
+		go func() {
+			ended <- group.Run(ctx, func(ctx context.Context) error { return informer.Run(ctx, c) })
+		}()
+		time.Sleep(time.Second)
+		if err := c.Add("a", a, controller.Every(time.Hour, at("x"))); err == nil {
+			t.Error("a cluster is added whose sources do not say which uid a key has")
+		}
+		shared := informer.New(a.maps, informer.Options{Namespace: "default", Shards: group, OnError: func(error) {}})
+		if err := c.Add("a", a, controller.Watch(shared)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		did.want(t, "a cluster that has come later", "a:default/x")
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
 	})
 }
 

@@ -94,7 +94,7 @@ var imports = map[string][]string{
 
 	"informer":            {"cache", "client", "client/meta", "errors", "internal/follow", "internal/hooks", "internal/inside", "internal/report", "internal/retry", "internal/undertest"},
 	"informer/controller": {"cache", "client/meta", "errors", "internal/fieldset", "internal/follow", "internal/hooks", "internal/inside", "internal/report", "workqueue"},
-	"informer/clusters":   {"client/meta", "informer/controller", "workqueue"},
+	"informer/clusters":   {"client/meta", "informer/controller", "internal/inside", "workqueue"},
 	"informer/debug":      {"client", "client/meta", "informer", "informer/controller", "internal/inside", "internal/shown", "workqueue"},
 
 	// For tests only: the suite that the server in the process and the real one have to pass.
