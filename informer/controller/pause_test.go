@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -124,9 +125,9 @@ func TestAPauseOutlastsTheLossOfLeadership(t *testing.T) {
 // A pause while the controller drained did nothing, although the status showed it.
 func TestAPauseEndsADrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		runs := 0
+		var runs atomic.Int64
 		c := controller.New("c", controller.Options{Logger: logged{newLog()}.logger(), Drain: time.Hour}, func(ctx context.Context, _ string) (controller.Result, error) {
-			runs++
+			runs.Add(1)
 			time.Sleep(10 * time.Second)
 			return controller.Result{}, ctx.Err() // the reconcile in progress goes on to its end
 		}, keys{names: numbers(10)})
@@ -144,15 +145,15 @@ func TestAPauseEndsADrain(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		if s := c.Status(); runs != 3 || s.Errors != 0 || time.Since(began) != 8*time.Second {
-			t.Errorf("%d reconciles, want 3; Run has returned after %v; %v", runs, time.Since(began), s)
+		if s := c.Status(); runs.Load() != 3 || s.Errors != 0 || time.Since(began) != 8*time.Second {
+			t.Errorf("%d reconciles, want 3; Run has returned after %v; %v", runs.Load(), time.Since(began), s)
 		}
 		stop := run(t, c)
 		working(t, c, 5)
 		sleep(time.Minute)
 		mustStop(t, stop)
-		if runs != 13 {
-			t.Errorf("%d reconciles after another Run, want 13", runs)
+		if runs.Load() != 13 {
+			t.Errorf("%d reconciles after another Run, want 13", runs.Load())
 		}
 	})
 }
