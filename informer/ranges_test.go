@@ -132,8 +132,10 @@ func TestObjectsWithoutNamespacesAreNotDividedByNamespace(t *testing.T) {
 		r.Cleanup(c.Close)
 		namespaces := client.For(c, of(meta.Cluster))
 		half := rangesOf(0, 128)
+		soon, cancel := context.WithTimeout(r.Context(), time.Minute) // a Run that goes on fails the test
+		defer cancel()
 		for _, shards := range []informer.Shards{informer.FixedShards(meta.ShardByNamespace, half), newSpread(meta.ShardByNamespace, half)} {
-			err := informer.New(informer.Filter(namespaces, func(*Thing) bool { return true }), informer.Options{Shards: shards}).Run(r.Context())
+			err := informer.New(informer.Filter(namespaces, func(*Thing) bool { return true }), informer.Options{Shards: shards}).Run(soon)
 			if err == nil || !strings.HasSuffix(err.Error(), want) {
 				t.Errorf("Run returned %v, want %s", err, want)
 			}
