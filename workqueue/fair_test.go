@@ -498,3 +498,18 @@ func TestOfGroupsThatFallBelowTheirSharesTheFirstOneIsTaken(t *testing.T) {
 		close(release)
 	})
 }
+
+// A snapshot of the groups has the keys whose time has come, also if nothing has happened to the queue since.
+func TestGroupsHaveTheKeysWhoseTimeHasCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New(Options[string]{Group: letter})
+		q.AddAfter("a1", time.Second)
+		if got := q.Groups(); len(got) != 0 {
+			t.Errorf("groups are %+v, want none", got)
+		}
+		time.Sleep(3 * time.Second)
+		if got, want := q.Groups(), []GroupStats{{Name: "a", Weight: 1, Ready: 1, Oldest: 2 * time.Second}}; !slices.Equal(got, want) {
+			t.Errorf("groups are %+v, want %+v", got, want)
+		}
+	})
+}

@@ -83,7 +83,7 @@ func New(c *client.Client, config Config) *Group {
 		c: c, config: config, invalid: config.validate(), clock: newClock(), log: report.New(config.Logger),
 		due: make(chan struct{}, 1), changed: make(chan struct{}, 1), begun: make(chan struct{}), rewanted: make(chan struct{}),
 	}
-	g.table = table{lease: config.LeaseDuration, ours: newScores(key.Name, max(config.Weight, 1)), have: meta.AllRanges()}
+	g.table = table{lease: config.LeaseDuration, settling: config.RetryPeriod / 4, ours: newScores(key.Name, max(config.Weight, 1)), have: meta.AllRanges()}
 	g.view = newView(key.Name, config.LeaseDuration, config.By)
 	election := config.election()
 	election.OnError = g.electionFailed
@@ -191,7 +191,8 @@ func (g *Group) begin(work func(context.Context) error) error {
 		return fmt.Errorf("%v: it is running already", g)
 	}
 	g.running = true
-	g.table.leaving, g.table.worked, g.handed, g.unready, g.blocked = false, meta.Ranges{}, make(chan struct{}), 0, nil
+	g.table.leaving, g.table.joining, g.table.worked, g.table.orphans = false, true, meta.Ranges{}, [meta.RangeCount]time.Duration{}
+	g.handed, g.unready, g.blocked = make(chan struct{}), 0, nil
 	g.view = newView(g.view.self, g.config.LeaseDuration, g.config.By)
 	return nil
 }
@@ -332,7 +333,7 @@ func (g *Group) write() {
 
 // says returns what the lease is to show. The caller holds mu.
 func (g *Group) says() share {
-	return share{ranges: g.table.bids, worked: g.table.worked, weight: g.config.Weight, by: g.config.By, leaving: g.table.leaving}
+	return share{ranges: g.table.bids, worked: g.table.worked, weight: g.config.Weight, by: g.config.By, leaving: g.table.leaving, joining: g.table.joining}
 }
 
 // annotations returns those of the lease. Package leader calls it before each write.

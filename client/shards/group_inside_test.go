@@ -1,10 +1,16 @@
 package shards
 
 import (
+	"context"
+	"net/http"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/bowline-go/bowline/client"
+	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/go-logr/logr"
 )
 
 // A write whose answer is lost may have taken from the lease what it left out: from the moment before it is sent, nobody knows.
@@ -37,4 +43,108 @@ func TestAcceptedIsOnlyWhatEveryWriteHasHad(t *testing.T) {
 	if g.table.accepted != (meta.Ranges{}) || !g.edited {
 		t.Errorf("of a lease that somebody has edited %v is accepted", g.table.accepted)
 	}
+}
+
+// Work begins on what was accepted from before the leases were asked for until their list has come, if that shows nobody else's bid.
+func TestWorkBeginsOnWhatIsAcceptedDuringAList(t *testing.T) {
+	for what, test := range map[string]struct {
+		accepted meta.Ranges                  // when the leases are asked for
+		during   func(t *testing.T, g *Group) // what happens until the server answers
+		want     meta.Ranges
+	}{
+		"nothing":         {accepted: of(1, 2), want: of(1, 2)},
+		"an answer comes": {accepted: of(1), during: func(_ *testing.T, g *Group) { g.stored(g.annotations()) }, want: of(1)},
+		"a bid goes": {accepted: of(1, 2), during: func(_ *testing.T, g *Group) {
+			g.table.bids = of(1)
+			g.annotations() // and there is no answer yet
+			g.table.bids = of(1, 2)
+		}, want: of(1)},
+		"a bid goes and comes back": {accepted: of(1, 2), during: func(_ *testing.T, g *Group) {
+			g.table.bids = of(1)
+			g.stored(g.annotations())
+			g.table.bids = of(1, 2)
+			g.stored(g.annotations())
+		}, want: of(1)},
+		"somebody bids": {accepted: of(1, 2), during: func(t *testing.T, g *Group) {
+			other := leaseOf("web-a", "", "2026-01-01T00:00:00.000000Z", share{ranges: of(2), weight: 1, by: meta.ShardByUID})
+			other.Namespace, other.UID, other.Labels = "default", "", map[string]string{GroupLabel: "web"}
+			if _, err := g.leases.Create(t.Context(), other); err != nil {
+				t.Error(err)
+			}
+		}, want: of(1)},
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := clienttest.Start(t, clienttest.Options{})
+				c, err := client.New(server.Config())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer c.Close()
+				g := New(c, Config{Namespace: "default", Name: "web", Identity: "me"})
+				g.view.listed(nil, 0)
+				g.table.bids, g.table.accepted, g.lapsed = of(1, 2), test.accepted, of(1, 2) // what has lapsed before does not count
+				server.Intercept(func(r *http.Request) http.HandlerFunc {
+					if test.during != nil && clienttest.RequestOf(r).Verb == "list" {
+						test.during(t, g)
+					}
+					return nil
+				})
+				g.confirm(logr.NewContext(t.Context(), logr.Discard()), of(1, 2), g.newBackoff())
+				if g.table.works != test.want || g.table.worked != test.want {
+					t.Errorf("work has begun on %v, and %v is said to be worked on, want %v", g.table.works, g.table.worked, test.want)
+				}
+			})
+		})
+	}
+}
+
+// After the end of Run's work nothing is bid for, although the lease is still there for a moment.
+func TestNothingIsBidForOnceAllIsGivenBack(t *testing.T) {
+	c, err := client.New(client.Config{Server: "http://127.0.0.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := New(c, Config{Namespace: "default", Name: "web", Identity: "a"})
+	if err := g.begin(func(context.Context) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	g.view.listed(nil, 0)
+	if g.advance(t.Context()); g.table.bids != meta.AllRanges() {
+		t.Errorf("the bids are %v", g.table.bids)
+	}
+	g.giveBack(t.Context())
+	if g.advance(t.Context()); g.table.bids != (meta.Ranges{}) {
+		t.Errorf("when all is given back, the bids are %v", g.table.bids)
+	}
+}
+
+// A second Run leaves ranges that are nobody's to the one who is to have them for a lease from then on; how long they were nobody's
+// in the Run before, an hour ago, does not count.
+func TestASecondRunLeavesRangesToTheFirstForALease(t *testing.T) {
+	c, err := client.New(client.Config{Server: "http://127.0.0.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var now time.Duration
+	g := New(c, Config{Namespace: "default", Name: "web", Identity: "me"})
+	g.clock.mono = func() time.Duration { return now }
+	run := func(at time.Duration) {
+		now = at
+		if err := g.begin(func(context.Context) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		g.view.listed([]*lease{leaseOf("web-a", "1", "t0", share{weight: 1, by: meta.ShardByUID})}, now)
+		g.advance(t.Context())
+		for n := range meta.RangeCount {
+			if mine := g.table.ours[n] > g.view.members["web-a"].scores[n]; g.table.bids.Has(n) != mine {
+				t.Errorf("at %v the bids have range %d: %v, and it is to have it: %v", at, n, g.table.bids.Has(n), mine)
+				break
+			}
+		}
+		g.giveBack(t.Context())
+		g.end()
+	}
+	run(time.Second)
+	run(time.Hour)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -621,6 +623,32 @@ func TestTheLogSaysThatTheLeaseWorksAgain(t *testing.T) {
 	})
 }
 
+// Of two replicas that begin at once, one may see the other's bids before its own, and then it cannot know that nobody else has the
+// rest. The other one takes that, and hands it over.
+func TestAGroupThatBeginsLeavesNothingToNobody(t *testing.T) {
+	play(t, func(w *world) {
+		w.server.Intercept(func(r *http.Request) http.HandlerFunc {
+			if clienttest.RequestOf(r).Verb != "list" {
+				return nil
+			}
+			return func(rw http.ResponseWriter, r *http.Request) {
+				time.Sleep(20 * time.Millisecond)
+				w.server.ServeHTTP(rw, r)
+			}
+		})
+		b := w.replica("b", nil).run()
+		w.pass(time.Millisecond)
+		w.server.Intercept(nil)
+		a := w.replica("a", nil).run()
+		w.pass(10 * time.Millisecond)
+		if counts, _ := w.ranges(a, b); counts[0] == 0 || counts[0] == meta.RangeCount || counts[1] > 0 {
+			t.Fatalf("this test needs another order of events: %v", counts)
+		}
+		w.pass(time.Second)
+		w.even(w.whole(a, b), 128)
+	})
+}
+
 // A watch that is silently dead is opened anew.
 func TestADeadWatchDoesNotHoldUpAHandOver(t *testing.T) {
 	play(t, func(w *world) {
@@ -632,4 +660,341 @@ func TestADeadWatchDoesNotHoldUpAHandOver(t *testing.T) {
 		w.pass(10 * time.Second)
 		w.even(w.whole(a, b), 128)
 	})
+}
+
+// A replica that nobody can take anything from does not wait when it leaves.
+func TestALoneReplicaLeavesAtOnce(t *testing.T) {
+	play(t, func(w *world) {
+		a := w.replica("a", nil).run()
+		w.pass(time.Second)
+		w.whole(a)
+		began := w.since()
+		a.cancel()
+		<-a.work.Done()
+		if took := w.since() - began; took != 0 {
+			t.Errorf("the context of work ended after %v", took)
+		}
+	})
+}
+
+// A replica that leaves goes on while work is under way on ranges that it has given up.
+func TestAReplicaLeavesWhenItsWorkHasEnded(t *testing.T) {
+	play(t, func(w *world) {
+		a := w.replica("a", nil).run()
+		w.pass(time.Second)
+		b := w.replica("b", nil).run()
+		w.pass(time.Second)
+		n := first(a.Status().Ranges)
+		working, leave, _ := a.Enter(w.Context(), n)
+		a.cancel()
+		w.pass(time.Second)
+		if a.work.Err() != nil || working.Err() != nil || b.Status().Ranges != meta.AllRanges().Without(n) {
+			t.Errorf("contexts ended with %v, %v; b has %v", a.work.Err(), working.Err(), b.Status())
+		}
+		leave()
+		w.pass(10 * time.Millisecond)
+		if a.work.Err() == nil {
+			t.Error("the context of work has not ended")
+		}
+		<-a.ended
+		w.whole(b)
+	})
+}
+
+// What follows a Group stays prepared for a range that it works on, until another replica has taken it.
+func TestWhatIsWorkedOnStaysPrepared(t *testing.T) {
+	play(t, func(w *world) {
+		a := w.replica("a", nil)
+		follower := a.Follow("the cache")
+		follower.Have(meta.AllRanges())
+		a.run()
+		w.pass(time.Second)
+		b := w.replica("b", nil)
+		slow := b.Follow("a slow cache")
+		b.run()
+		w.pass(time.Minute)
+		if wanted, _ := follower.Wanted(); wanted != meta.AllRanges() {
+			t.Errorf("a works on all ranges, and prepares for %v", wanted)
+		}
+		slow.Have(meta.AllRanges())
+		w.pass(10 * time.Millisecond)
+		if wanted, _ := follower.Wanted(); wanted != a.Status().Ranges || wanted.Len() == 0 {
+			t.Errorf("a works on %v, and prepares for %v", a.Status().Ranges, wanted)
+		}
+	})
+}
+
+// The end of one work, also if it is told twice, is not that of another work on the same range.
+func TestARangeWaitsForAllItsWork(t *testing.T) {
+	play(t, func(w *world) {
+		a := w.replica("a", nil).run()
+		w.pass(time.Second)
+		_, firstEnds, _ := a.Enter(w.Context(), 0)
+		second, secondEnds, _ := a.Enter(w.Context(), 0)
+		b := w.replica("b", func(c *shards.Config) { c.Weight = 1000 }).run() // which is to have nearly all
+		w.pass(time.Second)
+		firstEnds()
+		firstEnds()
+		w.pass(time.Second)
+		if second.Err() != nil || b.Status().Ranges.Has(0) {
+			t.Errorf("while work is under way its context has ended with %v, and b has %v", second.Err(), b.Status())
+		}
+		secondEnds()
+		w.pass(10 * time.Millisecond)
+		if !b.Status().Ranges.Has(0) {
+			t.Errorf("b has %v", b.Status())
+		}
+	})
+}
+
+// Began tells of each turn once.
+func TestBeganTellsOfEachTurnOnce(t *testing.T) {
+	play(t, func(w *world) {
+		a := w.replica("a", nil).run()
+		w.pass(time.Second)
+		ranges, number, changed := a.Began(0)
+		if ranges != meta.AllRanges() {
+			t.Errorf("it began with %v", ranges)
+		}
+		if again, same, _ := a.Began(number); again != (meta.Ranges{}) || same != number {
+			t.Errorf("nothing has begun, and Began returned %v, and %d after %d", again, same, number)
+		}
+		b := w.replica("b", nil).run()
+		w.pass(time.Second)
+		lost := b.Status().Ranges
+		select {
+		case <-changed:
+		default:
+			t.Error("ranges have passed, and nobody said so")
+		}
+		again, number, changed := a.Began(number)
+		if all, _, _ := a.Began(0); again != (meta.Ranges{}) || all != meta.AllRanges().Minus(lost) {
+			t.Errorf("ranges have passed to another replica, and Began returned %v, and %v of all", again, all)
+		}
+		b.cancel()
+		<-b.ended
+		w.pass(10 * time.Millisecond)
+		select {
+		case <-changed:
+		default:
+			t.Error("ranges have come back, and nobody said so")
+		}
+		if again, _, _ := a.Began(number); again != lost {
+			t.Errorf("%v have come back, and Began returned %v", lost, again)
+		}
+	})
+}
+
+// delayed answers the first list of leases after d.
+func (w *world) delayed(d time.Duration) {
+	var once sync.Once
+	w.server.Intercept(func(r *http.Request) (handler http.HandlerFunc) {
+		if clienttest.RequestOf(r).Verb == "list" {
+			once.Do(func() {
+				handler = func(answer http.ResponseWriter, r *http.Request) {
+					time.Sleep(d)
+					w.server.ServeHTTP(answer, r)
+				}
+			})
+		}
+		return handler
+	})
+}
+
+// A replica begins when the list comes that it has waited for, and not with the next news.
+func TestAReplicaBeginsWithItsFirstList(t *testing.T) {
+	play(t, func(w *world) {
+		w.delayed(time.Second) // a renewal would bring news after two
+		a := w.replica("a", nil).run()
+		w.pass(1100 * time.Millisecond)
+		w.whole(a)
+	})
+}
+
+// A watch that brings the renewals is kept, and the time of the list before it does not count.
+func TestAWatchWithNewsIsKept(t *testing.T) {
+	play(t, func(w *world) {
+		a := w.replica("a", nil).run()
+		w.pass(3 * time.Second)
+		w.delayed(6300 * time.Millisecond) // a watch is dead after 6.5 s without news, and a renewal comes after 7
+		w.server.EndWatches()
+		w.pass(time.Minute)
+		w.whole(a)
+		if len(a.errs) > 0 {
+			t.Errorf("OnError has got %v", a.errs)
+		}
+	})
+}
+
+// A server that ends each watch at once is not asked for another one at once.
+func TestAWatchThatEndsAtOnceIsNotOpenedAtOnce(t *testing.T) {
+	play(t, func(w *world) {
+		var watches atomic.Int32
+		w.server.Intercept(func(r *http.Request) http.HandlerFunc {
+			switch {
+			case clienttest.RequestOf(r).Verb != "watch":
+				return nil
+			case watches.Add(1) > 1000: // otherwise this would never end
+				return clienttest.Hang()
+			}
+			return func(answer http.ResponseWriter, _ *http.Request) {
+				answer.Header().Set("Content-Type", "application/json")
+			}
+		})
+		a := w.replica("a", nil).run()
+		w.pass(time.Minute)
+		w.whole(a)
+		if n := watches.Load(); n < 10 || n > 100 {
+			t.Errorf("%d watches in a minute", n)
+		}
+	})
+}
+
+// A replica writes its share again as soon as it hears that somebody has changed it.
+func TestAnEditedShareIsWrittenAgainAtOnce(t *testing.T) {
+	play(t, func(w *world) {
+		a := w.replica("a", nil).run()
+		w.pass(time.Second) // the next renewal is a second away
+		leases, key := client.For(w.client(nil), Leases), a.Status().Lease
+		before, err := leases.Get(w.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := leases.Patch(w.Context(), key, patch.Merge(map[string]any{"metadata": map[string]any{"annotations": nil}})); err != nil {
+			t.Fatal(err)
+		}
+		w.pass(100 * time.Millisecond)
+		after, err := leases.Get(w.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if had, has := fmt.Sprint(before.GetAnnotations()), fmt.Sprint(after.GetAnnotations()); has != had {
+			t.Errorf("the annotations were %s, and are %s", had, has)
+		}
+	})
+}
+
+// A replica that has no lease has nothing to hand over, whether it loses it before it leaves or meanwhile.
+func TestAReplicaWithoutALeaseHandsNothingOver(t *testing.T) {
+	for what, away := range map[string]time.Duration{"before": 0, "meanwhile": 20 * time.Second} {
+		t.Run(what, func(t *testing.T) {
+			play(t, func(w *world) {
+				a := w.replica("a", func(c *shards.Config) { c.Handover = time.Hour }).run()
+				w.pass(time.Second)
+				b := w.replica("b", nil)
+				b.Follow("a cache that never fills")
+				b.run()
+				w.pass(time.Second)
+				if away > 0 {
+					a.cancel()
+					w.pass(away)
+					w.whole(a)
+				}
+				w.server.Intercept(func(*http.Request) http.HandlerFunc { return clienttest.Reset() })
+				w.server.DropWatches()
+				w.pass(9 * time.Second)
+				if a.work.Err() != nil {
+					t.Error("the context of work has ended while the lease lasts")
+				}
+				w.pass(3 * time.Second)
+				if away == 0 {
+					a.cancel()
+					w.pass(time.Millisecond)
+				}
+				if a.work.Err() == nil {
+					t.Errorf("the context of work goes on without a lease: %v", a.Status())
+				}
+			})
+		})
+	}
+}
+
+// A list that brings no answer is asked for again.
+func TestAListThatHangsDoesNotHoldUpWork(t *testing.T) {
+	play(t, func(w *world) {
+		var lists atomic.Int32
+		w.server.Intercept(func(r *http.Request) http.HandlerFunc {
+			if clienttest.RequestOf(r).Verb == "list" && lists.Add(1) == 2 { // the first one is that of the watch
+				return clienttest.Hang()
+			}
+			return nil
+		})
+		a := w.replica("a", nil).run()
+		w.pass(4 * time.Second)
+		if n := a.Status().Ranges.Len(); n > 0 || lists.Load() != 2 {
+			t.Errorf("%d ranges have begun, after %d lists", n, lists.Load())
+		}
+		w.pass(3 * time.Second)
+		w.whole(a)
+	})
+}
+
+// A replica deletes its lease only as it has left it: a lease that it could not give back, and one that somebody has taken since, stay.
+func TestOnlyALeaseThatWasGivenBackIsDeleted(t *testing.T) {
+	for what, meddles := range map[string]func(w *world, verb string, key meta.Key) http.HandlerFunc{
+		"the release fails": func(_ *world, verb string, _ meta.Key) http.HandlerFunc {
+			if verb == "update" || verb == "patch" {
+				return clienttest.Answer(meta.Status{Code: http.StatusInternalServerError, Message: "broken"})
+			}
+			return nil
+		},
+		"another process takes it": func(w *world, verb string, key meta.Key) http.HandlerFunc {
+			if verb != "delete" {
+				return nil
+			}
+			return func(answer http.ResponseWriter, r *http.Request) {
+				takes := patch.Merge(map[string]any{"spec": map[string]any{"holderIdentity": "another"}})
+				if _, err := client.For(w.client(nil), Leases).Patch(w.Context(), key, takes); err != nil {
+					w.Error(err)
+				}
+				w.server.ServeHTTP(answer, r)
+			}
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			play(t, func(w *world) {
+				a := w.replica("a", nil).run()
+				w.pass(time.Second)
+				key := a.Status().Lease
+				w.server.Intercept(func(r *http.Request) http.HandlerFunc { return meddles(w, clienttest.RequestOf(r).Verb, key) })
+				a.cancel()
+				<-a.ended
+				w.server.Intercept(nil)
+				l, err := client.For(w.client(nil), Leases).Get(w.Context(), key)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if holder, _, _ := meta.Nested[string](l, "spec", "holderIdentity"); holder == "" {
+					t.Errorf("the lease is %v", l)
+				}
+			})
+		})
+	}
+}
+
+// When a machine goes on after a stop or a sleep, work asks the clocks before anything has noticed that the lease has run out.
+func TestWorkAsksTheClocks(t *testing.T) {
+	for what, slept := range map[string]bool{"stop": false, "sleep": true} {
+		t.Run(what, func(t *testing.T) {
+			play(t, func(w *world) {
+				a := w.replica("a", nil).run()
+				w.pass(time.Second)
+				working, leave, _ := a.Enter(w.Context(), 0)
+				defer leave()
+				if err := shards.Check(working); err != nil {
+					t.Error(err)
+				}
+				a.m.Freeze()
+				w.pass(time.Hour)
+				a.m.Thaw(slept)
+				lost := (*leader.LostError)(nil)
+				if err := shards.Check(working); !errors.As(err, &lost) || lost.Reason != leader.Expired {
+					t.Errorf("Check says %v", err)
+				}
+				if _, _, ok := a.Enter(w.Context(), 1); ok {
+					t.Error("work begins")
+				}
+			})
+		})
+	}
 }

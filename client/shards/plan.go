@@ -20,8 +20,9 @@ type plan struct {
 
 // table is what a replica has, and wants to have. Its caller holds Group.mu.
 type table struct {
-	lease time.Duration // LeaseDuration
-	ours  *scores
+	lease    time.Duration // LeaseDuration
+	settling time.Duration // how long a range that nobody has is left to a replica that joins
+	ours     *scores
 
 	// bids are the ranges that the lease is to show: those that are worked on, and those that this replica is ready for. The server
 	// certainly has those of accepted: every write since has had them.
@@ -31,11 +32,12 @@ type table struct {
 	drains         meta.Ranges // ranges that reconciles are still under way for
 	have           meta.Ranges // ranges that everything is prepared for
 	leaving        bool
+	joining        bool // it is not known yet who has what; see view.knowsAll
 
 	orphans [meta.RangeCount]time.Duration // since when nobody has had the range; 0 if somebody has
 }
 
-// plan decides what to do, by what is known at the moment now. It changes bids.
+// plan decides what to do, by what is known at the moment now. It changes bids, and joining.
 func (t *table) plan(v *view, now time.Duration) (p plan) {
 	p.next = v.expire(now)
 	p.handed = t.works.Union(t.drains) == (meta.Ranges{})
@@ -46,6 +48,9 @@ func (t *table) plan(v *view, now time.Duration) (p plan) {
 	}
 	if !v.complete {
 		return p
+	}
+	if t.joining = !v.knowsAll(now); t.joining {
+		soon(v.since + v.lasts - now)
 	}
 	var live, takers []*member // live ones may work, and takers are to have a share
 	var others, first bool     // whether foreign ones may work, and whether they may do so before this one
@@ -70,7 +75,7 @@ func (t *table) plan(v *view, now time.Duration) (p plan) {
 		mine := t.bids.Has(n)
 		rival, better := t.rivals(live, n, now)
 		rival = rival || others
-		rank := t.rank(takers, n)
+		rank, joiner := t.rank(takers, n)
 		switch {
 		case rival || mine:
 			t.orphans[n] = 0
@@ -80,9 +85,12 @@ func (t *table) plan(v *view, now time.Duration) (p plan) {
 		if !mine && !rival {
 			p.unowned = p.unowned.With(n)
 		}
-		// If who is to have a range does not take it, the next one does.
+		// If who is to have a range does not take it, the next one does. One that joins cannot take it before somebody works on it.
 		patience := time.Duration(rank) * t.lease
-		turn := rank == 0
+		if joiner {
+			patience += t.settling
+		}
+		turn := rank == 0 && !joiner
 		if waited := now - t.orphans[n]; !turn && !mine && !rival {
 			if turn = waited >= patience; !turn {
 				soon(patience - waited)
@@ -104,15 +112,12 @@ func (t *table) plan(v *view, now time.Duration) (p plan) {
 			switch {
 			case better || first || t.leaving || !t.have.Has(n):
 				t.bids = t.bids.Without(n)
-			case rival || !t.accepted.Has(n):
-			case !v.isKnown(n, now):
-				soon(v.since + v.lasts - now)
+			case rival || !t.accepted.Has(n) || !v.isKnown(n, now):
 			default:
 				p.confirm = p.confirm.With(n)
 			}
 		case !turn || !t.have.Has(n) || better || others:
-		case !v.isKnown(n, now) && !isWorkedOn(live, n):
-			soon(v.since + v.lasts - now) // a bid would only keep others from the range
+		case !v.isKnown(n, now) && !isWorkedOn(live, n): // a bid would only keep others from the range
 		default:
 			t.bids, t.worked = t.bids.With(n), t.worked.Without(n)
 		}
@@ -150,12 +155,17 @@ func isWorkedOn(live []*member, n int) bool {
 // yields reports whether m is to have range n rather than this replica.
 func (t *table) yields(m *member, n int) bool { return m.scores[n] > t.ours[n] }
 
-// rank returns how many others are to have range n rather than this replica.
-func (t *table) rank(takers []*member, n int) (rank int) {
+// rank returns how many others are to have range n rather than this replica, and whether there are such that join yet, which it does not
+// count.
+func (t *table) rank(takers []*member, n int) (rank int, joiner bool) {
 	for _, m := range takers {
-		if t.yields(m, n) {
+		switch {
+		case !t.yields(m, n):
+		case m.share.joining:
+			joiner = true
+		default:
 			rank++
 		}
 	}
-	return rank
+	return rank, joiner
 }

@@ -49,6 +49,7 @@ func TestAReplicaThatJoinsLetsOthersBegin(t *testing.T) {
 		"waited for":                {share: share{ranges: of(n), weight: 1, by: meta.ShardByUID}},
 		"worked on":                 {share: share{ranges: of(n), worked: of(n), weight: 1, by: meta.ShardByUID}, want: true},
 		"waited for, after a lease": {share: share{ranges: of(n), weight: 1, by: meta.ShardByUID}, at: 15 * second, want: true},
+		"worked on before":          {share: share{ranges: of(n + 1), worked: of(n), weight: 1, by: meta.ShardByUID}},
 		"nobody's":                  {share: share{ranges: of(n + 1), weight: 1, by: meta.ShardByUID}},
 		"nobody's, after a lease":   {share: share{ranges: of(n + 1), weight: 1, by: meta.ShardByUID}, at: 15 * second, want: true},
 		"nobody's, in a new group":  {share: share{weight: 1, by: meta.ShardByUID}, want: true},
@@ -67,6 +68,132 @@ func TestAReplicaThatJoinsLetsOthersBegin(t *testing.T) {
 		if !test.want && p.next != 15*second-test.at {
 			t.Errorf("%s: the next plan is to come in %v", what, p.next)
 		}
+	}
+
+	// It looks again when that lease has passed since it has come, and not when the other one would run out.
+	v := newTestView()
+	rest := share{ranges: meta.AllRanges().Without(n), weight: 1, by: meta.ShardByUID}
+	v.listed([]*lease{leaseOf("web-a", "1", "t0", rest)}, 0)
+	v.saw(leaseOf("web-a", "2", "t1", rest), 10*second)
+	own := table{lease: 15 * second, ours: first, have: meta.AllRanges()}
+	if p := own.plan(v, 10*second); own.bids.Has(n) || p.next != 5*second {
+		t.Errorf("10 s after it has come, bids is %v, and the next plan is to come in %v", own.bids.Has(n), p.next)
+	}
+}
+
+// Before the leases have been listed, nothing is known, so nothing is taken, however long ago the clock began.
+func TestAReplicaThatHasNotListedTheLeasesTakesNothing(t *testing.T) {
+	v := newTestView()
+	own := table{lease: 15 * second, ours: newScores("web-me", 1), have: meta.AllRanges()}
+	if p := own.plan(v, time.Hour); p != (plan{handed: true}) || own.bids != (meta.Ranges{}) {
+		t.Errorf("before a list the plan is %+v, and the bids are %v", p, own.bids)
+	}
+	v.listed(nil, time.Hour)
+	if own.plan(v, time.Hour); own.bids != meta.AllRanges() {
+		t.Errorf("after a list, which shows nobody, the bids are %v", own.bids)
+	}
+}
+
+// A range that the one who is to have it gives up is left to that one for a lease from then on, and not from when it was nobody's before.
+func TestARangeIsLeftToTheFirstForALeaseSinceItIsNobodys(t *testing.T) {
+	ours, theirs := newScores("web-me", 1), newScores("web-a", 1)
+	n := 0
+	for ours[n] > theirs[n] { // n is for web-a
+		n++
+	}
+	v := newTestView()
+	v.listed(nil, 0)
+	own := table{lease: 15 * second, ours: ours, have: meta.AllRanges()}
+	at, version := time.Duration(0), 0
+	is := func(when string, now time.Duration, theirs meta.Ranges, wanted bool, next time.Duration) {
+		t.Helper()
+		at, version = now, version+1
+		v.saw(leaseOf("web-a", fmt.Sprint(version), fmt.Sprint("t", version), share{ranges: theirs, weight: 1, by: meta.ShardByUID}), at)
+		p := own.plan(v, at)
+		if p.wanted.Has(n) != wanted || own.bids.Has(n) != wanted || p.next != next {
+			t.Errorf("%s: wanted is %v, bids %v, and the next plan is to come in %v", when, p.wanted.Has(n), own.bids.Has(n), p.next)
+		}
+	}
+	all := meta.AllRanges()
+	is("the other one waits for it", second, all, false, 15*second) // when its lease would run out
+	is("it gives it up", 60*second, all.Without(n), false, 15*second)
+	is("it still does not take it", 70*second, all.Without(n), false, 5*second)
+	is("it takes it", 74*second, all, false, 15*second)
+	is("it gives it up again", 76*second, all.Without(n), false, 15*second)
+	is("it has not taken it for a lease", 91*second, all.Without(n), true, 15*second)
+}
+
+// What becomes of a bid, and of work, that nobody else is in the way of.
+func TestABidIsOnlyForWhatCanBeWorkedOn(t *testing.T) {
+	known := func() *view {
+		v := newTestView()
+		v.listed(nil, 0)
+		return v
+	}
+	ours := newScores("web-me", 1)
+	for what, test := range map[string]struct {
+		table         table
+		bids, confirm meta.Ranges
+	}{
+		"it waits for an answer": {table: table{bids: of(1), accepted: of(1), have: of(1)}, bids: of(1), confirm: of(1)},
+		"it leaves":              {table: table{bids: of(1), accepted: of(1), have: of(1), leaving: true}},
+		"it is not prepared any more": {
+			table: table{bids: of(1, 2), accepted: of(1, 2), have: of(2)}, bids: of(2), confirm: of(2),
+		},
+	} {
+		own := test.table
+		own.lease, own.ours = 15*second, ours
+		if p := own.plan(known(), second); own.bids != test.bids || p.confirm != test.confirm {
+			t.Errorf("%s: the bids are %v, and %v is to be begun", what, own.bids, p.confirm)
+		}
+	}
+
+	// Another replica was seen to work on the range, and bids for it again without having been seen to give it up. When it takes that bid
+	// away, it is not known who had the range meanwhile.
+	n, theirs := 0, newScores("web-a", 1)
+	for ours[n] < theirs[n] { // n is for web-me
+		n++
+	}
+	a := func(version string, ranges, worked meta.Ranges) *lease {
+		return leaseOf("web-a", version, "t"+version, share{ranges: ranges, worked: worked, weight: 1, by: meta.ShardByUID})
+	}
+	v := newTestView()
+	v.listed([]*lease{a("5", of(n), of(n))}, 0)
+	own := table{lease: 15 * second, ours: ours, have: of(n)}
+	if own.plan(v, second); own.bids != of(n) {
+		t.Errorf("the bids are %v, want what the other works on", own.bids)
+	}
+	own.accepted = own.bids
+	v.saw(a("6", of(n), of()), 9*second)
+	v.saw(a("7", of(), of()), 10*second)
+	if p := own.plan(v, 10*second); own.bids != of(n) || p.confirm != of() || p.next != 5*second {
+		t.Errorf("the bids are %v, %v is to be begun, and the next plan is to come in %v", own.bids, p.confirm, p.next)
+	}
+	if p := own.plan(v, 15*second); p.confirm != of(n) {
+		t.Errorf("a lease after the replica has come, %v is to be begun", p.confirm)
+	}
+}
+
+// What is worked on stays prepared for until it has passed, although another replica is to have it.
+func TestWhatIsWorkedOnStaysWanted(t *testing.T) {
+	ours, theirs := newScores("web-me", 1), newScores("web-a", 1)
+	n := 0
+	for ours[n] > theirs[n] { // n is for web-a
+		n++
+	}
+	v := newTestView()
+	v.listed([]*lease{leaseOf("web-a", "1", "t0", share{weight: 1, by: meta.ShardByUID})}, 0)
+	own := table{lease: 15 * second, ours: ours, have: meta.AllRanges(), bids: of(n), accepted: of(n), works: of(n)}
+	if p := own.plan(v, second); !p.wanted.Has(n) || p.giveUp != of() || !own.bids.Has(n) {
+		t.Errorf("it prepares for %v, gives up %v, and bids for %v", p.wanted, p.giveUp, own.bids)
+	}
+	v.saw(leaseOf("web-a", "2", "t1", share{ranges: of(n), weight: 1, by: meta.ShardByUID}), 2*second)
+	if p := own.plan(v, 2*second); !p.wanted.Has(n) || p.giveUp != of(n) {
+		t.Errorf("when the other one is ready, it prepares for %v, and gives up %v", p.wanted, p.giveUp)
+	}
+	own.works, own.drains = of(), of(n)
+	if p := own.plan(v, 3*second); !p.wanted.Has(n) {
+		t.Errorf("while work is under way, it prepares for %v", p.wanted)
 	}
 }
 

@@ -22,15 +22,17 @@ type share struct {
 	by     meta.ShardBy // what its ranges are ranges of
 	// leaving says that it is about to end, and keeps its ranges only until others take them.
 	leaving bool
+	// joining says that it does not know yet who has what, so it takes no ranges but those of others that work.
+	joining bool
 }
 
-const shareForm = "v1 ranges=%s worked=%s weight=%d by=%s leaving=%t"
+const shareForm = "v1 ranges=%s worked=%s weight=%d by=%s leaving=%t joining=%t"
 
 // text returns the share as an annotation of the lease with that name. It ends with a sum, so that an edit by hand is noticed.
 func (s share) text(lease string) string {
 	ranges, _ := s.ranges.MarshalText() // never fails
 	worked, _ := s.worked.MarshalText()
-	text := fmt.Sprintf(shareForm, ranges, worked, s.weight, s.by, s.leaving)
+	text := fmt.Sprintf(shareForm, ranges, worked, s.weight, s.by, s.leaving, s.joining)
 	return text + " sum=" + sum(text, lease)
 }
 
@@ -44,7 +46,7 @@ func parseShare(text, lease string) (share, error) {
 		s              share
 		ranges, worked string
 	)
-	if _, err := fmt.Sscanf(body, shareForm, &ranges, &worked, &s.weight, &s.by, &s.leaving); err != nil {
+	if _, err := fmt.Sscanf(body, shareForm, &ranges, &worked, &s.weight, &s.by, &s.leaving, &s.joining); err != nil {
 		return share{}, fmt.Errorf("annotation %s: %w: %q", shareAnnotation, err, text)
 	}
 	if err := s.ranges.UnmarshalText([]byte(ranges)); err != nil {

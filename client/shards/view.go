@@ -93,6 +93,8 @@ func (v *view) saw(l *lease, now time.Duration) {
 	}
 	m := v.members[l.Name]
 	switch {
+	case m != nil && m.gone && m.version == l.ResourceVersion:
+		// A list has told that it is gone.
 	case m == nil || m.uid == l.UID:
 		v.note(l.Name, l, now)
 	case isOlder(l.ResourceVersion, m.version):
@@ -102,8 +104,10 @@ func (v *view) saw(l *lease, now time.Duration) {
 			v.members[former(l)].gone = true
 		}
 	default:
-		m.miss(now)
-		v.members[m.name+" "+m.uid] = m
+		if !m.hasEnded() {
+			m.miss(now)
+			v.members[m.name+" "+m.uid] = m
+		}
 		delete(v.members, l.Name)
 		v.note(l.Name, l, now)
 	}
@@ -251,5 +255,8 @@ func (v *view) expire(now time.Duration) (next time.Duration) {
 // not show what its replica works on until that learns of it. So a replica that joins a group in which others work takes only what one of
 // these has worked on meanwhile, until a lease would have run out.
 func (v *view) isKnown(n int, now time.Duration) bool {
-	return v.fresh || v.released.Has(n) || now >= v.since+v.lasts
+	return v.released.Has(n) || v.knowsAll(now)
 }
+
+// knowsAll reports whether that is certain of all ranges.
+func (v *view) knowsAll(now time.Duration) bool { return v.fresh || now >= v.since+v.lasts }

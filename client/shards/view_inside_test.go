@@ -1,6 +1,7 @@
 package shards
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -87,6 +88,49 @@ func TestADeletedLeaseCountsUntilItHadRunOut(t *testing.T) {
 	v.deleted(leaseOf("web-me", "7", "t0", share{ranges: of(2), weight: 1, by: meta.ShardByUID}), 0)
 	v.wantHolds(t, "deleted before it was seen", 14*second, of(1))
 	v.wantHolds(t, "when that has run out", 15*second, meta.Ranges{})
+	if len(v.members) != 0 {
+		t.Errorf("%d leases are remembered that were deleted and have run out", len(v.members))
+	}
+
+	// Late news of the deletion of a lease that has run out, when there is another one of its name.
+	v = newTestView()
+	v.saw(l, 0)
+	v.saw(anew, 14*second)
+	v.wantHolds(t, "made again, and the first has run out", 29*second, meta.Ranges{})
+	v.saw(renewed(anew, "10", "t10"), 29*second)
+	v.deleted(leaseOf("web-a", "6", "t1", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), 30*second)
+	v.wantHolds(t, "late news", 30*second, of(2))
+}
+
+// renewed returns a lease as it is after another renewal.
+func renewed(l *lease, version, at string) *lease {
+	again := *l
+	again.ResourceVersion, again.Spec.RenewTime = version, at
+	return &again
+}
+
+// A lease counts for as long as it says, and no shorter than our own, because the last write of a replica says a second.
+func TestALeaseCountsForTheLongerOfTwoDurations(t *testing.T) {
+	for says, lasts := range map[int64]time.Duration{0: 15 * second, 1: 15 * second, 14: 15 * second, 15: 15 * second, 16: 16 * second, 40: 40 * second} {
+		v := newTestView()
+		l := leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID})
+		l.Spec.LeaseDurationSeconds = says
+		v.saw(l, 0)
+		what := fmt.Sprintf("a lease of %d s", says)
+		v.wantHolds(t, what, lasts-1, of(1))
+		v.wantHolds(t, what, lasts, meta.Ranges{})
+	}
+}
+
+// A replica may come back with another weight.
+func TestScoresFollowTheWeightOfALease(t *testing.T) {
+	v := newTestView()
+	for i, weight := range []int{1, 3, 3, 1} {
+		v.saw(leaseOf("web-a", fmt.Sprint(i), fmt.Sprint("t", i), share{weight: weight, by: meta.ShardByUID}), time.Duration(i)*second)
+		if *v.members["web-a"].scores != *newScores("web-a", weight) {
+			t.Errorf("after lease %d the scores are not those of weight %d", i, weight)
+		}
+	}
 }
 
 // A replica whose lease somebody has deleted or edited may have taken ranges, and renewed, after the last news that others have of it.
@@ -106,6 +150,7 @@ func TestALeaseWhoseLastStateNobodySawMayHaveShownAnything(t *testing.T) {
 	for what, lose := range map[string]func(v *view){
 		"not in a list":              func(v *view) { v.listed(nil, 10*second) },
 		"not in two lists":           func(v *view) { v.listed(nil, 10*second); v.listed(nil, 12*second) },
+		"another one by the watch":   func(v *view) { v.saw(anew, 10*second) },
 		"another one in a list":      func(v *view) { v.listed([]*lease{anew}, 10*second) },
 		"edited after a renewal":     func(v *view) { v.saw(edited("8", "t1"), 10*second) },
 		"edited twice after that":    func(v *view) { v.saw(edited("8", "t1"), 10*second); v.saw(edited("9", "t1"), 12*second) },
@@ -154,9 +199,17 @@ func TestALeaseWhoseLastStateNobodySawMayHaveShownAnything(t *testing.T) {
 	v.deleted(leaseOf("web-a", "8", "t1", share{ranges: of(2), weight: 1, by: meta.ShardByUID}), 11*second)
 	v.wantHolds(t, "once it is known", 12*second, of(2))
 	v = before()
+	v.listed(nil, 10*second)
+	v.deleted(leaseOf("web-a", "5", "t0", share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}), 11*second) // nothing was written since
+	v.wantHolds(t, "once it is known to have been as it was", 12*second, of(1))
+	v.wantHolds(t, "once it is known to have been as it was, later", 15*second, of())
+	v = before()
 	v.listed([]*lease{anew}, 10*second)
 	v.saw(leaseOf("web-a", "7", "t1", share{ranges: of(2), weight: 1, by: meta.ShardByUID}), 11*second)
 	v.wantHolds(t, "once it is known, and made again", 12*second, of(2, 3))
+	if m := v.members["web-a uid-web-a"]; m.takesPart(12 * second) {
+		t.Error("a lease that was deleted is one of a replica")
+	}
 	gone := leaseOf("web-a", "8", "t2", share{weight: 1, by: meta.ShardByUID})
 	gone.Spec.HolderIdentity = ""
 	v.deleted(gone, 12*second)
@@ -186,6 +239,25 @@ func TestAReleasedLeaseIsForgotten(t *testing.T) {
 		if len(v.members) != 0 {
 			t.Errorf("%s: a lease that was given back is remembered", what)
 		}
+	}
+}
+
+// Somebody who removes the holder by hand, and then deletes the lease, does not free the ranges.
+func TestALeaseThatWasMadeToLookEndedKeepsItsRangesWhenItIsDeleted(t *testing.T) {
+	for what, forget := range map[string]struct {
+		do   func(v *view, l *lease)
+		want meta.Ranges
+	}{
+		"deleted":       {func(v *view, l *lease) { v.deleted(l, 2*second) }, of(1)},
+		"not in a list": {func(v *view, _ *lease) { v.listed(nil, 2*second) }, meta.AllRanges()},
+	} {
+		v := newTestView()
+		v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), 0)
+		edited := leaseOf("web-a", "6", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID})
+		edited.Spec.HolderIdentity = ""
+		v.saw(edited, second)
+		forget.do(v, edited)
+		v.wantHolds(t, what, 14*second, forget.want)
 	}
 }
 
@@ -279,6 +351,11 @@ func TestABidThatIsTakenAwayShowsNoRelease(t *testing.T) {
 	if v.released != of(2) {
 		t.Errorf("a lease has run out, and %v are known to be free, want 2", v.released)
 	}
+	// When its replica comes back, it tells that it has worked on range 1 before. Somebody else may have had that since.
+	v.saw(a("6", of(), of(1, 2)), 16*second)
+	if v.released != of(2) {
+		t.Errorf("a replica has come back, and %v are known to be free, want 2", v.released)
+	}
 }
 
 // A lease tells which of its ranges its replica has worked on.
@@ -297,6 +374,7 @@ func TestSharesAsText(t *testing.T) {
 	for _, s := range []share{
 		{weight: 1, by: meta.ShardByUID},
 		{ranges: meta.AllRanges(), weight: maxWeight, by: meta.ShardByNamespace, leaving: true},
+		{weight: 1, by: meta.ShardByUID, joining: true},
 		{ranges: of(0, 255), worked: of(7, 255), weight: 7, by: meta.ShardByUID},
 	} {
 		text := s.text("web-a")
@@ -318,7 +396,7 @@ func TestSharesAsText(t *testing.T) {
 		"", "v1", "v1 ranges=00 worked=" + zeros + " weight=1" + rest, "v1 ranges=" + zeros + " worked=00 weight=1" + rest,
 		"v1 ranges=" + zeros + " worked=" + zeros + " weight=0" + rest, "v1 ranges=" + zeros + " worked=" + zeros + " weight=1001" + rest,
 		"v1 ranges=" + zeros + " weight=1" + rest,
-		"v1 ranges=" + zeros + " worked=" + zeros + " weight=1 by=metadata.name leaving=true",
+		"v1 ranges=" + zeros + " worked=" + zeros + " weight=1 by=metadata.name leaving=true joining=false",
 	} {
 		if got, err := parseShare(body+" sum="+sum(body, "web-a"), "web-a"); err == nil {
 			t.Errorf("%q is taken for %+v", body, got)
@@ -326,7 +404,7 @@ func TestSharesAsText(t *testing.T) {
 	}
 }
 
-const rest = " by=object.metadata.uid leaving=true"
+const rest = " by=object.metadata.uid leaving=true joining=false"
 
 const zeros = "0000000000000000000000000000000000000000000000000000000000000000"
 
@@ -371,5 +449,43 @@ func TestScores(t *testing.T) {
 	}
 	if mean := sum / 50; mean < 185 || mean > 199 { // 192
 		t.Errorf("a replica of weight 3 beside one of 1 has %d ranges", mean)
+	}
+}
+
+// News that are older than a list change nothing: the lease has gone since, and its replica may have written more before that.
+func TestOldNewsOfALeaseThatIsGoneChangeNothing(t *testing.T) {
+	v := newTestView()
+	l := leaseOf("web-a", "5", "t0", share{ranges: of(1), weight: 1, by: meta.ShardByUID})
+	v.saw(l, 0) // by a list; the watch is behind
+	v.listed(nil, 10*second)
+	v.wantHolds(t, "not in a list", 12*second, meta.AllRanges())
+	v.saw(l, 12*second) // the watch brings what the first list has told
+	v.wantHolds(t, "after old news", 13*second, meta.AllRanges())
+	if v.members["web-a"].takesPart(13 * second) {
+		t.Error("a replica whose lease is gone is to have ranges")
+	}
+}
+
+// A lease that was given back held nothing, whoever makes another one of its name, and whichever of a watch and a list tells that first.
+func TestALeaseThatWasGivenBackHoldsNothingWhenItIsMadeAgain(t *testing.T) {
+	anew := leaseOf("web-a", "9", "t9", share{ranges: of(2), weight: 1, by: meta.ShardByUID})
+	anew.UID = "another"
+	free := leaseOf("web-a", "6", "t1", share{worked: of(1), weight: 1, by: meta.ShardByUID})
+	free.Spec.HolderIdentity = ""
+	deleted := *free
+	deleted.ResourceVersion = "7"
+	for what, then := range map[string]func(v *view){
+		"a list comes when the watch has told more than it": func(v *view) {
+			v.deleted(&deleted, second)
+			v.listed([]*lease{free}, second)
+			v.saw(anew, 2*second)
+		},
+		"a list tells more than the watch": func(v *view) { v.listed([]*lease{anew}, 2*second) },
+	} {
+		v := newTestView()
+		v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}), 0)
+		v.saw(free, second)
+		then(v)
+		v.wantHolds(t, what, 3*second, of(2))
 	}
 }

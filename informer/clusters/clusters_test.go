@@ -423,6 +423,44 @@ func TestAReconcileRemovesItsCluster(t *testing.T) {
 	})
 }
 
+// The context of a reconcile that removes a cluster lasts until the other reconciles of that cluster have returned, and goes on if it is
+// of another cluster.
+func TestTheContextOfAReconcileThatRemovesAClusterLasts(t *testing.T) {
+	for remover, ends := range map[string]bool{"a": true, "b": false} {
+		t.Run(remover, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a, b := newSite(t, "a"), newSite(t, "b")
+				a.create(t, "slow", "x")
+				b.create(t, "x")
+				did := &log{}
+				var c *clusters.Controller[*site]
+				c = clusters.New("c", controller.Options{Workers: 4}, func(ctx context.Context, s *site, k clusters.Key) (controller.Result, error) {
+					switch {
+					case k.Name == "slow":
+						<-ctx.Done()
+						time.Sleep(time.Second) // to tidy up
+					case k.Cluster == remover:
+						time.Sleep(time.Second)
+						began := time.Now()
+						err := c.Remove(ctx, "a")
+						did.add("Remove took %v and returned %v", time.Since(began), err)
+						if removed := (*clusters.RemovedError)(nil); errors.As(context.Cause(ctx), &removed) != ends || (ctx.Err() != nil) != ends {
+							t.Errorf("the context has ended with %v", context.Cause(ctx))
+						}
+					}
+					return controller.Result{}, nil
+				})
+				mustAdd(t, c, a)
+				mustAdd(t, c, b)
+				stop := start(t, c)
+				time.Sleep(time.Minute)
+				did.want(t, "it", "Remove took 1s and returned <nil>")
+				stop()
+			})
+		})
+	}
+}
+
 // Two reconciles that remove each other's cluster do not wait for each other.
 func TestReconcilesRemoveEachOthersClusters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -492,6 +530,37 @@ func TestWaitingKeysLeaveTheQueueWithTheirCluster(t *testing.T) {
 	})
 }
 
+// What waited in the queue of a Run does not wait in the next one.
+func TestKeysThatWaitAreForgottenWithTheirRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		runs := 0
+		once := sourceFunc(func(ctx context.Context, add func(meta.Key), synced func()) error {
+			if runs++; runs == 1 {
+				add(at("x"))
+			}
+			synced()
+			<-ctx.Done()
+			return nil
+		})
+		did := &log{}
+		c := clusters.New("c", controller.Options{}, func(_ context.Context, _ *site, k clusters.Key) (controller.Result, error) {
+			did.add("%s", k.Name)
+			return controller.Result{RequeueAfter: time.Hour}, nil
+		})
+		if err := c.Add("a", nil, once); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"x", ""} {
+			stop := start(t, c)
+			did.want(t, "a Run", want)
+			if n := c.Clusters()[0].Later; n != len(want) {
+				t.Errorf("%d keys wait, want %d", n, len(want))
+			}
+			stop()
+		}
+	})
+}
+
 // An error of a reconcile whose cluster is removed is reported once.
 func TestAnErrorAfterTheRemovalIsReportedAndNotRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -517,6 +586,33 @@ func TestAnErrorAfterTheRemovalIsReportedAndNotRetried(t *testing.T) {
 		}
 		stop()
 	})
+}
+
+// A reconcile that returns the error of its context, or the cause of that, when its cluster is removed has not failed.
+func TestTheEndOfAReconcileByRemovalIsNoError(t *testing.T) {
+	for name, why := range map[string]func(context.Context) error{"the error of the context": context.Context.Err, "its cause": context.Cause} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := newSite(t, "a")
+				a.create(t, "x")
+				did := &log{}
+				c := clusters.New("c", controller.Options{OnError: func(err error) { t.Errorf("told %v", err) }},
+					func(ctx context.Context, _ *site, k clusters.Key) (controller.Result, error) {
+						<-ctx.Done()
+						did.add("%s", k.Name)
+						return controller.Result{}, fmt.Errorf("wait: %w", why(ctx))
+					})
+				mustAdd(t, c, a)
+				stop := start(t, c)
+				mustRemove(t, c, "a")
+				did.want(t, "it ran once", "x")
+				if s := c.Status(); s.Errors != 0 || s.Failing != 0 || s.Queue.Delayed != 0 {
+					t.Errorf("the status is %v", s)
+				}
+				stop()
+			})
+		})
+	}
 }
 
 // A key of a cluster waits for all of its sources, and a cluster that follows another one has its keys.
