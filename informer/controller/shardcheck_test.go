@@ -182,8 +182,11 @@ func TestSourcesForOneClusterLookUpTheirKeysThemselves(t *testing.T) {
 		}, controller.Source[tagged](expectant{}))
 		stop := run(t, c) // without a source that looks up objects, because others are to come
 		ofA := func(k tagged) bool { return k.tag == "a" }
-		_, err := c.AddSourcesFor(ofA, tag("a", controller.Map(s.Reader(), func(p *pod) []meta.Key { return []meta.Key{p.Key()} })))
+		b, err := c.AddSource(tag("b", controller.Watch(s.Reader())))
+		check(t, err, "")
+		_, err = c.AddSourcesFor(ofA, tag("a", controller.Map(s.Reader(), func(p *pod) []meta.Key { return []meta.Key{p.Key()} })))
 		check(t, err, "controller.AddSourcesFor: Options.Shards by uid need a source Watch")
+		b.Remove()
 		_, err = c.AddSourcesFor(ofA, tag("a", controller.Reads[meta.Key]()))
 		check(t, err, "")
 		_, err = c.AddSourcesFor(ofA, tag("a", controller.Watch(s.Reader())))
