@@ -261,3 +261,59 @@ func TestWhatIsReleasedBySomethingElseIsNotKnown(t *testing.T) {
 		}
 	}
 }
+
+// A range that nobody has is not left to a replica that joins for long, because that one cannot take it.
+func TestARangeIsNotLeftToAReplicaThatJoins(t *testing.T) {
+	ours, theirs := newScores("web-me", 1), newScores("web-a", 1)
+	n := 0
+	for ours[n] > theirs[n] { // n is for web-a
+		n++
+	}
+	for what, test := range map[string]struct {
+		shows share
+		at    time.Duration // since the leases were listed
+		want  bool
+		next  time.Duration
+	}{
+		"one that joins":             {shows: share{joining: true}, at: 499 * time.Millisecond, next: time.Millisecond},
+		"after a while":              {shows: share{joining: true}, at: 500 * time.Millisecond, want: true, next: 14500 * time.Millisecond},
+		"one that joins and works":   {shows: share{joining: true, ranges: of(n), worked: of(n)}, at: second, next: 14 * second},
+		"one that has been there":    {at: 14 * second, next: second},
+		"after a lease, as if alone": {at: 15 * second, want: true},
+	} {
+		test.shows.weight, test.shows.by = 1, meta.ShardByUID
+		v := newTestView()
+		v.listed(nil, second)
+		v.saw(leaseOf("web-a", "1", "t0", test.shows), second)
+		own := table{lease: 15 * second, settling: 500 * time.Millisecond, ours: ours, have: meta.AllRanges()}
+		own.plan(v, second)
+		if test.shows.ranges == (meta.Ranges{}) && test.at >= 15*second {
+			v.saw(leaseOf("web-a", "2", "t1", test.shows), 15*second)
+			own.plan(v, 15*second)
+		}
+		p := own.plan(v, second+test.at)
+		if own.bids.Has(n) != test.want || p.wanted.Has(n) != test.want || test.next > 0 && p.next != test.next {
+			t.Errorf("%s: it bids for the range: %v, prepares for it: %v, and the next plan is in %v", what, own.bids.Has(n), p.wanted.Has(n), p.next)
+		}
+	}
+}
+
+// A replica that joins says so until it knows what all others have.
+func TestAReplicaSaysThatItJoins(t *testing.T) {
+	shows := share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}
+	v := newTestView()
+	own := table{lease: 15 * second, ours: newScores("web-me", 1), have: meta.AllRanges(), joining: true}
+	is := func(when string, now time.Duration, want bool) {
+		t.Helper()
+		if own.plan(v, now); own.joining != want {
+			t.Errorf("%s it joins: %v", when, own.joining)
+		}
+	}
+	is("before a list", second, true)
+	v.listed([]*lease{leaseOf("web-a", "1", "t0", shows)}, second)
+	is("when others work", 15*second, true)
+	is("a lease later", 16*second, false)
+	v = newTestView()
+	v.listed(nil, 0)
+	is("in a new group", 0, false)
+}

@@ -64,8 +64,8 @@
 // Adding a cluster is like a start: an object that was deleted while its cluster was not there is not named. If something has to follow a
 // deletion, use a finalizer, or compare with what there should be.
 //
-// With Options.Shards by namespace, a namespace is in the same range in every cluster. Shards by uid need a cluster with a
-// controller.Watch when Run begins.
+// With Options.Shards by namespace, a namespace is in the same range in every cluster. With Shards by uid, the sources
+// of each cluster need a controller.Watch among them, whose cache says which uid a key has.
 //
 // Clusters need different client.Config.Server: by that, controller.Fresh tells the writes to one from those to another. Otherwise a
 // write to the second is waited for in caches of the first, if both are sources of one cluster. Each server of package clienttest has an
