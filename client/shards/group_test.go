@@ -602,8 +602,13 @@ func TestAReplicaThatCannotListLeavesAtOnce(t *testing.T) {
 // The log says when what has failed works again.
 func TestTheLogSaysThatTheLeaseWorksAgain(t *testing.T) {
 	play(t, func(w *world) {
+		var mu sync.Mutex // guards lines
 		var lines []string
-		logger := funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{})
+		logger := funcr.New(func(_, line string) {
+			mu.Lock()
+			defer mu.Unlock()
+			lines = append(lines, line)
+		}, funcr.Options{})
 		a := w.replica("a", func(c *shards.Config) { c.OnError, c.Logger = nil, logger }).run()
 		w.pass(time.Second)
 		w.server.Intercept(func(*http.Request) http.HandlerFunc { return clienttest.Reset() })
@@ -615,6 +620,8 @@ func TestTheLogSaysThatTheLeaseWorksAgain(t *testing.T) {
 		w.server.Intercept(nil)
 		w.pass(time.Minute)
 		w.whole(a)
+		mu.Lock()
+		defer mu.Unlock()
 		for _, want := range []string{"the lease of this replica fails", "the lease of this replica works again", "this replica has lost its lease", "this replica has a lease again"} {
 			if n := strings.Count(strings.Join(lines, "\n"), want); n == 0 || strings.Contains(want, "again") && n != 1 {
 				t.Errorf("%q is in %d of the lines %q", want, n, lines)
