@@ -88,7 +88,7 @@ func TestWhatPrometheusAndOpenTelemetrySee(t *testing.T) {
 		`controller_runtime_max_concurrent_reconciles{controller="pages"} 4`,
 		`workqueue_adds_total{controller="pages",name="pages"} [1-9]`,
 		`workqueue_depth{controller="pages",name="pages",priority="0"} 0`,
-		`bowline_informer_objects{resource="pages.example.com/v1"} 1`,
+		`bowline_informer_objects{informer="",resource="pages.example.com/v1"} 1`,
 		`go_goroutines [0-9]`,
 	} {
 		if !regexp.MustCompile(`(?m)^` + want).MatchString(metrics) {
