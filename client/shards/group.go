@@ -55,7 +55,7 @@ type Group struct {
 	handed    chan struct{} // closed when a replica that leaves has nothing left that others would take
 	err       error         // of the last list or watch
 	unready   time.Duration // since when a follower has not been ready for what is wanted; 0 if all are
-	blocked   error         // why the replica does not work on what it is to have
+	blocked   error         // why the work is not shared as it should be
 }
 
 // clock is what package leader believes too.

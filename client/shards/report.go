@@ -57,7 +57,7 @@ func (g *Group) listWorks() {
 	g.log.Works(aboutLeases)
 }
 
-// block notes why the replica does not work on what it is to have, by a plan at the moment now. It returns the time until it has to be
+// block notes why the work is not shared as it should be, by a plan at the moment now. It returns the time until it has to be
 // asked again; 0 if that is not known. The caller holds mu.
 func (g *Group) block(p plan, now time.Duration) (next time.Duration) {
 	missing := p.wanted.Minus(g.table.have).Len()
@@ -91,7 +91,7 @@ func (g *Group) notReady() (names []string) {
 	return names
 }
 
-// sayBlocked reports why the replica does not work on what it is to have, once in LeaseDuration; said is when it has done so last.
+// sayBlocked reports why the work is not shared as it should be, once in LeaseDuration; said is when it has done so last.
 func (g *Group) sayBlocked(said *time.Duration) {
 	now := g.clock.mono()
 	g.mu.Lock()
@@ -103,7 +103,7 @@ func (g *Group) sayBlocked(said *time.Duration) {
 		g.log.Works(aboutWork)
 	case *said == 0 || now-*said >= g.config.LeaseDuration:
 		*said = max(now, 1)
-		g.failed(report.Topic{Key: aboutWork, Fails: g.String() + ": this replica does not work on what it is to have", Works: g.String() + ": this replica works on what it is to have"}, why)
+		g.failed(report.Topic{Key: aboutWork, Fails: g.String() + ": the work is not shared as it should be", Works: g.String() + ": the work is shared as it should be"}, why)
 	}
 }
 
