@@ -66,7 +66,8 @@ func Check(ctx context.Context) error {
 
 // Enter lets work on range n begin. It returns a context for that, which ends with ctx, and when this replica does not have the range
 // any more; no request with the context leaves after that. The caller must call leave when the work has ended, because the range passes
-// to another replica only then, or when Config.Drain has passed. It returns false if this replica does not have the range.
+// to another replica only then, or when Config.Drain has passed. It returns false if this replica does not have the range. Controllers with
+// Options.Shards call it for each reconcile.
 func (g *Group) Enter(ctx context.Context, n int) (working context.Context, leave func(), ok bool) {
 	g.mu.Lock()
 	if !g.table.works.Has(n) {
@@ -100,6 +101,7 @@ func (g *Group) Enter(ctx context.Context, n int) (working context.Context, leav
 
 // Began returns the ranges that work has begun for since it returned the number before, and that this replica has; the number to pass the
 // next time; and a channel that is closed when there may be more. It returns all ranges that this replica has for the number 0.
+// Controllers call it, to reconcile the objects of new ranges.
 func (g *Group) Began(since uint64) (ranges meta.Ranges, number uint64, changed <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
