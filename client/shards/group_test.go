@@ -656,6 +656,25 @@ func TestAGroupThatBeginsLeavesNothingToNobody(t *testing.T) {
 	})
 }
 
+// A replica that joins finds the lease of one that has crashed, and cannot know that. It takes nothing from those who work on what that
+// one had, before its lease has run out.
+func TestAReplicaThatFollowsACrashLeavesNothingToNobody(t *testing.T) {
+	play(t, func(w *world) {
+		a, b := w.replica("a", nil).run(), w.replica("b", nil).run()
+		w.pass(10 * time.Second)
+		w.whole(a, b)
+		b.m.Freeze()
+		w.pass(20 * time.Second)
+		w.whole(a)
+		c := w.replica("c", nil).run()
+		for range 300 {
+			w.pass(100 * time.Millisecond)
+			w.whole(a, c)
+		}
+		w.even(w.whole(a, c), 128)
+	})
+}
+
 // A watch that is silently dead is opened anew.
 func TestADeadWatchDoesNotHoldUpAHandOver(t *testing.T) {
 	play(t, func(w *world) {

@@ -73,8 +73,8 @@ func (t *table) plan(v *view, now time.Duration) (p plan) {
 	p.handed = p.handed || len(takers) == 0
 	for n := range meta.RangeCount {
 		mine := t.bids.Has(n)
-		rival, better := t.rivals(live, n, now)
-		rival = rival || others
+		rivals, better := t.rivals(live, n, now)
+		rival := rivals > 0 || others
 		rank, joiner := t.rank(takers, n)
 		switch {
 		case rival || mine:
@@ -117,6 +117,7 @@ func (t *table) plan(v *view, now time.Duration) (p plan) {
 				p.confirm = p.confirm.With(n)
 			}
 		case !turn || !t.have.Has(n) || better || others:
+		case rivals > 1: // the one who works would give the range up, and this one could not begin for the bid of the other
 		case !v.isKnown(n, now) && !isWorkedOn(live, n): // a bid would only keep others from the range
 		default:
 			t.bids, t.worked = t.bids.With(n), t.worked.Without(n)
@@ -125,19 +126,19 @@ func (t *table) plan(v *view, now time.Duration) (p plan) {
 	return p
 }
 
-// rivals returns whether another replica has range n in its hands or waits for it, and whether one of these is to have it rather than
+// rivals returns how many other replicas have range n in their hands or wait for it, and whether one of these is to have it rather than
 // this one.
-func (t *table) rivals(live []*member, n int, now time.Duration) (rival, better bool) {
+func (t *table) rivals(live []*member, n int, now time.Duration) (rivals int, better bool) {
 	for _, m := range live {
 		if !m.unsure && !m.share.ranges.Has(n) {
 			continue
 		}
-		rival = true
+		rivals++
 		if m.takesPart(now) && (t.leaving || t.yields(m, n)) {
 			better = true
 		}
 	}
-	return rival, better
+	return rivals, better
 }
 
 // precedes reports whether a replica that shares by something else may work before the one with the lease self does: it works already,

@@ -262,6 +262,26 @@ func TestWhatIsReleasedBySomethingElseIsNotKnown(t *testing.T) {
 	}
 }
 
+// A replica does not take a range from the one who works on it while the lease of another one shows it too: it could not begin.
+func TestAReplicaTakesNothingThatItCouldNotBegin(t *testing.T) {
+	ours := newScores("web-me", 1)
+	n := 0
+	for ours[n] < max(newScores("web-a", 1)[n], newScores("web-b", 1)[n]) {
+		n++
+	}
+	works := share{ranges: of(n), worked: of(n), weight: 1, by: meta.ShardByUID}
+	v := newTestView()
+	v.listed([]*lease{leaseOf("web-a", "1", "t0", works), leaseOf("web-b", "2", "t0", works)}, 0) // one of them has crashed
+	own := table{lease: 15 * second, ours: ours, have: meta.AllRanges()}
+	for at, want := range []bool{14: false, 15: true} {
+		now := time.Duration(at) * second
+		v.saw(leaseOf("web-a", fmt.Sprint(at+10), fmt.Sprint("t", at+1), works), now)
+		if p := own.plan(v, now); own.bids.Has(n) != want || !p.wanted.Has(n) {
+			t.Errorf("after %v: it bids %v, and prepares %v", now, own.bids.Has(n), p.wanted.Has(n))
+		}
+	}
+}
+
 // A range that nobody has is not left to a replica that joins for long, because that one cannot take it.
 func TestARangeIsNotLeftToAReplicaThatJoins(t *testing.T) {
 	ours, theirs := newScores("web-me", 1), newScores("web-a", 1)
