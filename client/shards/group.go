@@ -83,7 +83,9 @@ func New(c *client.Client, config Config) *Group {
 		c: c, config: config, invalid: config.validate(), clock: newClock(), log: report.New(config.Logger),
 		due: make(chan struct{}, 1), changed: make(chan struct{}, 1), begun: make(chan struct{}), rewanted: make(chan struct{}),
 	}
-	g.table = table{lease: config.LeaseDuration, settling: config.RetryPeriod / 4, ours: newScores(key.Name, max(config.Weight, 1)), have: meta.AllRanges()}
+	g.table = table{
+		lease: config.LeaseDuration, settling: config.RetryPeriod / 4, ours: newScores(key.Name, max(config.Weight, 1)), have: meta.AllRanges(),
+	}
 	g.view = newView(key.Name, config.LeaseDuration, config.By)
 	election := config.election()
 	election.OnError = g.electionFailed
@@ -121,9 +123,9 @@ func (g *Group) String() string {
 // on, so caches stay.
 //
 // Run returns the error of work; nil if ctx has ended and that is nil or the error of its context. It returns nil at once if ctx has ended
-// before, and an error at once if the Config or work cannot be used, or if the Group runs already. It ends work and returns an error if the replica cannot have a lease of
-// its own: another process has the same identity (*leader.IdentityError), or the lease belongs to coordinated leader election. If work
-// panics, Run gives everything back, and the panic goes on.
+// before, and an error at once if the Config or work cannot be used, or if the Group runs already. It ends work and returns an error if
+// the replica cannot have a lease of its own: another process has the same identity (*leader.IdentityError), or the lease belongs to
+// coordinated leader election. If work panics, Run gives everything back, and the panic goes on.
 //
 // When Run returns, nothing of it runs. It may be called again.
 func (g *Group) Run(ctx context.Context, work func(ctx context.Context) error) error {
@@ -333,7 +335,8 @@ func (g *Group) write() {
 
 // says returns what the lease is to show. The caller holds mu.
 func (g *Group) says() share {
-	return share{ranges: g.table.bids, worked: g.table.worked, weight: g.config.Weight, by: g.config.By, leaving: g.table.leaving, joining: g.table.joining}
+	t := &g.table
+	return share{ranges: t.bids, worked: t.worked, weight: g.config.Weight, by: g.config.By, leaving: t.leaving, joining: t.joining}
 }
 
 // annotations returns those of the lease. Package leader calls it before each write.

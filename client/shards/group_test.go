@@ -464,7 +464,7 @@ func TestReplicasThatShareBySomethingElse(t *testing.T) {
 	})
 }
 
-// Of replicas that share by different things and begin at once, some work.
+// Replicas with two different Config.By begin at once. Those with one of them work.
 func TestReplicasThatShareBySomethingElseBeginAtOnce(t *testing.T) {
 	for _, other := range []string{"0", "z"} {
 		play(t, func(w *world) {
@@ -540,7 +540,7 @@ func TestAGroupSaysWhyItIsIdle(t *testing.T) {
 	})
 }
 
-// What a Run is not ready for does not hold up the next Run: its informers and controllers are gone.
+// A follower that was made during a Run is forgotten at its end, so it does not hold up the next Run.
 func TestFollowersOfOneRunAreNotThoseOfTheNext(t *testing.T) {
 	play(t, func(w *world) {
 		a := w.replica("a", nil)
@@ -630,8 +630,8 @@ func TestTheLogSaysThatTheLeaseWorksAgain(t *testing.T) {
 	})
 }
 
-// Of two replicas that begin at once, one may see the other's bids before its own, and then it cannot know that nobody else has the
-// rest. The other one takes that, and hands it over.
+// Two replicas begin at once, and b sees the bids of a before it bids. So b cannot know that nobody has the rest. Then a takes that, and
+// hands it over to b.
 func TestAGroupThatBeginsLeavesNothingToNobody(t *testing.T) {
 	play(t, func(w *world) {
 		w.server.Intercept(func(r *http.Request) http.HandlerFunc {
@@ -727,7 +727,7 @@ func TestAReplicaLeavesWhenItsWorkHasEnded(t *testing.T) {
 	})
 }
 
-// What follows a Group stays prepared for a range that it works on, until another replica has taken it.
+// Followers are asked to stay prepared for a range until another replica has taken it.
 func TestWhatIsWorkedOnStaysPrepared(t *testing.T) {
 	play(t, func(w *world) {
 		a := w.replica("a", nil)

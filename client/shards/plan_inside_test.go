@@ -2,11 +2,20 @@ package shards
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/bowline-go/bowline/client/meta"
 )
+
+// firstFor returns the first range that one is to have, rather than the others.
+func firstFor(one *scores, others ...*scores) (n int) {
+	for slices.ContainsFunc(others, func(other *scores) bool { return other[n] >= one[n] }) {
+		n++
+	}
+	return n
+}
 
 // Of more replicas than there are ranges, each range has one that is to have it, and some replicas have none.
 func TestMoreReplicasThanRanges(t *testing.T) {
@@ -37,10 +46,7 @@ func TestMoreReplicasThanRanges(t *testing.T) {
 // other one take its own away, and then nobody would have the range.
 func TestAReplicaThatJoinsLetsOthersBegin(t *testing.T) {
 	first, last := newScores("web-me", 1), newScores("web-a", 1)
-	n := 0
-	for first[n] < last[n] { // n is for web-me
-		n++
-	}
+	n := firstFor(first, last)
 	for what, test := range map[string]struct {
 		share share
 		at    time.Duration
@@ -97,10 +103,7 @@ func TestAReplicaThatHasNotListedTheLeasesTakesNothing(t *testing.T) {
 // A range that the one who is to have it gives up is left to that one for a lease from then on, and not from when it was nobody's before.
 func TestARangeIsLeftToTheFirstForALeaseSinceItIsNobodys(t *testing.T) {
 	ours, theirs := newScores("web-me", 1), newScores("web-a", 1)
-	n := 0
-	for ours[n] > theirs[n] { // n is for web-a
-		n++
-	}
+	n := firstFor(theirs, ours)
 	v := newTestView()
 	v.listed(nil, 0)
 	own := table{lease: 15 * second, ours: ours, have: meta.AllRanges()}
@@ -123,7 +126,7 @@ func TestARangeIsLeftToTheFirstForALeaseSinceItIsNobodys(t *testing.T) {
 	is("it has not taken it for a lease", 91*second, all.Without(n), true, 15*second)
 }
 
-// What becomes of a bid, and of work, that nobody else is in the way of.
+// A replica bids only for ranges that it could begin to work on, if no other replica stands in its way.
 func TestABidIsOnlyForWhatCanBeWorkedOn(t *testing.T) {
 	known := func() *view {
 		v := newTestView()
@@ -150,10 +153,7 @@ func TestABidIsOnlyForWhatCanBeWorkedOn(t *testing.T) {
 
 	// Another replica was seen to work on the range, and bids for it again without having been seen to give it up. When it takes that bid
 	// away, it is not known who had the range meanwhile.
-	n, theirs := 0, newScores("web-a", 1)
-	for ours[n] < theirs[n] { // n is for web-me
-		n++
-	}
+	n := firstFor(ours, newScores("web-a", 1))
 	a := func(version string, ranges, worked meta.Ranges) *lease {
 		return leaseOf("web-a", version, "t"+version, share{ranges: ranges, worked: worked, weight: 1, by: meta.ShardByUID})
 	}
@@ -174,13 +174,10 @@ func TestABidIsOnlyForWhatCanBeWorkedOn(t *testing.T) {
 	}
 }
 
-// What is worked on stays prepared for until it has passed, although another replica is to have it.
+// A replica stays prepared for a range that it works on until the range has passed, although another replica is to have it.
 func TestWhatIsWorkedOnStaysWanted(t *testing.T) {
 	ours, theirs := newScores("web-me", 1), newScores("web-a", 1)
-	n := 0
-	for ours[n] > theirs[n] { // n is for web-a
-		n++
-	}
+	n := firstFor(theirs, ours)
 	v := newTestView()
 	v.listed([]*lease{leaseOf("web-a", "1", "t0", share{weight: 1, by: meta.ShardByUID})}, 0)
 	own := table{lease: 15 * second, ours: ours, have: meta.AllRanges(), bids: of(n), accepted: of(n), works: of(n)}
@@ -197,7 +194,7 @@ func TestWhatIsWorkedOnStaysWanted(t *testing.T) {
 	}
 }
 
-// What a replica does while another one shares by something else.
+// Two replicas with another Config.By do not work at the same time. One that works goes on; of two that wait, the first by name begins.
 func TestAReplicaAndOneThatSharesBySomethingElse(t *testing.T) {
 	waits, works := of(7), of(9)
 	mine := of(1, 2)
@@ -241,7 +238,7 @@ func TestAReplicaAndOneThatSharesBySomethingElse(t *testing.T) {
 	}
 }
 
-// What was seen of a replica that shares by something else does not say who worked on our ranges.
+// The lease of a replica with another Config.By does not tell who worked on the ranges of this one.
 func TestWhatIsReleasedBySomethingElseIsNotKnown(t *testing.T) {
 	foreign := share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByNamespace}
 	ours := share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}
@@ -265,10 +262,7 @@ func TestWhatIsReleasedBySomethingElseIsNotKnown(t *testing.T) {
 // A replica does not take a range from the one who works on it while the lease of another one shows it too: it could not begin.
 func TestAReplicaTakesNothingThatItCouldNotBegin(t *testing.T) {
 	ours := newScores("web-me", 1)
-	n := 0
-	for ours[n] < max(newScores("web-a", 1)[n], newScores("web-b", 1)[n]) {
-		n++
-	}
+	n := firstFor(ours, newScores("web-a", 1), newScores("web-b", 1))
 	works := share{ranges: of(n), worked: of(n), weight: 1, by: meta.ShardByUID}
 	v := newTestView()
 	v.listed([]*lease{leaseOf("web-a", "1", "t0", works), leaseOf("web-b", "2", "t0", works)}, 0) // one of them has crashed
@@ -285,10 +279,7 @@ func TestAReplicaTakesNothingThatItCouldNotBegin(t *testing.T) {
 // A range that nobody has is not left to a replica that joins for long, because that one cannot take it.
 func TestARangeIsNotLeftToAReplicaThatJoins(t *testing.T) {
 	ours, theirs := newScores("web-me", 1), newScores("web-a", 1)
-	n := 0
-	for ours[n] > theirs[n] { // n is for web-a
-		n++
-	}
+	n := firstFor(theirs, ours)
 	for what, test := range map[string]struct {
 		shows share
 		at    time.Duration // since the leases were listed

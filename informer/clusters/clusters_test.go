@@ -530,7 +530,7 @@ func TestWaitingKeysLeaveTheQueueWithTheirCluster(t *testing.T) {
 	})
 }
 
-// What waited in the queue of a Run does not wait in the next one.
+// A key that waited in the queue of one Run is not in the queue of the next.
 func TestKeysThatWaitAreForgottenWithTheirRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		runs := 0
