@@ -93,6 +93,7 @@ func (c *Controller[K]) run(
 	defer hooks.Run(outer, c.hooks.Run, info)()
 	// ctx ends the sources and the workers; outer, a failure, or the end of lead ends ctx.
 	ctx, fail := context.WithCancelCause(outer)
+	c.holdShards()
 	sources := c.startSources(ctx, queue, fail)
 	defer func() { // also if lead panics
 		fail(nil)

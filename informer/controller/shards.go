@@ -178,6 +178,14 @@ func (s *sharding[K]) reconciled(k K, deletion uint64) {
 	}
 }
 
+// holdShards says that the controller is not prepared yet. A Group forgets what follows it at the end of its Run, and waits for it again
+// from here on.
+func (c *Controller[K]) holdShards() {
+	if s := c.sharding; s != nil {
+		s.follower.Have(meta.Ranges{})
+	}
+}
+
 // startShards says that the controller is prepared, and begins to follow the ranges.
 func (c *Controller[K]) startShards(ctx context.Context, queue *workqueue.Queue[K]) {
 	s := c.sharding
@@ -191,7 +199,7 @@ func (c *Controller[K]) startShards(ctx context.Context, queue *workqueue.Queue[
 // stopShards waits for what startShards has begun, whose context has ended.
 func (c *Controller[K]) stopShards() {
 	if s := c.sharding; s != nil {
-		s.follower.Have(meta.Ranges{})
+		c.holdShards()
 		s.following.Wait()
 	}
 }
