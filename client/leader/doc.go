@@ -42,6 +42,8 @@
 //	machine sleeps, or its wall clock is      the leader loses the lease if that takes it past the deadline. Contenders do not use
 //	set forward                               the wall clock
 //	wall clock set back                       no effect
+//	etcd restored from a backup               the leader loses the lease; the one that takes it next has waited until it would
+//	                                          have run out
 //	another process with the same Identity    *IdentityError, or a *LostError around it in the one that leads
 //	no duration in the lease                  Config.LeaseDuration counts
 //	spec.strategy set                         *CoordinatedError: the server chooses the holder of such a lease (KEP-4355)

@@ -23,6 +23,8 @@ const (
 	Deleted Reason = "Deleted"
 	// Shared: another process renews the lease under the same identity.
 	Shared Reason = "Shared"
+	// Restored: the server has an earlier state of the lease than before, as after etcd was restored from a backup.
+	Restored Reason = "Restored"
 	// Coordinated: the lease has been given to coordinated leader election, which decides by other rules.
 	Coordinated Reason = "Coordinated"
 )

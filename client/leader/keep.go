@@ -193,6 +193,8 @@ func (k *keeper) owned() error {
 		return lost(Coordinated, "the server chooses the holder now", &CoordinatedError{Lease: k.e.key, Strategy: k.rec.strategy})
 	case k.mine():
 		return nil
+	case k.rec.holder == k.e.config.Identity && k.restored:
+		return lost(Restored, "the server has an earlier state of the lease: it has been restored from a backup", nil)
 	case k.rec.holder == k.e.config.Identity:
 		return lost(Shared, "another process has written the lease", &IdentityError{Lease: k.e.key, Identity: k.e.config.Identity})
 	case k.rec.holder == "":

@@ -232,6 +232,31 @@ func TestALeaseIsLostWhenAnotherWriteSaysSo(t *testing.T) {
 	}
 }
 
+// After etcd was restored from a backup, an earlier record of this process is not that of another process with its identity.
+func TestARestoredLeaseIsLost(t *testing.T) {
+	play(t, clienttest.Options{}, func(t *testing.T, w *world) {
+		a := w.contend("a", nil, nil).run()
+		w.until(20*time.Second + 500*time.Millisecond)
+		backup := w.server.ResourceVersion()
+		w.until(30*time.Second + 500*time.Millisecond)
+		if err := w.server.Rollback(backup); err != nil {
+			t.Fatal(err)
+		}
+		err, lost, clash := a.wait(), (*leader.LostError)(nil), (*leader.IdentityError)(nil)
+		if !errors.As(err, &lost) || lost.Reason != leader.Restored || errors.As(err, &clash) || !strings.Contains(err.Error(), "restored from a backup") {
+			t.Errorf("error is %v, want reason %s", err, leader.Restored)
+		}
+		if w.since() > 33*time.Second {
+			t.Errorf("the loss was noticed at %v", w.since())
+		}
+		w.contend("a", nil, nil).run()
+		w.until(60 * time.Second)
+		if l := w.lease(); l.GetResourceVersion() == backup {
+			t.Error("nobody leads after the restoration")
+		}
+	})
+}
+
 // A shorter duration that somebody writes into the lease is put right at once: contenders believe it.
 func TestAChangedDurationIsPutRight(t *testing.T) {
 	play(t, clienttest.Options{}, func(t *testing.T, w *world) {

@@ -30,9 +30,10 @@ type lock struct {
 	tries []claim  // made from the version of lease, with outcomes that are not known
 	ours  []record // written by earlier Runs of the Elector, whose lead has returned
 
-	seen    record        // the last record that the lease had, also after it was deleted
-	since   time.Duration // when that was first seen, by the monotonic clock
-	foreign int           // how many records under this identity have been seen that this process did not write
+	seen     record        // the last record that the lease had, also after it was deleted
+	since    time.Duration // when that was first seen, by the monotonic clock
+	restored bool          // the last state of the lease is older than one before
+	foreign  int           // how many records under this identity have been seen that this process did not write
 }
 
 // claim is a record that this process has sent as the holder.
@@ -69,6 +70,8 @@ func (l *lock) take(ctx context.Context, lease *meta.Unstructured) {
 	if lease != nil {
 		l.rec = recordOf(lease)
 	}
+	order, ok := meta.CompareVersions(l.version(), before)
+	l.restored = ok && order < 0
 	try := slices.IndexFunc(l.tries, func(c claim) bool { return lease != nil && c.record.is(l.rec) })
 	switch {
 	case try >= 0:
@@ -83,7 +86,7 @@ func (l *lock) take(ctx context.Context, lease *meta.Unstructured) {
 		}
 	}
 	if l.rider.Stored != nil && l.mine() {
-		l.rider.Stored(lease.GetAnnotations())
+		l.rider.Stored(lease.GetResourceVersion(), lease.GetAnnotations())
 	}
 	l.e.saw(ctx, l)
 }

@@ -57,8 +57,10 @@
 //	replica crashes                           others take its ranges after LeaseDuration
 //	replica is stopped, or its machine        it has lost all ranges when it goes on, and joins again
 //	sleeps, for longer than RenewDeadline
-//	server away for longer than that          all replicas lose all ranges, and join again when it is back
-//	watch dead or forbidden                   leases are listed again every few seconds
+//	server away for longer than that          all replicas lose all ranges, and join again when it is back; LeaseDuration later if
+//	                                          it has forgotten its history (410)
+//	watch dead                                another one is opened, and goes on where that one ended
+//	etcd restored from a backup               all replicas lose all ranges, and take them again after up to two LeaseDurations
 //	a lease deleted by hand                   its replica stops at once and joins again; others wait until it would have run out
 //	a lease edited by hand                    its replica writes it again; others take it for as it was, or for everything if they have missed a renewal
 //	another process with the same identity    Run returns a *leader.IdentityError
@@ -73,6 +75,6 @@
 //	get       leases.coordination.k8s.io  nothing works
 //	update    leases.coordination.k8s.io  nothing works
 //	list      leases.coordination.k8s.io  nothing works
-//	watch     leases.coordination.k8s.io  ranges pass on some seconds later
+//	watch     leases.coordination.k8s.io  ranges pass on one or two LeaseDurations later, and the refusal is reported
 //	delete    leases.coordination.k8s.io  leases of replicas that have ended stay
 package shards

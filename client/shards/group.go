@@ -30,6 +30,8 @@ type Group struct {
 
 	due     chan struct{} // has an element if the lease is to be written at once
 	changed chan struct{} // has an element if there may be another plan
+	// expected has an element if a write of ours has been stored that the news of the leases have to come to.
+	expected chan struct{}
 
 	saying sync.Mutex // held while changes are said
 
@@ -37,7 +39,8 @@ type Group struct {
 	running   bool
 	joined    bool // the lease is held
 	told      share
-	edited    bool // somebody else has changed our annotation
+	edited    bool        // somebody else has changed our annotation
+	lively    *time.Timer // ends the watch that is open, and that has brought news, if there are no more; nil if there is none
 	table     table
 	lapsed    meta.Ranges // accepted ranges that may have left the lease since the list that is under way was asked for
 	view      *view
@@ -81,7 +84,7 @@ func New(c *client.Client, config Config) *Group {
 	key := config.lease()
 	g := &Group{
 		c: c, config: config, invalid: config.validate(), clock: newClock(), log: report.New(config.Logger),
-		due: make(chan struct{}, 1), changed: make(chan struct{}, 1), begun: make(chan struct{}), rewanted: make(chan struct{}),
+		due: make(chan struct{}, 1), changed: make(chan struct{}, 1), expected: make(chan struct{}, 1), begun: make(chan struct{}), rewanted: make(chan struct{}),
 	}
 	g.table = table{
 		lease: config.LeaseDuration, settling: config.RetryPeriod / 4, ours: newScores(key.Name, max(config.Weight, 1)), have: meta.AllRanges(),
@@ -348,15 +351,22 @@ func (g *Group) annotations() map[string]string {
 	// From now on nobody knows whether the lease has what this write leaves out.
 	g.lapsed = g.lapsed.Union(g.table.accepted.Minus(s.ranges))
 	g.table.accepted = g.table.accepted.Intersect(s.ranges)
+	g.table.reach.keep(g.table.accepted)
 	return map[string]string{shareAnnotation: s.text(g.view.self)}
 }
 
-// stored notes the annotations that the lease certainly has.
-func (g *Group) stored(annotations map[string]string) {
+// stored notes the annotations that the lease certainly has, and its version.
+func (g *Group) stored(version string, annotations map[string]string) {
 	s, err := parseShare(annotations[shareAnnotation], g.view.self)
 	g.mu.Lock()
 	g.edited = err != nil
-	g.table.accepted = s.ranges.Intersect(g.table.bids)
+	g.view.own = version
+	t := &g.table
+	t.accepted = s.ranges.Intersect(t.bids)
+	t.reach.keep(t.accepted)
+	if t.reach.stored(version, t.accepted, g.view.head) {
+		g.expect()
+	}
 	g.mu.Unlock()
 	g.log.Works(aboutOwn)
 	g.poke()
@@ -419,6 +429,9 @@ func (g *Group) loseAll(held context.Context) {
 	g.joined, g.unready, g.blocked = false, 0, nil
 	why := context.Cause(held)
 	g.drop(held, why, why)
+	if lost := (*leader.LostError)(nil); errors.As(why, &lost) { // others may work on all of them before the lease shows that
+		g.table.worked = meta.Ranges{}
+	}
 	g.noteHanded()
 }
 
@@ -442,7 +455,7 @@ func (g *Group) drop(ctx context.Context, why, lost error) {
 		}
 	}
 	t := &g.table
-	t.bids, t.accepted, t.works, t.drains = meta.Ranges{}, meta.Ranges{}, meta.Ranges{}, meta.Ranges{}
+	t.bids, t.accepted, t.works, t.drains, t.reach = meta.Ranges{}, meta.Ranges{}, meta.Ranges{}, meta.Ranges{}, reach{}
 	g.noteChange(ctx, before, lost)
 }
 

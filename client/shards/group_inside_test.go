@@ -25,7 +25,7 @@ func TestAcceptedIsOnlyWhatEveryWriteHasHad(t *testing.T) {
 	if g.table.accepted != (meta.Ranges{}) {
 		t.Errorf("a write that is on its way is said to be accepted: %v", g.table.accepted)
 	}
-	g.stored(stored)
+	g.stored("5", stored)
 	if g.table.accepted != of(1, 2) {
 		t.Errorf("%v has been accepted, want 1 and 2", g.table.accepted)
 	}
@@ -35,11 +35,11 @@ func TestAcceptedIsOnlyWhatEveryWriteHasHad(t *testing.T) {
 	if g.table.accepted != of(1) || g.lapsed != of(2) {
 		t.Errorf("after a write without it %v is accepted, and %v has lapsed", g.table.accepted, g.lapsed)
 	}
-	g.stored(stored)
+	g.stored("5", stored)
 	if g.table.accepted != of(1, 2) || g.lapsed != of(2) {
 		t.Errorf("after a read %v is accepted, and %v has lapsed", g.table.accepted, g.lapsed)
 	}
-	g.stored(map[string]string{shareAnnotation: "somebody's"})
+	g.stored("7", map[string]string{shareAnnotation: "somebody's"})
 	if g.table.accepted != (meta.Ranges{}) || !g.edited {
 		t.Errorf("of a lease that somebody has edited %v is accepted", g.table.accepted)
 	}
@@ -53,7 +53,7 @@ func TestWorkBeginsOnWhatIsAcceptedDuringAList(t *testing.T) {
 		want     meta.Ranges
 	}{
 		"nothing":         {accepted: of(1, 2), want: of(1, 2)},
-		"an answer comes": {accepted: of(1), during: func(_ *testing.T, g *Group) { g.stored(g.annotations()) }, want: of(1)},
+		"an answer comes": {accepted: of(1), during: func(_ *testing.T, g *Group) { g.stored(g.view.head, g.annotations()) }, want: of(1)},
 		"a bid goes": {accepted: of(1, 2), during: func(_ *testing.T, g *Group) {
 			g.table.bids = of(1)
 			g.annotations() // and there is no answer yet
@@ -61,9 +61,9 @@ func TestWorkBeginsOnWhatIsAcceptedDuringAList(t *testing.T) {
 		}, want: of(1)},
 		"a bid goes and comes back": {accepted: of(1, 2), during: func(_ *testing.T, g *Group) {
 			g.table.bids = of(1)
-			g.stored(g.annotations())
+			g.stored(g.view.head, g.annotations())
 			g.table.bids = of(1, 2)
-			g.stored(g.annotations())
+			g.stored(g.view.head, g.annotations())
 		}, want: of(1)},
 		"somebody bids": {accepted: of(1, 2), during: func(t *testing.T, g *Group) {
 			other := leaseOf("web-a", "", "2026-01-01T00:00:00.000000Z", share{ranges: of(2), weight: 1, by: meta.ShardByUID})
@@ -84,6 +84,7 @@ func TestWorkBeginsOnWhatIsAcceptedDuringAList(t *testing.T) {
 				g := New(c, Config{Namespace: "default", Name: "web", Identity: "me"})
 				g.view.listed(nil, 0)
 				g.table.bids, g.table.accepted, g.lapsed = of(1, 2), test.accepted, of(1, 2) // what has lapsed before does not count
+				g.table.reach.ranges, g.view.head = test.accepted, server.ResourceVersion()
 				server.Intercept(func(r *http.Request) http.HandlerFunc {
 					if test.during != nil && clienttest.RequestOf(r).Verb == "list" {
 						test.during(t, g)

@@ -675,19 +675,6 @@ func TestAReplicaThatFollowsACrashLeavesNothingToNobody(t *testing.T) {
 	})
 }
 
-// A watch that is silently dead is opened anew.
-func TestADeadWatchDoesNotHoldUpAHandOver(t *testing.T) {
-	play(t, func(w *world) {
-		a := w.replica("a", nil).run()
-		w.pass(time.Second)
-		w.server.Freeze()
-		w.pass(time.Second)
-		b := w.replica("b", nil).run()
-		w.pass(10 * time.Second)
-		w.even(w.whole(a, b), 128)
-	})
-}
-
 // A replica that nobody can take anything from does not wait when it leaves.
 func TestALoneReplicaLeavesAtOnce(t *testing.T) {
 	play(t, func(w *world) {
@@ -834,45 +821,6 @@ func TestAReplicaBeginsWithItsFirstList(t *testing.T) {
 		a := w.replica("a", nil).run()
 		w.pass(1100 * time.Millisecond)
 		w.whole(a)
-	})
-}
-
-// A watch that brings the renewals is kept, and the time of the list before it does not count.
-func TestAWatchWithNewsIsKept(t *testing.T) {
-	play(t, func(w *world) {
-		a := w.replica("a", nil).run()
-		w.pass(3 * time.Second)
-		w.delayed(6300 * time.Millisecond) // a watch is dead after 6.5 s without news, and a renewal comes after 7
-		w.server.EndWatches()
-		w.pass(time.Minute)
-		w.whole(a)
-		if len(a.errs) > 0 {
-			t.Errorf("OnError has got %v", a.errs)
-		}
-	})
-}
-
-// A server that ends each watch at once is not asked for another one at once.
-func TestAWatchThatEndsAtOnceIsNotOpenedAtOnce(t *testing.T) {
-	play(t, func(w *world) {
-		var watches atomic.Int32
-		w.server.Intercept(func(r *http.Request) http.HandlerFunc {
-			switch {
-			case clienttest.RequestOf(r).Verb != "watch":
-				return nil
-			case watches.Add(1) > 1000: // otherwise this would never end
-				return clienttest.Hang()
-			}
-			return func(answer http.ResponseWriter, _ *http.Request) {
-				answer.Header().Set("Content-Type", "application/json")
-			}
-		})
-		a := w.replica("a", nil).run()
-		w.pass(time.Minute)
-		w.whole(a)
-		if n := watches.Load(); n < 10 || n > 100 {
-			t.Errorf("%d watches in a minute", n)
-		}
 	})
 }
 

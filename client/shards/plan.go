@@ -27,6 +27,7 @@ type table struct {
 	// bids are the ranges that the lease is to show: those that are worked on, and those that this replica is ready for. The server
 	// certainly has those of accepted: every write since has had them.
 	bids, accepted meta.Ranges
+	reach          reach       // of these
 	works          meta.Ranges // ranges that reconciles may begin for
 	worked         meta.Ranges // ranges that were in works since this replica last bid for them
 	drains         meta.Ranges // ranges that reconciles are still under way for
@@ -112,7 +113,7 @@ func (t *table) plan(v *view, now time.Duration) (p plan) {
 			switch {
 			case better || first || t.leaving || !t.have.Has(n):
 				t.bids = t.bids.Without(n)
-			case rival || !t.accepted.Has(n) || !v.isKnown(n, now):
+			case rival || !t.reach.ranges.Has(n) || !v.isKnown(n, now):
 			default:
 				p.confirm = p.confirm.With(n)
 			}

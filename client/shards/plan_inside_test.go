@@ -138,10 +138,11 @@ func TestABidIsOnlyForWhatCanBeWorkedOn(t *testing.T) {
 		table         table
 		bids, confirm meta.Ranges
 	}{
-		"it waits for an answer": {table: table{bids: of(1), accepted: of(1), have: of(1)}, bids: of(1), confirm: of(1)},
-		"it leaves":              {table: table{bids: of(1), accepted: of(1), have: of(1), leaving: true}},
+		"it waits for an answer": {table: table{bids: of(1), reach: reach{ranges: of(1)}, have: of(1)}, bids: of(1), confirm: of(1)},
+		"it waits for the news":  {table: table{bids: of(1), accepted: of(1), have: of(1)}, bids: of(1)},
+		"it leaves":              {table: table{bids: of(1), reach: reach{ranges: of(1)}, have: of(1), leaving: true}},
 		"it is not prepared any more": {
-			table: table{bids: of(1, 2), accepted: of(1, 2), have: of(2)}, bids: of(2), confirm: of(2),
+			table: table{bids: of(1, 2), reach: reach{ranges: of(1, 2)}, have: of(2)}, bids: of(2), confirm: of(2),
 		},
 	} {
 		own := test.table
@@ -163,7 +164,7 @@ func TestABidIsOnlyForWhatCanBeWorkedOn(t *testing.T) {
 	if own.plan(v, second); own.bids != of(n) {
 		t.Errorf("the bids are %v, want what the other works on", own.bids)
 	}
-	own.accepted = own.bids
+	own.reach.ranges = own.bids
 	v.saw(a("6", of(n), of()), 9*second)
 	v.saw(a("7", of(), of()), 10*second)
 	if p := own.plan(v, 10*second); own.bids != of(n) || p.confirm != of() || p.next != 5*second {
@@ -180,7 +181,7 @@ func TestWhatIsWorkedOnStaysWanted(t *testing.T) {
 	n := firstFor(theirs, ours)
 	v := newTestView()
 	v.listed([]*lease{leaseOf("web-a", "1", "t0", share{weight: 1, by: meta.ShardByUID})}, 0)
-	own := table{lease: 15 * second, ours: ours, have: meta.AllRanges(), bids: of(n), accepted: of(n), works: of(n)}
+	own := table{lease: 15 * second, ours: ours, have: meta.AllRanges(), bids: of(n), reach: reach{ranges: of(n)}, works: of(n)}
 	if p := own.plan(v, second); !p.wanted.Has(n) || p.giveUp != of() || !own.bids.Has(n) {
 		t.Errorf("it prepares for %v, gives up %v, and bids for %v", p.wanted, p.giveUp, own.bids)
 	}
@@ -220,7 +221,7 @@ func TestAReplicaAndOneThatSharesBySomethingElse(t *testing.T) {
 		shows := share{ranges: test.shows, worked: test.worked, weight: 1, by: meta.ShardByNamespace}
 		v.saw(leaseOf(test.lease, "1", "t0", shows), second)
 		own := table{
-			lease: 15 * second, ours: newScores("web-me", 1), have: mine, bids: test.bids, accepted: test.bids, works: test.works,
+			lease: 15 * second, ours: newScores("web-me", 1), have: mine, bids: test.bids, reach: reach{ranges: test.bids}, works: test.works,
 		}
 		p := own.plan(v, second)
 		if own.bids != test.wantBids || p.confirm != test.wantConfirm || p.giveUp != (meta.Ranges{}) {

@@ -81,7 +81,10 @@ func (w *world) replica(identity string, change func(*shards.Config)) *replica {
 	if change != nil {
 		change(&config)
 	}
-	r.Group = shards.New(w.client(r.m.Connects), config)
+	r.Group = shards.New(w.client(func(c *client.Config) {
+		r.m.Connects(c)
+		c.UserAgent = identity
+	}), config)
 	shards.RunsOn(r.m, r.Group)
 	return r
 }

@@ -74,9 +74,12 @@ type view struct {
 	by       meta.ShardBy  // of this replica
 	members  map[string]*member
 	complete bool          // the leases have been listed
-	since    time.Duration // when that was first so
-	fresh    bool          // when it was, no lease showed a bid
-	released meta.Ranges   // those that another replica has worked on since, and does not any more
+	head     string        // the version that the view has learnt of all leases up to, since some moment; "" before there is one
+	latest   string        // that of the last list
+	own      string        // that of our own lease, as the server has certainly had it
+	since    time.Duration // that moment
+	fresh    bool          // then the group was new: no lease showed a bid
+	released meta.Ranges   // those that another replica has worked on since, and has given up
 }
 
 func newView(self string, lasts time.Duration, by meta.ShardBy) *view {
@@ -99,14 +102,14 @@ func (v *view) saw(l *lease, now time.Duration) {
 		v.note(l.Name, l, now)
 	case isOlder(l.ResourceVersion, m.version):
 		// News of a lease that has been deleted, which a list has told already.
-		if v.members[former(l)] != nil {
-			v.note(former(l), l, now)
-			v.members[former(l)].gone = true
+		if place := former(l.Name, l.UID); v.members[place] != nil {
+			v.note(place, l, now)
+			v.members[place].gone = true
 		}
 	default:
 		if !m.hasEnded() {
 			m.miss(now)
-			v.members[m.name+" "+m.uid] = m
+			v.members[m.former()] = m
 		}
 		delete(v.members, l.Name)
 		v.note(l.Name, l, now)
@@ -114,7 +117,9 @@ func (v *view) saw(l *lease, now time.Duration) {
 }
 
 // former is where the view has a lease that was deleted before another one of its name was made.
-func former(l *lease) string { return l.Name + " " + l.UID }
+func former(name, uid string) string { return name + " " + uid }
+
+func (m *member) former() string { return former(m.name, m.uid) }
 
 func isOlder(a, b string) bool {
 	order, ok := meta.CompareVersions(a, b)
@@ -155,8 +160,7 @@ func (v *view) note(place string, l *lease, now time.Duration) {
 	}
 	if m != nil {
 		if m.isLive(now) && !v.isForeign(m) && !v.isForeign(next) { // a bid that is taken away shows nothing: its replica may have waited for somebody
-			worked := m.share.worked.Union(next.share.worked)
-			v.released = v.released.Union(m.share.ranges.Intersect(worked).Minus(next.holds(now)))
+			v.released = v.released.Union(m.share.ranges.Intersect(next.share.worked).Minus(next.holds(now)))
 		}
 		if m.record == next.record { // somebody else has changed it
 			next.seen = m.seen
@@ -181,7 +185,7 @@ func (v *view) deleted(l *lease, now time.Duration) {
 	}
 	place := l.Name
 	if m := v.members[place]; m != nil && m.uid != l.UID {
-		if place = former(l); v.members[place] == nil {
+		if place = former(l.Name, l.UID); v.members[place] == nil {
 			return // it has run out
 		}
 	}
@@ -231,8 +235,55 @@ func (v *view) listed(leases []*lease, now time.Duration) {
 	}
 }
 
-// expire forgets leases that have been deleted and have run out, and notes whose ranges are free since they have run out. It returns
-// the time until the next lease runs out; 0 if there is none.
+// restart notes that the news go on from a list of that version, which has been noted at the moment now. Nobody knows what has happened between
+// those that have come before and that list.
+func (v *view) restart(version string, now time.Duration) {
+	if v.head != "" {
+		v.since, v.fresh, v.released = now, false, meta.Ranges{}
+	}
+	v.head = version
+}
+
+// restored notes that the server has gone back to an earlier state, as after etcd was restored from a backup: lower versions than before are
+// news from now on. A replica whose lease is not as it has written it may not know that yet, and may have everything.
+func (v *view) restored(now time.Duration) {
+	v.own = ""
+	for place, m := range v.members {
+		if m.hasEnded() {
+			delete(v.members, place)
+			continue
+		}
+		m.miss(now)
+		delete(v.members, place)
+		v.members[m.former()] = m
+	}
+}
+
+// contradicts reports whether a list shows a lease in an earlier state than is known, although it is not older than that. Its version may not
+// tell that the server has been restored: others may have written as much since.
+func (v *view) contradicts(list meta.List[*lease]) bool {
+	for _, l := range list.Items {
+		known := ""
+		if m := v.members[l.Name]; m != nil && m.uid == l.UID {
+			known = m.version
+		} else if l.Name == v.self {
+			known = v.own
+		}
+		if isOlder(l.ResourceVersion, known) && !isOlder(list.ResourceVersion, known) {
+			return true
+		}
+	}
+	return false
+}
+
+// came notes that all news up to that version have come.
+func (v *view) came(version string) {
+	if version != "" && !isOlder(version, v.head) {
+		v.head = version
+	}
+}
+
+// expire forgets leases that have been deleted and have run out. It returns the time until the next lease runs out; 0 if there is none.
 func (v *view) expire(now time.Duration) (next time.Duration) {
 	for name, m := range v.members {
 		if left := m.until() - now; left > 0 {
@@ -240,9 +291,6 @@ func (v *view) expire(now time.Duration) (next time.Duration) {
 				next = left
 			}
 			continue
-		}
-		if !v.isForeign(m) {
-			v.released = v.released.Union(m.share.ranges.Intersect(m.share.worked))
 		}
 		if m.gone {
 			delete(v.members, name)

@@ -45,8 +45,8 @@ func TestAViewBelievesALeaseForItsTime(t *testing.T) {
 	v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1, 2), worked: of(1), weight: 1, by: meta.ShardByUID}), 10*second)
 	v.wantHolds(t, "at first", 24*second, of(1, 2))
 	v.wantHolds(t, "when it has run out", 25*second, meta.Ranges{})
-	if v.released != of(1) {
-		t.Errorf("a lease that showed work on range 1 has run out, and %v are known to be free", v.released)
+	if v.released != of() {
+		t.Errorf("a lease that showed work on range 1 has run out, so another replica may have taken it, and %v are said to be free", v.released)
 	}
 	v.saw(leaseOf("web-a", "6", "t1", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), 30*second)
 	v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1, 2), weight: 1, by: meta.ShardByUID}), 40*second) // news that are old
@@ -167,15 +167,15 @@ func TestALeaseWhoseLastStateNobodySawMayHaveShownAnything(t *testing.T) {
 			delete(v.members, "web-a")
 		}
 		v.wantHolds(t, what+", when it has run out", 25*second, meta.Ranges{})
-		if v.released != of(1) {
-			t.Errorf("%s: it has run out, and %v are known to be free, want 1", what, v.released)
+		if v.released != of() {
+			t.Errorf("%s: it has run out, and %v are said to be free", what, v.released)
 		}
 	}
 
 	// The plan takes that into account: nothing is begun that such a replica may have.
 	v := before()
 	v.listed(nil, second)
-	table := table{lease: 15 * second, ours: newScores("web-me", 1), have: meta.AllRanges(), bids: of(2, 3), accepted: of(2, 3)}
+	table := table{lease: 15 * second, ours: newScores("web-me", 1), have: meta.AllRanges(), bids: of(2, 3), reach: reach{ranges: of(2, 3)}}
 	if p := table.plan(v, 2*second); p.confirm != (meta.Ranges{}) {
 		t.Errorf("%v are begun while a replica may have them", p.confirm)
 	}
@@ -228,7 +228,7 @@ func TestAReleasedLeaseIsForgotten(t *testing.T) {
 	} {
 		v := newTestView()
 		v.saw(leaseOf("web-a", "5", "t0", share{ranges: of(1), worked: of(1), weight: 1, by: meta.ShardByUID}), 0)
-		l := leaseOf("web-a", "6", "t1", share{weight: 1, by: meta.ShardByUID})
+		l := leaseOf("web-a", "6", "t1", share{worked: of(1), weight: 1, by: meta.ShardByUID})
 		l.Spec.HolderIdentity, l.Spec.LeaseDurationSeconds = "", 1
 		v.saw(l, second)
 		v.wantHolds(t, "given back", second, meta.Ranges{})
@@ -330,7 +330,7 @@ func TestABidThatIsTakenAwayShowsNoRelease(t *testing.T) {
 	}{
 		"work that was seen":                         {a("5", of(1), of(1)), a("6", of(), of(1)), of(1)},
 		"work that the last write tells of":          {a("5", of(1), of()), a("6", of(), of(1)), of(1)},
-		"work, and then another bid":                 {a("5", of(1), of(1)), a("6", of(), of()), of(1)},
+		"work that was lost":                         {a("5", of(1), of(1)), a("6", of(), of()), of()},
 		"a bid":                                      {a("5", of(1), of()), a("6", of(), of()), of()},
 		"work before the new replica came":           {a("5", of(), of(1)), a("6", of(), of(1)), of()},
 		"work that goes on":                          {a("5", of(1), of(1)), a("6", of(1), of(1)), of()},
@@ -348,13 +348,13 @@ func TestABidThatIsTakenAwayShowsNoRelease(t *testing.T) {
 	v := newTestView()
 	v.listed([]*lease{a("5", of(1, 2), of(2))}, 0)
 	v.expire(15 * second)
-	if v.released != of(2) {
-		t.Errorf("a lease has run out, and %v are known to be free, want 2", v.released)
+	if v.released != of() {
+		t.Errorf("a lease has run out, and %v are said to be free", v.released)
 	}
 	// When its replica comes back, it tells that it has worked on range 1 before. Somebody else may have had that since.
 	v.saw(a("6", of(), of(1, 2)), 16*second)
-	if v.released != of(2) {
-		t.Errorf("a replica has come back, and %v are known to be free, want 2", v.released)
+	if v.released != of() {
+		t.Errorf("a replica has come back, and %v are said to be free", v.released)
 	}
 }
 
@@ -487,5 +487,104 @@ func TestALeaseThatWasGivenBackHoldsNothingWhenItIsMadeAgain(t *testing.T) {
 		v.saw(free, second)
 		then(v)
 		v.wantHolds(t, what, 3*second, of(2))
+	}
+}
+
+// A list that shows a lease in an earlier state than is known is that of a server that has been restored, if it is not older itself.
+func TestAListThatContradictsWhatIsKnown(t *testing.T) {
+	of := func(version string, leases ...*lease) meta.List[*lease] {
+		return meta.List[*lease]{ListMeta: meta.ListMeta{ResourceVersion: version}, Items: leases}
+	}
+	a := func(version string) *lease {
+		return leaseOf("web-a", version, "t"+version, share{weight: 1, by: meta.ShardByUID})
+	}
+	another := a("5")
+	another.UID = "another"
+	for what, test := range map[string]struct {
+		list meta.List[*lease]
+		want bool
+	}{
+		"as it is known":            {list: of("30", a("20"))},
+		"newer":                     {list: of("30", a("25"))},
+		"earlier":                   {list: of("30", a("15")), want: true},
+		"earlier, in an older list": {list: of("19", a("15"))},
+		"made again":                {list: of("30", another)},
+		"our own, as it is known":   {list: of("30", leaseOf("web-me", "22", "t", share{weight: 1, by: meta.ShardByUID}))},
+		"our own, earlier":          {list: of("30", leaseOf("web-me", "21", "t", share{weight: 1, by: meta.ShardByUID})), want: true},
+	} {
+		v := newTestView()
+		v.listed([]*lease{a("20")}, 0)
+		v.own = "22"
+		if got := v.contradicts(test.list); got != test.want {
+			t.Errorf("%s: contradicts is %v", what, got)
+		}
+	}
+}
+
+// After a restoration every other replica may have everything for a lease, and news with lower versions count.
+func TestARestoredServer(t *testing.T) {
+	v := newTestView()
+	ended := leaseOf("web-b", "21", "t", share{weight: 1, by: meta.ShardByUID})
+	ended.Spec.HolderIdentity = ""
+	v.listed([]*lease{leaseOf("web-a", "20", "t5", share{ranges: of(1), weight: 1, by: meta.ShardByUID}), ended}, 0)
+	v.restored(5 * second)
+	before := leaseOf("web-a", "10", "t1", share{ranges: of(2), weight: 1, by: meta.ShardByUID})
+	v.listed([]*lease{before}, 5*second)
+	v.wantHolds(t, "soon", 19*second, meta.AllRanges())
+	v.saw(leaseOf("web-a", "11", "t2", share{ranges: of(3), weight: 1, by: meta.ShardByUID}), 19*second)
+	v.wantHolds(t, "after a lease", 20*second, of(3))
+	if len(v.members) != 1 {
+		t.Errorf("%d leases are known", len(v.members))
+	}
+}
+
+// News that begin anew with a list say nothing of what was given up before, and nothing is known for a lease from then on.
+func TestNewsThatBeginAnew(t *testing.T) {
+	v := newTestView()
+	v.listed(nil, 0)
+	v.restart("5", 0)
+	if !v.knowsAll(0) || v.head != "5" {
+		t.Errorf("after the first list: all is known: %v; the news have come to %q", v.knowsAll(0), v.head)
+	}
+	v.released = of(1)
+	v.came("4")
+	v.came("")
+	v.came("7")
+	if v.head != "7" {
+		t.Errorf("the news have come to %q", v.head)
+	}
+	v.restart("9", 10*second)
+	if v.isKnown(1, 24*second) || !v.isKnown(1, 25*second) || v.head != "9" {
+		t.Errorf("range 1 is known before a lease has passed, or not afterwards; the news have come to %q", v.head)
+	}
+}
+
+// Bids are reached one write after the other, and a bid that lapses is forgotten.
+func TestReach(t *testing.T) {
+	var r reach
+	if !r.stored("5", of(1), "4") || r.ranges != of() {
+		t.Errorf("%v are reached before their news", r.ranges)
+	}
+	if r.stored("6", of(1), "4") || !r.stored("7", of(1, 2), "4") || len(r.waits) != 2 {
+		t.Errorf("%d writes are waited for", len(r.waits))
+	}
+	if r.came("4") || !r.came("6") || r.ranges != of(1) {
+		t.Errorf("%v are reached, want 1", r.ranges)
+	}
+	if r.keep(of(2)); r.ranges != of() || len(r.waits) != 1 {
+		t.Errorf("%v are reached, and %d writes are waited for", r.ranges, len(r.waits))
+	}
+	if !r.came("7") || r.ranges != of(2) {
+		t.Errorf("%v are reached, want 2", r.ranges)
+	}
+	if r.stored("8", of(2, 3), "9") || r.ranges != of(2, 3) {
+		t.Errorf("%v are reached by news that came before the answer", r.ranges)
+	}
+	r.stored("10", of(2, 3, 4), "9")
+	if r.keep(of(2)); len(r.waits) != 0 || r.ranges != of(2) {
+		t.Errorf("%v are reached, and %d writes are waited for", r.ranges, len(r.waits))
+	}
+	if r.stored("x", of(2, 5), "9") != true || r.came("y") || !r.came("x") {
+		t.Error("versions without an order are not compared as texts")
 	}
 }

@@ -10,9 +10,9 @@ import (
 type Rider struct {
 	// Annotations returns the annotations that a write sets. It is called before each write of the lease, also the one that releases it.
 	Annotations func() map[string]string
-	// Stored is called with the annotations of the lease whenever an answer of the server shows that it is as this process has written
-	// it. No earlier write can change it any more.
-	Stored func(annotations map[string]string)
+	// Stored is called with the resource version and the annotations of the lease whenever an answer of the server shows that it is as this
+	// process has written it. No earlier write can change it any more.
+	Stored func(version string, annotations map[string]string)
 	// Due asks for a renewal at once, because the annotations have changed.
 	Due <-chan struct{}
 	// Mono and Wall replace the clocks of the election, unless they are nil: those who ride on it have to believe the same ones.
