@@ -26,8 +26,8 @@ func TestAcceptedIsOnlyWhatEveryWriteHasHad(t *testing.T) {
 		t.Errorf("a write that is on its way is said to be accepted: %v", g.table.accepted)
 	}
 	g.stored("5", stored)
-	if g.table.accepted != of(1, 2) {
-		t.Errorf("%v has been accepted, want 1 and 2", g.table.accepted)
+	if g.table.accepted != of(1, 2) || g.view.own != "5" {
+		t.Errorf("%v has been accepted, want 1 and 2; the lease is known to have had version %q", g.table.accepted, g.view.own)
 	}
 	g.table.bids = of(1)
 	_ = g.annotations() // which is lost
