@@ -60,7 +60,8 @@
 //	server away for longer than that          all replicas lose all ranges, and join again when it is back; LeaseDuration later if
 //	                                          it has forgotten its history (410)
 //	watch dead                                another one is opened, and goes on where that one ended
-//	etcd restored from a backup               all replicas lose all ranges, and take them again after up to two LeaseDurations
+//	etcd restored from a backup               all replicas lose all ranges, and take them again after up to two LeaseDurations.
+//	                                          The server may forget renewals, so two may work on a range for RetryPeriod
 //	a lease deleted by hand                   its replica stops at once and joins again; others wait until it would have run out
 //	a lease edited by hand                    its replica writes it again; others take it for as it was, or for everything if they have missed a renewal
 //	another process with the same identity    Run returns a *leader.IdentityError

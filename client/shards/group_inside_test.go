@@ -9,6 +9,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/clienttest"
+	"github.com/bowline-go/bowline/client/leader"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/go-logr/logr"
 )
@@ -29,11 +30,12 @@ func TestAcceptedIsOnlyWhatEveryWriteHasHad(t *testing.T) {
 	if g.table.accepted != of(1, 2) || g.view.own != "5" {
 		t.Errorf("%v has been accepted, want 1 and 2; the lease is known to have had version %q", g.table.accepted, g.view.own)
 	}
+	g.table.reach.came("5")
 	g.table.bids = of(1)
 	_ = g.annotations() // which is lost
 	g.table.bids = of(1, 2)
-	if g.table.accepted != of(1) || g.lapsed != of(2) {
-		t.Errorf("after a write without it %v is accepted, and %v has lapsed", g.table.accepted, g.lapsed)
+	if g.table.accepted != of(1) || g.lapsed != of(2) || g.table.reach.ranges != of(1) {
+		t.Errorf("after a write without it %v is accepted, %v has lapsed, and the news have come to %v", g.table.accepted, g.lapsed, g.table.reach.ranges)
 	}
 	g.stored("5", stored)
 	if g.table.accepted != of(1, 2) || g.lapsed != of(2) {
@@ -42,6 +44,25 @@ func TestAcceptedIsOnlyWhatEveryWriteHasHad(t *testing.T) {
 	g.stored("7", map[string]string{shareAnnotation: "somebody's"})
 	if g.table.accepted != (meta.Ranges{}) || !g.edited {
 		t.Errorf("of a lease that somebody has edited %v is accepted", g.table.accepted)
+	}
+}
+
+// A replica that has lost its lease does not say any more what it has worked on: others may work on that. One that gives its lease back does.
+func TestWhatWasWorkedOnIsForgottenWithALostLease(t *testing.T) {
+	for what, test := range map[string]struct {
+		why  error
+		want meta.Ranges
+	}{
+		"lost":       {&leader.LostError{Reason: leader.Expired}, of()},
+		"given back": {context.Canceled, of(1)},
+	} {
+		g := New(nil, Config{Namespace: "default", Name: "web", Identity: "a"})
+		g.table.worked = of(1)
+		held, end := context.WithCancelCause(t.Context())
+		end(test.why)
+		if g.loseAll(held); g.table.worked != test.want {
+			t.Errorf("%s: it is said to have worked on %v, want %v", what, g.table.worked, test.want)
+		}
 	}
 }
 

@@ -74,12 +74,12 @@ type view struct {
 	by       meta.ShardBy  // of this replica
 	members  map[string]*member
 	complete bool          // the leases have been listed
-	head     string        // the version that the view has learnt of all leases up to, since some moment; "" before there is one
-	latest   string        // that of the last list
-	own      string        // that of our own lease, as the server has certainly had it
-	since    time.Duration // that moment
-	fresh    bool          // then the group was new: no lease showed a bid
+	since    time.Duration // from when on all news have come
+	head     string        // the version up to which they have; "" before the first list
+	fresh    bool          // at since the group was new: no lease showed a bid
 	released meta.Ranges   // those that another replica has worked on since, and has given up
+	latest   string        // the version of the last list
+	own      string        // the version of our own lease that the server has had last, as far as is certain
 }
 
 func newView(self string, lasts time.Duration, by meta.ShardBy) *view {
@@ -235,8 +235,8 @@ func (v *view) listed(leases []*lease, now time.Duration) {
 	}
 }
 
-// restart notes that the news go on from a list of that version, which has been noted at the moment now. Nobody knows what has happened between
-// those that have come before and that list.
+// restart notes that the news go on from a list of that version, which has been noted at the moment now. This replica does not know what
+// has happened between the news before and that list.
 func (v *view) restart(version string, now time.Duration) {
 	if v.head != "" {
 		v.since, v.fresh, v.released = now, false, meta.Ranges{}
@@ -244,8 +244,8 @@ func (v *view) restart(version string, now time.Duration) {
 	v.head = version
 }
 
-// restored notes that the server has gone back to an earlier state, as after etcd was restored from a backup: lower versions than before are
-// news from now on. A replica whose lease is not as it has written it may not know that yet, and may have everything.
+// restored notes that the server has gone back to an earlier state, as after etcd was restored from a backup: lower versions than before
+// are news from now on. Another replica may not know yet that its lease is not as it has written it, and may have everything.
 func (v *view) restored(now time.Duration) {
 	v.own = ""
 	for place, m := range v.members {
@@ -259,8 +259,8 @@ func (v *view) restored(now time.Duration) {
 	}
 }
 
-// contradicts reports whether a list shows a lease in an earlier state than is known, although it is not older than that. Its version may not
-// tell that the server has been restored: others may have written as much since.
+// contradicts reports whether a list shows a lease in an earlier state than is known, although the list is not older than that state. Its
+// own version may not tell that the server has been restored: others may have written as much since.
 func (v *view) contradicts(list meta.List[*lease]) bool {
 	for _, l := range list.Items {
 		known := ""

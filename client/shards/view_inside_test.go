@@ -492,7 +492,7 @@ func TestALeaseThatWasGivenBackHoldsNothingWhenItIsMadeAgain(t *testing.T) {
 
 // A list that shows a lease in an earlier state than is known is that of a server that has been restored, if it is not older itself.
 func TestAListThatContradictsWhatIsKnown(t *testing.T) {
-	of := func(version string, leases ...*lease) meta.List[*lease] {
+	list := func(version string, leases ...*lease) meta.List[*lease] {
 		return meta.List[*lease]{ListMeta: meta.ListMeta{ResourceVersion: version}, Items: leases}
 	}
 	a := func(version string) *lease {
@@ -504,13 +504,13 @@ func TestAListThatContradictsWhatIsKnown(t *testing.T) {
 		list meta.List[*lease]
 		want bool
 	}{
-		"as it is known":            {list: of("30", a("20"))},
-		"newer":                     {list: of("30", a("25"))},
-		"earlier":                   {list: of("30", a("15")), want: true},
-		"earlier, in an older list": {list: of("19", a("15"))},
-		"made again":                {list: of("30", another)},
-		"our own, as it is known":   {list: of("30", leaseOf("web-me", "22", "t", share{weight: 1, by: meta.ShardByUID}))},
-		"our own, earlier":          {list: of("30", leaseOf("web-me", "21", "t", share{weight: 1, by: meta.ShardByUID})), want: true},
+		"as it is known":            {list: list("30", a("20"))},
+		"newer":                     {list: list("30", a("25"))},
+		"earlier":                   {list: list("30", a("15")), want: true},
+		"earlier, in an older list": {list: list("19", a("15"))},
+		"made again":                {list: list("30", another)},
+		"our own, as it is known":   {list: list("30", leaseOf("web-me", "22", "t", share{weight: 1, by: meta.ShardByUID}))},
+		"our own, earlier":          {list: list("30", leaseOf("web-me", "21", "t", share{weight: 1, by: meta.ShardByUID})), want: true},
 	} {
 		v := newTestView()
 		v.listed([]*lease{a("20")}, 0)

@@ -56,8 +56,8 @@ func (g *Group) watch(ctx context.Context) {
 	}
 }
 
-// rest waits before the next watch. If the server has not asked for that, it waits no longer than until a write is stored that the news have
-// to come to: the server is there.
+// rest waits before the next watch. It stops waiting when a write is stored that the news have to come to, because the server is there
+// then, unless the server has asked for the wait.
 func (g *Group) rest(ctx context.Context, d time.Duration, asked bool) {
 	stored := g.expected
 	if asked {
@@ -152,8 +152,8 @@ func (g *Group) watchOnce(outer context.Context, course *course) error {
 	return g.silent(outer, ctx, err)
 }
 
-// learn notes the list before a watch. It returns the version that the watch is to begin after, and the names of the leases that this replica is
-// to delete.
+// learn notes the list before a watch. It returns the version that the watch is to begin after, and the names of the leases that this
+// replica is to delete.
 func (g *Group) learn(list meta.List[*lease], restored bool, course *course) (from string, old map[string]bool) {
 	now := g.clock.mono()
 	g.mu.Lock()
