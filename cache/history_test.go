@@ -14,6 +14,7 @@ import (
 
 	"github.com/bowline-go/bowline/cache"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/histories"
 )
 
 // history makes a random history of a store, and keeps the model that the store has to agree with in the end.
@@ -358,7 +359,7 @@ func (h *history) check() {
 //
 // behaviours 210, 211, 221, 225, 226, 235, 254; the invariants 1 to 4 of the fault model
 func TestHistories(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range histories.Seeds(300) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { runHistory(t, seed) })
 		})

@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/histories"
 )
 
 // The shape that finds the waiters of a change quickly finds the same as a look at all of them.
 func TestNoWaiterIsForgotten(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range histories.Seeds(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		s, version := NewStore[meta.Labelled](), 10
 		next := func() string { version += r.IntN(3); return strconv.Itoa(version) }

@@ -15,6 +15,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/histories"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -176,7 +177,7 @@ func TestRandomApplies(t *testing.T) {
 		t.Run(test.kind, func(t *testing.T) {
 			tally := map[string]int{}
 			of := client.Type[*meta.Unstructured]{Group: test.group, Version: "v1", Kind: test.kind, Resource: test.resource}
-			for seed := range uint64(40) {
+			for seed := range histories.Seeds(24) {
 				synctest.Test(t, func(t *testing.T) {
 					a := &appliers{
 						weaver: weaver{rand.New(rand.NewPCG(seed, 7))}, all: client.For(wovenServer(t), of), config: test.config,

@@ -18,6 +18,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/histories"
 )
 
 // waitRig is a server, a client of it whose requests can be told from the test's own, and an object to wait for.
@@ -403,7 +404,7 @@ func TestAWaitSurvivesASilentConnection(t *testing.T) {
 
 // An oracle: through any faults a wait ends with the last state, and has seen only states that were, in order.
 func TestRandomHistoriesOfAWait(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range histories.Seeds(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, dice := newWaitRig(t), rand.New(rand.NewPCG(seed, 1))

@@ -1,13 +1,15 @@
 package informer_test
 
 import (
-	"flag"
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/bowline-go/bowline/internal/minimise"
+	"github.com/bowline-go/bowline/internal/histories"
 )
+
+// enoughFailures is how many seeds may fail before the oracle stops.
+const enoughFailures = 3
 
 // The differential oracle: random histories through random faults. At rest every cache, and every handler that folds what
 // it was told, is what the server has.
@@ -19,27 +21,12 @@ import (
 // A seed fixes the history: who follows what, and the steps that happen one after the other (history_test.go). Jitter and
 // scheduler are not in its hands. A history that fails is tried again without some of its steps, until no step can be left
 // out, and the rest is printed.
-var (
-	oracleSeeds = flag.Int("seeds", 300, "how many seeds the oracle tries; -short makes it a fifth")
-	oracleFirst = flag.Uint64("first", 1, "the first seed that the oracle tries")
-)
-
-// enoughFailures is how many seeds may fail before the oracle stops.
-const enoughFailures = 3
-
-func seeds() uint64 {
-	if testing.Short() {
-		return uint64(*oracleSeeds+4) / 5
-	}
-	return uint64(*oracleSeeds)
-}
-
 func TestOracle(t *testing.T) {
 	failed := 0
-	for seed := *oracleFirst; seed < *oracleFirst+seeds() && failed < enoughFailures; seed++ {
+	for seed := range histories.Seeds(100) {
 		ok := t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			h := newHistory(seed)
-			if testing.Verbose() && *oracleSeeds == 1 {
+			if testing.Verbose() && histories.One() {
 				t.Log(h)
 			}
 			faults := h.play(t)
@@ -47,14 +34,16 @@ func TestOracle(t *testing.T) {
 				return
 			}
 			small, why := h, faults
-			small.steps, why = minimise.Steps(h.steps, faults, mostTries, func(steps []step) []string {
+			small.steps, why = histories.Shorten(h.steps, faults, mostTries, func(steps []step) []string {
 				return history{config: h.config, steps: steps}.play(t)
 			})
 			t.Errorf("%s\n\nThe shortest history that was found to fail:\n%v\nIt fails with:\n%s\n\nAgain with: go test ./informer -run Oracle -first %d -seeds 1",
 				strings.Join(faults, "\n"), small, strings.Join(why, "\n"), seed)
 		})
 		if !ok {
-			failed++
+			if failed++; failed == enoughFailures {
+				return
+			}
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
-	"github.com/bowline-go/bowline/internal/minimise"
+	"github.com/bowline-go/bowline/internal/histories"
 )
 
 // The oracle for informers of ranges: the histories of oracle_test.go, with other followers and many more changes of what they
@@ -19,10 +19,10 @@ import (
 //	go test ./informer -run RangesOracle -first 17 -seeds 1 -v
 func TestRangesOracle(t *testing.T) {
 	failed := 0
-	for seed := *oracleFirst; seed < *oracleFirst+seeds() && failed < enoughFailures; seed++ {
+	for seed := range histories.Seeds(60) {
 		ok := t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			h := newRangesHistory(seed)
-			if testing.Verbose() && *oracleSeeds == 1 {
+			if testing.Verbose() && histories.One() {
 				t.Log(h)
 			}
 			faults := h.play(t)
@@ -30,14 +30,16 @@ func TestRangesOracle(t *testing.T) {
 				return
 			}
 			small, why := h, faults
-			small.steps, why = minimise.Steps(h.steps, faults, mostTries, func(steps []step) []string {
+			small.steps, why = histories.Shorten(h.steps, faults, mostTries, func(steps []step) []string {
 				return history{config: h.config, steps: steps}.play(t)
 			})
 			t.Errorf("%s\n\nThe shortest history that was found to fail:\n%v\nIt fails with:\n%s\n\nAgain with: go test ./informer -run RangesOracle -first %d -seeds 1",
 				strings.Join(faults, "\n"), small, strings.Join(why, "\n"), seed)
 		})
 		if !ok {
-			failed++
+			if failed++; failed == enoughFailures {
+				return
+			}
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bowline-go/bowline/internal/histories"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -319,7 +320,7 @@ func TestOverlayKeepsTheRestAsItIsWritten(t *testing.T) {
 
 // An overlay done is done: what comes of it has all that was wanted.
 func TestOverlayOfRandomDocumentsConverges(t *testing.T) {
-	for seed := range uint64(3000) {
+	for seed := range histories.Seeds(2000) {
 		r := newChance(seed)
 		live := r.object(4)
 		want := r.changeObject(live, 4)

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bowline-go/bowline/internal/histories"
 	"github.com/bowline-go/bowline/workqueue"
 )
 
@@ -176,7 +177,7 @@ func TestAHoldSupersedesAThrottledRetry(t *testing.T) {
 
 // Random programs with holds: no request is lost, no key is in progress twice, none runs while it is held, and nothing stays.
 func TestRandomProgramsWithHolds(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range histories.Seeds(200) {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 0))
 			q := workqueue.New(workqueue.Options[int]{MinBackoff: time.Second, MaxBackoff: time.Second})

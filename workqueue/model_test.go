@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/bowline-go/bowline/internal/histories"
 )
 
 // model is the queue's contract, written down as plainly as possible: no heap, no lists, no timer. (It has no bucket;
@@ -478,7 +480,7 @@ func FuzzQueueWithGroupsAgainstItsModel(f *testing.F) {
 
 // behaviour 292
 func TestRandomProgramsGiveWhatTheModelGives(t *testing.T) {
-	for seed := range uint64(150) {
+	for seed := range histories.Seeds(100) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		program := make([]byte, 900)
 		for i := range program {

@@ -2,6 +2,8 @@ package clienttest_test
 
 import (
 	"encoding/json"
+	"flag"
+	"os"
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
@@ -11,16 +13,28 @@ import (
 	"github.com/bowline-go/bowline/internal/conformance/calls"
 )
 
+// A server answers some requests of the suites only after seconds, so as many of them wait together as there are.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "100"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
 // The same suite runs against a real kube-apiserver in internal/e2e.
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	conformance.Run(t, startForSuite(t).Config())
 }
 
 func TestConformanceInProtobuf(t *testing.T) {
+	t.Parallel()
 	conformance.RunProtobuf(t, startForSuite(t).Config())
 }
 
 func TestConformanceOfShards(t *testing.T) {
+	t.Parallel()
 	server := startForSuite(t)
 	server.SetShardedLists(clienttest.ShardsServed)
 	conformance.RunShards(t, server.Config())

@@ -252,6 +252,7 @@ func listener(t *testing.T) string {
 func TestAPluginMayLeaveAProcessBehind(t *testing.T) {
 	for mode, ends := range map[string]bool{"parent": true, "escape": false} {
 		t.Run(mode, func(t *testing.T) {
+			t.Parallel() // it waits for the output of a process that stays
 			f := startFamily(t, t.Context(), mode, Plugins{})
 			fmt.Fprintln(f.conns["plugin"])
 			if err := <-f.result; err != nil || f.token != "parent" {

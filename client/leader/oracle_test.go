@@ -1,28 +1,12 @@
 package leader_test
 
 import (
-	"flag"
 	"strings"
 	"testing"
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
-	"github.com/bowline-go/bowline/internal/minimise"
-)
-
-// The oracle: random histories of processes that contend for a lease, on machines that stop, sleep and have wrong clocks, before a
-// server that breaks requests and goes away. No write of a former leader is sent when another process can have the lease, no two
-// processes believe that they lead, and once the faults have ended somebody leads.
-//
-//	go test ./client/leader -run Oracle -seeds 10000               more of them
-//	go test ./client/leader -run Oracle -first 40001 -seeds 1000   others
-//	go test ./client/leader -run Oracle -first 17 -seeds 1 -v      one again, with its history
-//
-// A seed fixes the faults and when they begin. It does not fix the order of what happens at one moment, nor jitter. A history
-// that fails is tried again without some of its steps, and the rest is printed.
-var (
-	oracleSeeds = flag.Int("seeds", 100, "how many seeds the oracle tries; -short makes it a fifth")
-	oracleFirst = flag.Uint64("first", 1, "the first seed that the oracle tries")
+	"github.com/bowline-go/bowline/internal/histories"
 )
 
 // ConfigMap is written by those who lead.
@@ -34,17 +18,27 @@ type ConfigMap struct {
 // ConfigMaps describes the resource.
 var ConfigMaps = client.Type[*ConfigMap]{Version: "v1", Kind: "ConfigMap", Resource: "configmaps"}
 
+// usualSeeds is how many seeds the oracle tries if no flag asks for others.
+const usualSeeds = 30
+
 // enoughFailures is how many seeds may fail before the oracle stops.
 const enoughFailures = 3
 
+// The oracle: random histories of processes that contend for a lease, on machines that stop, sleep and have wrong clocks, before a
+// server that breaks requests and goes away. No write of a former leader is sent when another process can have the lease, no two
+// processes believe that they lead, and once the faults have ended somebody leads.
+//
+//	go test ./client/leader -run Oracle -seeds 10000               more of them
+//	go test ./client/leader -run Oracle -first 40001 -seeds 1000   others
+//	go test ./client/leader -run Oracle -first 17 -seeds 1 -v      one again, with its history
+//
+// A seed fixes the faults and when they begin. It does not fix the order of what happens at one moment, nor jitter. A history
+// that fails is tried again without some of its steps, and the rest is printed.
 func TestOracle(t *testing.T) {
-	failed, total, seeds := 0, ledger{}, *oracleSeeds
-	if testing.Short() {
-		seeds = (seeds + 4) / 5
-	}
-	for seed := *oracleFirst; seed < *oracleFirst+uint64(seeds) && failed < enoughFailures; seed++ {
+	failed, total, seeds := 0, ledger{}, histories.Count(usualSeeds)
+	for seed := range histories.Seeds(usualSeeds) {
 		h := newHistory(seed)
-		if testing.Verbose() && seeds == 1 {
+		if testing.Verbose() && histories.One() {
 			t.Log(h)
 		}
 		faults, l := h.play(t)
@@ -54,9 +48,8 @@ func TestOracle(t *testing.T) {
 		if len(faults) == 0 {
 			continue
 		}
-		failed++
 		small, why := h, faults
-		small.steps, why = minimise.Steps(h.steps, faults, mostTries, func(steps []step) []string {
+		small.steps, why = histories.Shorten(h.steps, faults, mostTries, func(steps []step) []string {
 			rest := h
 			rest.steps = steps
 			faults, _ := rest.play(t)
@@ -64,6 +57,9 @@ func TestOracle(t *testing.T) {
 		})
 		t.Errorf("%s\n\nThe shortest history that was found to fail:\n%v\nIt fails with:\n%s\n\nAgain with: go test ./client/leader -run Oracle -first %d -seeds 1",
 			strings.Join(faults, "\n"), small, strings.Join(why, "\n"), seed)
+		if failed++; failed == enoughFailures {
+			break
+		}
 	}
 	t.Logf("%d terms, %d writes of leaders, of which %d were under way when the lease ran out", total.terms, total.accepted, total.inFlight)
 	if total.terms < 2*seeds && seeds > 20 || total.inFlight == 0 && seeds > 1000 {

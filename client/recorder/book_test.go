@@ -10,6 +10,7 @@ import (
 
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
+	"github.com/bowline-go/bowline/internal/histories"
 )
 
 // model plays random records, requests and outcomes with a book whose limits are low, and checks after each step that everything in it
@@ -82,13 +83,9 @@ func (m *model) check(what string) {
 }
 
 func TestEachRecordIsCountedOnce(t *testing.T) {
-	seeds := 150
-	if testing.Short() {
-		seeds = 20
-	}
-	for seed := range seeds {
+	for seed := range histories.Seeds(60) {
 		synctest.Test(t, func(t *testing.T) {
-			chance := rand.New(rand.NewPCG(uint64(seed), 2))
+			chance := rand.New(rand.NewPCG(seed, 2))
 			m := &model{T: t, flying: make(map[*series]task), chance: chance, b: newBook(Options{
 				Burst: 1 + chance.IntN(10), Refill: time.Minute, Similar: 2 + chance.IntN(3), QueueLength: 1 + chance.IntN(8), MaxAge: 20 * time.Minute,
 			})}

@@ -283,12 +283,9 @@ func TestPathsOfAnObjectShareItsLimit(t *testing.T) {
 	})
 }
 
-// A million objects cost no more memory than a few thousand.
+// 100,000 objects cost no more memory than a few thousand.
 func TestStateIsBounded(t *testing.T) {
-	n := 1_000_000
-	if testing.Short() {
-		n = 50_000
-	}
+	const n = 100_000
 	bubble(t, recorder.Options{OnError: func(error) {}, Grace: -1}, func(r *rig) {
 		stop := r.start()
 		heap := func() uint64 {

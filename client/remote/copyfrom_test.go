@@ -252,6 +252,7 @@ func TestCopiesWithoutTheirPrograms(t *testing.T) {
 func TestVerifyFindsOtherBytes(t *testing.T) {
 	for _, b := range boxes()[:2] {
 		t.Run(b.name, func(t *testing.T) {
+			t.Parallel()
 			b.edit = func(p *containers.Process) {
 				p.Stdin, p.Stdout = &spoiler{r: p.Stdin}, &spoiler{w: p.Stdout}
 			}
@@ -457,6 +458,7 @@ func TestDestinationsThatCannotBeWritten(t *testing.T) {
 
 // A temporary file in the container is removed if the rest fails.
 func TestAStreamThatFails(t *testing.T) {
+	t.Parallel()
 	r, there := boxes()[0].start(t)
 	put(t, there, "kept")
 	broken := errors.New("it broke")

@@ -17,6 +17,7 @@ import (
 	"github.com/bowline-go/bowline/client/clienttest/containers"
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/client/remote"
+	"github.com/bowline-go/bowline/internal/histories"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -228,7 +229,7 @@ func (h *history) len() (n int) {
 // 50 containers write, restart and are cut at random; the union of all lines is what was written, and each container's lines come in
 // their order.
 func TestTailMergesFiftyContainersOverCuts(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range histories.Seeds(2) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := newNode(t, clienttest.Options{})

@@ -1,12 +1,17 @@
 package shards_test
 
 import (
-	"flag"
 	"strings"
 	"testing"
 
-	"github.com/bowline-go/bowline/internal/minimise"
+	"github.com/bowline-go/bowline/internal/histories"
 )
+
+// usualSeeds is how many seeds the oracle tries if no flag asks for others.
+const usualSeeds = 4
+
+// enoughFailures is how many seeds may fail before the oracle stops.
+const enoughFailures = 3
 
 // The oracle: random histories of replicas that share ranges, on machines that stop, sleep and have wrong clocks, before a server that
 // breaks requests and goes away, with people who delete and edit leases, and with replicas of another Config.By. Nothing is sent for a
@@ -19,22 +24,11 @@ import (
 //
 // A seed fixes the faults and when they begin. It does not fix the order of what happens at one moment, nor jitter. A history
 // that fails is tried again without some of its steps, and the rest is printed.
-var (
-	oracleSeeds = flag.Int("seeds", 12, "how many seeds the oracle tries; -short makes it a fifth")
-	oracleFirst = flag.Uint64("first", 1, "the first seed that the oracle tries")
-)
-
-// enoughFailures is how many seeds may fail before the oracle stops.
-const enoughFailures = 3
-
 func TestOracle(t *testing.T) {
-	failed, total, seeds := 0, ledger{}, *oracleSeeds
-	if testing.Short() {
-		seeds = (seeds + 4) / 5
-	}
-	for seed := *oracleFirst; seed < *oracleFirst+uint64(seeds) && failed < enoughFailures; seed++ {
+	failed, total, seeds := 0, ledger{}, histories.Count(usualSeeds)
+	for seed := range histories.Seeds(usualSeeds) {
 		h := newHistory(seed)
-		if testing.Verbose() && seeds == 1 {
+		if testing.Verbose() && histories.One() {
 			t.Log(h)
 		}
 		faults, l := h.play(t)
@@ -44,9 +38,8 @@ func TestOracle(t *testing.T) {
 		if len(faults) == 0 {
 			continue
 		}
-		failed++
 		small, why := h, faults
-		small.steps, why = minimise.Steps(h.steps, faults, mostTries, func(steps []step) []string {
+		small.steps, why = histories.Shorten(h.steps, faults, mostTries, func(steps []step) []string {
 			rest := h
 			rest.steps = steps
 			faults, _ := rest.play(t)
@@ -54,6 +47,9 @@ func TestOracle(t *testing.T) {
 		})
 		t.Errorf("%s\n\nThe shortest history that was found to fail:\n%v\nIt fails with:\n%s\n\nAgain with: go test ./client/shards -run Oracle -first %d -seeds 1",
 			strings.Join(faults, "\n"), small, strings.Join(why, "\n"), seed)
+		if failed++; failed == enoughFailures {
+			break
+		}
 	}
 	t.Logf("%d writes, %d times a range passed to another replica; it was nobody's for at most %v where only replicas failed", total.accepted, total.passed, total.longest)
 	if total.passed < 5*seeds && seeds > 8 {

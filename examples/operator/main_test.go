@@ -132,7 +132,7 @@ func TestTheOperatorKeepsAConfigMapForEachPage(t *testing.T) {
 }
 
 var (
-	hours = flag.Int("hours", 6, "the hours of faults; a day takes some 20 seconds, most of it for renewals of the lease; -short makes it a third")
+	hours = flag.Int("hours", 2, "the hours of faults; a day takes some 20 seconds, most of it for renewals of the lease")
 	seed  = flag.Uint64("seed", 0, "the seed of the faults")
 )
 
@@ -142,11 +142,8 @@ func TestTwoReplicasThroughFaults(t *testing.T) {
 	for name, share := range map[string]bool{"one leads": false, "both work": true} {
 		t.Run(name, func(t *testing.T) {
 			for_ := time.Duration(*hours) * time.Hour
-			if testing.Short() {
-				for_ /= 3
-			}
 			if share {
-				for_ /= 3 // two leases are renewed, and followed by two
+				for_ /= 2 // two leases are renewed, and followed by two
 			}
 			synctest.Test(t, func(t *testing.T) { faults(t, rand.New(rand.NewPCG(*seed, 1)), share, for_) })
 		})

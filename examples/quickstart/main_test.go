@@ -18,6 +18,15 @@ import (
 	"time"
 )
 
+// The storms wait most of their time, so they wait together, however few processors there are. None of them is to find a cluster.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := errors.Join(os.Unsetenv("KUBECONFIG"), flag.Set("test.parallel", "3")); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
 func TestParse(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -70,12 +79,18 @@ func playWith(t *testing.T, ctx context.Context, args ...string) (code int, stdo
 }
 
 func TestTheStormLeavesNothingWrong(t *testing.T) {
-	t.Run("JSON", func(t *testing.T) { leavesNothingWrong(t, "JSON", "-objects", "200", "-json") })
-	t.Run("protobuf", func(t *testing.T) { leavesNothingWrong(t, "protobuf", "-objects", "200", "-json", "-protobuf") })
+	for encoding, args := range map[string][]string{
+		"JSON":     {"-objects", "200", "-json"},
+		"protobuf": {"-objects", "200", "-json", "-protobuf"},
+	} {
+		t.Run(encoding, func(t *testing.T) {
+			t.Parallel()
+			leavesNothingWrong(t, encoding, args...)
+		})
+	}
 }
 
 func leavesNothingWrong(t *testing.T, encoding string, args ...string) {
-	t.Setenv("KUBECONFIG", "")
 	code, stdout, stderr := playWith(t, t.Context(), args...)
 	var members map[string]any
 	var got summary
@@ -101,7 +116,6 @@ func leavesNothingWrong(t *testing.T, encoding string, args ...string) {
 }
 
 func TestAnInterruptEndsItWithinASecond(t *testing.T) {
-	t.Setenv("KUBECONFIG", "")
 	ctx, interrupt := context.WithCancel(t.Context())
 	var began time.Time
 	defer time.AfterFunc(300*time.Millisecond, func() {
@@ -119,7 +133,7 @@ func TestAnInterruptEndsItWithinASecond(t *testing.T) {
 
 // With -debug a page shows the storm, and stays until an interrupt, which is then no failure.
 func TestThePageStaysUntilAnInterrupt(t *testing.T) {
-	t.Setenv("KUBECONFIG", "")
+	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
 	o, err := parse([]string{"-objects", "50", "-debug", "127.0.0.1:0"}, io.Discard)
@@ -174,7 +188,6 @@ func TestThePageStaysUntilAnInterrupt(t *testing.T) {
 }
 
 func TestAnAddressThatCannotBeListenedOnIsAnError(t *testing.T) {
-	t.Setenv("KUBECONFIG", "")
 	code, stdout, stderr := playWith(t, t.Context(), "-debug", "256.0.0.1:0")
 	if code != 1 || stdout != "" || !strings.Contains(stderr, "256.0.0.1") {
 		t.Errorf("exit status %d, stdout %q, stderr %q", code, stdout, stderr)

@@ -3,7 +3,6 @@ package clusters_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -23,11 +22,7 @@ import (
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/clusters"
 	"github.com/bowline-go/bowline/informer/controller"
-)
-
-var (
-	seeds = flag.Int("seeds", 25, "how many random histories to play")
-	seed  = flag.Uint64("seed", 0, "play this one only")
+	"github.com/bowline-go/bowline/internal/histories"
 )
 
 // Clusters are added and removed, cut and returned, while their objects change, reconciles fail, hang and are requeued, and the
@@ -35,11 +30,7 @@ var (
 // nothing of a removed cluster runs.
 func TestRandomHistories(t *testing.T) {
 	var total tally
-	for n := range uint64(*seeds) {
-		n++
-		if *seed > 0 && n != *seed {
-			continue
-		}
+	for n := range histories.Seeds(25) {
 		synctest.Test(t, func(t *testing.T) {
 			defer func() {
 				if t.Failed() {
@@ -53,7 +44,7 @@ func TestRandomHistories(t *testing.T) {
 		}
 	}
 	t.Logf("%+v", total)
-	if *seed == 0 && (total.Removed == 0 || total.Returned == 0 || total.Interrupted == 0 || total.Failed == 0 || total.Cut == 0 || total.Restarts == 0) {
+	if !histories.One() && (total.Removed == 0 || total.Returned == 0 || total.Interrupted == 0 || total.Failed == 0 || total.Cut == 0 || total.Restarts == 0) {
 		t.Errorf("something has never happened: %+v", total)
 	}
 }

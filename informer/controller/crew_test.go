@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/bowline-go/bowline/internal/histories"
 )
 
 // numbers are the names of n keys.
@@ -195,7 +196,7 @@ func TestAReconcileMayChangeTheNumberOfWorkers(t *testing.T) {
 // Nothing is lost, no key is with two workers, and no more reconciles are in progress than there were to be workers while the oldest
 // of them ran, whatever is called when.
 func TestWorkersAreChangedAtRandom(t *testing.T) {
-	for seed := range uint64(30) {
+	for seed := range histories.Seeds(30) {
 		synctest.Test(t, func(t *testing.T) {
 			r, inner := rand.New(rand.NewPCG(seed, 3)), rand.New(rand.NewPCG(seed, 4)) // mu guards inner
 			const longest, most = time.Second, 6

@@ -2,7 +2,6 @@ package controller_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -21,9 +20,8 @@ import (
 	apierrors "github.com/bowline-go/bowline/errors"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/bowline-go/bowline/internal/histories"
 )
-
-var crashSeeds = flag.Uint64("crashseeds", 60, "how many histories TestFinalizeSurvivesCrashes plays; -short makes it a fifth")
 
 // crashing is a program that finalizes objects, and is killed and started again, beside a user who creates and deletes them.
 type crashing struct {
@@ -266,11 +264,7 @@ func (c *crashing) check() {
 // However often the program is killed, and wherever it is then, every object for which reconcile has run is cleaned up before
 // it goes.
 func TestFinalizeSurvivesCrashes(t *testing.T) {
-	seeds := *crashSeeds
-	if testing.Short() {
-		seeds = (seeds + 4) / 5
-	}
-	for seed := range seeds {
+	for seed := range histories.Seeds(40) {
 		synctest.Test(t, func(t *testing.T) {
 			c := &crashing{
 				t: t, random: rand.New(rand.NewPCG(seed, 0)),

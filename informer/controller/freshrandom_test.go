@@ -16,6 +16,7 @@ import (
 	"github.com/bowline-go/bowline/client/meta"
 	"github.com/bowline-go/bowline/informer"
 	"github.com/bowline-go/bowline/informer/controller"
+	"github.com/bowline-go/bowline/internal/histories"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -23,19 +24,16 @@ import (
 // workers: when a reconcile begins, each write that an earlier reconcile of its key got an answer for is in the declared
 // caches, or has been overtaken there. And in the end no key is forgotten.
 func TestEachReconcileBeginsWithItsWritesInRandomHistories(t *testing.T) {
-	seeds := 300
-	if testing.Short() {
-		seeds = 30
-	}
+	const usual = 80
 	waits := 0
-	for seed := range seeds {
+	for seed := range histories.Seeds(usual) {
 		synctest.Test(t, func(t *testing.T) {
-			h := newHistory(t, uint64(seed))
+			h := newHistory(t, seed)
 			h.play()
 			waits += h.waits
 		})
 	}
-	if waits < 5*seeds { // about 20
+	if waits < 5*histories.Count(usual) { // about 20
 		t.Errorf("%d waits: that tests little", waits)
 	}
 }

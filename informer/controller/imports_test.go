@@ -103,8 +103,8 @@ var imports = map[string][]string{
 		"client/protobuf/autoscaling", "client/protobuf/certificates", "client/protobuf/coordination", "client/protobuf/core",
 		"client/protobuf/events", "errors", "internal/conformance/calls", "internal/jsonlex", "internal/protobuf", "patch",
 	},
-	// For tests only: random histories that fail are made short.
-	"internal/minimise": {},
+	// For tests only: which random histories are played, and how those that fail are made short.
+	"internal/histories": {},
 	// For tests only: the clocks and the pauses of a computer.
 	"internal/machine": {"client"},
 	// For tests only: documents that are slow to read for a careless reader.

@@ -27,7 +27,7 @@ func TestNoFight(t *testing.T) {
 	for _, test := range []struct {
 		name         string
 		ours, theirs func(a *arena) func(ctx context.Context) error
-		every        time.Duration // that they write, 200 times
+		every        time.Duration // that they write, 100 times
 		timed        bool          // we reconcile as often, whatever changes
 		reads        int           // of ours, at most; -1 if we read ourselves
 	}{
@@ -154,7 +154,7 @@ func TestNoFight(t *testing.T) {
 			"two controllers that pass an object to and fro every five minutes",
 			func(a *arena) func(context.Context) error { return merge(a.mirror, labelled("ours")) },
 			func(a *arena) func(context.Context) error { return merge(a.scaler, labelled("theirs")) },
-			5 * time.Minute, false, 200,
+			5 * time.Minute, false, 100,
 		},
 		{
 			"somebody locks the object while we apply the same",
@@ -228,7 +228,7 @@ func TestNoFight(t *testing.T) {
 				a.every(test.every, theirs)
 				sleep(time.Second)
 				before := a.reads.Load()
-				sleep(200 * test.every)
+				sleep(100 * test.every)
 				if told, s := a.all(), ctl.Status(); len(told) > 0 || s.Fights.Noticed > 0 || s.Queue.Held > 0 {
 					a.Errorf("told %q, the status is %v", told, s)
 				}

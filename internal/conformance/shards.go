@@ -189,7 +189,7 @@ func testShardsOfWatches(t *testing.T, s suite) {
 	for _, c := range whole.Items {
 		nothing = nothing.Without(meta.ShardByNamespace.Range(idOf(c)))
 	}
-	o := client.WatchOptions{InitialEvents: true, ShardSelector: meta.ShardByNamespace.Selector(nothing), Timeout: 5 * time.Second}
+	o := client.WatchOptions{InitialEvents: true, ShardSelector: meta.ShardByNamespace.Selector(nothing), Timeout: 3 * time.Second}
 	for n := range 20 { // a busy server may send no bookmark, as testBookmarks says
 		begun := ""
 		for e, err := range s.configMaps.Watch(t.Context(), o) {

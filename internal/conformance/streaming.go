@@ -39,6 +39,7 @@ func testStreamingList(t *testing.T, s suite) {
 		{"that a watch without a version is, if it allows bookmarks", client.WatchOptions{Bookmarks: true}, []string{"ADDED a", "ADDED b"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			test.o.Namespace = ns
 			initial := collect(t, s, test.o, len(test.want)+1)
 			end := initial[len(test.want)]
@@ -63,13 +64,21 @@ func testStreamingList(t *testing.T, s suite) {
 			}
 		})
 	}
+	t.Run("goes on", func(t *testing.T) {
+		t.Parallel()
+		testStreamGoesOn(t, s)
+	})
+}
 
-	// The same stream goes on after the bookmark, and later bookmarks do not end anything.
+// The same stream goes on after the bookmark, and later bookmarks do not end anything.
+func testStreamGoesOn(t *testing.T, s suite) {
+	ns := s.namespace(t)
+	b := s.configMap(t, ns, "b", nil)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var got []string
 	ends := 0
-	for e, err := range s.configMaps.Watch(ctx, client.WatchOptions{Namespace: ns, InitialEvents: true, Timeout: 6 * time.Second}) {
+	for e, err := range s.configMaps.Watch(ctx, client.WatchOptions{Namespace: ns, InitialEvents: true, Timeout: 4 * time.Second}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,18 +124,21 @@ func testTooLargeVersion(t *testing.T, s suite) {
 		return ctx
 	}
 	t.Run("for a list", func(t *testing.T) {
+		t.Parallel()
 		_, err := s.configMaps.List(unary(t), client.ListOptions{
 			Namespace: ns, ResourceVersion: future, ResourceVersionMatch: client.NotOlderThan,
 		})
 		check(t, err)
 	})
 	t.Run("for a list at exactly that version", func(t *testing.T) {
+		t.Parallel()
 		_, err := s.configMaps.List(unary(t), client.ListOptions{
 			Namespace: ns, ResourceVersion: future, ResourceVersionMatch: client.Exact,
 		})
 		check(t, err)
 	})
 	t.Run("for a streaming list, as an event", func(t *testing.T) {
+		t.Parallel()
 		var last error
 		for e, err := range s.configMaps.Watch(t.Context(), client.WatchOptions{Namespace: ns, InitialEvents: true, ResourceVersion: future}) {
 			if last = err; err == nil {
@@ -139,6 +151,7 @@ func testTooLargeVersion(t *testing.T, s suite) {
 		}
 	})
 	t.Run("for a watch it is where to start, whenever that comes", func(t *testing.T) {
+		t.Parallel()
 		for e, err := range s.configMaps.Watch(t.Context(), client.WatchOptions{
 			Namespace: ns, ResourceVersion: future, Bookmarks: true, Timeout: 4 * time.Second,
 		}) {

@@ -197,7 +197,7 @@ func testBookmarks(t *testing.T, s suite) {
 	var last client.Event[*ConfigMap]
 	for n := 0; n == 0; {
 		for e, err := range s.configMaps.Watch(ctx, client.WatchOptions{
-			Namespace: ns, ResourceVersion: made.ResourceVersion, Bookmarks: true, Timeout: 5 * time.Second,
+			Namespace: ns, ResourceVersion: made.ResourceVersion, Bookmarks: true, Timeout: 3 * time.Second,
 		}) {
 			if err != nil {
 				t.Fatalf("after %d bookmarks: %v", n, err)

@@ -277,7 +277,7 @@ func TestConnectionsThatGoAwayAreReplaced(t *testing.T) {
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
-			for range 20 {
+			for range 5 {
 				if err := s.try(t.Context()); err != nil {
 					t.Error(err)
 				}

@@ -228,6 +228,7 @@ func TestLogs(t *testing.T) {
 // 50 containers write, restart and are cut at random; all lines arrive once, and those of each run in their order. The status tells
 // of a restart late, so if a log is cut meanwhile, lines of the second run come before the rest of the first.
 func TestTail(t *testing.T) {
+	t.Parallel() // it waits most of its time
 	k := &keptLogs{}
 	r, node := newNode(t, "10.1.0.12", &kubelet{logs: k.serve})
 	// An answer begins with the lines of a second that are known, so some must have more than that. And the end of a run shows only in

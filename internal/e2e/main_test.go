@@ -47,6 +47,11 @@ func run(m *testing.M) (code int) {
 
 	// The time limit of the go command counts the start too, builds included, but ends it without a word.
 	flag.Parse()
+	// Many tests wait for the server most of their time, so more of them run together than there are processors.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	starting := ctx
 	if limit := flag.Lookup("test.timeout").Value.(flag.Getter).Get().(time.Duration); limit > 0 {
 		var cancel context.CancelFunc

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,13 +19,12 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/histories"
 	"github.com/bowline-go/bowline/patch"
 )
 
-var (
-	patchSeeds = flag.Int("seeds", 60, "how many seeds each comparison of random patches tries")
-	patchFirst = flag.Uint64("first", 1, "the first seed that the comparisons of random patches try")
-)
+// usualPatches is how many seeds each comparison of random patches tries if no flag asks for others.
+const usualPatches = 60
 
 // specimen is a live object on which patches are compared: what the server makes of one, and what package patch does. Nothing
 // is stored, so that it stays what it is.
@@ -176,9 +174,8 @@ func eachSeed(t *testing.T, test func(t *testing.T, r chance, w *workshop, name 
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := open(t)
-			refusals := 0
-			for i := range uint64(*patchSeeds) {
-				seed := *patchFirst + i
+			refusals, seeds := 0, histories.Count(usualPatches)
+			for seed := range histories.Seeds(usualPatches) {
 				if test(t, newChance(seed), w, fmt.Sprint("seed-", seed)) {
 					refusals++
 				}
@@ -186,9 +183,9 @@ func eachSeed(t *testing.T, test func(t *testing.T, r chance, w *workshop, name 
 					t.Fatalf("seed %d; -first %[1]d -seeds 1 tries it alone", seed)
 				}
 			}
-			t.Logf("of %d patches the server refused %d", *patchSeeds, refusals)
-			if *patchSeeds > 10 && refusals > *patchSeeds*2/3 {
-				t.Errorf("of %d patches the server refused %d, so that this says little", *patchSeeds, refusals)
+			t.Logf("of %d patches the server refused %d", seeds, refusals)
+			if seeds > 10 && refusals > seeds*2/3 {
+				t.Errorf("of %d patches the server refused %d, so that this says little", seeds, refusals)
 			}
 		})
 	}

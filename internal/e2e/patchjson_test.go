@@ -14,6 +14,7 @@ import (
 	"github.com/bowline-go/bowline/client"
 	"github.com/bowline-go/bowline/client/meta"
 	apierrors "github.com/bowline-go/bowline/errors"
+	"github.com/bowline-go/bowline/internal/histories"
 	"github.com/bowline-go/bowline/patch"
 )
 
@@ -30,9 +31,8 @@ func TestRandomJSONPatchesAreTheServersOwn(t *testing.T) {
 			return map[string]any{"metadata": map[string]any{}, "spec": r.anything(4)}
 		},
 	}
-	wrong := 0
-	for i := range uint64(*patchSeeds) {
-		seed := *patchFirst + i
+	wrong, seeds := 0, histories.Count(usualPatches)
+	for seed := range histories.Seeds(usualPatches) {
 		r := newChance(seed)
 		s := w.create(t, fmt.Sprint("seed-", seed), w.make(r))
 		for range 4 {
@@ -51,7 +51,7 @@ func TestRandomJSONPatchesAreTheServersOwn(t *testing.T) {
 			}
 		}
 	}
-	if t.Logf("of %d patches %d do not fit", 4**patchSeeds, wrong); wrong < *patchSeeds/4 || wrong > 3**patchSeeds {
+	if t.Logf("of %d patches %d do not fit", 4*seeds, wrong); wrong < seeds/4 || wrong > 3*seeds {
 		t.Error("so that this says little")
 	}
 }

@@ -81,7 +81,7 @@ func (p *ControlPlane) start(ctx context.Context, o Options) error {
 	}
 	paths := map[string]string{}
 	for _, name := range []string{"etcd", "kube-apiserver", "kubectl"} {
-		path, err := executable(ctx, name, p.Kubernetes, p.dir)
+		path, err := Executable(ctx, name, p.Kubernetes, p.dir)
 		if err != nil {
 			return err
 		}

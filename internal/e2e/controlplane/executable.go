@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// executable returns the path of a tool of this module, and builds it first where the build cache does not have it.
+// Executable returns the path of a tool of this module, such as "kube-apiserver", and builds it first where the build cache does not
+// have it. So it is built once for all programs and tests of this module.
 //
 // `go tool -n` builds a tool, keeps the linked executable in the build cache and prints its path. `go build -o` would
 // link again for every run, which for kube-apiserver takes longer than all the rest.
@@ -17,7 +18,7 @@ import (
 // The usual release is what go.mod says; another one has a file of modules of its own beside it.
 //
 // The build works in dir, the directory of the run: a go command that is killed cannot tidy up.
-func executable(ctx context.Context, name, release, dir string) (string, error) {
+func Executable(ctx context.Context, name, release, dir string) (string, error) {
 	args := []string{"tool"}
 	if release != Releases()[0] {
 		modules, err := run(ctx, exec.CommandContext(ctx, "go", "env", "GOMOD"))

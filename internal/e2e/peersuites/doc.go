@@ -18,7 +18,6 @@
 //	-ctrlcache     runs the suites of the cache, the client, the builder and the controller with the cache of informer/ctrlcache, and
 //	               with a real etcd and kube-apiserver. The copy then differs in the constructor of the cache only: where a test
 //	               calls cache.New, and where managers take their default from. The exceptions are in exceptions-ctrlcache.txt
-//	-servers DIR   where etcd and kube-apiserver of this module's cmd are, for -ctrlcache; they are compiled otherwise
 //
 // The first run compiles client-go and its modules, which takes minutes. CI runs a part of the cache's suite.
 package main

@@ -34,9 +34,8 @@ func main() {
 	only := flag.String("suite", "", "the only suite to run; empty means all")
 	focus := flag.String("focus", "", "the only specs to run, as a regular expression on their names; empty means all")
 	ours := flag.Bool("ctrlcache", false, "use the cache of informer/ctrlcache, and a real kube-apiserver")
-	servers := flag.String("servers", "", "where etcd and kube-apiserver are, for -ctrlcache; empty means that they are compiled")
 	flag.Parse()
-	p := plan{directory: *directory, only: *only, focus: *focus, suites: suites, exceptions: exceptions, ours: *ours, servers: *servers}
+	p := plan{directory: *directory, only: *only, focus: *focus, suites: suites, exceptions: exceptions, ours: *ours}
 	if p.ours {
 		p.suites, p.exceptions = cached, cacheExceptions
 	}
@@ -54,8 +53,7 @@ type plan struct {
 	focus      string // which specs, as Ginkgo reads it, or empty
 	suites     []suite
 	exceptions string
-	ours       bool   // use our cache, and a real server
-	servers    string // the directory of the server's commands; empty means that they are compiled
+	ours       bool // use our cache, and a real server
 }
 
 func (p plan) run(ctx context.Context, out io.Writer) error {
@@ -84,7 +82,7 @@ func (p plan) run(ctx context.Context, out io.Writer) error {
 	}
 	var env []string
 	if p.ours {
-		assets, err := serverAssets(ctx, directory, p.servers)
+		assets, err := serverAssets(ctx, directory)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/bowline-go/bowline/internal/e2e/controlplane"
 )
 
 // With -ctrlcache the suites run with the cache of informer/ctrlcache, and their server is a real kube-apiserver, which the original
@@ -63,24 +65,11 @@ func replaceCache(directory string) error {
 // servers are the commands that envtest starts.
 var servers = []string{"etcd", "kube-apiserver"}
 
-// serverAssets returns the directory for envtest's variable KUBEBUILDER_ASSETS. compiled is the directory of the servers; they are
-// compiled first if it is empty.
+// serverAssets returns the directory for envtest's variable KUBEBUILDER_ASSETS.
 //
 // A server of cmd ends with its standard input, and envtest gives it none. So envtest starts a script, which opens a named pipe for
 // reading and writing as the input: that never ends. envtest stops the servers itself.
-func serverAssets(ctx context.Context, directory, compiled string) (string, error) {
-	if compiled == "" {
-		compiled = filepath.Join(directory, "bowline-servers")
-		for _, name := range servers {
-			if out, err := command(ctx, ".", "build", "-o", filepath.Join(compiled, name), "./cmd/"+name); err != nil {
-				return "", fmt.Errorf("build %s: %w: %s", name, err, out)
-			}
-		}
-	}
-	compiled, err := filepath.Abs(compiled)
-	if err != nil {
-		return "", err
-	}
+func serverAssets(ctx context.Context, directory string) (string, error) {
 	assets, err := os.MkdirTemp(directory, "bowline-assets-")
 	if err != nil {
 		return "", err
@@ -90,7 +79,11 @@ func serverAssets(ctx context.Context, directory, compiled string) (string, erro
 		return "", fmt.Errorf("make a named pipe: %w: %s", err, out)
 	}
 	for _, name := range servers {
-		script := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\" 0<>'%s'\n", filepath.Join(compiled, name), input)
+		executable, err := controlplane.Executable(ctx, name, controlplane.Releases()[0], directory)
+		if err != nil {
+			return "", err
+		}
+		script := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$@\" 0<>'%s'\n", executable, input)
 		if err := os.WriteFile(filepath.Join(assets, name), []byte(script), 0o755); err != nil {
 			return "", err
 		}

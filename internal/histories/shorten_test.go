@@ -1,13 +1,13 @@
-package minimise_test
+package histories_test
 
 import (
 	"slices"
 	"testing"
 
-	"github.com/bowline-go/bowline/internal/minimise"
+	"github.com/bowline-go/bowline/internal/histories"
 )
 
-func TestStepsLeavesWhatFails(t *testing.T) {
+func TestShortenLeavesWhatFails(t *testing.T) {
 	all := make([]int, 100)
 	for i := range all {
 		all[i] = i
@@ -21,14 +21,14 @@ func TestStepsLeavesWhatFails(t *testing.T) {
 		}
 		return nil
 	}
-	if got, why := minimise.Steps(all, nil, 1000, play); !slices.Equal(got, []int{17, 71}) || !slices.Equal(why, []string{"17 before 71"}) {
+	if got, why := histories.Shorten(all, nil, 1000, play); !slices.Equal(got, []int{17, 71}) || !slices.Equal(why, []string{"17 before 71"}) {
 		t.Errorf("got %v, %q", got, why)
 	}
 	played = 0
-	if got, why := minimise.Steps(all, []string{"all"}, 3, play); played != 3 || len(play(got)) == 0 || len(why) != 1 {
+	if got, why := histories.Shorten(all, []string{"all"}, 3, play); played != 3 || len(play(got)) == 0 || len(why) != 1 {
 		t.Errorf("after 3 tries of %d the steps are %v, %q", played, got, why)
 	}
-	if got, why := minimise.Steps([]int{}, []string{"none"}, 9, play); len(got) != 0 || why[0] != "none" {
+	if got, why := histories.Shorten([]int{}, []string{"none"}, 9, play); len(got) != 0 || why[0] != "none" {
 		t.Errorf("got %v, %q", got, why)
 	}
 }
