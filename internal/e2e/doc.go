@@ -43,7 +43,8 @@
 //
 // Tests that kill the API server and start it again have servers of their own: informers through restarts and lost history,
 // contenders of package leader and of client-go for one lease, and two replicas of examples/operator, which are killed and ended too.
-// So have three processes that share work by package client/shards, with the server's feature ShardedListAndWatch and without it.
+// So have three processes that share work by package client/shards, with the server's feature ShardedListAndWatch and without it. With
+// -short the server has the feature, and a tenth of the objects.
 //
 // Random patches are compared with what the server makes of them, by sixty seeds each. To try others:
 //
@@ -51,8 +52,7 @@
 //
 // # What other people's programs find in clienttest
 //
-// Two larger comparisons are not part of every run, because they take minutes. Run them after a change of package clienttest,
-// and before a release:
+// Two larger comparisons take minutes, so .ci/nightly has them. Run them after a change of package clienttest as well:
 //
 //	go run ./peersuites
 //	go test -count=1 -v -timeout 30m -run Kubectl . -script all

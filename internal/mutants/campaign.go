@@ -25,6 +25,7 @@ type campaign struct {
 	jobs     int
 	packages []string // nil for all
 	run      string
+	tests    []string        // further flags of the tests
 	again    map[string]bool // nil, or the identities of the mutants to try
 	list     bool
 	w        io.Writer
@@ -123,7 +124,7 @@ func (c *campaign) target(ctx context.Context, root string, g target) (n tally, 
 		return n, err
 	}
 	defer func() { _ = os.RemoveAll(tmp) }() // a folder that stays does not make the campaign wrong
-	t, err := newTrier(ctx, root, tmp, g, all)
+	t, err := newTrier(ctx, root, tmp, g, all, c.tests)
 	if err != nil {
 		return n, err
 	}

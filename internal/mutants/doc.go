@@ -1,12 +1,13 @@
 // Command mutants asks whether the tests would notice. It makes one small mistake at a time in the code of the packages that
 // carry Bowline's guarantees, runs their tests, and lists the mistakes that no test noticed.
 //
-//	go run ./internal/mutants                      # the campaign: about an hour on two cores
-//	go run ./internal/mutants -packages cache      # one package of it
-//	go run ./internal/mutants -n 1000 -seed 2      # other mutants, and more of them
-//	go run ./internal/mutants -run 'store.go add'  # the mutants whose identity has these words
-//	go run ./internal/mutants -again OUTPUT        # those that survived in the run that wrote the file OUTPUT
-//	go run ./internal/mutants -list                # the mutants of the campaign, and nothing is run
+//	go run ./internal/mutants                          # the campaign
+//	go run ./internal/mutants -packages cache          # one package of it
+//	go run ./internal/mutants -n 1000 -seed 2          # other mutants, and more of them
+//	go run ./internal/mutants -run 'store.go add'      # the mutants whose identity has these words
+//	go run ./internal/mutants -again OUTPUT            # those that survived in the run that wrote the file OUTPUT
+//	go run ./internal/mutants -tests -test.run=Oracle  # some of the tests alone, which need not notice all of them
+//	go run ./internal/mutants -list                    # the mutants of the campaign, and nothing is run
 //
 // A mutant is killed if the tests of its package, or of the packages above it that [targets] names, fail, crash or hang.
 // A mutant that survives needs a test that kills it. If it changes nothing that a caller can see, or only a cost that no test

@@ -18,19 +18,21 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	c := campaign{w: os.Stdout}
-	only, again := "", ""
+	only, again, tests := "", "", ""
 	flag.IntVar(&c.n, "n", 600, "how many mutants to try, in all packages together")
 	flag.IntVar(&c.seed, "seed", 1, "which mutants are tried")
 	flag.IntVar(&c.jobs, "jobs", 2, "how many mutants to try at once")
 	flag.StringVar(&only, "packages", "", "try the mutants of these packages alone, separated by commas")
 	flag.StringVar(&c.run, "run", "", "try every mutant whose identity has this text")
 	flag.StringVar(&again, "again", "", "try again the mutants that survived, as this file says, the output of a run")
+	flag.StringVar(&tests, "tests", "", "further flags of the tests, separated by spaces, such as -test.run=Oracle")
 	flag.BoolVar(&c.list, "list", false, "print the mutants, and run nothing")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		fmt.Fprintf(os.Stderr, "mutants: takes no arguments, got %q\n", flag.Args())
 		os.Exit(2)
 	}
+	c.tests = strings.Fields(tests)
 	if only != "" {
 		c.packages = strings.Split(only, ",")
 	}

@@ -168,7 +168,7 @@ func TestPositive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tried, err := newTrier(t.Context(), root, t.TempDir(), g, all)
+	tried, err := newTrier(t.Context(), root, t.TempDir(), g, all, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

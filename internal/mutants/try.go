@@ -36,12 +36,13 @@ type suite struct {
 type trier struct {
 	b      bundle
 	suites []suite
+	flags  []string // of the tests
 }
 
 // newTrier compiles a package with the mutants in it, and its tests and those of the packages above it. All of them must pass
-// while no mutant is on.
-func newTrier(ctx context.Context, root, tmp string, g target, mutants []mutant) (*trier, error) {
-	t := &trier{b: bundle{root: root, dir: g.dir, tmp: tmp, mutants: mutants}}
+// while no mutant is on. flags are given to the tests.
+func newTrier(ctx context.Context, root, tmp string, g target, mutants []mutant, flags []string) (*trier, error) {
+	t := &trier{b: bundle{root: root, dir: g.dir, tmp: tmp, mutants: mutants}, flags: flags}
 	if err := t.b.settle(ctx); err != nil {
 		return nil, err
 	}
@@ -135,8 +136,8 @@ func (t *trier) compile(ctx context.Context, pkg, overlay, binary string) error 
 func (t *trier) run(ctx context.Context, s suite, id int) (string, error) {
 	bound, cancel := context.WithTimeout(ctx, s.patience+30*time.Second) // they end by themselves before
 	defer cancel()
-	run := exec.CommandContext(bound, "sh", "-c", fmt.Sprintf(`ulimit -v %d; exec "$0" "$@"`, memory),
-		s.binary, "-test.failfast", "-test.timeout="+s.patience.String())
+	args := []string{"-c", fmt.Sprintf(`ulimit -v %d; exec "$0" "$@"`, memory), s.binary, "-test.failfast", "-test.timeout=" + s.patience.String()}
+	run := exec.CommandContext(bound, "sh", append(args, t.flags...)...)
 	run.Dir = filepath.Join(t.b.root, filepath.FromSlash(s.pkg))
 	run.Env = append(os.Environ(), variable+"="+strconv.Itoa(id))
 	out, err := run.CombinedOutput()

@@ -19,5 +19,5 @@
 //	               with a real etcd and kube-apiserver. The copy then differs in the constructor of the cache only: where a test
 //	               calls cache.New, and where managers take their default from. The exceptions are in exceptions-ctrlcache.txt
 //
-// The first run compiles client-go and its modules, which takes minutes. CI runs a part of the cache's suite.
+// The first run compiles client-go and its modules, which takes minutes. .ci/nightly runs all suites in both ways.
 package main
