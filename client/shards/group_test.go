@@ -51,8 +51,17 @@ func TestReplicasShareTheRanges(t *testing.T) {
 		if _, err := client.For(w.client(nil), Leases).Get(w.Context(), b.Status().Lease); err == nil {
 			t.Error("the lease of a replica that has left is still there")
 		}
+	})
+}
 
-		// One that stops loses all when its lease has run out, and comes back.
+// A replica that stops loses all when its lease has run out, and comes back.
+func TestAReplicaThatStopsComesBack(t *testing.T) {
+	play(t, func(w *world) {
+		a := w.replica("a", nil).run()
+		w.pass(100 * time.Millisecond)
+		c := w.replica("c", nil).run()
+		w.pass(1200 * time.Millisecond)
+		w.even(w.whole(a, c), 128)
 		c.m.Freeze()
 		w.pass(14 * time.Second)
 		w.ranges(a)
