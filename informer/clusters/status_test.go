@@ -100,7 +100,7 @@ func TestOnlyTheRemovalInterruptsAReconcile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newSite(t, "a")
 		a.create(t, "other", "removes", "slow")
-		release := make(chan struct{})
+		begun, release := make(chan struct{}), make(chan struct{})
 		var c *clusters.Controller[*site]
 		told, outcomes := &log{}, &log{}
 		hooks := controller.Hooks{Reconcile: func(ctx context.Context, r controller.ReconcileInfo) (context.Context, func(controller.ReconcileEnd)) {
@@ -110,6 +110,7 @@ func TestOnlyTheRemovalInterruptsAReconcile(t *testing.T) {
 			func(ctx context.Context, _ *site, k clusters.Key) (controller.Result, error) {
 				switch k.Name {
 				case "removes": // while Remove waits for the others, its own context goes on
+					<-begun
 					go func() {
 						if err := c.Remove(context.WithoutCancel(ctx), "a"); err != nil {
 							t.Error(err)
@@ -122,6 +123,7 @@ func TestOnlyTheRemovalInterruptsAReconcile(t *testing.T) {
 					<-release
 					return controller.Result{}, fmt.Errorf("slow: %w", context.Cause(ctx))
 				}
+				close(begun)
 				<-ctx.Done()
 				return controller.Result{}, fmt.Errorf("other: %w", ctx.Err())
 			})
