@@ -100,7 +100,6 @@ func TestACertificateIsSignedThroughTheAPI(t *testing.T) {
 // A certificate in files is replaced shortly before it expires, while a watch runs. The server refuses the old one, also on
 // the connections that were made with it, and the client must notice by itself; the watch goes on where it is.
 func TestACertificateIsRotatedWhileAWatchRuns(t *testing.T) {
-	t.Parallel() // it waits most of its time
 	t.Parallel()
 	const life = 8 * time.Second
 	c, ns := admin(t)

@@ -90,7 +90,6 @@ func TestTokensAreRotatedBeforeTheyExpire(t *testing.T) {
 // The account is deleted and made again, so its tokens are refused, some seconds later. Who reads the token from a file, and
 // who gets it by itself, goes on without an error, as the new account.
 func TestATokenThatIsRefusedIsReplaced(t *testing.T) {
-	t.Parallel() // it waits most of its time
 	t.Parallel()
 	c, ns := admin(t)
 	accounts := client.For(c, serviceAccounts)
@@ -133,7 +132,6 @@ func TestATokenThatIsRefusedIsReplaced(t *testing.T) {
 }
 
 func TestATokenEndsWithTheObjectThatItIsBoundTo(t *testing.T) {
-	t.Parallel() // it waits most of its time
 	t.Parallel()
 	c, ns := admin(t)
 	accounts, bound := client.For(c, serviceAccounts), client.For(c, secrets)
