@@ -43,8 +43,8 @@
 //
 // Tests that kill the API server and start it again have servers of their own: informers through restarts and lost history,
 // contenders of package leader and of client-go for one lease, and two replicas of examples/operator, which are killed and ended too.
-// So have three processes that share work by package client/shards, with the server's feature ShardedListAndWatch and without it. With
-// -short the server has the feature, and a tenth of the objects.
+// So have three processes that share work by package client/shards, with the server's feature ShardedListAndWatch and without it.
+// This takes two minutes, so .ci/run leaves it to .ci/nightly.
 //
 // Random patches are compared with what the server makes of them, by sixty seeds each. To try others:
 //

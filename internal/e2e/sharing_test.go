@@ -61,13 +61,6 @@ func TestReplicasShareTheWork(t *testing.T) {
 		{"selected by the server", []string{"--feature-gates=ShardedListAndWatch=true"}, informer.ShardedByServer},
 		{"selected by the replicas", []string{"--feature-gates=ShardedListAndWatch=false"}, informer.ShardedLocally},
 	} {
-		objects := 20_000
-		if testing.Short() {
-			if tc.sharded != informer.ShardedByServer {
-				continue // .ci/nightly has it, and the rest of the objects
-			}
-			objects = 2_000
-		}
 		t.Run(tc.name, func(t *testing.T) {
 			p := must(controlplane.Start(t.Context(), servers(tc.flags...)))(t)
 			t.Cleanup(func() {
@@ -76,7 +69,7 @@ func TestReplicasShareTheWork(t *testing.T) {
 				}
 			})
 			s := newScene(t, p)
-			s.sharded, s.objects = tc.sharded, objects
+			s.sharded, s.objects = tc.sharded, 20_000
 			testSharing(t, s)
 		})
 	}
