@@ -1,7 +1,7 @@
 // Package builds measures the costs of a program before it runs: its binary, the packages and modules in it, and the time of a
 // build from nothing.
 //
-// A binary is built with -trimpath and without symbols (-s -w). Packages are all that are linked, including the standard
+// A binary is built without symbols (-s -w), and with -trimpath if its build is timed. Packages are all that are linked, including the standard
 // library and main. Modules are all that are linked except this one, including the measured library. A cold build starts with
 // an empty build cache, so it also compiles the standard library; the modules have been downloaded before. The CPU time is that
 // of all processes of the build.
@@ -72,15 +72,16 @@ func Measure(ctx context.Context, dir string, programs []Program, rounds int, pr
 
 func build(ctx context.Context, dir string, p Program, cold bool) (Output, error) {
 	var env []string
+	args := []string{"build", "-ldflags=-s -w", "-o", p.binary(dir)}
 	if cold {
 		cache, err := os.MkdirTemp(dir, "gocache")
 		if err != nil {
 			return Output{}, err
 		}
 		defer os.RemoveAll(cache)
-		env = []string{"GOCACHE=" + cache}
+		env, args = []string{"GOCACHE=" + cache}, append(args, "-trimpath") // else the usual cache has most packages, without it
 	}
-	return Run(ctx, env, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", p.binary(dir), p.Path)
+	return Run(ctx, env, "go", append(args, p.Path)...)
 }
 
 // Linked counts the packages of the program in a folder of this module, and the modules that they are in, except this one.

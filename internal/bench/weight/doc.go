@@ -7,9 +7,9 @@
 // # Builds
 //
 // The folders bowline, clientgo and controllerruntime hold the same small controller: it loads a kubeconfig, keeps the
-// cluster's pods in a cache, and reconciles them from a queue with workers, reading the cache. A binary is built with -trimpath
-// and without symbols (-s -w). Packages are all that are linked, including the standard library and main; modules are all that
-// are linked, including the library. A cold build starts with an empty build cache, so it also compiles the standard library;
+// cluster's pods in a cache, and reconciles them from a queue with workers, reading the cache. A binary is built without
+// symbols (-s -w), and with -trimpath if its build is timed. Packages are all that are linked, including the standard library and
+// main; modules are all that are linked, including the library. A cold build starts with an empty build cache, so it also compiles the standard library;
 // the modules have been downloaded before. The CPU time is that of all processes of the build, and depends less on the
 // machine's other work.
 //

@@ -48,7 +48,7 @@ func measureHeaps(ctx context.Context, dir string, n, rounds int, progress io.Wr
 		podSize += len(pod)
 	}
 	fmt.Fprintln(progress, "build the programs under heap")
-	if _, err := builds.Run(ctx, nil, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", dir+string(filepath.Separator), "./weight/heap/..."); err != nil {
+	if _, err := builds.Run(ctx, nil, "go", "build", "-ldflags=-s -w", "-o", dir+string(filepath.Separator), "./weight/heap/..."); err != nil {
 		return nil, 0, err
 	}
 	s, err := canned.Serve(pods)

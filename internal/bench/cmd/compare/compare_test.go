@@ -86,7 +86,7 @@ func skipped(l line) bool {
 
 func TestASampleWithWrongCountsIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := builds.Run(t.Context(), nil, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", dir+string(filepath.Separator),
+	if _, err := builds.Run(t.Context(), nil, "go", "build", "-ldflags=-s -w", "-o", dir+string(filepath.Separator),
 		"./sides/projection", "./cmd/server"); err != nil {
 		t.Fatal(err)
 	}

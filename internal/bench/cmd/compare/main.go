@@ -132,7 +132,7 @@ func compare(ctx context.Context, o options, progress io.Writer) (res result, er
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	fmt.Fprintln(progress, "build the sides and the server")
-	if _, err := builds.Run(ctx, nil, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", dir+string(filepath.Separator),
+	if _, err := builds.Run(ctx, nil, "go", "build", "-ldflags=-s -w", "-o", dir+string(filepath.Separator),
 		"./sides/bowline", "./sides/projection", "./sides/clientgo", "./sides/controllerruntime", "./sides/ctrlcache", "./cmd/server", "./cmd/cluster"); err != nil {
 		return result{}, err
 	}

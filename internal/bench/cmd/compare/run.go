@@ -331,7 +331,7 @@ func (b *bench) hello(ctx context.Context, rounds int) ([]*outcome, error) {
 		if want := fmt.Sprintf("pods: %d\n", b.params.Pods); !strings.HasSuffix(string(out.Stdout), want) {
 			return nil, fmt.Errorf("run hello of %s: its output does not end in %q", r.Name, want)
 		}
-		o := &outcome{Side: r.Name, Job: "hello", Settings: "-trimpath -ldflags='-s -w'", Medians: map[string]float64{
+		o := &outcome{Side: r.Name, Job: "hello", Settings: "-ldflags='-s -w'", Medians: map[string]float64{
 			"modules": float64(r.Modules), "binary": float64(r.Size),
 		}}
 		if rounds > 0 {

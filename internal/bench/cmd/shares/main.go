@@ -79,7 +79,7 @@ func run(ctx context.Context, pods, rounds int, out, progress io.Writer) (err er
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	fmt.Fprintln(progress, "build the sides and the server")
-	if _, err := builds.Run(ctx, nil, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", dir+string(filepath.Separator),
+	if _, err := builds.Run(ctx, nil, "go", "build", "-ldflags=-s -w", "-o", dir+string(filepath.Separator),
 		"./sides/bowline", "./sides/clientgo", "./cmd/server"); err != nil {
 		return err
 	}
