@@ -1,10 +1,10 @@
 // Package builds measures the costs of a program before it runs: its binary, the packages and modules in it, and the time of a
 // build from nothing.
 //
-// A binary is built without symbols (-s -w), and with -trimpath if its build is timed. Packages are all that are linked, including the standard
-// library and main. Modules are all that are linked except this one, including the measured library. A cold build starts with
-// an empty build cache, so it also compiles the standard library; the modules have been downloaded before. The CPU time is that
-// of all processes of the build.
+// A binary is built without symbols (-s -w), and with -trimpath if its build is timed. Packages are all that are linked,
+// including the standard library and main. Modules are all that are linked except this one, including the measured
+// library. A cold build starts with an empty build cache, so it also compiles the standard library; the modules have
+// been downloaded before. The CPU time is that of all processes of the build.
 package builds
 
 import (
