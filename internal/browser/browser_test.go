@@ -125,7 +125,7 @@ func open(t *testing.T) *tab {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	ctx, endProcess := chromedp.NewExecAllocator(ctx, options...)
-	ctx, end := chromedp.NewContext(ctx)
+	ctx, _ = chromedp.NewContext(ctx)
 	b := &tab{T: t, ctx: ctx}
 	chromedp.ListenTarget(ctx, func(e any) {
 		said := ""
@@ -142,7 +142,9 @@ func open(t *testing.T) *tab {
 		b.errors = append(b.errors, said)
 	})
 	t.Cleanup(func() {
-		end()
+		if err := chromedp.Cancel(ctx); err != nil { // waits until the browser has closed its files, which are deleted next
+			t.Errorf("close the browser: %v", err)
+		}
 		endProcess()
 		cancel()
 		b.mu.Lock()
