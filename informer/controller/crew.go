@@ -111,9 +111,9 @@ func (c *crew[K]) fit() {
 		c.workers = append(c.workers, w)
 		c.start(c.job, w)
 	}
-	for _, busy := range []bool{false, true} {
+	for _, idle := range []bool{true, false} { // then any of them: a reconcile may have ended since the first look
 		for _, w := range c.workers {
-			if missing < 0 && !w.leaving && w.busy.Load() == busy {
+			if missing < 0 && !w.leaving && (!idle || !w.busy.Load()) {
 				w.leaving = true
 				w.leave()
 				missing++
