@@ -184,7 +184,7 @@ func eachSeed(t *testing.T, test func(t *testing.T, r chance, w *workshop, name 
 				}
 			}
 			t.Logf("of %d patches the server refused %d", seeds, refusals)
-			if seeds > 30 && refusals > seeds*2/3 {
+			if seeds > 10 && refusals > seeds*2/3 {
 				t.Errorf("of %d patches the server refused %d, so that this says little", seeds, refusals)
 			}
 		})
