@@ -21,7 +21,7 @@ var apiServices = client.Type[object]{
 func TestAClusterOfMixedFormsNeedsNoSetting(t *testing.T) {
 	t.Parallel()
 	c, ns := admin(t)
-	const custom, aggregated = "mixed.e2e.bowline.example", "aggregated.e2e.bowline.example"
+	custom, aggregated := ns+".mixed.e2e.bowline.example", ns+".aggregated.e2e.bowline.example"
 	install(t, c, custom)
 	aggregate(t, c, ns, aggregated)
 
@@ -64,7 +64,7 @@ func clusterKnots(group string) client.Type[*knot] {
 // aggregate has the server of the cluster proxy a group of knots to another API server, which has no protobuf for them.
 func aggregate(t *testing.T, c *client.Client, ns, group string) {
 	t.Helper()
-	const host = "knots.e2e.bowline.example"
+	host := ns + ".knots.e2e.bowline.example"
 	l := must(plane.Listen(host + ":443"))(t)
 	clienttest.Start(t, clienttest.Options{Listener: l, HTTP2: true, Resources: []clienttest.Resource{
 		{Group: group, Version: "v1", Kind: "Knot", Resource: "knots", Scope: meta.Cluster},
