@@ -19,7 +19,7 @@ type crew[K comparable] struct {
 	paused  bool
 	changed chan struct{} // closed and replaced when paused changes
 	job     *job[K]       // nil while no workers are to run
-	workers []*worker     // of job
+	workers []*worker     // of job; of those that are leaving, the last was sent away last
 	// endDrain makes the last workers take no more keys; nil before there was a job that ended.
 	endDrain context.CancelFunc
 }
@@ -85,7 +85,8 @@ func (c *crew[K]) end(endDrain context.CancelFunc) {
 }
 
 // fit makes as many workers take keys as are wanted. More of them start only if no reconcile of a leaving worker is in progress:
-// that worker stays instead, so raising the number again never makes too many reconciles at a time. Idle workers leave first.
+// that worker stays instead, so raising the number again never makes too many reconciles at a time. The worker that was the last to
+// be sent away is the first to stay, so that the reconciles of the others come to their end. Idle workers leave first.
 func (c *crew[K]) fit() {
 	if c.job == nil {
 		return
@@ -99,7 +100,7 @@ func (c *crew[K]) fit() {
 			missing--
 		}
 	}
-	for _, w := range c.workers {
+	for _, w := range slices.Backward(c.workers) {
 		if missing > 0 && w.leaving {
 			c.hire(w)
 			missing--
@@ -112,10 +113,9 @@ func (c *crew[K]) fit() {
 		c.start(c.job, w)
 	}
 	for _, idle := range []bool{true, false} { // then any of them: a reconcile may have ended since the first look
-		for _, w := range c.workers {
+		for _, w := range slices.Clone(c.workers) {
 			if missing < 0 && !w.leaving && (!idle || !w.busy.Load()) {
-				w.leaving = true
-				w.leave()
+				c.dismiss(w)
 				missing++
 			}
 		}
@@ -127,12 +127,23 @@ func (c *crew[K]) hire(w *worker) {
 	w.taking, w.leave = context.WithCancel(c.job.taking)
 }
 
+func (c *crew[K]) dismiss(w *worker) {
+	w.leaving = true
+	w.leave()
+	c.remove(w)
+	c.workers = append(c.workers, w)
+}
+
+func (c *crew[K]) remove(w *worker) {
+	c.workers = slices.DeleteFunc(c.workers, func(other *worker) bool { return other == w })
+}
+
 // stays returns the context with which w takes keys of j. It returns false if w is to end, and forgets it.
 func (c *crew[K]) stays(w *worker) (taking context.Context, _ bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if w.leaving {
-		c.workers = slices.DeleteFunc(c.workers, func(other *worker) bool { return other == w })
+		c.remove(w)
 	}
 	return w.taking, !w.leaving
 }

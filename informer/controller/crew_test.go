@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -191,6 +192,34 @@ func TestAReconcileMayChangeTheNumberOfWorkers(t *testing.T) {
 		}
 		mustStop(t, stop)
 	})
+}
+
+// A pause in the meantime does not keep those at work that a smaller number has sent away.
+func TestFewerWorkersStayFewerThroughAPause(t *testing.T) {
+	for _, first := range [][]time.Duration{{10, 10, 10, 9, 9, 9}, {9, 9, 9, 10, 10, 10}} { // whichever the controller sends away
+		synctest.Test(t, func(t *testing.T) {
+			var begun atomic.Int32
+			c := controller.New("c", controller.Options{Workers: 3}, func(context.Context, string) (controller.Result, error) {
+				d := time.Duration(10)
+				if n := int(begun.Add(1)); n <= len(first) {
+					d = first[n-1]
+				}
+				time.Sleep(d * time.Second)
+				return controller.Result{}, nil
+			}, keys{names: numbers(100)})
+			stop := run(t, c)
+			working(t, c, 3)
+			setWorkers(t, c, 6)
+			working(t, c, 6)
+			setWorkers(t, c, 3)
+			time.Sleep(9500 * time.Millisecond)
+			c.Pause()
+			c.Resume()
+			time.Sleep(time.Second) // everything that was in progress when the number fell has ended by now
+			working(t, c, 3)
+			mustStop(t, stop)
+		})
+	}
 }
 
 // Nothing is lost, no key is with two workers, and no more reconciles are in progress than there were to be workers while the oldest
